@@ -1,0 +1,433 @@
+//! Configurations: what the user writes ([`raw`]) becomes what the engine runs on ([`Config`]), checked on the way.
+
+use serde::Serialize;
+
+use crate::units::Nanos;
+
+pub mod raw;
+
+/// A valid, complete configuration. Every field has its final value; the report carries it whole.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Config {
+    /// The drive.
+    pub device: Device,
+    /// The translation layer.
+    pub ftl: Ftl,
+    /// Garbage collection.
+    pub gc: Gc,
+    /// Wear levelling.
+    pub wear: Wear,
+    /// The drive's write buffer.
+    pub write_buffer: WriteBuffer,
+    /// Dispatch.
+    pub controller: Controller,
+    /// Currents and voltages.
+    pub energy: Energy,
+    /// The requests.
+    pub workload: Workload,
+    /// What is run and measured.
+    pub run: Run,
+}
+
+/// The drive.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Device {
+    /// The preset it was laid over, if any.
+    pub preset: Option<String>,
+    /// One line about it.
+    pub description: String,
+    /// Channels, ≥ 1.
+    pub channels: u32,
+    /// Dies per channel, 1..=64.
+    pub ways: u32,
+    /// Planes per die, ≥ 1.
+    pub planes: u32,
+    /// Erase blocks per plane.
+    pub blocks_per_plane: u32,
+    /// Pages per erase block, 2..=65535.
+    pub pages_per_block: u32,
+    /// Bytes per page: a power of two ≥ 512.
+    pub page_bytes: u32,
+    /// Bytes that the host sees: a whole number of pages.
+    pub logical_bytes: u64,
+    /// (physical − logical) / physical, as it came out.
+    pub spare_fraction: f64,
+    /// (physical − logical) / logical, as it came out.
+    pub op_ratio: f64,
+    /// Timing.
+    pub timing: Timing,
+    /// The host's link.
+    pub host_link: HostLink,
+    /// Rules of the NAND.
+    pub nand: Nand,
+}
+
+/// Timing of the flash array and its buses, in nanoseconds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Timing {
+    /// tR.
+    pub read_ns: Nanos,
+    /// tPROG.
+    pub program_ns: Nanos,
+    /// tBERS.
+    pub erase_ns: Nanos,
+    /// Command time on the bus.
+    pub command_ns: Nanos,
+    /// One page's data over the bus; the way switch delay as well.
+    pub page_transfer_ns: Nanos,
+    /// Channel switch delay.
+    pub channel_switch_ns: Nanos,
+}
+
+/// The host's link.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HostLink {
+    /// 10^6 bytes/s; `None`: takes no time.
+    pub bandwidth_mb_s: Option<f64>,
+    /// Per command, in nanoseconds.
+    pub command_ns: Nanos,
+    /// Requests that the device accepts at a time, ≥ 1.
+    pub queue_depth: u32,
+}
+
+/// Rules of the NAND.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Nand {
+    /// Order of programs in a block.
+    pub program_order: ProgramOrder,
+    /// Copies within a die without the bus.
+    pub copyback: bool,
+}
+
+/// In which order the pages of a block may be programmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProgramOrder {
+    /// Ascending; gaps are allowed.
+    Ascending,
+    /// Any, as the small-block SLC of the older papers did.
+    Any,
+}
+
+/// The translation layer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ftl {
+    /// Page mapping.
+    Page(PageFtl),
+}
+
+/// Page mapping.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PageFtl {
+    /// Which die a page is written to.
+    pub allocation: Allocation,
+    /// Do the host and garbage collection write to blocks of their own?
+    pub separate_frontiers: bool,
+    /// Bytes that one map entry covers: `page_bytes` divided by a power of two, ≥ 512.
+    pub map_unit_bytes: u32,
+}
+
+/// Which die a page is written to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Allocation {
+    /// Round robin, channels first; a die without room is passed over.
+    Dynamic,
+    /// Logical page modulo dies.
+    Static,
+}
+
+/// Garbage collection.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Gc {
+    /// The registered policy and its parameters.
+    pub policy: GcPolicy,
+    /// Collection starts when a die has fewer free blocks than this, ≥ 2 and > `reserved_blocks`.
+    pub low_watermark_blocks: u32,
+    /// Free blocks of a die that only garbage collection may take, ≥ 1.
+    pub reserved_blocks: u32,
+    /// Host operations may go between the steps of a collection.
+    pub preemptible: bool,
+}
+
+/// A registered victim policy by name, with its numeric parameters in the order of the registry.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GcPolicy {
+    /// The registered name.
+    pub name: String,
+    /// Its parameters.
+    pub parameters: std::collections::BTreeMap<String, f64>,
+}
+
+/// Wear levelling.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Wear {
+    /// The registered policy.
+    pub policy: String,
+    /// `static_swap`: ratio over the mean.
+    pub ratio: f64,
+    /// `static_swap`: erases over the mean.
+    pub min_gap: u32,
+}
+
+/// The drive's write buffer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WriteBuffer {
+    /// Size; 0 for none.
+    pub bytes: u64,
+    /// Share at which destaging starts, 0 to 1.
+    pub destage_fraction: f64,
+}
+
+/// Dispatch.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Controller {
+    /// Order of operations on a die.
+    pub policy: Dispatch,
+}
+
+/// Order of operations on a die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Dispatch {
+    /// As planned, first in first out; background work when nothing else is planned for the die.
+    InOrder,
+    /// Host and map reads before everything else, which goes as planned.
+    ReadsFirst,
+    /// By class (host read, map, host write, merge and gc, erase), then as planned.
+    OutOfOrder,
+}
+
+/// The price table: currents in µA, voltages in mV.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Energy {
+    /// How currents become power.
+    pub mode: EnergyMode,
+    /// Which idle accounting the totals use.
+    pub idle_accounting: IdleAccounting,
+    /// When DRAM is active.
+    pub dram_rule: DramRule,
+    /// The flash controller.
+    pub controller: Part,
+    /// The DRAM.
+    pub dram: Dram,
+    /// A flash die.
+    pub nand: NandEnergy,
+    /// The host interface.
+    pub host_interface: HostInterface,
+}
+
+/// How currents become power.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EnergyMode {
+    /// Each part at its own voltage.
+    Component,
+    /// Everything at the drive's supply voltage, in mV.
+    Terminal(u32),
+}
+
+/// What is charged while nothing happens (SPEC E7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IdleAccounting {
+    /// (i) Everything is on for the whole run.
+    AlwaysOn,
+    /// (ii) Flash is off while no request is in the device and no die is busy.
+    FlashOff,
+    /// (iii) Every component is charged only while at least one die is busy.
+    BusyOnly,
+}
+
+/// When DRAM draws its active current.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DramRule {
+    /// While the controller is active.
+    WithController,
+    /// For the time of each operation.
+    PerOp,
+}
+
+/// A part with two states.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Part {
+    /// µA while active.
+    pub active_ua: u32,
+    /// µA while idle, ≤ active.
+    pub idle_ua: u32,
+    /// mV.
+    pub millivolts: u32,
+}
+
+/// The DRAM.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Dram {
+    /// Its two states.
+    pub part: Part,
+    /// One map lookup or update.
+    pub map_access_ns: Nanos,
+    /// One page's data through it.
+    pub page_data_ns: Nanos,
+}
+
+/// A flash die.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NandEnergy {
+    /// µA while reading from the array.
+    pub read_ua: u32,
+    /// µA while programming.
+    pub program_ua: u32,
+    /// µA while erasing.
+    pub erase_ua: u32,
+    /// µA while data moves over the bus; `None`: the current of the operation it belongs to.
+    pub transfer_ua: Option<u32>,
+    /// µA otherwise.
+    pub idle_ua: u32,
+    /// mV.
+    pub millivolts: u32,
+}
+
+/// The host interface.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HostInterface {
+    /// µA while data moves.
+    pub active_ua: u32,
+    /// mV.
+    pub millivolts: u32,
+    /// 10^6 bytes/s that the time of a transfer is reckoned by.
+    pub bandwidth_mb_s: f64,
+}
+
+/// The requests.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Workload {
+    /// Requests at random over a range.
+    Uniform(Uniform),
+    /// A recorded trace.
+    Trace(Trace),
+}
+
+/// Requests at random (or in sequence) over a range.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Uniform {
+    /// How many, ≥ 1.
+    pub requests: u64,
+    /// Bytes in each: a positive multiple of 512, ≤ `range_bytes`.
+    pub request_bytes: u64,
+    /// Share of reads.
+    pub read_fraction: f64,
+    /// Share of trims; the rest writes.
+    pub trim_fraction: f64,
+    /// Starts are multiples of this above `start_bytes`; a positive multiple of 512.
+    pub align_bytes: u64,
+    /// First byte of the range.
+    pub start_bytes: u64,
+    /// Length of the range; ends within the drive.
+    pub range_bytes: u64,
+    /// One after the other instead of at random.
+    pub sequential: bool,
+    /// How they arrive.
+    pub arrivals: Arrivals,
+}
+
+/// How the requests of a model arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrivals {
+    /// So many outstanding at all times.
+    Closed {
+        /// Outstanding requests, ≥ 1.
+        queue_depth: u32,
+    },
+    /// With exponential gaps.
+    Poisson {
+        /// Mean rate.
+        rate_per_s: f64,
+    },
+    /// In groups at regular intervals.
+    Bursts {
+        /// Requests in a group.
+        requests: u64,
+        /// From one group's start to the next one's.
+        gap_ns: Nanos,
+    },
+}
+
+/// A recorded trace.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Trace {
+    /// The file. Reports carry the base name only.
+    #[serde(serialize_with = "base_name")]
+    pub path: std::path::PathBuf,
+    /// Its format, unless it is to be recognised.
+    pub format: Option<String>,
+    /// Keep only these devices of the trace; empty: all.
+    pub devices: Vec<u64>,
+    /// What to do with addresses beyond the drive.
+    pub beyond: Beyond,
+    /// Leave out records that cannot be read.
+    pub skip_bad: bool,
+    /// Times are divided by this.
+    pub speed: f64,
+    /// Issue as fast as the device accepts.
+    pub closed_loop: bool,
+    /// Stop after so many requests.
+    pub max_requests: Option<u64>,
+}
+
+/// What to do with addresses beyond the drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Beyond {
+    /// An error.
+    Error,
+    /// Take them modulo the drive's size.
+    Fold,
+    /// Cut at the drive's end; leave out what lies wholly beyond.
+    Clip,
+}
+
+/// What is run and measured.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Run {
+    /// Seed of every random draw.
+    pub seed: u64,
+    /// The drive's state at the start.
+    pub precondition: Precondition,
+    /// Before the counters start.
+    pub warmup: Span,
+    /// What is measured.
+    pub measure: Span,
+    /// The energy of the drain is part of the totals.
+    pub count_drain: bool,
+}
+
+/// The drive's state at the start.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Precondition {
+    /// The whole logical space mapped in address order, spare blocks erased.
+    Filled,
+    /// Every block erased, nothing mapped.
+    Empty,
+    /// The state that endless uniform random single-page writes lead to.
+    Steady,
+    /// The state that a workload leaves behind on a filled drive, run without a clock.
+    Workload(Box<Workload>),
+}
+
+/// A number of requests or of simulated nanoseconds, whichever is reached first; `None`: no bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Span {
+    /// Requests.
+    pub requests: Option<u64>,
+    /// Simulated nanoseconds.
+    pub ns: Option<Nanos>,
+}
+
+fn base_name<S: serde::Serializer>(path: &std::path::Path, s: S) -> Result<S::Ok, S::Error> {
+    s.serialize_str(&path.file_name().unwrap_or_default().to_string_lossy())
+}

@@ -1,0 +1,371 @@
+//! The configuration as the user writes it: one struct per table, every key optional, every unknown key an error.
+//!
+//! A preset is a file of the same shape; the user's file is laid over it key by key, `--set` over both, and what comes
+//! out is turned into [`super::Config`] and validated there. Units stand last in every name: `_ns`, `_bytes`, `_ma`.
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// A whole configuration file.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Raw {
+    /// The drive: organisation, timing, host link.
+    pub device: Device,
+    /// The translation layer: `ftl = "page"` or `[ftl.page]`.
+    pub ftl: Option<Ftl>,
+    /// Garbage collection.
+    pub gc: Gc,
+    /// Wear levelling.
+    pub wear: Wear,
+    /// The drive's write buffer.
+    pub write_buffer: WriteBuffer,
+    /// Dispatch of flash operations.
+    pub controller: Controller,
+    /// Currents and voltages.
+    pub energy: Energy,
+    /// The requests: `workload = "uniform"` or `[workload.uniform]`.
+    pub workload: Option<Workload>,
+    /// What is run and measured.
+    pub run: Run,
+}
+
+/// `[device]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Device {
+    /// The preset that everything else is laid over.
+    pub preset: Option<String>,
+    /// One line about the drive.
+    pub description: Option<String>,
+    /// Channels (flash buses).
+    pub channels: Option<u32>,
+    /// Dies on each channel.
+    pub ways: Option<u32>,
+    /// Planes in a die: address space only, one operation per die at a time.
+    pub planes: Option<u32>,
+    /// Erase blocks in a plane. Leave out to have it follow from the logical size and the over-provisioning.
+    pub blocks_per_plane: Option<u32>,
+    /// Pages in an erase block.
+    pub pages_per_block: Option<u32>,
+    /// Bytes in a page.
+    pub page_bytes: Option<u32>,
+    /// Bytes that the host sees.
+    pub logical_bytes: Option<u64>,
+    /// Over-provisioning as (physical − logical) / physical.
+    pub spare_fraction: Option<f64>,
+    /// Over-provisioning as (physical − logical) / logical.
+    pub op_ratio: Option<f64>,
+    /// Timing of the flash array and its buses.
+    pub timing: Timing,
+    /// The host's link.
+    pub host_link: HostLink,
+    /// Rules of the NAND.
+    pub nand: Nand,
+}
+
+/// `[device.timing]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Timing {
+    /// Array time of a page read (tR).
+    pub read_ns: Option<u64>,
+    /// Array time of a page program (tPROG).
+    pub program_ns: Option<u64>,
+    /// Array time of a block erase (tBERS).
+    pub erase_ns: Option<u64>,
+    /// Time on the bus to hand a command to a die.
+    pub command_ns: Option<u64>,
+    /// Time on the bus to move one page's data. It is the way switch delay as well.
+    pub page_transfer_ns: Option<u64>,
+    /// Least time between the starts of two page operations anywhere on the drive (channel switch delay).
+    pub channel_switch_ns: Option<u64>,
+}
+
+/// `[device.host_link]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct HostLink {
+    /// Bandwidth in 10^6 bytes/s; leave out (or 0) for a link that takes no time.
+    pub bandwidth_mb_s: Option<f64>,
+    /// Time that each command takes on the link.
+    pub command_ns: Option<u64>,
+    /// Requests that the device accepts at a time.
+    pub queue_depth: Option<u32>,
+}
+
+/// `[device.nand]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Nand {
+    /// In which order the pages of a block may be programmed: `ascending` (gaps allowed) or `any`.
+    pub program_order: Option<String>,
+    /// May a die copy a page within itself without the bus?
+    pub copyback: Option<bool>,
+}
+
+/// The translation layer, tagged by its name.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ftl {
+    /// Page mapping, the whole map in DRAM.
+    Page(PageFtl),
+}
+
+/// `[ftl.page]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PageFtl {
+    /// Which die a page is written to: `dynamic` (round robin, channels first) or `static` (logical page modulo dies).
+    pub allocation: Option<String>,
+    /// Write frontiers in a die: `separate` for the host and garbage collection, or `shared`.
+    pub frontiers: Option<String>,
+    /// Bytes that one map entry covers: the page, or a power-of-two part of it (sub-page mapping).
+    pub map_unit_bytes: Option<u32>,
+}
+
+/// `[gc]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Gc {
+    /// Victim choice: a name, or a table `[gc.policy.NAME]` with its parameters.
+    pub policy: Option<GcPolicy>,
+    /// Collection starts when a die has fewer free blocks than this.
+    pub low_watermark_blocks: Option<u32>,
+    /// The same as a share of the die's blocks; the greater of the two holds.
+    pub low_watermark_fraction: Option<f64>,
+    /// The host may not take a die's last free blocks, so many.
+    pub reserved_blocks: Option<u32>,
+    /// May host operations go between the steps of a collection?
+    pub preemptible: Option<bool>,
+}
+
+/// The victim choice, tagged by its name; the parameters are read by the policy that is registered under it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum GcPolicy {
+    /// `policy = "greedy"`
+    Name(String),
+    /// `[gc.policy.window]`
+    Table(BTreeMap<String, BTreeMap<String, toml::Value>>),
+}
+
+/// `[wear]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Wear {
+    /// Wear levelling: `none`, `dynamic` or `static_swap`.
+    pub policy: Option<String>,
+    /// `static_swap`: a victim worn more than this times the mean is swapped with the coldest block …
+    pub ratio: Option<f64>,
+    /// … if it is also worn this many erases more than the mean.
+    pub min_gap: Option<u32>,
+}
+
+/// `[write_buffer]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct WriteBuffer {
+    /// Size in bytes; 0 for none.
+    pub bytes: Option<u64>,
+    /// The buffer starts to be written to flash when it holds this share of its size.
+    pub destage_fraction: Option<f64>,
+}
+
+/// `[controller]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Controller {
+    /// Order of operations on a die: `in_order`, `reads_first` or `out_of_order`.
+    pub policy: Option<String>,
+}
+
+/// `[energy]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Energy {
+    /// `component` (each part at its own voltage) or `terminal` (the drive's whole current at `terminal_v`).
+    pub mode: Option<String>,
+    /// Supply voltage for `terminal`.
+    pub terminal_v: Option<f64>,
+    /// Which idle accounting the totals use: `always_on`, `flash_off` or `busy_only`. All three are reported.
+    pub idle_accounting: Option<String>,
+    /// When DRAM draws its active current: `with_controller` or `per_op`.
+    pub dram_rule: Option<String>,
+    /// The flash controller.
+    pub controller: Part,
+    /// The DRAM.
+    pub dram: Dram,
+    /// A flash die.
+    pub nand: NandEnergy,
+    /// The host interface.
+    pub host_interface: HostInterface,
+}
+
+/// `[energy.controller]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Part {
+    /// Current while active.
+    pub active_ma: Option<f64>,
+    /// Current while idle.
+    pub idle_ma: Option<f64>,
+    /// Supply voltage.
+    pub volts: Option<f64>,
+}
+
+/// `[energy.dram]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Dram {
+    /// Current while active.
+    pub active_ma: Option<f64>,
+    /// Current while idle.
+    pub idle_ma: Option<f64>,
+    /// Supply voltage.
+    pub volts: Option<f64>,
+    /// Time of one map lookup or update.
+    pub map_access_ns: Option<u64>,
+    /// Rate at which page data passes through it, in 10^6 bytes/s; 0 for data that does not.
+    pub data_mb_s: Option<f64>,
+}
+
+/// `[energy.nand]`, per die
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct NandEnergy {
+    /// Current while a page is read from the array.
+    pub read_ma: Option<f64>,
+    /// Current while a page is programmed.
+    pub program_ma: Option<f64>,
+    /// Current while a block is erased.
+    pub erase_ma: Option<f64>,
+    /// Current while data moves over the bus: a number, or `"operation"` for the current of the operation it belongs to.
+    pub transfer_ma: Option<TransferCurrent>,
+    /// Current otherwise.
+    pub idle_ma: Option<f64>,
+    /// Supply voltage.
+    pub volts: Option<f64>,
+}
+
+/// A current, or the word `operation`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum TransferCurrent {
+    /// In mA.
+    Ma(f64),
+    /// `"operation"`
+    Name(String),
+}
+
+/// `[energy.host_interface]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct HostInterface {
+    /// Current while data moves.
+    pub active_ma: Option<f64>,
+    /// Supply voltage.
+    pub volts: Option<f64>,
+    /// Rate that the time of a transfer is reckoned by, in 10^6 bytes/s (also where the link takes no simulated time).
+    pub bandwidth_mb_s: Option<f64>,
+}
+
+/// The workload, tagged by its name.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Workload {
+    /// Requests at random over a range.
+    Uniform(Uniform),
+    /// A recorded trace.
+    Trace(Trace),
+}
+
+/// `[workload.uniform]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Uniform {
+    /// How many.
+    pub requests: Option<u64>,
+    /// Bytes in each, a multiple of 512.
+    pub request_bytes: Option<u64>,
+    /// Share of reads, 0 to 1.
+    pub read_fraction: Option<f64>,
+    /// Share of trims, 0 to 1.
+    pub trim_fraction: Option<f64>,
+    /// Requests start at multiples of this; the request's size unless given.
+    pub align_bytes: Option<u64>,
+    /// First byte of the range.
+    pub start_bytes: Option<u64>,
+    /// Length of the range; the whole drive unless given.
+    pub range_bytes: Option<u64>,
+    /// `true`: one request after the other instead of at random.
+    pub sequential: Option<bool>,
+    /// Requests per second with exponential gaps (an open loop). Left out: a closed loop at `queue_depth`.
+    pub rate_per_s: Option<f64>,
+    /// Outstanding requests of the closed loop; the device's queue depth unless given.
+    pub queue_depth: Option<u32>,
+    /// Pause between two groups of `burst_requests` of an otherwise closed loop.
+    pub burst_gap_ns: Option<u64>,
+    /// Requests in a burst.
+    pub burst_requests: Option<u64>,
+}
+
+/// `[workload.trace]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Trace {
+    /// The file; `.gz` is unpacked on the way.
+    pub path: Option<String>,
+    /// Its format; recognised by its first records unless given.
+    pub format: Option<String>,
+    /// Keep only the requests to these devices of the trace.
+    pub devices: Option<Vec<u64>>,
+    /// Addresses beyond the drive are taken modulo its size (counted).
+    pub fold: Option<bool>,
+    /// Requests beyond the drive are cut at its end or left out (counted).
+    pub clip: Option<bool>,
+    /// Records that cannot be read are left out (counted).
+    pub skip_bad: Option<bool>,
+    /// Times are divided by this: 2 replays twice as fast.
+    pub speed: Option<f64>,
+    /// Ignore the times and issue each request as soon as the device has a free slot.
+    pub closed_loop: Option<bool>,
+    /// Stop after so many requests.
+    pub max_requests: Option<u64>,
+}
+
+/// `[run]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Run {
+    /// Seed of every random draw.
+    pub seed: Option<u64>,
+    /// The drive's state at the start: `filled`, `empty`, `steady`, or a workload (`[run.precondition.uniform]`).
+    pub precondition: Option<Precondition>,
+    /// What runs before the counters start.
+    pub warmup: Span,
+    /// What is measured; everything unless given.
+    pub measure: Span,
+    /// Is the energy of work that goes on after the last request (garbage collection) part of the totals?
+    pub count_drain: Option<bool>,
+}
+
+/// A start state by name, or a workload that runs first without a clock.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Precondition {
+    /// `precondition = "filled"`
+    Name(String),
+    /// `[run.precondition.uniform]`
+    Workload(Workload),
+}
+
+/// A number of requests or of simulated seconds, whichever is reached first.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Span {
+    /// Requests.
+    pub requests: Option<u64>,
+    /// Simulated seconds.
+    pub seconds: Option<f64>,
+}

@@ -1,0 +1,5 @@
+//! The host's side: requests.
+
+pub mod request;
+
+pub use request::{Request, RequestKind};

@@ -1,0 +1,76 @@
+//! The simulator's vocabulary of numbers: no bare integer crosses a module's edge.
+
+use serde::{Deserialize, Serialize};
+
+/// Simulated time since the start of the run, in nanoseconds.
+pub type Nanos = u64;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// "No such thing": never a valid index.
+            pub const NONE: $name = $name(u32::MAX);
+
+            /// As an array index.
+            #[inline(always)]
+            pub const fn idx(self) -> usize {
+                self.0 as usize
+            }
+
+            /// Is this a real one, not [`Self::NONE`]?
+            #[inline(always)]
+            pub const fn is_some(self) -> bool {
+                self.0 != u32::MAX
+            }
+
+            /// Is this [`Self::NONE`]?
+            #[inline(always)]
+            pub const fn is_none(self) -> bool {
+                self.0 == u32::MAX
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    };
+}
+
+id! {
+    /// A logical page: the unit that the host's address space is mapped in. One physical page, or a part of one under
+    /// sub-page mapping.
+    Lpn
+}
+id! {
+    /// A physical address on the flash array, in the same unit as [`Lpn`].
+    Ppn
+}
+id! {
+    /// An erase block, numbered over the whole drive: `die * blocks_per_die + block in die`.
+    BlockId
+}
+id! {
+    /// A flash die, numbered channel first: `way * channels + channel`, so that consecutive dies lie on different channels.
+    DieId
+}
+id! {
+    /// A channel (flash bus).
+    ChannelId
+}
+id! {
+    /// A flash operation that is planned or under way. Reused after the operation ends.
+    OpId
+}
+id! {
+    /// A request inside the device. Reused after the request completes.
+    RequestId
+}
+
+/// Bytes in a sector, the granularity of host addresses.
+pub const SECTOR_BYTES: u64 = 512;
