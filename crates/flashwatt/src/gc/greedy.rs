@@ -1,7 +1,8 @@
-//! Greedy: the block with the fewest valid pages.
+//! Greedy: the block with the fewest valid pages. Optimal for uniform writes.
 
-use super::VictimPolicy;
+use super::{BlockView, Choice, VictimPolicy};
 use crate::registry::Entry;
+use crate::rng::Rng;
 
 /// The registry line.
 pub const ENTRY: Entry<dyn VictimPolicy> = Entry {
@@ -13,4 +14,8 @@ pub const ENTRY: Entry<dyn VictimPolicy> = Entry {
 
 struct Greedy;
 
-impl VictimPolicy for Greedy {}
+impl VictimPolicy for Greedy {
+    fn choose(&self, view: &BlockView, _rng: &mut Rng) -> Option<Choice> {
+        view.fewest_valid().map(|block| Choice { block, searches: view.blocks() })
+    }
+}

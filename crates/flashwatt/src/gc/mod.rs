@@ -1,11 +1,138 @@
-//! Victim choice: which block of a die is collected next. Merging belongs to the scheme that merges, not here.
+//! Victim choice: which block of a die is collected next.
+//!
+//! A policy sees a read-only [`BlockView`] of one die and answers with a [`Choice`]; it never acts. How blocks are merged
+//! belongs to the translation layer that merges them, not here. To add a policy: one file, one line in [`REGISTRY`].
 
+use crate::config;
+use crate::device::Array;
+use crate::ftl::blocks::{BlockState, BlockTable};
+use crate::registry::{Entry, find};
+use crate::rng::Rng;
+use crate::units::{BlockId, DieId};
+
+mod cost_benefit;
+mod d_choices;
+mod fifo;
 mod greedy;
-
-use crate::registry::Entry;
-
-/// Chooses the block that is collected next.
-pub trait VictimPolicy {}
+mod random;
+mod window;
 
 /// Every victim policy that a configuration can name.
-pub const REGISTRY: &[Entry<dyn VictimPolicy>] = &[greedy::ENTRY];
+pub const REGISTRY: &[Entry<dyn VictimPolicy>] =
+    &[greedy::ENTRY, cost_benefit::ENTRY, random::ENTRY, d_choices::ENTRY, fifo::ENTRY, window::ENTRY];
+
+/// The policy of a configuration, which has checked the name and the parameters.
+pub fn build(policy: &config::GcPolicy) -> Box<dyn VictimPolicy> {
+    match find(REGISTRY, &policy.name) {
+        Ok(entry) => (entry.build)(&policy.parameters),
+        Err(_) => unreachable!("a configuration names registered policies only"),
+    }
+}
+
+/// Chooses the block that is collected next.
+///
+/// Contract: the choice is one of the view's candidates with at least one page that is not valid, or `None` if the policy
+/// found no such block; the same view and generator state give the same choice.
+pub trait VictimPolicy {
+    /// The next victim of a die.
+    fn choose(&self, view: &BlockView, rng: &mut Rng) -> Option<Choice>;
+}
+
+/// What a policy decided, and what it cost to decide.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Choice {
+    /// The victim.
+    pub block: BlockId,
+    /// Candidates examined on the way.
+    pub searches: u32,
+}
+
+/// One die's blocks, to be looked at.
+pub struct BlockView<'a> {
+    blocks: &'a BlockTable,
+    array: &'a Array,
+    die: DieId,
+}
+
+impl<'a> BlockView<'a> {
+    pub(crate) fn new(blocks: &'a BlockTable, array: &'a Array, die: DieId) -> Self {
+        BlockView { blocks, array, die }
+    }
+
+    /// The blocks that can be collected: fully programmed, with something to gain.
+    pub fn candidates(&self) -> impl Iterator<Item = BlockId> + '_ {
+        self.blocks.geometry().blocks_of(self.die).filter(|&b| self.is_candidate(b))
+    }
+
+    /// Can this block be collected?
+    pub fn is_candidate(&self, block: BlockId) -> bool {
+        self.blocks.state(block) == BlockState::Closed && self.invalid(block) > 0
+    }
+
+    /// Any block of the die, a candidate or not.
+    pub fn any_block(&self, rng: &mut Rng) -> BlockId {
+        let per_die = self.blocks.geometry().blocks_per_die;
+        BlockId(self.die.0 * per_die + rng.below(u64::from(per_die)) as u32)
+    }
+
+    /// The blocks of the die.
+    pub fn blocks(&self) -> u32 {
+        self.blocks.geometry().blocks_per_die
+    }
+
+    /// The block with the fewest valid pages, found without a search.
+    pub fn fewest_valid(&self) -> Option<BlockId> {
+        self.blocks.fewest_valid(self.die).filter(|&b| self.invalid(b) > 0)
+    }
+
+    /// Valid map units in a block.
+    pub fn valid(&self, block: BlockId) -> u32 {
+        self.blocks.valid_units(block)
+    }
+
+    /// Map units in a block that hold nothing of value.
+    pub fn invalid(&self, block: BlockId) -> u32 {
+        self.units_per_block() - self.valid(block)
+    }
+
+    /// Map units in a block.
+    pub fn units_per_block(&self) -> u32 {
+        self.blocks.geometry().units_per_block
+    }
+
+    /// Age of a block's data: how many blocks of the drive have been filled since this one was.
+    pub fn age(&self, block: BlockId) -> u32 {
+        self.blocks.age(block)
+    }
+
+    /// How often a block has been erased.
+    pub fn erases(&self, block: BlockId) -> u32 {
+        self.array.erases(block)
+    }
+
+    /// Mean of [`Self::erases`] over the drive.
+    pub fn mean_erases(&self) -> f64 {
+        self.array.mean_erases()
+    }
+
+    /// How many erases of any block ago this block was last erased.
+    pub fn since_erase(&self, block: BlockId) -> u32 {
+        self.array.since_erase(block)
+    }
+
+    /// Fully programmed blocks of the die, candidates or not.
+    pub fn closed(&self) -> impl Iterator<Item = BlockId> + '_ {
+        self.blocks.geometry().blocks_of(self.die).filter(|&b| self.blocks.state(b) == BlockState::Closed)
+    }
+
+    /// A candidate drawn at random, all alike.
+    pub fn random_candidate(&self, rng: &mut Rng) -> Option<BlockId> {
+        // Most blocks of a full drive are candidates: drawing until one is hit takes a try or two. Where hardly any is,
+        // one pass over the die settles it.
+        const TRIES: u32 = 64;
+        (0..TRIES).map(|_| self.any_block(rng)).find(|&b| self.is_candidate(b)).or_else(|| {
+            let count = self.candidates().count() as u64;
+            if count == 0 { None } else { self.candidates().nth(rng.below(count) as usize) }
+        })
+    }
+}

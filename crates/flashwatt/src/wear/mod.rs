@@ -1,8 +1,42 @@
-//! Wear levelling.
+//! Wear levelling: which free block is taken, and when a worn block is given cold data.
 
-/// Names and one-line docs of every policy that a configuration can name.
-pub const NAMES: &[(&str, &str)] = &[
-    ("none", "free blocks are taken in the order in which they were erased"),
-    ("dynamic", "the least worn free block is taken first"),
-    ("static_swap", "as dynamic, and a victim worn far above the mean is swapped with the coldest block"),
-];
+use crate::config;
+use crate::gc::BlockView;
+use crate::units::BlockId;
+
+mod dynamic;
+mod none;
+mod static_swap;
+
+/// A wear levelling policy. Decides, and does not act.
+pub trait WearPolicy {
+    /// Is the least worn free block taken first (instead of the one erased longest ago)?
+    fn least_worn_first(&self) -> bool;
+
+    /// `victim` has been chosen for collection. The block whose data should move into it once it is erased, if it is
+    /// time for that: worn blocks rest under data that does not change.
+    fn swap(&self, _victim: BlockId, _view: &BlockView) -> Option<BlockId> {
+        None
+    }
+}
+
+/// A policy as it is registered.
+pub struct Entry {
+    /// The name in configurations.
+    pub name: &'static str,
+    /// One line for the user.
+    pub doc: &'static str,
+    /// Makes one.
+    pub build: fn(&config::Wear) -> Box<dyn WearPolicy>,
+}
+
+/// Every wear levelling policy that a configuration can name.
+pub const REGISTRY: &[Entry] = &[none::ENTRY, dynamic::ENTRY, static_swap::ENTRY];
+
+/// The policy of a configuration, which has checked the name.
+pub fn build(config: &config::Wear) -> Box<dyn WearPolicy> {
+    match REGISTRY.iter().find(|entry| entry.name == config.policy) {
+        Some(entry) => (entry.build)(config),
+        None => unreachable!("a configuration names registered policies only"),
+    }
+}

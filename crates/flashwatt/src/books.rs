@@ -1,0 +1,209 @@
+//! The run's books: elapsed time by phase, the ledger, the meter, and whoever else watches.
+
+use crate::config::{Config, DramRule};
+use crate::energy::ledger::{Ledger, OpTimes, Phase};
+use crate::energy::meter::Reading;
+use crate::energy::{DieState, Meter, Series, Table};
+use crate::ftl::{Cause, OpKind, Plan};
+use crate::probe::Probe;
+use crate::units::Nanos;
+
+/// The books.
+pub struct Books<P: Probe> {
+    /// What the current window of the run has cost so far.
+    pub ledger: Ledger,
+    meter: Meter,
+    /// Who else watches.
+    pub probe: P,
+    /// When the window began.
+    window_start: Nanos,
+    phase: Phase,
+    busy_dies: u32,
+    outstanding: u32,
+    since: Nanos,
+    map_access_ns: Nanos,
+    page_data_ns: Nanos,
+    interface_mb_s: f64,
+    /// Pages read that were never written.
+    pub unwritten_reads: u64,
+    /// Candidates that victim policies examined.
+    pub searches: u64,
+}
+
+/// What a window of the run came to.
+#[derive(Clone, Debug, Default)]
+pub struct Window {
+    /// When it began.
+    pub start_ns: Nanos,
+    /// When it ended.
+    pub end_ns: Nanos,
+    /// Residencies and counts.
+    pub ledger: Ledger,
+    /// What the meter read.
+    pub reading: Reading,
+    /// Pages read that were never written.
+    pub unwritten_reads: u64,
+    /// Candidates that victim policies examined.
+    pub searches: u64,
+}
+
+impl<P: Probe> Books<P> {
+    /// Empty books at time 0.
+    pub fn new(config: &Config, dies: u32, series: Option<Box<Series>>, probe: P) -> Self {
+        let energy = &config.energy;
+        let per_op = energy.dram_rule == DramRule::PerOp;
+        Books {
+            ledger: Ledger::new(dies),
+            meter: Meter::new(Table::new(energy), dies, series),
+            probe,
+            window_start: 0,
+            phase: Phase::Quiet,
+            busy_dies: 0,
+            outstanding: 0,
+            since: 0,
+            map_access_ns: if per_op { energy.dram.map_access_ns } else { 0 },
+            page_data_ns: if per_op { energy.dram.page_data_ns } else { 0 },
+            interface_mb_s: energy.host_interface.bandwidth_mb_s,
+            unwritten_reads: 0,
+            searches: 0,
+        }
+    }
+
+    /// A plan has been made: the map was looked at.
+    #[inline(always)]
+    pub fn planned(&mut self, now: Nanos, plan: &Plan) {
+        self.ledger.map_accesses += u64::from(plan.map_accesses);
+        self.unwritten_reads += u64::from(plan.unwritten_reads);
+        self.searches += u64::from(plan.searches);
+        self.dram(now, u64::from(plan.map_accesses) * self.map_access_ns);
+    }
+
+    #[inline(always)]
+    fn dram(&mut self, now: Nanos, ns: Nanos) {
+        if ns > 0 {
+            self.ledger.dram_op_ns += ns;
+            self.meter.dram(now, ns);
+        }
+    }
+
+    /// A request has entered the device; `bytes` will cross the host interface for it.
+    #[inline(always)]
+    pub fn request_admitted(&mut self, now: Nanos, bytes: u64) {
+        self.outstanding += 1;
+        self.enter_phase(now);
+        let ns = self.interface_ns(bytes);
+        self.ledger.host_interface_ns += ns;
+        self.meter.host_interface(now, ns);
+    }
+
+    /// A request has left the device.
+    #[inline(always)]
+    pub fn request_left(&mut self, now: Nanos) {
+        self.outstanding -= 1;
+        self.enter_phase(now);
+    }
+
+    /// Time that `bytes` take over the host interface, by the rate of the price table.
+    pub fn interface_ns(&self, bytes: u64) -> Nanos {
+        (bytes as f64 * 1e3 / self.interface_mb_s).ceil() as Nanos
+    }
+
+    /// A die starts an operation.
+    #[inline(always)]
+    pub fn op_started(&mut self, now: Nanos, kind: OpKind, cause: Cause, times: &OpTimes) {
+        self.busy_changes(now, self.busy_dies + 1);
+        let (bus, array) = match kind {
+            OpKind::Read | OpKind::Copyback => (DieState::ReadBus, DieState::Read),
+            OpKind::Program => (DieState::ProgramBus, DieState::Program),
+            OpKind::Erase => (DieState::EraseBus, DieState::Erase),
+        };
+        if times.array_start > now {
+            self.meter.die(now, DieState::Idle, bus);
+            self.meter.die_ahead(times.array_start, bus, array);
+        } else {
+            self.meter.die(now, DieState::Idle, array);
+        }
+        if kind == OpKind::Copyback {
+            self.meter.die_ahead(times.array_end, DieState::Read, DieState::Program);
+        }
+        if cause == Cause::Host && kind != OpKind::Erase {
+            self.dram(now, self.page_data_ns);
+        }
+    }
+
+    /// A die goes from one state to another.
+    #[inline(always)]
+    pub fn die(&mut self, now: Nanos, from: DieState, to: DieState) {
+        self.meter.die(now, from, to);
+    }
+
+    /// A die ends an operation, `last` being the state that it was in.
+    #[inline(always)]
+    pub fn op_ended(&mut self, now: Nanos, kind: OpKind, cause: Cause, times: &OpTimes, last: DieState) {
+        self.meter.die(now, last, DieState::Idle);
+        self.busy_changes(now, self.busy_dies - 1);
+        self.ledger.operation(kind, cause, times, self.window_start, 1);
+    }
+
+    /// An operation is under way while the window ends.
+    pub fn op_cut(&mut self, kind: OpKind, cause: Cause, times: &OpTimes) {
+        self.ledger.operation(kind, cause, times, self.window_start, 0);
+    }
+
+    #[inline(always)]
+    fn busy_changes(&mut self, now: Nanos, busy: u32) {
+        self.elapse(now);
+        self.busy_dies = busy;
+        self.enter_phase(now);
+    }
+
+    #[inline(always)]
+    fn elapse(&mut self, now: Nanos) {
+        let ns = now - self.since;
+        self.ledger.busy_dies_ns[self.busy_dies as usize] += ns;
+        self.ledger.elapsed_ns[self.phase as usize] += ns;
+        self.since = now;
+    }
+
+    #[inline(always)]
+    fn enter_phase(&mut self, now: Nanos) {
+        let phase = match (self.busy_dies, self.outstanding) {
+            (1.., _) => Phase::Busy,
+            (0, 1..) => Phase::Outstanding,
+            (0, 0) => Phase::Quiet,
+        };
+        if phase != self.phase {
+            self.elapse(now);
+            self.phase = phase;
+            self.meter.phase(now, phase);
+        }
+    }
+
+    /// Starts a new window: counters restart.
+    pub fn restart(&mut self, now: Nanos) {
+        self.elapse(now);
+        self.meter.restart(now);
+        self.ledger = Ledger::new(self.ledger.dies);
+        (self.window_start, self.unwritten_reads, self.searches) = (now, 0, 0);
+    }
+
+    /// Ends the window, whose running operations have been cut, and starts the next.
+    pub fn close(&mut self, now: Nanos) -> Window {
+        self.elapse(now);
+        let window = Window {
+            start_ns: self.window_start,
+            end_ns: now,
+            reading: self.meter.read(now),
+            ledger: self.ledger.clone(),
+            unwritten_reads: self.unwritten_reads,
+            searches: self.searches,
+        };
+        self.restart(now);
+        window
+    }
+
+    /// The recorded series.
+    pub fn take_series(&mut self) -> Option<Box<Series>> {
+        self.meter.take_series()
+    }
+}

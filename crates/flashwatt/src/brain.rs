@@ -1,0 +1,69 @@
+//! What decides: the translation layer, what it knows of blocks, its random numbers, and the plan that it fills.
+
+use crate::config::Config;
+use crate::device::{Array, Geometry};
+use crate::ftl::blocks::BlockTable;
+use crate::ftl::{self, Context, Extent, Ftl, Plan};
+use crate::rng::Rng;
+use crate::units::{BlockId, DieId};
+
+/// The deciding half of the drive. It sees no time.
+pub struct Brain {
+    /// The translation layer.
+    pub ftl: Box<dyn Ftl>,
+    /// Validity, free lists, candidates.
+    pub blocks: BlockTable,
+    /// The run's random numbers.
+    pub rng: Rng,
+    /// The plan of the last call.
+    pub plan: Plan,
+}
+
+impl Brain {
+    /// The deciding half of a configuration's drive, empty.
+    pub fn new(config: &Config, geometry: &Geometry) -> Self {
+        Brain {
+            ftl: ftl::build(config, geometry),
+            blocks: BlockTable::new(geometry.clone()),
+            rng: Rng::new(config.run.seed, 1),
+            plan: Plan::default(),
+        }
+    }
+
+    /// Plans a read.
+    #[inline]
+    pub fn read(&mut self, extent: Extent, array: &Array) {
+        self.plan.clear();
+        let mut cx = Context { blocks: &mut self.blocks, array, rng: &mut self.rng };
+        self.ftl.read(extent, &mut cx, &mut self.plan);
+    }
+
+    /// Plans a write; returns how many of its pages found room.
+    #[inline]
+    pub fn write(&mut self, extent: Extent, array: &Array) -> u32 {
+        self.plan.clear();
+        let mut cx = Context { blocks: &mut self.blocks, array, rng: &mut self.rng };
+        self.ftl.write(extent, &mut cx, &mut self.plan)
+    }
+
+    /// Plans a trim.
+    pub fn trim(&mut self, extent: Extent, array: &Array) {
+        self.plan.clear();
+        let mut cx = Context { blocks: &mut self.blocks, array, rng: &mut self.rng };
+        self.ftl.trim(extent, &mut cx, &mut self.plan);
+    }
+
+    /// Plans the next step of a die's background work.
+    #[inline]
+    pub fn background(&mut self, die: DieId, array: &Array) {
+        self.plan.clear();
+        let mut cx = Context { blocks: &mut self.blocks, array, rng: &mut self.rng };
+        self.ftl.background(die, &mut cx, &mut self.plan);
+    }
+
+    /// A block's erase has ended.
+    pub fn erased(&mut self, block: BlockId, array: &Array) {
+        let mut cx = Context { blocks: &mut self.blocks, array, rng: &mut self.rng };
+        self.ftl.erased(block, &mut cx);
+    }
+}

@@ -1,0 +1,665 @@
+//! The controller: when planned operations run, on which bus and die, and in which order.
+//!
+//! Resources are channels (buses) and dies. A read takes the bus for its command, the die for tR, and the bus again for its
+//! data; a program takes the bus for command and data, then the die; an erase the bus for its command, then the die. At
+//! one instant all completions are handled first, then [`Controller::dispatch`] starts what can start.
+
+pub mod events;
+pub mod op;
+mod queues;
+
+use crate::books::Books;
+use crate::brain::Brain;
+use crate::config::{self, Dispatch};
+use crate::device::{Array, Geometry};
+use crate::energy::DieState;
+use crate::energy::ledger::OpTimes;
+use crate::ftl::{OpKind, Plan, PlannedOp};
+use crate::probe::{OpRecord, Probe};
+use crate::units::{BlockId, ChannelId, DieId, Nanos, OpId, Ppn, RequestId};
+use events::Events;
+use op::{NewOp, Op, OpTable, Queue, Until};
+use queues::{Channel, Die, Stage, ways};
+
+/// An operation that has waited while so many others of better classes went ahead of it on its die goes next. Without it
+/// a stream of reads could hold up writes, and collection, for ever.
+const BYPASS_MAX: u32 = 64;
+
+/// The controller.
+pub struct Controller {
+    geometry: Geometry,
+    timing: config::Timing,
+    policy: Dispatch,
+    preemptible: bool,
+    ops: OpTable,
+    next_seq: u64,
+    dies: Vec<Die>,
+    channels: Vec<Channel>,
+    /// Channels on which something may be able to start.
+    dirty: Vec<ChannelId>,
+    /// With a channel switch delay: when the next operation may start anywhere.
+    slot_free_at: Nanos,
+    /// Ids of the plan being admitted.
+    ids: Vec<OpId>,
+    /// The pending events of dies, channels, and whoever comes after them.
+    pub events: Events,
+}
+
+/// An operation has ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    /// For which request, if for one.
+    pub request: RequestId,
+    /// What it was.
+    pub kind: OpKind,
+}
+
+impl Controller {
+    /// All dies idle. `more_events`: events that others keep in the same tree.
+    pub fn new(config: &config::Config, geometry: &Geometry, more_events: u32) -> Self {
+        Controller {
+            timing: config.device.timing.clone(),
+            policy: config.controller.policy,
+            preemptible: config.gc.preemptible,
+            ops: OpTable::default(),
+            next_seq: 0,
+            dies: (0..geometry.dies)
+                .map(DieId)
+                .map(|die| Die { channel: geometry.channel_of(die), way: geometry.way_of(die), ..Die::default() })
+                .collect(),
+            channels: vec![Channel::new(geometry.ways); geometry.channels as usize],
+            dirty: Vec::new(),
+            slot_free_at: 0,
+            ids: Vec::new(),
+            events: Events::new((geometry.dies + geometry.channels + 1 + more_events) as usize),
+            geometry: geometry.clone(),
+        }
+    }
+
+    /// The first event number that is free for others.
+    pub fn events_end(&self) -> u32 {
+        self.slot_event() + 1
+    }
+
+    fn slot_event(&self) -> u32 {
+        self.geometry.dies + self.geometry.channels
+    }
+
+    /// Operations that have not ended.
+    pub fn unfinished(&self) -> usize {
+        self.ops.len()
+    }
+
+    /// Is there something to dispatch at this instant?
+    #[inline(always)]
+    pub fn is_dirty(&self) -> bool {
+        !self.dirty.is_empty()
+    }
+
+    /// A die may have background work.
+    #[inline]
+    pub fn wake(&mut self, die: DieId, brain: &Brain) {
+        if self.dies[die.idx()].background == 0 && brain.ftl.wants_background(die, &brain.blocks) {
+            let (channel, way) = self.seat(die);
+            self.channels[channel.idx()].jobs |= 1 << way;
+            self.touch(channel);
+        }
+    }
+
+    // ---------------------------------------------------------------- planned operations come in
+
+    /// Takes over a request's plan. Returns how many operations the request has to wait for.
+    pub fn admit<P: Probe>(&mut self, request: RequestId, brain: &Brain, hw: &mut Hardware<P>) -> u32 {
+        self.take_over(&brain.plan, request, false, hw);
+        for &die in brain.plan.woken() {
+            self.wake(die, brain);
+        }
+        brain.plan.ops().len() as u32
+    }
+
+    #[inline(always)]
+    fn take_over<P: Probe>(&mut self, plan: &Plan, request: RequestId, urgent: bool, hw: &mut Hardware<P>) {
+        self.ids.clear();
+        for planned in plan.ops() {
+            let id = self.insert(planned, request, urgent);
+            self.ids.push(id);
+            self.attach(id, planned, &mut hw.array);
+            self.enqueue_new(id);
+        }
+        for &(index, block) in plan.more_replaced() {
+            hw.array.hold(block);
+            self.ops.push_replaced(self.ids[index.0 as usize], block);
+        }
+    }
+
+    #[inline(always)]
+    fn insert(&mut self, planned: &PlannedOp, request: RequestId, urgent: bool) -> OpId {
+        let seq = self.next_seq;
+        self.next_seq += 1;
+        self.ops.insert(NewOp {
+            seq,
+            kind: planned.kind,
+            cause: planned.cause,
+            queue: queues::queue_of(planned, self.policy, urgent),
+            ppn: planned.ppn,
+            source: planned.source,
+            die: self.geometry.die_of(planned.ppn),
+            request,
+            replaces: planned.replaces,
+        })
+    }
+
+    /// Finds out what a new operation has to wait for, and holds the blocks that it needs.
+    #[inline(always)]
+    fn attach(&mut self, id: OpId, planned: &PlannedOp, array: &mut Array) {
+        match planned.kind {
+            OpKind::Read => self.attach_read(id, planned.ppn, array),
+            OpKind::Program => self.attach_program(id, planned.ppn, array),
+            OpKind::Copyback => {
+                self.attach_read(id, planned.source, array);
+                self.attach_program(id, planned.ppn, array);
+            }
+            OpKind::Erase => {
+                let block = self.geometry.block_of(planned.ppn);
+                if array.holds(block) > 0 {
+                    array.wait_for_release(block, id);
+                    self.ops[id].blockers += 1;
+                }
+            }
+        }
+        if planned.replaces.is_some() {
+            array.hold(planned.replaces);
+        }
+        if let Some(after) = planned.after {
+            self.wait(id, self.ids[after.0 as usize], Until::End, array);
+        }
+    }
+
+    #[inline(always)]
+    fn attach_read(&mut self, id: OpId, ppn: Ppn, array: &mut Array) {
+        array.hold(self.geometry.block_of(ppn));
+        if !array.is_programmed(ppn) {
+            match array.pending_program(ppn) {
+                Some(program) => self.wait(id, program, Until::End, array),
+                None => unreachable!("a read was planned of a page that holds nothing"),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn attach_program(&mut self, id: OpId, ppn: Ppn, array: &mut Array) {
+        array.plan_program(ppn, id);
+        if let Some(before) = array.program_before(ppn) {
+            let (mine, other) = (self.ops[id].queue, &self.ops[before]);
+            let goes_first = other.queue == mine && (other.blockers == 0 || self.is_ordered(mine));
+            if !goes_first {
+                self.wait(id, before, Until::Start, array);
+            }
+        }
+    }
+
+    /// `younger` waits for `older`, which inherits its class.
+    fn wait(&mut self, younger: OpId, older: OpId, until: Until, array: &Array) {
+        self.ops.wait(younger, older, until);
+        if self.policy != Dispatch::InOrder {
+            self.promote(older, self.ops[younger].queue, array);
+        }
+    }
+
+    /// Moves an operation, and those that it waits for in turn, up to a better class.
+    fn promote(&mut self, id: OpId, queue: Queue, array: &Array) {
+        let mut at = Some(id);
+        while let Some(id) = at {
+            let op = self.ops[id];
+            if op.started || op.queue <= queue || self.is_ordered(op.queue) {
+                return;
+            }
+            if op.blockers == 0 {
+                self.unlink(id);
+            }
+            self.ops[id].queue = queue;
+            if matches!(op.kind, OpKind::Program | OpKind::Copyback)
+                && let Some(before) = array.program_before(op.ppn)
+            {
+                self.promote(before, queue, array);
+            }
+            if op.blockers == 0 {
+                self.link(id);
+            }
+            at = op.after.is_some().then_some(op.after);
+        }
+    }
+
+    /// Something that an operation waited for is there.
+    fn unblock(&mut self, id: OpId, until: Until) {
+        let op = &mut self.ops[id];
+        op.blockers -= 1;
+        if until == Until::End {
+            op.after = OpId::NONE;
+        }
+        if op.blockers == 0 {
+            if self.is_ordered(self.ops[id].queue) {
+                self.refresh_ordered(self.ops[id].die);
+            } else {
+                self.link(id);
+            }
+        }
+    }
+
+    // ---------------------------------------------------------------- events
+
+    /// An event of a die, a channel or the slot. Returns the operation that ended, if one did.
+    #[inline(always)]
+    pub fn event<P: Probe>(
+        &mut self,
+        now: Nanos,
+        event: u32,
+        brain: &mut Brain,
+        hw: &mut Hardware<P>,
+    ) -> Option<Ended> {
+        if event < self.geometry.dies {
+            return self.die_event(now, DieId(event), brain, hw);
+        }
+        if event < self.slot_event() {
+            let channel = ChannelId(event - self.geometry.dies);
+            self.channels[channel.idx()].scheduled = false;
+            self.touch(channel);
+        } else {
+            (0..self.geometry.channels).for_each(|channel| self.touch(ChannelId(channel)));
+        }
+        None
+    }
+
+    #[inline(always)]
+    fn die_event<P: Probe>(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        brain: &mut Brain,
+        hw: &mut Hardware<P>,
+    ) -> Option<Ended> {
+        let (channel, way) = self.seat(die);
+        self.touch(channel);
+        let state = &mut self.dies[die.idx()];
+        if state.stage == Stage::Array && self.ops[state.running].kind == OpKind::Read {
+            state.stage = Stage::DataWait;
+            self.channels[channel.idx()].data_waits |= 1 << way;
+            hw.books.die(now, DieState::Read, DieState::DataWait);
+            return None;
+        }
+        Some(self.end(now, die, brain, hw))
+    }
+
+    #[inline(always)]
+    fn end<P: Probe>(&mut self, now: Nanos, die: DieId, brain: &mut Brain, hw: &mut Hardware<P>) -> Ended {
+        let (channel, way) = self.seat(die);
+        self.channels[channel.idx()].idle |= 1 << way;
+        let state = &mut self.dies[die.idx()];
+        state.stage = Stage::Idle;
+        state.times.end = now;
+        let (id, times) = (std::mem::replace(&mut state.running, OpId::NONE), state.times);
+        let op = self.ops[id];
+        let last = last_state(op.kind);
+        hw.books.op_ended(now, op.kind, op.cause, &times, last);
+        hw.books.probe.op_ended(&OpRecord { op: &op, times: &times });
+        self.apply_end(&op, brain, hw);
+        self.let_go(id, &op, hw);
+        self.ops.remove(id);
+        if op.request.is_none() {
+            self.dies[die.idx()].background -= 1;
+            self.wake(die, brain);
+        }
+        Ended { request: op.request, kind: op.kind }
+    }
+
+    /// What the end of an operation changes on the array, and in what the brain knows of it.
+    #[inline(always)]
+    fn apply_end<P: Probe>(&mut self, op: &Op, brain: &mut Brain, hw: &mut Hardware<P>) {
+        let block = self.geometry.block_of(op.ppn);
+        match op.kind {
+            OpKind::Read => self.release(block, &mut hw.array),
+            OpKind::Program | OpKind::Copyback => {
+                if op.kind == OpKind::Copyback {
+                    self.release(self.geometry.block_of(op.source), &mut hw.array);
+                }
+                if hw.array.end_program(op.ppn) {
+                    brain.blocks.close(block);
+                    self.wake(op.die, brain);
+                }
+            }
+            OpKind::Erase => {
+                hw.array.end_erase(block);
+                brain.erased(block, &hw.array);
+                self.wake(op.die, brain);
+            }
+        }
+    }
+
+    /// Lets those go that waited for an operation's end.
+    #[inline(always)]
+    fn let_go<P: Probe>(&mut self, id: OpId, op: &Op, hw: &mut Hardware<P>) {
+        if op.replaces.is_some() {
+            self.release(op.replaces, &mut hw.array);
+            while let Some(block) = self.ops.pop_replaced(id) {
+                self.release(block, &mut hw.array);
+            }
+        }
+        while let Some(waiting) = self.ops.pop_dependent(id, Until::End) {
+            self.unblock(waiting, Until::End);
+        }
+    }
+
+    #[inline(always)]
+    fn release(&mut self, block: BlockId, array: &mut Array) {
+        if let Some(erase) = array.release(block) {
+            self.unblock(erase, Until::Start);
+        }
+    }
+
+    // ---------------------------------------------------------------- dispatch
+
+    /// Starts everything that can start now.
+    #[inline(always)]
+    pub fn dispatch<P: Probe>(&mut self, now: Nanos, brain: &mut Brain, hw: &mut Hardware<P>) {
+        if self.timing.channel_switch_ns > 0 {
+            return self.dispatch_by_slot(now, brain, hw);
+        }
+        while let Some(channel) = self.dirty.pop() {
+            self.channels[channel.idx()].dirty = false;
+            self.dispatch_channel(now, channel, brain, hw);
+        }
+    }
+
+    #[inline(always)]
+    fn dispatch_channel<P: Probe>(
+        &mut self,
+        now: Nanos,
+        channel: ChannelId,
+        brain: &mut Brain,
+        hw: &mut Hardware<P>,
+    ) {
+        loop {
+            if self.is_bus_taken(now, channel) {
+                return;
+            }
+            if self.channels[channel.idx()].data_waits != 0 {
+                self.move_out(now, channel, hw);
+            } else {
+                match self.choose(now, channel, brain, hw) {
+                    Some(way) => self.start(now, channel, way, hw),
+                    None => return,
+                }
+            }
+        }
+    }
+
+    /// Channels wait for one slot: whenever it is free, the oldest operation that could start on any of them does.
+    fn dispatch_by_slot<P: Probe>(&mut self, now: Nanos, brain: &mut Brain, hw: &mut Hardware<P>) {
+        while let Some(channel) = self.dirty.pop() {
+            self.channels[channel.idx()].dirty = false;
+            while !self.is_bus_taken(now, channel) && self.channels[channel.idx()].data_waits != 0 {
+                self.move_out(now, channel, hw);
+            }
+        }
+        while let Some((_, channel, way)) = self.oldest_of_channels(now, brain, hw) {
+            self.start(now, channel, way, hw);
+            self.slot_free_at = now + self.timing.channel_switch_ns;
+        }
+    }
+
+    /// The oldest operation that could start on any channel: its plan number and die. If the slot is not free yet, its
+    /// event is set instead.
+    fn oldest_of_channels<P: Probe>(
+        &mut self,
+        now: Nanos,
+        brain: &mut Brain,
+        hw: &mut Hardware<P>,
+    ) -> Option<(u64, ChannelId, u32)> {
+        let mut oldest: Option<(u64, ChannelId, u32)> = None;
+        for channel in (0..self.geometry.channels).map(ChannelId) {
+            if !self.channels[channel.idx()].has_work() || self.is_bus_taken(now, channel) {
+                continue;
+            }
+            if now < self.slot_free_at {
+                self.events.set(self.slot_event(), self.slot_free_at);
+                return None;
+            }
+            if let Some(way) = self.choose(now, channel, brain, hw) {
+                let chosen = self.dies[self.geometry.die_at(channel, way).idx()].chosen;
+                let candidate = (self.ops[chosen].seq, channel, way);
+                oldest = Some(oldest.map_or(candidate, |oldest| oldest.min(candidate)));
+            }
+        }
+        oldest
+    }
+
+    /// Is the bus taken? If so and something waits for it, its event is set.
+    #[inline(always)]
+    fn is_bus_taken(&mut self, now: Nanos, channel: ChannelId) -> bool {
+        let state = &mut self.channels[channel.idx()];
+        if now >= state.bus_free_at {
+            return false;
+        }
+        if !state.scheduled && state.has_work() {
+            state.scheduled = true;
+            self.events.set(self.geometry.dies + channel.0, state.bus_free_at);
+        }
+        true
+    }
+
+    /// The oldest read whose data waits on a channel moves out.
+    #[inline(always)]
+    fn move_out<P: Probe>(&mut self, now: Nanos, channel: ChannelId, hw: &mut Hardware<P>) {
+        let waits = self.channels[channel.idx()].data_waits;
+        let way = self.oldest(channel, waits, |die| die.running);
+        let die = self.geometry.die_at(channel, way);
+        let end = now + self.timing.page_transfer_ns;
+        let state = &mut self.channels[channel.idx()];
+        state.data_waits &= !(1 << way);
+        state.bus_free_at = end;
+        self.dies[die.idx()].stage = Stage::Out;
+        self.dies[die.idx()].times.out_start = now;
+        hw.books.die(now, DieState::DataWait, DieState::ReadBus);
+        self.events.set(die.0, end);
+    }
+
+    /// The die on this channel that starts its next operation first, which is noted as its `chosen` one. Pulls background
+    /// work where its turn comes.
+    #[inline(always)]
+    fn choose<P: Probe>(
+        &mut self,
+        now: Nanos,
+        channel: ChannelId,
+        brain: &mut Brain,
+        hw: &mut Hardware<P>,
+    ) -> Option<u32> {
+        loop {
+            let state = &self.channels[channel.idx()];
+            let idle = state.idle;
+            let jobs = idle & state.jobs;
+            let urgent = jobs != 0 && (!self.preemptible || self.is_starving(channel, jobs));
+            if urgent && state.ready[Queue::Front as usize] & idle == 0 {
+                self.pull(now, channel, jobs, true, brain, hw);
+                continue;
+            }
+            let queue = state.ready[..=Queue::HostWrite as usize].iter().position(|ready| ready & idle != 0);
+            if let Some(queue) = queue {
+                return Some(self.choose_way(channel, queue));
+            }
+            if jobs != 0 {
+                self.pull(now, channel, jobs, false, brain, hw);
+                continue;
+            }
+            let queue = state.ready.iter().position(|ready| ready & idle != 0)?;
+            return Some(self.choose_way(channel, queue));
+        }
+    }
+
+    /// Among the idle dies with something ready in `queue`: the one whose operation is oldest. A die on which others have
+    /// been passed over too often serves its oldest operation instead.
+    #[inline(always)]
+    fn choose_way(&mut self, channel: ChannelId, queue: usize) -> u32 {
+        let state = &self.channels[channel.idx()];
+        let way = self.oldest(channel, state.ready[queue] & state.idle, |die| die.queues[queue].head);
+        let die = self.geometry.die_at(channel, way).idx();
+        let passed_over = state.ready[queue + 1..].iter().any(|ready| ready >> way & 1 != 0) || state.jobs >> way & 1 != 0;
+        let mut chosen = self.dies[die].queues[queue].head;
+        if passed_over {
+            self.dies[die].bypassed += 1;
+            if self.dies[die].bypassed > BYPASS_MAX && self.channels[channel.idx()].jobs >> way & 1 == 0 {
+                chosen = self.oldest_ready(channel, way);
+                self.dies[die].bypassed = 0;
+            }
+        } else {
+            self.dies[die].bypassed = 0;
+        }
+        self.dies[die].chosen = chosen;
+        way
+    }
+
+    fn oldest_ready(&self, channel: ChannelId, way: u32) -> OpId {
+        let die = &self.dies[self.geometry.die_at(channel, way).idx()];
+        let ready = &self.channels[channel.idx()].ready;
+        let heads = (0..Queue::COUNT).filter(|&q| ready[q] >> way & 1 != 0).map(|q| die.queues[q].head);
+        heads.min_by_key(|&id| self.ops[id].seq).unwrap_or(OpId::NONE)
+    }
+
+    fn is_starving(&self, channel: ChannelId, jobs: u64) -> bool {
+        ways(jobs).any(|way| self.dies[self.geometry.die_at(channel, way).idx()].bypassed > BYPASS_MAX)
+    }
+
+    /// Of the dies in `mask`, the one whose operation is oldest.
+    #[inline(always)]
+    fn oldest(&self, channel: ChannelId, mask: u64, op: impl Fn(&Die) -> OpId) -> u32 {
+        let first = mask.trailing_zeros();
+        if mask & (mask - 1) == 0 {
+            return first;
+        }
+        let seq = |way: u32| self.ops[op(&self.dies[self.geometry.die_at(channel, way).idx()])].seq;
+        ways(mask).min_by_key(|&way| seq(way)).unwrap_or(first)
+    }
+
+    /// Asks for the next step of the background work of one of the dies in `jobs`; `urgent` steps go before everything
+    /// else. A die that has none now is not asked again until it is woken.
+    fn pull<P: Probe>(
+        &mut self,
+        now: Nanos,
+        channel: ChannelId,
+        jobs: u64,
+        urgent: bool,
+        brain: &mut Brain,
+        hw: &mut Hardware<P>,
+    ) {
+        let starving = ways(jobs).find(|&way| self.is_starving(channel, 1 << way));
+        let way = starving.unwrap_or_else(|| jobs.trailing_zeros());
+        let die = self.geometry.die_at(channel, way);
+        self.channels[channel.idx()].jobs &= !(1 << way);
+        self.dies[die.idx()].bypassed = 0;
+        brain.background(die, &hw.array);
+        hw.books.planned(now, &brain.plan);
+        debug_assert!(brain.plan.ops().iter().all(|op| self.geometry.die_of(op.ppn) == die));
+        self.dies[die.idx()].background += brain.plan.ops().len() as u32;
+        self.take_over(&brain.plan, RequestId::NONE, urgent, hw);
+    }
+
+    /// Starts the operation that was chosen for a die.
+    #[inline(always)]
+    fn start<P: Probe>(&mut self, now: Nanos, channel: ChannelId, way: u32, hw: &mut Hardware<P>) {
+        let die = self.geometry.die_at(channel, way);
+        let id = self.dies[die.idx()].chosen;
+        self.unlink(id);
+        self.ops[id].started = true;
+        let op = self.ops[id];
+        self.referee(&op, &mut hw.array);
+        while let Some(waiting) = self.ops.pop_dependent(id, Until::Start) {
+            self.unblock(waiting, Until::Start);
+        }
+        let (times, event_at) = self.times(now, op.kind);
+        let state = &mut self.channels[channel.idx()];
+        state.idle &= !(1 << way);
+        state.bus_free_at = if op.kind == OpKind::Program { times.array_start } else { now + self.timing.command_ns };
+        let state = &mut self.dies[die.idx()];
+        (state.running, state.times, state.stage) = (id, times, Stage::Array);
+        hw.books.op_started(now, op.kind, op.cause, &times);
+        self.events.set(die.0, event_at);
+    }
+
+    #[inline(always)]
+    fn referee(&self, op: &Op, array: &mut Array) {
+        match op.kind {
+            OpKind::Read => array.start_read(op.ppn),
+            OpKind::Program => array.start_program(op.ppn),
+            OpKind::Erase => array.start_erase(self.geometry.block_of(op.ppn)),
+            OpKind::Copyback => {
+                array.start_read(op.source);
+                array.start_program(op.ppn);
+            }
+        }
+    }
+
+    /// The phases of an operation that starts now, as far as they are known, and when its die has its next event.
+    #[inline(always)]
+    fn times(&self, now: Nanos, kind: OpKind) -> (OpTimes, Nanos) {
+        let t = &self.timing;
+        let array_start = now + t.command_ns + if kind == OpKind::Program { t.page_transfer_ns } else { 0 };
+        let (array_ns, more_ns) = match kind {
+            OpKind::Read => (t.read_ns, 0),
+            OpKind::Program => (t.program_ns, 0),
+            OpKind::Erase => (t.erase_ns, 0),
+            OpKind::Copyback => (t.read_ns, t.program_ns),
+        };
+        let array_end = array_start + array_ns;
+        let end = array_end + more_ns;
+        (OpTimes { start: now, array_start, array_end, out_start: array_end, end }, end)
+    }
+
+    /// Books what is under way as if it ended now, without ending it: a window of the run ends here.
+    pub fn cut<P: Probe>(&self, now: Nanos, hw: &mut Hardware<P>) {
+        for die in self.dies.iter().filter(|die| die.running.is_some()) {
+            let op = &self.ops[die.running];
+            let waits = matches!(die.stage, Stage::DataWait);
+            let t = &die.times;
+            let times = OpTimes {
+                start: t.start,
+                array_start: t.array_start.min(now),
+                array_end: t.array_end.min(now),
+                out_start: if waits { now } else { t.out_start.min(now) },
+                end: now,
+            };
+            hw.books.op_cut(op.kind, op.cause, &times);
+        }
+    }
+
+    #[inline(always)]
+    fn seat(&self, die: DieId) -> (ChannelId, u32) {
+        let die = &self.dies[die.idx()];
+        (die.channel, die.way)
+    }
+
+    #[inline(always)]
+    fn touch(&mut self, channel: ChannelId) {
+        let state = &mut self.channels[channel.idx()];
+        if !state.dirty {
+            state.dirty = true;
+            self.dirty.push(channel);
+        }
+    }
+}
+
+/// The state that a die is in when its operation ends.
+#[inline(always)]
+fn last_state(kind: OpKind) -> DieState {
+    match kind {
+        OpKind::Read => DieState::ReadBus,
+        OpKind::Program | OpKind::Copyback => DieState::Program,
+        OpKind::Erase => DieState::Erase,
+    }
+}
+
+/// What operations act on: the flash, and the books of it.
+pub struct Hardware<P: Probe> {
+    /// The flash array.
+    pub array: Array,
+    /// Time and energy.
+    pub books: Books<P>,
+}

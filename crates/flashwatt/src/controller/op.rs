@@ -1,0 +1,234 @@
+//! Operations that are planned or under way, and what they wait for.
+
+use crate::ftl::{Cause, OpKind};
+use crate::units::{BlockId, DieId, OpId, Ppn, RequestId};
+
+/// The queues of a die, in the order of their precedence.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[repr(u8)]
+pub enum Queue {
+    /// Background work that must not be interrupted.
+    Front,
+    /// Reads of the host.
+    HostRead,
+    /// Pages of the map.
+    Map,
+    /// Writes of the host.
+    HostWrite,
+    /// Merges, garbage collection, wear levelling.
+    Background,
+    /// Erases.
+    Erase,
+}
+
+impl Queue {
+    /// How many there are.
+    pub const COUNT: usize = 6;
+}
+
+/// A planned operation.
+#[derive(Clone, Copy, Debug)]
+pub struct Op {
+    /// Its plan number: older ones are smaller.
+    pub seq: u64,
+    /// What.
+    pub kind: OpKind,
+    /// Why.
+    pub cause: Cause,
+    /// In which of its die's queues.
+    pub queue: Queue,
+    /// How many things it still waits for.
+    pub blockers: u8,
+    /// Is it under way?
+    pub started: bool,
+    /// Where to.
+    pub ppn: Ppn,
+    /// A copyback's source.
+    pub source: Ppn,
+    /// On which die.
+    pub die: DieId,
+    /// For which request, if for one.
+    pub request: RequestId,
+    /// The block whose data its program makes obsolete.
+    pub replaces: BlockId,
+    /// The next one in its queue.
+    pub next: OpId,
+    /// The one whose data it waits for, while it does.
+    pub after: OpId,
+    /// First of the list of edges to those that wait for it.
+    dependents: u32,
+    /// First of the list of further blocks that it makes data obsolete in.
+    more_replaced: u32,
+}
+
+/// On what an edge waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Until {
+    /// The older operation's start.
+    Start,
+    /// Its end.
+    End,
+}
+
+#[derive(Clone, Copy)]
+struct Node {
+    value: u32,
+    until: Until,
+    next: u32,
+}
+
+const NIL: u32 = u32::MAX;
+
+/// All operations, by id. Ids are reused after an operation's end.
+#[derive(Default)]
+pub struct OpTable {
+    ops: Vec<Op>,
+    free: Vec<OpId>,
+    nodes: Vec<Node>,
+    free_nodes: Vec<u32>,
+}
+
+impl OpTable {
+    /// Adds an operation that waits for nothing yet.
+    #[inline(always)]
+    pub fn insert(&mut self, new: NewOp) -> OpId {
+        let op = Op {
+            seq: new.seq,
+            kind: new.kind,
+            cause: new.cause,
+            queue: new.queue,
+            blockers: 0,
+            started: false,
+            ppn: new.ppn,
+            source: new.source,
+            die: new.die,
+            request: new.request,
+            replaces: new.replaces,
+            next: OpId::NONE,
+            after: OpId::NONE,
+            dependents: NIL,
+            more_replaced: NIL,
+        };
+        match self.free.pop() {
+            Some(id) => {
+                self.ops[id.idx()] = op;
+                id
+            }
+            None => {
+                self.ops.push(op);
+                OpId(self.ops.len() as u32 - 1)
+            }
+        }
+    }
+
+    /// Removes an operation that nothing waits for any more.
+    #[inline(always)]
+    pub fn remove(&mut self, id: OpId) {
+        debug_assert!(self.ops[id.idx()].dependents == NIL && self.ops[id.idx()].more_replaced == NIL);
+        self.free.push(id);
+    }
+
+    /// Operations that have not ended.
+    pub fn len(&self) -> usize {
+        self.ops.len() - self.free.len()
+    }
+
+    /// `younger` waits for `older`.
+    pub fn wait(&mut self, younger: OpId, older: OpId, until: Until) {
+        let node = self.node(younger.0, until, self.ops[older.idx()].dependents);
+        self.ops[older.idx()].dependents = node;
+        self.ops[younger.idx()].blockers += 1;
+        if until == Until::End {
+            self.ops[younger.idx()].after = older;
+        }
+    }
+
+    /// Takes one of those that wait for this of `id`, if there is one.
+    #[inline(always)]
+    pub fn pop_dependent(&mut self, id: OpId, until: Until) -> Option<OpId> {
+        let first = self.ops[id.idx()].dependents;
+        if first == NIL { None } else { self.unlink_dependent(id, until) }
+    }
+
+    fn unlink_dependent(&mut self, id: OpId, until: Until) -> Option<OpId> {
+        let mut before = NIL;
+        let mut at = self.ops[id.idx()].dependents;
+        while at != NIL {
+            let node = self.nodes[at as usize];
+            if node.until == until {
+                match before {
+                    NIL => self.ops[id.idx()].dependents = node.next,
+                    _ => self.nodes[before as usize].next = node.next,
+                }
+                self.free_nodes.push(at);
+                return Some(OpId(node.value));
+            }
+            (before, at) = (at, node.next);
+        }
+        None
+    }
+
+    /// A further block that the program makes data obsolete in.
+    pub fn push_replaced(&mut self, id: OpId, block: BlockId) {
+        let node = self.node(block.0, Until::End, self.ops[id.idx()].more_replaced);
+        self.ops[id.idx()].more_replaced = node;
+    }
+
+    /// Takes one of those blocks.
+    #[inline(always)]
+    pub fn pop_replaced(&mut self, id: OpId) -> Option<BlockId> {
+        let first = self.ops[id.idx()].more_replaced;
+        if first == NIL {
+            return None;
+        }
+        let node = self.nodes[first as usize];
+        self.ops[id.idx()].more_replaced = node.next;
+        self.free_nodes.push(first);
+        Some(BlockId(node.value))
+    }
+
+    fn node(&mut self, value: u32, until: Until, next: u32) -> u32 {
+        let node = Node { value, until, next };
+        match self.free_nodes.pop() {
+            Some(at) => {
+                self.nodes[at as usize] = node;
+                at
+            }
+            None => {
+                self.nodes.push(node);
+                self.nodes.len() as u32 - 1
+            }
+        }
+    }
+}
+
+impl std::ops::Index<OpId> for OpTable {
+    type Output = Op;
+
+    #[inline(always)]
+    fn index(&self, id: OpId) -> &Op {
+        &self.ops[id.idx()]
+    }
+}
+
+impl std::ops::IndexMut<OpId> for OpTable {
+    #[inline(always)]
+    fn index_mut(&mut self, id: OpId) -> &mut Op {
+        &mut self.ops[id.idx()]
+    }
+}
+
+/// What is known of an operation when it is planned.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct NewOp {
+    pub seq: u64,
+    pub kind: OpKind,
+    pub cause: Cause,
+    pub queue: Queue,
+    pub ppn: Ppn,
+    pub source: Ppn,
+    pub die: DieId,
+    pub request: RequestId,
+    pub replaces: BlockId,
+}

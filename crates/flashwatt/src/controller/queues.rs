@@ -1,0 +1,245 @@
+//! The queues of dies and channels.
+//!
+//! A queue of operations that are ready is kept by plan number. An *ordered* queue holds all operations planned for it,
+//! ready or not, and only its head may start: that is how a die works in order.
+
+use super::Controller;
+use super::op::Queue;
+use crate::config::Dispatch;
+use crate::energy::ledger::OpTimes;
+use crate::ftl::{Cause, OpKind, PlannedOp};
+use crate::units::{ChannelId, DieId, Nanos, OpId};
+
+/// How far a die is with its operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Stage {
+    #[default]
+    Idle,
+    /// Command, data in, array.
+    Array,
+    /// Data waits for the bus.
+    DataWait,
+    /// Data moves out.
+    Out,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct List {
+    pub head: OpId,
+    pub tail: OpId,
+}
+
+#[derive(Clone)]
+pub(super) struct Die {
+    pub channel: ChannelId,
+    pub way: u32,
+    pub stage: Stage,
+    pub running: OpId,
+    /// What starts next, once the die has been chosen.
+    pub chosen: OpId,
+    pub times: OpTimes,
+    /// Background operations that are planned or under way.
+    pub background: u32,
+    /// How many operations went ahead of others that were ready.
+    pub bypassed: u32,
+    pub queues: [List; Queue::COUNT],
+}
+
+impl Default for Die {
+    fn default() -> Self {
+        Die {
+            channel: ChannelId(0),
+            way: 0,
+            stage: Stage::Idle,
+            running: OpId::NONE,
+            chosen: OpId::NONE,
+            times: OpTimes::default(),
+            background: 0,
+            bypassed: 0,
+            queues: [List { head: OpId::NONE, tail: OpId::NONE }; Queue::COUNT],
+        }
+    }
+}
+
+/// A bus and the dies on it, one bit for each.
+#[derive(Clone)]
+pub(super) struct Channel {
+    /// Dies without an operation.
+    pub idle: u64,
+    /// Dies with an operation that could start, by queue.
+    pub ready: [u64; Queue::COUNT],
+    /// Dies that may have background work to be asked for.
+    pub jobs: u64,
+    /// Dies with data that waits for the bus.
+    pub data_waits: u64,
+    pub bus_free_at: Nanos,
+    /// Is the event at `bus_free_at` set?
+    pub scheduled: bool,
+    /// Is it in the list of channels to be looked at?
+    pub dirty: bool,
+}
+
+impl Channel {
+    pub fn new(ways: u32) -> Self {
+        Channel {
+            idle: u64::MAX >> (64 - ways),
+            ready: [0; Queue::COUNT],
+            jobs: 0,
+            data_waits: 0,
+            bus_free_at: 0,
+            scheduled: false,
+            dirty: false,
+        }
+    }
+
+    /// Could anything start if the bus were free?
+    #[inline(always)]
+    pub fn has_work(&self) -> bool {
+        self.data_waits != 0 || self.idle & (self.ready.iter().fold(self.jobs, |any, ready| any | ready)) != 0
+    }
+}
+
+/// The ones among 64 bits.
+#[inline(always)]
+pub(super) fn ways(mut mask: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let way = mask.trailing_zeros();
+        mask &= mask.wrapping_sub(1);
+        (way < 64).then_some(way)
+    })
+}
+
+/// The queue that an operation goes to. With `uninterrupted`, background work goes before everything else.
+#[inline(always)]
+pub(super) fn queue_of(op: &PlannedOp, policy: Dispatch, uninterrupted: bool) -> Queue {
+    if uninterrupted {
+        return Queue::Front;
+    }
+    let class = class_of(op.kind, op.cause);
+    match policy {
+        Dispatch::OutOfOrder => class,
+        Dispatch::InOrder => ORDERED_ALL,
+        Dispatch::ReadsFirst if class == Queue::HostRead || (class == Queue::Map && op.kind == OpKind::Read) => {
+            Queue::HostRead
+        }
+        Dispatch::ReadsFirst => ORDERED_REST,
+    }
+}
+
+#[inline(always)]
+fn class_of(kind: OpKind, cause: Cause) -> Queue {
+    match (kind, cause) {
+        (OpKind::Erase, _) => Queue::Erase,
+        (_, Cause::Map) => Queue::Map,
+        (OpKind::Read, Cause::Host) => Queue::HostRead,
+        (_, Cause::Host) => Queue::HostWrite,
+        _ => Queue::Background,
+    }
+}
+
+/// Where a die that works in order keeps everything …
+const ORDERED_ALL: Queue = Queue::HostRead;
+/// … or everything but reads.
+const ORDERED_REST: Queue = Queue::HostWrite;
+
+impl Controller {
+    #[inline(always)]
+    pub(super) fn is_ordered(&self, queue: Queue) -> bool {
+        match self.policy {
+            Dispatch::OutOfOrder => false,
+            Dispatch::InOrder => queue == ORDERED_ALL,
+            Dispatch::ReadsFirst => queue == ORDERED_REST,
+        }
+    }
+
+    /// A new operation joins its queue: at once if that is ordered, else when it is ready.
+    #[inline(always)]
+    pub(super) fn enqueue_new(&mut self, id: OpId) {
+        let op = &self.ops[id];
+        if op.blockers == 0 || self.is_ordered(op.queue) {
+            self.link(id);
+        }
+    }
+
+    /// Puts an operation into its queue, by its plan number.
+    #[inline(always)]
+    pub(super) fn link(&mut self, id: OpId) {
+        let (die, queue, seq) = (self.ops[id].die, self.ops[id].queue, self.ops[id].seq);
+        let list = self.dies[die.idx()].queues[queue as usize];
+        if list.head.is_none() {
+            self.ops[id].next = OpId::NONE;
+            self.dies[die.idx()].queues[queue as usize] = List { head: id, tail: id };
+        } else if self.ops[list.tail].seq < seq {
+            self.ops[id].next = OpId::NONE;
+            self.ops[list.tail].next = id;
+            self.dies[die.idx()].queues[queue as usize].tail = id;
+        } else {
+            self.link_before_younger(id, list);
+        }
+        self.mark(die, queue);
+    }
+
+    #[cold]
+    fn link_before_younger(&mut self, id: OpId, list: List) {
+        let (die, queue, seq) = (self.ops[id].die, self.ops[id].queue, self.ops[id].seq);
+        if self.ops[list.head].seq > seq {
+            self.ops[id].next = list.head;
+            self.dies[die.idx()].queues[queue as usize].head = id;
+            return;
+        }
+        let mut before = list.head;
+        while self.ops[self.ops[before].next].seq < seq {
+            before = self.ops[before].next;
+        }
+        self.ops[id].next = self.ops[before].next;
+        self.ops[before].next = id;
+    }
+
+    /// Takes an operation out of its queue.
+    #[inline(always)]
+    pub(super) fn unlink(&mut self, id: OpId) {
+        let (die, queue, next) = (self.ops[id].die, self.ops[id].queue, self.ops[id].next);
+        let list = &mut self.dies[die.idx()].queues[queue as usize];
+        if list.head == id {
+            list.head = next;
+            if next.is_none() {
+                list.tail = OpId::NONE;
+            }
+        } else {
+            self.unlink_inner(id);
+        }
+        self.mark(die, queue);
+    }
+
+    #[cold]
+    fn unlink_inner(&mut self, id: OpId) {
+        let (die, queue, next) = (self.ops[id].die, self.ops[id].queue, self.ops[id].next);
+        let mut before = self.dies[die.idx()].queues[queue as usize].head;
+        while self.ops[before].next != id {
+            before = self.ops[before].next;
+        }
+        self.ops[before].next = next;
+        if next.is_none() {
+            self.dies[die.idx()].queues[queue as usize].tail = before;
+        }
+    }
+
+    /// The head of an ordered queue may have become ready.
+    pub(super) fn refresh_ordered(&mut self, die: DieId) {
+        let queue = if self.policy == Dispatch::InOrder { ORDERED_ALL } else { ORDERED_REST };
+        self.mark(die, queue);
+    }
+
+    /// Notes whether a die has something ready in a queue.
+    #[inline(always)]
+    fn mark(&mut self, die: DieId, queue: Queue) {
+        let Die { channel, way, ref queues, .. } = self.dies[die.idx()];
+        let head = queues[queue as usize].head;
+        let ready = head.is_some() && self.ops[head].blockers == 0;
+        let bits = &mut self.channels[channel.idx()].ready[queue as usize];
+        *bits = *bits & !(1 << way) | u64::from(ready) << way;
+        if ready {
+            self.touch(channel);
+        }
+    }
+}

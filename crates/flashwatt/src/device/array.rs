@@ -1,0 +1,308 @@
+//! The flash array as it physically is at the present instant, and the referee of the rules of NAND.
+//!
+//! The map says what *will* be where once everything planned is done; the array says what *is* where. Every operation
+//! passes here when it starts and when it ends, and a breach of a rule stops the program: it is a fault of the simulator,
+//! never of its input.
+//!
+//! The rules: a page is programmed only while erased, and in the order that the chip asks for; a page is read only when
+//! programmed; a block is erased only when no planned operation still needs what is in it.
+
+use super::Geometry;
+use crate::config::ProgramOrder;
+use crate::mem::zeroed;
+use crate::units::{BlockId, OpId, Ppn};
+
+/// What a block has been through and what is planned for it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Block {
+    erases: u32,
+    /// The drive's count of erases when this block was last erased.
+    erased_at: u32,
+    /// Operations that still need this block's contents: planned reads of it, and programs that replace one of its pages.
+    holds: u32,
+    /// Index + 1 of this block's row in `pending`; 0 if it has none.
+    row: u32,
+    /// Pages whose program has ended since the last erase.
+    programmed: u16,
+    /// Pages up to the last one whose program has started.
+    frontier: u16,
+    /// Pages up to the last one whose program is planned.
+    planned: u16,
+}
+
+/// The array.
+pub struct Array {
+    geometry: Geometry,
+    order: ProgramOrder,
+    /// A bit per page: programmed and not erased since.
+    programmed: Vec<u64>,
+    words_per_block: usize,
+    blocks: Vec<Block>,
+    /// For each block with programs that are planned but not ended, the operation of each page.
+    pending: Vec<OpId>,
+    free_rows: Vec<u32>,
+    /// The erase that waits for a block's holds to go. Few at a time.
+    waiting_erases: Vec<(BlockId, OpId)>,
+    total_erases: u64,
+}
+
+impl Array {
+    /// An array with every block erased, and never before.
+    pub fn new(geometry: Geometry, order: ProgramOrder) -> Self {
+        let words_per_block = (geometry.pages_per_block as usize).div_ceil(64);
+        Array {
+            programmed: zeroed(geometry.blocks as usize * words_per_block),
+            words_per_block,
+            blocks: vec![Block::default(); geometry.blocks as usize],
+            pending: Vec::new(),
+            free_rows: Vec::new(),
+            waiting_erases: Vec::new(),
+            total_erases: 0,
+            geometry,
+            order,
+        }
+    }
+
+    /// How often a block has been erased.
+    #[inline]
+    pub fn erases(&self, block: BlockId) -> u32 {
+        self.blocks[block.idx()].erases
+    }
+
+    /// Mean of [`Self::erases`] over all blocks.
+    pub fn mean_erases(&self) -> f64 {
+        self.total_erases as f64 / f64::from(self.geometry.blocks)
+    }
+
+    /// How many erases of any block ago this block was last erased.
+    pub fn since_erase(&self, block: BlockId) -> u32 {
+        (self.total_erases as u32).wrapping_sub(self.blocks[block.idx()].erased_at)
+    }
+
+    /// Is the page that holds this address programmed?
+    #[inline(always)]
+    pub fn is_programmed(&self, ppn: Ppn) -> bool {
+        let (word, bit) = self.bit(ppn);
+        self.programmed[word] >> bit & 1 != 0
+    }
+
+    /// The operation that will program the page that holds this address, if one is planned or under way.
+    pub fn pending_program(&self, ppn: Ppn) -> Option<OpId> {
+        let (block, page) = self.place(ppn);
+        let row = self.blocks[block.idx()].row;
+        if row == 0 || self.is_programmed(ppn) {
+            return None;
+        }
+        let op = self.pending[self.cell(row, page)];
+        op.is_some().then_some(op)
+    }
+
+    /// A read of this block is planned, or a program that replaces one of its pages.
+    #[inline(always)]
+    pub fn hold(&mut self, block: BlockId) {
+        self.blocks[block.idx()].holds += 1;
+    }
+
+    /// That operation has ended. Returns the erase that waited for the last hold to go, if one did.
+    #[inline(always)]
+    pub fn release(&mut self, block: BlockId) -> Option<OpId> {
+        let holds = &mut self.blocks[block.idx()].holds;
+        *holds -= 1;
+        if *holds == 0 && !self.waiting_erases.is_empty() { self.take_waiting_erase(block) } else { None }
+    }
+
+    /// How many planned operations still need this block.
+    pub fn holds(&self, block: BlockId) -> u32 {
+        self.blocks[block.idx()].holds
+    }
+
+    /// Has every page of this block been programmed, and no program is left that has not ended?
+    pub fn is_full(&self, block: BlockId) -> bool {
+        u32::from(self.blocks[block.idx()].programmed) == self.geometry.pages_per_block
+    }
+
+    /// An erase waits until the block's holds are gone.
+    pub fn wait_for_release(&mut self, block: BlockId, erase: OpId) {
+        self.waiting_erases.push((block, erase));
+    }
+
+    fn take_waiting_erase(&mut self, block: BlockId) -> Option<OpId> {
+        let at = self.waiting_erases.iter().position(|&(b, _)| b == block)?;
+        Some(self.waiting_erases.swap_remove(at).1)
+    }
+
+    /// A program of the page at `ppn` is planned as operation `op`.
+    #[inline]
+    pub fn plan_program(&mut self, ppn: Ppn, op: OpId) {
+        let (block, page) = self.place(ppn);
+        let row = self.row(block);
+        let info = &mut self.blocks[block.idx()];
+        if self.order == ProgramOrder::Ascending && page < u32::from(info.planned) {
+            violation("a program planned behind a later page of its block", ppn);
+        }
+        info.planned = info.planned.max(page as u16 + 1);
+        let cell = self.cell(row, page);
+        self.pending[cell] = op;
+    }
+
+    /// The program that has to start before the planned one at `ppn` may, if the chip asks for an order and there is one.
+    #[inline]
+    pub fn program_before(&self, ppn: Ppn) -> Option<OpId> {
+        let (block, page) = self.place(ppn);
+        let info = &self.blocks[block.idx()];
+        let started = u32::from(info.frontier);
+        if self.order == ProgramOrder::Any || page <= started {
+            return None;
+        }
+        (started..page).rev().map(|earlier| self.pending[self.cell(info.row, earlier)]).find(|op| op.is_some())
+    }
+
+    /// A program starts.
+    #[inline]
+    pub fn start_program(&mut self, ppn: Ppn) {
+        let (block, page) = self.place(ppn);
+        if self.is_programmed(ppn) {
+            violation("a program of a page that is not erased", ppn);
+        }
+        let info = &mut self.blocks[block.idx()];
+        if self.order == ProgramOrder::Ascending && page < u32::from(info.frontier) {
+            violation("a program out of order", ppn);
+        }
+        info.frontier = info.frontier.max(page as u16 + 1);
+    }
+
+    /// A program ends. Returns true if the block is now fully programmed.
+    #[inline]
+    pub fn end_program(&mut self, ppn: Ppn) -> bool {
+        let (word, bit) = self.bit(ppn);
+        if self.programmed[word] >> bit & 1 != 0 {
+            violation("a second program of a page without an erase", ppn);
+        }
+        self.programmed[word] |= 1 << bit;
+        let block = self.geometry.block_of(ppn);
+        let info = &mut self.blocks[block.idx()];
+        info.programmed += 1;
+        let full = u32::from(info.programmed) == self.geometry.pages_per_block;
+        if full {
+            self.free_row(block);
+        }
+        full
+    }
+
+    /// A read starts.
+    #[inline]
+    pub fn start_read(&self, ppn: Ppn) {
+        if !self.is_programmed(ppn) {
+            violation("a read of a page that is not programmed", ppn);
+        }
+    }
+
+    /// An erase starts.
+    pub fn start_erase(&mut self, block: BlockId) {
+        let info = &self.blocks[block.idx()];
+        if info.holds != 0 {
+            violation("an erase of a block that planned operations still need", self.geometry.first_ppn(block));
+        }
+        if info.planned != info.frontier || (info.row != 0 && self.has_unfinished_program(block)) {
+            violation("an erase of a block with programs under way", self.geometry.first_ppn(block));
+        }
+    }
+
+    /// An erase ends.
+    pub fn end_erase(&mut self, block: BlockId) {
+        let start = block.idx() * self.words_per_block;
+        self.programmed[start..start + self.words_per_block].fill(0);
+        self.free_row(block);
+        self.total_erases += 1;
+        let info = &mut self.blocks[block.idx()];
+        info.erases += 1;
+        info.erased_at = self.total_erases as u32;
+        (info.programmed, info.frontier, info.planned) = (0, 0, 0);
+    }
+
+    /// Puts data on the first `pages` pages of an erased block without a clock: how start states are laid down.
+    pub fn lay_down(&mut self, block: BlockId, pages: u32) {
+        let info = &mut self.blocks[block.idx()];
+        assert_eq!(info.planned, 0, "a start state is laid down on erased blocks");
+        (info.planned, info.frontier, info.programmed) = (pages as u16, pages as u16, pages as u16);
+        let words = &mut self.programmed[block.idx() * self.words_per_block..][..self.words_per_block];
+        for (at, word) in words.iter_mut().enumerate() {
+            *word = match pages.saturating_sub(64 * at as u32) {
+                0 => 0,
+                rest @ 1..=63 => (1 << rest) - 1,
+                _ => u64::MAX,
+            };
+        }
+    }
+
+    /// Counts of all blocks' erases.
+    pub fn erase_counts(&self) -> impl Iterator<Item = u32> + '_ {
+        self.blocks.iter().map(|block| block.erases)
+    }
+
+    /// Forgets past erases: start states are counted nowhere.
+    pub fn reset_wear(&mut self) {
+        for block in &mut self.blocks {
+            (block.erases, block.erased_at) = (0, 0);
+        }
+        self.total_erases = 0;
+    }
+
+    fn has_unfinished_program(&self, block: BlockId) -> bool {
+        let info = &self.blocks[block.idx()];
+        (0..u32::from(info.planned)).any(|page| {
+            let first = self.geometry.first_ppn(block);
+            let ppn = Ppn(first.0 + page * self.geometry.units_per_page);
+            self.pending[self.cell(info.row, page)].is_some() && !self.is_programmed(ppn)
+        })
+    }
+
+    #[inline(always)]
+    fn place(&self, ppn: Ppn) -> (BlockId, u32) {
+        let block = self.geometry.block_of(ppn);
+        (block, self.geometry.page_of(ppn) - block.0 * self.geometry.pages_per_block)
+    }
+
+    #[inline(always)]
+    fn bit(&self, ppn: Ppn) -> (usize, u32) {
+        let (block, page) = self.place(ppn);
+        (block.idx() * self.words_per_block + (page >> 6) as usize, page & 63)
+    }
+
+    #[inline(always)]
+    fn cell(&self, row: u32, page: u32) -> usize {
+        (row - 1) as usize * self.geometry.pages_per_block as usize + page as usize
+    }
+
+    /// This block's row of `pending`, made if need be.
+    #[inline(always)]
+    fn row(&mut self, block: BlockId) -> u32 {
+        let row = self.blocks[block.idx()].row;
+        if row != 0 { row } else { self.new_row(block) }
+    }
+
+    fn new_row(&mut self, block: BlockId) -> u32 {
+        let pages = self.geometry.pages_per_block as usize;
+        let row = self.free_rows.pop().unwrap_or_else(|| {
+            self.pending.resize(self.pending.len() + pages, OpId::NONE);
+            (self.pending.len() / pages) as u32
+        });
+        let first = self.cell(row, 0);
+        self.pending[first..first + pages].fill(OpId::NONE);
+        self.blocks[block.idx()].row = row;
+        row
+    }
+
+    fn free_row(&mut self, block: BlockId) {
+        let row = std::mem::take(&mut self.blocks[block.idx()].row);
+        if row != 0 {
+            self.free_rows.push(row);
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn violation(what: &str, ppn: Ppn) -> ! {
+    panic!("the NAND referee stops the run: {what} (physical address {ppn}); this is a fault of the simulator")
+}

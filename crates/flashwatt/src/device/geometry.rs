@@ -1,0 +1,182 @@
+//! How the drive is laid out, and where an address lies.
+//!
+//! A physical page holds one or (under sub-page mapping) several *map units*; [`Ppn`] and [`Lpn`] count map units.
+//! Dies are numbered channel first, blocks die by die, map units block by block.
+
+use crate::config;
+use crate::units::{BlockId, ChannelId, DieId, Lpn, Ppn};
+
+/// The layout of a drive.
+#[derive(Clone, Debug)]
+pub struct Geometry {
+    /// Channels.
+    pub channels: u32,
+    /// Dies on each channel.
+    pub ways: u32,
+    /// Dies.
+    pub dies: u32,
+    /// Erase blocks in a die.
+    pub blocks_per_die: u32,
+    /// Erase blocks in the drive.
+    pub blocks: u32,
+    /// Pages in an erase block.
+    pub pages_per_block: u32,
+    /// Map units in a page.
+    pub units_per_page: u32,
+    /// Map units in an erase block.
+    pub units_per_block: u32,
+    /// Bytes in a map unit.
+    pub unit_bytes: u32,
+    /// Map units that the host can address.
+    pub logical_units: u32,
+    block_div: Divisor,
+    die_div: Divisor,
+    page_div: Divisor,
+}
+
+impl Geometry {
+    /// The layout that a configuration describes, with map units of `unit_bytes`.
+    pub fn new(device: &config::Device, unit_bytes: u32) -> Self {
+        let units_per_page = device.page_bytes / unit_bytes;
+        let dies = device.channels * device.ways;
+        let blocks_per_die = device.planes * device.blocks_per_plane;
+        let units_per_block = device.pages_per_block * units_per_page;
+        Geometry {
+            channels: device.channels,
+            ways: device.ways,
+            dies,
+            blocks_per_die,
+            blocks: blocks_per_die * dies,
+            pages_per_block: device.pages_per_block,
+            units_per_page,
+            units_per_block,
+            unit_bytes,
+            logical_units: (device.logical_bytes / u64::from(unit_bytes)) as u32,
+            block_div: Divisor::new(units_per_block),
+            die_div: Divisor::new(blocks_per_die),
+            page_div: Divisor::new(units_per_page),
+        }
+    }
+
+    /// Map units in the drive.
+    pub fn physical_units(&self) -> u32 {
+        self.blocks * self.units_per_block
+    }
+
+    /// The block that holds a physical address.
+    #[inline(always)]
+    pub fn block_of(&self, ppn: Ppn) -> BlockId {
+        BlockId(self.block_div.divide(ppn.0))
+    }
+
+    /// The die that holds a block.
+    #[inline(always)]
+    pub fn die_of_block(&self, block: BlockId) -> DieId {
+        DieId(self.die_div.divide(block.0))
+    }
+
+    /// The die that holds a physical address.
+    #[inline(always)]
+    pub fn die_of(&self, ppn: Ppn) -> DieId {
+        self.die_of_block(self.block_of(ppn))
+    }
+
+    /// The physical page that holds a physical address, counted over the whole drive.
+    #[inline(always)]
+    pub fn page_of(&self, ppn: Ppn) -> u32 {
+        self.page_div.divide(ppn.0)
+    }
+
+    /// A block's first physical address.
+    #[inline(always)]
+    pub fn first_ppn(&self, block: BlockId) -> Ppn {
+        Ppn(block.0 * self.units_per_block)
+    }
+
+    /// The position of a physical address within its block, in map units.
+    #[inline(always)]
+    pub fn unit_in_block(&self, ppn: Ppn) -> u32 {
+        ppn.0 - self.block_of(ppn).0 * self.units_per_block
+    }
+
+    /// The channel of a die.
+    #[inline(always)]
+    pub fn channel_of(&self, die: DieId) -> ChannelId {
+        ChannelId(die.0 % self.channels)
+    }
+
+    /// The position of a die on its channel.
+    #[inline(always)]
+    pub fn way_of(&self, die: DieId) -> u32 {
+        die.0 / self.channels
+    }
+
+    /// The die at a position on a channel.
+    #[inline(always)]
+    pub fn die_at(&self, channel: ChannelId, way: u32) -> DieId {
+        DieId(way * self.channels + channel.0)
+    }
+
+    /// The blocks of a die.
+    pub fn blocks_of(&self, die: DieId) -> impl Iterator<Item = BlockId> + Clone + use<> {
+        let first = die.0 * self.blocks_per_die;
+        (first..first + self.blocks_per_die).map(BlockId)
+    }
+
+    /// Where the start state `filled` puts a logical page: in address order over the dies, channel first.
+    pub fn filled_ppn(&self, lpn: Lpn) -> Ppn {
+        let stripe = self.units_per_page;
+        let (page, unit) = (lpn.0 / stripe, lpn.0 % stripe);
+        let (die, page_in_die) = (page % self.dies, page / self.dies);
+        Ppn(die * self.blocks_per_die * self.units_per_block + page_in_die * stripe + unit)
+    }
+}
+
+/// Division by a number fixed at the start, by one multiplication: exact for all 32-bit operands.
+///
+/// With m = ⌊(2^64 − 1) / d⌋, ⌊x / d⌋ = ⌊(x + 1)·m / 2^64⌋: m falls short of 2^64 / d by at most 1, so the product falls
+/// short of (x + 1) / d by more than 0 and at most (x + 1) / 2^64 < 1 / d, which never crosses the integer below.
+#[derive(Clone, Copy, Debug)]
+struct Divisor(u64);
+
+impl Divisor {
+    fn new(divisor: u32) -> Self {
+        Divisor(u64::MAX / u64::from(divisor.max(1)))
+    }
+
+    #[inline(always)]
+    fn divide(self, x: u32) -> u32 {
+        (((u128::from(x) + 1) * u128::from(self.0)) >> 64) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn division_is_exact(x: u32, d in 1u32..) {
+            prop_assert_eq!(Divisor::new(d).divide(x), x / d);
+        }
+
+        #[test]
+        fn division_is_exact_at_multiples(q in 0u32..1000, d in 1u32..4_000_000) {
+            let x = q * d;
+            prop_assert_eq!(Divisor::new(d).divide(x), q);
+            if x > 0 {
+                prop_assert_eq!(Divisor::new(d).divide(x - 1), (x - 1) / d);
+            }
+        }
+    }
+
+    #[test]
+    fn division_holds_at_the_edges() {
+        for d in [1, 2, 3, 127, 128, u32::MAX - 1, u32::MAX] {
+            for x in [0, 1, d - 1, d, d.wrapping_add(1), u32::MAX - 1, u32::MAX] {
+                assert_eq!(Divisor::new(d).divide(x), x / d, "{x} / {d}");
+            }
+        }
+    }
+}

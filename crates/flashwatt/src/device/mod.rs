@@ -1,0 +1,7 @@
+//! The drive as hardware: how it is laid out, how long things take, what its flash holds.
+
+pub mod array;
+pub mod geometry;
+
+pub use array::Array;
+pub use geometry::Geometry;

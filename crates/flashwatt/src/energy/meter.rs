@@ -1,0 +1,338 @@
+//! The drive's current and power as they change.
+//!
+//! Every change of state is an edge in time. The meter integrates between edges, which is a second path to the total
+//! energy, and finds what depends on what overlapped: the peak, the time spent at it, the worst window. Current is
+//! right-continuous: all edges of one instant count before the new level does, so that a peak has positive length.
+
+use std::collections::VecDeque;
+
+use super::ledger::Phase;
+use super::series::Series;
+use super::table::{DieState, Draw, Table};
+use crate::config::{DramRule, IdleAccounting};
+use crate::units::Nanos;
+
+/// Lengths of the windows whose greatest mean power is reported.
+pub const WINDOWS_NS: [Nanos; 2] = [100_000, 1_000_000_000];
+
+/// The meter.
+pub struct Meter {
+    table: Table,
+    /// What everything but busy dies draws, by [`Phase`].
+    base: [Draw; 3],
+    phase: Phase,
+    now: Nanos,
+    level: Draw,
+    /// ∫ power dt since the window began, in nW·ns = 10⁻¹⁸ J.
+    energy: i128,
+    peak: Draw,
+    at_peak_ns: u64,
+    windows: [Window; 2],
+    /// The earliest end of a window.
+    boundary: Nanos,
+    /// Edges that are known ahead: the end of a transfer, where the array takes over. In time order, few.
+    ahead: VecDeque<(Nanos, DieState, DieState)>,
+    dram_until: Option<Nanos>,
+    link_until: Option<Nanos>,
+    /// The earliest of `ahead`, `dram_until`, `link_until`.
+    next_own: Nanos,
+    series: Option<Box<Series>>,
+}
+
+/// What the meter read over a window of the run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reading {
+    /// ∫ power dt in J.
+    pub energy_j: f64,
+    /// Highest current in mA.
+    pub peak_ma: f64,
+    /// Highest power in W.
+    pub peak_w: f64,
+    /// Time at the highest current.
+    pub at_peak_ns: u64,
+    /// Greatest mean power in W over each of [`WINDOWS_NS`], windows laid end to end; none if the run was shorter.
+    pub window_w: [Option<f64>; 2],
+}
+
+impl Meter {
+    /// A meter of a drive with `dies` dies, at time 0, everything quiet.
+    pub fn new(table: Table, dies: u32, series: Option<Box<Series>>) -> Self {
+        let base = [Phase::Busy, Phase::Outstanding, Phase::Quiet].map(|phase| base_level(&table, dies, phase));
+        Meter {
+            level: base[Phase::Quiet as usize],
+            base,
+            phase: Phase::Quiet,
+            now: 0,
+            energy: 0,
+            peak: Draw::default(),
+            at_peak_ns: 0,
+            windows: WINDOWS_NS.map(|len| Window::new(len, 0)),
+            boundary: WINDOWS_NS[0],
+            ahead: VecDeque::new(),
+            dram_until: None,
+            link_until: None,
+            next_own: Nanos::MAX,
+            series,
+            table,
+        }
+    }
+
+    /// Is a series recorded?
+    pub fn has_series(&self) -> bool {
+        self.series.is_some()
+    }
+
+    /// A die changes its state.
+    #[inline(always)]
+    pub fn die(&mut self, now: Nanos, from: DieState, to: DieState) {
+        self.advance(now);
+        self.apply(from, to);
+    }
+
+    /// A die will change its state at a known time. Asked for only where the level changes or a series tells them apart.
+    #[inline(always)]
+    pub fn die_ahead(&mut self, at: Nanos, from: DieState, to: DieState) {
+        if self.table.die[from as usize] != self.table.die[to as usize] || self.series.is_some() {
+            self.put_ahead(at, from, to);
+        }
+    }
+
+    /// The drive enters a phase.
+    #[inline(always)]
+    pub fn phase(&mut self, now: Nanos, phase: Phase) {
+        self.advance(now);
+        self.level = self.level + self.base[phase as usize] - self.base[self.phase as usize];
+        self.phase = phase;
+        if let Some(series) = &mut self.series {
+            series.phase(phase);
+        }
+    }
+
+    /// DRAM works for `ns`, after what it is already doing. Counted only under the rule `per_op`.
+    #[inline(always)]
+    pub fn dram(&mut self, now: Nanos, ns: Nanos) {
+        if self.table.dram_rule == DramRule::PerOp && ns > 0 {
+            self.advance(now);
+            if self.dram_until.is_none() {
+                self.level = self.level + (self.table.dram[1] - self.table.dram[0]);
+                self.note_dram(true);
+            }
+            self.dram_until = Some(self.dram_until.unwrap_or(now) + ns);
+            self.find_next_own();
+        }
+    }
+
+    /// Data moves over the host interface for `ns`, after what is already moving.
+    #[inline(always)]
+    pub fn host_interface(&mut self, now: Nanos, ns: Nanos) {
+        if self.table.host_interface.ua != 0 && ns > 0 {
+            self.advance(now);
+            if self.link_until.is_none() {
+                self.level = self.level + self.table.host_interface;
+                self.note_link(true);
+            }
+            self.link_until = Some(self.link_until.unwrap_or(now) + ns);
+            self.find_next_own();
+        }
+    }
+
+    /// Starts a window of the run: what was read before is forgotten, also what DRAM and host interface still owe.
+    pub fn restart(&mut self, now: Nanos) {
+        self.settle(now);
+        (self.energy, self.peak, self.at_peak_ns) = (0, Draw::default(), 0);
+        self.windows = WINDOWS_NS.map(|len| Window::new(len, now));
+        self.boundary = now + WINDOWS_NS[0];
+        if let Some(series) = &mut self.series {
+            series.restart(now);
+        }
+    }
+
+    /// Ends a window of the run and reads the meter. What DRAM and host interface still owe is paid here: the ledger
+    /// booked it when it was asked for.
+    pub fn read(&mut self, now: Nanos) -> Reading {
+        self.settle(now);
+        let joules = |nw_ns: i128| nw_ns as f64 * 1e-18;
+        Reading {
+            energy_j: joules(self.energy),
+            peak_ma: self.peak.ua as f64 * 1e-3,
+            peak_w: self.peak.nw as f64 * 1e-9,
+            at_peak_ns: self.at_peak_ns,
+            window_w: self.windows.map(|w| w.greatest.map(|nw_ns| joules(nw_ns) / (w.len as f64 * 1e-9))),
+        }
+    }
+
+    /// The series, if one was recorded.
+    pub fn take_series(&mut self) -> Option<Box<Series>> {
+        self.series.take()
+    }
+
+    fn settle(&mut self, now: Nanos) {
+        self.advance(now);
+        if let Some(until) = self.dram_until.take() {
+            let owed = self.table.dram[1] - self.table.dram[0];
+            self.energy += i128::from(owed.nw) * i128::from(until - now);
+            self.level = self.level - owed;
+            self.note_dram(false);
+        }
+        if let Some(until) = self.link_until.take() {
+            self.energy += i128::from(self.table.host_interface.nw) * i128::from(until - now);
+            self.level = self.level - self.table.host_interface;
+            self.note_link(false);
+        }
+        self.find_next_own();
+    }
+
+    #[inline(always)]
+    fn apply(&mut self, from: DieState, to: DieState) {
+        self.level = self.level + (self.table.die[to as usize] - self.table.die[from as usize]);
+        if let Some(series) = &mut self.series {
+            series.die(from, to);
+        }
+    }
+
+    #[inline(always)]
+    fn advance(&mut self, now: Nanos) {
+        if now >= self.next_own {
+            self.own_edges(now);
+        }
+        self.integrate(now);
+    }
+
+    /// The edges that the meter knew ahead, up to and at `now`.
+    #[inline(never)]
+    fn own_edges(&mut self, now: Nanos) {
+        while self.next_own <= now {
+            let at = self.next_own;
+            self.integrate(at);
+            while let Some((_, from, to)) = self.ahead.pop_front_if(|edge| edge.0 <= at) {
+                self.apply(from, to);
+            }
+            if self.dram_until.is_some_and(|until| until <= at) {
+                self.dram_until = None;
+                self.level = self.level - (self.table.dram[1] - self.table.dram[0]);
+                self.note_dram(false);
+            }
+            if self.link_until.is_some_and(|until| until <= at) {
+                self.link_until = None;
+                self.level = self.level - self.table.host_interface;
+                self.note_link(false);
+            }
+            self.find_next_own();
+        }
+    }
+
+    #[inline(always)]
+    fn find_next_own(&mut self) {
+        let ahead = self.ahead.front().map_or(Nanos::MAX, |edge| edge.0);
+        let dram = self.dram_until.unwrap_or(Nanos::MAX);
+        self.next_own = ahead.min(dram).min(self.link_until.unwrap_or(Nanos::MAX));
+    }
+
+    #[inline(always)]
+    fn put_ahead(&mut self, at: Nanos, from: DieState, to: DieState) {
+        let mut place = self.ahead.len();
+        while place > 0 && self.ahead[place - 1].0 > at {
+            place -= 1;
+        }
+        if place == self.ahead.len() {
+            self.ahead.push_back((at, from, to));
+        } else {
+            self.ahead.insert(place, (at, from, to));
+        }
+        self.next_own = self.next_own.min(at);
+    }
+
+    #[inline(always)]
+    fn integrate(&mut self, now: Nanos) {
+        debug_assert!(now >= self.now, "time runs backwards");
+        if now == self.now {
+            return;
+        }
+        if now >= self.boundary {
+            self.close_windows(now);
+        }
+        let ns = now - self.now;
+        self.energy += i128::from(self.level.nw) * i128::from(ns);
+        if self.level.ua >= self.peak.ua {
+            if self.level.ua > self.peak.ua {
+                (self.peak.ua, self.at_peak_ns) = (self.level.ua, 0);
+            }
+            self.at_peak_ns += ns;
+        }
+        self.peak.nw = self.peak.nw.max(self.level.nw);
+        if let Some(series) = &mut self.series {
+            series.advance(now);
+        }
+        self.now = now;
+    }
+
+    #[inline(never)]
+    fn close_windows(&mut self, now: Nanos) {
+        for window in &mut self.windows {
+            window.close(now, self.now, self.energy, self.level.nw);
+        }
+        self.boundary = self.windows.iter().map(|window| window.end).min().unwrap_or(Nanos::MAX);
+    }
+
+    fn note_dram(&mut self, active: bool) {
+        if let Some(series) = &mut self.series {
+            series.dram(active);
+        }
+    }
+
+    fn note_link(&mut self, active: bool) {
+        if let Some(series) = &mut self.series {
+            series.host_interface(active);
+        }
+    }
+}
+
+/// What everything draws in a phase while each die is idle, under the table's idle accounting.
+fn base_level(table: &Table, dies: u32, phase: Phase) -> Draw {
+    let [controller, dram, flash] = super::price::base(table, phase);
+    controller + dram + flash * dies
+}
+
+/// Mean power over stretches of one length, laid end to end from the start of the run's window.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    len: Nanos,
+    end: Nanos,
+    energy_at_start: i128,
+    greatest: Option<i128>,
+}
+
+impl Window {
+    fn new(len: Nanos, start: Nanos) -> Self {
+        Window { len, end: start + len, energy_at_start: 0, greatest: None }
+    }
+
+    /// Ends all stretches up to `now`, given the energy at `then` and the power since.
+    fn close(&mut self, now: Nanos, then: Nanos, energy: i128, nw: i64) {
+        if now < self.end {
+            return;
+        }
+        let energy_at = |t: Nanos| energy + i128::from(nw) * i128::from(t - then);
+        self.note(energy_at(self.end) - self.energy_at_start);
+        let more = (now - self.end) / self.len;
+        if more > 0 {
+            self.note(i128::from(nw) * i128::from(self.len)); // all alike: nothing changed since `then`
+        }
+        let start = self.end + more * self.len;
+        self.energy_at_start = energy_at(start);
+        self.end = start + self.len;
+    }
+
+    fn note(&mut self, energy: i128) {
+        self.greatest = Some(self.greatest.map_or(energy, |greatest| greatest.max(energy)));
+    }
+}
+
+/// Does this accounting charge flash, and everything else, in a phase?
+pub(super) fn charged(accounting: IdleAccounting, phase: Phase) -> (bool, bool) {
+    match accounting {
+        IdleAccounting::AlwaysOn => (true, true),
+        IdleAccounting::FlashOff => (phase != Phase::Quiet, true),
+        IdleAccounting::BusyOnly => (phase == Phase::Busy, phase == Phase::Busy),
+    }
+}

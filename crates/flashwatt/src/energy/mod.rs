@@ -1,0 +1,18 @@
+//! Where the joules go: integer books kept while the run goes on, priced after it.
+//!
+//! * [`Ledger`]: nanoseconds and counts per (state, cause), and elapsed time by phase. Energies, means and all three idle
+//!   accountings are priced from it after the run ([`price`]), with any table.
+//! * [`Meter`]: the drive's current and power as they change, for what depends on overlaps: peaks and windows. Its integral
+//!   is a second path to the total, which must agree with the first to 1e-9.
+//! * [`Series`]: the same over time, in bins, when asked for.
+
+pub mod ledger;
+pub mod meter;
+pub mod price;
+pub mod series;
+pub mod table;
+
+pub use ledger::{Ledger, Phase};
+pub use meter::Meter;
+pub use series::Series;
+pub use table::{DieState, Table};

@@ -1,0 +1,188 @@
+//! Pricing: a ledger and a table make joules. A pure function, so that another table needs no new simulation.
+//!
+//! EnergySim's equations (SPEC B1), I in A, V in V, T in s: controller (1)–(3), DRAM (4)–(7), flash (8)–(13), bus (14).
+
+use serde::{Deserialize, Serialize};
+
+use super::ledger::{Ledger, Phase};
+use super::meter::charged;
+use super::table::{DieState, Draw, Table};
+use crate::config::{DramRule, IdleAccounting};
+use crate::ftl::Cause;
+
+/// What controller, DRAM and one idle die draw in a phase, under the table's accounting.
+pub(super) fn base(table: &Table, phase: Phase) -> [Draw; 3] {
+    let (flash_on, rest_on) = charged(table.accounting, phase);
+    let active = usize::from(phase != Phase::Quiet);
+    let dram_active = if table.dram_rule == DramRule::WithController { active } else { 0 };
+    let when = |on: bool, draw: Draw| if on { draw } else { Draw::default() };
+    [
+        when(rest_on, table.controller[active]),
+        when(rest_on, table.dram[dram_active]),
+        when(flash_on, table.die[DieState::Idle as usize]),
+    ]
+}
+
+/// Energy in J, by component.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Energies {
+    pub total: f64,
+    pub controller: ActiveIdle,
+    pub dram: ActiveIdle,
+    pub nand: NandEnergies,
+    pub host_interface: f64,
+}
+
+/// Energy in J of a part with two states.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct ActiveIdle {
+    pub active: f64,
+    pub idle: f64,
+}
+
+/// Energy in J of all dies. `transfer` includes the time that data waits for the bus.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct NandEnergies {
+    pub read: f64,
+    pub program: f64,
+    pub erase: f64,
+    pub transfer: f64,
+    pub idle: f64,
+    pub total: f64,
+}
+
+/// Energy in J, by why it was spent: flash operations by their cause, everything else shared.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct ByCause {
+    pub host: f64,
+    pub gc: f64,
+    pub merge: f64,
+    pub map: f64,
+    pub wear: f64,
+    pub shared: f64,
+}
+
+/// Everything that a ledger and a table give.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Priced {
+    pub energy_j: Energies,
+    pub by_cause: ByCause,
+    /// Mean power in W.
+    pub mean_w: f64,
+    /// Mean current in mA.
+    pub mean_ma: f64,
+    /// Totals under the accountings (i), (ii), (iii).
+    pub totals_j: [f64; 3],
+}
+
+/// Prices a ledger.
+pub fn price(ledger: &Ledger, table: &Table) -> Priced {
+    let (energy_j, current) = energies(ledger, table);
+    let seconds = ledger.total_ns() as f64 * 1e-9;
+    let per_second = |x: f64| if seconds > 0.0 { x / seconds } else { 0.0 };
+    let totals_j = [IdleAccounting::AlwaysOn, IdleAccounting::FlashOff, IdleAccounting::BusyOnly]
+        .map(|accounting| energies(ledger, &Table { accounting, ..table.clone() }).0.total);
+    Priced {
+        by_cause: by_cause(ledger, table, energy_j.total),
+        mean_w: per_second(energy_j.total),
+        mean_ma: per_second(current * 1e-12), // µA·ns = 10⁻¹⁵ C = 10⁻¹² mC
+        totals_j,
+        energy_j,
+    }
+}
+
+/// The energies, and the charge in µA·ns.
+fn energies(ledger: &Ledger, table: &Table) -> (Energies, f64) {
+    let mut sum = Sum::default();
+    let mut controller = ActiveIdle::default();
+    let (mut dram_base, mut flash_base) = (0.0, 0.0);
+    for (at, phase) in [Phase::Busy, Phase::Outstanding, Phase::Quiet].into_iter().enumerate() {
+        let ns = ledger.elapsed_ns[at];
+        let [con, dram, die] = base(table, phase);
+        let con = sum.add(con, ns);
+        *(if phase == Phase::Quiet { &mut controller.idle } else { &mut controller.active }) += con;
+        dram_base += sum.add(dram, ns);
+        flash_base += sum.add(die * ledger.dies, ns);
+    }
+    let dram = dram_energies(ledger, table, dram_base, &mut sum);
+    let nand = nand_energies(ledger, table, flash_base, &mut sum);
+    let host_interface = sum.add(table.host_interface, ledger.host_interface_ns);
+    (Energies { total: sum.joules(), controller, dram, nand, host_interface }, sum.ua_ns as f64)
+}
+
+/// DRAM: with the controller, its phases; per operation, I_idle·V·T + (I_act − I_idle)·V·T_op, the second term being what
+/// activity adds (eqs 5–7 rearranged).
+fn dram_energies(ledger: &Ledger, table: &Table, base: f64, sum: &mut Sum) -> ActiveIdle {
+    match table.dram_rule {
+        DramRule::PerOp => {
+            ActiveIdle { active: sum.add(table.dram[1] - table.dram[0], ledger.dram_op_ns), idle: base }
+        }
+        DramRule::WithController => {
+            let (_, quiet_on) = charged(table.accounting, Phase::Quiet);
+            let quiet_ns = if quiet_on { ledger.elapsed_ns[Phase::Quiet as usize] } else { 0 };
+            let idle = joules(i128::from(table.dram[0].nw) * i128::from(quiet_ns));
+            ActiveIdle { active: base - idle, idle }
+        }
+    }
+}
+
+fn nand_energies(ledger: &Ledger, table: &Table, base: f64, sum: &mut Sum) -> NandEnergies {
+    let idle_draw = table.die[DieState::Idle as usize];
+    let idle = base - joules(i128::from(idle_draw.nw) * i128::from(ledger.active_ns()));
+    let mut of = |states: &[DieState]| -> f64 {
+        states
+            .iter()
+            .map(|&state| {
+                let ns = ledger.state_ns(state);
+                sum.add(table.die[state as usize] - idle_draw, ns); // the idle draw is in `base` already
+                joules(i128::from(table.die[state as usize].nw) * i128::from(ns))
+            })
+            .sum()
+    };
+    let read = of(&[DieState::Read]);
+    let program = of(&[DieState::Program]);
+    let erase = of(&[DieState::Erase]);
+    let transfer = of(&[DieState::ReadBus, DieState::ProgramBus, DieState::EraseBus, DieState::DataWait]);
+    NandEnergies { read, program, erase, transfer, idle, total: read + program + erase + transfer + idle }
+}
+
+fn by_cause(ledger: &Ledger, table: &Table, total: f64) -> ByCause {
+    let of = |cause: Cause| -> f64 {
+        let nw_ns = DieState::ALL.iter().map(|&state| {
+            i128::from(table.die[state as usize].nw) * i128::from(ledger.die_ns[state as usize][cause as usize])
+        });
+        joules(nw_ns.sum())
+    };
+    let [host, gc, merge, map, wear] = Cause::ALL.map(of);
+    ByCause { host, gc, merge, map, wear, shared: total - host - gc - merge - map - wear }
+}
+
+/// Exact sums of power and current over time.
+#[derive(Default)]
+struct Sum {
+    nw_ns: i128,
+    ua_ns: i128,
+}
+
+impl Sum {
+    /// Adds a draw over a time; returns the energy in J.
+    fn add(&mut self, draw: Draw, ns: u64) -> f64 {
+        let nw_ns = i128::from(draw.nw) * i128::from(ns);
+        self.nw_ns += nw_ns;
+        self.ua_ns += i128::from(draw.ua) * i128::from(ns);
+        joules(nw_ns)
+    }
+
+    fn joules(&self) -> f64 {
+        joules(self.nw_ns)
+    }
+}
+
+fn joules(nw_ns: i128) -> f64 {
+    nw_ns as f64 * 1e-18
+}

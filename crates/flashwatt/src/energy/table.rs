@@ -1,0 +1,150 @@
+//! The price table in whole numbers: what each state draws, in µA and nW.
+//!
+//! In component mode each part's power is its current at its own voltage; in terminal mode every current is drawn from
+//! the drive's supply (SPEC E3). µA × mV = nW exactly, and nW × ns = 10⁻¹⁸ J, so that totals are sums of integers.
+
+use crate::config::{DramRule, Energy, EnergyMode, IdleAccounting};
+
+/// What a die is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum DieState {
+    /// Nothing.
+    Idle,
+    /// Reading a page from the array.
+    Read,
+    /// Programming a page.
+    Program,
+    /// Erasing a block.
+    Erase,
+    /// On the bus for a read: command in, data out.
+    ReadBus,
+    /// On the bus for a program: command and data in.
+    ProgramBus,
+    /// On the bus for an erase: command in.
+    EraseBus,
+    /// Holding data that waits for the bus.
+    DataWait,
+}
+
+impl DieState {
+    /// How many there are.
+    pub const COUNT: usize = 8;
+    /// All of them, in the order of their numbers.
+    pub const ALL: [DieState; Self::COUNT] = [
+        DieState::Idle,
+        DieState::Read,
+        DieState::Program,
+        DieState::Erase,
+        DieState::ReadBus,
+        DieState::ProgramBus,
+        DieState::EraseBus,
+        DieState::DataWait,
+    ];
+
+    /// As it is called in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            DieState::Idle => "idle",
+            DieState::Read => "read",
+            DieState::Program => "program",
+            DieState::Erase => "erase",
+            DieState::ReadBus => "read_transfer",
+            DieState::ProgramBus => "program_transfer",
+            DieState::EraseBus => "erase_transfer",
+            DieState::DataWait => "data_wait",
+        }
+    }
+}
+
+/// A current and the power that it means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Draw {
+    /// Current in µA.
+    pub ua: i64,
+    /// Power in nW.
+    pub nw: i64,
+}
+
+impl Draw {
+    fn new(ua: u32, millivolts: u32) -> Self {
+        Draw { ua: i64::from(ua), nw: i64::from(ua) * i64::from(millivolts) }
+    }
+}
+
+impl std::ops::Add for Draw {
+    type Output = Draw;
+    #[inline(always)]
+    fn add(self, other: Draw) -> Draw {
+        Draw { ua: self.ua + other.ua, nw: self.nw + other.nw }
+    }
+}
+
+impl std::ops::Sub for Draw {
+    type Output = Draw;
+    #[inline(always)]
+    fn sub(self, other: Draw) -> Draw {
+        Draw { ua: self.ua - other.ua, nw: self.nw - other.nw }
+    }
+}
+
+impl std::ops::Mul<u32> for Draw {
+    type Output = Draw;
+    fn mul(self, n: u32) -> Draw {
+        Draw { ua: self.ua * i64::from(n), nw: self.nw * i64::from(n) }
+    }
+}
+
+/// What everything draws.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// A die in each [`DieState`].
+    pub die: [Draw; DieState::COUNT],
+    /// The controller: idle, active.
+    pub controller: [Draw; 2],
+    /// The DRAM: idle, active.
+    pub dram: [Draw; 2],
+    /// The host interface while data moves.
+    pub host_interface: Draw,
+    /// When DRAM is active.
+    pub dram_rule: DramRule,
+    /// Which idle accounting the totals use.
+    pub accounting: IdleAccounting,
+}
+
+impl Table {
+    /// The table of a configuration.
+    pub fn new(energy: &Energy) -> Self {
+        let volts = |component: u32| match energy.mode {
+            EnergyMode::Component => component,
+            EnergyMode::Terminal(millivolts) => millivolts,
+        };
+        let nand = &energy.nand;
+        let die = |ua: u32| Draw::new(ua, volts(nand.millivolts));
+        let bus = |operation: u32| die(nand.transfer_ua.unwrap_or(operation));
+        let pair = |part: &crate::config::Part| {
+            let millivolts = volts(part.millivolts);
+            [Draw::new(part.idle_ua, millivolts), Draw::new(part.active_ua, millivolts)]
+        };
+        Table {
+            die: [
+                die(nand.idle_ua),
+                die(nand.read_ua),
+                die(nand.program_ua),
+                die(nand.erase_ua),
+                bus(nand.read_ua),
+                bus(nand.program_ua),
+                bus(nand.erase_ua),
+                die(nand.idle_ua), // data in the page register: nothing runs
+            ],
+            controller: pair(&energy.controller),
+            dram: pair(&energy.dram.part),
+            host_interface: Draw::new(
+                energy.host_interface.active_ua,
+                volts(energy.host_interface.millivolts),
+            ),
+            dram_rule: energy.dram_rule,
+            accounting: energy.idle_accounting,
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! What the map implies for blocks: which pages are valid, which blocks are free, which can be collected.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+
+use crate::device::{Array, Geometry};
+use crate::gc::BlockView;
+use crate::mem::{prefetch, zeroed};
+use crate::units::{BlockId, DieId, Lpn, Ppn};
+
+/// Where a block stands in its life.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u8)]
+pub enum BlockState {
+    /// Erased, in its die's free list.
+    #[default]
+    Free,
+    /// Taken to be written to; pages of it may still be programmed.
+    Open,
+    /// Fully programmed: it can be collected.
+    Closed,
+    /// Being collected or erased.
+    Victim,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Info {
+    valid: u16,
+    state: BlockState,
+    /// The closing clock's value when this block was last closed.
+    closed_at: u32,
+}
+
+/// Validity, free lists and candidates of all blocks.
+pub struct BlockTable {
+    geometry: Geometry,
+    info: Vec<Info>,
+    /// A bit per map unit: holds the current data of a logical page.
+    valid: Vec<u64>,
+    words_per_block: usize,
+    /// The logical page (+ 1) whose data was last directed to each physical address; 0 for none since the last erase.
+    lpns: Vec<u32>,
+    dies: Vec<DieBlocks>,
+    /// Counts closings of blocks: a block's age is how many have been closed since.
+    closings: u32,
+}
+
+struct DieBlocks {
+    free: VecDeque<BlockId>,
+    fewest: RefCell<FewestValid>,
+}
+
+impl BlockTable {
+    /// All blocks free, in address order.
+    pub fn new(geometry: Geometry) -> Self {
+        let words_per_block = (geometry.units_per_block as usize).div_ceil(64);
+        BlockTable {
+            info: vec![Info::default(); geometry.blocks as usize],
+            valid: zeroed(geometry.blocks as usize * words_per_block),
+            words_per_block,
+            lpns: zeroed(geometry.physical_units() as usize),
+            dies: (0..geometry.dies)
+                .map(|die| DieBlocks {
+                    free: geometry.blocks_of(DieId(die)).collect(),
+                    fewest: RefCell::new(FewestValid::default()),
+                })
+                .collect(),
+            closings: 0,
+            geometry,
+        }
+    }
+
+    /// The drive's layout.
+    #[inline]
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    /// Free blocks of a die.
+    #[inline(always)]
+    pub fn free_blocks(&self, die: DieId) -> u32 {
+        self.dies[die.idx()].free.len() as u32
+    }
+
+    /// Takes a free block to write to: the one erased longest ago, or with `least_worn` the least erased one.
+    pub fn take_free(&mut self, die: DieId, least_worn: Option<&Array>) -> Option<BlockId> {
+        let free = &mut self.dies[die.idx()].free;
+        let at = match least_worn {
+            None => 0,
+            Some(array) => (0..free.len()).min_by_key(|&i| array.erases(free[i]))?,
+        };
+        let block = free.remove(at)?;
+        self.info[block.idx()].state = BlockState::Open;
+        Some(block)
+    }
+
+    /// A block has been fully programmed and may be collected from now on.
+    pub fn close(&mut self, block: BlockId) {
+        self.closings = self.closings.wrapping_add(1);
+        let info = &mut self.info[block.idx()];
+        debug_assert_eq!(info.state, BlockState::Open);
+        info.state = BlockState::Closed;
+        info.closed_at = self.closings;
+        let (valid, die) = (info.valid, self.geometry.die_of_block(block));
+        let dies = &mut self.dies;
+        dies[die.idx()].fewest.get_mut().note(block, valid, &self.info);
+    }
+
+    /// A block is going to be collected: it is no candidate any more.
+    pub fn condemn(&mut self, block: BlockId) {
+        debug_assert_eq!(self.info[block.idx()].state, BlockState::Closed);
+        self.info[block.idx()].state = BlockState::Victim;
+    }
+
+    /// A block has been erased: it joins its die's free list.
+    pub fn erased(&mut self, block: BlockId) {
+        debug_assert_eq!(self.info[block.idx()].valid, 0, "an erase of valid data");
+        let first = self.geometry.first_ppn(block).idx();
+        self.lpns[first..first + self.geometry.units_per_block as usize].fill(0);
+        self.info[block.idx()].state = BlockState::Free;
+        self.dies[self.geometry.die_of_block(block).idx()].free.push_back(block);
+    }
+
+    /// A block has been erased and is at once taken to be written to.
+    pub fn erased_and_taken(&mut self, block: BlockId) {
+        self.erased(block);
+        self.dies[self.geometry.die_of_block(block).idx()].free.pop_back();
+        self.info[block.idx()].state = BlockState::Open;
+    }
+
+    /// Where a block stands.
+    #[inline]
+    pub fn state(&self, block: BlockId) -> BlockState {
+        self.info[block.idx()].state
+    }
+
+    /// Valid map units in a block.
+    #[inline]
+    pub fn valid_units(&self, block: BlockId) -> u32 {
+        u32::from(self.info[block.idx()].valid)
+    }
+
+    /// How many blocks have been closed since this one was.
+    #[inline]
+    pub fn age(&self, block: BlockId) -> u32 {
+        self.closings.wrapping_sub(self.info[block.idx()].closed_at)
+    }
+
+    /// Does this address hold the current data of a logical page?
+    #[inline(always)]
+    pub fn is_valid(&self, ppn: Ppn) -> bool {
+        let (word, bit) = self.bit(self.geometry.block_of(ppn), ppn);
+        self.valid[word] >> bit & 1 != 0
+    }
+
+    /// The logical page whose data was last directed to this address.
+    #[inline(always)]
+    pub fn lpn_at(&self, ppn: Ppn) -> Option<Lpn> {
+        self.lpns[ppn.idx()].checked_sub(1).map(Lpn)
+    }
+
+    /// From now on this address holds the current data of `lpn`.
+    #[inline(always)]
+    pub fn set_valid(&mut self, ppn: Ppn, lpn: Lpn) {
+        let block = self.geometry.block_of(ppn);
+        let (word, bit) = self.bit(block, ppn);
+        debug_assert!(self.valid[word] >> bit & 1 == 0);
+        self.valid[word] |= 1 << bit;
+        self.lpns[ppn.idx()] = lpn.0 + 1;
+        self.info[block.idx()].valid += 1;
+    }
+
+    /// From now on what is at this address is garbage. Returns its block.
+    #[inline(always)]
+    pub fn set_invalid(&mut self, ppn: Ppn) -> BlockId {
+        let block = self.geometry.block_of(ppn);
+        let (word, bit) = self.bit(block, ppn);
+        debug_assert!(self.valid[word] >> bit & 1 != 0, "invalidated twice");
+        self.valid[word] &= !(1 << bit);
+        let info = &mut self.info[block.idx()];
+        info.valid -= 1;
+        if info.state == BlockState::Closed {
+            let valid = info.valid;
+            let die = self.geometry.die_of_block(block);
+            self.dies[die.idx()].fewest.get_mut().note(block, valid, &self.info);
+        }
+        block
+    }
+
+    /// The first valid address at or after `from` in the block of `from`.
+    pub fn next_valid(&self, from: Ppn) -> Option<Ppn> {
+        let block = self.geometry.block_of(from);
+        let first = self.geometry.first_ppn(block).0;
+        let mut unit = from.0 - first;
+        let words = &self.valid[block.idx() * self.words_per_block..][..self.words_per_block];
+        while (unit as usize) < self.words_per_block * 64 {
+            let rest = words[unit as usize / 64] >> (unit % 64);
+            if rest != 0 {
+                return Some(Ppn(first + unit + rest.trailing_zeros()));
+            }
+            unit = (unit / 64 + 1) * 64;
+        }
+        None
+    }
+
+    /// The logical pages whose data is valid in a block.
+    pub fn valid_lpns(&self, block: BlockId) -> impl Iterator<Item = Lpn> + '_ {
+        let mut from = Some(self.geometry.first_ppn(block));
+        let end = from.map_or(0, |first| first.0) + self.geometry.units_per_block;
+        std::iter::from_fn(move || {
+            let ppn = self.next_valid(from?)?;
+            from = (ppn.0 + 1 < end).then_some(Ppn(ppn.0 + 1));
+            self.lpn_at(ppn)
+        })
+    }
+
+    /// Fetches what an overwrite of the data at `ppn` will touch.
+    #[inline(always)]
+    pub fn prefetch(&self, ppn: Ppn) {
+        prefetch(&self.valid, self.bit(self.geometry.block_of(ppn), ppn).0);
+    }
+
+    /// The closed block of a die with the fewest valid pages (ties: the one that came to that count last).
+    pub(crate) fn fewest_valid(&self, die: DieId) -> Option<BlockId> {
+        let mut fewest = self.dies[die.idx()].fewest.borrow_mut();
+        fewest.peek(&self.info).or_else(|| {
+            fewest.rebuild(&self.info, self.geometry.blocks_of(die));
+            fewest.peek(&self.info)
+        })
+    }
+
+    /// Puts the data of logical pages on the first `units` addresses of a free block without a clock, as [`Array::lay_down`]
+    /// does on the array. The block is then open, or closed if it is full.
+    pub fn lay_down(&mut self, block: BlockId, units: u32, mut lpn_of: impl FnMut(Ppn) -> Option<Lpn>) {
+        let at = self.dies[self.geometry.die_of_block(block).idx()].free.iter().position(|&b| b == block);
+        if let Some(at) = at {
+            self.dies[self.geometry.die_of_block(block).idx()].free.remove(at);
+        }
+        self.info[block.idx()].state = BlockState::Open;
+        let first = self.geometry.first_ppn(block).0;
+        for ppn in (first..first + units).map(Ppn) {
+            if let Some(lpn) = lpn_of(ppn) {
+                self.set_valid(ppn, lpn);
+            }
+        }
+        if units == self.geometry.units_per_block {
+            self.close(block);
+        }
+    }
+
+    /// A read-only view of a die for policies.
+    pub fn view<'a>(&'a self, die: DieId, array: &'a Array) -> BlockView<'a> {
+        BlockView::new(self, array, die)
+    }
+
+    #[inline(always)]
+    fn bit(&self, block: BlockId, ppn: Ppn) -> (usize, u32) {
+        let unit = ppn.0 - block.0 * self.geometry.units_per_block;
+        (block.idx() * self.words_per_block + (unit >> 6) as usize, unit & 63)
+    }
+}
+
+/// Finds the closed block with the fewest valid pages: a stack of blocks per count, for low counts only.
+///
+/// A block is pushed each time its count falls to a value at or below `threshold`; an entry is stale once the block's
+/// count has moved on. When no fresh entry is left the blocks of the die are scanned once and the threshold is set just
+/// above the least count found. Exact, and far cheaper than lists that every overwrite of a page would have to relink.
+#[derive(Default)]
+struct FewestValid {
+    stacks: Vec<Vec<BlockId>>,
+    /// No entry lies below this count.
+    lowest: usize,
+}
+
+impl FewestValid {
+    /// A closed block's count is now `valid`.
+    #[inline(always)]
+    fn note(&mut self, block: BlockId, valid: u16, info: &[Info]) {
+        if usize::from(valid) < self.stacks.len() {
+            self.push(block, usize::from(valid), info);
+        }
+    }
+
+    fn push(&mut self, block: BlockId, valid: usize, info: &[Info]) {
+        let stack = &mut self.stacks[valid];
+        if stack.len() == stack.capacity() && stack.len() >= 64 {
+            // Stale entries must not pile up: drop them before the stack grows.
+            stack.retain(|b| is_candidate(info, *b, valid));
+            stack.sort_unstable();
+            stack.dedup();
+        }
+        stack.push(block);
+        self.lowest = self.lowest.min(valid);
+    }
+
+    fn peek(&mut self, info: &[Info]) -> Option<BlockId> {
+        while let Some(stack) = self.stacks.get_mut(self.lowest) {
+            while let Some(&block) = stack.last() {
+                if is_candidate(info, block, self.lowest) {
+                    return Some(block);
+                }
+                stack.pop();
+            }
+            self.lowest += 1;
+        }
+        None
+    }
+
+    fn rebuild(&mut self, info: &[Info], blocks: impl Iterator<Item = BlockId> + Clone) {
+        let closed = blocks.filter(|b| info[b.idx()].state == BlockState::Closed);
+        let Some(least) = closed.clone().map(|b| usize::from(info[b.idx()].valid)).min() else { return };
+        const MARGIN: usize = 3;
+        self.stacks.iter_mut().for_each(Vec::clear);
+        self.stacks.resize_with(least + MARGIN, Vec::new);
+        self.lowest = least;
+        for block in closed {
+            self.note(block, info[block.idx()].valid, info);
+        }
+    }
+}
+
+#[inline(always)]
+fn is_candidate(info: &[Info], block: BlockId, valid: usize) -> bool {
+    let info = &info[block.idx()];
+    info.state == BlockState::Closed && usize::from(info.valid) == valid
+}

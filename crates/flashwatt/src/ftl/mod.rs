@@ -1,0 +1,113 @@
+//! Translation layers: where data goes.
+//!
+//! A translation layer decides and does not act. It owns the map; it sees blocks, policies and random numbers; it emits
+//! operations into a [`Plan`]. It knows no clock, no queue and no joule. The map commits when a request is planned; the
+//! array changes when the operations end, and the controller sees to it that every one finds what it needs.
+
+pub mod blocks;
+pub mod page;
+pub mod plan;
+mod steady;
+
+use crate::config;
+use crate::device::{Array, Geometry};
+use crate::rng::Rng;
+use crate::units::{BlockId, DieId, Lpn, Ppn};
+use blocks::BlockTable;
+pub use plan::{Cause, OpKind, Plan, PlanIndex, PlannedOp};
+
+/// A run of logical pages of one request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Extent {
+    /// The first.
+    pub first: Lpn,
+    /// How many, ≥ 1.
+    pub pages: u32,
+    /// How many the whole request has, of which this may be the rest.
+    pub request_pages: u32,
+    /// The request covers only a part of the first page …
+    pub head_partial: bool,
+    /// … or of the last.
+    pub tail_partial: bool,
+}
+
+impl Extent {
+    /// Does the request cover only a part of the `i`-th page?
+    #[inline(always)]
+    pub fn is_partial(&self, i: u32) -> bool {
+        (self.head_partial && i == 0) || (self.tail_partial && i == self.pages - 1)
+    }
+}
+
+/// What a translation layer works with.
+pub struct Context<'a> {
+    /// Validity, free lists, candidates.
+    pub blocks: &'a mut BlockTable,
+    /// Wear.
+    pub array: &'a Array,
+    /// The run's random numbers.
+    pub rng: &'a mut Rng,
+}
+
+/// A translation layer.
+///
+/// Contract: after a call the map holds as if everything in the plan were done. Every operation names pages that the
+/// plans up to now have programmed (reads) or erased (programs). A write that finds no page says how far it came and is
+/// asked again for the rest when a block has been erased; background work must then be able to go on without the host.
+pub trait Ftl {
+    /// Plans a read.
+    fn read(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan);
+
+    /// Plans a write. Returns how many of the extent's pages found room; the caller waits with the others.
+    fn write(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) -> u32;
+
+    /// Plans a trim: the pages it covers wholly become unmapped.
+    fn trim(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan);
+
+    /// Does this die have background work?
+    fn wants_background(&self, die: DieId, blocks: &BlockTable) -> bool;
+
+    /// Plans the next step of a die's background work: one copy or one erase. An empty plan: none can be done now.
+    fn background(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan);
+
+    /// A block's erase has ended.
+    fn erased(&mut self, block: BlockId, cx: &mut Context);
+
+    /// Lays down a start state on a fresh drive, without a clock: the whole logical space in address order.
+    fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array);
+
+    /// Lays down the state that uniform random writes of single pages lead to, if theory gives it for this layer and its
+    /// policies; false if it does not.
+    fn fill_steady(&mut self, _blocks: &mut BlockTable, _array: &mut Array, _rng: &mut Rng) -> bool {
+        false
+    }
+
+    /// Where a logical page is, with everything planned done. For checks and tests.
+    fn lookup(&self, lpn: Lpn) -> Option<Ppn>;
+
+    /// Fetches what a request for `lpn` will touch.
+    fn prefetch(&self, _lpn: Lpn) {}
+
+    /// Fetches what lies behind what [`Self::prefetch`] fetched, some time later.
+    fn prefetch_deeper(&self, _lpn: Lpn, _blocks: &BlockTable) {}
+
+    /// Bytes that the map takes in the drive's memory.
+    fn mapping_bytes(&self) -> u64;
+}
+
+/// Names and one-line docs of every translation layer that a configuration can name.
+pub const NAMES: &[(&str, &str)] = &[("page", page::DOC)];
+
+/// The translation layer of a configuration.
+pub fn build(config: &config::Config, geometry: &Geometry) -> Box<dyn Ftl> {
+    match &config.ftl {
+        config::Ftl::Page(options) => Box::new(page::PageFtl::new(options, config, geometry)),
+    }
+}
+
+/// Bytes that one map entry of a configuration's translation layer covers.
+pub fn map_unit_bytes(config: &config::Config) -> u32 {
+    match &config.ftl {
+        config::Ftl::Page(options) => options.map_unit_bytes,
+    }
+}

@@ -1,0 +1,478 @@
+//! Page mapping: any logical page on any physical page, the whole map in DRAM.
+//!
+//! Writes go round robin over the dies, channels first (SPEC A2), or to the die that the address gives (`static`). Each
+//! die has a block that the host writes to and one that collection writes to, or one for both. A die collects when its
+//! free blocks run low; it copies within the die. The last free blocks are kept for collection, so that it can always
+//! finish. Source: Ban 1995; Agrawal et al. 2008 for the organisation by dies.
+
+use super::blocks::BlockTable;
+use super::plan::{Cause, Plan, PlanIndex};
+use super::{Context, Extent, Ftl, steady};
+use crate::config::{self, Allocation};
+use crate::device::{Array, Geometry};
+use crate::gc::VictimPolicy;
+use crate::mem::{prefetch, zeroed};
+use crate::rng::Rng;
+use crate::units::{BlockId, DieId, Lpn, Ppn};
+use crate::wear::WearPolicy;
+
+/// One line for the user.
+pub const DOC: &str = "page mapping, the whole map in DRAM";
+
+/// Bytes of a map entry in the drive's DRAM.
+const ENTRY_BYTES: u64 = 4;
+
+/// The translation layer.
+pub struct PageFtl {
+    geometry: Geometry,
+    /// Physical address (+ 1) of each logical page; 0 for none.
+    map: Vec<u32>,
+    dies: Vec<Die>,
+    /// Whose turn it is among the dies.
+    next_die: u32,
+    allocation: Allocation,
+    separate_frontiers: bool,
+    copyback: bool,
+    low_watermark: u32,
+    reserved: u32,
+    policy: Box<dyn VictimPolicy>,
+    policy_is_greedy: bool,
+    wear: Box<dyn WearPolicy>,
+}
+
+/// Where a die is written to, and what is being collected there.
+#[derive(Clone, Default)]
+struct Die {
+    host: Frontier,
+    gc: Frontier,
+    /// What a move of cold data left over of the block that it filled; collection writes there next.
+    leftover: Frontier,
+    job: Option<Job>,
+}
+
+/// The next address to be written in an open block, up to the block's end.
+#[derive(Clone, Copy, Default)]
+struct Frontier {
+    next: u32,
+    end: u32,
+}
+
+impl Frontier {
+    fn at(geometry: &Geometry, block: BlockId) -> Self {
+        let first = geometry.first_ppn(block).0;
+        Frontier { next: first, end: first + geometry.units_per_block }
+    }
+
+    #[inline(always)]
+    fn is_full(self) -> bool {
+        self.next == self.end
+    }
+
+    #[inline(always)]
+    fn take(&mut self, units: u32) -> Ppn {
+        let ppn = Ppn(self.next);
+        self.next += units;
+        ppn
+    }
+}
+
+/// The collection of one block.
+#[derive(Clone, Copy)]
+struct Job {
+    victim: BlockId,
+    /// Where the search for valid pages goes on; `None`: all are copied, only the erase is left.
+    cursor: Option<Ppn>,
+    cause: Cause,
+    /// Is the erase planned?
+    erasing: bool,
+    /// The block whose data moves into the victim once it is erased.
+    then_move: BlockId,
+    /// Where copies go instead of the die's own frontier.
+    into: Option<Frontier>,
+}
+
+impl PageFtl {
+    /// With an empty map.
+    pub fn new(options: &config::PageFtl, config: &config::Config, geometry: &Geometry) -> Self {
+        PageFtl {
+            map: zeroed(geometry.logical_units as usize),
+            dies: vec![Die::default(); geometry.dies as usize],
+            next_die: 0,
+            allocation: options.allocation,
+            separate_frontiers: options.separate_frontiers,
+            copyback: config.device.nand.copyback,
+            low_watermark: config.gc.low_watermark_blocks,
+            reserved: config.gc.reserved_blocks,
+            policy: crate::gc::build(&config.gc.policy),
+            policy_is_greedy: config.gc.policy.name == "greedy",
+            wear: crate::wear::build(&config.wear),
+            geometry: geometry.clone(),
+        }
+    }
+
+    #[inline(always)]
+    fn get(&self, lpn: Lpn) -> Option<Ppn> {
+        self.map[lpn.idx()].checked_sub(1).map(Ppn)
+    }
+
+    /// The physical page for a host write that begins at `lpn`, if any die that it may go to has one.
+    #[inline(always)]
+    fn host_page(&mut self, lpn: Lpn, cx: &mut Context, plan: &mut Plan) -> Option<Ppn> {
+        match self.allocation {
+            Allocation::Static => {
+                let die = DieId(lpn.0 / self.geometry.units_per_page % self.geometry.dies);
+                self.host_page_on(die, cx, plan)
+            }
+            Allocation::Dynamic => {
+                for _ in 0..self.geometry.dies {
+                    let die = DieId(self.next_die);
+                    self.next_die = if die.0 + 1 == self.geometry.dies { 0 } else { die.0 + 1 };
+                    if let Some(ppn) = self.host_page_on(die, cx, plan) {
+                        return Some(ppn);
+                    }
+                }
+                None
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn host_page_on(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) -> Option<Ppn> {
+        if self.dies[die.idx()].host.is_full() && !self.open_host_block(die, cx, plan) {
+            return None;
+        }
+        if !self.separate_frontiers && cx.blocks.free_blocks(die) < self.reserved {
+            // Collection has taken the reserve: what is left of the shared block is for its copies.
+            plan.wake(die);
+            return None;
+        }
+        Some(self.dies[die.idx()].host.take(self.geometry.units_per_page))
+    }
+
+    fn open_host_block(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) -> bool {
+        let free = cx.blocks.free_blocks(die);
+        if free <= self.low_watermark {
+            plan.wake(die);
+        }
+        if free <= self.reserved {
+            return false;
+        }
+        match self.take_block(die, cx) {
+            Some(block) => {
+                self.dies[die.idx()].host = Frontier::at(&self.geometry, block);
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn take_block(&self, die: DieId, cx: &mut Context) -> Option<BlockId> {
+        cx.blocks.take_free(die, self.wear.least_worn_first().then_some(cx.array))
+    }
+
+    /// The page that a copy on this die goes to.
+    fn copy_page(&mut self, die: DieId, cx: &mut Context) -> Option<Ppn> {
+        let units = self.geometry.units_per_page;
+        if let Some(Job { into: Some(into), .. }) = &mut self.dies[die.idx()].job {
+            return Some(into.take(units));
+        }
+        if self.copy_frontier(die).is_full() {
+            let leftover = std::mem::take(&mut self.dies[die.idx()].leftover);
+            *self.copy_frontier(die) = if leftover.is_full() {
+                Frontier::at(&self.geometry, self.take_block(die, cx)?)
+            } else {
+                leftover
+            };
+        }
+        Some(self.copy_frontier(die).take(units))
+    }
+
+    fn copy_frontier(&mut self, die: DieId) -> &mut Frontier {
+        let separate = self.separate_frontiers;
+        let die = &mut self.dies[die.idx()];
+        if separate { &mut die.gc } else { &mut die.host }
+    }
+
+    /// Directs the logical page to a new address as part of operation `op`.
+    #[inline(always)]
+    fn remap(&mut self, lpn: Lpn, ppn: Ppn, op: PlanIndex, cx: &mut Context, plan: &mut Plan) {
+        if let Some(old) = self.get(lpn) {
+            let block = cx.blocks.set_invalid(old);
+            plan.replaces(op, block);
+        }
+        self.map[lpn.idx()] = ppn.0 + 1;
+        cx.blocks.set_valid(ppn, lpn);
+    }
+
+    /// Plans the program of `units` logical pages from `lpn` on to one physical page. Those of which only a part is written
+    /// are read first.
+    #[inline(always)]
+    fn write_page(&mut self, extent: &Extent, i: u32, units: u32, ppn: Ppn, cx: &mut Context, plan: &mut Plan) {
+        let lpn = Lpn(extent.first.0 + i);
+        let mut after = None;
+        if extent.head_partial || extent.tail_partial {
+            for j in (0..units).filter(|j| extent.is_partial(i + j)) {
+                if let Some(old) = self.get(Lpn(lpn.0 + j)) {
+                    after = Some(plan.read(old, Cause::Host, after));
+                }
+            }
+        }
+        let op = plan.program(ppn, Cause::Host, after);
+        for j in 0..units {
+            self.remap(Lpn(lpn.0 + j), Ppn(ppn.0 + j), op, cx, plan);
+        }
+    }
+
+    /// Starts the collection of a block, if the die is low on free ones and a block has something to gain.
+    fn start_job(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
+        if cx.blocks.free_blocks(die) >= self.low_watermark {
+            return;
+        }
+        let view = cx.blocks.view(die, cx.array);
+        let Some(choice) = self.policy.choose(&view, cx.rng) else { return };
+        let can_move = self.dies[die.idx()].leftover.is_full();
+        let then_move = can_move.then(|| self.wear.swap(choice.block, &view)).flatten().unwrap_or(BlockId::NONE);
+        plan.searches += choice.searches;
+        cx.blocks.condemn(choice.block);
+        if then_move.is_some() {
+            cx.blocks.condemn(then_move);
+        }
+        self.dies[die.idx()].job = Some(Job {
+            victim: choice.block,
+            cursor: Some(self.geometry.first_ppn(choice.block)),
+            cause: Cause::Gc,
+            erasing: false,
+            then_move,
+            into: None,
+        });
+        for lpn in cx.blocks.valid_lpns(choice.block) {
+            prefetch(&self.map, lpn.idx());
+        }
+    }
+
+    /// Plans the copy of the next valid pages of the victim, or its erase once there are none.
+    fn step(&mut self, die: DieId, mut job: Job, cx: &mut Context, plan: &mut Plan) {
+        let next = job.cursor.and_then(|from| cx.blocks.next_valid(from));
+        if let Some(from) = next {
+            let Some(to) = self.copy_page(die, cx) else { return };
+            job.cursor = self.copy(from, to, job.cause, cx, plan);
+            job.into = self.dies[die.idx()].job.and_then(|job| job.into);
+        } else {
+            plan.erase(self.geometry.first_ppn(job.victim), job.cause);
+            job.erasing = true;
+        }
+        self.dies[die.idx()].job = Some(job);
+    }
+
+    /// Plans the copy of as many valid map units as fit one page, from `from` on. Returns where to go on.
+    fn copy(&mut self, from: Ppn, to: Ppn, cause: Cause, cx: &mut Context, plan: &mut Plan) -> Option<Ppn> {
+        if self.copyback {
+            let op = plan.copyback(from, to, cause);
+            self.move_unit(from, to, op, cx, plan);
+            return self.following(from);
+        }
+        let (sources, rest) = self.gather(from, cx);
+        let mut read = None;
+        for (i, &source) in sources.iter().enumerate() {
+            if i == 0 || self.geometry.page_of(source) != self.geometry.page_of(sources[i - 1]) {
+                read = Some(plan.read(source, cause, read));
+            }
+        }
+        let op = plan.program(to, cause, read);
+        for (i, &source) in sources.iter().enumerate() {
+            self.move_unit(source, Ppn(to.0 + i as u32), op, cx, plan);
+        }
+        rest
+    }
+
+    fn gather(&self, from: Ppn, cx: &Context) -> (Units, Option<Ppn>) {
+        let mut sources = Units::default();
+        let mut next = Some(from);
+        while sources.len() < self.geometry.units_per_page as usize {
+            let Some(ppn) = next.and_then(|from| cx.blocks.next_valid(from)) else { break };
+            sources.push(ppn);
+            next = self.following(ppn);
+        }
+        (sources, next)
+    }
+
+    fn move_unit(&mut self, from: Ppn, to: Ppn, op: PlanIndex, cx: &mut Context, plan: &mut Plan) {
+        let Some(lpn) = cx.blocks.lpn_at(from) else { unreachable!("a valid page belongs to a logical one") };
+        plan.map_accesses += 1;
+        self.remap(lpn, to, op, cx, plan);
+    }
+
+    /// The next address in the same block.
+    fn following(&self, ppn: Ppn) -> Option<Ppn> {
+        (self.geometry.unit_in_block(ppn) + 1 < self.geometry.units_per_block).then_some(Ppn(ppn.0 + 1))
+    }
+
+    /// A worn victim has been erased: the coldest block's data moves into it.
+    fn start_move(&mut self, die: DieId, worn: BlockId, cold: BlockId) {
+        self.dies[die.idx()].job = Some(Job {
+            victim: cold,
+            cursor: Some(self.geometry.first_ppn(cold)),
+            cause: Cause::Wear,
+            erasing: false,
+            then_move: BlockId::NONE,
+            into: Some(Frontier::at(&self.geometry, worn)),
+        });
+    }
+}
+
+impl Ftl for PageFtl {
+    fn read(&mut self, extent: Extent, _cx: &mut Context, plan: &mut Plan) {
+        plan.map_accesses += extent.pages;
+        let mut last_page = None;
+        for i in 0..extent.pages {
+            let Some(ppn) = self.get(Lpn(extent.first.0 + i)) else {
+                plan.unwritten_reads += 1;
+                continue;
+            };
+            let page = self.geometry.page_of(ppn);
+            if last_page != Some(page) {
+                plan.read(ppn, Cause::Host, None);
+                last_page = Some(page);
+            }
+        }
+    }
+
+    fn write(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) -> u32 {
+        let per_page = self.geometry.units_per_page;
+        let mut done = 0;
+        while done < extent.pages {
+            let units = per_page.min(extent.pages - done);
+            let Some(ppn) = self.host_page(Lpn(extent.first.0 + done), cx, plan) else { break };
+            self.write_page(&extent, done, units, ppn, cx, plan);
+            done += units;
+        }
+        plan.map_accesses += done;
+        done
+    }
+
+    fn trim(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {
+        plan.map_accesses += extent.pages;
+        for i in (0..extent.pages).filter(|&i| !extent.is_partial(i)) {
+            let lpn = Lpn(extent.first.0 + i);
+            if let Some(old) = self.get(lpn) {
+                self.map[lpn.idx()] = 0;
+                let block = cx.blocks.set_invalid(old);
+                plan.wake(self.geometry.die_of_block(block));
+            }
+        }
+    }
+
+    fn wants_background(&self, die: DieId, blocks: &BlockTable) -> bool {
+        match &self.dies[die.idx()].job {
+            Some(job) => !job.erasing,
+            None => blocks.free_blocks(die) < self.low_watermark,
+        }
+    }
+
+    fn background(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
+        if self.dies[die.idx()].job.is_none() {
+            self.start_job(die, cx, plan);
+        }
+        if let Some(job) = self.dies[die.idx()].job
+            && !job.erasing
+        {
+            self.step(die, job, cx, plan);
+        }
+    }
+
+    fn erased(&mut self, block: BlockId, cx: &mut Context) {
+        let die = self.geometry.die_of_block(block);
+        match self.dies[die.idx()].job.take() {
+            Some(job) if job.then_move.is_some() => {
+                cx.blocks.erased_and_taken(block);
+                self.start_move(die, block, job.then_move);
+            }
+            job => {
+                cx.blocks.erased(block);
+                self.dies[die.idx()].leftover = job.and_then(|job| job.into).unwrap_or(self.dies[die.idx()].leftover);
+            }
+        }
+    }
+
+    fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array) {
+        let geometry = self.geometry.clone();
+        let stripe = geometry.units_per_page;
+        let pages = geometry.logical_units.div_ceil(stripe);
+        for lpn in (0..geometry.logical_units).map(Lpn) {
+            self.map[lpn.idx()] = geometry.filled_ppn(lpn).0 + 1;
+        }
+        for die in (0..geometry.dies).map(DieId) {
+            let mut left = (pages + geometry.dies - 1 - die.0) / geometry.dies;
+            for block in geometry.blocks_of(die) {
+                let here = left.min(geometry.pages_per_block);
+                if here == 0 {
+                    break;
+                }
+                left -= here;
+                let page_in_die = (block.0 % geometry.blocks_per_die) * geometry.pages_per_block;
+                let first = geometry.first_ppn(block).0;
+                array.lay_down(block, here);
+                blocks.lay_down(block, here * stripe, |ppn| {
+                    let (page, unit) = (page_in_die + (ppn.0 - first) / stripe, (ppn.0 - first) % stripe);
+                    let lpn = (page * geometry.dies + die.0) * stripe + unit;
+                    (lpn < geometry.logical_units).then_some(Lpn(lpn))
+                });
+                if here < geometry.pages_per_block {
+                    let mut frontier = Frontier::at(&geometry, block);
+                    frontier.next += here * stripe;
+                    self.dies[die.idx()].host = frontier;
+                }
+            }
+        }
+    }
+
+    fn fill_steady(&mut self, blocks: &mut BlockTable, array: &mut Array, rng: &mut Rng) -> bool {
+        if !self.policy_is_greedy || self.allocation != Allocation::Dynamic || self.geometry.units_per_page != 1 {
+            return false;
+        }
+        steady::lay_down(&self.geometry, self.low_watermark, &mut self.map, blocks, array, rng);
+        true
+    }
+
+    fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
+        self.get(lpn)
+    }
+
+    #[inline]
+    fn prefetch(&self, lpn: Lpn) {
+        prefetch(&self.map, lpn.idx());
+    }
+
+    #[inline]
+    fn prefetch_deeper(&self, lpn: Lpn, blocks: &BlockTable) {
+        if let Some(ppn) = self.get(lpn) {
+            blocks.prefetch(ppn);
+        }
+    }
+
+    fn mapping_bytes(&self) -> u64 {
+        u64::from(self.geometry.logical_units) * ENTRY_BYTES
+    }
+}
+
+/// The sources of one copy: as many as a page has map units, at most 32.
+#[derive(Default)]
+struct Units {
+    ppns: [Ppn; 32],
+    len: usize,
+}
+
+impl Units {
+    fn push(&mut self, ppn: Ppn) {
+        self.ppns[self.len] = ppn;
+        self.len += 1;
+    }
+}
+
+impl std::ops::Deref for Units {
+    type Target = [Ppn];
+
+    fn deref(&self) -> &[Ppn] {
+        &self.ppns[..self.len]
+    }
+}

@@ -1,0 +1,38 @@
+//! Cost-benefit (Kawaguchi, Nishioka & Motoda 1995): the block with the greatest age × (1 − u) / 2u, u its share of valid
+//! pages. Prefers old blocks, whose remaining pages are unlikely to be overwritten soon.
+
+use super::{BlockView, Choice, VictimPolicy};
+use crate::registry::Entry;
+use crate::rng::Rng;
+use crate::units::BlockId;
+
+/// The registry line.
+pub const ENTRY: Entry<dyn VictimPolicy> = Entry {
+    name: "cost_benefit",
+    doc: "the block with the greatest age x (1 - u) / 2u, u its share of valid pages (Kawaguchi 1995)",
+    params: &[],
+    build: |_| Box::new(CostBenefit),
+};
+
+struct CostBenefit;
+
+impl VictimPolicy for CostBenefit {
+    fn choose(&self, view: &BlockView, _rng: &mut Rng) -> Option<Choice> {
+        let mut best: Option<BlockId> = None;
+        let mut searches = 0;
+        for block in view.candidates() {
+            searches += 1;
+            if best.is_none_or(|best| better(view, block, best)) {
+                best = Some(block);
+            }
+        }
+        best.map(|block| Choice { block, searches })
+    }
+}
+
+/// Is a's score above b's? age_a · invalid_a / valid_a > age_b · invalid_b / valid_b, in whole numbers; an empty block's
+/// score is infinite.
+fn better(view: &BlockView, a: BlockId, b: BlockId) -> bool {
+    let gain = |block| (u128::from(view.age(block)) + 1) * u128::from(view.invalid(block));
+    gain(a) * u128::from(view.valid(b)) > gain(b) * u128::from(view.valid(a))
+}

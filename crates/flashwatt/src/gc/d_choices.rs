@@ -1,0 +1,31 @@
+//! d-choices (Van Houdt 2013): the best of d blocks drawn at random; d = 1 is random, d → ∞ greedy.
+
+use super::{BlockView, Choice, VictimPolicy};
+use crate::registry::{Entry, Param};
+use crate::rng::Rng;
+
+/// The registry line.
+pub const ENTRY: Entry<dyn VictimPolicy> = Entry {
+    name: "d_choices",
+    doc: "of d blocks drawn at random the one with the fewest valid pages (Van Houdt 2013)",
+    params: &[Param {
+        name: "d",
+        doc: "blocks drawn (with replacement)",
+        default: 10.0,
+        min: 1.0,
+        max: 65_535.0,
+        integer: true,
+    }],
+    build: |parameters| Box::new(DChoices { d: parameters["d"] as u32 }),
+};
+
+struct DChoices {
+    d: u32,
+}
+
+impl VictimPolicy for DChoices {
+    fn choose(&self, view: &BlockView, rng: &mut Rng) -> Option<Choice> {
+        let drawn = (0..self.d).filter_map(|_| view.random_candidate(rng));
+        drawn.min_by_key(|&block| view.valid(block)).map(|block| Choice { block, searches: self.d })
+    }
+}

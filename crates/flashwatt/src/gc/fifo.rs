@@ -1,0 +1,21 @@
+//! First in, first out: the block that was filled longest ago.
+
+use super::{BlockView, Choice, VictimPolicy};
+use crate::registry::Entry;
+use crate::rng::Rng;
+
+/// The registry line.
+pub const ENTRY: Entry<dyn VictimPolicy> = Entry {
+    name: "fifo",
+    doc: "the block that was filled longest ago and has something to gain",
+    params: &[],
+    build: |_| Box::new(Fifo),
+};
+
+struct Fifo;
+
+impl VictimPolicy for Fifo {
+    fn choose(&self, view: &BlockView, _rng: &mut Rng) -> Option<Choice> {
+        view.candidates().max_by_key(|&block| view.age(block)).map(|block| Choice { block, searches: 1 })
+    }
+}

@@ -1,0 +1,38 @@
+//! The victim window of P11 (Fig. 6): of the blocks with something to gain, a share w is searched for the one with the
+//! fewest valid pages. w = 0 takes a block at random ("Const."), w = 1 searches all.
+
+use super::{BlockView, Choice, VictimPolicy};
+use crate::registry::{Entry, Param};
+use crate::rng::Rng;
+
+/// The registry line.
+pub const ENTRY: Entry<dyn VictimPolicy> = Entry {
+    name: "window",
+    doc: "the block with the fewest valid pages among a share w of the candidates, from a random one on (P11 Fig. 6)",
+    params: &[Param {
+        name: "w",
+        doc: "share of the candidates that is searched; 0: one at random",
+        default: 1.0,
+        min: 0.0,
+        max: 1.0,
+        integer: false,
+    }],
+    build: |parameters| Box::new(Window { share: parameters["w"] }),
+};
+
+struct Window {
+    share: f64,
+}
+
+impl VictimPolicy for Window {
+    fn choose(&self, view: &BlockView, rng: &mut Rng) -> Option<Choice> {
+        let count = view.candidates().count();
+        if count == 0 {
+            return None;
+        }
+        let searched = ((count as f64 * self.share).ceil() as usize).clamp(1, count);
+        let start = rng.below(count as u64) as usize;
+        let window = view.candidates().chain(view.candidates()).skip(start).take(searched);
+        window.min_by_key(|&block| view.valid(block)).map(|block| Choice { block, searches: searched as u32 })
+    }
+}

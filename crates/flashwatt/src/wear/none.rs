@@ -1,0 +1,18 @@
+//! No wear levelling: free blocks are taken in the order in which they were erased.
+
+use super::{Entry, WearPolicy};
+
+/// The registry line.
+pub const ENTRY: Entry = Entry {
+    name: "none",
+    doc: "free blocks are taken in the order in which they were erased",
+    build: |_| Box::new(NoLevelling),
+};
+
+struct NoLevelling;
+
+impl WearPolicy for NoLevelling {
+    fn least_worn_first(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,35 @@
+//! Static wear levelling by swapping (EnergySim §4.1): a victim worn 15 % above the mean takes over the data of the
+//! coldest block, the one that has gone longest without an erase.
+
+use super::{Entry, WearPolicy};
+use crate::config;
+use crate::gc::BlockView;
+use crate::units::BlockId;
+
+/// The registry line.
+pub const ENTRY: Entry = Entry {
+    name: "static_swap",
+    doc: "as dynamic, and a victim worn far above the mean is swapped with the coldest block (EnergySim 4.1)",
+    build: |config: &config::Wear| Box::new(StaticSwap { ratio: config.ratio, min_gap: f64::from(config.min_gap) }),
+};
+
+struct StaticSwap {
+    ratio: f64,
+    /// On a young drive 15 % is less than one erase: without a least distance every victim would be swapped.
+    min_gap: f64,
+}
+
+impl WearPolicy for StaticSwap {
+    fn least_worn_first(&self) -> bool {
+        true
+    }
+
+    fn swap(&self, victim: BlockId, view: &BlockView) -> Option<BlockId> {
+        let (worn, mean) = (f64::from(view.erases(victim)), view.mean_erases());
+        if worn <= self.ratio * mean || worn - mean < self.min_gap {
+            return None;
+        }
+        let cold = view.closed().filter(|&b| b != victim && view.erases(b) < view.erases(victim));
+        cold.max_by_key(|&b| view.since_erase(b))
+    }
+}
