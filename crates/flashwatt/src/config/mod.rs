@@ -1,10 +1,51 @@
 //! Configurations: what the user writes ([`raw`]) becomes what the engine runs on ([`Config`]), checked on the way.
+//!
+//! ```text
+//! preset's TOML  <-  user's TOML  <-  --set KEY=VALUE      node: one tree that knows where each key was written
+//!                    |  de: names and types, by serde
+//!                    v
+//!                raw::Raw
+//!                    |  resolve, capacity: defaults, ranges, what must fit together
+//!                    v
+//!                  Config
+//! ```
+//!
+//! A configuration that names no preset is laid over `x25m`, so `device.channels = 4` alone is a drive.
+//!
+//! # Over-provisioning, twice
+//!
+//! Two definitions are in use and both are accepted, one at a time; both are reported:
+//!
+//! - `device.spare_fraction` = (physical − logical) / **physical**: the share of the flash that the host cannot see;
+//! - `device.op_ratio` = (physical − logical) / **logical**: the spare flash as a share of what the host sees.
+//!
+//! So op_ratio = spare_fraction / (1 − spare_fraction), and the same drive has the greater number by the second:
+//!
+//! ```
+//! let drive = |op: &str| flashwatt::config::load("", "none", &["device.blocks_per_plane=1000".into(), op.into()]);
+//! let by_physical = drive("device.spare_fraction=0.2")?;
+//! let by_logical = drive("device.op_ratio=0.25")?;
+//! assert_eq!(by_physical, by_logical);
+//! # Ok::<(), flashwatt::Error>(())
+//! ```
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::units::Nanos;
 
+mod capacity;
+mod check;
+mod de;
+mod node;
+mod parse;
+mod presets;
 pub mod raw;
+mod resolve;
+
+pub use capacity::spare_blocks_needed;
+pub use parse::load;
+pub use presets::{DEFAULT_PRESET, PRESETS, preset};
 
 /// A valid, complete configuration. Every field has its final value; the report carries it whole.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -27,6 +68,14 @@ pub struct Config {
     pub workload: Workload,
     /// What is run and measured.
     pub run: Run,
+}
+
+impl Config {
+    /// SHA-256 (hex) of the configuration as JSON: equal for equal configurations, however they were written.
+    pub fn sha256(&self) -> String {
+        let json = serde_json::to_vec(self).expect("every key is a string and every number finite");
+        format!("{:x}", Sha256::digest(json))
+    }
 }
 
 /// The drive.
@@ -100,7 +149,7 @@ pub struct Nand {
 }
 
 /// In which order the pages of a block may be programmed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProgramOrder {
     /// Ascending; gaps are allowed.
@@ -129,7 +178,7 @@ pub struct PageFtl {
 }
 
 /// Which die a page is written to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Allocation {
     /// Round robin, channels first; a die without room is passed over.
@@ -188,7 +237,7 @@ pub struct Controller {
 }
 
 /// Order of operations on a die.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Dispatch {
     /// As planned, first in first out; background work when nothing else is planned for the die.
@@ -229,7 +278,7 @@ pub enum EnergyMode {
 }
 
 /// What is charged while nothing happens (SPEC E7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IdleAccounting {
     /// (i) Everything is on for the whole run.
@@ -241,7 +290,7 @@ pub enum IdleAccounting {
 }
 
 /// When DRAM draws its active current.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DramRule {
     /// While the controller is active.

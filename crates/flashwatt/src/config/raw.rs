@@ -3,8 +3,13 @@
 //! A preset is a file of the same shape; the user's file is laid over it key by key, `--set` over both, and what comes
 //! out is turned into [`super::Config`] and validated there. Units stand last in every name: `_ns`, `_bytes`, `_ma`.
 
-use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{self, Deserializer, MapAccess, Visitor};
+
+use super::{Allocation, Dispatch, DramRule, IdleAccounting, ProgramOrder};
 
 /// A whole configuration file.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -34,7 +39,7 @@ pub struct Raw {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Device {
-    /// The preset that everything else is laid over.
+    /// The preset that everything else is laid over; `x25m` unless given.
     pub preset: Option<String>,
     /// One line about the drive.
     pub description: Option<String>,
@@ -44,17 +49,17 @@ pub struct Device {
     pub ways: Option<u32>,
     /// Planes in a die: address space only, one operation per die at a time.
     pub planes: Option<u32>,
-    /// Erase blocks in a plane. Leave out to have it follow from the logical size and the over-provisioning.
+    /// Erase blocks in a plane. Two of this, `logical_bytes` and the over-provisioning determine the third.
     pub blocks_per_plane: Option<u32>,
     /// Pages in an erase block.
     pub pages_per_block: Option<u32>,
     /// Bytes in a page.
     pub page_bytes: Option<u32>,
-    /// Bytes that the host sees.
+    /// Bytes that the host sees; rounded down to whole pages.
     pub logical_bytes: Option<u64>,
-    /// Over-provisioning as (physical − logical) / physical.
+    /// Over-provisioning as (physical − logical) / physical, 0 to below 1. Excludes `op_ratio`.
     pub spare_fraction: Option<f64>,
-    /// Over-provisioning as (physical − logical) / logical.
+    /// Over-provisioning as (physical − logical) / logical, ≥ 0. Excludes `spare_fraction`.
     pub op_ratio: Option<f64>,
     /// Timing of the flash array and its buses.
     pub timing: Timing,
@@ -99,7 +104,7 @@ pub struct HostLink {
 #[serde(deny_unknown_fields, default)]
 pub struct Nand {
     /// In which order the pages of a block may be programmed: `ascending` (gaps allowed) or `any`.
-    pub program_order: Option<String>,
+    pub program_order: Option<ProgramOrder>,
     /// May a die copy a page within itself without the bus?
     pub copyback: Option<bool>,
 }
@@ -117,11 +122,21 @@ pub enum Ftl {
 #[serde(deny_unknown_fields, default)]
 pub struct PageFtl {
     /// Which die a page is written to: `dynamic` (round robin, channels first) or `static` (logical page modulo dies).
-    pub allocation: Option<String>,
+    pub allocation: Option<Allocation>,
     /// Write frontiers in a die: `separate` for the host and garbage collection, or `shared`.
-    pub frontiers: Option<String>,
+    pub frontiers: Option<Frontiers>,
     /// Bytes that one map entry covers: the page, or a power-of-two part of it (sub-page mapping).
     pub map_unit_bytes: Option<u32>,
+}
+
+/// Write frontiers in a die.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Frontiers {
+    /// The host and garbage collection write to blocks of their own.
+    Separate,
+    /// They fill the same block.
+    Shared,
 }
 
 /// `[gc]`
@@ -140,14 +155,44 @@ pub struct Gc {
     pub preemptible: Option<bool>,
 }
 
-/// The victim choice, tagged by its name; the parameters are read by the policy that is registered under it.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
-pub enum GcPolicy {
-    /// `policy = "greedy"`
-    Name(String),
-    /// `[gc.policy.window]`
-    Table(BTreeMap<String, BTreeMap<String, toml::Value>>),
+/// The victim choice: a registered name, and the parameters that the policy of that name reads.
+#[derive(Clone, Debug)]
+pub struct GcPolicy {
+    /// `policy = "greedy"`, or the NAME of `[gc.policy.NAME]`.
+    pub name: String,
+    /// The keys of the table; empty for a name alone.
+    pub parameters: BTreeMap<String, f64>,
+}
+
+impl<'de> Deserialize<'de> for GcPolicy {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(GcPolicyVisitor)
+    }
+}
+
+struct GcPolicyVisitor;
+
+impl<'de> Visitor<'de> for GcPolicyVisitor {
+    type Value = GcPolicy;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("the name of one policy, or one table [gc.policy.NAME]")
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<GcPolicy, E> {
+        Ok(GcPolicy { name: name.to_string(), parameters: BTreeMap::new() })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<GcPolicy, A::Error> {
+        let mut policies = Vec::new();
+        while let Some((name, parameters)) = map.next_entry()? {
+            policies.push(GcPolicy { name, parameters });
+        }
+        match policies.pop() {
+            Some(policy) if policies.is_empty() => Ok(policy),
+            _ => Err(de::Error::invalid_value(de::Unexpected::Other("none or several"), &self)),
+        }
+    }
 }
 
 /// `[wear]`
@@ -177,7 +222,7 @@ pub struct WriteBuffer {
 #[serde(deny_unknown_fields, default)]
 pub struct Controller {
     /// Order of operations on a die: `in_order`, `reads_first` or `out_of_order`.
-    pub policy: Option<String>,
+    pub policy: Option<Dispatch>,
 }
 
 /// `[energy]`
@@ -185,13 +230,13 @@ pub struct Controller {
 #[serde(deny_unknown_fields, default)]
 pub struct Energy {
     /// `component` (each part at its own voltage) or `terminal` (the drive's whole current at `terminal_v`).
-    pub mode: Option<String>,
+    pub mode: Option<EnergyMode>,
     /// Supply voltage for `terminal`.
     pub terminal_v: Option<f64>,
     /// Which idle accounting the totals use: `always_on`, `flash_off` or `busy_only`. All three are reported.
-    pub idle_accounting: Option<String>,
+    pub idle_accounting: Option<IdleAccounting>,
     /// When DRAM draws its active current: `with_controller` or `per_op`.
-    pub dram_rule: Option<String>,
+    pub dram_rule: Option<DramRule>,
     /// The flash controller.
     pub controller: Part,
     /// The DRAM.
@@ -200,6 +245,16 @@ pub struct Energy {
     pub nand: NandEnergy,
     /// The host interface.
     pub host_interface: HostInterface,
+}
+
+/// How currents become power.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EnergyMode {
+    /// Each part at its own voltage.
+    Component,
+    /// Everything at `terminal_v`.
+    Terminal,
 }
 
 /// `[energy.controller]`
@@ -249,13 +304,47 @@ pub struct NandEnergy {
 }
 
 /// A current, or the word `operation`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
+#[derive(Clone, Copy, Debug)]
 pub enum TransferCurrent {
     /// In mA.
     Ma(f64),
-    /// `"operation"`
-    Name(String),
+    /// `"operation"`: that of the operation the transfer belongs to.
+    Operation,
+}
+
+impl<'de> Deserialize<'de> for TransferCurrent {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TransferCurrentVisitor)
+    }
+}
+
+struct TransferCurrentVisitor;
+
+impl Visitor<'_> for TransferCurrentVisitor {
+    type Value = TransferCurrent;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a current in mA, or \"operation\"")
+    }
+
+    fn visit_f64<E: de::Error>(self, ma: f64) -> Result<TransferCurrent, E> {
+        Ok(TransferCurrent::Ma(ma))
+    }
+
+    fn visit_u64<E: de::Error>(self, ma: u64) -> Result<TransferCurrent, E> {
+        Ok(TransferCurrent::Ma(ma as f64))
+    }
+
+    fn visit_i64<E: de::Error>(self, ma: i64) -> Result<TransferCurrent, E> {
+        Ok(TransferCurrent::Ma(ma as f64))
+    }
+
+    fn visit_str<E: de::Error>(self, word: &str) -> Result<TransferCurrent, E> {
+        match word {
+            "operation" => Ok(TransferCurrent::Operation),
+            _ => Err(E::unknown_variant(word, &["operation"])),
+        }
+    }
 }
 
 /// `[energy.host_interface]`
@@ -352,12 +441,18 @@ pub struct Run {
 
 /// A start state by name, or a workload that runs first without a clock.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(rename_all = "snake_case")]
 pub enum Precondition {
     /// `precondition = "filled"`
-    Name(String),
+    Filled,
+    /// `precondition = "empty"`
+    Empty,
+    /// `precondition = "steady"`
+    Steady,
     /// `[run.precondition.uniform]`
-    Workload(Workload),
+    Uniform(Uniform),
+    /// `[run.precondition.trace]`
+    Trace(Trace),
 }
 
 /// A number of requests or of simulated seconds, whichever is reached first.

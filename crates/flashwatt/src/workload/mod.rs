@@ -2,10 +2,12 @@
 
 use serde::Serialize;
 
+use crate::config;
 use crate::error::Error;
 use crate::host::Request;
 use crate::units::Nanos;
 
+pub mod rng;
 pub mod synthetic;
 pub mod trace;
 
@@ -67,5 +69,13 @@ pub trait Workload {
     /// How many requests there will be, if that is known.
     fn len_hint(&self) -> Option<u64> {
         None
+    }
+}
+
+/// Opens the workload that a configuration names, for a drive of so many bytes. Synthetic workloads draw from `seed`.
+pub fn open(cfg: &config::Workload, drive_bytes: u64, seed: u64) -> Result<Box<dyn Workload>, Error> {
+    match cfg {
+        config::Workload::Uniform(cfg) => Ok(Box::new(synthetic::Uniform::new(cfg, seed))),
+        config::Workload::Trace(cfg) => Ok(Box::new(trace::TraceWorkload::open(cfg, drive_bytes)?)),
     }
 }

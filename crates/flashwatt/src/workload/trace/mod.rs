@@ -1,1 +1,169 @@
-//! Recorded traces.
+//! Recorded traces: one file per format, read as a stream, replayed as a [`Workload`](super::Workload).
+//!
+//! ```text
+//! file -> Input (plain, gzip, zstd) -> Decode (one per format) -> Reader (skip, filter, count) -> Replay -> requests
+//! ```
+//!
+//! What every format has in common:
+//!
+//! - Empty lines and lines that start with `#` are no records. LF and CR LF both end a line; the last one may lack it.
+//! - Numbers are whole and not negative; times are read as integers, exactly, and cut below a nanosecond.
+//! - A record with a missing or an extra column, an unknown operation, a number too large or a length of zero is an
+//!   error that names line and column, or is left out and counted (`skip_bad`).
+//! - Records are replayed in the file's order. Where time goes back, a request arrives together with the one before it,
+//!   and that is counted.
+//! - Nothing is kept of a record that has been replayed: memory does not depend on the trace's length.
+
+use crate::error::{Error, Fault, Place, nearest};
+use crate::host::RequestKind;
+
+mod info;
+mod input;
+mod layout;
+mod msr;
+mod reader;
+mod replay;
+mod spc;
+mod ssdsim;
+#[cfg(test)]
+mod tests;
+mod text;
+mod zstd;
+
+pub use info::{DeviceInfo, TraceInfo, info};
+pub use input::Input;
+pub use replay::TraceWorkload;
+pub use text::Bad;
+
+/// Every format that a configuration can name; adding one is adding a line here.
+pub const FORMATS: &[Format] = &[ssdsim::FORMAT, spc::FORMAT, msr::FORMAT];
+
+/// One record of a trace, in the units of the simulator.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Record {
+    /// The trace's own time, in nanoseconds.
+    pub time_ns: u64,
+    /// The trace's own device number.
+    pub device: u64,
+    /// First byte on that device; 0 for a flush.
+    pub offset_bytes: u64,
+    /// Length; 0 for a flush only.
+    pub bytes: u64,
+    /// What is asked.
+    pub kind: RequestKind,
+    /// Forced unit access.
+    pub fua: bool,
+}
+
+impl Record {
+    /// A flush.
+    pub fn flush(time_ns: u64, device: u64) -> Self {
+        Record { time_ns, device, offset_bytes: 0, bytes: 0, kind: RequestKind::Flush, fua: false }
+    }
+}
+
+/// A trace format: its registry line.
+pub struct Format {
+    /// The name in configurations.
+    pub name: &'static str,
+    /// Other names for it.
+    pub aliases: &'static [&'static str],
+    /// One line for the user.
+    pub doc: &'static str,
+    /// Columns with their units.
+    pub columns: &'static str,
+    /// Was the decoder tried on a real file?
+    pub tried: bool,
+    /// A few records, for tests and documentation.
+    pub example: &'static [u8],
+    /// Do these first bytes (whole lines, unless binary) look like this format?
+    pub detect: fn(sample: &[u8]) -> bool,
+    /// Makes a decoder.
+    pub decode: fn(Input) -> Box<dyn Decode>,
+}
+
+/// What a decoder says instead of a record.
+pub enum Halt {
+    /// This record is wrong; the next may be right.
+    Bad(Box<Bad>),
+    /// It cannot go on.
+    Stop(Error),
+}
+
+/// Takes records from an [`Input`].
+pub trait Decode: Send {
+    /// The next record; `None` at the end. After [`Halt::Bad`] it can be called again.
+    fn next(&mut self) -> Result<Option<Record>, Halt>;
+
+    /// The number of the line (of a binary format: the record) that was read last, from 1.
+    fn position(&self) -> u64;
+
+    /// That position and a column of it, for a message.
+    fn place(&self, position: u64, column: &str) -> Place;
+
+    /// Records and lines so far that are no requests: headers, events of other kinds.
+    fn others(&self) -> u64;
+}
+
+/// A request if it is believable, see [`text::believable`].
+#[inline(always)]
+fn believed(record: Record, size_column: &'static str) -> Result<text::Entry, Box<Bad>> {
+    text::believable(record.kind, record.bytes, size_column)?;
+    Ok(text::Entry::Request(record))
+}
+
+/// The format of that name.
+pub fn find(name: &str) -> Result<&'static Format, Error> {
+    let known = |format: &&Format| format.name == name || format.aliases.contains(&name);
+    if let Some(format) = FORMATS.iter().find(known) {
+        return Ok(format);
+    }
+    let names = || FORMATS.iter().flat_map(|format| std::iter::once(&format.name).chain(format.aliases).copied());
+    let fault = Fault::key("workload.trace.format", "unknown trace format")
+        .found(format!("`{name}`"))
+        .expected(format!("one of {}", FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ")))
+        .nearest(nearest(name, names()));
+    Err(fault.into())
+}
+
+/// Unpacked bytes that recognition looks at.
+const SAMPLE_BYTES: usize = 64 << 10;
+
+/// The one format that the input's first records look like.
+pub fn recognise(input: &mut Input) -> Result<&'static Format, Error> {
+    let place = Place { file: Some(input.name().to_string()), ..Place::default() };
+    let (sample, whole) = input.peek(SAMPLE_BYTES)?;
+    let candidates = matching(if whole { sample } else { whole_lines(sample) });
+    let names = |formats: &[&Format]| formats.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
+    match candidates[..] {
+        [format] => Ok(format),
+        [] if sample.is_empty() => Err(trace_error(Fault::at(place, "the trace is empty"))),
+        [] => {
+            let first = sample.split(|&c| c == b'\n').next().unwrap_or_default();
+            let fault = Fault::at(place, "the trace's format was not recognised")
+                .found(format!("`{}`", first[..first.len().min(64)].trim_ascii_end().escape_ascii()))
+                .expected(format!("one of {}", names(&FORMATS.iter().collect::<Vec<_>>())))
+                .help("name it with --format");
+            Err(trace_error(fault))
+        }
+        _ => {
+            let fault = Fault::at(place, "the trace could be of several formats")
+                .found(names(&candidates))
+                .help("name one with --format");
+            Err(trace_error(fault))
+        }
+    }
+}
+
+fn matching(sample: &[u8]) -> Vec<&'static Format> {
+    FORMATS.iter().filter(|format| (format.detect)(sample)).collect()
+}
+
+fn whole_lines(sample: &[u8]) -> &[u8] {
+    let end = sample.iter().rposition(|&c| c == b'\n').map_or(sample.len(), |at| at + 1);
+    &sample[..end]
+}
+
+fn trace_error(fault: Fault) -> Error {
+    Error::Trace(Box::new(fault))
+}

@@ -1,0 +1,254 @@
+//! How large a drive is: of blocks, logical size and over-provisioning two determine the third. And how much of it must
+//! be spare.
+
+use super::check::{Checker, field};
+use super::raw;
+
+/// Physical map units are numbered by 32 bits, of which two numbers are taken.
+const UNITS_MAX: u128 = (1 << 32) - 3;
+
+/// What the size of a drive follows from, apart from the size itself.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Geometry {
+    pub channels: u32,
+    pub ways: u32,
+    pub planes: u32,
+    pub pages_per_block: u32,
+    pub page_bytes: u32,
+    pub map_unit_bytes: u32,
+}
+
+impl Geometry {
+    pub fn dies(&self) -> u32 {
+        self.channels * self.ways
+    }
+
+    fn planes(&self) -> u128 {
+        u128::from(self.dies()) * u128::from(self.planes)
+    }
+
+    fn units_per_page(&self) -> u32 {
+        self.page_bytes / self.map_unit_bytes
+    }
+}
+
+/// Over-provisioning, by either definition.
+#[derive(Clone, Copy, Debug)]
+enum Op {
+    /// (physical − logical) / physical
+    SpareFraction(f64),
+    /// (physical − logical) / logical
+    Ratio(f64),
+}
+
+/// Two of the three.
+#[derive(Clone, Copy, Debug)]
+enum Given {
+    BlocksAndLogical(u32, u64),
+    BlocksAndOp(u32, Op),
+    LogicalAndOp(u64, Op),
+}
+
+/// The size of a drive.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Capacity {
+    pub blocks_per_plane: u32,
+    pub logical_bytes: u64,
+    pub spare_fraction: f64,
+    pub op_ratio: f64,
+}
+
+/// What garbage collection asks for, before the size is known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Watermarks {
+    pub low_blocks: u32,
+    pub low_fraction: f64,
+    pub reserved_blocks: u32,
+}
+
+impl Watermarks {
+    /// Collection starts below so many free blocks in a die of `die_blocks`.
+    pub fn low(&self, die_blocks: u64) -> u32 {
+        let share = (self.low_fraction * die_blocks as f64).ceil() as u32;
+        self.low_blocks.max(share)
+    }
+}
+
+/// Blocks that must be spare over the whole drive for garbage collection always to have somewhere to go: in each die the
+/// low watermark (or, if that is more, one block above what is reserved for collection), and one block in part filled.
+pub fn spare_blocks_needed(dies: u32, low_watermark_blocks: u32, reserved_blocks: u32) -> u64 {
+    u64::from(dies) * (u64::from(low_watermark_blocks.max(reserved_blocks.saturating_add(1))) + 1)
+}
+
+impl Given {
+    /// Blocks per plane and logical pages.
+    ///
+    /// The factors 1 ± 1e-12 keep a size that comes out whole from being pushed over by the last bit of a product.
+    fn solve(&self, geometry: &Geometry) -> (u128, u128) {
+        let block_pages = u128::from(geometry.pages_per_block) * geometry.planes();
+        let pages = |bytes: u64| u128::from(bytes / u64::from(geometry.page_bytes));
+        match *self {
+            Given::BlocksAndLogical(blocks, bytes) => (u128::from(blocks), pages(bytes)),
+            Given::BlocksAndOp(blocks, op) => {
+                let physical = (u128::from(blocks) * block_pages) as f64;
+                (u128::from(blocks), (physical / op.physical_per_logical() * (1.0 + 1e-12)).floor() as u128)
+            }
+            Given::LogicalAndOp(bytes, op) => {
+                let physical = pages(bytes) as f64 * op.physical_per_logical();
+                ((physical / block_pages as f64 * (1.0 - 1e-12)).ceil() as u128, pages(bytes))
+            }
+        }
+    }
+
+    fn with_op_ratio(self, ratio: f64) -> Given {
+        match self {
+            Given::BlocksAndLogical(blocks, _) | Given::BlocksAndOp(blocks, _) => {
+                Given::BlocksAndOp(blocks, Op::Ratio(ratio))
+            }
+            Given::LogicalAndOp(bytes, _) => Given::LogicalAndOp(bytes, Op::Ratio(ratio)),
+        }
+    }
+
+    /// Is there room for what must be spare?
+    fn fits(&self, geometry: &Geometry, watermarks: &Watermarks) -> bool {
+        let (blocks, logical) = self.solve(geometry);
+        let physical = blocks * geometry.planes() * u128::from(geometry.pages_per_block);
+        physical >= logical + spare_pages_needed(blocks, geometry, watermarks)
+    }
+
+    /// The least `op_ratio` (to four decimals) at which there is room, if there is one up to 100.
+    fn least_op_ratio(&self, geometry: &Geometry, watermarks: &Watermarks) -> Option<f64> {
+        let fits = |steps: u64| self.with_op_ratio(steps as f64 / 1e4).fits(geometry, watermarks);
+        let (mut below, mut enough) = (0, 1_000_000);
+        if !fits(enough) {
+            return None;
+        }
+        while enough - below > 1 {
+            let middle = (below + enough) / 2;
+            if fits(middle) { enough = middle } else { below = middle }
+        }
+        Some(enough as f64 / 1e4)
+    }
+}
+
+fn spare_pages_needed(blocks_per_plane: u128, geometry: &Geometry, watermarks: &Watermarks) -> u128 {
+    let die_blocks = u64::try_from(blocks_per_plane * u128::from(geometry.planes)).unwrap_or(u64::MAX);
+    let blocks = spare_blocks_needed(geometry.dies(), watermarks.low(die_blocks), watermarks.reserved_blocks);
+    u128::from(blocks) * u128::from(geometry.pages_per_block)
+}
+
+impl Op {
+    fn physical_per_logical(self) -> f64 {
+        match self {
+            Op::SpareFraction(fraction) => 1.0 / (1.0 - fraction),
+            Op::Ratio(ratio) => 1.0 + ratio,
+        }
+    }
+}
+
+const KEYS: [&str; 4] = ["device.op_ratio", "device.spare_fraction", "device.logical_bytes", "device.blocks_per_plane"];
+
+/// Works out the size of the drive. Without a fault it is what the user asked for.
+pub(super) fn resolve(
+    c: &mut Checker,
+    device: &raw::Device,
+    geometry: &Geometry,
+    watermarks: &Watermarks,
+    needs_spare: bool,
+) -> Option<Capacity> {
+    let given = given(c, device)?;
+    if !["device", "ftl", "gc"].iter().all(|table| c.clean(table)) {
+        return None;
+    }
+    let (blocks, logical) = given.solve(geometry);
+    let physical = blocks * geometry.planes() * u128::from(geometry.pages_per_block);
+    if check_addresses(c, geometry, physical)
+        && check_logical(c, geometry, logical, physical)
+        && (!needs_spare || check_spare(c, &given, geometry, watermarks))
+    {
+        let spare = (physical - logical) as f64;
+        return Some(Capacity {
+            blocks_per_plane: u32::try_from(blocks).ok()?,
+            logical_bytes: u64::try_from(logical).ok()? * u64::from(geometry.page_bytes),
+            spare_fraction: spare / physical as f64,
+            op_ratio: spare / logical as f64,
+        });
+    }
+    None
+}
+
+fn given(c: &mut Checker, device: &raw::Device) -> Option<Given> {
+    let blocks = c.optional(field!("device", device.blocks_per_plane), 1..=u32::MAX);
+    let logical = c.optional(field!("device", device.logical_bytes), 1..=1 << 50);
+    let fraction = c.optional(field!("device", device.spare_fraction), 0.0..=0.99);
+    let ratio = c.optional(field!("device", device.op_ratio), 0.0..=100.0);
+    if let (Some(fraction), Some(ratio)) = (fraction, ratio) {
+        let fault = c.fault(c.culprit(&KEYS[..2]), "over-provisioning given twice");
+        let found = format!("op_ratio = {ratio:?} and spare_fraction = {fraction:?}");
+        c.push(fault.found(found).expected(
+            "op_ratio = (physical − logical) / logical, or spare_fraction = (physical − logical) / physical",
+        ));
+        return None;
+    }
+    let op = fraction.map(Op::SpareFraction).or(ratio.map(Op::Ratio));
+    match (blocks, logical, op) {
+        (Some(blocks), Some(logical), None) => Some(Given::BlocksAndLogical(blocks, logical)),
+        (Some(blocks), None, Some(op)) => Some(Given::BlocksAndOp(blocks, op)),
+        (None, Some(logical), Some(op)) => Some(Given::LogicalAndOp(logical, op)),
+        _ => {
+            let found = if op.is_some() && blocks.is_some() { "all three" } else { "one or none" };
+            let fault = c.fault(c.culprit(&KEYS), "the size of the drive is not determined").found(found);
+            c.push(fault.expected("two of blocks_per_plane, logical_bytes, and op_ratio or spare_fraction"));
+            None
+        }
+    }
+}
+
+fn check_addresses(c: &mut Checker, geometry: &Geometry, physical: u128) -> bool {
+    let units = physical * u128::from(geometry.units_per_page());
+    if units <= UNITS_MAX {
+        return true;
+    }
+    let bytes = UNITS_MAX * u128::from(geometry.map_unit_bytes);
+    let key = c.culprit(&[KEYS[3], KEYS[2], KEYS[0], KEYS[1], "device.channels", "device.ways", "device.planes"]);
+    let fault = c.fault(key, "the drive is too large");
+    let found = format!("{} bytes of flash", physical * u128::from(geometry.page_bytes));
+    c.push(
+        fault.found(found).expected(format!(
+            "at most {UNITS_MAX} map units, {bytes} bytes at {} bytes each",
+            geometry.map_unit_bytes
+        )),
+    );
+    false
+}
+
+fn check_logical(c: &mut Checker, geometry: &Geometry, logical: u128, physical: u128) -> bool {
+    let bytes = |pages: u128| pages * u128::from(geometry.page_bytes);
+    if (1..=physical).contains(&logical) {
+        return true;
+    }
+    let fault = c.fault(c.culprit(&[KEYS[2], KEYS[3], KEYS[0], KEYS[1]]), "the host's share does not fit the flash");
+    let found = format!("{} bytes for the host, {} bytes of flash", bytes(logical), bytes(physical));
+    c.push(fault.found(found).expected(format!("{} to {} bytes for the host", geometry.page_bytes, bytes(physical))));
+    false
+}
+
+fn check_spare(c: &mut Checker, given: &Given, geometry: &Geometry, watermarks: &Watermarks) -> bool {
+    if given.fits(geometry, watermarks) {
+        return true;
+    }
+    let (blocks, logical) = given.solve(geometry);
+    let all = blocks * geometry.planes();
+    let needed = spare_pages_needed(blocks, geometry, watermarks) / u128::from(geometry.pages_per_block);
+    let spare = all - logical.div_ceil(u128::from(geometry.pages_per_block));
+    let key = c.culprit(&[KEYS[0], KEYS[1], KEYS[2], KEYS[3], "gc.low_watermark_blocks", "gc.low_watermark_fraction"]);
+    let fault = c
+        .fault(key, "too little spare flash for garbage collection")
+        .found(format!("{spare} spare blocks of {all}"))
+        .expected(format!("at least {needed}: in each of {} dies the low watermark and one more", geometry.dies()));
+    c.push(fault.help(match given.least_op_ratio(geometry, watermarks) {
+        Some(ratio) => format!("device.op_ratio = {ratio} is the least that will do"),
+        None => "no over-provisioning will do: a die needs more blocks".to_string(),
+    }));
+    false
+}

@@ -1,0 +1,113 @@
+//! What the rules of [`super::resolve`] are written with: fields that know their key, ranges, faults that know their place.
+
+use std::fmt::Debug;
+use std::ops::RangeInclusive;
+
+use super::node::{Node, Origin};
+use crate::error::{Fault, Place};
+
+/// A key and what the user (or the preset) says there.
+pub(super) struct Field<T> {
+    pub key: String,
+    pub value: Option<T>,
+}
+
+/// `field!("device.timing", timing.read_ns)`: the field and its key under that table.
+macro_rules! field {
+    ($table:expr, $raw:ident . $key:ident) => {
+        $crate::config::check::Field { key: format!("{}.{}", $table, stringify!($key)), value: $raw.$key.clone() }
+    };
+}
+pub(super) use field;
+
+/// Collects faults. A value that is out of its range is replaced by one within, so that checking can go on.
+pub(super) struct Checker<'a> {
+    /// The merged tree, for the places of keys.
+    pub tree: &'a Node,
+    /// The user's file, for keys that stand nowhere.
+    pub file: &'a str,
+    /// What was found so far.
+    pub faults: &'a mut Vec<Fault>,
+}
+
+impl Checker<'_> {
+    /// Nothing is wrong so far with the keys of this table: rules over several of them are only worth checking then.
+    pub fn clean(&self, table: &str) -> bool {
+        let concerns = |fault: &Fault| fault.place.key.as_ref().is_none_or(|key| key.starts_with(table));
+        !self.faults.iter().any(concerns)
+    }
+
+    /// The first of these keys that the user wrote (the command line before the file), else the first that stands at all.
+    pub fn culprit<'k>(&self, keys: &[&'k str]) -> &'k str {
+        let origin = |key: &str| self.tree.get(key).map(|node| node.origin);
+        for wanted in [Origin::Set, Origin::File, Origin::Preset] {
+            if let Some(key) = keys.iter().find(|key| origin(key) == Some(wanted)) {
+                return key;
+            }
+        }
+        keys.first().copied().unwrap_or_default()
+    }
+
+    fn place(&self, key: &str) -> Place {
+        match self.tree.get(key) {
+            Some(node) => node.place.clone(),
+            None => Place { file: Some(self.file.to_string()), key: Some(key.to_string()), ..Place::default() },
+        }
+    }
+
+    /// A fault of `key`, to be completed and given to [`Self::push`].
+    pub fn fault(&self, key: &str, what: &str) -> Fault {
+        Fault::at(self.place(key), what)
+    }
+
+    /// Records a fault.
+    pub fn push(&mut self, fault: Fault) {
+        self.faults.push(fault);
+    }
+
+    /// The value, or `default` if there is none; it must lie within `range`.
+    pub fn number<T>(&mut self, field: Field<T>, default: T, range: RangeInclusive<T>) -> T
+    where
+        T: PartialOrd + Copy + Debug,
+    {
+        let value = field.value.unwrap_or(default);
+        if range.contains(&value) {
+            return value;
+        }
+        let expected = format!("{:?} to {:?}", range.start(), range.end());
+        let fault = self.fault(&field.key, "out of range").found(format!("{value:?}")).expected(expected);
+        self.push(fault);
+        *range.start()
+    }
+
+    /// The value, which must be there and lie within `range`.
+    pub fn required<T>(&mut self, field: Field<T>, range: RangeInclusive<T>) -> T
+    where
+        T: PartialOrd + Copy + Debug,
+    {
+        if field.value.is_none() {
+            let expected = format!("{:?} to {:?}", range.start(), range.end());
+            let fault = self.fault(&field.key, "missing").found("nothing").expected(expected);
+            self.push(fault);
+        }
+        let least = *range.start();
+        self.number(field, least, range)
+    }
+
+    /// As [`Self::number`], for a value that may be left out.
+    pub fn optional<T>(&mut self, field: Field<T>, range: RangeInclusive<T>) -> Option<T>
+    where
+        T: PartialOrd + Copy + Debug,
+    {
+        let value = field.value?;
+        Some(self.number(field, value, range))
+    }
+
+    /// Refuses a value that `rule` does not hold for.
+    pub fn rule(&mut self, key: &str, found: impl Debug, holds: bool, expected: &str) {
+        if !holds {
+            let fault = self.fault(key, "invalid value").found(format!("{found:?}")).expected(expected);
+            self.push(fault);
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! Turns a [`Node`] into [`super::raw::Raw`] through serde, with errors that say what was found and expected, and where.
+
+use std::fmt;
+
+use serde::de::value::{MapDeserializer, StrDeserializer};
+use serde::de::{
+    self, DeserializeSeed, Deserializer, EnumAccess, Expected, IntoDeserializer, MapAccess, SeqAccess, Unexpected,
+    VariantAccess, Visitor,
+};
+use serde::forward_to_deserialize_any;
+
+use super::node::{Node, Table, Value};
+use crate::error::{Fault, nearest};
+
+/// Whole numbers are exact in an `f64` up to here: `1e6` may stand for 1000000.
+const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
+
+/// A key or value of the wrong shape.
+#[derive(Debug)]
+pub(super) struct ShapeError(Box<Shape>);
+
+#[derive(Debug)]
+struct Shape {
+    fault: Fault,
+    /// Keys from the fault up to the root.
+    path: Vec<String>,
+    placed: bool,
+}
+
+impl ShapeError {
+    fn new(what: &str) -> Self {
+        ShapeError(Box::new(Shape {
+            fault: Fault { what: what.into(), ..Fault::default() },
+            path: vec![],
+            placed: false,
+        }))
+    }
+
+    fn found(mut self, found: impl fmt::Display) -> Self {
+        self.0.fault.found = Some(found.to_string());
+        self
+    }
+
+    fn expected(mut self, expected: impl fmt::Display) -> Self {
+        self.0.fault.expected = Some(expected.to_string());
+        self
+    }
+
+    /// The innermost node that an error passes through is where it lies.
+    fn at(mut self, node: &Node) -> Self {
+        if !self.0.placed {
+            self.0.fault.place = node.place.clone();
+            self.0.placed = true;
+        }
+        self
+    }
+
+    fn below(mut self, key: &str) -> Self {
+        self.0.path.push(key.to_string());
+        self
+    }
+
+    /// The fault, and the keys from the root to it.
+    pub fn into_parts(self) -> (Fault, Vec<String>) {
+        let Shape { fault, mut path, .. } = *self.0;
+        path.reverse();
+        (fault, path)
+    }
+}
+
+impl fmt::Display for ShapeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fault.fmt(f)
+    }
+}
+
+impl std::error::Error for ShapeError {}
+
+impl de::Error for ShapeError {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        ShapeError::new(&message.to_string())
+    }
+
+    fn invalid_type(found: Unexpected, expected: &dyn Expected) -> Self {
+        ShapeError::new("wrong type").found(describe(found)).expected(wanted(expected))
+    }
+
+    fn invalid_value(found: Unexpected, expected: &dyn Expected) -> Self {
+        ShapeError::new("invalid value").found(describe(found)).expected(wanted(expected))
+    }
+
+    fn unknown_field(key: &str, valid: &'static [&'static str]) -> Self {
+        misspelt("unknown key", key, valid)
+    }
+
+    fn unknown_variant(name: &str, valid: &'static [&'static str]) -> Self {
+        misspelt("unknown name", name, valid)
+    }
+}
+
+fn misspelt(what: &str, found: &str, valid: &'static [&'static str]) -> ShapeError {
+    let mut error = ShapeError::new(what).found(format!("`{}`", found.escape_debug())).expected(one_of(valid));
+    error.0.fault.nearest = nearest(found, valid.iter().copied());
+    error
+}
+
+/// "one of `a`, `b`", or the one name.
+pub(super) fn one_of<'a>(names: impl IntoIterator<Item = &'a &'a str>) -> String {
+    let names: Vec<_> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    match names.as_slice() {
+        [] => "nothing".to_string(),
+        [name] => name.clone(),
+        names => format!("one of {}", names.join(", ")),
+    }
+}
+
+/// What was found, in the user's words rather than serde's.
+fn describe(found: Unexpected) -> String {
+    match found {
+        Unexpected::Bool(value) => value.to_string(),
+        Unexpected::Unsigned(value) => value.to_string(),
+        Unexpected::Signed(value) => value.to_string(),
+        Unexpected::Float(value) => format!("{value:?}"),
+        Unexpected::Str(value) => format!("the string {value:?}"),
+        Unexpected::Seq => "a list".into(),
+        Unexpected::Map => "a table".into(),
+        Unexpected::Other(what) => what.into(),
+        other => other.to_string(),
+    }
+}
+
+/// What was expected, in the user's words rather than serde's.
+fn wanted(expected: &dyn Expected) -> String {
+    match expected.to_string().as_str() {
+        "u32" => format!("a whole number from 0 to {}", u32::MAX),
+        "u64" => format!("a whole number from 0 to {}", u64::MAX),
+        "f64" => "a number".into(),
+        "a boolean" => "true or false".into(),
+        "a sequence" => "a list".into(),
+        "a map" => "a table".into(),
+        other if other.starts_with("struct ") => "a table".into(),
+        other => other.into(),
+    }
+}
+
+impl Value {
+    fn unexpected(&self) -> Unexpected<'_> {
+        match self {
+            Value::Table(_) => Unexpected::Map,
+            Value::Array(_) => Unexpected::Seq,
+            Value::Integer(value) => match (u64::try_from(*value), i64::try_from(*value)) {
+                (Ok(value), _) => Unexpected::Unsigned(value),
+                (_, Ok(value)) => Unexpected::Signed(value),
+                _ => Unexpected::Other("a number beyond 64 bits"),
+            },
+            Value::Float(value) => Unexpected::Float(*value),
+            Value::Bool(value) => Unexpected::Bool(*value),
+            Value::String(value) => Unexpected::Str(value),
+            Value::Datetime => Unexpected::Other("a date or time"),
+        }
+    }
+
+    fn visit<'de, V: Visitor<'de>>(&'de self, visitor: V) -> Result<V::Value, ShapeError> {
+        match self {
+            Value::Table(table) => visitor.visit_map(TableAccess { rest: table.iter(), value: None }),
+            Value::Array(items) => visitor.visit_seq(ArrayAccess(items.iter())),
+            Value::Float(value) => visitor.visit_f64(*value),
+            Value::Bool(value) => visitor.visit_bool(*value),
+            Value::String(value) => visitor.visit_borrowed_str(value),
+            Value::Integer(_) | Value::Datetime => match self.unexpected() {
+                Unexpected::Unsigned(value) => visitor.visit_u64(value),
+                Unexpected::Signed(value) => visitor.visit_i64(value),
+                other => Err(de::Error::invalid_type(other, &visitor)),
+            },
+        }
+    }
+}
+
+impl<'de> Deserializer<'de> for &'de Node {
+    type Error = ShapeError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ShapeError> {
+        self.value.visit(visitor).map_err(|error| error.at(self))
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ShapeError> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ShapeError> {
+        self.deserialize_u64(visitor)
+    }
+
+    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ShapeError> {
+        match self.value {
+            Value::Float(value) if value.fract() == 0.0 && (0.0..=WHOLE_MAX).contains(&value) => {
+                visitor.visit_u64(value as u64).map_err(|error: ShapeError| error.at(self))
+            }
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
+    /// Only from a table: serde would take a list as well, field by field.
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ShapeError> {
+        match &self.value {
+            Value::Table(_) => self.deserialize_any(visitor),
+            other => {
+                Err(ShapeError::new("wrong type").found(describe(other.unexpected())).expected("a table").at(self))
+            }
+        }
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        names: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ShapeError> {
+        let choice = match &self.value {
+            Value::String(name) => Choice { name, content: None },
+            Value::Table(table) => one_choice(table, names).map_err(|error| error.at(self))?,
+            other => {
+                let error = ShapeError::new("wrong type").found(describe(other.unexpected())).expected(one_of(names));
+                return Err(error.at(self));
+            }
+        };
+        visitor.visit_enum(choice).map_err(|error| error.at(self))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u128 f32 f64 char str string bytes byte_buf unit unit_struct newtype_struct
+        seq tuple tuple_struct map identifier ignored_any
+    }
+}
+
+fn one_choice<'de>(table: &'de Table, names: &'static [&'static str]) -> Result<Choice<'de>, ShapeError> {
+    let mut entries = table.iter();
+    match (entries.next(), entries.next()) {
+        (Some((name, content)), None) => Ok(Choice { name, content: Some(content) }),
+        (None, _) => Err(ShapeError::new("no name").found("an empty table").expected(one_of(names))),
+        _ => {
+            let found: Vec<_> = table.keys().map(|key| format!("`{}`", key.escape_debug())).collect();
+            Err(ShapeError::new("several names").found(found.join(", ")).expected(one_of(names)))
+        }
+    }
+}
+
+/// A name out of several, with or without a table of its own.
+struct Choice<'de> {
+    name: &'de str,
+    content: Option<&'de Node>,
+}
+
+impl<'de> EnumAccess<'de> for Choice<'de> {
+    type Error = ShapeError;
+    type Variant = Self;
+
+    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self), ShapeError> {
+        let name: StrDeserializer<'de, ShapeError> = self.name.into_deserializer();
+        match seed.deserialize(name) {
+            Ok(variant) => Ok((variant, self)),
+            Err(error) => Err(match self.content {
+                Some(content) => error.at(content),
+                None => error,
+            }),
+        }
+    }
+}
+
+impl<'de> VariantAccess<'de> for Choice<'de> {
+    type Error = ShapeError;
+
+    fn unit_variant(self) -> Result<(), ShapeError> {
+        match self.content.map(|node| (node, &node.value)) {
+            Some((node, Value::Table(table))) if !table.is_empty() => {
+                let keys: Vec<_> = table.keys().map(String::as_str).collect();
+                let error = ShapeError::new("takes no parameters").found(one_of(&keys)).expected("an empty table");
+                Err(error.at(node))
+            }
+            None | Some((_, Value::Table(_))) => Ok(()),
+            Some((node, other)) => {
+                let error = ShapeError::new("wrong type").found(describe(other.unexpected())).expected("a table");
+                Err(error.at(node))
+            }
+        }
+    }
+
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, ShapeError> {
+        match self.content {
+            Some(content) => seed.deserialize(content).map_err(|error| error.below(self.name)),
+            None => seed.deserialize(MapDeserializer::new(std::iter::empty::<(&str, &str)>())),
+        }
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _len: usize, visitor: V) -> Result<V::Value, ShapeError> {
+        Err(de::Error::invalid_type(Unexpected::TupleVariant, &visitor))
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        _fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ShapeError> {
+        Err(de::Error::invalid_type(Unexpected::StructVariant, &visitor))
+    }
+}
+
+struct TableAccess<'de> {
+    rest: std::collections::btree_map::Iter<'de, String, Node>,
+    value: Option<(&'de str, &'de Node)>,
+}
+
+impl<'de> MapAccess<'de> for TableAccess<'de> {
+    type Error = ShapeError;
+
+    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, ShapeError> {
+        let Some((key, node)) = self.rest.next() else { return Ok(None) };
+        self.value = Some((key, node));
+        let name: StrDeserializer<'de, ShapeError> = key.as_str().into_deserializer();
+        seed.deserialize(name).map(Some).map_err(|error| error.at(node).below(key))
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, ShapeError> {
+        match self.value.take() {
+            Some((key, node)) => seed.deserialize(node).map_err(|error| error.at(node).below(key)),
+            None => Err(ShapeError::new("a value without a key")),
+        }
+    }
+}
+
+struct ArrayAccess<'de>(std::slice::Iter<'de, Node>);
+
+impl<'de> SeqAccess<'de> for ArrayAccess<'de> {
+    type Error = ShapeError;
+
+    fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, ShapeError> {
+        self.0.next().map(|node| seed.deserialize(node)).transpose()
+    }
+}

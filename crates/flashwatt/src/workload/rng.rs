@@ -1,0 +1,113 @@
+//! The generator behind every random draw of a workload: xoshiro256++, seeded through splitmix64.
+//!
+//! Both are in the public domain, by David Blackman and Sebastiano Vigna (*Scrambled Linear Pseudorandom Number
+//! Generators*, ACM TOMS 47(4), 2021). Integer arithmetic only, so the same seed gives the same numbers on any machine.
+
+/// A stream of random numbers that depends on nothing but its seed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rng {
+    state: [u64; 4],
+}
+
+/// 2^53: the number of steps of [`Rng::f64`], all of them exact in an `f64`.
+const UNIT_STEPS: f64 = 9_007_199_254_740_992.0;
+
+impl Rng {
+    /// The stream of this seed. Neighbouring seeds give unrelated streams (splitmix64 spreads them).
+    pub fn new(seed: u64) -> Self {
+        let mut z = seed;
+        Rng { state: std::array::from_fn(|_| splitmix64(&mut z)) }
+    }
+
+    /// 64 random bits.
+    #[inline(always)]
+    pub fn bits(&mut self) -> u64 {
+        let s = &mut self.state;
+        let result = s[0].wrapping_add(s[3]).rotate_left(23).wrapping_add(s[0]);
+        let t = s[1] << 17;
+        s[2] ^= s[0];
+        s[3] ^= s[1];
+        s[1] ^= s[2];
+        s[0] ^= s[3];
+        s[2] ^= t;
+        s[3] = s[3].rotate_left(45);
+        result
+    }
+
+    /// A number below `n` (0 for `n` = 0): the high half of a 128-bit product. No rejection: a value's probability is off
+    /// by less than `n` / 2^64, which is beyond what any run can measure, and the stream advances by one always.
+    #[inline(always)]
+    pub fn below(&mut self, n: u64) -> u64 {
+        ((u128::from(self.bits()) * u128::from(n)) >> 64) as u64
+    }
+
+    /// A number in [0, 1), a multiple of 2^-53.
+    #[inline(always)]
+    pub fn f64(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / UNIT_STEPS
+    }
+
+    /// True with the probability that `threshold` stands for, see [`Rng::threshold`].
+    #[inline(always)]
+    pub fn chance(&mut self, threshold: u64) -> bool {
+        (self.bits() >> 11) < threshold
+    }
+
+    /// What [`Rng::chance`] compares with for this probability (exact for 0 and 1).
+    pub fn threshold(probability: f64) -> u64 {
+        (probability * UNIT_STEPS) as u64
+    }
+}
+
+fn splitmix64(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splitmix_gives_the_published_numbers() {
+        let mut state = 1_234_567;
+        let got: [u64; 3] = std::array::from_fn(|_| splitmix64(&mut state));
+        assert_eq!(got, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
+    }
+
+    #[test]
+    fn xoshiro_gives_the_published_numbers() {
+        let mut rng = Rng { state: [1, 2, 3, 4] };
+        let got: [u64; 4] = std::array::from_fn(|_| rng.bits());
+        assert_eq!(got, [41_943_041, 58_720_359, 3_588_806_011_781_223, 3_591_011_842_654_386]);
+    }
+
+    #[test]
+    fn below_is_even_and_in_range() {
+        let mut rng = Rng::new(7);
+        let mut counts = [0u32; 10];
+        for _ in 0..100_000 {
+            counts[rng.below(10) as usize] += 1;
+        }
+        assert!(counts.iter().all(|&c| c.abs_diff(10_000) < 500), "{counts:?}");
+        assert_eq!(rng.below(1), 0);
+        assert_eq!(rng.below(0), 0);
+    }
+
+    #[test]
+    fn chances_of_zero_and_one_are_certain() {
+        let mut rng = Rng::new(1);
+        let (never, always) = (Rng::threshold(0.0), Rng::threshold(1.0));
+        assert!((0..10_000).all(|_| !rng.chance(never) && rng.chance(always)));
+    }
+
+    #[test]
+    fn unit_numbers_have_the_right_mean() {
+        let mut rng = Rng::new(3);
+        let mean = (0..100_000).map(|_| rng.f64()).sum::<f64>() / 1e5;
+        assert!((mean - 0.5).abs() < 0.005, "{mean}");
+    }
+}

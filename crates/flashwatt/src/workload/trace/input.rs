@@ -1,0 +1,240 @@
+//! A trace's bytes: plain, gzip or zstd (told by the first bytes, not by the name), in one buffer of fixed size.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use crate::error::{Error, Fault, Place};
+
+/// Bytes that are asked of the file, and held unpacked, at a time.
+const BUFFER_BYTES: usize = 256 << 10;
+/// A longer line is no record of any format (the longest real ones carry a few hundred content hashes).
+const LINE_BYTES_MAX: usize = 1 << 20;
+
+/// How the file is packed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Packing {
+    Plain,
+    Gzip,
+    Zstd,
+}
+
+impl Packing {
+    fn of(head: &[u8]) -> Self {
+        match head {
+            [0x1f, 0x8b, ..] => Packing::Gzip,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Packing::Zstd,
+            _ => Packing::Plain,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Packing::Plain => "plain",
+            Packing::Gzip => "gzip",
+            Packing::Zstd => "zstd",
+        }
+    }
+}
+
+/// The unpacked bytes of a trace, line by line or in records of fixed size. Needs the same memory for any length.
+pub struct Input {
+    source: Box<dyn Read + Send>,
+    packing: Packing,
+    path: String,
+    name: String,
+    buffer: Vec<u8>,
+    /// `buffer[start..end]` is read and not yet given away.
+    start: usize,
+    end: usize,
+    lines: u64,
+    ended: bool,
+}
+
+/// What [`Input::line`] came to.
+pub enum Line<'a> {
+    /// A line without its end.
+    Text(&'a [u8]),
+    /// A line longer than any record; it was passed over.
+    TooLong,
+    /// There are no more.
+    End,
+}
+
+impl Input {
+    /// Opens a file.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let io_error = |source| Error::Io { path: path.display().to_string(), source };
+        let file = File::open(path).map_err(io_error)?;
+        if file.metadata().map_err(io_error)?.is_dir() {
+            return Err(io_error(io::Error::from(io::ErrorKind::IsADirectory)));
+        }
+        let mut input = Input::new(Box::new(file), &base_name(path)).map_err(io_error)?;
+        input.path = path.display().to_string();
+        Ok(input)
+    }
+
+    /// Reads from anywhere; `name` is what errors call it.
+    pub fn new(source: Box<dyn Read + Send>, name: &str) -> io::Result<Self> {
+        let (packing, source) = unpacked(source)?;
+        let (path, name) = (name.to_string(), name.to_string());
+        let buffer = vec![0; BUFFER_BYTES];
+        Ok(Input { source, packing, path, name, buffer, start: 0, end: 0, lines: 0, ended: false })
+    }
+
+    /// The file's base name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Lines given away so far: the number of the line that was read last.
+    pub fn line_number(&self) -> u64 {
+        self.lines
+    }
+
+    /// Up to `bytes` bytes from the present place, without moving on, and whether that is all there is.
+    pub fn peek(&mut self, bytes: usize) -> Result<(&[u8], bool), Error> {
+        while self.end - self.start < bytes && self.fill()? {}
+        let shown = bytes.min(self.end - self.start);
+        Ok((&self.buffer[self.start..self.start + shown], self.ended && shown == self.end - self.start))
+    }
+
+    /// The next `bytes` bytes, fewer only at the end.
+    pub fn take(&mut self, bytes: usize) -> Result<&[u8], Error> {
+        while self.end - self.start < bytes && self.fill()? {}
+        let start = self.start;
+        self.start = self.end.min(start + bytes);
+        Ok(&self.buffer[start..self.start])
+    }
+
+    /// The next line, without LF or CR LF.
+    #[inline]
+    pub fn line(&mut self) -> Result<Line<'_>, Error> {
+        let mut searched = 0;
+        loop {
+            let unsearched = &self.buffer[self.start + searched..self.end];
+            if let Some(at) = memchr::memchr(b'\n', unsearched) {
+                let line = self.start..self.start + searched + at;
+                self.start = line.end + 1;
+                self.lines += 1;
+                return Ok(Line::Text(without_cr(&self.buffer[line])));
+            }
+            searched = self.end - self.start;
+            if searched > LINE_BYTES_MAX {
+                return self.pass_over_line();
+            }
+            if !self.fill()? {
+                return Ok(self.last_line());
+            }
+        }
+    }
+
+    /// What stands after the last line end, if anything.
+    fn last_line(&mut self) -> Line<'_> {
+        if self.start == self.end {
+            return Line::End;
+        }
+        let line = self.start..self.end;
+        self.start = self.end;
+        self.lines += 1;
+        Line::Text(without_cr(&self.buffer[line]))
+    }
+
+    fn pass_over_line(&mut self) -> Result<Line<'_>, Error> {
+        self.lines += 1;
+        loop {
+            if let Some(at) = memchr::memchr(b'\n', &self.buffer[self.start..self.end]) {
+                self.start += at + 1;
+                return Ok(Line::TooLong);
+            }
+            self.start = self.end;
+            if !self.fill()? {
+                return Ok(Line::TooLong);
+            }
+        }
+    }
+
+    /// Reads some more; false at the end. The buffer only grows for a line or a record that does not fit.
+    #[cold]
+    fn fill(&mut self) -> Result<bool, Error> {
+        if self.ended {
+            return Ok(false);
+        }
+        if self.start > 0 {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        }
+        if self.end == self.buffer.len() {
+            self.buffer.resize(2 * self.buffer.len(), 0);
+        }
+        loop {
+            match self.source.read(&mut self.buffer[self.end..]) {
+                Ok(0) => {
+                    self.ended = true;
+                    return Ok(false);
+                }
+                Ok(got) => {
+                    self.end += got;
+                    return Ok(true);
+                }
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(self.error(e)),
+            }
+        }
+    }
+
+    /// A damaged archive is a fault of the trace, with the line that was reached; anything else the system's.
+    fn error(&self, source: io::Error) -> Error {
+        if self.packing == Packing::Plain || source.raw_os_error().is_some() {
+            return Error::Io { path: self.path.clone(), source };
+        }
+        let packing = self.packing.name();
+        let place = Place { file: Some(self.name.clone()), line: Some(self.lines + 1), ..Place::default() };
+        let fault = if source.kind() == io::ErrorKind::UnexpectedEof {
+            Fault::at(place, format!("truncated {packing} file: it ends in the middle of its data"))
+                .help("copy or download the file again")
+        } else {
+            Fault::at(place, format!("damaged {packing} file")).found(source)
+        };
+        Error::Trace(Box::new(fault))
+    }
+}
+
+fn unpacked(source: Box<dyn Read + Send>) -> io::Result<(Packing, Box<dyn Read + Send>)> {
+    let mut raw = BufReader::with_capacity(BUFFER_BYTES, source);
+    let packing = Packing::of(raw.fill_buf()?);
+    Ok((
+        packing,
+        match packing {
+            Packing::Plain => Box::new(raw),
+            // A file may hold several gzip members one after another, as `cat a.gz b.gz` makes them.
+            Packing::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(raw)),
+            Packing::Zstd => Box::new(super::zstd::Frames::new(raw)),
+        },
+    ))
+}
+
+#[inline(always)]
+fn without_cr(line: &[u8]) -> &[u8] {
+    match line {
+        [line @ .., b'\r'] => line,
+        line => line,
+    }
+}
+
+/// A path's last part, for reports.
+pub fn base_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+/// SHA-256 of the file as it lies on the disk (packed, if it is), in lower-case hex.
+pub fn sha256(path: &Path) -> Result<String, Error> {
+    let io_error = |source| Error::Io { path: path.display().to_string(), source };
+    let mut file = File::open(path).map_err(io_error)?;
+    let mut hash = Sha256::new();
+    io::copy(&mut file, &mut hash).map_err(io_error)?;
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}

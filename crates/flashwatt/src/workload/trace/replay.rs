@@ -1,0 +1,266 @@
+//! A trace as a workload: its requests, at its times, on this drive.
+
+use super::input::{base_name, sha256};
+use super::layout::{Layout, sectors};
+use super::reader::Reader;
+use super::{Record, trace_error};
+use crate::config::{self, Beyond};
+use crate::error::{Error, Fault, Place};
+use crate::host::{Request, RequestKind};
+use crate::units::Nanos;
+use crate::workload::{Next, SourceKind, Workload};
+
+/// Replays a trace.
+///
+/// The file is read twice: once when it is opened, for the extent of each device, the number of requests and every error
+/// that the trace holds; then during the run. The first request arrives at time 0.
+pub struct TraceWorkload {
+    reader: Reader,
+    layout: Layout,
+    place: Placement,
+    clock: Clock,
+    /// The next request, already decoded; its arrival time is the trace's.
+    ahead: Option<Request>,
+    closed_loop: bool,
+    name: String,
+    sha256: String,
+    issued: u64,
+}
+
+impl TraceWorkload {
+    /// Opens a trace for a drive of so many bytes.
+    pub fn open(cfg: &config::Trace, drive_bytes: u64) -> Result<Self, Error> {
+        let sha256 = sha256(&cfg.path)?;
+        let mut reader = Reader::open(cfg)?;
+        let layout = Layout::of(&mut reader)?;
+        if layout.requests() == 0 {
+            return Err(no_request(&reader));
+        }
+        if cfg.beyond == Beyond::Error {
+            check_fits(&layout, drive_bytes, &reader)?;
+        }
+        let mut workload = TraceWorkload {
+            reader: Reader::open(cfg)?,
+            layout,
+            place: Placement { drive_bytes, beyond: cfg.beyond, counts: Counts::default() },
+            clock: Clock { origin: None, latest: 0, speed: cfg.speed, backwards: 0 },
+            ahead: None,
+            closed_loop: cfg.closed_loop,
+            name: base_name(&cfg.path),
+            sha256,
+            issued: 0,
+        };
+        workload.advance()?;
+        Ok(workload)
+    }
+
+    /// Decodes the next request into `ahead`.
+    fn advance(&mut self) -> Result<(), Error> {
+        self.ahead = None;
+        while let Some(record) = self.reader.next()? {
+            let arrival_ns = self.clock.arrival(record.time_ns);
+            let (offset_bytes, bytes) = match self.range(&record)? {
+                Some(range) => range,
+                None => continue,
+            };
+            self.ahead = Some(Request { arrival_ns, kind: record.kind, offset_bytes, bytes, fua: record.fua });
+            return Ok(());
+        }
+        Ok(())
+    }
+
+    /// Where a record lies on the drive; `None` if it is to be left out.
+    #[inline]
+    fn range(&mut self, record: &Record) -> Result<Option<(u64, u64)>, Error> {
+        if record.kind == RequestKind::Flush {
+            return Ok(Some((0, 0)));
+        }
+        let Some(base) = self.layout.base(record.device) else {
+            // Only a file that was changed since it was opened has a device that is not laid out.
+            return Err(trace_error(Fault::at(self.reader.place("device"), "the trace changed while it was replayed")));
+        };
+        let (start, end) = sectors(record);
+        self.place.counts.widened += u64::from(end - start != record.bytes);
+        match self.place.range(base.saturating_add(start), end - start) {
+            Ok(range) => Ok(range),
+            Err(BeyondDrive) => Err(beyond(self.reader.place("offset"), base + end, self.place.drive_bytes)),
+        }
+    }
+}
+
+impl Workload for TraceWorkload {
+    fn next(&mut self, now: Nanos) -> Result<Next, Error> {
+        let Some(mut request) = self.ahead else {
+            return if self.issued == 0 { Err(no_request(&self.reader)) } else { Ok(Next::End) };
+        };
+        if self.closed_loop {
+            request.arrival_ns = now;
+        } else if request.arrival_ns > now {
+            return Ok(Next::WaitUntil(request.arrival_ns));
+        }
+        self.advance()?;
+        self.issued += 1;
+        Ok(Next::Request(request))
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn kind(&self) -> SourceKind {
+        SourceKind::Trace
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let mut warnings = self.reader.warnings();
+        warnings.extend(devices_laid_out(&self.layout));
+        warnings.extend(self.place.counts.warnings(self.place.drive_bytes));
+        if self.clock.backwards > 0 {
+            let count = self.clock.backwards;
+            warnings.push(format!("{count} records whose time goes back: they arrive with the record before them"));
+        }
+        warnings
+    }
+
+    fn input_sha256(&self) -> Option<String> {
+        Some(self.sha256.clone())
+    }
+
+    fn len_hint(&self) -> Option<u64> {
+        // What clipping leaves out is known at the end only.
+        let whole = self.place.beyond != Beyond::Clip || self.layout.span() <= self.place.drive_bytes;
+        whole.then(|| self.layout.requests())
+    }
+}
+
+/// Turns the trace's times into arrival times.
+struct Clock {
+    origin: Option<u64>,
+    /// Latest arrival so far.
+    latest: Nanos,
+    speed: f64,
+    backwards: u64,
+}
+
+impl Clock {
+    #[inline]
+    fn arrival(&mut self, time_ns: u64) -> Nanos {
+        let origin = *self.origin.get_or_insert(time_ns);
+        let elapsed = time_ns.saturating_sub(origin);
+        let scaled = if self.speed == 1.0 { elapsed } else { (elapsed as f64 / self.speed).round() as Nanos };
+        self.backwards += u64::from(time_ns < origin || scaled < self.latest);
+        self.latest = self.latest.max(scaled);
+        self.latest
+    }
+}
+
+/// Puts ranges onto the drive.
+struct Placement {
+    drive_bytes: u64,
+    beyond: Beyond,
+    counts: Counts,
+}
+
+/// What was done to requests so that they fit.
+#[derive(Default)]
+struct Counts {
+    widened: u64,
+    folded: u64,
+    moved: u64,
+    cut: u64,
+    left_out: u64,
+}
+
+/// A request beyond the drive, where that is an error.
+struct BeyondDrive;
+
+impl Placement {
+    /// The range that stands for this one on the drive; `None` if none does.
+    #[inline]
+    fn range(&mut self, start: u64, bytes: u64) -> Result<Option<(u64, u64)>, BeyondDrive> {
+        if start.checked_add(bytes).is_some_and(|end| end <= self.drive_bytes) {
+            return Ok(Some((start, bytes)));
+        }
+        match self.beyond {
+            Beyond::Error => Err(BeyondDrive),
+            Beyond::Fold => Ok(Some(self.fold(start, bytes))),
+            Beyond::Clip => Ok(self.clip(start, bytes)),
+        }
+    }
+
+    fn fold(&mut self, start: u64, bytes: u64) -> (u64, u64) {
+        let (folded, kept) = (start % self.drive_bytes, bytes.min(self.drive_bytes));
+        self.counts.folded += u64::from(folded != start);
+        self.counts.cut += u64::from(kept != bytes);
+        // What would straddle the drive's end is moved back to end there: requests stay whole.
+        let fitting = folded.min(self.drive_bytes - kept);
+        self.counts.moved += u64::from(fitting != folded);
+        (fitting, kept)
+    }
+
+    fn clip(&mut self, start: u64, bytes: u64) -> Option<(u64, u64)> {
+        if start >= self.drive_bytes {
+            self.counts.left_out += 1;
+            return None;
+        }
+        self.counts.cut += 1;
+        Some((start, bytes.min(self.drive_bytes - start)))
+    }
+}
+
+impl Counts {
+    fn warnings(&self, drive_bytes: u64) -> Vec<String> {
+        [
+            (self.widened, "requests widened to whole 512-byte sectors".to_string()),
+            (self.folded, format!("requests beyond the drive folded: address modulo {drive_bytes} bytes")),
+            (self.moved, "folded requests moved back to end where the drive ends".to_string()),
+            (self.cut, "requests cut at the drive's end".to_string()),
+            (self.left_out, "requests beyond the drive left out".to_string()),
+        ]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect()
+    }
+}
+
+/// Devices that a warning names one by one.
+const DEVICES_NAMED_MAX: usize = 8;
+
+fn devices_laid_out(layout: &Layout) -> Option<String> {
+    let extents = layout.extents();
+    if extents.len() < 2 {
+        return None;
+    }
+    let named = extents.iter().take(DEVICES_NAMED_MAX);
+    let mut places: Vec<String> = named.map(|e| format!("{} at byte {}", e.device, e.base)).collect();
+    if extents.len() > places.len() {
+        places.push("…".to_string());
+    }
+    Some(format!("{} devices laid out one after another: {}", extents.len(), places.join(", ")))
+}
+
+/// The whole trace is checked before the run, so that a long run does not end in an error that was there to be seen.
+fn check_fits(layout: &Layout, drive_bytes: u64, reader: &Reader) -> Result<(), Error> {
+    match layout.extents().iter().find(|extent| extent.base + extent.end > drive_bytes) {
+        None => Ok(()),
+        Some(extent) => Err(beyond(reader.place_at(extent.furthest, "offset"), extent.base + extent.end, drive_bytes)),
+    }
+}
+
+fn beyond(place: Place, end: u64, drive_bytes: u64) -> Error {
+    let fault = Fault::at(place, "a request ends beyond the drive")
+        .found(format!("byte {end}"))
+        .expected(format!("at most {drive_bytes}, the drive's size"))
+        .help("--fold takes addresses modulo the drive's size, --clip cuts there; or take a larger drive");
+    trace_error(fault)
+}
+
+fn no_request(reader: &Reader) -> Error {
+    let mut fault = Fault::at(reader.file(), format!("no valid request in this {} trace", reader.format().name));
+    let warnings = reader.warnings();
+    if !warnings.is_empty() {
+        fault = fault.found(warnings.join("; "));
+    }
+    trace_error(fault)
+}

@@ -1,0 +1,44 @@
+//! The Storage Performance Council's format (1999), in which the UMass repository keeps Financial and WebSearch.
+
+use super::text::{Bad, Columns, Commas, Entry, LineFormat, NS_PER_S, Text, looks_like, sector_and_bytes};
+use super::{Format, Record, believed};
+use crate::host::RequestKind;
+
+/// The registry line.
+pub const FORMAT: Format = Format {
+    name: "spc",
+    aliases: &[],
+    doc: "SPC trace file (UMass Financial, WebSearch)",
+    columns: "ASU (device), LBA (512 B), bytes, operation (r or w), time (s)",
+    tried: true,
+    example: b"0,303,4096,w,0.000000\n1,240840,4096,R,0.026214\n0,311,8192,W,0.078643\n",
+    detect: |sample| looks_like(Spc, sample),
+    decode: |input| Text::boxed(input, Spc),
+};
+
+struct Spc;
+
+impl LineFormat for Spc {
+    #[inline]
+    fn line(&mut self, line: &[u8]) -> Result<Entry, Box<Bad>> {
+        let mut columns = Commas::of(line);
+        let device = columns.number("ASU")?;
+        let sector = columns.number("LBA")?;
+        let size = columns.number("bytes")?;
+        let kind = letter(columns.field("operation")?)?;
+        let time_ns = columns.time("time (s)", NS_PER_S)?;
+        columns.end()?;
+        let (offset_bytes, bytes) = sector_and_bytes(("LBA", sector), ("bytes", size))?;
+        believed(Record { time_ns, device, offset_bytes, bytes, kind, fua: false }, "bytes")
+    }
+}
+
+/// `r` or `w`, in either case.
+#[inline(always)]
+pub fn letter(field: &[u8]) -> Result<RequestKind, Box<Bad>> {
+    match field {
+        b"r" | b"R" => Ok(RequestKind::Read),
+        b"w" | b"W" => Ok(RequestKind::Write),
+        other => Err(Bad::field("operation", "unknown operation", other, "r or w")),
+    }
+}

@@ -1,0 +1,44 @@
+//! SSDsim's ASCII format, which MQSim reads as well: `time device sector sectors op`.
+
+use super::text::{Bad, Blanks, Columns, Entry, LineFormat, Text, looks_like, sectors_range};
+use super::{Format, Record, believed};
+use crate::host::RequestKind;
+
+/// The registry line.
+pub const FORMAT: Format = Format {
+    name: "ssdsim",
+    aliases: &["mqsim"],
+    doc: "SSDsim and MQSim ASCII",
+    columns: "time (ns), device, first sector (512 B), sectors, operation (1 = read, 0 = write)",
+    tried: true,
+    example: b"0 0 303 8 0\n26214000 1 240840 8 1\n26214001 0 311 16 0\n",
+    detect: |sample| looks_like(Ssdsim, sample),
+    decode: |input| Text::boxed(input, Ssdsim),
+};
+
+struct Ssdsim;
+
+impl LineFormat for Ssdsim {
+    #[inline]
+    fn line(&mut self, line: &[u8]) -> Result<Entry, Box<Bad>> {
+        let mut columns = Blanks::of(line);
+        let time_ns = columns.number("time (ns)")?;
+        let device = columns.number("device")?;
+        let sector = columns.number("first sector")?;
+        let sectors = columns.number("sectors")?;
+        let kind = one_is_read(columns.field("operation")?)?;
+        columns.end()?;
+        let (offset_bytes, bytes) = sectors_range(("first sector", sector), ("sectors", sectors))?;
+        believed(Record { time_ns, device, offset_bytes, bytes, kind, fua: false }, "sectors")
+    }
+}
+
+/// SSDsim's and MQSim's letters: 1 reads, 0 writes.
+#[inline(always)]
+pub fn one_is_read(field: &[u8]) -> Result<RequestKind, Box<Bad>> {
+    match field {
+        b"1" => Ok(RequestKind::Read),
+        b"0" => Ok(RequestKind::Write),
+        other => Err(Bad::field("operation", "unknown operation", other, "1 (read) or 0 (write)")),
+    }
+}

@@ -1,0 +1,363 @@
+//! Tests over every registered format, and of the replay.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::*;
+use crate::config::{self, Beyond};
+use crate::host::Request;
+use crate::workload::{Next, Workload};
+
+/// A file that is removed when the test is over.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn new(name: &str, content: &[u8]) -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let folder = format!("flashwatt-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let folder = std::env::temp_dir().join(folder);
+        std::fs::create_dir_all(&folder).expect("a temporary folder");
+        let path = folder.join(name);
+        std::fs::write(&path, content).expect("a temporary file");
+        Temporary(path)
+    }
+
+    fn cfg(&self) -> config::Trace {
+        config::Trace {
+            path: self.0.clone(),
+            format: None,
+            devices: Vec::new(),
+            beyond: Beyond::Error,
+            skip_bad: false,
+            speed: 1.0,
+            closed_loop: false,
+            max_requests: None,
+        }
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // A folder that stays behind does no harm.
+        let _ = self.0.parent().map(std::fs::remove_dir_all);
+    }
+}
+
+const DRIVE: u64 = 1 << 30;
+
+/// Everything that a workload gives, at the times at which it gives it, and what it has to say then.
+fn replay(cfg: &config::Trace, drive_bytes: u64) -> Result<(Vec<Request>, Vec<String>), Error> {
+    let mut workload = TraceWorkload::open(cfg, drive_bytes)?;
+    let (mut now, mut requests) = (0, Vec::new());
+    loop {
+        match workload.next(now)? {
+            Next::Request(request) => {
+                assert!(request.arrival_ns <= now);
+                requests.push(request);
+            }
+            Next::WaitUntil(t) => {
+                assert!(t > now);
+                now = t;
+            }
+            Next::WaitForCompletion => panic!("a trace waits for nothing"),
+            Next::End => return Ok((requests, workload.warnings())),
+        }
+    }
+}
+
+/// (arrival, kind, offset, bytes), in a form that is short to compare.
+fn brief(requests: &[Request]) -> Vec<(u64, char, u64, u64)> {
+    let letter = |kind| match kind {
+        RequestKind::Read => 'R',
+        RequestKind::Write => 'W',
+        RequestKind::Trim => 'T',
+        RequestKind::Flush => 'F',
+    };
+    requests.iter().map(|r| (r.arrival_ns, letter(r.kind), r.offset_bytes, r.bytes)).collect()
+}
+
+fn message<T>(result: Result<T, Error>) -> String {
+    result.err().map_or_else(|| "no error".to_string(), |e| e.to_string())
+}
+
+fn ssdsim(content: &str) -> Temporary {
+    Temporary::new("t.ssdsim", content.as_bytes())
+}
+
+#[test]
+fn requests_come_at_their_times() {
+    let file = ssdsim("5000 0 8 8 0\n# a comment\n\n7000 0 0 16 1\r\n6000 0 1 1 1\n9000 0 2 3 0");
+    let (requests, warnings) = replay(&file.cfg(), DRIVE).expect("a good trace");
+    let expected = [(0, 'W', 4096, 4096), (2000, 'R', 0, 8192), (2000, 'R', 512, 512), (4000, 'W', 1024, 1536)];
+    assert_eq!(brief(&requests), expected);
+    assert_eq!(warnings, ["1 records whose time goes back: they arrive with the record before them"]);
+}
+
+#[test]
+fn name_hash_and_length_are_known_from_the_start() {
+    let file = ssdsim("0 0 8 8 0\n1 0 8 8 0\n");
+    let workload = TraceWorkload::open(&file.cfg(), DRIVE).expect("a good trace");
+    assert_eq!((workload.name(), workload.len_hint()), ("t.ssdsim", Some(2)));
+    // printf '0 0 8 8 0\n1 0 8 8 0\n' | sha256sum
+    let expected = "e15f1d6b57113eed8bc192224dd11d968f89e684beaf58fc33815daba6a7088b";
+    assert_eq!(workload.input_sha256().as_deref(), Some(expected));
+}
+
+#[test]
+fn speed_closed_loop_and_max_requests() {
+    let file = ssdsim("0 0 8 8 0\n1000 0 8 8 0\n4001 0 8 8 0\n");
+    let of = |cfg: &config::Trace| replay(cfg, DRIVE).map(|(r, _)| r.iter().map(|r| r.arrival_ns).collect::<Vec<_>>());
+    assert_eq!(of(&config::Trace { speed: 2.0, ..file.cfg() }).ok(), Some(vec![0, 500, 2001]));
+    assert_eq!(of(&config::Trace { closed_loop: true, ..file.cfg() }).ok(), Some(vec![0, 0, 0]));
+    assert_eq!(of(&config::Trace { max_requests: Some(2), ..file.cfg() }).ok(), Some(vec![0, 1000]));
+}
+
+#[test]
+fn devices_are_laid_out_or_chosen() {
+    let file = ssdsim("0 7 0 8 0\n1 3 2040 16 0\n2 7 8 8 1\n");
+    let (requests, warnings) = replay(&file.cfg(), DRIVE).expect("a good trace");
+    let mib = 1 << 20;
+    let expected = [(0, 'W', 2 * mib, 4096), (1, 'W', mib - 4096, 8192), (2, 'R', 2 * mib + 4096, 4096)];
+    assert_eq!(brief(&requests), expected);
+    assert_eq!(warnings, ["2 devices laid out one after another: 3 at byte 0, 7 at byte 2097152"]);
+    let (chosen, warnings) = replay(&config::Trace { devices: vec![7], ..file.cfg() }, DRIVE).expect("a good trace");
+    assert_eq!(brief(&chosen), [(0, 'W', 0, 4096), (2, 'R', 4096, 4096)]);
+    assert!(warnings.is_empty());
+    let wrong = config::Trace { devices: vec![7, 4], ..file.cfg() };
+    assert_eq!(
+        message(replay(&wrong, DRIVE)),
+        "t.ssdsim: the trace has no request to a chosen device; found device 4; expected some of 7, 3"
+    );
+}
+
+#[test]
+fn beyond_the_drive_is_an_error_or_folded_or_clipped() {
+    let file = ssdsim("0 0 8 8 0\n1 0 2044 8 0\n2 0 4096 8 1\n3 0 0 4000 0\n");
+    let drive = 1 << 20; // 2048 sectors
+    assert_eq!(
+        message(replay(&file.cfg(), drive)),
+        "t.ssdsim:3: offset: a request ends beyond the drive; found byte 2101248; expected at most 1048576, the drive's \
+         size (--fold takes addresses modulo the drive's size, --clip cuts there; or take a larger drive)"
+    );
+    let fold = config::Trace { beyond: Beyond::Fold, ..file.cfg() };
+    let (requests, warnings) = replay(&fold, drive).expect("a folded trace");
+    let expected = [(0, 'W', 4096, 4096), (1, 'W', drive - 4096, 4096), (2, 'R', 0, 4096), (3, 'W', 0, drive)];
+    assert_eq!(brief(&requests), expected);
+    assert_eq!(
+        warnings,
+        [
+            "1 requests beyond the drive folded: address modulo 1048576 bytes",
+            "1 folded requests moved back to end where the drive ends",
+            "1 requests cut at the drive's end"
+        ]
+    );
+    let clip = config::Trace { beyond: Beyond::Clip, ..file.cfg() };
+    assert_eq!(TraceWorkload::open(&clip, drive).expect("a clipped trace").len_hint(), None);
+    let (requests, warnings) = replay(&clip, drive).expect("a clipped trace");
+    let expected = [(0, 'W', 4096, 4096), (1, 'W', drive - 2048, 2048), (3, 'W', 0, drive)];
+    assert_eq!(brief(&requests), expected);
+    assert_eq!(warnings, ["2 requests cut at the drive's end", "1 requests beyond the drive left out"]);
+}
+
+#[test]
+fn odd_bytes_are_widened_and_counted() {
+    let file = Temporary::new("t.spc", b"0,1,100,w,0.0\n0,1,513,r,0.5\n0,1,512,r,0.5\n");
+    let (requests, warnings) = replay(&file.cfg(), DRIVE).expect("a good trace");
+    assert_eq!(brief(&requests), [(0, 'W', 512, 512), (500_000_000, 'R', 512, 1024), (500_000_000, 'R', 512, 512)]);
+    assert_eq!(warnings, ["2 requests widened to whole 512-byte sectors"]);
+}
+
+/// Broken traces and what is said of them.
+const BROKEN: &[(&str, &str, &str)] = &[
+    ("ssdsim", "0 0 8 8 0\n0 0 8\n", "t:2: sectors: missing column (--skip-bad leaves such records out)"),
+    (
+        "ssdsim",
+        "0 0 8 8 0\n\n#\n0 0 8 8 0 9\n",
+        "t:4: end of line: extra column; found `9`; expected the end of the line (--skip-bad leaves such records out)",
+    ),
+    (
+        "ssdsim",
+        "0 0 8 8 2\n",
+        "t:1: operation: unknown operation; found `2`; expected 1 (read) or 0 (write) (--skip-bad leaves such records out)",
+    ),
+    (
+        "ssdsim",
+        "-5 0 8 8 0\n",
+        "t:1: time (ns): negative number; found `-5`; expected a whole number, 0 or more (--skip-bad leaves such records out)",
+    ),
+    (
+        "ssdsim",
+        "0 0 8 0 0\n",
+        "t:1: sectors: request of no length; found `0`; expected a positive number (--skip-bad leaves such records out)",
+    ),
+    (
+        "ssdsim",
+        "0 0 9007199254740992 8 0\n",
+        "t:1: first sector: address too large; found `9007199254740992`; expected an address below 2^62 bytes \
+         (--skip-bad leaves such records out)",
+    ),
+    (
+        "ssdsim",
+        "0 0 99999999999999999999 8 0\n",
+        "t:1: first sector: number too large; found `99999999999999999999`; expected a whole number, 0 or more \
+         (--skip-bad leaves such records out)",
+    ),
+    (
+        "ssdsim",
+        "0 0 8 8388609 0\n",
+        "t:1: sectors: request too large; found `4294967808`; expected at most 4 GiB in one request \
+         (--skip-bad leaves such records out)",
+    ),
+    (
+        "spc",
+        "0,8,4096,x,0.5\n",
+        "t:1: operation: unknown operation; found `x`; expected r or w (--skip-bad leaves such records out)",
+    ),
+    (
+        "spc",
+        "0,8,4096,w,soon\n",
+        "t:1: time (s): not a number; found `soon`; expected a decimal number, 0 or more (--skip-bad leaves such records out)",
+    ),
+    (
+        "spc",
+        "0,,4096,w,0\n",
+        "t:1: LBA: empty column; found ``; expected a whole number, 0 or more (--skip-bad leaves such records out)",
+    ),
+    (
+        "msr",
+        "1,a,0,Wrote,0,512,9\n",
+        "t:1: operation: unknown operation; found `Wrote`; expected Read or Write (--skip-bad leaves such records out)",
+    ),
+    ("msr", "1,a,0,Write,0,512\n", "t:1: response time: missing column (--skip-bad leaves such records out)"),
+    (
+        "msr",
+        "184467440737095517,a,0,Write,0,512,1\n",
+        "t:1: time (FILETIME): time too large; found `184467440737095517`; expected a time below 2^64 ns (584 years) \
+         (--skip-bad leaves such records out)",
+    ),
+    ("spc", "# nothing but this\n", "t: no valid request in this spc trace"),
+];
+
+#[test]
+fn broken_traces_are_told_exactly() {
+    for (format, content, expected) in BROKEN {
+        let file = Temporary::new("t", content.as_bytes());
+        let cfg = config::Trace { format: Some((*format).to_string()), ..file.cfg() };
+        assert_eq!(message(replay(&cfg, DRIVE)), *expected);
+    }
+}
+
+#[test]
+fn bad_records_can_be_left_out_but_not_all_of_them() {
+    let file = ssdsim("0 0 8 8 0\n0 0 8 8 5\n0 0 8 8\n1 0 8 8 0\n");
+    let (requests, warnings) =
+        replay(&config::Trace { skip_bad: true, ..file.cfg() }, DRIVE).expect("two good records");
+    assert_eq!(requests.len(), 2);
+    assert_eq!(
+        warnings,
+        [
+            "2 damaged records left out; the first: t.ssdsim:2: operation: unknown operation; found `5`; expected 1 (read) \
+          or 0 (write)"
+        ]
+    );
+    let file = ssdsim("0 0 8 8 5\n");
+    let cfg = config::Trace { skip_bad: true, format: Some("ssdsim".to_string()), ..file.cfg() };
+    assert!(
+        message(replay(&cfg, DRIVE)).starts_with("t.ssdsim: no valid request in this ssdsim trace; found 1 damaged")
+    );
+}
+
+#[test]
+fn names_of_formats_are_checked() {
+    let file = ssdsim("0 0 8 8 0\n");
+    let cfg = config::Trace { format: Some("ssdsin".to_string()), ..file.cfg() };
+    let message = message(replay(&cfg, DRIVE));
+    assert!(
+        message.starts_with("workload.trace.format: unknown trace format; found `ssdsin`; expected one of ssdsim, spc")
+    );
+    assert!(message.ends_with("did you mean `ssdsim`?"), "{message}");
+}
+
+#[test]
+fn unknown_formats_empty_files_and_absent_ones() {
+    let unknown = Temporary::new("t.txt", b"to be or not to be\n");
+    let text = message(replay(&unknown.cfg(), DRIVE));
+    assert!(
+        text.starts_with(
+            "t.txt: the trace's format was not recognised; found `to be or not to be`; expected one of ssd"
+        )
+    );
+    let empty = Temporary::new("t.txt", b"");
+    assert_eq!(message(replay(&empty.cfg(), DRIVE)), "t.txt: the trace is empty");
+    let absent = config::Trace { path: Path::new("/nowhere/t").to_path_buf(), ..empty.cfg() };
+    assert!(message(replay(&absent, DRIVE)).starts_with("/nowhere/t: No such file"));
+}
+
+fn gzip(content: &[u8]) -> Vec<u8> {
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packer.write_all(content).expect("packing in memory");
+    packer.finish().expect("packing in memory")
+}
+
+fn zstd(content: &[u8]) -> Vec<u8> {
+    ruzstd::encoding::compress_to_vec(content, ruzstd::encoding::CompressionLevel::Fastest)
+}
+
+/// A trace that is longer than the buffers.
+fn long_trace() -> Vec<u8> {
+    let mut content = Vec::new();
+    for i in 0..50_000 {
+        writeln!(content, "{} 0 {} 8 {}", i * 1000, i * 7919 % 100_000, i % 2).expect("writing to memory");
+    }
+    content
+}
+
+#[test]
+fn packed_traces_are_the_same_as_plain_ones() {
+    let content = long_trace();
+    let of = |content: &[u8]| replay(&Temporary::new("t", content).cfg(), DRIVE).map(|(requests, _)| requests);
+    let plain = of(&content).expect("a good trace");
+    assert_eq!(plain.len(), 50_000);
+    let (head, tail) = content.split_at(300_000);
+    assert_eq!(of(&gzip(&content)).ok().as_ref(), Some(&plain));
+    assert_eq!(of(&[gzip(head), gzip(tail)].concat()).ok().as_ref(), Some(&plain), "two members");
+    assert_eq!(of(&zstd(&content)).ok().as_ref(), Some(&plain));
+    let skippable = [&[0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 9, 9, 9][..], &zstd(tail)].concat();
+    assert_eq!(of(&[zstd(head), skippable].concat()).ok().as_ref(), Some(&plain), "two frames");
+}
+
+#[test]
+fn truncated_and_damaged_archives_are_told() {
+    for (name, packed) in [("gzip", gzip(&long_trace())), ("zstd", zstd(&long_trace()))] {
+        let truncated = Temporary::new("t", &packed[..packed.len() / 2]);
+        let text = message(replay(&truncated.cfg(), DRIVE));
+        let expected =
+            format!(": truncated {name} file: it ends in the middle of its data (copy or download the file again)");
+        assert!(text.starts_with("t:") && text.ends_with(&expected), "{text}");
+        let mut damaged = packed.clone();
+        for byte in &mut damaged[packed.len() / 2..packed.len() / 2 + 64] {
+            *byte ^= 0x5a;
+        }
+        let damaged = Temporary::new("t", &damaged);
+        let text = message(replay(&damaged.cfg(), DRIVE));
+        assert!(text.starts_with("t:"), "{text}");
+    }
+}
+
+#[test]
+fn overlong_lines_are_bad_records() {
+    let content = [&b"0 0 8 8 0\n0 0 "[..], &vec![b'8'; 3 << 20], b" 8 0\n1 0 8 8 0\n"].concat();
+    let file = Temporary::new("t", &content);
+    assert!(message(replay(&file.cfg(), DRIVE)).starts_with("t:2: line: line longer than 1 MiB"));
+    let (requests, _) = replay(&config::Trace { skip_bad: true, ..file.cfg() }, DRIVE).expect("two good records");
+    assert_eq!(requests.len(), 2);
+}
+
+#[test]
+fn every_format_recognises_its_own_example_and_no_other() {
+    for format in FORMATS {
+        let names: Vec<_> = matching(format.example).iter().map(|f| f.name).collect();
+        assert_eq!(names, [format.name]);
+    }
+}

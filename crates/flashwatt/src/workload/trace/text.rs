@@ -1,0 +1,483 @@
+//! What the text formats share: columns, exact numbers, and what to say of a record that is not as it should be.
+
+use super::input::{Input, Line};
+use super::{Decode, Halt, Record};
+use crate::error::{Error, Fault, Place};
+use crate::host::RequestKind;
+use crate::units::SECTOR_BYTES;
+
+/// Nanoseconds in a second, a millisecond and so on: what a decimal time is multiplied by.
+pub const NS_PER_S: u64 = 1_000_000_000;
+/// See [`NS_PER_S`].
+pub const NS_PER_MS: u64 = 1_000_000;
+/// See [`NS_PER_S`].
+pub const NS_PER_US: u64 = 1_000;
+
+/// No block interface moves more with one read or write; a larger one is a damaged record.
+pub const REQUEST_BYTES_MAX: u64 = 4 << 30;
+/// Characters of a wrong field that a message repeats.
+const FOUND_BYTES_MAX: usize = 48;
+
+/// What is wrong with a record. Boxed: wrong records are rare, and right ones should not carry its weight.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Bad {
+    /// The column.
+    pub column: &'static str,
+    /// What is wrong.
+    pub what: &'static str,
+    /// What stands there.
+    pub found: Option<String>,
+    /// What should.
+    pub expected: Option<&'static str>,
+}
+
+impl Bad {
+    /// Something wrong in a column.
+    #[cold]
+    pub fn new(column: &'static str, what: &'static str) -> Box<Self> {
+        Box::new(Bad { column, what, found: None, expected: None })
+    }
+
+    /// A field that is not what it should be.
+    #[cold]
+    pub fn field(column: &'static str, what: &'static str, found: &[u8], expected: &'static str) -> Box<Self> {
+        Box::new(Bad { column, what, found: Some(quoted(found)), expected: Some(expected) })
+    }
+
+    /// The message.
+    pub fn into_fault(self, place: Place) -> Fault {
+        let mut fault = Fault::at(place, self.what);
+        fault.found = self.found;
+        fault.expected = self.expected.map(str::to_string);
+        fault
+    }
+}
+
+fn quoted(found: &[u8]) -> String {
+    let shown = &found[..found.len().min(FOUND_BYTES_MAX)];
+    let more = if shown.len() < found.len() { "…" } else { "" };
+    format!("`{}{more}`", shown.escape_ascii())
+}
+
+/// A line's columns, one after the other.
+pub trait Columns<'a> {
+    /// The next field, if there is one.
+    fn next(&mut self) -> Option<&'a [u8]>;
+
+    /// The next field.
+    #[inline(always)]
+    fn field(&mut self, column: &'static str) -> Result<&'a [u8], Box<Bad>> {
+        self.next().ok_or_else(|| Bad::new(column, "missing column"))
+    }
+
+    /// The next field as a whole number.
+    #[inline(always)]
+    fn number(&mut self, column: &'static str) -> Result<u64, Box<Bad>> {
+        number(self.field(column)?, column)
+    }
+
+    /// The next field as a time, in nanoseconds. `unit_ns` is what 1 stands for.
+    #[inline(always)]
+    fn time(&mut self, column: &'static str, unit_ns: u64) -> Result<u64, Box<Bad>> {
+        decimal(self.field(column)?, unit_ns, column)
+    }
+
+    /// There must not be another field.
+    #[inline(always)]
+    fn end(&mut self) -> Result<(), Box<Bad>> {
+        match self.next() {
+            None => Ok(()),
+            Some(extra) => Err(Bad::field("end of line", "extra column", extra, "the end of the line")),
+        }
+    }
+}
+
+/// Fields between commas; blanks around them are no part of them.
+pub struct Commas<'a>(Option<&'a [u8]>);
+
+impl<'a> Commas<'a> {
+    /// The fields of this line.
+    #[inline(always)]
+    pub fn of(line: &'a [u8]) -> Self {
+        Commas(Some(line))
+    }
+}
+
+impl<'a> Columns<'a> for Commas<'a> {
+    #[inline(always)]
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let rest = self.0?;
+        // A loop beats memchr on fields of a few bytes.
+        let field = match rest.iter().position(|&c| c == b',') {
+            Some(at) => {
+                self.0 = Some(&rest[at + 1..]);
+                &rest[..at]
+            }
+            None => {
+                self.0 = None;
+                rest
+            }
+        };
+        Some(trimmed(field))
+    }
+}
+
+/// Fields between runs of blanks.
+pub struct Blanks<'a>(&'a [u8]);
+
+impl<'a> Blanks<'a> {
+    /// The fields of this line.
+    #[inline(always)]
+    pub fn of(line: &'a [u8]) -> Self {
+        Blanks(line)
+    }
+}
+
+impl<'a> Columns<'a> for Blanks<'a> {
+    #[inline(always)]
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let start = self.0.iter().position(|&c| !blank(c))?;
+        let rest = &self.0[start..];
+        let end = rest.iter().position(|&c| blank(c)).unwrap_or(rest.len());
+        self.0 = &rest[end..];
+        Some(&rest[..end])
+    }
+}
+
+#[inline(always)]
+fn blank(c: u8) -> bool {
+    c == b' ' || c == b'\t'
+}
+
+#[inline(always)]
+fn trimmed(mut field: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t', rest @ ..] = field {
+        field = rest;
+    }
+    while let [rest @ .., b' ' | b'\t'] = field {
+        field = rest;
+    }
+    field
+}
+
+/// Nineteen digits always fit into 64 bits.
+const SAFE_DIGITS: usize = 19;
+
+/// A whole number.
+#[inline(always)]
+pub fn number(field: &[u8], column: &'static str) -> Result<u64, Box<Bad>> {
+    match digits(field) {
+        Some(value) if !field.is_empty() => Ok(value),
+        _ => Err(not_a_number(field, column, "a whole number, 0 or more")),
+    }
+}
+
+/// The value of a run of digits (0 for none); `None` if there is anything else or too much.
+#[inline(always)]
+fn digits(field: &[u8]) -> Option<u64> {
+    let mut value = 0u64;
+    if field.len() > SAFE_DIGITS {
+        return many_digits(field);
+    }
+    for &c in field {
+        let digit = c.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value * 10 + u64::from(digit);
+    }
+    Some(value)
+}
+
+#[cold]
+fn many_digits(field: &[u8]) -> Option<u64> {
+    field.iter().try_fold(0u64, |value, &c| {
+        let digit = c.wrapping_sub(b'0');
+        if digit > 9 { None } else { value.checked_mul(10)?.checked_add(u64::from(digit)) }
+    })
+}
+
+/// Why a field is no number, as exactly as a user can be told.
+#[cold]
+fn not_a_number(field: &[u8], column: &'static str, expected: &'static str) -> Box<Bad> {
+    let negative = matches!(field, [b'-', b'0'..=b'9', ..]);
+    let large = !field.is_empty() && field.iter().all(u8::is_ascii_digit);
+    let what = match () {
+        () if field.is_empty() => "empty column",
+        () if negative => "negative number",
+        () if large => "number too large",
+        () => "not a number",
+    };
+    Bad::field(column, what, field, expected)
+}
+
+/// A decimal number of units, in whole nanoseconds: exact, without a detour through floating point. Digits below a
+/// nanosecond are cut off.
+#[inline(always)]
+pub fn decimal(field: &[u8], unit_ns: u64, column: &'static str) -> Result<u64, Box<Bad>> {
+    let (whole, fraction) = match field.iter().position(|&c| c == b'.') {
+        Some(dot) => (&field[..dot], &field[dot + 1..]),
+        None => (field, &[][..]),
+    };
+    let value = match (digits(whole), fraction_ns(fraction, unit_ns)) {
+        _ if whole.is_empty() && fraction.is_empty() => None,
+        (Some(whole), Some(part)) => whole.checked_mul(unit_ns).and_then(|whole| whole.checked_add(part)),
+        _ => None,
+    };
+    value.ok_or_else(|| bad_time(field, column))
+}
+
+#[inline(always)]
+fn fraction_ns(fraction: &[u8], unit_ns: u64) -> Option<u64> {
+    let (mut ns, mut unit) = (0, unit_ns);
+    for &c in fraction {
+        let digit = c.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        unit /= 10;
+        ns += u64::from(digit) * unit;
+    }
+    Some(ns)
+}
+
+#[cold]
+fn bad_time(field: &[u8], column: &'static str) -> Box<Bad> {
+    let dots = field.iter().filter(|&&c| c == b'.').count();
+    if dots <= 1 && field.len() > dots && field.iter().all(|c| c.is_ascii_digit() || *c == b'.') {
+        return Bad::field(column, "time too large", field, "a time below 2^64 ns (584 years)");
+    }
+    not_a_number(field, column, "a decimal number, 0 or more")
+}
+
+/// Where a request lies, in bytes, from two columns in bytes.
+#[inline(always)]
+pub fn bytes_range(start: (&'static str, u64), size: (&'static str, u64)) -> Result<(u64, u64), Box<Bad>> {
+    range(start, size, 1)
+}
+
+/// Where a request lies, in bytes, from two columns in sectors.
+#[inline(always)]
+pub fn sectors_range(start: (&'static str, u64), size: (&'static str, u64)) -> Result<(u64, u64), Box<Bad>> {
+    range(start, size, SECTOR_BYTES)
+}
+
+/// Where a request lies, in bytes, from its first sector and its size in bytes.
+#[inline(always)]
+pub fn sector_and_bytes(start: (&'static str, u64), size: (&'static str, u64)) -> Result<(u64, u64), Box<Bad>> {
+    let (offset, _) = range(start, ("", 1), SECTOR_BYTES)?;
+    let (_, bytes) = bytes_range(("", 0), size)?;
+    offset.checked_add(bytes).ok_or_else(|| too_far(start))?;
+    Ok((offset, bytes))
+}
+
+#[inline(always)]
+fn range(start: (&'static str, u64), size: (&'static str, u64), unit: u64) -> Result<(u64, u64), Box<Bad>> {
+    if size.1 == 0 {
+        return Err(Bad::field(size.0, "request of no length", b"0", "a positive number"));
+    }
+    let offset = start.1.checked_mul(unit).filter(|&o| o < OFFSET_BYTES_MAX);
+    let bytes = size.1.checked_mul(unit).filter(|&b| b < OFFSET_BYTES_MAX);
+    match (offset, bytes) {
+        (Some(offset), Some(bytes)) => Ok((offset, bytes)),
+        (None, _) => Err(too_far(start)),
+        (_, None) => {
+            Err(Bad::field(size.0, "number too large", size.1.to_string().as_bytes(), "a size below 2^62 bytes"))
+        }
+    }
+}
+
+/// 4 EiB: sums of an offset, a size and the extents of other devices then have room to be checked.
+const OFFSET_BYTES_MAX: u64 = 1 << 62;
+
+#[cold]
+fn too_far(start: (&'static str, u64)) -> Box<Bad> {
+    Bad::field(start.0, "address too large", start.1.to_string().as_bytes(), "an address below 2^62 bytes")
+}
+
+/// A read or write that is larger than any interface allows is not believed; a trim may be as large as the drive.
+#[inline(always)]
+pub fn believable(kind: RequestKind, bytes: u64, column: &'static str) -> Result<(), Box<Bad>> {
+    if bytes <= REQUEST_BYTES_MAX || kind == RequestKind::Trim {
+        return Ok(());
+    }
+    Err(Bad::field(column, "request too large", bytes.to_string().as_bytes(), "at most 4 GiB in one request"))
+}
+
+/// What a line of a text format holds.
+pub enum Entry {
+    /// A request.
+    Request(Record),
+    /// A request before which everything written earlier must be made durable.
+    FlushThen(Record),
+    /// Something that is no request: a header, an event of another kind. Counted, not an error.
+    Other,
+    /// From here on there is nothing but a summary.
+    End,
+}
+
+/// A format of one record per line.
+pub trait LineFormat {
+    /// Decodes one line, which is neither blank nor a comment.
+    fn line(&mut self, line: &[u8]) -> Result<Entry, Box<Bad>>;
+}
+
+/// The decoder of a [`LineFormat`].
+pub struct Text<F> {
+    input: Input,
+    format: F,
+    /// The request that follows the flush just given.
+    after_flush: Option<Record>,
+    others: u64,
+}
+
+impl<F: LineFormat + Send + 'static> Text<F> {
+    /// Decodes `input` by `format`.
+    pub fn boxed(input: Input, format: F) -> Box<dyn Decode> {
+        Box::new(Text { input, format, after_flush: None, others: 0 })
+    }
+}
+
+impl<F: LineFormat + Send> Decode for Text<F> {
+    fn next(&mut self) -> Result<Option<Record>, Halt> {
+        if let Some(record) = self.after_flush.take() {
+            return Ok(Some(record));
+        }
+        loop {
+            let line = match self.input.line()? {
+                Line::Text(line) => line,
+                Line::TooLong => return Err(Bad::new("line", "line longer than 1 MiB").into()),
+                Line::End => return Ok(None),
+            };
+            if is_empty_or_comment(line) {
+                continue;
+            }
+            match self.format.line(line)? {
+                Entry::Request(record) => return Ok(Some(record)),
+                Entry::FlushThen(record) => {
+                    self.after_flush = Some(record);
+                    return Ok(Some(Record::flush(record.time_ns, record.device)));
+                }
+                Entry::Other => self.others += 1,
+                Entry::End => return Ok(None),
+            }
+        }
+    }
+
+    fn position(&self) -> u64 {
+        self.input.line_number()
+    }
+
+    fn place(&self, position: u64, column: &str) -> Place {
+        let file = Some(self.input.name().to_string());
+        Place { file, line: Some(position), key: Some(column.to_string()), ..Place::default() }
+    }
+
+    fn others(&self) -> u64 {
+        self.others
+    }
+}
+
+#[inline(always)]
+fn is_empty_or_comment(line: &[u8]) -> bool {
+    match line {
+        [] | [b'#', ..] => true,
+        [b' ' | b'\t', ..] => matches!(trimmed(line), [] | [b'#', ..]),
+        _ => false,
+    }
+}
+
+/// Lines of a sample that recognition looks at.
+const SAMPLE_LINES: usize = 32;
+
+/// Do this sample's lines look like this format? At least half of the first lines do, and one of those is a request, so
+/// that a file with a few damaged records at its start is still recognised (and then the record is named).
+pub fn looks_like<F: LineFormat>(mut format: F, sample: &[u8]) -> bool {
+    let (mut good, mut bad, mut requests) = (0, 0, 0);
+    for line in sample.split(|&c| c == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)) {
+        if is_empty_or_comment(line) {
+            continue;
+        }
+        match format.line(line) {
+            Ok(Entry::Request(_) | Entry::FlushThen(_)) => {
+                good += 1;
+                requests += 1;
+            }
+            Ok(Entry::Other) => good += 1,
+            Ok(Entry::End) => break,
+            Err(_) => bad += 1,
+        }
+        if good + bad == SAMPLE_LINES {
+            break;
+        }
+    }
+    requests > 0 && good >= bad
+}
+
+impl From<Box<Bad>> for Halt {
+    fn from(bad: Box<Bad>) -> Self {
+        Halt::Bad(bad)
+    }
+}
+
+impl From<Error> for Halt {
+    fn from(error: Error) -> Self {
+        Halt::Stop(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ns(field: &str, unit_ns: u64) -> Result<u64, &'static str> {
+        decimal(field.as_bytes(), unit_ns, "time").map_err(|bad| bad.what)
+    }
+
+    #[test]
+    fn times_are_exact() {
+        assert_eq!(ns("0.026214", NS_PER_S), Ok(26_214_000));
+        assert_eq!(ns("9007199.254740993", NS_PER_S), Ok(9_007_199_254_740_993), "not an f64");
+        assert_eq!(ns("1.5", NS_PER_US), Ok(1500));
+        assert_eq!(ns("1.", NS_PER_MS), Ok(1_000_000));
+        assert_eq!(ns(".25", NS_PER_MS), Ok(250_000));
+        assert_eq!(ns("0.1234567899", NS_PER_S), Ok(123_456_789), "cut off below a nanosecond");
+        assert_eq!(ns("18446744073.709551615", NS_PER_S), Ok(u64::MAX));
+    }
+
+    #[test]
+    fn wrong_times_are_named() {
+        assert_eq!(ns("18446744073.709551616", NS_PER_S), Err("time too large"));
+        assert_eq!(ns("99999999999", NS_PER_S), Err("time too large"));
+        assert_eq!(ns("-1.5", NS_PER_S), Err("negative number"));
+        assert_eq!(ns("", NS_PER_S), Err("empty column"));
+        assert_eq!(ns(".", NS_PER_S), Err("not a number"));
+        assert_eq!(ns("1.5.2", NS_PER_S), Err("not a number"));
+        assert_eq!(ns("1e3", NS_PER_S), Err("not a number"));
+    }
+
+    #[test]
+    fn numbers_of_every_length() {
+        assert_eq!(number(b"18446744073709551615", "n").ok(), Some(u64::MAX));
+        assert_eq!(number(b"00000000000000000000000007", "n").ok(), Some(7));
+        for (field, what) in [
+            (&b"18446744073709551616"[..], "number too large"),
+            (b"-3", "negative number"),
+            (b"", "empty column"),
+            (b"12x", "not a number"),
+            (b"+3", "not a number"),
+        ] {
+            assert_eq!(number(field, "n").map_err(|bad| bad.what), Err(what));
+        }
+    }
+
+    #[test]
+    fn columns_by_commas_and_blanks() {
+        let fields =
+            |columns: &mut dyn FnMut() -> Option<&'static [u8]>| std::iter::from_fn(columns).collect::<Vec<_>>();
+        let mut commas = Commas::of(b"a, b ,,c");
+        assert_eq!(fields(&mut || commas.next()), [&b"a"[..], b"b", b"", b"c"]);
+        let mut blanks = Blanks::of(b"  a\t\tb c ");
+        assert_eq!(fields(&mut || blanks.next()), [&b"a"[..], b"b", b"c"]);
+    }
+}
