@@ -4,6 +4,7 @@ use crate::config::{Config, DramRule};
 use crate::energy::ledger::{Ledger, OpTimes, Phase};
 use crate::energy::meter::Reading;
 use crate::energy::{DieState, Meter, Series, Table};
+use crate::ftl::plan::Chosen;
 use crate::ftl::{Cause, OpKind, Plan};
 use crate::probe::Probe;
 use crate::units::Nanos;
@@ -26,8 +27,10 @@ pub struct Books<P: Probe> {
     interface_mb_s: f64,
     /// Pages read that were never written.
     pub unwritten_reads: u64,
-    /// Candidates that victim policies examined.
-    pub searches: u64,
+    /// Map units that the host wrote.
+    pub host_units: u64,
+    /// What collection did.
+    pub collection: Collection,
 }
 
 /// What a window of the run came to.
@@ -43,8 +46,57 @@ pub struct Window {
     pub reading: Reading,
     /// Pages read that were never written.
     pub unwritten_reads: u64,
-    /// Candidates that victim policies examined.
+    /// Map units that the host wrote.
+    pub host_units: u64,
+    /// What collection did.
+    pub collection: Collection,
+}
+
+/// What collection did.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Collection {
+    /// Victims chosen.
+    pub victims: u64,
+    /// Candidates examined to choose them.
     pub searches: u64,
+    /// Sum over victims of the valid share of their die's programmed pages at that moment.
+    pub valid_fraction_sum: f64,
+    /// Sum over victims of their own valid share.
+    pub victim_valid_fraction_sum: f64,
+}
+
+impl Collection {
+    fn add(&mut self, chosen: &Chosen) {
+        self.victims += 1;
+        self.searches += u64::from(chosen.searches);
+        self.valid_fraction_sum += chosen.die_valid_fraction;
+        self.victim_valid_fraction_sum += chosen.victim_valid_fraction;
+    }
+
+    fn plus(&self, next: &Collection) -> Collection {
+        Collection {
+            victims: self.victims + next.victims,
+            searches: self.searches + next.searches,
+            valid_fraction_sum: self.valid_fraction_sum + next.valid_fraction_sum,
+            victim_valid_fraction_sum: self.victim_valid_fraction_sum + next.victim_valid_fraction_sum,
+        }
+    }
+}
+
+impl Window {
+    /// This window and the one that follows it as one.
+    #[must_use]
+    pub fn plus(&self, next: &Window) -> Window {
+        Window {
+            start_ns: self.start_ns,
+            end_ns: next.end_ns,
+            ledger: self.ledger.plus(&next.ledger),
+            reading: self.reading.plus(&next.reading),
+            unwritten_reads: self.unwritten_reads + next.unwritten_reads,
+            host_units: self.host_units + next.host_units,
+            collection: self.collection.plus(&next.collection),
+        }
+    }
 }
 
 impl<P: Probe> Books<P> {
@@ -65,7 +117,8 @@ impl<P: Probe> Books<P> {
             page_data_ns: if per_op { energy.dram.page_data_ns } else { 0 },
             interface_mb_s: energy.host_interface.bandwidth_mb_s,
             unwritten_reads: 0,
-            searches: 0,
+            host_units: 0,
+            collection: Collection::default(),
         }
     }
 
@@ -74,7 +127,9 @@ impl<P: Probe> Books<P> {
     pub fn planned(&mut self, now: Nanos, plan: &Plan) {
         self.ledger.map_accesses += u64::from(plan.map_accesses);
         self.unwritten_reads += u64::from(plan.unwritten_reads);
-        self.searches += u64::from(plan.searches);
+        if let Some(chosen) = &plan.chosen {
+            self.collection.add(chosen);
+        }
         self.dram(now, u64::from(plan.map_accesses) * self.map_access_ns);
     }
 
@@ -184,7 +239,8 @@ impl<P: Probe> Books<P> {
         self.elapse(now);
         self.meter.restart(now);
         self.ledger = Ledger::new(self.ledger.dies);
-        (self.window_start, self.unwritten_reads, self.searches) = (now, 0, 0);
+        (self.window_start, self.unwritten_reads, self.host_units) = (now, 0, 0);
+        self.collection = Collection::default();
     }
 
     /// Ends the window, whose running operations have been cut, and starts the next.
@@ -196,7 +252,8 @@ impl<P: Probe> Books<P> {
             reading: self.meter.read(now),
             ledger: self.ledger.clone(),
             unwritten_reads: self.unwritten_reads,
-            searches: self.searches,
+            host_units: self.host_units,
+            collection: self.collection,
         };
         self.restart(now);
         window

@@ -166,6 +166,15 @@ pub enum Ftl {
     Page(PageFtl),
 }
 
+impl Ftl {
+    /// Its registered name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Ftl::Page(_) => "page",
+        }
+    }
+}
+
 /// Page mapping.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PageFtl {
@@ -380,6 +389,23 @@ pub struct Uniform {
     pub sequential: bool,
     /// How they arrive.
     pub arrivals: Arrivals,
+}
+
+impl Uniform {
+    /// One random 4 KiB write over nothing, to be filled in.
+    pub fn writes() -> Self {
+        Uniform {
+            requests: 1,
+            request_bytes: 4096,
+            read_fraction: 0.0,
+            trim_fraction: 0.0,
+            align_bytes: 4096,
+            start_bytes: 0,
+            range_bytes: 4096,
+            sequential: false,
+            arrivals: Arrivals::Closed { queue_depth: 1 },
+        }
+    }
 }
 
 /// How the requests of a model arrive.

@@ -237,7 +237,7 @@ fn parameters(c: &mut Checker, table: &str, params: &[Param], given: &BTreeMap<S
 }
 
 fn wear(c: &mut Checker, raw: &raw::Wear) -> Wear {
-    let names: Vec<_> = crate::wear::NAMES.iter().map(|(name, _)| *name).collect();
+    let names: Vec<_> = crate::wear::REGISTRY.iter().map(|entry| entry.name).collect();
     let policy = raw.policy.clone().unwrap_or_else(|| "none".to_string());
     if !names.contains(&policy.as_str()) {
         let fault = c.fault("wear.policy", "unknown wear levelling").found(format!("{policy:?}"));

@@ -10,7 +10,7 @@
 use super::Geometry;
 use crate::config::ProgramOrder;
 use crate::mem::zeroed;
-use crate::units::{BlockId, OpId, Ppn};
+use crate::units::{BlockId, DieId, OpId, Ppn};
 
 /// What a block has been through and what is planned for it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,6 +44,8 @@ pub struct Array {
     /// The erase that waits for a block's holds to go. Few at a time.
     waiting_erases: Vec<(BlockId, OpId)>,
     total_erases: u64,
+    /// Programmed pages of each die.
+    programmed_pages: Vec<u32>,
 }
 
 impl Array {
@@ -58,6 +60,7 @@ impl Array {
             free_rows: Vec::new(),
             waiting_erases: Vec::new(),
             total_erases: 0,
+            programmed_pages: vec![0; geometry.dies as usize],
             geometry,
             order,
         }
@@ -72,6 +75,11 @@ impl Array {
     /// Mean of [`Self::erases`] over all blocks.
     pub fn mean_erases(&self) -> f64 {
         self.total_erases as f64 / f64::from(self.geometry.blocks)
+    }
+
+    /// Programmed pages of a die.
+    pub fn programmed_pages(&self, die: DieId) -> u32 {
+        self.programmed_pages[die.idx()]
     }
 
     /// How many erases of any block ago this block was last erased.
@@ -182,6 +190,7 @@ impl Array {
         let block = self.geometry.block_of(ppn);
         let info = &mut self.blocks[block.idx()];
         info.programmed += 1;
+        self.programmed_pages[self.geometry.die_of_block(block).idx()] += 1;
         let full = u32::from(info.programmed) == self.geometry.pages_per_block;
         if full {
             self.free_row(block);
@@ -215,6 +224,7 @@ impl Array {
         self.free_row(block);
         self.total_erases += 1;
         let info = &mut self.blocks[block.idx()];
+        self.programmed_pages[self.geometry.die_of_block(block).idx()] -= u32::from(info.programmed);
         info.erases += 1;
         info.erased_at = self.total_erases as u32;
         (info.programmed, info.frontier, info.planned) = (0, 0, 0);
@@ -224,6 +234,7 @@ impl Array {
     pub fn lay_down(&mut self, block: BlockId, pages: u32) {
         let info = &mut self.blocks[block.idx()];
         assert_eq!(info.planned, 0, "a start state is laid down on erased blocks");
+        self.programmed_pages[self.geometry.die_of_block(block).idx()] += pages;
         (info.planned, info.frontier, info.programmed) = (pages as u16, pages as u16, pages as u16);
         let words = &mut self.programmed[block.idx() * self.words_per_block..][..self.words_per_block];
         for (at, word) in words.iter_mut().enumerate() {

@@ -4,6 +4,8 @@
 //! Dies are numbered channel first, blocks die by die, map units block by block.
 
 use crate::config;
+use crate::ftl::Extent;
+use crate::host::Request;
 use crate::units::{BlockId, ChannelId, DieId, Lpn, Ppn};
 
 /// The layout of a drive.
@@ -58,9 +60,30 @@ impl Geometry {
         }
     }
 
+    /// Bytes in a page.
+    pub fn page_bytes(&self) -> u32 {
+        self.unit_bytes * self.units_per_page
+    }
+
     /// Map units in the drive.
     pub fn physical_units(&self) -> u32 {
         self.blocks * self.units_per_block
+    }
+
+    /// The logical pages that a request covers, wholly or in part.
+    #[inline(always)]
+    pub fn extent(&self, request: &Request) -> Extent {
+        let unit = u64::from(self.unit_bytes);
+        let end = request.offset_bytes + request.bytes;
+        let first = request.offset_bytes / unit;
+        let pages = (end.div_ceil(unit) - first) as u32;
+        Extent {
+            first: Lpn(first as u32),
+            pages,
+            request_pages: pages,
+            head_partial: request.offset_bytes % unit != 0,
+            tail_partial: end % unit != 0,
+        }
     }
 
     /// The block that holds a physical address.

@@ -54,6 +54,25 @@ pub struct Reading {
     pub window_w: [Option<f64>; 2],
 }
 
+impl Reading {
+    /// This reading and one of the window that follows as one. A stretch of [`WINDOWS_NS`] that spans both is not seen.
+    #[must_use]
+    pub fn plus(&self, next: &Reading) -> Reading {
+        let at = |reading: &Reading, peak: f64| if reading.peak_ma == peak { reading.at_peak_ns } else { 0 };
+        let peak_ma = self.peak_ma.max(next.peak_ma);
+        Reading {
+            energy_j: self.energy_j + next.energy_j,
+            peak_ma,
+            peak_w: self.peak_w.max(next.peak_w),
+            at_peak_ns: at(self, peak_ma) + at(next, peak_ma),
+            window_w: std::array::from_fn(|i| match (self.window_w[i], next.window_w[i]) {
+                (Some(a), Some(b)) => Some(a.max(b)),
+                (a, b) => a.or(b),
+            }),
+        }
+    }
+}
+
 impl Meter {
     /// A meter of a drive with `dies` dies, at time 0, everything quiet.
     pub fn new(table: Table, dies: u32, series: Option<Box<Series>>) -> Self {

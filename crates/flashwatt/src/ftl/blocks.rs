@@ -47,6 +47,8 @@ pub struct BlockTable {
 
 struct DieBlocks {
     free: VecDeque<BlockId>,
+    /// Valid map units.
+    valid: u32,
     fewest: RefCell<FewestValid>,
 }
 
@@ -62,6 +64,7 @@ impl BlockTable {
             dies: (0..geometry.dies)
                 .map(|die| DieBlocks {
                     free: geometry.blocks_of(DieId(die)).collect(),
+                    valid: 0,
                     fewest: RefCell::new(FewestValid::default()),
                 })
                 .collect(),
@@ -140,6 +143,12 @@ impl BlockTable {
         u32::from(self.info[block.idx()].valid)
     }
 
+    /// Share of a die's programmed map units that are valid.
+    pub fn valid_fraction(&self, die: DieId, array: &Array) -> f64 {
+        let programmed = array.programmed_pages(die) * self.geometry.units_per_page;
+        f64::from(self.dies[die.idx()].valid) / f64::from(programmed.max(1))
+    }
+
     /// How many blocks have been closed since this one was.
     #[inline]
     pub fn age(&self, block: BlockId) -> u32 {
@@ -168,6 +177,7 @@ impl BlockTable {
         self.valid[word] |= 1 << bit;
         self.lpns[ppn.idx()] = lpn.0 + 1;
         self.info[block.idx()].valid += 1;
+        self.dies[self.geometry.die_of_block(block).idx()].valid += 1;
     }
 
     /// From now on what is at this address is garbage. Returns its block.
@@ -179,10 +189,11 @@ impl BlockTable {
         self.valid[word] &= !(1 << bit);
         let info = &mut self.info[block.idx()];
         info.valid -= 1;
-        if info.state == BlockState::Closed {
-            let valid = info.valid;
-            let die = self.geometry.die_of_block(block);
-            self.dies[die.idx()].fewest.get_mut().note(block, valid, &self.info);
+        let (valid, state) = (info.valid, info.state);
+        let die = &mut self.dies[self.geometry.die_of_block(block).idx()];
+        die.valid -= 1;
+        if state == BlockState::Closed {
+            die.fewest.get_mut().note(block, valid, &self.info);
         }
         block
     }

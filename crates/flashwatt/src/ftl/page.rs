@@ -6,7 +6,7 @@
 //! finish. Source: Ban 1995; Agrawal et al. 2008 for the organisation by dies.
 
 use super::blocks::BlockTable;
-use super::plan::{Cause, Plan, PlanIndex};
+use super::plan::{Cause, Chosen, Plan, PlanIndex};
 use super::{Context, Extent, Ftl, steady};
 use crate::config::{self, Allocation};
 use crate::device::{Array, Geometry};
@@ -232,7 +232,12 @@ impl PageFtl {
         let Some(choice) = self.policy.choose(&view, cx.rng) else { return };
         let can_move = self.dies[die.idx()].leftover.is_full();
         let then_move = can_move.then(|| self.wear.swap(choice.block, &view)).flatten().unwrap_or(BlockId::NONE);
-        plan.searches += choice.searches;
+        let units = f64::from(self.geometry.units_per_block);
+        plan.chosen = Some(Chosen {
+            searches: choice.searches,
+            die_valid_fraction: cx.blocks.valid_fraction(die, cx.array),
+            victim_valid_fraction: f64::from(cx.blocks.valid_units(choice.block)) / units,
+        });
         cx.blocks.condemn(choice.block);
         if then_move.is_some() {
             cx.blocks.condemn(then_move);

@@ -98,8 +98,19 @@ pub struct Plan {
     pub map_accesses: u32,
     /// Logical pages read that were never written.
     pub unwritten_reads: u32,
-    /// Candidates that a victim policy examined.
+    /// The victim that was chosen, if one was.
+    pub chosen: Option<Chosen>,
+}
+
+/// A victim that has been chosen for collection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Chosen {
+    /// Candidates examined.
     pub searches: u32,
+    /// Valid share of the programmed pages of the die: the ρ of theory.
+    pub die_valid_fraction: f64,
+    /// Valid share of the victim's pages.
+    pub victim_valid_fraction: f64,
 }
 
 impl Plan {
@@ -108,7 +119,7 @@ impl Plan {
         self.ops.clear();
         self.more_replaced.clear();
         self.wake.clear();
-        (self.map_accesses, self.unwritten_reads, self.searches) = (0, 0, 0);
+        (self.map_accesses, self.unwritten_reads, self.chosen) = (0, 0, None);
     }
 
     /// The page at `ppn` is read.

@@ -30,3 +30,13 @@ pub struct Request {
     /// Forced unit access: done only when on flash, even with a write buffer.
     pub fua: bool,
 }
+
+impl Request {
+    /// Bytes of data that cross the host interface for it.
+    pub fn interface_bytes(&self) -> u64 {
+        match self.kind {
+            RequestKind::Read | RequestKind::Write => self.bytes,
+            RequestKind::Trim | RequestKind::Flush => 0,
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The host's link: commands and written data go in, read data goes out, each direction first come, first served.
+
+use std::collections::VecDeque;
+
+use crate::config;
+use crate::units::{Nanos, RequestId};
+
+/// The link.
+pub struct Link {
+    /// Nanoseconds per byte; none for a link that takes no time.
+    ns_per_byte: f64,
+    command_ns: Nanos,
+    inward: Direction,
+    outward: Direction,
+}
+
+/// One direction. What is put on it begins when everything before it has crossed; since it is put there at the present
+/// instant only, in order, the end can be told at once.
+#[derive(Default)]
+struct Direction {
+    free_at: Nanos,
+    crossing: VecDeque<(Nanos, RequestId)>,
+}
+
+impl Link {
+    /// The link of a configuration.
+    pub fn new(config: &config::HostLink) -> Self {
+        Link {
+            ns_per_byte: config.bandwidth_mb_s.map_or(0.0, |mb_s| 1e3 / mb_s),
+            command_ns: config.command_ns,
+            inward: Direction::default(),
+            outward: Direction::default(),
+        }
+    }
+
+    /// Does everything cross at once?
+    #[inline(always)]
+    pub fn is_instant(&self) -> bool {
+        self.ns_per_byte == 0.0 && self.command_ns == 0
+    }
+
+    /// A command, with its data, goes in. Returns when the next thing arrives, if nothing was crossing.
+    pub fn send_in(&mut self, now: Nanos, bytes: u64, id: RequestId) -> Option<Nanos> {
+        let ns = self.command_ns + self.data_ns(bytes);
+        self.inward.send(now, ns, id)
+    }
+
+    /// Data goes out. Returns when the next thing arrives, if nothing was crossing.
+    pub fn send_out(&mut self, now: Nanos, bytes: u64, id: RequestId) -> Option<Nanos> {
+        let ns = self.data_ns(bytes);
+        self.outward.send(now, ns, id)
+    }
+
+    /// Something has arrived in the device: whose it is, and when the next thing does.
+    pub fn arrived_in(&mut self) -> (RequestId, Option<Nanos>) {
+        self.inward.arrived()
+    }
+
+    /// Something has arrived at the host: whose it is, and when the next thing does.
+    pub fn arrived_out(&mut self) -> (RequestId, Option<Nanos>) {
+        self.outward.arrived()
+    }
+
+    fn data_ns(&self, bytes: u64) -> Nanos {
+        (bytes as f64 * self.ns_per_byte).ceil() as Nanos
+    }
+}
+
+impl Direction {
+    fn send(&mut self, now: Nanos, ns: Nanos, id: RequestId) -> Option<Nanos> {
+        self.free_at = self.free_at.max(now) + ns;
+        self.crossing.push_back((self.free_at, id));
+        (self.crossing.len() == 1).then_some(self.free_at)
+    }
+
+    fn arrived(&mut self) -> (RequestId, Option<Nanos>) {
+        match self.crossing.pop_front() {
+            Some((_, id)) => (id, self.crossing.front().map(|&(at, _)| at)),
+            None => unreachable!("an arrival on an empty link"),
+        }
+    }
+}

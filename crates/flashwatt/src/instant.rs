@@ -1,0 +1,116 @@
+//! Runs a drive without a clock: every plan is carried out at once, background work as soon as it is wanted.
+//!
+//! Start states are laid down with it, and property tests drive translation layers with it: the referee watches here too.
+
+use crate::brain::Brain;
+use crate::device::{Array, Geometry};
+use crate::ftl::{Extent, OpKind, PlannedOp};
+use crate::host::{Request, RequestKind};
+use crate::units::{DieId, Lpn, OpId};
+
+/// A drive without a clock.
+pub struct Instant<'a> {
+    geometry: Geometry,
+    /// What decides.
+    pub brain: &'a mut Brain,
+    /// The flash.
+    pub array: &'a mut Array,
+    ops: Vec<PlannedOp>,
+}
+
+/// A write found no room although all background work is done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Full;
+
+impl<'a> Instant<'a> {
+    /// A drive in whatever state its halves are in.
+    pub fn new(geometry: &Geometry, brain: &'a mut Brain, array: &'a mut Array) -> Self {
+        Instant { geometry: geometry.clone(), brain, array, ops: Vec::new() }
+    }
+
+    /// Carries out a request.
+    pub fn request(&mut self, request: &Request) -> Result<(), Full> {
+        let extent = self.geometry.extent(request);
+        match request.kind {
+            RequestKind::Read => {
+                self.brain.read(extent, self.array);
+                self.carry_out();
+            }
+            RequestKind::Write => self.write(extent)?,
+            RequestKind::Trim => {
+                self.brain.trim(extent, self.array);
+                self.carry_out();
+            }
+            RequestKind::Flush => {}
+        }
+        self.background();
+        Ok(())
+    }
+
+    fn write(&mut self, extent: Extent) -> Result<(), Full> {
+        let mut done = 0;
+        while done < extent.pages {
+            let rest = Extent {
+                first: Lpn(extent.first.0 + done),
+                pages: extent.pages - done,
+                head_partial: extent.head_partial && done == 0,
+                ..extent
+            };
+            let found = self.brain.write(rest, self.array);
+            done += found;
+            self.carry_out();
+            if done < extent.pages && !self.background() && found == 0 {
+                return Err(Full);
+            }
+        }
+        Ok(())
+    }
+
+    /// Does all background work that is wanted. Returns whether there was any.
+    fn background(&mut self) -> bool {
+        let mut any = false;
+        for die in (0..self.geometry.dies).map(DieId) {
+            while self.brain.ftl.wants_background(die, &self.brain.blocks) {
+                self.brain.background(die, self.array);
+                if self.brain.plan.ops().is_empty() {
+                    break;
+                }
+                self.carry_out();
+                any = true;
+            }
+        }
+        any
+    }
+
+    fn carry_out(&mut self) {
+        self.ops.clear();
+        self.ops.extend_from_slice(self.brain.plan.ops());
+        for at in 0..self.ops.len() {
+            let op = self.ops[at];
+            match op.kind {
+                OpKind::Read => self.array.start_read(op.ppn),
+                OpKind::Program => self.program(&op),
+                OpKind::Copyback => {
+                    self.array.start_read(op.source);
+                    self.program(&op);
+                }
+                OpKind::Erase => self.erase(&op),
+            }
+        }
+    }
+
+    fn program(&mut self, op: &PlannedOp) {
+        self.array.plan_program(op.ppn, OpId(0));
+        self.array.start_program(op.ppn);
+        if self.array.end_program(op.ppn) {
+            self.brain.blocks.close(self.geometry.block_of(op.ppn));
+        }
+    }
+
+    fn erase(&mut self, op: &PlannedOp) {
+        let block = self.geometry.block_of(op.ppn);
+        self.array.start_erase(block);
+        self.array.end_erase(block);
+        self.brain.erased(block, self.array);
+    }
+}

@@ -1,0 +1,524 @@
+//! The result of a run: what `report.json` holds. Versioned; the engine prints nothing.
+
+use serde::Serialize;
+
+use crate::books::Window;
+use crate::brain::Brain;
+use crate::config::Config;
+use crate::device::Array;
+use crate::energy::ledger::{Ledger, Phase};
+use crate::energy::meter::WINDOWS_NS;
+use crate::energy::price::{self, ByCause, Energies, Priced};
+use crate::energy::series::PowerSeries;
+use crate::energy::{DieState, Table};
+use crate::ftl::{Cause, OpKind};
+use crate::sim::{End, Outcome};
+use crate::stats::Latency;
+use crate::units::Nanos;
+use crate::workload::{SourceKind, Workload};
+
+/// The version of this format. It grows when a key's meaning changes or a key goes; new keys alone do not raise it.
+pub const SCHEMA: u32 = 1;
+
+/// A report. Times in ns unless the key says otherwise, energies in J, powers in W, currents in mA.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// Version of FlashWatt.
+    pub version: &'static str,
+    /// `complete`, `interrupted`, or `failed: ` and why.
+    pub status: String,
+    /// What the user should know: records skipped or folded, figures that do not apply.
+    pub warnings: Vec<String>,
+    /// The whole configuration, every default filled in.
+    pub config: Config,
+    /// SHA-256 of the configuration.
+    pub config_sha256: String,
+    /// Seed of every random draw.
+    pub seed: u64,
+    /// What was asked of the drive in the measured window.
+    pub workload: WorkloadReport,
+    /// What was measured.
+    pub window: WindowReport,
+    /// From a request's arrival to its completion.
+    pub latency_ns: LatencyReport,
+    /// Requests over time.
+    pub throughput: Throughput,
+    /// Flash operations.
+    pub flash: Flash,
+    /// Wear since the start of the run.
+    pub wear: Wear,
+    /// The translation layer.
+    pub ftl: FtlReport,
+    /// Garbage collection.
+    pub gc: GcReport,
+    /// Energy in J, by component.
+    pub energy_j: Energies,
+    /// Energy in J, by cause; what no single operation causes is shared.
+    pub energy_by_cause_j: ByCause,
+    /// Total energy in J under each idle accounting.
+    pub energy_total_j: AccountingTotals,
+    /// Work per energy.
+    pub efficiency: Efficiency,
+    /// Power in W.
+    pub power_w: Power,
+    /// Current in mA.
+    pub current_ma: Current,
+    /// Dies at work at the same time.
+    pub parallelism: Parallelism,
+    /// Total energy in J by integrating the drive's power as it changed: a second path to `energy_j.total`.
+    pub energy_integral_j: f64,
+    /// The books in integer nanoseconds and counts, which another price table can be applied to.
+    pub ledger: LedgerReport,
+    /// Power over time, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub series: Option<PowerSeries>,
+}
+
+/// What was asked of the drive.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct WorkloadReport {
+    pub name: String,
+    pub kind: SourceKind,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_sha256: Option<String>,
+    pub requests: u64,
+    pub reads: u64,
+    pub writes: u64,
+    pub trims: u64,
+    pub flushes: u64,
+    pub read_bytes: u64,
+    pub write_bytes: u64,
+}
+
+/// What was measured.
+#[derive(Clone, Debug, Serialize)]
+pub struct WindowReport {
+    /// Requests that completed before the counters started.
+    pub warmup: u64,
+    /// Requests that completed in the window.
+    pub measured: u64,
+    /// Simulated seconds that the drive went on after it.
+    pub drain_s: f64,
+    /// Requests that completed then.
+    pub drained: u64,
+    /// Is the drain's energy part of the totals?
+    pub drain_counted: bool,
+    /// Energy of the drain in J.
+    pub drain_energy_j: f64,
+}
+
+/// Latencies in ns.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct LatencyReport {
+    pub all: Latency,
+    pub read: Latency,
+    pub write: Latency,
+}
+
+/// Requests over time; megabytes are 10^6 bytes.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct Throughput {
+    pub simulated_s: f64,
+    pub iops: f64,
+    pub read_mb_s: f64,
+    pub write_mb_s: f64,
+}
+
+/// Counts of flash operations: pages read, pages programmed, blocks erased. A copyback is a read and a program.
+#[derive(Clone, Debug, Serialize)]
+pub struct Flash {
+    /// Pages read.
+    pub reads: Counts,
+    /// Pages programmed.
+    pub programs: Counts,
+    /// Blocks erased.
+    pub erases: Counts,
+    /// Logical pages read that were never written.
+    pub unwritten_reads: u64,
+    /// Bytes programmed per byte that the host wrote (in whole map units); none if it wrote nothing.
+    pub write_amplification: Option<f64>,
+}
+
+/// Counts by cause.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct Counts {
+    pub host: u64,
+    pub gc: u64,
+    pub merge: u64,
+    pub map: u64,
+    pub wear: u64,
+    pub total: u64,
+}
+
+/// Wear since the start of the run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Wear {
+    /// Erases per block.
+    pub erase_count: Spread,
+}
+
+/// How values are spread.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct Spread {
+    pub min: u32,
+    pub max: u32,
+    pub mean: f64,
+    pub stddev: f64,
+}
+
+/// The translation layer.
+#[derive(Clone, Debug, Serialize)]
+pub struct FtlReport {
+    /// Its registered name.
+    pub name: &'static str,
+    /// Share of map look-ups that found their entry in memory; none where the whole map is.
+    pub map_hit_ratio: Option<f64>,
+    /// Bytes that the map takes in the drive's memory.
+    pub mapping_bytes: u64,
+    /// Merges by kind; none where the scheme does not merge.
+    pub merges: Option<Merges>,
+}
+
+/// Merges by kind.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct Merges {
+    pub switch: u64,
+    pub partial: u64,
+    pub full: u64,
+    pub replacement: u64,
+}
+
+/// Garbage collection.
+#[derive(Clone, Debug, Serialize)]
+pub struct GcReport {
+    /// Victims chosen.
+    pub victims: u64,
+    /// Candidates examined to choose them.
+    pub searches: u64,
+    /// Valid share of the programmed pages, averaged over the moments at which a victim was chosen: the ρ of theory.
+    pub mean_valid_fraction: Option<f64>,
+    /// Valid share of the victims' pages.
+    pub mean_victim_valid_fraction: Option<f64>,
+}
+
+/// Total energy in J under each idle accounting (SPEC E7).
+#[derive(Clone, Debug, Serialize)]
+pub struct AccountingTotals {
+    /// (i) Everything on for the whole time.
+    pub always_on: f64,
+    /// (ii) Flash off while nothing is outstanding.
+    pub flash_off: f64,
+    /// (iii) Everything charged only while at least one die is busy.
+    pub busy_only: f64,
+}
+
+/// Work per energy.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct Efficiency {
+    pub mb_per_j: Option<f64>,
+    pub j_per_gb: Option<f64>,
+    pub iops_per_w: Option<f64>,
+}
+
+/// Power in W. A window's figure is the greatest mean over windows of that length laid end to end from the start of what
+/// is measured; none if that is shorter. Those that depend on overlaps are none after repricing.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct Power {
+    pub mean: f64,
+    pub peak: Option<f64>,
+    pub max_100us: Option<f64>,
+    pub max_1s: Option<f64>,
+}
+
+/// Current in mA.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct Current {
+    pub mean: f64,
+    pub peak: Option<f64>,
+    /// Time at the peak, in ns.
+    pub time_at_peak_ns: Option<Nanos>,
+}
+
+/// Dies at work at the same time.
+#[derive(Clone, Debug, Serialize)]
+pub struct Parallelism {
+    /// Mean number of busy dies while at least one is.
+    pub mean_active_dies: f64,
+    /// The greatest number of dies that were busy at the same time …
+    pub max_active_dies: u32,
+    /// … and the share of the busy time in which so many were.
+    pub time_at_max_fraction: f64,
+    /// Seconds with n dies busy, n = 0, 1, …
+    pub active_dies_s: Vec<f64>,
+}
+
+/// The books: integers only.
+#[derive(Clone, Debug, Serialize)]
+pub struct LedgerReport {
+    /// Dies in the drive.
+    pub dies: u32,
+    /// Die-nanoseconds by state and cause.
+    pub die_ns: std::collections::BTreeMap<&'static str, std::collections::BTreeMap<&'static str, u64>>,
+    /// Elapsed time by what the drive was doing.
+    pub elapsed_ns: Elapsed,
+    /// Time that DRAM operations took (rule `per_op`).
+    pub dram_op_ns: u64,
+    /// Map look-ups and updates in DRAM.
+    pub map_accesses: u64,
+    /// Time that data moved over the host interface.
+    pub host_interface_ns: u64,
+}
+
+/// Elapsed time by what the drive was doing.
+#[derive(Clone, Debug, Serialize)]
+pub struct Elapsed {
+    /// At least one die busy.
+    pub busy: u64,
+    /// A request in the device, no die busy.
+    pub outstanding: u64,
+    /// Neither.
+    pub quiet: u64,
+}
+
+/// What a report is made of.
+pub(crate) struct Parts<'a> {
+    pub config: &'a Config,
+    pub workload: &'a dyn Workload,
+    pub outcome: Outcome,
+    pub brain: &'a Brain,
+    pub array: &'a Array,
+    pub series: Option<PowerSeries>,
+    pub warnings: Vec<String>,
+}
+
+impl Report {
+    pub(crate) fn new(parts: Parts) -> Report {
+        let Parts { config, workload, outcome, brain, array, series, mut warnings } = parts;
+        let table = Table::new(&config.energy);
+        let counted = counted(&outcome, config.run.count_drain);
+        let priced = price::price(&counted.ledger, &table);
+        warnings.extend(workload.warnings());
+        warnings.extend(warnings_of(&counted, &outcome));
+        let throughput = throughput(&outcome);
+        Report {
+            schema: SCHEMA,
+            version: env!("CARGO_PKG_VERSION"),
+            status: status(&outcome.end),
+            warnings,
+            config_sha256: config.sha256(),
+            seed: config.run.seed,
+            workload: workload_report(workload, &outcome),
+            window: window_report(&outcome, &table, config.run.count_drain),
+            latency_ns: LatencyReport {
+                all: outcome.completed.all().summary(),
+                read: outcome.completed.reads.summary(),
+                write: outcome.completed.writes.summary(),
+            },
+            flash: flash(&counted, brain, config),
+            wear: wear(array),
+            ftl: FtlReport {
+                name: config.ftl.name(),
+                map_hit_ratio: None,
+                mapping_bytes: brain.ftl.mapping_bytes(),
+                merges: None,
+            },
+            gc: gc(&counted),
+            efficiency: efficiency(&outcome, &priced, &throughput),
+            power_w: Power {
+                mean: priced.mean_w,
+                peak: Some(counted.reading.peak_w),
+                max_100us: counted.reading.window_w[0],
+                max_1s: counted.reading.window_w[1],
+            },
+            current_ma: Current {
+                mean: priced.mean_ma,
+                peak: Some(counted.reading.peak_ma),
+                time_at_peak_ns: Some(counted.reading.at_peak_ns),
+            },
+            parallelism: parallelism(&counted.ledger),
+            energy_total_j: AccountingTotals {
+                always_on: priced.totals_j[0],
+                flash_off: priced.totals_j[1],
+                busy_only: priced.totals_j[2],
+            },
+            energy_j: priced.energy_j,
+            energy_by_cause_j: priced.by_cause,
+            energy_integral_j: counted.reading.energy_j,
+            ledger: ledger_report(&counted.ledger),
+            throughput,
+            series,
+            config: config.clone(),
+        }
+    }
+}
+
+/// The window that energies and counts are taken from.
+fn counted(outcome: &Outcome, with_drain: bool) -> Window {
+    if with_drain { outcome.measured.plus(&outcome.drain) } else { outcome.measured.clone() }
+}
+
+fn status(end: &End) -> String {
+    match end {
+        End::Complete => "complete".into(),
+        End::Interrupted => "interrupted".into(),
+        End::Failed(error) => format!("failed: {error}"),
+    }
+}
+
+fn warnings_of(counted: &Window, outcome: &Outcome) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let total = counted.ledger.total_ns();
+    if counted.ledger.dram_op_ns > total {
+        warnings.push(format!(
+            "DRAM operations took {} ns of a run of {total} ns: more than there was; energy.dram.map_access_ns or \
+             data_mb_s is too slow for this workload",
+            counted.ledger.dram_op_ns
+        ));
+    }
+    if outcome.completed.requests() == 0 && matches!(outcome.end, End::Complete) {
+        warnings.push(format!(
+            "nothing was measured: all {} requests completed in the warm-up (run.warmup)",
+            outcome.warmup.requests()
+        ));
+    }
+    warnings
+}
+
+fn workload_report(workload: &dyn Workload, outcome: &Outcome) -> WorkloadReport {
+    let done = &outcome.completed;
+    WorkloadReport {
+        name: workload.name().to_string(),
+        kind: workload.kind(),
+        input_sha256: workload.input_sha256(),
+        requests: done.requests(),
+        reads: done.reads.count(),
+        writes: done.writes.count(),
+        trims: done.trims,
+        flushes: done.flushes,
+        read_bytes: done.read_bytes,
+        write_bytes: done.write_bytes,
+    }
+}
+
+fn window_report(outcome: &Outcome, table: &Table, drain_counted: bool) -> WindowReport {
+    WindowReport {
+        warmup: outcome.warmup.requests(),
+        measured: outcome.completed.requests(),
+        drain_s: seconds(outcome.drain.ledger.total_ns()),
+        drained: outcome.drained.requests(),
+        drain_counted,
+        drain_energy_j: price::price(&outcome.drain.ledger, table).energy_j.total,
+    }
+}
+
+fn throughput(outcome: &Outcome) -> Throughput {
+    let simulated_s = seconds(outcome.measured.ledger.total_ns());
+    let per_s = |x: f64| if simulated_s > 0.0 { x / simulated_s } else { 0.0 };
+    Throughput {
+        simulated_s,
+        iops: per_s(outcome.completed.requests() as f64),
+        read_mb_s: per_s(outcome.completed.read_bytes as f64 * 1e-6),
+        write_mb_s: per_s(outcome.completed.write_bytes as f64 * 1e-6),
+    }
+}
+
+fn flash(window: &Window, brain: &Brain, config: &Config) -> Flash {
+    let programs = counts(&window.ledger, OpKind::Program);
+    let unit_bytes = f64::from(brain.blocks.geometry().unit_bytes);
+    let written = window.host_units as f64 * unit_bytes;
+    let programmed = programs.total as f64 * f64::from(config.device.page_bytes);
+    Flash {
+        reads: counts(&window.ledger, OpKind::Read),
+        erases: counts(&window.ledger, OpKind::Erase),
+        unwritten_reads: window.unwritten_reads,
+        write_amplification: (written > 0.0).then(|| programmed / written),
+        programs,
+    }
+}
+
+fn counts(ledger: &Ledger, kind: OpKind) -> Counts {
+    let [host, gc, merge, map, wear] = Cause::ALL.map(|cause| ledger.pages(kind, cause));
+    Counts { host, gc, merge, map, wear, total: host + gc + merge + map + wear }
+}
+
+fn wear(array: &Array) -> Wear {
+    let (mut min, mut max, mut blocks, mut sum, mut squares) = (u32::MAX, 0, 0u64, 0u64, 0u128);
+    for count in array.erase_counts() {
+        (min, max) = (min.min(count), max.max(count));
+        blocks += 1;
+        sum += u64::from(count);
+        squares += u128::from(count) * u128::from(count);
+    }
+    let mean = sum as f64 / blocks as f64;
+    let variance = (squares as f64 / blocks as f64 - mean * mean).max(0.0);
+    Wear { erase_count: Spread { min, max, mean, stddev: variance.sqrt() } }
+}
+
+fn gc(window: &Window) -> GcReport {
+    let gc = &window.collection;
+    let mean = |sum: f64| (gc.victims > 0).then(|| sum / gc.victims as f64);
+    GcReport {
+        victims: gc.victims,
+        searches: gc.searches,
+        mean_valid_fraction: mean(gc.valid_fraction_sum),
+        mean_victim_valid_fraction: mean(gc.victim_valid_fraction_sum),
+    }
+}
+
+fn efficiency(outcome: &Outcome, priced: &Priced, throughput: &Throughput) -> Efficiency {
+    let mb = (outcome.completed.read_bytes + outcome.completed.write_bytes) as f64 * 1e-6;
+    let joules = priced.energy_j.total;
+    Efficiency {
+        mb_per_j: (joules > 0.0).then(|| mb / joules),
+        j_per_gb: (mb > 0.0).then(|| joules / mb * 1e3),
+        iops_per_w: (priced.mean_w > 0.0).then(|| throughput.iops / priced.mean_w),
+    }
+}
+
+fn parallelism(ledger: &Ledger) -> Parallelism {
+    let max = ledger.busy_dies_ns.iter().rposition(|&ns| ns > 0).unwrap_or(0);
+    let busy: u64 = ledger.busy_dies_ns.iter().skip(1).sum();
+    let share = |ns: u64| if busy > 0 { ns as f64 / busy as f64 } else { 0.0 };
+    let at_max = if max > 0 { ledger.busy_dies_ns[max] } else { 0 };
+    Parallelism {
+        mean_active_dies: ledger.busy_dies_ns.iter().enumerate().map(|(n, &ns)| n as f64 * share(ns)).sum(),
+        max_active_dies: max as u32,
+        time_at_max_fraction: share(at_max),
+        active_dies_s: ledger.busy_dies_ns.iter().map(|&ns| seconds(ns)).collect(),
+    }
+}
+
+fn ledger_report(ledger: &Ledger) -> LedgerReport {
+    let by_cause = |state: DieState| {
+        Cause::ALL.iter().map(|&cause| (cause.name(), ledger.die_ns[state as usize][cause as usize])).collect()
+    };
+    LedgerReport {
+        dies: ledger.dies,
+        die_ns: DieState::ALL[1..].iter().map(|&state| (state.name(), by_cause(state))).collect(),
+        elapsed_ns: Elapsed {
+            busy: ledger.elapsed_ns[Phase::Busy as usize],
+            outstanding: ledger.elapsed_ns[Phase::Outstanding as usize],
+            quiet: ledger.elapsed_ns[Phase::Quiet as usize],
+        },
+        dram_op_ns: ledger.dram_op_ns,
+        map_accesses: ledger.map_accesses,
+        host_interface_ns: ledger.host_interface_ns,
+    }
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 * 1e-9
+}
+
+const _: () = assert!(WINDOWS_NS[0] == 100_000 && WINDOWS_NS[1] == 1_000_000_000, "the keys of Power say so");

@@ -1,0 +1,182 @@
+//! One run, from a configuration to a report.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::PathBuf;
+
+use crate::brain::Brain;
+use crate::config::{self, Config, Precondition};
+use crate::device::{Array, Geometry};
+use crate::energy::{Series, Table};
+use crate::error::{Error, Fault};
+use crate::ftl::map_unit_bytes;
+use crate::host::Request;
+use crate::instant::Instant;
+use crate::probe::{OpLog, Probe};
+use crate::report::{Parts, Report};
+use crate::sim::{Progress, Sim};
+use crate::units::Nanos;
+use crate::workload::{self, Next, Workload};
+
+/// What a run is asked for besides its configuration. None of it changes a figure.
+#[derive(Clone, Debug, Default)]
+pub struct RunOptions {
+    /// Where to write the operation log.
+    pub op_log: Option<PathBuf>,
+    /// Record power over time in bins of so many nanoseconds; 0: a length that gives 1,000 to 2,000 bins.
+    pub series_interval_ns: Option<Nanos>,
+}
+
+/// Bins of an automatic series at the end of a run: at most this, at least half as many.
+const AUTOMATIC_BINS: usize = 2_000;
+/// The length of an automatic series' bins at the start of a run.
+const AUTOMATIC_START_NS: Nanos = 1_000;
+
+/// Runs a configuration. `progress` is told every now and then how far it is; when it answers `false` the run stops and
+/// the report says `interrupted`.
+///
+/// # Errors
+/// Whatever keeps the run from starting. What goes wrong later (a malformed record in the middle of a trace) ends the run
+/// and is told by [`Report::status`], so that nothing of what was simulated is lost.
+pub fn run(
+    config: &Config,
+    options: &RunOptions,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Report, Error> {
+    let drive = Drive::new(config)?;
+    let mut workload = workload::open(&config.workload, config.device.logical_bytes, config.run.seed)?;
+    match &options.op_log {
+        None => drive.run(config, options, workload.as_mut(), (), progress).map(|(report, ())| report),
+        Some(path) => {
+            let io = |source| Error::Io { path: path.display().to_string(), source };
+            let log = OpLog::new(BufWriter::new(File::create(path).map_err(io)?), drive.geometry.clone());
+            let (report, mut log) = drive.run(config, options, workload.as_mut(), log, progress)?;
+            log.take_error().map_or(Ok(report), |source| Err(io(source)))
+        }
+    }
+}
+
+/// A drive in its start state.
+pub struct Drive {
+    geometry: Geometry,
+    brain: Brain,
+    array: Array,
+    warnings: Vec<String>,
+}
+
+impl Drive {
+    /// Lays down the start state that a configuration asks for.
+    pub fn new(config: &Config) -> Result<Self, Error> {
+        let geometry = Geometry::new(&config.device, map_unit_bytes(config));
+        let brain = Brain::new(config, &geometry);
+        let array = Array::new(geometry.clone(), config.device.nand.program_order);
+        let mut drive = Drive { geometry, brain, array, warnings: Vec::new() };
+        drive.precondition(config)?;
+        drive.array.reset_wear();
+        Ok(drive)
+    }
+
+    fn precondition(&mut self, config: &Config) -> Result<(), Error> {
+        match &config.run.precondition {
+            Precondition::Empty => Ok(()),
+            Precondition::Filled => {
+                self.fill();
+                Ok(())
+            }
+            Precondition::Steady => self.steady(config),
+            Precondition::Workload(workload) => {
+                self.fill();
+                let mut workload = workload::open(workload, config.device.logical_bytes, config.run.seed ^ STEADY_SEED)?;
+                self.run_instantly(workload.as_mut())
+            }
+        }
+    }
+
+    fn fill(&mut self) {
+        self.brain.ftl.fill(&mut self.brain.blocks, &mut self.array);
+    }
+
+    /// From theory where there is one; else by running the translation layer until every block has been erased some times.
+    fn steady(&mut self, config: &Config) -> Result<(), Error> {
+        let brain = &mut self.brain;
+        if brain.ftl.fill_steady(&mut brain.blocks, &mut self.array, &mut brain.rng) {
+            return Ok(());
+        }
+        self.fill();
+        let pages = self.geometry.logical_units;
+        self.warnings.push(format!(
+            "precondition `steady` was reached by {STEADY_TURNOVERS} x {pages} uniform random writes without a clock: \
+             theory gives it for page mapping with greedy collection and dynamic allocation only"
+        ));
+        let unit_bytes = u64::from(self.geometry.unit_bytes);
+        let mut workload = workload::synthetic::Uniform::new(
+            &config::Uniform {
+                requests: STEADY_TURNOVERS * u64::from(pages),
+                request_bytes: unit_bytes,
+                align_bytes: unit_bytes,
+                range_bytes: config.device.logical_bytes,
+                ..config::Uniform::writes()
+            },
+            config.run.seed ^ STEADY_SEED,
+        );
+        self.run_instantly(&mut workload)
+    }
+
+    fn run_instantly(&mut self, workload: &mut dyn Workload) -> Result<(), Error> {
+        let mut instant = Instant::new(&self.geometry, &mut self.brain, &mut self.array);
+        let mut now = 0;
+        loop {
+            match workload.next(now)? {
+                Next::Request(request) => {
+                    let request = Request { arrival_ns: now, ..request };
+                    instant.request(&request).map_err(|_| no_room())?;
+                    workload.done(now);
+                }
+                Next::WaitUntil(at) => now = at,
+                Next::WaitForCompletion => unreachable!("every request has completed"),
+                Next::End => return Ok(()),
+            }
+        }
+    }
+
+    fn run<P: Probe>(
+        self,
+        config: &Config,
+        options: &RunOptions,
+        workload: &mut dyn Workload,
+        probe: P,
+        progress: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<(Report, P), Error> {
+        let series = options.series_interval_ns.map(|ns| match ns {
+            0 => Box::new(Series::new(AUTOMATIC_START_NS, Some(AUTOMATIC_BINS))),
+            ns => Box::new(Series::new(ns, None)),
+        });
+        let dies = self.geometry.dies;
+        let mut warnings = self.warnings;
+        let sim = Sim::new(config, self.brain, self.array, workload, series, probe);
+        let (outcome, mut books, brain, array) = sim.run(config.run.warmup, progress);
+        let series = books.take_series();
+        if series.as_ref().is_some_and(|series| series.overflows()) {
+            let fault = Fault::key("--series", "too many bins")
+                .found(format!("bins of {} ns over {} ns", options.series_interval_ns.unwrap_or(0), outcome.drain.end_ns))
+                .expected(format!("at most {} bins", crate::energy::series::BINS_MAX));
+            warnings.push(format!("the power series was cut short: {fault}"));
+        }
+        let series = series.map(|series| series.price(&Table::new(&config.energy), dies));
+        let report =
+            Report::new(Parts { config, workload, outcome, brain: &brain, array: &array, series, warnings });
+        Ok((report, books.probe))
+    }
+}
+
+/// How often the whole drive is overwritten to reach the steady state by brute force.
+const STEADY_TURNOVERS: u64 = 4;
+/// Keeps the draws of a start state apart from those of the run.
+const STEADY_SEED: u64 = 0x5eed_57a7e;
+
+fn no_room() -> Error {
+    Error::from(
+        Fault::key("device", "the drive has no room for the workload that preconditions it")
+            .help("raise device.op_ratio or device.spare_fraction"),
+    )
+}

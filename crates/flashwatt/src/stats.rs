@@ -1,0 +1,135 @@
+//! Latency statistics: exact count, mean, least and greatest; quantiles from a histogram with logarithmic bins.
+
+use serde::Serialize;
+
+use crate::units::Nanos;
+
+/// Bins per doubling: a quantile is at most 1/128 (0.8 %) above the value it stands for.
+const BITS: u32 = 7;
+
+/// A histogram of times.
+#[derive(Clone, Debug)]
+pub struct Histogram {
+    bins: Vec<u64>,
+    count: u64,
+    sum: u128,
+    min: Nanos,
+    max: Nanos,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Histogram { bins: vec![0; bin(Nanos::MAX) + 1], count: 0, sum: 0, min: Nanos::MAX, max: 0 }
+    }
+}
+
+/// The bin of a value: its exponent and its first `BITS` + 1 binary digits. Values below 2^(BITS + 1) have a bin each.
+#[inline(always)]
+fn bin(value: Nanos) -> usize {
+    let exponent = (u64::BITS - 1 - BITS).saturating_sub((value | 1).leading_zeros());
+    ((exponent as usize) << BITS) + (value >> exponent) as usize
+}
+
+/// The greatest value in a bin.
+fn top(bin: usize) -> Nanos {
+    let exponent = (bin >> BITS).saturating_sub(1) as u32;
+    let digits = bin as u64 - (u64::from(exponent) << BITS);
+    (((u128::from(digits) + 1) << exponent) - 1) as Nanos
+}
+
+impl Histogram {
+    /// Adds a value.
+    #[inline(always)]
+    pub fn add(&mut self, value: Nanos) {
+        self.bins[bin(value)] += 1;
+        self.count += 1;
+        self.sum += u128::from(value);
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+    }
+
+    /// Values added.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn plus(&self, other: &Histogram) -> Histogram {
+        Histogram {
+            bins: self.bins.iter().zip(&other.bins).map(|(a, b)| a + b).collect(),
+            count: self.count + other.count,
+            sum: self.sum + other.sum,
+            min: self.min.min(other.min),
+            max: self.max.max(other.max),
+        }
+    }
+
+    /// The least value that at least the share `q` of all values do not exceed, to the bin's precision.
+    pub fn quantile(&self, q: f64) -> Option<Nanos> {
+        let rank = ((q * self.count as f64).ceil() as u64).clamp(1, self.count.max(1));
+        let mut seen = 0;
+        let found = self.bins.iter().position(|&count| {
+            seen += count;
+            seen >= rank
+        })?;
+        (self.count > 0).then(|| top(found).clamp(self.min, self.max))
+    }
+
+    /// The figures for a report.
+    pub fn summary(&self) -> Latency {
+        let some = self.count > 0;
+        Latency {
+            count: self.count,
+            mean: some.then(|| self.sum as f64 / self.count as f64),
+            min: some.then_some(self.min),
+            max: some.then_some(self.max),
+            p50: self.quantile(0.5),
+            p95: self.quantile(0.95),
+            p99: self.quantile(0.99),
+            p99_9: self.quantile(0.999),
+        }
+    }
+}
+
+/// Latency figures in nanoseconds; nothing where there was no request.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[allow(missing_docs)]
+pub struct Latency {
+    pub count: u64,
+    pub mean: Option<f64>,
+    pub min: Option<Nanos>,
+    pub max: Option<Nanos>,
+    pub p50: Option<Nanos>,
+    pub p95: Option<Nanos>,
+    pub p99: Option<Nanos>,
+    pub p99_9: Option<Nanos>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_bin_holds_its_values(value: u64) {
+            let bin = bin(value);
+            prop_assert!(value <= top(bin));
+            prop_assert!(bin == 0 || value > top(bin - 1));
+            prop_assert!((top(bin) - value) as f64 <= value as f64 / 128.0);
+        }
+
+        #[test]
+        fn quantiles_are_within_a_bin_of_the_exact_ones(mut values in prop::collection::vec(0u64..10_000_000, 1..500)) {
+            let mut histogram = Histogram::default();
+            values.iter().for_each(|&v| histogram.add(v));
+            values.sort_unstable();
+            for q in [0.5, 0.95, 0.99, 0.999] {
+                let exact = values[((q * values.len() as f64).ceil() as usize).clamp(1, values.len()) - 1];
+                let found = histogram.quantile(q).unwrap_or(0);
+                prop_assert!(found >= exact && (found - exact) as f64 <= exact as f64 / 128.0, "{q}: {found} for {exact}");
+            }
+        }
+    }
+}
