@@ -156,8 +156,16 @@ const CASES: &[Case] = &[
         &[],
         &["my.toml:2:1: gc.reserved_blocks", "watermark too low", "low_watermark_blocks = 3"],
     ),
-    ("[energy.dram]\nidle_ma = 200\n", &[], &["energy.dram.active_ma", "100.0", "idle_ma = 200.0"]),
-    ("[energy.nand]\ntransfer_ma = 1\n", &[], &["my.toml:2:1: energy.nand.transfer_ma", "1.0", "idle_ma = 3.0"]),
+    (
+        "[energy.dram]\nidle_ma = 200\n",
+        &[],
+        &["my.toml:2:1: energy.dram.idle_ma", "active_ma = 100.0, idle_ma = 200.0"],
+    ),
+    (
+        "[energy.nand]\ntransfer_ma = 1\n",
+        &[],
+        &["my.toml:2:1: energy.nand.transfer_ma", "transfer_ma = 1.0, idle_ma = 3.0"],
+    ),
     ("[write_buffer]\nbytes = 100\n", &[], &["my.toml:2:1: write_buffer.bytes", "100", "at least 4096"]),
     (
         "[workload.uniform]\nread_fraction = 0.7\ntrim_fraction = 0.7\n",

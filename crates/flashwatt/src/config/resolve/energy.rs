@@ -78,11 +78,14 @@ fn millivolts(c: &mut Checker, field: Field<f64>) -> u32 {
 
 /// A current in a state that draws no less than idling.
 fn active(c: &mut Checker, field: Field<f64>, idle_ua: u32) -> u32 {
-    let (key, ma) = (field.key.clone(), field.value);
+    let key = field.key.clone();
+    let (table, name) = key.rsplit_once('.').unwrap_or(("", &key));
     let ua = microamperes(c, field);
-    if c.clean(key.rsplit_once('.').map_or("", |(table, _)| table)) && ua < idle_ua {
-        let fault = c.fault(&key, "less than the idle current").found(format!("{:?}", ma.unwrap_or(0.0)));
-        c.push(fault.expected(format!("at least idle_ma = {:?}", f64::from(idle_ua) / 1000.0)));
+    if c.clean(table) && ua < idle_ua {
+        let fault = c.fault(c.culprit(&[&key, &format!("{table}.idle_ma")]), "less than the idle current");
+        let ma = |ua: u32| f64::from(ua) / 1000.0;
+        let found = format!("{name} = {:?}, idle_ma = {:?}", ma(ua), ma(idle_ua));
+        c.push(fault.found(found).expected(format!("{name} ≥ idle_ma")));
     }
     ua
 }
