@@ -76,7 +76,7 @@ impl Watermarks {
 
 /// Blocks that must be spare over the whole drive for garbage collection always to have somewhere to go: in each die the
 /// low watermark (or, if that is more, one block above what is reserved for collection), and one block in part filled.
-pub fn spare_blocks_needed(dies: u32, low_watermark_blocks: u32, reserved_blocks: u32) -> u64 {
+pub fn spare_needed(dies: u32, low_watermark_blocks: u32, reserved_blocks: u32) -> u64 {
     u64::from(dies) * (u64::from(low_watermark_blocks.max(reserved_blocks.saturating_add(1))) + 1)
 }
 
@@ -133,7 +133,7 @@ impl Given {
 
 fn spare_pages_needed(blocks_per_plane: u128, geometry: &Geometry, watermarks: &Watermarks) -> u128 {
     let die_blocks = u64::try_from(blocks_per_plane * u128::from(geometry.planes)).unwrap_or(u64::MAX);
-    let blocks = spare_blocks_needed(geometry.dies(), watermarks.low(die_blocks), watermarks.reserved_blocks);
+    let blocks = spare_needed(geometry.dies(), watermarks.low(die_blocks), watermarks.reserved_blocks);
     u128::from(blocks) * u128::from(geometry.pages_per_block)
 }
 
@@ -251,4 +251,76 @@ fn check_spare(c: &mut Checker, given: &Given, geometry: &Geometry, watermarks: 
         None => "no over-provisioning will do: a die needs more blocks".to_string(),
     }));
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const GEOMETRY: Geometry =
+        Geometry { channels: 2, ways: 2, planes: 1, pages_per_block: 10, page_bytes: 4096, map_unit_bytes: 4096 };
+
+    #[test]
+    fn both_definitions_of_over_provisioning() {
+        // 4 dies × 25 blocks × 10 pages = 1000 pages.
+        let by_physical = Given::BlocksAndOp(25, Op::SpareFraction(0.2)).solve(&GEOMETRY);
+        let by_logical = Given::BlocksAndOp(25, Op::Ratio(0.25)).solve(&GEOMETRY);
+        assert_eq!(by_physical, (25, 800), "(1000 − 800) / 1000 = 0.2");
+        assert_eq!(by_logical, (25, 800), "(1000 − 800) / 800 = 0.25");
+        assert_eq!(Given::LogicalAndOp(800 * 4096, Op::SpareFraction(0.2)).solve(&GEOMETRY), (25, 800));
+        assert_eq!(Given::LogicalAndOp(800 * 4096, Op::Ratio(0.25)).solve(&GEOMETRY), (25, 800));
+    }
+
+    #[test]
+    fn a_size_between_blocks_is_rounded_up_and_one_between_pages_down() {
+        assert_eq!(Given::LogicalAndOp(801 * 4096, Op::Ratio(0.25)).solve(&GEOMETRY), (26, 801));
+        assert_eq!(Given::BlocksAndOp(25, Op::Ratio(0.3)).solve(&GEOMETRY), (25, 769));
+        assert_eq!(Given::BlocksAndLogical(25, 4096 * 10 - 1).solve(&GEOMETRY), (25, 9));
+    }
+
+    #[test]
+    fn what_must_be_spare() {
+        assert_eq!(spare_needed(32, 3, 1), 128, "three blocks and one in part filled");
+        assert_eq!(spare_needed(1, 2, 4), 6, "five, for four are reserved, and one in part filled");
+    }
+
+    #[test]
+    fn the_watermark_is_a_count_or_a_share() {
+        let watermarks = Watermarks { low_blocks: 3, low_fraction: 0.05, reserved_blocks: 1 };
+        assert_eq!([10, 60, 61, 1024].map(|blocks| watermarks.low(blocks)), [3, 3, 4, 52]);
+    }
+
+    fn given_strategy() -> impl Strategy<Value = Given> {
+        let op = prop_oneof![(0.0..0.6).prop_map(Op::SpareFraction), (0.0..2.0).prop_map(Op::Ratio)];
+        prop_oneof![
+            (1_u32..10_000, 4096_u64..1 << 36).prop_map(|(blocks, bytes)| Given::BlocksAndLogical(blocks, bytes)),
+            (1_u32..10_000, op.clone()).prop_map(|(blocks, op)| Given::BlocksAndOp(blocks, op)),
+            (4096_u64..1 << 36, op).prop_map(|(bytes, op)| Given::LogicalAndOp(bytes, op)),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn the_least_op_ratio_is_enough(
+            given in given_strategy(),
+            low_blocks in 2_u32..50,
+            low_fraction in 0.0..0.2,
+            reserved_blocks in 1_u32..10,
+        ) {
+            let watermarks = Watermarks { low_blocks, low_fraction, reserved_blocks };
+            if let Some(ratio) = given.least_op_ratio(&GEOMETRY, &watermarks) {
+                prop_assert!(given.with_op_ratio(ratio).fits(&GEOMETRY, &watermarks));
+                let less = given.with_op_ratio(ratio - 1e-4);
+                prop_assert!(ratio < 2e-4 || !less.fits(&GEOMETRY, &watermarks));
+            }
+        }
+
+        #[test]
+        fn the_size_obeys_the_over_provisioning(blocks in 1_u32..100_000, ratio in 0.0..3.0) {
+            let (_, logical) = Given::BlocksAndOp(blocks, Op::Ratio(ratio)).solve(&GEOMETRY);
+            let (back, _) = Given::LogicalAndOp(logical as u64 * 4096, Op::Ratio(ratio)).solve(&GEOMETRY);
+            prop_assert_eq!(back, u128::from(blocks), "there and back");
+        }
+    }
 }

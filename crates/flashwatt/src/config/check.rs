@@ -12,6 +12,13 @@ pub(super) struct Field<T> {
     pub value: Option<T>,
 }
 
+impl<T> Field<T> {
+    /// The field, with a value in any case.
+    pub fn or(self, default: T) -> Self {
+        Field { value: self.value.or(Some(default)), ..self }
+    }
+}
+
 /// `field!("device.timing", timing.read_ns)`: the field and its key under that table.
 macro_rules! field {
     ($table:expr, $raw:ident . $key:ident) => {

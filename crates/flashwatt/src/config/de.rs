@@ -9,7 +9,7 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-use super::node::{Node, Table, Value};
+use super::node::{Node, Table, Value, shorten};
 use crate::error::{Fault, nearest};
 
 /// Whole numbers are exact in an `f64` up to here: `1e6` may stand for 1000000.
@@ -99,14 +99,21 @@ impl de::Error for ShapeError {
 }
 
 fn misspelt(what: &str, found: &str, valid: &'static [&'static str]) -> ShapeError {
-    let mut error = ShapeError::new(what).found(format!("`{}`", found.escape_debug())).expected(one_of(valid));
-    error.0.fault.nearest = nearest(found, valid.iter().copied());
+    let mut error = ShapeError::new(what);
+    error.0.fault = unknown_name(error.0.fault, found, valid);
     error
 }
 
+/// Says of a fault that a name was found which is none of the valid ones.
+pub(super) fn unknown_name(fault: Fault, found: &str, valid: &[&str]) -> Fault {
+    let found = shorten(found);
+    let fault = fault.found(format!("`{}`", found.escape_debug())).expected(one_of(valid));
+    fault.nearest(nearest(found, valid.iter().copied()))
+}
+
 /// "one of `a`, `b`", or the one name.
-pub(super) fn one_of<'a>(names: impl IntoIterator<Item = &'a &'a str>) -> String {
-    let names: Vec<_> = names.into_iter().map(|name| format!("`{name}`")).collect();
+fn one_of(names: &[&str]) -> String {
+    let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
     match names.as_slice() {
         [] => "nothing".to_string(),
         [name] => name.clone(),
@@ -121,7 +128,7 @@ fn describe(found: Unexpected) -> String {
         Unexpected::Unsigned(value) => value.to_string(),
         Unexpected::Signed(value) => value.to_string(),
         Unexpected::Float(value) => format!("{value:?}"),
-        Unexpected::Str(value) => format!("the string {value:?}"),
+        Unexpected::Str(value) => format!("the string {:?}", shorten(value)),
         Unexpected::Seq => "a list".into(),
         Unexpected::Map => "a table".into(),
         Unexpected::Other(what) => what.into(),
@@ -244,7 +251,7 @@ fn one_choice<'de>(table: &'de Table, names: &'static [&'static str]) -> Result<
         (Some((name, content)), None) => Ok(Choice { name, content: Some(content) }),
         (None, _) => Err(ShapeError::new("no name").found("an empty table").expected(one_of(names))),
         _ => {
-            let found: Vec<_> = table.keys().map(|key| format!("`{}`", key.escape_debug())).collect();
+            let found: Vec<_> = table.keys().map(|key| format!("`{}`", shorten(key).escape_debug())).take(10).collect();
             Err(ShapeError::new("several names").found(found.join(", ")).expected(one_of(names)))
         }
     }
@@ -278,9 +285,8 @@ impl<'de> VariantAccess<'de> for Choice<'de> {
     fn unit_variant(self) -> Result<(), ShapeError> {
         match self.content.map(|node| (node, &node.value)) {
             Some((node, Value::Table(table))) if !table.is_empty() => {
-                let keys: Vec<_> = table.keys().map(String::as_str).collect();
-                let error = ShapeError::new("takes no parameters").found(one_of(&keys)).expected("an empty table");
-                Err(error.at(node))
+                let keys: Vec<_> = table.keys().map(|key| shorten(key)).take(10).collect();
+                Err(ShapeError::new("takes no parameters").found(keys.join(", ")).expected("an empty table").at(node))
             }
             None | Some((_, Value::Table(_))) => Ok(()),
             Some((node, other)) => {

@@ -1,7 +1,7 @@
 //! Configurations: what the user writes ([`raw`]) becomes what the engine runs on ([`Config`]), checked on the way.
 //!
 //! ```text
-//! preset's TOML  <-  user's TOML  <-  --set KEY=VALUE      node: one tree that knows where each key was written
+//! preset's TOML  <-  user's TOML  <-  --set KEY=VALUE      node: trees that know where each key was written; layers
 //!                    |  de: names and types, by serde
 //!                    v
 //!                raw::Raw
@@ -37,13 +37,14 @@ use crate::units::Nanos;
 mod capacity;
 mod check;
 mod de;
+mod layers;
 mod node;
 mod parse;
 mod presets;
 pub mod raw;
 mod resolve;
 
-pub use capacity::spare_blocks_needed;
+pub use capacity::spare_needed;
 pub use parse::load;
 pub use presets::{DEFAULT_PRESET, PRESETS, preset};
 

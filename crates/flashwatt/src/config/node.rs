@@ -1,4 +1,4 @@
-//! A configuration as a tree that remembers where every key was written, and how one tree is laid over another.
+//! A configuration as a tree that remembers where every key was written.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -6,6 +6,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::layers::TAGGED;
 use crate::error::{Fault, Place};
 
 /// Tables nested deeper than this are refused: nothing a user means needs more, and every walk over the tree recurses.
@@ -50,6 +51,8 @@ struct Source<'a> {
     text: &'a str,
     file: &'a str,
     origin: Origin,
+    /// Where each line starts.
+    lines: Vec<usize>,
 }
 
 impl Node {
@@ -60,7 +63,7 @@ impl Node {
 
     /// Parses a file. All syntax faults are given at once.
     pub fn parse(text: &str, file: &str, origin: Origin) -> Result<Node, Vec<Fault>> {
-        let source = Source { text, file, origin };
+        let source = Source::new(text, file, origin);
         let (root, errors) = DeTable::parse_recoverable(text);
         if !errors.is_empty() {
             return Err(errors.iter().map(|error| source.syntax(error)).collect());
@@ -112,7 +115,8 @@ impl Node {
         }
     }
 
-    fn table_mut(&mut self, path: &str) -> Option<&mut Table> {
+    /// As [`Self::table`], to be changed.
+    pub fn table_mut(&mut self, path: &str) -> Option<&mut Table> {
         let node = path.split('.').try_fold(self, |node, key| match &mut node.value {
             Value::Table(table) => table.get_mut(key),
             _ => None,
@@ -124,7 +128,7 @@ impl Node {
     }
 
     /// The name of a value that is tagged from outside: `"page"`, or the one key of a table.
-    fn tag(&self) -> Option<&str> {
+    pub fn tag(&self) -> Option<&str> {
         match &self.value {
             Value::String(name) => Some(name),
             Value::Table(table) if table.len() == 1 => table.keys().next().map(String::as_str),
@@ -133,22 +137,43 @@ impl Node {
     }
 }
 
-impl Source<'_> {
+impl<'a> Source<'a> {
+    fn new(text: &'a str, file: &'a str, origin: Origin) -> Self {
+        let newlines = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(at, _)| at + 1);
+        Source { text, file, origin, lines: std::iter::once(0).chain(newlines).collect() }
+    }
+
+    /// The number of the line that a byte lies in, from 0.
+    fn line(&self, at: usize) -> usize {
+        self.lines.partition_point(|&start| start <= at).saturating_sub(1)
+    }
+
+    /// Column in characters, from 0.
+    fn column(&self, at: usize) -> usize {
+        self.text.get(self.lines[self.line(at)]..at).map_or(0, |before| before.chars().count())
+    }
+
+    /// The text of the line that a byte lies in.
+    fn line_text(&self, at: usize) -> &str {
+        let line = self.line(at);
+        let end = self.lines.get(line + 1).copied().unwrap_or(self.text.len());
+        self.text.get(self.lines[line]..end).unwrap_or_default().trim()
+    }
+
     fn place(&self, at: usize, key: &str) -> Place {
         let key = (!key.is_empty()).then(|| key.to_string());
         let file = Some(self.file.to_string());
         if self.origin == Origin::Set {
             return Place { file, key, ..Place::default() };
         }
-        let (line, column) = line_and_column(self.text, at);
-        Place { file, key, line: Some(line), column: Some(column) }
+        Place { file, key, line: Some(self.line(at) as u64 + 1), column: Some(self.column(at) as u64 + 1) }
     }
 
     fn syntax(&self, error: &toml::de::Error) -> Fault {
         let at = error.span().map_or(0, |span| span.start);
         let what = error.message().lines().collect::<Vec<_>>().join(", ");
         Fault::at(self.place(at, ""), format!("not TOML: {what}"))
-            .found(format!("`{}`", line_at(self.text, at)))
+            .found(format!("`{}`", shorten(self.line_text(at))))
             .expected("`key = value` lines under `[table]` headers")
     }
 
@@ -185,7 +210,7 @@ impl Source<'_> {
 fn scalar(value: &DeValue) -> Option<Value> {
     Some(match value {
         DeValue::String(string) => Value::String(string.to_string()),
-        DeValue::Integer(integer) => Value::Integer(i128::from_str_radix(integer.as_str(), integer.radix()).ok()?),
+        DeValue::Integer(integer) => Value::Integer(whole(integer.as_str(), integer.radix())?),
         DeValue::Float(float) => Value::Float(float.as_str().parse().ok()?),
         DeValue::Boolean(boolean) => Value::Bool(*boolean),
         DeValue::Datetime(_) => Value::Datetime,
@@ -193,14 +218,20 @@ fn scalar(value: &DeValue) -> Option<Value> {
     })
 }
 
+/// A whole number that fits a `u64` or an `i64`.
+fn whole(digits: &str, radix: u32) -> Option<i128> {
+    let value = i128::from_str_radix(digits, radix).ok()?;
+    (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&value).then_some(value)
+}
+
 fn number_too_large(place: Place, literal: &str) -> Fault {
-    Fault::at(place, "number too large").found(literal).expected("a number below 2^64")
+    Fault::at(place, "number too large").found(shorten(literal)).expected("a number of at most 64 bits")
 }
 
 /// Parses one override, `KEY=VALUE`. A value that is no TOML (a bare word, a path) is a string.
 pub(super) fn parse_set(set: &str) -> Result<Node, Vec<Fault>> {
     let place = |key: &str| {
-        let key = (!key.is_empty()).then(|| key.to_string());
+        let key = (!key.is_empty()).then(|| shorten(key).to_string());
         Place { file: Some("--set".into()), key, ..Place::default() }
     };
     let (key, value) = match set.split_once('=') {
@@ -208,17 +239,18 @@ pub(super) fn parse_set(set: &str) -> Result<Node, Vec<Fault>> {
         None => (set.trim(), ""),
     };
     if key.is_empty() || value.is_empty() {
-        let fault = Fault::at(place(key), "not an override").found(format!("`{set}`")).expected("KEY=VALUE");
+        let fault = Fault::at(place(key), "not an override").found(format!("`{}`", shorten(set))).expected("KEY=VALUE");
         return Err(vec![fault]);
     }
     // The key alone first: a fault in it must not be taken for one in the value.
-    let mut word = parse_line(key, "0")
-        .ok_or_else(|| vec![Fault::at(place(key), "not a key").found(format!("`{key}`")).expected("KEY.KEY=VALUE")])?;
+    let mut word = parse_line(key, "0").ok_or_else(|| {
+        vec![Fault::at(place(key), "not a key").found(format!("`{}`", shorten(key))).expected("KEY.KEY=VALUE")]
+    })?;
     if let Some(node) = parse_line(key, value) {
         return Ok(node);
     }
     if value.starts_with(['"', '\'', '[', '{']) {
-        let fault = Fault::at(place(key), "not a TOML value").found(format!("`{value}`"));
+        let fault = Fault::at(place(key), "not a TOML value").found(format!("`{}`", shorten(value)));
         return Err(vec![fault.expected("a number, true, false, a word, a \"string\" or a [list]")]);
     }
     set_leaf(&mut word, value);
@@ -242,107 +274,14 @@ fn set_leaf(node: &mut Node, text: &str) {
     }
 }
 
-fn join(path: &str, key: &str) -> String {
+/// The dotted path of a key in the table at `path`.
+pub(super) fn join(path: &str, key: &str) -> String {
     let bare = !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
-    let key = if bare { key.to_string() } else { format!("{key:?}") };
+    let key = if bare { shorten(key).to_string() } else { format!("{:?}", shorten(key)) };
     if path.is_empty() { key } else { format!("{path}.{key}") }
 }
 
-/// Line and column of a byte offset, both counted from 1, the column in characters.
-fn line_and_column(text: &str, at: usize) -> (u64, u64) {
-    let before = text.get(..at).unwrap_or(text);
-    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    (before.matches('\n').count() as u64 + 1, before[start..].chars().count() as u64 + 1)
-}
-
-/// The line that a byte offset lies in, cut to what fits a message.
-fn line_at(text: &str, at: usize) -> String {
-    let (line, _) = line_and_column(text, at);
-    let line = text.lines().nth(line as usize - 1).unwrap_or_default().trim();
-    match line.char_indices().nth(60) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.to_string(),
-    }
-}
-
-/// Values that are tagged from outside (`ftl = "page"` or `[ftl.page]`).
-const TAGGED: [&str; 4] = ["ftl", "gc.policy", "workload", "run.precondition"];
-
-/// Keys of which only one group makes sense at a time: whoever writes a key of one group means to be rid of the others.
-const RIVALS: [(&str, &[&[&str]]); 4] = [
-    ("device", &[&["op_ratio"], &["spare_fraction"]]),
-    ("gc", &[&["low_watermark_blocks"], &["low_watermark_fraction"]]),
-    ("workload.uniform", ARRIVALS),
-    ("run.precondition.uniform", ARRIVALS),
-];
-
-const ARRIVALS: &[&[&str]] = &[&["queue_depth"], &["rate_per_s"], &["burst_gap_ns", "burst_requests"]];
-
-/// Lays `over` on `base`, key by key. Tables that are tagged from outside merge if the tags are equal and replace one
-/// another otherwise; a key drops its rivals of the layer below.
-pub(super) fn lay(base: &mut Node, over: Node) {
-    for (path, groups) in RIVALS {
-        if let (Some(base), Some(over)) = (base.table_mut(path), over.table(path)) {
-            drop_rivals(base, over, groups);
-        }
-    }
-    if let (Some(base), Some(over)) = (base.table_mut("device"), over.table("device")) {
-        drop_capacity(base, over);
-    }
-    lay_without_rivals(base, over);
-}
-
-/// As [`lay`], but keeps rivals: for overrides on one command line, where two rivals are a contradiction.
-pub(super) fn lay_without_rivals(base: &mut Node, over: Node) {
-    merge(base, over, "");
-}
-
-fn drop_rivals(base: &mut Table, over: &Table, groups: &[&[&str]]) {
-    let given = |group: &[&str]| group.iter().any(|&key| over.contains_key(key));
-    for group in groups {
-        if !given(group) && groups.iter().any(|other| given(other)) {
-            group.iter().for_each(|&key| drop(base.remove(key)));
-        }
-    }
-}
-
-/// Blocks, logical size, over-provisioning: two determine the third. Whoever overrides one of them means this:
-/// blocks or the logical size — a drive of another size with the same over-provisioning; the over-provisioning — the
-/// same flash (or, where the preset states no flash size, the same logical size) with another share of spare.
-fn drop_capacity(base: &mut Table, over: &Table) {
-    const OP: [&str; 2] = ["op_ratio", "spare_fraction"];
-    let has = |table: &Table, keys: &[&str]| keys.iter().any(|&key| table.contains_key(key));
-    let blocks = has(over, &["blocks_per_plane"]);
-    let logical = has(over, &["logical_bytes"]);
-    let op = has(over, &OP);
-    let dropped: &[&str] = match (blocks, logical, op) {
-        (false, false, false) => &[],
-        (true, false, false) if has(base, &OP) => &["logical_bytes"],
-        (false, true, false) if has(base, &OP) => &["blocks_per_plane"],
-        (false, false, true) if has(base, &["blocks_per_plane"]) => &["logical_bytes"],
-        (true, false, false) | (false, true, false) | (false, false, true) => &[],
-        _ => &["blocks_per_plane", "logical_bytes", "op_ratio", "spare_fraction"],
-    };
-    dropped.iter().for_each(|&key| drop(base.remove(key)));
-}
-
-fn merge(base: &mut Node, over: Node, path: &str) {
-    let same_tag = base.tag().is_some() && base.tag() == over.tag();
-    match (&mut base.value, over.value) {
-        (Value::Table(_), Value::String(_)) if same_tag && TAGGED.contains(&path) => {}
-        (Value::Table(table), Value::Table(over_table)) if same_tag || !TAGGED.contains(&path) => {
-            (base.place, base.origin) = (over.place, over.origin);
-            merge_tables(table, over_table, path);
-        }
-        (_, value) => *base = Node { place: over.place, origin: over.origin, value },
-    }
-}
-
-fn merge_tables(base: &mut Table, over: Table, path: &str) {
-    for (key, value) in over {
-        match base.get_mut(&key) {
-            Some(node) => merge(node, value, &join(path, &key)),
-            None => drop(base.insert(key, value)),
-        }
-    }
+/// Cuts a text to what fits a message.
+pub(super) fn shorten(text: &str) -> &str {
+    text.char_indices().nth(80).map_or(text, |(end, _)| &text[..end])
 }

@@ -3,12 +3,13 @@
 use serde::Deserialize;
 
 use super::Config;
-use super::de::one_of;
-use super::node::{Node, Origin, lay, lay_without_rivals, parse_set};
+use super::de::unknown_name;
+use super::layers::{lay, lay_without_rivals};
+use super::node::{Node, Origin, parse_set};
 use super::presets::{DEFAULT_PRESET, PRESETS, preset};
 use super::raw::Raw;
 use super::resolve::resolve;
-use crate::error::{Error, Fault, nearest};
+use crate::error::{Error, Fault, Place};
 
 /// Faults of one text are given all at once, up to so many.
 const FAULTS_MAX: usize = 100;
@@ -41,7 +42,7 @@ pub fn load(text: &str, file_name: &str, sets: &[String]) -> Result<Config, Erro
     };
     match config {
         Some(config) if faults.is_empty() => Ok(config),
-        _ => Err(Error::Config(in_order(faults))),
+        _ => Err(Error::Config(listed(faults))),
     }
 }
 
@@ -94,13 +95,152 @@ fn base(file: &Node, set: &Node, faults: &mut Vec<Fault>) -> Node {
 fn unknown_preset(name: &str, asked: Option<&Node>) -> Fault {
     let names: Vec<&str> = PRESETS.iter().map(|(name, _)| *name).collect();
     let place = asked.map(|node| node.place.clone()).unwrap_or_default();
-    let fault = Fault::at(place, "unknown preset").found(format!("{name:?}")).expected(one_of(&names));
-    fault.nearest(nearest(name, names))
+    unknown_name(Fault::at(place, "unknown preset"), name, &names)
 }
 
 /// In the order in which a reader meets them: the file by lines, then the overrides.
-fn in_order(mut faults: Vec<Fault>) -> Vec<Fault> {
+fn listed(mut faults: Vec<Fault>) -> Vec<Fault> {
     faults.sort_by_key(|fault| (fault.place.file.as_deref() == Some("--set"), fault.place.line));
     faults.dedup();
+    if faults.len() >= FAULTS_MAX {
+        faults.truncate(FAULTS_MAX);
+        faults.push(Fault::at(Place::default(), "there may be more faults than are listed here"));
+    }
     faults
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::*;
+    use super::load;
+
+    fn config(text: &str, sets: &[&str]) -> Config {
+        let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
+        load(text, "test.toml", &sets).expect("a valid configuration")
+    }
+
+    #[test]
+    fn nothing_at_all_is_the_default_preset() {
+        let default = config("", &[]);
+        assert_eq!(default.device.preset.as_deref(), Some(DEFAULT_PRESET));
+        assert_eq!(default, config("[device]\npreset = \"x25m\"\n", &[]));
+        assert_eq!(default.run.seed, 1);
+        assert_eq!(default.run.precondition, Precondition::Filled);
+        let Workload::Uniform(uniform) = default.workload else { panic!("the default workload is uniform") };
+        assert_eq!((uniform.requests, uniform.request_bytes, uniform.read_fraction), (100_000, 4096, 0.0));
+        assert_eq!(uniform.arrivals, Arrivals::Closed { queue_depth: 32 });
+        assert_eq!(uniform.range_bytes, default.device.logical_bytes);
+    }
+
+    #[test]
+    fn the_command_line_wins_over_the_file_and_the_file_over_the_preset() {
+        let text = "[device]\nchannels = 4\nways = 4\n";
+        let device = config(text, &["device.ways=8", "device.ways=1"]).device;
+        assert_eq!((device.channels, device.ways, device.planes), (4, 1, 2));
+        assert_eq!(config(text, &["device.preset=limit"]).device.planes, 1);
+    }
+
+    #[test]
+    fn overrides_take_words_numbers_and_lists() {
+        let sets = ["workload.trace.path=/tmp/a b#c.csv", "workload.trace.devices=[0, 2]", "workload.trace.speed=2"];
+        let Workload::Trace(trace) = config("", &sets).workload else { panic!("a trace was asked for") };
+        assert_eq!(trace.path.to_str(), Some("/tmp/a b#c.csv"));
+        assert_eq!((trace.devices, trace.speed), (vec![0, 2], 2.0));
+        assert_eq!(config("", &["energy.nand.transfer_ma=operation"]).energy.nand.transfer_ua, None);
+        assert_eq!(config("", &["energy.nand.transfer_ma=7.5"]).energy.nand.transfer_ua, Some(7500));
+        assert!(!config("", &["gc.preemptible=false"]).gc.preemptible);
+    }
+
+    #[test]
+    fn a_whole_number_may_be_written_as_a_float() {
+        let Workload::Uniform(uniform) = config("", &["workload.uniform.requests=1e6"]).workload else { panic!() };
+        assert_eq!(uniform.requests, 1_000_000);
+    }
+
+    #[test]
+    fn equal_tags_merge_and_others_replace() {
+        let text = "[device]\npreset = \"limit\"\n[workload.uniform]\nread_fraction = 0.5\n";
+        let Workload::Uniform(uniform) = config(text, &[]).workload else { panic!() };
+        assert_eq!((uniform.requests, uniform.read_fraction), (1_000_000, 0.5), "the preset's count, the file's mix");
+        assert_eq!(config(text, &["workload=uniform"]), config(text, &[]), "a name alone keeps what is below");
+        let Workload::Trace(trace) = config(text, &["workload.trace.path=a"]).workload else { panic!() };
+        assert_eq!(trace.path.to_str(), Some("a"));
+        let after = config("[run.precondition.uniform]\nrequests = 7\n", &["run.precondition=empty"]);
+        assert_eq!(after.run.precondition, Precondition::Empty);
+        let Precondition::Workload(first) = config("", &["run.precondition=uniform"]).run.precondition else {
+            panic!()
+        };
+        assert!(matches!(*first, Workload::Uniform(_)));
+    }
+
+    #[test]
+    fn a_name_and_an_empty_table_are_the_same() {
+        for (name, table) in [("ftl=page", "[ftl.page]"), ("gc.policy=greedy", "[gc.policy.greedy]")] {
+            assert_eq!(config("", &[name]), config(table, &[]));
+        }
+    }
+
+    #[test]
+    fn a_way_of_arriving_drops_the_one_below() {
+        let text = "[workload.uniform]\nqueue_depth = 4\n";
+        let arrivals = |sets: &[&str]| match config(text, sets).workload {
+            Workload::Uniform(uniform) => uniform.arrivals,
+            Workload::Trace(_) => panic!("not a trace"),
+        };
+        assert_eq!(arrivals(&[]), Arrivals::Closed { queue_depth: 4 });
+        assert_eq!(arrivals(&["workload.uniform.rate_per_s=10"]), Arrivals::Poisson { rate_per_s: 10.0 });
+        let burst = ["workload.uniform.burst_requests=3", "workload.uniform.burst_gap_ns=1000"];
+        assert_eq!(arrivals(&burst), Arrivals::Bursts { requests: 3, gap_ns: 1000 });
+    }
+
+    #[test]
+    fn the_watermark_is_the_greater_of_both_and_the_later_layer_drops_the_other() {
+        let energysim = "[device]\npreset = \"energysim\"\n";
+        assert_eq!(config(energysim, &[]).gc.low_watermark_blocks, 52, "fewer than 5 % of 1024");
+        assert_eq!(config(energysim, &["gc.low_watermark_blocks=4"]).gc.low_watermark_blocks, 4);
+        let both = ["gc.low_watermark_blocks=60", "gc.low_watermark_fraction=0.05"];
+        assert_eq!(config(energysim, &both).gc.low_watermark_blocks, 60);
+    }
+
+    #[test]
+    fn one_key_of_the_capacity_gives_the_drive_a_user_expects() {
+        let size = |sets: &[&str]| {
+            let device = config("", sets).device;
+            (device.blocks_per_plane, device.logical_bytes, (device.op_ratio * 1000.0).round())
+        };
+        assert_eq!(size(&[]), (4096, 80_000_000_000, 74.0));
+        assert_eq!(
+            size(&["device.logical_bytes=40e9"]),
+            (2048, 40_000_000_000, 74.0),
+            "half the drive, the same share"
+        );
+        let (blocks, logical, op) = size(&["device.blocks_per_plane=2048"]);
+        assert_eq!((blocks, logical / 1_000_000, op), (2048, 40_001, 74.0), "half the flash, the same share");
+        assert_eq!(size(&["device.op_ratio=0.5"]), (5723, 80_000_000_000, 500.0), "more flash for the same drive");
+        assert_eq!(size(&["device.spare_fraction=0.5"]), (7630, 80_000_000_000, 1000.0));
+        let both = ["device.blocks_per_plane=4096", "device.logical_bytes=40e9"];
+        assert_eq!(size(&both).0, 4096);
+        assert_eq!(size(&["device.channels=5"]), (8192, 80_000_000_000, 74.0), "the same drive on fewer dies");
+    }
+
+    #[test]
+    fn over_provisioning_of_a_fixed_flash_is_taken_from_the_host() {
+        let energysim = config("", &["device.preset=energysim", "device.spare_fraction=0.5"]).device;
+        assert_eq!((energysim.blocks_per_plane, energysim.logical_bytes), (512, 4 << 30));
+        assert_eq!((energysim.spare_fraction, energysim.op_ratio), (0.5, 1.0));
+    }
+
+    #[test]
+    fn the_hash_depends_on_what_is_said_and_not_on_how() {
+        let one = config("[device]\nchannels = 4\n[run]\nseed = 2\n", &[]);
+        let other = config("run.seed = 2\n", &["device.channels=0x4", "device.preset=x25m"]);
+        assert_eq!(one.sha256(), other.sha256());
+        assert_ne!(one.sha256(), config("", &[]).sha256());
+    }
+
+    #[test]
+    fn only_the_base_name_of_a_trace_is_hashed() {
+        let at = |path: &str| config("", &[&format!("workload.trace.path={path}")]).sha256();
+        assert_eq!(at("/here/a.csv"), at("/there/a.csv"));
+    }
 }

@@ -4,14 +4,23 @@ use std::collections::BTreeMap;
 
 use super::capacity::{self, Geometry, Watermarks};
 use super::check::{Checker, Field, field};
-use super::de::one_of;
+use super::de::unknown_name;
 use super::node::Node;
 use super::presets::DEFAULT_PRESET;
 use super::raw::{self, Raw};
-use super::*;
-use crate::error::{Fault, nearest};
+use super::{
+    Allocation, Config, Controller, Device, Dispatch, Ftl, Gc, GcPolicy, HostLink, Nand, PageFtl, Precondition,
+    ProgramOrder, Run, Span, Timing, Wear, Workload, WriteBuffer,
+};
+use crate::error::Fault;
 use crate::registry::{self, Param};
-use crate::units::SECTOR_BYTES;
+use crate::units::Nanos;
+
+mod energy;
+mod workload;
+
+use energy::energy;
+use workload::{Bounds, trace, uniform, workload};
 
 /// No phase, delay or gap lasts longer: 1000 s.
 const NS_MAX: u64 = 1_000_000_000_000;
@@ -23,7 +32,6 @@ const CHANNELS_MAX: u32 = 1024;
 const DIES_MAX: u32 = 4096;
 const QUEUE_DEPTH_MAX: u32 = 65_536;
 const PAGE_BYTES_MAX: u32 = 1 << 20;
-const MA_MAX: f64 = 10_000.0;
 /// Rates in 10^6 bytes/s.
 const MB_S: std::ops::RangeInclusive<f64> = 0.001..=1e6;
 
@@ -208,11 +216,10 @@ fn gc_policy(c: &mut Checker, raw: Option<&raw::GcPolicy>) -> GcPolicy {
     let table = format!("gc.policy.{}", raw.name);
     let parameters = match registry::find(crate::gc::REGISTRY, &raw.name) {
         Ok(entry) => parameters(c, &table, entry.params, &raw.parameters),
-        Err(nearest) => {
+        Err(_) => {
             let names: Vec<_> = crate::gc::REGISTRY.iter().map(|entry| entry.name).collect();
             let key = if c.tree.get(&table).is_some() { &table } else { "gc.policy" };
-            let fault = c.fault(key, "unknown victim policy").found(format!("{:?}", raw.name));
-            c.push(fault.expected(one_of(&names)).nearest(nearest));
+            c.push(unknown_name(c.fault(key, "unknown victim policy"), &raw.name, &names));
             BTreeMap::new()
         }
     };
@@ -223,8 +230,7 @@ fn gc_policy(c: &mut Checker, raw: Option<&raw::GcPolicy>) -> GcPolicy {
 fn parameters(c: &mut Checker, table: &str, params: &[Param], given: &BTreeMap<String, f64>) -> BTreeMap<String, f64> {
     let names: Vec<_> = params.iter().map(|param| param.name).collect();
     for key in given.keys().filter(|key| !names.contains(&key.as_str())) {
-        let fault = c.fault(&format!("{table}.{key}"), "unknown parameter").found(format!("{key:?}"));
-        c.push(fault.expected(one_of(&names)).nearest(nearest(key, names.iter().copied())));
+        c.push(unknown_name(c.fault(&format!("{table}.{key}"), "unknown parameter"), key, &names));
     }
     let mut checked = |param: &Param| {
         let key = format!("{table}.{}", param.name);
@@ -240,8 +246,7 @@ fn wear(c: &mut Checker, raw: &raw::Wear) -> Wear {
     let names: Vec<_> = crate::wear::REGISTRY.iter().map(|entry| entry.name).collect();
     let policy = raw.policy.clone().unwrap_or_else(|| "none".to_string());
     if !names.contains(&policy.as_str()) {
-        let fault = c.fault("wear.policy", "unknown wear levelling").found(format!("{policy:?}"));
-        c.push(fault.expected(one_of(&names)).nearest(nearest(&policy, names.iter().copied())));
+        c.push(unknown_name(c.fault("wear.policy", "unknown wear levelling"), &policy, &names));
     }
     Wear {
         policy,
@@ -257,224 +262,6 @@ fn write_buffer(c: &mut Checker, raw: &raw::WriteBuffer, page_bytes: u32) -> Wri
         c.push(fault.expected(format!("0, or at least {page_bytes}")));
     }
     WriteBuffer { bytes, destage_fraction: c.number(field!("write_buffer", raw.destage_fraction), 0.5, 0.0..=1.0) }
-}
-
-fn energy(c: &mut Checker, raw: &raw::Energy, link: &raw::HostLink, page_bytes: u32) -> Energy {
-    let terminal_mv = millivolts(c, field!("energy", raw.terminal_v).or(5.0));
-    Energy {
-        mode: match raw.mode {
-            None | Some(raw::EnergyMode::Component) => EnergyMode::Component,
-            Some(raw::EnergyMode::Terminal) => EnergyMode::Terminal(terminal_mv),
-        },
-        idle_accounting: raw.idle_accounting.unwrap_or(IdleAccounting::AlwaysOn),
-        dram_rule: raw.dram_rule.unwrap_or(DramRule::PerOp),
-        controller: part(c, "energy.controller", &raw.controller),
-        dram: dram(c, &raw.dram, page_bytes),
-        nand: nand_energy(c, &raw.nand),
-        host_interface: host_interface(c, &raw.host_interface, link),
-    }
-}
-
-fn part(c: &mut Checker, table: &str, raw: &raw::Part) -> Part {
-    let idle_ua = microamperes(c, field!(table, raw.idle_ma));
-    let active_ua = active(c, field!(table, raw.active_ma), idle_ua);
-    Part { active_ua, idle_ua, millivolts: millivolts(c, field!(table, raw.volts)) }
-}
-
-fn dram(c: &mut Checker, raw: &raw::Dram, page_bytes: u32) -> Dram {
-    const TABLE: &str = "energy.dram";
-    let part = part(c, TABLE, &raw::Part { active_ma: raw.active_ma, idle_ma: raw.idle_ma, volts: raw.volts });
-    let map_access_ns = c.number(field!(TABLE, raw.map_access_ns), 50, 0..=NS_MAX);
-    let data_mb_s = rate_or_none(c, field!(TABLE, raw.data_mb_s));
-    // 10^6 bytes/s is one byte per 1000 ns.
-    let page_data_ns = data_mb_s.map_or(0, |rate| (f64::from(page_bytes) * 1000.0 / rate).round() as Nanos);
-    Dram { part, map_access_ns, page_data_ns }
-}
-
-fn nand_energy(c: &mut Checker, raw: &raw::NandEnergy) -> NandEnergy {
-    const TABLE: &str = "energy.nand";
-    let idle_ua = microamperes(c, field!(TABLE, raw.idle_ma));
-    let transfer = match raw.transfer_ma {
-        Some(raw::TransferCurrent::Ma(ma)) => Some(Field { key: format!("{TABLE}.transfer_ma"), value: Some(ma) }),
-        None | Some(raw::TransferCurrent::Operation) => None,
-    };
-    NandEnergy {
-        read_ua: active(c, field!(TABLE, raw.read_ma), idle_ua),
-        program_ua: active(c, field!(TABLE, raw.program_ma), idle_ua),
-        erase_ua: active(c, field!(TABLE, raw.erase_ma), idle_ua),
-        transfer_ua: transfer.map(|field| active(c, field, idle_ua)),
-        idle_ua,
-        millivolts: millivolts(c, field!(TABLE, raw.volts)),
-    }
-}
-
-fn host_interface(c: &mut Checker, raw: &raw::HostInterface, link: &raw::HostLink) -> HostInterface {
-    const TABLE: &str = "energy.host_interface";
-    let link_rate = link.bandwidth_mb_s.filter(|rate| MB_S.contains(rate)).unwrap_or(300.0);
-    HostInterface {
-        active_ua: microamperes(c, field!(TABLE, raw.active_ma)),
-        millivolts: millivolts(c, field!(TABLE, raw.volts)),
-        bandwidth_mb_s: c.number(field!(TABLE, raw.bandwidth_mb_s), link_rate, MB_S),
-    }
-}
-
-fn microamperes(c: &mut Checker, field: Field<f64>) -> u32 {
-    (c.required(field, 0.0..=MA_MAX) * 1000.0).round() as u32
-}
-
-fn millivolts(c: &mut Checker, field: Field<f64>) -> u32 {
-    (c.required(field, 0.001..=100.0) * 1000.0).round() as u32
-}
-
-/// A current in a state that draws no less than idling.
-fn active(c: &mut Checker, field: Field<f64>, idle_ua: u32) -> u32 {
-    let (key, ma) = (field.key.clone(), field.value);
-    let ua = microamperes(c, field);
-    if c.clean(key.rsplit_once('.').map_or("", |(table, _)| table)) && ua < idle_ua {
-        let fault = c.fault(&key, "less than the idle current").found(format!("{:?}", ma.unwrap_or(0.0)));
-        c.push(fault.expected(format!("at least idle_ma = {:?}", f64::from(idle_ua) / 1000.0)));
-    }
-    ua
-}
-
-impl Field<f64> {
-    fn or(self, default: f64) -> Self {
-        Field { value: self.value.or(Some(default)), ..self }
-    }
-}
-
-/// What a workload must keep within.
-struct Bounds {
-    logical_bytes: u64,
-    queue_depth: u32,
-}
-
-fn workload(c: &mut Checker, raw: Option<&raw::Workload>, bounds: &Bounds) -> Workload {
-    match raw {
-        None => Workload::Uniform(uniform(c, "workload.uniform", &raw::Uniform::default(), bounds)),
-        Some(raw::Workload::Uniform(raw)) => Workload::Uniform(uniform(c, "workload.uniform", raw, bounds)),
-        Some(raw::Workload::Trace(raw)) => Workload::Trace(trace(c, "workload.trace", raw)),
-    }
-}
-
-fn uniform(c: &mut Checker, table: &str, raw: &raw::Uniform, bounds: &Bounds) -> Uniform {
-    let request_bytes = sectors(c, field!(table, raw.request_bytes), 4096, SECTOR_BYTES);
-    let start_bytes = sectors(c, field!(table, raw.start_bytes), 0, 0);
-    let rest = bounds.logical_bytes.saturating_sub(start_bytes);
-    let range_bytes = sectors(c, field!(table, raw.range_bytes), rest / SECTOR_BYTES * SECTOR_BYTES, 0);
-    check_range(c, table, request_bytes, start_bytes, range_bytes, bounds);
-    let read_fraction = c.number(field!(table, raw.read_fraction), 0.0, 0.0..=1.0);
-    let trim_fraction = c.number(field!(table, raw.trim_fraction), 0.0, 0.0..=1.0);
-    check_mix(c, table, read_fraction, trim_fraction);
-    Uniform {
-        requests: c.number(field!(table, raw.requests), 100_000, 1..=COUNT_MAX),
-        request_bytes,
-        read_fraction,
-        trim_fraction,
-        align_bytes: sectors(c, field!(table, raw.align_bytes), request_bytes, SECTOR_BYTES),
-        start_bytes,
-        range_bytes,
-        sequential: raw.sequential.unwrap_or(false),
-        arrivals: arrivals(c, table, raw, bounds.queue_depth),
-    }
-}
-
-/// A number of bytes in whole sectors.
-fn sectors(c: &mut Checker, field: Field<u64>, default: u64, min: u64) -> u64 {
-    let key = field.key.clone();
-    let bytes = c.number(field, default, min..=COUNT_MAX);
-    c.rule(&key, bytes, bytes % SECTOR_BYTES == 0, "a multiple of 512");
-    bytes
-}
-
-fn check_range(c: &mut Checker, table: &str, request: u64, start: u64, range: u64, bounds: &Bounds) {
-    let drive = bounds.logical_bytes;
-    let keys = ["range_bytes", "start_bytes", "request_bytes"].map(|key| format!("{table}.{key}"));
-    if !c.clean(table) || (start.checked_add(range).is_some_and(|end| end <= drive) && request <= range) {
-        return;
-    }
-    let what = if request > range { "a request is longer than the range" } else { "the range ends beyond the drive" };
-    let fault = c.fault(c.culprit(&keys.each_ref().map(String::as_str)), what);
-    let found = format!("requests of {request} bytes in {range} bytes from {start}");
-    c.push(
-        fault
-            .found(found)
-            .expected(format!("request_bytes ≤ range_bytes, and an end within the drive's {drive} bytes")),
-    );
-}
-
-fn check_mix(c: &mut Checker, table: &str, read_fraction: f64, trim_fraction: f64) {
-    if c.clean(table) && read_fraction + trim_fraction > 1.0 {
-        let keys = [format!("{table}.read_fraction"), format!("{table}.trim_fraction")];
-        let fault = c.fault(c.culprit(&keys.each_ref().map(String::as_str)), "more than all requests");
-        let found = format!("read_fraction = {read_fraction:?}, trim_fraction = {trim_fraction:?}");
-        c.push(fault.found(found).expected("a sum of at most 1"));
-    }
-}
-
-fn arrivals(c: &mut Checker, table: &str, raw: &raw::Uniform, device_queue_depth: u32) -> Arrivals {
-    let queue_depth = c.optional(field!(table, raw.queue_depth), 1..=QUEUE_DEPTH_MAX);
-    let rate_per_s = c.optional(field!(table, raw.rate_per_s), 1e-6..=1e9);
-    let gap_ns = c.optional(field!(table, raw.burst_gap_ns), 1..=NS_MAX);
-    let requests = c.optional(field!(table, raw.burst_requests), 1..=COUNT_MAX);
-    match (queue_depth, rate_per_s, requests, gap_ns) {
-        (depth, None, None, None) => Arrivals::Closed { queue_depth: depth.unwrap_or(device_queue_depth) },
-        (None, Some(rate_per_s), None, None) => Arrivals::Poisson { rate_per_s },
-        (None, None, Some(requests), Some(gap_ns)) => Arrivals::Bursts { requests, gap_ns },
-        _ => {
-            if c.clean(table) {
-                c.push(arrivals_fault(c, table, raw));
-            }
-            Arrivals::Closed { queue_depth: device_queue_depth }
-        }
-    }
-}
-
-fn arrivals_fault(c: &Checker, table: &str, raw: &raw::Uniform) -> Fault {
-    let given = [
-        ("queue_depth", raw.queue_depth.is_some()),
-        ("rate_per_s", raw.rate_per_s.is_some()),
-        ("burst_requests", raw.burst_requests.is_some()),
-        ("burst_gap_ns", raw.burst_gap_ns.is_some()),
-    ];
-    let names: Vec<&str> = given.iter().filter(|(_, given)| *given).map(|(name, _)| *name).collect();
-    let keys: Vec<String> = names.iter().map(|name| format!("{table}.{name}")).collect();
-    let key = c.culprit(&keys.iter().map(String::as_str).collect::<Vec<_>>()).to_string();
-    c.fault(&key, "how requests arrive is not determined")
-        .found(names.join(" and "))
-        .expected("queue_depth (closed loop), or rate_per_s (open loop), or burst_requests with burst_gap_ns")
-}
-
-fn trace(c: &mut Checker, table: &str, raw: &raw::Trace) -> Trace {
-    let path = raw.path.clone().unwrap_or_default();
-    if path.is_empty() {
-        let fault = c.fault(&format!("{table}.path"), "missing").found("nothing").expected("the trace's file name");
-        c.push(fault);
-    }
-    Trace {
-        path: path.into(),
-        format: raw.format.clone(),
-        devices: raw.devices.clone().unwrap_or_default(),
-        beyond: beyond(c, table, raw),
-        skip_bad: raw.skip_bad.unwrap_or(false),
-        speed: c.number(field!(table, raw.speed), 1.0, 1e-6..=1e6),
-        closed_loop: raw.closed_loop.unwrap_or(false),
-        max_requests: c.optional(field!(table, raw.max_requests), 1..=COUNT_MAX),
-    }
-}
-
-fn beyond(c: &mut Checker, table: &str, raw: &raw::Trace) -> Beyond {
-    match (raw.fold.unwrap_or(false), raw.clip.unwrap_or(false)) {
-        (false, false) => Beyond::Error,
-        (true, false) => Beyond::Fold,
-        (false, true) => Beyond::Clip,
-        (true, true) => {
-            let keys = [format!("{table}.fold"), format!("{table}.clip")];
-            let fault = c.fault(c.culprit(&keys.each_ref().map(String::as_str)), "fold and clip exclude each other");
-            c.push(fault.found("fold = true and clip = true").expected("one of them"));
-            Beyond::Error
-        }
-    }
 }
 
 fn run(c: &mut Checker, raw: &raw::Run, workload: &Workload, bounds: &Bounds) -> Run {

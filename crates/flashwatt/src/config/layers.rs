@@ -1,0 +1,85 @@
+//! How one tree is laid over another: the user's file over a preset, the command line over both.
+
+use super::node::{Node, Table, Value, join};
+
+/// Values that are tagged from outside (`ftl = "page"` or `[ftl.page]`).
+pub(super) const TAGGED: [&str; 4] = ["ftl", "gc.policy", "workload", "run.precondition"];
+
+/// Keys of which only one group makes sense at a time: whoever writes a key of one group means to be rid of the others.
+const RIVALS: [(&str, &[&[&str]]); 4] = [
+    ("device", &[&["op_ratio"], &["spare_fraction"]]),
+    ("gc", &[&["low_watermark_blocks"], &["low_watermark_fraction"]]),
+    ("workload.uniform", ARRIVALS),
+    ("run.precondition.uniform", ARRIVALS),
+];
+
+const ARRIVALS: &[&[&str]] = &[&["queue_depth"], &["rate_per_s"], &["burst_gap_ns", "burst_requests"]];
+
+/// Lays `over` on `base`, key by key. Tables that are tagged from outside merge if the tags are equal and replace one
+/// another otherwise; a key drops its rivals of the layer below.
+pub(super) fn lay(base: &mut Node, over: Node) {
+    for (path, groups) in RIVALS {
+        if let (Some(base), Some(over)) = (base.table_mut(path), over.table(path)) {
+            drop_rivals(base, over, groups);
+        }
+    }
+    if let (Some(base), Some(over)) = (base.table_mut("device"), over.table("device")) {
+        drop_capacity(base, over);
+    }
+    lay_without_rivals(base, over);
+}
+
+/// As [`lay`], but keeps rivals: for overrides on one command line, where two rivals are a contradiction.
+pub(super) fn lay_without_rivals(base: &mut Node, over: Node) {
+    merge(base, over, "");
+}
+
+fn drop_rivals(base: &mut Table, over: &Table, groups: &[&[&str]]) {
+    let given = |group: &[&str]| group.iter().any(|&key| over.contains_key(key));
+    for group in groups {
+        if !given(group) && groups.iter().any(|other| given(other)) {
+            group.iter().for_each(|&key| drop(base.remove(key)));
+        }
+    }
+}
+
+/// Blocks, logical size, over-provisioning: two determine the third. Whoever overrides one of them means this:
+/// blocks or the logical size — a drive of another size with the same over-provisioning; the over-provisioning — the
+/// same flash (or, where the preset states no flash size, the same logical size) with another share of spare.
+fn drop_capacity(base: &mut Table, over: &Table) {
+    const OP: [&str; 2] = ["op_ratio", "spare_fraction"];
+    let has = |table: &Table, keys: &[&str]| keys.iter().any(|&key| table.contains_key(key));
+    let blocks = has(over, &["blocks_per_plane"]);
+    let logical = has(over, &["logical_bytes"]);
+    let op = has(over, &OP);
+    let dropped: &[&str] = match (blocks, logical, op) {
+        (false, false, false) => &[],
+        (true, false, false) if has(base, &OP) => &["logical_bytes"],
+        (false, true, false) if has(base, &OP) => &["blocks_per_plane"],
+        (false, false, true) if has(base, &["blocks_per_plane"]) => &["logical_bytes"],
+        (true, false, false) | (false, true, false) | (false, false, true) => &[],
+        _ => &["blocks_per_plane", "logical_bytes", "op_ratio", "spare_fraction"],
+    };
+    dropped.iter().for_each(|&key| drop(base.remove(key)));
+}
+
+fn merge(base: &mut Node, over: Node, path: &str) {
+    let same_tag = base.tag().is_some() && base.tag() == over.tag();
+    match (&mut base.value, over.value) {
+        (Value::Table(_), Value::String(_)) if same_tag && TAGGED.contains(&path) => {}
+        (Value::Table(table), Value::Table(over_table)) if same_tag || !TAGGED.contains(&path) => {
+            (base.place, base.origin) = (over.place, over.origin);
+            merge_tables(table, over_table, path);
+        }
+        (_, value) => *base = Node { place: over.place, origin: over.origin, value },
+    }
+}
+
+fn merge_tables(base: &mut Table, over: Table, path: &str) {
+    for (key, value) in over {
+        match base.get_mut(&key) {
+            Some(node) => merge(node, value, &join(path, &key)),
+            None => drop(base.insert(key, value)),
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The price table: mA and V as the user writes them, µA and mV as the engine reckons.
+
+use super::super::check::{Checker, Field, field};
+use super::super::raw;
+use super::super::{Dram, DramRule, Energy, EnergyMode, HostInterface, IdleAccounting, NandEnergy, Part};
+use super::{MB_S, NS_MAX, rate_or_none};
+use crate::units::Nanos;
+
+/// No part draws more: 10 A.
+const MA_MAX: f64 = 10_000.0;
+
+pub(super) fn energy(c: &mut Checker, raw: &raw::Energy, link: &raw::HostLink, page_bytes: u32) -> Energy {
+    let terminal_mv = millivolts(c, field!("energy", raw.terminal_v).or(5.0));
+    Energy {
+        mode: match raw.mode {
+            None | Some(raw::EnergyMode::Component) => EnergyMode::Component,
+            Some(raw::EnergyMode::Terminal) => EnergyMode::Terminal(terminal_mv),
+        },
+        idle_accounting: raw.idle_accounting.unwrap_or(IdleAccounting::AlwaysOn),
+        dram_rule: raw.dram_rule.unwrap_or(DramRule::PerOp),
+        controller: part(c, "energy.controller", &raw.controller),
+        dram: dram(c, &raw.dram, page_bytes),
+        nand: nand_energy(c, &raw.nand),
+        host_interface: host_interface(c, &raw.host_interface, link),
+    }
+}
+
+fn part(c: &mut Checker, table: &str, raw: &raw::Part) -> Part {
+    let idle_ua = microamperes(c, field!(table, raw.idle_ma));
+    let active_ua = active(c, field!(table, raw.active_ma), idle_ua);
+    Part { active_ua, idle_ua, millivolts: millivolts(c, field!(table, raw.volts)) }
+}
+
+fn dram(c: &mut Checker, raw: &raw::Dram, page_bytes: u32) -> Dram {
+    const TABLE: &str = "energy.dram";
+    let part = part(c, TABLE, &raw::Part { active_ma: raw.active_ma, idle_ma: raw.idle_ma, volts: raw.volts });
+    let map_access_ns = c.number(field!(TABLE, raw.map_access_ns), 50, 0..=NS_MAX);
+    let data_mb_s = rate_or_none(c, field!(TABLE, raw.data_mb_s));
+    // 10^6 bytes/s is one byte per 1000 ns.
+    let page_data_ns = data_mb_s.map_or(0, |rate| (f64::from(page_bytes) * 1000.0 / rate).round() as Nanos);
+    Dram { part, map_access_ns, page_data_ns }
+}
+
+fn nand_energy(c: &mut Checker, raw: &raw::NandEnergy) -> NandEnergy {
+    const TABLE: &str = "energy.nand";
+    let idle_ua = microamperes(c, field!(TABLE, raw.idle_ma));
+    let transfer = match raw.transfer_ma {
+        Some(raw::TransferCurrent::Ma(ma)) => Some(Field { key: format!("{TABLE}.transfer_ma"), value: Some(ma) }),
+        None | Some(raw::TransferCurrent::Operation) => None,
+    };
+    NandEnergy {
+        read_ua: active(c, field!(TABLE, raw.read_ma), idle_ua),
+        program_ua: active(c, field!(TABLE, raw.program_ma), idle_ua),
+        erase_ua: active(c, field!(TABLE, raw.erase_ma), idle_ua),
+        transfer_ua: transfer.map(|field| active(c, field, idle_ua)),
+        idle_ua,
+        millivolts: millivolts(c, field!(TABLE, raw.volts)),
+    }
+}
+
+fn host_interface(c: &mut Checker, raw: &raw::HostInterface, link: &raw::HostLink) -> HostInterface {
+    const TABLE: &str = "energy.host_interface";
+    let link_rate = link.bandwidth_mb_s.filter(|rate| MB_S.contains(rate)).unwrap_or(300.0);
+    HostInterface {
+        active_ua: microamperes(c, field!(TABLE, raw.active_ma)),
+        millivolts: millivolts(c, field!(TABLE, raw.volts)),
+        bandwidth_mb_s: c.number(field!(TABLE, raw.bandwidth_mb_s), link_rate, MB_S),
+    }
+}
+
+fn microamperes(c: &mut Checker, field: Field<f64>) -> u32 {
+    (c.required(field, 0.0..=MA_MAX) * 1000.0).round() as u32
+}
+
+fn millivolts(c: &mut Checker, field: Field<f64>) -> u32 {
+    (c.required(field, 0.001..=100.0) * 1000.0).round() as u32
+}
+
+/// A current in a state that draws no less than idling.
+fn active(c: &mut Checker, field: Field<f64>, idle_ua: u32) -> u32 {
+    let key = field.key.clone();
+    let (table, name) = key.rsplit_once('.').unwrap_or(("", &key));
+    let ua = microamperes(c, field);
+    if c.clean(table) && ua < idle_ua {
+        let fault = c.fault(c.culprit(&[&key, &format!("{table}.idle_ma")]), "less than the idle current");
+        let ma = |ua: u32| f64::from(ua) / 1000.0;
+        let found = format!("{name} = {:?}, idle_ma = {:?}", ma(ua), ma(idle_ua));
+        c.push(fault.found(found).expected(format!("{name} ≥ idle_ma")));
+    }
+    ua
+}

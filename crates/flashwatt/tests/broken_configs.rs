@@ -1,0 +1,430 @@
+//! Configurations that are wrong, and what the message must say about each: law 10.
+
+use flashwatt::config::{PRESETS, load};
+use flashwatt::{Error, Fault};
+use proptest::prelude::*;
+
+const FILE: &str = "my.toml";
+
+fn faults(text: &str, sets: &[&str]) -> Vec<Fault> {
+    let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
+    match load(text, FILE, &sets) {
+        Err(Error::Config(faults)) => faults,
+        Err(other) => panic!("not a configuration fault: {other}"),
+        Ok(_) => Vec::new(),
+    }
+}
+
+/// One broken configuration: the file's text, the overrides, and parts that one and the same line of the message holds.
+type Case = (&'static str, &'static [&'static str], &'static [&'static str]);
+
+const CASES: &[Case] = &[
+    // Names.
+    (
+        "[device]\nchanels = 4\n",
+        &[],
+        &["my.toml:2:1: device.chanels", "`chanels`", "`ways`", "did you mean `channels`?"],
+    ),
+    ("\n[devic]\nchannels = 4\n", &[], &["my.toml:2:2: devic", "unknown key", "did you mean `device`?"]),
+    ("[device.timing]\nread_us = 50\n", &[], &["my.toml:2:1: device.timing.read_us", "did you mean `read_ns`?"]),
+    (
+        "[device]\npreset = \"x25n\"\n",
+        &[],
+        &["my.toml:2:1: device.preset", "`x25n`", "`limit`", "did you mean `x25m`?"],
+    ),
+    ("", &["device.preset=energysym"], &["--set: device.preset", "did you mean `energysim`?"]),
+    ("ftl = \"pag\"\n", &[], &["my.toml:1:1: ftl", "`pag`", "did you mean `page`?"]),
+    ("[ftl.pages]\n", &[], &["my.toml:1:6: ftl.pages", "unknown name", "did you mean `page`?"]),
+    ("[ftl.page]\nalocation = \"static\"\n", &[], &["my.toml:2:1: ftl.page.alocation", "did you mean `allocation`?"]),
+    ("[ftl.page]\nallocation = \"dinamic\"\n", &[], &["my.toml:2:1", "`dinamic`", "did you mean `dynamic`?"]),
+    ("[gc]\npolicy = \"gredy\"\n", &[], &["my.toml:2:1: gc.policy", "`gredy`", "did you mean `greedy`?"]),
+    ("[gc.policy.gredy]\n", &[], &["my.toml:1:12: gc.policy.gredy", "did you mean `greedy`?"]),
+    ("[gc.policy.greedy]\nwindow = 3\n", &[], &["my.toml:2:1: gc.policy.greedy.window", "unknown parameter"]),
+    ("[wear]\npolicy = \"statik_swap\"\n", &[], &["my.toml:2:1: wear.policy", "did you mean `static_swap`?"]),
+    ("[controller]\npolicy = \"inorder\"\n", &[], &["my.toml:2:1", "`reads_first`", "did you mean `in_order`?"]),
+    ("[device.nand]\nprogram_order = \"ascend\"\n", &[], &["my.toml:2:1", "`ascend`", "`any`"]),
+    ("[energy]\nmode = \"terminals\"\n", &[], &["my.toml:2:1: energy.mode", "did you mean `terminal`?"]),
+    ("[energy]\nidle_accounting = \"alwayson\"\n", &[], &["my.toml:2:1", "did you mean `always_on`?"]),
+    ("", &["energy.dram_rule=perop"], &["--set: energy.dram_rule", "`perop`", "did you mean `per_op`?"]),
+    ("", &["energy.nand.transfer_ma=operations"], &["--set: energy.nand.transfer_ma", "did you mean `operation`?"]),
+    ("workload = \"unifrom\"\n", &[], &["my.toml:1:1: workload", "did you mean `uniform`?"]),
+    ("", &["run.precondition=full"], &["--set: run.precondition", "`full`", "`filled`", "`steady`"]),
+    ("", &["devise.channels=3"], &["--set: devise", "did you mean `device`?"]),
+    // Types.
+    ("[device]\nchannels = \"eight\"\n", &[], &["my.toml:2:1: device.channels", "\"eight\"", "a whole number"]),
+    ("[device]\nways = 2.5\n", &[], &["my.toml:2:1: device.ways", "2.5", "a whole number"]),
+    ("[device]\nways = -2\n", &[], &["my.toml:2:1: device.ways", "-2", "a whole number from 0"]),
+    ("[device]\nchannels = 5000000000\n", &[], &["my.toml:2:1", "5000000000", "to 4294967295"]),
+    ("[device]\nlogical_bytes = 99999999999999999999\n", &[], &["my.toml:2:1", "99999999999999999999", "64 bits"]),
+    ("[run]\nseed = 1e99999\n", &[], &["my.toml:2:1: run.seed", "inf", "a whole number"]),
+    ("device = 3\n", &[], &["my.toml:1:1: device", "found 3", "expected a table"]),
+    ("device = [1, 2]\n", &[], &["my.toml:1:1: device", "found a list", "expected a table"]),
+    ("[device.timing]\nread_ns = [1]\n", &[], &["my.toml:2:1", "found a list", "a whole number"]),
+    ("[gc]\npolicy = 5\n", &[], &["my.toml:2:1: gc.policy", "found 5", "the name of one policy"]),
+    ("[gc.policy.greedy]\n[gc.policy.fifo]\n", &[], &["gc.policy", "several", "the name of one policy"]),
+    ("[gc.policy]\n", &[], &["my.toml:1:5: gc.policy", "none", "the name of one policy"]),
+    ("[gc]\npreemptible = \"no\"\n", &[], &["my.toml:2:1", "the string \"no\"", "true or false"]),
+    ("[energy.nand]\ntransfer_ma = true\n", &[], &["my.toml:2:1", "found true", "a current in mA"]),
+    ("[energy.nand]\nread_ma = 2020-01-01\n", &[], &["my.toml:2:1", "a date or time", "a number"]),
+    ("[workload.uniform]\n[workload.trace]\n", &[], &["workload", "several names", "`trace`, `uniform`"]),
+    ("ftl = {}\n", &[], &["my.toml:1:1: ftl", "an empty table", "`page`"]),
+    ("ftl = 7\n", &[], &["my.toml:1:1: ftl", "found 7", "`page`"]),
+    ("[ftl]\npage = 7\n", &[], &["my.toml:2:1: ftl.page", "found 7", "a table"]),
+    (
+        "[run.precondition.filled]\nx = 1\n",
+        &[],
+        &["my.toml:1:19: run.precondition.filled", "takes no parameters", "found x"],
+    ),
+    (
+        "[workload.trace]\npath = \"a\"\ndevices = [0, \"one\"]\n",
+        &[],
+        &["my.toml:3:", "workload.trace.devices", "\"one\""],
+    ),
+    // TOML itself.
+    ("[device]\nchannels 4\n", &[], &["my.toml:2:", "not TOML", "`channels 4`"]),
+    ("[device\nchannels = 4\n", &[], &["my.toml:1:", "not TOML", "`[device`"]),
+    ("[device]\nways = 2\nways = 3\n", &[], &["my.toml:3:1", "duplicate key", "`ways = 3`"]),
+    ("", &["device.channels"], &["--set: device.channels", "not an override", "KEY=VALUE"]),
+    ("", &["=4"], &["--set", "not an override", "`=4`"]),
+    ("", &["device..ways=4"], &["--set: device..ways", "not a key"]),
+    ("", &["ftl='page"], &["--set: ftl", "not a TOML value", "`'page`"]),
+    ("", &["device.ways=4\n[gc]\npreemptible=true"], &["--set: device.ways", "a whole number"]),
+    // Ranges.
+    ("[device]\nchannels = 0\n", &[], &["my.toml:2:1: device.channels", "found 0", "1 to 1024"]),
+    ("[device]\nways = 65\n", &[], &["my.toml:2:1: device.ways", "found 65", "1 to 64"]),
+    ("[device]\npage_bytes = 4000\n", &[], &["my.toml:2:1: device.page_bytes", "4000", "a power of two"]),
+    ("[device]\npages_per_block = 65536\n", &[], &["my.toml:2:1", "65536", "2 to 65535"]),
+    ("[device.timing]\nprogram_ns = 0\n", &[], &["my.toml:2:1: device.timing.program_ns", "found 0", "1 to"]),
+    ("[device]\nop_ratio = nan\n", &[], &["my.toml:2:1: device.op_ratio", "NaN", "0.0 to"]),
+    ("[device]\nspare_fraction = 1.0\n", &[], &["my.toml:2:1: device.spare_fraction", "1.0", "0.0 to 0.99"]),
+    ("[device.host_link]\nbandwidth_mb_s = -3\n", &[], &["my.toml:2:1", "-3.0", "0.001 to"]),
+    ("[energy.nand]\nread_ma = inf\n", &[], &["my.toml:2:1: energy.nand.read_ma", "inf", "0.0 to"]),
+    ("[energy.controller]\nvolts = 0\n", &[], &["my.toml:2:1: energy.controller.volts", "0.0", "0.001 to"]),
+    ("[workload.uniform]\nread_fraction = 1.5\n", &[], &["my.toml:2:1", "1.5", "0.0 to 1.0"]),
+    ("[workload.uniform]\nrequests = 0\n", &[], &["my.toml:2:1: workload.uniform.requests", "found 0", "1 to"]),
+    ("[workload.uniform]\nrequest_bytes = 1000\n", &[], &["my.toml:2:1", "1000", "a multiple of 512"]),
+    ("[run.warmup]\nseconds = -1\n", &[], &["my.toml:2:1: run.warmup.seconds", "-1.0", "0.0 to"]),
+    // What must fit together.
+    ("[device]\nchannels = 1024\nways = 64\n", &[], &["device.channels", "too many dies", "65536", "at most 4096"]),
+    (
+        "[device]\nop_ratio = 0.1\nspare_fraction = 0.1\n",
+        &[],
+        &[
+            "my.toml:2:1: device.op_ratio",
+            "given twice",
+            "(physical − logical) / logical",
+            "(physical − logical) / physical",
+        ],
+    ),
+    ("", &["device.op_ratio=0.1", "device.spare_fraction=0.1"], &["--set: device.op_ratio", "given twice"]),
+    (
+        "[device]\nblocks_per_plane = 9\nlogical_bytes = 4096\nop_ratio = 0.1\n",
+        &[],
+        &["my.toml:4:1: device.op_ratio", "not determined", "all three", "two of blocks_per_plane"],
+    ),
+    (
+        "[device]\npreset = \"limit\"\nop_ratio = 0.001\n",
+        &[],
+        &[
+            "my.toml:3:1: device.op_ratio",
+            "32 spare blocks of 8224",
+            "at least 128",
+            "device.op_ratio = 0.0118 is the least",
+        ],
+    ),
+    ("", &["gc.low_watermark_blocks=2000"], &["--set: gc.low_watermark_blocks", "too little spare flash", "the least"]),
+    ("", &["device.logical_bytes=100"], &["--set: device.logical_bytes", "0 bytes for the host", "4096 to"]),
+    (
+        "[device]\nlogical_bytes = 40_000_000_000_000\n",
+        &[],
+        &["my.toml:2:1: device.logical_bytes", "too large", "17592186032128 bytes at 4096 bytes each"],
+    ),
+    (
+        "",
+        &["device.blocks_per_plane=10", "device.logical_bytes=80e9"],
+        &["--set", "does not fit the flash", "80000000000"],
+    ),
+    ("[ftl.page]\nmap_unit_bytes = 3000\n", &[], &["my.toml:2:1: ftl.page.map_unit_bytes", "3000", "4096 bytes"]),
+    ("[ftl.page]\nmap_unit_bytes = 8192\n", &[], &["my.toml:2:1", "does not divide the page", "8192"]),
+    (
+        "[device]\npages_per_block = 16384\n[ftl.page]\nmap_unit_bytes = 512\n",
+        &[],
+        &["my.toml:4:1: ftl.page.map_unit_bytes", "131072", "at most 65535"],
+    ),
+    (
+        "[gc]\nreserved_blocks = 3\n",
+        &[],
+        &["my.toml:2:1: gc.reserved_blocks", "watermark too low", "low_watermark_blocks = 3"],
+    ),
+    (
+        "[energy.dram]\nidle_ma = 200\n",
+        &[],
+        &["my.toml:2:1: energy.dram.idle_ma", "active_ma = 100.0, idle_ma = 200.0"],
+    ),
+    (
+        "[energy.nand]\ntransfer_ma = 1\n",
+        &[],
+        &["my.toml:2:1: energy.nand.transfer_ma", "transfer_ma = 1.0, idle_ma = 3.0"],
+    ),
+    ("[write_buffer]\nbytes = 100\n", &[], &["my.toml:2:1: write_buffer.bytes", "100", "at least 4096"]),
+    (
+        "[workload.uniform]\nread_fraction = 0.7\ntrim_fraction = 0.7\n",
+        &[],
+        &["my.toml:2:1: workload.uniform.read_fraction", "trim_fraction = 0.7", "at most 1"],
+    ),
+    (
+        "[workload.uniform]\nqueue_depth = 4\nrate_per_s = 100\n",
+        &[],
+        &["my.toml:2:1: workload.uniform.queue_depth", "queue_depth and rate_per_s", "open loop"],
+    ),
+    ("[workload.uniform]\nburst_requests = 4\n", &[], &["my.toml:2:1", "found burst_requests", "burst_gap_ns"]),
+    ("[workload.uniform]\nrange_bytes = 100e9\n", &[], &["my.toml:2:1", "beyond the drive", "80000000000 bytes"]),
+    ("[workload.uniform]\nrange_bytes = 512\n", &[], &["my.toml:2:1", "longer than the range", "4096"]),
+    ("workload = \"trace\"\n", &[], &["workload.trace.path", "missing", "file name"]),
+    (
+        "[workload.trace]\npath = \"a\"\nfold = true\nclip = true\n",
+        &[],
+        &["my.toml:3:1: workload.trace.fold", "exclude each other"],
+    ),
+    (
+        "[run.precondition.uniform]\nrequest_bytes = 7\n",
+        &[],
+        &["my.toml:2:1: run.precondition.uniform.request_bytes", "found 7"],
+    ),
+    ("[run]\nwarmup.requests = 100000\n", &[], &["my.toml:2:", "run.warmup.requests", "less than the 100000"]),
+];
+
+#[test]
+fn every_fault_is_named() {
+    for (text, sets, parts) in CASES {
+        let lines: Vec<String> = faults(text, sets).iter().map(ToString::to_string).collect();
+        let named = lines.iter().any(|line| parts.iter().all(|part| line.contains(part)));
+        assert!(named, "{text:?} {sets:?}\nshould say {parts:?}\nbut says\n{}", lines.join("\n"));
+    }
+}
+
+#[test]
+fn one_mistake_gives_one_fault() {
+    for (text, sets, _) in CASES {
+        let found = faults(text, sets);
+        assert_eq!(found.len(), 1, "{text:?} {sets:?}: {found:#?}");
+    }
+}
+
+#[test]
+fn every_fault_says_where_and_what_was_found_and_expected() {
+    for (text, sets, _) in CASES {
+        for fault in faults(text, sets) {
+            assert!(fault.place.file.is_some() && fault.found.is_some() && fault.expected.is_some(), "{fault:?}");
+        }
+    }
+}
+
+#[test]
+fn messages_speak_the_users_language() {
+    for (text, sets, _) in CASES {
+        for fault in faults(text, sets) {
+            let message = fault.to_string();
+            for leak in ["untagged", "variant", "struct ", "u32", "u64", "f64", "visitor", "Option", "`device` or"] {
+                assert!(!message.contains(leak), "{leak:?} in {message}");
+            }
+        }
+    }
+}
+
+#[test]
+fn all_faults_are_given_at_once_in_the_order_of_lines() {
+    let text = "[device]\nchanels = 4\nways = 65\n[energy.nand]\nread_ma = 1\n[wear]\npolicy = \"non\"\n";
+    let found = faults(text, &["run.seed=-1", "x", "ftl=pag"]);
+    let lines: Vec<_> = found.iter().map(|fault| fault.place.line).collect();
+    assert_eq!(lines, [Some(2), Some(3), Some(5), Some(7), None, None, None], "{found:#?}");
+}
+
+#[test]
+fn a_flood_of_faults_is_cut() {
+    let text: String = (0..100_000).map(|i| format!("key{i} = 0\n")).collect();
+    let found = faults(&text, &[]);
+    assert!((100..=102).contains(&found.len()), "{}", found.len());
+    let garbage = "= \n".repeat(100_000);
+    assert!((100..=102).contains(&faults(&garbage, &[]).len()));
+}
+
+#[test]
+fn huge_words_do_not_make_huge_messages() {
+    let word = "x".repeat(1_000_000);
+    for (text, set) in [
+        (format!("[device]\n{word} = 1\n"), String::new()),
+        (format!("ftl = \"{word}\"\n"), String::new()),
+        (format!("[device]\nchannels = \"{word}\"\n"), String::new()),
+        (format!("[device]\npreset = \"{word}\"\n"), String::new()),
+        (format!("[gc.policy.{word}]\n"), String::new()),
+        (format!("[wear]\npolicy = \"{word}\"\n"), String::new()),
+        (format!("[run.precondition.filled]\n{word} = 1\n"), String::new()),
+        (format!("[device {word}\n"), String::new()),
+        (String::new(), format!("{word}=1")),
+        (String::new(), format!("{word} {word}=1")),
+        (String::new(), format!("run.seed={word}")),
+        (String::new(), word.clone()),
+    ] {
+        let sets: Vec<&str> = Some(set.as_str()).filter(|set| !set.is_empty()).into_iter().collect();
+        let message = faults(&text, &sets).iter().map(ToString::to_string).collect::<String>();
+        assert!((1..2000).contains(&message.len()), "{} bytes", message.len());
+    }
+}
+
+#[test]
+fn deep_nesting_is_refused() {
+    for n in [17, 100, 100_000] {
+        let deep = "a.".repeat(n);
+        let brackets = "[".repeat(n);
+        for text in [format!("[{deep}b]\n"), format!("{deep}b = 1\n"), format!("a = {brackets}\n")] {
+            assert!(!faults(&text, &[]).is_empty());
+        }
+        assert!(!faults("", &[&format!("{deep}b=1")]).is_empty());
+        assert!(!faults("", &[&format!("ftl={brackets}")]).is_empty());
+    }
+}
+
+/// A bad value for every key that takes a number: none may slip through, and the fault must name the key.
+const BAD_NUMBERS: &[(&str, &str)] = &[
+    ("device.channels", "1025"),
+    ("device.ways", "0"),
+    ("device.planes", "0"),
+    ("device.blocks_per_plane", "0"),
+    ("device.pages_per_block", "1"),
+    ("device.page_bytes", "256"),
+    ("device.logical_bytes", "0"),
+    ("device.spare_fraction", "-0.1"),
+    ("device.op_ratio", "-0.1"),
+    ("device.timing.read_ns", "0"),
+    ("device.timing.program_ns", "0"),
+    ("device.timing.erase_ns", "0"),
+    ("device.timing.command_ns", "1e15"),
+    ("device.timing.page_transfer_ns", "1e15"),
+    ("device.timing.channel_switch_ns", "1e15"),
+    ("device.host_link.bandwidth_mb_s", "inf"),
+    ("device.host_link.command_ns", "1e15"),
+    ("device.host_link.queue_depth", "0"),
+    ("ftl.page.map_unit_bytes", "256"),
+    ("gc.low_watermark_blocks", "1"),
+    ("gc.low_watermark_fraction", "nan"),
+    ("gc.reserved_blocks", "0"),
+    ("wear.ratio", "0.5"),
+    ("wear.min_gap", "-1"),
+    ("write_buffer.bytes", "1e15"),
+    ("write_buffer.destage_fraction", "1.1"),
+    ("energy.terminal_v", "0"),
+    ("energy.controller.active_ma", "-1"),
+    ("energy.controller.idle_ma", "-1"),
+    ("energy.controller.volts", "101"),
+    ("energy.dram.active_ma", "nan"),
+    ("energy.dram.idle_ma", "1e9"),
+    ("energy.dram.volts", "-3.3"),
+    ("energy.dram.map_access_ns", "1e15"),
+    ("energy.dram.data_mb_s", "-1"),
+    ("energy.nand.read_ma", "-1"),
+    ("energy.nand.program_ma", "-1"),
+    ("energy.nand.erase_ma", "-1"),
+    ("energy.nand.transfer_ma", "-1"),
+    ("energy.nand.idle_ma", "-1"),
+    ("energy.nand.volts", "nan"),
+    ("energy.host_interface.active_ma", "-1"),
+    ("energy.host_interface.volts", "0"),
+    ("energy.host_interface.bandwidth_mb_s", "0"),
+    ("workload.uniform.requests", "0"),
+    ("workload.uniform.request_bytes", "0"),
+    ("workload.uniform.read_fraction", "-0.5"),
+    ("workload.uniform.trim_fraction", "nan"),
+    ("workload.uniform.align_bytes", "0"),
+    ("workload.uniform.start_bytes", "100"),
+    ("workload.uniform.range_bytes", "100"),
+    ("workload.uniform.rate_per_s", "0"),
+    ("workload.uniform.queue_depth", "0"),
+    ("workload.uniform.burst_gap_ns", "0"),
+    ("workload.uniform.burst_requests", "0"),
+    ("workload.trace.speed", "0"),
+    ("workload.trace.max_requests", "0"),
+    ("run.seed", "-1"),
+    ("run.warmup.requests", "-1"),
+    ("run.warmup.seconds", "nan"),
+    ("run.measure.requests", "0"),
+    ("run.measure.seconds", "0"),
+];
+
+#[test]
+fn every_number_is_checked() {
+    for (preset, _) in PRESETS {
+        for (key, value) in BAD_NUMBERS {
+            let found = faults("", &[&format!("device.preset={preset}"), &format!("{key}={value}")]);
+            let named = |fault: &&Fault| {
+                fault.place.file.as_deref() == Some("--set") && fault.place.key.as_deref() == Some(key)
+            };
+            assert_eq!(found.iter().filter(named).count(), 1, "{preset} {key}={value}: {found:#?}");
+        }
+    }
+}
+
+/// Lines and bytes of the presets, shuffled, cut, doubled and spoilt.
+fn mutated() -> impl Strategy<Value = String> {
+    let edits = prop::collection::vec((0_usize..10_000, 0_usize..6, any::<u8>(), any::<char>()), 1..12);
+    (0..PRESETS.len(), edits).prop_map(|(which, edits)| {
+        let mut text: Vec<char> = PRESETS[which].1.chars().collect();
+        for (at, how, byte, character) in edits {
+            mutate(&mut text, at, how, char::from(byte), character);
+        }
+        text.into_iter().collect()
+    })
+}
+
+fn mutate(text: &mut Vec<char>, at: usize, how: usize, byte: char, character: char) {
+    if text.is_empty() {
+        return;
+    }
+    let at = at % text.len();
+    let line_end = |from: usize| text[from..].iter().position(|&c| c == '\n').map_or(text.len(), |n| from + n);
+    match how {
+        0 => text[at] = byte,
+        1 => text[at] = character,
+        2 => text.insert(at, byte),
+        3 => drop(text.remove(at)),
+        4 => drop(text.drain(at..line_end(at)).count()),
+        _ => {
+            let line: Vec<char> = text[at..line_end(at)].to_vec();
+            let to = line_end((at * 7) % text.len());
+            text.splice(to..to, line);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn no_mutation_of_a_preset_panics(text in mutated()) {
+        check(&text, &[]);
+    }
+
+    #[test]
+    fn no_bytes_panic(text in "\\PC{0,200}|[a-z.=\\[\\]{}\"'0-9\n#_-]{0,200}") {
+        check(&text, &[]);
+    }
+
+    #[test]
+    fn no_override_panics(which in 0..BAD_NUMBERS.len(), value in "\\PC{0,20}|-?[0-9]{1,25}(\\.[0-9]{0,3})?(e-?[0-9]{1,3})?") {
+        check("", &[format!("{}={value}", BAD_NUMBERS[which].0)]);
+    }
+
+    #[test]
+    fn no_key_panics(set in "\\PC{0,40}|[a-z._=\"' \\[\\]-]{0,40}") {
+        check("", &[set]);
+    }
+}
+
+/// Loading ends in a configuration or in faults that have something to say.
+fn check(text: &str, sets: &[String]) {
+    match load(text, FILE, sets) {
+        Ok(config) => assert_eq!(config.sha256().len(), 64),
+        Err(Error::Config(faults)) => assert!(faults.iter().all(|fault| !fault.what.is_empty())),
+        Err(other) => panic!("not a configuration fault: {other}"),
+    }
+}
