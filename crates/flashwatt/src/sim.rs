@@ -20,8 +20,8 @@ use crate::stats::Histogram;
 use crate::units::{Lpn, Nanos, RequestId};
 use crate::workload::{Next, Workload};
 
-/// How often progress is told: every so many events.
-const EVENTS_PER_PROGRESS: u64 = 1 << 17;
+/// How often progress is told: every so many instants at which something happens.
+const INSTANTS_PER_PROGRESS: u64 = 1 << 16;
 
 /// A simulation.
 pub struct Sim<'w, P: Probe> {
@@ -200,15 +200,16 @@ impl<'w, P: Probe> Sim<'w, P> {
 
     fn event_loop(&mut self, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<(), End> {
         loop {
-            for _ in 0..EVENTS_PER_PROGRESS {
+            for _ in 0..INSTANTS_PER_PROGRESS {
+                self.settle()?;
                 match self.controller.events.peek() {
-                    Some((at, event)) if at == self.now => self.handle(at, event),
-                    _ if self.ask_host => self.ask_host().map_err(End::Failed)?,
-                    _ if self.controller.is_dirty() => {
-                        self.controller.dispatch(self.now, &mut self.brain, &mut self.hw);
-                    }
                     Some((at, _)) => self.now = at,
                     None => return Ok(()),
+                }
+                while let Some((at, event)) = self.controller.events.peek()
+                    && at == self.now
+                {
+                    self.handle(event);
                 }
             }
             if !progress(&self.progress()) {
@@ -217,12 +218,22 @@ impl<'w, P: Probe> Sim<'w, P> {
         }
     }
 
+    /// All completions of this instant are handled: asks the host for more, and starts what can start.
+    #[inline(always)]
+    fn settle(&mut self) -> Result<(), End> {
+        if self.ask_host {
+            self.ask_host().map_err(End::Failed)?;
+        }
+        self.controller.dispatch(self.now, &mut self.brain, &mut self.hw);
+        Ok(())
+    }
+
     /// One event of this instant.
     #[inline(always)]
-    fn handle(&mut self, now: Nanos, event: u32) {
+    fn handle(&mut self, event: u32) {
         self.controller.events.take(event);
         if event < self.events.link_in {
-            if let Some(ended) = self.controller.event(now, event, &mut self.brain, &mut self.hw) {
+            if let Some(ended) = self.controller.event(self.now, event, &mut self.brain, &mut self.hw) {
                 self.op_ended(ended);
             }
         } else if event == self.events.arrival {

@@ -35,10 +35,13 @@ impl Events {
     #[inline(always)]
     pub fn set(&mut self, resource: u32, at: Nanos) {
         debug_assert!(at <= self.horizon());
+        let key = at << self.shift | u64::from(resource);
         if self.taken == Some(resource) {
             self.taken = None;
+        } else if self.tree[self.leaves + resource as usize] == NEVER {
+            return self.enter(resource, key);
         }
-        self.update(resource, at << self.shift | u64::from(resource));
+        self.update(resource, key);
     }
 
     /// The next event: when, and of which resource.
@@ -60,6 +63,16 @@ impl Events {
     /// Takes back the event of a resource.
     pub fn cancel(&mut self, resource: u32) {
         self.update(resource, NEVER);
+    }
+
+    /// Sets a key where there was none: the walk up ends where an earlier event is in the way, mostly at once.
+    #[inline(always)]
+    fn enter(&mut self, resource: u32, key: u64) {
+        let mut at = self.leaves + resource as usize;
+        while at > 0 && self.tree[at] > key {
+            self.tree[at] = key;
+            at >>= 1;
+        }
     }
 
     #[inline(always)]
