@@ -109,6 +109,22 @@ impl Input {
         Ok(&self.buffer[start..self.start])
     }
 
+    /// Goes to the next place where `magic` stands, or to the end.
+    pub fn skip_to(&mut self, magic: &[u8]) -> Result<(), Error> {
+        loop {
+            if let Some(at) = memchr::memmem::find(&self.buffer[self.start..self.end], magic) {
+                self.start += at;
+                return Ok(());
+            }
+            // The beginning of one may stand at the end of what is read.
+            self.start = self.start.max(self.end.saturating_sub(magic.len() - 1));
+            if !self.fill()? {
+                self.start = self.end;
+                return Ok(());
+            }
+        }
+    }
+
     /// The next line, without LF or CR LF.
     #[inline]
     pub fn line(&mut self) -> Result<Line<'_>, Error> {

@@ -256,11 +256,16 @@ fn beyond(place: Place, end: u64, drive_bytes: u64) -> Error {
     trace_error(fault)
 }
 
-fn no_request(reader: &Reader) -> Error {
+/// Says why there is nothing to replay.
+pub fn no_request(reader: &Reader) -> Error {
     let mut fault = Fault::at(reader.file(), format!("no valid request in this {} trace", reader.format().name));
     let warnings = reader.warnings();
     if !warnings.is_empty() {
         fault = fault.found(warnings.join("; "));
+    }
+    if let [usual, others @ ..] = reader.format().events {
+        let others = others.iter().map(|event| format!("{}:{event}", reader.format().name)).collect::<Vec<_>>();
+        fault = fault.help(format!("requests are {usual} events unless the format is {}", others.join(" or ")));
     }
     trace_error(fault)
 }
