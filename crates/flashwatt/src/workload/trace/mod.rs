@@ -171,7 +171,8 @@ fn find_event(format: &Format, event: &str) -> Result<usize, Error> {
         None if format.events.is_empty() => Fault::key(KEY, format!("{} has no choice of events", format.name)),
         None => Fault::key(KEY, format!("unknown event of {}", format.name))
             .expected(format!("one of {}", format.events.join(", ")))
-            .nearest(nearest(event, format.events.iter().copied())),
+            // Any one letter is near any other.
+            .nearest(nearest(event, format.events.iter().copied().filter(|event| event.len() > 1))),
     };
     Err(fault.found(format!("`{event}`")).into())
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::*;
 use crate::config::{self, Beyond};
 use crate::host::Request;
+use crate::workload::rng::Rng;
 use crate::workload::{Next, Workload};
 
 /// A file that is removed when the test is over.
@@ -360,4 +361,123 @@ fn every_format_recognises_its_own_example_and_no_other() {
         let names: Vec<_> = matching(format.example).iter().map(|f| f.name).collect();
         assert_eq!(names, [format.name]);
     }
+}
+
+/// One fate for each line of a trace: the counts that must add up to the lines read.
+struct Fates {
+    good: u64,
+    bad: u64,
+    others: u64,
+    empty: u64,
+    position: u64,
+}
+
+/// Decodes `content` by a format, past every bad record. `None` if the format gave up on it.
+fn fates(format: &Format, content: &[u8]) -> Option<Fates> {
+    let input = Input::new(Box::new(std::io::Cursor::new(content.to_vec())), "t").expect("reading memory");
+    let mut decoder = (format.decode)(input, 0);
+    let (mut good, mut bad, mut last) = (0, 0, 0);
+    loop {
+        match decoder.next() {
+            Ok(Some(record)) => {
+                check(&record);
+                // A flush and the request after it come from one line.
+                good += u64::from(decoder.position() != last);
+                last = decoder.position();
+            }
+            Ok(None) => break,
+            Err(Halt::Bad(fault)) => {
+                bad += 1;
+                last = decoder.position();
+                assert!(!fault.what.is_empty() && !fault.column.is_empty());
+            }
+            Err(Halt::Stop(_)) => return None,
+        }
+    }
+    let position = decoder.position();
+    let lines = content.split(|&c| c == b'\n').take(position as usize);
+    let empty = lines.filter(|line| is_empty_or_comment(line)).count() as u64;
+    Some(Fates { good, bad, others: decoder.others(), empty, position })
+}
+
+fn is_empty_or_comment(line: &[u8]) -> bool {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let first = line.iter().find(|&&c| c != b' ' && c != b'\t');
+    first.is_none_or(|&c| c == b'#')
+}
+
+/// What every decoder owes to those who use its records.
+fn check(record: &Record) {
+    assert!(record.offset_bytes < 1 << 62 && record.bytes <= 1 << 62);
+    assert_eq!(record.bytes == 0, record.kind == RequestKind::Flush);
+}
+
+/// Flips, deletes, inserts or doubles up to eight bytes, or cuts the end off.
+fn mutate(content: &mut Vec<u8>, rng: &mut Rng) {
+    const LIKELY: &[u8] = b"0123456789-+.,:/ \t\n\r#RWDFNTZ[]()\0\xff";
+    for _ in 0..=rng.below(8) {
+        let at = rng.below(content.len() as u64) as usize;
+        let byte = LIKELY[rng.below(LIKELY.len() as u64) as usize];
+        match rng.below(6) {
+            0 => content[at] ^= 1 << rng.below(8),
+            1 => content[at] = byte,
+            2 => content.insert(at, byte),
+            3 if content.len() > 1 => drop(content.remove(at)),
+            4 => content.extend_from_within(at..),
+            5 if rng.below(8) == 0 => content.truncate(at + 1),
+            _ => content.insert(at, b'9'),
+        }
+    }
+}
+
+#[test]
+fn damage_is_never_silent_and_never_a_panic() {
+    for (number, format) in FORMATS.iter().enumerate() {
+        let binary = format.example.contains(&0);
+        let mut rng = Rng::new(number as u64);
+        for round in 0..3000 {
+            let mut content = format.example.to_vec();
+            mutate(&mut content, &mut rng);
+            let Some(f) = fates(format, &content) else { panic!("{} {round}: gave up", format.name) };
+            // A blank in a binary record is no empty line.
+            let empty = if binary { 0 } else { f.empty };
+            // What ends a text early (blkparse's summary) is one line more.
+            let told = f.good + f.bad + f.others + empty;
+            let end = u64::from(format.name == "blkparse" && told + 1 == f.position);
+            assert_eq!(told + end, f.position, "{} {round}: {}", format.name, content.escape_ascii());
+            let lines = content.split(|&c| c == b'\n').count() as u64;
+            assert!(binary || end == 1 || f.position == lines - u64::from(content.ends_with(b"\n")), "{}", format.name);
+            (format.detect)(&content);
+        }
+    }
+}
+
+#[test]
+fn examples_decode_without_a_fault() {
+    for format in FORMATS {
+        let fates = fates(format, format.example).expect("an example is readable");
+        assert!(fates.good >= 2 && fates.bad == 0, "{}", format.name);
+    }
+}
+
+#[test]
+fn registry_is_consistent() {
+    let mut names: Vec<_> = FORMATS.iter().flat_map(|f| f.aliases.iter().chain([&f.name])).collect();
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count);
+    for format in FORMATS {
+        assert!(!format.doc.is_empty() && !format.columns.is_empty());
+        assert!(find(format.name).is_ok_and(|(found, event)| found.name == format.name && event == 0));
+        for (index, event) in format.events.iter().enumerate() {
+            assert!(find(&format!("{}:{event}", format.name)).is_ok_and(|(_, found)| found == index));
+        }
+    }
+    assert_eq!(
+        message(find("blkparse:X").map(|_| ())),
+        "workload.trace.format: unknown event of blkparse; found `X`; expected one of D, C, Q"
+    );
+    let text = message(find("spc:D").map(|_| ()));
+    assert_eq!(text, "workload.trace.format: spc has no choice of events; found `D`");
 }
