@@ -3,7 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use flashwatt::workload::trace::{TraceInfo, info};
+use flashwatt::config::{self, Beyond};
+use flashwatt::workload::trace::{TraceInfo, TraceWorkload, info};
+use flashwatt::workload::{Next, Workload};
 
 /// A row of the README: what `trace info` must say, to the digits given there.
 struct Sample {
@@ -244,6 +246,40 @@ fn damaged_records_of_real_traces_are_named() {
     ] {
         let message = info(&folder.join(file), None, false).err().map_or_else(String::new, |e| e.to_string());
         assert!(message.starts_with(expected), "{message}");
+    }
+}
+
+#[test]
+fn every_request_is_replayed_on_a_small_drive() {
+    let Some(folder) = folder() else { return };
+    let drive = 256 << 20;
+    for sample in SAMPLES {
+        let cfg = config::Trace {
+            path: folder.join(sample.file),
+            format: None,
+            devices: Vec::new(),
+            beyond: Beyond::Fold,
+            skip_bad: sample.skip_bad,
+            speed: 1.0,
+            closed_loop: false,
+            max_requests: None,
+        };
+        let mut workload = TraceWorkload::open(&cfg, drive).unwrap_or_else(|e| panic!("{e}"));
+        let (mut now, mut given) = (0, 0);
+        loop {
+            match workload.next(now).unwrap_or_else(|e| panic!("{e}")) {
+                Next::Request(r) => {
+                    assert!(r.arrival_ns <= now && r.offset_bytes + r.bytes <= drive, "{}", sample.file);
+                    assert!(r.bytes > 0 && r.bytes % 512 == 0 && r.offset_bytes % 512 == 0, "{}", sample.file);
+                    given += 1;
+                }
+                Next::WaitUntil(t) if t > now => now = t,
+                Next::End => break,
+                next => panic!("{}: {next:?} at {now}", sample.file),
+            }
+        }
+        assert_eq!((given, workload.len_hint()), (sample.requests, Some(sample.requests)), "{}", sample.file);
+        assert!((now as f64 / 1e9 - sample.duration_s).abs() < 0.1, "{}: {now} ns", sample.file);
     }
 }
 

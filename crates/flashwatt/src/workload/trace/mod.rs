@@ -210,6 +210,7 @@ pub fn recognise(input: &mut Input) -> Result<&'static Format, Error> {
 }
 
 fn matching(sample: &[u8]) -> Vec<&'static Format> {
+    let sample = sample.strip_prefix(input::BYTE_ORDER_MARK).unwrap_or(sample);
     FORMATS.iter().filter(|format| (format.detect)(sample)).collect()
 }
 

@@ -7,7 +7,7 @@ use super::{Record, trace_error};
 use crate::config::{self, Beyond};
 use crate::error::{Error, Fault, Place};
 use crate::host::{Request, RequestKind};
-use crate::units::Nanos;
+use crate::units::{Nanos, SECTOR_BYTES};
 use crate::workload::{Next, SourceKind, Workload};
 
 /// Replays a trace.
@@ -30,8 +30,12 @@ pub struct TraceWorkload {
 impl TraceWorkload {
     /// Opens a trace for a drive of so many bytes.
     pub fn open(cfg: &config::Trace, drive_bytes: u64) -> Result<Self, Error> {
-        let sha256 = sha256(&cfg.path)?;
+        let drive_bytes = drive_bytes - drive_bytes % SECTOR_BYTES;
+        if drive_bytes == 0 {
+            return Err(Fault::key("device", "the drive holds no sector").into());
+        }
         let mut reader = Reader::open(cfg)?;
+        let sha256 = sha256(&cfg.path)?;
         let layout = Layout::of(&mut reader)?;
         if layout.requests() == 0 {
             return Err(no_request(&reader));

@@ -345,13 +345,14 @@ pub struct Text<F> {
     format: F,
     /// The request that follows the flush just given.
     after_flush: Option<Record>,
+    at_start: bool,
     others: u64,
 }
 
 impl<F: LineFormat + Send + 'static> Text<F> {
     /// Decodes `input` by `format`.
     pub fn boxed(input: Input, format: F) -> Box<dyn Decode> {
-        Box::new(Text { input, format, after_flush: None, others: 0 })
+        Box::new(Text { input, format, after_flush: None, at_start: true, others: 0 })
     }
 }
 
@@ -359,6 +360,10 @@ impl<F: LineFormat + Send> Decode for Text<F> {
     fn next(&mut self) -> Result<Option<Record>, Halt> {
         if let Some(record) = self.after_flush.take() {
             return Ok(Some(record));
+        }
+        if self.at_start {
+            self.at_start = false;
+            self.input.skip_byte_order_mark()?;
         }
         loop {
             let line = match self.input.line()? {
