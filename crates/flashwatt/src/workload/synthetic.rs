@@ -16,8 +16,10 @@ use crate::units::Nanos;
 #[derive(Clone, Debug)]
 pub struct Uniform {
     rng: Rng,
-    left: u64,
     requests: u64,
+    /// Two counters that only grow: `next` need not wait for what `done` wrote, as it would for a number outstanding.
+    issued: u64,
+    completed: u64,
     bytes: u64,
     start: u64,
     align: u64,
@@ -40,7 +42,7 @@ enum Order {
 /// When the next request comes.
 #[derive(Clone, Debug)]
 enum Clock {
-    Closed { queue_depth: u32, outstanding: u32 },
+    Closed { queue_depth: u64 },
     Poisson { mean_gap_ns: f64, at: Nanos },
     Bursts { requests: u64, gap_ns: Nanos, at: Nanos, left: u64 },
 }
@@ -54,8 +56,9 @@ impl Uniform {
         let clock = Clock::new(cfg.arrivals, &mut rng);
         Uniform {
             rng,
-            left: cfg.requests,
             requests: cfg.requests,
+            issued: 0,
+            completed: 0,
             bytes: cfg.request_bytes,
             start: cfg.start_bytes,
             align,
@@ -95,14 +98,14 @@ impl Uniform {
 impl Workload for Uniform {
     #[inline]
     fn next(&mut self, now: Nanos) -> Result<Next, Error> {
-        if self.left == 0 {
+        if self.issued == self.requests {
             return Ok(Next::End);
         }
-        let arrival_ns = match self.clock.take(now, &mut self.rng) {
+        let arrival_ns = match self.clock.take(now, self.issued - self.completed, &mut self.rng) {
             Ok(at) => at,
             Err(wait) => return Ok(wait),
         };
-        self.left -= 1;
+        self.issued += 1;
         let kind = self.kind_of_next();
         let offset_bytes = self.start + self.slot_of_next() * self.align;
         Ok(Next::Request(Request { arrival_ns, kind, offset_bytes, bytes: self.bytes, fua: false }))
@@ -110,9 +113,8 @@ impl Workload for Uniform {
 
     #[inline]
     fn done(&mut self, _now: Nanos) {
-        if let Clock::Closed { outstanding, .. } = &mut self.clock {
-            *outstanding = outstanding.saturating_sub(1);
-        }
+        debug_assert!(self.completed < self.issued, "a completion without a request");
+        self.completed += 1;
     }
 
     fn name(&self) -> &str {
@@ -131,7 +133,7 @@ impl Workload for Uniform {
 impl Clock {
     fn new(arrivals: Arrivals, rng: &mut Rng) -> Self {
         match arrivals {
-            Arrivals::Closed { queue_depth } => Clock::Closed { queue_depth: queue_depth.max(1), outstanding: 0 },
+            Arrivals::Closed { queue_depth } => Clock::Closed { queue_depth: u64::from(queue_depth.max(1)) },
             Arrivals::Poisson { rate_per_s } => {
                 let mean_gap_ns = 1e9 / rate_per_s;
                 Clock::Poisson { mean_gap_ns, at: exponential_ns(mean_gap_ns, rng) }
@@ -145,15 +147,10 @@ impl Clock {
 
     /// The arrival time of the request that is due, or what to wait for.
     #[inline]
-    fn take(&mut self, now: Nanos, rng: &mut Rng) -> Result<Nanos, Next> {
+    fn take(&mut self, now: Nanos, outstanding: u64, rng: &mut Rng) -> Result<Nanos, Next> {
         match self {
-            Clock::Closed { queue_depth, outstanding } => {
-                if outstanding >= queue_depth {
-                    return Err(Next::WaitForCompletion);
-                }
-                *outstanding += 1;
-                Ok(now)
-            }
+            Clock::Closed { queue_depth } if outstanding >= *queue_depth => Err(Next::WaitForCompletion),
+            Clock::Closed { .. } => Ok(now),
             Clock::Poisson { mean_gap_ns, at } => {
                 let due = due(*at, now)?;
                 *at = due.saturating_add(exponential_ns(*mean_gap_ns, rng));

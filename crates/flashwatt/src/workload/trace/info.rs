@@ -5,11 +5,12 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::Record;
 use super::input::{base_name, sha256};
 use super::layout::Layout;
 use super::reader::Reader;
-use super::{Record, trace_error};
-use crate::error::{Error, Fault};
+use super::replay::no_request;
+use crate::error::Error;
 use crate::host::RequestKind;
 
 /// What `trace info` tells.
@@ -77,7 +78,7 @@ pub fn info(path: &Path, format: Option<&str>, skip_bad: bool) -> Result<TraceIn
     let mut sums = Sums::default();
     let layout = Layout::of_each(&mut reader, |record| sums.add(record))?;
     if layout.requests() == 0 {
-        return Err(trace_error(Fault::at(reader.file(), "no valid request in this trace")));
+        return Err(no_request(&reader));
     }
     Ok(sums.info(path, sha256(path)?, &layout, &reader))
 }

@@ -13,6 +13,9 @@ const BUFFER_BYTES: usize = 256 << 10;
 /// A longer line is no record of any format (the longest real ones carry a few hundred content hashes).
 const LINE_BYTES_MAX: usize = 1 << 20;
 
+/// What some editors put before UTF-8 text.
+pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// How the file is packed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Packing {
@@ -68,8 +71,14 @@ impl Input {
     pub fn open(path: &Path) -> Result<Self, Error> {
         let io_error = |source| Error::Io { path: path.display().to_string(), source };
         let file = File::open(path).map_err(io_error)?;
-        if file.metadata().map_err(io_error)?.is_dir() {
+        let metadata = file.metadata().map_err(io_error)?;
+        if metadata.is_dir() {
             return Err(io_error(io::Error::from(io::ErrorKind::IsADirectory)));
+        }
+        if !metadata.is_file() {
+            let place = Place { file: Some(base_name(path)), ..Place::default() };
+            let fault = Fault::at(place, "not a regular file").help("a trace is read twice: save it to a file first");
+            return Err(Error::Trace(Box::new(fault)));
         }
         let mut input = Input::new(Box::new(file), &base_name(path)).map_err(io_error)?;
         input.path = path.display().to_string();
@@ -90,28 +99,52 @@ impl Input {
     }
 
     /// Lines given away so far: the number of the line that was read last.
-    pub fn line_number(&self) -> u64 {
+    pub(super) fn line_number(&self) -> u64 {
         self.lines
     }
 
+    /// Passes over the mark that some editors put before UTF-8 text.
+    pub(super) fn skip_byte_order_mark(&mut self) -> Result<(), Error> {
+        if self.lines == 0 && self.peek(BYTE_ORDER_MARK.len())?.0 == BYTE_ORDER_MARK {
+            self.start += BYTE_ORDER_MARK.len();
+        }
+        Ok(())
+    }
+
     /// Up to `bytes` bytes from the present place, without moving on, and whether that is all there is.
-    pub fn peek(&mut self, bytes: usize) -> Result<(&[u8], bool), Error> {
+    pub(super) fn peek(&mut self, bytes: usize) -> Result<(&[u8], bool), Error> {
         while self.end - self.start < bytes && self.fill()? {}
         let shown = bytes.min(self.end - self.start);
         Ok((&self.buffer[self.start..self.start + shown], self.ended && shown == self.end - self.start))
     }
 
     /// The next `bytes` bytes, fewer only at the end.
-    pub fn take(&mut self, bytes: usize) -> Result<&[u8], Error> {
+    pub(super) fn take(&mut self, bytes: usize) -> Result<&[u8], Error> {
         while self.end - self.start < bytes && self.fill()? {}
         let start = self.start;
         self.start = self.end.min(start + bytes);
         Ok(&self.buffer[start..self.start])
     }
 
+    /// Goes to the next place where `magic` stands, or to the end.
+    pub(super) fn skip_to(&mut self, magic: &[u8]) -> Result<(), Error> {
+        loop {
+            if let Some(at) = memchr::memmem::find(&self.buffer[self.start..self.end], magic) {
+                self.start += at;
+                return Ok(());
+            }
+            // The beginning of one may stand at the end of what is read.
+            self.start = self.start.max(self.end.saturating_sub(magic.len() - 1));
+            if !self.fill()? {
+                self.start = self.end;
+                return Ok(());
+            }
+        }
+    }
+
     /// The next line, without LF or CR LF.
     #[inline]
-    pub fn line(&mut self) -> Result<Line<'_>, Error> {
+    pub(super) fn line(&mut self) -> Result<Line<'_>, Error> {
         let mut searched = 0;
         loop {
             let unsearched = &self.buffer[self.start + searched..self.end];

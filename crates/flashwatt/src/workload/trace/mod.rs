@@ -17,17 +17,33 @@
 use crate::error::{Error, Fault, Place, nearest};
 use crate::host::RequestKind;
 
+mod alibaba;
+mod blkparse;
+mod blktrace;
+mod csv;
+mod diskmon;
+mod disksim;
+mod fio;
+mod fiu;
+mod fiu_iodedup;
 mod info;
 mod input;
 mod layout;
+mod linux;
 mod msr;
+mod nbd;
 mod reader;
+mod records;
 mod replay;
 mod spc;
 mod ssdsim;
+mod systor17;
+mod tencent;
 #[cfg(test)]
 mod tests;
 mod text;
+mod tracefs;
+mod vscsi;
 mod zstd;
 
 pub use info::{DeviceInfo, TraceInfo, info};
@@ -36,7 +52,25 @@ pub use replay::TraceWorkload;
 pub use text::Bad;
 
 /// Every format that a configuration can name; adding one is adding a line here.
-pub const FORMATS: &[Format] = &[ssdsim::FORMAT, spc::FORMAT, msr::FORMAT];
+pub const FORMATS: &[Format] = &[
+    ssdsim::FORMAT,
+    spc::FORMAT,
+    msr::FORMAT,
+    disksim::FORMAT,
+    csv::FORMAT,
+    fiu::FORMAT,
+    fiu_iodedup::FORMAT,
+    blkparse::FORMAT,
+    diskmon::FORMAT,
+    nbd::FORMAT,
+    vscsi::FORMAT,
+    tracefs::FORMAT,
+    blktrace::FORMAT,
+    fio::FORMAT,
+    alibaba::FORMAT,
+    tencent::FORMAT,
+    systor17::FORMAT,
+];
 
 /// One record of a trace, in the units of the simulator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,14 +106,17 @@ pub struct Format {
     pub doc: &'static str,
     /// Columns with their units.
     pub columns: &'static str,
+    /// For a log in which one request leaves several events: those that may stand for it, the usual one first. Another
+    /// is chosen by `format:event`.
+    pub events: &'static [&'static str],
     /// Was the decoder tried on a real file?
     pub tried: bool,
     /// A few records, for tests and documentation.
     pub example: &'static [u8],
     /// Do these first bytes (whole lines, unless binary) look like this format?
     pub detect: fn(sample: &[u8]) -> bool,
-    /// Makes a decoder.
-    pub decode: fn(Input) -> Box<dyn Decode>,
+    /// Makes a decoder; the number is that of the event (0 where there is no choice).
+    pub decode: fn(Input, usize) -> Box<dyn Decode>,
 }
 
 /// What a decoder says instead of a record.
@@ -112,18 +149,36 @@ fn believed(record: Record, size_column: &'static str) -> Result<text::Entry, Bo
     Ok(text::Entry::Request(record))
 }
 
-/// The format of that name.
-pub fn find(name: &str) -> Result<&'static Format, Error> {
+/// The format of that name and, for `format:event`, the number of that event.
+pub fn find(name: &str) -> Result<(&'static Format, usize), Error> {
+    let (name, event) = name.split_once(':').map_or((name, None), |(name, event)| (name, Some(event)));
     let known = |format: &&Format| format.name == name || format.aliases.contains(&name);
-    if let Some(format) = FORMATS.iter().find(known) {
-        return Ok(format);
-    }
-    let names = || FORMATS.iter().flat_map(|format| std::iter::once(&format.name).chain(format.aliases).copied());
-    let fault = Fault::key("workload.trace.format", "unknown trace format")
-        .found(format!("`{name}`"))
-        .expected(format!("one of {}", FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ")))
-        .nearest(nearest(name, names()));
-    Err(fault.into())
+    let Some(format) = FORMATS.iter().find(known) else {
+        let names = FORMATS.iter().flat_map(|format| std::iter::once(&format.name).chain(format.aliases).copied());
+        let fault = Fault::key(KEY, "unknown trace format").found(format!("`{name}`"));
+        return Err(fault.expected(format!("one of {}", names_of(FORMATS))).nearest(nearest(name, names)).into());
+    };
+    let event = event.map_or(Ok(0), |event| find_event(format, event))?;
+    Ok((format, event))
+}
+
+/// The configuration key of a trace's format.
+const KEY: &str = "workload.trace.format";
+
+fn find_event(format: &Format, event: &str) -> Result<usize, Error> {
+    let fault = match format.events.iter().position(|known| *known == event) {
+        Some(index) => return Ok(index),
+        None if format.events.is_empty() => Fault::key(KEY, format!("{} has no choice of events", format.name)),
+        None => Fault::key(KEY, format!("unknown event of {}", format.name))
+            .expected(format!("one of {}", format.events.join(", ")))
+            // Any one letter is near any other.
+            .nearest(nearest(event, format.events.iter().copied().filter(|event| event.len() > 1))),
+    };
+    Err(fault.found(format!("`{event}`")).into())
+}
+
+fn names_of<'a>(formats: impl IntoIterator<Item = &'a Format>) -> String {
+    formats.into_iter().map(|format| format.name).collect::<Vec<_>>().join(", ")
 }
 
 /// Unpacked bytes that recognition looks at.
@@ -134,7 +189,6 @@ pub fn recognise(input: &mut Input) -> Result<&'static Format, Error> {
     let place = Place { file: Some(input.name().to_string()), ..Place::default() };
     let (sample, whole) = input.peek(SAMPLE_BYTES)?;
     let candidates = matching(if whole { sample } else { whole_lines(sample) });
-    let names = |formats: &[&Format]| formats.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
     match candidates[..] {
         [format] => Ok(format),
         [] if sample.is_empty() => Err(trace_error(Fault::at(place, "the trace is empty"))),
@@ -142,13 +196,13 @@ pub fn recognise(input: &mut Input) -> Result<&'static Format, Error> {
             let first = sample.split(|&c| c == b'\n').next().unwrap_or_default();
             let fault = Fault::at(place, "the trace's format was not recognised")
                 .found(format!("`{}`", first[..first.len().min(64)].trim_ascii_end().escape_ascii()))
-                .expected(format!("one of {}", names(&FORMATS.iter().collect::<Vec<_>>())))
+                .expected(format!("one of {}", names_of(FORMATS)))
                 .help("name it with --format");
             Err(trace_error(fault))
         }
         _ => {
             let fault = Fault::at(place, "the trace could be of several formats")
-                .found(names(&candidates))
+                .found(names_of(candidates))
                 .help("name one with --format");
             Err(trace_error(fault))
         }
@@ -156,6 +210,7 @@ pub fn recognise(input: &mut Input) -> Result<&'static Format, Error> {
 }
 
 fn matching(sample: &[u8]) -> Vec<&'static Format> {
+    let sample = sample.strip_prefix(input::BYTE_ORDER_MARK).unwrap_or(sample);
     FORMATS.iter().filter(|format| (format.detect)(sample)).collect()
 }
 

@@ -1,6 +1,8 @@
 //! MSR Cambridge's format (Narayanan, Donnelly, Rowstron: *Write Off-Loading*, FAST 2008), from Windows' event tracing.
 
-use super::text::{Bad, Columns, Commas, Entry, LineFormat, Text, bytes_range, looks_like};
+use super::text::{
+    Bad, Columns, Commas, Entry, Headed, LineFormat, Operations, Text, bytes_range, looks_like, operation,
+};
 use super::{Format, Record, believed};
 use crate::host::RequestKind;
 
@@ -10,12 +12,16 @@ pub const FORMAT: Format = Format {
     aliases: &["msr-cambridge"],
     doc: "MSR Cambridge CSV",
     columns: "time (FILETIME, 100 ns), host, disk, Read or Write, offset (B), bytes, response time (100 ns)",
+    events: &[],
     tried: true,
     example:
         b"128166372003061629,web,0,Read,7014609920,24576,41286\n128166372016382155,web,0,Write,2517917696,4096,704\n",
-    detect: |sample| looks_like(Msr::default(), sample),
-    decode: |input| Text::boxed(input, Msr::default()),
+    detect: |sample| looks_like(Headed::<Msr>::default(), sample),
+    decode: |input, _| Text::boxed(input, Headed::<Msr>::default()),
 };
+
+/// Windows' words.
+pub const READ_OR_WRITE: &Operations = &[(b"Read", RequestKind::Read), (b"Write", RequestKind::Write)];
 
 /// A FILETIME counts these.
 const TICK_NS: u64 = 100;
@@ -36,7 +42,7 @@ impl LineFormat for Msr {
         let time_ns = columns.time("time (FILETIME)", TICK_NS)?;
         let host = columns.field("host")?;
         let disk = columns.number("disk")?;
-        let kind = word(columns.field("operation")?)?;
+        let kind = operation(columns.field("operation")?, READ_OR_WRITE, "Read or Write")?;
         let offset = columns.number("offset")?;
         let size = columns.number("bytes")?;
         columns.field("response time")?;
@@ -69,14 +75,5 @@ impl Msr {
         }
         self.hosts.push(host.to_vec());
         Ok(self.hosts.len() - 1)
-    }
-}
-
-#[inline(always)]
-fn word(field: &[u8]) -> Result<RequestKind, Box<Bad>> {
-    match field {
-        b"Read" => Ok(RequestKind::Read),
-        b"Write" => Ok(RequestKind::Write),
-        other => Err(Bad::field("operation", "unknown operation", other, "Read or Write")),
     }
 }

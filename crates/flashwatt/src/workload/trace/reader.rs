@@ -39,11 +39,11 @@ impl Reader {
     pub fn new(path: &Path, format: Option<&str>, skip_bad: bool) -> Result<Self, Error> {
         let given = format.map(find).transpose()?;
         let mut input = Input::open(path)?;
-        let format = match given {
-            Some(format) => format,
-            None => recognise(&mut input)?,
+        let (format, event) = match given {
+            Some(given) => given,
+            None => (recognise(&mut input)?, 0),
         };
-        let decoder = (format.decode)(input);
+        let decoder = (format.decode)(input, event);
         Ok(Reader {
             decoder,
             format,

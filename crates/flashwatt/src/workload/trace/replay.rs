@@ -7,7 +7,7 @@ use super::{Record, trace_error};
 use crate::config::{self, Beyond};
 use crate::error::{Error, Fault, Place};
 use crate::host::{Request, RequestKind};
-use crate::units::Nanos;
+use crate::units::{Nanos, SECTOR_BYTES};
 use crate::workload::{Next, SourceKind, Workload};
 
 /// Replays a trace.
@@ -30,8 +30,12 @@ pub struct TraceWorkload {
 impl TraceWorkload {
     /// Opens a trace for a drive of so many bytes.
     pub fn open(cfg: &config::Trace, drive_bytes: u64) -> Result<Self, Error> {
-        let sha256 = sha256(&cfg.path)?;
+        let drive_bytes = drive_bytes - drive_bytes % SECTOR_BYTES;
+        if drive_bytes == 0 {
+            return Err(Fault::key("device", "the drive holds no sector").into());
+        }
         let mut reader = Reader::open(cfg)?;
+        let sha256 = sha256(&cfg.path)?;
         let layout = Layout::of(&mut reader)?;
         if layout.requests() == 0 {
             return Err(no_request(&reader));
@@ -256,11 +260,16 @@ fn beyond(place: Place, end: u64, drive_bytes: u64) -> Error {
     trace_error(fault)
 }
 
-fn no_request(reader: &Reader) -> Error {
+/// Says why there is nothing to replay.
+pub fn no_request(reader: &Reader) -> Error {
     let mut fault = Fault::at(reader.file(), format!("no valid request in this {} trace", reader.format().name));
     let warnings = reader.warnings();
     if !warnings.is_empty() {
         fault = fault.found(warnings.join("; "));
+    }
+    if let [usual, others @ ..] = reader.format().events {
+        let others = others.iter().map(|event| format!("{}:{event}", reader.format().name)).collect::<Vec<_>>();
+        fault = fault.help(format!("requests are {usual} events unless the format is {}", others.join(" or ")));
     }
     trace_error(fault)
 }

@@ -1,6 +1,8 @@
 //! The Storage Performance Council's format (1999), in which the UMass repository keeps Financial and WebSearch.
 
-use super::text::{Bad, Columns, Commas, Entry, LineFormat, NS_PER_S, Text, looks_like, sector_and_bytes};
+use super::text::{
+    Bad, Columns, Commas, Entry, LineFormat, NS_PER_S, Operations, Text, looks_like, operation, sector_and_bytes,
+};
 use super::{Format, Record, believed};
 use crate::host::RequestKind;
 
@@ -10,11 +12,16 @@ pub const FORMAT: Format = Format {
     aliases: &[],
     doc: "SPC trace file (UMass Financial, WebSearch)",
     columns: "ASU (device), LBA (512 B), bytes, operation (r or w), time (s)",
+    events: &[],
     tried: true,
     example: b"0,303,4096,w,0.000000\n1,240840,4096,R,0.026214\n0,311,8192,W,0.078643\n",
     detect: |sample| looks_like(Spc, sample),
-    decode: |input| Text::boxed(input, Spc),
+    decode: |input, _| Text::boxed(input, Spc),
 };
+
+/// `r` or `w`, in either case.
+pub const R_OR_W: &Operations =
+    &[(b"r", RequestKind::Read), (b"w", RequestKind::Write), (b"R", RequestKind::Read), (b"W", RequestKind::Write)];
 
 struct Spc;
 
@@ -25,20 +32,10 @@ impl LineFormat for Spc {
         let device = columns.number("ASU")?;
         let sector = columns.number("LBA")?;
         let size = columns.number("bytes")?;
-        let kind = letter(columns.field("operation")?)?;
+        let kind = operation(columns.field("operation")?, R_OR_W, "r or w")?;
         let time_ns = columns.time("time (s)", NS_PER_S)?;
         columns.end()?;
         let (offset_bytes, bytes) = sector_and_bytes(("LBA", sector), ("bytes", size))?;
         believed(Record { time_ns, device, offset_bytes, bytes, kind, fua: false }, "bytes")
-    }
-}
-
-/// `r` or `w`, in either case.
-#[inline(always)]
-pub fn letter(field: &[u8]) -> Result<RequestKind, Box<Bad>> {
-    match field {
-        b"r" | b"R" => Ok(RequestKind::Read),
-        b"w" | b"W" => Ok(RequestKind::Write),
-        other => Err(Bad::field("operation", "unknown operation", other, "r or w")),
     }
 }

@@ -1,6 +1,6 @@
 //! SSDsim's ASCII format, which MQSim reads as well: `time device sector sectors op`.
 
-use super::text::{Bad, Blanks, Columns, Entry, LineFormat, Text, looks_like, sectors_range};
+use super::text::{Bad, Blanks, Columns, Entry, LineFormat, Operations, Text, looks_like, operation, sectors_range};
 use super::{Format, Record, believed};
 use crate::host::RequestKind;
 
@@ -10,11 +10,15 @@ pub const FORMAT: Format = Format {
     aliases: &["mqsim"],
     doc: "SSDsim and MQSim ASCII",
     columns: "time (ns), device, first sector (512 B), sectors, operation (1 = read, 0 = write)",
+    events: &[],
     tried: true,
     example: b"0 0 303 8 0\n26214000 1 240840 8 1\n26214001 0 311 16 0\n",
     detect: |sample| looks_like(Ssdsim, sample),
-    decode: |input| Text::boxed(input, Ssdsim),
+    decode: |input, _| Text::boxed(input, Ssdsim),
 };
+
+/// SSDsim's, MQSim's and FIU's: 1 reads, 0 writes.
+pub const ONE_IS_READ: &Operations = &[(b"1", RequestKind::Read), (b"0", RequestKind::Write)];
 
 struct Ssdsim;
 
@@ -26,19 +30,9 @@ impl LineFormat for Ssdsim {
         let device = columns.number("device")?;
         let sector = columns.number("first sector")?;
         let sectors = columns.number("sectors")?;
-        let kind = one_is_read(columns.field("operation")?)?;
+        let kind = operation(columns.field("operation")?, ONE_IS_READ, "1 (read) or 0 (write)")?;
         columns.end()?;
         let (offset_bytes, bytes) = sectors_range(("first sector", sector), ("sectors", sectors))?;
         believed(Record { time_ns, device, offset_bytes, bytes, kind, fua: false }, "sectors")
-    }
-}
-
-/// SSDsim's and MQSim's letters: 1 reads, 0 writes.
-#[inline(always)]
-pub fn one_is_read(field: &[u8]) -> Result<RequestKind, Box<Bad>> {
-    match field {
-        b"1" => Ok(RequestKind::Read),
-        b"0" => Ok(RequestKind::Write),
-        other => Err(Bad::field("operation", "unknown operation", other, "1 (read) or 0 (write)")),
     }
 }

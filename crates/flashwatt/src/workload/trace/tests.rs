@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::*;
 use crate::config::{self, Beyond};
 use crate::host::Request;
+use crate::workload::rng::Rng;
 use crate::workload::{Next, Workload};
 
 /// A file that is removed when the test is over.
@@ -236,6 +237,88 @@ const BROKEN: &[(&str, &str, &str)] = &[
         "t:1: time (FILETIME): time too large; found `184467440737095517`; expected a time below 2^64 ns (584 years) \
          (--skip-bad leaves such records out)",
     ),
+    (
+        "disksim",
+        "0.5 0 8 8 1g\n",
+        "t:1: flags: unknown operation; found `1g`; expected hexadecimal flags: 1 (read) or 0 (write) (--skip-bad leaves such records out)",
+    ),
+    (
+        "csv",
+        "time,dev,op,off,len\n0,0,R,0,512\ntime,dev,op,off,len\n",
+        "t:3: time (µs): not a number; found `time`; expected a decimal number, 0 or more (--skip-bad leaves such records out)",
+    ),
+    (
+        "csv",
+        "0,0,W,4611686018427387904,512\n",
+        "t:1: offset: address too large; found `4611686018427387904`; expected an address below 2^62 bytes (--skip-bad leaves such records out)",
+    ),
+    ("fiu", "0 0 8 8 1\n", "t:1: content hashes: missing column (--skip-bad leaves such records out)"),
+    (
+        "fiu-iodedup",
+        "5 1 a 8 8 W 4096 0 x\n",
+        "t:1: major device number: number too large; found `4096`; expected at most 4095 (--skip-bad leaves such records out)",
+    ),
+    (
+        "diskmon",
+        "0\t0.5\t0.1\t0\tread\t8\t8\n",
+        "t:1: operation: unknown operation; found `read`; expected Read or Write (--skip-bad leaves such records out)",
+    ),
+    (
+        "nbd",
+        "5,W,0,512,2\n",
+        "t:1: FUA: neither 0 nor 1; found `2`; expected 0 or 1 (--skip-bad leaves such records out)",
+    ),
+    (
+        "blkparse",
+        "8,0 0 1 0.5 9 D RX 8 + 8 [a]\n",
+        "t:1: RWBS: unknown operation; found `RX`; expected [F] R, W, D, DE, F or N, then F, A, S, M (--skip-bad leaves such records out)",
+    ),
+    (
+        "blkparse",
+        "8,0 0 1 0.5 9 D R 8 - 8 [a]\n",
+        "t:1: +: not a range; found `-`; expected sector + sectors (--skip-bad leaves such records out)",
+    ),
+    (
+        "tracefs",
+        " a-1 [0] .. 1.5: block_rq_issue: 8,0 W 512 () 8 +\n",
+        "t:1: sectors: missing column (--skip-bad leaves such records out)",
+    ),
+    (
+        "tracefs",
+        "no event at all\n",
+        "t:1: event: not an event; found `no event at all`; expected process-pid [CPU] flags time: event: ... (--skip-bad leaves such records out)",
+    ),
+    (
+        "fio",
+        "fio version 2 iolog\nf add\ng write 0 512\n",
+        "t:3: file: a file that was not added; found `g`; expected a file with an add line before (--skip-bad leaves such records out)",
+    ),
+    (
+        "fio",
+        "fio version 1 iolog\n",
+        "t:1: header: not a version that is known; found `fio version 1 iolog`; expected fio version 2 iolog or fio version 3 iolog (--skip-bad leaves such records out)",
+    ),
+    (
+        "alibaba",
+        "1,W,0,512,-1\n",
+        "t:1: time (µs): negative number; found `-1`; expected a decimal number, 0 or more (--skip-bad leaves such records out)",
+    ),
+    (
+        "tencent",
+        "1,0,8,2,7\n",
+        "t:1: operation: unknown operation; found `2`; expected 0 (read) or 1 (write) (--skip-bad leaves such records out)",
+    ),
+    (
+        "systor17",
+        "1.5,,R,0,0,\n",
+        "t:1: bytes: empty column; found ``; expected a whole number, 0 or more (--skip-bad leaves such records out)",
+    ),
+    (
+        "blkparse",
+        "8,0 0 1 0.5 9 Q R 8 + 8 [a]\n",
+        "t: no valid request in this blkparse trace; found 1 lines or events of the trace that are no requests passed over \
+         (requests are D events unless the format is blkparse:C or blkparse:Q)",
+    ),
     ("spc", "# nothing but this\n", "t: no valid request in this spc trace"),
 ];
 
@@ -246,6 +329,74 @@ fn broken_traces_are_told_exactly() {
         let cfg = config::Trace { format: Some((*format).to_string()), ..file.cfg() };
         assert_eq!(message(replay(&cfg, DRIVE)), *expected);
     }
+}
+
+#[test]
+fn broken_binary_traces_are_told_exactly() {
+    let skip = "(--skip-bad leaves such records out)";
+    for (format, cut, expected) in [
+        (vscsi::FORMAT, 50, "t: record 2: record: the file ends in the middle of a record"),
+        (blktrace::FORMAT, 50, "t: record 1: record: the file ends in the middle of a record"),
+    ] {
+        let file = Temporary::new("t", &format.example[..cut]);
+        assert_eq!(message(replay(&file.cfg(), DRIVE)), format!("{expected} {skip}"));
+    }
+    let of = |format: &Format, at: usize| {
+        let mut content = format.example.to_vec();
+        content[at] ^= 0x40;
+        let file = Temporary::new("t", &content);
+        let cfg = config::Trace { format: Some(format.name.to_string()), ..file.cfg() };
+        let skipping = config::Trace { skip_bad: true, ..cfg.clone() };
+        (message(replay(&cfg, DRIVE)), replay(&skipping, DRIVE).map_or(0, |(requests, _)| requests.len()))
+    };
+    let version = "t: record 2: version: not a vscsi record of the same version as the first";
+    assert_eq!(of(&vscsi::FORMAT, 32 + 15), (format!("{version} {skip}"), 1));
+    let magic = "t: record 2: magic: not a blktrace record; found `\\x07t!e`; expected magic 0x65617407";
+    // The first record is 48 bytes and a name of 4; those after the damaged one are found by their magic.
+    assert_eq!(of(&blktrace::FORMAT, 52 + 2), (format!("{magic} {skip}"), 2));
+}
+
+#[test]
+fn marks_of_editors_and_names_of_columns_are_passed_over() {
+    let content = b"\xef\xbb\xbftime,device,op,offset,bytes\r\n5,0,W,4096,4096\r\n6,0,T,0,512\r\n7,0,F,0,0\r\n";
+    let (requests, warnings) = replay(&Temporary::new("t", content).cfg(), DRIVE).expect("a good trace");
+    assert_eq!(brief(&requests), [(0, 'W', 4096, 4096), (1000, 'T', 0, 512), (2000, 'F', 0, 0)]);
+    assert_eq!(warnings, ["1 lines or events of the trace that are no requests passed over"]);
+}
+
+#[test]
+fn flushes_and_fua_of_the_block_layer() {
+    let content = b"8,0 0 1 0.5 9 D FWFS 8 + 8 [a b]\n8,0 0 2 0.6 9 D FN [a]\n8,0 0 3 0.7 9 D DS 16 + 16 [a]\n\
+                    8,0 0 4 0.7 9 D R 36 (12 01 00) [a]\n";
+    let (requests, _) = replay(&Temporary::new("t", content).cfg(), DRIVE).expect("a good trace");
+    let ms = 100_000_000;
+    let expected = [(0, 'F', 0, 0), (0, 'W', 4096, 4096), (ms, 'F', 0, 0), (2 * ms, 'T', 8192, 8192)];
+    assert_eq!(brief(&requests), expected);
+    assert!(requests[1].fua && !requests[3].fua);
+}
+
+#[test]
+fn fio_version_2_waits() {
+    let content = b"fio version 2 iolog\na add\nb add\na open\na read 0 4096\na wait 150 0\nb write 512 512\nb sync\n";
+    let (requests, _) = replay(&Temporary::new("t", content).cfg(), DRIVE).expect("a good trace");
+    assert_eq!(brief(&requests), [(0, 'R', 0, 4096), (150_000, 'W', (1 << 20) + 512, 512), (150_000, 'F', 0, 0)]);
+}
+
+#[test]
+fn hosts_of_one_msr_file_are_devices_of_their_own() {
+    let content = b"1,a,0,Write,0,512,9\n2,b,0,Write,0,512,9\n3,a,0,Read,512,512,9\n";
+    let (requests, _) = replay(&Temporary::new("t", content).cfg(), DRIVE).expect("a good trace");
+    assert_eq!(brief(&requests), [(0, 'W', 0, 512), (100, 'W', 1 << 20, 512), (200, 'R', 512, 512)]);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_refused() {
+    let device = config::Trace { path: PathBuf::from("/dev/zero"), ..ssdsim("").cfg() };
+    let expected = "zero: not a regular file (a trace is read twice: save it to a file first)";
+    assert_eq!(message(replay(&device, DRIVE)), expected);
+    let folder = config::Trace { path: std::env::temp_dir(), ..device };
+    assert!(message(replay(&folder, DRIVE)).ends_with("is a directory"));
 }
 
 #[test]
@@ -360,4 +511,123 @@ fn every_format_recognises_its_own_example_and_no_other() {
         let names: Vec<_> = matching(format.example).iter().map(|f| f.name).collect();
         assert_eq!(names, [format.name]);
     }
+}
+
+/// One fate for each line of a trace: the counts that must add up to the lines read.
+struct Fates {
+    good: u64,
+    bad: u64,
+    others: u64,
+    empty: u64,
+    position: u64,
+}
+
+/// Decodes `content` by a format, past every bad record. `None` if the format gave up on it.
+fn fates(format: &Format, content: &[u8]) -> Option<Fates> {
+    let input = Input::new(Box::new(std::io::Cursor::new(content.to_vec())), "t").expect("reading memory");
+    let mut decoder = (format.decode)(input, 0);
+    let (mut good, mut bad, mut last) = (0, 0, 0);
+    loop {
+        match decoder.next() {
+            Ok(Some(record)) => {
+                check(&record);
+                // A flush and the request after it come from one line.
+                good += u64::from(decoder.position() != last);
+                last = decoder.position();
+            }
+            Ok(None) => break,
+            Err(Halt::Bad(fault)) => {
+                bad += 1;
+                last = decoder.position();
+                assert!(!fault.what.is_empty() && !fault.column.is_empty());
+            }
+            Err(Halt::Stop(_)) => return None,
+        }
+    }
+    let position = decoder.position();
+    let lines = content.split(|&c| c == b'\n').take(position as usize);
+    let empty = lines.filter(|line| is_empty_or_comment(line)).count() as u64;
+    Some(Fates { good, bad, others: decoder.others(), empty, position })
+}
+
+fn is_empty_or_comment(line: &[u8]) -> bool {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let first = line.iter().find(|&&c| c != b' ' && c != b'\t');
+    first.is_none_or(|&c| c == b'#')
+}
+
+/// What every decoder owes to those who use its records.
+fn check(record: &Record) {
+    assert!(record.offset_bytes < 1 << 62 && record.bytes <= 1 << 62);
+    assert_eq!(record.bytes == 0, record.kind == RequestKind::Flush);
+}
+
+/// Flips, deletes, inserts or doubles up to eight bytes, or cuts the end off.
+fn mutate(content: &mut Vec<u8>, rng: &mut Rng) {
+    const LIKELY: &[u8] = b"0123456789-+.,:/ \t\n\r#RWDFNTZ[]()\0\xff";
+    for _ in 0..=rng.below(8) {
+        let at = rng.below(content.len() as u64) as usize;
+        let byte = LIKELY[rng.below(LIKELY.len() as u64) as usize];
+        match rng.below(6) {
+            0 => content[at] ^= 1 << rng.below(8),
+            1 => content[at] = byte,
+            2 => content.insert(at, byte),
+            3 if content.len() > 1 => drop(content.remove(at)),
+            4 => content.extend_from_within(at..),
+            5 if rng.below(8) == 0 => content.truncate(at + 1),
+            _ => content.insert(at, b'9'),
+        }
+    }
+}
+
+#[test]
+fn damage_is_never_silent_and_never_a_panic() {
+    for (number, format) in FORMATS.iter().enumerate() {
+        let binary = format.example.contains(&0);
+        let mut rng = Rng::new(number as u64);
+        for round in 0..3000 {
+            let mut content = format.example.to_vec();
+            mutate(&mut content, &mut rng);
+            let Some(f) = fates(format, &content) else { panic!("{} {round}: gave up", format.name) };
+            // A blank in a binary record is no empty line.
+            let empty = if binary { 0 } else { f.empty };
+            // What ends a text early (blkparse's summary) is one line more.
+            let told = f.good + f.bad + f.others + empty;
+            let end = u64::from(format.name == "blkparse" && told + 1 == f.position);
+            assert_eq!(told + end, f.position, "{} {round}: {}", format.name, content.escape_ascii());
+            let lines = content.split(|&c| c == b'\n').count() as u64;
+            assert!(binary || end == 1 || f.position == lines - u64::from(content.ends_with(b"\n")), "{}", format.name);
+            (format.detect)(&content);
+        }
+    }
+}
+
+#[test]
+fn examples_decode_without_a_fault() {
+    for format in FORMATS {
+        let fates = fates(format, format.example).expect("an example is readable");
+        assert!(fates.good >= 2 && fates.bad == 0, "{}", format.name);
+    }
+}
+
+#[test]
+fn registry_is_consistent() {
+    let mut names: Vec<_> = FORMATS.iter().flat_map(|f| f.aliases.iter().chain([&f.name])).collect();
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count);
+    for format in FORMATS {
+        assert!(!format.doc.is_empty() && !format.columns.is_empty());
+        assert!(find(format.name).is_ok_and(|(found, event)| found.name == format.name && event == 0));
+        for (index, event) in format.events.iter().enumerate() {
+            assert!(find(&format!("{}:{event}", format.name)).is_ok_and(|(_, found)| found == index));
+        }
+    }
+    assert_eq!(
+        message(find("blkparse:X").map(|_| ())),
+        "workload.trace.format: unknown event of blkparse; found `X`; expected one of D, C, Q"
+    );
+    let text = message(find("spc:D").map(|_| ()));
+    assert_eq!(text, "workload.trace.format: spc has no choice of events; found `D`");
 }

@@ -131,6 +131,11 @@ impl<'a> Blanks<'a> {
     pub fn of(line: &'a [u8]) -> Self {
         Blanks(line)
     }
+
+    /// What has not been taken yet.
+    pub fn rest(&self) -> &'a [u8] {
+        self.0
+    }
 }
 
 impl<'a> Columns<'a> for Blanks<'a> {
@@ -158,6 +163,18 @@ fn trimmed(mut field: &[u8]) -> &[u8] {
         field = rest;
     }
     field
+}
+
+/// What the letters, words or digits of an operation column stand for.
+pub type Operations = [(&'static [u8], RequestKind)];
+
+/// The operation that a field names.
+#[inline(always)]
+pub fn operation(field: &[u8], known: &Operations, expected: &'static str) -> Result<RequestKind, Box<Bad>> {
+    match known.iter().find(|(name, _)| *name == field) {
+        Some((_, kind)) => Ok(*kind),
+        None => Err(Bad::field("operation", "unknown operation", field, expected)),
+    }
 }
 
 /// Nineteen digits always fit into 64 bits.
@@ -328,13 +345,14 @@ pub struct Text<F> {
     format: F,
     /// The request that follows the flush just given.
     after_flush: Option<Record>,
+    at_start: bool,
     others: u64,
 }
 
 impl<F: LineFormat + Send + 'static> Text<F> {
     /// Decodes `input` by `format`.
     pub fn boxed(input: Input, format: F) -> Box<dyn Decode> {
-        Box::new(Text { input, format, after_flush: None, others: 0 })
+        Box::new(Text { input, format, after_flush: None, at_start: true, others: 0 })
     }
 }
 
@@ -342,6 +360,10 @@ impl<F: LineFormat + Send> Decode for Text<F> {
     fn next(&mut self) -> Result<Option<Record>, Halt> {
         if let Some(record) = self.after_flush.take() {
             return Ok(Some(record));
+        }
+        if self.at_start {
+            self.at_start = false;
+            self.input.skip_byte_order_mark()?;
         }
         loop {
             let line = match self.input.line()? {
@@ -384,6 +406,28 @@ fn is_empty_or_comment(line: &[u8]) -> bool {
         [] | [b'#', ..] => true,
         [b' ' | b'\t', ..] => matches!(trimmed(line), [] | [b'#', ..]),
         _ => false,
+    }
+}
+
+/// A format whose file may begin with a line of column names: a first line that is no record and begins with a letter.
+#[derive(Default)]
+pub struct Headed<F> {
+    format: F,
+    past_first: bool,
+}
+
+impl<F: LineFormat> LineFormat for Headed<F> {
+    #[inline]
+    fn line(&mut self, line: &[u8]) -> Result<Entry, Box<Bad>> {
+        let entry = self.format.line(line);
+        if self.past_first {
+            return entry;
+        }
+        self.past_first = true;
+        match entry {
+            Err(_) if line.first().is_some_and(u8::is_ascii_alphabetic) => Ok(Entry::Other),
+            entry => entry,
+        }
     }
 }
 

@@ -1,0 +1,40 @@
+//! Alibaba's block traces (Li et al.: *An In-Depth Analysis of Cloud Block Storage Workloads*, IISWC 2020).
+
+use super::nbd::Nbd;
+use super::spc::R_OR_W;
+use super::text::{
+    Bad, Columns, Commas, Entry, Headed, LineFormat, NS_PER_US, Text, bytes_range, looks_like, operation,
+};
+use super::{Format, Record, believed};
+
+/// The registry line.
+pub const FORMAT: Format = Format {
+    name: "alibaba",
+    aliases: &[],
+    doc: "Alibaba block traces",
+    columns: "device, operation (R or W), offset (B), bytes, time (µs)",
+    events: &[],
+    tried: false,
+    example: b"419,W,8792731648,16384,1577808144360767\n725,R,59110326272,360448,1577808144360813\n",
+    // The columns of an nbd log are of the same kinds, but its last one is 0 or 1: no time of these years.
+    detect: |sample| looks_like(Headed::<Alibaba>::default(), sample) && !looks_like(Headed::<Nbd>::default(), sample),
+    decode: |input, _| Text::boxed(input, Headed::<Alibaba>::default()),
+};
+
+#[derive(Default)]
+struct Alibaba;
+
+impl LineFormat for Alibaba {
+    #[inline]
+    fn line(&mut self, line: &[u8]) -> Result<Entry, Box<Bad>> {
+        let mut columns = Commas::of(line);
+        let device = columns.number("device")?;
+        let kind = operation(columns.field("operation")?, R_OR_W, "R or W")?;
+        let offset = columns.number("offset")?;
+        let size = columns.number("bytes")?;
+        let time_ns = columns.time("time (µs)", NS_PER_US)?;
+        columns.end()?;
+        let (offset_bytes, bytes) = bytes_range(("offset", offset), ("bytes", size))?;
+        believed(Record { time_ns, device, offset_bytes, bytes, kind, fua: false }, "bytes")
+    }
+}
