@@ -1,0 +1,22 @@
+"""The engine (Rust): text in, JSON text out."""
+
+from collections.abc import Callable, Sequence
+from os import PathLike
+
+__version__: str
+
+class FlashwattError(ValueError):
+    """What the user wrote cannot be run: the message names the place, what was found and what was expected."""
+
+def run(
+    config_text: str,
+    file_name: str,
+    sets: Sequence[str],
+    op_log: str | PathLike[str] | None = None,
+    series_interval_ns: int | None = None,
+    check: bool = False,
+    progress: Callable[[int, int | None, int], bool | None] | None = None,
+) -> str: ...
+def resolve(config_text: str, file_name: str, sets: Sequence[str]) -> str: ...
+def reprice(report_json: str, table_toml: str) -> str: ...
+def list_names(kind: str) -> list[tuple[str, str]] | None: ...
