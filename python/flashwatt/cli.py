@@ -82,7 +82,9 @@ def run(config: Path, sets: tuple[str, ...], out: Path | None, as_json: bool, **
 
 @cli.command()
 @click.argument("report", type=_file, metavar="REPORT.json")
-@click.option("--table", type=_file, required=True, metavar="TABLE.toml", help="The power table: [energy] as in configs.")
+@click.option(
+    "--table", type=_file, required=True, metavar="TABLE.toml", help="The power table: [energy] as in configs."
+)
 @_out
 @_json
 def price(report: Path, table: Path, out: Path | None, as_json: bool) -> None:

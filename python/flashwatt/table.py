@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from flashwatt.units import NOTHING, count, duration, number, percent, si
+from flashwatt.units import NOTHING, count, duration, number, percent, prefix, si
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,27 +99,29 @@ def _table(title: str, *columns: str) -> Table:
 
 def _energy_by_component(report: Report) -> Table:
     energy = report["energy_j"]
-    table = _table("\nEnergy by component", "", "J", "share", "")
+    size, unit = prefix(energy["total"])
+    table = _table("\nEnergy by component", "", f"{unit}J", "share", "")
     for name, path in _COMPONENTS.items():
         joules = at(energy, *path)
-        table.add_row(name, _joules(joules), *_share(joules, energy["total"]))
+        table.add_row(name, _joules(joules, size), *_share(joules, energy["total"]))
     table.add_section()
-    table.add_row("total", _joules(energy["total"]), "", "", style="bold")
+    table.add_row("total", _joules(energy["total"], size), "", "", style="bold")
     table.columns[-1].justify = "left"
     return table
 
 
 def _energy_by_cause(report: Report) -> Table:
     total = report["energy_j"]["total"]
-    table = _table("\nEnergy by cause", "", "J", "share")
+    size, unit = prefix(total)
+    table = _table("\nEnergy by cause", "", f"{unit}J", "share")
     for cause in _CAUSES:
         joules = at(report, "energy_by_cause_j", cause)
-        table.add_row(cause, _joules(joules), _share(joules, total)[0])
+        table.add_row(cause, _joules(joules, size), _share(joules, total)[0])
     return table
 
 
-def _joules(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:.4g}"
+def _joules(value: float | None, size: float) -> str:
+    return NOTHING if value is None else f"{value / size:.2f}"
 
 
 def _share(part: float | None, total: float | None) -> tuple[str, str]:
@@ -178,5 +180,5 @@ def _power_over_time(report: Report, width: int) -> Text:
     top = max(means, default=0.0)
     line = "".join(_SPARKS[round(watt / top * (len(_SPARKS) - 1))] if top else " " for watt in means)
     text = Text("power over time", "dim")
-    text.append(f" to {si(top, 'W')}, {duration(group * series['interval_ns'])} a column\n", "dim")
+    text.append(f" to {si(top, 'W')}, {duration(group * series['interval_ns'], exact=True)} a column\n", "dim")
     return text.append(line, "cyan")

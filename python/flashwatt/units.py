@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 _PREFIXES = {-12: "p", -9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T", 15: "P"}
+_MINUTES_FROM = 120
+_LONG_TIMES = ((60, "min"), (3600, "h"), (86_400, "d"))
 NOTHING = "–"
 
 
@@ -14,22 +16,32 @@ def si(value: float | None, unit: str, digits: int = 3) -> str:
         return NOTHING
     if value == 0 or not math.isfinite(value):
         return f"{value:g} {unit}".rstrip()
-    value = float(f"{value:.{digits - 1}e}")  # rounded first: 999.9 becomes 1.00 k, not 1000
-    exponent = max(-12, min(15, 3 * math.floor(math.log10(abs(value)) / 3 + 1e-12)))
-    scaled = value / 10.0**exponent
-    decimals = max(0, digits - 1 - math.floor(math.log10(abs(scaled)) + 1e-12))
-    return f"{scaled:.{decimals}f} {_PREFIXES[exponent]}{unit}".rstrip()
+    mantissa, power = f"{value:.{digits - 1}e}".split("e")  # rounded first: 999.9 becomes 1.00 k, not 1000
+    exponent = max(-12, min(15, 3 * (int(power) // 3)))
+    shift = int(power) - exponent
+    return f"{float(mantissa) * 10.0**shift:.{max(0, digits - 1 - shift)}f} {_PREFIXES[exponent]}{unit}".rstrip()
 
 
-def duration(nanoseconds: float | None) -> str:
-    """Format a time, up to days."""
+def prefix(value: float | None) -> tuple[float, str]:
+    """Choose one prefix for a column of numbers by its largest: what to divide by, and the prefix."""
+    if not value or not math.isfinite(value):
+        return 1.0, ""
+    exponent = max(-12, min(15, 3 * math.floor(math.log10(abs(value)) / 3)))
+    return 10.0**exponent, _PREFIXES[exponent]
+
+
+def duration(nanoseconds: float | None, *, exact: bool = False) -> str:
+    """Format a time, up to days; an exact one (a setting, not a measurement) without trailing zeros."""
     if nanoseconds is None:
         return NOTHING
     seconds = nanoseconds / 1e9
-    for limit, size, unit in ((120, 1, "s"), (7200, 60, "min"), (172_800, 3600, "h")):
-        if seconds < limit:
-            return si(seconds, "s") if size == 1 else f"{seconds / size:.1f} {unit}"
-    return f"{seconds / 86_400:.1f} d"
+    if exact:
+        size, unit = prefix(seconds)
+        return f"{seconds / size:g} {unit}s"
+    if seconds < _MINUTES_FROM:
+        return si(seconds, "s")
+    size, unit = next((entry for entry in _LONG_TIMES if seconds < 120 * entry[0]), _LONG_TIMES[-1])
+    return f"{seconds / size:.1f} {unit}"
 
 
 def count(value: float | None) -> str:
