@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ import click
 from flashwatt import _core
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from types import FrameType
 
     from flashwatt.run import Report
@@ -28,10 +29,25 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print one JSON obj
 _out = click.option("--out", type=_directory, metavar="DIR", help="Write report.json (and the plots) there.")
 
 
-def main() -> None:
-    """Run the command line; whatever the user did wrong ends in a message, not in a traceback."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; whatever the user did wrong ends in a message, not in a traceback.
+
+    Returns after a success and exits with a status otherwise.
+    """
     try:
-        cli()
+        cli(arguments, standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        if stop.exit_code:
+            sys.exit(stop.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        _fail("interrupted; nothing was kept", INTERRUPTED)
+    except BrokenPipeError:
+        # Whoever read the output has gone (`| head`). Python would complain once more when it closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(FAILED)
     except _core.FlashwattError as error:
         _fail(str(error))
     except OSError as error:
@@ -49,7 +65,7 @@ def note(message: str) -> None:
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(_core.__version__, message="%(prog)s %(version)s")
+@click.version_option(_core.__version__, message="flashwatt %(version)s")
 def cli() -> None:
     """Simulate a flash SSD under a workload: how fast, how worn, and where every joule went."""
 
@@ -165,7 +181,6 @@ def _interruptible() -> Iterator[list[int]]:
     def remember(number: int, _frame: FrameType | None) -> None:
         signals.append(number)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        note("stopping; press Ctrl-C again to quit at once")
 
     before = signal.signal(signal.SIGINT, remember)
     try:
@@ -201,6 +216,6 @@ def _finish(report: Report, out: Path | None) -> None:
     status = report["status"]
     if status == "complete":
         return
-    kept = f"kept in {out / 'report.json'}" if out else "shown above (--out DIR would have kept it)"
+    kept = f"kept in {out / 'report.json'}" if out else "printed (--out DIR also keeps it)"
     note(f"{status} after {report['workload']['requests']:,} requests; what was measured until then is {kept}")
     sys.exit(INTERRUPTED if status == "interrupted" else FAILED)

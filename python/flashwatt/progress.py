@@ -29,9 +29,9 @@ def bar() -> Iterator[Update]:
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(show_speed=True),
-        TextColumn("{task.completed:,} requests, {task.fields[simulated]} simulated"),
-        TextColumn("left:"),
+        TextColumn("{task.completed:,} requests, {task.fields[simulated]} simulated,"),
         TimeRemainingColumn(compact=True),
+        TextColumn("left"),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("Simulating", total=None, simulated="0 s")
