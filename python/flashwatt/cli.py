@@ -139,7 +139,7 @@ def _trace_sets(options: dict[str, Any]) -> list[str]:
     """The options that are short for a `--set`."""
     sets = []
     if options["trace"]:
-        sets.append(f"workload.trace.path={_quoted(str(options['trace'].absolute()))}")
+        sets.append(f"workload.trace.path={_quoted(str(options['trace']))}")
     if options["trace_format"]:
         sets.append(f"workload.trace.format={_quoted(options['trace_format'])}")
     sets += [f"workload.trace.{key}=true" for key in ("fold", "clip", "skip_bad") if options[key]]
