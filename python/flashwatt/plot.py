@@ -32,7 +32,7 @@ _INK, _FAINT, _FONT = "#2b3340", "#69758a", "Helvetica, Arial, sans-serif"
 _SVG_WIDTH, _HEIGHT = 860, 300
 _SVG_BINS, _HTML_BINS = 430, 1200  # two pixels each: more would only make the files large
 _HEADROOM = 1.12  # room for the peak's label
-_VEGA_LITE = "6.4"
+_VEGA_LITE = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])  # the one that Altair writes
 _GLOBALS = "window.vegaEmbed = vegaEmbed;"
 
 
@@ -56,7 +56,7 @@ def power_chart(report: Report, width: Any, bins: int) -> alt.LayerChart:
     layers = [_areas(_rows(report, scale, bins), x, y, unit), _highest_mark(start_ns / scale, highest, x, y, unit)]
     if peak is not None:
         layers += _peak_line(peak)
-    chart = alt.layer(*layers).properties(width=width, height=_HEIGHT, autosize=alt.AutoSizeParams(type="fit-x"))
+    chart: Any = alt.layer(*layers).properties(width=width, height=_HEIGHT, autosize=alt.AutoSizeParams(type="fit-x"))
     return _styled(chart)
 
 
@@ -96,7 +96,13 @@ def _highest_mark(time: float, power: float, x: alt.X, y: alt.Y, unit: str) -> a
 def _peak_line(peak: float) -> list[alt.Chart]:
     base = alt.Chart(alt.InlineData(values=[{"peak": peak}])).encode(y=alt.Y("peak:Q"))
     line = base.mark_rule(color=_INK, strokeDash=[5, 4], strokeWidth=1)
-    text = {"text": f"peak {si(peak, 'W')}", "x": alt.ExprRef("width - 2"), "align": "right", "dy": -8, "fontSize": 12}
+    text: dict[str, Any] = {
+        "text": f"peak {si(peak, 'W')}",
+        "x": alt.ExprRef("width - 2"),
+        "align": "right",
+        "dy": -8,
+        "fontSize": 12,
+    }
     halo = base.mark_text(**text, stroke="white", strokeWidth=4)  # or a grid line might run through it
     return [line, halo, base.mark_text(**text, color=_INK)]
 
