@@ -73,7 +73,7 @@ def cli() -> None:
 @cli.command()
 @click.argument("config", type=_file, metavar="CONFIG.toml")
 @click.option("--trace", type=_file, metavar="FILE", help="Replay this trace (.gz is unpacked on the way).")
-@click.option("--trace-format", metavar="FORMAT", help="Format of the trace; recognised unless given.")
+@click.option("--trace-format", "--format", metavar="FORMAT", help="Format of the trace; recognised unless given.")
 @click.option("--fold", is_flag=True, help="Take addresses beyond the drive modulo its size.")
 @click.option("--clip", is_flag=True, help="Cut requests at the drive's end; leave out those beyond it.")
 @click.option("--skip-bad", is_flag=True, help="Leave out trace records that cannot be read.")
@@ -127,6 +127,27 @@ def list_(kind: str, as_json: bool) -> None:
         click.echo(f"{name:<{width}}  {line}")
     if not names:
         note(f"this version has no {kind} yet")
+
+
+@cli.group()
+def trace() -> None:
+    """Look at recorded traces."""
+
+
+@trace.command("info")
+@click.argument("file", type=_file, metavar="FILE")
+@click.option("--format", "trace_format", metavar="FORMAT", help="Format of the trace; recognised unless given.")
+@click.option("--skip-bad", is_flag=True, help="Leave out records that cannot be read.")
+@_json
+def trace_info(file: Path, trace_format: str | None, skip_bad: bool, as_json: bool) -> None:
+    """Print what a trace holds: requests, sizes, sequentiality, footprint, devices."""
+    info = json.loads(_core.trace_info(file, trace_format, skip_bad))
+    if as_json:
+        click.echo(json.dumps(info, indent=2, ensure_ascii=False))
+    else:
+        from flashwatt.table import show_trace
+
+        show_trace(info)
 
 
 @cli.command()

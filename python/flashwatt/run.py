@@ -62,6 +62,12 @@ def price(report: Report, table: str) -> Report:
     return priced
 
 
+def trace_info(path: str | PathLike[str], *, trace_format: str | None = None, skip_bad: bool = False) -> dict[str, Any]:
+    """Statistics of a trace file as it is; its format is recognised unless given."""
+    info: dict[str, Any] = json.loads(_core.trace_info(path, trace_format, skip_bad))
+    return info
+
+
 def names(kind: str) -> dict[str, str]:
     """Everything that is registered under a kind ("ftls", "gc", "presets", ...), each with one line about it."""
     return dict(_core.list_names(kind) or [])

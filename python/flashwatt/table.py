@@ -48,8 +48,46 @@ def show(report: Report, console: Console | None = None) -> None:
     console.print(Padding(_figures(report), (1, 0, 0, 1)))
     if "series" in report:
         console.print(Padding(_power_over_time(report, console.width - 2), (1, 0, 0, 1)))
-    for warning in report["warnings"]:
-        console.print(Text.assemble(("warning: ", "bold yellow"), str(warning)))
+    _show_warnings(report["warnings"], console)
+
+
+def _show_warnings(warnings: list[str], console: Console) -> None:
+    for warning in warnings:
+        console.print(Text.assemble(("warning: ", "bold yellow"), warning))
+
+
+def show_trace(info: dict[str, Any], console: Console | None = None) -> None:
+    """Print the statistics of a trace."""
+    console = console or Console(highlight=False)
+    grid = Table.grid(padding=(0, 3))
+    for name, value in _trace_lines(info):
+        grid.add_row(Text(name, "dim"), Text(value))
+    console.print(Text(f"{info['file']}: {info['format']}, {duration(info['duration_s'] * 1e9)}", "bold"))
+    console.print(grid)
+    if len(info["devices"]) > 1:
+        table = _table("\nDevices", "device", "requests", "ends at")
+        for device in info["devices"]:
+            table.add_row(str(device["device"]), count(device["requests"]), si(device["end_bytes"], "B"))
+        console.print(table)
+    _show_warnings(info["warnings"], console)
+
+
+def _trace_lines(info: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    kinds = ("reads", "writes", "trims", "flushes")
+    yield "requests", f"{count(info['requests'])}: " + ", ".join(f"{count(info[k])} {k}" for k in kinds if info[k])
+    by_count, by_bytes = _percent(info["read_percent"]), _percent(info["read_bytes_percent"])
+    yield "reads", f"{by_count} by count, {by_bytes} by bytes"
+    yield "mean size", f"{number(info['mean_read_kib'], 1)} KiB read, {number(info['mean_write_kib'], 1)} KiB written"
+    of_device, of_trace = _percent(info["sequential_percent"]), _percent(info["sequential_device_blind_percent"])
+    yield "sequential", f"{of_device} on the same device, {of_trace} in the order of the trace"
+    read, written = info["footprint_read_mib"], info["footprint_written_mib"]
+    yield "footprint", f"{number(read, 1)} MiB read, {number(written, 1)} MiB written, in pages of 4 KiB"
+    yield "span", f"{si(info['span_bytes'], 'B')}: what a drive needs to hold it without --fold"
+    yield "sha256", info["sha256"]
+
+
+def _percent(value: float | None) -> str:
+    return percent(None if value is None else value / 100)
 
 
 def at(tree: Any, *path: str) -> Any:

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use flashwatt::config::load;
+use flashwatt::workload::trace;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -40,7 +42,7 @@ fn run(
     let options = engine::RunOptions { op_log, series_interval_ns, check };
     let mut watch = Watch::new(progress);
     let report = py.detach(|| {
-        let config = engine::load(config_text, file_name, &sets)?;
+        let config = load(config_text, file_name, &sets)?;
         engine::run(&config, &options, &mut |progress| watch.tick(progress))
     });
     watch.into_result()?;
@@ -50,7 +52,7 @@ fn run(
 /// The configuration as the engine understands it, as JSON.
 #[pyfunction]
 fn resolve(py: Python<'_>, config_text: &str, file_name: &str, sets: Vec<String>) -> PyResult<String> {
-    let config = py.detach(|| engine::load(config_text, file_name, &sets));
+    let config = py.detach(|| load(config_text, file_name, &sets));
     json(&config.map_err(python_error)?)
 }
 
@@ -58,6 +60,14 @@ fn resolve(py: Python<'_>, config_text: &str, file_name: &str, sets: Vec<String>
 #[pyfunction]
 fn reprice(py: Python<'_>, report_json: &str, table_toml: &str) -> PyResult<String> {
     py.detach(|| engine::reprice(report_json, table_toml)).map_err(python_error)
+}
+
+/// Statistics of a trace file, as JSON.
+#[pyfunction]
+#[pyo3(signature = (path, format=None, skip_bad=false))]
+fn trace_info(py: Python<'_>, path: PathBuf, format: Option<&str>, skip_bad: bool) -> PyResult<String> {
+    let info = py.detach(|| trace::info(&path, format, skip_bad));
+    json(&info.map_err(python_error)?)
 }
 
 /// What is registered under a kind, as (name, one line about it); `None` for a kind that does not exist.
@@ -73,7 +83,7 @@ fn json(value: &impl serde::Serialize) -> PyResult<String> {
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::{FlashwattError, list_names, reprice, resolve, run};
+    use super::{FlashwattError, list_names, reprice, resolve, run, trace_info};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)] // a Python name

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use flashwatt::config::{Config, Workload};
 use serde_json::{Value, json};
 
 pub(crate) struct RunOptions {
@@ -20,40 +21,26 @@ pub(crate) struct Progress {
     pub(crate) now_ns: u64,
 }
 
-pub(crate) struct Config {
-    requests: u64,
-}
-
-impl serde::Serialize for Config {
-    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        json!({ "workload": { "uniform": { "requests": self.requests } } }).serialize(s)
-    }
-}
-
-pub(crate) fn load(text: &str, file_name: &str, sets: &[String]) -> Result<Config, String> {
-    if let Some(line) = text.lines().position(|line| line.trim_start().starts_with("chanels")) {
-        return Err(format!("{file_name}:{}:1: device.chanels: unknown key; did you mean `channels`?", line + 1));
-    }
-    let last = sets.iter().rev().find_map(|set| set.strip_prefix("run.measure.requests="));
-    let requests =
-        last.unwrap_or("100000").parse().map_err(|_| "--set: run.measure.requests: not a number".to_string())?;
-    Ok(Config { requests })
+fn requests(config: &Config) -> u64 {
+    config.run.measure.requests.unwrap_or(match &config.workload {
+        Workload::Uniform(uniform) => uniform.requests,
+        Workload::Trace(trace) => trace.max_requests.unwrap_or(100_000),
+    })
 }
 
 pub(crate) fn run(
     config: &Config,
     options: &RunOptions,
     progress: &mut dyn FnMut(&Progress) -> bool,
-) -> Result<Value, String> {
+) -> Result<Value, flashwatt::Error> {
     let mut report: Value =
-        serde_json::from_str(include_str!("../../../tests/python/data/report.json")).map_err(|e| e.to_string())?;
-    let (mut done, mut complete) = (0, true);
-    while done < config.requests && complete {
+        serde_json::from_str(include_str!("../../../tests/python/data/report.json")).unwrap_or_default();
+    let (total, mut done, mut complete) = (requests(config), 0, true);
+    while done < total && complete {
         let start = Instant::now();
         while start.elapsed() < Duration::from_millis(5) {}
-        done += 10_000.min(config.requests - done);
-        complete =
-            progress(&Progress { requests_done: done, requests_total: Some(config.requests), now_ns: done * 10_000 });
+        done += 10_000.min(total - done);
+        complete = progress(&Progress { requests_done: done, requests_total: Some(total), now_ns: done * 10_000 });
     }
     report["status"] = json!(if complete { "complete" } else { "interrupted" });
     report["workload"]["requests"] = json!(done);
