@@ -7,6 +7,6 @@
 """
 
 from flashwatt._core import FlashwattError, __version__
-from flashwatt.run import Report, names, price, resolve, run_file, run_text, trace_info
+from flashwatt.run import Report, names, resolve, run_file, run_text, trace_info
 
-__all__ = ["FlashwattError", "Report", "__version__", "names", "price", "resolve", "run_file", "run_text", "trace_info"]
+__all__ = ["FlashwattError", "Report", "__version__", "names", "resolve", "run_file", "run_text", "trace_info"]

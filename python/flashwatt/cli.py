@@ -83,7 +83,6 @@ def cli() -> None:
 @_json
 @click.option("--series", is_flag=True, help="Record power over time (plotted with --out).")
 @click.option("--op-log", type=click.Path(path_type=Path), metavar="FILE", help="Write one line per flash operation.")
-@click.option("--check", is_flag=True, help="Verify every mapping while running (slow).")
 def run(config: Path, sets: tuple[str, ...], out: Path | None, as_json: bool, **options: Any) -> None:
     """Simulate what CONFIG.toml describes and report it.
 
@@ -94,23 +93,6 @@ def run(config: Path, sets: tuple[str, ...], out: Path | None, as_json: bool, **
     report = _simulate(config, [*_trace_sets(options), *sets], options)
     _deliver(report, out, as_json)
     _finish(report, out)
-
-
-@cli.command()
-@click.argument("report", type=_file, metavar="REPORT.json")
-@click.option(
-    "--table", type=_file, required=True, metavar="TABLE.toml", help="The power table: [energy] as in configs."
-)
-@_out
-@_json
-def price(report: Path, table: Path, out: Path | None, as_json: bool) -> None:
-    """Price a report with another power table, without simulating again."""
-    from flashwatt.run import read_text
-
-    priced: Report = json.loads(_core.reprice(read_text(report), read_text(table)))
-    if out:
-        out.mkdir(parents=True, exist_ok=True)
-    _deliver(priced, out, as_json)
 
 
 @cli.command("list")
@@ -189,7 +171,6 @@ def _simulate(config: Path, sets: list[str], options: dict[str, Any]) -> Report:
             sets=sets,
             op_log=options["op_log"],
             series_interval_ns=0 if options["series"] else None,
-            check=options["check"],
             progress=progress,
         )
 

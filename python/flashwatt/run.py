@@ -30,17 +30,15 @@ def run_text(
     sets: Sequence[str] = (),
     op_log: str | PathLike[str] | None = None,
     series_interval_ns: int | None = None,
-    check: bool = False,
     progress: Progress | None = None,
 ) -> Report:
     """Run a configuration given as TOML and return the report.
 
     `sets` are overrides as on the command line ("device.channels=4"). `series_interval_ns` asks for power over time, 0
-    for an interval that suits the length of the run. `op_log` names a file for one line per flash operation. `check`
-    verifies every mapping while it runs. Raises `FlashwattError` for what cannot be run.
+    for an interval that suits the length of the run. `op_log` names a file for one line per flash operation. Raises `FlashwattError` for what cannot be run.
     """
     wall, cpu = time.perf_counter(), time.thread_time()
-    report: Report = json.loads(_core.run(text, name, list(sets), op_log, series_interval_ns, check, progress))
+    report: Report = json.loads(_core.run(text, name, list(sets), op_log, series_interval_ns, progress))
     report["engine"] = _speed(report, time.perf_counter() - wall, time.thread_time() - cpu)
     return report
 
@@ -54,12 +52,6 @@ def resolve(text: str, *, name: str = "<config>", sets: Sequence[str] = ()) -> d
     """Check a configuration and return it with every value that a run would use."""
     config: dict[str, Any] = json.loads(_core.resolve(text, name, list(sets)))
     return config
-
-
-def price(report: Report, table: str) -> Report:
-    """Price a report's activity with another power table (TOML), without a new simulation."""
-    priced: Report = json.loads(_core.reprice(json.dumps(report), table))
-    return priced
 
 
 def trace_info(path: str | PathLike[str], *, trace_format: str | None = None, skip_bad: bool = False) -> dict[str, Any]:

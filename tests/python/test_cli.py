@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import DATA
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -88,7 +86,6 @@ BAD_KEY = '[device]\npreset = "x25m"\nchanels = 4\n'
         (("run", "small.toml", "--requests", "0"), "--requests"),
         (("run", "small.toml", "--out", "small.toml/x"), "small.toml"),
         (("run", "small.toml", "--no-such-option"), "--no-such-option"),
-        (("price", "small.toml", "--table", "small.toml"), "report"),
         (("list", "nonsense"), "ftls"),
         (("nonsense",), "nonsense"),
     ],
@@ -124,13 +121,3 @@ def test_a_list_of_nothing_says_so(flashwatt: Cli) -> None:
 def test_version(flashwatt: Cli) -> None:
     assert flashwatt("version").stdout == flashwatt("--version").stdout
     assert flashwatt("version").stdout.startswith("flashwatt 0.")
-
-
-def test_price_keeps_to_the_same_shape(flashwatt: Cli, tmp_path: Path) -> None:
-    table = tmp_path / "table.toml"
-    table.write_text("[energy.nand]\nprogram_ma = 30.0\n")
-    result = flashwatt("price", DATA / "report.json", "--table", table, "--json")
-    assert result.returncode == 0, result.stderr
-    priced = json.loads(result.stdout)
-    assert priced["power_w"]["peak"] is None
-    assert flashwatt("price", DATA / "report.json", "--table", table).returncode == 0

@@ -7,10 +7,9 @@ use flashwatt::workload::trace;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-mod standin;
+mod lists;
 mod watch;
 
-use standin as engine;
 use watch::Watch;
 
 pyo3::create_exception!(
@@ -27,7 +26,7 @@ fn python_error(error: impl std::fmt::Display) -> PyErr {
 /// Runs a configuration and returns the report as JSON. Ctrl-C, or a `progress` that returns `False`, ends the run early:
 /// the report of what was done comes back with the status "interrupted".
 #[pyfunction]
-#[pyo3(signature = (config_text, file_name, sets, op_log=None, series_interval_ns=None, check=false, progress=None))]
+#[pyo3(signature = (config_text, file_name, sets, op_log=None, series_interval_ns=None, progress=None))]
 #[allow(clippy::too_many_arguments)] // keyword arguments in Python
 fn run(
     py: Python<'_>,
@@ -36,14 +35,13 @@ fn run(
     sets: Vec<String>,
     op_log: Option<PathBuf>,
     series_interval_ns: Option<u64>,
-    check: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let options = engine::RunOptions { op_log, series_interval_ns, check };
+    let options = flashwatt::RunOptions { op_log, series_interval_ns };
     let mut watch = Watch::new(progress);
     let report = py.detach(|| {
         let config = load(config_text, file_name, &sets)?;
-        engine::run(&config, &options, &mut |progress| watch.tick(progress))
+        flashwatt::run(&config, &options, &mut |progress| watch.tick(progress))
     });
     watch.into_result()?;
     json(&report.map_err(python_error)?)
@@ -54,12 +52,6 @@ fn run(
 fn resolve(py: Python<'_>, config_text: &str, file_name: &str, sets: Vec<String>) -> PyResult<String> {
     let config = py.detach(|| load(config_text, file_name, &sets));
     json(&config.map_err(python_error)?)
-}
-
-/// Prices a report's residencies and counts with another power table.
-#[pyfunction]
-fn reprice(py: Python<'_>, report_json: &str, table_toml: &str) -> PyResult<String> {
-    py.detach(|| engine::reprice(report_json, table_toml)).map_err(python_error)
 }
 
 /// Statistics of a trace file, as JSON.
@@ -73,7 +65,7 @@ fn trace_info(py: Python<'_>, path: PathBuf, format: Option<&str>, skip_bad: boo
 /// What is registered under a kind, as (name, one line about it); `None` for a kind that does not exist.
 #[pyfunction]
 fn list_names(kind: &str) -> Option<Vec<(String, String)>> {
-    engine::list(kind)
+    lists::list(kind)
 }
 
 fn json(value: &impl serde::Serialize) -> PyResult<String> {
@@ -83,7 +75,7 @@ fn json(value: &impl serde::Serialize) -> PyResult<String> {
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::{FlashwattError, list_names, reprice, resolve, run, trace_info};
+    use super::{FlashwattError, list_names, resolve, run, trace_info};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)] // a Python name

@@ -2,10 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use flashwatt::Progress;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
-
-use crate::engine::Progress;
 
 /// Long enough to cost nothing, short enough for a smooth bar and a prompt Ctrl-C.
 const PERIOD: Duration = Duration::from_millis(100);
