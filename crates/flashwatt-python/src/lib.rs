@@ -1,0 +1,83 @@
+//! `flashwatt._core`: the engine as Python sees it. Conversion only: text in, JSON text out, errors as one exception.
+
+use std::path::PathBuf;
+
+use flashwatt::config::load;
+use flashwatt::workload::trace;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+mod lists;
+mod watch;
+
+use watch::Watch;
+
+pyo3::create_exception!(
+    flashwatt,
+    FlashwattError,
+    PyValueError,
+    "What the user wrote cannot be run: the message names the place, what was found and what was expected."
+);
+
+fn python_error(error: impl std::fmt::Display) -> PyErr {
+    FlashwattError::new_err(error.to_string())
+}
+
+/// Runs a configuration and returns the report as JSON. Ctrl-C, or a `progress` that returns `False`, ends the run early:
+/// the report of what was done comes back with the status "interrupted".
+#[pyfunction]
+#[pyo3(signature = (config_text, file_name, sets, op_log=None, series_interval_ns=None, progress=None))]
+#[allow(clippy::too_many_arguments)] // keyword arguments in Python
+fn run(
+    py: Python<'_>,
+    config_text: &str,
+    file_name: &str,
+    sets: Vec<String>,
+    op_log: Option<PathBuf>,
+    series_interval_ns: Option<u64>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let options = flashwatt::RunOptions { op_log, series_interval_ns };
+    let mut watch = Watch::new(progress);
+    let report = py.detach(|| {
+        let config = load(config_text, file_name, &sets)?;
+        flashwatt::run(&config, &options, &mut |progress| watch.tick(progress))
+    });
+    watch.into_result()?;
+    json(&report.map_err(python_error)?)
+}
+
+/// The configuration as the engine understands it, as JSON.
+#[pyfunction]
+fn resolve(py: Python<'_>, config_text: &str, file_name: &str, sets: Vec<String>) -> PyResult<String> {
+    let config = py.detach(|| load(config_text, file_name, &sets));
+    json(&config.map_err(python_error)?)
+}
+
+/// Statistics of a trace file, as JSON.
+#[pyfunction]
+#[pyo3(signature = (path, format=None, skip_bad=false))]
+fn trace_info(py: Python<'_>, path: PathBuf, format: Option<&str>, skip_bad: bool) -> PyResult<String> {
+    let info = py.detach(|| trace::info(&path, format, skip_bad));
+    json(&info.map_err(python_error)?)
+}
+
+/// What is registered under a kind, as (name, one line about it); `None` for a kind that does not exist.
+#[pyfunction]
+fn list_names(kind: &str) -> Option<Vec<(String, String)>> {
+    lists::list(kind)
+}
+
+fn json(value: &impl serde::Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(python_error)
+}
+
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::{FlashwattError, list_names, resolve, run, trace_info};
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)] // a Python name
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

@@ -20,8 +20,7 @@ pub fn prefetch<T>(slice: &[T], index: usize) {
 }
 
 /// A vector of zeros that costs memory only where it is written to, on huge pages where the system has them.
-pub fn zeroed<T: Copy + Zero>(len: usize) -> Vec<T>
-{
+pub fn zeroed<T: Copy + Zero>(len: usize) -> Vec<T> {
     let vec = vec![T::ZERO; len]; // from calloc: untouched pages stay unmapped
     advise_huge(&vec);
     vec

@@ -178,11 +178,8 @@ impl PageFtl {
         }
         if self.copy_frontier(die).is_full() {
             let leftover = std::mem::take(&mut self.dies[die.idx()].leftover);
-            *self.copy_frontier(die) = if leftover.is_full() {
-                Frontier::at(&self.geometry, self.take_block(die, cx)?)
-            } else {
-                leftover
-            };
+            *self.copy_frontier(die) =
+                if leftover.is_full() { Frontier::at(&self.geometry, self.take_block(die, cx)?) } else { leftover };
         }
         Some(self.copy_frontier(die).take(units))
     }

@@ -5,12 +5,8 @@ use crate::registry::Entry;
 use crate::rng::Rng;
 
 /// The registry line.
-pub const ENTRY: Entry<dyn VictimPolicy> = Entry {
-    name: "greedy",
-    doc: "the block with the fewest valid pages",
-    params: &[],
-    build: |_| Box::new(Greedy),
-};
+pub const ENTRY: Entry<dyn VictimPolicy> =
+    Entry { name: "greedy", doc: "the block with the fewest valid pages", params: &[], build: |_| Box::new(Greedy) };
 
 struct Greedy;
 

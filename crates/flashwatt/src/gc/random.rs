@@ -5,12 +5,8 @@ use crate::registry::Entry;
 use crate::rng::Rng;
 
 /// The registry line.
-pub const ENTRY: Entry<dyn VictimPolicy> = Entry {
-    name: "random",
-    doc: "any block with something to gain",
-    params: &[],
-    build: |_| Box::new(Random),
-};
+pub const ENTRY: Entry<dyn VictimPolicy> =
+    Entry { name: "random", doc: "any block with something to gain", params: &[], build: |_| Box::new(Random) };
 
 struct Random;
 

@@ -1,0 +1,51 @@
+# FlashWatt. `make help` lists what there is. Everything is built in .venv and target/, nothing is installed elsewhere.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+RUST   := Cargo.toml Cargo.lock $(shell find crates presets -name '*.rs' -o -name '*.toml' 2>/dev/null)
+
+# Stamps: each is newer than everything it was made from, so that a second `make demo` goes straight to the demo.
+TOOLS := $(VENV)/.stamp-tools
+DEV   := $(VENV)/.stamp-dev
+CLI   := $(VENV)/.stamp-cli
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint clean
+.DELETE_ON_ERROR:
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(CLI) ## simulate a drive and draw its power over time; leaves the command line at .venv/bin/flashwatt
+	@$(BIN)/python -m flashwatt.demo
+
+test: $(CLI) $(DEV) ## all tests: engine (Rust), then package and command line (Python)
+	cargo test --workspace --locked
+	$(BIN)/python -m pytest
+
+lint: $(CLI) $(DEV) ## formatting, lints and types, with no warning let through
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	$(BIN)/ruff check python tests/python
+	$(BIN)/ruff format --check python tests/python
+	$(BIN)/mypy --strict python/flashwatt
+
+clean: ## remove everything that was built
+	rm -rf $(VENV) target demo python/flashwatt/*.so
+
+$(TOOLS): requirements.txt tools/venv.sh
+	@PYTHON="$(PYTHON)" bash tools/venv.sh $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+$(DEV): requirements-dev.txt $(TOOLS)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@
+
+$(CLI): $(RUST) pyproject.toml $(TOOLS)
+	@command -v cargo >/dev/null || { \
+	  echo "flashwatt: cargo is missing. Install Rust 1.85 or newer (https://rustup.rs), then run make again." >&2; exit 1; }
+	@echo "Building the engine (release; about a minute the first time) ..."
+	@VIRTUAL_ENV="$(abspath $(VENV))" PIP_QUIET=1 $(BIN)/maturin develop --release --quiet
+	@touch $@

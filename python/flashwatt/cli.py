@@ -1,0 +1,223 @@
+"""The command line. It imports little: what draws tables and plots is loaded by the commands that need it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from flashwatt import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import FrameType
+
+    from flashwatt.run import Report
+
+FAILED, USER_ERROR, INTERRUPTED = 1, 2, 128 + signal.SIGINT
+KINDS = ("ftls", "gc", "wear", "schedulers", "presets", "workloads", "formats", "experiments")
+
+_file = click.Path(exists=True, dir_okay=False, path_type=Path)
+_directory = click.Path(file_okay=False, path_type=Path)
+_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the table.")
+_out = click.option("--out", type=_directory, metavar="DIR", help="Write report.json (and the plots) there.")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; whatever the user did wrong ends in a message, not in a traceback.
+
+    Returns after a success and exits with a status otherwise.
+    """
+    try:
+        cli(arguments, standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        if stop.exit_code:
+            sys.exit(stop.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        _fail("interrupted; nothing was kept", INTERRUPTED)
+    except BrokenPipeError:
+        # Whoever read the output has gone (`| head`). Python would complain once more when it closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(FAILED)
+    except _core.FlashwattError as error:
+        _fail(str(error))
+    except OSError as error:
+        _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+
+
+def _fail(message: str, status: int = USER_ERROR) -> NoReturn:
+    note(f"error: {message}")
+    sys.exit(status)
+
+
+def note(message: str) -> None:
+    """Say something to the person at the terminal; standard output is for results."""
+    click.echo(f"flashwatt: {message}", err=True)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(_core.__version__, message="flashwatt %(version)s")
+def cli() -> None:
+    """Simulate a flash SSD under a workload: how fast, how worn, and where every joule went."""
+
+
+@cli.command()
+@click.argument("config", type=_file, metavar="CONFIG.toml")
+@click.option("--trace", type=_file, metavar="FILE", help="Replay this trace (.gz is unpacked on the way).")
+@click.option("--trace-format", "--format", metavar="FORMAT", help="Format of the trace; recognised unless given.")
+@click.option("--fold", is_flag=True, help="Take addresses beyond the drive modulo its size.")
+@click.option("--clip", is_flag=True, help="Cut requests at the drive's end; leave out those beyond it.")
+@click.option("--skip-bad", is_flag=True, help="Leave out trace records that cannot be read.")
+@click.option("--requests", type=click.IntRange(min=1), metavar="N", help="Measure so many requests, then stop.")
+@click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Override any key: device.channels=4.")
+@_out
+@_json
+@click.option("--series", is_flag=True, help="Record power over time (plotted with --out).")
+@click.option("--op-log", type=click.Path(path_type=Path), metavar="FILE", help="Write one line per flash operation.")
+def run(config: Path, sets: tuple[str, ...], out: Path | None, as_json: bool, **options: Any) -> None:
+    """Simulate what CONFIG.toml describes and report it.
+
+    Ctrl-C ends a run early and keeps what it has; the exit status is 0 for complete runs only.
+    """
+    if out:
+        out.mkdir(parents=True, exist_ok=True)
+    report = _simulate(config, [*_trace_sets(options), *sets], options)
+    _deliver(report, out, as_json)
+    _finish(report, out)
+
+
+@cli.command("list")
+@click.argument("kind", type=click.Choice(KINDS))
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object of names and descriptions.")
+def list_(kind: str, as_json: bool) -> None:
+    """Print what is registered, each with one line about it."""
+    names = dict(_core.list_names(kind) or [])
+    if as_json:
+        click.echo(json.dumps(names, indent=2, ensure_ascii=False))
+        return
+    width = max(map(len, names), default=0)
+    for name, line in names.items():
+        click.echo(f"{name:<{width}}  {line}")
+    if not names:
+        note(f"this version has no {kind} yet")
+
+
+@cli.group()
+def trace() -> None:
+    """Look at recorded traces."""
+
+
+@trace.command("info")
+@click.argument("file", type=_file, metavar="FILE")
+@click.option("--format", "trace_format", metavar="FORMAT", help="Format of the trace; recognised unless given.")
+@click.option("--skip-bad", is_flag=True, help="Leave out records that cannot be read.")
+@_json
+def trace_info(file: Path, trace_format: str | None, skip_bad: bool, as_json: bool) -> None:
+    """Print what a trace holds: requests, sizes, sequentiality, footprint, devices."""
+    info = json.loads(_core.trace_info(file, trace_format, skip_bad))
+    if as_json:
+        click.echo(json.dumps(info, indent=2, ensure_ascii=False))
+    else:
+        from flashwatt.table import show_trace
+
+        show_trace(info)
+
+
+@cli.command()
+def version() -> None:
+    """Print the version."""
+    click.echo(f"flashwatt {_core.__version__}")
+
+
+def _trace_sets(options: dict[str, Any]) -> list[str]:
+    """The options that are short for a `--set`."""
+    sets = []
+    if options["trace"]:
+        sets.append(f"workload.trace.path={_quoted(str(options['trace']))}")
+    if options["trace_format"]:
+        sets.append(f"workload.trace.format={_quoted(options['trace_format'])}")
+    sets += [f"workload.trace.{key}=true" for key in ("fold", "clip", "skip_bad") if options[key]]
+    if options["requests"]:
+        sets.append(f"run.measure.requests={options['requests']}")
+    return sets
+
+
+def _quoted(text: str) -> str:
+    """As a TOML string, whatever the text holds."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _simulate(config: Path, sets: list[str], options: dict[str, Any]) -> Report:
+    from flashwatt.progress import bar
+    from flashwatt.run import run_file
+
+    with _interruptible() as interrupted, bar() as show:
+
+        def progress(done: int, total: int | None, now_ns: int) -> bool:
+            show(done, total, now_ns)
+            return not interrupted
+
+        return run_file(
+            config,
+            sets=sets,
+            op_log=options["op_log"],
+            series_interval_ns=0 if options["series"] else None,
+            progress=progress,
+        )
+
+
+@contextmanager
+def _interruptible() -> Iterator[list[int]]:
+    """Within the block, the first Ctrl-C is put on the list for the run to see; the second ends the process at once."""
+    signals: list[int] = []
+
+    def remember(number: int, _frame: FrameType | None) -> None:
+        signals.append(number)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    before = signal.signal(signal.SIGINT, remember)
+    try:
+        yield signals
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _deliver(report: Report, out: Path | None, as_json: bool) -> None:
+    text = json.dumps(report, indent=2, ensure_ascii=False)
+    written = _write(report, text, out) if out else []
+    if as_json:
+        click.echo(text)
+    else:
+        from flashwatt.table import show
+
+        show(report)
+    if written:
+        note(f"wrote {', '.join(map(str, written))}")
+
+
+def _write(report: Report, text: str, out: Path) -> list[Path]:
+    path = out / "report.json"
+    path.write_text(text + "\n", encoding="utf-8")
+    if not report.get("series"):
+        return [path]
+    from flashwatt.plot import write_power
+
+    return [path, *write_power(report, out)]
+
+
+def _finish(report: Report, out: Path | None) -> None:
+    status = report["status"]
+    if status == "complete":
+        return
+    kept = f"kept in {out / 'report.json'}" if out else "printed (--out DIR also keeps it)"
+    note(f"{status} after {report['workload']['requests']:,} requests; what was measured until then is {kept}")
+    sys.exit(INTERRUPTED if status == "interrupted" else FAILED)

@@ -1,0 +1,36 @@
+"""What `make demo` runs: one simulation by the command line, and what to try next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from flashwatt.cli import main
+
+_CONFIG, _OUT = Path("examples/bursts.toml"), Path("demo")
+
+_NEXT = f"""
+The results are in {_OUT}/:
+  {_OUT}/power.html   power over time, component by component: open it in a browser
+  {_OUT}/power.svg    the same picture for a document
+  {_OUT}/report.json  every number above, and more
+
+Try next:
+  .venv/bin/flashwatt run {_CONFIG} --set workload.uniform.read_fraction=0.9
+  .venv/bin/flashwatt run {_CONFIG} --set device.channels=5 --series --out {_OUT}/five-channels
+  .venv/bin/flashwatt list presets
+  .venv/bin/flashwatt run --help
+"""
+
+
+def demo() -> None:
+    """Run the example as a user would, then say where the results are."""
+    arguments = ["run", str(_CONFIG), "--series", "--out", str(_OUT)]
+    click.echo(f"$ flashwatt {' '.join(arguments)}\n")
+    main(arguments)
+    click.echo(_NEXT.rstrip())
+
+
+if __name__ == "__main__":
+    demo()

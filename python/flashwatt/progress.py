@@ -1,0 +1,42 @@
+"""The progress bar: on the terminal's error stream, where it disturbs no output."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from flashwatt.units import duration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import TypeAlias
+
+    Update: TypeAlias = Callable[[int, int | None, int], None]
+
+
+@contextmanager
+def bar() -> Iterator[Update]:
+    """Show a bar while the block runs, if someone is there to see it."""
+    if not sys.stderr.isatty():
+        yield lambda _done, _total, _now_ns: None
+        return
+
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(show_speed=True),
+        TextColumn("{task.completed:,} requests, {task.fields[simulated]} simulated,"),
+        TimeRemainingColumn(compact=True),
+        TextColumn("left"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("Simulating", total=None, simulated="0 s")
+
+        def update(done: int, total: int | None, now_ns: int) -> None:
+            progress.update(task, completed=done, total=total, simulated=duration(now_ns))
+
+        yield update

@@ -1,0 +1,222 @@
+"""A report as a page for the terminal."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.columns import Columns
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from flashwatt.units import NOTHING, count, duration, number, percent, prefix, si
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flashwatt.run import Report
+
+_MAX_WIDTH = 100
+_BAR_WIDTH = 12
+_COMPONENTS = {
+    "NAND program": ("nand", "program"),
+    "NAND read": ("nand", "read"),
+    "NAND erase": ("nand", "erase"),
+    "NAND transfer": ("nand", "transfer"),
+    "NAND idle": ("nand", "idle"),
+    "controller active": ("controller", "active"),
+    "controller idle": ("controller", "idle"),
+    "DRAM active": ("dram", "active"),
+    "DRAM idle": ("dram", "idle"),
+    "host interface": ("host_interface",),
+}
+_CAUSES = ("host", "gc", "merge", "map", "wear", "shared")
+_QUANTILES = {"mean": "mean", "p50": "p50", "p95": "p95", "p99": "p99", "p99.9": "p99_9", "max": "max"}
+_SPARKS = " ▁▂▃▄▅▆▇█"
+
+
+def show(report: Report, console: Console | None = None) -> None:
+    """Print a report."""
+    console = console or Console(highlight=False)
+    console.width = min(console.width, _MAX_WIDTH)
+    console.print(_heading(report))
+    console.print(Columns([_energy_by_component(report), _energy_by_cause(report)], padding=(0, 3)))
+    console.print(_latency(report))
+    console.print(Padding(_figures(report), (1, 0, 0, 1)))
+    if "series" in report:
+        console.print(Padding(_power_over_time(report, console.width - 2), (1, 0, 0, 1)))
+    _show_warnings(report["warnings"], console)
+
+
+def _show_warnings(warnings: list[str], console: Console) -> None:
+    for warning in warnings:
+        console.print(Text.assemble(("warning: ", "bold yellow"), warning))
+
+
+def show_trace(info: dict[str, Any], console: Console | None = None) -> None:
+    """Print the statistics of a trace."""
+    console = console or Console(highlight=False)
+    grid = Table.grid(padding=(0, 3))
+    for name, value in _trace_lines(info):
+        grid.add_row(Text(name, "dim"), Text(value))
+    console.print(Text(f"{info['file']}: {info['format']}, {duration(info['duration_s'] * 1e9)}", "bold"))
+    console.print(grid)
+    if len(info["devices"]) > 1:
+        table = _table("\nDevices", "device", "requests", "ends at")
+        for device in info["devices"]:
+            table.add_row(str(device["device"]), count(device["requests"]), si(device["end_bytes"], "B"))
+        console.print(table)
+    _show_warnings(info["warnings"], console)
+
+
+def _trace_lines(info: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    kinds = ("reads", "writes", "trims", "flushes")
+    yield "requests", f"{count(info['requests'])}: " + ", ".join(f"{count(info[k])} {k}" for k in kinds if info[k])
+    by_count, by_bytes = _percent(info["read_percent"]), _percent(info["read_bytes_percent"])
+    yield "reads", f"{by_count} by count, {by_bytes} by bytes"
+    yield "mean size", f"{number(info['mean_read_kib'], 1)} KiB read, {number(info['mean_write_kib'], 1)} KiB written"
+    of_device, of_trace = _percent(info["sequential_percent"]), _percent(info["sequential_device_blind_percent"])
+    yield "sequential", f"{of_device} on the same device, {of_trace} in the order of the trace"
+    read, written = info["footprint_read_mib"], info["footprint_written_mib"]
+    yield "footprint", f"{number(read, 1)} MiB read, {number(written, 1)} MiB written, in pages of 4 KiB"
+    yield "span", f"{si(info['span_bytes'], 'B')}: what a drive needs to hold it without --fold"
+    yield "sha256", info["sha256"]
+
+
+def _percent(value: float | None) -> str:
+    return percent(None if value is None else value / 100)
+
+
+def at(tree: Any, *path: str) -> Any:
+    """Look a value up; `None` where the report has none."""
+    for key in path:
+        tree = tree.get(key) if isinstance(tree, dict) else None
+    return tree
+
+
+def describe_device(report: Report) -> str:
+    """Say in one line which drive it was."""
+    device = at(report, "config", "device") or {}
+    name = device.get("preset") or device.get("description") or "custom drive"
+    dies = f"{device.get('channels')} channels × {device.get('ways')} ways"
+    page = f"{device.get('page_bytes', 0) / 1024:g} KiB pages"
+    return f"{name}: {dies}, {page}, {si(device.get('logical_bytes'), 'B')}, FTL {at(report, 'ftl', 'name')}"
+
+
+def describe_workload(report: Report) -> str:
+    """Say in one line what was asked of it."""
+    load = report["workload"]
+    parts = [f"{count(load['reads'])} reads ({si(load['read_bytes'], 'B')})"]
+    parts.append(f"{count(load['writes'])} writes ({si(load['write_bytes'], 'B')})")
+    parts += [f"{count(load[kind])} {kind}" for kind in ("trims", "flushes") if load.get(kind)]
+    return f"{load['name']}: {', '.join(parts)}"
+
+
+def _heading(report: Report) -> Text:
+    status = report["status"]
+    text = Text()
+    text.append(describe_device(report), "bold")
+    text.append(f"\n{describe_workload(report)}\n")
+    text.append(status, "green" if status == "complete" else "bold red")
+    text.append(f", {si(report['throughput']['simulated_s'], 's')} simulated")
+    if engine := report.get("engine"):
+        text.append(f" in {duration(engine['wall_s'] * 1e9)} ({si(engine['requests_per_cpu_s'], '')} requests/s)")
+    return text
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column(columns[0], no_wrap=True)
+    for column in columns[1:]:
+        table.add_column(column, justify="right", no_wrap=True)
+    return table
+
+
+def _energy_by_component(report: Report) -> Table:
+    energy = report["energy_j"]
+    size, unit = prefix(energy["total"])
+    table = _table("\nEnergy by component", "", f"{unit}J", "share", "")
+    for name, path in _COMPONENTS.items():
+        joules = at(energy, *path)
+        table.add_row(name, _joules(joules, size), *_share(joules, energy["total"]))
+    table.add_section()
+    table.add_row("total", _joules(energy["total"], size), "", "", style="bold")
+    table.columns[-1].justify = "left"
+    return table
+
+
+def _energy_by_cause(report: Report) -> Table:
+    total = report["energy_j"]["total"]
+    size, unit = prefix(total)
+    table = _table("\nEnergy by cause", "", f"{unit}J", "share")
+    for cause in _CAUSES:
+        joules = at(report, "energy_by_cause_j", cause)
+        table.add_row(cause, _joules(joules, size), _share(joules, total)[0])
+    return table
+
+
+def _joules(value: float | None, size: float) -> str:
+    return NOTHING if value is None else f"{value / size:.2f}"
+
+
+def _share(part: float | None, total: float | None) -> tuple[str, str]:
+    if part is None or not total:
+        return NOTHING, ""
+    share = part / total
+    return percent(share), "█" * round(share * _BAR_WIDTH)
+
+
+def _latency(report: Report) -> Table:
+    table = _table("Latency", "", "requests", *_QUANTILES)
+    for kind in ("read", "write"):
+        figures = at(report, "latency_ns", kind)
+        if at(figures, "count"):
+            cells = (duration(figures.get(key)) for key in _QUANTILES.values())
+            table.add_row(kind, count(figures["count"]), *cells)
+    return table
+
+
+def _figures(report: Report) -> Table:
+    grid = Table.grid(padding=(0, 3))
+    left, right = list(_performance(report)), list(_power(report))
+    for (name_a, value_a), (name_b, value_b) in zip_longest(left, right, fillvalue=("", "")):
+        grid.add_row(Text(name_a, "dim"), value_a, Text(name_b, "dim"), value_b)
+    return grid
+
+
+def _performance(report: Report) -> Iterator[tuple[str, str]]:
+    through, flash, erases = report["throughput"], report["flash"], at(report, "wear", "erase_count")
+    yield "throughput", f"{count(through['iops'])} IOPS"
+    yield "read, write", f"{number(through['read_mb_s'], 1)}, {number(through['write_mb_s'], 1)} MB/s"
+    yield "write amplification", number(flash["write_amplification"])
+    yield "flash reads", count(flash["reads"]["total"])
+    yield "flash programs", count(flash["programs"]["total"])
+    yield "flash erases", count(flash["erases"]["total"])
+    if erases:
+        yield "erases per block", f"{number(erases['mean'], 2)} mean, {erases['min']} to {erases['max']}"
+
+
+def _power(report: Report) -> Iterator[tuple[str, str]]:
+    power, efficiency = report["power_w"], report["efficiency"]
+    yield "mean power", si(power["mean"], "W")
+    yield "peak power", si(power["peak"], "W")
+    yield "highest 100 µs, 1 s", f"{si(power.get('max_100us'), 'W')}, {si(power.get('max_1s'), 'W')}"
+    yield "efficiency", f"{number(efficiency['mb_per_j'], 1)} MB/J"
+    yield "energy per GB", si(efficiency["j_per_gb"], "J")
+    yield "per watt", f"{count(efficiency['iops_per_w'])} IOPS"
+    yield "busy dies", number(at(report, "parallelism", "mean_active_dies"), 2)
+
+
+def _power_over_time(report: Report, width: int) -> Text:
+    series = report["series"]
+    watts = [sum(values) for values in zip(*series["power_w"].values(), strict=True)]
+    group = max(1, -(-len(watts) // width))
+    means = [sum(watts[i : i + group]) / len(watts[i : i + group]) for i in range(0, len(watts), group)]
+    top = max(means, default=0.0)
+    line = "".join(_SPARKS[round(watt / top * (len(_SPARKS) - 1))] if top else " " for watt in means)
+    text = Text("power over time", "dim")
+    text.append(f" to {si(top, 'W')}, {duration(group * series['interval_ns'], exact=True)} a column\n", "dim")
+    return text.append(line, "cyan")

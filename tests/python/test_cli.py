@@ -1,0 +1,123 @@
+"""The command line: what goes to which stream, exit statuses, and messages without tracebacks."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Cli
+
+SECTIONS = {
+    "schema", "version", "status", "warnings", "config", "config_sha256", "seed", "workload", "window", "latency_ns",
+    "throughput", "flash", "wear", "ftl", "energy_j", "energy_by_cause_j", "efficiency", "power_w", "current_ma",
+    "parallelism", "engine",
+}  # fmt: skip
+
+
+def test_json_is_one_object_and_nothing_else(flashwatt: Cli, config: Path) -> None:
+    result = flashwatt("run", config, "--json")
+    assert result.returncode == 0, result.stderr
+    report = json.loads(result.stdout)
+    assert report.keys() >= SECTIONS
+    assert report["status"] == "complete"
+
+
+def test_json_stays_pure_when_files_are_written(flashwatt: Cli, config: Path, tmp_path: Path) -> None:
+    result = flashwatt("run", config, "--json", "--series", "--out", tmp_path / "a/b")
+    assert result.returncode == 0, result.stderr
+    printed = json.loads(result.stdout)
+    assert printed == json.loads((tmp_path / "a/b/report.json").read_text())
+    assert {path.name for path in (tmp_path / "a/b").iterdir()} == {"report.json", "power.svg", "power.html"}
+    assert "report.json" in result.stderr
+
+
+def test_without_series_only_the_report_is_written(flashwatt: Cli, config: Path, tmp_path: Path) -> None:
+    assert flashwatt("run", config, "--out", tmp_path / "out").returncode == 0
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["report.json"]
+
+
+def test_engine_speed_is_measured(flashwatt: Cli, config: Path) -> None:
+    engine = json.loads(flashwatt("run", config, "--json").stdout)["engine"]
+    assert set(engine) == {"wall_s", "cpu_s", "requests_per_cpu_s", "flash_ops_per_cpu_s"}
+    assert engine["wall_s"] > 0
+
+
+def test_table_says_what_matters(flashwatt: Cli, config: Path) -> None:
+    result = flashwatt("run", config)
+    assert result.returncode == 0, result.stderr
+    for word in (
+        "x25m",
+        "Energy by component",
+        "NAND program",
+        "Energy by cause",
+        "p99.9",
+        "IOPS",
+        "peak power",
+        "MB/J",
+    ):
+        assert word in result.stdout
+    assert result.stderr == ""
+
+
+def test_requests_and_sets_reach_the_engine(flashwatt: Cli, config: Path) -> None:
+    report = json.loads(flashwatt("run", config, "--json", "--requests", 500).stdout)
+    assert report["workload"]["requests"] == 500
+    report = json.loads(flashwatt("run", config, "--json", "--set", "run.measure.requests=700").stdout)
+    assert report["workload"]["requests"] == 700
+
+
+BAD_KEY = '[device]\npreset = "x25m"\nchanels = 4\n'
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("run", "missing.toml"), "missing.toml"),
+        (("run", "bad-key.toml"), "bad-key.toml:3"),
+        (("run", "bad-key.toml"), "did you mean `channels`?"),
+        (("run", "latin1.toml"), "not UTF-8"),
+        (("run", "small.toml", "--trace", "missing.csv"), "missing.csv"),
+        (("run", "small.toml", "--set", "run.measure.requests=many"), "run.measure.requests"),
+        (("run", "small.toml", "--requests", "0"), "--requests"),
+        (("run", "small.toml", "--out", "small.toml/x"), "small.toml"),
+        (("run", "small.toml", "--no-such-option"), "--no-such-option"),
+        (("list", "nonsense"), "ftls"),
+        (("nonsense",), "nonsense"),
+    ],
+)
+def test_user_errors_are_messages(
+    flashwatt: Cli, config: Path, tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    assert config.exists()
+    (tmp_path / "bad-key.toml").write_text(BAD_KEY)
+    (tmp_path / "latin1.toml").write_bytes(b'description = "caf\xe9"\n')
+    result = flashwatt(*arguments)
+    assert result.returncode == 2
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize("kind", ["ftls", "gc", "presets", "workloads"])
+def test_lists_name_what_there_is(flashwatt: Cli, kind: str) -> None:
+    result = flashwatt("list", kind)
+    assert result.returncode == 0
+    assert result.stdout.strip()
+    assert json.loads(flashwatt("list", kind, "--json").stdout)
+
+
+def test_a_list_of_nothing_says_so(flashwatt: Cli) -> None:
+    result = flashwatt("list", "experiments")
+    assert result.returncode == 0
+    assert result.stdout == ""
+    assert "no experiments yet" in result.stderr
+
+
+def test_version(flashwatt: Cli) -> None:
+    assert flashwatt("version").stdout == flashwatt("--version").stdout
+    assert flashwatt("version").stdout.startswith("flashwatt 0.")

@@ -1,0 +1,94 @@
+"""The page for the terminal and its numbers."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import pytest
+from rich.console import Console
+
+from flashwatt import table
+from flashwatt.units import duration, percent, prefix, si
+
+if TYPE_CHECKING:
+    from flashwatt import Report
+
+
+def page(report: Report, width: int = 100) -> str:
+    """Print a report to a string."""
+    stream = io.StringIO()
+    table.show(report, Console(file=stream, width=width))
+    return stream.getvalue()
+
+
+def test_energy_shares_add_up(report: Report) -> None:
+    text = page(report)
+    shares = [float(word) for line in text.splitlines() for word in _shares(line)]
+    components = shares[0::2][:6] + shares[12:]
+    assert len(components) == 10
+    assert sum(components) == pytest.approx(100, abs=0.6)
+
+
+def _shares(line: str) -> list[str]:
+    words = line.split()
+    return [words[i - 1] for i, word in enumerate(words) if word == "%"]
+
+
+def test_warnings_and_a_bad_end_are_shown(report: Report) -> None:
+    report["status"] = "failed: [bold]no page left[/bold]"
+    report["warnings"] = ["[red]12 requests were folded"]
+    text = page(report)
+    assert "failed: [bold]no page left[/bold]" in text
+    assert "[red]12 requests were folded" in text
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_every_width_is_served(report: Report, width: int) -> None:
+    text = page(report, width)
+    assert "Energy by cause" in text
+    assert max(map(len, text.splitlines())) <= max(width, 80)
+
+
+def test_what_is_missing_is_a_dash(report: Report) -> None:
+    report["power_w"] = {"mean": 1.0, "peak": None, "max_100us": None, "max_1s": None}
+    report["parallelism"] = None
+    report["efficiency"] = {"mb_per_j": None, "j_per_gb": None, "iops_per_w": None}
+    assert "–" in page(report)
+
+
+def test_a_run_of_nothing_is_shown(report: Report) -> None:
+    for kind in ("all", "read", "write"):
+        report["latency_ns"][kind] = {"count": 0, "mean": None, "p50": None}
+    report["energy_j"]["total"] = 0.0
+    report["series"]["power_w"] = {name: [] for name in report["series"]["power_w"]}
+    assert "Energy" in page(report)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0 W"),
+        (1e-9, "1.00 nW"),
+        (999.94, "1.00 kW"),
+        (0.00123, "1.23 mW"),
+        (1e5, "100 kW"),
+        (-5, "-5.00 W"),
+        (None, "–"),
+    ],
+)
+def test_three_digits_and_a_prefix(value: float | None, text: str) -> None:
+    assert si(value, "W") == text
+
+
+def test_times_from_nanoseconds_to_days() -> None:
+    times = [1e3, 8e6, 119e9, 121e9, 8e12, 1e16]
+    assert [duration(t) for t in times] == ["1.00 µs", "8.00 ms", "119 s", "2.0 min", "2.2 h", "115.7 d"]
+    assert duration(8e6, exact=True) == "8 ms"
+
+
+def test_shares_and_columns() -> None:
+    assert percent(0.1234) == "12.3 %"
+    assert percent(None) == "–"
+    assert prefix(0.7) == (1e-3, "m")
+    assert prefix(0) == (1.0, "")

@@ -1,0 +1,55 @@
+"""What `make bench` runs: how quick the front door and the engine are, each against its goal.
+
+The engine's goals are half of what a bare prototype of its inner loop reached on one quiet core of the machines that this
+project is developed on; a busy or slower machine shows less.
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import time
+
+import flashwatt
+
+HELP_RUNS, HELP_GOAL_S = 11, 0.3
+LIMIT = '[device]\npreset = "limit"\n[workload.uniform]\nrequest_bytes = 4096\nqueue_depth = 32\n'
+STEADY = 'run.precondition="steady"'
+WORKLOADS = {
+    "4 KiB random writes, steady": (
+        ["workload.uniform.requests=3_000_000", STEADY],
+        ("flash_ops_per_cpu_s", 7e6),
+    ),
+    "4 KiB random reads": (
+        ["workload.uniform.requests=10_000_000", "workload.uniform.read_fraction=1.0"],
+        ("flash_ops_per_cpu_s", 6e6),
+    ),
+    "4 KiB random, 70 % reads, steady": (
+        ["workload.uniform.requests=4_000_000", "workload.uniform.read_fraction=0.7", STEADY],
+        ("requests_per_cpu_s", 1.6e6),
+    ),
+}
+
+
+def main() -> None:
+    """Measure everything and print one line for each."""
+    help_s = statistics.median(_help() for _ in range(HELP_RUNS))
+    _line("flashwatt --help, median", help_s, HELP_GOAL_S, "s", good=help_s <= HELP_GOAL_S)
+    for name, (sets, (figure, goal)) in WORKLOADS.items():
+        speed = flashwatt.run_text(LIMIT, sets=sets)["engine"][figure] / 1e6
+        _line(name, speed, goal / 1e6, f"M {figure.removesuffix('_per_cpu_s')}/s", good=speed >= goal / 1e6)
+
+
+def _help() -> float:
+    start = time.perf_counter()
+    subprocess.run([sys.executable, "-m", "flashwatt", "--help"], stdout=subprocess.DEVNULL, check=True)
+    return time.perf_counter() - start
+
+
+def _line(name: str, measured: float, goal: float, unit: str, *, good: bool) -> None:
+    sys.stdout.write(f"{name:<34} {measured:7.2f} {unit:<13} goal {goal:4.1f}  {'met' if good else 'MISSED'}\n")
+
+
+if __name__ == "__main__":
+    main()
