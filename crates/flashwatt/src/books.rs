@@ -24,7 +24,7 @@ pub struct Books<P: Probe> {
     since: Nanos,
     map_access_ns: Nanos,
     page_data_ns: Nanos,
-    interface_mb_s: f64,
+    interface_ns_per_byte: f64,
     /// Pages read that were never written.
     pub unwritten_reads: u64,
     /// Map units that the host wrote.
@@ -115,7 +115,7 @@ impl<P: Probe> Books<P> {
             since: 0,
             map_access_ns: if per_op { energy.dram.map_access_ns } else { 0 },
             page_data_ns: if per_op { energy.dram.page_data_ns } else { 0 },
-            interface_mb_s: energy.host_interface.bandwidth_mb_s,
+            interface_ns_per_byte: 1e3 / energy.host_interface.bandwidth_mb_s,
             unwritten_reads: 0,
             host_units: 0,
             collection: Collection::default(),
@@ -160,7 +160,7 @@ impl<P: Probe> Books<P> {
 
     /// Time that `bytes` take over the host interface, by the rate of the price table.
     pub fn interface_ns(&self, bytes: u64) -> Nanos {
-        (bytes as f64 * 1e3 / self.interface_mb_s).ceil() as Nanos
+        (bytes as f64 * self.interface_ns_per_byte).ceil() as Nanos
     }
 
     /// A die starts an operation.

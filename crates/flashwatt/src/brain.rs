@@ -7,6 +7,9 @@ use crate::ftl::{self, Context, Extent, Ftl, Plan};
 use crate::rng::Rng;
 use crate::units::{BlockId, DieId};
 
+/// Keeps the drive's draws apart from the workload's, which come from the same seed.
+const STREAM: u64 = 0xd1ce;
+
 /// The deciding half of the drive. It sees no time.
 pub struct Brain {
     /// The translation layer.
@@ -25,7 +28,7 @@ impl Brain {
         Brain {
             ftl: ftl::build(config, geometry),
             blocks: BlockTable::new(geometry.clone()),
-            rng: Rng::new(config.run.seed, 1),
+            rng: Rng::new(config.run.seed ^ STREAM),
             plan: Plan::default(),
         }
     }

@@ -1,48 +1,65 @@
-//! The run's random numbers.
+//! The generator behind every random draw of a workload: wyrand, seeded through splitmix64.
+//!
+//! wyrand is Wang Yi's (wyhash, in the public domain): a counter and one 128-bit product. Draws do not wait for one
+//! another, as they would on a generator that shuffles its state, and that is what a request's cost comes from. Splitmix64
+//! is Steele's, Lea's and Flood's (*Fast Splittable Pseudorandom Number Generators*, OOPSLA 2014). Integer arithmetic
+//! only, so the same seed gives the same numbers on any machine.
 
-/// xoshiro256++ (Blackman & Vigna, 2019, "Scrambled linear pseudorandom number generators"), seeded by splitmix64 as its
-/// authors advise. One seed, one sequence, on every machine.
-#[derive(Clone, Debug)]
-pub struct Rng([u64; 4]);
+/// A stream of random numbers that depends on nothing but its seed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rng {
+    state: u64,
+}
+
+/// What the counter advances by, and what is mixed into one factor: wyhash's primes.
+const STEP: u64 = 0xa076_1d64_78bd_642f;
+const MIX: u64 = 0xe703_7ed1_a0b4_28db;
+
+/// 2^53: the number of steps of [`Rng::f64`], all of them exact in an `f64`.
+const UNIT_STEPS: f64 = 9_007_199_254_740_992.0;
 
 impl Rng {
-    /// A generator for `seed` and one of several independent `stream`s of a run.
-    pub fn new(seed: u64, stream: u64) -> Self {
-        let mut state = seed ^ stream.wrapping_mul(0xd134_2543_de82_ef95);
-        Rng(std::array::from_fn(|_| splitmix64(&mut state)))
+    /// The stream of this seed. Neighbouring seeds give unrelated streams (splitmix64 spreads them).
+    pub fn new(seed: u64) -> Self {
+        Rng { state: splitmix64(seed) }
     }
 
     /// 64 random bits.
     #[inline(always)]
     pub fn bits(&mut self) -> u64 {
-        let s = &mut self.0;
-        let result = s[0].wrapping_add(s[3]).rotate_left(23).wrapping_add(s[0]);
-        let t = s[1] << 17;
-        s[2] ^= s[0];
-        s[3] ^= s[1];
-        s[1] ^= s[2];
-        s[0] ^= s[3];
-        s[2] ^= t;
-        s[3] = s[3].rotate_left(45);
-        result
+        self.state = self.state.wrapping_add(STEP);
+        let product = u128::from(self.state) * u128::from(self.state ^ MIX);
+        (product >> 64) as u64 ^ product as u64
     }
 
-    /// A whole number in `0..n` (n ≥ 1). Lemire's multiplication; the bias is below 2^-32 for n < 2^32.
+    /// A number below `n` (0 for `n` = 0): the high half of a 128-bit product. No rejection: a value's probability is off
+    /// by less than `n` / 2^64, which is beyond what any run can measure, and the stream advances by one always.
     #[inline(always)]
     pub fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.bits()) * u128::from(n)) >> 64) as u64
     }
 
-    /// A real number in `[0, 1)`.
+    /// A number in [0, 1), a multiple of 2^-53.
     #[inline(always)]
-    pub fn unit(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+    pub fn f64(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / UNIT_STEPS
+    }
+
+    /// True with the probability that `threshold` stands for, see [`Rng::threshold`].
+    #[inline(always)]
+    pub fn chance(&mut self, threshold: u64) -> bool {
+        (self.bits() >> 11) < threshold
+    }
+
+    /// What [`Rng::chance`] compares with for this probability (exact for 0 and 1).
+    pub fn threshold(probability: f64) -> u64 {
+        (probability * UNIT_STEPS) as u64
     }
 }
 
-fn splitmix64(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
+/// The first number of splitmix64's stream for this seed.
+fn splitmix64(seed: u64) -> u64 {
+    let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
@@ -53,18 +70,41 @@ mod tests {
     use super::*;
 
     #[test]
-    fn splitmix_matches_its_published_first_output() {
-        // Vigna's reference program prints this first for the seed 1234567.
-        assert_eq!(splitmix64(&mut 1_234_567), 6_457_827_717_110_365_317);
+    fn splitmix_gives_the_published_number() {
+        assert_eq!(splitmix64(1_234_567), 6_457_827_717_110_365_317);
     }
 
     #[test]
-    fn below_is_uniform_within_chance() {
-        let mut rng = Rng::new(1, 0);
+    fn wyrand_gives_the_numbers_of_its_definition() {
+        // Computed from the definition with Python's integers.
+        let mut rng = Rng { state: 42 };
+        let got: [u64; 3] = std::array::from_fn(|_| rng.bits());
+        assert_eq!(got, [12_558_987_674_375_533_620, 16_846_851_108_956_068_306, 14_652_274_819_296_609_082]);
+    }
+
+    #[test]
+    fn below_is_even_and_in_range() {
+        let mut rng = Rng::new(7);
         let mut counts = [0u32; 10];
         for _ in 0..100_000 {
             counts[rng.below(10) as usize] += 1;
         }
-        assert!(counts.iter().all(|&c| (9_600..10_400).contains(&c)), "{counts:?}");
+        assert!(counts.iter().all(|&c| c.abs_diff(10_000) < 500), "{counts:?}");
+        assert_eq!(rng.below(1), 0);
+        assert_eq!(rng.below(0), 0);
+    }
+
+    #[test]
+    fn chances_of_zero_and_one_are_certain() {
+        let mut rng = Rng::new(1);
+        let (never, always) = (Rng::threshold(0.0), Rng::threshold(1.0));
+        assert!((0..10_000).all(|_| !rng.chance(never) && rng.chance(always)));
+    }
+
+    #[test]
+    fn unit_numbers_have_the_right_mean() {
+        let mut rng = Rng::new(3);
+        let mean = (0..100_000).map(|_| rng.f64()).sum::<f64>() / 1e5;
+        assert!((mean - 0.5).abs() < 0.005, "{mean}");
     }
 }

@@ -310,7 +310,10 @@ impl<'w, P: Probe> Sim<'w, P> {
         self.ask_host = false;
         while !self.free.is_empty() && !self.host_ended {
             match self.workload.next(self.now)? {
-                Next::Request(request) => self.admit(request),
+                Next::Request(request) => {
+                    self.prefetch();
+                    self.admit(request);
+                }
                 Next::WaitUntil(at) => {
                     self.set_arrival(at)?;
                     break;
@@ -320,6 +323,16 @@ impl<'w, P: Probe> Sim<'w, P> {
             }
         }
         Ok(())
+    }
+
+    /// Fetches what requests to come will touch.
+    #[inline(always)]
+    fn prefetch(&self) {
+        if let Some(upcoming) = self.workload.upcoming() {
+            let lpn = |bytes: u64| Lpn((bytes / u64::from(self.geometry.unit_bytes)) as u32);
+            let (far, near) = (lpn(upcoming.far_bytes), lpn(upcoming.near_bytes));
+            self.brain.ftl.prefetch(far, near, &self.brain.blocks, &self.hw.array);
+        }
     }
 
     fn set_arrival(&mut self, at: Nanos) -> Result<(), Error> {

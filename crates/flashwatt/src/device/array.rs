@@ -9,7 +9,7 @@
 
 use super::Geometry;
 use crate::config::ProgramOrder;
-use crate::mem::zeroed;
+use crate::mem::{prefetch, zeroed};
 use crate::units::{BlockId, DieId, OpId, Ppn};
 
 /// What a block has been through and what is planned for it.
@@ -92,6 +92,13 @@ impl Array {
     pub fn is_programmed(&self, ppn: Ppn) -> bool {
         let (word, bit) = self.bit(ppn);
         self.programmed[word] >> bit & 1 != 0
+    }
+
+    /// Fetches what a read or an overwrite of this address will touch.
+    #[inline(always)]
+    pub fn prefetch(&self, ppn: Ppn) {
+        prefetch(&self.programmed, self.bit(ppn).0);
+        prefetch(&self.blocks, self.geometry.block_of(ppn).idx());
     }
 
     /// The operation that will program the page that holds this address, if one is planned or under way.

@@ -4,8 +4,6 @@
 //! energy, and finds what depends on what overlapped: the peak, the time spent at it, the worst window. Current is
 //! right-continuous: all edges of one instant count before the new level does, so that a peak has positive length.
 
-use std::collections::VecDeque;
-
 use super::ledger::Phase;
 use super::series::Series;
 use super::table::{DieState, Draw, Table};
@@ -30,8 +28,8 @@ pub struct Meter {
     windows: [Window; 2],
     /// The earliest end of a window.
     boundary: Nanos,
-    /// Edges that are known ahead: the end of a transfer, where the array takes over. In time order, few.
-    ahead: VecDeque<(Nanos, DieState, DieState)>,
+    /// Edges that are known ahead: the end of a transfer, where the array takes over. Few; the next one last.
+    ahead: Vec<(Nanos, DieState, DieState)>,
     dram_until: Option<Nanos>,
     link_until: Option<Nanos>,
     /// The earliest of `ahead`, `dram_until`, `link_until`.
@@ -87,7 +85,7 @@ impl Meter {
             at_peak_ns: 0,
             windows: WINDOWS_NS.map(|len| Window::new(len, 0)),
             boundary: WINDOWS_NS[0],
-            ahead: VecDeque::new(),
+            ahead: Vec::new(),
             dram_until: None,
             link_until: None,
             next_own: Nanos::MAX,
@@ -223,7 +221,7 @@ impl Meter {
         while self.next_own <= now {
             let at = self.next_own;
             self.integrate(at);
-            while let Some((_, from, to)) = self.ahead.pop_front_if(|edge| edge.0 <= at) {
+            while let Some((_, from, to)) = self.ahead.pop_if(|edge| edge.0 <= at) {
                 self.apply(from, to);
             }
             if self.dram_until.is_some_and(|until| until <= at) {
@@ -242,22 +240,15 @@ impl Meter {
 
     #[inline(always)]
     fn find_next_own(&mut self) {
-        let ahead = self.ahead.front().map_or(Nanos::MAX, |edge| edge.0);
+        let ahead = self.ahead.last().map_or(Nanos::MAX, |edge| edge.0);
         let dram = self.dram_until.unwrap_or(Nanos::MAX);
         self.next_own = ahead.min(dram).min(self.link_until.unwrap_or(Nanos::MAX));
     }
 
     #[inline(always)]
     fn put_ahead(&mut self, at: Nanos, from: DieState, to: DieState) {
-        let mut place = self.ahead.len();
-        while place > 0 && self.ahead[place - 1].0 > at {
-            place -= 1;
-        }
-        if place == self.ahead.len() {
-            self.ahead.push_back((at, from, to));
-        } else {
-            self.ahead.insert(place, (at, from, to));
-        }
+        let later = self.ahead.iter().take_while(|edge| edge.0 > at).count();
+        self.ahead.insert(later, (at, from, to));
         self.next_own = self.next_own.min(at);
     }
 

@@ -85,11 +85,9 @@ pub trait Ftl {
     /// Where a logical page is, with everything planned done. For checks and tests.
     fn lookup(&self, lpn: Lpn) -> Option<Ppn>;
 
-    /// Fetches what a request for `lpn` will touch.
-    fn prefetch(&self, _lpn: Lpn) {}
-
-    /// Fetches what lies behind what [`Self::prefetch`] fetched, some time later.
-    fn prefetch_deeper(&self, _lpn: Lpn, _blocks: &BlockTable) {}
+    /// Fetches into the machine's caches what requests to come will touch: of a far one the map, of a near one, whose map
+    /// has been fetched already, what lies behind.
+    fn prefetch(&self, _far: Lpn, _near: Lpn, _blocks: &BlockTable, _array: &Array) {}
 
     /// Bytes that the map takes in the drive's memory.
     fn mapping_bytes(&self) -> u64;

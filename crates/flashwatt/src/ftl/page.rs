@@ -441,14 +441,11 @@ impl Ftl for PageFtl {
     }
 
     #[inline]
-    fn prefetch(&self, lpn: Lpn) {
-        prefetch(&self.map, lpn.idx());
-    }
-
-    #[inline]
-    fn prefetch_deeper(&self, lpn: Lpn, blocks: &BlockTable) {
-        if let Some(ppn) = self.get(lpn) {
+    fn prefetch(&self, far: Lpn, near: Lpn, blocks: &BlockTable, array: &Array) {
+        prefetch(&self.map, far.idx());
+        if let Some(ppn) = self.map.get(near.idx()).and_then(|entry| entry.checked_sub(1)).map(Ppn) {
             blocks.prefetch(ppn);
+            array.prefetch(ppn);
         }
     }
 

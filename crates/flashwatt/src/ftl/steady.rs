@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn levels_sum_to_the_valid_pages() {
-        let mut rng = Rng::new(1, 0);
+        let mut rng = Rng::new(1);
         for (blocks, valid) in [(100, 9_000), (7919, 800_000), (50, 6_400), (50, 0)] {
             let levels = fill_levels(128, blocks, valid, &mut rng);
             assert_eq!(levels.iter().map(|&l| u64::from(l)).sum::<u64>(), valid);

@@ -7,7 +7,6 @@ use crate::error::Error;
 use crate::host::Request;
 use crate::units::Nanos;
 
-pub mod rng;
 pub mod synthetic;
 pub mod trace;
 
@@ -22,6 +21,15 @@ pub enum Next {
     WaitForCompletion,
     /// That was all.
     End,
+}
+
+/// First bytes of requests that are known early.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Upcoming {
+    /// Of one that comes some dozen requests later.
+    pub far_bytes: u64,
+    /// Of one that comes about half as many later, and was the far one before.
+    pub near_bytes: u64,
 }
 
 /// What kind of source the requests come from; part of every published figure.
@@ -46,6 +54,12 @@ pub enum SourceKind {
 pub trait Workload {
     /// The next request.
     fn next(&mut self, now: Nanos) -> Result<Next, Error>;
+
+    /// Requests to come, as far as they are known early. A hint, for the machine's caches only: nothing else may depend on
+    /// it.
+    fn upcoming(&self) -> Option<Upcoming> {
+        None
+    }
 
     /// A request that this workload issued has completed.
     fn done(&mut self, _now: Nanos) {}

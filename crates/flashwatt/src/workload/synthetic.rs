@@ -1,7 +1,7 @@
 //! Synthetic workloads: requests at random (or in sequence) over a range.
 
-use super::rng::Rng;
-use super::{Next, SourceKind, Workload};
+use crate::rng::Rng;
+use super::{Next, SourceKind, Upcoming, Workload};
 use crate::config::{self, Arrivals};
 use crate::error::Error;
 use crate::host::{Request, RequestKind};
@@ -30,7 +30,13 @@ pub struct Uniform {
     read_below: u64,
     trim_below: u64,
     clock: Clock,
+    /// What the next requests will be: drawn early, so that others can prepare for them.
+    ahead: [(RequestKind, u64); AHEAD],
 }
+
+/// How many requests are drawn early. The far half of them is announced for a first preparation, the near half for a
+/// second one that builds on it.
+const AHEAD: usize = 32;
 
 /// Where the next request starts.
 #[derive(Clone, Debug)]
@@ -54,7 +60,7 @@ impl Uniform {
         let align = cfg.align_bytes.max(1);
         let step = cfg.request_bytes.div_ceil(align).max(1);
         let clock = Clock::new(cfg.arrivals, &mut rng);
-        Uniform {
+        let mut uniform = Uniform {
             rng,
             requests: cfg.requests,
             issued: 0,
@@ -67,7 +73,17 @@ impl Uniform {
             read_below: Rng::threshold(cfg.read_fraction),
             trim_below: Rng::threshold((cfg.read_fraction + cfg.trim_fraction).min(1.0)),
             clock,
-        }
+            ahead: [(RequestKind::Read, 0); AHEAD],
+        };
+        uniform.ahead = std::array::from_fn(|_| uniform.draw());
+        uniform
+    }
+
+    /// What the request after those drawn so far will be.
+    #[inline]
+    fn draw(&mut self) -> (RequestKind, u64) {
+        let kind = self.kind_of_next();
+        (kind, self.start + self.slot_of_next() * self.align)
     }
 
     #[inline]
@@ -105,10 +121,17 @@ impl Workload for Uniform {
             Ok(at) => at,
             Err(wait) => return Ok(wait),
         };
+        let place = self.issued as usize % AHEAD;
         self.issued += 1;
-        let kind = self.kind_of_next();
-        let offset_bytes = self.start + self.slot_of_next() * self.align;
+        let later = self.draw();
+        let (kind, offset_bytes) = std::mem::replace(&mut self.ahead[place], later);
         Ok(Next::Request(Request { arrival_ns, kind, offset_bytes, bytes: self.bytes, fua: false }))
+    }
+
+    #[inline]
+    fn upcoming(&self) -> Option<Upcoming> {
+        let after = |requests: u64| self.ahead[(self.issued + requests) as usize % AHEAD].1;
+        Some(Upcoming { far_bytes: after(AHEAD as u64 - 1), near_bytes: after(AHEAD as u64 / 2 - 1) })
     }
 
     #[inline]

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::*;
 use crate::config::{self, Beyond};
 use crate::host::Request;
-use crate::workload::rng::Rng;
+use crate::rng::Rng;
 use crate::workload::{Next, Workload};
 
 /// A file that is removed when the test is over.
