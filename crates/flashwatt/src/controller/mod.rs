@@ -15,6 +15,7 @@ use crate::device::{Array, Geometry};
 use crate::energy::DieState;
 use crate::energy::ledger::OpTimes;
 use crate::ftl::{OpKind, Plan, PlannedOp};
+use crate::mem::Table;
 use crate::probe::{OpRecord, Probe};
 use crate::units::{BlockId, ChannelId, DieId, Nanos, OpId, Ppn, RequestId};
 use events::Events;
@@ -33,8 +34,8 @@ pub struct Controller {
     preemptible: bool,
     ops: OpTable,
     next_seq: u64,
-    dies: Vec<Die>,
-    channels: Vec<Channel>,
+    dies: Table<Die>,
+    channels: Table<Channel>,
     /// Channels on which something may be able to start.
     dirty: Vec<ChannelId>,
     /// With a channel switch delay: when the next operation may start anywhere.
@@ -67,7 +68,7 @@ impl Controller {
                 .map(DieId)
                 .map(|die| Die { channel: geometry.channel_of(die), way: geometry.way_of(die), ..Die::default() })
                 .collect(),
-            channels: vec![Channel::new(geometry.ways); geometry.channels as usize],
+            channels: vec![Channel::new(geometry.ways); geometry.channels as usize].into(),
             dirty: Vec::new(),
             slot_free_at: 0,
             ids: Vec::new(),

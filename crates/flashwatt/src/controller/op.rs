@@ -1,6 +1,7 @@
 //! Operations that are planned or under way, and what they wait for.
 
 use crate::ftl::{Cause, OpKind};
+use crate::mem::Table;
 use crate::units::{BlockId, DieId, OpId, Ppn, RequestId};
 
 /// The queues of a die, in the order of their precedence.
@@ -80,12 +81,17 @@ struct Node {
 const NIL: u32 = u32::MAX;
 
 /// All operations, by id. Ids are reused after an operation's end.
-#[derive(Default)]
 pub struct OpTable {
-    ops: Vec<Op>,
+    ops: Table<Op>,
     free: Vec<OpId>,
     nodes: Vec<Node>,
     free_nodes: Vec<u32>,
+}
+
+impl Default for OpTable {
+    fn default() -> Self {
+        OpTable { ops: Vec::new().into(), free: Vec::new(), nodes: Vec::new(), free_nodes: Vec::new() }
+    }
 }
 
 impl OpTable {
