@@ -101,9 +101,7 @@ impl Controller {
     #[inline]
     pub fn wake(&mut self, die: DieId, brain: &Brain) {
         if self.dies[die.idx()].background == 0 && brain.ftl.wants_background(die, &brain.blocks) {
-            let (channel, way) = self.seat(die);
-            self.channels[channel.idx()].jobs |= 1 << way;
-            self.touch(channel);
+            self.set_ready(die, if self.preemptible { Queue::Job } else { Queue::UrgentJob }, true);
         }
     }
 
@@ -464,8 +462,8 @@ impl Controller {
         self.events.set(die.0, end);
     }
 
-    /// The die on this channel that starts its next operation first, which is noted as its `chosen` one. Pulls background
-    /// work where its turn comes.
+    /// The die on this channel that starts its next operation first: the one with the best class, among those the one whose
+    /// operation is oldest. That operation is noted as the die's `chosen` one. Asks for background work where its turn comes.
     #[inline(always)]
     fn choose<P: Probe>(
         &mut self,
@@ -476,57 +474,64 @@ impl Controller {
     ) -> Option<u32> {
         loop {
             let state = &self.channels[channel.idx()];
-            let idle = state.idle;
-            let jobs = idle & state.jobs;
-            let urgent = jobs != 0 && (!self.preemptible || self.is_starving(channel, jobs));
-            if urgent && state.ready[Queue::Front as usize] & idle == 0 {
-                self.pull(now, channel, jobs, true, brain, hw);
-                continue;
+            let candidates = state.idle & state.ready;
+            if candidates == 0 {
+                return None;
             }
-            let queue = state.ready[..=Queue::HostWrite as usize].iter().position(|ready| ready & idle != 0);
-            if let Some(queue) = queue {
-                return Some(self.choose_way(channel, queue));
+            let (way, queue) = self.best(channel, candidates);
+            let die = self.geometry.die_at(channel, way);
+            if queue == Queue::Job as u8 || queue == Queue::UrgentJob as u8 {
+                self.pull(now, die, queue == Queue::UrgentJob as u8, brain, hw);
+            } else if let Some(chosen) = self.fair(die, queue) {
+                self.dies[die.idx()].chosen = chosen;
+                return Some(way);
             }
-            if jobs != 0 {
-                self.pull(now, channel, jobs, false, brain, hw);
-                continue;
-            }
-            let queue = state.ready.iter().position(|ready| ready & idle != 0)?;
-            return Some(self.choose_way(channel, queue));
         }
     }
 
-    /// Among the idle dies with something ready in `queue`: the one whose operation is oldest. A die on which others have
-    /// been passed over too often serves its oldest operation instead.
+    /// The best of the dies in `candidates`, and the queue that it would serve.
     #[inline(always)]
-    fn choose_way(&mut self, channel: ChannelId, queue: usize) -> u32 {
-        let state = &self.channels[channel.idx()];
-        let way = self.oldest(channel, state.ready[queue] & state.idle, |die| die.queues[queue].head);
-        let die = self.geometry.die_at(channel, way).idx();
-        let passed_over = state.ready[queue + 1..].iter().any(|ready| ready >> way & 1 != 0) || state.jobs >> way & 1 != 0;
-        let mut chosen = self.dies[die].queues[queue].head;
-        if passed_over {
-            self.dies[die].bypassed += 1;
-            if self.dies[die].bypassed > BYPASS_MAX && self.channels[channel.idx()].jobs >> way & 1 == 0 {
-                chosen = self.oldest_ready(channel, way);
-                self.dies[die].bypassed = 0;
-            }
-        } else {
-            self.dies[die].bypassed = 0;
+    fn best(&self, channel: ChannelId, candidates: u64) -> (u32, u8) {
+        let queue = |way: u32| self.dies[self.geometry.die_at(channel, way).idx()].ready.trailing_zeros() as u8;
+        let first = candidates.trailing_zeros();
+        if candidates & (candidates - 1) == 0 {
+            return (first, queue(first));
         }
-        self.dies[die].chosen = chosen;
-        way
+        let rank = |way: u32| {
+            let queue = queue(way);
+            let head = self.dies[self.geometry.die_at(channel, way).idx()].queues[queue as usize].head;
+            (queue, if head.is_some() { self.ops[head].seq } else { 0 })
+        };
+        let way = ways(candidates).min_by_key(|&way| rank(way)).unwrap_or(first);
+        (way, queue(way))
     }
 
-    fn oldest_ready(&self, channel: ChannelId, way: u32) -> OpId {
-        let die = &self.dies[self.geometry.die_at(channel, way).idx()];
-        let ready = &self.channels[channel.idx()].ready;
-        let heads = (0..Queue::COUNT).filter(|&q| ready[q] >> way & 1 != 0).map(|q| die.queues[q].head);
-        heads.min_by_key(|&id| self.ops[id].seq).unwrap_or(OpId::NONE)
+    /// What a die serves if its best queue is `queue`: the head of that, or the oldest of all once others have been passed
+    /// over too often. If that is background work it becomes urgent instead, and there is no answer yet.
+    #[inline(always)]
+    fn fair(&mut self, die: DieId, queue: u8) -> Option<OpId> {
+        let state = &mut self.dies[die.idx()];
+        let head = state.queues[queue as usize].head;
+        if u32::from(state.ready) >> (queue + 1) == 0 {
+            state.bypassed = 0;
+            return Some(head);
+        }
+        state.bypassed += 1;
+        if state.bypassed <= BYPASS_MAX { Some(head) } else { self.oldest_ready(die) }
     }
 
-    fn is_starving(&self, channel: ChannelId, jobs: u64) -> bool {
-        ways(jobs).any(|way| self.dies[self.geometry.die_at(channel, way).idx()].bypassed > BYPASS_MAX)
+    #[cold]
+    fn oldest_ready(&mut self, die: DieId) -> Option<OpId> {
+        let state = &mut self.dies[die.idx()];
+        state.bypassed = 0;
+        if state.ready >> Queue::Job as u8 & 1 != 0 {
+            self.set_ready(die, Queue::Job, false);
+            self.set_ready(die, Queue::UrgentJob, true);
+            return None;
+        }
+        let ready = u64::from(state.ready);
+        let state = &self.dies[die.idx()];
+        ways(ready).map(|queue| state.queues[queue as usize].head).min_by_key(|&id| self.ops[id].seq)
     }
 
     /// Of the dies in `mask`, the one whose operation is oldest.
@@ -540,22 +545,11 @@ impl Controller {
         ways(mask).min_by_key(|&way| seq(way)).unwrap_or(first)
     }
 
-    /// Asks for the next step of the background work of one of the dies in `jobs`; `urgent` steps go before everything
-    /// else. A die that has none now is not asked again until it is woken.
-    fn pull<P: Probe>(
-        &mut self,
-        now: Nanos,
-        channel: ChannelId,
-        jobs: u64,
-        urgent: bool,
-        brain: &mut Brain,
-        hw: &mut Hardware<P>,
-    ) {
-        let starving = ways(jobs).find(|&way| self.is_starving(channel, 1 << way));
-        let way = starving.unwrap_or_else(|| jobs.trailing_zeros());
-        let die = self.geometry.die_at(channel, way);
-        self.channels[channel.idx()].jobs &= !(1 << way);
-        self.dies[die.idx()].bypassed = 0;
+    /// Asks for the next step of a die's background work; `urgent` steps go before everything else. A die that has none now
+    /// is not asked again until it is woken.
+    fn pull<P: Probe>(&mut self, now: Nanos, die: DieId, urgent: bool, brain: &mut Brain, hw: &mut Hardware<P>) {
+        self.set_ready(die, Queue::Job, false);
+        self.set_ready(die, Queue::UrgentJob, false);
         brain.background(die, &hw.array);
         hw.books.planned(now, &brain.plan);
         debug_assert!(brain.plan.ops().iter().all(|op| self.geometry.die_of(op.ppn) == die));

@@ -4,18 +4,23 @@ use crate::ftl::{Cause, OpKind};
 use crate::mem::Table;
 use crate::units::{BlockId, DieId, OpId, Ppn, RequestId};
 
-/// The queues of a die, in the order of their precedence.
+/// What a die can turn to next, in the order of precedence: its queues of operations, and two places at which background
+/// work is asked for. The numbers are bits of a die's `ready` mask.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub enum Queue {
     /// Background work that must not be interrupted.
     Front,
+    /// No queue: background work is to be asked for now.
+    UrgentJob,
     /// Reads of the host.
     HostRead,
     /// Pages of the map.
     Map,
     /// Writes of the host.
     HostWrite,
+    /// No queue: background work is to be asked for if the host wants nothing.
+    Job,
     /// Merges, garbage collection, wear levelling.
     Background,
     /// Erases.
@@ -24,7 +29,7 @@ pub enum Queue {
 
 impl Queue {
     /// How many there are.
-    pub const COUNT: usize = 6;
+    pub const COUNT: usize = 8;
 }
 
 /// A planned operation.
