@@ -135,14 +135,18 @@ impl Controller {
     fn insert(&mut self, planned: &PlannedOp, request: RequestId, urgent: bool) -> OpId {
         let seq = self.next_seq;
         self.next_seq += 1;
+        let (kind, ppn, other) = match planned.kind {
+            OpKind::Copy => (OpKind::Read, planned.source, planned.ppn),
+            kind => (kind, planned.ppn, planned.source),
+        };
         self.ops.insert(NewOp {
             seq,
-            kind: planned.kind,
+            kind,
             cause: planned.cause,
             queue: queues::queue_of(planned, self.policy, urgent),
-            ppn: planned.ppn,
-            source: planned.source,
-            die: self.geometry.die_of(planned.ppn),
+            ppn,
+            other,
+            die: self.geometry.die_of(ppn),
             request,
             replaces: planned.replaces,
         })
@@ -154,6 +158,10 @@ impl Controller {
         match planned.kind {
             OpKind::Read => self.attach_read(id, planned.ppn, array),
             OpKind::Program => self.attach_program(id, planned.ppn, array),
+            OpKind::Copy => {
+                self.attach_read(id, planned.source, array);
+                array.plan_program(planned.ppn, id); // the order of programs is looked at when the read has ended
+            }
             OpKind::Copyback => {
                 self.attach_read(id, planned.source, array);
                 self.attach_program(id, planned.ppn, array);
@@ -188,6 +196,12 @@ impl Controller {
     #[inline(always)]
     fn attach_program(&mut self, id: OpId, ppn: Ppn, array: &mut Array) {
         array.plan_program(ppn, id);
+        self.keep_order(id, ppn, array);
+    }
+
+    /// A program waits for the one before it in its block to start, unless it comes behind that one in any case.
+    #[inline(always)]
+    fn keep_order(&mut self, id: OpId, ppn: Ppn, array: &Array) {
         if let Some(before) = array.program_before(ppn) {
             let (mine, other) = (self.ops[id].queue, &self.ops[before]);
             let goes_first = other.queue == mine && (other.blockers == 0 || self.is_ordered(mine));
@@ -217,9 +231,7 @@ impl Controller {
                 self.unlink(id);
             }
             self.ops[id].queue = queue;
-            if matches!(op.kind, OpKind::Program | OpKind::Copyback)
-                && let Some(before) = array.program_before(op.ppn)
-            {
+            if let Some(before) = op.programs().and_then(|ppn| array.program_before(ppn)) {
                 self.promote(before, queue, array);
             }
             if op.blockers == 0 {
@@ -286,11 +298,11 @@ impl Controller {
             hw.books.die(now, DieState::Read, DieState::DataWait);
             return None;
         }
-        Some(self.end(now, die, brain, hw))
+        self.end(now, die, brain, hw)
     }
 
     #[inline(always)]
-    fn end<P: Probe>(&mut self, now: Nanos, die: DieId, brain: &mut Brain, hw: &mut Hardware<P>) -> Ended {
+    fn end<P: Probe>(&mut self, now: Nanos, die: DieId, brain: &mut Brain, hw: &mut Hardware<P>) -> Option<Ended> {
         let (channel, way) = self.seat(die);
         self.channels[channel.idx()].idle |= 1 << way;
         let state = &mut self.dies[die.idx()];
@@ -302,13 +314,39 @@ impl Controller {
         hw.books.op_ended(now, op.kind, op.cause, &times, last);
         hw.books.probe.op_ended(&OpRecord { op: &op, times: &times });
         self.apply_end(&op, brain, hw);
+        if op.turns_into_program() {
+            self.turn_into_program(id, hw);
+            return None;
+        }
         self.let_go(id, &op, hw);
         self.ops.remove(id);
         if op.request.is_none() {
-            self.dies[die.idx()].background -= 1;
-            self.wake(die, brain);
+            self.background_ended(die);
         }
-        Ended { request: op.request, kind: op.kind }
+        Some(Ended { request: op.request, kind: op.kind })
+    }
+
+    /// A step of a die's background work has ended: the next one can be asked for.
+    #[inline(always)]
+    fn background_ended(&mut self, die: DieId) {
+        let state = &mut self.dies[die.idx()];
+        state.background -= 1;
+        if state.background == 0 {
+            self.set_ready(die, if self.preemptible { Queue::Job } else { Queue::UrgentJob }, true);
+        }
+    }
+
+    /// The data of a copy has been read: its program joins the queue.
+    #[inline(always)]
+    fn turn_into_program<P: Probe>(&mut self, id: OpId, hw: &mut Hardware<P>) {
+        let op = &mut self.ops[id];
+        op.kind = OpKind::Program;
+        op.started = false;
+        op.ppn = std::mem::replace(&mut op.other, Ppn::NONE);
+        let ppn = op.ppn;
+        op.die = self.geometry.die_of(ppn);
+        self.keep_order(id, ppn, &hw.array);
+        self.enqueue_new(id);
     }
 
     /// What the end of an operation changes on the array, and in what the brain knows of it.
@@ -316,10 +354,10 @@ impl Controller {
     fn apply_end<P: Probe>(&mut self, op: &Op, brain: &mut Brain, hw: &mut Hardware<P>) {
         let block = self.geometry.block_of(op.ppn);
         match op.kind {
-            OpKind::Read => self.release(block, &mut hw.array),
+            OpKind::Read | OpKind::Copy => self.release(block, &mut hw.array),
             OpKind::Program | OpKind::Copyback => {
                 if op.kind == OpKind::Copyback {
-                    self.release(self.geometry.block_of(op.source), &mut hw.array);
+                    self.release(self.geometry.block_of(op.other), &mut hw.array);
                 }
                 if hw.array.end_program(op.ppn) {
                     brain.blocks.close(block);
@@ -566,8 +604,10 @@ impl Controller {
         self.ops[id].started = true;
         let op = self.ops[id];
         self.referee(&op, &mut hw.array);
-        while let Some(waiting) = self.ops.pop_dependent(id, Until::Start) {
-            self.unblock(waiting, Until::Start);
+        if op.kind != OpKind::Read {
+            while let Some(waiting) = self.ops.pop_dependent(id, Until::Start) {
+                self.unblock(waiting, Until::Start);
+            }
         }
         let (times, event_at) = self.times(now, op.kind);
         let state = &mut self.channels[channel.idx()];
@@ -582,11 +622,11 @@ impl Controller {
     #[inline(always)]
     fn referee(&self, op: &Op, array: &mut Array) {
         match op.kind {
-            OpKind::Read => array.start_read(op.ppn),
+            OpKind::Read | OpKind::Copy => array.start_read(op.ppn),
             OpKind::Program => array.start_program(op.ppn),
             OpKind::Erase => array.start_erase(self.geometry.block_of(op.ppn)),
             OpKind::Copyback => {
-                array.start_read(op.source);
+                array.start_read(op.other);
                 array.start_program(op.ppn);
             }
         }
@@ -598,7 +638,7 @@ impl Controller {
         let t = &self.timing;
         let array_start = now + t.command_ns + if kind == OpKind::Program { t.page_transfer_ns } else { 0 };
         let (array_ns, more_ns) = match kind {
-            OpKind::Read => (t.read_ns, 0),
+            OpKind::Read | OpKind::Copy => (t.read_ns, 0),
             OpKind::Program => (t.program_ns, 0),
             OpKind::Erase => (t.erase_ns, 0),
             OpKind::Copyback => (t.read_ns, t.program_ns),
@@ -645,7 +685,7 @@ impl Controller {
 #[inline(always)]
 fn last_state(kind: OpKind) -> DieState {
     match kind {
-        OpKind::Read => DieState::ReadBus,
+        OpKind::Read | OpKind::Copy => DieState::ReadBus,
         OpKind::Program | OpKind::Copyback => DieState::Program,
         OpKind::Erase => DieState::Erase,
     }

@@ -49,8 +49,8 @@ pub struct Op {
     pub started: bool,
     /// Where to.
     pub ppn: Ppn,
-    /// A copyback's source.
-    pub source: Ppn,
+    /// A copyback's source, or where a read's data is to be programmed: see [`Self::turns_into_program`].
+    pub other: Ppn,
     /// On which die.
     pub die: DieId,
     /// For which request, if for one.
@@ -65,6 +65,24 @@ pub struct Op {
     dependents: u32,
     /// First of the list of further blocks that it makes data obsolete in.
     more_replaced: u32,
+}
+
+impl Op {
+    /// Is this the first half of a copy? When it ends it becomes the second: the program of page `other`.
+    #[inline(always)]
+    pub fn turns_into_program(&self) -> bool {
+        self.kind == OpKind::Read && self.other.is_some()
+    }
+
+    /// The page that it programs, at once or as the second half of a copy.
+    #[inline(always)]
+    pub fn programs(&self) -> Option<Ppn> {
+        match self.kind {
+            OpKind::Program | OpKind::Copyback => Some(self.ppn),
+            OpKind::Read if self.other.is_some() => Some(self.other),
+            _ => None,
+        }
+    }
 }
 
 /// On what an edge waits.
@@ -111,7 +129,7 @@ impl OpTable {
             blockers: 0,
             started: false,
             ppn: new.ppn,
-            source: new.source,
+            other: new.other,
             die: new.die,
             request: new.request,
             replaces: new.replaces,
@@ -238,7 +256,7 @@ pub struct NewOp {
     pub cause: Cause,
     pub queue: Queue,
     pub ppn: Ppn,
-    pub source: Ppn,
+    pub other: Ppn,
     pub die: DieId,
     pub request: RequestId,
     pub replaces: BlockId,

@@ -268,8 +268,8 @@ impl PageFtl {
 
     /// Plans the copy of as many valid map units as fit one page, from `from` on. Returns where to go on.
     fn copy(&mut self, from: Ppn, to: Ppn, cause: Cause, cx: &mut Context, plan: &mut Plan) -> Option<Ppn> {
-        if self.copyback {
-            let op = plan.copyback(from, to, cause);
+        if self.geometry.units_per_page == 1 {
+            let op = if self.copyback { plan.copyback(from, to, cause) } else { plan.copy(from, to, cause) };
             self.move_unit(from, to, op, cx, plan);
             return self.following(from);
         }
