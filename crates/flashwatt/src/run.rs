@@ -139,7 +139,8 @@ impl Drive {
         }
     }
 
-    fn run<P: Probe>(
+    /// Runs a workload on this drive, watched by `probe`.
+    pub fn run<P: Probe>(
         self,
         config: &Config,
         options: &RunOptions,
