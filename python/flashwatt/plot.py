@@ -51,7 +51,12 @@ def power_chart(report: Report, width: Any, bins: int) -> alt.LayerChart:
     peak = report["power_w"].get("peak")
     start_ns, highest = _highest(report)
     top = _HEADROOM * max(highest, peak or 0)
-    x = alt.X("time:Q", title=f"simulated time ({unit})", axis=alt.Axis(grid=False), scale=alt.Scale(nice=False))
+    x = alt.X(
+        "time:Q",
+        title=f"simulated time ({unit})",
+        axis=alt.Axis(grid=False, tickCount=alt.ExprRef("width / 70")),
+        scale=alt.Scale(nice=False),
+    )
     y = alt.Y("power:Q", title="power (W)", axis=alt.Axis(tickCount=6), scale=alt.Scale(domain=[0, top], nice=False))
     layers = [_areas(_rows(report, scale, bins), x, y, unit), _highest_mark(start_ns / scale, highest, x, y, unit)]
     if peak is not None:
