@@ -48,7 +48,7 @@ $(DEV): requirements-dev.txt $(TOOLS)
 
 $(CLI): $(RUST) pyproject.toml $(TOOLS)
 	@command -v cargo >/dev/null || { \
-	  echo "flashwatt: cargo is missing. Install Rust 1.85 or newer (https://rustup.rs), then run make again." >&2; exit 1; }
+	  echo "flashwatt: cargo is missing. Install Rust (https://rustup.rs), then run make again." >&2; exit 1; }
 	@echo "Building the engine (release; about a minute the first time) ..."
-	@VIRTUAL_ENV="$(abspath $(VENV))" PIP_QUIET=1 $(BIN)/maturin develop --release --quiet
+	@env -u CONDA_PREFIX VIRTUAL_ENV="$(abspath $(VENV))" PIP_QUIET=1 $(BIN)/maturin develop --release --quiet
 	@touch $@
