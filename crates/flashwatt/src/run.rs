@@ -155,11 +155,11 @@ impl Drive {
         let dies = self.geometry.dies;
         let mut warnings = self.warnings;
         let sim = Sim::new(config, self.brain, self.array, workload, series, probe);
-        let (outcome, mut books, brain, array) = sim.run(config.run.warmup, progress);
-        let series = books.take_series();
+        let (mut outcome, books, brain, array) = sim.run(config.run.warmup, progress);
+        let series = outcome.series.take();
         if series.as_ref().is_some_and(|series| series.overflows()) {
             let fault = Fault::key("--series", "too many bins")
-                .found(format!("bins of {} ns over {} ns", options.series_interval_ns.unwrap_or(0), outcome.drain.end_ns))
+                .found(format!("bins of {} ns over {} ns", options.series_interval_ns.unwrap_or(0), outcome.measured.end_ns))
                 .expected(format!("at most {} bins", crate::energy::series::BINS_MAX));
             warnings.push(format!("the power series was cut short: {fault}"));
         }

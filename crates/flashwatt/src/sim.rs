@@ -27,6 +27,8 @@ const INSTANTS_PER_PROGRESS: u64 = 1 << 16;
 /// A simulation.
 pub struct Sim<'w, P: Probe> {
     geometry: Geometry,
+    /// Of the measured window, once that has ended.
+    series: Option<Box<Series>>,
     pub(crate) brain: Brain,
     pub(crate) hw: Hardware<P>,
     controller: Controller,
@@ -125,6 +127,8 @@ pub struct Outcome {
     pub drain: Window,
     /// … and what completed then: it was under way when the measured window ended.
     pub drained: Completed,
+    /// Power over time in the measured window, if it was recorded.
+    pub series: Option<Box<Series>>,
     /// How it ended.
     pub end: End,
 }
@@ -185,6 +189,7 @@ impl<'w, P: Probe> Sim<'w, P> {
             measure: config.run.measure,
             events: MoreEvents { link_in: first, link_out: first + 1, arrival: first + 2, stage_end: first + 3 },
             geometry,
+            series: None,
         }
     }
 
@@ -278,6 +283,10 @@ impl<'w, P: Probe> Sim<'w, P> {
     fn end_stage(&mut self) {
         self.controller.cut(self.now, &mut self.hw);
         let window = self.hw.books.close(self.now);
+        if self.stage == Stage::Measured {
+            self.series = self.hw.books.take_series();
+        }
+        self.hw.books.restart(self.now);
         self.ended_stages.push((self.stage, std::mem::take(&mut self.completed), window));
     }
 
@@ -296,7 +305,7 @@ impl<'w, P: Probe> Sim<'w, P> {
             }
         }
         self.hw.books.probe.finish(self.now);
-        (Outcome { warmup, measured, completed, drain, drained, end }, self.hw.books, self.brain, self.hw.array)
+        (Outcome { warmup, measured, completed, drain, drained, series: self.series, end }, self.hw.books, self.brain, self.hw.array)
     }
 
     fn progress(&self) -> Progress {
