@@ -43,14 +43,27 @@ pub fn run(
     options: &RunOptions,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Report, Error> {
-    let drive = Drive::new(config)?;
     let mut workload = workload::open(&config.workload, config.device.logical_bytes, config.run.seed)?;
+    run_with(config, options, workload.as_mut(), progress)
+}
+
+/// As [`run`], with requests from `workload` instead of the configuration's own.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_with(
+    config: &Config,
+    options: &RunOptions,
+    workload: &mut dyn Workload,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Report, Error> {
+    let drive = Drive::new(config)?;
     match &options.op_log {
-        None => drive.run(config, options, workload.as_mut(), (), progress).map(|(report, ())| report),
+        None => drive.run(config, options, workload, (), progress).map(|(report, ())| report),
         Some(path) => {
             let io = |source| Error::Io { path: path.display().to_string(), source };
             let log = OpLog::new(BufWriter::new(File::create(path).map_err(io)?), drive.geometry.clone());
-            let (report, mut log) = drive.run(config, options, workload.as_mut(), log, progress)?;
+            let (report, mut log) = drive.run(config, options, workload, log, progress)?;
             log.take_error().map_or(Ok(report), |source| Err(io(source)))
         }
     }
@@ -139,7 +152,11 @@ impl Drive {
         }
     }
 
-    fn run<P: Probe>(
+    /// Runs a workload on the drive. `probe` watches, and is given back.
+    ///
+    /// # Errors
+    /// As [`run`].
+    pub fn run<P: Probe>(
         self,
         config: &Config,
         options: &RunOptions,

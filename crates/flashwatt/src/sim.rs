@@ -265,6 +265,7 @@ impl<'w, P: Probe> Sim<'w, P> {
                 self.start_stage(Stage::Measured, self.measure);
             }
             Stage::Measured => {
+                self.hw.books.probe.drains(self.now);
                 self.host_ended = true;
                 self.controller.events.cancel(self.events.arrival);
                 self.start_stage(Stage::Drain, Span::default());
