@@ -169,7 +169,7 @@ impl<P: Probe> Books<P> {
     pub fn op_started(&mut self, now: Nanos, kind: OpKind, cause: Cause, times: &OpTimes) {
         self.busy_changes(now, self.busy_dies + 1);
         let (bus, array) = match kind {
-            OpKind::Read | OpKind::Copyback => (DieState::ReadBus, DieState::Read),
+            OpKind::Read | OpKind::Copy | OpKind::Copyback => (DieState::ReadBus, DieState::Read),
             OpKind::Program => (DieState::ProgramBus, DieState::Program),
             OpKind::Erase => (DieState::EraseBus, DieState::Erase),
         };

@@ -90,7 +90,7 @@ impl<'a> Instant<'a> {
             match op.kind {
                 OpKind::Read => self.array.start_read(op.ppn),
                 OpKind::Program => self.program(&op),
-                OpKind::Copyback => {
+                OpKind::Copy | OpKind::Copyback => {
                     self.array.start_read(op.source);
                     self.program(&op);
                 }

@@ -103,7 +103,7 @@ impl<W: Write> Probe for OpLog<W> {
         let block = self.geometry.block_of(op.ppn);
         let page = self.geometry.unit_in_block(op.ppn) / self.geometry.units_per_page;
         let (array_end, out_start) = match op.kind {
-            OpKind::Read => (t.array_end, t.out_start),
+            OpKind::Read | OpKind::Copy => (t.array_end, t.out_start),
             OpKind::Copyback => (t.array_end, t.end),
             OpKind::Program | OpKind::Erase => (t.end, t.end),
         };

@@ -15,6 +15,7 @@ use crate::error::{Error, Fault};
 use crate::ftl::{self, Extent, OpKind};
 use crate::host::link::Link;
 use crate::host::{Request, RequestKind};
+use crate::mem::Table;
 use crate::probe::{Probe, RequestRecord};
 use crate::stats::Histogram;
 use crate::units::{Lpn, Nanos, RequestId};
@@ -32,7 +33,7 @@ pub struct Sim<'w, P: Probe> {
     workload: &'w mut dyn Workload,
     link: Link,
     now: Nanos,
-    requests: Vec<Active>,
+    requests: Table<Active>,
     free: Vec<RequestId>,
     /// Writes that wait for a block to be erased.
     stalled: VecDeque<RequestId>,
@@ -171,7 +172,7 @@ impl<'w, P: Probe> Sim<'w, P> {
             workload,
             link: Link::new(&config.device.host_link),
             now: 0,
-            requests: vec![Active::none(); queue_depth as usize],
+            requests: vec![Active::none(); queue_depth as usize].into(),
             free: (0..queue_depth).rev().map(RequestId).collect(),
             stalled: VecDeque::new(),
             ask_host: true,

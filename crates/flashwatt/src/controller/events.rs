@@ -4,6 +4,7 @@
 //! allocation and no tie-breaking counter: the key is time · 2^k + resource, and resources are numbered in the order in
 //! which their events of one instant are to be handled.
 
+use crate::mem::Table;
 use crate::units::Nanos;
 
 const NEVER: u64 = u64::MAX;
@@ -11,7 +12,7 @@ const NEVER: u64 = u64::MAX;
 /// A tournament tree over resources.
 pub struct Events {
     /// `tree[leaves + r]` is resource r's key, `tree[i]` the lesser of `tree[2i]` and `tree[2i + 1]`.
-    tree: Vec<u64>,
+    tree: Table<u64>,
     leaves: usize,
     shift: u32,
     /// The leaf that was taken last and not set again yet; its key is void. Most resources set their next event at once,
@@ -23,7 +24,7 @@ impl Events {
     /// No events, for `resources` resources.
     pub fn new(resources: usize) -> Self {
         let leaves = resources.next_power_of_two().max(2);
-        Events { tree: vec![NEVER; 2 * leaves], leaves, shift: leaves.trailing_zeros(), taken: None }
+        Events { tree: vec![NEVER; 2 * leaves].into(), leaves, shift: leaves.trailing_zeros(), taken: None }
     }
 
     /// The last instant that can be told.
@@ -78,7 +79,7 @@ impl Events {
     #[inline(always)]
     fn update(&mut self, resource: u32, key: u64) {
         let mut at = self.leaves + resource as usize;
-        let tree = &mut self.tree[..2 * self.leaves];
+        let tree = &mut self.tree;
         tree[at] = key;
         let mut least = key;
         while at > 1 {

@@ -15,6 +15,7 @@ use crate::device::{Array, Geometry};
 use crate::energy::DieState;
 use crate::energy::ledger::OpTimes;
 use crate::ftl::{OpKind, Plan, PlannedOp};
+use crate::mem::Table;
 use crate::probe::{OpRecord, Probe};
 use crate::units::{BlockId, ChannelId, DieId, Nanos, OpId, Ppn, RequestId};
 use events::Events;
@@ -33,8 +34,8 @@ pub struct Controller {
     preemptible: bool,
     ops: OpTable,
     next_seq: u64,
-    dies: Vec<Die>,
-    channels: Vec<Channel>,
+    dies: Table<Die>,
+    channels: Table<Channel>,
     /// Channels on which something may be able to start.
     dirty: Vec<ChannelId>,
     /// With a channel switch delay: when the next operation may start anywhere.
@@ -67,7 +68,7 @@ impl Controller {
                 .map(DieId)
                 .map(|die| Die { channel: geometry.channel_of(die), way: geometry.way_of(die), ..Die::default() })
                 .collect(),
-            channels: vec![Channel::new(geometry.ways); geometry.channels as usize],
+            channels: vec![Channel::new(geometry.ways); geometry.channels as usize].into(),
             dirty: Vec::new(),
             slot_free_at: 0,
             ids: Vec::new(),
@@ -100,9 +101,7 @@ impl Controller {
     #[inline]
     pub fn wake(&mut self, die: DieId, brain: &Brain) {
         if self.dies[die.idx()].background == 0 && brain.ftl.wants_background(die, &brain.blocks) {
-            let (channel, way) = self.seat(die);
-            self.channels[channel.idx()].jobs |= 1 << way;
-            self.touch(channel);
+            self.set_ready(die, if self.preemptible { Queue::Job } else { Queue::UrgentJob }, true);
         }
     }
 
@@ -136,14 +135,18 @@ impl Controller {
     fn insert(&mut self, planned: &PlannedOp, request: RequestId, urgent: bool) -> OpId {
         let seq = self.next_seq;
         self.next_seq += 1;
+        let (kind, ppn, other) = match planned.kind {
+            OpKind::Copy => (OpKind::Read, planned.source, planned.ppn),
+            kind => (kind, planned.ppn, planned.source),
+        };
         self.ops.insert(NewOp {
             seq,
-            kind: planned.kind,
+            kind,
             cause: planned.cause,
             queue: queues::queue_of(planned, self.policy, urgent),
-            ppn: planned.ppn,
-            source: planned.source,
-            die: self.geometry.die_of(planned.ppn),
+            ppn,
+            other,
+            die: self.geometry.die_of(ppn),
             request,
             replaces: planned.replaces,
         })
@@ -155,6 +158,10 @@ impl Controller {
         match planned.kind {
             OpKind::Read => self.attach_read(id, planned.ppn, array),
             OpKind::Program => self.attach_program(id, planned.ppn, array),
+            OpKind::Copy => {
+                self.attach_read(id, planned.source, array);
+                array.plan_program(planned.ppn, id); // the order of programs is looked at when the read has ended
+            }
             OpKind::Copyback => {
                 self.attach_read(id, planned.source, array);
                 self.attach_program(id, planned.ppn, array);
@@ -189,6 +196,12 @@ impl Controller {
     #[inline(always)]
     fn attach_program(&mut self, id: OpId, ppn: Ppn, array: &mut Array) {
         array.plan_program(ppn, id);
+        self.keep_order(id, ppn, array);
+    }
+
+    /// A program waits for the one before it in its block to start, unless it comes behind that one in any case.
+    #[inline(always)]
+    fn keep_order(&mut self, id: OpId, ppn: Ppn, array: &Array) {
         if let Some(before) = array.program_before(ppn) {
             let (mine, other) = (self.ops[id].queue, &self.ops[before]);
             let goes_first = other.queue == mine && (other.blockers == 0 || self.is_ordered(mine));
@@ -218,9 +231,7 @@ impl Controller {
                 self.unlink(id);
             }
             self.ops[id].queue = queue;
-            if matches!(op.kind, OpKind::Program | OpKind::Copyback)
-                && let Some(before) = array.program_before(op.ppn)
-            {
+            if let Some(before) = op.programs().and_then(|ppn| array.program_before(ppn)) {
                 self.promote(before, queue, array);
             }
             if op.blockers == 0 {
@@ -287,11 +298,11 @@ impl Controller {
             hw.books.die(now, DieState::Read, DieState::DataWait);
             return None;
         }
-        Some(self.end(now, die, brain, hw))
+        self.end(now, die, brain, hw)
     }
 
     #[inline(always)]
-    fn end<P: Probe>(&mut self, now: Nanos, die: DieId, brain: &mut Brain, hw: &mut Hardware<P>) -> Ended {
+    fn end<P: Probe>(&mut self, now: Nanos, die: DieId, brain: &mut Brain, hw: &mut Hardware<P>) -> Option<Ended> {
         let (channel, way) = self.seat(die);
         self.channels[channel.idx()].idle |= 1 << way;
         let state = &mut self.dies[die.idx()];
@@ -303,13 +314,39 @@ impl Controller {
         hw.books.op_ended(now, op.kind, op.cause, &times, last);
         hw.books.probe.op_ended(&OpRecord { op: &op, times: &times });
         self.apply_end(&op, brain, hw);
+        if op.turns_into_program() {
+            self.turn_into_program(id, hw);
+            return None;
+        }
         self.let_go(id, &op, hw);
         self.ops.remove(id);
         if op.request.is_none() {
-            self.dies[die.idx()].background -= 1;
-            self.wake(die, brain);
+            self.background_ended(die);
         }
-        Ended { request: op.request, kind: op.kind }
+        Some(Ended { request: op.request, kind: op.kind })
+    }
+
+    /// A step of a die's background work has ended: the next one can be asked for.
+    #[inline(always)]
+    fn background_ended(&mut self, die: DieId) {
+        let state = &mut self.dies[die.idx()];
+        state.background -= 1;
+        if state.background == 0 {
+            self.set_ready(die, if self.preemptible { Queue::Job } else { Queue::UrgentJob }, true);
+        }
+    }
+
+    /// The data of a copy has been read: its program joins the queue.
+    #[inline(always)]
+    fn turn_into_program<P: Probe>(&mut self, id: OpId, hw: &mut Hardware<P>) {
+        let op = &mut self.ops[id];
+        op.kind = OpKind::Program;
+        op.started = false;
+        op.ppn = std::mem::replace(&mut op.other, Ppn::NONE);
+        let ppn = op.ppn;
+        op.die = self.geometry.die_of(ppn);
+        self.keep_order(id, ppn, &hw.array);
+        self.enqueue_new(id);
     }
 
     /// What the end of an operation changes on the array, and in what the brain knows of it.
@@ -317,10 +354,10 @@ impl Controller {
     fn apply_end<P: Probe>(&mut self, op: &Op, brain: &mut Brain, hw: &mut Hardware<P>) {
         let block = self.geometry.block_of(op.ppn);
         match op.kind {
-            OpKind::Read => self.release(block, &mut hw.array),
+            OpKind::Read | OpKind::Copy => self.release(block, &mut hw.array),
             OpKind::Program | OpKind::Copyback => {
                 if op.kind == OpKind::Copyback {
-                    self.release(self.geometry.block_of(op.source), &mut hw.array);
+                    self.release(self.geometry.block_of(op.other), &mut hw.array);
                 }
                 if hw.array.end_program(op.ppn) {
                     brain.blocks.close(block);
@@ -463,8 +500,8 @@ impl Controller {
         self.events.set(die.0, end);
     }
 
-    /// The die on this channel that starts its next operation first, which is noted as its `chosen` one. Pulls background
-    /// work where its turn comes.
+    /// The die on this channel that starts its next operation first: the one with the best class, among those the one whose
+    /// operation is oldest. That operation is noted as the die's `chosen` one. Asks for background work where its turn comes.
     #[inline(always)]
     fn choose<P: Probe>(
         &mut self,
@@ -475,57 +512,64 @@ impl Controller {
     ) -> Option<u32> {
         loop {
             let state = &self.channels[channel.idx()];
-            let idle = state.idle;
-            let jobs = idle & state.jobs;
-            let urgent = jobs != 0 && (!self.preemptible || self.is_starving(channel, jobs));
-            if urgent && state.ready[Queue::Front as usize] & idle == 0 {
-                self.pull(now, channel, jobs, true, brain, hw);
-                continue;
+            let candidates = state.idle & state.ready;
+            if candidates == 0 {
+                return None;
             }
-            let queue = state.ready[..=Queue::HostWrite as usize].iter().position(|ready| ready & idle != 0);
-            if let Some(queue) = queue {
-                return Some(self.choose_way(channel, queue));
+            let (way, queue) = self.best(channel, candidates);
+            let die = self.geometry.die_at(channel, way);
+            if queue == Queue::Job as u8 || queue == Queue::UrgentJob as u8 {
+                self.pull(now, die, queue == Queue::UrgentJob as u8, brain, hw);
+            } else if let Some(chosen) = self.fair(die, queue) {
+                self.dies[die.idx()].chosen = chosen;
+                return Some(way);
             }
-            if jobs != 0 {
-                self.pull(now, channel, jobs, false, brain, hw);
-                continue;
-            }
-            let queue = state.ready.iter().position(|ready| ready & idle != 0)?;
-            return Some(self.choose_way(channel, queue));
         }
     }
 
-    /// Among the idle dies with something ready in `queue`: the one whose operation is oldest. A die on which others have
-    /// been passed over too often serves its oldest operation instead.
+    /// The best of the dies in `candidates`, and the queue that it would serve.
     #[inline(always)]
-    fn choose_way(&mut self, channel: ChannelId, queue: usize) -> u32 {
-        let state = &self.channels[channel.idx()];
-        let way = self.oldest(channel, state.ready[queue] & state.idle, |die| die.queues[queue].head);
-        let die = self.geometry.die_at(channel, way).idx();
-        let passed_over = state.ready[queue + 1..].iter().any(|ready| ready >> way & 1 != 0) || state.jobs >> way & 1 != 0;
-        let mut chosen = self.dies[die].queues[queue].head;
-        if passed_over {
-            self.dies[die].bypassed += 1;
-            if self.dies[die].bypassed > BYPASS_MAX && self.channels[channel.idx()].jobs >> way & 1 == 0 {
-                chosen = self.oldest_ready(channel, way);
-                self.dies[die].bypassed = 0;
-            }
-        } else {
-            self.dies[die].bypassed = 0;
+    fn best(&self, channel: ChannelId, candidates: u64) -> (u32, u8) {
+        let queue = |way: u32| self.dies[self.geometry.die_at(channel, way).idx()].ready.trailing_zeros() as u8;
+        let first = candidates.trailing_zeros();
+        if candidates & (candidates - 1) == 0 {
+            return (first, queue(first));
         }
-        self.dies[die].chosen = chosen;
-        way
+        let rank = |way: u32| {
+            let queue = queue(way);
+            let head = self.dies[self.geometry.die_at(channel, way).idx()].queues[queue as usize].head;
+            (queue, if head.is_some() { self.ops[head].seq } else { 0 })
+        };
+        let way = ways(candidates).min_by_key(|&way| rank(way)).unwrap_or(first);
+        (way, queue(way))
     }
 
-    fn oldest_ready(&self, channel: ChannelId, way: u32) -> OpId {
-        let die = &self.dies[self.geometry.die_at(channel, way).idx()];
-        let ready = &self.channels[channel.idx()].ready;
-        let heads = (0..Queue::COUNT).filter(|&q| ready[q] >> way & 1 != 0).map(|q| die.queues[q].head);
-        heads.min_by_key(|&id| self.ops[id].seq).unwrap_or(OpId::NONE)
+    /// What a die serves if its best queue is `queue`: the head of that, or the oldest of all once others have been passed
+    /// over too often. If that is background work it becomes urgent instead, and there is no answer yet.
+    #[inline(always)]
+    fn fair(&mut self, die: DieId, queue: u8) -> Option<OpId> {
+        let state = &mut self.dies[die.idx()];
+        let head = state.queues[queue as usize].head;
+        if u32::from(state.ready) >> (queue + 1) == 0 {
+            state.bypassed = 0;
+            return Some(head);
+        }
+        state.bypassed += 1;
+        if state.bypassed <= BYPASS_MAX { Some(head) } else { self.oldest_ready(die) }
     }
 
-    fn is_starving(&self, channel: ChannelId, jobs: u64) -> bool {
-        ways(jobs).any(|way| self.dies[self.geometry.die_at(channel, way).idx()].bypassed > BYPASS_MAX)
+    #[cold]
+    fn oldest_ready(&mut self, die: DieId) -> Option<OpId> {
+        let state = &mut self.dies[die.idx()];
+        state.bypassed = 0;
+        if state.ready >> Queue::Job as u8 & 1 != 0 {
+            self.set_ready(die, Queue::Job, false);
+            self.set_ready(die, Queue::UrgentJob, true);
+            return None;
+        }
+        let ready = u64::from(state.ready);
+        let state = &self.dies[die.idx()];
+        ways(ready).map(|queue| state.queues[queue as usize].head).min_by_key(|&id| self.ops[id].seq)
     }
 
     /// Of the dies in `mask`, the one whose operation is oldest.
@@ -539,22 +583,11 @@ impl Controller {
         ways(mask).min_by_key(|&way| seq(way)).unwrap_or(first)
     }
 
-    /// Asks for the next step of the background work of one of the dies in `jobs`; `urgent` steps go before everything
-    /// else. A die that has none now is not asked again until it is woken.
-    fn pull<P: Probe>(
-        &mut self,
-        now: Nanos,
-        channel: ChannelId,
-        jobs: u64,
-        urgent: bool,
-        brain: &mut Brain,
-        hw: &mut Hardware<P>,
-    ) {
-        let starving = ways(jobs).find(|&way| self.is_starving(channel, 1 << way));
-        let way = starving.unwrap_or_else(|| jobs.trailing_zeros());
-        let die = self.geometry.die_at(channel, way);
-        self.channels[channel.idx()].jobs &= !(1 << way);
-        self.dies[die.idx()].bypassed = 0;
+    /// Asks for the next step of a die's background work; `urgent` steps go before everything else. A die that has none now
+    /// is not asked again until it is woken.
+    fn pull<P: Probe>(&mut self, now: Nanos, die: DieId, urgent: bool, brain: &mut Brain, hw: &mut Hardware<P>) {
+        self.set_ready(die, Queue::Job, false);
+        self.set_ready(die, Queue::UrgentJob, false);
         brain.background(die, &hw.array);
         hw.books.planned(now, &brain.plan);
         debug_assert!(brain.plan.ops().iter().all(|op| self.geometry.die_of(op.ppn) == die));
@@ -571,8 +604,10 @@ impl Controller {
         self.ops[id].started = true;
         let op = self.ops[id];
         self.referee(&op, &mut hw.array);
-        while let Some(waiting) = self.ops.pop_dependent(id, Until::Start) {
-            self.unblock(waiting, Until::Start);
+        if op.kind != OpKind::Read {
+            while let Some(waiting) = self.ops.pop_dependent(id, Until::Start) {
+                self.unblock(waiting, Until::Start);
+            }
         }
         let (times, event_at) = self.times(now, op.kind);
         let state = &mut self.channels[channel.idx()];
@@ -587,11 +622,11 @@ impl Controller {
     #[inline(always)]
     fn referee(&self, op: &Op, array: &mut Array) {
         match op.kind {
-            OpKind::Read => array.start_read(op.ppn),
+            OpKind::Read | OpKind::Copy => array.start_read(op.ppn),
             OpKind::Program => array.start_program(op.ppn),
             OpKind::Erase => array.start_erase(self.geometry.block_of(op.ppn)),
             OpKind::Copyback => {
-                array.start_read(op.source);
+                array.start_read(op.other);
                 array.start_program(op.ppn);
             }
         }
@@ -603,7 +638,7 @@ impl Controller {
         let t = &self.timing;
         let array_start = now + t.command_ns + if kind == OpKind::Program { t.page_transfer_ns } else { 0 };
         let (array_ns, more_ns) = match kind {
-            OpKind::Read => (t.read_ns, 0),
+            OpKind::Read | OpKind::Copy => (t.read_ns, 0),
             OpKind::Program => (t.program_ns, 0),
             OpKind::Erase => (t.erase_ns, 0),
             OpKind::Copyback => (t.read_ns, t.program_ns),
@@ -650,7 +685,7 @@ impl Controller {
 #[inline(always)]
 fn last_state(kind: OpKind) -> DieState {
     match kind {
-        OpKind::Read => DieState::ReadBus,
+        OpKind::Read | OpKind::Copy => DieState::ReadBus,
         OpKind::Program | OpKind::Copyback => DieState::Program,
         OpKind::Erase => DieState::Erase,
     }

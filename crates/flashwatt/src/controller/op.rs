@@ -1,20 +1,26 @@
 //! Operations that are planned or under way, and what they wait for.
 
 use crate::ftl::{Cause, OpKind};
+use crate::mem::Table;
 use crate::units::{BlockId, DieId, OpId, Ppn, RequestId};
 
-/// The queues of a die, in the order of their precedence.
+/// What a die can turn to next, in the order of precedence: its queues of operations, and two places at which background
+/// work is asked for. The numbers are bits of a die's `ready` mask.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub enum Queue {
     /// Background work that must not be interrupted.
     Front,
+    /// No queue: background work is to be asked for now.
+    UrgentJob,
     /// Reads of the host.
     HostRead,
     /// Pages of the map.
     Map,
     /// Writes of the host.
     HostWrite,
+    /// No queue: background work is to be asked for if the host wants nothing.
+    Job,
     /// Merges, garbage collection, wear levelling.
     Background,
     /// Erases.
@@ -23,7 +29,7 @@ pub enum Queue {
 
 impl Queue {
     /// How many there are.
-    pub const COUNT: usize = 6;
+    pub const COUNT: usize = 8;
 }
 
 /// A planned operation.
@@ -43,8 +49,8 @@ pub struct Op {
     pub started: bool,
     /// Where to.
     pub ppn: Ppn,
-    /// A copyback's source.
-    pub source: Ppn,
+    /// A copyback's source, or where a read's data is to be programmed: see [`Self::turns_into_program`].
+    pub other: Ppn,
     /// On which die.
     pub die: DieId,
     /// For which request, if for one.
@@ -59,6 +65,24 @@ pub struct Op {
     dependents: u32,
     /// First of the list of further blocks that it makes data obsolete in.
     more_replaced: u32,
+}
+
+impl Op {
+    /// Is this the first half of a copy? When it ends it becomes the second: the program of page `other`.
+    #[inline(always)]
+    pub fn turns_into_program(&self) -> bool {
+        self.kind == OpKind::Read && self.other.is_some()
+    }
+
+    /// The page that it programs, at once or as the second half of a copy.
+    #[inline(always)]
+    pub fn programs(&self) -> Option<Ppn> {
+        match self.kind {
+            OpKind::Program | OpKind::Copyback => Some(self.ppn),
+            OpKind::Read if self.other.is_some() => Some(self.other),
+            _ => None,
+        }
+    }
 }
 
 /// On what an edge waits.
@@ -80,12 +104,17 @@ struct Node {
 const NIL: u32 = u32::MAX;
 
 /// All operations, by id. Ids are reused after an operation's end.
-#[derive(Default)]
 pub struct OpTable {
-    ops: Vec<Op>,
+    ops: Table<Op>,
     free: Vec<OpId>,
     nodes: Vec<Node>,
     free_nodes: Vec<u32>,
+}
+
+impl Default for OpTable {
+    fn default() -> Self {
+        OpTable { ops: Vec::new().into(), free: Vec::new(), nodes: Vec::new(), free_nodes: Vec::new() }
+    }
 }
 
 impl OpTable {
@@ -100,7 +129,7 @@ impl OpTable {
             blockers: 0,
             started: false,
             ppn: new.ppn,
-            source: new.source,
+            other: new.other,
             die: new.die,
             request: new.request,
             replaces: new.replaces,
@@ -227,7 +256,7 @@ pub struct NewOp {
     pub cause: Cause,
     pub queue: Queue,
     pub ppn: Ppn,
-    pub source: Ppn,
+    pub other: Ppn,
     pub die: DieId,
     pub request: RequestId,
     pub replaces: BlockId,

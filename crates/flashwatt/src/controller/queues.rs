@@ -42,6 +42,8 @@ pub(super) struct Die {
     pub background: u32,
     /// How many operations went ahead of others that were ready.
     pub bypassed: u32,
+    /// A bit for each [`Queue`] whose head could start, and for background work to be asked for.
+    pub ready: u8,
     pub queues: [List; Queue::COUNT],
 }
 
@@ -56,6 +58,7 @@ impl Default for Die {
             times: OpTimes::default(),
             background: 0,
             bypassed: 0,
+            ready: 0,
             queues: [List { head: OpId::NONE, tail: OpId::NONE }; Queue::COUNT],
         }
     }
@@ -66,10 +69,8 @@ impl Default for Die {
 pub(super) struct Channel {
     /// Dies without an operation.
     pub idle: u64,
-    /// Dies with an operation that could start, by queue.
-    pub ready: [u64; Queue::COUNT],
-    /// Dies that may have background work to be asked for.
-    pub jobs: u64,
+    /// Dies with something ready.
+    pub ready: u64,
     /// Dies with data that waits for the bus.
     pub data_waits: u64,
     pub bus_free_at: Nanos,
@@ -83,8 +84,7 @@ impl Channel {
     pub fn new(ways: u32) -> Self {
         Channel {
             idle: u64::MAX >> (64 - ways),
-            ready: [0; Queue::COUNT],
-            jobs: 0,
+            ready: 0,
             data_waits: 0,
             bus_free_at: 0,
             scheduled: false,
@@ -95,7 +95,7 @@ impl Channel {
     /// Could anything start if the bus were free?
     #[inline(always)]
     pub fn has_work(&self) -> bool {
-        self.data_waits != 0 || self.idle & (self.ready.iter().fold(self.jobs, |any, ready| any | ready)) != 0
+        self.data_waits | (self.idle & self.ready) != 0
     }
 }
 
@@ -230,14 +230,21 @@ impl Controller {
         self.mark(die, queue);
     }
 
-    /// Notes whether a die has something ready in a queue.
+    /// Notes whether the head of a die's queue could start.
     #[inline(always)]
     fn mark(&mut self, die: DieId, queue: Queue) {
-        let Die { channel, way, ref queues, .. } = self.dies[die.idx()];
-        let head = queues[queue as usize].head;
-        let ready = head.is_some() && self.ops[head].blockers == 0;
-        let bits = &mut self.channels[channel.idx()].ready[queue as usize];
-        *bits = *bits & !(1 << way) | u64::from(ready) << way;
+        let head = self.dies[die.idx()].queues[queue as usize].head;
+        self.set_ready(die, queue, head.is_some() && self.ops[head].blockers == 0);
+    }
+
+    /// Notes whether a die could turn to something.
+    #[inline(always)]
+    pub(super) fn set_ready(&mut self, die: DieId, queue: Queue, ready: bool) {
+        let state = &mut self.dies[die.idx()];
+        state.ready = state.ready & !(1 << queue as u8) | u8::from(ready) << queue as u8;
+        let (any, channel, way) = (state.ready != 0, state.channel, state.way);
+        let bits = &mut self.channels[channel.idx()].ready;
+        *bits = *bits & !(1 << way) | u64::from(any) << way;
         if ready {
             self.touch(channel);
         }

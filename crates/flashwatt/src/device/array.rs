@@ -9,7 +9,7 @@
 
 use super::Geometry;
 use crate::config::ProgramOrder;
-use crate::mem::{prefetch, zeroed};
+use crate::mem::{Table, prefetch, zeroed};
 use crate::units::{BlockId, DieId, OpId, Ppn};
 
 /// What a block has been through and what is planned for it.
@@ -35,9 +35,9 @@ pub struct Array {
     geometry: Geometry,
     order: ProgramOrder,
     /// A bit per page: programmed and not erased since.
-    programmed: Vec<u64>,
+    programmed: Table<u64>,
     words_per_block: usize,
-    blocks: Vec<Block>,
+    blocks: Table<Block>,
     /// For each block with programs that are planned but not ended, the operation of each page.
     pending: Vec<OpId>,
     free_rows: Vec<u32>,
@@ -45,7 +45,7 @@ pub struct Array {
     waiting_erases: Vec<(BlockId, OpId)>,
     total_erases: u64,
     /// Programmed pages of each die.
-    programmed_pages: Vec<u32>,
+    programmed_pages: Table<u32>,
 }
 
 impl Array {
@@ -53,14 +53,14 @@ impl Array {
     pub fn new(geometry: Geometry, order: ProgramOrder) -> Self {
         let words_per_block = (geometry.pages_per_block as usize).div_ceil(64);
         Array {
-            programmed: zeroed(geometry.blocks as usize * words_per_block),
+            programmed: zeroed(geometry.blocks as usize * words_per_block).into(),
             words_per_block,
-            blocks: vec![Block::default(); geometry.blocks as usize],
+            blocks: vec![Block::default(); geometry.blocks as usize].into(),
             pending: Vec::new(),
             free_rows: Vec::new(),
             waiting_erases: Vec::new(),
             total_erases: 0,
-            programmed_pages: vec![0; geometry.dies as usize],
+            programmed_pages: vec![0; geometry.dies as usize].into(),
             geometry,
             order,
         }
@@ -243,7 +243,8 @@ impl Array {
         assert_eq!(info.planned, 0, "a start state is laid down on erased blocks");
         self.programmed_pages[self.geometry.die_of_block(block).idx()] += pages;
         (info.planned, info.frontier, info.programmed) = (pages as u16, pages as u16, pages as u16);
-        let words = &mut self.programmed[block.idx() * self.words_per_block..][..self.words_per_block];
+        let first = block.idx() * self.words_per_block;
+        let words = &mut self.programmed[first..first + self.words_per_block];
         for (at, word) in words.iter_mut().enumerate() {
             *word = match pages.saturating_sub(64 * at as u32) {
                 0 => 0,
@@ -260,7 +261,7 @@ impl Array {
 
     /// Forgets past erases: start states are counted nowhere.
     pub fn reset_wear(&mut self) {
-        for block in &mut self.blocks {
+        for block in self.blocks.iter_mut() {
             (block.erases, block.erased_at) = (0, 0);
         }
         self.total_erases = 0;

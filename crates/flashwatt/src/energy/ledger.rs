@@ -84,6 +84,7 @@ impl Ledger {
                 book(DieState::EraseBus, times.start, times.array_start);
                 book(DieState::Erase, times.array_start, times.end);
             }
+            OpKind::Copy => unreachable!("a copy is booked as a read and a program"),
             OpKind::Copyback => {
                 book(DieState::ReadBus, times.start, times.array_start);
                 book(DieState::Read, times.array_start, times.array_end);

@@ -22,7 +22,7 @@ pub struct Meter {
     now: Nanos,
     level: Draw,
     /// ∫ power dt since the window began, in nW·ns = 10⁻¹⁸ J.
-    energy: i128,
+    energy: u128,
     peak: Draw,
     at_peak_ns: u64,
     windows: [Window; 2],
@@ -32,6 +32,8 @@ pub struct Meter {
     ahead: Vec<(Nanos, DieState, DieState)>,
     dram_until: Option<Nanos>,
     link_until: Option<Nanos>,
+    /// The earlier of `dram_until` and `link_until`.
+    servers_until: Nanos,
     /// The earliest of `ahead`, `dram_until`, `link_until`.
     next_own: Nanos,
     series: Option<Box<Series>>,
@@ -88,6 +90,7 @@ impl Meter {
             ahead: Vec::new(),
             dram_until: None,
             link_until: None,
+            servers_until: Nanos::MAX,
             next_own: Nanos::MAX,
             series,
             table,
@@ -168,7 +171,7 @@ impl Meter {
     /// booked it when it was asked for.
     pub fn read(&mut self, now: Nanos) -> Reading {
         self.settle(now);
-        let joules = |nw_ns: i128| nw_ns as f64 * 1e-18;
+        let joules = |nw_ns: u128| nw_ns as f64 * 1e-18;
         Reading {
             energy_j: joules(self.energy),
             peak_ma: self.peak.ua as f64 * 1e-3,
@@ -187,12 +190,12 @@ impl Meter {
         self.advance(now);
         if let Some(until) = self.dram_until.take() {
             let owed = self.table.dram[1] - self.table.dram[0];
-            self.energy += i128::from(owed.nw) * i128::from(until - now);
+            self.energy += area(owed.nw, until - now);
             self.level = self.level - owed;
             self.note_dram(false);
         }
         if let Some(until) = self.link_until.take() {
-            self.energy += i128::from(self.table.host_interface.nw) * i128::from(until - now);
+            self.energy += area(self.table.host_interface.nw, until - now);
             self.level = self.level - self.table.host_interface;
             self.note_link(false);
         }
@@ -221,34 +224,47 @@ impl Meter {
         while self.next_own <= now {
             let at = self.next_own;
             self.integrate(at);
-            while let Some((_, from, to)) = self.ahead.pop_if(|edge| edge.0 <= at) {
+            while let Some(&(edge_at, from, to)) = self.ahead.last()
+                && edge_at <= at
+            {
+                self.ahead.truncate(self.ahead.len() - 1);
                 self.apply(from, to);
             }
-            if self.dram_until.is_some_and(|until| until <= at) {
-                self.dram_until = None;
-                self.level = self.level - (self.table.dram[1] - self.table.dram[0]);
-                self.note_dram(false);
+            if at >= self.servers_until {
+                self.end_servers(at);
             }
-            if self.link_until.is_some_and(|until| until <= at) {
-                self.link_until = None;
-                self.level = self.level - self.table.host_interface;
-                self.note_link(false);
-            }
-            self.find_next_own();
+            self.next_own = self.ahead.last().map_or(self.servers_until, |edge| edge.0.min(self.servers_until));
         }
     }
 
-    #[inline(always)]
+    /// DRAM or host interface or both have done what they were asked to.
+    fn end_servers(&mut self, at: Nanos) {
+        if self.dram_until.is_some_and(|until| until <= at) {
+            self.dram_until = None;
+            self.level = self.level - (self.table.dram[1] - self.table.dram[0]);
+            self.note_dram(false);
+        }
+        if self.link_until.is_some_and(|until| until <= at) {
+            self.link_until = None;
+            self.level = self.level - self.table.host_interface;
+            self.note_link(false);
+        }
+        self.find_next_own();
+    }
+
     fn find_next_own(&mut self) {
-        let ahead = self.ahead.last().map_or(Nanos::MAX, |edge| edge.0);
-        let dram = self.dram_until.unwrap_or(Nanos::MAX);
-        self.next_own = ahead.min(dram).min(self.link_until.unwrap_or(Nanos::MAX));
+        self.servers_until = self.dram_until.unwrap_or(Nanos::MAX).min(self.link_until.unwrap_or(Nanos::MAX));
+        self.next_own = self.ahead.last().map_or(self.servers_until, |edge| edge.0.min(self.servers_until));
     }
 
     #[inline(always)]
     fn put_ahead(&mut self, at: Nanos, from: DieState, to: DieState) {
-        let later = self.ahead.iter().take_while(|edge| edge.0 > at).count();
-        self.ahead.insert(later, (at, from, to));
+        self.ahead.push((at, from, to));
+        let mut place = self.ahead.len() - 1;
+        while place > 0 && self.ahead[place - 1].0 < at {
+            self.ahead.swap(place - 1, place);
+            place -= 1;
+        }
         self.next_own = self.next_own.min(at);
     }
 
@@ -262,7 +278,7 @@ impl Meter {
             self.close_windows(now);
         }
         let ns = now - self.now;
-        self.energy += i128::from(self.level.nw) * i128::from(ns);
+        self.energy += area(self.level.nw, ns);
         if self.level.ua >= self.peak.ua {
             if self.level.ua > self.peak.ua {
                 (self.peak.ua, self.at_peak_ns) = (self.level.ua, 0);
@@ -297,6 +313,12 @@ impl Meter {
     }
 }
 
+/// A power, which is never negative, over a time.
+#[inline(always)]
+fn area(nw: i64, ns: Nanos) -> u128 {
+    u128::from(nw as u64) * u128::from(ns)
+}
+
 /// What everything draws in a phase while each die is idle, under the table's idle accounting.
 fn base_level(table: &Table, dies: u32, phase: Phase) -> Draw {
     let [controller, dram, flash] = super::price::base(table, phase);
@@ -308,8 +330,8 @@ fn base_level(table: &Table, dies: u32, phase: Phase) -> Draw {
 struct Window {
     len: Nanos,
     end: Nanos,
-    energy_at_start: i128,
-    greatest: Option<i128>,
+    energy_at_start: u128,
+    greatest: Option<u128>,
 }
 
 impl Window {
@@ -318,22 +340,22 @@ impl Window {
     }
 
     /// Ends all stretches up to `now`, given the energy at `then` and the power since.
-    fn close(&mut self, now: Nanos, then: Nanos, energy: i128, nw: i64) {
+    fn close(&mut self, now: Nanos, then: Nanos, energy: u128, nw: i64) {
         if now < self.end {
             return;
         }
-        let energy_at = |t: Nanos| energy + i128::from(nw) * i128::from(t - then);
+        let energy_at = |t: Nanos| energy + area(nw, t - then);
         self.note(energy_at(self.end) - self.energy_at_start);
         let more = (now - self.end) / self.len;
         if more > 0 {
-            self.note(i128::from(nw) * i128::from(self.len)); // all alike: nothing changed since `then`
+            self.note(area(nw, self.len)); // all alike: nothing changed since `then`
         }
         let start = self.end + more * self.len;
         self.energy_at_start = energy_at(start);
         self.end = start + self.len;
     }
 
-    fn note(&mut self, energy: i128) {
+    fn note(&mut self, energy: u128) {
         self.greatest = Some(self.greatest.map_or(energy, |greatest| greatest.max(energy)));
     }
 }

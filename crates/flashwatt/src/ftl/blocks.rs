@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use crate::device::{Array, Geometry};
 use crate::gc::BlockView;
-use crate::mem::{prefetch, zeroed};
+use crate::mem::{Table, prefetch, zeroed};
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
 /// Where a block stands in its life.
@@ -34,13 +34,13 @@ struct Info {
 /// Validity, free lists and candidates of all blocks.
 pub struct BlockTable {
     geometry: Geometry,
-    info: Vec<Info>,
+    info: Table<Info>,
     /// A bit per map unit: holds the current data of a logical page.
-    valid: Vec<u64>,
+    valid: Table<u64>,
     words_per_block: usize,
     /// The logical page (+ 1) whose data was last directed to each physical address; 0 for none since the last erase.
-    lpns: Vec<u32>,
-    dies: Vec<DieBlocks>,
+    lpns: Table<u32>,
+    dies: Table<DieBlocks>,
     /// Counts closings of blocks: a block's age is how many have been closed since.
     closings: u32,
 }
@@ -57,10 +57,10 @@ impl BlockTable {
     pub fn new(geometry: Geometry) -> Self {
         let words_per_block = (geometry.units_per_block as usize).div_ceil(64);
         BlockTable {
-            info: vec![Info::default(); geometry.blocks as usize],
-            valid: zeroed(geometry.blocks as usize * words_per_block),
+            info: vec![Info::default(); geometry.blocks as usize].into(),
+            valid: zeroed(geometry.blocks as usize * words_per_block).into(),
             words_per_block,
-            lpns: zeroed(geometry.physical_units() as usize),
+            lpns: zeroed(geometry.physical_units() as usize).into(),
             dies: (0..geometry.dies)
                 .map(|die| DieBlocks {
                     free: geometry.blocks_of(DieId(die)).collect(),
@@ -203,7 +203,8 @@ impl BlockTable {
         let block = self.geometry.block_of(from);
         let first = self.geometry.first_ppn(block).0;
         let mut unit = from.0 - first;
-        let words = &self.valid[block.idx() * self.words_per_block..][..self.words_per_block];
+        let first_word = block.idx() * self.words_per_block;
+        let words = &self.valid[first_word..first_word + self.words_per_block];
         while (unit as usize) < self.words_per_block * 64 {
             let rest = words[unit as usize / 64] >> (unit % 64);
             if rest != 0 {

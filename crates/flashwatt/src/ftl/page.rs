@@ -11,7 +11,7 @@ use super::{Context, Extent, Ftl, steady};
 use crate::config::{self, Allocation};
 use crate::device::{Array, Geometry};
 use crate::gc::VictimPolicy;
-use crate::mem::{prefetch, zeroed};
+use crate::mem::{Table, prefetch, zeroed};
 use crate::rng::Rng;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 use crate::wear::WearPolicy;
@@ -26,8 +26,8 @@ const ENTRY_BYTES: u64 = 4;
 pub struct PageFtl {
     geometry: Geometry,
     /// Physical address (+ 1) of each logical page; 0 for none.
-    map: Vec<u32>,
-    dies: Vec<Die>,
+    map: Table<u32>,
+    dies: Table<Die>,
     /// Whose turn it is among the dies.
     next_die: u32,
     allocation: Allocation,
@@ -95,8 +95,8 @@ impl PageFtl {
     /// With an empty map.
     pub fn new(options: &config::PageFtl, config: &config::Config, geometry: &Geometry) -> Self {
         PageFtl {
-            map: zeroed(geometry.logical_units as usize),
-            dies: vec![Die::default(); geometry.dies as usize],
+            map: zeroed(geometry.logical_units as usize).into(),
+            dies: vec![Die::default(); geometry.dies as usize].into(),
             next_die: 0,
             allocation: options.allocation,
             separate_frontiers: options.separate_frontiers,
@@ -268,8 +268,8 @@ impl PageFtl {
 
     /// Plans the copy of as many valid map units as fit one page, from `from` on. Returns where to go on.
     fn copy(&mut self, from: Ppn, to: Ppn, cause: Cause, cx: &mut Context, plan: &mut Plan) -> Option<Ppn> {
-        if self.copyback {
-            let op = plan.copyback(from, to, cause);
+        if self.geometry.units_per_page == 1 {
+            let op = if self.copyback { plan.copyback(from, to, cause) } else { plan.copy(from, to, cause) };
             self.move_unit(from, to, op, cx, plan);
             return self.following(from);
         }

@@ -49,6 +49,9 @@ pub enum OpKind {
     Erase,
     /// A page is read and programmed to another page of the same die, without the bus.
     Copyback,
+    /// A page is read, moved out over the bus, and programmed to another page. On the flash it is a [`Self::Read`] and then a
+    /// [`Self::Program`], and so it is booked; between the two the die is free for others.
+    Copy,
 }
 
 impl OpKind {
@@ -59,6 +62,7 @@ impl OpKind {
             OpKind::Program => "program",
             OpKind::Erase => "erase",
             OpKind::Copyback => "copyback",
+            OpKind::Copy => "copy",
         }
     }
 }
@@ -71,9 +75,9 @@ pub struct PlannedOp {
     /// Why.
     pub cause: Cause,
     /// To which page: any address in it for a read; its first for a program; the block's first for an erase; the
-    /// destination's first for a copyback.
+    /// destination's first for a copy or copyback.
     pub ppn: Ppn,
-    /// A copyback's source.
+    /// A copy's or copyback's source.
     pub source: Ppn,
     /// The operation of the same plan whose data this one needs.
     pub after: Option<PlanIndex>,
@@ -132,6 +136,11 @@ impl Plan {
     #[inline]
     pub fn program(&mut self, ppn: Ppn, cause: Cause, after: Option<PlanIndex>) -> PlanIndex {
         self.push(PlannedOp { kind: OpKind::Program, cause, ppn, source: Ppn::NONE, after, replaces: BlockId::NONE })
+    }
+
+    /// The page at `source` is copied to `ppn` over the bus.
+    pub fn copy(&mut self, source: Ppn, ppn: Ppn, cause: Cause) -> PlanIndex {
+        self.push(PlannedOp { kind: OpKind::Copy, cause, ppn, source, after: None, replaces: BlockId::NONE })
     }
 
     /// The page at `source` is copied to `ppn` within its die.
