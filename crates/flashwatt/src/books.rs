@@ -131,6 +131,7 @@ impl<P: Probe> Books<P> {
             self.collection.add(chosen);
         }
         self.dram(now, u64::from(plan.map_accesses) * self.map_access_ns);
+        self.probe.mapped(now, plan.map_accesses);
     }
 
     #[inline(always)]

@@ -42,8 +42,15 @@ pub trait Probe {
     #[inline(always)]
     fn request_ended(&mut self, _record: &RequestRecord) {}
 
+    /// The map has been looked at or changed so many times, for a request or for background work.
+    #[inline(always)]
+    fn mapped(&mut self, _now: Nanos, _accesses: u32) {}
+
     /// The counters have been restarted.
     fn restarted(&mut self, _now: Nanos) {}
+
+    /// The measured window is over; what is under way goes on.
+    fn drains(&mut self, _now: Nanos) {}
 
     /// The run is over at this time.
     fn finish(&mut self, _now: Nanos) {}
@@ -58,7 +65,8 @@ impl Probe for () {}
 /// `page` (in its block), `start_ns`, `array_start_ns`, `array_end_ns`, `out_start_ns`, `end_ns`, `map_accesses`, `bytes`.
 /// An operation holds the bus from `start_ns` to `array_start_ns`, works in the array until `array_end_ns`, waits until
 /// `out_start_ns`, and moves data out until `end_ns`; a copyback programs from `array_end_ns` on. Columns that a record
-/// does not have are empty. The log begins anew when the counters do (`window` line) and ends with an `end` line.
+/// does not have are empty. Further lines have a `start_ns` only: `window`, where the counters begin anew; `drain`, where
+/// the measured window ends; `end` (an `end_ns`); and `map`, `map_accesses` of it for a request or for background work.
 pub struct OpLog<W: Write> {
     out: W,
     geometry: crate::device::Geometry,
@@ -124,8 +132,18 @@ impl<W: Write> Probe for OpLog<W> {
         self.line(format_args!("request,{kind},,,,{},,,,{},{},{}", r.admitted_ns, r.end_ns, r.map_accesses, r.bytes));
     }
 
+    fn mapped(&mut self, now: Nanos, accesses: u32) {
+        if accesses > 0 {
+            self.line(format_args!("map,,,,,{now},,,,,{accesses},"));
+        }
+    }
+
     fn restarted(&mut self, now: Nanos) {
         self.line(format_args!("window,,,,,{now},,,,,,"));
+    }
+
+    fn drains(&mut self, now: Nanos) {
+        self.line(format_args!("drain,,,,,{now},,,,,,"));
     }
 
     fn finish(&mut self, now: Nanos) {

@@ -43,14 +43,27 @@ pub fn run(
     options: &RunOptions,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Report, Error> {
-    let drive = Drive::new(config)?;
     let mut workload = workload::open(&config.workload, config.device.logical_bytes, config.run.seed)?;
+    run_with(config, options, workload.as_mut(), progress)
+}
+
+/// As [`run`], with requests from `workload` instead of the configuration's own.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_with(
+    config: &Config,
+    options: &RunOptions,
+    workload: &mut dyn Workload,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Report, Error> {
+    let drive = Drive::new(config)?;
     match &options.op_log {
-        None => drive.run(config, options, workload.as_mut(), (), progress).map(|(report, ())| report),
+        None => drive.run(config, options, workload, (), progress).map(|(report, ())| report),
         Some(path) => {
             let io = |source| Error::Io { path: path.display().to_string(), source };
             let log = OpLog::new(BufWriter::new(File::create(path).map_err(io)?), drive.geometry.clone());
-            let (report, mut log) = drive.run(config, options, workload.as_mut(), log, progress)?;
+            let (report, mut log) = drive.run(config, options, workload, log, progress)?;
             log.take_error().map_or(Ok(report), |source| Err(io(source)))
         }
     }
@@ -86,7 +99,8 @@ impl Drive {
             Precondition::Steady => self.steady(config),
             Precondition::Workload(workload) => {
                 self.fill();
-                let mut workload = workload::open(workload, config.device.logical_bytes, config.run.seed ^ STEADY_SEED)?;
+                let mut workload =
+                    workload::open(workload, config.device.logical_bytes, config.run.seed ^ STEADY_SEED)?;
                 self.run_instantly(workload.as_mut())
             }
         }
@@ -139,7 +153,10 @@ impl Drive {
         }
     }
 
-    /// Runs a workload on this drive, watched by `probe`.
+    /// Runs a workload on this drive. `probe` watches, and is given back.
+    ///
+    /// # Errors
+    /// As [`run`].
     pub fn run<P: Probe>(
         self,
         config: &Config,
@@ -159,13 +176,16 @@ impl Drive {
         let series = outcome.series.take();
         if series.as_ref().is_some_and(|series| series.overflows()) {
             let fault = Fault::key("--series", "too many bins")
-                .found(format!("bins of {} ns over {} ns", options.series_interval_ns.unwrap_or(0), outcome.measured.end_ns))
+                .found(format!(
+                    "bins of {} ns over {} ns",
+                    options.series_interval_ns.unwrap_or(0),
+                    outcome.measured.end_ns
+                ))
                 .expected(format!("at most {} bins", crate::energy::series::BINS_MAX));
             warnings.push(format!("the power series was cut short: {fault}"));
         }
         let series = series.map(|series| series.price(&Table::new(&config.energy), dies));
-        let report =
-            Report::new(Parts { config, workload, outcome, brain: &brain, array: &array, series, warnings });
+        let report = Report::new(Parts { config, workload, outcome, brain: &brain, array: &array, series, warnings });
         Ok((report, books.probe))
     }
 }

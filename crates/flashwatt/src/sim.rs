@@ -195,7 +195,11 @@ impl<'w, P: Probe> Sim<'w, P> {
 
     /// Runs to the end. `progress` is told every now and then how far it is; when it answers `false` the run stops and
     /// keeps what it has.
-    pub fn run(mut self, warmup: Span, progress: &mut dyn FnMut(&Progress) -> bool) -> (Outcome, Books<P>, Brain, Array) {
+    pub fn run(
+        mut self,
+        warmup: Span,
+        progress: &mut dyn FnMut(&Progress) -> bool,
+    ) -> (Outcome, Books<P>, Brain, Array) {
         self.start_stage(Stage::Warmup, warmup);
         if warmup == Span::default() {
             self.next_stage();
@@ -271,6 +275,7 @@ impl<'w, P: Probe> Sim<'w, P> {
                 self.start_stage(Stage::Measured, self.measure);
             }
             Stage::Measured => {
+                self.hw.books.probe.drains(self.now);
                 self.host_ended = true;
                 self.controller.events.cancel(self.events.arrival);
                 self.start_stage(Stage::Drain, Span::default());
@@ -305,7 +310,12 @@ impl<'w, P: Probe> Sim<'w, P> {
             }
         }
         self.hw.books.probe.finish(self.now);
-        (Outcome { warmup, measured, completed, drain, drained, series: self.series, end }, self.hw.books, self.brain, self.hw.array)
+        (
+            Outcome { warmup, measured, completed, drain, drained, series: self.series, end },
+            self.hw.books,
+            self.brain,
+            self.hw.array,
+        )
     }
 
     fn progress(&self) -> Progress {
@@ -505,10 +515,8 @@ impl<'w, P: Probe> Sim<'w, P> {
 
 impl Active {
     fn none() -> Self {
-        let request =
-            Request { arrival_ns: 0, kind: RequestKind::Flush, offset_bytes: 0, bytes: 0, fua: false };
-        let extent =
-            Extent { first: Lpn(0), pages: 0, request_pages: 0, head_partial: false, tail_partial: false };
+        let request = Request { arrival_ns: 0, kind: RequestKind::Flush, offset_bytes: 0, bytes: 0, fua: false };
+        let extent = Extent { first: Lpn(0), pages: 0, request_pages: 0, head_partial: false, tail_partial: false };
         Active { request, admitted_ns: 0, extent, planned: 0, remaining: 0, map_accesses: 0 }
     }
 

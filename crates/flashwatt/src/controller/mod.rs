@@ -408,13 +408,7 @@ impl Controller {
     }
 
     #[inline(always)]
-    fn dispatch_channel<P: Probe>(
-        &mut self,
-        now: Nanos,
-        channel: ChannelId,
-        brain: &mut Brain,
-        hw: &mut Hardware<P>,
-    ) {
+    fn dispatch_channel<P: Probe>(&mut self, now: Nanos, channel: ChannelId, brain: &mut Brain, hw: &mut Hardware<P>) {
         loop {
             if self.is_bus_taken(now, channel) {
                 return;

@@ -1,0 +1,231 @@
+//! What the integration tests share: configurations, scripted requests, and a probe that keeps everything it sees.
+#![allow(dead_code)] // every test binary uses a part of it
+
+use std::collections::VecDeque;
+
+use flashwatt::config::{self, Config};
+use flashwatt::controller::op::Op;
+use flashwatt::energy::ledger::OpTimes;
+use flashwatt::error::Error;
+use flashwatt::ftl::{Cause, OpKind};
+use flashwatt::host::{Request, RequestKind};
+use flashwatt::probe::{OpRecord, Probe, RequestRecord};
+use flashwatt::run::Drive;
+use flashwatt::units::Nanos;
+use flashwatt::workload::{Next, SourceKind, Workload};
+use flashwatt::{Report, RunOptions};
+
+/// Bytes of the pages of all drives here.
+pub const PAGE: u64 = 4096;
+
+/// A microsecond in nanoseconds.
+pub const US: Nanos = 1_000;
+
+/// A drive for timing probes: small, and no two of its delays, nor sums of few of them, are alike. One channel, one way,
+/// out of order, and a host link that takes no time.
+pub const PROBE_DRIVE: &str = r#"
+[device]
+preset = "limit"
+channels = 1
+ways = 1
+planes = 1
+blocks_per_plane = 16
+pages_per_block = 8
+spare_fraction = 0.5
+
+[device.timing]
+read_ns = 50_021
+program_ns = 600_043
+erase_ns = 3_000_017
+command_ns = 409
+page_transfer_ns = 3_413
+channel_switch_ns = 0
+
+[gc]
+low_watermark_blocks = 3
+reserved_blocks = 1
+
+[run]
+precondition = "filled"
+"#;
+
+/// The configuration of a text and overrides.
+pub fn load(text: &str, sets: &[&str]) -> Config {
+    let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
+    config::load(text, "test.toml", &sets).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The configuration of a preset and overrides.
+pub fn preset(name: &str, sets: &[&str]) -> Config {
+    load(&format!("device.preset = \"{name}\""), sets)
+}
+
+/// A request for whole pages.
+pub fn request(at: Nanos, kind: RequestKind, first_page: u64, pages: u64) -> Request {
+    Request { arrival_ns: at, kind, offset_bytes: first_page * PAGE, bytes: pages * PAGE, fua: false }
+}
+
+/// A write of whole pages.
+pub fn write(at: Nanos, first_page: u64, pages: u64) -> Request {
+    request(at, RequestKind::Write, first_page, pages)
+}
+
+/// A read of whole pages.
+pub fn read(at: Nanos, first_page: u64, pages: u64) -> Request {
+    request(at, RequestKind::Read, first_page, pages)
+}
+
+/// A write of the first half of a page.
+pub fn half_write(at: Nanos, page: u64) -> Request {
+    Request { bytes: PAGE / 2, ..write(at, page, 1) }
+}
+
+/// Given requests, each at its time.
+pub struct Script(VecDeque<Request>);
+
+impl Script {
+    /// Of requests in the order of their times.
+    pub fn new(requests: &[Request]) -> Self {
+        assert!(requests.is_sorted_by_key(|request| request.arrival_ns), "a script goes forward in time");
+        Script(requests.iter().copied().collect())
+    }
+}
+
+impl Workload for Script {
+    fn next(&mut self, now: Nanos) -> Result<Next, Error> {
+        Ok(match self.0.front() {
+            None => Next::End,
+            Some(request) if request.arrival_ns > now => Next::WaitUntil(request.arrival_ns),
+            Some(_) => self.0.pop_front().map_or(Next::End, Next::Request),
+        })
+    }
+
+    fn name(&self) -> &str {
+        "script"
+    }
+
+    fn kind(&self) -> SourceKind {
+        SourceKind::Synthetic
+    }
+}
+
+/// An operation that has ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Done {
+    /// What it was.
+    pub op: Op,
+    /// When its phases were.
+    pub t: OpTimes,
+}
+
+/// Everything that a run did.
+#[derive(Default)]
+pub struct Log {
+    /// Operations, in the order of their plan numbers once the run is over.
+    pub ops: Vec<Done>,
+    /// Requests, in the order of their completion.
+    pub requests: Vec<RequestRecord>,
+    /// When the measured window began and ended.
+    pub window: [Nanos; 2],
+}
+
+impl Log {
+    /// The operations of a kind and cause, in the order of their plan numbers.
+    pub fn all(&self, kind: OpKind, cause: Cause) -> Vec<Done> {
+        self.ops.iter().copied().filter(|done| done.op.kind == kind && done.op.cause == cause).collect()
+    }
+
+    /// The starts of the programs of host data, in the order of their plan numbers.
+    pub fn program_starts(&self) -> Vec<Nanos> {
+        self.all(OpKind::Program, Cause::Host).iter().map(|done| done.t.start).collect()
+    }
+
+    /// How long so many operations at a time were at work, by their number: `phase` gives the beginning and the end of the
+    /// part of each that counts, if one does.
+    pub fn concurrency(&self, phase: impl Fn(&Done) -> Option<(Nanos, Nanos)>) -> Vec<Nanos> {
+        let mut edges: Vec<(Nanos, i32)> =
+            self.ops.iter().filter_map(phase).flat_map(|(from, to)| [(from, 1), (to, -1)]).collect();
+        edges.sort_unstable(); // at one instant ends come before starts
+        let mut time = vec![0; self.ops.len() + 1];
+        let (mut count, mut since) = (0, 0);
+        for (at, change) in edges {
+            time[count as usize] += at - since;
+            (count, since) = (count + change, at);
+        }
+        time[0] = 0; // before the first one
+        time.truncate(time.iter().rposition(|&ns| ns > 0).map_or(0, |last| last + 1));
+        time
+    }
+
+    /// As [`Self::concurrency`], of programs in the array alone.
+    pub fn programming(&self) -> Vec<Nanos> {
+        self.concurrency(|done| (done.op.kind == OpKind::Program).then_some((done.t.array_start, done.t.end)))
+    }
+}
+
+impl Probe for Log {
+    fn op_ended(&mut self, record: &OpRecord) {
+        self.ops.push(Done { op: *record.op, t: *record.times });
+    }
+
+    fn request_ended(&mut self, record: &RequestRecord) {
+        self.requests.push(*record);
+    }
+
+    fn restarted(&mut self, now: Nanos) {
+        self.window[0] = now;
+    }
+
+    fn drains(&mut self, now: Nanos) {
+        self.window[1] = now;
+    }
+
+    fn finish(&mut self, _now: Nanos) {
+        self.ops.sort_by_key(|done| done.op.seq);
+    }
+}
+
+/// Runs any workload and keeps everything that it does.
+pub fn run_logged(config: &Config, workload: &mut dyn Workload) -> (Report, Log) {
+    let options = RunOptions::default();
+    let (report, log) = Drive::new(config)
+        .and_then(|drive| drive.run(config, &options, workload, Log::default(), &mut |_| true))
+        .unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(report.status, "complete");
+    (report, log)
+}
+
+/// Runs a script and keeps everything that it does.
+pub fn play(config: &Config, requests: &[Request]) -> (Report, Log) {
+    let (report, log) = run_logged(config, &mut Script::new(requests));
+    assert_eq!(log.requests.len(), requests.len(), "every request completes");
+    (report, log)
+}
+
+/// Runs the configuration's own workload and keeps everything that it does.
+pub fn run_own(config: &Config) -> (Report, Log) {
+    let mut workload = flashwatt::workload::open(&config.workload, config.device.logical_bytes, config.run.seed)
+        .unwrap_or_else(|error| panic!("{error}"));
+    run_logged(config, workload.as_mut())
+}
+
+/// Runs a configuration as a user would.
+pub fn run_plain(config: &Config) -> Report {
+    let report =
+        flashwatt::run(config, &RunOptions::default(), &mut |_| true).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(report.status, "complete");
+    report
+}
+
+/// Fails unless two numbers agree to a relative 1e-9 (or both are less than 1e-15).
+#[track_caller]
+pub fn assert_close(found: f64, expected: f64, what: &str) {
+    assert_within(found, expected, 1e-9, what);
+}
+
+/// Fails unless two numbers agree to a relative tolerance.
+#[track_caller]
+pub fn assert_within(found: f64, expected: f64, tolerance: f64, what: &str) {
+    let bound = tolerance * found.abs().max(expected.abs()) + 1e-15;
+    assert!((found - expected).abs() <= bound, "{what}: {found} instead of {expected}");
+}
