@@ -6,7 +6,7 @@ use crate::energy::meter::Reading;
 use crate::energy::{DieState, Meter, Series, Table};
 use crate::ftl::plan::Chosen;
 use crate::ftl::{Cause, OpKind, Plan};
-use crate::probe::Probe;
+use crate::probe::{BufferEvent, Probe};
 use crate::units::Nanos;
 
 /// The books.
@@ -24,6 +24,7 @@ pub struct Books<P: Probe> {
     since: Nanos,
     map_access_ns: Nanos,
     page_data_ns: Nanos,
+    page_bytes: u64,
     interface_ns_per_byte: f64,
     /// Pages read that were never written.
     pub unwritten_reads: u64,
@@ -115,6 +116,7 @@ impl<P: Probe> Books<P> {
             since: 0,
             map_access_ns: if per_op { energy.dram.map_access_ns } else { 0 },
             page_data_ns: if per_op { energy.dram.page_data_ns } else { 0 },
+            page_bytes: u64::from(config.device.page_bytes),
             interface_ns_per_byte: 1e3 / energy.host_interface.bandwidth_mb_s,
             unwritten_reads: 0,
             host_units: 0,
@@ -132,6 +134,14 @@ impl<P: Probe> Books<P> {
         }
         self.dram(now, u64::from(plan.map_accesses) * self.map_access_ns);
         self.probe.mapped(now, plan.map_accesses);
+    }
+
+    /// Something has happened in the write buffer: data that enters or leaves it for the host passes DRAM.
+    pub fn buffer(&mut self, now: Nanos, event: &BufferEvent) {
+        if let BufferEvent::Write(_, _, bytes) | BufferEvent::Read(_, _, bytes) = event {
+            self.dram(now, (bytes.len() as u64 * self.page_data_ns).div_ceil(self.page_bytes));
+        }
+        self.probe.buffer(now, event);
     }
 
     #[inline(always)]
