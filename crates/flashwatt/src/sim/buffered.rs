@@ -66,7 +66,8 @@ pub(super) struct Buffered {
     /// So many dirty entries are too many.
     threshold: u32,
     idle_ns: Nanos,
-    is_idle_set: bool,
+    /// Requests that had been completed when the idle timer was set, if it is.
+    idle_since: Option<u64>,
     /// Writes that wait for room.
     waiting: VecDeque<RequestId>,
     /// Everything made before this is to be destaged: see [`WriteBuffer::made`].
@@ -104,7 +105,7 @@ impl Buffered {
             units_per_page: geometry.units_per_page,
             threshold: threshold.max(geometry.units_per_page),
             idle_ns: config.idle_ns,
-            is_idle_set: false,
+            idle_since: None,
             waiting: VecDeque::new(),
             forced_before: 0,
             no_space: false,
@@ -324,26 +325,32 @@ impl<P: Probe> Sim<'_, P> {
         while let Some(batch) = self.buffered().next_batch() {
             self.destage(batch);
         }
-        let is_idle = self.free.len() == self.requests.len() && self.stage != Stage::Drain;
-        let (idle, now) = (self.events.idle, self.now);
+        self.set_idle_timer();
+    }
+
+    /// The drive is idle when no request has been in it for some time; that matters while there is something to destage.
+    fn set_idle_timer(&mut self) {
+        let is_quiet = self.free.len() == self.requests.len() && self.stage != Stage::Drain;
+        let (now, done) = (self.now, self.requests_done);
         let buffered = self.buffered();
-        let wants_timer = is_idle && buffered.buffer.oldest_dirty().is_some_and(|age| age >= buffered.forced_before);
-        if wants_timer == std::mem::replace(&mut buffered.is_idle_set, wants_timer) {
+        let has_work = buffered.buffer.oldest_dirty().is_some_and(|age| age >= buffered.forced_before);
+        let since = (is_quiet && has_work).then_some(done);
+        if since == std::mem::replace(&mut buffered.idle_since, since) {
             return;
         }
         let at = now.saturating_add(buffered.idle_ns);
-        if wants_timer && at <= self.controller.events.horizon() {
-            self.controller.events.set(idle, at);
+        if since.is_some() && at <= self.controller.events.horizon() {
+            self.controller.events.set(self.events.idle, at);
         } else {
-            self.controller.events.cancel(idle);
+            self.controller.events.cancel(self.events.idle);
         }
     }
 
     /// The drive has been idle for long enough: everything in the buffer goes to flash.
     pub(super) fn idle(&mut self) {
         let buffered = self.buffered();
-        buffered.is_idle_set = false;
-        buffered.forced_before = buffered.buffer.made();
+        buffered.idle_since = None;
+        buffered.forced_before = buffered.forced_before.max(buffered.buffer.made());
         self.ask_host = true;
     }
 
