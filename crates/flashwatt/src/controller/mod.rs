@@ -574,8 +574,7 @@ impl Controller {
     /// Asks for the next step of a die's background work; `urgent` steps go before everything else. A die that has none now
     /// is not asked again until it is woken.
     fn pull<P: Probe>(&mut self, now: Nanos, die: DieId, urgent: bool, brain: &mut Brain, hw: &mut Hardware<P>) {
-        self.set_ready(die, Queue::Job, false);
-        self.set_ready(die, Queue::UrgentJob, false);
+        self.set_ready(die, if urgent { Queue::UrgentJob } else { Queue::Job }, false);
         brain.background(die, &hw.array);
         hw.books.planned(now, &brain.plan);
         debug_assert!(brain.plan.ops().iter().all(|op| self.geometry.die_of(op.ppn) == die));

@@ -173,6 +173,7 @@ impl Controller {
             self.ops[id].next = OpId::NONE;
             self.ops[list.tail].next = id;
             self.dies[die.idx()].queues[queue as usize].tail = id;
+            return; // behind others: the head is as ready as it was
         } else {
             self.link_before_younger(id, list);
         }
