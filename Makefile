@@ -11,7 +11,7 @@ DEV   := $(VENV)/.stamp-dev
 CLI   := $(VENV)/.stamp-cli
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint clean
+.PHONY: help demo test lint bench clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -27,9 +27,12 @@ test: $(CLI) $(DEV) ## all tests: engine (Rust), then package and command line (
 lint: $(CLI) $(DEV) ## formatting, lints and types, with no warning let through
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	$(BIN)/ruff check python tests/python
-	$(BIN)/ruff format --check python tests/python
+	$(BIN)/ruff check python tests/python tools
+	$(BIN)/ruff format --check python tests/python tools
 	$(BIN)/mypy --strict python/flashwatt
+
+bench: $(CLI) ## how fast the command line and the engine are, against their goals
+	@$(BIN)/python tools/bench.py
 
 clean: ## remove everything that was built
 	rm -rf $(VENV) target demo python/flashwatt/*.so
@@ -45,7 +48,7 @@ $(DEV): requirements-dev.txt $(TOOLS)
 
 $(CLI): $(RUST) pyproject.toml $(TOOLS)
 	@command -v cargo >/dev/null || { \
-	  echo "flashwatt: cargo is missing. Install Rust 1.85 or newer (https://rustup.rs), then run make again." >&2; exit 1; }
+	  echo "flashwatt: cargo is missing. Install Rust (https://rustup.rs), then run make again." >&2; exit 1; }
 	@echo "Building the engine (release; about a minute the first time) ..."
-	@VIRTUAL_ENV="$(abspath $(VENV))" PIP_QUIET=1 $(BIN)/maturin develop --release --quiet
+	@env -u CONDA_PREFIX VIRTUAL_ENV="$(abspath $(VENV))" PIP_QUIET=1 $(BIN)/maturin develop --release --quiet
 	@touch $@

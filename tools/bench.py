@@ -1,7 +1,7 @@
 """What `make bench` runs: how quick the front door and the engine are, each against its goal.
 
-The engine's goals are half of what a bare prototype of its inner loop reached on one quiet core of the machines that this
-project is developed on; a busy or slower machine shows less.
+The engine's goals are half of what a bare prototype of its inner loop reached on one quiet core of the machines that it
+is developed on; a busy or slower machine shows less.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -34,6 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     Returns after a success and exits with a status otherwise.
     """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal without "×" gets "?"
     try:
         cli(arguments, standalone_mode=False)
     except click.exceptions.Exit as stop:
@@ -102,7 +105,7 @@ def list_(kind: str, as_json: bool) -> None:
     """Print what is registered, each with one line about it."""
     names = dict(_core.list_names(kind) or [])
     if as_json:
-        click.echo(json.dumps(names, indent=2, ensure_ascii=False))
+        click.echo(json.dumps(names, indent=2))
         return
     width = max(map(len, names), default=0)
     for name, line in names.items():
@@ -125,7 +128,7 @@ def trace_info(file: Path, trace_format: str | None, skip_bad: bool, as_json: bo
     """Print what a trace holds: requests, sizes, sequentiality, footprint, devices."""
     info = json.loads(_core.trace_info(file, trace_format, skip_bad))
     if as_json:
-        click.echo(json.dumps(info, indent=2, ensure_ascii=False))
+        click.echo(json.dumps(info, indent=2))
     else:
         from flashwatt.table import show_trace
 
@@ -192,7 +195,7 @@ def _interruptible() -> Iterator[list[int]]:
 
 
 def _deliver(report: Report, out: Path | None, as_json: bool) -> None:
-    text = json.dumps(report, indent=2, ensure_ascii=False)
+    text = json.dumps(report, indent=2)
     written = _write(report, text, out) if out else []
     if as_json:
         click.echo(text)

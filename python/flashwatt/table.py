@@ -44,6 +44,8 @@ def show(report: Report, console: Console | None = None) -> None:
     console.width = min(console.width, _MAX_WIDTH)
     console.print(_heading(report))
     console.print(Columns([_energy_by_component(report), _energy_by_cause(report)], padding=(0, 3)))
+    if totals := report.get("energy_total_j"):
+        console.print(_idle_accountings(totals))
     console.print(_latency(report))
     console.print(Padding(_figures(report), (1, 0, 0, 1)))
     if "series" in report:
@@ -156,6 +158,12 @@ def _energy_by_cause(report: Report) -> Table:
         joules = at(report, "energy_by_cause_j", cause)
         table.add_row(cause, _joules(joules, size), _share(joules, total)[0])
     return table
+
+
+def _idle_accountings(totals: dict[str, float]) -> Padding:
+    """Three answers to what idling costs; the tables above use the configuration's."""
+    parts = (f"{name.replace('_', ' ')} {si(joules, 'J')}" for name, joules in totals.items())
+    return Padding(Text(f"total by idle accounting: {', '.join(parts)}", "dim"), (0, 0, 1, 1))
 
 
 def _joules(value: float | None, size: float) -> str:

@@ -42,6 +42,16 @@ def test_series_only_when_asked_for() -> None:
     assert lengths.pop() > 1
 
 
+@pytest.mark.parametrize("sets", [[], ["run.measure.requests=900"], ["run.warmup.requests=300"]])
+def test_the_series_holds_all_the_energy(sets: list[str]) -> None:
+    report = flashwatt.run_text(CONFIG, sets=sets, series_interval_ns=0)
+    interval_s = report["series"]["interval_ns"] / 1e9
+    watts = [sum(bins) for bins in zip(*report["series"]["power_w"].values(), strict=True)]
+    last_s = report["throughput"]["simulated_s"] - (len(watts) - 1) * interval_s
+    joules = sum(watts[:-1]) * interval_s + watts[-1] * last_s
+    assert joules == pytest.approx(report["energy_j"]["total"], rel=1e-9)
+
+
 def test_names_of_an_unknown_kind_are_none() -> None:
     assert flashwatt.names("no such kind") == {}
     assert "x25m" in flashwatt.names("presets")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from conftest import Cli
 
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
 SECTIONS = {
     "schema", "version", "status", "warnings", "config", "config_sha256", "seed", "workload", "window", "latency_ns",
     "throughput", "flash", "wear", "ftl", "energy_j", "energy_by_cause_j", "efficiency", "power_w", "current_ma",
@@ -62,6 +62,35 @@ def test_table_says_what_matters(flashwatt: Cli, config: Path) -> None:
     ):
         assert word in result.stdout
     assert result.stderr == ""
+
+
+def test_every_operation_is_logged_on_request(flashwatt: Cli, config: Path, tmp_path: Path) -> None:
+    result = flashwatt("run", config, "--json", "--op-log", "ops.csv")
+    assert result.returncode == 0, result.stderr
+    flash = json.loads(result.stdout)["flash"]
+    operations = sum(flash[kind]["total"] for kind in ("reads", "programs", "erases"))
+    assert len((tmp_path / "ops.csv").read_text().splitlines()) >= operations > 0
+
+
+def test_a_log_that_cannot_be_written_is_a_message(flashwatt: Cli, config: Path) -> None:
+    result = flashwatt("run", config, "--op-log", "no/such/directory/ops.csv")
+    assert result.returncode == 2
+    assert "no/such/directory/ops.csv" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_terminal_without_unicode_is_served(flashwatt: Cli, config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    result = flashwatt("run", config, "--series")
+    assert result.returncode == 0, result.stderr
+    assert "Energy by component" in result.stdout
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_every_example_runs(flashwatt: Cli, example: Path) -> None:
+    result = flashwatt("run", example, "--requests", 500, "--json")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["workload"]["requests"] == 500
 
 
 def test_requests_and_sets_reach_the_engine(flashwatt: Cli, config: Path) -> None:

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 mod lists;
 mod watch;
 
-use watch::Watch;
+use watch::watched;
 
 pyo3::create_exception!(
     flashwatt,
@@ -30,20 +30,18 @@ fn python_error(error: impl std::fmt::Display) -> PyErr {
 #[allow(clippy::too_many_arguments)] // keyword arguments in Python
 fn run(
     py: Python<'_>,
-    config_text: &str,
-    file_name: &str,
+    config_text: String,
+    file_name: String,
     sets: Vec<String>,
     op_log: Option<PathBuf>,
     series_interval_ns: Option<u64>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let options = flashwatt::RunOptions { op_log, series_interval_ns };
-    let mut watch = Watch::new(progress);
-    let report = py.detach(|| {
-        let config = load(config_text, file_name, &sets)?;
-        flashwatt::run(&config, &options, &mut |progress| watch.tick(progress))
-    });
-    watch.into_result()?;
+    let report = watched(py, progress, move |progress| {
+        let config = load(&config_text, &file_name, &sets)?;
+        flashwatt::run(&config, &options, progress)
+    })?;
     json(&report.map_err(python_error)?)
 }
 

@@ -1,6 +1,13 @@
-//! Looks after Python while the engine runs without its lock: signals and the progress callback, ten times a second.
+//! Runs the engine on a thread of its own, so that Python can be looked after meanwhile: signals, and the progress
+//! callback ten times a second. Ctrl-C is heard even while the engine says nothing (laying down a start state, reading a
+//! long trace).
 
-use std::time::{Duration, Instant};
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use flashwatt::Progress;
 use pyo3::exceptions::PyKeyboardInterrupt;
@@ -8,44 +15,80 @@ use pyo3::prelude::*;
 
 /// Long enough to cost nothing, short enough for a smooth bar and a prompt Ctrl-C.
 const PERIOD: Duration = Duration::from_millis(100);
+/// As much as a program's first thread usually has.
+const STACK_BYTES: usize = 8 << 20;
 
-pub(crate) struct Watch {
-    callback: Option<Py<PyAny>>,
-    next: Instant,
-    raised: Option<PyErr>,
+/// What the two threads tell each other.
+#[derive(Default)]
+struct Shared {
+    stop: AtomicBool,
+    progress: Mutex<Option<Progress>>,
 }
 
-impl Watch {
-    pub(crate) fn new(callback: Option<Py<PyAny>>) -> Self {
-        Watch { callback, next: Instant::now() + PERIOD, raised: None }
-    }
+/// Does `work` and returns its result. `work` is given what the engine calls progress: `false` asks it to stop and keep
+/// what there is.
+///
+/// The first Ctrl-C stops the work, whose result then still counts; the second one, or a second exception of any kind,
+/// does not wait for it. An exception of the callback stops the work and is raised when that has ended.
+pub(crate) fn watched<T: Send + 'static>(
+    py: Python<'_>,
+    callback: Option<Py<PyAny>>,
+    work: impl FnOnce(&mut dyn FnMut(&Progress) -> bool) -> T + Send + 'static,
+) -> PyResult<T> {
+    let shared = Arc::new(Shared::default());
+    let theirs = Arc::clone(&shared);
+    let (sender, results) = channel();
+    let engine = thread::Builder::new().name("flashwatt".into()).stack_size(STACK_BYTES).spawn(move || {
+        // Nobody listens any more after a second Ctrl-C.
+        let _ = sender.send(work(&mut |progress| theirs.tick(progress)));
+    })?;
+    py.detach(move || match wait(&results, &shared, callback.as_ref()) {
+        Ok(Some(result)) => Ok(result),
+        Ok(None) => match engine.join() {
+            Err(panic) => resume_unwind(panic),
+            Ok(()) => unreachable!("the engine's thread ends with a result or a panic"),
+        },
+        Err(error) => Err(error),
+    })
+}
 
-    /// Called by the engine as often as it likes. `false` asks it to stop and keep what there is.
-    pub(crate) fn tick(&mut self, progress: &Progress) -> bool {
-        let now = Instant::now();
-        if now < self.next {
-            return true;
+/// `None`: the thread died without a result.
+fn wait<T>(results: &Receiver<T>, shared: &Shared, callback: Option<&Py<PyAny>>) -> PyResult<Option<T>> {
+    let mut raised = None;
+    loop {
+        match results.recv_timeout(PERIOD) {
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Ok(None),
+            Ok(result) => return raised.filter(|error| !is_ctrl_c(error)).map_or(Ok(Some(result)), Err),
         }
-        self.next = now + PERIOD;
-        Python::attach(|py| self.look(py, progress)).unwrap_or_else(|error| {
-            self.raised = Some(error);
-            false
-        })
-    }
-
-    fn look(&self, py: Python<'_>, progress: &Progress) -> PyResult<bool> {
-        py.check_signals()?;
-        let Some(callback) = &self.callback else { return Ok(true) };
-        let arguments = (progress.requests_done, progress.requests_total, progress.now_ns);
-        let answer = callback.bind(py).call1(arguments)?;
-        Ok(!answer.is(pyo3::types::PyBool::new(py, false)))
-    }
-
-    /// An exception that has to go on. Ctrl-C does not: its answer is the report of an interrupted run.
-    pub(crate) fn into_result(self) -> PyResult<()> {
-        match self.raised {
-            Some(error) if !Python::attach(|py| error.is_instance_of::<PyKeyboardInterrupt>(py)) => Err(error),
-            _ => Ok(()),
+        if let Err(error) = Python::attach(|py| look(py, shared, callback)) {
+            shared.stop.store(true, Relaxed);
+            if raised.replace(error).is_some() {
+                return raised.map_or(Ok(None), Err);
+            }
         }
+    }
+}
+
+fn is_ctrl_c(error: &PyErr) -> bool {
+    Python::attach(|py| error.is_instance_of::<PyKeyboardInterrupt>(py))
+}
+
+fn look(py: Python<'_>, shared: &Shared, callback: Option<&Py<PyAny>>) -> PyResult<()> {
+    py.check_signals()?;
+    let latest = shared.progress.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let (Some(callback), Some(progress)) = (callback, latest) else { return Ok(()) };
+    let answer = callback.bind(py).call1((progress.requests_done, progress.requests_total, progress.now_ns))?;
+    if answer.is(pyo3::types::PyBool::new(py, false)) {
+        shared.stop.store(true, Relaxed);
+    }
+    Ok(())
+}
+
+impl Shared {
+    /// Called by the engine, many times a second.
+    fn tick(&self, progress: &Progress) -> bool {
+        *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = Some(*progress);
+        !self.stop.load(Relaxed)
     }
 }

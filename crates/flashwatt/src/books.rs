@@ -247,7 +247,7 @@ impl<P: Probe> Books<P> {
     /// Ends the window, whose running operations have been cut, and starts the next.
     pub fn close(&mut self, now: Nanos) -> Window {
         self.elapse(now);
-        let window = Window {
+        Window {
             start_ns: self.window_start,
             end_ns: now,
             reading: self.meter.read(now),
@@ -255,9 +255,7 @@ impl<P: Probe> Books<P> {
             unwritten_reads: self.unwritten_reads,
             host_units: self.host_units,
             collection: self.collection,
-        };
-        self.restart(now);
-        window
+        }
     }
 
     /// The recorded series.

@@ -99,7 +99,8 @@ impl Drive {
             Precondition::Steady => self.steady(config),
             Precondition::Workload(workload) => {
                 self.fill();
-                let mut workload = workload::open(workload, config.device.logical_bytes, config.run.seed ^ STEADY_SEED)?;
+                let mut workload =
+                    workload::open(workload, config.device.logical_bytes, config.run.seed ^ STEADY_SEED)?;
                 self.run_instantly(workload.as_mut())
             }
         }
@@ -152,7 +153,7 @@ impl Drive {
         }
     }
 
-    /// Runs a workload on the drive. `probe` watches, and is given back.
+    /// Runs a workload on this drive. `probe` watches, and is given back.
     ///
     /// # Errors
     /// As [`run`].
@@ -171,17 +172,20 @@ impl Drive {
         let dies = self.geometry.dies;
         let mut warnings = self.warnings;
         let sim = Sim::new(config, self.brain, self.array, workload, series, probe);
-        let (outcome, mut books, brain, array) = sim.run(config.run.warmup, progress);
-        let series = books.take_series();
+        let (mut outcome, books, brain, array) = sim.run(config.run.warmup, progress);
+        let series = outcome.series.take();
         if series.as_ref().is_some_and(|series| series.overflows()) {
             let fault = Fault::key("--series", "too many bins")
-                .found(format!("bins of {} ns over {} ns", options.series_interval_ns.unwrap_or(0), outcome.drain.end_ns))
+                .found(format!(
+                    "bins of {} ns over {} ns",
+                    options.series_interval_ns.unwrap_or(0),
+                    outcome.measured.end_ns
+                ))
                 .expected(format!("at most {} bins", crate::energy::series::BINS_MAX));
             warnings.push(format!("the power series was cut short: {fault}"));
         }
         let series = series.map(|series| series.price(&Table::new(&config.energy), dies));
-        let report =
-            Report::new(Parts { config, workload, outcome, brain: &brain, array: &array, series, warnings });
+        let report = Report::new(Parts { config, workload, outcome, brain: &brain, array: &array, series, warnings });
         Ok((report, books.probe))
     }
 }

@@ -27,6 +27,8 @@ const INSTANTS_PER_PROGRESS: u64 = 1 << 16;
 /// A simulation.
 pub struct Sim<'w, P: Probe> {
     geometry: Geometry,
+    /// Of the measured window, once that has ended.
+    series: Option<Box<Series>>,
     pub(crate) brain: Brain,
     pub(crate) hw: Hardware<P>,
     controller: Controller,
@@ -125,6 +127,8 @@ pub struct Outcome {
     pub drain: Window,
     /// … and what completed then: it was under way when the measured window ended.
     pub drained: Completed,
+    /// Power over time in the measured window, if it was recorded.
+    pub series: Option<Box<Series>>,
     /// How it ended.
     pub end: End,
 }
@@ -185,12 +189,17 @@ impl<'w, P: Probe> Sim<'w, P> {
             measure: config.run.measure,
             events: MoreEvents { link_in: first, link_out: first + 1, arrival: first + 2, stage_end: first + 3 },
             geometry,
+            series: None,
         }
     }
 
     /// Runs to the end. `progress` is told every now and then how far it is; when it answers `false` the run stops and
     /// keeps what it has.
-    pub fn run(mut self, warmup: Span, progress: &mut dyn FnMut(&Progress) -> bool) -> (Outcome, Books<P>, Brain, Array) {
+    pub fn run(
+        mut self,
+        warmup: Span,
+        progress: &mut dyn FnMut(&Progress) -> bool,
+    ) -> (Outcome, Books<P>, Brain, Array) {
         self.start_stage(Stage::Warmup, warmup);
         if warmup == Span::default() {
             self.next_stage();
@@ -279,6 +288,10 @@ impl<'w, P: Probe> Sim<'w, P> {
     fn end_stage(&mut self) {
         self.controller.cut(self.now, &mut self.hw);
         let window = self.hw.books.close(self.now);
+        if self.stage == Stage::Measured {
+            self.series = self.hw.books.take_series();
+        }
+        self.hw.books.restart(self.now);
         self.ended_stages.push((self.stage, std::mem::take(&mut self.completed), window));
     }
 
@@ -297,7 +310,12 @@ impl<'w, P: Probe> Sim<'w, P> {
             }
         }
         self.hw.books.probe.finish(self.now);
-        (Outcome { warmup, measured, completed, drain, drained, end }, self.hw.books, self.brain, self.hw.array)
+        (
+            Outcome { warmup, measured, completed, drain, drained, series: self.series, end },
+            self.hw.books,
+            self.brain,
+            self.hw.array,
+        )
     }
 
     fn progress(&self) -> Progress {
@@ -497,10 +515,8 @@ impl<'w, P: Probe> Sim<'w, P> {
 
 impl Active {
     fn none() -> Self {
-        let request =
-            Request { arrival_ns: 0, kind: RequestKind::Flush, offset_bytes: 0, bytes: 0, fua: false };
-        let extent =
-            Extent { first: Lpn(0), pages: 0, request_pages: 0, head_partial: false, tail_partial: false };
+        let request = Request { arrival_ns: 0, kind: RequestKind::Flush, offset_bytes: 0, bytes: 0, fua: false };
+        let extent = Extent { first: Lpn(0), pages: 0, request_pages: 0, head_partial: false, tail_partial: false };
         Active { request, admitted_ns: 0, extent, planned: 0, remaining: 0, map_accesses: 0 }
     }
 

@@ -88,13 +88,7 @@ impl Controller {
 
     /// Operations that have not ended.
     pub fn unfinished(&self) -> usize {
-        self.ops.len()
-    }
-
-    /// Is there something to dispatch at this instant?
-    #[inline(always)]
-    pub fn is_dirty(&self) -> bool {
-        !self.dirty.is_empty()
+        self.ops.unfinished()
     }
 
     /// A die may have background work.
@@ -409,13 +403,7 @@ impl Controller {
     }
 
     #[inline(always)]
-    fn dispatch_channel<P: Probe>(
-        &mut self,
-        now: Nanos,
-        channel: ChannelId,
-        brain: &mut Brain,
-        hw: &mut Hardware<P>,
-    ) {
+    fn dispatch_channel<P: Probe>(&mut self, now: Nanos, channel: ChannelId, brain: &mut Brain, hw: &mut Hardware<P>) {
         loop {
             if self.is_bus_taken(now, channel) {
                 return;

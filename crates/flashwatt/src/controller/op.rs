@@ -158,7 +158,7 @@ impl OpTable {
     }
 
     /// Operations that have not ended.
-    pub fn len(&self) -> usize {
+    pub fn unfinished(&self) -> usize {
         self.ops.len() - self.free.len()
     }
 

@@ -119,9 +119,7 @@ fn energies(ledger: &Ledger, table: &Table) -> (Energies, f64) {
 /// activity adds (eqs 5–7 rearranged).
 fn dram_energies(ledger: &Ledger, table: &Table, base: f64, sum: &mut Sum) -> ActiveIdle {
     match table.dram_rule {
-        DramRule::PerOp => {
-            ActiveIdle { active: sum.add(table.dram[1] - table.dram[0], ledger.dram_op_ns), idle: base }
-        }
+        DramRule::PerOp => ActiveIdle { active: sum.add(table.dram[1] - table.dram[0], ledger.dram_op_ns), idle: base },
         DramRule::WithController => {
             let (_, quiet_on) = charged(table.accounting, Phase::Quiet);
             let quiet_ns = if quiet_on { ledger.elapsed_ns[Phase::Quiet as usize] } else { 0 };

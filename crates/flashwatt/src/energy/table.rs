@@ -139,10 +139,7 @@ impl Table {
             ],
             controller: pair(&energy.controller),
             dram: pair(&energy.dram.part),
-            host_interface: Draw::new(
-                energy.host_interface.active_ua,
-                volts(energy.host_interface.millivolts),
-            ),
+            host_interface: Draw::new(energy.host_interface.active_ua, volts(energy.host_interface.millivolts)),
             dram_rule: energy.dram_rule,
             accounting: energy.idle_accounting,
         }

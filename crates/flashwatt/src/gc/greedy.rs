@@ -12,6 +12,6 @@ struct Greedy;
 
 impl VictimPolicy for Greedy {
     fn choose(&self, view: &BlockView, _rng: &mut Rng) -> Option<Choice> {
-        view.fewest_valid().map(|block| Choice { block, searches: view.blocks() })
+        view.fewest_valid().map(|block| Choice { block, searches: view.blocks_in_die() })
     }
 }

@@ -76,7 +76,7 @@ impl<'a> BlockView<'a> {
     }
 
     /// The blocks of the die.
-    pub fn blocks(&self) -> u32 {
+    pub fn blocks_in_die(&self) -> u32 {
         self.blocks.geometry().blocks_per_die
     }
 

@@ -1,10 +1,10 @@
 //! Synthetic workloads: requests at random (or in sequence) over a range.
 
-use crate::rng::Rng;
 use super::{Next, SourceKind, Upcoming, Workload};
 use crate::config::{self, Arrivals};
 use crate::error::Error;
 use crate::host::{Request, RequestKind};
+use crate::rng::Rng;
 use crate::units::Nanos;
 
 /// Requests of one size, spread evenly over a range of the drive: [`config::Uniform`] come alive.

@@ -1,0 +1,78 @@
+//! Time per flash operation and per request on the device of the speed prototype (preset `limit`), referee, ledger,
+//! histogram and running current on. Start states and reports are not timed.
+//!
+//! `cargo bench --bench speed -- [w1|w2|mix] [REQUESTS]` prints one line of JSON per workload; `make bench` compares them with
+//! the goals, and with the prototype where it is at hand.
+#![allow(clippy::print_stdout, missing_docs)]
+
+use flashwatt::config::{self, Config};
+use flashwatt::run::Drive;
+use flashwatt::workload;
+
+struct Case {
+    name: &'static str,
+    read_fraction: f64,
+    requests: u64,
+}
+
+const CASES: [Case; 3] = [
+    Case { name: "w1", read_fraction: 0.0, requests: 1_000_000 },
+    Case { name: "w2", read_fraction: 1.0, requests: 4_000_000 },
+    Case { name: "mix", read_fraction: 0.7, requests: 2_000_000 },
+];
+
+fn main() -> Result<(), flashwatt::Error> {
+    let args: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
+    let requests = args.get(1).and_then(|n| n.parse().ok());
+    for case in CASES.iter().filter(|case| args.first().is_none_or(|name| name == case.name)) {
+        measure(case, requests.unwrap_or(case.requests))?;
+    }
+    Ok(())
+}
+
+fn measure(case: &Case, requests: u64) -> Result<(), flashwatt::Error> {
+    let warmup = requests / 2;
+    let config = config(case, requests + warmup, warmup)?;
+    let drive = Drive::new(&config)?;
+    let mut workload = workload::open(&config.workload, config.device.logical_bytes, config.run.seed)?;
+    let (mut start_ns, mut done_at_start) = (0, 0);
+    let (report, ()) = drive.run(&config, &Default::default(), workload.as_mut(), (), &mut |progress| {
+        if start_ns == 0 && progress.requests_done >= warmup {
+            (start_ns, done_at_start) = (cpu_ns(), progress.requests_done);
+        }
+        true
+    })?;
+    let per_request = (cpu_ns() - start_ns) as f64 / (requests + warmup - done_at_start) as f64;
+    let flash = &report.flash;
+    let operations = (flash.reads.total + flash.programs.total + flash.erases.total) as f64 / requests as f64;
+    println!(
+        "{{\"case\":\"{}\",\"ns_per_request\":{per_request:.2},\"flash_ops_per_request\":{operations:.3},\
+         \"ns_per_flash_op\":{:.2},\"waf\":{:.3},\"iops\":{:.0}}}",
+        case.name,
+        per_request / operations,
+        flash.write_amplification.unwrap_or(0.0),
+        report.throughput.iops,
+    );
+    Ok(())
+}
+
+fn config(case: &Case, requests: u64, warmup: u64) -> Result<Config, flashwatt::Error> {
+    let sets = [
+        "device.preset=limit".to_string(),
+        format!("workload.uniform.requests={requests}"),
+        format!("workload.uniform.read_fraction={}", case.read_fraction),
+        format!("run.warmup.requests={warmup}"),
+    ];
+    config::load("", "bench", &sets)
+}
+
+/// CPU time of this thread.
+fn cpu_ns() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the call writes to the struct that it is given, and nothing else.
+    #[allow(unsafe_code)]
+    unsafe {
+        libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time);
+    }
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
