@@ -218,17 +218,18 @@ impl Controller {
         let mut at = Some(id);
         while let Some(id) = at {
             let op = self.ops[id];
-            if op.started || op.queue <= queue || self.is_ordered(op.queue) {
+            if op.queue <= queue || self.is_ordered(op.queue) || (op.started && !op.turns_into_program()) {
                 return;
             }
-            if op.blockers == 0 {
+            let is_linked = op.blockers == 0 && !op.started; // of a copy half done the program joins the queue later
+            if is_linked {
                 self.unlink(id);
             }
             self.ops[id].queue = queue;
             if let Some(before) = op.programs().and_then(|ppn| array.program_before(ppn)) {
                 self.promote(before, queue, array);
             }
-            if op.blockers == 0 {
+            if is_linked {
                 self.link(id);
             }
             at = op.after.is_some().then_some(op.after);
