@@ -127,6 +127,9 @@ pub enum Error {
     /// The trace is wrong.
     #[error("{0}")]
     Trace(Box<Fault>),
+    /// The report to be priced is none, or is not one that can be.
+    #[error("{0}")]
+    Report(Box<Fault>),
     /// A file could not be read or written.
     #[error("{path}: {source}")]
     Io {

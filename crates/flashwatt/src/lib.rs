@@ -15,6 +15,7 @@ mod mem;
 pub mod probe;
 pub mod registry;
 pub mod report;
+mod reprice;
 pub mod rng;
 pub mod run;
 pub mod sim;
@@ -25,5 +26,6 @@ pub mod workload;
 
 pub use error::{Error, Fault, Place};
 pub use report::Report;
+pub use reprice::reprice;
 pub use run::{RunOptions, run};
 pub use sim::Progress;

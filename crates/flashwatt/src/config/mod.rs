@@ -41,12 +41,14 @@ mod layers;
 mod node;
 mod parse;
 mod presets;
+mod prices;
 pub mod raw;
 mod resolve;
 
 pub use capacity::spare_needed;
 pub use parse::load;
 pub use presets::{DEFAULT_PRESET, PRESETS, preset};
+pub(crate) use prices::prices;
 
 /// A valid, complete configuration. Every field has its final value; the report carries it whole.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -259,7 +261,7 @@ pub enum Dispatch {
 }
 
 /// The price table: currents in µA, voltages in mV.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Energy {
     /// How currents become power.
     pub mode: EnergyMode,
@@ -278,7 +280,7 @@ pub struct Energy {
 }
 
 /// How currents become power.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EnergyMode {
     /// Each part at its own voltage.
@@ -310,7 +312,7 @@ pub enum DramRule {
 }
 
 /// A part with two states.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
     /// µA while active.
     pub active_ua: u32,
@@ -321,7 +323,7 @@ pub struct Part {
 }
 
 /// The DRAM.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dram {
     /// Its two states.
     pub part: Part,
@@ -332,7 +334,7 @@ pub struct Dram {
 }
 
 /// A flash die.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NandEnergy {
     /// µA while reading from the array.
     pub read_ua: u32,
@@ -349,7 +351,7 @@ pub struct NandEnergy {
 }
 
 /// The host interface.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HostInterface {
     /// µA while data moves.
     pub active_ua: u32,
