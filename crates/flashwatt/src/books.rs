@@ -209,8 +209,11 @@ impl<P: Probe> Books<P> {
     #[inline(always)]
     fn busy_changes(&mut self, now: Nanos, busy: u32) {
         self.elapse(now);
+        let turns = (self.busy_dies == 0) != (busy == 0);
         self.busy_dies = busy;
-        self.enter_phase(now);
+        if turns {
+            self.enter_phase(now);
+        }
     }
 
     #[inline(always)]

@@ -95,7 +95,7 @@ impl Controller {
     #[inline]
     pub fn wake(&mut self, die: DieId, brain: &Brain) {
         if self.dies[die.idx()].background == 0 && brain.ftl.wants_background(die, &brain.blocks) {
-            self.set_ready(die, if self.preemptible { Queue::Job } else { Queue::UrgentJob }, true);
+            self.set_ready(die, if self.preemptible { Queue::Job } else { Queue::UrgentJob });
         }
     }
 
@@ -218,17 +218,18 @@ impl Controller {
         let mut at = Some(id);
         while let Some(id) = at {
             let op = self.ops[id];
-            if op.started || op.queue <= queue || self.is_ordered(op.queue) {
+            if op.queue <= queue || self.is_ordered(op.queue) || (op.started && !op.turns_into_program()) {
                 return;
             }
-            if op.blockers == 0 {
+            let is_linked = op.blockers == 0 && !op.started; // of a copy half done the program joins the queue later
+            if is_linked {
                 self.unlink(id);
             }
             self.ops[id].queue = queue;
             if let Some(before) = op.programs().and_then(|ppn| array.program_before(ppn)) {
                 self.promote(before, queue, array);
             }
-            if op.blockers == 0 {
+            if is_linked {
                 self.link(id);
             }
             at = op.after.is_some().then_some(op.after);
@@ -326,7 +327,7 @@ impl Controller {
         let state = &mut self.dies[die.idx()];
         state.background -= 1;
         if state.background == 0 {
-            self.set_ready(die, if self.preemptible { Queue::Job } else { Queue::UrgentJob }, true);
+            self.set_ready(die, if self.preemptible { Queue::Job } else { Queue::UrgentJob });
         }
     }
 
@@ -551,8 +552,8 @@ impl Controller {
         let state = &mut self.dies[die.idx()];
         state.bypassed = 0;
         if state.ready >> Queue::Job as u8 & 1 != 0 {
-            self.set_ready(die, Queue::Job, false);
-            self.set_ready(die, Queue::UrgentJob, true);
+            self.clear_ready(die, Queue::Job);
+            self.set_ready(die, Queue::UrgentJob);
             return None;
         }
         let ready = u64::from(state.ready);
@@ -574,8 +575,7 @@ impl Controller {
     /// Asks for the next step of a die's background work; `urgent` steps go before everything else. A die that has none now
     /// is not asked again until it is woken.
     fn pull<P: Probe>(&mut self, now: Nanos, die: DieId, urgent: bool, brain: &mut Brain, hw: &mut Hardware<P>) {
-        self.set_ready(die, Queue::Job, false);
-        self.set_ready(die, Queue::UrgentJob, false);
+        self.clear_ready(die, if urgent { Queue::UrgentJob } else { Queue::Job });
         brain.background(die, &hw.array);
         hw.books.planned(now, &brain.plan);
         debug_assert!(brain.plan.ops().iter().all(|op| self.geometry.die_of(op.ppn) == die));
