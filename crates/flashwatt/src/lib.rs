@@ -25,6 +25,7 @@ pub mod wear;
 pub mod workload;
 
 pub use error::{Error, Fault, Place};
+pub use registry::list;
 pub use report::Report;
 pub use reprice::reprice;
 pub use run::{RunOptions, run};

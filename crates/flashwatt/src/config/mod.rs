@@ -311,6 +311,13 @@ pub enum DramRule {
     PerOp,
 }
 
+/// The names of [`Dispatch`], and one line about each.
+pub const DISPATCH: &[(&str, &str)] = &[
+    ("in_order", "as planned, first in first out on each die; background work when nothing else is planned for it"),
+    ("reads_first", "host and map reads before everything else, which goes as planned"),
+    ("out_of_order", "by class (host read, map, host write, merge and gc, erase), then as planned"),
+];
+
 /// A part with two states.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
@@ -481,6 +488,20 @@ pub struct Run {
     pub measure: Span,
     /// The energy of the drain is part of the totals.
     pub count_drain: bool,
+}
+
+impl Run {
+    /// Requests that a run takes, warm-up and all, of a workload that offers so many; none if only the run will tell.
+    pub fn requests(&self, offered: Option<u64>) -> Option<u64> {
+        let asked = match (self.warmup, self.measure) {
+            (_, Span { requests: None, ns: None }) => return offered,
+            (Span { requests, ns: None }, Span { requests: Some(measured), ns: None }) => {
+                measured.saturating_add(requests.unwrap_or(0))
+            }
+            _ => return None,
+        };
+        Some(offered.map_or(asked, |offered| offered.min(asked)))
+    }
 }
 
 /// The drive's state at the start.

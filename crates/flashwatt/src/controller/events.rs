@@ -31,13 +31,7 @@ impl Events {
         }
         let first_leaf = (leaves - 1) / 3;
         let shift = resources.max(2).next_power_of_two().trailing_zeros();
-        Events {
-            tree: vec![NEVER; first_leaf + leaves].into(),
-            first_leaf,
-            shift,
-            mask: (1 << shift) - 1,
-            taken: None,
-        }
+        Events { tree: vec![NEVER; first_leaf + leaves].into(), first_leaf, shift, mask: (1 << shift) - 1, taken: None }
     }
 
     /// The last instant that can be told.
