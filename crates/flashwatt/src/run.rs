@@ -62,7 +62,7 @@ pub fn run_with(
         None => drive.run(config, options, workload, (), progress).map(|(report, ())| report),
         Some(path) => {
             let io = |source| Error::Io { path: path.display().to_string(), source };
-            let log = OpLog::new(BufWriter::new(File::create(path).map_err(io)?), drive.geometry.clone());
+            let log = OpLog::new(BufWriter::new(File::create(path).map_err(io)?));
             let (report, mut log) = drive.run(config, options, workload, log, progress)?;
             log.take_error().map_or(Ok(report), |source| Err(io(source)))
         }

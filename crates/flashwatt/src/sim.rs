@@ -354,8 +354,8 @@ impl<'w, P: Probe> Sim<'w, P> {
     #[inline(always)]
     fn prefetch(&self) {
         if let Some(upcoming) = self.workload.upcoming() {
-            let lpn = |bytes: u64| Lpn((bytes / u64::from(self.geometry.unit_bytes)) as u32);
-            let (far, near) = (lpn(upcoming.far_bytes), lpn(upcoming.near_bytes));
+            let far = self.geometry.lpn_of_byte(upcoming.far_bytes);
+            let near = self.geometry.lpn_of_byte(upcoming.near_bytes);
             self.brain.ftl.prefetch(far, near, &self.brain.blocks, &self.hw.array);
         }
     }

@@ -164,7 +164,7 @@ impl Controller {
     /// Puts an operation into its queue, by its plan number.
     #[inline(always)]
     pub(super) fn link(&mut self, id: OpId) {
-        let (die, queue, seq) = (self.ops[id].die, self.ops[id].queue, self.ops[id].seq);
+        let (die, queue, seq) = (self.ops[id].at.die, self.ops[id].queue, self.ops[id].seq);
         let list = self.dies[die.idx()].queues[queue as usize];
         if list.head.is_none() {
             self.ops[id].next = OpId::NONE;
@@ -182,7 +182,7 @@ impl Controller {
 
     #[cold]
     fn link_before_younger(&mut self, id: OpId, list: List) {
-        let (die, queue, seq) = (self.ops[id].die, self.ops[id].queue, self.ops[id].seq);
+        let (die, queue, seq) = (self.ops[id].at.die, self.ops[id].queue, self.ops[id].seq);
         if self.ops[list.head].seq > seq {
             self.ops[id].next = list.head;
             self.dies[die.idx()].queues[queue as usize].head = id;
@@ -199,7 +199,7 @@ impl Controller {
     /// Takes an operation out of its queue.
     #[inline(always)]
     pub(super) fn unlink(&mut self, id: OpId) {
-        let (die, queue, next) = (self.ops[id].die, self.ops[id].queue, self.ops[id].next);
+        let (die, queue, next) = (self.ops[id].at.die, self.ops[id].queue, self.ops[id].next);
         let list = &mut self.dies[die.idx()].queues[queue as usize];
         if list.head == id {
             list.head = next;
@@ -214,7 +214,7 @@ impl Controller {
 
     #[cold]
     fn unlink_inner(&mut self, id: OpId) {
-        let (die, queue, next) = (self.ops[id].die, self.ops[id].queue, self.ops[id].next);
+        let (die, queue, next) = (self.ops[id].at.die, self.ops[id].queue, self.ops[id].next);
         let mut before = self.dies[die.idx()].queues[queue as usize].head;
         while self.ops[before].next != id {
             before = self.ops[before].next;
