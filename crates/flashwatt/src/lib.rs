@@ -61,6 +61,7 @@ mod mem;
 pub mod probe;
 pub mod registry;
 pub mod report;
+mod reprice;
 pub mod rng;
 pub mod run;
 pub mod sim;
@@ -70,6 +71,8 @@ pub mod wear;
 pub mod workload;
 
 pub use error::{Error, Fault, Place};
+pub use registry::list;
 pub use report::Report;
+pub use reprice::reprice;
 pub use run::{RunOptions, run};
 pub use sim::Progress;
