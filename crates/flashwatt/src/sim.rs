@@ -344,7 +344,12 @@ impl<'w, P: Probe> Sim<'w, P> {
                     break;
                 }
                 Next::WaitForCompletion => break,
-                Next::End => self.host_ended = true,
+                Next::End => {
+                    self.host_ended = true;
+                    if self.free.len() == self.requests.len() {
+                        self.request_ends_stage(); // the last request has completed before this was known
+                    }
+                }
             }
         }
         Ok(())
