@@ -572,3 +572,21 @@ fn probe_preemption() {
     assert_eq!(read_start(true), P + R, "after the write and the read of the first copy");
     assert_eq!(read_start(false), 2 * (R + P) + COMMAND + ERASE, "after two copies and the erase");
 }
+
+/// Law 6e: a host read of a page that is being copied makes the copy's program go before host writes, be the copy still to
+/// begin, or half done.
+#[test]
+fn probe_copy_inherits_the_class_of_a_read() {
+    let mut requests = worn_out_block(1);
+    requests.push(write(LATE, 97, 1));
+    // During the first half of the copy: one write to die 1, one to die 0.
+    let arrival = LATE + P + 1;
+    requests.extend([read(arrival, 14, 1), write(arrival + 1, 99, 1), write(arrival + 2, 101, 1)]);
+    let (_, log) = play(&drive(&GC_DRIVE), &requests);
+    let copied = gc_ops(&log, OpKind::Program)[0];
+    let read = log.all(OpKind::Read, Cause::Host)[0];
+    let last_write = log.program_starts()[18];
+    assert_eq!(copied.t.start - LATE, P + R, "the copy goes on");
+    assert_eq!(read.t.start, copied.t.end, "for the read waits for it");
+    assert_eq!(last_write, read.t.end);
+}

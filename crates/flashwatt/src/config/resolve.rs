@@ -19,7 +19,7 @@ use crate::units::Nanos;
 mod energy;
 mod workload;
 
-use energy::energy;
+pub(super) use energy::energy;
 use workload::{Bounds, trace, uniform, workload};
 
 /// A drive is idle, and writes its buffer to flash, after 10 ms unless told otherwise: longer than the pauses within a burst

@@ -115,15 +115,20 @@ fn energies(ledger: &Ledger, table: &Table) -> (Energies, f64) {
     (Energies { total: sum.joules(), controller, dram, nand, host_interface }, sum.ua_ns as f64)
 }
 
-/// DRAM: with the controller, its phases; per operation, I_idle·V·T + (I_act − I_idle)·V·T_op, the second term being what
-/// activity adds (eqs 5–7 rearranged).
+/// DRAM: with the controller, its phases; per operation, equations (4)–(7). What `base` holds is its idle draw over the
+/// time that the accounting charges it for, at least as long as its operations took: so much of it is theirs.
 fn dram_energies(ledger: &Ledger, table: &Table, base: f64, sum: &mut Sum) -> ActiveIdle {
+    let [idle_draw, active_draw] = table.dram;
     match table.dram_rule {
-        DramRule::PerOp => ActiveIdle { active: sum.add(table.dram[1] - table.dram[0], ledger.dram_op_ns), idle: base },
+        DramRule::PerOp => {
+            let more = sum.add(active_draw - idle_draw, ledger.dram_op_ns);
+            let idle_of_ops = joules(i128::from(idle_draw.nw) * i128::from(ledger.dram_op_ns)).min(base);
+            ActiveIdle { active: more + idle_of_ops, idle: base - idle_of_ops }
+        }
         DramRule::WithController => {
             let (_, quiet_on) = charged(table.accounting, Phase::Quiet);
             let quiet_ns = if quiet_on { ledger.elapsed_ns[Phase::Quiet as usize] } else { 0 };
-            let idle = joules(i128::from(table.dram[0].nw) * i128::from(quiet_ns));
+            let idle = joules(i128::from(idle_draw.nw) * i128::from(quiet_ns));
             ActiveIdle { active: base - idle, idle }
         }
     }

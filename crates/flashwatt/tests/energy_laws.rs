@@ -1,0 +1,629 @@
+//! Where the joules go: EnergySim's equations on hand numbers (SPEC B1, F1–F12), the X25-M's staircase (F21–F24), and law 3:
+//! three independent paths to the same energies, to 1e-9 — the priced ledger, the integral of the meter, and the dumped
+//! operation log priced by a short script outside the engine.
+#![allow(clippy::print_stderr)] // what is skipped is said aloud
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use common::{PAGE, US, assert_close, play, preset, read, run_plain, write};
+use flashwatt::brain::Brain;
+use flashwatt::config::{Config, Precondition};
+use flashwatt::device::{Array, Geometry};
+use flashwatt::energy::ledger::Ledger;
+use flashwatt::energy::meter::Reading;
+use flashwatt::energy::price::price;
+use flashwatt::energy::{DieState, Phase, Series, Table};
+use flashwatt::ftl::{Cause, map_unit_bytes};
+use flashwatt::sim::Sim;
+use flashwatt::units::Nanos;
+use flashwatt::{Report, RunOptions};
+
+const PRESETS: [&str; 3] = ["energysim", "x25m", "limit"];
+const ACCOUNTINGS: [&str; 3] = ["always_on", "flash_off", "busy_only"];
+
+/// EnergySim's drive, small.
+fn energysim(sets: &[&str]) -> Config {
+    preset("energysim", &[&["device.blocks_per_plane=32"], sets].concat())
+}
+
+// ---------------------------------------------------------------- single operations
+
+/// F1, F2, F3, F5, D5: one read costs 3.30 µJ, one write 59.40 (900 µs) or 33.00 (500 µs), one erase 132.00.
+#[test]
+fn f1_energy_of_single_operations() {
+    let (report, _) = play(&energysim(&[]), &[read(0, 0, 1)]);
+    let read_j = report.energy_j.nand.read;
+    assert_close(read_j, 3.30e-6, "read");
+    let (report, _) = play(&energysim(&[]), &[write(0, 0, 1)]);
+    let write_j = report.energy_j.nand.program;
+    assert_close(write_j, 59.40e-6, "write");
+    let (report, _) = play(&energysim(&["device.timing.program_ns=500000"]), &[write(0, 0, 1)]);
+    assert_close(report.energy_j.nand.program, 33.00e-6, "write of 500 µs");
+    let erase_j = energy_of_an_erase();
+    assert_close(erase_j, 132.00e-6, "erase");
+    assert_close(write_j / read_j, 18.0, "write / read");
+    assert_close(erase_j / write_j, 2000.0 / 900.0, "erase / write");
+    assert_close(erase_j / read_j, 40.0, "erase / read");
+}
+
+/// Of a run that erases blocks.
+fn energy_of_an_erase() -> f64 {
+    let config = energysim(&["workload.uniform.requests=20000", "device.channels=1", "device.ways=1"]);
+    let report = run_plain(&config);
+    let erases = report.flash.erases.total;
+    assert!(erases > 10, "collection is needed: {erases}");
+    report.energy_j.nand.erase / erases as f64
+}
+
+/// F4, D5: k operations cost k times as much, summed exactly, whatever else goes on.
+#[test]
+fn f4_energies_are_counts_times_prices() {
+    for requests in [1, 7, 1000, 20_000] {
+        let requests = format!("workload.uniform.requests={requests}");
+        let config = energysim(&[&requests, "workload.uniform.read_fraction=0.4", "run.count_drain=true"]);
+        let report = run_plain(&config);
+        let (flash, nand) = (&report.flash, &report.energy_j.nand);
+        assert_close(nand.read, flash.reads.total as f64 * 3.30e-6, "reads");
+        assert_close(nand.program, flash.programs.total as f64 * 59.40e-6, "programs");
+        assert_close(nand.erase, flash.erases.total as f64 * 132.00e-6, "erases");
+    }
+}
+
+// ---------------------------------------------------------------- the equations on hand numbers
+
+/// Two dies for 10 ms: 4 with a die busy, 1 with a request only, 5 quiet. Three reads, two writes, an erase.
+fn hand_ledger() -> Ledger {
+    let mut ledger = Ledger::new(2);
+    ledger.elapsed_ns = [4_000_000, 1_000_000, 5_000_000];
+    let mut book = |state: DieState, cause: Cause, us: u64| ledger.die_ns[state as usize][cause as usize] = us * US;
+    book(DieState::Read, Cause::Host, 3 * 50);
+    book(DieState::ReadBus, Cause::Host, 3 * 82);
+    book(DieState::DataWait, Cause::Host, 10);
+    book(DieState::Program, Cause::Host, 900);
+    book(DieState::Program, Cause::Gc, 900);
+    book(DieState::ProgramBus, Cause::Host, 82);
+    book(DieState::ProgramBus, Cause::Gc, 82);
+    book(DieState::Erase, Cause::Gc, 2000);
+    ledger.map_accesses = 40;
+    ledger.dram_op_ns = 40 * 50 + 5 * 2560;
+    ledger.host_interface_ns = 5 * 13_654;
+    ledger
+}
+
+/// F6, SPEC B1 equations (1)–(14): each term by hand from EnergySim's Table III, at 3.3 V.
+#[test]
+fn f6_equations_on_hand_numbers() {
+    let priced = price(&hand_ledger(), &Table::new(&energysim(&[]).energy));
+    let e = &priced.energy_j;
+    let v = 3.3;
+    let controller = [30e-3 * v * 5e-3, 15e-3 * v * 5e-3];
+    assert_close(e.controller.active, controller[0], "(1)");
+    assert_close(e.controller.idle, controller[1], "(2)");
+    let t_dram = 40.0 * 50e-9 + 5.0 * 2560e-9; // (4), (5): N_OP · T_OP for map accesses, and pages of data
+    let dram = [100e-3 * v * t_dram, 20e-3 * v * (10e-3 - t_dram)];
+    assert_close(e.dram.active, dram[0], "(5)");
+    assert_close(e.dram.idle, dram[1], "(6)");
+    let (reads, writes, erases) = (3.0 * 3.3e-6, 2.0 * 59.4e-6, 132e-6);
+    assert_close(e.nand.read, reads, "(8)");
+    assert_close(e.nand.program, writes, "(9)");
+    assert_close(e.nand.erase, erases, "(10)");
+    assert_close(e.nand.read + e.nand.program + e.nand.erase, 260.7e-6, "(11)");
+    // (12): this table draws the idle current during transfers, so the two together are EnergySim's idle time of all dies.
+    let t_idle = 2.0 * 10e-3 - (150e-6 + 1800e-6 + 2000e-6);
+    assert_close(e.nand.idle + e.nand.transfer, 3e-3 * v * t_idle, "(12)");
+    assert_close(e.nand.transfer, 3e-3 * v * (5.0 * 82e-6 + 10e-6), "transfers and waits for the bus");
+    let flash = reads + writes + erases + 3e-3 * v * t_idle;
+    assert_close(e.nand.total, flash, "(13)");
+    let bus = 9e-3 * v * 5.0 * 13.654e-6;
+    assert_close(e.host_interface, bus, "(14)");
+    assert_close(e.total, controller[0] + controller[1] + dram[0] + dram[1] + flash + bus, "(3) + (7) + (13) + (14)");
+    assert_close(priced.mean_w, e.total / 10e-3, "mean power");
+    assert_close(priced.mean_ma, e.total / 10e-3 / v * 1e3, "mean current: every part is at 3.3 V");
+    assert_close(priced.by_cause.host, reads + 59.4e-6 + 3e-3 * v * (4.0 * 82e-6 + 10e-6), "caused by the host");
+    assert_close(priced.by_cause.gc, 59.4e-6 + erases + 3e-3 * v * 82e-6, "caused by collection");
+}
+
+/// SPEC B1 (4)–(7), CRITERIA E4: DRAM with the controller: active for as long as that is.
+#[test]
+fn dram_with_the_controller() {
+    let table = Table::new(&energysim(&["energy.dram_rule=\"with_controller\""]).energy);
+    let e = price(&hand_ledger(), &table).energy_j;
+    assert_close(e.dram.active, 100e-3 * 3.3 * 5e-3, "active");
+    assert_close(e.dram.idle, 20e-3 * 3.3 * 5e-3, "idle");
+}
+
+/// SPEC E3: in terminal mode every current is drawn from the drive's supply.
+#[test]
+fn terminal_mode() {
+    let component = price(&hand_ledger(), &Table::new(&energysim(&[]).energy));
+    let sets = ["energy.mode=\"terminal\"", "energy.terminal_v=5.0"];
+    let terminal = price(&hand_ledger(), &Table::new(&energysim(&sets).energy));
+    assert_close(terminal.energy_j.total, component.energy_j.total * 5.0 / 3.3, "total: everything was at 3.3 V");
+    assert_close(terminal.energy_j.nand.erase, 200e-6, "an erase at 5 V (D5)");
+    assert_close(terminal.mean_ma, component.mean_ma, "the currents are the same");
+}
+
+/// CRITERIA E7, F10: the three idle accountings by hand; flash that is off saves 9.9 mW a die.
+#[test]
+fn f10_idle_accountings_by_hand() {
+    let total = |accounting: &str| {
+        let table = Table::new(&energysim(&[&format!("energy.idle_accounting=\"{accounting}\"")]).energy);
+        let priced = price(&hand_ledger(), &table);
+        let at = ACCOUNTINGS.iter().position(|a| *a == accounting).expect("one of three");
+        assert_close(priced.totals_j[at], priced.energy_j.total, "the total of its own accounting");
+        assert_close(
+            priced.totals_j.iter().sum(),
+            price(&hand_ledger(), &Table::new(&energysim(&[]).energy)).totals_j.iter().sum(),
+            "the others do not depend on it",
+        );
+        priced.energy_j.total
+    };
+    let [always, off, busy] = ACCOUNTINGS.map(total);
+    assert_close(always - off, 2.0 * 9.9e-3 * 5e-3, "(ii): two dies off for 5 ms");
+    // (iii): 4 ms of controller, DRAM idle and dies; operations as before.
+    let saved = 3.3 * (30e-3 * 1e-3 + 15e-3 * 5e-3 + 20e-3 * 6e-3 + 2.0 * 3e-3 * 6e-3);
+    assert_close(always - busy, saved, "(iii): nothing but operations is charged for 6 ms");
+    assert!(busy < off && off < always);
+}
+
+/// F12: a slot of 100 µs at 800 mA and 5 V is 0.4 mJ.
+#[test]
+fn f12_energy_of_a_slot() {
+    let sets = [
+        "energy.mode=\"terminal\"",
+        "energy.controller.idle_ma=800",
+        "energy.controller.active_ma=800",
+        "energy.dram.idle_ma=0",
+        "energy.nand.idle_ma=0",
+    ];
+    let ledger = Ledger { elapsed_ns: [0, 0, 100_000], ..Ledger::new(16) };
+    assert_close(price(&ledger, &Table::new(&energysim(&sets).energy)).energy_j.total, 0.4e-3, "slot");
+}
+
+// ---------------------------------------------------------------- runs
+
+/// A tiny run by hand: one die, a host link of 10^9 bytes/s, two writes 5 ms apart. Every phase has a known length.
+#[test]
+fn a_tiny_run_by_hand() {
+    for accounting in ACCOUNTINGS {
+        let accounting_set = format!("energy.idle_accounting=\"{accounting}\"");
+        let layout = ["device.channels=1", "device.ways=1", "device.host_link.bandwidth_mb_s=1000"];
+        let config = energysim(&[layout[0], layout[1], layout[2], &accounting_set]);
+        let (report, _) = play(&config, &[write(0, 0, 1), write(5_000_000, 1, 1)]);
+        let (link, busy, whole): (f64, f64, f64) = (4.096e-6, 982e-6, 5e-3 + 4.096e-6 + 982e-6);
+        let (active, busy) = (2.0 * (link + busy), 2.0 * busy);
+        let (rest_on, flash_on) = match accounting {
+            "always_on" => (whole, whole),
+            "flash_off" => (whole, active),
+            _ => (busy, busy),
+        };
+        let controller_on = active.min(rest_on);
+        let v = 3.3;
+        let controller = v * (30e-3 * controller_on + 15e-3 * (rest_on - controller_on));
+        let dram_ops = 2.0 * (50e-9 + 2560e-9);
+        let dram = v * (20e-3 * rest_on + 80e-3 * dram_ops);
+        let nand = v * (20e-3 * 2.0 * 900e-6 + 3e-3 * (flash_on - 2.0 * 900e-6));
+        let interface = v * 9e-3 * 2.0 * 13.654e-6;
+        let e = &report.energy_j;
+        assert_close(e.controller.active + e.controller.idle, controller, accounting);
+        assert_close(e.dram.active + e.dram.idle, dram, accounting);
+        assert_close(e.nand.total, nand, accounting);
+        assert_close(e.host_interface, interface, accounting);
+        assert_close(e.total, controller + dram + nand + interface, accounting);
+        assert_close(report.throughput.simulated_s, whole, "simulated time");
+    }
+}
+
+/// Runs with everything in them: reads, writes, trims, collection, idle gaps, warm-up, a bounded window, and a drain that
+/// is counted or not.
+fn mixed(preset_name: &str, sets: &[&str]) -> Config {
+    let size = match preset_name {
+        "limit" => ["device.blocks_per_plane=40", "device.channels=4", "device.op_ratio=0.2"],
+        "x25m" => ["device.blocks_per_plane=12", "device.channels=4", "device.op_ratio=0.2"],
+        _ => ["device.blocks_per_plane=24", "device.channels=4", "device.ways=2"],
+    };
+    let workload = [
+        "workload.uniform.requests=4000",
+        "workload.uniform.request_bytes=6144",
+        "workload.uniform.align_bytes=2048",
+        "workload.uniform.read_fraction=0.4",
+        "workload.uniform.trim_fraction=0.05",
+        "workload.uniform.burst_requests=200",
+        "workload.uniform.burst_gap_ns=60000000",
+        "run.warmup.requests=500",
+        "run.measure.requests=3000",
+    ];
+    preset(preset_name, &[&size[..], &workload, sets].concat())
+}
+
+/// F7, F9: what the parts cost is the total; what dies did and idled is the time that passed; so by cause.
+#[test]
+fn f7_conservation() {
+    for name in PRESETS {
+        let config = mixed(name, &["run.count_drain=true"]);
+        let report = run_plain(&config);
+        let e = &report.energy_j;
+        let nand = e.nand.read + e.nand.program + e.nand.erase + e.nand.transfer + e.nand.idle;
+        assert_close(nand, e.nand.total, "flash");
+        let parts = e.controller.active + e.controller.idle + e.dram.active + e.dram.idle + nand + e.host_interface;
+        assert_close(parts, e.total, "parts");
+        let c = &report.energy_by_cause_j;
+        assert_close(c.host + c.gc + c.merge + c.map + c.wear + c.shared, e.total, "causes");
+        assert!(c.gc > 0.0 && c.host > 0.0, "{name}: there is collection");
+        let totals = &report.energy_total_j;
+        assert_eq!(totals.always_on, e.total);
+        assert!(totals.busy_only < totals.flash_off && totals.flash_off < totals.always_on);
+        let elapsed = &report.ledger.elapsed_ns;
+        let total_ns = elapsed.busy + elapsed.outstanding + elapsed.quiet;
+        let dies = u64::from(report.ledger.dies);
+        let by_busy: Vec<u64> = report.parallelism.active_dies_s.iter().map(|s| (s * 1e9).round() as u64).collect();
+        assert_eq!(by_busy.iter().sum::<u64>(), total_ns, "time by busy dies");
+        let die_ns: u64 = report.ledger.die_ns.values().flat_map(|causes| causes.values()).sum();
+        assert_eq!((0..).zip(&by_busy).map(|(n, ns)| n * ns).sum::<u64>(), die_ns, "die time in operations");
+        assert!(die_ns <= dies * total_ns);
+        assert_close(report.power_w.mean * total_ns as f64 * 1e-9, e.total, "mean power");
+    }
+}
+
+/// F9, F11: the ledger's times are those of the operations and requests themselves, die by die; the controller is active
+/// exactly while a request is in the device or a die is busy.
+#[test]
+fn f11_ledger_is_the_log() {
+    for name in PRESETS {
+        let config = mixed(name, &["run.count_drain=true"]);
+        let (report, log) = common::run_own(&config);
+        let [begin, _] = log.window;
+        let ends = log.ops.iter().map(|done| done.t.end).chain(log.requests.iter().map(|r| r.end_ns));
+        let end = ends.max().expect("something was done");
+        let clip = |from: Nanos, to: Nanos| (from.max(begin), to.max(begin));
+        let ops: Vec<_> = log.ops.iter().map(|done| clip(done.t.start, done.t.end)).collect();
+        let requests = log.requests.iter().map(|r| clip(r.admitted_ns, r.end_ns));
+        let active: Vec<_> = ops.iter().copied().chain(requests).collect();
+        let elapsed = &report.ledger.elapsed_ns;
+        assert_eq!(elapsed.busy, union(&ops), "{name}: busy");
+        assert_eq!(elapsed.busy + elapsed.outstanding, union(&active), "{name}: active");
+        assert_eq!(elapsed.busy + elapsed.outstanding + elapsed.quiet, end - begin, "{name}: all");
+        for die in 0..report.ledger.dies {
+            let mine: Vec<_> = log
+                .ops
+                .iter()
+                .filter(|done| done.op.at.die.0 == die)
+                .map(|done| clip(done.t.start, done.t.end))
+                .collect();
+            let sum: u64 = mine.iter().map(|(from, to)| to - from).sum();
+            assert_eq!(sum, union(&mine), "{name}, die {die}: one operation at a time");
+        }
+    }
+}
+
+fn union(intervals: &[(Nanos, Nanos)]) -> Nanos {
+    let mut sorted = intervals.to_vec();
+    sorted.sort_unstable();
+    let (mut length, mut reached) = (0, 0);
+    for (from, to) in sorted {
+        length += to.saturating_sub(from.max(reached));
+        reached = reached.max(to);
+    }
+    length
+}
+
+/// F8: the energies of all bins of a power series add up to the total, whatever the bins; so does each component's.
+#[test]
+fn f8_series_adds_up_to_the_total() {
+    for name in PRESETS {
+        for accounting in ACCOUNTINGS {
+            for interval in [0, 1_000, 77_777, 1_000_000_000_000] {
+                let accounting = format!("energy.idle_accounting=\"{accounting}\"");
+                let config = mixed(name, &[&accounting]);
+                let options = RunOptions { series_interval_ns: Some(interval), ..RunOptions::default() };
+                let report = flashwatt::run(&config, &options, &mut |_| true).expect("it runs");
+                check_series(&report, &format!("{name}, {accounting}, bins of {interval} ns"));
+            }
+        }
+    }
+}
+
+fn check_series(report: &Report, what: &str) {
+    let series = report.series.as_ref().expect("it was asked for");
+    let elapsed = &report.ledger.elapsed_ns;
+    let total_ns = elapsed.busy + elapsed.outstanding + elapsed.quiet;
+    let energy = |bins: &[f64]| -> f64 {
+        assert_eq!(bins.len() as u64, total_ns.div_ceil(series.interval_ns), "{what}: every bin is there");
+        let ns = |at: u64| series.interval_ns.min(total_ns - at * series.interval_ns);
+        (0..).zip(bins).map(|(at, w)| w * ns(at) as f64 * 1e-9).sum()
+    };
+    let (p, e) = (&series.power_w, &report.energy_j);
+    let parts = [
+        (&p.controller, e.controller.active + e.controller.idle),
+        (&p.dram, e.dram.active + e.dram.idle),
+        (&p.nand_idle, e.nand.idle),
+        (&p.nand_read, e.nand.read),
+        (&p.nand_program, e.nand.program),
+        (&p.nand_erase, e.nand.erase),
+        (&p.nand_transfer, e.nand.transfer),
+        (&p.host_interface, e.host_interface),
+    ];
+    for (at, (bins, joules)) in parts.into_iter().enumerate() {
+        assert_close(energy(bins), joules, &format!("{what}, component {at}"));
+    }
+}
+
+// ---------------------------------------------------------------- peaks
+
+/// F21, F22, F23, D3: the X25-M draws 190 + 17·n mA with n dies at work; one write of n pages peaks there, from 30·(n − 1) µs
+/// on; at most 20 dies, so that 530 mA (520 ± 3 %) is the peak of 80 KB and of 160 KB.
+#[test]
+fn f21_x25m_staircase() {
+    for n in 1..=40 {
+        let (report, series) = x25m_write(n, &[]);
+        let dies = n.min(20);
+        assert_eq!(report.current_ma.peak, Some(190.0 + 17.0 * dies as f64), "{n} pages");
+        assert_close(report.power_w.peak.expect("a run has a peak"), (190.0 + 17.0 * dies as f64) * 5e-3, "peak power");
+        let peak_w = series.iter().copied().fold(0.0, f64::max);
+        let reached_us = series.iter().position(|&w| w > peak_w * (1.0 - 1e-12));
+        assert_eq!(reached_us, Some(30 * (dies as usize - 1)), "{n} pages: when");
+        assert!((peak_w - (190.0 + 17.0 * dies as f64) * 5e-3).abs() < 1e-12, "{n} pages: the series' peak");
+    }
+    let peak = x25m_write(20, &[]).0.current_ma.peak.expect("a run has a peak");
+    assert!((peak / 520.0 - 1.0).abs() < 0.03, "F22: within 3 % of the published peak");
+}
+
+/// F24, D3, D10: with a program of 500 µs 20 dies overlap for 12 µs only, through the transfer that counts as work; 17 at
+/// most program at the same time.
+#[test]
+fn f24_x25m_with_fast_programs() {
+    let (report, _) = x25m_write(20, &["device.timing.program_ns=500000"]);
+    assert_eq!(report.current_ma.peak, Some(530.0));
+    assert_eq!(report.current_ma.time_at_peak_ns, Some(12_000));
+    let config = x25m(&["device.timing.program_ns=500000"]);
+    for pages in [20, 21, 40] {
+        let (_, log) = play(&config, &[write(0, 0, pages)]);
+        assert_eq!(log.programming().len() - 1, 17, "{pages} pages");
+    }
+}
+
+fn x25m(sets: &[&str]) -> Config {
+    preset("x25m", &[&["device.logical_bytes=1000000000"], sets].concat())
+}
+
+/// One write of so many pages: the report, and the drive's power in W for every µs.
+fn x25m_write(pages: u64, sets: &[&str]) -> (Report, Vec<f64>) {
+    let sets = [sets, &["workload.uniform.requests=1", "workload.uniform.sequential=true"]].concat();
+    let bytes = format!("workload.uniform.request_bytes={}", pages * PAGE);
+    let config = x25m(&[&sets[..], &[&bytes]].concat());
+    let options = RunOptions { series_interval_ns: Some(US), ..RunOptions::default() };
+    let report = flashwatt::run(&config, &options, &mut |_| true).expect("it runs");
+    let power = total_power(&report);
+    (report, power)
+}
+
+fn total_power(report: &Report) -> Vec<f64> {
+    let p = &report.series.as_ref().expect("it was asked for").power_w;
+    let parts = [&p.controller, &p.dram, &p.nand_idle, &p.nand_read, &p.nand_program, &p.nand_erase, &p.nand_transfer];
+    let sum = |at: usize| parts.iter().map(|part| part[at]).sum::<f64>() + p.host_interface[at];
+    (0..p.controller.len()).map(sum).collect()
+}
+
+/// F30, D3: with 16 dies the peak current does not depend on channels × ways, exactly: 450 mA with EnergySim's controller
+/// and DRAM, and 9 more while data crosses the host interface.
+#[test]
+fn f30_peak_does_not_depend_on_the_layout() {
+    for (channels, ways) in [(2, 8), (4, 4), (8, 2), (16, 1)] {
+        for (interface_ma, more) in [(0, 0.0), (9, 9.0)] {
+            let sets = [
+                format!("device.channels={channels}"),
+                format!("device.ways={ways}"),
+                format!("energy.host_interface.active_ma={interface_ma}"),
+                "energy.dram_rule=\"with_controller\"".to_string(),
+            ];
+            let config = energysim(&sets.each_ref().map(String::as_str));
+            let peak = play(&config, &[write(0, 0, 160)]).0.current_ma.peak;
+            assert_eq!(peak, Some(30.0 + 100.0 + 16.0 * 20.0 + more), "{channels}x{ways}");
+        }
+    }
+}
+
+// ---------------------------------------------------------------- law 3: three paths
+
+/// A directory of this test's own, removed afterwards.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("flashwatt-energy-laws-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("a scratch directory");
+        Scratch(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        drop(std::fs::remove_dir_all(&self.0));
+    }
+}
+
+/// What the script makes of an operation log, by component.
+type Prices = std::collections::BTreeMap<String, f64>;
+
+/// Runs a configuration and prices its operation log by the script. `edit` may change the log before.
+fn price_outside(config: &Config, name: &str, edit: impl Fn(String) -> String) -> (Report, Prices) {
+    let scratch = Scratch::new(name);
+    let (log, json) = (scratch.0.join("ops.csv"), scratch.0.join("report.json"));
+    let options = RunOptions { op_log: Some(log.clone()), ..RunOptions::default() };
+    let report = flashwatt::run(config, &options, &mut |_| true).unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert_eq!(report.status, "complete", "{name}");
+    std::fs::write(&json, serde_json::to_vec(&report).expect("a report is JSON")).expect("a scratch file");
+    let text = std::fs::read_to_string(&log).expect("the log is there");
+    std::fs::write(&log, edit(text)).expect("a scratch file");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/price_op_log.py");
+    let output =
+        Command::new("python3").arg(script).args([&log, &json]).output().expect("python3 is needed to test law 3");
+    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    (report, serde_json::from_slice(&output.stdout).expect("the script prints JSON"))
+}
+
+/// The greatest relative difference between the report's energies and the script's, and where.
+fn difference(report: &Report, outside: &Prices) -> (f64, String) {
+    let e = &report.energy_j;
+    let inside = [
+        ("controller", e.controller.active + e.controller.idle),
+        ("dram", e.dram.active + e.dram.idle),
+        ("nand.read", e.nand.read),
+        ("nand.program", e.nand.program),
+        ("nand.erase", e.nand.erase),
+        ("nand.transfer", e.nand.transfer),
+        ("nand.idle", e.nand.idle),
+        ("host_interface", e.host_interface),
+        ("total", e.total),
+    ];
+    let relative = inside.map(|(name, joules)| {
+        let difference = (joules - outside[name]).abs();
+        (if difference == 0.0 { 0.0 } else { difference / joules.abs().max(1e-15) }, name.to_string())
+    });
+    relative.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).expect("there are components")
+}
+
+/// Fails unless all three paths agree.
+#[track_caller]
+fn assert_three_paths(config: &Config, name: &str) -> Report {
+    let (report, outside) = price_outside(config, name, |log| log);
+    assert_close(report.energy_integral_j, report.energy_j.total, &format!("{name}: the meter's integral"));
+    let (relative, component) = difference(&report, &outside);
+    assert!(relative <= 1e-9, "{name}: the script differs by {relative:e} in {component}");
+    report
+}
+
+/// Law 3: synthetic runs of all presets under both DRAM rules, both modes and all accountings, with a warm-up, a bounded
+/// window, and a drain that is counted or not.
+#[test]
+fn law_3_synthetic_runs() {
+    for name in PRESETS {
+        for rule in ["per_op", "with_controller"] {
+            for mode in ["component", "terminal"] {
+                for (accounting, drain) in ACCOUNTINGS.into_iter().zip([true, false, true]) {
+                    let sets = [
+                        format!("energy.dram_rule=\"{rule}\""),
+                        format!("energy.mode=\"{mode}\""),
+                        format!("energy.idle_accounting=\"{accounting}\""),
+                        format!("run.count_drain={drain}"),
+                    ];
+                    let config = mixed(name, &sets.each_ref().map(String::as_str));
+                    let report = assert_three_paths(&config, &format!("{name}-{rule}-{mode}-{accounting}"));
+                    assert!(report.window.drained > 0 && report.window.warmup == 500, "all stages are in it");
+                }
+            }
+        }
+    }
+}
+
+/// Law 3 where the rest of the engine takes part: copybacks, sub-page maps, in-order dies, a host link, wear levelling,
+/// a time-bounded window, stalled writes, a write buffer.
+#[test]
+fn law_3_other_drives() {
+    let cases: [&[&str]; 8] = [
+        &["write_buffer.bytes=262144"],
+        &["write_buffer.bytes=65536", "ftl.page.map_unit_bytes=1024", "device.host_link.bandwidth_mb_s=200"],
+        &["device.nand.copyback=true"],
+        &["ftl.page.map_unit_bytes=1024"],
+        &["controller.policy=\"in_order\"", "ftl.page.frontiers=\"shared\"", "gc.preemptible=false"],
+        &["device.host_link.bandwidth_mb_s=200", "device.host_link.command_ns=3000"],
+        &["wear.policy=\"static_swap\"", "wear.min_gap=1", "gc.policy=\"random\""],
+        &["run.warmup.seconds=0.01", "run.measure.seconds=0.123456789", "device.host_link.queue_depth=1"],
+    ];
+    for (at, sets) in cases.into_iter().enumerate() {
+        let config =
+            mixed("limit", &[sets, &["run.count_drain=true", "energy.nand.transfer_ma=\"operation\""]].concat());
+        assert_three_paths(&config, &format!("case-{at}"));
+    }
+}
+
+/// Law 3 on every real trace that can be read (`../shared/traces`, beside the repository).
+#[test]
+fn law_3_real_traces() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
+    let Ok(entries) = std::fs::read_dir(&folder) else {
+        eprintln!("SKIPPED: no real traces in {}", folder.display());
+        return;
+    };
+    let mut files: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
+    files.sort();
+    let mut done = 0;
+    for file in files.iter().filter(|file| file.file_name().is_some_and(|name| name != "README.md")) {
+        let path = format!("workload.trace.path=\"{}\"", file.display());
+        let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let sets =
+            [&path, "workload.trace.fold=true", "workload.trace.skip_bad=true", "workload.trace.max_requests=5000"];
+        let window = ["run.warmup.requests=100", "run.count_drain=true", "device.blocks_per_plane=128"];
+        let config = preset("energysim", &[&sets[..], &window].concat());
+        if let Err(error) = flashwatt::workload::open(&config.workload, config.device.logical_bytes, 1) {
+            eprintln!("SKIPPED: {name}: {error}");
+            continue;
+        }
+        assert_three_paths(&config, &name);
+        done += 1;
+    }
+    assert!(done >= 10, "most traces can be read: {done} of {}", files.len());
+}
+
+/// The comparison of law 3 notices one operation that is missing from the log, whichever it is.
+#[test]
+fn a_withheld_operation_is_noticed_in_the_log() {
+    let config = mixed("energysim", &["run.count_drain=true"]);
+    for kind in ["read", "program", "erase", "request,write", "map"] {
+        let withhold = |log: String| {
+            let lines: Vec<&str> = log.lines().collect();
+            let begin = lines.iter().rposition(|line| line.starts_with("window")).expect("there is a window");
+            let matching = |(at, line): &(usize, &&str)| *at > begin && line.starts_with(kind);
+            let count = lines.iter().enumerate().filter(matching).count();
+            let victim = lines.iter().enumerate().filter(matching).nth(count / 2).map(|(at, _)| at);
+            let kept = lines.iter().enumerate().filter(|(at, _)| Some(*at) != victim);
+            kept.map(|(_, line)| format!("{line}\n")).collect()
+        };
+        let (report, outside) = price_outside(&config, &format!("withheld-{kind}"), withhold);
+        let (relative, _) = difference(&report, &outside);
+        assert!(relative > 1e-9, "a missing {kind} went unnoticed");
+    }
+}
+
+/// The comparison of law 3 notices one operation that is missing from the ledger, whichever it is.
+#[test]
+fn a_withheld_operation_is_noticed_in_the_ledger() {
+    let config = mixed("energysim", &[]);
+    let (ledger, reading) = books(&config);
+    let table = Table::new(&config.energy);
+    let total = |ledger: &Ledger| price(ledger, &table).energy_j.total;
+    assert_close(total(&ledger), reading.energy_j, "the untouched ledger agrees");
+    let timing = &config.device.timing;
+    for (state, ns) in
+        [(DieState::Read, timing.read_ns), (DieState::Program, timing.program_ns), (DieState::Erase, timing.erase_ns)]
+    {
+        for cause in [Cause::Host, Cause::Gc] {
+            let mut ledger = ledger.clone();
+            let booked = &mut ledger.die_ns[state as usize][cause as usize];
+            let Some(less) = booked.checked_sub(ns) else { continue };
+            *booked = less;
+            let off = (total(&ledger) / reading.energy_j - 1.0).abs();
+            assert!(off > 1e-9, "a missing {} of {} went unnoticed", state.name(), cause.name());
+        }
+    }
+    let mut less = ledger.clone();
+    less.elapsed_ns[Phase::Quiet as usize] -= 1_000;
+    assert!((total(&less) / reading.energy_j - 1.0).abs() > 1e-9, "a missing microsecond went unnoticed");
+}
+
+/// The ledger and the meter's reading of the measured window.
+fn books(config: &Config) -> (Ledger, Reading) {
+    assert_eq!(config.run.precondition, Precondition::Filled);
+    let geometry = Geometry::new(&config.device, map_unit_bytes(config));
+    let (mut brain, mut array) =
+        (Brain::new(config, &geometry), Array::new(geometry.clone(), config.device.nand.program_order));
+    brain.ftl.fill(&mut brain.blocks, &mut array);
+    let mut workload = flashwatt::workload::open(&config.workload, config.device.logical_bytes, config.run.seed)
+        .expect("a synthetic workload");
+    let sim = Sim::new(config, brain, array, workload.as_mut(), None::<Box<Series>>, ());
+    let (outcome, ..) = sim.run(config.run.warmup, &mut |_| true);
+    (outcome.measured.ledger, outcome.measured.reading)
+}

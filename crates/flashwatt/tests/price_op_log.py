@@ -1,0 +1,81 @@
+"""Prices an operation log: the energy of a run by arithmetic that shares nothing with the engine.
+
+    price_op_log.py LOG.csv REPORT.json
+
+Reads the log's times and the report's `config`, and prints the energy in J by component as JSON. What is active when is
+found from the union of intervals, not from counters kept while the run went on.
+"""
+
+import csv
+import json
+import math
+import sys
+
+
+def union(intervals):
+    """Length of the union of intervals."""
+    length, reached = 0, -1
+    for start, end in sorted(intervals):
+        length += max(0, end - max(start, reached))
+        reached = max(reached, end)
+    return length
+
+
+def main(log_path, report_path):
+    with open(log_path, newline="") as log, open(report_path) as report:
+        rows, config = list(csv.DictReader(log)), json.load(report)["config"]
+    energy, device = config["energy"], config["device"]
+    terminal = None if energy["mode"] == "component" else energy["mode"]["terminal"]
+    watts = lambda ua, part: ua * (terminal or part["millivolts"])  # in nW
+    nand, link, con, dram = energy["nand"], energy["host_interface"], energy["controller"], energy["dram"]
+
+    mark = lambda name: max((i, int(row["start_ns"] or row["end_ns"])) for i, row in enumerate(rows) if row["record"] == name)
+    (first, begin), (last, end) = mark("window"), mark("end" if config["run"]["count_drain"] else "drain")
+    clip = lambda start, stop: (max(start, begin), min(stop, end))
+    span = lambda start, stop: max(0, min(stop, end) - max(start, begin))
+    inside = lambda at: begin <= at < end
+
+    ops, requests, link_ns, dram_ns = [], [], 0, 0
+    state_ns = dict.fromkeys(["read", "program", "erase", "read_bus", "program_bus", "erase_bus", "data_wait"], 0)
+    for i, row in enumerate(rows):
+        kind = row["record"]
+        if kind == "map" and first < i < last:
+            dram_ns += int(row["map_accesses"]) * dram["map_access_ns"]
+        elif kind == "buffer" and first < i < last:
+            dram_ns += -(-int(row["bytes"]) * dram["page_data_ns"] // device["page_bytes"])
+        elif kind == "request":
+            start = int(row["start_ns"])
+            requests.append(clip(start, int(row["end_ns"])))
+            link_ns += inside(start) * math.ceil(int(row["bytes"]) * 1e3 / link["bandwidth_mb_s"])
+        elif kind in ("read", "program", "erase", "copyback"):
+            t = [int(row[c + "_ns"]) for c in ("start", "array_start", "array_end", "out_start", "end")]
+            ops.append(clip(t[0], t[4]))
+            dram_ns += (row["cause"] == "host" and kind != "erase" and inside(t[0])) * dram["page_data_ns"]
+            copy = kind == "copyback"
+            states = ["read_bus", "read", "program", "program"] if copy else [kind + "_bus", kind, "data_wait", kind + "_bus"]
+            for state, start, stop in zip(states, t, t[1:]):
+                state_ns[state] += span(start, stop)
+
+    total, busy, active = end - begin, union(op for op in ops if op[0] < op[1]), union(i for i in ops + requests if i[0] < i[1])
+    # How long flash, and everything else, is charged for.
+    flash_on, on = {"always_on": (total, total), "flash_off": (active, total), "busy_only": (busy, busy)}[energy["idle_accounting"]]
+    con_active = min(active, on)
+    bus = lambda kind: nand["transfer_ua"] if nand["transfer_ua"] is not None else nand[kind + "_ua"]
+    current = {kind: nand[kind + "_ua"] for kind in ("read", "program", "erase")}
+    current |= {kind + "_bus": bus(kind) for kind in ("read", "program", "erase")} | {"data_wait": nand["idle_ua"]}
+    joules = {state: state_ns[state] * watts(current[state], nand) for state in state_ns}
+    idle_ns = device["channels"] * device["ways"] * flash_on - sum(state_ns.values())
+    per_op = energy["dram_rule"] == "per_op"
+    dram_active, part = (dram_ns if per_op else con_active), dram["part"]
+    answer = {
+        "controller": watts(con["active_ua"], con) * con_active + watts(con["idle_ua"], con) * (on - con_active),
+        "dram": watts(part["idle_ua"], part) * (on - dram_active) + watts(part["active_ua"], part) * dram_active,
+        **{"nand." + kind: joules[kind] for kind in ("read", "program", "erase")},
+        "nand.transfer": sum(joules[state] for state in ("read_bus", "program_bus", "erase_bus", "data_wait")),
+        "nand.idle": idle_ns * watts(nand["idle_ua"], nand),
+        "host_interface": link_ns * watts(link["active_ua"], link),
+    }
+    print(json.dumps({name: nw_ns * 1e-18 for name, nw_ns in (answer | {"total": sum(answer.values())}).items()}))
+
+
+main(*sys.argv[1:])
