@@ -299,9 +299,10 @@ impl<'w, P: Probe> Sim<'w, P> {
         self.ended_stages.push((self.stage, std::mem::take(&mut self.completed), window));
     }
 
-    fn finish(mut self, end: End) -> (Outcome, Books<P>, Brain, Array) {
+    fn finish(mut self, mut end: End) -> (Outcome, Books<P>, Brain, Array) {
         if matches!(end, End::Complete) && self.free.len() < self.requests.len() {
-            unreachable!("requests are in the device and nothing is going to happen; this is a fault of the simulator");
+            assert!(!self.stalled.is_empty(), "requests wait for nothing; this is a fault of the simulator");
+            end = End::Failed(no_room());
         }
         self.end_stage();
         let (mut warmup, mut completed, mut drained) = Default::default();
@@ -521,6 +522,12 @@ impl<'w, P: Probe> Sim<'w, P> {
             self.next_stage();
         }
     }
+}
+
+/// Only a drive that starts empty can come to this: for the others the configuration asks for enough spare flash.
+fn no_room() -> Error {
+    let fault = Fault::key("device", "the drive has no room for what is written to it, and collection can make none");
+    Error::from(fault.help("raise device.op_ratio or device.spare_fraction"))
 }
 
 impl Active {
