@@ -21,7 +21,7 @@ pyo3::create_exception!(
 
 pyo3::create_exception!(
     flashwatt,
-    Interrupted,
+    RunInterruptedError,
     FlashwattError,
     "The run was ended before there was anything to report: while the drive's start state was laid down."
 );
@@ -32,7 +32,7 @@ fn python_error(error: impl std::fmt::Display) -> PyErr {
 
 fn run_error(error: Error) -> PyErr {
     match error {
-        Error::Interrupted { .. } => Interrupted::new_err(error.to_string()),
+        Error::Interrupted { .. } => RunInterruptedError::new_err(error.to_string()),
         other => python_error(other),
     }
 }
@@ -51,7 +51,7 @@ fn run(
     series_interval_ns: Option<u64>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let options = flashwatt::RunOptions { op_log, series_interval_ns };
+    let options = flashwatt::RunOptions { op_log, series_interval_ns, ..Default::default() };
     let report = watched(py, progress, move |progress| {
         let config = load(&config_text, &file_name, &sets)?;
         flashwatt::run(&config, &options, progress)
@@ -105,7 +105,7 @@ fn json(value: &impl serde::Serialize) -> PyResult<String> {
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::{FlashwattError, Interrupted, list_names, reprice, resolve, run, trace_info};
+    use super::{FlashwattError, RunInterruptedError, list_names, reprice, resolve, run, trace_info};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)] // a Python name

@@ -319,14 +319,9 @@ impl<'w, P: Probe> Sim<'w, P> {
         self.ended_stages.push((self.stage, std::mem::take(&mut self.completed), window));
     }
 
-    fn finish(mut self, end: End) -> (Outcome, Books<P>, Brain, Array) {
+    fn finish(mut self, mut end: End) -> (Outcome, Books<P>, Brain, Array) {
         if matches!(end, End::Complete) {
-            if self.free.len() < self.requests.len() || self.buffered.as_ref().is_some_and(|it| !it.is_empty()) {
-                unreachable!(
-                    "something is left in the device and nothing is going to happen; a fault of the simulator"
-                );
-            }
-            self.hw.books.probe.at_rest(&self.brain, &self.hw.array);
+            end = self.rest();
         }
         self.end_stage();
         let (mut warmup, mut completed, mut drained) = Default::default();
@@ -345,6 +340,18 @@ impl<'w, P: Probe> Sim<'w, P> {
             self.brain,
             self.hw.array,
         )
+    }
+
+    /// Nothing is going to happen any more: is everything done?
+    fn rest(&mut self) -> End {
+        let buffer_is_empty = self.buffered.as_ref().is_none_or(|buffered| buffered.is_empty());
+        if self.free.len() < self.requests.len() || !buffer_is_empty {
+            let has_no_room = !self.stalled.is_empty() || self.buffered.as_ref().is_some_and(|b| b.has_no_room());
+            assert!(has_no_room, "requests wait for nothing; this is a fault of the simulator");
+            return End::Failed(no_room());
+        }
+        self.hw.books.probe.at_rest(&self.brain, &self.hw.array);
+        End::Complete
     }
 
     fn progress(&self) -> Progress {
@@ -441,7 +448,10 @@ impl<'w, P: Probe> Sim<'w, P> {
             }
             RequestKind::Write if self.stalled.is_empty() => self.plan_write(id),
             RequestKind::Write => self.stalled.push_back(id),
-            RequestKind::Trim => self.plan_trim(id),
+            RequestKind::Trim => {
+                self.plan_trim(id);
+                self.complete_if_done(id);
+            }
             RequestKind::Flush => self.complete_if_done(id), // a write without a buffer is on flash when it completes
         }
     }
@@ -451,7 +461,8 @@ impl<'w, P: Probe> Sim<'w, P> {
     fn plan_write(&mut self, id: RequestId) {
         let rest = self.requests[id.idx()].rest();
         let done = self.brain.write(rest, &self.hw.array);
-        self.take_plan(id, Purpose::Write(Extent { pages: done, ..rest }));
+        let tail_partial = rest.tail_partial && done == rest.pages;
+        self.take_plan(id, Purpose::Write(Extent { pages: done, tail_partial, ..rest }));
         self.hw.books.host_units += u64::from(done);
         let active = &mut self.requests[id.idx()];
         active.planned += done;
@@ -464,7 +475,6 @@ impl<'w, P: Probe> Sim<'w, P> {
         let extent = self.requests[id.idx()].extent;
         self.brain.trim(extent, &self.hw.array);
         self.take_plan(id, Purpose::Trim(extent));
-        self.complete_if_done(id);
     }
 
     #[inline(always)]
@@ -558,6 +568,12 @@ impl<'w, P: Probe> Sim<'w, P> {
             self.next_stage();
         }
     }
+}
+
+/// Only a drive that starts empty can come to this: for the others the configuration asks for enough spare flash.
+fn no_room() -> Error {
+    let fault = Fault::key("device", "the drive has no room for what is written to it, and collection can make none");
+    Error::from(fault.help("raise device.op_ratio or device.spare_fraction"))
 }
 
 impl Active {

@@ -131,10 +131,13 @@ impl Given {
     }
 }
 
+/// Under sub-page mapping a block can lose nearly a page in units that hold nothing, and still not be worth collecting: one
+/// page more for each block.
 fn spare_pages_needed(blocks_per_plane: u128, geometry: &Geometry, watermarks: &Watermarks) -> u128 {
     let die_blocks = u64::try_from(blocks_per_plane * u128::from(geometry.planes)).unwrap_or(u64::MAX);
     let blocks = spare_needed(geometry.dies(), watermarks.low(die_blocks), watermarks.reserved_blocks);
-    u128::from(blocks) * u128::from(geometry.pages_per_block)
+    let scattered = if geometry.units_per_page() > 1 { blocks_per_plane * geometry.planes() } else { 0 };
+    u128::from(blocks) * u128::from(geometry.pages_per_block) + scattered
 }
 
 impl Op {
@@ -239,7 +242,7 @@ fn check_spare(c: &mut Checker, given: &Given, geometry: &Geometry, watermarks: 
     }
     let (blocks, logical) = given.solve(geometry);
     let all = blocks * geometry.planes();
-    let needed = spare_pages_needed(blocks, geometry, watermarks) / u128::from(geometry.pages_per_block);
+    let needed = spare_pages_needed(blocks, geometry, watermarks).div_ceil(u128::from(geometry.pages_per_block));
     let spare = all - logical.div_ceil(u128::from(geometry.pages_per_block));
     let key = c.culprit(&[KEYS[0], KEYS[1], KEYS[2], KEYS[3], "gc.low_watermark_blocks", "gc.low_watermark_fraction"]);
     let fault = c

@@ -560,7 +560,7 @@ impl Controller {
     }
 
     /// What a die serves if its best queue is `queue`: the head of that, or the oldest of all once others have been passed
-    /// over too often. If that is background work it becomes urgent instead, and there is no answer yet.
+    /// over too often, by turns with background work: where its turn comes it becomes urgent, and there is no answer yet.
     #[inline(always)]
     fn fair(&mut self, die: DieId, queue: u8) -> Option<OpId> {
         let state = &mut self.dies[die.idx()];
@@ -570,19 +570,23 @@ impl Controller {
             return Some(head);
         }
         state.bypassed += 1;
-        if state.bypassed <= BYPASS_MAX { Some(head) } else { self.oldest_ready(die) }
+        if state.bypassed <= BYPASS_MAX { Some(head) } else { self.oldest_ready(die, queue) }
     }
 
     #[cold]
-    fn oldest_ready(&mut self, die: DieId) -> Option<OpId> {
+    fn oldest_ready(&mut self, die: DieId, queue: u8) -> Option<OpId> {
         let state = &mut self.dies[die.idx()];
         state.bypassed = 0;
-        if state.ready >> Queue::Job as u8 & 1 != 0 {
+        let job = 1 << Queue::Job as u8;
+        let operations_wait = (state.ready & !job) >> (queue + 1) != 0;
+        let is_jobs_turn = state.ready & job != 0 && (state.job_is_next || !operations_wait);
+        state.job_is_next = !is_jobs_turn;
+        if is_jobs_turn {
             self.clear_ready(die, Queue::Job);
             self.set_ready(die, Queue::UrgentJob);
             return None;
         }
-        let ready = u64::from(state.ready);
+        let ready = u64::from(state.ready & !job);
         let state = &self.dies[die.idx()];
         ways(ready).map(|queue| state.queues[queue as usize].head).min_by_key(|&id| self.ops[id].seq)
     }

@@ -42,6 +42,8 @@ pub(super) struct Die {
     pub background: u32,
     /// How many operations went ahead of others that were ready.
     pub bypassed: u32,
+    /// When others have been passed over too often: is it the turn of background work?
+    pub job_is_next: bool,
     /// A bit for each [`Queue`] whose head could start, and for background work to be asked for.
     pub ready: u8,
     pub queues: [List; Queue::COUNT],
@@ -58,6 +60,7 @@ impl Default for Die {
             times: OpTimes::default(),
             background: 0,
             bypassed: 0,
+            job_is_next: false,
             ready: 0,
             queues: [List { head: OpId::NONE, tail: OpId::NONE }; Queue::COUNT],
         }

@@ -155,7 +155,10 @@ impl PageFtl {
             plan.wake(die);
         }
         if free <= self.reserved {
-            return false;
+            // What a move left over is the last that the host gets; collection may have nothing else to gain.
+            let die = &mut self.dies[die.idx()];
+            die.host = std::mem::take(&mut die.leftover);
+            return !die.host.is_full();
         }
         match self.take_block(die, cx) {
             Some(block) => {

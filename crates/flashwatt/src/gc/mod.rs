@@ -31,8 +31,8 @@ pub fn build(policy: &config::GcPolicy) -> Box<dyn VictimPolicy> {
 
 /// Chooses the block that is collected next.
 ///
-/// Contract: the choice is one of the view's candidates with at least one page that is not valid, or `None` if the policy
-/// found no such block; the same view and generator state give the same choice.
+/// Contract: the choice is one of the view's candidates, or `None` if the policy found no such block; the same view and
+/// generator state give the same choice.
 pub trait VictimPolicy {
     /// The next victim of a die.
     fn choose(&self, view: &BlockView, rng: &mut Rng) -> Option<Choice>;
@@ -59,14 +59,19 @@ impl<'a> BlockView<'a> {
         BlockView { blocks, array, die }
     }
 
-    /// The blocks that can be collected: fully programmed, with something to gain.
+    /// The blocks that can be collected: fully programmed, with a page or more to gain.
     pub fn candidates(&self) -> impl Iterator<Item = BlockId> + '_ {
         self.blocks.geometry().blocks_of(self.die).filter(|&b| self.is_candidate(b))
     }
 
     /// Can this block be collected?
     pub fn is_candidate(&self, block: BlockId) -> bool {
-        self.blocks.state(block) == BlockState::Closed && self.invalid(block) > 0
+        self.blocks.state(block) == BlockState::Closed && self.gains(block)
+    }
+
+    /// Do the valid map units of this block fit fewer pages than it has? Else its collection would go on for ever.
+    fn gains(&self, block: BlockId) -> bool {
+        self.invalid(block) >= self.blocks.geometry().units_per_page
     }
 
     /// Any block of the die, a candidate or not.
@@ -82,7 +87,7 @@ impl<'a> BlockView<'a> {
 
     /// The block with the fewest valid pages, found without a search.
     pub fn fewest_valid(&self) -> Option<BlockId> {
-        self.blocks.fewest_valid(self.die).filter(|&b| self.invalid(b) > 0)
+        self.blocks.fewest_valid(self.die).filter(|&b| self.gains(b))
     }
 
     /// Valid map units in a block.

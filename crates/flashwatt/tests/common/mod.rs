@@ -1,6 +1,8 @@
 //! What the integration tests share: configurations, scripted requests, and a probe that keeps everything it sees.
 #![allow(dead_code)] // every test binary uses a part of it
 
+pub mod shadow;
+
 use std::collections::VecDeque;
 
 use flashwatt::config::{self, Config};
@@ -81,23 +83,43 @@ pub fn half_write(at: Nanos, page: u64) -> Request {
 }
 
 /// Given requests, each at its time.
-pub struct Script(VecDeque<Request>);
+pub struct Script {
+    requests: VecDeque<Request>,
+    /// After so many requests all of them complete before the next one is issued.
+    group: Option<usize>,
+    issued: usize,
+    outstanding: usize,
+}
 
 impl Script {
     /// Of requests in the order of their times.
     pub fn new(requests: &[Request]) -> Self {
         assert!(requests.is_sorted_by_key(|request| request.arrival_ns), "a script goes forward in time");
-        Script(requests.iter().copied().collect())
+        Script { requests: requests.iter().copied().collect(), group: None, issued: 0, outstanding: 0 }
+    }
+
+    /// In groups of so many, one after the other.
+    pub fn in_groups(requests: &[Request], group: usize) -> Self {
+        Script { group: Some(group), ..Script::new(requests) }
     }
 }
 
 impl Workload for Script {
     fn next(&mut self, now: Nanos) -> Result<Next, Error> {
-        Ok(match self.0.front() {
-            None => Next::End,
-            Some(request) if request.arrival_ns > now => Next::WaitUntil(request.arrival_ns),
-            Some(_) => self.0.pop_front().map_or(Next::End, Next::Request),
-        })
+        let waits = self.outstanding > 0 && self.group.is_some_and(|group| self.issued % group == 0);
+        match self.requests.front() {
+            None => return Ok(Next::End),
+            Some(_) if waits => return Ok(Next::WaitForCompletion),
+            Some(request) if request.arrival_ns > now => return Ok(Next::WaitUntil(request.arrival_ns)),
+            Some(_) => {}
+        }
+        self.issued += 1;
+        self.outstanding += 1;
+        Ok(self.requests.pop_front().map_or(Next::End, Next::Request))
+    }
+
+    fn done(&mut self, _now: Nanos) {
+        self.outstanding -= 1;
     }
 
     fn name(&self) -> &str {
@@ -185,11 +207,14 @@ impl Probe for Log {
     }
 }
 
+/// Drives up to this size are run under the shadow check.
+const CHECKED_BYTES_MAX: u64 = 256 << 20;
+
 /// Runs any workload and keeps everything that it does.
 pub fn run_logged(config: &Config, workload: &mut dyn Workload) -> (Report, Log) {
-    let options = RunOptions::default();
+    let options = RunOptions { check: config.device.logical_bytes <= CHECKED_BYTES_MAX, ..RunOptions::default() };
     let (report, log) = Drive::new(config)
-        .and_then(|drive| drive.run(config, &options, workload, Log::default(), &mut |_| true))
+        .and_then(|drive| drive.run_checked(config, &options, workload, Log::default(), &mut |_| true))
         .unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(report.status, "complete");
     (report, log)

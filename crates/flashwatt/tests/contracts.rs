@@ -1,0 +1,491 @@
+//! Contracts that every combination of registered parts keeps: the map is what the host wrote, blocks are accounted for,
+//! every request completes, the oldest operation ends, and the rules of NAND hold. The loops go over the registries: a new
+//! translation layer, victim policy or wear levelling is enrolled by being registered.
+
+mod common;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use common::shadow::{Oracle, Shadow};
+use common::{Done, Log, PAGE, PROBE_DRIVE, Script, load, read, run_logged, write};
+use flashwatt::brain::Brain;
+use flashwatt::config::{Config, Precondition, ProgramOrder, spare_needed};
+use flashwatt::device::{Array, Geometry};
+use flashwatt::ftl::{OpKind, map_unit_bytes};
+use flashwatt::host::{Request, RequestKind};
+use flashwatt::instant::Instant;
+use flashwatt::rng::Rng;
+use flashwatt::sim::{End, Sim};
+use flashwatt::units::{DieId, Nanos};
+use flashwatt::workload::{Next, SourceKind, Workload};
+use flashwatt::{Error, RunOptions, gc, wear};
+use proptest::prelude::*;
+
+// ---------------------------------------------------------------- schemes
+
+/// Overrides that say what a drive works by.
+type Scheme = Vec<String>;
+
+/// Every combination of registered parts and of what they can be told.
+fn schemes() -> Vec<Scheme> {
+    let named = |key: &str, names: Vec<&str>| -> Vec<Scheme> {
+        names.iter().map(|name| vec![format!("{key}=\"{name}\"")]).collect()
+    };
+    let given = |sets: &[&[&str]]| -> Vec<Scheme> {
+        sets.iter().map(|sets| sets.iter().map(ToString::to_string).collect()).collect()
+    };
+    let dimensions = [
+        ftls(),
+        named("gc.policy", gc::REGISTRY.iter().map(|entry| entry.name).collect()),
+        named("wear.policy", wear::REGISTRY.iter().map(|entry| entry.name).collect()),
+        named("device.nand.program_order", vec!["ascending", "any"]),
+        given(&[&["device.nand.copyback=false"], &["device.nand.copyback=true"]]),
+    ];
+    let mut schemes = vec![Scheme::new()];
+    for dimension in dimensions {
+        schemes = product(&schemes, &dimension);
+    }
+    schemes
+}
+
+fn product(a: &[Scheme], b: &[Scheme]) -> Vec<Scheme> {
+    a.iter().flat_map(|a| b.iter().map(move |b| [&a[..], &b[..]].concat())).collect()
+}
+
+/// Every translation layer, with its options.
+fn ftls() -> Vec<Scheme> {
+    let mut all = Vec::new();
+    for (name, _) in flashwatt::ftl::NAMES {
+        if *name == "page" {
+            for allocation in ["dynamic", "static"] {
+                for frontiers in ["separate", "shared"] {
+                    for unit in [4096, 1024] {
+                        all.push(vec![
+                            format!("ftl.page.allocation=\"{allocation}\""),
+                            format!("ftl.page.frontiers=\"{frontiers}\""),
+                            format!("ftl.page.map_unit_bytes={unit}"),
+                        ]);
+                    }
+                }
+            }
+        } else {
+            all.push(vec![format!("ftl=\"{name}\"")]);
+        }
+    }
+    all
+}
+
+/// A tiny drive: layout and size drawn by `rng`, and as little spare flash as the configuration allows, or some more.
+fn tiny(scheme: &[String], rng: &mut Rng, more: &[String]) -> Config {
+    let (channels, ways) = [(1, 1), (2, 1), (1, 2), (3, 1)][rng.below(4) as usize];
+    let pages = 4 + rng.below(9) as u32;
+    let reserved = 1 + rng.below(2) as u32;
+    let low = reserved + 1 + rng.below(3) as u32;
+    let spare_per_die = u64::from(low.max(reserved + 1) + 1);
+    let blocks = 2 * spare_per_die + 2 + rng.below(12);
+    let dies = u64::from(channels * ways);
+    let spare = spare_needed(channels * ways, low, reserved);
+    assert_eq!(spare, dies * spare_per_die);
+    let scattered = if scheme.iter().any(|set| set.contains("map_unit_bytes=1024")) { dies * blocks } else { 0 };
+    let spare_pages = spare * u64::from(pages) + scattered + [0, 1, 7][rng.below(3) as usize];
+    let logical = (dies * blocks * u64::from(pages) - spare_pages) * PAGE;
+    let precondition = ["filled", "empty"][rng.below(2) as usize];
+    let sets = [
+        format!("device.channels={channels}"),
+        format!("device.ways={ways}"),
+        format!("device.pages_per_block={pages}"),
+        format!("device.blocks_per_plane={blocks}"),
+        format!("device.logical_bytes={logical}"),
+        format!("gc.low_watermark_blocks={low}"),
+        format!("gc.reserved_blocks={reserved}"),
+        format!("run.seed={}", rng.bits() >> 1),
+        format!("run.precondition=\"{precondition}\""),
+        "wear.min_gap=2".to_string(),
+        "workload.uniform.requests=1".to_string(),
+    ];
+    let all: Vec<&str> = sets.iter().chain(scheme).chain(more).map(String::as_str).collect();
+    load("device.preset = \"limit\"", &all)
+}
+
+/// A drive in its start state.
+fn build(config: &Config) -> (Geometry, Brain, Array, bool) {
+    let geometry = Geometry::new(&config.device, map_unit_bytes(config));
+    let (mut brain, mut array) =
+        (Brain::new(config, &geometry), Array::new(geometry.clone(), config.device.nand.program_order));
+    let filled = config.run.precondition == Precondition::Filled;
+    if filled {
+        brain.ftl.fill(&mut brain.blocks, &mut array);
+    }
+    (geometry, brain, array, filled)
+}
+
+/// Requests of all kinds and sizes: single sectors and odd pieces, pages, long ones; at random, to a hot spot, in sequence;
+/// now and then the whole drive is written, or a large part of it trimmed.
+fn draw_request(rng: &mut Rng, drive_bytes: u64) -> Request {
+    const SECTOR: u64 = 512;
+    let kind = match rng.below(20) {
+        0..12 => RequestKind::Write,
+        12..18 => RequestKind::Read,
+        _ => RequestKind::Trim,
+    };
+    let bytes = match rng.below(64) {
+        0..40 => PAGE,
+        40..48 => (1 + rng.below(15)) * SECTOR,
+        48..60 => (1 + rng.below(8)) * PAGE,
+        60..63 => (1 + rng.below(drive_bytes / SECTOR / 4)) * SECTOR,
+        _ => drive_bytes,
+    };
+    let bytes = bytes.min(drive_bytes);
+    let grain = if bytes % PAGE == 0 && rng.below(8) > 0 { PAGE } else { SECTOR };
+    let places = (drive_bytes - bytes) / grain + 1;
+    let place = if rng.below(2) == 0 { rng.below(places) } else { rng.below(places.div_ceil(8)) };
+    Request { arrival_ns: 0, kind, offset_bytes: place * grain, bytes, fua: false }
+}
+
+/// Runs `test` for every scheme, so many times with other seeds, on two processors. A failure says which scheme and seed it
+/// was.
+fn for_all_schemes(times: usize, test: impl Fn(&Scheme, u64) + Sync) {
+    let schemes = schemes();
+    let next = AtomicUsize::new(0);
+    let work = || loop {
+        let seed = next.fetch_add(1, Ordering::Relaxed);
+        if seed >= times * schemes.len() {
+            return;
+        }
+        let scheme = &schemes[seed % schemes.len()];
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| test(scheme, seed as u64)));
+        assert!(outcome.is_ok(), "see above: scheme {scheme:?}, seed {seed}");
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(work);
+        work();
+    });
+}
+
+// ---------------------------------------------------------------- without a clock
+
+/// Requests for each translation layer without a clock, over all its schemes together, in millions; the environment's
+/// `FLASHWATT_SOAK` multiplies it, and the cases of the tests with a clock.
+const MILLIONS: usize = 4;
+
+fn soak() -> usize {
+    std::env::var("FLASHWATT_SOAK").ok().and_then(|factor| factor.parse().ok()).unwrap_or(1)
+}
+
+fn requests_per_scheme() -> usize {
+    soak() * MILLIONS * 1_000_000 * flashwatt::ftl::NAMES.len() / schemes().len()
+}
+
+/// F34, F35, law 4: millions of requests without a clock: the map is what the host wrote, every page has one valid address
+/// that knows it, all counts are right, free + open + closed blocks are all blocks, and no write is ever without room.
+#[test]
+fn maps_and_blocks_without_a_clock() {
+    let requests = requests_per_scheme();
+    for_all_schemes(1, |scheme, seed| {
+        let mut rng = Rng::new(seed);
+        let config = tiny(scheme, &mut rng, &[]);
+        let (geometry, mut brain, mut array, filled) = build(&config);
+        let mut oracle = Oracle::new(&geometry, filled);
+        let mut instant = Instant::new(&geometry, &mut brain, &mut array);
+        for at in 0..requests {
+            let request = draw_request(&mut rng, config.device.logical_bytes);
+            oracle.apply(&request);
+            assert!(instant.request(&request).is_ok(), "request {at} finds no room");
+            if at % 64 == 0 || at + 1 == requests {
+                oracle.check(instant.brain, instant.array);
+            }
+        }
+    });
+}
+
+/// F34, law 4: read your writes: every physical page's content followed through programs, copies, moves and erases.
+#[test]
+fn contents_without_a_clock() {
+    for_all_schemes(soak(), |scheme, seed| {
+        let mut rng = Rng::new(!seed);
+        let config = tiny(scheme, &mut rng, &[]);
+        let (geometry, mut brain, mut array, filled) = build(&config);
+        let mut shadow = Shadow::new(&geometry, &mut brain, &mut array, filled);
+        for _ in 0..400 {
+            shadow.request(&draw_request(&mut rng, config.device.logical_bytes));
+        }
+        shadow.oracle.check(shadow.brain, shadow.array);
+    });
+}
+
+// ---------------------------------------------------------------- with a clock
+
+/// Everything that a timed engine can be told besides the scheme.
+fn draw_timing(rng: &mut Rng) -> Vec<String> {
+    let policy = ["in_order", "reads_first", "out_of_order"][rng.below(3) as usize];
+    let mut sets = vec![
+        format!("controller.policy=\"{policy}\""),
+        format!("gc.preemptible={}", rng.below(2) == 0),
+        format!("device.host_link.queue_depth={}", [1, 2, 8, 32][rng.below(4) as usize]),
+        format!("device.timing.channel_switch_ns={}", [0, 0, 30_000][rng.below(3) as usize]),
+        format!("device.timing.page_transfer_ns={}", [1, 3_413, 82_000][rng.below(3) as usize]),
+        format!("device.timing.command_ns={}", [0, 400][rng.below(2) as usize]),
+    ];
+    if rng.below(2) == 0 {
+        sets.push("device.host_link.bandwidth_mb_s=500".to_string());
+    }
+    sets
+}
+
+/// Requests of which none waits for another outside the device; then all of them complete.
+const GROUP: usize = 16;
+
+/// Runs a script on a drive with the referee, and checks what it leaves behind and what it did.
+fn run_and_check(config: &Config, requests: &[Request]) {
+    let (geometry, brain, array, filled) = build(config);
+    let mut oracle = Oracle::new(&geometry, filled);
+    requests.chunks(GROUP).for_each(|group| oracle.apply_together(group));
+    let mut script = Script::in_groups(requests, GROUP);
+    let sim = Sim::new(config, brain, array, &mut script, None, Log::default());
+    let mut told = 0;
+    let (outcome, books, brain, array) = sim.run(config.run.warmup, &mut |_| {
+        told += 1;
+        told < 100 // of 65,536 instants each
+    });
+    assert!(matches!(outcome.end, End::Complete), "the run does not end");
+    assert_eq!(outcome.completed.requests(), requests.len() as u64, "every request completes, and in the window");
+    let last = books.probe.requests.iter().map(|r| r.end_ns).max();
+    assert_eq!(Some(outcome.measured.end_ns), last, "the window ends with the last request");
+    oracle.check(&brain, &array);
+    check_log(config, &geometry, &books.probe.ops);
+}
+
+/// The rules of buses, dies and pages, checked on what was done, without the engine's referee.
+fn check_log(config: &Config, geometry: &Geometry, ops: &[Done]) {
+    for die in (0..geometry.dies).map(DieId) {
+        apart(ops.iter().filter(|d| d.op.die == die).map(|d| (d.t.start, d.t.end)).collect(), 0, "on a die");
+    }
+    let timing = &config.device.timing;
+    for channel in 0..geometry.channels {
+        let on = ops.iter().filter(|d| geometry.channel_of(d.op.die).0 == channel);
+        let bus = on.flat_map(|d| {
+            [
+                (d.t.start, d.t.array_start),
+                (d.t.out_start, if d.op.kind == OpKind::Read { d.t.end } else { d.t.out_start }),
+            ]
+        });
+        apart(bus.filter(|(from, to)| from < to).collect(), 0, "on a bus");
+    }
+    apart(ops.iter().map(|d| (d.t.start, d.t.start)).collect(), timing.channel_switch_ns, "starts");
+    for op in ops {
+        let array_ns = op.t.array_end - op.t.array_start;
+        match op.op.kind {
+            OpKind::Read => assert_eq!(array_ns, timing.read_ns),
+            OpKind::Program => assert_eq!(op.t.end - op.t.array_start, timing.program_ns),
+            OpKind::Erase => assert_eq!(op.t.end - op.t.array_start, timing.erase_ns),
+            _ => assert_eq!(op.t.end - op.t.array_start, timing.read_ns + timing.program_ns),
+        }
+    }
+    check_pages(config, geometry, ops);
+}
+
+/// Intervals do not overlap, and start so far apart.
+fn apart(mut intervals: Vec<(Nanos, Nanos)>, least: Nanos, what: &str) {
+    intervals.sort_unstable();
+    for pair in intervals.windows(2) {
+        assert!(pair[1].0 >= pair[0].1 && pair[1].0 - pair[0].0 >= least, "{what}: {pair:?}");
+    }
+}
+
+/// Pages are programmed once between two erases, in order if the chip asks for it, and read in between; nothing is erased
+/// under a program that replaces one of its pages.
+fn check_pages(config: &Config, geometry: &Geometry, ops: &[Done]) {
+    let block_of = |d: &Done| geometry.block_of(d.op.ppn);
+    let page_of = |ppn| geometry.page_of(ppn);
+    for erase in ops.iter().filter(|d| d.op.kind == OpKind::Erase) {
+        let needs =
+            |d: &&Done| d.op.seq < erase.op.seq && (d.op.replaces == block_of(erase) || block_of(d) == block_of(erase));
+        for before in ops.iter().filter(needs) {
+            assert!(before.t.end <= erase.t.start, "an erase under {:?}", before.op);
+        }
+    }
+    let mut by_block: Vec<Vec<&Done>> = vec![Vec::new(); geometry.blocks as usize];
+    for done in ops.iter().filter(|d| d.op.kind != OpKind::Read) {
+        by_block[block_of(done).idx()].push(done);
+    }
+    for block in &mut by_block {
+        block.sort_by_key(|d| d.t.start);
+        let mut programmed = Vec::new();
+        for done in block {
+            if done.op.kind == OpKind::Erase {
+                programmed.clear();
+                continue;
+            }
+            let page = page_of(done.op.ppn);
+            assert!(!programmed.contains(&page), "page {page} is programmed twice");
+            let ascending = config.device.nand.program_order == ProgramOrder::Ascending;
+            assert!(!ascending || programmed.last().is_none_or(|last| *last < page), "page {page} out of order");
+            programmed.push(page);
+        }
+    }
+    for read in ops.iter().filter(|d| d.op.kind == OpKind::Read) {
+        let page = page_of(read.op.ppn);
+        let same =
+            ops.iter().filter(|d| d.op.kind == OpKind::Program && page_of(d.op.ppn) == page && d.op.seq < read.op.seq);
+        if let Some(program) = same.max_by_key(|d| d.op.seq) {
+            assert!(program.t.end <= read.t.start, "a read before the program of its page");
+        }
+    }
+}
+
+/// The same contracts in the timed engine, under the referee: every request completes, the state at the end is what the
+/// host wrote, and what was done obeys the rules of buses, dies and pages.
+#[test]
+fn every_scheme_with_a_clock() {
+    for_all_schemes(soak(), |scheme, seed| {
+        let mut rng = Rng::new(seed ^ 0xc10c);
+        let timing = draw_timing(&mut rng);
+        let config = tiny(scheme, &mut rng, &timing);
+        let mut at = 0;
+        let requests: Vec<Request> = (0..150)
+            .map(|_| {
+                at += [0, 0, 0, 50_000, 3_000_000][rng.below(5) as usize];
+                Request { arrival_ns: at, ..draw_request(&mut rng, config.device.logical_bytes) }
+            })
+            .collect();
+        run_and_check(&config, &requests);
+    });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// As `every_scheme_with_a_clock`, for any scheme and sequence; a failure is shrunk to a small one.
+    #[test]
+    fn any_sequence_with_a_clock(
+        scheme in 0..schemes().len(),
+        seed in 0u64..1 << 40,
+        raw in prop::collection::vec((0u64..1 << 40, 0u64..2_000_000), 1..60),
+    ) {
+        let mut rng = Rng::new(seed);
+        let timing = draw_timing(&mut rng);
+        let config = tiny(&schemes()[scheme], &mut rng, &timing);
+        let mut at = 0;
+        let requests: Vec<Request> = raw
+            .iter()
+            .map(|&(draw, gap)| {
+                at += gap;
+                Request { arrival_ns: at, ..draw_request(&mut Rng::new(draw), config.device.logical_bytes) }
+            })
+            .collect();
+        run_and_check(&config, &requests);
+    }
+}
+
+// ---------------------------------------------------------------- room
+
+/// The least spare flash that a configuration accepts is enough for every scheme (the tests above run on it); a page less
+/// is refused.
+#[test]
+fn the_least_spare_flash_is_sharp() {
+    for unit in ["4096", "1024"] {
+        let config = |spare_pages: u64| {
+            let pages = 2 * 20 * 8 - spare_pages;
+            let sets = [
+                "device.channels=2".to_string(),
+                "device.ways=1".to_string(),
+                "device.pages_per_block=8".to_string(),
+                "device.blocks_per_plane=20".to_string(),
+                format!("device.logical_bytes={}", pages * PAGE),
+                format!("ftl.page.map_unit_bytes={unit}"),
+            ];
+            flashwatt::config::load("device.preset = \"limit\"", "test.toml", &sets)
+        };
+        let least = spare_needed(2, 3, 2) * 8 + if unit == "4096" { 0 } else { 2 * 20 };
+        assert!(config(least).is_ok());
+        let refused = config(least - 1).expect_err("a page less").to_string();
+        assert!(refused.contains("too little spare flash"), "{refused}");
+    }
+}
+
+/// A drive that starts empty may have no spare flash at all. Written beyond what it holds, it says so, and keeps what was
+/// done until then.
+#[test]
+fn a_drive_without_room_says_so() {
+    let sets = ["device.spare_fraction=0", "run.precondition=\"empty\"", "workload.uniform.requests=1000"];
+    let config = load(PROBE_DRIVE, &sets);
+    let report = flashwatt::run(&config, &RunOptions::default(), &mut |_| true).expect("it starts");
+    assert!(report.status.starts_with("failed: ") && report.status.contains("no room"), "{}", report.status);
+    assert!(report.workload.writes >= 100, "what was done is kept");
+}
+
+// ---------------------------------------------------------------- nobody waits for ever
+
+/// Reads of random pages, so many at all times, until a given write has completed.
+struct Flood {
+    rng: Rng,
+    pages: u64,
+    depth: usize,
+    outstanding: usize,
+    /// Still to be issued among the reads.
+    writes: Vec<Request>,
+    issued: u64,
+}
+
+impl Workload for Flood {
+    fn next(&mut self, now: Nanos) -> Result<Next, Error> {
+        if self.issued >= 20_000 {
+            return Ok(Next::End);
+        }
+        if self.outstanding == self.depth {
+            return Ok(Next::WaitForCompletion);
+        }
+        self.issued += 1;
+        self.outstanding += 1;
+        let next = match self.writes.last().copied() {
+            Some(write) if write.arrival_ns <= now => {
+                self.writes.pop();
+                Request { arrival_ns: now, ..write }
+            }
+            _ => read(now, self.rng.below(self.pages), 1),
+        };
+        Ok(Next::Request(next))
+    }
+
+    fn done(&mut self, _now: Nanos) {
+        self.outstanding -= 1;
+    }
+
+    fn name(&self) -> &str {
+        "flood"
+    }
+
+    fn kind(&self) -> SourceKind {
+        SourceKind::Synthetic
+    }
+}
+
+/// Law 6e: the oldest unfinished operation always ends. One die under a flood of reads: no write waits for more than the
+/// 64 operations that may go ahead of it, with collection needed for room or not, under every policy.
+#[test]
+fn writes_end_under_a_flood_of_reads() {
+    const READ_NS: Nanos = 409 + 50_021 + 3_413;
+    for policy in ["in_order", "reads_first", "out_of_order"] {
+        for preemptible in [true, false] {
+            let sets = [
+                format!("controller.policy=\"{policy}\""),
+                format!("gc.preemptible={preemptible}"),
+                "gc.low_watermark_blocks=7".to_string(),
+            ];
+            let config = load(PROBE_DRIVE, &sets.each_ref().map(String::as_str));
+            // Eight writes fill a block, so that collection goes on all the time; each is given the time of 200 reads.
+            let writes = (0..60).rev().map(|i| write(i * 300 * READ_NS, i * 7 % 64, 1)).collect();
+            let mut flood = Flood { rng: Rng::new(1), pages: 64, depth: 16, outstanding: 0, writes, issued: 0 };
+            let (report, log) = run_logged(&config, &mut flood);
+            assert_eq!(report.workload.writes, 60);
+            let longest =
+                log.requests.iter().filter(|r| r.kind == RequestKind::Write).map(|r| r.end_ns - r.admitted_ns).max();
+            // 64 operations ahead of it, or of a step of collection that goes first, and what runs when it comes.
+            let bound = 2 * 66 * READ_NS + 4 * 700_000 + 3_100_000;
+            // Uninterrupted collection goes on until there are free blocks again: a few of them, of 7 copies at most.
+            let bound = if preemptible { bound } else { bound + 3 * (7 * 660_000 + 3_100_000) };
+            assert!(longest.is_some_and(|ns| ns < bound), "{policy}, {preemptible}: {longest:?} of {bound} ns");
+            assert!(report.flash.erases.gc > 2, "{policy}: there is collection");
+        }
+    }
+}
