@@ -6,7 +6,18 @@
 'complete'
 """
 
-from flashwatt._core import FlashwattError, __version__
-from flashwatt.run import Report, names, resolve, run_file, run_text, trace_info
+from flashwatt._core import FlashwattError, Interrupted, __version__
+from flashwatt.run import Report, names, reprice, resolve, run_file, run_text, trace_info
 
-__all__ = ["FlashwattError", "Report", "__version__", "names", "resolve", "run_file", "run_text", "trace_info"]
+__all__ = [
+    "FlashwattError",
+    "Interrupted",
+    "Report",
+    "__version__",
+    "names",
+    "reprice",
+    "resolve",
+    "run_file",
+    "run_text",
+    "trace_info",
+]

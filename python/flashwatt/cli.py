@@ -22,11 +22,15 @@ if TYPE_CHECKING:
     from flashwatt.run import Report
 
 FAILED, USER_ERROR, INTERRUPTED = 1, 2, 128 + signal.SIGINT
-KINDS = ("ftls", "gc", "wear", "schedulers", "presets", "workloads", "formats", "experiments")
+KINDS = ("ftls", "gc", "wear", "dispatch", "schedulers", "presets", "workloads", "formats", "experiments")
 
 _file = click.Path(exists=True, dir_okay=False, path_type=Path)
 _directory = click.Path(file_okay=False, path_type=Path)
 _json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the table.")
+_format = click.option(
+    "--format", "--trace-format", "trace_format", metavar="FORMAT", help="The trace's format; recognised unless given."
+)
+_skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out trace records that cannot be read.")
 _out = click.option("--out", type=_directory, metavar="DIR", help="Write report.json (and the plots) there.")
 
 
@@ -51,6 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # Whoever read the output has gone (`| head`). Python would complain once more when it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(FAILED)
+    except _core.Interrupted as error:
+        _fail(str(error), INTERRUPTED)
     except _core.FlashwattError as error:
         _fail(str(error))
     except OSError as error:
@@ -75,11 +81,12 @@ def cli() -> None:
 
 @cli.command()
 @click.argument("config", type=_file, metavar="CONFIG.toml")
-@click.option("--trace", type=_file, metavar="FILE", help="Replay this trace (.gz is unpacked on the way).")
-@click.option("--trace-format", "--format", metavar="FORMAT", help="Format of the trace; recognised unless given.")
+@click.option("--trace", type=_file, metavar="FILE", help="Replay this trace (gzip and zstd are unpacked on the way).")
+@_format
+@click.option("--devices", metavar="N,N,…", help="Keep only the trace's requests to these devices.")
 @click.option("--fold", is_flag=True, help="Take addresses beyond the drive modulo its size.")
 @click.option("--clip", is_flag=True, help="Cut requests at the drive's end; leave out those beyond it.")
-@click.option("--skip-bad", is_flag=True, help="Leave out trace records that cannot be read.")
+@_skip_bad
 @click.option("--requests", type=click.IntRange(min=1), metavar="N", help="Measure so many requests, then stop.")
 @click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Override any key: device.channels=4.")
 @_out
@@ -96,6 +103,27 @@ def run(config: Path, sets: tuple[str, ...], out: Path | None, as_json: bool, **
     report = _simulate(config, [*_trace_sets(options), *sets], options)
     _deliver(report, out, as_json)
     _finish(report, out)
+
+
+@cli.command()
+@click.argument("report", type=_file, metavar="REPORT.json")
+@click.option("--table", type=_file, required=True, metavar="PRICES.toml", help="Its [energy] tables are the new prices.")
+@_out
+@_json
+def price(report: Path, table: Path, out: Path | None, as_json: bool) -> None:
+    """Price the run of a report anew, without simulating it again.
+
+    PRICES.toml holds [energy] tables as a configuration does; what it leaves out stays as it was. Peaks and the power
+    series depend on what happened at the same time: only a run gives them.
+    """
+    from flashwatt.run import read_text, reprice
+
+    if out and (out / "report.json").resolve() == report.resolve():
+        raise click.UsageError(f"--out {out} would overwrite {report}, whose peaks and series would be lost")
+    repriced = reprice(read_text(report), read_text(table), report_name=str(report), name=str(table))
+    if out:
+        out.mkdir(parents=True, exist_ok=True)
+    _deliver(repriced, out, as_json)
 
 
 @cli.command("list")
@@ -121,8 +149,8 @@ def trace() -> None:
 
 @trace.command("info")
 @click.argument("file", type=_file, metavar="FILE")
-@click.option("--format", "trace_format", metavar="FORMAT", help="Format of the trace; recognised unless given.")
-@click.option("--skip-bad", is_flag=True, help="Leave out records that cannot be read.")
+@_format
+@_skip_bad
 @_json
 def trace_info(file: Path, trace_format: str | None, skip_bad: bool, as_json: bool) -> None:
     """Print what a trace holds: requests, sizes, sequentiality, footprint, devices."""
@@ -148,6 +176,8 @@ def _trace_sets(options: dict[str, Any]) -> list[str]:
         sets.append(f"workload.trace.path={_quoted(str(options['trace']))}")
     if options["trace_format"]:
         sets.append(f"workload.trace.format={_quoted(options['trace_format'])}")
+    if options["devices"] is not None:
+        sets.append(f"workload.trace.devices=[{options['devices']}]")
     sets += [f"workload.trace.{key}=true" for key in ("fold", "clip", "skip_bad") if options[key]]
     if options["requests"]:
         sets.append(f"run.measure.requests={options['requests']}")
@@ -165,8 +195,8 @@ def _simulate(config: Path, sets: list[str], options: dict[str, Any]) -> Report:
 
     with _interruptible() as interrupted, bar() as show:
 
-        def progress(done: int, total: int | None, now_ns: int) -> bool:
-            show(done, total, now_ns)
+        def progress(done: int, total: int | None, now_ns: int, preparing: bool) -> bool:
+            show(done, total, now_ns, preparing)
             return not interrupted
 
         return run_file(

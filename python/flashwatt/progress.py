@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TypeAlias
 
-    Update: TypeAlias = Callable[[int, int | None, int], None]
+    Update: TypeAlias = Callable[[int, int | None, int, bool], None]
 
 
 @contextmanager
 def bar() -> Iterator[Update]:
     """Show a bar while the block runs, if someone is there to see it."""
     if not sys.stderr.isatty():
-        yield lambda _done, _total, _now_ns: None
+        yield lambda _done, _total, _now_ns, _preparing: None
         return
 
     from rich.console import Console
@@ -35,8 +35,13 @@ def bar() -> Iterator[Update]:
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("Simulating", total=None, simulated="0 s")
+        prepared = True
 
-        def update(done: int, total: int | None, now_ns: int) -> None:
+        def update(done: int, total: int | None, now_ns: int, preparing: bool) -> None:
+            nonlocal prepared
+            if preparing == prepared:  # the other half begins, with a speed of its own
+                prepared = not preparing
+                progress.reset(task, description="Preparing" if preparing else "Simulating", total=total)
             progress.update(task, completed=done, total=total, simulated=duration(now_ns))
 
         yield update

@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from os import PathLike
     from typing import TypeAlias
 
-    Progress: TypeAlias = Callable[[int, int | None, int], bool | None]
-    """Called about ten times a second: requests done, requests in all (if known), simulated nanoseconds.
+    Progress: TypeAlias = Callable[[int, int | None, int, bool], bool | None]
+    """Called about ten times a second: requests done, requests in all (if known), simulated nanoseconds, preparing.
 
-    Its `False` stops the run; the report then says "interrupted" and holds what was done."""
+    While it prepares, the run lays down the drive's start state with requests of its own. `False` stops the run: the
+    report then says "interrupted" and holds what was done; while it prepares, `Interrupted` is raised instead."""
 
 Report = dict[str, Any]
 """A report: the contents of report.json."""
@@ -47,6 +48,19 @@ def run_text(
 def run_file(path: str | PathLike[str], **options: Any) -> Report:
     """Run a configuration file; the options are those of `run_text`."""
     return run_text(read_text(path), name=str(path), **options)
+
+
+def reprice(
+    report: Report | str, table: str, *, report_name: str = "<report>", name: str = "<prices>"
+) -> Report:
+    """Price the run of a report with another table: `[energy]` tables in TOML, laid over the report's own.
+
+    Energies, means and efficiency come out as in a run with that table; what depends on what happened at the same time
+    (peaks, windows, the series) is None, and `repriced` says why. Raises `FlashwattError` for what cannot be priced.
+    """
+    text = report if isinstance(report, str) else json.dumps(report)
+    repriced: Report = json.loads(_core.reprice(text, report_name, table, name))
+    return repriced
 
 
 def resolve(text: str, *, name: str = "<config>", sets: Sequence[str] = ()) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def show(report: Report, console: Console | None = None) -> None:
         console.print(_idle_accountings(totals))
     console.print(_latency(report))
     console.print(Padding(_figures(report), (1, 0, 0, 1)))
-    if "series" in report:
+    if report.get("series"):
         console.print(Padding(_power_over_time(report, console.width - 2), (1, 0, 0, 1)))
     _show_warnings(report["warnings"], console)
 
@@ -124,6 +124,8 @@ def _heading(report: Report) -> Text:
     text.append(f"\n{describe_workload(report)}\n")
     text.append(status, "green" if status == "complete" else "bold red")
     text.append(f", {si(report['throughput']['simulated_s'], 's')} simulated")
+    if repriced := report.get("repriced"):
+        text.append(f"; prices of {repriced['table']}, so peaks and windows are unknown")
     if engine := report.get("engine"):
         text.append(f" in {duration(engine['wall_s'] * 1e9)} ({si(engine['requests_per_cpu_s'], '')} requests/s)")
     return text

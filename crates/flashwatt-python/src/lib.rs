@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
+use flashwatt::Error;
 use flashwatt::config::load;
 use flashwatt::workload::trace;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-mod lists;
 mod watch;
 
 use watch::watched;
@@ -19,8 +19,22 @@ pyo3::create_exception!(
     "What the user wrote cannot be run: the message names the place, what was found and what was expected."
 );
 
+pyo3::create_exception!(
+    flashwatt,
+    Interrupted,
+    FlashwattError,
+    "The run was ended before there was anything to report: while the drive's start state was laid down."
+);
+
 fn python_error(error: impl std::fmt::Display) -> PyErr {
     FlashwattError::new_err(error.to_string())
+}
+
+fn run_error(error: Error) -> PyErr {
+    match error {
+        Error::Interrupted { .. } => Interrupted::new_err(error.to_string()),
+        other => python_error(other),
+    }
 }
 
 /// Runs a configuration and returns the report as JSON. Ctrl-C, or a `progress` that returns `False`, ends the run early:
@@ -42,7 +56,7 @@ fn run(
         let config = load(&config_text, &file_name, &sets)?;
         flashwatt::run(&config, &options, progress)
     })?;
-    json(&report.map_err(python_error)?)
+    json(&report.map_err(run_error)?)
 }
 
 /// The configuration as the engine understands it, as JSON.
@@ -50,6 +64,24 @@ fn run(
 fn resolve(py: Python<'_>, config_text: &str, file_name: &str, sets: Vec<String>) -> PyResult<String> {
     let config = py.detach(|| load(config_text, file_name, &sets));
     json(&config.map_err(python_error)?)
+}
+
+/// Prices a report with another table; both are text, and the names are what messages call them.
+#[pyfunction]
+fn reprice(
+    py: Python<'_>,
+    report_json: &str,
+    report_name: &str,
+    table_toml: &str,
+    table_name: &str,
+) -> PyResult<String> {
+    py.detach(|| flashwatt::reprice(report_json, table_toml, table_name)).map_err(|error| match error {
+        Error::Report(mut fault) => {
+            fault.place.file = Some(report_name.to_string());
+            python_error(fault)
+        }
+        other => python_error(other),
+    })
 }
 
 /// Statistics of a trace file, as JSON.
@@ -63,7 +95,7 @@ fn trace_info(py: Python<'_>, path: PathBuf, format: Option<&str>, skip_bad: boo
 /// What is registered under a kind, as (name, one line about it); `None` for a kind that does not exist.
 #[pyfunction]
 fn list_names(kind: &str) -> Option<Vec<(String, String)>> {
-    lists::list(kind)
+    flashwatt::list(kind)
 }
 
 fn json(value: &impl serde::Serialize) -> PyResult<String> {
@@ -73,7 +105,7 @@ fn json(value: &impl serde::Serialize) -> PyResult<String> {
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::{FlashwattError, list_names, resolve, run, trace_info};
+    use super::{FlashwattError, Interrupted, list_names, reprice, resolve, run, trace_info};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)] // a Python name

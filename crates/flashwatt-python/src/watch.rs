@@ -1,6 +1,5 @@
 //! Runs the engine on a thread of its own, so that Python can be looked after meanwhile: signals, and the progress
-//! callback ten times a second. Ctrl-C is heard even while the engine says nothing (laying down a start state, reading a
-//! long trace).
+//! callback ten times a second. A second Ctrl-C is heard even while the engine listens to nobody (reading a long trace).
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -78,7 +77,8 @@ fn look(py: Python<'_>, shared: &Shared, callback: Option<&Py<PyAny>>) -> PyResu
     py.check_signals()?;
     let latest = shared.progress.lock().unwrap_or_else(PoisonError::into_inner).take();
     let (Some(callback), Some(progress)) = (callback, latest) else { return Ok(()) };
-    let answer = callback.bind(py).call1((progress.requests_done, progress.requests_total, progress.now_ns))?;
+    let Progress { preparing, requests_done, requests_total, now_ns } = progress;
+    let answer = callback.bind(py).call1((requests_done, requests_total, now_ns, preparing))?;
     if answer.is(pyo3::types::PyBool::new(py, false)) {
         shared.stop.store(true, Relaxed);
     }

@@ -24,7 +24,8 @@ pub struct Books<P: Probe> {
     since: Nanos,
     map_access_ns: Nanos,
     page_data_ns: Nanos,
-    interface_ns_per_byte: f64,
+    /// Nanoseconds per byte over the host interface, in units of 2⁻³².
+    interface_ns_per_byte: u64,
     /// Pages read that were never written.
     pub unwritten_reads: u64,
     /// Map units that the host wrote.
@@ -115,7 +116,7 @@ impl<P: Probe> Books<P> {
             since: 0,
             map_access_ns: if per_op { energy.dram.map_access_ns } else { 0 },
             page_data_ns: if per_op { energy.dram.page_data_ns } else { 0 },
-            interface_ns_per_byte: 1e3 / energy.host_interface.bandwidth_mb_s,
+            interface_ns_per_byte: (1e3 / energy.host_interface.bandwidth_mb_s * (1u64 << 32) as f64) as u64,
             unwritten_reads: 0,
             host_units: 0,
             collection: Collection::default(),
@@ -146,7 +147,9 @@ impl<P: Probe> Books<P> {
     #[inline(always)]
     pub fn request_admitted(&mut self, now: Nanos, bytes: u64) {
         self.outstanding += 1;
-        self.enter_phase(now);
+        if self.busy_dies == 0 {
+            self.enter_phase(now);
+        }
         let ns = self.interface_ns(bytes);
         self.ledger.host_interface_ns += ns;
         self.meter.host_interface(now, ns);
@@ -156,12 +159,14 @@ impl<P: Probe> Books<P> {
     #[inline(always)]
     pub fn request_left(&mut self, now: Nanos) {
         self.outstanding -= 1;
-        self.enter_phase(now);
+        if self.busy_dies == 0 {
+            self.enter_phase(now);
+        }
     }
 
-    /// Time that `bytes` take over the host interface, by the rate of the price table.
+    /// Time that `bytes` take over the host interface, by the rate of the price table, rounded up to whole nanoseconds.
     pub fn interface_ns(&self, bytes: u64) -> Nanos {
-        (bytes as f64 * self.interface_ns_per_byte).ceil() as Nanos
+        ((u128::from(bytes) * u128::from(self.interface_ns_per_byte) + u128::from(u32::MAX)) >> 32) as Nanos
     }
 
     /// A die starts an operation.
@@ -209,8 +214,11 @@ impl<P: Probe> Books<P> {
     #[inline(always)]
     fn busy_changes(&mut self, now: Nanos, busy: u32) {
         self.elapse(now);
+        let turns = (self.busy_dies == 0) != (busy == 0);
         self.busy_dies = busy;
-        self.enter_phase(now);
+        if turns {
+            self.enter_phase(now);
+        }
     }
 
     #[inline(always)]

@@ -127,6 +127,18 @@ pub enum Error {
     /// The trace is wrong.
     #[error("{0}")]
     Trace(Box<Fault>),
+    /// The report to be priced is none, or is not one that can be.
+    #[error("{0}")]
+    Report(Box<Fault>),
+    /// The user ended the run before it began, while the drive's start state was laid down.
+    #[error("interrupted while the drive's start state was laid down ({done} requests{of_total}); nothing was measured",
+        of_total = total.map(|total| format!(" of {total}")).unwrap_or_default())]
+    Interrupted {
+        /// Requests done.
+        done: u64,
+        /// Requests that there would have been, if that is known.
+        total: Option<u64>,
+    },
     /// A file could not be read or written.
     #[error("{path}: {source}")]
     Io {

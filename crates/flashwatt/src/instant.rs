@@ -88,10 +88,10 @@ impl<'a> Instant<'a> {
         for at in 0..self.ops.len() {
             let op = self.ops[at];
             match op.kind {
-                OpKind::Read => self.array.start_read(op.ppn),
+                OpKind::Read => self.array.start_read(self.geometry.place(op.ppn)),
                 OpKind::Program => self.program(&op),
                 OpKind::Copy | OpKind::Copyback => {
-                    self.array.start_read(op.source);
+                    self.array.start_read(self.geometry.place(op.source));
                     self.program(&op);
                 }
                 OpKind::Erase => self.erase(&op),
@@ -100,10 +100,11 @@ impl<'a> Instant<'a> {
     }
 
     fn program(&mut self, op: &PlannedOp) {
-        self.array.plan_program(op.ppn, OpId(0));
-        self.array.start_program(op.ppn);
-        if self.array.end_program(op.ppn) {
-            self.brain.blocks.close(self.geometry.block_of(op.ppn));
+        let at = self.geometry.place(op.ppn);
+        self.array.plan_program(at, OpId(0));
+        self.array.start_program(at);
+        if self.array.end_program(at) {
+            self.brain.blocks.close(at.block);
         }
     }
 

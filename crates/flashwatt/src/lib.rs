@@ -1,4 +1,50 @@
 //! FlashWatt: an event-driven SSD simulator that accounts for every joule.
+//!
+//! # A request, down once and up once
+//!
+//! ```text
+//! workload ── host link ── Ftl::{read, write, trim}(Extent, Context, &mut Plan)      decides; owns the map
+//!    ^  ^                    └─ asks gc / wear: choose(&BlockView) -> Choice
+//!    │  │        Plan ── Controller     when: channels, dies, delays, classes; asks for background work step by step
+//!    │  │                  ├─ Array     the flash as it is now, and the referee of its rules
+//!    │  │                  └─ Books     ledger (integer ns), meter (current as it changes), series, probes
+//!    │  └─ done ── request completes ── latency histogram
+//!    └──────────── at the end: price(ledger, table) -> Report
+//! ```
+//!
+//! # A worked run
+//!
+//! ```
+//! use flashwatt::{RunOptions, config, run};
+//!
+//! // One 32 KiB write to an idle drive of 4 channels with 4 dies each: eight pages on eight dies.
+//! let text = r#"
+//!     [device]
+//!     preset = "energysim"
+//!     channels = 4
+//!     ways = 4
+//!     [workload.uniform]
+//!     requests = 1
+//!     request_bytes = 32768
+//!     align_bytes = 4096
+//! "#;
+//! let config = config::load(text, "example.toml", &[])?;
+//! let report = run(&config, &RunOptions::default(), &mut |_progress| true)?;
+//!
+//! // The pages start 30 µs apart (channel switch delay); the last one is moved in and programmed in 82 + 900 µs.
+//! assert_eq!(report.latency_ns.write.max, Some((7 * 30 + 82 + 900) * 1_000));
+//! // A program costs 20 mA × 3.3 V × 900 µs = 59.4 µJ.
+//! assert!((report.energy_j.nand.program - 8.0 * 59.4e-6).abs() < 1e-12);
+//! # Ok::<(), flashwatt::Error>(())
+//! ```
+//!
+//! # Where to read on
+//!
+//! [`sim`] is the loop and the file to read first. [`controller`] says when things happen, [`ftl`] what happens, [`energy`]
+//! what it costs, [`device::array`] what is allowed. A new victim policy is one file in [`gc`] and one line in its registry.
+//!
+//! The engine is deterministic: one configuration and seed, one report, to the byte. It reads no clock, starts no thread and
+//! prints nothing.
 
 pub mod books;
 pub mod brain;
@@ -15,6 +61,7 @@ mod mem;
 pub mod probe;
 pub mod registry;
 pub mod report;
+mod reprice;
 pub mod rng;
 pub mod run;
 pub mod sim;
@@ -24,6 +71,8 @@ pub mod wear;
 pub mod workload;
 
 pub use error::{Error, Fault, Place};
+pub use registry::list;
 pub use report::Report;
+pub use reprice::reprice;
 pub use run::{RunOptions, run};
 pub use sim::Progress;

@@ -69,14 +69,13 @@ impl Probe for () {}
 /// the measured window ends; `end` (an `end_ns`); and `map`, `map_accesses` of it for a request or for background work.
 pub struct OpLog<W: Write> {
     out: W,
-    geometry: crate::device::Geometry,
     error: Option<std::io::Error>,
 }
 
 impl<W: Write> OpLog<W> {
     /// A log that goes to `out`.
-    pub fn new(out: W, geometry: crate::device::Geometry) -> Self {
-        let mut log = OpLog { out, geometry, error: None };
+    pub fn new(out: W) -> Self {
+        let mut log = OpLog { out, error: None };
         log.line(format_args!(
             "record,cause,die,block,page,start_ns,array_start_ns,array_end_ns,out_start_ns,end_ns,map_accesses,bytes"
         ));
@@ -100,8 +99,6 @@ impl<W: Write> OpLog<W> {
 impl<W: Write> Probe for OpLog<W> {
     fn op_ended(&mut self, record: &OpRecord) {
         let (op, t) = (record.op, record.times);
-        let block = self.geometry.block_of(op.ppn);
-        let page = self.geometry.unit_in_block(op.ppn) / self.geometry.units_per_page;
         let (array_end, out_start) = match op.kind {
             OpKind::Read | OpKind::Copy => (t.array_end, t.out_start),
             OpKind::Copyback => (t.array_end, t.end),
@@ -111,9 +108,9 @@ impl<W: Write> Probe for OpLog<W> {
             "{},{},{},{},{},{},{},{},{},{},,",
             op.kind.name(),
             op.cause.name(),
-            op.die,
-            block,
-            page,
+            op.at.die,
+            op.at.block,
+            op.at.page,
             t.start,
             t.array_start,
             array_end,

@@ -1,6 +1,8 @@
 //! The result of a run: what `report.json` holds. Versioned; the engine prints nothing.
 
-use serde::Serialize;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
 
 use crate::books::Window;
 use crate::brain::Brain;
@@ -120,7 +122,7 @@ pub struct LatencyReport {
 }
 
 /// Requests over time; megabytes are 10^6 bytes.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Throughput {
     pub simulated_s: f64,
@@ -264,12 +266,12 @@ pub struct Parallelism {
 }
 
 /// The books: integers only.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LedgerReport {
     /// Dies in the drive.
     pub dies: u32,
     /// Die-nanoseconds by state and cause.
-    pub die_ns: std::collections::BTreeMap<&'static str, std::collections::BTreeMap<&'static str, u64>>,
+    pub die_ns: BTreeMap<String, BTreeMap<String, u64>>,
     /// Elapsed time by what the drive was doing.
     pub elapsed_ns: Elapsed,
     /// Time that DRAM operations took (rule `per_op`).
@@ -281,7 +283,7 @@ pub struct LedgerReport {
 }
 
 /// Elapsed time by what the drive was doing.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Elapsed {
     /// At least one die busy.
     pub busy: u64,
@@ -334,7 +336,11 @@ impl Report {
                 merges: None,
             },
             gc: gc(&counted),
-            efficiency: efficiency(&outcome, &priced, &throughput),
+            efficiency: Efficiency::new(
+                outcome.completed.read_bytes + outcome.completed.write_bytes,
+                &priced,
+                &throughput,
+            ),
             power_w: Power {
                 mean: priced.mean_w,
                 peak: Some(counted.reading.peak_w),
@@ -347,11 +353,7 @@ impl Report {
                 time_at_peak_ns: Some(counted.reading.at_peak_ns),
             },
             parallelism: parallelism(&counted.ledger),
-            energy_total_j: AccountingTotals {
-                always_on: priced.totals_j[0],
-                flash_off: priced.totals_j[1],
-                busy_only: priced.totals_j[2],
-            },
+            energy_total_j: AccountingTotals::new(&priced),
             energy_j: priced.energy_j,
             energy_by_cause_j: priced.by_cause,
             energy_integral_j: counted.reading.energy_j,
@@ -476,13 +478,23 @@ fn gc(window: &Window) -> GcReport {
     }
 }
 
-fn efficiency(outcome: &Outcome, priced: &Priced, throughput: &Throughput) -> Efficiency {
-    let mb = (outcome.completed.read_bytes + outcome.completed.write_bytes) as f64 * 1e-6;
-    let joules = priced.energy_j.total;
-    Efficiency {
-        mb_per_j: (joules > 0.0).then(|| mb / joules),
-        j_per_gb: (mb > 0.0).then(|| joules / mb * 1e3),
-        iops_per_w: (priced.mean_w > 0.0).then(|| throughput.iops / priced.mean_w),
+impl AccountingTotals {
+    pub(crate) fn new(priced: &Priced) -> Self {
+        let [always_on, flash_off, busy_only] = priced.totals_j;
+        AccountingTotals { always_on, flash_off, busy_only }
+    }
+}
+
+impl Efficiency {
+    /// Of a window in which so many bytes were read and written.
+    pub(crate) fn new(bytes: u64, priced: &Priced, throughput: &Throughput) -> Self {
+        let mb = bytes as f64 * 1e-6;
+        let joules = priced.energy_j.total;
+        Efficiency {
+            mb_per_j: (joules > 0.0).then(|| mb / joules),
+            j_per_gb: (mb > 0.0).then(|| joules / mb * 1e3),
+            iops_per_w: (priced.mean_w > 0.0).then(|| throughput.iops / priced.mean_w),
+        }
     }
 }
 
@@ -501,11 +513,12 @@ fn parallelism(ledger: &Ledger) -> Parallelism {
 
 fn ledger_report(ledger: &Ledger) -> LedgerReport {
     let by_cause = |state: DieState| {
-        Cause::ALL.iter().map(|&cause| (cause.name(), ledger.die_ns[state as usize][cause as usize])).collect()
+        let ns = |&cause: &Cause| (cause.name().to_string(), ledger.die_ns[state as usize][cause as usize]);
+        Cause::ALL.iter().map(ns).collect()
     };
     LedgerReport {
         dies: ledger.dies,
-        die_ns: DieState::ALL[1..].iter().map(|&state| (state.name(), by_cause(state))).collect(),
+        die_ns: DieState::ALL[1..].iter().map(|&state| (state.name().to_string(), by_cause(state))).collect(),
         elapsed_ns: Elapsed {
             busy: ledger.elapsed_ns[Phase::Busy as usize],
             outstanding: ledger.elapsed_ns[Phase::Outstanding as usize],

@@ -36,7 +36,7 @@ const AUTOMATIC_START_NS: Nanos = 1_000;
 /// the report says `interrupted`.
 ///
 /// # Errors
-/// Whatever keeps the run from starting. What goes wrong later (a malformed record in the middle of a trace) ends the run
+/// Whatever keeps the run from starting, [`Error::Interrupted`] while a start state is laid down included. What goes wrong later (a malformed record in the middle of a trace) ends the run
 /// and is told by [`Report::status`], so that nothing of what was simulated is lost.
 pub fn run(
     config: &Config,
@@ -57,12 +57,12 @@ pub fn run_with(
     workload: &mut dyn Workload,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Report, Error> {
-    let drive = Drive::new(config)?;
+    let drive = Drive::prepared(config, progress)?;
     match &options.op_log {
         None => drive.run(config, options, workload, (), progress).map(|(report, ())| report),
         Some(path) => {
             let io = |source| Error::Io { path: path.display().to_string(), source };
-            let log = OpLog::new(BufWriter::new(File::create(path).map_err(io)?), drive.geometry.clone());
+            let log = OpLog::new(BufWriter::new(File::create(path).map_err(io)?));
             let (report, mut log) = drive.run(config, options, workload, log, progress)?;
             log.take_error().map_or(Ok(report), |source| Err(io(source)))
         }
@@ -80,28 +80,33 @@ pub struct Drive {
 impl Drive {
     /// Lays down the start state that a configuration asks for.
     pub fn new(config: &Config) -> Result<Self, Error> {
+        Self::prepared(config, &mut |_| true)
+    }
+
+    /// As [`Self::new`]; `progress` is told how far it is, and ends it by answering `false`.
+    pub fn prepared(config: &Config, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Self, Error> {
         let geometry = Geometry::new(&config.device, map_unit_bytes(config));
         let brain = Brain::new(config, &geometry);
         let array = Array::new(geometry.clone(), config.device.nand.program_order);
         let mut drive = Drive { geometry, brain, array, warnings: Vec::new() };
-        drive.precondition(config)?;
+        drive.precondition(config, progress)?;
         drive.array.reset_wear();
         Ok(drive)
     }
 
-    fn precondition(&mut self, config: &Config) -> Result<(), Error> {
+    fn precondition(&mut self, config: &Config, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<(), Error> {
         match &config.run.precondition {
             Precondition::Empty => Ok(()),
             Precondition::Filled => {
                 self.fill();
                 Ok(())
             }
-            Precondition::Steady => self.steady(config),
+            Precondition::Steady => self.steady(config, progress),
             Precondition::Workload(workload) => {
                 self.fill();
                 let mut workload =
                     workload::open(workload, config.device.logical_bytes, config.run.seed ^ STEADY_SEED)?;
-                self.run_instantly(workload.as_mut())
+                self.run_instantly(workload.as_mut(), progress)
             }
         }
     }
@@ -111,7 +116,7 @@ impl Drive {
     }
 
     /// From theory where there is one; else by running the translation layer until every block has been erased some times.
-    fn steady(&mut self, config: &Config) -> Result<(), Error> {
+    fn steady(&mut self, config: &Config, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<(), Error> {
         let brain = &mut self.brain;
         if brain.ftl.fill_steady(&mut brain.blocks, &mut self.array, &mut brain.rng) {
             return Ok(());
@@ -133,18 +138,28 @@ impl Drive {
             },
             config.run.seed ^ STEADY_SEED,
         );
-        self.run_instantly(&mut workload)
+        self.run_instantly(&mut workload, progress)
     }
 
-    fn run_instantly(&mut self, workload: &mut dyn Workload) -> Result<(), Error> {
+    fn run_instantly(
+        &mut self,
+        workload: &mut dyn Workload,
+        progress: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<(), Error> {
         let mut instant = Instant::new(&self.geometry, &mut self.brain, &mut self.array);
-        let mut now = 0;
+        let (mut now, mut done) = (0, 0);
+        let total = workload.len_hint();
         loop {
             match workload.next(now)? {
                 Next::Request(request) => {
                     let request = Request { arrival_ns: now, ..request };
                     instant.request(&request).map_err(|_| no_room())?;
                     workload.done(now);
+                    done += 1;
+                    let told = Progress { preparing: true, requests_done: done, requests_total: total, now_ns: 0 };
+                    if done % REQUESTS_PER_PROGRESS == 0 && !progress(&told) {
+                        return Err(Error::Interrupted { done, total });
+                    }
                 }
                 Next::WaitUntil(at) => now = at,
                 Next::WaitForCompletion => unreachable!("every request has completed"),
@@ -192,6 +207,8 @@ impl Drive {
 
 /// How often the whole drive is overwritten to reach the steady state by brute force.
 const STEADY_TURNOVERS: u64 = 4;
+/// How often progress is told while a start state is laid down.
+const REQUESTS_PER_PROGRESS: u64 = 1 << 14;
 /// Keeps the draws of a start state apart from those of the run.
 const STEADY_SEED: u64 = 0x5eed_57a7e;
 

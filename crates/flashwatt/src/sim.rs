@@ -48,6 +48,7 @@ pub struct Sim<'w, P: Probe> {
     left_in_stage: u64,
     ended_stages: Vec<(Stage, Completed, Window)>,
     requests_done: u64,
+    requests_total: Option<u64>,
     measure: Span,
     events: MoreEvents,
 }
@@ -147,6 +148,8 @@ pub enum End {
 /// How far a run is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
+    /// A start state is being laid down; the requests are those that do it, and no time is simulated.
+    pub preparing: bool,
     /// Requests completed, warm-up and all.
     pub requests_done: u64,
     /// Requests that there will be, if that is known.
@@ -173,6 +176,7 @@ impl<'w, P: Probe> Sim<'w, P> {
             hw: Hardware { array, books: Books::new(config, geometry.dies, series, probe) },
             brain,
             controller,
+            requests_total: config.run.requests(workload.len_hint()),
             workload,
             link: Link::new(&config.device.host_link),
             now: 0,
@@ -320,7 +324,8 @@ impl<'w, P: Probe> Sim<'w, P> {
     }
 
     fn progress(&self) -> Progress {
-        Progress { requests_done: self.requests_done, requests_total: self.workload.len_hint(), now_ns: self.now }
+        let (requests_done, requests_total) = (self.requests_done, self.requests_total);
+        Progress { preparing: false, requests_done, requests_total, now_ns: self.now }
     }
 
     // ---------------------------------------------------------------- requests
@@ -355,8 +360,8 @@ impl<'w, P: Probe> Sim<'w, P> {
     #[inline(always)]
     fn prefetch(&self) {
         if let Some(upcoming) = self.workload.upcoming() {
-            let lpn = |bytes: u64| Lpn((bytes / u64::from(self.geometry.unit_bytes)) as u32);
-            let (far, near) = (lpn(upcoming.far_bytes), lpn(upcoming.near_bytes));
+            let far = self.geometry.lpn_of_byte(upcoming.far_bytes);
+            let near = self.geometry.lpn_of_byte(upcoming.near_bytes);
             self.brain.ftl.prefetch(far, near, &self.brain.blocks, &self.hw.array);
         }
     }

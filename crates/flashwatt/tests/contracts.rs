@@ -258,11 +258,11 @@ fn run_and_check(config: &Config, requests: &[Request]) {
 /// The rules of buses, dies and pages, checked on what was done, without the engine's referee.
 fn check_log(config: &Config, geometry: &Geometry, ops: &[Done]) {
     for die in (0..geometry.dies).map(DieId) {
-        apart(ops.iter().filter(|d| d.op.die == die).map(|d| (d.t.start, d.t.end)).collect(), 0, "on a die");
+        apart(ops.iter().filter(|d| d.op.at.die == die).map(|d| (d.t.start, d.t.end)).collect(), 0, "on a die");
     }
     let timing = &config.device.timing;
     for channel in 0..geometry.channels {
-        let on = ops.iter().filter(|d| geometry.channel_of(d.op.die).0 == channel);
+        let on = ops.iter().filter(|d| geometry.channel_of(d.op.at.die).0 == channel);
         let bus = on.flat_map(|d| {
             [
                 (d.t.start, d.t.array_start),
@@ -295,8 +295,8 @@ fn apart(mut intervals: Vec<(Nanos, Nanos)>, least: Nanos, what: &str) {
 /// Pages are programmed once between two erases, in order if the chip asks for it, and read in between; nothing is erased
 /// under a program that replaces one of its pages.
 fn check_pages(config: &Config, geometry: &Geometry, ops: &[Done]) {
-    let block_of = |d: &Done| geometry.block_of(d.op.ppn);
-    let page_of = |ppn| geometry.page_of(ppn);
+    let block_of = |d: &Done| d.op.at.block;
+    let page_of = |d: &Done| (d.op.at.block, d.op.at.page);
     for erase in ops.iter().filter(|d| d.op.kind == OpKind::Erase) {
         let needs =
             |d: &&Done| d.op.seq < erase.op.seq && (d.op.replaces == block_of(erase) || block_of(d) == block_of(erase));
@@ -316,17 +316,16 @@ fn check_pages(config: &Config, geometry: &Geometry, ops: &[Done]) {
                 programmed.clear();
                 continue;
             }
-            let page = page_of(done.op.ppn);
-            assert!(!programmed.contains(&page), "page {page} is programmed twice");
+            let page = page_of(done);
+            assert!(!programmed.contains(&page), "page {page:?} is programmed twice");
             let ascending = config.device.nand.program_order == ProgramOrder::Ascending;
-            assert!(!ascending || programmed.last().is_none_or(|last| *last < page), "page {page} out of order");
+            assert!(!ascending || programmed.last().is_none_or(|last| *last < page), "page {page:?} out of order");
             programmed.push(page);
         }
     }
     for read in ops.iter().filter(|d| d.op.kind == OpKind::Read) {
-        let page = page_of(read.op.ppn);
-        let same =
-            ops.iter().filter(|d| d.op.kind == OpKind::Program && page_of(d.op.ppn) == page && d.op.seq < read.op.seq);
+        let page = page_of(read);
+        let same = ops.iter().filter(|d| d.op.kind == OpKind::Program && page_of(d) == page && d.op.seq < read.op.seq);
         if let Some(program) = same.max_by_key(|d| d.op.seq) {
             assert!(program.t.end <= read.t.start, "a read before the program of its page");
         }

@@ -287,8 +287,12 @@ fn f11_ledger_is_the_log() {
         assert_eq!(elapsed.busy + elapsed.outstanding, union(&active), "{name}: active");
         assert_eq!(elapsed.busy + elapsed.outstanding + elapsed.quiet, end - begin, "{name}: all");
         for die in 0..report.ledger.dies {
-            let mine: Vec<_> =
-                log.ops.iter().filter(|done| done.op.die.0 == die).map(|done| clip(done.t.start, done.t.end)).collect();
+            let mine: Vec<_> = log
+                .ops
+                .iter()
+                .filter(|done| done.op.at.die.0 == die)
+                .map(|done| clip(done.t.start, done.t.end))
+                .collect();
             let sum: u64 = mine.iter().map(|(from, to)| to - from).sum();
             assert_eq!(sum, union(&mine), "{name}, die {die}: one operation at a time");
         }

@@ -390,7 +390,7 @@ fn probe_read_modify_write() {
             let (_, log) = play(&drive(&["device.channels=2", &key]), &[half_write(0, 1)]);
             let read = log.all(OpKind::Read, Cause::Host)[0];
             let program = log.all(OpKind::Program, Cause::Host)[0];
-            assert_eq!((read.op.die.0, program.op.die.0), (1, 0));
+            assert_eq!((read.op.at.die.0, program.op.at.die.0), (1, 0));
             assert_eq!((read.t.start, read.t.end, program.t.start), (0, R + more, R + more));
         }
     }
@@ -475,7 +475,7 @@ fn worn_out_block(valid: u64) -> Vec<Request> {
 }
 
 fn gc_ops(log: &Log, kind: OpKind) -> Vec<Done> {
-    log.all(kind, Cause::Gc).into_iter().filter(|done| done.op.die.0 == 0).collect()
+    log.all(kind, Cause::Gc).into_iter().filter(|done| done.op.at.die.0 == 0).collect()
 }
 
 /// Law 6b, 6d: a copy programs when its read has ended, and the erase follows when the last copy has: on one die each
@@ -526,7 +526,7 @@ fn probe_erase_waits_for_a_replacing_program() {
             let (_, log) = play(&drive(&[GC_DRIVE[0], GC_DRIVE[1], &key]), &requests);
             assert!(gc_ops(&log, OpKind::Read).is_empty(), "nothing of the victim is left to be copied");
             let replacing = log.all(OpKind::Program, Cause::Host)[17];
-            assert_eq!((replacing.op.die.0, replacing.op.replaces.0), (1, 0));
+            assert_eq!((replacing.op.at.die.0, replacing.op.replaces.0), (1, 0));
             let erase = gc_ops(&log, OpKind::Erase)[0];
             assert_eq!(erase.t.start, replacing.t.end, "at the very instant");
             assert_eq!(erase.t.start, LATE + 3 * R + P + more * moves);
@@ -550,7 +550,7 @@ fn probe_erase_waits_for_a_read() {
         assert_eq!(erase.t.end - erase.t.start, COMMAND + ERASE);
         if with_read {
             let read = log.all(OpKind::Read, Cause::Host)[1];
-            assert_eq!(read.op.ppn.0, 7, "the page where it was before the copy");
+            assert_eq!((read.op.at.block.0, read.op.at.page), (0, 7), "the page where it was before the copy");
             assert_eq!((read.t.start, read.t.end), (LATE + 2 * R + P, erase.t.start));
         }
         erase.t.start - LATE

@@ -41,12 +41,14 @@ mod layers;
 mod node;
 mod parse;
 mod presets;
+mod prices;
 pub mod raw;
 mod resolve;
 
 pub use capacity::spare_needed;
 pub use parse::load;
 pub use presets::{DEFAULT_PRESET, PRESETS, preset};
+pub(crate) use prices::prices;
 
 /// A valid, complete configuration. Every field has its final value; the report carries it whole.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -259,7 +261,7 @@ pub enum Dispatch {
 }
 
 /// The price table: currents in µA, voltages in mV.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Energy {
     /// How currents become power.
     pub mode: EnergyMode,
@@ -278,7 +280,7 @@ pub struct Energy {
 }
 
 /// How currents become power.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EnergyMode {
     /// Each part at its own voltage.
@@ -309,8 +311,15 @@ pub enum DramRule {
     PerOp,
 }
 
+/// The names of [`Dispatch`], and one line about each.
+pub const DISPATCH: &[(&str, &str)] = &[
+    ("in_order", "as planned, first in first out on each die; background work when nothing else is planned for it"),
+    ("reads_first", "host and map reads before everything else, which goes as planned"),
+    ("out_of_order", "by class (host read, map, host write, merge and gc, erase), then as planned"),
+];
+
 /// A part with two states.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
     /// µA while active.
     pub active_ua: u32,
@@ -321,7 +330,7 @@ pub struct Part {
 }
 
 /// The DRAM.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dram {
     /// Its two states.
     pub part: Part,
@@ -332,7 +341,7 @@ pub struct Dram {
 }
 
 /// A flash die.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NandEnergy {
     /// µA while reading from the array.
     pub read_ua: u32,
@@ -349,7 +358,7 @@ pub struct NandEnergy {
 }
 
 /// The host interface.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HostInterface {
     /// µA while data moves.
     pub active_ua: u32,
@@ -479,6 +488,20 @@ pub struct Run {
     pub measure: Span,
     /// The energy of the drain is part of the totals.
     pub count_drain: bool,
+}
+
+impl Run {
+    /// Requests that a run takes, warm-up and all, of a workload that offers so many; none if only the run will tell.
+    pub fn requests(&self, offered: Option<u64>) -> Option<u64> {
+        let asked = match (self.warmup, self.measure) {
+            (_, Span { requests: None, ns: None }) => return offered,
+            (Span { requests, ns: None }, Span { requests: Some(measured), ns: None }) => {
+                measured.saturating_add(requests.unwrap_or(0))
+            }
+            _ => return None,
+        };
+        Some(offered.map_or(asked, |offered| offered.min(asked)))
+    }
 }
 
 /// The drive's state at the start.

@@ -47,7 +47,7 @@ pub fn load(text: &str, file_name: &str, sets: &[String]) -> Result<Config, Erro
 }
 
 /// One layer without the keys that are wrong by themselves: those are faults.
-fn layer(parsed: Result<Node, Vec<Fault>>, origin: Origin, faults: &mut Vec<Fault>) -> Node {
+pub(super) fn layer(parsed: Result<Node, Vec<Fault>>, origin: Origin, faults: &mut Vec<Fault>) -> Node {
     match parsed {
         Ok(mut node) => {
             prune_faults(&mut node, faults);
@@ -99,7 +99,7 @@ fn unknown_preset(name: &str, asked: Option<&Node>) -> Fault {
 }
 
 /// In the order in which a reader meets them: the file by lines, then the overrides.
-fn listed(mut faults: Vec<Fault>) -> Vec<Fault> {
+pub(super) fn listed(mut faults: Vec<Fault>) -> Vec<Fault> {
     faults.sort_by_key(|fault| (fault.place.file.as_deref() == Some("--set"), fault.place.line));
     faults.dedup();
     if faults.len() >= FAULTS_MAX {

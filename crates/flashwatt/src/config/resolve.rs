@@ -19,7 +19,7 @@ use crate::units::Nanos;
 mod energy;
 mod workload;
 
-use energy::energy;
+pub(super) use energy::energy;
 use workload::{Bounds, trace, uniform, workload};
 
 /// No phase, delay or gap lasts longer: 1000 s.

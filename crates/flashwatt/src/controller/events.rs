@@ -9,12 +9,14 @@ use crate::units::Nanos;
 
 const NEVER: u64 = u64::MAX;
 
-/// A tournament tree over resources.
+/// A tournament tree over resources: four children to a node, so that a walk up is short.
 pub struct Events {
-    /// `tree[leaves + r]` is resource r's key, `tree[i]` the lesser of `tree[2i]` and `tree[2i + 1]`.
+    /// Node 0 is the root, node i's children are 4i + 1 to 4i + 4, resource r's leaf is `first_leaf` + r. Each inner node holds
+    /// the least key below it.
     tree: Table<u64>,
-    leaves: usize,
+    first_leaf: usize,
     shift: u32,
+    mask: u64,
     /// The leaf that was taken last and not set again yet; its key is void. Most resources set their next event at once,
     /// and one walk up the tree does for both.
     taken: Option<u32>,
@@ -23,8 +25,13 @@ pub struct Events {
 impl Events {
     /// No events, for `resources` resources.
     pub fn new(resources: usize) -> Self {
-        let leaves = resources.next_power_of_two().max(2);
-        Events { tree: vec![NEVER; 2 * leaves].into(), leaves, shift: leaves.trailing_zeros(), taken: None }
+        let mut leaves = 4;
+        while leaves < resources {
+            leaves *= 4;
+        }
+        let first_leaf = (leaves - 1) / 3;
+        let shift = resources.max(2).next_power_of_two().trailing_zeros();
+        Events { tree: vec![NEVER; first_leaf + leaves].into(), first_leaf, shift, mask: (1 << shift) - 1, taken: None }
     }
 
     /// The last instant that can be told.
@@ -39,7 +46,7 @@ impl Events {
         let key = at << self.shift | u64::from(resource);
         if self.taken == Some(resource) {
             self.taken = None;
-        } else if self.tree[self.leaves + resource as usize] == NEVER {
+        } else if self.tree[self.first_leaf + resource as usize] == NEVER {
             return self.enter(resource, key);
         }
         self.update(resource, key);
@@ -51,8 +58,8 @@ impl Events {
         if let Some(resource) = self.taken.take() {
             self.update(resource, NEVER);
         }
-        let key = self.tree[1];
-        (key != NEVER).then(|| (key >> self.shift, (key & (self.leaves as u64 - 1)) as u32))
+        let key = self.tree[0];
+        (key != NEVER).then(|| (key >> self.shift, (key & self.mask) as u32))
     }
 
     /// Takes the event that [`Self::peek`] gave.
@@ -69,23 +76,28 @@ impl Events {
     /// Sets a key where there was none: the walk up ends where an earlier event is in the way, mostly at once.
     #[inline(always)]
     fn enter(&mut self, resource: u32, key: u64) {
-        let mut at = self.leaves + resource as usize;
-        while at > 0 && self.tree[at] > key {
+        let mut at = self.first_leaf + resource as usize;
+        self.tree[at] = key;
+        while at > 0 {
+            at = (at - 1) >> 2;
+            if self.tree[at] <= key {
+                return;
+            }
             self.tree[at] = key;
-            at >>= 1;
         }
     }
 
+    /// Sets a key and finds the least ones above it anew.
     #[inline(always)]
     fn update(&mut self, resource: u32, key: u64) {
-        let mut at = self.leaves + resource as usize;
-        let tree = &mut self.tree;
-        tree[at] = key;
-        let mut least = key;
-        while at > 1 {
-            least = least.min(tree[at ^ 1]);
-            at >>= 1;
-            tree[at] = least;
+        let mut at = self.first_leaf + resource as usize;
+        self.tree[at] = key;
+        while at > 0 {
+            at = (at - 1) >> 2;
+            let child = 4 * at + 1;
+            let first = self.tree[child].min(self.tree[child + 1]);
+            let second = self.tree[child + 2].min(self.tree[child + 3]);
+            self.tree[at] = first.min(second);
         }
     }
 }

@@ -11,7 +11,7 @@ mod queues;
 use crate::books::Books;
 use crate::brain::Brain;
 use crate::config::{self, Dispatch};
-use crate::device::{Array, Geometry};
+use crate::device::{Array, Geometry, Place};
 use crate::energy::DieState;
 use crate::energy::ledger::OpTimes;
 use crate::ftl::{OpKind, Plan, PlannedOp};
@@ -95,7 +95,7 @@ impl Controller {
     #[inline]
     pub fn wake(&mut self, die: DieId, brain: &Brain) {
         if self.dies[die.idx()].background == 0 && brain.ftl.wants_background(die, &brain.blocks) {
-            self.set_ready(die, if self.preemptible { Queue::Job } else { Queue::UrgentJob }, true);
+            self.set_ready(die, if self.preemptible { Queue::Job } else { Queue::UrgentJob });
         }
     }
 
@@ -138,9 +138,8 @@ impl Controller {
             kind,
             cause: planned.cause,
             queue: queues::queue_of(planned, self.policy, urgent),
-            ppn,
+            at: self.geometry.place(ppn),
             other,
-            die: self.geometry.die_of(ppn),
             request,
             replaces: planned.replaces,
         })
@@ -149,21 +148,21 @@ impl Controller {
     /// Finds out what a new operation has to wait for, and holds the blocks that it needs.
     #[inline(always)]
     fn attach(&mut self, id: OpId, planned: &PlannedOp, array: &mut Array) {
+        let at = self.ops[id].at;
         match planned.kind {
-            OpKind::Read => self.attach_read(id, planned.ppn, array),
-            OpKind::Program => self.attach_program(id, planned.ppn, array),
+            OpKind::Read => self.attach_read(id, at, array),
+            OpKind::Program => self.attach_program(id, at, array),
             OpKind::Copy => {
-                self.attach_read(id, planned.source, array);
-                array.plan_program(planned.ppn, id); // the order of programs is looked at when the read has ended
+                self.attach_read(id, at, array);
+                array.plan_program(self.geometry.place(planned.ppn), id); // the order of programs is looked at when the read has ended
             }
             OpKind::Copyback => {
-                self.attach_read(id, planned.source, array);
-                self.attach_program(id, planned.ppn, array);
+                self.attach_read(id, self.geometry.place(planned.source), array);
+                self.attach_program(id, at, array);
             }
             OpKind::Erase => {
-                let block = self.geometry.block_of(planned.ppn);
-                if array.holds(block) > 0 {
-                    array.wait_for_release(block, id);
+                if array.holds(at.block) > 0 {
+                    array.wait_for_release(at.block, id);
                     self.ops[id].blockers += 1;
                 }
             }
@@ -177,10 +176,10 @@ impl Controller {
     }
 
     #[inline(always)]
-    fn attach_read(&mut self, id: OpId, ppn: Ppn, array: &mut Array) {
-        array.hold(self.geometry.block_of(ppn));
-        if !array.is_programmed(ppn) {
-            match array.pending_program(ppn) {
+    fn attach_read(&mut self, id: OpId, at: Place, array: &mut Array) {
+        array.hold(at.block);
+        if !array.is_programmed(at) {
+            match array.pending_program(at) {
                 Some(program) => self.wait(id, program, Until::End, array),
                 None => unreachable!("a read was planned of a page that holds nothing"),
             }
@@ -188,15 +187,15 @@ impl Controller {
     }
 
     #[inline(always)]
-    fn attach_program(&mut self, id: OpId, ppn: Ppn, array: &mut Array) {
-        array.plan_program(ppn, id);
-        self.keep_order(id, ppn, array);
+    fn attach_program(&mut self, id: OpId, at: Place, array: &mut Array) {
+        array.plan_program(at, id);
+        self.keep_order(id, at, array);
     }
 
     /// A program waits for the one before it in its block to start, unless it comes behind that one in any case.
     #[inline(always)]
-    fn keep_order(&mut self, id: OpId, ppn: Ppn, array: &Array) {
-        if let Some(before) = array.program_before(ppn) {
+    fn keep_order(&mut self, id: OpId, at: Place, array: &Array) {
+        if let Some(before) = array.program_before(at) {
             let (mine, other) = (self.ops[id].queue, &self.ops[before]);
             let goes_first = other.queue == mine && (other.blockers == 0 || self.is_ordered(mine));
             if !goes_first {
@@ -226,7 +225,7 @@ impl Controller {
                 self.unlink(id);
             }
             self.ops[id].queue = queue;
-            if let Some(before) = op.programs().and_then(|ppn| array.program_before(ppn)) {
+            if let Some(before) = op.programs(&self.geometry).and_then(|at| array.program_before(at)) {
                 self.promote(before, queue, array);
             }
             if is_linked {
@@ -245,7 +244,7 @@ impl Controller {
         }
         if op.blockers == 0 {
             if self.is_ordered(self.ops[id].queue) {
-                self.refresh_ordered(self.ops[id].die);
+                self.refresh_ordered(self.ops[id].at.die);
             } else {
                 self.link(id);
             }
@@ -284,16 +283,30 @@ impl Controller {
         brain: &mut Brain,
         hw: &mut Hardware<P>,
     ) -> Option<Ended> {
-        let (channel, way) = self.seat(die);
-        self.touch(channel);
-        let state = &mut self.dies[die.idx()];
+        let state = &self.dies[die.idx()];
         if state.stage == Stage::Array && self.ops[state.running].kind == OpKind::Read {
-            state.stage = Stage::DataWait;
-            self.channels[channel.idx()].data_waits |= 1 << way;
-            hw.books.die(now, DieState::Read, DieState::DataWait);
+            self.read_from_array(now, die, hw);
             return None;
         }
+        self.touch(state.channel);
         self.end(now, die, brain, hw)
+    }
+
+    /// A read's data is in the page register. It moves out at once if the bus is free and nothing else happens at this
+    /// instant that could be older; else the channel is looked at with everything of this instant at hand.
+    #[inline(always)]
+    fn read_from_array<P: Probe>(&mut self, now: Nanos, die: DieId, hw: &mut Hardware<P>) {
+        let (channel, way) = self.seat(die);
+        let state = &mut self.channels[channel.idx()];
+        let alone = state.data_waits == 0 && !state.dirty && now >= state.bus_free_at;
+        if alone && self.events.peek().is_none_or(|(at, _)| at > now) {
+            self.move_die_out(now, channel, die, DieState::Read, hw);
+        } else {
+            self.channels[channel.idx()].data_waits |= 1 << way;
+            self.dies[die.idx()].stage = Stage::DataWait;
+            hw.books.die(now, DieState::Read, DieState::DataWait);
+            self.touch(channel);
+        }
     }
 
     #[inline(always)]
@@ -327,7 +340,7 @@ impl Controller {
         let state = &mut self.dies[die.idx()];
         state.background -= 1;
         if state.background == 0 {
-            self.set_ready(die, if self.preemptible { Queue::Job } else { Queue::UrgentJob }, true);
+            self.set_ready(die, if self.preemptible { Queue::Job } else { Queue::UrgentJob });
         }
     }
 
@@ -337,32 +350,31 @@ impl Controller {
         let op = &mut self.ops[id];
         op.kind = OpKind::Program;
         op.started = false;
-        op.ppn = std::mem::replace(&mut op.other, Ppn::NONE);
-        let ppn = op.ppn;
-        op.die = self.geometry.die_of(ppn);
-        self.keep_order(id, ppn, &hw.array);
+        op.at = self.geometry.place(std::mem::replace(&mut op.other, Ppn::NONE));
+        let at = op.at;
+        self.keep_order(id, at, &hw.array);
         self.enqueue_new(id);
     }
 
     /// What the end of an operation changes on the array, and in what the brain knows of it.
     #[inline(always)]
     fn apply_end<P: Probe>(&mut self, op: &Op, brain: &mut Brain, hw: &mut Hardware<P>) {
-        let block = self.geometry.block_of(op.ppn);
+        let block = op.at.block;
         match op.kind {
             OpKind::Read | OpKind::Copy => self.release(block, &mut hw.array),
             OpKind::Program | OpKind::Copyback => {
                 if op.kind == OpKind::Copyback {
                     self.release(self.geometry.block_of(op.other), &mut hw.array);
                 }
-                if hw.array.end_program(op.ppn) {
+                if hw.array.end_program(op.at) {
                     brain.blocks.close(block);
-                    self.wake(op.die, brain);
+                    self.wake(op.at.die, brain);
                 }
             }
             OpKind::Erase => {
                 hw.array.end_erase(block);
                 brain.erased(block, &hw.array);
-                self.wake(op.die, brain);
+                self.wake(op.at.die, brain);
             }
         }
     }
@@ -478,14 +490,26 @@ impl Controller {
     fn move_out<P: Probe>(&mut self, now: Nanos, channel: ChannelId, hw: &mut Hardware<P>) {
         let waits = self.channels[channel.idx()].data_waits;
         let way = self.oldest(channel, waits, |die| die.running);
+        self.channels[channel.idx()].data_waits &= !(1 << way);
         let die = self.geometry.die_at(channel, way);
+        self.move_die_out(now, channel, die, DieState::DataWait, hw);
+    }
+
+    #[inline(always)]
+    fn move_die_out<P: Probe>(
+        &mut self,
+        now: Nanos,
+        channel: ChannelId,
+        die: DieId,
+        from: DieState,
+        hw: &mut Hardware<P>,
+    ) {
         let end = now + self.timing.page_transfer_ns;
-        let state = &mut self.channels[channel.idx()];
-        state.data_waits &= !(1 << way);
-        state.bus_free_at = end;
-        self.dies[die.idx()].stage = Stage::Out;
-        self.dies[die.idx()].times.out_start = now;
-        hw.books.die(now, DieState::DataWait, DieState::ReadBus);
+        self.channels[channel.idx()].bus_free_at = end;
+        let state = &mut self.dies[die.idx()];
+        state.stage = Stage::Out;
+        state.times.out_start = now;
+        hw.books.die(now, from, DieState::ReadBus);
         self.events.set(die.0, end);
     }
 
@@ -508,7 +532,9 @@ impl Controller {
             let (way, queue) = self.best(channel, candidates);
             let die = self.geometry.die_at(channel, way);
             if queue == Queue::Job as u8 || queue == Queue::UrgentJob as u8 {
-                self.pull(now, die, queue == Queue::UrgentJob as u8, brain, hw);
+                if self.pull(now, die, queue == Queue::UrgentJob as u8, brain, hw) {
+                    return Some(way);
+                }
             } else if let Some(chosen) = self.fair(die, queue) {
                 self.dies[die.idx()].chosen = chosen;
                 return Some(way);
@@ -556,8 +582,8 @@ impl Controller {
         let is_jobs_turn = state.ready & job != 0 && (state.job_is_next || !operations_wait);
         state.job_is_next = !is_jobs_turn;
         if is_jobs_turn {
-            self.set_ready(die, Queue::Job, false);
-            self.set_ready(die, Queue::UrgentJob, true);
+            self.clear_ready(die, Queue::Job);
+            self.set_ready(die, Queue::UrgentJob);
             return None;
         }
         let ready = u64::from(state.ready & !job);
@@ -577,15 +603,22 @@ impl Controller {
     }
 
     /// Asks for the next step of a die's background work; `urgent` steps go before everything else. A die that has none now
-    /// is not asked again until it is woken.
-    fn pull<P: Probe>(&mut self, now: Nanos, die: DieId, urgent: bool, brain: &mut Brain, hw: &mut Hardware<P>) {
-        self.set_ready(die, Queue::Job, false);
-        self.set_ready(die, Queue::UrgentJob, false);
+    /// is not asked again until it is woken. Returns true if the step can start at once and is chosen.
+    fn pull<P: Probe>(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        urgent: bool,
+        brain: &mut Brain,
+        hw: &mut Hardware<P>,
+    ) -> bool {
+        self.clear_ready(die, if urgent { Queue::UrgentJob } else { Queue::Job });
         brain.background(die, &hw.array);
         hw.books.planned(now, &brain.plan);
         debug_assert!(brain.plan.ops().iter().all(|op| self.geometry.die_of(op.ppn) == die));
         self.dies[die.idx()].background += brain.plan.ops().len() as u32;
         self.take_over(&brain.plan, RequestId::NONE, urgent, hw);
+        false
     }
 
     /// Starts the operation that was chosen for a die.
@@ -615,12 +648,12 @@ impl Controller {
     #[inline(always)]
     fn referee(&self, op: &Op, array: &mut Array) {
         match op.kind {
-            OpKind::Read | OpKind::Copy => array.start_read(op.ppn),
-            OpKind::Program => array.start_program(op.ppn),
-            OpKind::Erase => array.start_erase(self.geometry.block_of(op.ppn)),
+            OpKind::Read | OpKind::Copy => array.start_read(op.at),
+            OpKind::Program => array.start_program(op.at),
+            OpKind::Erase => array.start_erase(op.at.block),
             OpKind::Copyback => {
-                array.start_read(op.other);
-                array.start_program(op.ppn);
+                array.start_read(self.geometry.place(op.other));
+                array.start_program(op.at);
             }
         }
     }

@@ -1,8 +1,9 @@
 //! Operations that are planned or under way, and what they wait for.
 
+use crate::device::{Geometry, Place};
 use crate::ftl::{Cause, OpKind};
 use crate::mem::Table;
-use crate::units::{BlockId, DieId, OpId, Ppn, RequestId};
+use crate::units::{BlockId, OpId, Ppn, RequestId};
 
 /// What a die can turn to next, in the order of precedence: its queues of operations, and two places at which background
 /// work is asked for. The numbers are bits of a die's `ready` mask.
@@ -47,12 +48,10 @@ pub struct Op {
     pub blockers: u8,
     /// Is it under way?
     pub started: bool,
-    /// Where to.
-    pub ppn: Ppn,
+    /// Which page, or of which block the first.
+    pub at: Place,
     /// A copyback's source, or where a read's data is to be programmed: see [`Self::turns_into_program`].
     pub other: Ppn,
-    /// On which die.
-    pub die: DieId,
     /// For which request, if for one.
     pub request: RequestId,
     /// The block whose data its program makes obsolete.
@@ -75,11 +74,10 @@ impl Op {
     }
 
     /// The page that it programs, at once or as the second half of a copy.
-    #[inline(always)]
-    pub fn programs(&self) -> Option<Ppn> {
+    pub fn programs(&self, geometry: &Geometry) -> Option<Place> {
         match self.kind {
-            OpKind::Program | OpKind::Copyback => Some(self.ppn),
-            OpKind::Read if self.other.is_some() => Some(self.other),
+            OpKind::Program | OpKind::Copyback => Some(self.at),
+            OpKind::Read if self.other.is_some() => Some(geometry.place(self.other)),
             _ => None,
         }
     }
@@ -128,9 +126,8 @@ impl OpTable {
             queue: new.queue,
             blockers: 0,
             started: false,
-            ppn: new.ppn,
+            at: new.at,
             other: new.other,
-            die: new.die,
             request: new.request,
             replaces: new.replaces,
             next: OpId::NONE,
@@ -255,9 +252,8 @@ pub struct NewOp {
     pub kind: OpKind,
     pub cause: Cause,
     pub queue: Queue,
-    pub ppn: Ppn,
+    pub at: Place,
     pub other: Ppn,
-    pub die: DieId,
     pub request: RequestId,
     pub replaces: BlockId,
 }

@@ -167,7 +167,7 @@ impl Controller {
     /// Puts an operation into its queue, by its plan number.
     #[inline(always)]
     pub(super) fn link(&mut self, id: OpId) {
-        let (die, queue, seq) = (self.ops[id].die, self.ops[id].queue, self.ops[id].seq);
+        let (die, queue, seq) = (self.ops[id].at.die, self.ops[id].queue, self.ops[id].seq);
         let list = self.dies[die.idx()].queues[queue as usize];
         if list.head.is_none() {
             self.ops[id].next = OpId::NONE;
@@ -176,6 +176,7 @@ impl Controller {
             self.ops[id].next = OpId::NONE;
             self.ops[list.tail].next = id;
             self.dies[die.idx()].queues[queue as usize].tail = id;
+            return; // behind others: the head is as ready as it was
         } else {
             self.link_before_younger(id, list);
         }
@@ -184,7 +185,7 @@ impl Controller {
 
     #[cold]
     fn link_before_younger(&mut self, id: OpId, list: List) {
-        let (die, queue, seq) = (self.ops[id].die, self.ops[id].queue, self.ops[id].seq);
+        let (die, queue, seq) = (self.ops[id].at.die, self.ops[id].queue, self.ops[id].seq);
         if self.ops[list.head].seq > seq {
             self.ops[id].next = list.head;
             self.dies[die.idx()].queues[queue as usize].head = id;
@@ -201,7 +202,7 @@ impl Controller {
     /// Takes an operation out of its queue.
     #[inline(always)]
     pub(super) fn unlink(&mut self, id: OpId) {
-        let (die, queue, next) = (self.ops[id].die, self.ops[id].queue, self.ops[id].next);
+        let (die, queue, next) = (self.ops[id].at.die, self.ops[id].queue, self.ops[id].next);
         let list = &mut self.dies[die.idx()].queues[queue as usize];
         if list.head == id {
             list.head = next;
@@ -216,7 +217,7 @@ impl Controller {
 
     #[cold]
     fn unlink_inner(&mut self, id: OpId) {
-        let (die, queue, next) = (self.ops[id].die, self.ops[id].queue, self.ops[id].next);
+        let (die, queue, next) = (self.ops[id].at.die, self.ops[id].queue, self.ops[id].next);
         let mut before = self.dies[die.idx()].queues[queue as usize].head;
         while self.ops[before].next != id {
             before = self.ops[before].next;
@@ -237,19 +238,34 @@ impl Controller {
     #[inline(always)]
     fn mark(&mut self, die: DieId, queue: Queue) {
         let head = self.dies[die.idx()].queues[queue as usize].head;
-        self.set_ready(die, queue, head.is_some() && self.ops[head].blockers == 0);
+        if head.is_some() && self.ops[head].blockers == 0 {
+            self.set_ready(die, queue);
+        } else {
+            self.clear_ready(die, queue);
+        }
     }
 
-    /// Notes whether a die could turn to something.
+    /// A die could turn to something.
     #[inline(always)]
-    pub(super) fn set_ready(&mut self, die: DieId, queue: Queue, ready: bool) {
+    pub(super) fn set_ready(&mut self, die: DieId, queue: Queue) {
         let state = &mut self.dies[die.idx()];
-        state.ready = state.ready & !(1 << queue as u8) | u8::from(ready) << queue as u8;
-        let (any, channel, way) = (state.ready != 0, state.channel, state.way);
-        let bits = &mut self.channels[channel.idx()].ready;
-        *bits = *bits & !(1 << way) | u64::from(any) << way;
-        if ready {
-            self.touch(channel);
+        state.ready |= 1 << queue as u8;
+        let (channel, way) = (state.channel, state.way);
+        let bus = &mut self.channels[channel.idx()];
+        bus.ready |= 1 << way;
+        if bus.idle >> way & 1 != 0 {
+            self.touch(channel); // a busy die is looked at when it becomes idle
+        }
+    }
+
+    /// A die could not turn to that any more.
+    #[inline(always)]
+    pub(super) fn clear_ready(&mut self, die: DieId, queue: Queue) {
+        let state = &mut self.dies[die.idx()];
+        state.ready &= !(1 << queue as u8);
+        if state.ready == 0 {
+            let (channel, way) = (state.channel, state.way);
+            self.channels[channel.idx()].ready &= !(1 << way);
         }
     }
 }

@@ -7,10 +7,11 @@
 //! The rules: a page is programmed only while erased, and in the order that the chip asks for; a page is read only when
 //! programmed; a block is erased only when no planned operation still needs what is in it.
 
-use super::Geometry;
+use super::{Geometry, Place};
 use crate::config::ProgramOrder;
 use crate::mem::{Table, prefetch, zeroed};
-use crate::units::{BlockId, DieId, OpId, Ppn};
+use crate::units::Ppn;
+use crate::units::{BlockId, DieId, OpId};
 
 /// What a block has been through and what is planned for it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -87,28 +88,28 @@ impl Array {
         (self.total_erases as u32).wrapping_sub(self.blocks[block.idx()].erased_at)
     }
 
-    /// Is the page that holds this address programmed?
+    /// Is this page programmed?
     #[inline(always)]
-    pub fn is_programmed(&self, ppn: Ppn) -> bool {
-        let (word, bit) = self.bit(ppn);
+    pub fn is_programmed(&self, at: Place) -> bool {
+        let (word, bit) = self.bit(at);
         self.programmed[word] >> bit & 1 != 0
     }
 
     /// Fetches what a read or an overwrite of this address will touch.
     #[inline(always)]
     pub fn prefetch(&self, ppn: Ppn) {
-        prefetch(&self.programmed, self.bit(ppn).0);
-        prefetch(&self.blocks, self.geometry.block_of(ppn).idx());
+        let at = self.geometry.place(ppn);
+        prefetch(&self.programmed, self.bit(at).0);
+        prefetch(&self.blocks, at.block.idx());
     }
 
-    /// The operation that will program the page that holds this address, if one is planned or under way.
-    pub fn pending_program(&self, ppn: Ppn) -> Option<OpId> {
-        let (block, page) = self.place(ppn);
-        let row = self.blocks[block.idx()].row;
-        if row == 0 || self.is_programmed(ppn) {
+    /// The operation that will program this page, if one is planned or under way.
+    pub fn pending_program(&self, at: Place) -> Option<OpId> {
+        let row = self.blocks[at.block.idx()].row;
+        if row == 0 || self.is_programmed(at) {
             return None;
         }
-        let op = self.pending[self.cell(row, page)];
+        let op = self.pending[self.cell(row, at.page)];
         op.is_some().then_some(op)
     }
 
@@ -146,70 +147,67 @@ impl Array {
         Some(self.waiting_erases.swap_remove(at).1)
     }
 
-    /// A program of the page at `ppn` is planned as operation `op`.
+    /// A program of this page is planned as operation `op`.
     #[inline]
-    pub fn plan_program(&mut self, ppn: Ppn, op: OpId) {
-        let (block, page) = self.place(ppn);
-        let row = self.row(block);
-        let info = &mut self.blocks[block.idx()];
-        if self.order == ProgramOrder::Ascending && page < u32::from(info.planned) {
-            violation("a program planned behind a later page of its block", ppn);
+    pub fn plan_program(&mut self, at: Place, op: OpId) {
+        let row = self.row(at.block);
+        let info = &mut self.blocks[at.block.idx()];
+        if self.order == ProgramOrder::Ascending && at.page < u32::from(info.planned) {
+            violation("a program planned behind a later page of its block", at);
         }
-        info.planned = info.planned.max(page as u16 + 1);
-        let cell = self.cell(row, page);
+        info.planned = info.planned.max(at.page as u16 + 1);
+        let cell = self.cell(row, at.page);
         self.pending[cell] = op;
     }
 
-    /// The program that has to start before the planned one at `ppn` may, if the chip asks for an order and there is one.
+    /// The program that has to start before the planned one of this page may, if the chip asks for an order and there is
+    /// one.
     #[inline]
-    pub fn program_before(&self, ppn: Ppn) -> Option<OpId> {
-        let (block, page) = self.place(ppn);
-        let info = &self.blocks[block.idx()];
+    pub fn program_before(&self, at: Place) -> Option<OpId> {
+        let info = &self.blocks[at.block.idx()];
         let started = u32::from(info.frontier);
-        if self.order == ProgramOrder::Any || page <= started {
+        if self.order == ProgramOrder::Any || at.page <= started {
             return None;
         }
-        (started..page).rev().map(|earlier| self.pending[self.cell(info.row, earlier)]).find(|op| op.is_some())
+        (started..at.page).rev().map(|earlier| self.pending[self.cell(info.row, earlier)]).find(|op| op.is_some())
     }
 
     /// A program starts.
     #[inline]
-    pub fn start_program(&mut self, ppn: Ppn) {
-        let (block, page) = self.place(ppn);
-        if self.is_programmed(ppn) {
-            violation("a program of a page that is not erased", ppn);
+    pub fn start_program(&mut self, at: Place) {
+        if self.is_programmed(at) {
+            violation("a program of a page that is not erased", at);
         }
-        let info = &mut self.blocks[block.idx()];
-        if self.order == ProgramOrder::Ascending && page < u32::from(info.frontier) {
-            violation("a program out of order", ppn);
+        let info = &mut self.blocks[at.block.idx()];
+        if self.order == ProgramOrder::Ascending && at.page < u32::from(info.frontier) {
+            violation("a program out of order", at);
         }
-        info.frontier = info.frontier.max(page as u16 + 1);
+        info.frontier = info.frontier.max(at.page as u16 + 1);
     }
 
     /// A program ends. Returns true if the block is now fully programmed.
     #[inline]
-    pub fn end_program(&mut self, ppn: Ppn) -> bool {
-        let (word, bit) = self.bit(ppn);
+    pub fn end_program(&mut self, at: Place) -> bool {
+        let (word, bit) = self.bit(at);
         if self.programmed[word] >> bit & 1 != 0 {
-            violation("a second program of a page without an erase", ppn);
+            violation("a second program of a page without an erase", at);
         }
         self.programmed[word] |= 1 << bit;
-        let block = self.geometry.block_of(ppn);
-        let info = &mut self.blocks[block.idx()];
+        let info = &mut self.blocks[at.block.idx()];
         info.programmed += 1;
-        self.programmed_pages[self.geometry.die_of_block(block).idx()] += 1;
+        self.programmed_pages[at.die.idx()] += 1;
         let full = u32::from(info.programmed) == self.geometry.pages_per_block;
         if full {
-            self.free_row(block);
+            self.free_row(at.block);
         }
         full
     }
 
     /// A read starts.
     #[inline]
-    pub fn start_read(&self, ppn: Ppn) {
-        if !self.is_programmed(ppn) {
-            violation("a read of a page that is not programmed", ppn);
+    pub fn start_read(&self, at: Place) {
+        if !self.is_programmed(at) {
+            violation("a read of a page that is not programmed", at);
         }
     }
 
@@ -217,10 +215,10 @@ impl Array {
     pub fn start_erase(&mut self, block: BlockId) {
         let info = &self.blocks[block.idx()];
         if info.holds != 0 {
-            violation("an erase of a block that planned operations still need", self.geometry.first_ppn(block));
+            violation("an erase of a block that planned operations still need", self.first(block));
         }
         if info.planned != info.frontier || (info.row != 0 && self.has_unfinished_program(block)) {
-            violation("an erase of a block with programs under way", self.geometry.first_ppn(block));
+            violation("an erase of a block with programs under way", self.first(block));
         }
     }
 
@@ -269,23 +267,18 @@ impl Array {
 
     fn has_unfinished_program(&self, block: BlockId) -> bool {
         let info = &self.blocks[block.idx()];
-        (0..u32::from(info.planned)).any(|page| {
-            let first = self.geometry.first_ppn(block);
-            let ppn = Ppn(first.0 + page * self.geometry.units_per_page);
-            self.pending[self.cell(info.row, page)].is_some() && !self.is_programmed(ppn)
-        })
+        (0..u32::from(info.planned))
+            .map(|page| Place { page, ..self.first(block) })
+            .any(|at| self.pending[self.cell(info.row, at.page)].is_some() && !self.is_programmed(at))
+    }
+
+    fn first(&self, block: BlockId) -> Place {
+        Place { die: self.geometry.die_of_block(block), block, page: 0 }
     }
 
     #[inline(always)]
-    fn place(&self, ppn: Ppn) -> (BlockId, u32) {
-        let block = self.geometry.block_of(ppn);
-        (block, self.geometry.page_of(ppn) - block.0 * self.geometry.pages_per_block)
-    }
-
-    #[inline(always)]
-    fn bit(&self, ppn: Ppn) -> (usize, u32) {
-        let (block, page) = self.place(ppn);
-        (block.idx() * self.words_per_block + (page >> 6) as usize, page & 63)
+    fn bit(&self, at: Place) -> (usize, u32) {
+        (at.block.idx() * self.words_per_block + (at.page >> 6) as usize, at.page & 63)
     }
 
     #[inline(always)]
@@ -322,6 +315,9 @@ impl Array {
 
 #[cold]
 #[inline(never)]
-fn violation(what: &str, ppn: Ppn) -> ! {
-    panic!("the NAND referee stops the run: {what} (physical address {ppn}); this is a fault of the simulator")
+fn violation(what: &str, at: Place) -> ! {
+    let Place { die, block, page } = at;
+    panic!(
+        "the NAND referee stops the run: {what} (die {die}, block {block}, page {page}); this is a fault of the simulator"
+    )
 }

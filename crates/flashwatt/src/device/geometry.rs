@@ -31,6 +31,8 @@ pub struct Geometry {
     pub unit_bytes: u32,
     /// Map units that the host can address.
     pub logical_units: u32,
+    /// log2 of `unit_bytes`, which is a power of two.
+    unit_shift: u32,
     block_div: Divisor,
     die_div: Divisor,
     page_div: Divisor,
@@ -53,11 +55,18 @@ impl Geometry {
             units_per_page,
             units_per_block,
             unit_bytes,
+            unit_shift: unit_bytes.trailing_zeros(),
             logical_units: (device.logical_bytes / u64::from(unit_bytes)) as u32,
             block_div: Divisor::new(units_per_block),
             die_div: Divisor::new(blocks_per_die),
             page_div: Divisor::new(units_per_page),
         }
+    }
+
+    /// The logical page that holds a byte.
+    #[inline(always)]
+    pub fn lpn_of_byte(&self, offset_bytes: u64) -> Lpn {
+        Lpn((offset_bytes >> self.unit_shift) as u32)
     }
 
     /// Bytes in a page.
@@ -73,16 +82,16 @@ impl Geometry {
     /// The logical pages that a request covers, wholly or in part.
     #[inline(always)]
     pub fn extent(&self, request: &Request) -> Extent {
-        let unit = u64::from(self.unit_bytes);
+        let in_unit = u64::from(self.unit_bytes) - 1;
         let end = request.offset_bytes + request.bytes;
-        let first = request.offset_bytes / unit;
-        let pages = (end.div_ceil(unit) - first) as u32;
+        let first = request.offset_bytes >> self.unit_shift;
+        let pages = (((end + in_unit) >> self.unit_shift) - first) as u32;
         Extent {
             first: Lpn(first as u32),
             pages,
             request_pages: pages,
-            head_partial: request.offset_bytes % unit != 0,
-            tail_partial: end % unit != 0,
+            head_partial: request.offset_bytes & in_unit != 0,
+            tail_partial: end & in_unit != 0,
         }
     }
 
@@ -108,6 +117,14 @@ impl Geometry {
     #[inline(always)]
     pub fn page_of(&self, ppn: Ppn) -> u32 {
         self.page_div.divide(ppn.0)
+    }
+
+    /// Where a physical address lies.
+    #[inline(always)]
+    pub fn place(&self, ppn: Ppn) -> Place {
+        let block = self.block_of(ppn);
+        let page = self.page_of(ppn) - block.0 * self.pages_per_block;
+        Place { die: self.die_of_block(block), block, page }
     }
 
     /// A block's first physical address.
@@ -153,6 +170,17 @@ impl Geometry {
         let (die, page_in_die) = (page % self.dies, page / self.dies);
         Ppn(die * self.blocks_per_die * self.units_per_block + page_in_die * stripe + unit)
     }
+}
+
+/// Where a physical page lies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// Its die.
+    pub die: DieId,
+    /// Its block.
+    pub block: BlockId,
+    /// Its position in the block.
+    pub page: u32,
 }
 
 /// Division by a number fixed at the start, by one multiplication: exact for all 32-bit operands.

@@ -4,4 +4,4 @@ pub mod array;
 pub mod geometry;
 
 pub use array::Array;
-pub use geometry::Geometry;
+pub use geometry::{Geometry, Place};

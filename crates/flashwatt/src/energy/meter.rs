@@ -16,6 +16,8 @@ pub const WINDOWS_NS: [Nanos; 2] = [100_000, 1_000_000_000];
 /// The meter.
 pub struct Meter {
     table: Table,
+    /// What changes when a die goes from one state to another: `delta[from][to]`.
+    delta: [[Draw; DieState::COUNT]; DieState::COUNT],
     /// What everything but busy dies draws, by [`Phase`].
     base: [Draw; 3],
     phase: Phase,
@@ -79,6 +81,7 @@ impl Meter {
         let base = [Phase::Busy, Phase::Outstanding, Phase::Quiet].map(|phase| base_level(&table, dies, phase));
         Meter {
             level: base[Phase::Quiet as usize],
+            delta: table.die.map(|from| table.die.map(|to| to - from)),
             base,
             phase: Phase::Quiet,
             now: 0,
@@ -112,7 +115,7 @@ impl Meter {
     /// A die will change its state at a known time. Asked for only where the level changes or a series tells them apart.
     #[inline(always)]
     pub fn die_ahead(&mut self, at: Nanos, from: DieState, to: DieState) {
-        if self.table.die[from as usize] != self.table.die[to as usize] || self.series.is_some() {
+        if self.delta[from as usize][to as usize] != Draw::default() || self.series.is_some() {
             self.put_ahead(at, from, to);
         }
     }
@@ -204,7 +207,7 @@ impl Meter {
 
     #[inline(always)]
     fn apply(&mut self, from: DieState, to: DieState) {
-        self.level = self.level + (self.table.die[to as usize] - self.table.die[from as usize]);
+        self.level = self.level + self.delta[from as usize][to as usize];
         if let Some(series) = &mut self.series {
             series.die(from, to);
         }
@@ -224,16 +227,14 @@ impl Meter {
         while self.next_own <= now {
             let at = self.next_own;
             self.integrate(at);
-            while let Some(&(edge_at, from, to)) = self.ahead.last()
-                && edge_at <= at
-            {
-                self.ahead.truncate(self.ahead.len() - 1);
-                self.apply(from, to);
-            }
-            if at >= self.servers_until {
+            if at == self.servers_until {
                 self.end_servers(at);
             }
-            self.next_own = self.ahead.last().map_or(self.servers_until, |edge| edge.0.min(self.servers_until));
+            if let Some((_, from, to)) = self.ahead.pop_if(|edge| edge.0 == at) {
+                self.apply(from, to);
+            }
+            let next = self.ahead.last().map_or(Nanos::MAX, |edge| edge.0);
+            self.next_own = next.min(self.servers_until);
         }
     }
 

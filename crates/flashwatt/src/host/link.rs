@@ -10,6 +10,7 @@ pub struct Link {
     /// Nanoseconds per byte; none for a link that takes no time.
     ns_per_byte: f64,
     command_ns: Nanos,
+    is_instant: bool,
     inward: Direction,
     outward: Direction,
 }
@@ -28,6 +29,7 @@ impl Link {
         Link {
             ns_per_byte: config.bandwidth_mb_s.map_or(0.0, |mb_s| 1e3 / mb_s),
             command_ns: config.command_ns,
+            is_instant: config.bandwidth_mb_s.is_none() && config.command_ns == 0,
             inward: Direction::default(),
             outward: Direction::default(),
         }
@@ -36,7 +38,7 @@ impl Link {
     /// Does everything cross at once?
     #[inline(always)]
     pub fn is_instant(&self) -> bool {
-        self.ns_per_byte == 0.0 && self.command_ns == 0
+        self.is_instant
     }
 
     /// A command, with its data, goes in. Returns when the next thing arrives, if nothing was crossing.

@@ -86,6 +86,9 @@ pub trait Workload {
     }
 }
 
+/// Names and one-line docs of every workload that a configuration can name.
+pub const NAMES: &[(&str, &str)] = &[("uniform", synthetic::DOC), ("trace", trace::DOC)];
+
 /// Opens the workload that a configuration names, for a drive of so many bytes. Synthetic workloads draw from `seed`.
 pub fn open(cfg: &config::Workload, drive_bytes: u64, seed: u64) -> Result<Box<dyn Workload>, Error> {
     match cfg {

@@ -7,6 +7,10 @@ use crate::host::{Request, RequestKind};
 use crate::rng::Rng;
 use crate::units::Nanos;
 
+/// What lists say about it.
+pub const DOC: &str =
+    "requests of one size at random (or in sequence) over a range: a closed loop, at a rate, or in bursts";
+
 /// Requests of one size, spread evenly over a range of the drive: [`config::Uniform`] come alive.
 ///
 /// Starts lie at multiples of `align_bytes` above `start_bytes`, as far as a whole request fits into the range. In

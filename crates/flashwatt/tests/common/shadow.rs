@@ -81,7 +81,7 @@ impl Oracle {
             valid += 1;
             assert!(brain.blocks.is_valid(ppn), "page {lpn} lies at {ppn}, which is not valid");
             assert_eq!(brain.blocks.lpn_at(ppn), Some(lpn), "the page at {ppn} does not know its owner");
-            assert!(array.is_programmed(ppn), "page {lpn} lies at {ppn}, which is not programmed");
+            assert!(array.is_programmed(geometry.place(ppn)), "page {lpn} lies at {ppn}, which is not programmed");
         }
         for die in (0..geometry.dies).map(DieId) {
             valid -= self.check_die(die, brain, array);
@@ -96,8 +96,10 @@ impl Oracle {
             let first = geometry.first_ppn(block).0;
             let units = || (first..first + geometry.units_per_block).map(Ppn);
             let count = units().filter(|&ppn| brain.blocks.is_valid(ppn)).count() as u32;
-            let pages =
-                units().step_by(geometry.units_per_page as usize).filter(|&ppn| array.is_programmed(ppn)).count();
+            let pages = units()
+                .step_by(geometry.units_per_page as usize)
+                .filter(|&ppn| array.is_programmed(geometry.place(ppn)))
+                .count();
             assert_eq!(brain.blocks.valid_units(block), count, "valid pages of block {block}");
             match brain.blocks.state(block) {
                 BlockState::Free => {
@@ -219,10 +221,10 @@ impl<'a> Shadow<'a> {
         let ops = self.brain.plan.ops().to_vec();
         for op in &ops {
             match op.kind {
-                OpKind::Read => self.array.start_read(op.ppn),
+                OpKind::Read => self.array.start_read(self.geometry.place(op.ppn)),
                 OpKind::Program => self.program(op, &self.data_of(&ops, op), written),
                 OpKind::Copy | OpKind::Copyback => {
-                    self.array.start_read(op.source);
+                    self.array.start_read(self.geometry.place(op.source));
                     self.program(op, &self.units_of_page(op.source), written);
                 }
                 OpKind::Erase => self.erase(self.geometry.block_of(op.ppn)),
@@ -262,10 +264,11 @@ impl<'a> Shadow<'a> {
             assert!(!needs_old || data.contains(&(lpn, old)), "page {lpn} is written to {ppn} without its data");
             self.contents[ppn.idx()] = Some((lpn, version));
         }
-        self.array.plan_program(op.ppn, OpId(0));
-        self.array.start_program(op.ppn);
-        if self.array.end_program(op.ppn) {
-            self.brain.blocks.close(self.geometry.block_of(op.ppn));
+        let at = self.geometry.place(op.ppn);
+        self.array.plan_program(at, OpId(0));
+        self.array.start_program(at);
+        if self.array.end_program(at) {
+            self.brain.blocks.close(at.block);
         }
     }
 

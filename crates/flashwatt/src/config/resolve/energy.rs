@@ -9,7 +9,7 @@ use crate::units::Nanos;
 /// No part draws more: 10 A.
 const MA_MAX: f64 = 10_000.0;
 
-pub(super) fn energy(c: &mut Checker, raw: &raw::Energy, link: &raw::HostLink, page_bytes: u32) -> Energy {
+pub(in crate::config) fn energy(c: &mut Checker, raw: &raw::Energy, link: &raw::HostLink, page_bytes: u32) -> Energy {
     let terminal_mv = millivolts(c, field!("energy", raw.terminal_v).or(5.0));
     Energy {
         mode: match raw.mode {

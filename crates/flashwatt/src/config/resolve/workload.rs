@@ -6,6 +6,7 @@ use super::super::{Arrivals, Beyond, Trace, Uniform, Workload};
 use super::{COUNT_MAX, NS_MAX, QUEUE_DEPTH_MAX};
 use crate::error::Fault;
 use crate::units::SECTOR_BYTES;
+use crate::workload::trace::find;
 
 /// What a workload must keep within.
 pub(super) struct Bounds {
@@ -117,7 +118,7 @@ pub(super) fn trace(c: &mut Checker, table: &str, raw: &raw::Trace) -> Trace {
     }
     Trace {
         path: path.into(),
-        format: raw.format.clone(),
+        format: format(c, table, raw.format.clone()),
         devices: raw.devices.clone().unwrap_or_default(),
         beyond: beyond(c, table, raw),
         skip_bad: raw.skip_bad.unwrap_or(false),
@@ -125,6 +126,15 @@ pub(super) fn trace(c: &mut Checker, table: &str, raw: &raw::Trace) -> Trace {
         closed_loop: raw.closed_loop.unwrap_or(false),
         max_requests: c.optional(field!(table, raw.max_requests), 1..=COUNT_MAX),
     }
+}
+
+/// A format that is registered, by its name or an alias, with an event of its own if it has several.
+fn format(c: &mut Checker, table: &str, name: Option<String>) -> Option<String> {
+    if let Some(Err(fault)) = name.as_deref().map(find) {
+        let place = c.fault(&format!("{table}.format"), "").place;
+        c.push(Fault { place, ..*fault });
+    }
+    name
 }
 
 fn beyond(c: &mut Checker, table: &str, raw: &raw::Trace) -> Beyond {

@@ -51,6 +51,9 @@ pub use input::Input;
 pub use replay::TraceWorkload;
 pub use text::Bad;
 
+/// What lists say about replaying a trace.
+pub const DOC: &str = "a recorded trace of any of the formats, at its own times or as fast as the device accepts";
+
 /// Every format that a configuration can name; adding one is adding a line here.
 pub const FORMATS: &[Format] = &[
     ssdsim::FORMAT,
@@ -149,14 +152,14 @@ fn believed(record: Record, size_column: &'static str) -> Result<text::Entry, Bo
     Ok(text::Entry::Request(record))
 }
 
-/// The format of that name and, for `format:event`, the number of that event.
-pub fn find(name: &str) -> Result<(&'static Format, usize), Error> {
+/// The format of that name (or alias) and, for `format:event`, the number of that event.
+pub fn find(name: &str) -> Result<(&'static Format, usize), Box<Fault>> {
     let (name, event) = name.split_once(':').map_or((name, None), |(name, event)| (name, Some(event)));
     let known = |format: &&Format| format.name == name || format.aliases.contains(&name);
     let Some(format) = FORMATS.iter().find(known) else {
         let names = FORMATS.iter().flat_map(|format| std::iter::once(&format.name).chain(format.aliases).copied());
         let fault = Fault::key(KEY, "unknown trace format").found(format!("`{name}`"));
-        return Err(fault.expected(format!("one of {}", names_of(FORMATS))).nearest(nearest(name, names)).into());
+        return Err(Box::new(fault.expected(format!("one of {}", names_of(FORMATS))).nearest(nearest(name, names))));
     };
     let event = event.map_or(Ok(0), |event| find_event(format, event))?;
     Ok((format, event))
@@ -165,7 +168,7 @@ pub fn find(name: &str) -> Result<(&'static Format, usize), Error> {
 /// The configuration key of a trace's format.
 const KEY: &str = "workload.trace.format";
 
-fn find_event(format: &Format, event: &str) -> Result<usize, Error> {
+fn find_event(format: &Format, event: &str) -> Result<usize, Box<Fault>> {
     let fault = match format.events.iter().position(|known| *known == event) {
         Some(index) => return Ok(index),
         None if format.events.is_empty() => Fault::key(KEY, format!("{} has no choice of events", format.name)),
@@ -174,7 +177,7 @@ fn find_event(format: &Format, event: &str) -> Result<usize, Error> {
             // Any one letter is near any other.
             .nearest(nearest(event, format.events.iter().copied().filter(|event| event.len() > 1))),
     };
-    Err(fault.found(format!("`{event}`")).into())
+    Err(Box::new(fault.found(format!("`{event}`"))))
 }
 
 fn names_of<'a>(formats: impl IntoIterator<Item = &'a Format>) -> String {

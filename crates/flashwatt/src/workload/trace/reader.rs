@@ -37,7 +37,7 @@ impl Reader {
 
     /// Opens a file; its format is recognised unless given.
     pub fn new(path: &Path, format: Option<&str>, skip_bad: bool) -> Result<Self, Error> {
-        let given = format.map(find).transpose()?;
+        let given = format.map(find).transpose().map_err(|fault| Error::from(*fault))?;
         let mut input = Input::open(path)?;
         let (format, event) = match given {
             Some(given) => given,

@@ -78,7 +78,7 @@ fn brief(requests: &[Request]) -> Vec<(u64, char, u64, u64)> {
     requests.iter().map(|r| (r.arrival_ns, letter(r.kind), r.offset_bytes, r.bytes)).collect()
 }
 
-fn message<T>(result: Result<T, Error>) -> String {
+fn message<T, E: std::fmt::Display>(result: Result<T, E>) -> String {
     result.err().map_or_else(|| "no error".to_string(), |e| e.to_string())
 }
 

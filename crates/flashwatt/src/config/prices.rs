@@ -1,0 +1,151 @@
+//! A price table by itself: what repricing lays over the table that a run was made with.
+
+use serde::Deserialize;
+
+use super::check::Checker;
+use super::layers::lay;
+use super::node::{Node, Origin, Value, join};
+use super::parse::{layer, listed};
+use super::raw::{self, Raw};
+use super::resolve::energy;
+use super::{Energy, EnergyMode, Part};
+use crate::error::{Error, Fault, Place};
+
+/// What the table of the run itself is called in messages.
+const OWN: &str = "the report's own prices";
+
+/// Lays the `[energy]` tables of a TOML text over the table that a run was made with.
+///
+/// # Errors
+/// As [`super::load`]; and for every key that decided what happened in the run rather than what it cost.
+pub(crate) fn prices(own: &Energy, page_bytes: u32, text: &str, file_name: &str) -> Result<Energy, Error> {
+    let mut faults = Vec::new();
+    let given = layer(Node::parse(text, file_name, Origin::File), Origin::File, &mut faults);
+    other_keys(&given, "", &mut faults);
+    if faults.is_empty() && given.table("energy").is_none_or(|table| table.is_empty()) {
+        let place = Place { file: Some(file_name.to_string()), ..Place::default() };
+        faults
+            .push(Fault::at(place, "no prices").found("no key under [energy]").expected("some, as in a configuration"));
+    }
+    let mut tree = layer(Node::parse(&as_toml(own, page_bytes), OWN, Origin::Preset), Origin::Preset, &mut faults);
+    lay(&mut tree, given);
+    let priced = Raw::deserialize(&tree).map(|raw| {
+        let checker = &mut Checker { tree: &tree, file: file_name, faults: &mut faults };
+        let priced = energy(checker, &raw.energy, &raw::HostLink::default(), page_bytes);
+        fixed_by_the_run(checker, own, &priced);
+        priced
+    });
+    match priced {
+        Ok(priced) if faults.is_empty() => Ok(priced),
+        Ok(_) => Err(Error::Config(listed(faults))),
+        Err(error) => {
+            faults.push(error.into_parts().0);
+            Err(Error::Config(listed(faults)))
+        }
+    }
+}
+
+/// Everything but `[energy]` is a fault.
+fn other_keys(node: &Node, path: &str, faults: &mut Vec<Fault>) {
+    match &node.value {
+        Value::Table(table) => {
+            let others = table.iter().filter(|(key, _)| !(path.is_empty() && *key == "energy"));
+            others.for_each(|(key, node)| other_keys(node, &join(path, key), faults));
+        }
+        _ => faults.push(not_a_price(Fault::at(node.place.clone(), "")).expected("keys under [energy]")),
+    }
+}
+
+fn not_a_price(fault: Fault) -> Fault {
+    let help = "it decides what happens in a run, not what that costs: run the configuration again with it";
+    Fault { what: "not a price".into(), ..fault }.help(help)
+}
+
+/// Rules and times that the books were kept by cannot be changed afterwards.
+fn fixed_by_the_run(c: &mut Checker, own: &Energy, priced: &Energy) {
+    let rule = |energy: &Energy| word(&energy.dram_rule);
+    let map_access = |energy: &Energy| format!("{} ns", energy.dram.map_access_ns);
+    let page_data = |energy: &Energy| format!("{} ns a page", energy.dram.page_data_ns);
+    let link = |energy: &Energy| format!("{:?}", energy.host_interface.bandwidth_mb_s);
+    let mut fixed = |key: &str, of: &dyn Fn(&Energy) -> String| {
+        if of(own) != of(priced) {
+            let fault = not_a_price(c.fault(key, "")).found(of(priced)).expected(format!("{}, as in the run", of(own)));
+            c.push(fault);
+        }
+    };
+    fixed("energy.dram_rule", &rule);
+    fixed("energy.dram.map_access_ns", &map_access);
+    fixed("energy.dram.data_mb_s", &page_data);
+    fixed("energy.host_interface.bandwidth_mb_s", &link);
+}
+
+/// A resolved table as a user would write it; resolving that gives the same table to the last digit.
+fn as_toml(energy: &Energy, page_bytes: u32) -> String {
+    let Energy { mode, idle_accounting, dram_rule, controller, dram, nand, host_interface } = energy;
+    let mode = match *mode {
+        EnergyMode::Component => "mode = \"component\"".to_string(),
+        EnergyMode::Terminal(millivolts) => format!("mode = \"terminal\"\nterminal_v = {:?}", milli(millivolts)),
+    };
+    let transfer = nand.transfer_ua.map_or("\"operation\"".to_string(), |ua| format!("{:?}", milli(ua)));
+    let data_mb_s = match dram.page_data_ns {
+        0 => 0.0,
+        ns => f64::from(page_bytes) * 1000.0 / ns as f64,
+    };
+    format!(
+        "[energy]\n{mode}\nidle_accounting = {}\ndram_rule = {}\n\
+         [energy.controller]\n{}\
+         [energy.dram]\n{}map_access_ns = {}\ndata_mb_s = {data_mb_s:?}\n\
+         [energy.nand]\nread_ma = {:?}\nprogram_ma = {:?}\nerase_ma = {:?}\ntransfer_ma = {transfer}\n\
+         idle_ma = {:?}\nvolts = {:?}\n\
+         [energy.host_interface]\nactive_ma = {:?}\nvolts = {:?}\nbandwidth_mb_s = {:?}\n",
+        word(idle_accounting),
+        word(dram_rule),
+        part_as_toml(controller),
+        part_as_toml(&dram.part),
+        dram.map_access_ns,
+        milli(nand.read_ua),
+        milli(nand.program_ua),
+        milli(nand.erase_ua),
+        milli(nand.idle_ua),
+        milli(nand.millivolts),
+        milli(host_interface.active_ua),
+        milli(host_interface.millivolts),
+        host_interface.bandwidth_mb_s,
+    )
+}
+
+fn part_as_toml(part: &Part) -> String {
+    let Part { active_ua, idle_ua, millivolts } = *part;
+    format!("active_ma = {:?}\nidle_ma = {:?}\nvolts = {:?}\n", milli(active_ua), milli(idle_ua), milli(millivolts))
+}
+
+fn milli(thousandths: u32) -> f64 {
+    f64::from(thousandths) / 1000.0
+}
+
+/// A name of the configuration, in quotes.
+fn word(name: &impl serde::Serialize) -> String {
+    serde_json::to_string(name).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{PRESETS, load};
+
+    #[test]
+    fn a_table_survives_being_written_and_read() {
+        let odd = "energy.nand.transfer_ma=7.123";
+        let ways = ["energy.mode=component", "energy.mode=terminal", "energy.idle_accounting=busy_only", odd];
+        for (name, _) in PRESETS {
+            for way in ways {
+                let sets =
+                    [format!("device.preset={name}"), way.to_string(), "energy.dram.data_mb_s=777.7".to_string()];
+                let config = load("", "test", &sets).expect("a valid configuration");
+                let text = as_toml(&config.energy, config.device.page_bytes);
+                let read = prices(&config.energy, config.device.page_bytes, &text, "test.toml").expect("valid prices");
+                assert_eq!(read, config.energy, "{name} {way}\n{text}");
+            }
+        }
+    }
+}

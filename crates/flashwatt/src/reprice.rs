@@ -1,0 +1,222 @@
+//! Other prices for a run that has been made: its books are integers that depend on no price.
+//!
+//! What is linear in the books is priced anew, to the last bit as a run with that table would: energies by component and
+//! by cause, all idle accountings, means, efficiency. What depends on what happened at the same time (peaks, windows, the
+//! series, the integral) is not in the books and becomes null.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::config::{Energy, prices};
+use crate::energy::price::price;
+use crate::energy::{DieState, Ledger, Table};
+use crate::error::{Error, Fault, Place};
+use crate::ftl::Cause;
+use crate::report::{AccountingTotals, Efficiency, LedgerReport, SCHEMA, Throughput};
+
+/// Figures of a report that its books do not hold.
+const OVERLAP: &[&[&str]] = &[
+    &["power_w", "peak"],
+    &["power_w", "max_100us"],
+    &["power_w", "max_1s"],
+    &["current_ma", "peak"],
+    &["current_ma", "time_at_peak_ns"],
+    &["energy_integral_j"],
+    &["series"],
+];
+
+const REASON: &str = "peaks, windows and the series depend on what happened at the same time, and the books hold sums; \
+                      for these figures run the configuration with this table";
+
+/// No drive has more dies: what is larger is not a report's number.
+const DIES_MAX: u32 = 1 << 16;
+
+/// What is read of a report.
+#[derive(Deserialize)]
+struct Run {
+    config: RunConfig,
+    ledger: LedgerReport,
+    workload: RunWorkload,
+    throughput: Throughput,
+    window: RunWindow,
+}
+
+#[derive(Deserialize)]
+struct RunConfig {
+    device: RunDevice,
+    energy: Energy,
+}
+
+#[derive(Deserialize)]
+struct RunDevice {
+    page_bytes: u32,
+}
+
+#[derive(Deserialize)]
+struct RunWorkload {
+    read_bytes: u64,
+    write_bytes: u64,
+}
+
+#[derive(Deserialize)]
+struct RunWindow {
+    drain_s: f64,
+}
+
+/// Prices the run of a report with another table: the report's JSON in, the repriced report's JSON out.
+///
+/// `table_toml` holds `[energy]` tables as a configuration does; they are laid over the report's own, so that one key is
+/// enough. `table_name` is what messages call it. The result says under `repriced` what was done.
+///
+/// # Errors
+/// [`Error::Config`] for what is wrong with the table, [`Error::Report`] for a report that cannot be priced: one of another
+/// schema, or of a run under a power budget, whose currents decided what happened when.
+pub fn reprice(report_json: &str, table_toml: &str, table_name: &str) -> Result<String, Error> {
+    let mut report = read(report_json)?;
+    let run: Run = parse(report_json)?;
+    let books = books(&run.ledger)?;
+    let energy = prices(&run.config.energy, run.config.device.page_bytes, table_toml, table_name)?;
+    rewrite(&mut report, &run, &books, &energy);
+    note(&mut report, &run, table_name);
+    Ok(Value::Object(report).to_string())
+}
+
+// ---------------------------------------------------------------- reading
+
+fn fault(key: &str, what: &str) -> Fault {
+    Fault::key(key, what)
+}
+
+fn error(fault: Fault) -> Error {
+    Error::Report(Box::new(fault))
+}
+
+/// The report, if it is one that can be priced.
+fn read(json: &str) -> Result<Map<String, Value>, Error> {
+    let Value::Object(report) = parse(json)? else {
+        return Err(error(fault("", "not a report").found("no JSON object").expected("a report.json")));
+    };
+    match report.get("schema") {
+        Some(schema) if *schema == SCHEMA => {}
+        Some(schema) => {
+            let fault = fault("schema", "a report of another schema").found(schema).expected(SCHEMA);
+            return Err(error(fault.help("price it with the version that made it, or run its configuration again")));
+        }
+        None => return Err(error(fault("schema", "not a report").found("no such key").expected("a report.json"))),
+    }
+    match report.get("config").and_then(|config| power_budget("config", config)) {
+        Some(key) => {
+            let fault = fault(&key, "a run under a power budget cannot be repriced").expected("a run without one");
+            let reason = "the budget's currents decided what happened when: run the configuration with the new table";
+            Err(error(fault.help(reason)))
+        }
+        None => Ok(report),
+    }
+}
+
+fn parse<T: for<'de> Deserialize<'de>>(json: &str) -> Result<T, Error> {
+    serde_json::from_str(json).map_err(|cause| {
+        let place = Place { line: Some(cause.line() as u64), column: Some(cause.column() as u64), ..Place::default() };
+        let text = cause.to_string();
+        let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);
+        let what = if cause.is_data() { "not a whole report" } else { "not JSON" };
+        error(Fault::at(place, what).found(text).expected("a report.json as `flashwatt run` writes it"))
+    })
+}
+
+/// The key of a power budget in a configuration, if one is set. There is none in this version; wherever a later one keeps
+/// it, its key says `budget`.
+fn power_budget(path: &str, config: &Value) -> Option<String> {
+    let Value::Object(table) = config else { return None };
+    let set = |value: &Value| !matches!(value, Value::Null | Value::Bool(false));
+    table.iter().find_map(|(key, value)| {
+        let path = format!("{path}.{key}");
+        if key.contains("budget") && set(value) { Some(path) } else { power_budget(&path, value) }
+    })
+}
+
+/// The books that a report prints, as the engine keeps them.
+fn books(report: &LedgerReport) -> Result<Ledger, Error> {
+    let mut ledger = Ledger { dies: report.dies, ..Ledger::default() };
+    for (state_name, by_cause) in &report.die_ns {
+        let state = DieState::ALL.iter().find(|state| state.name() == state_name && **state != DieState::Idle);
+        for (cause_name, &ns) in by_cause {
+            let cause = Cause::ALL.iter().find(|cause| cause.name() == cause_name);
+            let (Some(&state), Some(&cause)) = (state, cause) else {
+                let key = format!("ledger.die_ns.{state_name}.{cause_name}");
+                return Err(error(fault(&key, "no state and cause of a die").expected("those of this version")));
+            };
+            ledger.die_ns[state as usize][cause as usize] = ns;
+        }
+    }
+    let elapsed = &report.elapsed_ns;
+    ledger.elapsed_ns = [elapsed.busy, elapsed.outstanding, elapsed.quiet];
+    ledger.dram_op_ns = report.dram_op_ns;
+    ledger.map_accesses = report.map_accesses;
+    ledger.host_interface_ns = report.host_interface_ns;
+    check(report, &ledger)?;
+    Ok(ledger)
+}
+
+/// Books that contradict themselves are no simulator's.
+fn check(report: &LedgerReport, ledger: &Ledger) -> Result<(), Error> {
+    let sum = |values: &[u64]| values.iter().map(|&ns| u128::from(ns)).sum::<u128>();
+    let cells: usize = report.die_ns.values().map(|by_cause| by_cause.len()).sum();
+    let all_cells = (DieState::COUNT - 1) * Cause::ALL.len();
+    let (active, elapsed) = (sum(ledger.die_ns.as_flattened()), sum(&ledger.elapsed_ns));
+    let wrong = |key: &str, what: &str| fault(key, what).expected("the ledger as the run wrote it");
+    let fault = if cells != all_cells {
+        wrong("ledger.die_ns", "not a whole ledger").found(format!("{cells} numbers of {all_cells}"))
+    } else if !(1..=DIES_MAX).contains(&ledger.dies) {
+        wrong("ledger.dies", "out of range").found(ledger.dies)
+    } else if elapsed > u128::from(u64::MAX >> 1) {
+        wrong("ledger.elapsed_ns", "out of range").found(format!("{elapsed} ns in all"))
+    } else if active > elapsed * u128::from(ledger.dies) || active > u128::from(u64::MAX) {
+        let found = format!("{active} ns of {} dies in {elapsed} ns", ledger.dies);
+        wrong("ledger.die_ns", "dies are busy for longer than the run").found(found)
+    } else {
+        return Ok(());
+    };
+    Err(error(fault))
+}
+
+// ---------------------------------------------------------------- writing
+
+fn rewrite(report: &mut Map<String, Value>, run: &Run, books: &Ledger, energy: &Energy) {
+    let priced = price(books, &Table::new(energy));
+    let bytes = run.workload.read_bytes + run.workload.write_bytes;
+    set(report, &["config", "energy"], energy);
+    set(report, &["efficiency"], &Efficiency::new(bytes, &priced, &run.throughput));
+    set(report, &["energy_total_j"], &AccountingTotals::new(&priced));
+    set(report, &["power_w", "mean"], &priced.mean_w);
+    set(report, &["current_ma", "mean"], &priced.mean_ma);
+    set(report, &["energy_by_cause_j"], &priced.by_cause);
+    set(report, &["energy_j"], &priced.energy_j);
+    let config = report.get("config").map(Value::to_string).unwrap_or_default();
+    set(report, &["config_sha256"], &format!("{:x}", Sha256::digest(config)));
+}
+
+/// Takes away what cannot be priced, and says so.
+fn note(report: &mut Map<String, Value>, run: &Run, table_name: &str) {
+    let mut overlap = OVERLAP.to_vec();
+    if run.window.drain_s > 0.0 {
+        overlap.push(&["window", "drain_energy_j"]);
+    }
+    let mut nulls = Vec::new();
+    for path in overlap {
+        if set(report, path, &Value::Null) {
+            nulls.push(path.join("."));
+        }
+    }
+    report.insert("repriced".into(), json!({ "table": table_name, "null": nulls, "reason": REASON }));
+}
+
+/// Replaces a value; false if there is none at that path.
+fn set(report: &mut Map<String, Value>, path: &[&str], value: &impl Serialize) -> bool {
+    let Some((last, tables)) = path.split_last() else { return false };
+    let table = tables.iter().try_fold(report, |table, key| table.get_mut(*key).and_then(Value::as_object_mut));
+    let place = table.and_then(|table| table.get_mut(*last));
+    let value = serde_json::to_value(value).ok();
+    place.zip(value).map(|(place, value)| *place = value).is_some()
+}

@@ -1,0 +1,81 @@
+//! What a long run tells on its way, and how it ends when it is asked to.
+
+use flashwatt::config::{Config, load};
+use flashwatt::{Error, Progress, RunOptions, run};
+
+const BY_FORCE: &str = "gc.policy=fifo"; // theory gives the steady state for greedy collection only
+
+fn config(sets: &[&str]) -> Config {
+    let small = ["device.blocks_per_plane=64", "workload.uniform.requests=200000", "workload.uniform.read_fraction=1"];
+    let sets: Vec<String> = small.iter().chain(sets).map(ToString::to_string).collect();
+    load("", "test.toml", &sets).expect("a valid configuration")
+}
+
+fn told(config: &Config) -> Vec<Progress> {
+    let mut told = Vec::new();
+    let report = run(config, &RunOptions::default(), &mut |progress| {
+        told.push(*progress);
+        true
+    });
+    assert_eq!(report.expect("a run").status, "complete");
+    told
+}
+
+#[test]
+fn the_total_is_what_the_run_will_take() {
+    let total = |sets: &[&str]| config(sets).run.requests(Some(200_000));
+    assert_eq!(total(&[]), Some(200_000));
+    assert_eq!(total(&["run.measure.requests=70000"]), Some(70_000));
+    assert_eq!(total(&["run.measure.requests=70000", "run.warmup.requests=1000"]), Some(71_000));
+    assert_eq!(total(&["run.measure.requests=199000", "run.warmup.requests=2000"]), Some(200_000));
+    assert_eq!(total(&["run.warmup.requests=1000"]), Some(200_000), "all the rest is measured");
+    assert_eq!(total(&["run.warmup.seconds=1"]), Some(200_000));
+    assert_eq!(total(&["run.measure.seconds=1"]), None, "only the run will tell");
+    assert_eq!(total(&["run.measure.requests=9", "run.warmup.seconds=1"]), None);
+    assert_eq!(config(&["run.measure.requests=9"]).run.requests(None), Some(9));
+    assert_eq!(config(&[]).run.requests(None), None);
+}
+
+#[test]
+fn progress_grows_towards_the_total() {
+    let told = told(&config(&["run.measure.requests=150000", "run.warmup.requests=10000"]));
+    assert!(told.len() > 1);
+    assert!(told.iter().all(|progress| !progress.preparing && progress.requests_total == Some(160_000)));
+    assert!(told.is_sorted_by_key(|progress| (progress.requests_done, progress.now_ns)));
+    assert!(told.iter().all(|progress| progress.requests_done <= 160_000));
+}
+
+#[test]
+fn a_start_state_laid_down_by_running_tells_how_far_it_is() {
+    let told = told(&config(&[BY_FORCE, "run.precondition=steady"]));
+    let first_of_run = told.iter().position(|progress| !progress.preparing).expect("the run itself tells as well");
+    let (start, run) = told.split_at(first_of_run);
+    assert!(start.len() > 10, "{}", start.len());
+    assert!(start.is_sorted_by_key(|progress| progress.requests_done));
+    assert!(
+        start.iter().all(|progress| progress.requests_total > Some(progress.requests_done) && progress.now_ns == 0)
+    );
+    assert!(run.iter().all(|progress| !progress.preparing && progress.requests_total == Some(200_000)));
+}
+
+#[test]
+fn a_start_state_can_be_interrupted() {
+    let workload = ["run.precondition.uniform.requests=100000000"];
+    for sets in [&[BY_FORCE, "run.precondition=steady"] as &[&str], &workload] {
+        let mut asked = 0;
+        let result = run(&config(sets), &RunOptions::default(), &mut |_| {
+            asked += 1;
+            asked < 3
+        });
+        let Err(error @ Error::Interrupted { done, total: Some(total) }) = result else { panic!("not interrupted") };
+        assert!(asked == 3 && done > 0 && done < total, "{asked} {done} {total}");
+        assert!(error.to_string().contains("start state was laid down"), "{error}");
+    }
+}
+
+#[test]
+fn a_run_that_is_interrupted_reports_what_it_did() {
+    let report = run(&config(&[]), &RunOptions::default(), &mut |_| false).expect("a report");
+    assert_eq!(report.status, "interrupted");
+    assert!(report.workload.requests > 0);
+}
