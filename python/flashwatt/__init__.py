@@ -6,13 +6,13 @@
 'complete'
 """
 
-from flashwatt._core import FlashwattError, Interrupted, __version__
+from flashwatt._core import FlashwattError, RunInterruptedError, __version__
 from flashwatt.run import Report, names, reprice, resolve, run_file, run_text, trace_info
 
 __all__ = [
     "FlashwattError",
-    "Interrupted",
     "Report",
+    "RunInterruptedError",
     "__version__",
     "names",
     "reprice",

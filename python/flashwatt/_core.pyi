@@ -8,7 +8,7 @@ __version__: str
 class FlashwattError(ValueError):
     """What the user wrote cannot be run: the message names the place, what was found and what was expected."""
 
-class Interrupted(FlashwattError):
+class RunInterruptedError(FlashwattError):
     """The run was ended before there was anything to report: while the drive's start state was laid down."""
 
 def run(

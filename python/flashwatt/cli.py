@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import signal
 import sys
 from contextlib import contextmanager
@@ -34,6 +35,12 @@ _skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out trace recor
 _out = click.option("--out", type=_directory, metavar="DIR", help="Write report.json (and the plots) there.")
 
 
+def _numbers(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+    if value and not re.fullmatch(r"[0-9]+(,[0-9]+)*", value):
+        raise click.BadParameter(f"{value!r} is not a list of whole numbers with commas between them")
+    return value
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; whatever the user did wrong ends in a message, not in a traceback.
 
@@ -55,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # Whoever read the output has gone (`| head`). Python would complain once more when it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(FAILED)
-    except _core.Interrupted as error:
+    except _core.RunInterruptedError as error:
         _fail(str(error), INTERRUPTED)
     except _core.FlashwattError as error:
         _fail(str(error))
@@ -83,7 +90,7 @@ def cli() -> None:
 @click.argument("config", type=_file, metavar="CONFIG.toml")
 @click.option("--trace", type=_file, metavar="FILE", help="Replay this trace (gzip and zstd are unpacked on the way).")
 @_format
-@click.option("--devices", metavar="N,N,…", help="Keep only the trace's requests to these devices.")
+@click.option("--devices", metavar="N,N,…", callback=_numbers, help="Keep only the trace's requests to these devices.")
 @click.option("--fold", is_flag=True, help="Take addresses beyond the drive modulo its size.")
 @click.option("--clip", is_flag=True, help="Cut requests at the drive's end; leave out those beyond it.")
 @_skip_bad
@@ -107,7 +114,9 @@ def run(config: Path, sets: tuple[str, ...], out: Path | None, as_json: bool, **
 
 @cli.command()
 @click.argument("report", type=_file, metavar="REPORT.json")
-@click.option("--table", type=_file, required=True, metavar="PRICES.toml", help="Its [energy] tables are the new prices.")
+@click.option(
+    "--table", type=_file, required=True, metavar="PRICES.toml", help="Its [energy] tables are the new prices."
+)
 @_out
 @_json
 def price(report: Path, table: Path, out: Path | None, as_json: bool) -> None:
@@ -116,11 +125,11 @@ def price(report: Path, table: Path, out: Path | None, as_json: bool) -> None:
     PRICES.toml holds [energy] tables as a configuration does; what it leaves out stays as it was. Peaks and the power
     series depend on what happened at the same time: only a run gives them.
     """
-    from flashwatt.run import read_text, reprice
+    from flashwatt.run import printable, read_text, reprice
 
     if out and (out / "report.json").resolve() == report.resolve():
         raise click.UsageError(f"--out {out} would overwrite {report}, whose peaks and series would be lost")
-    repriced = reprice(read_text(report), read_text(table), report_name=str(report), name=str(table))
+    repriced = reprice(read_text(report), read_text(table), report_name=printable(report), name=printable(table))
     if out:
         out.mkdir(parents=True, exist_ok=True)
     _deliver(repriced, out, as_json)
@@ -173,10 +182,10 @@ def _trace_sets(options: dict[str, Any]) -> list[str]:
     """The options that are short for a `--set`."""
     sets = []
     if options["trace"]:
-        sets.append(f"workload.trace.path={_quoted(str(options['trace']))}")
+        sets.append(f"workload.trace.path={_quoted(_path(options['trace']))}")
     if options["trace_format"]:
         sets.append(f"workload.trace.format={_quoted(options['trace_format'])}")
-    if options["devices"] is not None:
+    if options["devices"]:
         sets.append(f"workload.trace.devices=[{options['devices']}]")
     sets += [f"workload.trace.{key}=true" for key in ("fold", "clip", "skip_bad") if options[key]]
     if options["requests"]:
@@ -184,9 +193,19 @@ def _trace_sets(options: dict[str, Any]) -> list[str]:
     return sets
 
 
+def _path(path: Path) -> str:
+    """As text: a configuration is UTF-8, and so is every path in it."""
+    try:
+        return str(path).encode().decode()
+    except UnicodeEncodeError:
+        from flashwatt.run import printable
+
+        raise click.UsageError(f"{printable(path)}: the name is not UTF-8; rename or link the file") from None
+
+
 def _quoted(text: str) -> str:
     """As a TOML string, whatever the text holds."""
-    return json.dumps(text, ensure_ascii=False)
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _simulate(config: Path, sets: list[str], options: dict[str, Any]) -> Report:

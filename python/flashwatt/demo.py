@@ -17,8 +17,9 @@ The results are in {_OUT}/:
   {_OUT}/report.json  every number above, and more
 
 Try next:
-  .venv/bin/flashwatt run {_CONFIG} --set workload.uniform.read_fraction=0.9
-  .venv/bin/flashwatt run {_CONFIG} --set device.channels=5 --series --out {_OUT}/five-channels
+  .venv/bin/flashwatt run {_CONFIG} --set device.op_ratio=0.0737 --series --out {_OUT}/as-sold
+  .venv/bin/flashwatt run {_CONFIG} --trace examples/trace.csv
+  .venv/bin/flashwatt price {_OUT}/report.json --table examples/prices/frugal-nand.toml
   .venv/bin/flashwatt list presets
   .venv/bin/flashwatt run --help
 """

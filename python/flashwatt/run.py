@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     """Called about ten times a second: requests done, requests in all (if known), simulated nanoseconds, preparing.
 
     While it prepares, the run lays down the drive's start state with requests of its own. `False` stops the run: the
-    report then says "interrupted" and holds what was done; while it prepares, `Interrupted` is raised instead."""
+    report then says "interrupted" and holds what was done. A run that is still preparing has nothing to report, and
+    raises `RunInterruptedError`."""
 
 Report = dict[str, Any]
 """A report: the contents of report.json."""
@@ -47,12 +48,10 @@ def run_text(
 
 def run_file(path: str | PathLike[str], **options: Any) -> Report:
     """Run a configuration file; the options are those of `run_text`."""
-    return run_text(read_text(path), name=str(path), **options)
+    return run_text(read_text(path), name=printable(path), **options)
 
 
-def reprice(
-    report: Report | str, table: str, *, report_name: str = "<report>", name: str = "<prices>"
-) -> Report:
+def reprice(report: Report | str, table: str, *, report_name: str = "<report>", name: str = "<prices>") -> Report:
     """Price the run of a report with another table: `[energy]` tables in TOML, laid over the report's own.
 
     Energies, means and efficiency come out as in a run with that table; what depends on what happened at the same time
@@ -88,6 +87,11 @@ def read_text(path: str | PathLike[str]) -> str:
         raise _core.FlashwattError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise _core.FlashwattError(f"{path}: not a text file (byte {error.start} is not UTF-8)") from None
+
+
+def printable(path: str | PathLike[str]) -> str:
+    """Give a file name as a message can hold it: bytes that are no UTF-8 as escapes."""
+    return str(path).encode(errors="surrogateescape").decode(errors="backslashreplace")
 
 
 def _speed(report: Report, wall_s: float, cpu_s: float) -> dict[str, float | None]:

@@ -124,10 +124,10 @@ def _heading(report: Report) -> Text:
     text.append(f"\n{describe_workload(report)}\n")
     text.append(status, "green" if status == "complete" else "bold red")
     text.append(f", {si(report['throughput']['simulated_s'], 's')} simulated")
-    if repriced := report.get("repriced"):
-        text.append(f"; prices of {repriced['table']}, so peaks and windows are unknown")
     if engine := report.get("engine"):
         text.append(f" in {duration(engine['wall_s'] * 1e9)} ({si(engine['requests_per_cpu_s'], '')} requests/s)")
+    if repriced := report.get("repriced"):
+        text.append(f"\nwith the prices of {repriced['table']}: no peaks, no windows")
     return text
 
 
@@ -206,7 +206,8 @@ def _performance(report: Report) -> Iterator[tuple[str, str]]:
     yield "flash programs", count(flash["programs"]["total"])
     yield "flash erases", count(flash["erases"]["total"])
     if erases:
-        yield "erases per block", f"{number(erases['mean'], 2)} mean, {erases['min']} to {erases['max']}"
+        mean = erases["mean"]
+        yield "erases per block", f"{mean:{'.2f' if mean >= 1 else '.2g'}} mean, {erases['min']} to {erases['max']}"
 
 
 def _power(report: Report) -> Iterator[tuple[str, str]]:

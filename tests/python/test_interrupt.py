@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import signal
 import subprocess
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     Start: TypeAlias = Callable[[str], subprocess.Popen[str]]
 
 FOR_DAYS = CONFIG.replace("requests = 2_000", "requests = 100_000_000_000")
+# No theory gives the steady state for this policy: the drive is run into it, with four times its size in writes.
+PREPARING = '[gc]\npolicy = "fifo"\n[run]\nprecondition = "steady"\n'
 needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 
 
@@ -78,9 +81,24 @@ def test_what_was_measured_is_kept(start: Start, tmp_path: Path) -> None:
 
 
 @needs_proc
-def test_a_second_ctrl_c_does_not_wait(start: Start) -> None:
-    # Laid down by running the drive without a clock: the engine listens to nobody meanwhile.
-    run = start(FOR_DAYS + '[gc]\npolicy = "fifo"\n[run]\nprecondition = "steady"\n')
+def test_a_start_state_can_be_interrupted(start: Start) -> None:
+    run = start(FOR_DAYS + PREPARING)
+    wait_until_it_simulates(run)
+    run.send_signal(signal.SIGINT)
+    stdout, stderr = run.communicate(timeout=60)
+    assert run.returncode == INTERRUPTED
+    assert stdout == ""
+    assert stderr.startswith("flashwatt: error: interrupted while the drive's start state was laid down (")
+    assert stderr.count("\n") == 1
+
+
+@needs_proc
+def test_a_second_ctrl_c_does_not_wait(start: Start, tmp_path: Path) -> None:
+    # A trace is read to its end before it is replayed, and the engine listens to nobody meanwhile.
+    nothing = gzip.compress(b"# no request\n" * 5_000_000)
+    with (tmp_path / "long.csv.gz").open("wb") as trace:
+        trace.writelines([nothing] * 400)
+    run = start('[workload.trace]\npath = "long.csv.gz"\nformat = "csv"\n')
     wait_until_it_simulates(run)
     for _ in range(100):
         run.send_signal(signal.SIGINT)
@@ -90,10 +108,22 @@ def test_a_second_ctrl_c_does_not_wait(start: Start) -> None:
     assert run.returncode == -signal.SIGINT
 
 
+def test_a_start_state_is_told_apart_and_can_be_stopped() -> None:
+    def stop(_done: int, total: int | None, now_ns: int, preparing: bool) -> bool:
+        assert preparing
+        assert total
+        assert now_ns == 0
+        return False
+
+    with pytest.raises(flashwatt.RunInterruptedError, match="start state"):
+        flashwatt.run_text(FOR_DAYS + PREPARING, progress=stop)
+    assert issubclass(flashwatt.RunInterruptedError, flashwatt.FlashwattError)
+
+
 def test_the_progress_callback_stops_a_run() -> None:
     seen: list[int] = []
 
-    def stop(done: int, _total: int | None, _now_ns: int) -> bool:
+    def stop(done: int, _total: int | None, _now_ns: int, _preparing: bool) -> bool:
         seen.append(done)
         return False
 
@@ -104,7 +134,7 @@ def test_the_progress_callback_stops_a_run() -> None:
 
 
 def test_an_exception_of_the_callback_goes_on() -> None:
-    def fail(_done: int, _total: int | None, _now_ns: int) -> bool:
+    def fail(_done: int, _total: int | None, _now_ns: int, _preparing: bool) -> bool:
         raise LookupError("from the callback")
 
     with pytest.raises(LookupError, match="from the callback"):

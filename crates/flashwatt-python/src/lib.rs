@@ -21,7 +21,7 @@ pyo3::create_exception!(
 
 pyo3::create_exception!(
     flashwatt,
-    Interrupted,
+    RunInterruptedError,
     FlashwattError,
     "The run was ended before there was anything to report: while the drive's start state was laid down."
 );
@@ -32,7 +32,7 @@ fn python_error(error: impl std::fmt::Display) -> PyErr {
 
 fn run_error(error: Error) -> PyErr {
     match error {
-        Error::Interrupted { .. } => Interrupted::new_err(error.to_string()),
+        Error::Interrupted { .. } => RunInterruptedError::new_err(error.to_string()),
         other => python_error(other),
     }
 }
@@ -105,7 +105,7 @@ fn json(value: &impl serde::Serialize) -> PyResult<String> {
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::{FlashwattError, Interrupted, list_names, reprice, resolve, run, trace_info};
+    use super::{FlashwattError, RunInterruptedError, list_names, reprice, resolve, run, trace_info};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)] // a Python name

@@ -181,6 +181,12 @@ mod tests {
     }
 
     #[test]
+    fn a_warm_up_of_nothing_is_none() {
+        assert_eq!(config("", &["run.warmup.requests=0", "run.warmup.seconds=0"]), config("", &[]));
+        assert_eq!(config("", &["run.warmup.seconds=1e-12"]).run.warmup, Span::default(), "less than a nanosecond");
+    }
+
+    #[test]
     fn a_way_of_arriving_drops_the_one_below() {
         let text = "[workload.uniform]\nqueue_depth = 4\n";
         let arrivals = |sets: &[&str]| match config(text, sets).workload {

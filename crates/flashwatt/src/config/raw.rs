@@ -403,9 +403,9 @@ pub struct Uniform {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Trace {
-    /// The file; `.gz` is unpacked on the way.
+    /// The file, relative to the directory that the run is started in; gzip and zstd are unpacked on the way.
     pub path: Option<String>,
-    /// Its format; recognised by its first records unless given.
+    /// Its format (or `format:event`); recognised by its first records unless given.
     pub format: Option<String>,
     /// Keep only the requests to these devices of the trace.
     pub devices: Option<Vec<u64>>,

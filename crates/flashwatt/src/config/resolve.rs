@@ -302,10 +302,11 @@ fn precondition(c: &mut Checker, raw: Option<&raw::Precondition>, bounds: &Bound
     }
 }
 
+/// A warm-up of nothing is none.
 fn span(c: &mut Checker, table: &str, raw: &raw::Span, least_ns: u64) -> Span {
     let seconds = c.optional(field!(table, raw.seconds), least_ns as f64 * 1e-9..=SECONDS_MAX);
     Span {
-        requests: c.optional(field!(table, raw.requests), least_ns..=COUNT_MAX),
-        ns: seconds.map(|seconds| (seconds * 1e9).round() as Nanos),
+        requests: c.optional(field!(table, raw.requests), least_ns..=COUNT_MAX).filter(|&requests| requests > 0),
+        ns: seconds.map(|seconds| (seconds * 1e9).round() as Nanos).filter(|&ns| ns > 0),
     }
 }

@@ -47,7 +47,7 @@ impl<F: RecordFormat + Send> Decode for Records<F> {
             }
             self.count += 1;
             if fixed.len() < self.format.bytes() {
-                return Err(Bad::new("record", "the file ends in the middle of a record").into());
+                return Err(cut_short(fixed.len(), self.format.bytes()).into());
             }
             let (entry, more) = match self.format.record(fixed) {
                 Ok(decoded) => decoded,
@@ -56,8 +56,9 @@ impl<F: RecordFormat + Send> Decode for Records<F> {
                     return Err(bad.into());
                 }
             };
-            if self.input.take(more)?.len() < more {
-                return Err(Bad::new("record", "the file ends in the middle of a record").into());
+            let rest = self.input.take(more)?.len();
+            if rest < more {
+                return Err(cut_short(self.format.bytes() + rest, self.format.bytes() + more).into());
             }
             match entry {
                 Entry::Request(record) => return Ok(Some(record)),
@@ -93,6 +94,17 @@ impl<F: RecordFormat> Records<F> {
             None => Ok(()),
         }
     }
+}
+
+#[cold]
+fn cut_short(found: usize, whole: usize) -> Box<Bad> {
+    let found = Some(format!("{found} bytes of {whole}"));
+    Box::new(Bad {
+        column: "record",
+        what: "the file ends in the middle of a record",
+        found,
+        expected: Some("all of it"),
+    })
 }
 
 /// A little-endian number of two bytes at `at`; 0 beyond the end, which callers have excluded.

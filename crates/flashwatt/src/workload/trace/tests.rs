@@ -171,7 +171,11 @@ fn odd_bytes_are_widened_and_counted() {
 
 /// Broken traces and what is said of them.
 const BROKEN: &[(&str, &str, &str)] = &[
-    ("ssdsim", "0 0 8 8 0\n0 0 8\n", "t:2: sectors: missing column (--skip-bad leaves such records out)"),
+    (
+        "ssdsim",
+        "0 0 8 8 0\n0 0 8\n",
+        "t:2: sectors: missing column; found the end of the line; expected a value (--skip-bad leaves such records out)",
+    ),
     (
         "ssdsim",
         "0 0 8 8 0\n\n#\n0 0 8 8 0 9\n",
@@ -230,7 +234,11 @@ const BROKEN: &[(&str, &str, &str)] = &[
         "1,a,0,Wrote,0,512,9\n",
         "t:1: operation: unknown operation; found `Wrote`; expected Read or Write (--skip-bad leaves such records out)",
     ),
-    ("msr", "1,a,0,Write,0,512\n", "t:1: response time: missing column (--skip-bad leaves such records out)"),
+    (
+        "msr",
+        "1,a,0,Write,0,512\n",
+        "t:1: response time: missing column; found the end of the line; expected a value (--skip-bad leaves such records out)",
+    ),
     (
         "msr",
         "184467440737095517,a,0,Write,0,512,1\n",
@@ -252,7 +260,11 @@ const BROKEN: &[(&str, &str, &str)] = &[
         "0,0,W,4611686018427387904,512\n",
         "t:1: offset: address too large; found `4611686018427387904`; expected an address below 2^62 bytes (--skip-bad leaves such records out)",
     ),
-    ("fiu", "0 0 8 8 1\n", "t:1: content hashes: missing column (--skip-bad leaves such records out)"),
+    (
+        "fiu",
+        "0 0 8 8 1\n",
+        "t:1: content hashes: missing column; found the end of the line; expected a value (--skip-bad leaves such records out)",
+    ),
     (
         "fiu-iodedup",
         "5 1 a 8 8 W 4096 0 x\n",
@@ -281,7 +293,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     (
         "tracefs",
         " a-1 [0] .. 1.5: block_rq_issue: 8,0 W 512 () 8 +\n",
-        "t:1: sectors: missing column (--skip-bad leaves such records out)",
+        "t:1: sectors: missing column; found the end of the line; expected a value (--skip-bad leaves such records out)",
     ),
     (
         "tracefs",
@@ -335,8 +347,16 @@ fn broken_traces_are_told_exactly() {
 fn broken_binary_traces_are_told_exactly() {
     let skip = "(--skip-bad leaves such records out)";
     for (format, cut, expected) in [
-        (vscsi::FORMAT, 50, "t: record 2: record: the file ends in the middle of a record"),
-        (blktrace::FORMAT, 50, "t: record 1: record: the file ends in the middle of a record"),
+        (
+            vscsi::FORMAT,
+            50,
+            "t: record 2: record: the file ends in the middle of a record; found 18 bytes of 32; expected all of it",
+        ),
+        (
+            blktrace::FORMAT,
+            50,
+            "t: record 1: record: the file ends in the middle of a record; found 50 bytes of 52; expected all of it",
+        ),
     ] {
         let file = Temporary::new("t", &format.example[..cut]);
         assert_eq!(message(replay(&file.cfg(), DRIVE)), format!("{expected} {skip}"));

@@ -38,6 +38,13 @@ impl Bad {
         Box::new(Bad { column, what, found: None, expected: None })
     }
 
+    /// A field that is not there.
+    #[cold]
+    fn missing(column: &'static str) -> Box<Self> {
+        let found = Some("the end of the line".to_string());
+        Box::new(Bad { column, what: "missing column", found, expected: Some("a value") })
+    }
+
     /// A field that is not what it should be.
     #[cold]
     pub fn field(column: &'static str, what: &'static str, found: &[u8], expected: &'static str) -> Box<Self> {
@@ -67,7 +74,7 @@ pub trait Columns<'a> {
     /// The next field.
     #[inline(always)]
     fn field(&mut self, column: &'static str) -> Result<&'a [u8], Box<Bad>> {
-        self.next().ok_or_else(|| Bad::new(column, "missing column"))
+        self.next().ok_or_else(|| Bad::missing(column))
     }
 
     /// The next field as a whole number.

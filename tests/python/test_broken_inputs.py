@@ -1,0 +1,207 @@
+"""Configurations and traces that are wrong: each ends in one clear message, and in nothing on standard output."""
+
+from __future__ import annotations
+
+import gzip
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Cli
+
+# The configuration, what the message must hold: place, found, expected, and the nearest name where there is one.
+CONFIGS: list[tuple[str, str, tuple[str, ...]]] = [
+    ("a misspelt key", "[device]\nchanels = 4\n", ("2:1: device.chanels", "`chanels`", "did you mean `channels`?")),
+    ("a misspelt table", "[devise]\nchannels = 4\n", ("1:2: devise", "expected one of", "did you mean `device`?")),
+    ("a misspelt preset", 'device.preset = "x25n"\n', ("1:8: device.preset", "`x25n`", "did you mean `x25m`?")),
+    ("a misspelt FTL", 'ftl = "pages"\n', ("1:1: ftl", "found `pages`", "did you mean `page`?")),
+    ("a misspelt policy", '[gc]\npolicy = "gredy"\n', ("2:1: gc.policy", "`gredy`", "did you mean `greedy`?")),
+    ("a misspelt workload", 'workload = "unifrom"\n', ("1:1: workload", "`unifrom`", "did you mean `uniform`?")),
+    (
+        "a misspelt trace format",
+        '[workload.trace]\npath = "a.csv"\nformat = "mrs"\n',
+        (
+            "3:1: workload.trace.format",
+            "unknown trace format",
+            "found `mrs`",
+            "ssdsim, spc, msr",
+            "did you mean `msr`?",
+        ),
+    ),
+    (
+        "an event that a format does not have",
+        '[workload.trace]\npath = "a.csv"\nformat = "blkparse:X"\n',
+        ("3:1: workload.trace.format", "unknown event of blkparse", "found `X`", "expected one of D, C, Q"),
+    ),
+    (
+        "a misspelt format of a start state",
+        '[run.precondition.trace]\npath = "a.csv"\nformat = "sdsim"\n',
+        ("3:1: run.precondition.trace.format", "found `sdsim`", "did you mean `ssdsim`?"),
+    ),
+    ("a word for a number", '[device]\nchannels = "four"\n', ("2:1: device.channels", '"four"', "a whole number")),
+    ("a fraction of a die", "[device]\nways = 2.5\n", ("2:1: device.ways", "found 2.5", "a whole number")),
+    (
+        "a negative count",
+        "[workload.uniform]\nrequests = -5\n",
+        ("2:1: workload.uniform.requests", "found -5", "from 0"),
+    ),
+    ("a number beyond 64 bits", "[run]\nseed = 99999999999999999999\n", ("2:1: run.seed", "9999", "at most 64 bits")),
+    ("not a number", "[device]\nop_ratio = nan\n", ("2:1: device.op_ratio", "found NaN", "expected 0.0 to")),
+    ("a list for a table", "device = [1]\n", ("1:1: device", "found a list", "expected a table")),
+    ("no channels", "[device]\nchannels = 0\n", ("2:1: device.channels", "found 0", "expected 1 to 1024")),
+    ("an odd page", "[device]\npage_bytes = 5000\n", ("2:1: device.page_bytes", "found 5000", "a power of two")),
+    ("a share above one", "[workload.uniform]\nread_fraction = 2\n", ("read_fraction", "found 2.0", "0.0 to 1.0")),
+    ("shares above one", "[workload.uniform]\nread_fraction = 0.8\ntrim_fraction = 0.4\n", ("a sum of at most 1",)),
+    ("half a sector", "[workload.uniform]\nrequest_bytes = 700\n", ("request_bytes", "found 700", "multiple of 512")),
+    (
+        "a request larger than its range",
+        "[workload.uniform]\nrange_bytes = 512\n",
+        ("2:1: workload.uniform.range_bytes", "longer than the range", "request_bytes ≤ range_bytes"),
+    ),
+    (
+        "two ways to arrive",
+        "[workload.uniform]\nqueue_depth = 4\nrate_per_s = 10\n",
+        ("2:1: workload.uniform.queue_depth", "found queue_depth and rate_per_s", "closed loop"),
+    ),
+    (
+        "over-provisioning, twice",
+        "[device]\nop_ratio = 0.1\nspare_fraction = 0.1\n",
+        ("2:1: device.op_ratio", "given twice", "/ logical"),
+    ),
+    (
+        "no spare flash",
+        '[device]\npreset = "limit"\nop_ratio = 0.0001\n',
+        ("3:1: device.op_ratio", "too little spare flash", "spare blocks", "is the least"),
+    ),
+    ("a drive too large", "[device]\nlogical_bytes = 1e15\n", ("2:1: device.logical_bytes", "too large", "expected")),
+    (
+        "less current at work than idle",
+        "[energy.nand]\nread_ma = 1\n",
+        ("2:1: energy.nand.read_ma", "read_ma = 1.0, idle_ma = 3.0", "expected read_ma ≥ idle_ma"),
+    ),
+    ("no voltage", "[energy.nand]\nvolts = 0\n", ("2:1: energy.nand.volts", "found 0.0", "0.001 to 100.0")),
+    ("a warm-up of everything", "[run]\nwarmup.requests = 1e9\n", ("run.warmup.requests", "takes every request")),
+    ("a trace without a path", "[workload.trace]\nspeed = 2\n", ("workload.trace.path", "missing", "file name")),
+    (
+        "fold and clip",
+        '[workload.trace]\npath = "a.csv"\nfold = true\nclip = true\n',
+        ("3:1: workload.trace.fold", "exclude each other", "one of them"),
+    ),
+    ("two workloads", '[workload.uniform]\n[workload.trace]\npath = "a"\n', ("workload", "several names")),
+    ("no TOML", "[device]\nchannels 4\n", ("2:", "not TOML", "found `channels 4`", "`key = value`")),
+    ("an open table", "[device\n", ("1:", "not TOML", "found `[device`")),
+    ("a key twice", "[device]\nways = 2\nways = 3\n", ("3:1", "duplicate key", "found `ways = 3`")),
+]
+
+# The content of a trace, options, what the message must hold.
+TRACES: list[tuple[str, bytes, tuple[str, ...], tuple[str, ...]]] = [
+    ("an empty file", b"", (), ("bad.trace: the trace is empty",)),
+    ("no request", b"# nothing\n\n", (), ("bad.trace", "format was not recognised", "found `# nothing`", "--format")),
+    ("no request of the format", b"# nothing\n", ("--format", "csv"), ("bad.trace", "no valid request in this csv")),
+    ("another kind of file", b"\x89PNG\r\n\x1a\n\0\0\0", (), ("not recognised", "PNG", "expected one of ssdsim, spc")),
+    ("prose", b"Dear reader,\nthis is no trace.\n", (), ("not recognised", "found `Dear reader,`", "--format")),
+    (
+        "a column missing",
+        b"0.0,0,W,0,4096\n1.0,0,W,4096\n",
+        (),
+        ("bad.trace:2: bytes: missing column", "found", "expected", "--skip-bad"),
+    ),
+    (
+        "two formats",
+        b"0.0,0,W,0,4096\n1.0,0,W,4096,512,9\n",
+        (),
+        ("bad.trace", "several formats", "csv, systor17", "--format"),
+    ),
+    (
+        "a column too many",
+        b"0.0,0,W,0,4096\n1.0,0,W,4096,512,9\n",
+        ("--format", "csv"),
+        ("bad.trace:2:", "found `9`", "--skip-bad"),
+    ),
+    ("a word for an offset", b"0.0,0,W,0,4096\n1.0,0,W,here,512\n", (), ("bad.trace:2: offset", "`here`", "expected")),
+    ("a negative offset", b"0.0,0,W,0,4096\n1.0,0,R,-512,512\n", (), ("bad.trace:2: offset", "`-512`", "expected")),
+    ("an unknown operation", b"0.0,0,W,0,4096\n1.0,0,X,0,512\n", (), ("bad.trace:2: operation", "`X`", "R, W, T or F")),
+    ("a length of zero", b"0.0,0,W,0,4096\n1.0,0,R,0,0\n", (), ("bad.trace:2: bytes", "found", "expected")),
+    ("a number too large", b"0.0,0,W,0,4096\n1.0,0,W,99999999999999999999,512\n", (), ("bad.trace:2: offset", "9999")),
+    ("an address that wraps", b"0.0,0,W,18446744073709551615,512\n", ("--format", "csv"), ("bad.trace:1: offset",)),
+    (
+        "a request beyond the drive",
+        b"0.0,0,W,0,4096\n1.0,0,W,90000000000,4096\n",
+        (),
+        ("bad.trace:2: offset", "beyond the drive", "byte 90000004096", "at most 80000000000", "--fold", "--clip"),
+    ),
+    ("a device that is not there", b"0.0,3,W,0,4096\n", ("--devices", "7"), ("bad.trace", "device 7", "some of 3")),
+    ("a device that is no number", b"0.0,3,W,0,4096\n", ("--devices", "0,a"), ("--devices", "'0,a'", "whole numbers")),
+    ("a wrong format", b"0.0,3,W,0,4096\n", ("--format", "spc"), ("bad.trace:1:", "found", "expected")),
+    ("an unknown format", b"0.0,3,W,0,4096\n", ("--format", "cvs"), ("--set: workload.trace.format", "`csv`?")),
+    ("half an archive", gzip.compress(b"0.0,0,W,0,4096\n" * 500)[:-30], (), ("bad.trace", "gzip")),
+    ("no archive", b"\x1f\x8b\x08\0 but then", (), ("bad.trace", "gzip")),
+    ("a binary file cut short", b"\x07\x04\x65\x74" * 5, ("--format", "blktrace"), ("bad.trace", "found", "expected")),
+    ("two ways beyond the drive", b"0.0,0,W,0,4096\n", ("--fold", "--clip"), ("--set: workload.trace.fold", "exclude")),
+]
+
+# Overrides and options of the command line.
+OPTIONS: list[tuple[tuple[str, ...], tuple[str, ...]]] = [
+    (("--set", "device.channels"), ("--set: device.channels", "not an override", "KEY=VALUE")),
+    (("--set", "device.chanels=4"), ("--set: device.chanels", "did you mean `channels`?")),
+    (("--set", "device.channels=many"), ("--set: device.channels", '"many"', "a whole number")),
+    (("--set", "gc.policy=[1"), ("--set: gc.policy", "not a TOML value", "`[1`")),
+    (("--requests", "0"), ("--requests", "0", ">=1")),
+    (("--trace", "absent.csv"), ("--trace", "absent.csv", "does not exist")),
+    (("--set", "workload.trace.path=absent.csv"), ("absent.csv", "No such file")),
+    (("--set", "workload.trace.path=."), (".", "directory")),
+    (("--fold",), ("workload.trace.path", "missing")),
+]
+
+
+def check(result: object, said: tuple[str, ...]) -> None:
+    """Check that the message is one, holds what it must, and that nothing else was said."""
+    returncode, stdout, stderr = (getattr(result, name) for name in ("returncode", "stdout", "stderr"))
+    assert returncode == 2, stderr
+    assert stdout == ""
+    for words in said:
+        assert words in stderr, stderr
+    assert "Traceback" not in stderr
+    assert "panicked" not in stderr
+    assert stderr.count("error:") + stderr.count("Error:") == 1, stderr
+    assert len(stderr) < 1000, stderr
+
+
+@pytest.mark.parametrize(("text", "said"), [case[1:] for case in CONFIGS], ids=[case[0] for case in CONFIGS])
+def test_broken_configurations(flashwatt: Cli, tmp_path: Path, text: str, said: tuple[str, ...]) -> None:
+    (tmp_path / "bad.toml").write_text(text)
+    check(flashwatt("run", "bad.toml", "--json"), ("bad.toml", *said))
+
+
+@pytest.mark.parametrize(("broken", "said"), [(c[1:3], c[3]) for c in TRACES], ids=[c[0] for c in TRACES])
+def test_broken_traces(
+    flashwatt: Cli, config: Path, broken: tuple[bytes, tuple[str, ...]], said: tuple[str, ...]
+) -> None:
+    content, options = broken
+    config.with_name("bad.trace").write_bytes(content)
+    check(flashwatt("run", config, "--json", "--trace", "bad.trace", *options), said)
+
+
+@pytest.mark.parametrize(("options", "said"), OPTIONS, ids=[" ".join(options) for options, _ in OPTIONS])
+def test_broken_options(flashwatt: Cli, config: Path, options: tuple[str, ...], said: tuple[str, ...]) -> None:
+    check(flashwatt("run", config, "--json", *options), said)
+
+
+@pytest.mark.parametrize("name", [b"caf\xe9.csv", b'a "quoted" \\ and # odd.csv', b"tab\there.csv", b"del\x7f.csv"])
+def test_any_file_name_is_taken(flashwatt: Cli, config: Path, tmp_path: Path, name: bytes) -> None:
+    path = bytes(tmp_path) + b"/" + name
+    with open(path, "wb") as trace:  # noqa: PTH123
+        trace.write(b"0.0,0,W,0,4096\n")
+    result = flashwatt("run", config, "--trace", path.decode(errors="surrogateescape"), "--json")
+    if b"\xe9" in name:
+        check(result, ("caf", "not UTF-8"))
+    else:
+        assert result.returncode == 0, result.stderr
+
+
+def test_there_are_enough_of_them() -> None:
+    assert len(CONFIGS) >= 30
+    assert len(CONFIGS) + len(TRACES) >= 50

@@ -1,0 +1,62 @@
+"""The demo: what it prints tells something, and what it says to try next works."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from flashwatt import demo
+
+ROOT = Path(__file__).parents[2]
+COMMANDS = re.findall(r"^  \.venv/bin/flashwatt (.*)$", demo._NEXT, re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Run the demo in a directory of its own; its output is in output.txt there."""
+    directory = tmp_path_factory.mktemp("demo")
+    shutil.copytree(ROOT / "examples", directory / "examples")
+    command = [sys.executable, "-m", "flashwatt.demo"]
+    result = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False, timeout=120)
+    assert result.returncode == 0, result.stderr
+    (directory / "output.txt").write_text(result.stdout)
+    return directory
+
+
+def test_the_run_tells_something(place: Path) -> None:
+    report = json.loads((place / "demo/report.json").read_text())
+    assert report["flash"]["write_amplification"] > 1.5
+    assert report["flash"]["erases"]["gc"] > 0
+    assert report["energy_by_cause_j"]["gc"] > 0.1 * report["energy_j"]["total"]
+    assert report["power_w"]["mean"] < 0.6 * report["power_w"]["peak"]
+    assert report["latency_ns"]["read"]["p99"] < 50e6
+    watts = [sum(bins) for bins in zip(*report["series"]["power_w"].values(), strict=True)]
+    idle = sum(watt < 0.25 * max(watts) for watt in watts) / len(watts)
+    assert 0.3 < idle < 0.9  # bursts, and pauses between them
+
+
+def test_the_page_holds_what_it_promises(place: Path) -> None:
+    text = (place / "output.txt").read_text()
+    for words in ("Energy by component", "Latency", "write amplification", "erases per block", "demo/power.html"):
+        assert words in text
+    line = text[text.index("power over time to 2.") :].splitlines()[1]
+    assert {"█", "▁"} <= set(line)
+    assert (place / "demo/power.svg").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_what_to_try_next_works(place: Path, command: str) -> None:
+    words = [sys.executable, "-m", "flashwatt", *command.split()]
+    result = subprocess.run(words, cwd=place, capture_output=True, text=True, check=False, timeout=120)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout
+
+
+def test_there_is_something_to_try() -> None:
+    assert len(COMMANDS) >= 4

@@ -1,0 +1,85 @@
+"""Other prices for a run that was made."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+import flashwatt
+from conftest import CONFIG
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Cli
+
+DOUBLE = """\
+[energy]
+controller = { active_ma = 60, idle_ma = 30 }
+dram = { active_ma = 200, idle_ma = 40 }
+nand = { read_ma = 40, program_ma = 40, erase_ma = 40, idle_ma = 6 }
+"""
+
+
+@pytest.fixture
+def made(flashwatt: Cli, config: Path, tmp_path: Path) -> Path:
+    """Make a run and a price table; return the run's report."""
+    assert flashwatt("run", config, "--series", "--out", "run").returncode == 0
+    (tmp_path / "double.toml").write_text(DOUBLE)
+    return tmp_path / "run/report.json"
+
+
+def test_twice_the_currents_cost_twice(flashwatt: Cli, made: Path, tmp_path: Path) -> None:
+    result = flashwatt("price", made, "--table", "double.toml", "--json", "--out", "priced")
+    assert result.returncode == 0, result.stderr
+    before, after = json.loads(made.read_text()), json.loads(result.stdout)
+    assert after == json.loads((tmp_path / "priced/report.json").read_text())
+    assert after["energy_j"]["total"] == pytest.approx(2 * before["energy_j"]["total"], rel=1e-12)
+    assert after["repriced"]["table"] == "double.toml"
+    assert after["power_w"]["peak"] is after["current_ma"]["peak"] is after["series"] is None
+    assert list(after)[: len(before)] == list(before)
+    assert after["latency_ns"] == before["latency_ns"]
+
+
+def test_the_table_says_whose_prices_they_are(flashwatt: Cli, made: Path) -> None:
+    result = flashwatt("price", made, "--table", "double.toml")
+    assert result.returncode == 0, result.stderr
+    for word in ("prices of double.toml: no peaks, no windows", "Energy by component", "–"):
+        assert word in result.stdout
+
+
+def test_another_accounting_is_that_of_a_fresh_run() -> None:
+    priced = flashwatt.reprice(flashwatt.run_text(CONFIG), 'energy.idle_accounting = "busy_only"')
+    fresh = flashwatt.run_text(CONFIG, sets=["energy.idle_accounting=busy_only"])
+    for key in ("config", "config_sha256", "energy_j", "energy_by_cause_j", "energy_total_j", "efficiency"):
+        assert priced[key] == fresh[key], key
+    assert priced["power_w"]["mean"] == fresh["power_w"]["mean"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("run/report.json",), "--table"),
+        (("run/report.json", "--table", "absent.toml"), "absent.toml"),
+        (("absent.json", "--table", "double.toml"), "absent.json"),
+        (("run/report.json", "--table", "typo.toml"), "typo.toml:2:1: energy.nand.raed_ma: unknown key; found"),
+        (("run/report.json", "--table", "typo.toml"), "did you mean `read_ma`?"),
+        (("run/report.json", "--table", "time.toml"), "time.toml:1:15: device.timing.read_ns: not a price"),
+        (("double.toml", "--table", "double.toml"), "double.toml:1:2: not JSON"),
+        (("other.json", "--table", "double.toml"), "other.json: schema: a report of another schema; found 99"),
+        (("run/report.json", "--table", "double.toml", "--out", "run"), "would overwrite"),
+    ],
+)
+def test_what_cannot_be_priced_is_a_message(
+    flashwatt: Cli, made: Path, tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    (tmp_path / "typo.toml").write_text("[energy.nand]\nraed_ma = 3\n")
+    (tmp_path / "time.toml").write_text("device.timing.read_ns = 3\n")
+    (tmp_path / "other.json").write_text(made.read_text().replace('"schema": 1', '"schema": 99'))
+    result = flashwatt("price", *arguments, "--json")
+    assert result.returncode == 2
+    assert said in result.stderr
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
