@@ -6,7 +6,7 @@ use crate::energy::meter::Reading;
 use crate::energy::{DieState, Meter, Series, Table};
 use crate::ftl::plan::Chosen;
 use crate::ftl::{Cause, OpKind, Plan};
-use crate::probe::Probe;
+use crate::probe::{BufferEvent, Probe};
 use crate::units::Nanos;
 
 /// The books.
@@ -24,6 +24,7 @@ pub struct Books<P: Probe> {
     since: Nanos,
     map_access_ns: Nanos,
     page_data_ns: Nanos,
+    page_bytes: u64,
     /// Nanoseconds per byte over the host interface, in units of 2⁻³².
     interface_ns_per_byte: u64,
     /// Pages read that were never written.
@@ -116,6 +117,7 @@ impl<P: Probe> Books<P> {
             since: 0,
             map_access_ns: if per_op { energy.dram.map_access_ns } else { 0 },
             page_data_ns: if per_op { energy.dram.page_data_ns } else { 0 },
+            page_bytes: u64::from(config.device.page_bytes),
             interface_ns_per_byte: (1e3 / energy.host_interface.bandwidth_mb_s * (1u64 << 32) as f64) as u64,
             unwritten_reads: 0,
             host_units: 0,
@@ -133,6 +135,14 @@ impl<P: Probe> Books<P> {
         }
         self.dram(now, u64::from(plan.map_accesses) * self.map_access_ns);
         self.probe.mapped(now, plan.map_accesses);
+    }
+
+    /// Something has happened in the write buffer: data that enters or leaves it for the host passes DRAM.
+    pub fn buffer(&mut self, now: Nanos, event: &BufferEvent) {
+        if let BufferEvent::Write(_, _, bytes) | BufferEvent::Read(_, _, bytes) = event {
+            self.dram(now, (bytes.len() as u64 * self.page_data_ns).div_ceil(self.page_bytes));
+        }
+        self.probe.buffer(now, event);
     }
 
     #[inline(always)]

@@ -41,6 +41,25 @@ impl Brain {
         self.ftl.read(extent, &mut cx, &mut self.plan);
     }
 
+    /// Plans a read of several runs of pages.
+    pub fn read_runs(&mut self, runs: &[Extent], array: &Array) {
+        self.plan.clear();
+        for &run in runs {
+            let at = self.plan.ops().len();
+            let mut cx = Context { blocks: &mut self.blocks, array, rng: &mut self.rng };
+            self.ftl.read(run, &mut cx, &mut self.plan);
+            let geometry = self.blocks.geometry();
+            self.plan.join_reads(at, |a, b| geometry.page_of(a) == geometry.page_of(b));
+        }
+    }
+
+    /// Plans a write of single pages that leave the write buffer together; returns how many of them found room.
+    pub fn write_together(&mut self, pages: &[Extent], array: &Array) -> u32 {
+        self.plan.clear();
+        let mut cx = Context { blocks: &mut self.blocks, array, rng: &mut self.rng };
+        self.ftl.write_together(pages, &mut cx, &mut self.plan)
+    }
+
     /// Plans a write; returns how many of its pages found room.
     #[inline]
     pub fn write(&mut self, extent: Extent, array: &Array) -> u32 {

@@ -48,6 +48,7 @@
 
 pub mod books;
 pub mod brain;
+pub mod cache;
 pub mod config;
 pub mod controller;
 pub mod device;

@@ -2,11 +2,14 @@
 
 use std::io::Write;
 
+use crate::brain::Brain;
+use crate::cache::write_buffer::Bytes;
 use crate::controller::op::Op;
+use crate::device::Array;
 use crate::energy::ledger::OpTimes;
-use crate::ftl::OpKind;
+use crate::ftl::{Extent, OpKind};
 use crate::host::RequestKind;
-use crate::units::Nanos;
+use crate::units::{EntryId, Lpn, Nanos};
 
 /// An operation that has ended.
 #[derive(Clone, Copy, Debug)]
@@ -32,8 +35,47 @@ pub struct RequestRecord {
     pub bytes: u64,
 }
 
+/// What a plan was made for.
+#[derive(Clone, Copy, Debug)]
+pub enum Purpose<'a> {
+    /// The host reads these runs of pages.
+    Read(&'a [Extent]),
+    /// The host writes these pages, as far as they found room.
+    Write(Extent),
+    /// These entries of the write buffer go to flash.
+    Destage(&'a [EntryId]),
+    /// The host trims these pages.
+    Trim(Extent),
+    /// Background work.
+    Background,
+}
+
+/// What goes on in the write buffer.
+#[derive(Clone, Debug)]
+pub enum BufferEvent {
+    /// The host writes these bytes of a unit into an entry.
+    Write(EntryId, Lpn, Bytes),
+    /// The host reads these bytes of a unit from an entry.
+    Read(EntryId, Lpn, Bytes),
+    /// What the buffer holds of a unit is void, except where its program is under way.
+    Trim(Lpn),
+    /// An entry is on flash, and gone.
+    Programmed(EntryId),
+}
+
 /// Sees everything that ends.
 pub trait Probe {
+    /// A plan has been made. Its operations get the plan numbers that follow on those of the plan before.
+    #[inline(always)]
+    fn planned(&mut self, _purpose: Purpose, _brain: &Brain) {}
+
+    /// Something has happened in the write buffer.
+    #[inline(always)]
+    fn buffer(&mut self, _now: Nanos, _event: &BufferEvent) {}
+
+    /// Everything that was asked for is done, and the drive is at rest.
+    fn at_rest(&mut self, _brain: &Brain, _array: &Array) {}
+
     /// An operation has ended.
     #[inline(always)]
     fn op_ended(&mut self, _record: &OpRecord) {}
@@ -59,6 +101,59 @@ pub trait Probe {
 /// Sees nothing.
 impl Probe for () {}
 
+/// Both see everything.
+impl<A: Probe, B: Probe> Probe for (A, B) {
+    #[inline(always)]
+    fn planned(&mut self, purpose: Purpose, brain: &Brain) {
+        self.0.planned(purpose, brain);
+        self.1.planned(purpose, brain);
+    }
+
+    #[inline(always)]
+    fn buffer(&mut self, now: Nanos, event: &BufferEvent) {
+        self.0.buffer(now, event);
+        self.1.buffer(now, event);
+    }
+
+    fn at_rest(&mut self, brain: &Brain, array: &Array) {
+        self.0.at_rest(brain, array);
+        self.1.at_rest(brain, array);
+    }
+
+    #[inline(always)]
+    fn op_ended(&mut self, record: &OpRecord) {
+        self.0.op_ended(record);
+        self.1.op_ended(record);
+    }
+
+    #[inline(always)]
+    fn request_ended(&mut self, record: &RequestRecord) {
+        self.0.request_ended(record);
+        self.1.request_ended(record);
+    }
+
+    #[inline(always)]
+    fn mapped(&mut self, now: Nanos, accesses: u32) {
+        self.0.mapped(now, accesses);
+        self.1.mapped(now, accesses);
+    }
+
+    fn restarted(&mut self, now: Nanos) {
+        self.0.restarted(now);
+        self.1.restarted(now);
+    }
+
+    fn drains(&mut self, now: Nanos) {
+        self.0.drains(now);
+        self.1.drains(now);
+    }
+
+    fn finish(&mut self, now: Nanos) {
+        self.0.finish(now);
+        self.1.finish(now);
+    }
+}
+
 /// Writes the operation log: one line of CSV for each flash operation and each request, in the order of their ends.
 ///
 /// Columns: `record` (an operation's kind, or `request`), `cause` (or `read`, `write`, `trim`, `flush`), `die`, `block`,
@@ -66,7 +161,10 @@ impl Probe for () {}
 /// An operation holds the bus from `start_ns` to `array_start_ns`, works in the array until `array_end_ns`, waits until
 /// `out_start_ns`, and moves data out until `end_ns`; a copyback programs from `array_end_ns` on. Columns that a record
 /// does not have are empty. Further lines have a `start_ns` only: `window`, where the counters begin anew; `drain`, where
-/// the measured window ends; `end` (an `end_ns`); and `map`, `map_accesses` of it for a request or for background work.
+/// the measured window ends; `end` (an `end_ns`); `map`, `map_accesses` of it for a request or for background work; and
+/// `buffer`, `bytes` of a write into the write buffer (`cause` `write`) or of a read from it (`read`): they pass DRAM, whose
+/// rule `per_op` asks for ⌈bytes · page_data_ns / page_bytes⌉ for each such line. The programs that take entries to flash are
+/// operations like any other, and their data passes DRAM once more.
 pub struct OpLog<W: Write> {
     out: W,
     error: Option<std::io::Error>,
@@ -133,6 +231,15 @@ impl<W: Write> Probe for OpLog<W> {
         if accesses > 0 {
             self.line(format_args!("map,,,,,{now},,,,,{accesses},"));
         }
+    }
+
+    fn buffer(&mut self, now: Nanos, event: &BufferEvent) {
+        let (cause, bytes) = match event {
+            BufferEvent::Write(_, _, bytes) => ("write", bytes),
+            BufferEvent::Read(_, _, bytes) => ("read", bytes),
+            BufferEvent::Trim(_) | BufferEvent::Programmed(_) => return,
+        };
+        self.line(format_args!("buffer,{cause},,,,{now},,,,,,{}", bytes.len()));
     }
 
     fn restarted(&mut self, now: Nanos) {

@@ -55,6 +55,8 @@ pub struct Report {
     pub ftl: FtlReport,
     /// Garbage collection.
     pub gc: GcReport,
+    /// The write buffer; none without one.
+    pub write_buffer: Option<WriteBufferReport>,
     /// Energy in J, by component.
     pub energy_j: Energies,
     /// Energy in J, by cause; what no single operation causes is shared.
@@ -211,6 +213,25 @@ pub struct GcReport {
     pub mean_victim_valid_fraction: Option<f64>,
 }
 
+/// The write buffer. Counts are of map units unless they say otherwise, in the same window as flash operations.
+#[derive(Clone, Debug, Serialize)]
+pub struct WriteBufferReport {
+    /// Its size.
+    pub capacity_bytes: u64,
+    /// Written into it.
+    pub writes: u64,
+    /// Writes that went into an entry that was there, and so need no program of their own.
+    pub writes_coalesced: u64,
+    /// Requests that had to wait for room.
+    pub writes_delayed: u64,
+    /// Read from it, wholly or in part, instead of from flash.
+    pub read_hits: u64,
+    /// Trimmed before they were written to flash.
+    pub trimmed: u64,
+    /// Written to flash. In the end writes = writes_coalesced + trimmed + destaged.
+    pub destaged: u64,
+}
+
 /// Total energy in J under each idle accounting (SPEC E7).
 #[derive(Clone, Debug, Serialize)]
 pub struct AccountingTotals {
@@ -336,6 +357,7 @@ impl Report {
                 merges: None,
             },
             gc: gc(&counted),
+            write_buffer: write_buffer(config, &outcome),
             efficiency: Efficiency::new(
                 outcome.completed.read_bytes + outcome.completed.write_bytes,
                 &priced,
@@ -476,6 +498,22 @@ fn gc(window: &Window) -> GcReport {
         mean_valid_fraction: mean(gc.valid_fraction_sum),
         mean_victim_valid_fraction: mean(gc.victim_valid_fraction_sum),
     }
+}
+
+fn write_buffer(config: &Config, outcome: &Outcome) -> Option<WriteBufferReport> {
+    let counts = match config.run.count_drain {
+        true => outcome.completed.buffer.plus(&outcome.drained.buffer),
+        false => outcome.completed.buffer,
+    };
+    (config.write_buffer.bytes > 0).then_some(WriteBufferReport {
+        capacity_bytes: config.write_buffer.bytes,
+        writes: counts.written,
+        writes_coalesced: counts.coalesced,
+        writes_delayed: counts.delayed,
+        read_hits: counts.read_hits,
+        trimmed: counts.trimmed,
+        destaged: counts.destaged,
+    })
 }
 
 impl AccountingTotals {

@@ -16,10 +16,15 @@ use crate::ftl::{self, Extent, OpKind};
 use crate::host::link::Link;
 use crate::host::{Request, RequestKind};
 use crate::mem::Table;
-use crate::probe::{Probe, RequestRecord};
+use crate::probe::{Probe, Purpose, RequestRecord};
 use crate::stats::Histogram;
 use crate::units::{Lpn, Nanos, RequestId};
 use crate::workload::{Next, Workload};
+
+mod buffered;
+
+pub use buffered::BufferCounts;
+use buffered::Buffered;
 
 /// How often progress is told: every so many instants at which something happens.
 const INSTANTS_PER_PROGRESS: u64 = 1 << 16;
@@ -39,6 +44,8 @@ pub struct Sim<'w, P: Probe> {
     free: Vec<RequestId>,
     /// Writes that wait for a block to be erased.
     stalled: VecDeque<RequestId>,
+    /// The write buffer, if the drive has one.
+    buffered: Option<Box<Buffered>>,
     /// May the host have something new?
     ask_host: bool,
     host_ended: bool,
@@ -68,9 +75,10 @@ struct MoreEvents {
     link_out: u32,
     arrival: u32,
     stage_end: u32,
+    idle: u32,
 }
 
-const MORE_EVENTS: u32 = 4;
+const MORE_EVENTS: u32 = 5;
 
 /// A request inside the device.
 #[derive(Clone, Copy)]
@@ -102,6 +110,8 @@ pub struct Completed {
     pub read_bytes: u64,
     /// Bytes of writes.
     pub write_bytes: u64,
+    /// What the write buffer did.
+    pub buffer: BufferCounts,
 }
 
 impl Completed {
@@ -183,6 +193,7 @@ impl<'w, P: Probe> Sim<'w, P> {
             requests: vec![Active::none(); queue_depth as usize].into(),
             free: (0..queue_depth).rev().map(RequestId).collect(),
             stalled: VecDeque::new(),
+            buffered: Buffered::new(&config.write_buffer, &geometry, queue_depth).map(Box::new),
             ask_host: true,
             host_ended: false,
             stage: Stage::Warmup,
@@ -191,7 +202,13 @@ impl<'w, P: Probe> Sim<'w, P> {
             ended_stages: Vec::new(),
             requests_done: 0,
             measure: config.run.measure,
-            events: MoreEvents { link_in: first, link_out: first + 1, arrival: first + 2, stage_end: first + 3 },
+            events: MoreEvents {
+                link_in: first,
+                link_out: first + 1,
+                arrival: first + 2,
+                stage_end: first + 3,
+                idle: first + 4,
+            },
             geometry,
             series: None,
         }
@@ -254,6 +271,8 @@ impl<'w, P: Probe> Sim<'w, P> {
             self.ask_host = true;
         } else if event == self.events.stage_end {
             self.next_stage();
+        } else if event == self.events.idle {
+            self.idle();
         } else {
             self.link_event(event);
         }
@@ -283,6 +302,7 @@ impl<'w, P: Probe> Sim<'w, P> {
                 self.host_ended = true;
                 self.controller.events.cancel(self.events.arrival);
                 self.start_stage(Stage::Drain, Span::default());
+                self.drain_buffer();
             }
             Stage::Drain => {}
         }
@@ -300,9 +320,14 @@ impl<'w, P: Probe> Sim<'w, P> {
     }
 
     fn finish(mut self, mut end: End) -> (Outcome, Books<P>, Brain, Array) {
-        if matches!(end, End::Complete) && self.free.len() < self.requests.len() {
-            assert!(!self.stalled.is_empty(), "requests wait for nothing; this is a fault of the simulator");
-            end = End::Failed(no_room());
+        if matches!(end, End::Complete) {
+            let unwritten = self.buffered.as_ref().is_some_and(|it| !it.is_empty());
+            if self.free.len() < self.requests.len() || unwritten {
+                assert!(unwritten || !self.stalled.is_empty(), "requests wait for nothing; a fault of the simulator");
+                end = End::Failed(no_room());
+            } else {
+                self.hw.books.probe.at_rest(&self.brain, &self.hw.array);
+            }
         }
         self.end_stage();
         let (mut warmup, mut completed, mut drained) = Default::default();
@@ -353,6 +378,9 @@ impl<'w, P: Probe> Sim<'w, P> {
                 }
             }
         }
+        if self.buffered.is_some() {
+            self.tend_buffer();
+        }
         Ok(())
     }
 
@@ -402,29 +430,29 @@ impl<'w, P: Probe> Sim<'w, P> {
     /// Plans a request that has arrived in the device.
     #[inline(always)]
     fn plan(&mut self, id: RequestId) {
+        if self.buffered.is_some() {
+            return self.plan_buffered(id);
+        }
         let active = self.requests[id.idx()];
         match active.request.kind {
             RequestKind::Read => {
                 self.brain.read(active.extent, &self.hw.array);
-                self.take_plan(id);
+                self.take_plan(id, Purpose::Read(&[active.extent]));
                 self.complete_if_done(id);
             }
             RequestKind::Write if self.stalled.is_empty() => self.plan_write(id),
             RequestKind::Write => self.stalled.push_back(id),
-            RequestKind::Trim => {
-                self.brain.trim(active.extent, &self.hw.array);
-                self.take_plan(id);
-                self.complete_if_done(id);
-            }
-            RequestKind::Flush => self.complete_if_done(id),
+            RequestKind::Trim => self.plan_trim(id),
+            RequestKind::Flush => self.complete_if_done(id), // a write without a buffer is on flash when it completes
         }
     }
 
     /// Plans a write, or what is left of it. If not all of it finds room the rest waits, and later writes behind it.
     #[inline(always)]
     fn plan_write(&mut self, id: RequestId) {
-        let done = self.brain.write(self.requests[id.idx()].rest(), &self.hw.array);
-        self.take_plan(id);
+        let rest = self.requests[id.idx()].rest();
+        let done = self.brain.write(rest, &self.hw.array);
+        self.take_plan(id, Purpose::Write(Extent { pages: done, ..rest }));
         self.hw.books.host_units += u64::from(done);
         let active = &mut self.requests[id.idx()];
         active.planned += done;
@@ -433,9 +461,17 @@ impl<'w, P: Probe> Sim<'w, P> {
         }
     }
 
+    fn plan_trim(&mut self, id: RequestId) {
+        let extent = self.requests[id.idx()].extent;
+        self.brain.trim(extent, &self.hw.array);
+        self.take_plan(id, Purpose::Trim(extent));
+        self.complete_if_done(id);
+    }
+
     #[inline(always)]
-    fn take_plan(&mut self, id: RequestId) {
+    fn take_plan(&mut self, id: RequestId, purpose: Purpose) {
         self.hw.books.planned(self.now, &self.brain.plan);
+        self.hw.books.probe.planned(purpose, &self.brain);
         let operations = self.controller.admit(id, &self.brain, &mut self.hw);
         let active = &mut self.requests[id.idx()];
         active.remaining += operations;
@@ -443,7 +479,8 @@ impl<'w, P: Probe> Sim<'w, P> {
     }
 
     /// A block has been erased: writes that wait may find room.
-    fn plan_stalled(&mut self) {
+    fn erased(&mut self) {
+        self.let_destage();
         while let Some(id) = self.stalled.pop_front() {
             self.plan_write(id);
             if self.stalled.front() == Some(&id) {
@@ -454,11 +491,11 @@ impl<'w, P: Probe> Sim<'w, P> {
 
     #[inline(always)]
     fn op_ended(&mut self, ended: Ended) {
-        if ended.kind == OpKind::Erase && !self.stalled.is_empty() {
-            self.plan_stalled();
+        if ended.kind == OpKind::Erase {
+            self.erased();
         }
-        if ended.request.is_none() {
-            return;
+        if ended.request.idx() >= self.requests.len() {
+            return self.destage_op_ended(ended.request); // or background work
         }
         let active = &mut self.requests[ended.request.idx()];
         if ended.kind == OpKind::Read && active.request.kind == RequestKind::Read && !self.link.is_instant() {

@@ -71,6 +71,10 @@ id! {
     /// A request inside the device. Reused after the request completes.
     RequestId
 }
+id! {
+    /// An entry of the write buffer. Reused after its program has ended.
+    EntryId
+}
 
 /// Bytes in a sector, the granularity of host addresses.
 pub const SECTOR_BYTES: u64 = 512;

@@ -313,6 +313,7 @@ const BAD_NUMBERS: &[(&str, &str)] = &[
     ("wear.min_gap", "-1"),
     ("write_buffer.bytes", "1e15"),
     ("write_buffer.destage_fraction", "1.1"),
+    ("write_buffer.idle_ns", "0"),
     ("energy.terminal_v", "0"),
     ("energy.controller.active_ma", "-1"),
     ("energy.controller.idle_ma", "-1"),

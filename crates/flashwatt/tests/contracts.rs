@@ -296,7 +296,6 @@ fn apart(mut intervals: Vec<(Nanos, Nanos)>, least: Nanos, what: &str) {
 /// under a program that replaces one of its pages.
 fn check_pages(config: &Config, geometry: &Geometry, ops: &[Done]) {
     let block_of = |d: &Done| d.op.at.block;
-    let page_of = |d: &Done| (d.op.at.block, d.op.at.page);
     for erase in ops.iter().filter(|d| d.op.kind == OpKind::Erase) {
         let needs =
             |d: &&Done| d.op.seq < erase.op.seq && (d.op.replaces == block_of(erase) || block_of(d) == block_of(erase));
@@ -316,16 +315,16 @@ fn check_pages(config: &Config, geometry: &Geometry, ops: &[Done]) {
                 programmed.clear();
                 continue;
             }
-            let page = page_of(done);
-            assert!(!programmed.contains(&page), "page {page:?} is programmed twice");
+            let page = done.op.at.page;
+            assert!(!programmed.contains(&page), "page {page} is programmed twice");
             let ascending = config.device.nand.program_order == ProgramOrder::Ascending;
-            assert!(!ascending || programmed.last().is_none_or(|last| *last < page), "page {page:?} out of order");
+            assert!(!ascending || programmed.last().is_none_or(|last| *last < page), "page {page} out of order");
             programmed.push(page);
         }
     }
     for read in ops.iter().filter(|d| d.op.kind == OpKind::Read) {
-        let page = page_of(read);
-        let same = ops.iter().filter(|d| d.op.kind == OpKind::Program && page_of(d) == page && d.op.seq < read.op.seq);
+        let at = read.op.at;
+        let same = ops.iter().filter(|d| d.op.kind == OpKind::Program && d.op.at == at && d.op.seq < read.op.seq);
         if let Some(program) = same.max_by_key(|d| d.op.seq) {
             assert!(program.t.end <= read.t.start, "a read before the program of its page");
         }

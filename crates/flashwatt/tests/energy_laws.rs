@@ -520,10 +520,12 @@ fn law_3_synthetic_runs() {
 }
 
 /// Law 3 where the rest of the engine takes part: copybacks, sub-page maps, in-order dies, a host link, wear levelling,
-/// a time-bounded window, stalled writes.
+/// a time-bounded window, stalled writes, a write buffer.
 #[test]
 fn law_3_other_drives() {
-    let cases: [&[&str]; 6] = [
+    let cases: [&[&str]; 8] = [
+        &["write_buffer.bytes=262144"],
+        &["write_buffer.bytes=65536", "ftl.page.map_unit_bytes=1024", "device.host_link.bandwidth_mb_s=200"],
         &["device.nand.copyback=true"],
         &["ftl.page.map_unit_bytes=1024"],
         &["controller.policy=\"in_order\"", "ftl.page.frontiers=\"shared\"", "gc.preemptible=false"],

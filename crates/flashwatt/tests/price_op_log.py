@@ -41,6 +41,8 @@ def main(log_path, report_path):
         kind = row["record"]
         if kind == "map" and first < i < last:
             dram_ns += int(row["map_accesses"]) * dram["map_access_ns"]
+        elif kind == "buffer" and first < i < last:
+            dram_ns += -(-int(row["bytes"]) * dram["page_data_ns"] // device["page_bytes"])
         elif kind == "request":
             start = int(row["start_ns"])
             requests.append(clip(start, int(row["end_ns"])))

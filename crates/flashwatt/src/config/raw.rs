@@ -212,9 +212,17 @@ pub struct Wear {
 #[serde(deny_unknown_fields, default)]
 pub struct WriteBuffer {
     /// Size in bytes; 0 for none.
+    ///
+    /// With a buffer a write is acknowledged when all its data is in it, a forced one (FUA) when it is on flash, a flush when
+    /// all that was there is. An entry holds one map unit and serves reads until its program ends. A full buffer delays
+    /// acknowledgements, first come, first served. What is in the buffer leaves oldest first; with map units smaller than a
+    /// page as many as fit share one program. At most two programs for each die are under way.
     pub bytes: Option<u64>,
-    /// The buffer starts to be written to flash when it holds this share of its size.
+    /// While what waits in the buffer takes this share of its size, and at least a flash page, it is written to flash.
     pub destage_fraction: Option<f64>,
+    /// When no request has been in the drive for so long, in ns, all that waits in the buffer is written to flash; as it is
+    /// after the last request.
+    pub idle_ns: Option<u64>,
 }
 
 /// `[controller]`

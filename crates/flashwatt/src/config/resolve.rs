@@ -22,6 +22,9 @@ mod workload;
 pub(super) use energy::energy;
 use workload::{Bounds, trace, uniform, workload};
 
+/// A drive is idle, and writes its buffer to flash, after 10 ms unless told otherwise: longer than the pauses within a burst
+/// of requests, and short for a host that is done.
+const IDLE_NS: Nanos = 10_000_000;
 /// No phase, delay or gap lasts longer: 1000 s.
 const NS_MAX: u64 = 1_000_000_000_000;
 /// No run is bounded by more simulated time: 10^6 s, below the horizon of the event queue.
@@ -32,6 +35,7 @@ const CHANNELS_MAX: u32 = 1024;
 const DIES_MAX: u32 = 4096;
 const QUEUE_DEPTH_MAX: u32 = 65_536;
 const PAGE_BYTES_MAX: u32 = 1 << 20;
+const UNITS_PER_PAGE_MAX: u32 = 32;
 /// Rates in 10^6 bytes/s.
 const MB_S: std::ops::RangeInclusive<f64> = 0.001..=1e6;
 
@@ -107,14 +111,15 @@ fn check_block(c: &mut Checker, geometry: &Geometry) {
 fn map_unit(c: &mut Checker, ftl: Option<&raw::Ftl>, page_bytes: u32) -> u32 {
     const KEY: &str = "ftl.page.map_unit_bytes";
     let Some(unit) = ftl.and_then(|raw::Ftl::Page(page)| page.map_unit_bytes) else { return page_bytes };
-    if (512..=page_bytes).contains(&unit) && unit.is_power_of_two() {
+    let least = (page_bytes / UNITS_PER_PAGE_MAX).max(512);
+    if (least..=page_bytes).contains(&unit) && unit.is_power_of_two() {
         return unit;
     }
     if !c.clean("device.page_bytes") {
         return page_bytes;
     }
     let fault = c.fault(KEY, "does not divide the page").found(unit);
-    c.push(fault.expected(format!("a power of two from 512 to the page's {page_bytes} bytes")));
+    c.push(fault.expected(format!("a power of two from {least} to the page's {page_bytes} bytes")));
     page_bytes
 }
 
@@ -261,7 +266,11 @@ fn write_buffer(c: &mut Checker, raw: &raw::WriteBuffer, page_bytes: u32) -> Wri
         let fault = c.fault("write_buffer.bytes", "smaller than a page").found(bytes);
         c.push(fault.expected(format!("0, or at least {page_bytes}")));
     }
-    WriteBuffer { bytes, destage_fraction: c.number(field!("write_buffer", raw.destage_fraction), 0.5, 0.0..=1.0) }
+    WriteBuffer {
+        bytes,
+        destage_fraction: c.number(field!("write_buffer", raw.destage_fraction), 0.5, 0.0..=1.0),
+        idle_ns: c.number(field!("write_buffer", raw.idle_ns), IDLE_NS, 1..=NS_MAX),
+    }
 }
 
 fn run(c: &mut Checker, raw: &raw::Run, workload: &Workload, bounds: &Bounds) -> Run {

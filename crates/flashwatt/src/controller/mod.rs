@@ -16,7 +16,7 @@ use crate::energy::DieState;
 use crate::energy::ledger::OpTimes;
 use crate::ftl::{OpKind, Plan, PlannedOp};
 use crate::mem::Table;
-use crate::probe::{OpRecord, Probe};
+use crate::probe::{OpRecord, Probe, Purpose};
 use crate::units::{BlockId, ChannelId, DieId, Nanos, OpId, Ppn, RequestId};
 use events::Events;
 use op::{NewOp, Op, OpTable, Queue, Until};
@@ -615,6 +615,7 @@ impl Controller {
         self.clear_ready(die, if urgent { Queue::UrgentJob } else { Queue::Job });
         brain.background(die, &hw.array);
         hw.books.planned(now, &brain.plan);
+        hw.books.probe.planned(Purpose::Background, brain);
         debug_assert!(brain.plan.ops().iter().all(|op| self.geometry.die_of(op.ppn) == die));
         self.dies[die.idx()].background += brain.plan.ops().len() as u32;
         self.take_over(&brain.plan, RequestId::NONE, urgent, hw);

@@ -61,6 +61,21 @@ pub trait Ftl {
     /// Plans a write. Returns how many of the extent's pages found room; the caller waits with the others.
     fn write(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) -> u32;
 
+    /// Plans a write of single pages from anywhere that leave the write buffer together, at most as many as a physical page has
+    /// map units. Returns how many of them, from the first on, found room. A layer that maps parts of pages puts as many as
+    /// it can into one.
+    fn write_together(&mut self, pages: &[Extent], cx: &mut Context, plan: &mut Plan) -> u32 {
+        let mut done = 0;
+        for &page in pages {
+            let found = self.write(page, cx, plan);
+            if found == 0 {
+                break;
+            }
+            done += found;
+        }
+        done
+    }
+
     /// Plans a trim: the pages it covers wholly become unmapped.
     fn trim(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan);
 

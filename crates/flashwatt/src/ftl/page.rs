@@ -223,6 +223,30 @@ impl PageFtl {
         }
     }
 
+    /// Plans the program of single logical pages from anywhere to one physical page.
+    fn program_together(&mut self, pages: &[Extent], ppn: Ppn, cx: &mut Context, plan: &mut Plan) {
+        let mut after = None;
+        for page in pages.iter().filter(|page| page.is_partial(0)) {
+            if let Some(old) = self.get(page.first) {
+                after = Some(plan.read(old, Cause::Host, after));
+            }
+        }
+        let op = plan.program(ppn, Cause::Host, after);
+        for (page, unit) in pages.iter().zip(0..) {
+            self.remap(page.first, Ppn(ppn.0 + unit), op, cx, plan);
+        }
+        plan.map_accesses += pages.len() as u32;
+    }
+
+    /// How many of these pages, from the first on, may share a physical page: with static allocation those of one die.
+    fn may_share(&self, pages: &[Extent]) -> usize {
+        let die = |page: &Extent| page.first.0 / self.geometry.units_per_page % self.geometry.dies;
+        match self.allocation {
+            Allocation::Dynamic => pages.len(),
+            Allocation::Static => pages.iter().take_while(|page| die(page) == die(&pages[0])).count(),
+        }
+    }
+
     /// Starts the collection of a block, if the die is low on free ones and a block has something to gain.
     fn start_job(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
         if cx.blocks.free_blocks(die) >= self.low_watermark {
@@ -353,6 +377,13 @@ impl Ftl for PageFtl {
         }
         plan.map_accesses += done;
         done
+    }
+
+    fn write_together(&mut self, pages: &[Extent], cx: &mut Context, plan: &mut Plan) -> u32 {
+        let together = &pages[..self.may_share(pages).min(self.geometry.units_per_page as usize)];
+        let Some(ppn) = together.first().and_then(|page| self.host_page(page.first, cx, plan)) else { return 0 };
+        self.program_together(together, ppn, cx, plan);
+        together.len() as u32
     }
 
     fn trim(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {

@@ -148,6 +148,19 @@ impl Plan {
         self.push(PlannedOp { kind: OpKind::Copyback, cause, ppn, source, after: None, replaces: BlockId::NONE })
     }
 
+    /// If the operation at `at` only reads, for the host, the page that the one before it reads too, one read does for both.
+    pub fn join_reads(&mut self, at: usize, same_page: impl Fn(Ppn, Ppn) -> bool) {
+        let reads = |op: &PlannedOp| op.kind == OpKind::Read && op.cause == Cause::Host && op.after.is_none();
+        let Some(second) = self.ops.get(at).filter(|op| at > 0 && reads(op)) else { return };
+        if !reads(&self.ops[at - 1]) || !same_page(self.ops[at - 1].ppn, second.ppn) {
+            return;
+        }
+        self.ops.remove(at);
+        let earlier = |index: PlanIndex| PlanIndex(index.0 - u32::from(index.0 as usize >= at));
+        self.ops.iter_mut().for_each(|op| op.after = op.after.map(earlier));
+        self.more_replaced.iter_mut().for_each(|(index, _)| *index = earlier(*index));
+    }
+
     /// The block that begins at `first` is erased, as soon as nothing needs it any more.
     pub fn erase(&mut self, first: Ppn, cause: Cause) -> PlanIndex {
         self.push(PlannedOp {

@@ -264,11 +264,10 @@ impl<'a> Shadow<'a> {
             assert!(!needs_old || data.contains(&(lpn, old)), "page {lpn} is written to {ppn} without its data");
             self.contents[ppn.idx()] = Some((lpn, version));
         }
-        let at = self.geometry.place(op.ppn);
-        self.array.plan_program(at, OpId(0));
-        self.array.start_program(at);
-        if self.array.end_program(at) {
-            self.brain.blocks.close(at.block);
+        self.array.plan_program(self.geometry.place(op.ppn), OpId(0));
+        self.array.start_program(self.geometry.place(op.ppn));
+        if self.array.end_program(self.geometry.place(op.ppn)) {
+            self.brain.blocks.close(self.geometry.block_of(op.ppn));
         }
     }
 

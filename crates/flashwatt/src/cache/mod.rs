@@ -1,0 +1,6 @@
+//! What the drive keeps in memory of its own.
+
+pub mod list;
+pub mod write_buffer;
+
+pub use write_buffer::WriteBuffer;

@@ -1,0 +1,314 @@
+//! The drive's write buffer: what the host has written and flash does not hold yet.
+//!
+//! An entry holds one map unit, wholly or in part. It is *dirty* until it is picked to be written to flash, *under way*
+//! until the program ends, and then gone. A write of a unit whose newest entry is dirty goes into that entry; one of a unit
+//! that is under way makes a new entry, which starts with the older one's data. Only the newest entry of a unit is found by
+//! reads; an older one takes up room until its program ends.
+//!
+//! Dirty entries leave in the order in which they came, those that a forced write (FUA) waits for first. The buffer knows
+//! no clock and no flash: whoever owns it says when entries leave, and when their programs have ended.
+
+use super::list::{Links, List};
+use crate::mem::{Table, zeroed};
+use crate::units::{EntryId, Lpn, RequestId};
+
+/// A range of bytes within a map unit.
+pub type Bytes = std::ops::Range<u32>;
+
+/// An entry knows in so many parts which of its unit it holds.
+const PARTS: u32 = 64;
+
+/// The buffer.
+pub struct WriteBuffer {
+    /// Most entries that there can be.
+    capacity: u32,
+    entries: Table<Entry>,
+    links: Vec<Links>,
+    free: Vec<EntryId>,
+    /// The newest entry (+ 1) of each logical unit; 0 for none.
+    newest: Table<u32>,
+    dirty: List,
+    /// Dirty as well, and some request waits for the program.
+    urgent: List,
+    waiters: Waiters,
+    /// Entries made so far: an entry's age tells which are older.
+    made: u64,
+    parts: Parts,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Free,
+    Dirty,
+    Urgent,
+    UnderWay,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    lpn: Lpn,
+    state: State,
+    /// A bit for each part of the unit that it holds.
+    held: u64,
+    age: u64,
+    /// Map units of the request that made it: some translation layers ask for that.
+    request_pages: u32,
+    /// First of the list of requests that wait for its program.
+    waiters: u32,
+}
+
+/// Where a write went.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Put {
+    /// The entry.
+    pub entry: EntryId,
+    /// Did it go into an entry that was there?
+    pub coalesced: bool,
+}
+
+/// What an entry has to say when it is written to flash.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Content {
+    /// Its unit.
+    pub lpn: Lpn,
+    /// Does it hold the whole unit? If not, the rest has to be read.
+    pub complete: bool,
+    /// Map units of the request that made it.
+    pub request_pages: u32,
+}
+
+impl WriteBuffer {
+    /// An empty buffer for `capacity` units of `unit_bytes` each, of a drive with so many logical units.
+    pub fn new(capacity: u32, unit_bytes: u32, logical_units: u32) -> Self {
+        WriteBuffer {
+            capacity,
+            entries: Vec::new().into(),
+            links: Vec::new(),
+            free: Vec::new(),
+            newest: zeroed(logical_units as usize).into(),
+            dirty: List::default(),
+            urgent: List::default(),
+            waiters: Waiters::default(),
+            made: 0,
+            parts: Parts::of(unit_bytes),
+        }
+    }
+
+    /// Entries in use, dirty or under way.
+    pub fn occupied(&self) -> u32 {
+        self.entries.len() as u32 - self.free.len() as u32
+    }
+
+    /// Dirty entries that no request waits for, and those that one does.
+    pub fn dirty(&self) -> [u32; 2] {
+        [self.dirty.len(), self.urgent.len()]
+    }
+
+    /// Entries made so far.
+    pub fn made(&self) -> u64 {
+        self.made
+    }
+
+    /// The age of the oldest dirty entry that no request waits for: how many were made before it.
+    pub fn oldest_dirty(&self) -> Option<u64> {
+        self.dirty.first().map(|first| self.entries[first as usize].age)
+    }
+
+    /// The host writes `bytes` of a unit. `None`: that needs a new entry, and there is no room.
+    pub fn put(&mut self, lpn: Lpn, bytes: &Bytes, request_pages: u32) -> Option<Put> {
+        let held = self.parts.within(bytes);
+        let mut inherited = 0;
+        if let Some(entry) = self.newest(lpn) {
+            let there = &mut self.entries[entry.idx()];
+            if there.state != State::UnderWay {
+                there.held |= held;
+                there.request_pages = there.request_pages.max(request_pages);
+                return Some(Put { entry, coalesced: true });
+            }
+            inherited = there.held;
+        }
+        let entry = self.make(lpn, held | inherited, request_pages)?;
+        self.newest[lpn.idx()] = entry.0 + 1;
+        self.dirty.push_last(&mut self.links, entry.0);
+        Some(Put { entry, coalesced: false })
+    }
+
+    /// The entry that holds these bytes of a unit, if one does.
+    pub fn holding(&self, lpn: Lpn, bytes: &Bytes) -> Option<EntryId> {
+        let wanted = self.parts.touched(bytes);
+        self.newest(lpn).filter(|entry| self.entries[entry.idx()].held & wanted == wanted)
+    }
+
+    /// A request waits for the program of an entry.
+    pub fn wait(&mut self, entry: EntryId, request: RequestId) {
+        let first = &mut self.entries[entry.idx()].waiters;
+        *first = self.waiters.push(request, *first);
+    }
+
+    /// A dirty entry is to leave before those that no request waits for.
+    pub fn hurry(&mut self, entry: EntryId) {
+        if self.entries[entry.idx()].state == State::Dirty {
+            self.entries[entry.idx()].state = State::Urgent;
+            self.dirty.remove(&mut self.links, entry.0);
+            self.urgent.push_last(&mut self.links, entry.0);
+        }
+    }
+
+    /// All entries, in no order that means anything.
+    pub fn occupants(&self) -> impl Iterator<Item = EntryId> + use<> {
+        let used: Vec<EntryId> = (0..self.entries.len() as u32)
+            .map(EntryId)
+            .filter(|entry| self.entries[entry.idx()].state != State::Free)
+            .collect();
+        used.into_iter()
+    }
+
+    /// Picks the dirty entries that are next to leave, at most `most`: they are under way from now on.
+    pub fn pick(&mut self, most: u32, picked: &mut Vec<EntryId>) {
+        picked.clear();
+        while (picked.len() as u32) < most {
+            let next = self.urgent.pop_first(&mut self.links).or_else(|| self.dirty.pop_first(&mut self.links));
+            let Some(entry) = next else { return };
+            self.entries[entry as usize].state = State::UnderWay;
+            picked.push(EntryId(entry));
+        }
+    }
+
+    /// Entries that were just picked found no room on flash: they are dirty again, and still first in line.
+    pub fn put_back(&mut self, picked: &[EntryId]) {
+        for entry in picked.iter().rev() {
+            let awaited = self.entries[entry.idx()].waiters != NIL;
+            let (state, list) =
+                if awaited { (State::Urgent, &mut self.urgent) } else { (State::Dirty, &mut self.dirty) };
+            self.entries[entry.idx()].state = state;
+            list.push_first(&mut self.links, entry.0);
+        }
+    }
+
+    /// What an entry holds.
+    pub fn content(&self, entry: EntryId) -> Content {
+        let entry = &self.entries[entry.idx()];
+        let complete = entry.held == self.parts.all;
+        Content { lpn: entry.lpn, complete, request_pages: entry.request_pages }
+    }
+
+    /// The program of an entry has ended: it is gone. Those that waited for it are appended to `released`.
+    pub fn programmed(&mut self, entry: EntryId, released: &mut Vec<RequestId>) {
+        debug_assert_eq!(self.entries[entry.idx()].state, State::UnderWay);
+        self.remove(entry, released);
+    }
+
+    /// A unit is trimmed: reads find nothing of it here, and what is dirty of it will not be written. Returns whether there
+    /// was such an entry.
+    pub fn trim(&mut self, lpn: Lpn, released: &mut Vec<RequestId>) -> bool {
+        let Some(entry) = self.newest(lpn) else { return false };
+        self.newest[lpn.idx()] = 0;
+        match self.entries[entry.idx()].state {
+            State::Dirty => self.dirty.remove(&mut self.links, entry.0),
+            State::Urgent => self.urgent.remove(&mut self.links, entry.0),
+            State::UnderWay | State::Free => return false,
+        }
+        self.remove(entry, released);
+        true
+    }
+
+    fn newest(&self, lpn: Lpn) -> Option<EntryId> {
+        self.newest[lpn.idx()].checked_sub(1).map(EntryId)
+    }
+
+    fn make(&mut self, lpn: Lpn, held: u64, request_pages: u32) -> Option<EntryId> {
+        let made = Entry { lpn, state: State::Dirty, held, age: self.made, request_pages, waiters: NIL };
+        let id = match self.free.pop() {
+            Some(id) => id,
+            None if (self.entries.len() as u32) < self.capacity => {
+                self.entries.push(made);
+                self.links.push(Links::NONE);
+                EntryId(self.entries.len() as u32 - 1)
+            }
+            None => return None,
+        };
+        self.entries[id.idx()] = made;
+        self.made += 1;
+        Some(id)
+    }
+
+    fn remove(&mut self, id: EntryId, released: &mut Vec<RequestId>) {
+        let entry = &mut self.entries[id.idx()];
+        entry.state = State::Free;
+        let (lpn, waiters) = (entry.lpn, entry.waiters);
+        self.waiters.take(waiters, released);
+        if self.newest(lpn) == Some(id) {
+            self.newest[lpn.idx()] = 0;
+        }
+        self.free.push(id);
+    }
+}
+
+const NIL: u32 = u32::MAX;
+
+/// Lists of requests that wait for entries.
+#[derive(Default)]
+struct Waiters {
+    nodes: Vec<(RequestId, u32)>,
+    free: Vec<u32>,
+}
+
+impl Waiters {
+    /// Adds a request to the list that begins at `first`. Returns where it begins then.
+    fn push(&mut self, request: RequestId, first: u32) -> u32 {
+        let node = (request, first);
+        match self.free.pop() {
+            Some(at) => {
+                self.nodes[at as usize] = node;
+                at
+            }
+            None => {
+                self.nodes.push(node);
+                self.nodes.len() as u32 - 1
+            }
+        }
+    }
+
+    /// Takes a list apart: its requests are appended to `released`, in the order in which they were added.
+    fn take(&mut self, first: u32, released: &mut Vec<RequestId>) {
+        let from = released.len();
+        let mut at = first;
+        while at != NIL {
+            let (request, next) = self.nodes[at as usize];
+            released.push(request);
+            self.free.push(at);
+            at = next;
+        }
+        released[from..].reverse();
+    }
+}
+
+/// How a unit is divided into parts: sectors, or for units of more than 32 KiB 64 equal parts. What is held is rounded
+/// inwards to whole parts and what is wanted outwards, so that nothing is taken to be there that is not.
+#[derive(Clone, Copy, Debug)]
+struct Parts {
+    bytes: u32,
+    all: u64,
+}
+
+impl Parts {
+    fn of(unit_bytes: u32) -> Self {
+        let bytes = (unit_bytes / PARTS).max(crate::units::SECTOR_BYTES as u32);
+        Parts { bytes, all: ones(0, unit_bytes / bytes) }
+    }
+
+    fn within(self, bytes: &Bytes) -> u64 {
+        let (from, to) = (bytes.start.div_ceil(self.bytes), bytes.end / self.bytes);
+        ones(from, to.max(from))
+    }
+
+    fn touched(self, bytes: &Bytes) -> u64 {
+        ones(bytes.start / self.bytes, bytes.end.div_ceil(self.bytes))
+    }
+}
+
+/// Bits `from` to `to`, the last left out.
+fn ones(from: u32, to: u32) -> u64 {
+    let below = |n: u32| if n >= u64::BITS { u64::MAX } else { (1 << n) - 1 };
+    below(to) & !below(from)
+}

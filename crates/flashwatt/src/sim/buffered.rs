@@ -1,0 +1,443 @@
+//! Requests of a drive with a write buffer.
+//!
+//! A write is acknowledged when all its units are in the buffer; while that is full, writes wait, first come, first served.
+//! Entries leave in *batches* of one physical page's units, so that small writes share a program; a batch has a request id of
+//! its own, above those of the host's requests. At most [`BATCHES_PER_DIE`] batches for each die are under way: one that
+//! the die works on, and one whose data goes over the bus meanwhile. A batch leaves
+//!
+//! - while dirty entries take the configured share of the buffer, and at least a whole page;
+//! - while writes wait for room: whole pages, or whatever is there if nothing is under way;
+//! - when a forced write (FUA) waits for an entry, which then goes first;
+//! - when a flush, an idle drive or the end of the run asks for everything that is there at that time.
+//!
+//! A batch that is not full takes on entries that need not leave yet: they cost nothing.
+
+use std::collections::VecDeque;
+
+use super::{Sim, Stage};
+use crate::cache::WriteBuffer;
+use crate::cache::write_buffer::Bytes;
+use crate::config;
+use crate::device::Geometry;
+use crate::ftl::Extent;
+use crate::host::{Request, RequestKind};
+use crate::probe::{BufferEvent, Probe, Purpose};
+use crate::units::{EntryId, Lpn, Nanos, RequestId};
+
+/// How many batches for each die may be under way.
+const BATCHES_PER_DIE: u32 = 2;
+
+/// What the write buffer did in a stage of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BufferCounts {
+    /// Map units written into it.
+    pub written: u64,
+    /// Those of them that went into an entry that was there.
+    pub coalesced: u64,
+    /// Map units read from it.
+    pub read_hits: u64,
+    /// Entries that were trimmed before they were written to flash.
+    pub trimmed: u64,
+    /// Entries whose program has ended.
+    pub destaged: u64,
+    /// Writes that had to wait for room.
+    pub delayed: u64,
+}
+
+impl BufferCounts {
+    /// These counts and those of the stage that follows as one.
+    #[must_use]
+    pub fn plus(&self, next: &BufferCounts) -> BufferCounts {
+        BufferCounts {
+            written: self.written + next.written,
+            coalesced: self.coalesced + next.coalesced,
+            read_hits: self.read_hits + next.read_hits,
+            trimmed: self.trimmed + next.trimmed,
+            destaged: self.destaged + next.destaged,
+            delayed: self.delayed + next.delayed,
+        }
+    }
+}
+
+/// The buffer, what waits for it, and what is on its way from it to flash.
+pub(super) struct Buffered {
+    buffer: WriteBuffer,
+    units_per_page: u32,
+    /// So many dirty entries are too many.
+    threshold: u32,
+    idle_ns: Nanos,
+    /// Requests that had been completed when the idle timer was set, if it is.
+    idle_since: Option<u64>,
+    /// Writes that wait for room.
+    waiting: VecDeque<RequestId>,
+    /// Everything made before this is to be destaged: see [`WriteBuffer::made`].
+    forced_before: u64,
+    /// No die had a page to give: nothing is destaged until a block has been erased.
+    no_space: bool,
+    batches: Vec<Batch>,
+    free_batches: Vec<u32>,
+    /// The request id of the first batch.
+    first_id: u32,
+    /// Kept for their memory.
+    extents: Vec<Extent>,
+    released: Vec<RequestId>,
+}
+
+/// Entries that are written to flash together.
+#[derive(Clone, Default)]
+struct Batch {
+    entries: Vec<EntryId>,
+    /// Operations that have not ended.
+    remaining: u32,
+}
+
+impl Buffered {
+    /// The buffer of a configuration, if it has one. Request ids below `requests` are the host's.
+    pub fn new(config: &config::WriteBuffer, geometry: &Geometry, requests: u32) -> Option<Self> {
+        let capacity = u32::try_from(config.bytes / u64::from(geometry.unit_bytes)).unwrap_or(u32::MAX);
+        if capacity == 0 {
+            return None;
+        }
+        let batches = BATCHES_PER_DIE * geometry.dies;
+        let threshold = (f64::from(capacity) * config.destage_fraction).ceil() as u32;
+        Some(Buffered {
+            buffer: WriteBuffer::new(capacity, geometry.unit_bytes, geometry.logical_units),
+            units_per_page: geometry.units_per_page,
+            threshold: threshold.max(geometry.units_per_page),
+            idle_ns: config.idle_ns,
+            idle_since: None,
+            waiting: VecDeque::new(),
+            forced_before: 0,
+            no_space: false,
+            batches: vec![Batch::default(); batches as usize],
+            free_batches: (0..batches).rev().collect(),
+            first_id: requests,
+            extents: Vec::new(),
+            released: Vec::new(),
+        })
+    }
+
+    /// Does it hold nothing?
+    pub fn is_empty(&self) -> bool {
+        self.buffer.occupied() == 0
+    }
+
+    /// Must a batch leave now?
+    fn wants_to_destage(&self) -> bool {
+        let [dirty, urgent] = self.buffer.dirty();
+        let is_forced = || self.buffer.oldest_dirty().is_some_and(|age| age < self.forced_before);
+        let makes_room = || dirty >= self.units_per_page || (dirty > 0 && self.is_nothing_under_way());
+        urgent > 0 || dirty >= self.threshold || is_forced() || (!self.waiting.is_empty() && makes_room())
+    }
+
+    fn is_nothing_under_way(&self) -> bool {
+        self.free_batches.len() == self.batches.len()
+    }
+
+    /// Picks the entries of the next batch, if one must leave and may.
+    fn next_batch(&mut self) -> Option<u32> {
+        if self.no_space || !self.wants_to_destage() {
+            return None;
+        }
+        let batch = self.free_batches.pop()?;
+        self.buffer.pick(self.units_per_page, &mut self.batches[batch as usize].entries);
+        Some(batch)
+    }
+
+    /// Only the first `found` entries of a batch found room; the others stay.
+    fn keep_back(&mut self, batch: u32, found: u32) {
+        let entries = &mut self.batches[batch as usize].entries;
+        self.buffer.put_back(&entries[found as usize..]);
+        entries.truncate(found as usize);
+        if found == 0 {
+            self.no_space = true;
+            self.free_batches.push(batch);
+        }
+    }
+
+    /// What a batch asks of the translation layer.
+    fn find_extents(&mut self, batch: u32) {
+        self.extents.clear();
+        for &entry in &self.batches[batch as usize].entries {
+            let content = self.buffer.content(entry);
+            self.extents.push(Extent {
+                first: content.lpn,
+                pages: 1,
+                request_pages: content.request_pages,
+                head_partial: !content.complete,
+                tail_partial: false,
+            });
+        }
+    }
+}
+
+const NO_BUFFER: &str = "only drives with a write buffer come here";
+
+impl<P: Probe> Sim<'_, P> {
+    #[inline(always)]
+    fn buffered(&mut self) -> &mut Buffered {
+        match &mut self.buffered {
+            Some(buffered) => buffered,
+            None => unreachable!("{NO_BUFFER}"),
+        }
+    }
+
+    /// Plans a request that has arrived in the device.
+    pub(super) fn plan_buffered(&mut self, id: RequestId) {
+        match self.requests[id.idx()].request.kind {
+            RequestKind::Read => self.read_buffered(id),
+            RequestKind::Write => self.write_buffered(id),
+            RequestKind::Trim => {
+                self.trim_buffered(id);
+                self.plan_trim(id);
+            }
+            RequestKind::Flush => self.flush_buffer(id),
+        }
+    }
+
+    // ---------------------------------------------------------------- reads
+
+    /// Units that the buffer holds come from there, the others from flash.
+    fn read_buffered(&mut self, id: RequestId) {
+        let active = self.requests[id.idx()];
+        let mut misses = std::mem::take(&mut self.buffered().extents);
+        misses.clear();
+        let mut hit_bytes = 0;
+        for i in 0..active.extent.pages {
+            let (lpn, bytes) = self.part(&active.request, active.extent, i);
+            match self.buffered().buffer.holding(lpn, &bytes) {
+                Some(entry) => {
+                    hit_bytes += bytes.len() as u64;
+                    self.completed.buffer.read_hits += 1;
+                    self.hw.books.buffer(self.now, &BufferEvent::Read(entry, lpn, bytes));
+                }
+                None => add_to_runs(&mut misses, active.extent, i),
+            }
+        }
+        self.brain.read_runs(&misses, &self.hw.array);
+        self.take_plan(id, Purpose::Read(&misses));
+        self.buffered().extents = misses;
+        if hit_bytes > 0 && !self.link.is_instant() {
+            self.requests[id.idx()].remaining += 1;
+            let at = self.link.send_out(self.now, hit_bytes, id);
+            self.set_link(self.events.link_out, at);
+        }
+        self.complete_if_done(id);
+    }
+
+    /// The `i`-th unit of a request, and the bytes of it that the request covers.
+    fn part(&self, request: &Request, extent: Extent, i: u32) -> (Lpn, Bytes) {
+        let lpn = Lpn(extent.first.0 + i);
+        let unit_bytes = u64::from(self.geometry.unit_bytes);
+        let first = u64::from(lpn.0) * unit_bytes;
+        let from = request.offset_bytes.saturating_sub(first);
+        let to = (request.offset_bytes + request.bytes - first).min(unit_bytes);
+        (lpn, from as u32..to as u32)
+    }
+
+    // ---------------------------------------------------------------- writes
+
+    /// A write enters the buffer, behind those that wait for room.
+    fn write_buffered(&mut self, id: RequestId) {
+        self.ask_host = true; // and tend the buffer
+        let is_first = self.buffered().waiting.is_empty();
+        if !is_first || !self.enter(id) {
+            self.completed.buffer.delayed += 1;
+            self.buffered().waiting.push_back(id);
+        }
+    }
+
+    /// Puts as much of a write into the buffer as finds room, and completes it if that is all. Returns whether it is.
+    fn enter(&mut self, id: RequestId) -> bool {
+        let active = self.requests[id.idx()];
+        for i in active.planned..active.extent.pages {
+            if !self.enter_unit(id, i) {
+                return false;
+            }
+        }
+        self.complete_if_done(id);
+        true
+    }
+
+    fn enter_unit(&mut self, id: RequestId, i: u32) -> bool {
+        let Request { fua, .. } = self.requests[id.idx()].request;
+        let (lpn, bytes) = self.part(&self.requests[id.idx()].request, self.requests[id.idx()].extent, i);
+        let request_pages = self.requests[id.idx()].extent.request_pages;
+        let buffer = &mut self.buffered().buffer;
+        let Some(put) = buffer.put(lpn, &bytes, request_pages) else { return false };
+        if fua {
+            buffer.wait(put.entry, id);
+            buffer.hurry(put.entry);
+        }
+        let active = &mut self.requests[id.idx()];
+        active.planned += 1;
+        active.remaining += u32::from(fua);
+        self.completed.buffer.written += 1;
+        self.completed.buffer.coalesced += u64::from(put.coalesced);
+        self.hw.books.host_units += 1;
+        self.hw.books.buffer(self.now, &BufferEvent::Write(put.entry, lpn, bytes));
+        true
+    }
+
+    /// There is room again.
+    fn enter_waiting(&mut self) {
+        while let Some(&id) = self.buffered().waiting.front() {
+            if !self.enter(id) {
+                return;
+            }
+            self.buffered().waiting.pop_front();
+        }
+    }
+
+    // ---------------------------------------------------------------- trims, flushes
+
+    /// Units that are trimmed wholly leave the buffer.
+    fn trim_buffered(&mut self, id: RequestId) {
+        let extent = self.requests[id.idx()].extent;
+        let mut released = std::mem::take(&mut self.buffered().released);
+        for i in (0..extent.pages).filter(|&i| !extent.is_partial(i)) {
+            let lpn = Lpn(extent.first.0 + i);
+            let dropped = self.buffered().buffer.trim(lpn, &mut released);
+            self.completed.buffer.trimmed += u64::from(dropped);
+            self.hw.books.buffer(self.now, &BufferEvent::Trim(lpn));
+        }
+        self.entries_left(released);
+    }
+
+    /// A flush waits for every entry that is there.
+    fn flush_buffer(&mut self, id: RequestId) {
+        let buffered = self.buffered();
+        buffered.forced_before = buffered.forced_before.max(buffered.buffer.made());
+        let mut entries = 0;
+        for entry in buffered.buffer.occupants() {
+            buffered.buffer.wait(entry, id);
+            entries += 1;
+        }
+        self.requests[id.idx()].remaining = entries;
+        self.ask_host = true;
+        self.complete_if_done(id);
+    }
+
+    // ---------------------------------------------------------------- destaging
+
+    /// All that this instant brings is in: destages what must leave, and notes when the drive becomes idle.
+    pub(super) fn tend_buffer(&mut self) {
+        while let Some(batch) = self.buffered().next_batch() {
+            self.destage(batch);
+        }
+        self.set_idle_timer();
+    }
+
+    /// The drive is idle when no request has been in it for some time; that matters while there is something to destage.
+    fn set_idle_timer(&mut self) {
+        let is_quiet = self.free.len() == self.requests.len() && self.stage != Stage::Drain;
+        let (now, done) = (self.now, self.requests_done);
+        let buffered = self.buffered();
+        let has_work = buffered.buffer.oldest_dirty().is_some_and(|age| age >= buffered.forced_before);
+        let since = (is_quiet && has_work).then_some(done);
+        if since == std::mem::replace(&mut buffered.idle_since, since) {
+            return;
+        }
+        let at = now.saturating_add(buffered.idle_ns);
+        if since.is_some() && at <= self.controller.events.horizon() {
+            self.controller.events.set(self.events.idle, at);
+        } else {
+            self.controller.events.cancel(self.events.idle);
+        }
+    }
+
+    /// The drive has been idle for long enough: everything in the buffer goes to flash.
+    pub(super) fn idle(&mut self) {
+        let buffered = self.buffered();
+        buffered.idle_since = None;
+        buffered.forced_before = buffered.forced_before.max(buffered.buffer.made());
+        self.ask_host = true;
+    }
+
+    /// The measured window is over: from now on everything goes to flash at once.
+    pub(super) fn drain_buffer(&mut self) {
+        if let Some(buffered) = &mut self.buffered {
+            buffered.forced_before = u64::MAX;
+            self.ask_host = true;
+        }
+    }
+
+    /// A block has been erased: there may be room on flash.
+    pub(super) fn let_destage(&mut self) {
+        if let Some(buffered) = &mut self.buffered
+            && std::mem::take(&mut buffered.no_space)
+        {
+            self.ask_host = true;
+        }
+    }
+
+    fn destage(&mut self, batch: u32) {
+        self.buffered().find_extents(batch);
+        let extents = std::mem::take(&mut self.buffered().extents);
+        let found = self.brain.write_together(&extents, &self.hw.array);
+        self.buffered().extents = extents;
+        self.buffered().keep_back(batch, found);
+        self.take_destage_plan(batch);
+    }
+
+    fn take_destage_plan(&mut self, batch: u32) {
+        let Some(buffered) = &mut self.buffered else { unreachable!("{NO_BUFFER}") };
+        let id = RequestId(buffered.first_id + batch);
+        self.hw.books.planned(self.now, &self.brain.plan);
+        let batch = &mut buffered.batches[batch as usize];
+        self.hw.books.probe.planned(Purpose::Destage(&batch.entries), &self.brain);
+        batch.remaining = self.controller.admit(id, &self.brain, &mut self.hw);
+        debug_assert_eq!(batch.remaining == 0, batch.entries.is_empty(), "entries that found room are programmed");
+    }
+
+    /// An operation has ended for which no request of the host waits: one of a batch, or background work.
+    #[inline(always)]
+    pub(super) fn destage_op_ended(&mut self, id: RequestId) {
+        if id.is_some() {
+            self.batch_op_ended(id);
+        }
+    }
+
+    fn batch_op_ended(&mut self, id: RequestId) {
+        let buffered = self.buffered();
+        let at = id.0 - buffered.first_id;
+        let batch = &mut buffered.batches[at as usize];
+        batch.remaining -= 1;
+        if batch.remaining > 0 {
+            return;
+        }
+        let entries = std::mem::take(&mut batch.entries);
+        let mut released = std::mem::take(&mut buffered.released);
+        for &entry in &entries {
+            self.buffered().buffer.programmed(entry, &mut released);
+            self.hw.books.buffer(self.now, &BufferEvent::Programmed(entry));
+        }
+        self.completed.buffer.destaged += entries.len() as u64;
+        let buffered = self.buffered();
+        buffered.batches[at as usize].entries = entries;
+        buffered.free_batches.push(at);
+        self.entries_left(released);
+    }
+
+    /// Entries have left the buffer: `released` waited for them, and there is room.
+    fn entries_left(&mut self, mut released: Vec<RequestId>) {
+        self.ask_host = true;
+        for id in released.drain(..) {
+            self.requests[id.idx()].remaining -= 1;
+            self.complete_if_done(id);
+        }
+        self.buffered().released = released;
+        self.enter_waiting();
+    }
+}
+
+/// Adds the `i`-th page of an extent to the runs of its pages that are read from flash.
+fn add_to_runs(runs: &mut Vec<Extent>, extent: Extent, i: u32) {
+    let first = Lpn(extent.first.0 + i);
+    let head_partial = extent.head_partial && i == 0;
+    let tail_partial = extent.tail_partial && i + 1 == extent.pages;
+    match runs.last_mut().filter(|run| run.first.0 + run.pages == first.0) {
+        Some(run) => (run.pages, run.tail_partial) = (run.pages + 1, tail_partial),
+        None => runs.push(Extent { first, pages: 1, head_partial, tail_partial, ..extent }),
+    }
+}
