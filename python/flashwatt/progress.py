@@ -34,13 +34,13 @@ def bar() -> Iterator[Update]:
         TextColumn("left"),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("Simulating", total=None, simulated="0 s")
-        prepared = True
+        task = progress.add_task("Starting", total=None, simulated="0 s")
+        half: bool | None = None
 
         def update(done: int, total: int | None, now_ns: int, preparing: bool) -> None:
-            nonlocal prepared
-            if preparing == prepared:  # the other half begins, with a speed of its own
-                prepared = not preparing
+            nonlocal half
+            if preparing != half:  # another half begins, with a speed of its own
+                half = preparing
                 progress.reset(task, description="Preparing" if preparing else "Simulating", total=total)
             progress.update(task, completed=done, total=total, simulated=duration(now_ns))
 

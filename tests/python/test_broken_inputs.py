@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -188,6 +190,21 @@ def test_broken_traces(
 @pytest.mark.parametrize(("options", "said"), OPTIONS, ids=[" ".join(options) for options, _ in OPTIONS])
 def test_broken_options(flashwatt: Cli, config: Path, options: tuple[str, ...], said: tuple[str, ...]) -> None:
     check(flashwatt("run", config, "--json", *options), said)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is Linux's")
+def test_a_drive_larger_than_memory(config: Path) -> None:
+    resource = pytest.importorskip("resource")
+    limit = 2 << 30
+    result = subprocess.run(
+        [sys.executable, "-m", "flashwatt", "run", config, "--json", "--set", "device.logical_bytes=4e12"],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    check(result, ("device: the drive needs more memory", "MB of memory", "device.logical_bytes"))
 
 
 @pytest.mark.parametrize("name", [b"caf\xe9.csv", b'a "quoted" \\ and # odd.csv', b"tab\there.csv", b"del\x7f.csv"])

@@ -26,6 +26,14 @@ pub fn zeroed<T: Copy + Zero>(len: usize) -> Vec<T> {
     vec
 }
 
+/// Does the system promise so much memory? It may promise more than it has, but not without bound.
+pub fn is_there(bytes: u64) -> bool {
+    let mut probe = Vec::<u8>::new();
+    let promised = usize::try_from(bytes).is_ok_and(|bytes| probe.try_reserve_exact(bytes).is_ok());
+    std::hint::black_box(&probe); // or the compiler, which sees that nobody uses it, takes the promise for granted
+    promised
+}
+
 /// Types whose zero value is all bits zero, so that a fresh mapping already holds it.
 pub trait Zero {
     /// The value.

@@ -110,7 +110,8 @@ mod tests {
             let listed = list(kind).unwrap_or_default();
             let mut listed: Vec<_> = listed.iter().map(|(name, _)| name.as_str()).collect();
             let mut sorted = valid.clone();
-            (sorted.sort_unstable(), listed.sort_unstable());
+            sorted.sort_unstable();
+            listed.sort_unstable();
             assert_eq!(sorted, listed, "{kind}: {message}");
         }
     }

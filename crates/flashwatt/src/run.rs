@@ -13,6 +13,7 @@ use crate::error::{Error, Fault};
 use crate::ftl::map_unit_bytes;
 use crate::host::Request;
 use crate::instant::Instant;
+use crate::mem;
 use crate::probe::{OpLog, Probe};
 use crate::report::{Parts, Report};
 use crate::sim::{Progress, Sim};
@@ -87,6 +88,7 @@ impl Drive {
     /// As [`Self::new`]; `progress` is told how far it is, and ends it by answering `false`.
     pub fn prepared(config: &Config, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Self, Error> {
         let geometry = Geometry::new(&config.device, map_unit_bytes(config));
+        check_memory(&geometry)?;
         let brain = Brain::new(config, &geometry);
         let array = Array::new(geometry.clone(), config.device.nand.program_order);
         let mut drive = Drive { geometry, brain, array, warnings: Vec::new() };
@@ -232,6 +234,24 @@ const STEADY_TURNOVERS: u64 = 4;
 const REQUESTS_PER_PROGRESS: u64 = 1 << 14;
 /// Keeps the draws of a start state apart from those of the run.
 const STEADY_SEED: u64 = 0x5eed_57a7e;
+
+/// Memory that a map unit takes (its place, its owner, two bits), and a block.
+const UNIT_MEMORY_BYTES: u64 = 9;
+const BLOCK_MEMORY_BYTES: u64 = 64;
+
+/// A drive that this machine cannot hold is the user's to make smaller, not the system's to end the process for.
+fn check_memory(geometry: &Geometry) -> Result<(), Error> {
+    let units = u64::from(geometry.physical_units());
+    let bytes = units * UNIT_MEMORY_BYTES + u64::from(geometry.blocks) * BLOCK_MEMORY_BYTES;
+    if mem::is_there(bytes) {
+        return Ok(());
+    }
+    let fault = Fault::key("device", "the drive needs more memory than there is")
+        .found(format!("{units} map units: {} MB of memory", bytes.div_ceil(1_000_000)))
+        .expected("what the system gives")
+        .help("simulate a smaller drive, or one with larger map units: device.logical_bytes, device.page_bytes");
+    Err(Error::from(fault))
+}
 
 fn no_room() -> Error {
     Error::from(
