@@ -51,7 +51,7 @@ fn run(
     series_interval_ns: Option<u64>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let options = flashwatt::RunOptions { op_log, series_interval_ns };
+    let options = flashwatt::RunOptions { op_log, series_interval_ns, ..Default::default() };
     let report = watched(py, progress, move |progress| {
         let config = load(&config_text, &file_name, &sets)?;
         flashwatt::run(&config, &options, progress)

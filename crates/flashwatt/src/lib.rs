@@ -49,6 +49,7 @@
 pub mod books;
 pub mod brain;
 pub mod cache;
+pub mod check;
 pub mod config;
 pub mod controller;
 pub mod device;

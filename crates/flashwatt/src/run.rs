@@ -5,6 +5,7 @@ use std::io::BufWriter;
 use std::path::PathBuf;
 
 use crate::brain::Brain;
+use crate::check::Shadow;
 use crate::config::{self, Config, Precondition};
 use crate::device::{Array, Geometry};
 use crate::energy::{Series, Table};
@@ -26,6 +27,8 @@ pub struct RunOptions {
     pub op_log: Option<PathBuf>,
     /// Record power over time in bins of so many nanoseconds; 0: a length that gives 1,000 to 2,000 bins.
     pub series_interval_ns: Option<Nanos>,
+    /// Keep a second account of what every page holds, and stop at the first difference ([`crate::check`]). Slow.
+    pub check: bool,
 }
 
 /// Bins of an automatic series at the end of a run: at most this, at least half as many.
@@ -59,15 +62,13 @@ pub fn run_with(
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Report, Error> {
     let drive = Drive::prepared(config, progress)?;
-    match &options.op_log {
-        None => drive.run(config, options, workload, (), progress).map(|(report, ())| report),
-        Some(path) => {
-            let io = |source| Error::Io { path: path.display().to_string(), source };
-            let log = OpLog::new(BufWriter::new(File::create(path).map_err(io)?));
-            let (report, mut log) = drive.run(config, options, workload, log, progress)?;
-            log.take_error().map_or(Ok(report), |source| Err(io(source)))
-        }
-    }
+    let Some(path) = &options.op_log else {
+        return drive.run_checked(config, options, workload, (), progress).map(|(report, ())| report);
+    };
+    let io = |source| Error::Io { path: path.display().to_string(), source };
+    let log = OpLog::new(BufWriter::new(File::create(path).map_err(io)?));
+    let (report, mut log) = drive.run_checked(config, options, workload, log, progress)?;
+    log.take_error().map_or(Ok(report), |source| Err(io(source)))
 }
 
 /// A drive in its start state.
@@ -168,6 +169,26 @@ impl Drive {
                 Next::End => return Ok(()),
             }
         }
+    }
+
+    /// As [`Self::run`], under the shadow check if the options ask for it.
+    ///
+    /// # Errors
+    /// As [`run`].
+    pub fn run_checked<P: Probe>(
+        self,
+        config: &Config,
+        options: &RunOptions,
+        workload: &mut dyn Workload,
+        probe: P,
+        progress: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<(Report, P), Error> {
+        if !options.check {
+            return self.run(config, options, workload, probe, progress);
+        }
+        let shadow = Shadow::new(&self.geometry, &self.brain);
+        let (report, (_, probe)) = self.run(config, options, workload, (shadow, probe), progress)?;
+        Ok((report, probe))
     }
 
     /// Runs a workload on this drive. `probe` watches, and is given back.

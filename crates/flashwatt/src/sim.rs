@@ -321,13 +321,7 @@ impl<'w, P: Probe> Sim<'w, P> {
 
     fn finish(mut self, mut end: End) -> (Outcome, Books<P>, Brain, Array) {
         if matches!(end, End::Complete) {
-            let unwritten = self.buffered.as_ref().is_some_and(|it| !it.is_empty());
-            if self.free.len() < self.requests.len() || unwritten {
-                assert!(unwritten || !self.stalled.is_empty(), "requests wait for nothing; a fault of the simulator");
-                end = End::Failed(no_room());
-            } else {
-                self.hw.books.probe.at_rest(&self.brain, &self.hw.array);
-            }
+            end = self.rest();
         }
         self.end_stage();
         let (mut warmup, mut completed, mut drained) = Default::default();
@@ -346,6 +340,18 @@ impl<'w, P: Probe> Sim<'w, P> {
             self.brain,
             self.hw.array,
         )
+    }
+
+    /// Nothing is going to happen any more: is everything done?
+    fn rest(&mut self) -> End {
+        let buffer_is_empty = self.buffered.as_ref().is_none_or(|buffered| buffered.is_empty());
+        if self.free.len() < self.requests.len() || !buffer_is_empty {
+            let has_no_room = !self.stalled.is_empty() || self.buffered.as_ref().is_some_and(|b| b.has_no_room());
+            assert!(has_no_room, "requests wait for nothing; this is a fault of the simulator");
+            return End::Failed(no_room());
+        }
+        self.hw.books.probe.at_rest(&self.brain, &self.hw.array);
+        End::Complete
     }
 
     fn progress(&self) -> Progress {
@@ -442,7 +448,10 @@ impl<'w, P: Probe> Sim<'w, P> {
             }
             RequestKind::Write if self.stalled.is_empty() => self.plan_write(id),
             RequestKind::Write => self.stalled.push_back(id),
-            RequestKind::Trim => self.plan_trim(id),
+            RequestKind::Trim => {
+                self.plan_trim(id);
+                self.complete_if_done(id);
+            }
             RequestKind::Flush => self.complete_if_done(id), // a write without a buffer is on flash when it completes
         }
     }
@@ -452,7 +461,8 @@ impl<'w, P: Probe> Sim<'w, P> {
     fn plan_write(&mut self, id: RequestId) {
         let rest = self.requests[id.idx()].rest();
         let done = self.brain.write(rest, &self.hw.array);
-        self.take_plan(id, Purpose::Write(Extent { pages: done, ..rest }));
+        let tail_partial = rest.tail_partial && done == rest.pages;
+        self.take_plan(id, Purpose::Write(Extent { pages: done, tail_partial, ..rest }));
         self.hw.books.host_units += u64::from(done);
         let active = &mut self.requests[id.idx()];
         active.planned += done;
@@ -465,7 +475,6 @@ impl<'w, P: Probe> Sim<'w, P> {
         let extent = self.requests[id.idx()].extent;
         self.brain.trim(extent, &self.hw.array);
         self.take_plan(id, Purpose::Trim(extent));
-        self.complete_if_done(id);
     }
 
     #[inline(always)]

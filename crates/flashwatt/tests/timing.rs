@@ -550,7 +550,7 @@ fn probe_erase_waits_for_a_read() {
         assert_eq!(erase.t.end - erase.t.start, COMMAND + ERASE);
         if with_read {
             let read = log.all(OpKind::Read, Cause::Host)[1];
-            assert_eq!(read.op.at.page, 7, "the page where it was before the copy");
+            assert_eq!((read.op.at.block.0, read.op.at.page), (0, 7), "the page where it was before the copy");
             assert_eq!((read.t.start, read.t.end), (LATE + 2 * R + P, erase.t.start));
         }
         erase.t.start - LATE

@@ -230,7 +230,8 @@ impl Meter {
             if at == self.servers_until {
                 self.end_servers(at);
             }
-            if let Some((_, from, to)) = self.ahead.pop_if(|edge| edge.0 == at) {
+            if let Some(&(_, from, to)) = self.ahead.last().filter(|edge| edge.0 == at) {
+                self.ahead.pop();
                 self.apply(from, to);
             }
             let next = self.ahead.last().map_or(Nanos::MAX, |edge| edge.0);

@@ -122,6 +122,11 @@ impl Buffered {
         self.buffer.occupied() == 0
     }
 
+    /// Does it wait for a block to be erased?
+    pub fn has_no_room(&self) -> bool {
+        self.no_space
+    }
+
     /// Must a batch leave now?
     fn wants_to_destage(&self) -> bool {
         let [dirty, urgent] = self.buffer.dirty();
@@ -188,8 +193,9 @@ impl<P: Probe> Sim<'_, P> {
             RequestKind::Read => self.read_buffered(id),
             RequestKind::Write => self.write_buffered(id),
             RequestKind::Trim => {
-                self.trim_buffered(id);
                 self.plan_trim(id);
+                self.trim_buffered(id);
+                self.complete_if_done(id);
             }
             RequestKind::Flush => self.flush_buffer(id),
         }

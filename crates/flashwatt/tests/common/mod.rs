@@ -207,11 +207,14 @@ impl Probe for Log {
     }
 }
 
+/// Drives up to this size are run under the shadow check.
+const CHECKED_BYTES_MAX: u64 = 256 << 20;
+
 /// Runs any workload and keeps everything that it does.
 pub fn run_logged(config: &Config, workload: &mut dyn Workload) -> (Report, Log) {
-    let options = RunOptions::default();
+    let options = RunOptions { check: config.device.logical_bytes <= CHECKED_BYTES_MAX, ..RunOptions::default() };
     let (report, log) = Drive::new(config)
-        .and_then(|drive| drive.run(config, &options, workload, Log::default(), &mut |_| true))
+        .and_then(|drive| drive.run_checked(config, &options, workload, Log::default(), &mut |_| true))
         .unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(report.status, "complete");
     (report, log)

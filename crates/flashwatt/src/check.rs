@@ -1,0 +1,422 @@
+//! The shadow check (law 4, `--check`): a second account of what every page holds, kept from what is done and not from what
+//! the drive's tables say, and compared with them all the time.
+//!
+//! Every logical unit has a *version*, which each write and each trim of the host raises. Programs carry units and versions
+//! to addresses; a program that no write of the host is behind carries what its plan has read before. So the shadow knows
+//! at any time which version lies where, and sees to it that
+//!
+//! - a read finds, when it ends, the version that was current when it was planned: read your writes;
+//! - a copy is made of the valid data, of which there is one address for each logical unit, and goes where the map says;
+//! - a write of a part of a unit reads the rest first, and a read from the write buffer finds what was written last;
+//! - no erase destroys a version that the map points to, or the newest one that is on flash while its successor is not;
+//! - an entry leaves the write buffer only when what it holds is on flash;
+//! - in the end the map is the shadow, and every address that is called valid holds the host's last version.
+//!
+//! A breach stops the program, as one of the NAND referee's rules does: it is a fault of the simulator, never of its input.
+//! Pages of the map itself are left out.
+
+use std::collections::BTreeMap;
+
+use crate::brain::Brain;
+use crate::cache::write_buffer::Bytes;
+use crate::controller::op::Op;
+use crate::device::{Array, Geometry};
+use crate::ftl::{Cause, Extent, OpKind, PlannedOp};
+use crate::probe::{BufferEvent, OpRecord, Probe, Purpose};
+use crate::units::{BlockId, EntryId, Lpn, Nanos, Ppn, SECTOR_BYTES};
+
+/// The shadow of a drive.
+pub struct Shadow {
+    geometry: Geometry,
+    units: Vec<Unit>,
+    /// What each physical address holds.
+    flash: Vec<Option<Data>>,
+    /// Operations that have not ended, by plan number.
+    pending: BTreeMap<u64, Pending>,
+    next_seq: u64,
+    entries: BTreeMap<EntryId, Entry>,
+    /// The newest entry of each unit in the write buffer.
+    newest: BTreeMap<Lpn, EntryId>,
+}
+
+/// A logical unit.
+#[derive(Clone, Copy, Debug, Default)]
+struct Unit {
+    /// How often the host has written or trimmed it.
+    version: u32,
+    /// Its value when it was trimmed last: older versions mean nothing any more.
+    trimmed: u32,
+    /// Does it hold anything?
+    written: bool,
+    /// Where the map points to, and what will be there when everything planned is done.
+    mapped: Option<(Ppn, u32)>,
+    /// Where its newest version on flash lies.
+    durable: Option<Ppn>,
+}
+
+/// A version of a logical unit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Data {
+    lpn: Lpn,
+    version: u32,
+}
+
+/// What an operation is to find, and to leave behind.
+#[derive(Clone, Debug, Default)]
+struct Pending {
+    reads: Vec<(Ppn, Data)>,
+    writes: Vec<(Ppn, Data)>,
+}
+
+/// An entry of the write buffer.
+#[derive(Clone, Debug)]
+struct Entry {
+    data: Data,
+    under_way: bool,
+    /// Sector by sector: does it hold it?
+    held: Vec<bool>,
+}
+
+/// What the host puts into a plan: versions, and whether each is the whole unit.
+type Fresh = BTreeMap<Lpn, (u32, bool)>;
+
+impl Shadow {
+    /// The shadow of a drive in its start state.
+    pub fn new(geometry: &Geometry, brain: &Brain) -> Self {
+        let mut flash = vec![None; geometry.physical_units() as usize];
+        let units = (0..geometry.logical_units).map(Lpn).map(|lpn| {
+            let place = brain.ftl.lookup(lpn);
+            if let Some(ppn) = place {
+                let there = flash[ppn.idx()].replace(Data { lpn, version: 0 });
+                require(there.is_none(), || format!("two logical units start at address {ppn}"));
+            }
+            Unit { written: place.is_some(), mapped: place.map(|ppn| (ppn, 0)), durable: place, ..Unit::default() }
+        });
+        Shadow {
+            units: units.collect(),
+            flash,
+            pending: BTreeMap::new(),
+            next_seq: 0,
+            entries: BTreeMap::new(),
+            newest: BTreeMap::new(),
+            geometry: geometry.clone(),
+        }
+    }
+
+    fn page(&self, ppn: Ppn) -> u32 {
+        self.geometry.page_of(ppn)
+    }
+
+    // ---------------------------------------------------------------- plans
+
+    /// The host writes: new versions of the units.
+    fn written(&mut self, extent: Extent) -> Fresh {
+        (0..extent.pages)
+            .map(|i| {
+                let lpn = Lpn(extent.first.0 + i);
+                (lpn, (self.new_version(lpn), !extent.is_partial(i)))
+            })
+            .collect()
+    }
+
+    fn new_version(&mut self, lpn: Lpn) -> u32 {
+        let unit = &mut self.units[lpn.idx()];
+        (unit.version, unit.written) = (unit.version + 1, true);
+        unit.version
+    }
+
+    fn trimmed(&mut self, extent: Extent) {
+        for i in (0..extent.pages).filter(|&i| !extent.is_partial(i)) {
+            let unit = &mut self.units[extent.first.idx() + i as usize];
+            let version = unit.version + 1;
+            *unit = Unit { version, trimmed: version, ..Unit::default() };
+        }
+    }
+
+    /// Entries leave the write buffer.
+    fn destaged(&mut self, ids: &[EntryId]) -> Fresh {
+        let mut fresh = Fresh::new();
+        for id in ids {
+            let Some(entry) = self.entries.get_mut(id) else { breach(&format!("entry {id} is not there")) };
+            require(!std::mem::replace(&mut entry.under_way, true), || format!("entry {id} leaves twice"));
+            let there = fresh.insert(entry.data.lpn, (entry.data.version, entry.is_complete()));
+            require(there.is_none(), || format!("unit {} leaves twice at once", entry.data.lpn));
+        }
+        fresh
+    }
+
+    /// A plan of reads: each page that holds one of the units is read.
+    fn expect_reads(&mut self, runs: &[Extent], ops: &[PlannedOp]) {
+        let lpns = runs.iter().flat_map(|run| run.first.0..run.first.0 + run.pages).map(Lpn);
+        for lpn in lpns {
+            let unit = self.units[lpn.idx()];
+            let in_buffer = self.newest.get(&lpn).map(|id| &self.entries[id]);
+            require(in_buffer.is_none_or(|entry| !entry.is_complete()), || format!("unit {lpn} is in the buffer"));
+            let Some((ppn, version)) = unit.mapped else {
+                require(!unit.written || in_buffer.is_some(), || format!("unit {lpn} is lost"));
+                continue;
+            };
+            require(version == unit.version || in_buffer.is_some(), || {
+                format!("a stale version of unit {lpn} is read")
+            });
+            let reads = |op: &PlannedOp| op.kind == OpKind::Read && self.page(op.ppn) == self.page(ppn);
+            let Some(at) = ops.iter().position(reads) else {
+                breach(&format!("nobody reads unit {lpn} at address {ppn}"));
+            };
+            self.expect(at, ppn, Data { lpn, version });
+        }
+    }
+
+    /// The `at`-th operation of the present plan is to find this.
+    fn expect(&mut self, at: usize, ppn: Ppn, data: Data) {
+        self.pending.entry(self.next_seq + at as u64).or_default().reads.push((ppn, data));
+    }
+
+    /// A plan's programs: what each carries, and where the map points to then.
+    fn follow_programs(&mut self, ops: &[PlannedOp], fresh: &Fresh, brain: &Brain) {
+        for at in 0..ops.len() {
+            let op = &ops[at];
+            if op.cause == Cause::Map || !matches!(op.kind, OpKind::Program | OpKind::Copy | OpKind::Copyback) {
+                continue;
+            }
+            for ppn in (op.ppn.0..op.ppn.0 + self.geometry.units_per_page).map(Ppn) {
+                if let Some(lpn) = brain.blocks.lpn_at(ppn) {
+                    let new = fresh.get(&lpn).filter(|_| op.cause == Cause::Host);
+                    self.follow_unit(ops, at, lpn, ppn, new.copied());
+                }
+            }
+        }
+        self.check_map(ops, brain);
+    }
+
+    /// The `at`-th operation brings a unit to an address: a new version, or the one that its plan has read.
+    fn follow_unit(&mut self, ops: &[PlannedOp], at: usize, lpn: Lpn, ppn: Ppn, new: Option<(u32, bool)>) {
+        let old = self.units[lpn.idx()].mapped;
+        let needs_old = new.is_none_or(|(_, complete)| !complete);
+        if let Some((place, version)) = old.filter(|_| needs_old) {
+            let Some(read) = self.source(ops, at, place) else {
+                breach(&format!(
+                    "operation {} takes unit {lpn} from elsewhere than {place}",
+                    self.next_seq + at as u64
+                ));
+            };
+            self.expect(read, place, Data { lpn, version });
+        }
+        let version = match (new, old) {
+            (Some((version, _)), _) | (None, Some((_, version))) => version,
+            (None, None) => breach(&format!("a copy of unit {lpn}, which holds nothing")),
+        };
+        self.units[lpn.idx()].mapped = Some((ppn, version));
+        let op = self.pending.entry(self.next_seq + at as u64).or_default();
+        op.writes.push((ppn, Data { lpn, version }));
+    }
+
+    /// The operation that brings the `at`-th one what is at this address: itself, or one of those that it waits for.
+    fn source(&self, ops: &[PlannedOp], at: usize, place: Ppn) -> Option<usize> {
+        let op = &ops[at];
+        match op.kind {
+            OpKind::Copy | OpKind::Copyback => (self.page(op.source) == self.page(place)).then_some(at),
+            OpKind::Read if self.page(op.ppn) == self.page(place) => Some(at),
+            _ => self.source(ops, op.after?.0 as usize, place),
+        }
+    }
+
+    /// What a plan has changed: the translation layer's map says the same, and calls these addresses valid and no others.
+    fn check_map(&self, ops: &[PlannedOp], brain: &Brain) {
+        for seq in self.next_seq..self.next_seq + ops.len() as u64 {
+            let writes = self.pending.get(&seq).map_or(&[][..], |op| &op.writes);
+            for &(ppn, Data { lpn, .. }) in writes {
+                let mapped = self.units[lpn.idx()].mapped.map(|(place, _)| place);
+                require(brain.ftl.lookup(lpn) == mapped, || {
+                    format!("the map has unit {lpn} elsewhere than {mapped:?}")
+                });
+                require(brain.blocks.is_valid(ppn) == (mapped == Some(ppn)), || format!("is address {ppn} valid?"));
+            }
+        }
+    }
+
+    // ---------------------------------------------------------------- operations
+
+    fn read_ended(&self, op: &Op, expected: &[(Ppn, Data)]) {
+        let at = if op.kind == OpKind::Copyback { self.geometry.place(op.other) } else { op.at };
+        for &(ppn, data) in expected {
+            require(self.geometry.place(ppn) == at, || format!("operation {} reads another page than planned", op.seq));
+            let found = self.flash[ppn.idx()];
+            require(found == Some(data), || format!("operation {} reads {found:?} at {ppn}, not {data:?}", op.seq));
+        }
+    }
+
+    fn program_ended(&mut self, writes: &[(Ppn, Data)]) {
+        for &(ppn, data) in writes {
+            self.flash[ppn.idx()] = Some(data);
+            let unit = self.units[data.lpn.idx()];
+            let newest = unit.durable.and_then(|ppn| self.flash[ppn.idx()]).map(|data| data.version);
+            if data.version >= unit.trimmed && newest.is_none_or(|newest| newest <= data.version) {
+                self.units[data.lpn.idx()].durable = Some(ppn);
+            }
+        }
+    }
+
+    fn erase_ended(&mut self, block: BlockId) {
+        let first = self.geometry.first_ppn(block).0;
+        for ppn in (first..first + self.geometry.units_per_block).map(Ppn) {
+            let Some(Data { lpn, .. }) = self.flash[ppn.idx()].take() else { continue };
+            let unit = &self.units[lpn.idx()];
+            let is_current = unit.mapped.is_some_and(|(place, _)| place == ppn);
+            require(!is_current, || format!("an erase destroys unit {lpn} at {ppn}"));
+            require(unit.durable != Some(ppn), || format!("an erase destroys all that is on flash of unit {lpn}"));
+        }
+    }
+
+    // ---------------------------------------------------------------- the write buffer
+
+    fn buffer_write(&mut self, id: EntryId, lpn: Lpn, bytes: &Bytes) {
+        let data = Data { lpn, version: self.new_version(lpn) };
+        let older = self.newest.insert(lpn, id);
+        if let Some(entry) = self.entries.get_mut(&id) {
+            let merges = older == Some(id) && entry.data.lpn == lpn && !entry.under_way;
+            require(merges, || format!("a write of unit {lpn} into entry {id}, which is taken"));
+            entry.data = data;
+            entry.hold(bytes);
+            return;
+        }
+        let older = older.map(|older| &self.entries[&older]);
+        require(older.is_none_or(|older| older.under_way), || format!("unit {lpn} has two entries"));
+        let sectors = (u64::from(self.geometry.unit_bytes) / SECTOR_BYTES) as usize;
+        let held = older.map_or_else(|| vec![false; sectors], |older| older.held.clone());
+        let mut entry = Entry { data, under_way: false, held };
+        entry.hold(bytes);
+        self.entries.insert(id, entry);
+    }
+
+    fn buffer_read(&self, id: EntryId, lpn: Lpn, bytes: &Bytes) {
+        let Some(entry) = self.entries.get(&id) else { breach(&format!("a read from entry {id}, which is not there")) };
+        let version = self.units[lpn.idx()].version;
+        require(entry.data == Data { lpn, version }, || format!("a read of unit {lpn} finds {:?}", entry.data));
+        require(entry.holds(bytes), || format!("entry {id} does not hold bytes {bytes:?} of unit {lpn}"));
+    }
+
+    fn buffer_trim(&mut self, lpn: Lpn) {
+        if let Some(id) = self.newest.remove(&lpn)
+            && !self.entries[&id].under_way
+        {
+            self.entries.remove(&id);
+        }
+    }
+
+    fn buffer_programmed(&mut self, id: EntryId) {
+        let Some(entry) = self.entries.remove(&id) else { breach(&format!("entry {id} is gone twice")) };
+        let Data { lpn, version } = entry.data;
+        let unit = &self.units[lpn.idx()];
+        let on_flash = unit.durable.and_then(|ppn| self.flash[ppn.idx()]).map(|data| data.version);
+        let is_safe = entry.under_way && (version < unit.trimmed || on_flash.is_some_and(|found| found >= version));
+        require(is_safe, || format!("entry {id} is gone, and unit {lpn} is not on flash"));
+        if self.newest.get(&lpn) == Some(&id) {
+            self.newest.remove(&lpn);
+        }
+    }
+
+    // ---------------------------------------------------------------- the end
+
+    fn check_unit(&self, lpn: Lpn, brain: &Brain, array: &Array) {
+        let unit = &self.units[lpn.idx()];
+        let place = unit.mapped.map(|(ppn, _)| ppn);
+        require(brain.ftl.lookup(lpn) == place, || {
+            format!("in the end the map has unit {lpn} elsewhere than {place:?}")
+        });
+        require(unit.written == place.is_some(), || format!("in the end unit {lpn} is lost, or there after a trim"));
+        if let Some(ppn) = place {
+            let data = Data { lpn, version: unit.version };
+            let is_there = self.flash[ppn.idx()] == Some(data) && array.is_programmed(self.geometry.place(ppn));
+            require(is_there && brain.blocks.is_valid(ppn), || format!("in the end {data:?} is not at {ppn}"));
+        }
+    }
+}
+
+impl Entry {
+    fn sectors(bytes: &Bytes) -> std::ops::Range<usize> {
+        (u64::from(bytes.start) / SECTOR_BYTES) as usize..u64::from(bytes.end).div_ceil(SECTOR_BYTES) as usize
+    }
+
+    fn hold(&mut self, bytes: &Bytes) {
+        self.held[Self::sectors(bytes)].fill(true);
+    }
+
+    fn holds(&self, bytes: &Bytes) -> bool {
+        self.held[Self::sectors(bytes)].iter().all(|&held| held)
+    }
+
+    fn is_complete(&self) -> bool {
+        self.held.iter().all(|&held| held)
+    }
+}
+
+impl Probe for Shadow {
+    fn planned(&mut self, purpose: Purpose, brain: &Brain) {
+        let ops = brain.plan.ops();
+        let fresh = match purpose {
+            Purpose::Write(extent) => self.written(extent),
+            Purpose::Destage(entries) => self.destaged(entries),
+            Purpose::Read(_) | Purpose::Trim(_) | Purpose::Background => Fresh::new(),
+        };
+        match purpose {
+            Purpose::Read(runs) => self.expect_reads(runs, ops),
+            Purpose::Trim(extent) => self.trimmed(extent),
+            Purpose::Write(_) | Purpose::Destage(_) | Purpose::Background => {}
+        }
+        self.follow_programs(ops, &fresh, brain);
+        self.next_seq += ops.len() as u64;
+        for (lpn, (version, _)) in fresh {
+            let mapped = self.units[lpn.idx()].mapped.map(|(_, version)| version);
+            require(mapped == Some(version), || format!("nobody programs what was written to unit {lpn}"));
+        }
+    }
+
+    fn op_ended(&mut self, record: &OpRecord) {
+        let op = record.op;
+        if op.kind == OpKind::Erase {
+            return self.erase_ended(op.at.block);
+        }
+        let Some(pending) = self.pending.remove(&op.seq) else { return };
+        if op.kind != OpKind::Program {
+            self.read_ended(op, &pending.reads);
+        }
+        if op.turns_into_program() {
+            self.pending.insert(op.seq, Pending { reads: Vec::new(), ..pending });
+            return;
+        }
+        let is_there = pending.writes.iter().all(|&(ppn, _)| self.geometry.place(ppn) == op.at);
+        require(is_there, || format!("operation {} programs another page than was planned", op.seq));
+        self.program_ended(&pending.writes);
+    }
+
+    fn buffer(&mut self, _now: Nanos, event: &BufferEvent) {
+        match event {
+            BufferEvent::Write(id, lpn, bytes) => self.buffer_write(*id, *lpn, bytes),
+            BufferEvent::Read(id, lpn, bytes) => self.buffer_read(*id, *lpn, bytes),
+            BufferEvent::Trim(lpn) => self.buffer_trim(*lpn),
+            BufferEvent::Programmed(id) => self.buffer_programmed(*id),
+        }
+    }
+
+    fn at_rest(&mut self, brain: &Brain, array: &Array) {
+        require(self.pending.is_empty(), || format!("in the end {} operations have not ended", self.pending.len()));
+        require(self.entries.is_empty(), || format!("in the end {} entries are in the buffer", self.entries.len()));
+        (0..self.geometry.logical_units).for_each(|lpn| self.check_unit(Lpn(lpn), brain, array));
+        let valid = (0..self.geometry.physical_units()).filter(|&ppn| brain.blocks.is_valid(Ppn(ppn))).count();
+        let mapped = self.units.iter().filter(|unit| unit.mapped.is_some()).count();
+        require(valid == mapped, || format!("in the end {valid} addresses are valid for {mapped} units"));
+    }
+}
+
+fn require(holds: bool, otherwise: impl FnOnce() -> String) {
+    if !holds {
+        breach(&otherwise());
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn breach(what: &str) -> ! {
+    panic!("the shadow check stops the run: {what}; this is a fault of the simulator")
+}
