@@ -227,6 +227,7 @@ fn mixed(preset_name: &str, sets: &[&str]) -> Config {
         _ => ["device.blocks_per_plane=24", "device.channels=4", "device.ways=2"],
     };
     let workload = [
+        "device.pages_per_block=32",
         "workload.uniform.requests=1500",
         "workload.uniform.request_bytes=6144",
         "workload.uniform.align_bytes=2048",
