@@ -234,7 +234,7 @@ fn mixed(preset_name: &str, sets: &[&str]) -> Config {
         "workload.uniform.read_fraction=0.4",
         "workload.uniform.trim_fraction=0.05",
         "workload.uniform.burst_requests=200",
-        "workload.uniform.burst_gap_ns=60000000",
+        "workload.uniform.burst_gap_ns=200000000",
         "run.warmup.requests=300",
         "run.measure.requests=1050",
     ];
