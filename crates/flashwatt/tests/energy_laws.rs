@@ -223,7 +223,7 @@ fn a_tiny_run_by_hand() {
 fn mixed(preset_name: &str, sets: &[&str]) -> Config {
     let size = match preset_name {
         "limit" => ["device.blocks_per_plane=40", "device.channels=4", "device.op_ratio=0.2"],
-        "x25m" => ["device.blocks_per_plane=12", "device.channels=4", "device.op_ratio=0.2"],
+        "x25m" => ["device.blocks_per_plane=24", "device.channels=4", "device.op_ratio=0.2"],
         _ => ["device.blocks_per_plane=24", "device.channels=4", "device.ways=2"],
     };
     let workload = [
@@ -257,7 +257,11 @@ fn f7_conservation() {
         assert!(c.gc > 0.0 && c.host > 0.0, "{name}: there is collection");
         let totals = &report.energy_total_j;
         assert_eq!(totals.always_on, e.total);
-        assert!(totals.busy_only < totals.flash_off && totals.flash_off < totals.always_on);
+        assert!(
+            totals.busy_only < totals.flash_off && totals.flash_off < totals.always_on,
+            "{name}: {totals:?}, {:?}",
+            report.ledger.elapsed_ns
+        );
         let elapsed = &report.ledger.elapsed_ns;
         let total_ns = elapsed.busy + elapsed.outstanding + elapsed.quiet;
         let dies = u64::from(report.ledger.dies);
