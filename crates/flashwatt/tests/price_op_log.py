@@ -1,9 +1,9 @@
 """Prices an operation log: the energy of a run by arithmetic that shares nothing with the engine.
 
-    price_op_log.py LOG.csv REPORT.json
+    price_op_log.py LOG.csv REPORT.json [LOG.csv REPORT.json ...]
 
-Reads the log's times and the report's `config`, and prints the energy in J by component as JSON. What is active when is
-found from the union of intervals, not from counters kept while the run went on.
+Reads the log's times and the report's `config`, and prints the energy in J by component as JSON, a line for each. What is
+active when is found from the union of intervals, not from counters kept while the run went on.
 """
 
 import csv
@@ -28,13 +28,11 @@ def main(log_path, report_path):
     terminal = None if energy["mode"] == "component" else energy["mode"]["terminal"]
     watts = lambda ua, part: ua * (terminal or part["millivolts"])  # in nW
     nand, link, con, dram = energy["nand"], energy["host_interface"], energy["controller"], energy["dram"]
-
     mark = lambda name: max((i, int(row["start_ns"] or row["end_ns"])) for i, row in enumerate(rows) if row["record"] == name)
     (first, begin), (last, end) = mark("window"), mark("end" if config["run"]["count_drain"] else "drain")
     clip = lambda start, stop: (max(start, begin), min(stop, end))
     span = lambda start, stop: max(0, min(stop, end) - max(start, begin))
     inside = lambda at: begin <= at < end
-
     ops, requests, link_ns, dram_ns = [], [], 0, 0
     state_ns = dict.fromkeys(["read", "program", "erase", "read_bus", "program_bus", "erase_bus", "data_wait"], 0)
     for i, row in enumerate(rows):
@@ -55,7 +53,6 @@ def main(log_path, report_path):
             states = ["read_bus", "read", "program", "program"] if copy else [kind + "_bus", kind, "data_wait", kind + "_bus"]
             for state, start, stop in zip(states, t, t[1:]):
                 state_ns[state] += span(start, stop)
-
     total, busy, active = end - begin, union(op for op in ops if op[0] < op[1]), union(i for i in ops + requests if i[0] < i[1])
     # How long flash, and everything else, is charged for.
     flash_on, on = {"always_on": (total, total), "flash_off": (active, total), "busy_only": (busy, busy)}[energy["idle_accounting"]]
@@ -78,4 +75,5 @@ def main(log_path, report_path):
     print(json.dumps({name: nw_ns * 1e-18 for name, nw_ns in (answer | {"total": sum(answer.values())}).items()}))
 
 
-main(*sys.argv[1:])
+for pair in zip(sys.argv[1::2], sys.argv[2::2]):
+    main(*pair)

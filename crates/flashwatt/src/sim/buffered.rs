@@ -348,7 +348,7 @@ impl<P: Probe> Sim<'_, P> {
         }
         let at = now.saturating_add(buffered.idle_ns);
         if since.is_some() && at <= self.controller.events.horizon() {
-            self.controller.events.set(self.events.idle, at);
+            self.controller.events.reset(self.events.idle, at);
         } else {
             self.controller.events.cancel(self.events.idle);
         }
