@@ -241,13 +241,14 @@ fn draw_timing(rng: &mut Rng) -> Vec<String> {
 /// Requests of which none waits for another outside the device; then all of them complete.
 const GROUP: usize = 16;
 
-/// Runs a script on a drive with the referee, and checks what it leaves behind and what it did.
+/// Runs a script on a drive with the referee and the shadow check, and checks what it leaves behind and what it did.
 fn run_and_check(config: &Config, requests: &[Request]) {
     let (geometry, brain, array, filled) = build(config);
     let mut oracle = Oracle::new(&geometry, filled);
     requests.chunks(GROUP).for_each(|group| oracle.apply_together(group));
     let mut script = Script::in_groups(requests, GROUP);
-    let sim = Sim::new(config, brain, array, &mut script, None, Log::default());
+    let probe = (flashwatt::check::Shadow::new(&geometry, &brain), Log::default());
+    let sim = Sim::new(config, brain, array, &mut script, None, probe);
     let mut told = 0;
     let (outcome, books, brain, array) = sim.run(config.run.warmup, &mut |_| {
         told += 1;
@@ -255,10 +256,10 @@ fn run_and_check(config: &Config, requests: &[Request]) {
     });
     assert!(matches!(outcome.end, End::Complete), "the run does not end");
     assert_eq!(outcome.completed.requests(), requests.len() as u64, "every request completes, and in the window");
-    let last = books.probe.requests.iter().map(|r| r.end_ns).max();
+    let last = books.probe.1.requests.iter().map(|r| r.end_ns).max();
     assert_eq!(Some(outcome.measured.end_ns), last, "the window ends with the last request");
     oracle.check(&brain, &array);
-    check_log(config, &geometry, &books.probe.ops);
+    check_log(config, &geometry, &books.probe.1.ops);
 }
 
 /// The rules of buses, dies and pages, checked on what was done, without the engine's referee.
