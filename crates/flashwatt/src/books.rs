@@ -148,6 +148,7 @@ impl<P: Probe> Books<P> {
     #[inline(always)]
     fn dram(&mut self, now: Nanos, ns: Nanos) {
         if ns > 0 {
+            self.advance(now);
             self.ledger.dram_op_ns += ns;
             self.meter.dram(now, ns);
         }
@@ -156,9 +157,10 @@ impl<P: Probe> Books<P> {
     /// A request has entered the device; `bytes` will cross the host interface for it.
     #[inline(always)]
     pub fn request_admitted(&mut self, now: Nanos, bytes: u64) {
+        self.advance(now);
         self.outstanding += 1;
         if self.busy_dies == 0 {
-            self.enter_phase(now);
+            self.enter_phase();
         }
         let ns = self.interface_ns(bytes);
         self.ledger.host_interface_ns += ns;
@@ -168,9 +170,10 @@ impl<P: Probe> Books<P> {
     /// A request has left the device.
     #[inline(always)]
     pub fn request_left(&mut self, now: Nanos) {
+        self.advance(now);
         self.outstanding -= 1;
         if self.busy_dies == 0 {
-            self.enter_phase(now);
+            self.enter_phase();
         }
     }
 
@@ -182,17 +185,21 @@ impl<P: Probe> Books<P> {
     /// A die starts an operation.
     #[inline(always)]
     pub fn op_started(&mut self, now: Nanos, kind: OpKind, cause: Cause, times: &OpTimes) {
-        self.busy_changes(now, self.busy_dies + 1);
+        self.advance(now);
+        self.busy_dies += 1;
+        if self.busy_dies == 1 {
+            self.enter_phase();
+        }
         let (bus, array) = match kind {
             OpKind::Read | OpKind::Copy | OpKind::Copyback => (DieState::ReadBus, DieState::Read),
             OpKind::Program => (DieState::ProgramBus, DieState::Program),
             OpKind::Erase => (DieState::EraseBus, DieState::Erase),
         };
         if times.array_start > now {
-            self.meter.die(now, DieState::Idle, bus);
+            self.meter.die(DieState::Idle, bus);
             self.meter.die_ahead(times.array_start, bus, array);
         } else {
-            self.meter.die(now, DieState::Idle, array);
+            self.meter.die(DieState::Idle, array);
         }
         if kind == OpKind::Copyback {
             self.meter.die_ahead(times.array_end, DieState::Read, DieState::Program);
@@ -205,14 +212,19 @@ impl<P: Probe> Books<P> {
     /// A die goes from one state to another.
     #[inline(always)]
     pub fn die(&mut self, now: Nanos, from: DieState, to: DieState) {
-        self.meter.die(now, from, to);
+        self.advance(now);
+        self.meter.die(from, to);
     }
 
     /// A die ends an operation, `last` being the state that it was in.
     #[inline(always)]
     pub fn op_ended(&mut self, now: Nanos, kind: OpKind, cause: Cause, times: &OpTimes, last: DieState) {
-        self.meter.die(now, last, DieState::Idle);
-        self.busy_changes(now, self.busy_dies - 1);
+        self.advance(now);
+        self.meter.die(last, DieState::Idle);
+        self.busy_dies -= 1;
+        if self.busy_dies == 0 {
+            self.enter_phase();
+        }
         self.ledger.operation(kind, cause, times, self.window_start, 1);
     }
 
@@ -221,41 +233,40 @@ impl<P: Probe> Books<P> {
         self.ledger.operation(kind, cause, times, self.window_start, 0);
     }
 
+    /// Time passes up to `now`, with everything as it was until here. All that changes at one instant changes after that.
     #[inline(always)]
-    fn busy_changes(&mut self, now: Nanos, busy: u32) {
-        self.elapse(now);
-        let turns = (self.busy_dies == 0) != (busy == 0);
-        self.busy_dies = busy;
-        if turns {
-            self.enter_phase(now);
+    fn advance(&mut self, now: Nanos) {
+        if now != self.since {
+            self.pass_time(now);
         }
     }
 
-    #[inline(always)]
-    fn elapse(&mut self, now: Nanos) {
+    #[inline(never)]
+    fn pass_time(&mut self, now: Nanos) {
+        debug_assert!(now > self.since, "time runs backwards");
         let ns = now - self.since;
         self.ledger.busy_dies_ns[self.busy_dies as usize] += ns;
         self.ledger.elapsed_ns[self.phase as usize] += ns;
         self.since = now;
+        self.meter.advance(now);
     }
 
     #[inline(always)]
-    fn enter_phase(&mut self, now: Nanos) {
+    fn enter_phase(&mut self) {
         let phase = match (self.busy_dies, self.outstanding) {
             (1.., _) => Phase::Busy,
             (0, 1..) => Phase::Outstanding,
             (0, 0) => Phase::Quiet,
         };
         if phase != self.phase {
-            self.elapse(now);
             self.phase = phase;
-            self.meter.phase(now, phase);
+            self.meter.phase(phase);
         }
     }
 
     /// Starts a new window: counters restart.
     pub fn restart(&mut self, now: Nanos) {
-        self.elapse(now);
+        self.advance(now);
         self.meter.restart(now);
         self.ledger = Ledger::new(self.ledger.dies);
         (self.window_start, self.unwritten_reads, self.host_units) = (now, 0, 0);
@@ -264,7 +275,7 @@ impl<P: Probe> Books<P> {
 
     /// Ends the window, whose running operations have been cut, and starts the next.
     pub fn close(&mut self, now: Nanos) -> Window {
-        self.elapse(now);
+        self.advance(now);
         Window {
             start_ns: self.window_start,
             end_ns: now,
