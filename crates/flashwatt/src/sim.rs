@@ -286,7 +286,7 @@ impl<'w, P: Probe> Sim<'w, P> {
         self.controller.events.cancel(self.events.stage_end);
         if let Some(ns) = span.ns {
             let at = self.now.saturating_add(ns).min(self.controller.events.horizon());
-            self.controller.events.set(self.events.stage_end, at);
+            self.controller.events.reset(self.events.stage_end, at);
         }
     }
 
@@ -407,7 +407,7 @@ impl<'w, P: Probe> Sim<'w, P> {
                 .expected(format!("at most {} ns on a drive of this size", self.controller.events.horizon()));
             return Err(Error::from(fault));
         }
-        self.controller.events.set(self.events.arrival, at);
+        self.controller.events.reset(self.events.arrival, at);
         Ok(())
     }
 
@@ -531,7 +531,7 @@ impl<'w, P: Probe> Sim<'w, P> {
 
     fn set_link(&mut self, event: u32, at: Option<Nanos>) {
         if let Some(at) = at {
-            self.controller.events.set(event, at);
+            self.controller.events.reset(event, at);
         }
     }
 

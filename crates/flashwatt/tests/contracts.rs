@@ -229,6 +229,12 @@ fn draw_timing(rng: &mut Rng) -> Vec<String> {
     if rng.below(2) == 0 {
         sets.push("device.host_link.bandwidth_mb_s=500".to_string());
     }
+    if rng.below(3) == 0 {
+        let fraction = [0.0, 0.5, 1.0][rng.below(3) as usize];
+        sets.push(format!("write_buffer.bytes={}", (1 + rng.below(20)) * PAGE));
+        sets.push(format!("write_buffer.destage_fraction={fraction}"));
+        sets.push(format!("write_buffer.idle_ns={}", 1 + rng.below(2_000_000)));
+    }
     sets
 }
 

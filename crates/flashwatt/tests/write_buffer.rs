@@ -2,13 +2,14 @@
 
 mod common;
 
-use common::{Log, PAGE, load, play, preset, read, request, run_own, run_plain, write};
-use flashwatt::config::Config;
+use common::{Log, PAGE, Script, load, play, preset, read, request, run_logged, run_own, run_plain, write};
+use flashwatt::config::{self, Config};
 use flashwatt::ftl::{Cause, OpKind};
 use flashwatt::host::{Request, RequestKind};
 use flashwatt::report::WriteBufferReport;
 use flashwatt::units::Nanos;
 use flashwatt::{Report, RunOptions};
+use proptest::prelude::*;
 
 /// The probe drive's delays: see [`common::PROBE_DRIVE`].
 const COMMAND: Nanos = 409;
@@ -362,7 +363,7 @@ fn a_buffer_saves_programs_under_load() {
             "ftl.page.map_unit_bytes=4096",
             "workload.uniform.requests=20000",
             "workload.uniform.request_bytes=4096",
-            "device.spare_fraction=0.3",
+            "device.spare_fraction=0.35",
             "device.blocks_per_plane=8",
             "device.pages_per_block=32",
         ];
@@ -458,4 +459,84 @@ fn the_log_tells_of_dram() {
         };
     }
     assert_eq!(ns, report.ledger.dram_op_ns);
+}
+
+// ---------------------------------------------------------------- any drive, any sequence
+
+/// A drive with a buffer: layout, map units, timing and rules as the numbers say.
+fn any_drive(n: [usize; 8]) -> Config {
+    let of = |list: &[&str], n: usize| list[n % list.len()].to_string();
+    let sets = [
+        format!("device.channels={}", 1 + n[0] % 3),
+        format!("ftl.page.map_unit_bytes={}", of(&["4096", "2048", "1024", "512"], n[1])),
+        format!("ftl.page.allocation=\"{}\"", of(&["dynamic", "static"], n[2])),
+        format!("write_buffer.destage_fraction={}", of(&["0", "0.3", "0.8", "1"], n[3])),
+        format!("device.host_link.queue_depth={}", of(&["1", "4", "32"], n[4])),
+        format!("device.host_link.bandwidth_mb_s={}", of(&["0", "300"], n[5])),
+        format!("controller.policy=\"{}\"", of(&["in_order", "reads_first", "out_of_order"], n[6])),
+        format!("write_buffer.idle_ns={}", of(&["1", "700000", "900000000"], n[7])),
+        "run.count_drain=true".to_string(),
+    ];
+    drive(1 + (n[7] / 3 % 12) as u64, &sets.each_ref().map(String::as_str))
+}
+
+/// A request to the first 40 pages, on sector bounds.
+fn any_request(at: Nanos, [kind, place, bytes, forced]: [u64; 4]) -> Request {
+    let kind = match kind {
+        0..10 => RequestKind::Write,
+        10..16 => RequestKind::Read,
+        16..18 => RequestKind::Trim,
+        _ => return flush(at),
+    };
+    let sectors = if bytes < 12 { 8 } else { bytes - 11 };
+    let place = if bytes % 3 == 0 { place } else { place / 8 * 8 };
+    Request { arrival_ns: at, kind, offset_bytes: place * 512, bytes: sectors * 512, fua: forced == 0 }
+}
+
+fn any_requests() -> impl Strategy<Value = Vec<Request>> {
+    let one = ([0u64..19, 0..300, 0..36, 0..6], prop_oneof![Just(0), 0..2_000u64, 0..3_000_000u64]);
+    prop::collection::vec(one, 1..80).prop_map(|drawn| {
+        let mut at = 0;
+        drawn
+            .into_iter()
+            .map(|(numbers, gap)| {
+                at += gap;
+                any_request(at, numbers)
+            })
+            .collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Under the shadow check: every request completes, what is read is what was written last, nothing is lost, and the three
+    /// ways in which an entry ends account for all that was written.
+    #[test]
+    fn any_sequence(numbers in prop::array::uniform8(0usize..36), script in any_requests()) {
+        let (report, _) = play(&any_drive(numbers), &script);
+        let b = buffer(&report);
+        prop_assert_eq!(b.writes, b.writes_coalesced + b.trimmed + b.destaged);
+    }
+
+    /// One request at a time: a flush leaves nothing to be written, a forced write takes a program's time, and what needs no
+    /// flash takes none.
+    #[test]
+    fn any_sequence_one_by_one(numbers in prop::array::uniform8(0usize..36), script in any_requests()) {
+        let config = any_drive(numbers);
+        let config = Config { write_buffer: config::WriteBuffer { idle_ns: 1 << 40, ..config.write_buffer }, ..config };
+        let (_, log) = run_logged(&config, &mut Script::in_groups(&script, 1));
+        prop_assert_eq!(log.requests.len(), script.len());
+        let programs = log.all(OpKind::Program, Cause::Host);
+        for (at, request) in log.requests.iter().enumerate() {
+            let next = log.requests.get(at + 1).map_or(Nanos::MAX, |next| next.admitted_ns);
+            let running = programs.iter().any(|done| done.t.end > request.end_ns && done.t.start < next);
+            prop_assert!(request.kind != RequestKind::Flush || !running, "a program after a flush");
+            let is_forced = script[at].fua && request.kind == RequestKind::Write;
+            prop_assert!(!is_forced || request.end_ns - request.admitted_ns >= PROGRAM, "a forced write is on flash");
+            let used_flash = log.ops.iter().any(|done| done.t.end > request.admitted_ns && done.t.start < request.end_ns);
+            let is_instant = config.device.host_link.bandwidth_mb_s.is_none();
+            prop_assert!(used_flash || !is_instant || request.end_ns == request.admitted_ns);
+        }
+    }
 }

@@ -285,11 +285,11 @@ fn run(c: &mut Checker, raw: &raw::Run, workload: &Workload, bounds: &Bounds) ->
         Workload::Uniform(uniform) => Some(uniform.requests),
         Workload::Trace(trace) => trace.max_requests,
     };
-    if let (true, Some(all), Some(warmup)) = (c.clean("run") && c.clean("workload"), requests, run.warmup.requests) {
-        if warmup >= all {
-            let fault = c.fault("run.warmup.requests", "the warm-up takes every request").found(warmup);
-            c.push(fault.expected(format!("less than the {all} requests of the workload")));
-        }
+    if let (true, Some(all), Some(warmup)) = (c.clean("run") && c.clean("workload"), requests, run.warmup.requests)
+        && warmup >= all
+    {
+        let fault = c.fault("run.warmup.requests", "the warm-up takes every request").found(warmup);
+        c.push(fault.expected(format!("less than the {all} requests of the workload")));
     }
     run
 }

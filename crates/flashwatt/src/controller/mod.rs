@@ -18,7 +18,7 @@ use crate::ftl::{OpKind, Plan, PlannedOp};
 use crate::mem::Table;
 use crate::probe::{OpRecord, Probe, Purpose};
 use crate::units::{BlockId, ChannelId, DieId, Nanos, OpId, Ppn, RequestId};
-use events::Events;
+use events::{Events, Lane};
 use op::{NewOp, Op, OpTable, Queue, Until};
 use queues::{Channel, Die, Stage, ways};
 
@@ -312,8 +312,12 @@ impl Controller {
     #[inline(always)]
     fn end<P: Probe>(&mut self, now: Nanos, die: DieId, brain: &mut Brain, hw: &mut Hardware<P>) -> Option<Ended> {
         let (channel, way) = self.seat(die);
-        self.channels[channel.idx()].idle |= 1 << way;
+        let bus = &mut self.channels[channel.idx()];
+        bus.idle |= 1 << way;
         let state = &mut self.dies[die.idx()];
+        if state.stage == Stage::Out {
+            bus.scheduled = false;
+        }
         state.stage = Stage::Idle;
         state.times.end = now;
         let (id, times) = (std::mem::replace(&mut state.running, OpId::NONE), state.times);
@@ -459,7 +463,7 @@ impl Controller {
                 continue;
             }
             if now < self.slot_free_at {
-                self.events.set(self.slot_event(), self.slot_free_at);
+                self.events.reset(self.slot_event(), self.slot_free_at);
                 return None;
             }
             if let Some(way) = self.choose(now, channel, brain, hw) {
@@ -480,7 +484,7 @@ impl Controller {
         }
         if !state.scheduled && state.has_work() {
             state.scheduled = true;
-            self.events.set(self.geometry.dies + channel.0, state.bus_free_at);
+            self.events.set(Lane::Bus, self.geometry.dies + channel.0, state.bus_free_at);
         }
         true
     }
@@ -505,12 +509,14 @@ impl Controller {
         hw: &mut Hardware<P>,
     ) {
         let end = now + self.timing.page_transfer_ns;
-        self.channels[channel.idx()].bus_free_at = end;
+        let bus = &mut self.channels[channel.idx()];
+        debug_assert!(!bus.scheduled);
+        (bus.bus_free_at, bus.scheduled) = (end, true); // the die's event comes then
         let state = &mut self.dies[die.idx()];
         state.stage = Stage::Out;
         state.times.out_start = now;
         hw.books.die(now, from, DieState::ReadBus);
-        self.events.set(die.0, end);
+        self.events.set(Lane::Transfer, die.0, end);
     }
 
     /// The die on this channel that starts its next operation first: the one with the best class, among those the one whose
@@ -643,7 +649,7 @@ impl Controller {
         let state = &mut self.dies[die.idx()];
         (state.running, state.times, state.stage) = (id, times, Stage::Array);
         hw.books.op_started(now, op.kind, op.cause, &times);
-        self.events.set(die.0, event_at);
+        self.events.set(lane_of(op.kind), die.0, event_at);
     }
 
     #[inline(always)]
@@ -715,6 +721,16 @@ fn last_state(kind: OpKind) -> DieState {
         OpKind::Read | OpKind::Copy => DieState::ReadBus,
         OpKind::Program | OpKind::Copyback => DieState::Program,
         OpKind::Erase => DieState::Erase,
+    }
+}
+
+/// The lane of the event at which an operation's array is done.
+#[inline(always)]
+fn lane_of(kind: OpKind) -> Lane {
+    match kind {
+        OpKind::Read | OpKind::Copy => Lane::Read,
+        OpKind::Program => Lane::Program,
+        OpKind::Erase | OpKind::Copyback => Lane::Long,
     }
 }
 

@@ -77,7 +77,7 @@ pub(super) struct Channel {
     /// Dies with data that waits for the bus.
     pub data_waits: u64,
     pub bus_free_at: Nanos,
-    /// Is the event at `bus_free_at` set?
+    /// Will the channel be looked at when the bus is free, by an event of its own or of a die that moves data out?
     pub scheduled: bool,
     /// Is it in the list of channels to be looked at?
     pub dirty: bool,

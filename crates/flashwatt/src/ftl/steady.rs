@@ -119,7 +119,7 @@ fn even_out(levels: &mut [u32], b: u32, valid: u64) {
             sum -= 1;
         }
         at = (at + 7919) % levels.len();
-        if levels.len() % 7919 == 0 {
+        if levels.len().is_multiple_of(7919) {
             at = (at + 1) % levels.len();
         }
     }

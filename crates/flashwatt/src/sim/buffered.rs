@@ -188,6 +188,7 @@ impl<P: Probe> Sim<'_, P> {
     }
 
     /// Plans a request that has arrived in the device.
+    #[inline(never)]
     pub(super) fn plan_buffered(&mut self, id: RequestId) {
         match self.requests[id.idx()].request.kind {
             RequestKind::Read => self.read_buffered(id),
@@ -327,6 +328,7 @@ impl<P: Probe> Sim<'_, P> {
     // ---------------------------------------------------------------- destaging
 
     /// All that this instant brings is in: destages what must leave, and notes when the drive becomes idle.
+    #[inline(never)]
     pub(super) fn tend_buffer(&mut self) {
         while let Some(batch) = self.buffered().next_batch() {
             self.destage(batch);
@@ -346,7 +348,7 @@ impl<P: Probe> Sim<'_, P> {
         }
         let at = now.saturating_add(buffered.idle_ns);
         if since.is_some() && at <= self.controller.events.horizon() {
-            self.controller.events.set(self.events.idle, at);
+            self.controller.events.reset(self.events.idle, at);
         } else {
             self.controller.events.cancel(self.events.idle);
         }
@@ -369,6 +371,7 @@ impl<P: Probe> Sim<'_, P> {
     }
 
     /// A block has been erased: there may be room on flash.
+    #[inline(never)]
     pub(super) fn let_destage(&mut self) {
         if let Some(buffered) = &mut self.buffered
             && std::mem::take(&mut buffered.no_space)
@@ -404,6 +407,7 @@ impl<P: Probe> Sim<'_, P> {
         }
     }
 
+    #[inline(never)]
     fn batch_op_ended(&mut self, id: RequestId) {
         let buffered = self.buffered();
         let at = id.0 - buffered.first_id;

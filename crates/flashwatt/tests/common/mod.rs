@@ -134,7 +134,7 @@ impl Script {
 
 impl Workload for Script {
     fn next(&mut self, now: Nanos) -> Result<Next, Error> {
-        let waits = self.outstanding > 0 && self.group.is_some_and(|group| self.issued % group == 0);
+        let waits = self.outstanding > 0 && self.group.is_some_and(|group| self.issued.is_multiple_of(group));
         match self.requests.front() {
             None => return Ok(Next::End),
             Some(_) if waits => return Ok(Next::WaitForCompletion),

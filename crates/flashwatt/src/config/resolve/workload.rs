@@ -48,7 +48,7 @@ pub(super) fn uniform(c: &mut Checker, table: &str, raw: &raw::Uniform, bounds: 
 fn sectors(c: &mut Checker, field: Field<u64>, default: u64, min: u64) -> u64 {
     let (key, given) = (field.key.clone(), field.value.is_some());
     let bytes = c.number(field, default, min..=COUNT_MAX);
-    c.rule(&key, bytes, !given || bytes % SECTOR_BYTES == 0, "a multiple of 512");
+    c.rule(&key, bytes, !given || bytes.is_multiple_of(SECTOR_BYTES), "a multiple of 512");
     bytes
 }
 

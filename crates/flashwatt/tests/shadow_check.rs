@@ -1,0 +1,163 @@
+//! The shadow check stops a run whose translation layer does something wrong, and lets one pass that does not.
+
+mod common;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use common::{PROBE_DRIVE, Script, half_write, load, read, request, write};
+use flashwatt::RunOptions;
+use flashwatt::brain::Brain;
+use flashwatt::check::Shadow;
+use flashwatt::config::Config;
+use flashwatt::device::{Array, Geometry};
+use flashwatt::ftl::blocks::BlockTable;
+use flashwatt::ftl::{Context, Extent, Ftl, OpKind, Plan, PlannedOp, map_unit_bytes};
+use flashwatt::host::{Request, RequestKind};
+use flashwatt::sim::Sim;
+use flashwatt::units::{BlockId, DieId, Lpn, Ppn};
+
+/// What a translation layer does wrong.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Fault {
+    None,
+    /// Collection copies the neighbour of a valid page.
+    WrongCopy,
+    /// Collection erases a block of which it has not copied everything.
+    EarlyErase,
+    /// A read goes to the neighbour of the page.
+    WrongRead,
+    /// A write of a part of a page does not read the rest.
+    NoMerge,
+    /// A trim leaves the map as it was.
+    NoTrim,
+}
+
+/// A good translation layer with a fault.
+struct Faulty {
+    inner: Box<dyn Ftl>,
+    fault: Fault,
+}
+
+impl Faulty {
+    /// A step of background work, with its fault.
+    fn spoil(&self, op: &PlannedOp, geometry: &Geometry, plan: &mut Plan) {
+        match (op.kind, self.fault) {
+            (OpKind::Copy, Fault::EarlyErase) => {
+                plan.erase(geometry.first_ppn(geometry.block_of(op.source)), op.cause);
+            }
+            (OpKind::Copy, Fault::WrongCopy) => {
+                let copy = plan.copy(Ppn(op.source.0 ^ 1), op.ppn, op.cause);
+                plan.replaces(copy, op.replaces);
+            }
+            (OpKind::Copy, _) => {
+                let copy = plan.copy(op.source, op.ppn, op.cause);
+                plan.replaces(copy, op.replaces);
+            }
+            (OpKind::Erase, _) => {
+                plan.erase(op.ppn, op.cause);
+            }
+            other => unreachable!("{other:?} in a step of collection"),
+        }
+    }
+}
+
+impl Ftl for Faulty {
+    fn read(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {
+        let first = if self.fault == Fault::WrongRead { Lpn(extent.first.0 ^ 1) } else { extent.first };
+        self.inner.read(Extent { first, ..extent }, cx, plan);
+    }
+
+    fn write(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) -> u32 {
+        let whole = Extent { head_partial: false, tail_partial: false, ..extent };
+        self.inner.write(if self.fault == Fault::NoMerge { whole } else { extent }, cx, plan)
+    }
+
+    fn trim(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {
+        if self.fault != Fault::NoTrim {
+            self.inner.trim(extent, cx, plan);
+        }
+    }
+
+    fn wants_background(&self, die: DieId, blocks: &BlockTable) -> bool {
+        self.inner.wants_background(die, blocks)
+    }
+
+    fn background(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
+        let mut good = Plan::default();
+        self.inner.background(die, cx, &mut good);
+        good.ops().iter().for_each(|op| self.spoil(op, cx.blocks.geometry(), plan));
+        plan.chosen = good.chosen;
+    }
+
+    fn erased(&mut self, block: BlockId, cx: &mut Context) {
+        self.inner.erased(block, cx);
+    }
+
+    fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array) {
+        self.inner.fill(blocks, array);
+    }
+
+    fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
+        self.inner.lookup(lpn)
+    }
+
+    fn mapping_bytes(&self) -> u64 {
+        self.inner.mapping_bytes()
+    }
+}
+
+/// Runs requests on the probe drive with a faulty translation layer. Returns what stopped the run.
+fn run(fault: Fault, requests: &[Request]) -> Option<String> {
+    let config: Config = load(PROBE_DRIVE, &[]);
+    let geometry = Geometry::new(&config.device, map_unit_bytes(&config));
+    let mut array = Array::new(geometry.clone(), config.device.nand.program_order);
+    let mut brain = Brain::new(&config, &geometry);
+    brain.ftl.fill(&mut brain.blocks, &mut array);
+    let inner = std::mem::replace(&mut brain.ftl, flashwatt::ftl::build(&config, &geometry));
+    brain.ftl = Box::new(Faulty { inner, fault });
+    let shadow = Shadow::new(&geometry, &brain);
+    let mut script = Script::new(requests);
+    let sim = Sim::new(&config, brain, array, &mut script, None, shadow);
+    let outcome = catch_unwind(AssertUnwindSafe(|| sim.run(config.run.warmup, &mut |_| true)));
+    outcome.err().map(|panic| panic.downcast_ref::<String>().cloned().unwrap_or_default())
+}
+
+/// Enough overwrites of scattered pages that blocks with valid pages are collected, and everything else once.
+fn script() -> Vec<Request> {
+    let overwrites = (0..120).map(|i| write(i * 1_000_000, i * 5 % 64, 1));
+    let more = [half_write(200_000_000, 3), request(201_000_000, RequestKind::Trim, 4, 2), read(202_000_000, 0, 8)];
+    overwrites.chain(more).collect()
+}
+
+#[test]
+fn a_good_run_passes() {
+    assert_eq!(run(Fault::None, &script()), None);
+}
+
+#[test]
+fn every_fault_is_noticed() {
+    for (fault, message) in [
+        (Fault::WrongCopy, "takes unit"),
+        (Fault::EarlyErase, "an erase destroys unit"),
+        (Fault::WrongRead, "nobody reads unit"),
+        (Fault::NoMerge, "takes unit"),
+        (Fault::NoTrim, "in the end the map has unit"),
+    ] {
+        let found = run(fault, &script());
+        let found = found.unwrap_or_else(|| panic!("{fault:?} passes"));
+        assert!(found.starts_with("the shadow check stops the run") && found.contains(message), "{fault:?}: {found}");
+    }
+}
+
+/// The option changes no figure.
+#[test]
+fn the_check_changes_nothing() {
+    let sets = ["workload.uniform.requests=500", "workload.uniform.read_fraction=0.3", "write_buffer.bytes=32768"];
+    let config = load(PROBE_DRIVE, &sets);
+    let report = |check: bool| {
+        let options = RunOptions { check, ..RunOptions::default() };
+        let report = flashwatt::run(&config, &options, &mut |_| true).unwrap_or_else(|error| panic!("{error}"));
+        serde_json::to_string(&report).unwrap_or_else(|error| panic!("{error}"))
+    };
+    assert_eq!(report(true), report(false));
+}
