@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 /// Runs small enough for every test run, and different enough to reach most of the engine.
 fn cases() -> Vec<(String, Config)> {
     let mut cases: Vec<_> = PRESETS.iter().map(|name| (name.to_string(), mixed(name, &[]))).collect();
-    let variants: [(&str, &[&str]); 10] = [
+    let variants: [(&str, &[&str]); 11] = [
         ("cost-benefit", &["gc.policy=\"cost_benefit\"", "run.count_drain=true"]),
         ("random", &["gc.policy=\"random\"", "run.seed=7"]),
         ("d-choices", &["gc.policy.d_choices.d=3", "wear.policy=\"dynamic\""]),
@@ -26,6 +26,7 @@ fn cases() -> Vec<(String, Config)> {
         ("copyback", &["device.nand.copyback=true", "controller.policy=\"in_order\"", "gc.preemptible=false"]),
         ("link", &["device.host_link.bandwidth_mb_s=123.456", "device.timing.channel_switch_ns=5000"]),
         ("poisson", &["workload.uniform.rate_per_s=3000.5", "ftl.page.allocation=\"static\""]),
+        ("write-buffer", &["write_buffer.bytes=262144"]),
         ("steady", &["run.precondition=\"steady\"", "workload.uniform.queue_depth=7"]),
     ];
     cases.extend(variants.iter().map(|(name, sets)| (name.to_string(), mixed("limit", sets))));

@@ -65,9 +65,8 @@ pub fn preset(name: &str, sets: &[&str]) -> Config {
 /// Every preset.
 pub const PRESETS: [&str; 3] = ["energysim", "x25m", "limit"];
 
-/// Runs with everything in them: reads, writes, trims, collection, idle gaps (unless `sets` says how
-/// requests arrive), warm-up, a bounded window, and a drain that
-/// is counted or not.
+/// Runs with everything in them: reads, writes, trims, collection, idle gaps (unless `sets` says how requests arrive), a
+/// warm-up, a bounded window, and a drain that is counted or not.
 pub fn mixed(preset_name: &str, sets: &[&str]) -> Config {
     let size = match preset_name {
         "limit" => ["device.blocks_per_plane=40", "device.channels=4", "device.op_ratio=0.2"],
