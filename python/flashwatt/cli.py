@@ -100,6 +100,7 @@ def cli() -> None:
 @_json
 @click.option("--series", is_flag=True, help="Record power over time (plotted with --out).")
 @click.option("--op-log", type=click.Path(path_type=Path), metavar="FILE", help="Write one line per flash operation.")
+@click.option("--check", is_flag=True, help="Follow what every page holds; stop at the first difference (slow).")
 def run(config: Path, sets: tuple[str, ...], out: Path | None, as_json: bool, **options: Any) -> None:
     """Simulate what CONFIG.toml describes and report it.
 
@@ -224,6 +225,7 @@ def _simulate(config: Path, sets: list[str], options: dict[str, Any]) -> Report:
             op_log=options["op_log"],
             series_interval_ns=0 if options["series"] else None,
             progress=progress,
+            check=options["check"],
         )
 
 

@@ -33,15 +33,17 @@ def run_text(
     op_log: str | PathLike[str] | None = None,
     series_interval_ns: int | None = None,
     progress: Progress | None = None,
+    check: bool = False,
 ) -> Report:
     """Run a configuration given as TOML and return the report.
 
     `sets` are overrides as on the command line ("device.channels=4"). `series_interval_ns` asks for power over time, 0
     for an interval that suits the length of the run. `op_log` names a file for one line per flash operation.
+    `check` keeps a second account of what every page holds and stops at the first difference (slow).
     Raises `FlashwattError` for what cannot be run.
     """
     wall, cpu = time.perf_counter(), time.process_time()
-    report: Report = json.loads(_core.run(text, name, list(sets), op_log, series_interval_ns, progress))
+    report: Report = json.loads(_core.run(text, name, list(sets), op_log, series_interval_ns, progress, check))
     report["engine"] = _speed(report, time.perf_counter() - wall, time.process_time() - cpu)
     return report
 

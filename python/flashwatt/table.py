@@ -205,6 +205,9 @@ def _performance(report: Report) -> Iterator[tuple[str, str]]:
     yield "flash reads", count(flash["reads"]["total"])
     yield "flash programs", count(flash["programs"]["total"])
     yield "flash erases", count(flash["erases"]["total"])
+    if buffer := report.get("write_buffer"):
+        coalesced, hits = count(buffer["writes_coalesced"]), count(buffer["read_hits"])
+        yield "write buffer", f"{coalesced} of {count(buffer['writes'])} writes coalesced, {hits} read hits"
     if erases:
         mean = erases["mean"]
         yield "erases per block", f"{mean:{'.2f' if mean >= 1 else '.2g'}} mean, {erases['min']} to {erases['max']}"

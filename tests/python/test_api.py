@@ -55,3 +55,13 @@ def test_the_series_holds_all_the_energy(sets: list[str]) -> None:
 def test_names_of_an_unknown_kind_are_none() -> None:
     assert flashwatt.names("no such kind") == {}
     assert "x25m" in flashwatt.names("presets")
+
+
+def test_the_check_and_the_buffer() -> None:
+    sets = ["write_buffer.bytes=65536"]
+    checked, plain = flashwatt.run_text(CONFIG, sets=sets, check=True), flashwatt.run_text(CONFIG, sets=sets)
+    assert checked["energy_j"] == plain["energy_j"]
+    buffer = plain["write_buffer"]
+    assert buffer["capacity_bytes"] == 65536
+    assert buffer["writes"] > 0
+    assert flashwatt.run_text(CONFIG)["write_buffer"] is None

@@ -40,7 +40,7 @@ fn run_error(error: Error) -> PyErr {
 /// Runs a configuration and returns the report as JSON. Ctrl-C, or a `progress` that returns `False`, ends the run early:
 /// the report of what was done comes back with the status "interrupted".
 #[pyfunction]
-#[pyo3(signature = (config_text, file_name, sets, op_log=None, series_interval_ns=None, progress=None))]
+#[pyo3(signature = (config_text, file_name, sets, op_log=None, series_interval_ns=None, progress=None, check=false))]
 #[allow(clippy::too_many_arguments)] // keyword arguments in Python
 fn run(
     py: Python<'_>,
@@ -50,8 +50,9 @@ fn run(
     op_log: Option<PathBuf>,
     series_interval_ns: Option<u64>,
     progress: Option<Py<PyAny>>,
+    check: bool,
 ) -> PyResult<String> {
-    let options = flashwatt::RunOptions { op_log, series_interval_ns, ..Default::default() };
+    let options = flashwatt::RunOptions { op_log, series_interval_ns, check };
     let report = watched(py, progress, move |progress| {
         let config = load(&config_text, &file_name, &sets)?;
         flashwatt::run(&config, &options, progress)

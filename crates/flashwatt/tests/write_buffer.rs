@@ -363,7 +363,7 @@ fn a_buffer_saves_programs_under_load() {
             "ftl.page.map_unit_bytes=4096",
             "workload.uniform.requests=20000",
             "workload.uniform.request_bytes=4096",
-            "device.spare_fraction=0.35",
+            "device.spare_fraction=0.3",
             "device.blocks_per_plane=8",
             "device.pages_per_block=32",
         ];
