@@ -491,6 +491,16 @@ fn assert_three_paths(configs: &[(String, Config)]) -> Vec<Report> {
     configs.iter().zip(price_outside(configs, |log| log)).map(check).collect()
 }
 
+/// A preset that is not in the list of these tests fails here.
+#[test]
+fn every_preset_is_enrolled() {
+    let mut names: Vec<&str> = flashwatt::config::PRESETS.iter().map(|(name, _)| *name).collect();
+    let mut enrolled = PRESETS.to_vec();
+    names.sort_unstable();
+    enrolled.sort_unstable();
+    assert_eq!(enrolled, names, "common::PRESETS, and a size for common::mixed");
+}
+
 /// Law 3: synthetic runs of all presets under both DRAM rules, both modes and all accountings, with a warm-up, a bounded
 /// window, and a drain that is counted or not.
 #[test]

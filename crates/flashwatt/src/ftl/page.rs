@@ -209,29 +209,35 @@ impl PageFtl {
     #[inline(always)]
     fn write_page(&mut self, extent: &Extent, i: u32, units: u32, ppn: Ppn, cx: &mut Context, plan: &mut Plan) {
         let lpn = Lpn(extent.first.0 + i);
-        let mut after = None;
+        let mut read = None;
         if extent.head_partial || extent.tail_partial {
             for j in (0..units).filter(|j| extent.is_partial(i + j)) {
-                if let Some(old) = self.get(Lpn(lpn.0 + j)) {
-                    after = Some(plan.read(old, Cause::Host, after));
-                }
+                self.read_old(Lpn(lpn.0 + j), &mut read, plan);
             }
         }
-        let op = plan.program(ppn, Cause::Host, after);
+        let op = plan.program(ppn, Cause::Host, read.map(|(op, _)| op));
         for j in 0..units {
             self.remap(Lpn(lpn.0 + j), Ppn(ppn.0 + j), op, cx, plan);
         }
     }
 
+    /// Plans the read of what a logical page holds until now, after the last of its kind, which it need not repeat if that
+    /// was of the same physical page.
+    fn read_old(&self, lpn: Lpn, last: &mut Option<(PlanIndex, u32)>, plan: &mut Plan) {
+        let Some(old) = self.get(lpn) else { return };
+        let page = self.geometry.page_of(old);
+        if last.is_none_or(|(_, read)| read != page) {
+            *last = Some((plan.read(old, Cause::Host, last.map(|(op, _)| op)), page));
+        }
+    }
+
     /// Plans the program of single logical pages from anywhere to one physical page.
     fn program_together(&mut self, pages: &[Extent], ppn: Ppn, cx: &mut Context, plan: &mut Plan) {
-        let mut after = None;
+        let mut read = None;
         for page in pages.iter().filter(|page| page.is_partial(0)) {
-            if let Some(old) = self.get(page.first) {
-                after = Some(plan.read(old, Cause::Host, after));
-            }
+            self.read_old(page.first, &mut read, plan);
         }
-        let op = plan.program(ppn, Cause::Host, after);
+        let op = plan.program(ppn, Cause::Host, read.map(|(op, _)| op));
         for (page, unit) in pages.iter().zip(0..) {
             self.remap(page.first, Ppn(ppn.0 + unit), op, cx, plan);
         }
