@@ -216,6 +216,7 @@ impl<'w, P: Probe> Sim<'w, P> {
                     Some((at, _)) => self.now = at,
                     None => return Ok(()),
                 }
+                self.hw.books.pass_time(self.now);
                 while let Some((at, event)) = self.controller.events.peek()
                     && at == self.now
                 {
@@ -391,7 +392,7 @@ impl<'w, P: Probe> Sim<'w, P> {
     /// Plans a request that has arrived in the device.
     #[inline(always)]
     fn plan(&mut self, id: RequestId) {
-        let active = self.requests[id.idx()];
+        let active = &self.requests[id.idx()];
         match active.request.kind {
             RequestKind::Read => {
                 self.brain.read(active.extent, &self.hw.array);
@@ -481,7 +482,7 @@ impl<'w, P: Probe> Sim<'w, P> {
     /// Completes a request for which nothing is left to be done.
     #[inline(always)]
     fn complete_if_done(&mut self, id: RequestId) {
-        let active = self.requests[id.idx()];
+        let active = &self.requests[id.idx()];
         if active.remaining > 0 || (active.request.kind == RequestKind::Write && active.planned < active.extent.pages) {
             return;
         }

@@ -55,6 +55,9 @@ pub enum OpKind {
 }
 
 impl OpKind {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [OpKind; 5] = [OpKind::Read, OpKind::Program, OpKind::Erase, OpKind::Copyback, OpKind::Copy];
+
     /// As it is called in logs.
     pub const fn name(self) -> &'static str {
         match self {
