@@ -212,14 +212,10 @@ impl<'w, P: Probe> Sim<'w, P> {
         loop {
             for _ in 0..INSTANTS_PER_PROGRESS {
                 self.settle()?;
-                match self.controller.events.peek() {
-                    Some((at, _)) => self.now = at,
-                    None => return Ok(()),
-                }
-                self.hw.books.pass_time(self.now);
-                while let Some((at, event)) = self.controller.events.peek()
-                    && at == self.now
-                {
+                let Some(now) = self.controller.events.next_instant() else { return Ok(()) };
+                self.now = now;
+                self.hw.books.pass_time(now);
+                while let Some(event) = self.controller.events.take_at(now) {
                     self.handle(event);
                 }
             }
@@ -242,7 +238,6 @@ impl<'w, P: Probe> Sim<'w, P> {
     /// One event of this instant.
     #[inline(always)]
     fn handle(&mut self, event: u32) {
-        self.controller.events.take(event);
         if event < self.events.link_in {
             if let Some(ended) = self.controller.event(self.now, event, &mut self.brain, &mut self.hw) {
                 self.op_ended(ended);

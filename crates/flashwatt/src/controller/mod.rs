@@ -105,15 +105,21 @@ impl Controller {
     // ---------------------------------------------------------------- planned operations come in
 
     /// Takes over a request's plan. Returns how many operations the request has to wait for.
+    #[inline(always)]
     pub fn admit<P: Probe>(&mut self, request: RequestId, brain: &Brain, hw: &mut Hardware<P>) -> u32 {
-        self.take_over(&brain.plan, request, false, hw);
+        if let Some(planned) = brain.plan.only_op() {
+            let id = self.insert(planned, request, false, &mut hw.array);
+            self.enqueue_new(id);
+        } else {
+            self.take_over(&brain.plan, request, false, hw);
+        }
         for &die in brain.plan.woken() {
             self.wake(die, brain);
         }
         brain.plan.ops().len() as u32
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn take_over<P: Probe>(&mut self, plan: &Plan, request: RequestId, urgent: bool, hw: &mut Hardware<P>) {
         self.ids.clear();
         for planned in plan.ops() {
@@ -319,7 +325,7 @@ impl Controller {
         let (channel, way) = self.seat(die);
         let state = &mut self.channels[channel.idx()];
         let alone = state.data_waits == 0 && !state.dirty && now >= state.bus_free_at;
-        if alone && self.events.peek().is_none_or(|(at, _)| at > now) {
+        if alone && !self.events.any_at(now) {
             self.move_die_out(now, channel, die, DieState::Read, hw);
         } else {
             self.channels[channel.idx()].data_waits |= 1 << way;
@@ -340,11 +346,10 @@ impl Controller {
         }
         state.stage = Stage::Idle;
         state.times.end = now;
-        let (id, times) = (std::mem::replace(&mut state.running, OpId::NONE), state.times);
+        let (id, times) = (std::mem::replace(&mut state.running, OpId::NONE), &state.times);
         let op = self.ops[id];
-        let last = last_state(op.kind);
-        hw.books.op_ended(now, op.kind, op.cause, &times, last);
-        hw.books.probe.op_ended(&OpRecord { op: &op, times: &times });
+        hw.books.op_ended(now, op.kind, op.cause, times, last_state(op.kind));
+        hw.books.probe.op_ended(&OpRecord { op: &op, times });
         self.apply_end(&op, brain, hw);
         if op.turns_into_program() {
             self.turn_into_program(id, hw);
@@ -568,9 +573,12 @@ impl Controller {
             let (way, queue) = self.best(channel, candidates);
             let die = self.geometry.die_at(channel, way);
             if queue == Queue::Job as u8 || queue == Queue::UrgentJob as u8 {
-                self.pull(now, die, queue == Queue::UrgentJob as u8, brain, hw);
+                let is_sure = candidates & (candidates - 1) == 0 && self.timing.channel_switch_ns == 0;
+                if let Some(op) = self.pull(now, die, queue == Queue::UrgentJob as u8, is_sure, brain, hw) {
+                    return Some(Chosen { die, way, op, is_queued: false });
+                }
             } else if let Some(op) = self.fair(die, queue) {
-                return Some(Chosen { die, way, op });
+                return Some(Chosen { die, way, op, is_queued: true });
             }
         }
     }
@@ -632,28 +640,54 @@ impl Controller {
     }
 
     /// Asks for the next step of a die's background work; `urgent` steps go before everything else. A die that has none now
-    /// is not asked again until it is woken.
+    /// is not asked again until it is woken. If it is sure that no other die comes before this one, a step that can start
+    /// skips its queue and is the answer.
     fn pull<P: Probe>(
         &mut self,
         now: Nanos,
         die: DieId,
         urgent: bool,
+        is_sure: bool,
         brain: &mut Brain,
         hw: &mut Hardware<P>,
-    ) {
+    ) -> Option<OpId> {
         self.clear_ready(die, if urgent { Queue::UrgentJob } else { Queue::Job });
         brain.background(die, &hw.array);
         hw.books.planned(now, &brain.plan);
         debug_assert!(brain.plan.ops().iter().all(|op| self.geometry.die_of(op.ppn) == die));
-        self.dies[die.idx()].background += brain.plan.ops().len() as u32;
+        let state = &mut self.dies[die.idx()];
+        state.background += brain.plan.ops().len() as u32;
+        if is_sure
+            && state.ready == 0
+            && let Some(step) = brain.plan.only_op()
+        {
+            return self.take_step(step, urgent, hw);
+        }
         self.take_over(&brain.plan, RequestId::NONE, urgent, hw);
+        None
+    }
+
+    /// Takes over the only operation of a plan for a die on which nothing is ready. Answers with it if it could start.
+    #[inline(always)]
+    fn take_step<P: Probe>(&mut self, step: &PlannedOp, urgent: bool, hw: &mut Hardware<P>) -> Option<OpId> {
+        let id = self.insert(step, RequestId::NONE, urgent, &mut hw.array);
+        let op = &self.ops[id];
+        let state = &mut self.dies[op.at.die.idx()];
+        if op.blockers == 0 && state.queues[op.queue as usize].head.is_none() {
+            state.bypassed = 0;
+            return Some(id);
+        }
+        self.enqueue_new(id);
+        None
     }
 
     /// Starts the operation that was chosen.
     #[inline(always)]
     fn start<P: Probe>(&mut self, now: Nanos, channel: ChannelId, chosen: Chosen, hw: &mut Hardware<P>) {
-        let Chosen { die, way, op: id } = chosen;
-        self.unlink(id);
+        let Chosen { die, way, op: id, is_queued } = chosen;
+        if is_queued {
+            self.unlink(id);
+        }
         self.ops[id].started = true;
         let op = self.ops[id];
         self.referee(&op, &mut hw.array);
@@ -736,6 +770,8 @@ struct Chosen {
     die: DieId,
     way: u32,
     op: OpId,
+    /// Is it in its queue?
+    is_queued: bool,
 }
 
 /// The state that a die is in when its operation ends.

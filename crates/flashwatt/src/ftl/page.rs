@@ -239,14 +239,8 @@ impl PageFtl {
         if then_move.is_some() {
             cx.blocks.condemn(then_move);
         }
-        self.dies[die.idx()].job = Some(Job {
-            victim: choice.block,
-            cursor: 0,
-            cause: Cause::Gc,
-            erasing: false,
-            then_move,
-            into: None,
-        });
+        self.dies[die.idx()].job =
+            Some(Job { victim: choice.block, cursor: 0, cause: Cause::Gc, erasing: false, then_move, into: None });
         for lpn in cx.blocks.valid_lpns(choice.block) {
             prefetch(&self.map, lpn.idx());
         }
@@ -283,7 +277,15 @@ impl PageFtl {
         unit + 1
     }
 
-    fn copy_units(&mut self, block: BlockId, unit: u32, to: Ppn, cause: Cause, cx: &mut Context, plan: &mut Plan) -> u32 {
+    fn copy_units(
+        &mut self,
+        block: BlockId,
+        unit: u32,
+        to: Ppn,
+        cause: Cause,
+        cx: &mut Context,
+        plan: &mut Plan,
+    ) -> u32 {
         let (sources, rest) = self.gather(block, unit, cx);
         let mut read = None;
         for (i, &source) in sources.iter().enumerate() {
@@ -336,16 +338,16 @@ impl PageFtl {
 impl Ftl for PageFtl {
     fn read(&mut self, extent: Extent, _cx: &mut Context, plan: &mut Plan) {
         plan.map_accesses += extent.pages;
-        let mut last_page = None;
-        for i in 0..extent.pages {
-            let Some(ppn) = self.get(Lpn(extent.first.0 + i)) else {
+        let mut last_page = u32::MAX;
+        for lpn in extent.first.0..extent.first.0 + extent.pages {
+            let Some(ppn) = self.get(Lpn(lpn)) else {
                 plan.unwritten_reads += 1;
                 continue;
             };
             let page = self.geometry.page_of(ppn);
-            if last_page != Some(page) {
+            if page != last_page {
                 plan.read(ppn, Cause::Host, None);
-                last_page = Some(page);
+                last_page = page;
             }
         }
     }

@@ -185,6 +185,15 @@ impl Plan {
         &self.ops
     }
 
+    /// The only operation, if there is one and no more to be said of it.
+    #[inline]
+    pub fn only_op(&self) -> Option<&PlannedOp> {
+        match self.ops.as_slice() {
+            [op] if self.more_replaced.is_empty() => Some(op),
+            _ => None,
+        }
+    }
+
     /// Blocks beyond the first that programs make obsolete data in.
     pub fn more_replaced(&self) -> &[(PlanIndex, BlockId)] {
         &self.more_replaced
