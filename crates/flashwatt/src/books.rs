@@ -21,7 +21,8 @@ pub struct Books<P: Probe> {
     phase: Phase,
     busy_dies: u32,
     outstanding: u32,
-    since: Nanos,
+    /// Up to when time has passed.
+    now: Nanos,
     map_access_ns: Nanos,
     page_data_ns: Nanos,
     page_bytes: u64,
@@ -114,7 +115,7 @@ impl<P: Probe> Books<P> {
             phase: Phase::Quiet,
             busy_dies: 0,
             outstanding: 0,
-            since: 0,
+            now: 0,
             map_access_ns: if per_op { energy.dram.map_access_ns } else { 0 },
             page_data_ns: if per_op { energy.dram.page_data_ns } else { 0 },
             page_bytes: u64::from(config.device.page_bytes),
@@ -123,6 +124,17 @@ impl<P: Probe> Books<P> {
             host_units: 0,
             collection: Collection::default(),
         }
+    }
+
+    /// Time passes up to `now`, with everything as it was until here. Called once for each instant at which something
+    /// happens, before anything that does.
+    #[inline(always)]
+    pub fn pass_time(&mut self, now: Nanos) {
+        let ns = now - self.now;
+        self.ledger.busy_dies_ns[self.busy_dies as usize] += ns;
+        self.ledger.elapsed_ns[self.phase as usize] += ns;
+        self.now = now;
+        self.meter.advance(now);
     }
 
     /// A plan has been made: the map was looked at.
@@ -148,7 +160,7 @@ impl<P: Probe> Books<P> {
     #[inline(always)]
     fn dram(&mut self, now: Nanos, ns: Nanos) {
         if ns > 0 {
-            self.advance(now);
+            debug_assert_eq!(now, self.now);
             self.ledger.dram_op_ns += ns;
             self.meter.dram(now, ns);
         }
@@ -157,7 +169,7 @@ impl<P: Probe> Books<P> {
     /// A request has entered the device; `bytes` will cross the host interface for it.
     #[inline(always)]
     pub fn request_admitted(&mut self, now: Nanos, bytes: u64) {
-        self.advance(now);
+        debug_assert_eq!(now, self.now);
         self.outstanding += 1;
         if self.busy_dies == 0 {
             self.enter_phase();
@@ -170,7 +182,7 @@ impl<P: Probe> Books<P> {
     /// A request has left the device.
     #[inline(always)]
     pub fn request_left(&mut self, now: Nanos) {
-        self.advance(now);
+        debug_assert_eq!(now, self.now);
         self.outstanding -= 1;
         if self.busy_dies == 0 {
             self.enter_phase();
@@ -185,7 +197,7 @@ impl<P: Probe> Books<P> {
     /// A die starts an operation.
     #[inline(always)]
     pub fn op_started(&mut self, now: Nanos, kind: OpKind, cause: Cause, times: &OpTimes) {
-        self.advance(now);
+        debug_assert_eq!(now, self.now);
         self.busy_dies += 1;
         if self.busy_dies == 1 {
             self.enter_phase();
@@ -212,14 +224,14 @@ impl<P: Probe> Books<P> {
     /// A die goes from one state to another.
     #[inline(always)]
     pub fn die(&mut self, now: Nanos, from: DieState, to: DieState) {
-        self.advance(now);
+        debug_assert_eq!(now, self.now);
         self.meter.die(from, to);
     }
 
     /// A die ends an operation, `last` being the state that it was in.
     #[inline(always)]
     pub fn op_ended(&mut self, now: Nanos, kind: OpKind, cause: Cause, times: &OpTimes, last: DieState) {
-        self.advance(now);
+        debug_assert_eq!(now, self.now);
         self.meter.die(last, DieState::Idle);
         self.busy_dies -= 1;
         if self.busy_dies == 0 {
@@ -231,24 +243,6 @@ impl<P: Probe> Books<P> {
     /// An operation is under way while the window ends.
     pub fn op_cut(&mut self, kind: OpKind, cause: Cause, times: &OpTimes) {
         self.ledger.operation(kind, cause, times, self.window_start, 0);
-    }
-
-    /// Time passes up to `now`, with everything as it was until here. All that changes at one instant changes after that.
-    #[inline(always)]
-    fn advance(&mut self, now: Nanos) {
-        if now != self.since {
-            self.pass_time(now);
-        }
-    }
-
-    #[inline(never)]
-    fn pass_time(&mut self, now: Nanos) {
-        debug_assert!(now > self.since, "time runs backwards");
-        let ns = now - self.since;
-        self.ledger.busy_dies_ns[self.busy_dies as usize] += ns;
-        self.ledger.elapsed_ns[self.phase as usize] += ns;
-        self.since = now;
-        self.meter.advance(now);
     }
 
     #[inline(always)]
@@ -266,7 +260,7 @@ impl<P: Probe> Books<P> {
 
     /// Starts a new window: counters restart.
     pub fn restart(&mut self, now: Nanos) {
-        self.advance(now);
+        debug_assert_eq!(now, self.now);
         self.meter.restart(now);
         self.ledger = Ledger::new(self.ledger.dies);
         (self.window_start, self.unwritten_reads, self.host_units) = (now, 0, 0);
@@ -275,7 +269,7 @@ impl<P: Probe> Books<P> {
 
     /// Ends the window, whose running operations have been cut, and starts the next.
     pub fn close(&mut self, now: Nanos) -> Window {
-        self.advance(now);
+        debug_assert_eq!(now, self.now);
         Window {
             start_ns: self.window_start,
             end_ns: now,

@@ -28,7 +28,7 @@ pub struct Meter {
     peak: Draw,
     at_peak_ns: u64,
     windows: [Window; 2],
-    /// The earliest end of a window.
+    /// The earliest end of a window; any time while a series is recorded.
     boundary: Nanos,
     /// Edges that are known ahead: the end of a transfer, where the array takes over. Few; the next one last, and one that
     /// never comes first.
@@ -90,7 +90,7 @@ impl Meter {
             peak: Draw::default(),
             at_peak_ns: 0,
             windows: WINDOWS_NS.map(|len| Window::new(len, 0)),
-            boundary: WINDOWS_NS[0],
+            boundary: 0,
             ahead: vec![Ahead { at: Nanos::MAX, from: DieState::Idle, to: DieState::Idle }].into(),
             dram: Server::idle(table.dram[1] - table.dram[0]),
             link: Server::idle(table.host_interface),
@@ -169,7 +169,7 @@ impl Meter {
         self.settle(now);
         (self.energy, self.peak, self.at_peak_ns) = (0, Draw::default(), 0);
         self.windows = WINDOWS_NS.map(|len| Window::new(len, now));
-        self.boundary = now + WINDOWS_NS[0];
+        self.find_boundary();
         if let Some(series) = &mut self.series {
             series.restart(now);
         }
@@ -191,7 +191,9 @@ impl Meter {
 
     /// The series, if one was recorded.
     pub fn take_series(&mut self) -> Option<Box<Series>> {
-        self.series.take()
+        let series = self.series.take();
+        self.find_boundary();
+        series
     }
 
     fn settle(&mut self, now: Nanos) {
@@ -271,7 +273,7 @@ impl Meter {
             return;
         }
         if now >= self.boundary {
-            self.close_windows(now);
+            self.pass_boundary(now);
         }
         let ns = now - self.now;
         self.energy += area(self.level.nw, ns);
@@ -284,18 +286,23 @@ impl Meter {
         if self.level.nw > self.peak.nw {
             self.peak.nw = self.level.nw;
         }
-        if let Some(series) = &mut self.series {
-            series.advance(now);
-        }
         self.now = now;
     }
 
     #[inline(never)]
-    fn close_windows(&mut self, now: Nanos) {
+    fn pass_boundary(&mut self, now: Nanos) {
         for window in &mut self.windows {
             window.close(now, self.now, self.energy, self.level.nw);
         }
-        self.boundary = self.windows.iter().map(|window| window.end).min().unwrap_or(Nanos::MAX);
+        if let Some(series) = &mut self.series {
+            series.advance(now);
+        }
+        self.find_boundary();
+    }
+
+    fn find_boundary(&mut self) {
+        let window_ends = self.windows.iter().map(|window| window.end).min().unwrap_or(Nanos::MAX);
+        self.boundary = if self.series.is_some() { 0 } else { window_ends };
     }
 
     fn note_dram(&mut self, active: bool) {
