@@ -21,7 +21,8 @@ pub struct Books<P: Probe> {
     phase: Phase,
     busy_dies: u32,
     outstanding: u32,
-    since: Nanos,
+    /// Up to when time has passed.
+    now: Nanos,
     map_access_ns: Nanos,
     page_data_ns: Nanos,
     page_bytes: u64,
@@ -114,7 +115,7 @@ impl<P: Probe> Books<P> {
             phase: Phase::Quiet,
             busy_dies: 0,
             outstanding: 0,
-            since: 0,
+            now: 0,
             map_access_ns: if per_op { energy.dram.map_access_ns } else { 0 },
             page_data_ns: if per_op { energy.dram.page_data_ns } else { 0 },
             page_bytes: u64::from(config.device.page_bytes),
@@ -123,6 +124,17 @@ impl<P: Probe> Books<P> {
             host_units: 0,
             collection: Collection::default(),
         }
+    }
+
+    /// Time passes up to `now`, with everything as it was until here. Called once for each instant at which something
+    /// happens, before anything that does.
+    #[inline(always)]
+    pub fn pass_time(&mut self, now: Nanos) {
+        let ns = now - self.now;
+        self.ledger.busy_dies_ns[self.busy_dies as usize] += ns;
+        self.ledger.elapsed_ns[self.phase as usize] += ns;
+        self.now = now;
+        self.meter.advance(now);
     }
 
     /// A plan has been made: the map was looked at.
@@ -148,6 +160,7 @@ impl<P: Probe> Books<P> {
     #[inline(always)]
     fn dram(&mut self, now: Nanos, ns: Nanos) {
         if ns > 0 {
+            debug_assert_eq!(now, self.now);
             self.ledger.dram_op_ns += ns;
             self.meter.dram(now, ns);
         }
@@ -156,9 +169,10 @@ impl<P: Probe> Books<P> {
     /// A request has entered the device; `bytes` will cross the host interface for it.
     #[inline(always)]
     pub fn request_admitted(&mut self, now: Nanos, bytes: u64) {
+        debug_assert_eq!(now, self.now);
         self.outstanding += 1;
         if self.busy_dies == 0 {
-            self.enter_phase(now);
+            self.enter_phase();
         }
         let ns = self.interface_ns(bytes);
         self.ledger.host_interface_ns += ns;
@@ -168,9 +182,10 @@ impl<P: Probe> Books<P> {
     /// A request has left the device.
     #[inline(always)]
     pub fn request_left(&mut self, now: Nanos) {
+        debug_assert_eq!(now, self.now);
         self.outstanding -= 1;
         if self.busy_dies == 0 {
-            self.enter_phase(now);
+            self.enter_phase();
         }
     }
 
@@ -182,17 +197,21 @@ impl<P: Probe> Books<P> {
     /// A die starts an operation.
     #[inline(always)]
     pub fn op_started(&mut self, now: Nanos, kind: OpKind, cause: Cause, times: &OpTimes) {
-        self.busy_changes(now, self.busy_dies + 1);
+        debug_assert_eq!(now, self.now);
+        self.busy_dies += 1;
+        if self.busy_dies == 1 {
+            self.enter_phase();
+        }
         let (bus, array) = match kind {
             OpKind::Read | OpKind::Copy | OpKind::Copyback => (DieState::ReadBus, DieState::Read),
             OpKind::Program => (DieState::ProgramBus, DieState::Program),
             OpKind::Erase => (DieState::EraseBus, DieState::Erase),
         };
         if times.array_start > now {
-            self.meter.die(now, DieState::Idle, bus);
+            self.meter.die(DieState::Idle, bus);
             self.meter.die_ahead(times.array_start, bus, array);
         } else {
-            self.meter.die(now, DieState::Idle, array);
+            self.meter.die(DieState::Idle, array);
         }
         if kind == OpKind::Copyback {
             self.meter.die_ahead(times.array_end, DieState::Read, DieState::Program);
@@ -205,14 +224,19 @@ impl<P: Probe> Books<P> {
     /// A die goes from one state to another.
     #[inline(always)]
     pub fn die(&mut self, now: Nanos, from: DieState, to: DieState) {
-        self.meter.die(now, from, to);
+        debug_assert_eq!(now, self.now);
+        self.meter.die(from, to);
     }
 
     /// A die ends an operation, `last` being the state that it was in.
     #[inline(always)]
     pub fn op_ended(&mut self, now: Nanos, kind: OpKind, cause: Cause, times: &OpTimes, last: DieState) {
-        self.meter.die(now, last, DieState::Idle);
-        self.busy_changes(now, self.busy_dies - 1);
+        debug_assert_eq!(now, self.now);
+        self.meter.die(last, DieState::Idle);
+        self.busy_dies -= 1;
+        if self.busy_dies == 0 {
+            self.enter_phase();
+        }
         self.ledger.operation(kind, cause, times, self.window_start, 1);
     }
 
@@ -222,40 +246,21 @@ impl<P: Probe> Books<P> {
     }
 
     #[inline(always)]
-    fn busy_changes(&mut self, now: Nanos, busy: u32) {
-        self.elapse(now);
-        let turns = (self.busy_dies == 0) != (busy == 0);
-        self.busy_dies = busy;
-        if turns {
-            self.enter_phase(now);
-        }
-    }
-
-    #[inline(always)]
-    fn elapse(&mut self, now: Nanos) {
-        let ns = now - self.since;
-        self.ledger.busy_dies_ns[self.busy_dies as usize] += ns;
-        self.ledger.elapsed_ns[self.phase as usize] += ns;
-        self.since = now;
-    }
-
-    #[inline(always)]
-    fn enter_phase(&mut self, now: Nanos) {
+    fn enter_phase(&mut self) {
         let phase = match (self.busy_dies, self.outstanding) {
             (1.., _) => Phase::Busy,
             (0, 1..) => Phase::Outstanding,
             (0, 0) => Phase::Quiet,
         };
         if phase != self.phase {
-            self.elapse(now);
             self.phase = phase;
-            self.meter.phase(now, phase);
+            self.meter.phase(phase);
         }
     }
 
     /// Starts a new window: counters restart.
     pub fn restart(&mut self, now: Nanos) {
-        self.elapse(now);
+        debug_assert_eq!(now, self.now);
         self.meter.restart(now);
         self.ledger = Ledger::new(self.ledger.dies);
         (self.window_start, self.unwritten_reads, self.host_units) = (now, 0, 0);
@@ -264,7 +269,7 @@ impl<P: Probe> Books<P> {
 
     /// Ends the window, whose running operations have been cut, and starts the next.
     pub fn close(&mut self, now: Nanos) -> Window {
-        self.elapse(now);
+        debug_assert_eq!(now, self.now);
         Window {
             start_ns: self.window_start,
             end_ns: now,

@@ -75,8 +75,15 @@ pub struct Table<T>(Vec<T>);
 
 impl<T> Table<T> {
     /// Adds an element at the end.
+    #[inline(always)]
     pub fn push(&mut self, value: T) {
         self.0.push(value);
+    }
+
+    /// Removes the last element.
+    #[inline(always)]
+    pub fn pop(&mut self) -> Option<T> {
+        self.0.pop()
     }
 }
 

@@ -233,13 +233,10 @@ impl<'w, P: Probe> Sim<'w, P> {
         loop {
             for _ in 0..INSTANTS_PER_PROGRESS {
                 self.settle()?;
-                match self.controller.events.peek() {
-                    Some((at, _)) => self.now = at,
-                    None => return Ok(()),
-                }
-                while let Some((at, event)) = self.controller.events.peek()
-                    && at == self.now
-                {
+                let Some(now) = self.controller.events.next_instant() else { return Ok(()) };
+                self.now = now;
+                self.hw.books.pass_time(now);
+                while let Some(event) = self.controller.events.take_at(now) {
                     self.handle(event);
                 }
             }
@@ -262,7 +259,6 @@ impl<'w, P: Probe> Sim<'w, P> {
     /// One event of this instant.
     #[inline(always)]
     fn handle(&mut self, event: u32) {
-        self.controller.events.take(event);
         if event < self.events.link_in {
             if let Some(ended) = self.controller.event(self.now, event, &mut self.brain, &mut self.hw) {
                 self.op_ended(ended);
@@ -439,7 +435,7 @@ impl<'w, P: Probe> Sim<'w, P> {
         if self.buffered.is_some() {
             return self.plan_buffered(id);
         }
-        let active = self.requests[id.idx()];
+        let active = &self.requests[id.idx()];
         match active.request.kind {
             RequestKind::Read => {
                 self.brain.read(active.extent, &self.hw.array);
@@ -538,7 +534,7 @@ impl<'w, P: Probe> Sim<'w, P> {
     /// Completes a request for which nothing is left to be done.
     #[inline(always)]
     fn complete_if_done(&mut self, id: RequestId) {
-        let active = self.requests[id.idx()];
+        let active = &self.requests[id.idx()];
         if active.remaining > 0 || (active.request.kind == RequestKind::Write && active.planned < active.extent.pages) {
             return;
         }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{PAGE, US, assert_close, play, preset, read, run_plain, write};
+use common::{PAGE, PRESETS, US, assert_close, mixed, play, preset, read, run_plain, write};
 use flashwatt::brain::Brain;
 use flashwatt::config::{Config, Precondition};
 use flashwatt::device::{Array, Geometry};
@@ -22,7 +22,6 @@ use flashwatt::sim::Sim;
 use flashwatt::units::Nanos;
 use flashwatt::{Report, RunOptions};
 
-const PRESETS: [&str; 3] = ["energysim", "x25m", "limit"];
 const ACCOUNTINGS: [&str; 3] = ["always_on", "flash_off", "busy_only"];
 
 /// EnergySim's drive, small.
@@ -216,29 +215,6 @@ fn a_tiny_run_by_hand() {
         assert_close(e.total, controller + dram + nand + interface, accounting);
         assert_close(report.throughput.simulated_s, whole, "simulated time");
     }
-}
-
-/// Runs with everything in them: reads, writes, trims, collection, idle gaps, warm-up, a bounded window, and a drain that
-/// is counted or not.
-fn mixed(preset_name: &str, sets: &[&str]) -> Config {
-    let size = match preset_name {
-        "limit" => ["device.blocks_per_plane=40", "device.channels=4", "device.op_ratio=0.2"],
-        "x25m" => ["device.blocks_per_plane=24", "device.channels=4", "device.op_ratio=0.2"],
-        _ => ["device.blocks_per_plane=24", "device.channels=4", "device.ways=2"],
-    };
-    let workload = [
-        "device.pages_per_block=32",
-        "workload.uniform.requests=1500",
-        "workload.uniform.request_bytes=6144",
-        "workload.uniform.align_bytes=2048",
-        "workload.uniform.read_fraction=0.4",
-        "workload.uniform.trim_fraction=0.05",
-        "workload.uniform.burst_requests=200",
-        "workload.uniform.burst_gap_ns=200000000",
-        "run.warmup.requests=300",
-        "run.measure.requests=1050",
-    ];
-    preset(preset_name, &[&size[..], &workload, sets].concat())
 }
 
 /// F7, F9: what the parts cost is the total; what dies did and idled is the time that passed; so by cause.
@@ -513,6 +489,16 @@ fn assert_three_paths(configs: &[(String, Config)]) -> Vec<Report> {
         report
     };
     configs.iter().zip(price_outside(configs, |log| log)).map(check).collect()
+}
+
+/// A preset that is not in the list of these tests fails here.
+#[test]
+fn every_preset_is_enrolled() {
+    let mut names: Vec<&str> = flashwatt::config::PRESETS.iter().map(|(name, _)| *name).collect();
+    let mut enrolled = PRESETS.to_vec();
+    names.sort_unstable();
+    enrolled.sort_unstable();
+    assert_eq!(enrolled, names, "common::PRESETS, and a size for common::mixed");
 }
 
 /// Law 3: synthetic runs of all presets under both DRAM rules, both modes and all accountings, with a warm-up, a bounded

@@ -330,7 +330,8 @@ fn probe_data_waits_for_the_bus() {
     }
 }
 
-/// One operation at a time on a die: after a program, after a read (whose data must have left), after an erase.
+/// One operation at a time on a die: after a program, after a read, whose data must have left (after an erase: see
+/// [`probe_preemption`]).
 #[test]
 fn probe_busy_die() {
     for (key, ns) in [("program_ns", PROGRAM), ("page_transfer_ns", TRANSFER), ("command_ns", COMMAND)] {
@@ -402,6 +403,9 @@ fn probe_read_modify_write() {
     let (_, log) = play(&drive(&[]), &[shifted]);
     assert_eq!(log.all(OpKind::Read, Cause::Host).len(), 2, "both ends of a shifted write are");
     assert_eq!(log.program_starts().len(), 3);
+    let within = Request { offset_bytes: 512, bytes: 1024, ..half_write(0, 0) };
+    let (_, log) = play(&drive(&["ftl.page.map_unit_bytes=1024"]), &[within]);
+    assert_eq!(log.all(OpKind::Read, Cause::Host).len(), 1, "both ends in one page are read at once");
 }
 
 /// Law 6c: programs of a block start in the order of its pages where the chip asks for it.

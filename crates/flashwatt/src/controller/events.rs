@@ -111,18 +111,29 @@ impl Events {
         self.set(Lane::Host, resource, at);
     }
 
-    /// The next event: when, and of which resource.
+    /// When the next event happens, if there is one.
     #[inline(always)]
-    pub fn peek(&self) -> Option<(Nanos, u32)> {
-        (self.first != NEVER).then(|| (self.first >> self.shift, (self.first & self.mask) as u32))
+    pub fn next_instant(&self) -> Option<Nanos> {
+        (self.first != NEVER).then_some(self.first >> self.shift)
     }
 
-    /// Takes the event that [`Self::peek`] gave.
+    /// Is there an event at this instant, before which there is none?
     #[inline(always)]
-    pub fn take(&mut self, resource: u32) {
+    pub fn any_at(&self, now: Nanos) -> bool {
+        self.first >> self.shift == now
+    }
+
+    /// Takes the next event of this instant, before which there is none: whose it is.
+    #[inline(always)]
+    pub fn take_at(&mut self, now: Nanos) -> Option<u32> {
+        if !self.any_at(now) {
+            return None;
+        }
+        let resource = (self.first & self.mask) as u32;
         let lane = self.lanes[resource as usize] as usize;
         self.rings[lane].head += 1;
         self.find_first(lane);
+        Some(resource)
     }
 
     /// Takes back the event of a resource that was [`Self::reset`], if it has one.
@@ -184,9 +195,9 @@ mod tests {
                     list.remove(&resource);
                 }
                 let least = list.iter().map(|(&r, &t)| (t, r)).min();
-                prop_assert_eq!(events.peek(), least);
-                if let Some((_, resource)) = least.filter(|_| at % 3 == 0) {
-                    events.take(resource);
+                prop_assert_eq!(events.next_instant(), least.map(|(at, _)| at));
+                if let Some((at, resource)) = least.filter(|_| at % 3 == 0) {
+                    prop_assert_eq!(events.take_at(at), Some(resource));
                     list.remove(&resource);
                 }
             }
@@ -199,12 +210,7 @@ mod tests {
         for (lane, resource) in [(Lane::Read, 3), (Lane::Program, 0), (Lane::Read, 4), (Lane::Program, 1)] {
             events.set(lane, resource, 7);
         }
-        let order: Vec<u32> = std::iter::from_fn(|| {
-            let (_, resource) = events.peek()?;
-            events.take(resource);
-            Some(resource)
-        })
-        .collect();
+        let order: Vec<u32> = std::iter::from_fn(|| events.take_at(7)).collect();
         assert_eq!(order, [0, 1, 3, 4]);
     }
 }

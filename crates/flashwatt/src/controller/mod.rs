@@ -14,7 +14,7 @@ use crate::config::{self, Dispatch};
 use crate::device::{Array, Geometry, Place};
 use crate::energy::DieState;
 use crate::energy::ledger::OpTimes;
-use crate::ftl::{OpKind, Plan, PlannedOp};
+use crate::ftl::{Cause, OpKind, Plan, PlannedOp};
 use crate::mem::Table;
 use crate::probe::{OpRecord, Probe, Purpose};
 use crate::units::{BlockId, ChannelId, DieId, Nanos, OpId, Ppn, RequestId};
@@ -31,13 +31,15 @@ pub struct Controller {
     geometry: Geometry,
     timing: config::Timing,
     policy: Dispatch,
+    /// The queue that operations go to, by kind and cause.
+    queues: [[Queue; Cause::ALL.len()]; OpKind::ALL.len()],
     preemptible: bool,
     ops: OpTable,
     next_seq: u64,
     dies: Table<Die>,
     channels: Table<Channel>,
-    /// Channels on which something may be able to start.
-    dirty: Vec<ChannelId>,
+    /// The first of the channels on which something may be able to start: the one that was touched last.
+    dirty: ChannelId,
     /// With a channel switch delay: when the next operation may start anywhere.
     slot_free_at: Nanos,
     /// Ids of the plan being admitted.
@@ -61,6 +63,7 @@ impl Controller {
         Controller {
             timing: config.device.timing.clone(),
             policy: config.controller.policy,
+            queues: queues::queues_of(config.controller.policy),
             preemptible: config.gc.preemptible,
             ops: OpTable::default(),
             next_seq: 0,
@@ -69,7 +72,7 @@ impl Controller {
                 .map(|die| Die { channel: geometry.channel_of(die), way: geometry.way_of(die), ..Die::default() })
                 .collect(),
             channels: vec![Channel::new(geometry.ways); geometry.channels as usize].into(),
-            dirty: Vec::new(),
+            dirty: ChannelId::NONE,
             slot_free_at: 0,
             ids: Vec::new(),
             events: Events::new((geometry.dies + geometry.channels + 1 + more_events) as usize),
@@ -102,21 +105,26 @@ impl Controller {
     // ---------------------------------------------------------------- planned operations come in
 
     /// Takes over a request's plan. Returns how many operations the request has to wait for.
+    #[inline(always)]
     pub fn admit<P: Probe>(&mut self, request: RequestId, brain: &Brain, hw: &mut Hardware<P>) -> u32 {
-        self.take_over(&brain.plan, request, false, hw);
+        if let Some(planned) = brain.plan.only_op() {
+            let id = self.insert(planned, request, false, &mut hw.array);
+            self.enqueue_new(id);
+        } else {
+            self.take_over(&brain.plan, request, false, hw);
+        }
         for &die in brain.plan.woken() {
             self.wake(die, brain);
         }
         brain.plan.ops().len() as u32
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn take_over<P: Probe>(&mut self, plan: &Plan, request: RequestId, urgent: bool, hw: &mut Hardware<P>) {
         self.ids.clear();
         for planned in plan.ops() {
-            let id = self.insert(planned, request, urgent);
+            let id = self.insert(planned, request, urgent, &mut hw.array);
             self.ids.push(id);
-            self.attach(id, planned, &mut hw.array);
             self.enqueue_new(id);
         }
         for &(index, block) in plan.more_replaced() {
@@ -125,53 +133,71 @@ impl Controller {
         }
     }
 
+    /// Makes an operation of a planned one: finds out what it has to wait for, and holds the blocks that it needs.
     #[inline(always)]
-    fn insert(&mut self, planned: &PlannedOp, request: RequestId, urgent: bool) -> OpId {
+    fn insert(&mut self, planned: &PlannedOp, request: RequestId, urgent: bool, array: &mut Array) -> OpId {
+        let place = self.geometry.place(planned.ppn);
+        let id = match planned.kind {
+            OpKind::Read => {
+                let id = self.new_op(planned, place, Ppn::NONE, request, urgent);
+                self.attach_read(id, place, array);
+                id
+            }
+            OpKind::Program => {
+                let id = self.new_op(planned, place, Ppn::NONE, request, urgent);
+                self.attach_program(id, place, array);
+                id
+            }
+            OpKind::Copy => {
+                let source = self.geometry.place(planned.source);
+                let id = self.new_op(planned, source, planned.ppn, request, urgent);
+                self.attach_read(id, source, array);
+                array.plan_program(place, id); // the order of programs is looked at when the read has ended
+                id
+            }
+            OpKind::Copyback => {
+                let id = self.new_op(planned, place, planned.source, request, urgent);
+                self.attach_read(id, self.geometry.place(planned.source), array);
+                self.attach_program(id, place, array);
+                id
+            }
+            OpKind::Erase => {
+                let id = self.new_op(planned, place, Ppn::NONE, request, urgent);
+                self.attach_erase(id, place.block, array);
+                id
+            }
+        };
+        if planned.replaces.is_some() {
+            array.hold(planned.replaces);
+        }
+        if let Some(after) = planned.after {
+            self.wait(id, self.ids[after.0 as usize], Until::End, array);
+        }
+        id
+    }
+
+    #[inline(always)]
+    fn new_op(&mut self, planned: &PlannedOp, at: Place, other: Ppn, request: RequestId, urgent: bool) -> OpId {
         let seq = self.next_seq;
         self.next_seq += 1;
-        let (kind, ppn, other) = match planned.kind {
-            OpKind::Copy => (OpKind::Read, planned.source, planned.ppn),
-            kind => (kind, planned.ppn, planned.source),
-        };
+        let class = self.queues[planned.kind as usize][planned.cause as usize];
         self.ops.insert(NewOp {
             seq,
-            kind,
+            kind: if planned.kind == OpKind::Copy { OpKind::Read } else { planned.kind },
             cause: planned.cause,
-            queue: queues::queue_of(planned, self.policy, urgent),
-            at: self.geometry.place(ppn),
+            queue: if urgent { Queue::Front } else { class },
+            at,
             other,
             request,
             replaces: planned.replaces,
         })
     }
 
-    /// Finds out what a new operation has to wait for, and holds the blocks that it needs.
     #[inline(always)]
-    fn attach(&mut self, id: OpId, planned: &PlannedOp, array: &mut Array) {
-        let at = self.ops[id].at;
-        match planned.kind {
-            OpKind::Read => self.attach_read(id, at, array),
-            OpKind::Program => self.attach_program(id, at, array),
-            OpKind::Copy => {
-                self.attach_read(id, at, array);
-                array.plan_program(self.geometry.place(planned.ppn), id); // the order of programs is looked at when the read has ended
-            }
-            OpKind::Copyback => {
-                self.attach_read(id, self.geometry.place(planned.source), array);
-                self.attach_program(id, at, array);
-            }
-            OpKind::Erase => {
-                if array.holds(at.block) > 0 {
-                    array.wait_for_release(at.block, id);
-                    self.ops[id].blockers += 1;
-                }
-            }
-        }
-        if planned.replaces.is_some() {
-            array.hold(planned.replaces);
-        }
-        if let Some(after) = planned.after {
-            self.wait(id, self.ids[after.0 as usize], Until::End, array);
+    fn attach_erase(&mut self, id: OpId, block: BlockId, array: &mut Array) {
+        if array.holds(block) > 0 {
+            array.wait_for_release(block, id);
+            self.ops[id].blockers += 1;
         }
     }
 
@@ -299,7 +325,7 @@ impl Controller {
         let (channel, way) = self.seat(die);
         let state = &mut self.channels[channel.idx()];
         let alone = state.data_waits == 0 && !state.dirty && now >= state.bus_free_at;
-        if alone && self.events.peek().is_none_or(|(at, _)| at > now) {
+        if alone && !self.events.any_at(now) {
             self.move_die_out(now, channel, die, DieState::Read, hw);
         } else {
             self.channels[channel.idx()].data_waits |= 1 << way;
@@ -320,11 +346,10 @@ impl Controller {
         }
         state.stage = Stage::Idle;
         state.times.end = now;
-        let (id, times) = (std::mem::replace(&mut state.running, OpId::NONE), state.times);
+        let (id, times) = (std::mem::replace(&mut state.running, OpId::NONE), &state.times);
         let op = self.ops[id];
-        let last = last_state(op.kind);
-        hw.books.op_ended(now, op.kind, op.cause, &times, last);
-        hw.books.probe.op_ended(&OpRecord { op: &op, times: &times });
+        hw.books.op_ended(now, op.kind, op.cause, times, last_state(op.kind));
+        hw.books.probe.op_ended(&OpRecord { op: &op, times });
         self.apply_end(&op, brain, hw);
         if op.turns_into_program() {
             self.turn_into_program(id, hw);
@@ -412,10 +437,21 @@ impl Controller {
         if self.timing.channel_switch_ns > 0 {
             return self.dispatch_by_slot(now, brain, hw);
         }
-        while let Some(channel) = self.dirty.pop() {
-            self.channels[channel.idx()].dirty = false;
+        while let Some(channel) = self.take_dirty() {
             self.dispatch_channel(now, channel, brain, hw);
         }
+    }
+
+    #[inline(always)]
+    fn take_dirty(&mut self) -> Option<ChannelId> {
+        let first = self.dirty;
+        if first.is_none() {
+            return None;
+        }
+        let bus = &mut self.channels[first.idx()];
+        bus.dirty = false;
+        self.dirty = bus.next_dirty;
+        Some(first)
     }
 
     #[inline(always)]
@@ -428,7 +464,7 @@ impl Controller {
                 self.move_out(now, channel, hw);
             } else {
                 match self.choose(now, channel, brain, hw) {
-                    Some(way) => self.start(now, channel, way, hw),
+                    Some(chosen) => self.start(now, channel, chosen, hw),
                     None => return,
                 }
             }
@@ -437,27 +473,25 @@ impl Controller {
 
     /// Channels wait for one slot: whenever it is free, the oldest operation that could start on any of them does.
     fn dispatch_by_slot<P: Probe>(&mut self, now: Nanos, brain: &mut Brain, hw: &mut Hardware<P>) {
-        while let Some(channel) = self.dirty.pop() {
-            self.channels[channel.idx()].dirty = false;
+        while let Some(channel) = self.take_dirty() {
             while !self.is_bus_taken(now, channel) && self.channels[channel.idx()].data_waits != 0 {
                 self.move_out(now, channel, hw);
             }
         }
-        while let Some((_, channel, way)) = self.oldest_of_channels(now, brain, hw) {
-            self.start(now, channel, way, hw);
+        while let Some((channel, chosen)) = self.oldest_of_channels(now, brain, hw) {
+            self.start(now, channel, chosen, hw);
             self.slot_free_at = now + self.timing.channel_switch_ns;
         }
     }
 
-    /// The oldest operation that could start on any channel: its plan number and die. If the slot is not free yet, its
-    /// event is set instead.
+    /// The oldest operation that could start on any channel. If the slot is not free yet, its event is set instead.
     fn oldest_of_channels<P: Probe>(
         &mut self,
         now: Nanos,
         brain: &mut Brain,
         hw: &mut Hardware<P>,
-    ) -> Option<(u64, ChannelId, u32)> {
-        let mut oldest: Option<(u64, ChannelId, u32)> = None;
+    ) -> Option<(ChannelId, Chosen)> {
+        let mut oldest: Option<(ChannelId, Chosen)> = None;
         for channel in (0..self.geometry.channels).map(ChannelId) {
             if !self.channels[channel.idx()].has_work() || self.is_bus_taken(now, channel) {
                 continue;
@@ -466,10 +500,11 @@ impl Controller {
                 self.events.reset(self.slot_event(), self.slot_free_at);
                 return None;
             }
-            if let Some(way) = self.choose(now, channel, brain, hw) {
-                let chosen = self.dies[self.geometry.die_at(channel, way).idx()].chosen;
-                let candidate = (self.ops[chosen].seq, channel, way);
-                oldest = Some(oldest.map_or(candidate, |oldest| oldest.min(candidate)));
+            if let Some(chosen) = self.choose(now, channel, brain, hw) {
+                let is_older = |than: &Chosen| self.ops[chosen.op].seq < self.ops[than.op].seq;
+                if oldest.as_ref().is_none_or(|(_, than)| is_older(than)) {
+                    oldest = Some((channel, chosen));
+                }
             }
         }
         oldest
@@ -519,8 +554,8 @@ impl Controller {
         self.events.set(Lane::Transfer, die.0, end);
     }
 
-    /// The die on this channel that starts its next operation first: the one with the best class, among those the one whose
-    /// operation is oldest. That operation is noted as the die's `chosen` one. Asks for background work where its turn comes.
+    /// What starts next on this channel: the operation of the best class, among those the oldest. Asks for background work
+    /// where its turn comes.
     #[inline(always)]
     fn choose<P: Probe>(
         &mut self,
@@ -528,7 +563,7 @@ impl Controller {
         channel: ChannelId,
         brain: &mut Brain,
         hw: &mut Hardware<P>,
-    ) -> Option<u32> {
+    ) -> Option<Chosen> {
         loop {
             let state = &self.channels[channel.idx()];
             let candidates = state.idle & state.ready;
@@ -538,12 +573,12 @@ impl Controller {
             let (way, queue) = self.best(channel, candidates);
             let die = self.geometry.die_at(channel, way);
             if queue == Queue::Job as u8 || queue == Queue::UrgentJob as u8 {
-                if self.pull(now, die, queue == Queue::UrgentJob as u8, brain, hw) {
-                    return Some(way);
+                let is_sure = candidates & (candidates - 1) == 0 && self.timing.channel_switch_ns == 0;
+                if let Some(op) = self.pull(now, die, queue == Queue::UrgentJob as u8, is_sure, brain, hw) {
+                    return Some(Chosen { die, way, op, is_queued: false });
                 }
-            } else if let Some(chosen) = self.fair(die, queue) {
-                self.dies[die.idx()].chosen = chosen;
-                return Some(way);
+            } else if let Some(op) = self.fair(die, queue) {
+                return Some(Chosen { die, way, op, is_queued: true });
             }
         }
     }
@@ -609,31 +644,55 @@ impl Controller {
     }
 
     /// Asks for the next step of a die's background work; `urgent` steps go before everything else. A die that has none now
-    /// is not asked again until it is woken. Returns true if the step can start at once and is chosen.
+    /// is not asked again until it is woken. If it is sure that no other die comes before this one, a step that can start
+    /// skips its queue and is the answer.
     fn pull<P: Probe>(
         &mut self,
         now: Nanos,
         die: DieId,
         urgent: bool,
+        is_sure: bool,
         brain: &mut Brain,
         hw: &mut Hardware<P>,
-    ) -> bool {
+    ) -> Option<OpId> {
         self.clear_ready(die, if urgent { Queue::UrgentJob } else { Queue::Job });
         brain.background(die, &hw.array);
         hw.books.planned(now, &brain.plan);
         hw.books.probe.planned(Purpose::Background, brain);
         debug_assert!(brain.plan.ops().iter().all(|op| self.geometry.die_of(op.ppn) == die));
-        self.dies[die.idx()].background += brain.plan.ops().len() as u32;
+        let state = &mut self.dies[die.idx()];
+        state.background += brain.plan.ops().len() as u32;
+        if is_sure
+            && state.ready == 0
+            && let Some(step) = brain.plan.only_op()
+        {
+            return self.take_step(step, urgent, hw);
+        }
         self.take_over(&brain.plan, RequestId::NONE, urgent, hw);
-        false
+        None
     }
 
-    /// Starts the operation that was chosen for a die.
+    /// Takes over the only operation of a plan for a die on which nothing is ready. Answers with it if it could start.
     #[inline(always)]
-    fn start<P: Probe>(&mut self, now: Nanos, channel: ChannelId, way: u32, hw: &mut Hardware<P>) {
-        let die = self.geometry.die_at(channel, way);
-        let id = self.dies[die.idx()].chosen;
-        self.unlink(id);
+    fn take_step<P: Probe>(&mut self, step: &PlannedOp, urgent: bool, hw: &mut Hardware<P>) -> Option<OpId> {
+        let id = self.insert(step, RequestId::NONE, urgent, &mut hw.array);
+        let op = &self.ops[id];
+        let state = &mut self.dies[op.at.die.idx()];
+        if op.blockers == 0 && state.queues[op.queue as usize].head.is_none() {
+            state.bypassed = 0;
+            return Some(id);
+        }
+        self.enqueue_new(id);
+        None
+    }
+
+    /// Starts the operation that was chosen.
+    #[inline(always)]
+    fn start<P: Probe>(&mut self, now: Nanos, channel: ChannelId, chosen: Chosen, hw: &mut Hardware<P>) {
+        let Chosen { die, way, op: id, is_queued } = chosen;
+        if is_queued {
+            self.unlink(id);
+        }
         self.ops[id].started = true;
         let op = self.ops[id];
         self.referee(&op, &mut hw.array);
@@ -706,12 +765,18 @@ impl Controller {
 
     #[inline(always)]
     fn touch(&mut self, channel: ChannelId) {
-        let state = &mut self.channels[channel.idx()];
-        if !state.dirty {
-            state.dirty = true;
-            self.dirty.push(channel);
-        }
+        self.channels[channel.idx()].touch(channel, &mut self.dirty);
     }
+}
+
+/// What starts next: on which die of its channel, and which operation.
+#[derive(Clone, Copy)]
+struct Chosen {
+    die: DieId,
+    way: u32,
+    op: OpId,
+    /// Is it in its queue?
+    is_queued: bool,
 }
 
 /// The state that a die is in when its operation ends.

@@ -33,8 +33,9 @@ impl Queue {
     pub const COUNT: usize = 8;
 }
 
-/// A planned operation.
+/// A planned operation. In a cache line of its own.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub struct Op {
     /// Its plan number: older ones are smaller.
     pub seq: u64,

@@ -7,7 +7,7 @@ use super::Controller;
 use super::op::Queue;
 use crate::config::Dispatch;
 use crate::energy::ledger::OpTimes;
-use crate::ftl::{Cause, OpKind, PlannedOp};
+use crate::ftl::{Cause, OpKind};
 use crate::units::{ChannelId, DieId, Nanos, OpId};
 
 /// How far a die is with its operation.
@@ -35,8 +35,6 @@ pub(super) struct Die {
     pub way: u32,
     pub stage: Stage,
     pub running: OpId,
-    /// What starts next, once the die has been chosen.
-    pub chosen: OpId,
     pub times: OpTimes,
     /// Background operations that are planned or under way.
     pub background: u32,
@@ -56,7 +54,6 @@ impl Default for Die {
             way: 0,
             stage: Stage::Idle,
             running: OpId::NONE,
-            chosen: OpId::NONE,
             times: OpTimes::default(),
             background: 0,
             bypassed: 0,
@@ -67,8 +64,9 @@ impl Default for Die {
     }
 }
 
-/// A bus and the dies on it, one bit for each.
+/// A bus and the dies on it, one bit for each. In a cache line of its own.
 #[derive(Clone)]
+#[repr(align(64))]
 pub(super) struct Channel {
     /// Dies without an operation.
     pub idle: u64,
@@ -79,8 +77,10 @@ pub(super) struct Channel {
     pub bus_free_at: Nanos,
     /// Will the channel be looked at when the bus is free, by an event of its own or of a die that moves data out?
     pub scheduled: bool,
-    /// Is it in the list of channels to be looked at?
+    /// Is it among the channels to be looked at?
     pub dirty: bool,
+    /// If so, the one to be looked at after it.
+    pub next_dirty: ChannelId,
 }
 
 impl Channel {
@@ -92,6 +92,16 @@ impl Channel {
             bus_free_at: 0,
             scheduled: false,
             dirty: false,
+            next_dirty: ChannelId::NONE,
+        }
+    }
+
+    /// Something may be able to start on this channel, whose number is `this`.
+    #[inline(always)]
+    pub fn touch(&mut self, this: ChannelId, first_dirty: &mut ChannelId) {
+        if !self.dirty {
+            self.dirty = true;
+            self.next_dirty = std::mem::replace(first_dirty, this);
         }
     }
 
@@ -112,24 +122,23 @@ pub(super) fn ways(mut mask: u64) -> impl Iterator<Item = u32> {
     })
 }
 
-/// The queue that an operation goes to. With `uninterrupted`, background work goes before everything else.
-#[inline(always)]
-pub(super) fn queue_of(op: &PlannedOp, policy: Dispatch, uninterrupted: bool) -> Queue {
-    if uninterrupted {
-        return Queue::Front;
-    }
-    let class = class_of(op.kind, op.cause);
+/// The queue that operations go to, by kind and cause.
+pub(super) fn queues_of(policy: Dispatch) -> [[Queue; Cause::ALL.len()]; OpKind::ALL.len()] {
+    OpKind::ALL.map(|kind| Cause::ALL.map(|cause| queue_of(kind, cause, policy)))
+}
+
+fn queue_of(kind: OpKind, cause: Cause, policy: Dispatch) -> Queue {
+    let class = class_of(kind, cause);
     match policy {
         Dispatch::OutOfOrder => class,
         Dispatch::InOrder => ORDERED_ALL,
-        Dispatch::ReadsFirst if class == Queue::HostRead || (class == Queue::Map && op.kind == OpKind::Read) => {
+        Dispatch::ReadsFirst if class == Queue::HostRead || (class == Queue::Map && kind == OpKind::Read) => {
             Queue::HostRead
         }
         Dispatch::ReadsFirst => ORDERED_REST,
     }
 }
 
-#[inline(always)]
 fn class_of(kind: OpKind, cause: Cause) -> Queue {
     match (kind, cause) {
         (OpKind::Erase, _) => Queue::Erase,
@@ -167,25 +176,28 @@ impl Controller {
     /// Puts an operation into its queue, by its plan number.
     #[inline(always)]
     pub(super) fn link(&mut self, id: OpId) {
-        let (die, queue, seq) = (self.ops[id].at.die, self.ops[id].queue, self.ops[id].seq);
-        let list = self.dies[die.idx()].queues[queue as usize];
+        let op = &mut self.ops[id];
+        let (die, queue, seq, ready) = (op.at.die, op.queue, op.seq, op.blockers == 0);
+        op.next = OpId::NONE;
+        let list = &mut self.dies[die.idx()].queues[queue as usize];
         if list.head.is_none() {
-            self.ops[id].next = OpId::NONE;
-            self.dies[die.idx()].queues[queue as usize] = List { head: id, tail: id };
+            *list = List { head: id, tail: id };
+            if ready {
+                self.set_ready(die, queue);
+            }
         } else if self.ops[list.tail].seq < seq {
-            self.ops[id].next = OpId::NONE;
-            self.ops[list.tail].next = id;
-            self.dies[die.idx()].queues[queue as usize].tail = id;
-            return; // behind others: the head is as ready as it was
+            self.ops[list.tail].next = id; // behind others: the head is as ready as it was
+            list.tail = id;
         } else {
-            self.link_before_younger(id, list);
+            self.link_before_younger(id);
+            self.mark(die, queue);
         }
-        self.mark(die, queue);
     }
 
     #[cold]
-    fn link_before_younger(&mut self, id: OpId, list: List) {
+    fn link_before_younger(&mut self, id: OpId) {
         let (die, queue, seq) = (self.ops[id].at.die, self.ops[id].queue, self.ops[id].seq);
+        let list = self.dies[die.idx()].queues[queue as usize];
         if self.ops[list.head].seq > seq {
             self.ops[id].next = list.head;
             self.dies[die.idx()].queues[queue as usize].head = id;
@@ -202,17 +214,16 @@ impl Controller {
     /// Takes an operation out of its queue.
     #[inline(always)]
     pub(super) fn unlink(&mut self, id: OpId) {
-        let (die, queue, next) = (self.ops[id].at.die, self.ops[id].queue, self.ops[id].next);
+        let op = &self.ops[id];
+        let (die, queue, next) = (op.at.die, op.queue, op.next);
         let list = &mut self.dies[die.idx()].queues[queue as usize];
-        if list.head == id {
-            list.head = next;
-            if next.is_none() {
-                list.tail = OpId::NONE;
-            }
-        } else {
-            self.unlink_inner(id);
+        if list.head != id {
+            return self.unlink_inner(id);
         }
-        self.mark(die, queue);
+        list.head = next;
+        if next.is_none() || self.ops[next].blockers != 0 {
+            self.clear_ready(die, queue);
+        }
     }
 
     #[cold]
@@ -235,7 +246,7 @@ impl Controller {
     }
 
     /// Notes whether the head of a die's queue could start.
-    #[inline(always)]
+    #[cold]
     fn mark(&mut self, die: DieId, queue: Queue) {
         let head = self.dies[die.idx()].queues[queue as usize].head;
         if head.is_some() && self.ops[head].blockers == 0 {
@@ -254,7 +265,7 @@ impl Controller {
         let bus = &mut self.channels[channel.idx()];
         bus.ready |= 1 << way;
         if bus.idle >> way & 1 != 0 {
-            self.touch(channel); // a busy die is looked at when it becomes idle
+            bus.touch(channel, &mut self.dirty); // a busy die is looked at when it becomes idle
         }
     }
 

@@ -33,6 +33,20 @@ pub struct OpTimes {
     pub end: Nanos,
 }
 
+impl OpTimes {
+    /// What of this lies after `since`.
+    #[cold]
+    fn clipped(&self, since: Nanos) -> OpTimes {
+        OpTimes {
+            start: self.start.max(since),
+            array_start: self.array_start.max(since),
+            array_end: self.array_end.max(since),
+            out_start: self.out_start.max(since),
+            end: self.end.max(since),
+        }
+    }
+}
+
 /// The books of one window of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
@@ -64,11 +78,16 @@ impl Ledger {
     /// which began at `since`, is booked.
     #[inline(always)]
     pub fn operation(&mut self, kind: OpKind, cause: Cause, times: &OpTimes, since: Nanos, count: u64) {
+        let clipped;
+        let times = if times.start >= since {
+            times
+        } else {
+            clipped = times.clipped(since);
+            &clipped
+        };
         let cause = cause as usize;
         self.operations[kind as usize][cause] += count;
-        let mut book = |state: DieState, from: Nanos, to: Nanos| {
-            self.die_ns[state as usize][cause] += to.max(since) - from.max(since);
-        };
+        let mut book = |state: DieState, from: Nanos, to: Nanos| self.die_ns[state as usize][cause] += to - from;
         match kind {
             OpKind::Read => {
                 book(DieState::ReadBus, times.start, times.array_start);

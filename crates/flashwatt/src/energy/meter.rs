@@ -7,7 +7,8 @@
 use super::ledger::Phase;
 use super::series::Series;
 use super::table::{DieState, Draw, Table};
-use crate::config::{DramRule, IdleAccounting};
+use crate::config::IdleAccounting;
+use crate::mem;
 use crate::units::Nanos;
 
 /// Lengths of the windows whose greatest mean power is reported.
@@ -15,7 +16,6 @@ pub const WINDOWS_NS: [Nanos; 2] = [100_000, 1_000_000_000];
 
 /// The meter.
 pub struct Meter {
-    table: Table,
     /// What changes when a die goes from one state to another: `delta[from][to]`.
     delta: [[Draw; DieState::COUNT]; DieState::COUNT],
     /// What everything but busy dies draws, by [`Phase`].
@@ -28,15 +28,16 @@ pub struct Meter {
     peak: Draw,
     at_peak_ns: u64,
     windows: [Window; 2],
-    /// The earliest end of a window.
+    /// The earliest end of a window; any time while a series is recorded.
     boundary: Nanos,
-    /// Edges that are known ahead: the end of a transfer, where the array takes over. Few; the next one last.
-    ahead: Vec<(Nanos, DieState, DieState)>,
-    dram_until: Option<Nanos>,
-    link_until: Option<Nanos>,
-    /// The earlier of `dram_until` and `link_until`.
-    servers_until: Nanos,
-    /// The earliest of `ahead`, `dram_until`, `link_until`.
+    /// Edges that are known ahead: the end of a transfer, where the array takes over. Few; the next one last, and one that
+    /// never comes first.
+    ahead: mem::Table<Ahead>,
+    /// When DRAM …
+    dram: Server,
+    /// … and the host interface are done with what they were asked to do.
+    link: Server,
+    /// The earliest of `ahead`, `dram`, `link`.
     next_own: Nanos,
     series: Option<Box<Series>>,
 }
@@ -89,14 +90,12 @@ impl Meter {
             peak: Draw::default(),
             at_peak_ns: 0,
             windows: WINDOWS_NS.map(|len| Window::new(len, 0)),
-            boundary: WINDOWS_NS[0],
-            ahead: Vec::new(),
-            dram_until: None,
-            link_until: None,
-            servers_until: Nanos::MAX,
+            boundary: 0,
+            ahead: vec![Ahead { at: Nanos::MAX, from: DieState::Idle, to: DieState::Idle }].into(),
+            dram: Server::idle(table.dram[1] - table.dram[0]),
+            link: Server::idle(table.host_interface),
             next_own: Nanos::MAX,
             series,
-            table,
         }
     }
 
@@ -105,25 +104,35 @@ impl Meter {
         self.series.is_some()
     }
 
+    /// Time passes up to `now`; the edges that the meter knew ahead are taken on the way. Whatever else changes at `now` is
+    /// told after this.
+    #[inline(always)]
+    pub fn advance(&mut self, now: Nanos) {
+        if self.next_own <= now {
+            self.own_edges(now);
+        }
+        self.integrate(now);
+    }
+
     /// A die changes its state.
     #[inline(always)]
-    pub fn die(&mut self, now: Nanos, from: DieState, to: DieState) {
-        self.advance(now);
-        self.apply(from, to);
+    pub fn die(&mut self, from: DieState, to: DieState) {
+        self.level = self.level + self.delta[from as usize][to as usize];
+        if let Some(series) = &mut self.series {
+            series.die(from, to);
+        }
     }
 
     /// A die will change its state at a known time. Asked for only where the level changes or a series tells them apart.
     #[inline(always)]
     pub fn die_ahead(&mut self, at: Nanos, from: DieState, to: DieState) {
         if self.delta[from as usize][to as usize] != Draw::default() || self.series.is_some() {
-            self.put_ahead(at, from, to);
+            self.put_ahead(Ahead { at, from, to });
         }
     }
 
     /// The drive enters a phase.
-    #[inline(always)]
-    pub fn phase(&mut self, now: Nanos, phase: Phase) {
-        self.advance(now);
+    pub fn phase(&mut self, phase: Phase) {
         self.level = self.level + self.base[phase as usize] - self.base[self.phase as usize];
         self.phase = phase;
         if let Some(series) = &mut self.series {
@@ -131,30 +140,26 @@ impl Meter {
         }
     }
 
-    /// DRAM works for `ns`, after what it is already doing. Counted only under the rule `per_op`.
+    /// DRAM works for `ns`, after what it is already doing.
     #[inline(always)]
     pub fn dram(&mut self, now: Nanos, ns: Nanos) {
-        if self.table.dram_rule == DramRule::PerOp && ns > 0 {
-            self.advance(now);
-            if self.dram_until.is_none() {
-                self.level = self.level + (self.table.dram[1] - self.table.dram[0]);
-                self.note_dram(true);
-            }
-            self.dram_until = Some(self.dram_until.unwrap_or(now) + ns);
-            self.find_next_own();
+        if self.dram.is_idle() {
+            self.level = self.level + self.dram.draw;
+            self.note_dram(true);
         }
+        self.dram.work(now, ns);
+        self.find_next_own();
     }
 
     /// Data moves over the host interface for `ns`, after what is already moving.
     #[inline(always)]
     pub fn host_interface(&mut self, now: Nanos, ns: Nanos) {
-        if self.table.host_interface.ua != 0 && ns > 0 {
-            self.advance(now);
-            if self.link_until.is_none() {
-                self.level = self.level + self.table.host_interface;
+        if self.link.draw.ua != 0 && ns > 0 {
+            if self.link.is_idle() {
+                self.level = self.level + self.link.draw;
                 self.note_link(true);
             }
-            self.link_until = Some(self.link_until.unwrap_or(now) + ns);
+            self.link.work(now, ns);
             self.find_next_own();
         }
     }
@@ -164,7 +169,7 @@ impl Meter {
         self.settle(now);
         (self.energy, self.peak, self.at_peak_ns) = (0, Draw::default(), 0);
         self.windows = WINDOWS_NS.map(|len| Window::new(len, now));
-        self.boundary = now + WINDOWS_NS[0];
+        self.find_boundary();
         if let Some(series) = &mut self.series {
             series.restart(now);
         }
@@ -186,39 +191,22 @@ impl Meter {
 
     /// The series, if one was recorded.
     pub fn take_series(&mut self) -> Option<Box<Series>> {
-        self.series.take()
+        let series = self.series.take();
+        self.find_boundary();
+        series
     }
 
     fn settle(&mut self, now: Nanos) {
         self.advance(now);
-        if let Some(until) = self.dram_until.take() {
-            let owed = self.table.dram[1] - self.table.dram[0];
-            self.energy += area(owed.nw, until - now);
-            self.level = self.level - owed;
-            self.note_dram(false);
+        if !self.dram.is_idle() {
+            self.energy += area(self.dram.draw.nw, self.dram.until - now);
+            self.end_dram();
         }
-        if let Some(until) = self.link_until.take() {
-            self.energy += area(self.table.host_interface.nw, until - now);
-            self.level = self.level - self.table.host_interface;
-            self.note_link(false);
+        if !self.link.is_idle() {
+            self.energy += area(self.link.draw.nw, self.link.until - now);
+            self.end_link();
         }
         self.find_next_own();
-    }
-
-    #[inline(always)]
-    fn apply(&mut self, from: DieState, to: DieState) {
-        self.level = self.level + self.delta[from as usize][to as usize];
-        if let Some(series) = &mut self.series {
-            series.die(from, to);
-        }
-    }
-
-    #[inline(always)]
-    fn advance(&mut self, now: Nanos) {
-        if now >= self.next_own {
-            self.own_edges(now);
-        }
-        self.integrate(now);
     }
 
     /// The edges that the meter knew ahead, up to and at `now`.
@@ -227,47 +215,55 @@ impl Meter {
         while self.next_own <= now {
             let at = self.next_own;
             self.integrate(at);
-            if at == self.servers_until {
-                self.end_servers(at);
+            if self.next_ahead().at == at {
+                self.take_ahead();
+            } else if self.dram.until == at {
+                self.end_dram();
+            } else {
+                self.end_link();
             }
-            if let Some(&(_, from, to)) = self.ahead.last().filter(|edge| edge.0 == at) {
-                self.ahead.pop();
-                self.apply(from, to);
-            }
-            let next = self.ahead.last().map_or(Nanos::MAX, |edge| edge.0);
-            self.next_own = next.min(self.servers_until);
+            self.find_next_own();
         }
     }
 
-    /// DRAM or host interface or both have done what they were asked to.
-    fn end_servers(&mut self, at: Nanos) {
-        if self.dram_until.is_some_and(|until| until <= at) {
-            self.dram_until = None;
-            self.level = self.level - (self.table.dram[1] - self.table.dram[0]);
-            self.note_dram(false);
-        }
-        if self.link_until.is_some_and(|until| until <= at) {
-            self.link_until = None;
-            self.level = self.level - self.table.host_interface;
-            self.note_link(false);
-        }
-        self.find_next_own();
+    fn end_dram(&mut self) {
+        self.level = self.level - self.dram.draw;
+        self.dram.until = Nanos::MAX;
+        self.note_dram(false);
     }
 
-    fn find_next_own(&mut self) {
-        self.servers_until = self.dram_until.unwrap_or(Nanos::MAX).min(self.link_until.unwrap_or(Nanos::MAX));
-        self.next_own = self.ahead.last().map_or(self.servers_until, |edge| edge.0.min(self.servers_until));
+    fn end_link(&mut self) {
+        self.level = self.level - self.link.draw;
+        self.link.until = Nanos::MAX;
+        self.note_link(false);
     }
 
     #[inline(always)]
-    fn put_ahead(&mut self, at: Nanos, from: DieState, to: DieState) {
-        self.ahead.push((at, from, to));
-        let mut place = self.ahead.len() - 1;
-        while place > 0 && self.ahead[place - 1].0 < at {
+    fn find_next_own(&mut self) {
+        self.next_own = self.next_ahead().at.min(self.dram.until).min(self.link.until);
+    }
+
+    #[inline(always)]
+    fn next_ahead(&self) -> &Ahead {
+        &self.ahead[self.ahead.len() - 1]
+    }
+
+    #[inline(always)]
+    fn take_ahead(&mut self) {
+        let Ahead { from, to, .. } = *self.next_ahead();
+        self.ahead.pop();
+        self.die(from, to);
+    }
+
+    #[inline(always)]
+    fn put_ahead(&mut self, edge: Ahead) {
+        let mut place = self.ahead.len();
+        self.ahead.push(edge);
+        while self.ahead[place - 1].at < edge.at {
             self.ahead.swap(place - 1, place);
             place -= 1;
         }
-        self.next_own = self.next_own.min(at);
+        self.next_own = self.next_own.min(edge.at);
     }
 
     #[inline(always)]
@@ -277,7 +273,7 @@ impl Meter {
             return;
         }
         if now >= self.boundary {
-            self.close_windows(now);
+            self.pass_boundary(now);
         }
         let ns = now - self.now;
         self.energy += area(self.level.nw, ns);
@@ -287,19 +283,26 @@ impl Meter {
             }
             self.at_peak_ns += ns;
         }
-        self.peak.nw = self.peak.nw.max(self.level.nw);
-        if let Some(series) = &mut self.series {
-            series.advance(now);
+        if self.level.nw > self.peak.nw {
+            self.peak.nw = self.level.nw;
         }
         self.now = now;
     }
 
     #[inline(never)]
-    fn close_windows(&mut self, now: Nanos) {
+    fn pass_boundary(&mut self, now: Nanos) {
         for window in &mut self.windows {
             window.close(now, self.now, self.energy, self.level.nw);
         }
-        self.boundary = self.windows.iter().map(|window| window.end).min().unwrap_or(Nanos::MAX);
+        if let Some(series) = &mut self.series {
+            series.advance(now);
+        }
+        self.find_boundary();
+    }
+
+    fn find_boundary(&mut self) {
+        let window_ends = self.windows.iter().map(|window| window.end).min().unwrap_or(Nanos::MAX);
+        self.boundary = if self.series.is_some() { 0 } else { window_ends };
     }
 
     fn note_dram(&mut self, active: bool) {
@@ -312,6 +315,40 @@ impl Meter {
         if let Some(series) = &mut self.series {
             series.host_interface(active);
         }
+    }
+}
+
+/// A die will change its state.
+#[derive(Clone, Copy)]
+struct Ahead {
+    at: Nanos,
+    from: DieState,
+    to: DieState,
+}
+
+/// A part that does one thing after the other.
+#[derive(Clone, Copy)]
+struct Server {
+    /// What it draws while it works.
+    draw: Draw,
+    /// When it will be done; [`Nanos::MAX`] while it is idle.
+    until: Nanos,
+}
+
+impl Server {
+    fn idle(draw: Draw) -> Self {
+        Server { draw, until: Nanos::MAX }
+    }
+
+    #[inline(always)]
+    fn is_idle(&self) -> bool {
+        self.until == Nanos::MAX
+    }
+
+    /// There is work for `ns` more.
+    #[inline(always)]
+    fn work(&mut self, now: Nanos, ns: Nanos) {
+        self.until = if self.is_idle() { now } else { self.until } + ns;
     }
 }
 

@@ -198,31 +198,30 @@ impl BlockTable {
         block
     }
 
-    /// The first valid address at or after `from` in the block of `from`.
-    pub fn next_valid(&self, from: Ppn) -> Option<Ppn> {
-        let block = self.geometry.block_of(from);
-        let first = self.geometry.first_ppn(block).0;
-        let mut unit = from.0 - first;
+    /// The first valid map unit of a block at or after its `from`-th.
+    #[inline(always)]
+    pub fn next_valid(&self, block: BlockId, from: u32) -> Option<u32> {
         let first_word = block.idx() * self.words_per_block;
-        let words = &self.valid[first_word..first_word + self.words_per_block];
-        while (unit as usize) < self.words_per_block * 64 {
-            let rest = words[unit as usize / 64] >> (unit % 64);
+        let mut word = (from / 64) as usize;
+        let mut ahead = u64::MAX << (from % 64);
+        while word < self.words_per_block {
+            let rest = self.valid[first_word + word] & ahead;
             if rest != 0 {
-                return Some(Ppn(first + unit + rest.trailing_zeros()));
+                return Some(64 * word as u32 + rest.trailing_zeros());
             }
-            unit = (unit / 64 + 1) * 64;
+            (word, ahead) = (word + 1, u64::MAX);
         }
         None
     }
 
     /// The logical pages whose data is valid in a block.
     pub fn valid_lpns(&self, block: BlockId) -> impl Iterator<Item = Lpn> + '_ {
-        let mut from = Some(self.geometry.first_ppn(block));
-        let end = from.map_or(0, |first| first.0) + self.geometry.units_per_block;
+        let first = self.geometry.first_ppn(block).0;
+        let mut from = 0;
         std::iter::from_fn(move || {
-            let ppn = self.next_valid(from?)?;
-            from = (ppn.0 + 1 < end).then_some(Ppn(ppn.0 + 1));
-            self.lpn_at(ppn)
+            let unit = self.next_valid(block, from)?;
+            from = unit + 1;
+            self.lpn_at(Ppn(first + unit))
         })
     }
 

@@ -80,8 +80,8 @@ impl Frontier {
 #[derive(Clone, Copy)]
 struct Job {
     victim: BlockId,
-    /// Where the search for valid pages goes on; `None`: all are copied, only the erase is left.
-    cursor: Option<Ppn>,
+    /// The map unit of the victim at which the search for valid ones goes on; past its end only the erase is left.
+    cursor: u32,
     cause: Cause,
     /// Is the erase planned?
     erasing: bool,
@@ -209,29 +209,35 @@ impl PageFtl {
     #[inline(always)]
     fn write_page(&mut self, extent: &Extent, i: u32, units: u32, ppn: Ppn, cx: &mut Context, plan: &mut Plan) {
         let lpn = Lpn(extent.first.0 + i);
-        let mut after = None;
+        let mut read = None;
         if extent.head_partial || extent.tail_partial {
             for j in (0..units).filter(|j| extent.is_partial(i + j)) {
-                if let Some(old) = self.get(Lpn(lpn.0 + j)) {
-                    after = Some(plan.read(old, Cause::Host, after));
-                }
+                self.read_old(Lpn(lpn.0 + j), &mut read, plan);
             }
         }
-        let op = plan.program(ppn, Cause::Host, after);
+        let op = plan.program(ppn, Cause::Host, read.map(|(op, _)| op));
         for j in 0..units {
             self.remap(Lpn(lpn.0 + j), Ppn(ppn.0 + j), op, cx, plan);
         }
     }
 
+    /// Plans the read of what a logical page holds until now, after the last of its kind, which it need not repeat if that
+    /// was of the same physical page.
+    fn read_old(&self, lpn: Lpn, last: &mut Option<(PlanIndex, u32)>, plan: &mut Plan) {
+        let Some(old) = self.get(lpn) else { return };
+        let page = self.geometry.page_of(old);
+        if last.is_none_or(|(_, read)| read != page) {
+            *last = Some((plan.read(old, Cause::Host, last.map(|(op, _)| op)), page));
+        }
+    }
+
     /// Plans the program of single logical pages from anywhere to one physical page.
     fn program_together(&mut self, pages: &[Extent], ppn: Ppn, cx: &mut Context, plan: &mut Plan) {
-        let mut after = None;
+        let mut read = None;
         for page in pages.iter().filter(|page| page.is_partial(0)) {
-            if let Some(old) = self.get(page.first) {
-                after = Some(plan.read(old, Cause::Host, after));
-            }
+            self.read_old(page.first, &mut read, plan);
         }
-        let op = plan.program(ppn, Cause::Host, after);
+        let op = plan.program(ppn, Cause::Host, read.map(|(op, _)| op));
         for (page, unit) in pages.iter().zip(0..) {
             self.remap(page.first, Ppn(ppn.0 + unit), op, cx, plan);
         }
@@ -266,41 +272,54 @@ impl PageFtl {
         if then_move.is_some() {
             cx.blocks.condemn(then_move);
         }
-        self.dies[die.idx()].job = Some(Job {
-            victim: choice.block,
-            cursor: Some(self.geometry.first_ppn(choice.block)),
-            cause: Cause::Gc,
-            erasing: false,
-            then_move,
-            into: None,
-        });
+        self.dies[die.idx()].job =
+            Some(Job { victim: choice.block, cursor: 0, cause: Cause::Gc, erasing: false, then_move, into: None });
         for lpn in cx.blocks.valid_lpns(choice.block) {
             prefetch(&self.map, lpn.idx());
         }
     }
 
     /// Plans the copy of the next valid pages of the victim, or its erase once there are none.
-    fn step(&mut self, die: DieId, mut job: Job, cx: &mut Context, plan: &mut Plan) {
-        let next = job.cursor.and_then(|from| cx.blocks.next_valid(from));
-        if let Some(from) = next {
-            let Some(to) = self.copy_page(die, cx) else { return };
-            job.cursor = self.copy(from, to, job.cause, cx, plan);
-            job.into = self.dies[die.idx()].job.and_then(|job| job.into);
-        } else {
-            plan.erase(self.geometry.first_ppn(job.victim), job.cause);
-            job.erasing = true;
+    fn step(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
+        let Some(Job { victim, cursor, cause, .. }) = self.dies[die.idx()].job else { return };
+        let unit = cx.blocks.next_valid(victim, cursor);
+        let cursor = match unit {
+            Some(unit) => {
+                let Some(to) = self.copy_page(die, cx) else { return };
+                self.copy(victim, unit, to, cause, cx, plan)
+            }
+            None => {
+                plan.erase(self.geometry.first_ppn(victim), cause);
+                cursor
+            }
+        };
+        if let Some(job) = &mut self.dies[die.idx()].job {
+            (job.cursor, job.erasing) = (cursor, unit.is_none());
         }
-        self.dies[die.idx()].job = Some(job);
     }
 
-    /// Plans the copy of as many valid map units as fit one page, from `from` on. Returns where to go on.
-    fn copy(&mut self, from: Ppn, to: Ppn, cause: Cause, cx: &mut Context, plan: &mut Plan) -> Option<Ppn> {
-        if self.geometry.units_per_page == 1 {
-            let op = if self.copyback { plan.copyback(from, to, cause) } else { plan.copy(from, to, cause) };
-            self.move_unit(from, to, op, cx, plan);
-            return self.following(from);
+    /// Plans the copy of as many valid map units of a block as fit one page, from `unit` on. Returns where to go on.
+    #[inline(always)]
+    fn copy(&mut self, block: BlockId, unit: u32, to: Ppn, cause: Cause, cx: &mut Context, plan: &mut Plan) -> u32 {
+        if self.geometry.units_per_page > 1 {
+            return self.copy_units(block, unit, to, cause, cx, plan);
         }
-        let (sources, rest) = self.gather(from, cx);
+        let from = Ppn(self.geometry.first_ppn(block).0 + unit);
+        let op = if self.copyback { plan.copyback(from, to, cause) } else { plan.copy(from, to, cause) };
+        self.move_unit(from, to, op, cx, plan);
+        unit + 1
+    }
+
+    fn copy_units(
+        &mut self,
+        block: BlockId,
+        unit: u32,
+        to: Ppn,
+        cause: Cause,
+        cx: &mut Context,
+        plan: &mut Plan,
+    ) -> u32 {
+        let (sources, rest) = self.gather(block, unit, cx);
         let mut read = None;
         for (i, &source) in sources.iter().enumerate() {
             if i == 0 || self.geometry.page_of(source) != self.geometry.page_of(sources[i - 1]) {
@@ -314,33 +333,33 @@ impl PageFtl {
         rest
     }
 
-    fn gather(&self, from: Ppn, cx: &Context) -> (Units, Option<Ppn>) {
+    fn gather(&self, block: BlockId, from: u32, cx: &Context) -> (Units, u32) {
         let mut sources = Units::default();
-        let mut next = Some(from);
+        let mut next = from;
         while sources.len() < self.geometry.units_per_page as usize {
-            let Some(ppn) = next.and_then(|from| cx.blocks.next_valid(from)) else { break };
-            sources.push(ppn);
-            next = self.following(ppn);
+            let Some(unit) = cx.blocks.next_valid(block, next) else { break };
+            sources.push(Ppn(self.geometry.first_ppn(block).0 + unit));
+            next = unit + 1;
         }
         (sources, next)
     }
 
+    #[inline(always)]
     fn move_unit(&mut self, from: Ppn, to: Ppn, op: PlanIndex, cx: &mut Context, plan: &mut Plan) {
         let Some(lpn) = cx.blocks.lpn_at(from) else { unreachable!("a valid page belongs to a logical one") };
+        debug_assert_eq!(self.get(lpn), Some(from));
         plan.map_accesses += 1;
-        self.remap(lpn, to, op, cx, plan);
-    }
-
-    /// The next address in the same block.
-    fn following(&self, ppn: Ppn) -> Option<Ppn> {
-        (self.geometry.unit_in_block(ppn) + 1 < self.geometry.units_per_block).then_some(Ppn(ppn.0 + 1))
+        let block = cx.blocks.set_invalid(from);
+        plan.replaces(op, block);
+        self.map[lpn.idx()] = to.0 + 1;
+        cx.blocks.set_valid(to, lpn);
     }
 
     /// A worn victim has been erased: the coldest block's data moves into it.
     fn start_move(&mut self, die: DieId, worn: BlockId, cold: BlockId) {
         self.dies[die.idx()].job = Some(Job {
             victim: cold,
-            cursor: Some(self.geometry.first_ppn(cold)),
+            cursor: 0,
             cause: Cause::Wear,
             erasing: false,
             then_move: BlockId::NONE,
@@ -352,16 +371,16 @@ impl PageFtl {
 impl Ftl for PageFtl {
     fn read(&mut self, extent: Extent, _cx: &mut Context, plan: &mut Plan) {
         plan.map_accesses += extent.pages;
-        let mut last_page = None;
-        for i in 0..extent.pages {
-            let Some(ppn) = self.get(Lpn(extent.first.0 + i)) else {
+        let mut last_page = u32::MAX;
+        for lpn in extent.first.0..extent.first.0 + extent.pages {
+            let Some(ppn) = self.get(Lpn(lpn)) else {
                 plan.unwritten_reads += 1;
                 continue;
             };
             let page = self.geometry.page_of(ppn);
-            if last_page != Some(page) {
+            if page != last_page {
                 plan.read(ppn, Cause::Host, None);
-                last_page = Some(page);
+                last_page = page;
             }
         }
     }
@@ -409,10 +428,8 @@ impl Ftl for PageFtl {
         if self.dies[die.idx()].job.is_none() {
             self.start_job(die, cx, plan);
         }
-        if let Some(job) = self.dies[die.idx()].job
-            && !job.erasing
-        {
-            self.step(die, job, cx, plan);
+        if self.dies[die.idx()].job.as_ref().is_some_and(|job| !job.erasing) {
+            self.step(die, cx, plan);
         }
     }
 

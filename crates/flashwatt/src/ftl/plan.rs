@@ -55,6 +55,9 @@ pub enum OpKind {
 }
 
 impl OpKind {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [OpKind; 5] = [OpKind::Read, OpKind::Program, OpKind::Erase, OpKind::Copyback, OpKind::Copy];
+
     /// As it is called in logs.
     pub const fn name(self) -> &'static str {
         match self {
@@ -193,6 +196,15 @@ impl Plan {
     #[inline]
     pub fn ops(&self) -> &[PlannedOp] {
         &self.ops
+    }
+
+    /// The only operation, if there is one and no more to be said of it.
+    #[inline]
+    pub fn only_op(&self) -> Option<&PlannedOp> {
+        match self.ops.as_slice() {
+            [op] if self.more_replaced.is_empty() => Some(op),
+            _ => None,
+        }
     }
 
     /// Blocks beyond the first that programs make obsolete data in.

@@ -62,6 +62,33 @@ pub fn preset(name: &str, sets: &[&str]) -> Config {
     load(&format!("device.preset = \"{name}\""), sets)
 }
 
+/// Every preset.
+pub const PRESETS: [&str; 3] = ["energysim", "x25m", "limit"];
+
+/// Runs with everything in them: reads, writes, trims, collection, idle gaps (unless `sets` says how requests arrive), a
+/// warm-up, a bounded window, and a drain that is counted or not.
+pub fn mixed(preset_name: &str, sets: &[&str]) -> Config {
+    let size = match preset_name {
+        "limit" => ["device.blocks_per_plane=40", "device.channels=4", "device.op_ratio=0.2"],
+        "x25m" => ["device.blocks_per_plane=24", "device.channels=4", "device.op_ratio=0.2"],
+        _ => ["device.blocks_per_plane=24", "device.channels=4", "device.ways=2"],
+    };
+    let workload = [
+        "device.pages_per_block=32",
+        "workload.uniform.requests=1500",
+        "workload.uniform.request_bytes=6144",
+        "workload.uniform.align_bytes=2048",
+        "workload.uniform.read_fraction=0.4",
+        "workload.uniform.trim_fraction=0.05",
+        "run.warmup.requests=300",
+        "run.measure.requests=1050",
+    ];
+    let bursts = ["workload.uniform.burst_requests=200", "workload.uniform.burst_gap_ns=200000000"];
+    let arrivals = ["workload.uniform.queue_depth", "workload.uniform.rate_per_s"];
+    let given = sets.iter().any(|set| arrivals.iter().any(|key| set.starts_with(key)));
+    preset(preset_name, &[&size[..], &workload, if given { &[] } else { &bursts }, sets].concat())
+}
+
 /// A request for whole pages.
 pub fn request(at: Nanos, kind: RequestKind, first_page: u64, pages: u64) -> Request {
     Request { arrival_ns: at, kind, offset_bytes: first_page * PAGE, bytes: pages * PAGE, fua: false }
