@@ -139,6 +139,12 @@ pub enum Error {
         /// Requests that there would have been, if that is known.
         total: Option<u64>,
     },
+    /// The user ended the reading of a trace: before its replay, for its statistics or to convert it.
+    #[error("interrupted while a trace was read ({done} requests so far); nothing was kept")]
+    InterruptedReading {
+        /// Requests read.
+        done: u64,
+    },
     /// A file could not be read or written.
     #[error("{path}: {source}")]
     Io {

@@ -40,14 +40,16 @@ const AUTOMATIC_START_NS: Nanos = 1_000;
 /// the report says `interrupted`.
 ///
 /// # Errors
-/// Whatever keeps the run from starting, [`Error::Interrupted`] while a start state is laid down included. What goes wrong later (a malformed record in the middle of a trace) ends the run
-/// and is told by [`Report::status`], so that nothing of what was simulated is lost.
+/// Whatever keeps the run from starting, [`Error::Interrupted`] while a start state is laid down and
+/// [`Error::InterruptedReading`] while a trace is read before its replay included. What goes wrong later (a trace that
+/// changed since) ends the run and is told by [`Report::status`], so that nothing of what was simulated is lost.
 pub fn run(
     config: &Config,
     options: &RunOptions,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Report, Error> {
-    let mut workload = workload::open(&config.workload, config.device.logical_bytes, config.run.seed)?;
+    let (bytes, seed) = (config.device.logical_bytes, config.run.seed);
+    let mut workload = workload::open_watched(&config.workload, bytes, seed, progress)?;
     run_with(config, options, workload.as_mut(), progress)
 }
 
@@ -107,8 +109,8 @@ impl Drive {
             Precondition::Steady => self.steady(config, progress),
             Precondition::Workload(workload) => {
                 self.fill();
-                let mut workload =
-                    workload::open(workload, config.device.logical_bytes, config.run.seed ^ STEADY_SEED)?;
+                let (bytes, seed) = (config.device.logical_bytes, config.run.seed ^ STEADY_SEED);
+                let mut workload = workload::open_watched(workload, bytes, seed, progress)?;
                 self.run_instantly(workload.as_mut(), progress)
             }
         }

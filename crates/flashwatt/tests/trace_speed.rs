@@ -101,16 +101,7 @@ fn decoders() {
 
 fn replay(path: &Path) -> f64 {
     let start = Instant::now();
-    let cfg = config::Trace {
-        path: path.to_path_buf(),
-        format: None,
-        devices: Vec::new(),
-        beyond: Beyond::Fold,
-        skip_bad: false,
-        speed: 1.0,
-        closed_loop: true,
-        max_requests: None,
-    };
+    let cfg = config::Trace { beyond: Beyond::Fold, closed_loop: true, ..config::Trace::of(path.to_path_buf()) };
     let mut workload: Box<dyn Workload> = Box::new(TraceWorkload::open(&cfg, 1 << 30).expect("a good trace"));
     while let Ok(Next::Request(_)) = workload.next(0) {}
     RECORDS as f64 / start.elapsed().as_secs_f64() / 1e6

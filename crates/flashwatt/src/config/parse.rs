@@ -144,7 +144,7 @@ mod tests {
     fn overrides_take_words_numbers_and_lists() {
         let sets = ["workload.trace.path=/tmp/a b#c.csv", "workload.trace.devices=[0, 2]", "workload.trace.speed=2"];
         let Workload::Trace(trace) = config("", &sets).workload else { panic!("a trace was asked for") };
-        assert_eq!(trace.path.to_str(), Some("/tmp/a b#c.csv"));
+        assert_eq!(trace.paths[0].to_str(), Some("/tmp/a b#c.csv"));
         assert_eq!((trace.devices, trace.speed), (vec![0, 2], 2.0));
         assert_eq!(config("", &["energy.nand.transfer_ma=operation"]).energy.nand.transfer_ua, None);
         assert_eq!(config("", &["energy.nand.transfer_ma=7.5"]).energy.nand.transfer_ua, Some(7500));
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!((uniform.requests, uniform.read_fraction), (1_000_000, 0.5), "the preset's count, the file's mix");
         assert_eq!(config(text, &["workload=uniform"]), config(text, &[]), "a name alone keeps what is below");
         let Workload::Trace(trace) = config(text, &["workload.trace.path=a"]).workload else { panic!() };
-        assert_eq!(trace.path.to_str(), Some("a"));
+        assert_eq!(trace.paths[0].to_str(), Some("a"));
         let after = config("[run.precondition.uniform]\nrequests = 7\n", &["run.precondition=empty"]);
         assert_eq!(after.run.precondition, Precondition::Empty);
         let Precondition::Workload(first) = config("", &["run.precondition=uniform"]).run.precondition else {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{self, Deserializer, MapAccess, Visitor};
+use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::{Allocation, Dispatch, DramRule, IdleAccounting, ProgramOrder};
 
@@ -411,12 +411,21 @@ pub struct Uniform {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Trace {
-    /// The file, relative to the directory that the run is started in; gzip and zstd are unpacked on the way.
-    pub path: Option<String>,
-    /// Its format (or `format:event`); recognised by its first records unless given.
+    /// The file, or a list of files that are merged by their times; relative to the directory that the run is started in.
+    /// gzip and zstd are unpacked on the way.
+    pub path: Option<Paths>,
+    /// Their format (or `format:event`); recognised by the first records of each unless given.
     pub format: Option<String>,
     /// Keep only the requests to these devices of the trace.
     pub devices: Option<Vec<u64>>,
+    /// Of several files: equal device numbers are the same device. Else each file has devices of its own.
+    pub share_devices: Option<bool>,
+    /// The first record of each file is at time 0. Else their times are compared as they are.
+    pub align_starts: Option<bool>,
+    /// Leave out (and count) what comes earlier than so many seconds after the first record.
+    pub from_s: Option<f64>,
+    /// Leave out (and count) what comes as many seconds or more after the first record.
+    pub until_s: Option<f64>,
     /// Addresses beyond the drive are taken modulo its size (counted).
     pub fold: Option<bool>,
     /// Requests beyond the drive are cut at its end or left out (counted).
@@ -425,10 +434,44 @@ pub struct Trace {
     pub skip_bad: Option<bool>,
     /// Times are divided by this: 2 replays twice as fast.
     pub speed: Option<f64>,
+    /// Addresses on each device are multiplied by this, in steps of 1 MiB so that what is sequential stays so; sizes stay.
+    pub space_scale: Option<f64>,
     /// Ignore the times and issue each request as soon as the device has a free slot.
     pub closed_loop: Option<bool>,
     /// Stop after so many requests.
     pub max_requests: Option<u64>,
+}
+
+/// One file name or a list of them.
+#[derive(Clone, Debug, Default)]
+pub struct Paths(pub Vec<String>);
+
+impl<'de> Deserialize<'de> for Paths {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(PathsVisitor)
+    }
+}
+
+struct PathsVisitor;
+
+impl<'de> Visitor<'de> for PathsVisitor {
+    type Value = Paths;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a file name or a list of file names")
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<Paths, E> {
+        Ok(Paths(vec![name.to_string()]))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Paths, A::Error> {
+        let mut names = Vec::new();
+        while let Some(name) = list.next_element()? {
+            names.push(name);
+        }
+        Ok(Paths(names))
+    }
 }
 
 /// `[run]`

@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::config;
 use crate::error::Error;
 use crate::host::Request;
+use crate::sim::Progress;
 use crate::units::Nanos;
 
 pub mod synthetic;
@@ -91,8 +92,19 @@ pub const NAMES: &[(&str, &str)] = &[("uniform", synthetic::DOC), ("trace", trac
 
 /// Opens the workload that a configuration names, for a drive of so many bytes. Synthetic workloads draw from `seed`.
 pub fn open(cfg: &config::Workload, drive_bytes: u64, seed: u64) -> Result<Box<dyn Workload>, Error> {
+    open_watched(cfg, drive_bytes, seed, &mut |_| true)
+}
+
+/// As [`open`]; where that takes long (a trace is read to its end before it is replayed) `progress` is told how far it is,
+/// and ends it by answering `false`.
+pub fn open_watched(
+    cfg: &config::Workload,
+    drive_bytes: u64,
+    seed: u64,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Box<dyn Workload>, Error> {
     match cfg {
         config::Workload::Uniform(cfg) => Ok(Box::new(synthetic::Uniform::new(cfg, seed))),
-        config::Workload::Trace(cfg) => Ok(Box::new(trace::TraceWorkload::open(cfg, drive_bytes)?)),
+        config::Workload::Trace(cfg) => Ok(Box::new(trace::TraceWorkload::open_watched(cfg, drive_bytes, progress)?)),
     }
 }

@@ -1,11 +1,13 @@
 //! Workloads: what is asked for must be possible on the drive, and be determined.
 
+use std::path::PathBuf;
+
 use super::super::check::{Checker, Field, field};
 use super::super::raw;
 use super::super::{Arrivals, Beyond, Trace, Uniform, Workload};
 use super::{COUNT_MAX, NS_MAX, QUEUE_DEPTH_MAX};
 use crate::error::Fault;
-use crate::units::SECTOR_BYTES;
+use crate::units::{Nanos, SECTOR_BYTES};
 use crate::workload::trace::find;
 
 /// What a workload must keep within.
@@ -111,21 +113,54 @@ fn arrivals_fault(c: &Checker, table: &str, raw: &raw::Uniform) -> Fault {
 }
 
 pub(super) fn trace(c: &mut Checker, table: &str, raw: &raw::Trace) -> Trace {
-    let path = raw.path.clone().unwrap_or_default();
-    if path.is_empty() {
-        let fault = c.fault(&format!("{table}.path"), "missing").found("nothing").expected("the trace's file name");
-        c.push(fault);
-    }
+    let from_s = c.number(field!(table, raw.from_s), 0.0, 0.0..=TIME_S_MAX);
+    let until_s = c.optional(field!(table, raw.until_s), 0.0..=TIME_S_MAX);
+    check_window(c, table, from_s, until_s);
     Trace {
-        path: path.into(),
+        paths: paths(c, table, raw),
         format: format(c, table, raw.format.clone()),
         devices: raw.devices.clone().unwrap_or_default(),
+        share_devices: raw.share_devices.unwrap_or(false),
+        align_starts: raw.align_starts.unwrap_or(false),
+        from_ns: nanoseconds(from_s),
+        until_ns: until_s.map(nanoseconds),
         beyond: beyond(c, table, raw),
         skip_bad: raw.skip_bad.unwrap_or(false),
         speed: c.number(field!(table, raw.speed), 1.0, 1e-6..=1e6),
+        space_scale: c.number(field!(table, raw.space_scale), 1.0, 1e-6..=1e3),
         closed_loop: raw.closed_loop.unwrap_or(false),
         max_requests: c.optional(field!(table, raw.max_requests), 1..=COUNT_MAX),
     }
+}
+
+/// Seconds that fit into nanoseconds of 64 bits.
+const TIME_S_MAX: f64 = 1e10;
+
+fn nanoseconds(seconds: f64) -> Nanos {
+    (seconds * 1e9).round() as Nanos
+}
+
+/// More files than this would need more file descriptors than a process usually has.
+const FILES_MAX: usize = 512;
+
+fn paths(c: &mut Checker, table: &str, raw: &raw::Trace) -> Vec<PathBuf> {
+    let names = raw.path.as_ref().map_or(&[][..], |paths| &paths.0);
+    let key = format!("{table}.path");
+    if names.is_empty() || names.iter().any(String::is_empty) {
+        let fault = c.fault(&key, "missing").found("nothing").expected("the trace's file name, or several in a list");
+        c.push(fault);
+    } else if names.len() > FILES_MAX {
+        let fault = c.fault(&key, "too many files").found(names.len()).expected(format!("at most {FILES_MAX}"));
+        c.push(fault);
+    }
+    names.iter().map(PathBuf::from).collect()
+}
+
+fn check_window(c: &mut Checker, table: &str, from_s: f64, until_s: Option<f64>) {
+    let Some(until_s) = until_s.filter(|&until_s| until_s <= from_s && c.clean(table)) else { return };
+    let keys = [format!("{table}.until_s"), format!("{table}.from_s")];
+    let fault = c.fault(c.culprit(&keys.each_ref().map(String::as_str)), "the window of time is empty");
+    c.push(fault.found(format!("from_s = {from_s:?}, until_s = {until_s:?}")).expected("from_s < until_s"));
 }
 
 /// A format that is registered, by its name or an alias, with an event of its own if it has several.

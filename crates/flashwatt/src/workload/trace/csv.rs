@@ -1,5 +1,7 @@
 //! Plain CSV, the format to convert to when a trace comes in none of the others.
 
+use std::io::{self, Write};
+
 use super::text::{
     Bad, Columns, Commas, Entry, Headed, LineFormat, NS_PER_US, Operations, Text, bytes_range, looks_like, operation,
 };
@@ -11,13 +13,34 @@ pub const FORMAT: Format = Format {
     name: "csv",
     aliases: &[],
     doc: "plain CSV, with or without a line of column names",
-    columns: "time (µs, may have a fraction), device, operation (R, W, T = trim, F = flush), offset (B), bytes",
+    columns: "time (µs, may have a fraction), device, operation (R, W, T = trim, F = flush), offset (B), bytes [, FUA (0 or 1)]",
     events: &[],
     tried: true,
     example: b"time_us,device,op,offset,bytes\n0.000,0,W,155429888,4096\n52429.125,0,R,28465152,4096\n91750,1,F,0,0\n",
-    detect: |sample| looks_like(Headed::<Csv>::default(), sample),
+    detect,
     decode: |input, _| Text::boxed(input, Headed::<Csv>::default()),
 };
+
+/// The line of column names that is written.
+pub const HEADER: &str = "time_us,device,op,offset,bytes,fua";
+
+/// Recognition, for formats with columns of the same kinds.
+pub fn detect(sample: &[u8]) -> bool {
+    looks_like(Headed::<Csv>::default(), sample)
+}
+
+/// Writes a record as a line of this format: nothing is lost.
+pub fn write(record: &Record, to: &mut impl Write) -> io::Result<()> {
+    let Record { time_ns, device, offset_bytes, bytes, kind, fua } = *record;
+    let letter = match kind {
+        RequestKind::Read => 'R',
+        RequestKind::Write => 'W',
+        RequestKind::Trim => 'T',
+        RequestKind::Flush => 'F',
+    };
+    let (us, ns) = (time_ns / NS_PER_US, time_ns % NS_PER_US);
+    writeln!(to, "{us}.{ns:03},{device},{letter},{offset_bytes},{bytes},{}", u8::from(fua))
+}
 
 const LETTERS: &Operations = &[
     (b"R", RequestKind::Read),
@@ -42,11 +65,24 @@ impl LineFormat for Csv {
         let kind = operation(columns.field("operation")?, LETTERS, "R, W, T or F")?;
         let offset = columns.number("offset")?;
         let size = columns.number("bytes")?;
+        let fua = match columns.next() {
+            Some(field) => flag(field)?,
+            None => false,
+        };
         columns.end()?;
         if kind == RequestKind::Flush {
             return Ok(Entry::Request(Record::flush(time_ns, device)));
         }
         let (offset_bytes, bytes) = bytes_range(("offset", offset), ("bytes", size))?;
-        believed(Record { time_ns, device, offset_bytes, bytes, kind, fua: false }, "bytes")
+        believed(Record { time_ns, device, offset_bytes, bytes, kind, fua }, "bytes")
+    }
+}
+
+/// The FUA column.
+pub fn flag(field: &[u8]) -> Result<bool, Box<Bad>> {
+    match field {
+        b"0" => Ok(false),
+        b"1" => Ok(true),
+        other => Err(Bad::field("FUA", "neither 0 nor 1", other, "0 or 1")),
     }
 }

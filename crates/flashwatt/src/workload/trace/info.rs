@@ -1,26 +1,28 @@
 //! Statistics of a trace as it is: nothing folded, nothing laid out.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use serde::Serialize;
 
-use super::Record;
-use super::input::{base_name, sha256};
-use super::layout::Layout;
-use super::reader::Reader;
-use super::replay::no_request;
+use super::input::sha256;
+use super::layout::{Extent, Layout};
+use super::meter::Meter;
+use super::replay::{names, no_request};
+use super::traces::Traces;
+use super::{DeviceId, Record};
+use crate::config;
 use crate::error::Error;
 use crate::host::RequestKind;
+use crate::sim::Progress;
 
 /// What `trace info` tells.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TraceInfo {
-    /// The file's base name.
+    /// The file's base name; of several with ` + ` between them.
     pub file: String,
-    /// SHA-256 of the file as it lies on the disk.
+    /// SHA-256 of the file as it lies on the disk; of several, one after another.
     pub sha256: String,
-    /// The format that it was read as.
+    /// The format that it was read as; of several files, where they differ, with ` + ` between them.
     pub format: String,
     /// Requests of every kind.
     pub requests: u64,
@@ -32,7 +34,11 @@ pub struct TraceInfo {
     pub trims: u64,
     /// See `reads`.
     pub flushes: u64,
+    /// The first request's time, as the trace has it.
+    pub start_ns: u64,
     /// From the first request's time to the latest one's.
+    pub duration_ns: u64,
+    /// The same in seconds.
     pub duration_s: f64,
     /// Share of reads in reads and writes, by count.
     pub read_percent: Option<f64>,
@@ -56,6 +62,8 @@ pub struct TraceInfo {
     pub devices: Vec<DeviceInfo>,
     /// Damaged records left out.
     pub bad_records: u64,
+    /// Lines, records and events that are no requests.
+    pub other_records: u64,
     /// What was left out or passed over, in words.
     pub warnings: Vec<String>,
 }
@@ -63,6 +71,8 @@ pub struct TraceInfo {
 /// One device of a trace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DeviceInfo {
+    /// The file that it is a device of, counted from 0.
+    pub trace: u32,
     /// Its number in the trace.
     pub device: u64,
     /// Requests to it.
@@ -71,16 +81,29 @@ pub struct DeviceInfo {
     pub end_bytes: u64,
 }
 
-/// Reads a whole trace for its statistics. The format is recognised unless given; damaged records are an error unless
-/// they are to be skipped.
-pub fn info(path: &Path, format: Option<&str>, skip_bad: bool) -> Result<TraceInfo, Error> {
-    let mut reader = Reader::new(path, format, skip_bad)?;
+/// Reads whole traces for their statistics; what the configuration leaves out, scales or merges is done before. `progress`
+/// is told how far it is, and ends it by answering `false`. Memory grows with the pages that are touched, not with the
+/// trace's length.
+pub fn info(cfg: &config::Trace, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<TraceInfo, Error> {
+    survey(cfg, progress).map(|(info, _)| info)
+}
+
+/// The same, and where the devices lie.
+pub(super) fn survey(
+    cfg: &config::Trace,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<(TraceInfo, Layout), Error> {
+    let mut meter = Meter::new(progress);
+    // Opened first: that refuses what is no file.
+    let mut traces = Traces::open(cfg)?;
+    let sha256 = sha256(&cfg.paths, &mut || meter.look(None))?;
     let mut sums = Sums::default();
-    let layout = Layout::of_each(&mut reader, |record| sums.add(record))?;
+    let layout = Layout::of(&mut traces, &mut meter, |record, id| sums.add(record, id))?;
     if layout.requests() == 0 {
-        return Err(no_request(&reader));
+        return Err(no_request(&traces));
     }
-    Ok(sums.info(path, sha256(path)?, &layout, &reader))
+    let info = sums.info(names(cfg), sha256, &layout, &traces);
+    Ok((info, layout))
 }
 
 /// Sums over the records of a trace.
@@ -95,7 +118,7 @@ struct Sums {
     sequential: u64,
     sequential_blind: u64,
     /// Where the last request to each device ended, and the last of all.
-    ends: BTreeMap<u64, u64>,
+    ends: BTreeMap<DeviceId, u64>,
     end: Option<u64>,
 }
 
@@ -107,12 +130,12 @@ struct Sum {
 }
 
 impl Sums {
-    fn add(&mut self, record: &Record) {
+    fn add(&mut self, record: &Record, id: DeviceId) {
         self.first_ns.get_or_insert(record.time_ns);
         self.latest_ns = self.latest_ns.max(record.time_ns);
         match record.kind {
-            RequestKind::Read => self.reads.add(record),
-            RequestKind::Write => self.writes.add(record),
+            RequestKind::Read => self.reads.add(record, id),
+            RequestKind::Write => self.writes.add(record, id),
             RequestKind::Trim => {
                 self.trims.count += 1;
                 self.trims.bytes += record.bytes;
@@ -123,24 +146,28 @@ impl Sums {
             }
         }
         let end = record.offset_bytes + record.bytes;
-        self.sequential += u64::from(self.ends.insert(record.device, end) == Some(record.offset_bytes));
+        self.sequential += u64::from(self.ends.insert(id, end) == Some(record.offset_bytes));
         self.sequential_blind += u64::from(self.end.replace(end) == Some(record.offset_bytes));
     }
 
-    fn info(&self, path: &Path, sha256: String, layout: &Layout, reader: &Reader) -> TraceInfo {
+    fn info(&self, file: String, sha256: String, layout: &Layout, traces: &Traces) -> TraceInfo {
         let (reads, writes) = (&self.reads, &self.writes);
         let moving = reads.count + writes.count + self.trims.count;
-        let duration_ns = self.latest_ns - self.first_ns.unwrap_or(self.latest_ns);
+        let start_ns = self.first_ns.unwrap_or(self.latest_ns);
+        let mut formats: Vec<_> = traces.formats().map(|format| format.name).collect();
+        formats.dedup();
         TraceInfo {
-            file: base_name(path),
+            file,
             sha256,
-            format: reader.format().name.to_string(),
+            format: formats.join(" + "),
             requests: layout.requests(),
             reads: reads.count,
             writes: writes.count,
             trims: self.trims.count,
             flushes: self.flushes,
-            duration_s: duration_ns as f64 / 1e9,
+            start_ns,
+            duration_ns: self.latest_ns - start_ns,
+            duration_s: (self.latest_ns - start_ns) as f64 / 1e9,
             read_percent: percent(reads.count, reads.count + writes.count),
             read_bytes_percent: percent(reads.bytes, reads.bytes + writes.bytes),
             sequential_percent: percent(self.sequential, moving),
@@ -150,22 +177,26 @@ impl Sums {
             footprint_read_mib: reads.pages.mib(),
             footprint_written_mib: writes.pages.mib(),
             span_bytes: layout.span(),
-            devices: layout
-                .extents()
-                .iter()
-                .map(|e| DeviceInfo { device: e.device, requests: e.requests, end_bytes: e.end })
-                .collect(),
-            bad_records: reader.bad_records(),
-            warnings: reader.warnings(),
+            devices: layout.extents().iter().map(DeviceInfo::of).collect(),
+            bad_records: traces.bad_records(),
+            other_records: traces.other_records(),
+            warnings: traces.warnings(),
         }
     }
 }
 
+impl DeviceInfo {
+    fn of(extent: &Extent) -> Self {
+        let DeviceId { trace, device } = extent.id;
+        DeviceInfo { trace, device, requests: extent.requests, end_bytes: extent.end }
+    }
+}
+
 impl Sum {
-    fn add(&mut self, record: &Record) {
+    fn add(&mut self, record: &Record, id: DeviceId) {
         self.count += 1;
         self.bytes += record.bytes;
-        self.pages.add(record);
+        self.pages.add(record, id);
     }
 
     fn mean_kib(&self) -> Option<f64> {
@@ -177,23 +208,24 @@ fn percent(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| 100.0 * part as f64 / whole as f64)
 }
 
-const PAGE_BYTES: u64 = 4096;
+/// What footprints and reuse are counted in.
+pub(super) const PAGE_BYTES: u64 = 4096;
 
 /// A set of 4-KiB pages: 64 of them to a map entry.
 #[derive(Default)]
 struct Pages {
-    chunks: BTreeMap<(u64, u64), u64>,
+    chunks: BTreeMap<(DeviceId, u64), u64>,
     count: u64,
 }
 
 impl Pages {
-    fn add(&mut self, record: &Record) {
+    fn add(&mut self, record: &Record, id: DeviceId) {
         let mut page = record.offset_bytes / PAGE_BYTES;
         let end = (record.offset_bytes + record.bytes).div_ceil(PAGE_BYTES);
         while page < end {
             let chunk_end = end.min((page / 64 + 1) * 64);
             let mask = u64::MAX >> (64 - (chunk_end - page)) << (page % 64);
-            let bits = self.chunks.entry((record.device, page / 64)).or_default();
+            let bits = self.chunks.entry((id, page / 64)).or_default();
             self.count += u64::from((mask & !*bits).count_ones());
             *bits |= mask;
             page = chunk_end;
@@ -212,11 +244,15 @@ mod tests {
     #[test]
     fn pages_count_once() {
         let mut pages = Pages::default();
+        let mut add = |device, offset_bytes, bytes| {
+            let record = Record { time_ns: 0, device, offset_bytes, bytes, kind: RequestKind::Read, fua: false };
+            pages.add(&record, DeviceId { trace: 0, device });
+            pages.count
+        };
         for (offset_bytes, bytes) in [(0, 1), (4095, 2), (63 * 4096, 2 * 4096), (0, 128 * 4096)] {
-            pages.add(&Record { time_ns: 0, device: 0, offset_bytes, bytes, kind: RequestKind::Read, fua: false });
+            add(0, offset_bytes, bytes);
         }
-        assert_eq!(pages.count, 128);
-        pages.add(&Record { time_ns: 0, device: 1, offset_bytes: 0, bytes: 1, kind: RequestKind::Read, fua: false });
-        assert_eq!(pages.count, 129);
+        assert_eq!(add(0, 0, 1), 128);
+        assert_eq!(add(1, 0, 1), 129);
     }
 }

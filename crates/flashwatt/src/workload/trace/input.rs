@@ -2,10 +2,13 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use sha2::{Digest, Sha256};
 
+use super::pack::Packing;
 use crate::error::{Error, Fault, Place};
 
 /// Bytes that are asked of the file, and held unpacked, at a time.
@@ -15,32 +18,6 @@ const LINE_BYTES_MAX: usize = 1 << 20;
 
 /// What some editors put before UTF-8 text.
 pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-
-/// How the file is packed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Packing {
-    Plain,
-    Gzip,
-    Zstd,
-}
-
-impl Packing {
-    fn of(head: &[u8]) -> Self {
-        match head {
-            [0x1f, 0x8b, ..] => Packing::Gzip,
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Packing::Zstd,
-            _ => Packing::Plain,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Packing::Plain => "plain",
-            Packing::Gzip => "gzip",
-            Packing::Zstd => "zstd",
-        }
-    }
-}
 
 /// The unpacked bytes of a trace, line by line or in records of fixed size. Needs the same memory for any length.
 pub struct Input {
@@ -54,6 +31,36 @@ pub struct Input {
     end: usize,
     lines: u64,
     ended: bool,
+    gauge: Gauge,
+}
+
+/// How much of a file has been read, packed as it is.
+#[derive(Clone, Default)]
+pub struct Gauge {
+    read: Arc<AtomicU64>,
+    /// The file's length; 0 if that is not known.
+    whole: u64,
+}
+
+impl Gauge {
+    /// Bytes read, and bytes in all.
+    pub fn bytes(&self) -> (u64, u64) {
+        (self.read.load(Relaxed), self.whole)
+    }
+}
+
+/// Counts what is read through it.
+struct Gauged {
+    source: Box<dyn Read + Send>,
+    read: Arc<AtomicU64>,
+}
+
+impl Read for Gauged {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let got = self.source.read(to)?;
+        self.read.fetch_add(got as u64, Relaxed);
+        Ok(got)
+    }
 }
 
 /// What [`Input::line`] came to.
@@ -82,20 +89,27 @@ impl Input {
         }
         let mut input = Input::new(Box::new(file), &base_name(path)).map_err(io_error)?;
         input.path = path.display().to_string();
+        input.gauge.whole = metadata.len();
         Ok(input)
     }
 
     /// Reads from anywhere; `name` is what errors call it.
     pub fn new(source: Box<dyn Read + Send>, name: &str) -> io::Result<Self> {
-        let (packing, source) = unpacked(source)?;
+        let gauge = Gauge::default();
+        let (packing, source) = unpacked(Box::new(Gauged { source, read: Arc::clone(&gauge.read) }))?;
         let (path, name) = (name.to_string(), name.to_string());
         let buffer = vec![0; BUFFER_BYTES];
-        Ok(Input { source, packing, path, name, buffer, start: 0, end: 0, lines: 0, ended: false })
+        Ok(Input { source, packing, path, name, buffer, start: 0, end: 0, lines: 0, ended: false, gauge })
     }
 
     /// The file's base name.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Shows how far the file has been read, also when the input has been given away.
+    pub(super) fn gauge(&self) -> Gauge {
+        self.gauge.clone()
     }
 
     /// Lines given away so far: the number of the line that was read last.
@@ -124,6 +138,11 @@ impl Input {
         let start = self.start;
         self.start = self.end.min(start + bytes);
         Ok(&self.buffer[start..self.start])
+    }
+
+    /// Passes over `bytes` bytes that [`Self::peek`] has shown.
+    pub(super) fn skip(&mut self, bytes: usize) {
+        self.start = self.end.min(self.start + bytes);
     }
 
     /// Goes to the next place where `magic` stands, or to the end.
@@ -238,7 +257,7 @@ impl Input {
 
 fn unpacked(source: Box<dyn Read + Send>) -> io::Result<(Packing, Box<dyn Read + Send>)> {
     let mut raw = BufReader::with_capacity(BUFFER_BYTES, source);
-    let packing = Packing::of(raw.fill_buf()?);
+    let packing = Packing::of_head(raw.fill_buf()?);
     Ok((
         packing,
         match packing {
@@ -263,11 +282,23 @@ pub fn base_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// SHA-256 of the file as it lies on the disk (packed, if it is), in lower-case hex.
-pub fn sha256(path: &Path) -> Result<String, Error> {
-    let io_error = |source| Error::Io { path: path.display().to_string(), source };
-    let mut file = File::open(path).map_err(io_error)?;
+/// SHA-256, in lower-case hex, of the files as they lie on the disk (packed, if they are), one after another. `tick` is
+/// asked now and then; its error ends it.
+pub fn sha256(paths: &[PathBuf], tick: &mut dyn FnMut() -> Result<(), Error>) -> Result<String, Error> {
     let mut hash = Sha256::new();
-    io::copy(&mut file, &mut hash).map_err(io_error)?;
+    let mut buffer = vec![0; BUFFER_BYTES];
+    for path in paths {
+        let io_error = |source| Error::Io { path: path.display().to_string(), source };
+        let mut file = File::open(path).map_err(io_error)?;
+        loop {
+            match file.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(got) => hash.update(&buffer[..got]),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(io_error(e)),
+            }
+            tick()?;
+        }
+    }
     Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -1,32 +1,34 @@
 //! Where a trace's devices lie on the drive: one after another, each as long as its furthest request needs.
 
-use super::reader::Reader;
-use super::{Record, trace_error};
-use crate::error::{Error, Fault};
+use super::meter::Meter;
+use super::reader::Step;
+use super::traces::{Position, Traces};
+use super::{DeviceId, Record, trace_error};
+use crate::error::{Error, Fault, Place};
 use crate::host::RequestKind;
 use crate::units::SECTOR_BYTES;
 
 /// A device's share of the drive is a multiple of this, so that alignment within a device is alignment on the drive.
 const EXTENT_BYTES: u64 = 1 << 20;
 /// A trace of more devices than this is a damaged one.
-const DEVICES_MAX: usize = 1 << 16;
+pub const DEVICES_MAX: usize = 1 << 16;
 
 /// One device of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// The trace's number for it.
-    pub device: u64,
+    /// Whose it is.
+    pub id: DeviceId,
     /// Its first byte on the drive.
     pub base: u64,
     /// The end of its furthest request, in its own addresses.
     pub end: u64,
-    /// Where in the trace that request stands.
-    pub furthest: u64,
+    /// Where that request stands.
+    pub furthest: Position,
     /// Requests to it.
     pub requests: u64,
 }
 
-/// The devices of a trace, by number, as they lie on the drive.
+/// The devices of the traces, by trace and number, as they lie on the drive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     extents: Vec<Extent>,
@@ -35,33 +37,45 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Reads a trace to its end and lays out the devices that it met, by ascending number.
-    pub fn of(reader: &mut Reader) -> Result<Self, Error> {
-        Layout::of_each(reader, |_| {})
-    }
-
-    /// The same; `each` sees every record on the way.
-    pub fn of_each(reader: &mut Reader, mut each: impl FnMut(&Record)) -> Result<Self, Error> {
+    /// Reads traces to their end and lays out the devices that it met: trace by trace, by ascending number. `each` sees
+    /// every record on the way.
+    pub fn of(
+        traces: &mut Traces,
+        meter: &mut Meter<'_>,
+        mut each: impl FnMut(&Record, DeviceId),
+    ) -> Result<Self, Error> {
         let mut layout = Layout::default();
-        while let Some(record) = reader.next()? {
-            each(&record);
-            if !layout.add(&record, reader.position()) {
-                let fault =
-                    Fault::at(reader.place("device"), "too many devices in one trace").expected("at most 65536");
-                return Err(trace_error(fault));
+        loop {
+            match traces.step()? {
+                Step::Record(record) => {
+                    let id = traces.device(&record);
+                    each(&record, id);
+                    if !layout.add(&record, id, traces.position()) {
+                        return Err(too_many(traces.place("device")));
+                    }
+                    meter.record(traces)?;
+                }
+                Step::LeftOut => meter.record(traces)?,
+                Step::Pause => meter.look(None)?,
+                Step::End => break,
             }
         }
-        reader.check_devices(|device| layout.find(device).is_some())?;
-        if !layout.place() {
-            let fault = Fault::at(reader.file(), "the devices do not fit into 64-bit addresses one after another");
-            return Err(trace_error(fault.help("choose some with --devices")));
-        }
+        layout.finish(traces)?;
         Ok(layout)
     }
 
+    fn finish(&mut self, traces: &Traces) -> Result<(), Error> {
+        traces.check_devices(|device| self.extents.iter().any(|extent| extent.id.device == device))?;
+        if !self.place() {
+            let fault = Fault::at(traces.file(), "the devices do not fit into 64-bit addresses one after another");
+            return Err(trace_error(fault.help("choose some with --devices")));
+        }
+        Ok(())
+    }
+
     /// Takes note of a record; false if there are too many devices.
-    pub fn add(&mut self, record: &Record, position: u64) -> bool {
-        let Some(extent) = self.extent(record.device) else {
+    pub fn add(&mut self, record: &Record, id: DeviceId, at: Position) -> bool {
+        let Some(extent) = self.extent(id) else {
             return false;
         };
         extent.requests += 1;
@@ -71,18 +85,19 @@ impl Layout {
         let (_, end) = sectors(record);
         if end > extent.end {
             extent.end = end;
-            extent.furthest = position;
+            extent.furthest = at;
         }
         true
     }
 
-    fn extent(&mut self, device: u64) -> Option<&mut Extent> {
-        if self.extents.get(self.last).is_none_or(|extent| extent.device != device) {
-            self.last = match self.extents.binary_search_by_key(&device, |extent| extent.device) {
+    fn extent(&mut self, id: DeviceId) -> Option<&mut Extent> {
+        if self.extents.get(self.last).is_none_or(|extent| extent.id != id) {
+            self.last = match self.extents.binary_search_by_key(&id, |extent| extent.id) {
                 Ok(index) => index,
                 Err(_) if self.extents.len() == DEVICES_MAX => return None,
                 Err(index) => {
-                    self.extents.insert(index, Extent { device, base: 0, end: 0, furthest: 0, requests: 0 });
+                    let furthest = Position::default();
+                    self.extents.insert(index, Extent { id, base: 0, end: 0, furthest, requests: 0 });
                     index
                 }
             };
@@ -104,20 +119,16 @@ impl Layout {
         true
     }
 
-    fn find(&self, device: u64) -> Option<usize> {
-        self.extents.binary_search_by_key(&device, |extent| extent.device).ok()
-    }
-
     /// Where a device begins on the drive.
     #[inline]
-    pub fn base(&mut self, device: u64) -> Option<u64> {
-        if self.extents.get(self.last).is_none_or(|extent| extent.device != device) {
-            self.last = self.find(device)?;
+    pub fn base(&mut self, id: DeviceId) -> Option<u64> {
+        if self.extents.get(self.last).is_none_or(|extent| extent.id != id) {
+            self.last = self.extents.binary_search_by_key(&id, |extent| extent.id).ok()?;
         }
         self.extents.get(self.last).map(|extent| extent.base)
     }
 
-    /// The devices, by ascending number.
+    /// The devices, trace by trace, by ascending number.
     pub fn extents(&self) -> &[Extent] {
         &self.extents
     }
@@ -131,6 +142,10 @@ impl Layout {
     pub fn span(&self) -> u64 {
         self.extents.iter().map(|extent| extent.base + extent.end).max().unwrap_or(0)
     }
+}
+
+fn too_many(place: Place) -> Error {
+    trace_error(Fault::at(place, "too many devices in one trace").expected("at most 65536"))
 }
 
 /// A record's range widened to whole sectors: first byte and end.
@@ -149,17 +164,22 @@ mod tests {
         Record { time_ns: 0, device, offset_bytes, bytes, kind: RequestKind::Read, fua: false }
     }
 
+    fn id(device: u64) -> DeviceId {
+        DeviceId { trace: 0, device }
+    }
+
     #[test]
     fn devices_lie_one_after_another_by_number() {
         let mut layout = Layout::default();
         for (position, r) in [record(7, 4096, 512), record(2, 1 << 20, 1), record(7, 0, 512)].iter().enumerate() {
-            assert!(layout.add(r, position as u64 + 1));
+            let at = Position { trace: 0, number: position as u64 + 1 };
+            assert!(layout.add(r, id(r.device), at));
         }
         assert!(layout.place());
         let placed: Vec<_> =
-            layout.extents().iter().map(|e| (e.device, e.base, e.end, e.furthest, e.requests)).collect();
+            layout.extents().iter().map(|e| (e.id.device, e.base, e.end, e.furthest.number, e.requests)).collect();
         assert_eq!(placed, [(2, 0, (1 << 20) + 512, 2, 1), (7, 2 << 20, 4608, 1, 2)]);
-        assert_eq!((layout.base(7), layout.base(3)), (Some(2 << 20), None));
+        assert_eq!((layout.base(id(7)), layout.base(id(3))), (Some(2 << 20), None));
         assert_eq!((layout.requests(), layout.span()), (3, (2 << 20) + 4608));
     }
 

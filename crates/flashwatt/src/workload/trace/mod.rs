@@ -1,7 +1,9 @@
 //! Recorded traces: one file per format, read as a stream, replayed as a [`Workload`](super::Workload).
 //!
 //! ```text
-//! file -> Input (plain, gzip, zstd) -> Decode (one per format) -> Reader (skip, filter, count) -> Replay -> requests
+//! file -> Input (plain, gzip, zstd) -> Decode (one per format) -> Reader (skip, filter, count) --.
+//! file -> ...                                                                                  --+-> Traces (merge, window, scale)
+//!                                          replay (TraceWorkload) | info | profile | convert  <-'
 //! ```
 //!
 //! What every format has in common:
@@ -18,8 +20,10 @@ use crate::error::{Error, Fault, Place, nearest};
 use crate::host::RequestKind;
 
 mod alibaba;
+mod binary;
 mod blkparse;
 mod blktrace;
+mod convert;
 mod csv;
 mod diskmon;
 mod disksim;
@@ -30,11 +34,16 @@ mod info;
 mod input;
 mod layout;
 mod linux;
+mod meter;
 mod msr;
 mod nbd;
+mod pack;
+mod profile;
 mod reader;
 mod records;
 mod replay;
+mod reuse;
+mod shape;
 mod spc;
 mod ssdsim;
 mod systor17;
@@ -43,12 +52,17 @@ mod tencent;
 mod tests;
 mod text;
 mod tracefs;
+mod traces;
 mod vscsi;
 mod zstd;
 
+pub use binary::Writer as BinaryWriter;
+pub use convert::{Converted, Renumbered, TARGETS, Target, convert};
 pub use info::{DeviceInfo, TraceInfo, info};
 pub use input::Input;
+pub use profile::{OverTime, Places, Profile, Reused, Size, profile};
 pub use replay::TraceWorkload;
+pub use reuse::Curve;
 pub use text::Bad;
 
 /// What lists say about replaying a trace.
@@ -73,6 +87,7 @@ pub const FORMATS: &[Format] = &[
     alibaba::FORMAT,
     tencent::FORMAT,
     systor17::FORMAT,
+    binary::FORMAT,
 ];
 
 /// One record of a trace, in the units of the simulator.
@@ -97,6 +112,15 @@ impl Record {
     pub fn flush(time_ns: u64, device: u64) -> Self {
         Record { time_ns, device, offset_bytes: 0, bytes: 0, kind: RequestKind::Flush, fua: false }
     }
+}
+
+/// A device of one of the traces that are read together: ordered by trace, then by number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct DeviceId {
+    /// The trace, counted from 0.
+    pub trace: u32,
+    /// The trace's number for it.
+    pub device: u64,
 }
 
 /// A trace format: its registry line.
@@ -126,13 +150,15 @@ pub struct Format {
 pub enum Halt {
     /// This record is wrong; the next may be right.
     Bad(Box<Bad>),
+    /// Nothing is wrong, but much was passed over: ask again.
+    Pause,
     /// It cannot go on.
     Stop(Error),
 }
 
 /// Takes records from an [`Input`].
 pub trait Decode: Send {
-    /// The next record; `None` at the end. After [`Halt::Bad`] it can be called again.
+    /// The next record; `None` at the end. After [`Halt::Bad`] and [`Halt::Pause`] it can be called again.
     fn next(&mut self) -> Result<Option<Record>, Halt>;
 
     /// The number of the line (of a binary format: the record) that was read last, from 1.

@@ -3,6 +3,7 @@
 //! `Z` (write zeroes) is taken as a trim: like one it leaves the range reading as zeroes without moving data, and a drive
 //! that supports either does both in its map. `X` (disconnect) is no request.
 
+use super::csv::flag;
 use super::text::{
     Bad, Columns, Commas, Entry, Headed, LineFormat, Operations, Text, bytes_range, looks_like, operation,
 };
@@ -43,11 +44,7 @@ impl LineFormat for Nbd {
         let letter = columns.field("operation")?;
         let offset = columns.number("offset")?;
         let size = columns.number("bytes")?;
-        let fua = match columns.field("FUA")? {
-            b"0" => false,
-            b"1" => true,
-            other => return Err(Bad::field("FUA", "neither 0 nor 1", other, "0 or 1")),
-        };
+        let fua = flag(columns.field("FUA")?)?;
         columns.end()?;
         if letter == b"X" {
             return Ok(Entry::Other);

@@ -1,77 +1,81 @@
-//! Records as the user wants them: damaged ones left out, chosen devices, so many and no more.
+//! One trace's records as the user wants them: damaged ones left out, chosen devices.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use super::input::Gauge;
 use super::{Decode, Format, Halt, Input, Record, find, recognise, trace_error};
 use crate::config;
 use crate::error::{Error, Fault, Place};
 
 /// Devices that a message names at most.
-const PASSED_OVER_MAX: usize = 32;
+const DEVICES_NAMED_MAX: usize = 32;
+
+/// What one step of reading came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// A record.
+    Record(Record),
+    /// A record that was left out.
+    LeftOut,
+    /// Much that is no record. Whoever is in charge may look around before the next step.
+    Pause,
+    /// There is no more.
+    End,
+}
 
 /// Reads a trace from its start.
 pub struct Reader {
     decoder: Box<dyn Decode>,
     format: &'static Format,
+    gauge: Gauge,
     skip_bad: bool,
     /// Sorted; empty: all.
     devices: Vec<u64>,
     /// Devices that were met and are not among them, for a message.
-    passed_over: BTreeSet<u64>,
-    left: u64,
+    others: BTreeSet<u64>,
+    /// Records of those.
+    to_others: u64,
     /// Damaged records left out.
     bad: u64,
     first_bad: Option<Fault>,
 }
 
 impl Reader {
-    /// Opens the file that a configuration names.
-    pub fn open(cfg: &config::Trace) -> Result<Self, Error> {
-        let mut reader = Reader::new(&cfg.path, cfg.format.as_deref(), cfg.skip_bad)?;
-        reader.devices.clone_from(&cfg.devices);
-        reader.devices.sort_unstable();
-        reader.left = cfg.max_requests.unwrap_or(u64::MAX);
-        Ok(reader)
-    }
-
-    /// Opens a file; its format is recognised unless given.
-    pub fn new(path: &Path, format: Option<&str>, skip_bad: bool) -> Result<Self, Error> {
-        let given = format.map(find).transpose().map_err(|fault| Error::from(*fault))?;
+    /// Opens one of the files that a configuration names; its format is recognised unless given.
+    pub fn open(path: &Path, cfg: &config::Trace) -> Result<Self, Error> {
+        let given = cfg.format.as_deref().map(find).transpose().map_err(|fault| Error::from(*fault))?;
         let mut input = Input::open(path)?;
         let (format, event) = match given {
             Some(given) => given,
             None => (recognise(&mut input)?, 0),
         };
-        let decoder = (format.decode)(input, event);
+        let mut devices = cfg.devices.clone();
+        devices.sort_unstable();
         Ok(Reader {
-            decoder,
+            gauge: input.gauge(),
+            decoder: (format.decode)(input, event),
             format,
-            skip_bad,
-            devices: Vec::new(),
-            passed_over: BTreeSet::new(),
-            left: u64::MAX,
+            skip_bad: cfg.skip_bad,
+            devices,
+            others: BTreeSet::new(),
+            to_others: 0,
             bad: 0,
             first_bad: None,
         })
     }
 
-    /// The next record.
+    /// The next record, or why there is none yet.
     #[inline]
-    pub fn next(&mut self) -> Result<Option<Record>, Error> {
-        if self.left == 0 {
-            return Ok(None);
-        }
-        loop {
-            match self.decoder.next() {
-                Ok(Some(record)) if self.wants(record.device) => {
-                    self.left -= 1;
-                    return Ok(Some(record));
-                }
-                Ok(Some(record)) => self.pass_over(record.device),
-                Ok(None) => return Ok(None),
-                Err(halt) => self.bad(halt)?,
+    pub fn step(&mut self) -> Result<Step, Error> {
+        match self.decoder.next() {
+            Ok(Some(record)) if self.wants(record.device) => Ok(Step::Record(record)),
+            Ok(Some(record)) => {
+                self.leave_out(record.device);
+                Ok(Step::LeftOut)
             }
+            Ok(None) => Ok(Step::End),
+            Err(halt) => self.halted(halt),
         }
     }
 
@@ -80,34 +84,31 @@ impl Reader {
         self.devices.is_empty() || self.devices.binary_search(&device).is_ok()
     }
 
-    fn pass_over(&mut self, device: u64) {
-        if self.passed_over.len() < PASSED_OVER_MAX {
-            self.passed_over.insert(device);
+    fn leave_out(&mut self, device: u64) {
+        self.to_others += 1;
+        if self.others.len() < DEVICES_NAMED_MAX {
+            self.others.insert(device);
         }
     }
 
     #[cold]
-    fn bad(&mut self, halt: Halt) -> Result<(), Error> {
+    fn halted(&mut self, halt: Halt) -> Result<Step, Error> {
         let bad = match halt {
             Halt::Bad(bad) => bad,
+            Halt::Pause => return Ok(Step::Pause),
             Halt::Stop(error) => return Err(error),
         };
-        let place = self.place(bad.column);
+        let (records, place) = (bad.records.max(1), self.place_at(self.position(), bad.column));
         let fault = bad.into_fault(place);
         if !self.skip_bad {
             return Err(trace_error(fault.help("--skip-bad leaves such records out")));
         }
-        self.bad += 1;
+        self.bad = self.bad.saturating_add(records);
         self.first_bad.get_or_insert(fault);
-        Ok(())
+        Ok(Step::LeftOut)
     }
 
-    /// A place in the record that was read last.
-    pub fn place(&self, column: &str) -> Place {
-        self.place_at(self.position(), column)
-    }
-
-    /// A place in an earlier record.
+    /// A place in a record that was read.
     pub fn place_at(&self, position: u64, column: &str) -> Place {
         self.decoder.place(position, column)
     }
@@ -115,6 +116,11 @@ impl Reader {
     /// See [`Decode::position`].
     pub fn position(&self) -> u64 {
         self.decoder.position()
+    }
+
+    /// How far the file has been read.
+    pub fn gauge(&self) -> &Gauge {
+        &self.gauge
     }
 
     /// The format in use.
@@ -127,35 +133,34 @@ impl Reader {
         self.bad
     }
 
+    /// See [`Decode::others`].
+    pub fn other_records(&self) -> u64 {
+        self.decoder.others()
+    }
+
+    /// Devices that were met and left out, as far as a message names them.
+    pub fn other_devices(&self) -> &BTreeSet<u64> {
+        &self.others
+    }
+
     /// What was left out so far, for the report's warnings.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         if let Some(first) = &self.first_bad {
             warnings.push(format!("{} damaged records left out; the first: {first}", self.bad));
         }
-        if self.decoder.others() > 0 {
-            warnings.push(format!(
-                "{} lines or events of the trace that are no requests passed over",
-                self.decoder.others()
-            ));
+        let others = self.other_records();
+        if others > 0 {
+            warnings.push(format!("{others} lines or events of the trace that are no requests passed over"));
+        }
+        if self.to_others > 0 {
+            warnings.push(format!("{} requests to devices that were not chosen left out", self.to_others));
         }
         warnings
     }
 
-    /// An error unless each device that was asked for is among `found`. Only to be asked at the trace's end.
-    pub fn check_devices(&self, found: impl Fn(u64) -> bool) -> Result<(), Error> {
-        let missing = self.devices.iter().find(|&&device| !found(device));
-        let Some(missing) = missing.filter(|_| self.left > 0) else {
-            return Ok(());
-        };
-        let present = self.devices.iter().filter(|&&device| found(device)).chain(&self.passed_over);
-        let present = present.map(u64::to_string).collect::<Vec<_>>().join(", ");
-        let fault = Fault::at(self.file(), "the trace has no request to a chosen device");
-        Err(trace_error(fault.found(format!("device {missing}")).expected(format!("some of {present}"))))
-    }
-
     /// The file alone, for what concerns no record.
     pub fn file(&self) -> Place {
-        Place { file: self.place("").file, ..Place::default() }
+        Place { file: self.place_at(0, "").file, ..Place::default() }
     }
 }

@@ -1,7 +1,7 @@
 //! What the binary formats share: records of a known size, counted instead of lines.
 
 use super::input::Input;
-use super::text::{Bad, Entry};
+use super::text::{Bad, Entry, PASSED_OVER_MAX};
 use super::{Decode, Halt, Record};
 use crate::error::Place;
 
@@ -40,7 +40,7 @@ impl<F: RecordFormat + Send> Decode for Records<F> {
         if let Some(record) = self.after_flush.take() {
             return Ok(Some(record));
         }
-        loop {
+        for _ in 0..PASSED_OVER_MAX {
             let fixed = self.input.take(self.format.bytes())?;
             if fixed.is_empty() {
                 return Ok(None);
@@ -70,6 +70,7 @@ impl<F: RecordFormat + Send> Decode for Records<F> {
                 Entry::End => return Ok(None),
             }
         }
+        Err(Halt::Pause)
     }
 
     fn position(&self) -> u64 {
@@ -104,6 +105,7 @@ fn cut_short(found: usize, whole: usize) -> Box<Bad> {
         what: "the file ends in the middle of a record",
         found,
         expected: Some("all of it"),
+        records: 1,
     })
 }
 

@@ -2,20 +2,22 @@
 
 use super::input::{base_name, sha256};
 use super::layout::{Layout, sectors};
-use super::reader::Reader;
-use super::{Record, trace_error};
+use super::meter::Meter;
+use super::traces::Traces;
+use super::{DeviceId, Record, trace_error};
 use crate::config::{self, Beyond};
 use crate::error::{Error, Fault, Place};
 use crate::host::{Request, RequestKind};
+use crate::sim::Progress;
 use crate::units::{Nanos, SECTOR_BYTES};
 use crate::workload::{Next, SourceKind, Workload};
 
-/// Replays a trace.
+/// Replays a trace, or several merged.
 ///
-/// The file is read twice: once when it is opened, for the extent of each device, the number of requests and every error
+/// The files are read twice: once when they are opened, for the extent of each device, the number of requests and every error
 /// that the trace holds; then during the run. The first request arrives at time 0.
 pub struct TraceWorkload {
-    reader: Reader,
+    traces: Traces,
     layout: Layout,
     place: Placement,
     clock: Clock,
@@ -30,27 +32,39 @@ pub struct TraceWorkload {
 impl TraceWorkload {
     /// Opens a trace for a drive of so many bytes.
     pub fn open(cfg: &config::Trace, drive_bytes: u64) -> Result<Self, Error> {
+        Self::open_watched(cfg, drive_bytes, &mut |_| true)
+    }
+
+    /// As [`Self::open`]; during the first reading `progress` is told how far it is (in all: an estimate), and ends it by
+    /// answering `false`.
+    pub fn open_watched(
+        cfg: &config::Trace,
+        drive_bytes: u64,
+        progress: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<Self, Error> {
         let drive_bytes = drive_bytes - drive_bytes % SECTOR_BYTES;
         if drive_bytes == 0 {
             return Err(Fault::key("device", "the drive holds no sector").into());
         }
-        let mut reader = Reader::open(cfg)?;
-        let sha256 = sha256(&cfg.path)?;
-        let layout = Layout::of(&mut reader)?;
+        let mut meter = Meter::new(progress);
+        // Opened first: that refuses what is no file.
+        let mut traces = Traces::open(cfg)?;
+        let sha256 = sha256(&cfg.paths, &mut || meter.look(None))?;
+        let layout = Layout::of(&mut traces, &mut meter, |_, _| {})?;
         if layout.requests() == 0 {
-            return Err(no_request(&reader));
+            return Err(no_request(&traces));
         }
         if cfg.beyond == Beyond::Error {
-            check_fits(&layout, drive_bytes, &reader)?;
+            check_fits(&layout, drive_bytes, &traces)?;
         }
         let mut workload = TraceWorkload {
-            reader: Reader::open(cfg)?,
+            traces: Traces::open(cfg)?,
             layout,
             place: Placement { drive_bytes, beyond: cfg.beyond, counts: Counts::default() },
-            clock: Clock { origin: None, latest: 0, speed: cfg.speed, backwards: 0 },
+            clock: Clock { origin: None, latest: 0, backwards: 0 },
             ahead: None,
             closed_loop: cfg.closed_loop,
-            name: base_name(&cfg.path),
+            name: names(cfg),
             sha256,
             issued: 0,
         };
@@ -61,7 +75,7 @@ impl TraceWorkload {
     /// Decodes the next request into `ahead`.
     fn advance(&mut self) -> Result<(), Error> {
         self.ahead = None;
-        while let Some(record) = self.reader.next()? {
+        while let Some(record) = self.traces.next()? {
             let arrival_ns = self.clock.arrival(record.time_ns);
             let (offset_bytes, bytes) = match self.range(&record)? {
                 Some(range) => range,
@@ -79,15 +93,15 @@ impl TraceWorkload {
         if record.kind == RequestKind::Flush {
             return Ok(Some((0, 0)));
         }
-        let Some(base) = self.layout.base(record.device) else {
+        let Some(base) = self.layout.base(self.traces.device(record)) else {
             // Only a file that was changed since it was opened has a device that is not laid out.
-            return Err(trace_error(Fault::at(self.reader.place("device"), "the trace changed while it was replayed")));
+            return Err(trace_error(Fault::at(self.traces.place("device"), "the trace changed while it was replayed")));
         };
         let (start, end) = sectors(record);
         self.place.counts.widened += u64::from(end - start != record.bytes);
         match self.place.range(base.saturating_add(start), end - start) {
             Ok(range) => Ok(range),
-            Err(BeyondDrive) => Err(beyond(self.reader.place("offset"), base + end, self.place.drive_bytes)),
+            Err(BeyondDrive) => Err(beyond(self.traces.place("offset"), base + end, self.place.drive_bytes)),
         }
     }
 }
@@ -95,7 +109,7 @@ impl TraceWorkload {
 impl Workload for TraceWorkload {
     fn next(&mut self, now: Nanos) -> Result<Next, Error> {
         let Some(mut request) = self.ahead else {
-            return if self.issued == 0 { Err(no_request(&self.reader)) } else { Ok(Next::End) };
+            return if self.issued == 0 { Err(no_request(&self.traces)) } else { Ok(Next::End) };
         };
         if self.closed_loop {
             request.arrival_ns = now;
@@ -116,7 +130,7 @@ impl Workload for TraceWorkload {
     }
 
     fn warnings(&self) -> Vec<String> {
-        let mut warnings = self.reader.warnings();
+        let mut warnings = self.traces.warnings();
         warnings.extend(devices_laid_out(&self.layout));
         warnings.extend(self.place.counts.warnings(self.place.drive_bytes));
         if self.clock.backwards > 0 {
@@ -142,7 +156,6 @@ struct Clock {
     origin: Option<u64>,
     /// Latest arrival so far.
     latest: Nanos,
-    speed: f64,
     backwards: u64,
 }
 
@@ -151,9 +164,8 @@ impl Clock {
     fn arrival(&mut self, time_ns: u64) -> Nanos {
         let origin = *self.origin.get_or_insert(time_ns);
         let elapsed = time_ns.saturating_sub(origin);
-        let scaled = if self.speed == 1.0 { elapsed } else { (elapsed as f64 / self.speed).round() as Nanos };
-        self.backwards += u64::from(time_ns < origin || scaled < self.latest);
-        self.latest = self.latest.max(scaled);
+        self.backwards += u64::from(time_ns < origin || elapsed < self.latest);
+        self.latest = self.latest.max(elapsed);
         self.latest
     }
 }
@@ -236,19 +248,27 @@ fn devices_laid_out(layout: &Layout) -> Option<String> {
     if extents.len() < 2 {
         return None;
     }
+    let several = extents.iter().any(|extent| extent.id.trace > 0);
+    let name =
+        |id: DeviceId| if several { format!("{} of file {}", id.device, id.trace + 1) } else { id.device.to_string() };
     let named = extents.iter().take(DEVICES_NAMED_MAX);
-    let mut places: Vec<String> = named.map(|e| format!("{} at byte {}", e.device, e.base)).collect();
+    let mut places: Vec<String> = named.map(|e| format!("{} at byte {}", name(e.id), e.base)).collect();
     if extents.len() > places.len() {
         places.push("…".to_string());
     }
     Some(format!("{} devices laid out one after another: {}", extents.len(), places.join(", ")))
 }
 
+/// The files' base names, for reports.
+pub fn names(cfg: &config::Trace) -> String {
+    cfg.paths.iter().map(|path| base_name(path)).collect::<Vec<_>>().join(" + ")
+}
+
 /// The whole trace is checked before the run, so that a long run does not end in an error that was there to be seen.
-fn check_fits(layout: &Layout, drive_bytes: u64, reader: &Reader) -> Result<(), Error> {
+fn check_fits(layout: &Layout, drive_bytes: u64, traces: &Traces) -> Result<(), Error> {
     match layout.extents().iter().find(|extent| extent.base + extent.end > drive_bytes) {
         None => Ok(()),
-        Some(extent) => Err(beyond(reader.place_at(extent.furthest, "offset"), extent.base + extent.end, drive_bytes)),
+        Some(extent) => Err(beyond(traces.place_at(extent.furthest, "offset"), extent.base + extent.end, drive_bytes)),
     }
 }
 
@@ -261,14 +281,16 @@ fn beyond(place: Place, end: u64, drive_bytes: u64) -> Error {
 }
 
 /// Says why there is nothing to replay.
-pub fn no_request(reader: &Reader) -> Error {
-    let mut fault = Fault::at(reader.file(), format!("no valid request in this {} trace", reader.format().name));
-    let warnings = reader.warnings();
+pub fn no_request(traces: &Traces) -> Error {
+    let mut formats: Vec<_> = traces.formats().map(|format| format.name).collect();
+    formats.dedup();
+    let mut fault = Fault::at(traces.file(), format!("no valid request in this {} trace", formats.join(" + ")));
+    let warnings = traces.warnings();
     if !warnings.is_empty() {
         fault = fault.found(warnings.join("; "));
     }
-    if let [usual, others @ ..] = reader.format().events {
-        let others = others.iter().map(|event| format!("{}:{event}", reader.format().name)).collect::<Vec<_>>();
+    if let Some((name, [usual, others @ ..])) = traces.formats().next().map(|format| (format.name, format.events)) {
+        let others = others.iter().map(|event| format!("{name}:{event}")).collect::<Vec<_>>();
         fault = fault.help(format!("requests are {usual} events unless the format is {}", others.join(" or ")));
     }
     trace_error(fault)

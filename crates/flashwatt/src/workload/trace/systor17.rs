@@ -1,6 +1,7 @@
 //! The Systor '17 traces of a virtual desktop infrastructure (Lee et al.: *Understanding Storage Traffic Characteristics
 //! on Enterprise Virtual Desktop Infrastructure*, SYSTOR 2017).
 
+use super::csv;
 use super::spc::R_OR_W;
 use super::text::{
     Bad, Columns, Commas, Entry, Headed, LineFormat, NS_PER_S, Text, bytes_range, looks_like, operation,
@@ -17,7 +18,8 @@ pub const FORMAT: Format = Format {
     tried: false,
     example: b"Timestamp,Response,IOType,LUN,Offset,Size\n1455592140.05907,0.000127,R,0,102400,4096\n\
                1455592140.06100,,W,1,204800,8192\n",
-    detect: |sample| looks_like(Headed::<Systor>::default(), sample),
+    // A CSV line with the FUA column has columns of the same kinds, but its last one is 0 or 1: no size of these traces.
+    detect: |sample| looks_like(Headed::<Systor>::default(), sample) && !csv::detect(sample),
     decode: |input, _| Text::boxed(input, Headed::<Systor>::default()),
 };
 

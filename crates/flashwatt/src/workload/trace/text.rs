@@ -15,6 +15,8 @@ pub const NS_PER_US: u64 = 1_000;
 
 /// No block interface moves more with one read or write; a larger one is a damaged record.
 pub const REQUEST_BYTES_MAX: u64 = 4 << 30;
+/// Lines (or binary records) that are no requests and are passed over in one go; then whoever asked may look around.
+pub const PASSED_OVER_MAX: u32 = 1 << 14;
 /// Characters of a wrong field that a message repeats.
 const FOUND_BYTES_MAX: usize = 48;
 
@@ -29,30 +31,37 @@ pub struct Bad {
     pub found: Option<String>,
     /// What should.
     pub expected: Option<&'static str>,
+    /// How many records are lost by it.
+    pub records: u64,
 }
 
 impl Bad {
     /// Something wrong in a column.
     #[cold]
     pub fn new(column: &'static str, what: &'static str) -> Box<Self> {
-        Box::new(Bad { column, what, found: None, expected: None })
+        Box::new(Bad { column, what, found: None, expected: None, records: 1 })
     }
 
     /// A field that is not there.
     #[cold]
     fn missing(column: &'static str) -> Box<Self> {
         let found = Some("the end of the line".to_string());
-        Box::new(Bad { column, what: "missing column", found, expected: Some("a value") })
+        Box::new(Bad { column, what: "missing column", found, expected: Some("a value"), records: 1 })
     }
 
     /// A field that is not what it should be.
     #[cold]
     pub fn field(column: &'static str, what: &'static str, found: &[u8], expected: &'static str) -> Box<Self> {
-        Box::new(Bad { column, what, found: Some(quoted(found)), expected: Some(expected) })
+        Box::new(Bad { column, what, found: Some(quoted(found)), expected: Some(expected), records: 1 })
+    }
+
+    /// As errors carry it.
+    pub fn boxed(self) -> Box<Self> {
+        Box::new(self)
     }
 
     /// The message.
-    pub fn into_fault(self, place: Place) -> Fault {
+    pub fn into_fault(self: Box<Self>, place: Place) -> Fault {
         let mut fault = Fault::at(place, self.what);
         fault.found = self.found;
         fault.expected = self.expected.map(str::to_string);
@@ -312,7 +321,7 @@ fn range(start: (&'static str, u64), size: (&'static str, u64), unit: u64) -> Re
 }
 
 /// 4 EiB: sums of an offset, a size and the extents of other devices then have room to be checked.
-const OFFSET_BYTES_MAX: u64 = 1 << 62;
+pub const OFFSET_BYTES_MAX: u64 = 1 << 62;
 
 #[cold]
 fn too_far(start: (&'static str, u64)) -> Box<Bad> {
@@ -372,7 +381,7 @@ impl<F: LineFormat + Send> Decode for Text<F> {
             self.at_start = false;
             self.input.skip_byte_order_mark()?;
         }
-        loop {
+        for _ in 0..PASSED_OVER_MAX {
             let line = match self.input.line()? {
                 Line::Text(line) => line,
                 Line::TooLong => return Err(Bad::new("line", "line longer than 1 MiB").into()),
@@ -391,6 +400,7 @@ impl<F: LineFormat + Send> Decode for Text<F> {
                 Entry::End => return Ok(None),
             }
         }
+        Err(Halt::Pause)
     }
 
     fn position(&self) -> u64 {

@@ -1,0 +1,312 @@
+//! Any trace as another: read, merged, cut and scaled as for a replay, and written as CSV or in the binary form.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::input::{base_name, sha256};
+use super::layout::DEVICES_MAX;
+use super::meter::Meter;
+use super::pack::{Packer, Packing};
+use super::reader::Step;
+use super::replay::{names, no_request};
+use super::traces::Traces;
+use super::{BinaryWriter, DeviceId, Record, TraceWorkload, csv, trace_error};
+use crate::config::{self, Beyond};
+use crate::error::{Error, Fault, Place, nearest};
+use crate::sim::Progress;
+use crate::workload::{Next, Workload};
+
+/// What a trace can be converted to: names, the ending of such a file's name, one line about each.
+pub const TARGETS: &[(&str, &str, &str)] = &[
+    ("csv", "csv", "plain CSV with a line of column names"),
+    ("binary", "fwt", "FlashWatt's own compact, checked form"),
+];
+
+/// What was written.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Converted {
+    /// The base name of the file that was written.
+    pub file: String,
+    /// What was read: base names, with ` + ` between them.
+    pub from: String,
+    /// The format that was written.
+    pub format: &'static str,
+    /// How it is packed: `plain`, `gzip` or `zstd`.
+    pub packing: &'static str,
+    /// Requests written.
+    pub requests: u64,
+    /// The length of the file that was written.
+    pub bytes: u64,
+    /// SHA-256 of the file that was written.
+    pub sha256: String,
+    /// Devices that have another number than in their trace; none unless several traces with devices of their own were
+    /// merged.
+    pub devices: Vec<Renumbered>,
+    /// What was left out or changed, in words.
+    pub warnings: Vec<String>,
+}
+
+/// A device under its new number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Renumbered {
+    /// The file, counted from 0.
+    pub trace: u32,
+    /// Its number there.
+    pub device: u64,
+    /// Its number in what was written.
+    pub written: u64,
+}
+
+/// Where to convert to.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// The file. It is there when it is whole: until then the name has `.part` behind it.
+    pub path: PathBuf,
+    /// `csv` or `binary`; by the file's name unless given.
+    pub format: Option<String>,
+    /// Lay the devices out on a drive of so many bytes, as a replay does, folded or clipped if the trace's configuration
+    /// says so: what is written has one device and begins at time 0. Else devices and times stay as they are.
+    pub drive_bytes: Option<u64>,
+}
+
+/// Converts what `cfg` describes. `progress` is told how far it is, and ends it by answering `false`; then, and after an
+/// error, nothing is left behind.
+pub fn convert(
+    cfg: &config::Trace,
+    target: &Target,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Converted, Error> {
+    let (format, packing) = target.kind()?;
+    check_not_an_input(cfg, &target.path)?;
+    if target.drive_bytes.is_none() && cfg.beyond != Beyond::Error {
+        let fault = Fault::key("--fold, --clip", "fold and clip need a drive").found("no size of one");
+        return Err(fault.expected("--drive-bytes").into());
+    }
+    let part = part(&target.path);
+    let written = write(cfg, target, &part, format, packing, progress);
+    let finished = written.and_then(|written| {
+        fs::rename(&part, &target.path).map_err(io_error(&target.path))?;
+        Ok(written)
+    });
+    if finished.is_err() {
+        // It may not have come into being; and what matters is the error before.
+        let _ = fs::remove_file(&part);
+    }
+    finished
+}
+
+fn part(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".part");
+    PathBuf::from(name)
+}
+
+fn io_error(path: &Path) -> impl Fn(io::Error) -> Error {
+    let path = path.display().to_string();
+    move |source| Error::Io { path: path.clone(), source }
+}
+
+impl Target {
+    /// The format and the packing, by their names or by the file's.
+    fn kind(&self) -> Result<(&'static str, Packing), Error> {
+        let name = base_name(&self.path);
+        let (packing, stem) = Packing::of_name(&name);
+        let names = || TARGETS.iter().map(|(name, ..)| *name);
+        let found = match &self.format {
+            Some(format) => TARGETS.iter().find(|(name, ..)| name == format),
+            None => TARGETS.iter().find(|(_, ending, _)| stem.rsplit_once('.').is_some_and(|(_, e)| e == *ending)),
+        };
+        match (found, &self.format) {
+            (Some((format, ..)), _) => Ok((format, packing)),
+            (None, Some(format)) => {
+                let fault = Fault::key("--to", "cannot be converted to").found(format!("`{format}`"));
+                let names = names().collect::<Vec<_>>();
+                let fault = fault.expected(format!("one of {}", names.join(", ")));
+                Err(fault.nearest(nearest(format, names)).into())
+            }
+            (None, None) => {
+                let place = Place { file: Some(name), ..Place::default() };
+                let fault = Fault::at(place, "the name does not say what to convert to");
+                let expected = ".csv or .fwt at its end, then .gz or .zst if it is to be packed";
+                Err(trace_error(fault.expected(expected).help("or name it with --to")))
+            }
+        }
+    }
+}
+
+fn check_not_an_input(cfg: &config::Trace, path: &Path) -> Result<(), Error> {
+    let same = |a: &Path, b: &Path| fs::canonicalize(a).is_ok_and(|a| fs::canonicalize(b).is_ok_and(|b| a == b));
+    if !cfg.paths.iter().any(|input| same(input, path)) {
+        return Ok(());
+    }
+    let place = Place { file: Some(path.display().to_string()), ..Place::default() };
+    Err(trace_error(Fault::at(place, "a trace cannot be converted into itself").expected("another name")))
+}
+
+fn write(
+    cfg: &config::Trace,
+    target: &Target,
+    part: &Path,
+    format: &'static str,
+    packing: Packing,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Converted, Error> {
+    let file = BufWriter::new(File::create(part).map_err(io_error(part))?);
+    let mut output = Output::new(format, Packer::new(packing, file)).map_err(io_error(part))?;
+    let mut put = |record: &Record| output.record(record).map_err(io_error(part));
+    let copied = match target.drive_bytes {
+        Some(drive_bytes) => replayed(cfg, drive_bytes, progress, &mut put)?,
+        None => copied(cfg, progress, &mut put)?,
+    };
+    let (requests, devices, warnings) = copied;
+    output.finish().map_err(io_error(part))?;
+    Ok(Converted {
+        file: base_name(&target.path),
+        from: names(cfg),
+        format,
+        packing: packing.name(),
+        requests,
+        bytes: fs::metadata(part).map_err(io_error(part))?.len(),
+        sha256: sha256(&[part.to_path_buf()], &mut || Ok(()))?,
+        devices,
+        warnings,
+    })
+}
+
+/// Requests, devices with another number, warnings.
+type Copied = (u64, Vec<Renumbered>, Vec<String>);
+
+/// Gives every record to `put`, with the trace's own devices and times.
+fn copied(
+    cfg: &config::Trace,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+    put: &mut dyn FnMut(&Record) -> Result<(), Error>,
+) -> Result<Copied, Error> {
+    let (mut meter, mut traces) = (Meter::new(progress), Traces::open(cfg)?);
+    let mut numbers = Numbers::new(cfg);
+    let mut requests = 0;
+    loop {
+        match traces.step()? {
+            Step::Record(record) => {
+                let id = traces.device(&record);
+                let device = numbers.of(id).ok_or_else(|| {
+                    trace_error(Fault::at(traces.place("device"), "too many devices").expected("at most 65536"))
+                })?;
+                put(&Record { device, ..record })?;
+                requests += 1;
+                meter.record(&traces)?;
+            }
+            Step::LeftOut => meter.record(&traces)?,
+            Step::Pause => meter.look(None)?,
+            Step::End => break,
+        }
+    }
+    if requests == 0 {
+        return Err(no_request(&traces));
+    }
+    traces.check_devices(|device| numbers.seen.keys().any(|id| id.device == device))?;
+    let mut warnings = traces.warnings();
+    warnings.extend(numbers.warning());
+    Ok((requests, numbers.changed(), warnings))
+}
+
+/// Gives every request to `put` as a replay on a drive of so many bytes issues it.
+fn replayed(
+    cfg: &config::Trace,
+    drive_bytes: u64,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+    put: &mut dyn FnMut(&Record) -> Result<(), Error>,
+) -> Result<Copied, Error> {
+    let cfg = config::Trace { closed_loop: false, ..cfg.clone() };
+    let mut workload = TraceWorkload::open_watched(&cfg, drive_bytes, progress)?;
+    let (total, mut requests) = (workload.len_hint(), 0u64);
+    while let Next::Request(request) = workload.next(u64::MAX)? {
+        let (time_ns, offset_bytes, bytes) = (request.arrival_ns, request.offset_bytes, request.bytes);
+        put(&Record { time_ns, device: 0, offset_bytes, bytes, kind: request.kind, fua: request.fua })?;
+        requests += 1;
+        let told = Progress { preparing: false, requests_done: requests, requests_total: total, now_ns: time_ns };
+        if requests.is_multiple_of(REQUESTS_PER_LOOK) && !progress(&told) {
+            return Err(Error::InterruptedReading { done: requests });
+        }
+    }
+    Ok((requests, Vec::new(), workload.warnings()))
+}
+
+const REQUESTS_PER_LOOK: u64 = 1 << 14;
+
+/// New numbers for the devices of several traces, in the order in which they are met; one trace keeps its own.
+struct Numbers {
+    renumber: bool,
+    seen: BTreeMap<DeviceId, u64>,
+    last: Option<(DeviceId, u64)>,
+}
+
+impl Numbers {
+    fn new(cfg: &config::Trace) -> Self {
+        Numbers { renumber: cfg.paths.len() > 1 && !cfg.share_devices, seen: BTreeMap::new(), last: None }
+    }
+
+    #[inline]
+    fn of(&mut self, id: DeviceId) -> Option<u64> {
+        match self.last {
+            Some((last, number)) if last == id => Some(number),
+            _ => self.look_up(id),
+        }
+    }
+
+    fn look_up(&mut self, id: DeviceId) -> Option<u64> {
+        let next = if self.renumber { self.seen.len() as u64 } else { id.device };
+        let number = *self.seen.entry(id).or_insert(next);
+        self.last = Some((id, number));
+        (self.seen.len() <= DEVICES_MAX).then_some(number)
+    }
+
+    fn changed(&self) -> Vec<Renumbered> {
+        let renumbered = |(id, written): (&DeviceId, &u64)| {
+            let DeviceId { trace, device } = *id;
+            Renumbered { trace, device, written: *written }
+        };
+        if self.renumber { self.seen.iter().map(renumbered).collect() } else { Vec::new() }
+    }
+
+    fn warning(&self) -> Option<String> {
+        let count = self.seen.len();
+        self.renumber
+            .then(|| format!("{count} devices of several traces numbered anew, in the order of their first requests"))
+    }
+}
+
+/// A file in one of the formats.
+enum Output<W: Write> {
+    Csv(W),
+    Binary(BinaryWriter<W>),
+}
+
+impl<W: Write> Output<Packer<W>> {
+    fn new(format: &str, mut to: Packer<W>) -> io::Result<Self> {
+        if format != "csv" {
+            return Ok(Output::Binary(BinaryWriter::new(to)?));
+        }
+        writeln!(to, "{}", csv::HEADER)?;
+        Ok(Output::Csv(to))
+    }
+
+    fn record(&mut self, record: &Record) -> io::Result<()> {
+        match self {
+            Output::Csv(to) => csv::write(record, to),
+            Output::Binary(to) => to.record(record),
+        }
+    }
+
+    fn finish(self) -> io::Result<()> {
+        let packer = match self {
+            Output::Csv(to) => to,
+            Output::Binary(to) => to.finish()?,
+        };
+        packer.finish()?.flush()
+    }
+}

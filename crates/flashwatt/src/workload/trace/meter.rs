@@ -1,0 +1,35 @@
+//! Tells how far the reading of a trace is, and hears when it is to end.
+
+use super::traces::Traces;
+use crate::error::Error;
+use crate::sim::Progress;
+
+/// Records between two times that progress is told.
+const RECORDS_PER_LOOK: u64 = 1 << 14;
+
+/// Counts records and asks every now and then whether to go on.
+pub struct Meter<'a> {
+    tell: &'a mut dyn FnMut(&Progress) -> bool,
+    done: u64,
+}
+
+impl<'a> Meter<'a> {
+    /// `tell` is told how far it is, with an estimate of the requests in all, and ends it by answering `false`.
+    pub fn new(tell: &'a mut dyn FnMut(&Progress) -> bool) -> Self {
+        Meter { tell, done: 0 }
+    }
+
+    /// One more record was read.
+    #[inline]
+    pub fn record(&mut self, traces: &Traces) -> Result<(), Error> {
+        self.done += 1;
+        if self.done.is_multiple_of(RECORDS_PER_LOOK) { self.look(traces.expected(self.done)) } else { Ok(()) }
+    }
+
+    /// Tells how far it is, with so many requests expected in all.
+    #[cold]
+    pub fn look(&mut self, expected: Option<u64>) -> Result<(), Error> {
+        let told = Progress { preparing: true, requests_done: self.done, requests_total: expected, now_ns: 0 };
+        if (self.tell)(&told) { Ok(()) } else { Err(Error::InterruptedReading { done: self.done }) }
+    }
+}

@@ -1,0 +1,224 @@
+//! One trace or several as one stream: merged by their times, cut to a window of time, scaled in time and space.
+
+use super::reader::{Reader, Step};
+use super::shape::Shape;
+use super::{DeviceId, Format, Record, trace_error};
+use crate::config;
+use crate::error::{Error, Fault, Place};
+
+/// The traces that a configuration names, read from their start.
+///
+/// Several are merged by the records' times; at one time, the file that was named first goes first. Each trace's own order
+/// stays as it is, even where its time goes back.
+pub struct Traces {
+    sources: Vec<Source>,
+    /// The trace that the last record came from.
+    current: usize,
+    /// The last record's place in it.
+    position: u64,
+    shape: Shape,
+    /// Requests that are still wanted.
+    left: u64,
+    share_devices: bool,
+    devices: Vec<u64>,
+}
+
+struct Source {
+    reader: Reader,
+    /// The next record and its place.
+    ahead: Option<(Record, u64)>,
+    ended: bool,
+    /// What is taken off its times, once its first record is known; `None`: nothing will be.
+    origin: Option<Option<u64>>,
+}
+
+/// Where a record stands: in which trace, and at which line or record of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Position {
+    /// The trace, counted from 0.
+    pub trace: usize,
+    /// See [`super::Decode::position`].
+    pub number: u64,
+}
+
+impl Traces {
+    /// Opens the files.
+    pub fn open(cfg: &config::Trace) -> Result<Self, Error> {
+        let sources = cfg.paths.iter().map(|path| Source::open(path, cfg)).collect::<Result<_, _>>()?;
+        Ok(Traces {
+            sources,
+            current: 0,
+            position: 0,
+            shape: Shape::new(cfg),
+            left: cfg.max_requests.unwrap_or(u64::MAX),
+            share_devices: cfg.share_devices,
+            devices: cfg.devices.clone(),
+        })
+    }
+
+    /// The next record, however much has to be passed over for it.
+    #[inline]
+    pub fn next(&mut self) -> Result<Option<Record>, Error> {
+        loop {
+            match self.step()? {
+                Step::Record(record) => return Ok(Some(record)),
+                Step::LeftOut | Step::Pause => {}
+                Step::End => return Ok(None),
+            }
+        }
+    }
+
+    /// The next record, or why there is none yet.
+    #[inline]
+    pub fn step(&mut self) -> Result<Step, Error> {
+        if self.left == 0 {
+            return Ok(Step::End);
+        }
+        let record = match self.merged()? {
+            Step::Record(record) => record,
+            other => return Ok(other),
+        };
+        match self.shape.apply(record) {
+            Ok(Some(record)) => {
+                self.left -= 1;
+                Ok(Step::Record(record))
+            }
+            Ok(None) => Ok(Step::LeftOut),
+            Err(bad) => {
+                let place = self.place("offset");
+                Err(trace_error(bad.into_fault(place)))
+            }
+        }
+    }
+
+    #[inline]
+    fn merged(&mut self) -> Result<Step, Error> {
+        if let [only] = &mut self.sources[..] {
+            let step = only.step()?;
+            self.position = only.reader.position();
+            return Ok(step);
+        }
+        self.earliest()
+    }
+
+    /// Reads on in the first trace whose next record is not known; when all are, gives the earliest.
+    fn earliest(&mut self) -> Result<Step, Error> {
+        if let Some(source) = self.sources.iter_mut().find(|source| source.ahead.is_none() && !source.ended) {
+            return source.look_ahead();
+        }
+        let times = self.sources.iter().enumerate().filter_map(|(i, s)| s.ahead.map(|(record, _)| (record.time_ns, i)));
+        let Some((_, index)) = times.min() else { return Ok(Step::End) };
+        let Some((record, position)) = self.sources[index].ahead.take() else { return Ok(Step::End) };
+        (self.current, self.position) = (index, position);
+        Ok(Step::Record(record))
+    }
+
+    /// Whose device a record's is.
+    #[inline]
+    pub fn device(&self, record: &Record) -> DeviceId {
+        DeviceId { trace: if self.share_devices { 0 } else { self.current as u32 }, device: record.device }
+    }
+
+    /// Where the last record stands.
+    pub fn position(&self) -> Position {
+        Position { trace: self.current, number: self.position }
+    }
+
+    /// A column of the last record, for a message.
+    pub fn place(&self, column: &str) -> Place {
+        self.place_at(self.position(), column)
+    }
+
+    /// A column of an earlier record.
+    pub fn place_at(&self, at: Position, column: &str) -> Place {
+        self.sources.get(at.trace).map_or_else(Place::default, |source| source.reader.place_at(at.number, column))
+    }
+
+    /// The files alone, for what concerns no record.
+    pub fn file(&self) -> Place {
+        let names: Vec<_> = self.sources.iter().filter_map(|source| source.reader.file().file).collect();
+        Place { file: Some(names.join(" + ")), ..Place::default() }
+    }
+
+    /// The formats in use, file by file.
+    pub fn formats(&self) -> impl Iterator<Item = &'static Format> + '_ {
+        self.sources.iter().map(|source| source.reader.format())
+    }
+
+    /// Damaged records left out so far.
+    pub fn bad_records(&self) -> u64 {
+        self.sources.iter().map(|source| source.reader.bad_records()).fold(0, u64::saturating_add)
+    }
+
+    /// Lines and records so far that are no requests.
+    pub fn other_records(&self) -> u64 {
+        self.sources.iter().map(|source| source.reader.other_records()).sum()
+    }
+
+    /// An estimate of the requests in all, from how much of the files gave `done` of them.
+    pub fn expected(&self, done: u64) -> Option<u64> {
+        let bytes = self.sources.iter().map(|source| source.reader.gauge().bytes());
+        let (read, whole) = bytes.fold((0, 0), |(read, whole), (r, w)| (read + r, whole + w));
+        let expected = (read > 0 && whole >= read).then(|| u128::from(done) * u128::from(whole) / u128::from(read))?;
+        Some(u64::try_from(expected).unwrap_or(u64::MAX).min(self.left.saturating_add(done)))
+    }
+
+    /// What was left out or changed so far, for the report's warnings.
+    pub fn warnings(&self) -> Vec<String> {
+        let several = self.sources.len() > 1;
+        let mut warnings = Vec::new();
+        for reader in self.sources.iter().map(|source| &source.reader) {
+            let name = if several { format!("{}: ", reader.file()) } else { String::new() };
+            warnings.extend(reader.warnings().into_iter().map(|warning| format!("{name}{warning}")));
+        }
+        warnings.extend(self.shape.warnings());
+        warnings
+    }
+
+    /// An error unless each device that was asked for is among `found`. Only to be asked at the traces' end.
+    pub fn check_devices(&self, found: impl Fn(u64) -> bool) -> Result<(), Error> {
+        let missing = self.devices.iter().find(|&&device| !found(device));
+        let Some(missing) = missing.filter(|_| self.left > 0 && !self.shape.is_window()) else {
+            return Ok(());
+        };
+        let others = self.sources.iter().flat_map(|source| source.reader.other_devices());
+        let present = self.devices.iter().filter(|&&device| found(device)).chain(others);
+        let present = present.map(u64::to_string).collect::<Vec<_>>().join(", ");
+        let fault = Fault::at(self.file(), "the trace has no request to a chosen device");
+        Err(trace_error(fault.found(format!("device {missing}")).expected(format!("some of {present}"))))
+    }
+}
+
+impl Source {
+    fn open(path: &std::path::Path, cfg: &config::Trace) -> Result<Self, Error> {
+        let origin = if cfg.align_starts { None } else { Some(None) };
+        Ok(Source { reader: Reader::open(path, cfg)?, ahead: None, ended: false, origin })
+    }
+
+    #[inline]
+    fn step(&mut self) -> Result<Step, Error> {
+        match self.reader.step()? {
+            Step::Record(mut record) => {
+                if let Some(origin) = *self.origin.get_or_insert(Some(record.time_ns)) {
+                    record.time_ns = record.time_ns.saturating_sub(origin);
+                }
+                Ok(Step::Record(record))
+            }
+            other => Ok(other),
+        }
+    }
+
+    fn look_ahead(&mut self) -> Result<Step, Error> {
+        match self.step()? {
+            Step::Record(record) => {
+                self.ahead = Some((record, self.reader.position()));
+                Ok(Step::LeftOut)
+            }
+            Step::End => {
+                self.ended = true;
+                Ok(Step::LeftOut)
+            }
+            other => Ok(other),
+        }
+    }
+}
