@@ -33,6 +33,7 @@ lint: $(CLI) $(DEV) ## formatting, lints and types, with no warning let through
 
 bench: $(CLI) ## how fast the command line and the engine are, against their goals
 	@$(BIN)/python tools/bench.py
+	@cargo bench --quiet --locked -p flashwatt --bench traces
 
 clean: ## remove everything that was built
 	rm -rf $(VENV) target demo python/flashwatt/*.so

@@ -2,6 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from os import PathLike
+from typing import TypeAlias
+
+Path: TypeAlias = str | PathLike[str]
+Progress: TypeAlias = Callable[[int, int | None, int, bool], bool | None]
 
 __version__: str
 
@@ -9,7 +13,7 @@ class FlashwattError(ValueError):
     """What the user wrote cannot be run: the message names the place, what was found and what was expected."""
 
 class RunInterruptedError(FlashwattError):
-    """The run was ended before there was anything to report: while the drive's start state was laid down."""
+    """It was ended before there was anything to report: while a trace was read or the start state laid down."""
 
 def run(
     config_text: str,
@@ -17,10 +21,33 @@ def run(
     sets: Sequence[str],
     op_log: str | PathLike[str] | None = None,
     series_interval_ns: int | None = None,
-    progress: Callable[[int, int | None, int, bool], bool | None] | None = None,
+    progress: Progress | None = None,
     check: bool = False,
 ) -> str: ...
 def resolve(config_text: str, file_name: str, sets: Sequence[str]) -> str: ...
 def reprice(report_json: str, report_name: str, table_toml: str, table_name: str) -> str: ...
-def trace_info(path: str | PathLike[str], format: str | None = None, skip_bad: bool = False) -> str: ...  # noqa: A002
+def trace_info(
+    path: Path | Sequence[Path],
+    format: str | None = None,  # noqa: A002
+    skip_bad: bool = False,
+    sets: Sequence[str] | None = None,
+    progress: Progress | None = None,
+) -> str: ...
+def trace_profile(
+    path: Path | Sequence[Path],
+    format: str | None = None,  # noqa: A002
+    skip_bad: bool = False,
+    sets: Sequence[str] | None = None,
+    progress: Progress | None = None,
+) -> str: ...
+def trace_convert(
+    path: Path | Sequence[Path],
+    to: Path,
+    format: str | None = None,  # noqa: A002
+    skip_bad: bool = False,
+    sets: Sequence[str] | None = None,
+    to_format: str | None = None,
+    drive_bytes: int | None = None,
+    progress: Progress | None = None,
+) -> str: ...
 def list_names(kind: str) -> list[tuple[str, str]] | None: ...

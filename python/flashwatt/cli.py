@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from flashwatt import _core
+from flashwatt.trace_cli import trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -152,25 +153,7 @@ def list_(kind: str, as_json: bool) -> None:
         note(f"this version has no {kind} yet")
 
 
-@cli.group()
-def trace() -> None:
-    """Look at recorded traces."""
-
-
-@trace.command("info")
-@click.argument("file", type=_file, metavar="FILE")
-@_format
-@_skip_bad
-@_json
-def trace_info(file: Path, trace_format: str | None, skip_bad: bool, as_json: bool) -> None:
-    """Print what a trace holds: requests, sizes, sequentiality, footprint, devices."""
-    info = json.loads(_core.trace_info(file, trace_format, skip_bad))
-    if as_json:
-        click.echo(json.dumps(info, indent=2))
-    else:
-        from flashwatt.table import show_trace
-
-        show_trace(info)
+cli.add_command(trace)
 
 
 @cli.command()

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use flashwatt::Error;
-use flashwatt::config::load;
+use flashwatt::config::{self, Workload, load};
 use flashwatt::workload::trace;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -23,7 +23,7 @@ pyo3::create_exception!(
     flashwatt,
     RunInterruptedError,
     FlashwattError,
-    "The run was ended before there was anything to report: while the drive's start state was laid down."
+    "It was ended before there was anything to report: while a trace was read, or the drive's start state laid down."
 );
 
 fn python_error(error: impl std::fmt::Display) -> PyErr {
@@ -32,7 +32,7 @@ fn python_error(error: impl std::fmt::Display) -> PyErr {
 
 fn run_error(error: Error) -> PyErr {
     match error {
-        Error::Interrupted { .. } => RunInterruptedError::new_err(error.to_string()),
+        Error::Interrupted { .. } | Error::InterruptedReading { .. } => RunInterruptedError::new_err(error.to_string()),
         other => python_error(other),
     }
 }
@@ -85,12 +85,82 @@ fn reprice(
     })
 }
 
-/// Statistics of a trace file, as JSON.
+/// Statistics of traces, as JSON: of the files that `path` names, with overrides of `workload.trace` in `sets`. `progress`
+/// is called as by [`run`].
 #[pyfunction]
-#[pyo3(signature = (path, format=None, skip_bad=false))]
-fn trace_info(py: Python<'_>, path: PathBuf, format: Option<&str>, skip_bad: bool) -> PyResult<String> {
-    let info = py.detach(|| trace::info(&path, format, skip_bad));
-    json(&info.map_err(python_error)?)
+#[pyo3(signature = (path, format=None, skip_bad=false, sets=None, progress=None))]
+fn trace_info(
+    py: Python<'_>,
+    path: Paths,
+    format: Option<String>,
+    skip_bad: bool,
+    sets: Option<Vec<String>>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let cfg = trace_config(path, format, skip_bad, &sets.unwrap_or_default())?;
+    let info = watched(py, progress, move |progress| trace::info(&cfg, progress))?;
+    json(&info.map_err(run_error)?)
+}
+
+/// What pictures of traces are drawn from, as JSON; parameters as for [`trace_info`].
+#[pyfunction]
+#[pyo3(signature = (path, format=None, skip_bad=false, sets=None, progress=None))]
+fn trace_profile(
+    py: Python<'_>,
+    path: Paths,
+    format: Option<String>,
+    skip_bad: bool,
+    sets: Option<Vec<String>>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let cfg = trace_config(path, format, skip_bad, &sets.unwrap_or_default())?;
+    let profile = watched(py, progress, move |progress| trace::profile(&cfg, progress))?;
+    json(&profile.map_err(run_error)?)
+}
+
+/// Converts traces to the file `to` and says, as JSON, what was written; the other parameters as for [`trace_info`].
+#[pyfunction]
+#[pyo3(signature = (path, to, format=None, skip_bad=false, sets=None, to_format=None, drive_bytes=None, progress=None))]
+#[allow(clippy::too_many_arguments)] // keyword arguments in Python
+fn trace_convert(
+    py: Python<'_>,
+    path: Paths,
+    to: PathBuf,
+    format: Option<String>,
+    skip_bad: bool,
+    sets: Option<Vec<String>>,
+    to_format: Option<String>,
+    drive_bytes: Option<u64>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let cfg = trace_config(path, format, skip_bad, &sets.unwrap_or_default())?;
+    let target = trace::Target { path: to, format: to_format, drive_bytes };
+    let converted = watched(py, progress, move |progress| trace::convert(&cfg, &target, progress))?;
+    json(&converted.map_err(run_error)?)
+}
+
+/// One path or several.
+#[derive(FromPyObject)]
+enum Paths {
+    One(PathBuf),
+    Several(Vec<PathBuf>),
+}
+
+/// The trace that a configuration of nothing but these overrides names. Paths are set afterwards: they need not be UTF-8.
+fn trace_config(path: Paths, format: Option<String>, skip_bad: bool, sets: &[String]) -> PyResult<config::Trace> {
+    let mut all = vec!["workload.trace.path=x".to_string(), format!("workload.trace.skip_bad={skip_bad}")];
+    all.extend(sets.iter().cloned());
+    let Workload::Trace(mut cfg) = load("", "<trace>", &all).map_err(python_error)?.workload else {
+        return Err(python_error("the overrides name another workload than a trace"));
+    };
+    cfg.paths = match path {
+        Paths::One(path) => vec![path],
+        Paths::Several(paths) => paths,
+    };
+    if format.is_some() {
+        cfg.format = format;
+    }
+    if cfg.paths.is_empty() { Err(python_error("no trace was named")) } else { Ok(cfg) }
 }
 
 /// What is registered under a kind, as (name, one line about it); `None` for a kind that does not exist.
@@ -106,7 +176,10 @@ fn json(value: &impl serde::Serialize) -> PyResult<String> {
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::{FlashwattError, RunInterruptedError, list_names, reprice, resolve, run, trace_info};
+    use super::{
+        FlashwattError, RunInterruptedError, list_names, reprice, resolve, run, trace_convert, trace_info,
+        trace_profile,
+    };
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)] // a Python name

@@ -55,7 +55,7 @@ pub fn list(kind: &str) -> Option<Vec<(String, String)>> {
         "dispatch" => config::DISPATCH.iter().copied().map(own).collect(),
         "presets" => config::PRESETS.iter().map(|(name, _)| own((name, &description(name)))).collect(),
         "workloads" => workload::NAMES.iter().copied().map(own).collect(),
-        "formats" => trace::FORMATS.iter().map(|format| own((format.name, format.doc))).collect(),
+        "formats" => trace::FORMATS.iter().map(|format| own((format.name, &format.line()))).collect(),
         _ => return None,
     })
 }

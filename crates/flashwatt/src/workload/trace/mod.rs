@@ -61,9 +61,11 @@ pub use convert::{Converted, Renumbered, TARGETS, Target, convert};
 pub use info::{DeviceInfo, TraceInfo, info};
 pub use input::Input;
 pub use profile::{OverTime, Places, Profile, Reused, Size, profile};
+pub use reader::Step;
 pub use replay::TraceWorkload;
 pub use reuse::Curve;
 pub use text::Bad;
+pub use traces::{Position, Traces};
 
 /// What lists say about replaying a trace.
 pub const DOC: &str = "a recorded trace of any of the formats, at its own times or as fast as the device accepts";
@@ -144,6 +146,14 @@ pub struct Format {
     pub detect: fn(sample: &[u8]) -> bool,
     /// Makes a decoder; the number is that of the event (0 where there is no choice).
     pub decode: fn(Input, usize) -> Box<dyn Decode>,
+}
+
+impl Format {
+    /// What lists say about it.
+    pub fn line(&self) -> String {
+        let untried = if self.tried { "" } else { " (not tried on a real file)" };
+        format!("{}{untried}", self.doc)
+    }
 }
 
 /// What a decoder says instead of a record.

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::*;
 use crate::config::{self, Beyond};
 use crate::host::Request;
-use crate::rng::Rng;
 use crate::workload::{Next, Workload};
 
 /// A file that is removed when the test is over.
@@ -524,103 +523,16 @@ fn every_format_recognises_its_own_example_and_no_other() {
     }
 }
 
-/// One fate for each line of a trace: the counts that must add up to the lines read.
-struct Fates {
-    good: u64,
-    bad: u64,
-    others: u64,
-    empty: u64,
-    position: u64,
-}
-
-/// Decodes `content` by a format, past every bad record. `None` if the format gave up on it.
-fn fates(format: &Format, content: &[u8]) -> Option<Fates> {
-    let input = Input::new(Box::new(std::io::Cursor::new(content.to_vec())), "t").expect("reading memory");
-    let mut decoder = (format.decode)(input, 0);
-    let (mut good, mut bad, mut last) = (0, 0, 0);
-    loop {
-        match decoder.next() {
-            Ok(Some(record)) => {
-                check(&record);
-                // A flush and the request after it come from one line.
-                good += u64::from(decoder.position() != last);
-                last = decoder.position();
-            }
-            Ok(None) => break,
-            Err(Halt::Pause) => {}
-            Err(Halt::Bad(fault)) => {
-                bad += fault.records;
-                last = decoder.position();
-                assert!(!fault.what.is_empty() && !fault.column.is_empty());
-            }
-            Err(Halt::Stop(_)) => return None,
-        }
-    }
-    let position = decoder.position();
-    let lines = content.split(|&c| c == b'\n').take(position as usize);
-    let empty = lines.filter(|line| is_empty_or_comment(line)).count() as u64;
-    Some(Fates { good, bad, others: decoder.others(), empty, position })
-}
-
-fn is_empty_or_comment(line: &[u8]) -> bool {
-    let line = line.strip_suffix(b"\r").unwrap_or(line);
-    let first = line.iter().find(|&&c| c != b' ' && c != b'\t');
-    first.is_none_or(|&c| c == b'#')
-}
-
-/// What every decoder owes to those who use its records.
-fn check(record: &Record) {
-    assert!(record.offset_bytes < 1 << 62 && record.bytes <= 1 << 62);
-    assert_eq!(record.bytes == 0, record.kind == RequestKind::Flush);
-}
-
-/// Flips, deletes, inserts or doubles up to eight bytes, or cuts the end off.
-fn mutate(content: &mut Vec<u8>, rng: &mut Rng) {
-    const LIKELY: &[u8] = b"0123456789-+.,:/ \t\n\r#RWDFNTZ[]()\0\xff";
-    for _ in 0..=rng.below(8) {
-        let at = rng.below(content.len() as u64) as usize;
-        let byte = LIKELY[rng.below(LIKELY.len() as u64) as usize];
-        match rng.below(6) {
-            0 => content[at] ^= 1 << rng.below(8),
-            1 => content[at] = byte,
-            2 => content.insert(at, byte),
-            3 if content.len() > 1 => drop(content.remove(at)),
-            4 => content.extend_from_within(at..),
-            5 if rng.below(8) == 0 => content.truncate(at + 1),
-            _ => content.insert(at, b'9'),
-        }
-    }
-}
-
-#[test]
-fn damage_is_never_silent_and_never_a_panic() {
-    // The binary form counts by blocks; its own tests show the same of it.
-    let counted = FORMATS.iter().filter(|format| format.name != "binary");
-    for (number, format) in counted.enumerate() {
-        let binary = format.example.contains(&0);
-        let mut rng = Rng::new(number as u64);
-        for round in 0..3000 {
-            let mut content = format.example.to_vec();
-            mutate(&mut content, &mut rng);
-            let Some(f) = fates(format, &content) else { panic!("{} {round}: gave up", format.name) };
-            // A blank in a binary record is no empty line.
-            let empty = if binary { 0 } else { f.empty };
-            // What ends a text early (blkparse's summary) is one line more.
-            let told = f.good + f.bad + f.others + empty;
-            let end = u64::from(format.name == "blkparse" && told + 1 == f.position);
-            assert_eq!(told + end, f.position, "{} {round}: {}", format.name, content.escape_ascii());
-            let lines = content.split(|&c| c == b'\n').count() as u64;
-            assert!(binary || end == 1 || f.position == lines - u64::from(content.ends_with(b"\n")), "{}", format.name);
-            (format.detect)(&content);
-        }
-    }
-}
-
 #[test]
 fn examples_decode_without_a_fault() {
     for format in FORMATS {
-        let fates = fates(format, format.example).expect("an example is readable");
-        assert!(fates.good >= 2 && fates.bad == 0, "{}", format.name);
+        let input = Input::new(Box::new(std::io::Cursor::new(format.example)), "t").expect("reading memory");
+        let mut decoder = (format.decode)(input, 0);
+        let mut requests = 0;
+        while let Some(record) = decoder.next().unwrap_or_else(|_| panic!("{}", format.name)) {
+            requests += u64::from(record.bytes > 0);
+        }
+        assert!(requests >= 2, "{}", format.name);
     }
 }
 

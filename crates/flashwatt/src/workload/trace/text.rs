@@ -119,7 +119,43 @@ impl<'a> Commas<'a> {
     }
 }
 
+impl Commas<'_> {
+    /// Takes the first `length` bytes as a field, if one ends there.
+    #[inline(always)]
+    fn take(&mut self, rest: &[u8], length: usize) -> bool {
+        let Some(from) = self.0 else { return false };
+        match rest.get(length) {
+            Some(b',') => self.0 = Some(&from[length + 1..]),
+            None => self.0 = None,
+            Some(_) => return false,
+        }
+        true
+    }
+}
+
 impl<'a> Columns<'a> for Commas<'a> {
+    // The usual number is read in one pass, without looking for its end first; whatever is unusual goes the long way.
+    #[inline(always)]
+    fn number(&mut self, column: &'static str) -> Result<u64, Box<Bad>> {
+        let rest = self.0.unwrap_or_default();
+        let (value, length) = leading_digits(rest);
+        if (1..=SAFE_DIGITS).contains(&length) && self.take(rest, length) {
+            return Ok(value);
+        }
+        number(self.field(column)?, column)
+    }
+
+    #[inline(always)]
+    fn time(&mut self, column: &'static str, unit_ns: u64) -> Result<u64, Box<Bad>> {
+        let rest = self.0.unwrap_or_default();
+        if let Some((ns, length)) = leading_time(rest, unit_ns)
+            && self.take(rest, length)
+        {
+            return Ok(ns);
+        }
+        decimal(self.field(column)?, unit_ns, column)
+    }
+
     #[inline(always)]
     fn next(&mut self) -> Option<&'a [u8]> {
         let rest = self.0?;
@@ -152,9 +188,51 @@ impl<'a> Blanks<'a> {
     pub fn rest(&self) -> &'a [u8] {
         self.0
     }
+
+    /// What has not been taken yet, from the next field on.
+    #[inline(always)]
+    fn at_field(&self) -> &'a [u8] {
+        let mut rest = self.0;
+        while let [b' ' | b'\t', behind @ ..] = rest {
+            rest = behind;
+        }
+        rest
+    }
+
+    /// Takes the first `length` bytes as a field, if one ends there.
+    #[inline(always)]
+    fn take(&mut self, rest: &'a [u8], length: usize) -> bool {
+        let ends = rest.get(length).is_none_or(|&c| blank(c));
+        if ends {
+            self.0 = &rest[length..];
+        }
+        ends
+    }
 }
 
 impl<'a> Columns<'a> for Blanks<'a> {
+    // As for commas.
+    #[inline(always)]
+    fn number(&mut self, column: &'static str) -> Result<u64, Box<Bad>> {
+        let rest = self.at_field();
+        let (value, length) = leading_digits(rest);
+        if (1..=SAFE_DIGITS).contains(&length) && self.take(rest, length) {
+            return Ok(value);
+        }
+        number(self.field(column)?, column)
+    }
+
+    #[inline(always)]
+    fn time(&mut self, column: &'static str, unit_ns: u64) -> Result<u64, Box<Bad>> {
+        let rest = self.at_field();
+        if let Some((ns, length)) = leading_time(rest, unit_ns)
+            && self.take(rest, length)
+        {
+            return Ok(ns);
+        }
+        decimal(self.field(column)?, unit_ns, column)
+    }
+
     #[inline(always)]
     fn next(&mut self) -> Option<&'a [u8]> {
         let start = self.0.iter().position(|&c| !blank(c))?;
@@ -221,6 +299,39 @@ fn digits(field: &[u8]) -> Option<u64> {
     }
     Some(value)
 }
+
+/// The value of the digits that a text begins with, and how many there are; right for up to `SAFE_DIGITS`.
+#[inline(always)]
+fn leading_digits(text: &[u8]) -> (u64, usize) {
+    let mut value = 0u64;
+    for (at, &c) in text.iter().enumerate() {
+        let digit = c.wrapping_sub(b'0');
+        if digit > 9 {
+            return (value, at);
+        }
+        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+    }
+    (value, text.len())
+}
+
+/// The decimal number that a text begins with, in nanoseconds, and its length; `None` where that takes more than this.
+#[inline(always)]
+fn leading_time(text: &[u8], unit_ns: u64) -> Option<(u64, usize)> {
+    let (whole, length) = leading_digits(text);
+    if !(1..=SAFE_DIGITS).contains(&length) {
+        return None;
+    }
+    let whole_ns = whole.checked_mul(unit_ns)?;
+    if text.get(length) != Some(&b'.') {
+        return Some((whole_ns, length));
+    }
+    let (fraction, digits) = leading_digits(&text[length + 1..]);
+    // As many digits as a unit has powers of ten: then each stands for whole nanoseconds.
+    let scale = POWERS.get((unit_ns.ilog10() as usize).checked_sub(digits)?)?;
+    Some((whole_ns.checked_add(fraction * scale)?, length + 1 + digits))
+}
+
+const POWERS: [u64; 10] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
 
 #[cold]
 fn many_digits(field: &[u8]) -> Option<u64> {
@@ -529,6 +640,25 @@ mod tests {
             (b"+3", "not a number"),
         ] {
             assert_eq!(number(field, "n").map_err(|bad| bad.what), Err(what));
+        }
+    }
+
+    /// The short way and the long way agree on whatever both take.
+    #[test]
+    fn usual_numbers_are_read_as_any_others() {
+        let mut rng = crate::rng::Rng::new(5);
+        for _ in 0..100_000 {
+            let text: Vec<u8> = (0..rng.below(24)).map(|_| b"0123456789.. ,-x9"[rng.below(17) as usize]).collect();
+            for unit_ns in [1, 100, NS_PER_US, NS_PER_MS, NS_PER_S] {
+                let long = |field: Option<&[u8]>| field.map(|field| (number(field, "c"), decimal(field, unit_ns, "c")));
+                let (commas, blanks) = (Commas::of(&text).next(), Blanks::of(&text).next());
+                let mut short = [Commas::of(&text), Commas::of(&text)];
+                let found = (short[0].number("c"), short[1].time("c", unit_ns));
+                assert_eq!(Some(found), long(commas), "{}", text.escape_ascii());
+                let mut short = [Blanks::of(&text), Blanks::of(&text)];
+                let found = (short[0].number("c"), short[1].time("c", unit_ns));
+                assert_eq!(found, long(blanks).unwrap_or_else(|| (Err(Bad::missing("c")), Err(Bad::missing("c")))));
+            }
         }
     }
 

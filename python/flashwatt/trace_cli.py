@@ -1,0 +1,163 @@
+"""`flashwatt trace`: what a trace holds, as figures and as pictures, and conversion."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_UNITS |= {f"{prefix}i": 2 ** (10 * power) for power, prefix in enumerate("kmgt", 1)}
+
+
+def _numbers(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+    if value and not re.fullmatch(r"[0-9]+(,[0-9]+)*", value):
+        raise click.BadParameter(f"{value!r} is not a list of whole numbers with commas between them")
+    return value
+
+
+def _size(_context: click.Context, _option: click.Parameter, value: str | None) -> int | None:
+    """Bytes, from 80000000000, 80GB, 64GiB, 512MiB and the like."""
+    if value is None:
+        return None
+    found = re.fullmatch(r"([0-9]+)\s*([kmgt]i?)?b?", value, re.IGNORECASE)
+    if not found:
+        raise click.BadParameter(f"{value!r} is not a number of bytes such as 64000000000, 64GB or 64GiB")
+    return int(found[1]) * _UNITS[(found[2] or "").lower()]
+
+
+_OPTIONS: tuple[Any, ...] = (
+    click.argument("files", type=click.Path(exists=True, dir_okay=False, path_type=Path), nargs=-1, required=True),
+    click.option("--format", "--trace-format", "trace_format", metavar="FORMAT", help="Recognised unless given."),
+    click.option("--skip-bad", is_flag=True, help="Leave out (and count) records that cannot be read."),
+    click.option("--devices", metavar="N,N,…", callback=_numbers, help="Keep only the requests to these devices."),
+    click.option("--from", "from_s", type=float, metavar="SECONDS", help="Leave out what comes earlier."),
+    click.option("--until", "until_s", type=float, metavar="SECONDS", help="Leave out what comes then or later."),
+    click.option("--requests", "max_requests", type=click.IntRange(min=1), metavar="N", help="Stop after so many."),
+    click.option("--speed", type=float, metavar="X", help="Divide times by X."),
+    click.option("--space-scale", type=float, metavar="X", help="Multiply addresses by X, in steps of 1 MiB."),
+    click.option("--align-starts", is_flag=True, help="Let each file begin at time 0."),
+    click.option("--share-devices", is_flag=True, help="Equal device numbers in several files are one device."),
+)
+_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
+
+
+def _trace_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add what all commands take: the files, and what of them is read."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+@click.group()
+def trace() -> None:
+    """Look at recorded traces, and convert them.
+
+    Several FILES are merged by the times of their records; each has devices of its own unless --share-devices is given.
+    """
+
+
+@trace.command("info")
+@_trace_options
+@_json
+def info_(as_json: bool, **options: Any) -> None:
+    """Print what traces hold: requests, sizes, sequentiality, footprint, devices."""
+    from flashwatt import traces
+    from flashwatt.progress import bar
+
+    with bar() as progress:
+        found = traces.info(**_arguments(options), progress=progress)
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
+    else:
+        from flashwatt.table import show_trace
+
+        show_trace(found)
+
+
+@trace.command()
+@_trace_options
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, metavar="FILE", help=".csv, .fwt")
+@click.option("--to", "to_format", metavar="FORMAT", help="csv or binary; by the ending of FILE unless given.")
+@click.option("--drive", "drive_bytes", callback=_size, metavar="SIZE", help="Lay devices out on a drive of this size.")
+@click.option("--fold", is_flag=True, help="With --drive: take addresses beyond it modulo its size.")
+@click.option("--clip", is_flag=True, help="With --drive: cut requests at its end; leave out those beyond.")
+@_json
+def convert(
+    out: Path, to_format: str | None, drive_bytes: int | None, fold: bool, clip: bool, as_json: bool, **options: Any
+) -> None:
+    """Convert traces to CSV (.csv) or to FlashWatt's compact binary form (.fwt), packed with .gz or .zst behind it.
+
+    Times and devices stay as they are unless options say otherwise. With --drive what is written is what a replay on such
+    a drive issues: one device, beginning at time 0.
+    """
+    from flashwatt import traces
+    from flashwatt.progress import bar
+
+    arguments = _arguments(options)
+    arguments["sets"] += [f"{key}=true" for key, given in (("fold", fold), ("clip", clip)) if given]
+    with bar() as progress:
+        done = traces.convert(
+            **arguments, to=out, to_format=to_format, drive_bytes=drive_bytes, progress=progress
+        )
+    if as_json:
+        click.echo(json.dumps(done, indent=2))
+        return
+    each = done["bytes"] / done["requests"]
+    click.echo(f"{out}: {done['requests']:,} requests, {done['bytes']:,} bytes ({each:.1f} each), {done['packing']}")
+    for device in done["devices"]:
+        file = options["files"][device["trace"]].name
+        click.echo(f"  device {device['written']}: device {device['device']} of {file}")
+    for warning in done["warnings"]:
+        click.echo(f"flashwatt: {warning}", err=True)
+
+
+@trace.command()
+@_trace_options
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, metavar="DIR")
+@_json
+def plot(out: Path, as_json: bool, **options: Any) -> None:
+    """Draw traces into DIR/trace.svg and DIR/trace.html (which needs no network).
+
+    Arrivals and bytes over time, places over time, sizes, and the hit ratio of LRU caches over their size. --json prints
+    the figures that they are drawn from.
+    """
+    from flashwatt import traces
+    from flashwatt.progress import bar
+
+    with bar() as progress:
+        profile = traces.profile(**_arguments(options), progress=progress)
+    from flashwatt.trace_plot import write_trace
+
+    out.mkdir(parents=True, exist_ok=True)
+    written = write_trace(profile, out)
+    if as_json:
+        click.echo(json.dumps(profile))
+    for warning in profile["info"]["warnings"]:
+        click.echo(f"flashwatt: {warning}", err=True)
+    click.echo(f"flashwatt: wrote {', '.join(map(str, written))}", err=True)
+
+
+def _arguments(options: dict[str, Any]) -> dict[str, Any]:
+    """The options as the library takes them."""
+    sets = [f"devices=[{options['devices']}]"] if options["devices"] else []
+    for key in ("from_s", "until_s", "max_requests", "speed", "space_scale"):
+        if options[key] is not None:
+            sets.append(f"{key}={options[key]}")
+    sets += [f"{key}=true" for key in ("align_starts", "share_devices") if options[key]]
+    files = list(options["files"])
+    return {
+        "files": files,
+        "trace_format": options["trace_format"],
+        "skip_bad": options["skip_bad"],
+        "sets": sets,
+    }

@@ -1,0 +1,195 @@
+"""Pictures of a trace: one page of charts, as SVG for documents and as HTML for looking closer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import vl_convert
+
+from flashwatt.plot import _VEGA_LITE, _page, _slim, _styled
+from flashwatt.units import count, duration, si
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from flashwatt.run import Report
+
+_COLOURS = {"reads": "#3b7dbd", "writes": "#f0932b", "trims": "#76b7b2", "flushes": "#59657a"}
+_WIDTH, _HEIGHT, _MAP_HEIGHT = 860, 170, 240
+_SVG_JOINED = 2  # cells of the map to a side of one in the SVG, which would be large otherwise
+_TIME_UNITS = ((86_400e9, "d"), (3_600e9, "h"), (1e9, "s"), (1e6, "ms"), (1e3, "µs"))
+_SIZE_UNITS = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
+
+
+def write_trace(profile: Report, directory: Path) -> list[Path]:
+    """Draw a trace's profile into trace.svg and trace.html; return their paths."""
+    svg, page = directory / "trace.svg", directory / "trace.html"
+    titled = trace_chart(profile, _SVG_JOINED).properties(title=alt.TitleParams(*_words(profile)))
+    svg.write_text(_slim(vl_convert.vegalite_to_svg(titled.to_dict(), vl_version=_VEGA_LITE)), encoding="utf-8")
+    page.write_text(_page(trace_chart(profile, 1), *_words(profile)), encoding="utf-8")
+    return [svg, page]
+
+
+def trace_chart(profile: Report, joined: int) -> Any:
+    """Make the charts, one below the other; so many cells of the map are joined each way."""
+    charts = [_rates(profile), _bytes(profile)]
+    charts += [_places(profile, kind, joined) for kind in ("reads", "writes", "trims") if profile["info"][kind]]
+    charts += [_sizes(profile), _reuse(profile)]
+    chart: Any = alt.vconcat(*[chart for chart in charts if chart is not None], spacing=26)
+    return _styled(chart.resolve_scale(color="independent", x="independent"))
+
+
+def _unit(value: float, units: tuple[tuple[float, str], ...]) -> tuple[float, str]:
+    """The largest unit of which there are at least two, else the smallest."""
+    return next((unit for unit in units if value >= 2 * unit[0]), units[-1])
+
+
+def _time_axis(profile: Report) -> tuple[float, alt.X]:
+    end_ns = len(profile["time"]["reads"]) * profile["time"]["interval_ns"]
+    scale, unit = _unit(end_ns, _TIME_UNITS)
+    domain = alt.Scale(domain=[0, end_ns / scale], nice=False)
+    return scale, alt.X("time:Q", title=f"time ({unit})", scale=domain, axis=alt.Axis(grid=False))
+
+
+def _rates(profile: Report) -> alt.Chart:
+    kinds = [kind for kind in _COLOURS if profile["info"][kind]]
+    return _over_time(profile, {kind: kind for kind in kinds}, "requests per second", 1.0)
+
+
+def _bytes(profile: Report) -> alt.Chart | None:
+    kinds = {kind: f"{kind[:-1]}_bytes" for kind in ("reads", "writes") if profile["info"][kind]}
+    return _over_time(profile, kinds, "MB/s", 1e-6) if kinds else None
+
+
+def _over_time(profile: Report, series: dict[str, str], title: str, factor: float) -> alt.Chart:
+    """Stack the rate of each of these series of bins, under its name."""
+    time, (scale, x) = profile["time"], _time_axis(profile)
+    per_s = factor * 1e9 / time["interval_ns"]
+    rows = [
+        {"time": _short(bin_ * time["interval_ns"] / scale), "kind": kind, "rate": _short(value * per_s)}
+        for kind, name in series.items()
+        for bin_, value in [*enumerate(time[name]), (len(time[name]), time[name][-1])]
+    ]
+    chart: alt.Chart = (
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_area(interpolate="step-after")
+        .encode(
+            x=x,
+            y=alt.Y("rate:Q", title=title, axis=alt.Axis(tickCount=4)).stack("zero"),
+            color=_colour(list(series)),
+            tooltip=["kind:N", alt.Tooltip("rate:Q", title=title, format=".4~g"), "time:Q"],
+        )
+        .properties(width=_WIDTH, height=_HEIGHT)
+    )
+    return chart
+
+
+def _colour(kinds: list[str]) -> alt.Color:
+    names: list[str | alt.FieldName] = list(kinds)
+    scale = alt.Scale(domain=names, range=[_COLOURS[kind] for kind in kinds])
+    return alt.Color("kind:N", scale=scale, legend=alt.Legend(orient="top", title=None, symbolType="square"))
+
+
+def _places(profile: Report, kind: str, joined: int) -> alt.Chart:
+    """Where the requests of a kind start, over time."""
+    places, (scale, x) = profile["places"], _time_axis(profile)
+    unit_bytes, unit = _unit(profile["info"]["span_bytes"], _SIZE_UNITS)
+    width, height = joined * places["column_ns"] / scale, joined * places["row_bytes"] / unit_bytes
+    rows = [
+        {"time": _short(x * width), "end": _short((x + 1) * width), "from": _short(y * height), "to": _short((y + 1) * height), "n": n}
+        for (x, y), n in _joined(places["cells"], 2 + ("reads", "writes", "trims").index(kind), joined).items()
+    ]
+    domain = alt.Scale(domain=[0, profile["info"]["span_bytes"] / unit_bytes], nice=False)
+    shade = alt.Scale(type="log", range=["#e6ebf1", _COLOURS[kind], "#1c2430"], interpolate="lab")
+    chart: alt.Chart = (
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_rect(clip=True)
+        .encode(
+            x=x,
+            x2="end:Q",
+            y=alt.Y("from:Q", title=f"{kind} start at ({unit})", scale=domain, axis=alt.Axis(tickCount=5)),
+            y2="to:Q",
+            color=alt.Color("n:Q", scale=shade, legend=alt.Legend(title=kind, tickCount=4)),
+            tooltip=[alt.Tooltip("n:Q", title=kind), alt.Tooltip("time:Q"), alt.Tooltip("from:Q", title=unit)],
+        )
+        .properties(width=_WIDTH, height=_MAP_HEIGHT)
+    )
+    return chart
+
+
+def _joined(cells: list[list[int]], column: int, joined: int) -> dict[tuple[int, int], int]:
+    """Sums of one column of the cells over squares of so many of them."""
+    sums: dict[tuple[int, int], int] = {}
+    for cell in cells:
+        if cell[column]:
+            place = (cell[0] // joined, cell[1] // joined)
+            sums[place] = sums.get(place, 0) + cell[column]
+    return sums
+
+
+def _sizes(profile: Report) -> alt.Chart | None:
+    kinds = [kind for kind in ("reads", "writes", "trims") if profile["info"][kind]]
+    rows = [
+        {"size": f"≤ {_binary(size['bytes'])}", "bytes": size["bytes"], "kind": kind, "n": size[kind]}
+        for size in profile["sizes"]
+        for kind in kinds
+    ]
+    if not rows:
+        return None
+    order: list[Any] = [f"≤ {_binary(size['bytes'])}" for size in profile["sizes"]]
+    chart: alt.Chart = (
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_bar()
+        .encode(
+            x=alt.X("size:N", sort=order, title="size of a request", axis=alt.Axis(labelAngle=0)),
+            xOffset=alt.XOffset("kind:N", sort=list(kinds)),
+            y=alt.Y("n:Q", title="requests", axis=alt.Axis(tickCount=4)),
+            color=_colour(kinds),
+            tooltip=["kind:N", "size:N", alt.Tooltip("n:Q", title="requests")],
+        )
+        .properties(width=_WIDTH, height=_HEIGHT)
+    )
+    return chart
+
+
+def _reuse(profile: Report) -> alt.Chart | None:
+    reuse = profile["reuse"]
+    rows = [
+        {"size": _short(pages * reuse["page_bytes"] / 2**20), "hits": _short(100 * ratio)}
+        for pages, ratio in reuse["points"]
+    ]
+    if not rows:
+        return None
+    x = alt.X("size:Q", title="size of an LRU cache of 4 KiB pages (MiB)", scale=alt.Scale(type="log", nice=False))
+    sampled = "" if reuse["sampled"] == 1 else f", from {100 * reuse['sampled']:.2g} % of the pages"
+    chart: alt.Chart = (
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_line(interpolate="step-after", color=_COLOURS["reads"])
+        .encode(
+            x=x,
+            y=alt.Y("hits:Q", title=f"hits (%{sampled})", scale=alt.Scale(domain=[0, 100])),
+            tooltip=[alt.Tooltip("size:Q", title="MiB"), alt.Tooltip("hits:Q", title="hits, %", format=".4~g")],
+        )
+        .properties(width=_WIDTH, height=_HEIGHT)
+    )
+    return chart
+
+
+def _binary(size: int) -> str:
+    unit = next(((scale, name) for scale, name in _SIZE_UNITS if size >= scale), (1, "B"))
+    return f"{size // unit[0]} {unit[1]}"
+
+
+def _short(value: float) -> float:
+    """Enough digits for a picture: files stay small."""
+    return float(f"{value:.6g}")
+
+
+def _words(profile: Report) -> tuple[str, str]:
+    """Title and subtitle."""
+    info = profile["info"]
+    kinds = ", ".join(f"{count(info[kind])} {kind}" for kind in _COLOURS if info[kind])
+    lasting = f"{duration(info['duration_ns'])}, {info['format']}"
+    touched = f"{si(info['span_bytes'], 'B')} spanned by {len(info['devices'])} device" + "s" * (len(info["devices"]) > 1)
+    return f"{info['file']}: {kinds}", f"{lasting}; {touched}"

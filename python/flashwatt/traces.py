@@ -1,0 +1,79 @@
+"""Recorded traces as a Python library: their statistics, what their pictures are drawn from, conversion.
+
+Every function takes one file or several, which are merged by the times of their records, and these options:
+
+`trace_format`: the format (or "format:event"); recognised unless given. `skip_bad`: leave out (and count) records that cannot
+be read. `sets`: overrides of any other key of `[workload.trace]`, as "devices=[0, 2]" or "from_s=10". `progress`: called about
+ten times a second, see `run.Progress`; while a trace is read the requests in all are an estimate.
+
+A `FlashwattError` says what cannot be read, a `RunInterruptedError` that `progress` (or Ctrl-C) ended it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from flashwatt import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+    from typing import TypeAlias
+
+    from flashwatt.run import Progress
+
+    Files: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
+
+
+def info(
+    files: Files,
+    *,
+    trace_format: str | None = None,
+    skip_bad: bool = False,
+    sets: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Return the statistics of traces: requests, sizes, sequentiality, footprint, devices."""
+    found: dict[str, Any] = json.loads(_core.trace_info(files, trace_format, skip_bad, _keys(sets), progress))
+    return found
+
+
+def profile(
+    files: Files,
+    *,
+    trace_format: str | None = None,
+    skip_bad: bool = False,
+    sets: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Return what pictures of traces are drawn from: rates and places over time, sizes, the hit ratio of LRU caches."""
+    found: dict[str, Any] = json.loads(_core.trace_profile(files, trace_format, skip_bad, _keys(sets), progress))
+    return found
+
+
+def convert(
+    files: Files,
+    to: str | PathLike[str],
+    *,
+    to_format: str | None = None,
+    drive_bytes: int | None = None,
+    trace_format: str | None = None,
+    skip_bad: bool = False,
+    sets: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Convert traces to "csv" or "binary" (by the ending of `to` unless given) and say what was written.
+
+    A name that ends in .gz or .zst is packed. `drive_bytes` lays the devices out on a drive of that size, as a replay does,
+    folded or clipped with "fold=true" or "clip=true" among the `sets`.
+    """
+    return dict(
+        json.loads(
+            _core.trace_convert(files, to, trace_format, skip_bad, _keys(sets), to_format, drive_bytes, progress)
+        )
+    )
+
+
+def _keys(sets: Sequence[str]) -> list[str]:
+    return [f"workload.trace.{override}" for override in sets]
