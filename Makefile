@@ -11,7 +11,7 @@ DEV   := $(VENV)/.stamp-dev
 CLI   := $(VENV)/.stamp-cli
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test lint bench fuzz clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -34,6 +34,9 @@ lint: $(CLI) $(DEV) ## formatting, lints and types, with no warning let through
 bench: $(CLI) ## how fast the command line and the engine are, against their goals
 	@$(BIN)/python tools/bench.py
 	@cargo bench --quiet --locked -p flashwatt --bench traces
+
+fuzz: ## configurations and every trace parser, FUZZ_SECONDS (60) each; cargo-fuzz where it is installed, else mutations
+	@bash tools/fuzz.sh
 
 clean: ## remove everything that was built
 	rm -rf $(VENV) target demo python/flashwatt/*.so

@@ -81,34 +81,32 @@ def info_(as_json: bool, **options: Any) -> None:
     else:
         from flashwatt.table import show_trace
 
-        show_trace(found)
+        show_trace(_named_devices(found))
 
 
 @trace.command()
 @_trace_options
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, metavar="FILE", help=".csv, .fwt")
+@click.option(
+    "--out", type=click.Path(dir_okay=False, path_type=Path), required=True, metavar="FILE", help=".csv, .fwt"
+)
 @click.option("--to", "to_format", metavar="FORMAT", help="csv or binary; by the ending of FILE unless given.")
 @click.option("--drive", "drive_bytes", callback=_size, metavar="SIZE", help="Lay devices out on a drive of this size.")
 @click.option("--fold", is_flag=True, help="With --drive: take addresses beyond it modulo its size.")
 @click.option("--clip", is_flag=True, help="With --drive: cut requests at its end; leave out those beyond.")
 @_json
-def convert(
-    out: Path, to_format: str | None, drive_bytes: int | None, fold: bool, clip: bool, as_json: bool, **options: Any
-) -> None:
+def convert(out: Path, to_format: str | None, drive_bytes: int | None, as_json: bool, **options: Any) -> None:
     """Convert traces to CSV (.csv) or to FlashWatt's compact binary form (.fwt), packed with .gz or .zst behind it.
 
-    Times and devices stay as they are unless options say otherwise. With --drive what is written is what a replay on such
-    a drive issues: one device, beginning at time 0.
+    Times and devices stay as they are unless options say otherwise. With --drive what is written is what a replay on
+    such a drive issues: one device, beginning at time 0.
     """
     from flashwatt import traces
     from flashwatt.progress import bar
 
     arguments = _arguments(options)
-    arguments["sets"] += [f"{key}=true" for key, given in (("fold", fold), ("clip", clip)) if given]
+    arguments["sets"] += [f"{key}=true" for key in ("fold", "clip") if options[key]]
     with bar() as progress:
-        done = traces.convert(
-            **arguments, to=out, to_format=to_format, drive_bytes=drive_bytes, progress=progress
-        )
+        done = traces.convert(**arguments, to=out, to_format=to_format, drive_bytes=drive_bytes, progress=progress)
     if as_json:
         click.echo(json.dumps(done, indent=2))
         return
@@ -128,8 +126,8 @@ def convert(
 def plot(out: Path, as_json: bool, **options: Any) -> None:
     """Draw traces into DIR/trace.svg and DIR/trace.html (which needs no network).
 
-    Arrivals and bytes over time, places over time, sizes, and the hit ratio of LRU caches over their size. --json prints
-    the figures that they are drawn from.
+    Arrivals and bytes over time, places over time, sizes, and the hit ratio of LRU caches over their size. --json
+    prints the figures that they are drawn from.
     """
     from flashwatt import traces
     from flashwatt.progress import bar
@@ -145,6 +143,14 @@ def plot(out: Path, as_json: bool, **options: Any) -> None:
     for warning in profile["info"]["warnings"]:
         click.echo(f"flashwatt: {warning}", err=True)
     click.echo(f"flashwatt: wrote {', '.join(map(str, written))}", err=True)
+
+
+def _named_devices(info: dict[str, Any]) -> dict[str, Any]:
+    """Of several files: say which file each device belongs to."""
+    if all(device["trace"] == 0 for device in info["devices"]):
+        return info
+    devices = [{**device, "device": f"{device['device']} of file {device['trace'] + 1}"} for device in info["devices"]]
+    return {**info, "devices": devices}
 
 
 def _arguments(options: dict[str, Any]) -> dict[str, Any]:

@@ -25,9 +25,10 @@ _SIZE_UNITS = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 def write_trace(profile: Report, directory: Path) -> list[Path]:
     """Draw a trace's profile into trace.svg and trace.html; return their paths."""
     svg, page = directory / "trace.svg", directory / "trace.html"
-    titled = trace_chart(profile, _SVG_JOINED).properties(title=alt.TitleParams(*_words(profile)))
+    title, subtitle = _words(profile)
+    titled = trace_chart(profile, _SVG_JOINED).properties(title=alt.TitleParams(title, subtitle=subtitle))
     svg.write_text(_slim(vl_convert.vegalite_to_svg(titled.to_dict(), vl_version=_VEGA_LITE)), encoding="utf-8")
-    page.write_text(_page(trace_chart(profile, 1), *_words(profile)), encoding="utf-8")
+    page.write_text(_page(trace_chart(profile, 1), title, subtitle), encoding="utf-8")
     return [svg, page]
 
 
@@ -97,7 +98,13 @@ def _places(profile: Report, kind: str, joined: int) -> alt.Chart:
     unit_bytes, unit = _unit(profile["info"]["span_bytes"], _SIZE_UNITS)
     width, height = joined * places["column_ns"] / scale, joined * places["row_bytes"] / unit_bytes
     rows = [
-        {"time": _short(x * width), "end": _short((x + 1) * width), "from": _short(y * height), "to": _short((y + 1) * height), "n": n}
+        {
+            "time": _short(x * width),
+            "end": _short((x + 1) * width),
+            "from": _short(y * height),
+            "to": _short((y + 1) * height),
+            "n": n,
+        }
         for (x, y), n in _joined(places["cells"], 2 + ("reads", "writes", "trims").index(kind), joined).items()
     ]
     domain = alt.Scale(domain=[0, profile["info"]["span_bytes"] / unit_bytes], nice=False)
@@ -191,5 +198,7 @@ def _words(profile: Report) -> tuple[str, str]:
     info = profile["info"]
     kinds = ", ".join(f"{count(info[kind])} {kind}" for kind in _COLOURS if info[kind])
     lasting = f"{duration(info['duration_ns'])}, {info['format']}"
-    touched = f"{si(info['span_bytes'], 'B')} spanned by {len(info['devices'])} device" + "s" * (len(info["devices"]) > 1)
+    touched = f"{si(info['span_bytes'], 'B')} spanned by {len(info['devices'])} device" + "s" * (
+        len(info["devices"]) > 1
+    )
     return f"{info['file']}: {kinds}", f"{lasting}; {touched}"

@@ -2,9 +2,9 @@
 
 Every function takes one file or several, which are merged by the times of their records, and these options:
 
-`trace_format`: the format (or "format:event"); recognised unless given. `skip_bad`: leave out (and count) records that cannot
-be read. `sets`: overrides of any other key of `[workload.trace]`, as "devices=[0, 2]" or "from_s=10". `progress`: called about
-ten times a second, see `run.Progress`; while a trace is read the requests in all are an estimate.
+`trace_format`: the format (or "format:event"); recognised unless given. `skip_bad`: leave out (and count) records that
+cannot be read. `sets`: overrides of any other key of `[workload.trace]`, as "devices=[0, 2]" or "from_s=10". `progress`:
+called about ten times a second, see `run.Progress`; while a trace is read the requests in all are an estimate.
 
 A `FlashwattError` says what cannot be read, a `RunInterruptedError` that `progress` (or Ctrl-C) ended it.
 """
@@ -65,8 +65,8 @@ def convert(
 ) -> dict[str, Any]:
     """Convert traces to "csv" or "binary" (by the ending of `to` unless given) and say what was written.
 
-    A name that ends in .gz or .zst is packed. `drive_bytes` lays the devices out on a drive of that size, as a replay does,
-    folded or clipped with "fold=true" or "clip=true" among the `sets`.
+    A name that ends in .gz or .zst is packed. `drive_bytes` lays the devices out on a drive of that size, as a replay
+    does, folded or clipped with "fold=true" or "clip=true" among the `sets`.
     """
     return dict(
         json.loads(

@@ -45,7 +45,7 @@ fn main() {
     case("binary, plain", 10.0, &mut || decode(&binary.0, "binary"));
     let text = temporary("spc", &lines(spc));
     case("spc, replayed (hash, two readings)", 2.0, &mut || replay(&text.0));
-    case("spc, converted to binary", 5.0, &mut || convert(&text.0));
+    case("spc, converted to binary", 4.0, &mut || convert(&text.0));
     uniform(&wanted);
 }
 

@@ -84,7 +84,7 @@ pub fn convert(
     check_not_an_input(cfg, &target.path)?;
     if target.drive_bytes.is_none() && cfg.beyond != Beyond::Error {
         let fault = Fault::key("--fold, --clip", "fold and clip need a drive").found("no size of one");
-        return Err(fault.expected("--drive-bytes").into());
+        return Err(fault.expected("a drive to lay the trace out on (--drive SIZE)").into());
     }
     let part = part(&target.path);
     let written = write(cfg, target, &part, format, packing, progress);

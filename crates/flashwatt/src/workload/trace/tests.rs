@@ -557,3 +557,86 @@ fn registry_is_consistent() {
     let text = message(find("spc:D").map(|_| ()));
     assert_eq!(text, "workload.trace.format: spc has no choice of events; found `D`");
 }
+
+/// Two traces as they are merged, and what is said of it.
+fn merged(change: impl Fn(&mut config::Trace)) -> (Vec<(u64, char, u64, u64)>, Vec<String>) {
+    let (a, b) =
+        (ssdsim("100 0 0 8 0\n300 1 8 8 0\n200 0 8 8 1\n"), Temporary::new("u", b"250 0 16 8 1\n300 0 24 8 0\n"));
+    let mut cfg = config::Trace { paths: vec![a.0.clone(), b.0.clone()], ..a.cfg() };
+    change(&mut cfg);
+    let (requests, warnings) = replay(&cfg, DRIVE).expect("two good traces");
+    (brief(&requests), warnings)
+}
+
+#[test]
+fn traces_are_merged_by_time_with_devices_of_their_own() {
+    let mib = 1 << 20;
+    let (requests, warnings) = merged(|_| {});
+    let expected = [
+        (0, 'W', 0, 4096),
+        (150, 'R', 2 * mib + 8192, 4096),
+        (200, 'W', mib + 4096, 4096),
+        // Its own trace's order stays, though its time goes back.
+        (200, 'R', 4096, 4096),
+        (200, 'W', 2 * mib + 12_288, 4096),
+    ];
+    assert_eq!(requests, expected);
+    let laid_out = "3 devices laid out one after another: 0 of file 1 at byte 0, 1 of file 1 at byte 1048576, \
+                    0 of file 2 at byte 2097152";
+    let back = "1 records whose time goes back: they arrive with the record before them";
+    assert_eq!(warnings, [laid_out, back]);
+}
+
+#[test]
+fn merged_traces_can_share_devices_and_starts() {
+    let (requests, warnings) = merged(|cfg| cfg.share_devices = true);
+    assert_eq!(requests[1], (150, 'R', 8192, 4096));
+    assert_eq!(warnings[0], "2 devices laid out one after another: 0 at byte 0, 1 at byte 1048576");
+    let (requests, _) = merged(|cfg| cfg.align_starts = true);
+    assert_eq!(requests.iter().map(|request| request.0).collect::<Vec<_>>(), [0, 0, 50, 200, 200]);
+    let (requests, _) = merged(|cfg| (cfg.max_requests, cfg.from_ns) = (Some(2), 150));
+    assert_eq!(requests.iter().map(|request| request.0).collect::<Vec<_>>(), [0, 50]);
+}
+
+#[test]
+fn faults_of_merged_traces_name_their_file() {
+    let (good, bad) = (ssdsim("0 0 8 8 0\n"), Temporary::new("u", b"0 0 8 8 0\n1 0 8 8 7\n"));
+    let cfg = config::Trace { paths: vec![good.0.clone(), bad.0.clone()], ..good.cfg() };
+    assert!(message(replay(&cfg, DRIVE)).starts_with("u:2: operation: unknown operation"));
+    let (_, warnings) = replay(&config::Trace { skip_bad: true, ..cfg.clone() }, DRIVE).expect("two good records");
+    assert!(warnings[0].starts_with("u: 1 damaged records left out; the first: u:2: operation"), "{warnings:?}");
+    let beyond = Temporary::new("v", b"0 0 8 8 0\n0 0 4096 8 0\n");
+    let cfg = config::Trace { paths: vec![good.0.clone(), beyond.0.clone()], ..good.cfg() };
+    assert!(message(replay(&cfg, 1 << 20)).starts_with("v:1: offset: a request ends beyond the drive"));
+}
+
+#[test]
+fn reading_tells_how_far_it_is_and_can_be_ended() {
+    let file = Temporary::new("t", &long_trace());
+    let mut told = Vec::new();
+    let mut tell = |progress: &crate::sim::Progress| {
+        told.push(*progress);
+        true
+    };
+    TraceWorkload::open_watched(&file.cfg(), DRIVE, &mut tell).expect("a good trace");
+    let read: Vec<_> = told.iter().filter(|progress| progress.requests_done > 0).collect();
+    assert!(read.len() == 3 && read.iter().all(|progress| progress.preparing && progress.now_ns == 0), "{told:?}");
+    let expected = read[2].requests_total.expect("an estimate");
+    assert!((40_000..60_000).contains(&expected), "{expected}");
+    let ended = TraceWorkload::open_watched(&file.cfg(), DRIVE, &mut |progress| progress.requests_done < 20_000);
+    let Err(Error::InterruptedReading { done }) = ended else { panic!("not ended") };
+    assert!((20_000..50_000).contains(&done), "{done}");
+}
+
+#[test]
+fn much_that_is_no_request_does_not_deafen() {
+    let file = Temporary::new("t.csv", &b"# nothing\n".repeat(1_000_000));
+    let cfg = config::Trace { format: Some("csv".to_string()), ..file.cfg() };
+    let mut looks = 0;
+    let message = message(TraceWorkload::open_watched(&cfg, DRIVE, &mut |_| {
+        looks += 1;
+        true
+    }));
+    assert_eq!(message, "t.csv: no valid request in this csv trace");
+    assert!(looks > 50, "{looks}");
+}
