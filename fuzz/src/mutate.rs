@@ -31,7 +31,8 @@ fn main() {
     let (seconds, seed) = (number(60), number(1));
     let names: Vec<String> = args.collect();
     let named = |name: &String| Target::of(name).unwrap_or_else(|| usage(name));
-    let targets: Vec<Target> = if names.is_empty() { Target::all().collect() } else { names.iter().map(named).collect() };
+    let targets: Vec<Target> =
+        if names.is_empty() { Target::all().collect() } else { names.iter().map(named).collect() };
     for target in targets {
         watched(target, Duration::from_secs(seconds), seed);
     }
@@ -60,7 +61,9 @@ fn watched(target: Target, time: Duration, seed: u64) {
     loop {
         match moves.recv_timeout(HANG) {
             Ok(input) => last = input,
-            Err(RecvTimeoutError::Timeout) => fail(target, &last, "takes longer than ten seconds (this input or one of the 63 after it)"),
+            Err(RecvTimeoutError::Timeout) => {
+                fail(target, &last, "takes longer than ten seconds (this input or one of the 63 after it)")
+            }
             Err(RecvTimeoutError::Disconnected) => break,
         }
     }
@@ -92,12 +95,18 @@ fn fuzz(target: Target, time: Duration, seed: u64, show: &dyn Fn(&[u8])) {
             seeds.push(input);
         }
     }
-    println!("{:<12} {:>5.1} s  {count:>10} inputs  {:>4} answers  no fault", target.name(), start.elapsed().as_secs_f64(), met.len());
+    println!(
+        "{:<12} {:>5.1} s  {count:>10} inputs  {:>4} answers  no fault",
+        target.name(),
+        start.elapsed().as_secs_f64(),
+        met.len()
+    );
 }
 
 fn fail(target: Target, input: &[u8], what: &str) -> ! {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("artifacts");
-    let path = folder.join(format!("{}-{:08x}", target.name(), input.iter().fold(0u32, |h, &c| h.wrapping_mul(31).wrapping_add(u32::from(c)))));
+    let hash = input.iter().fold(0u32, |hash, &c| hash.wrapping_mul(31).wrapping_add(u32::from(c)));
+    let path = folder.join(format!("{}-{hash:08x}", target.name()));
     let kept = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(&path, input));
     eprintln!("{}: an input {what}; kept in {} ({kept:?})", target.name(), path.display());
     exit(1);

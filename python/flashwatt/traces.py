@@ -3,8 +3,8 @@
 Every function takes one file or several, which are merged by the times of their records, and these options:
 
 `trace_format`: the format (or "format:event"); recognised unless given. `skip_bad`: leave out (and count) records that
-cannot be read. `sets`: overrides of any other key of `[workload.trace]`, as "devices=[0, 2]" or "from_s=10". `progress`:
-called about ten times a second, see `run.Progress`; while a trace is read the requests in all are an estimate.
+cannot be read. `sets`: overrides of any other key of `[workload.trace]`, as "devices=[0, 2]" or "from_s=10".
+`progress`: called about ten times a second, see `run.Progress`; the requests in all are an estimate.
 
 A `FlashwattError` says what cannot be read, a `RunInterruptedError` that `progress` (or Ctrl-C) ended it.
 """

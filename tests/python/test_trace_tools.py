@@ -136,14 +136,15 @@ def test_what_cannot_be_converted_is_a_message(
 
 
 def test_pictures_need_no_network(flashwatt: Cli, trace: Path, tmp_path: Path) -> None:
+    trace.write_text(SPC + "0,16,4096,r,0.600\n")  # what was written is read again: a hit
     result = flashwatt("trace", "plot", trace.name, "--out", "out", "--json")
     assert result.returncode == 0, result.stderr
     profile = json.loads(result.stdout)
-    assert sum(profile["time"]["reads"]) == 2
+    assert sum(profile["time"]["reads"]) == 3
     assert sum(cell[3] for cell in profile["places"]["cells"]) == 2
     svg, page = (tmp_path / "out/trace.svg").read_text(), (tmp_path / "out/trace.html").read_text()
     assert svg.startswith("<svg")
-    for words in ("four.spc: 2 reads, 2 writes", "requests per second", "size of a request", "LRU cache"):
+    for words in ("four.spc: 3 reads, 2 writes", "requests per second", "size of a request", "LRU cache"):
         assert words in svg
     assert "vegaEmbed" in page
     assert "<script src" not in page

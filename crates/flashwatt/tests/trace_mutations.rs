@@ -116,8 +116,8 @@ fn same_records(cfg: &config::Trace, folder: &Path, expected: &[Record]) {
         assert_eq!(converted.requests, expected.len() as u64);
         let mut traces = trace::Traces::open(&config::Trace::of(path)).unwrap_or_else(|e| panic!("{e}"));
         for record in expected {
-            assert_eq!(traces.next().unwrap_or_else(|e| panic!("{e}")).as_ref(), Some(record), "{name}");
+            assert_eq!(traces.next_record().unwrap_or_else(|e| panic!("{e}")).as_ref(), Some(record), "{name}");
         }
-        assert_eq!(traces.next().ok(), Some(None));
+        assert_eq!(traces.next_record().ok(), Some(None));
     }
 }

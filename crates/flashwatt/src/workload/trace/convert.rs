@@ -205,10 +205,10 @@ fn copied(
             Step::End => break,
         }
     }
+    traces.check_devices(|device| numbers.seen.keys().any(|id| id.device == device))?;
     if requests == 0 {
         return Err(no_request(&traces));
     }
-    traces.check_devices(|device| numbers.seen.keys().any(|id| id.device == device))?;
     let mut warnings = traces.warnings();
     warnings.extend(numbers.warning());
     Ok((requests, numbers.changed(), warnings))

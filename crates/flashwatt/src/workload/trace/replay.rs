@@ -75,7 +75,7 @@ impl TraceWorkload {
     /// Decodes the next request into `ahead`.
     fn advance(&mut self) -> Result<(), Error> {
         self.ahead = None;
-        while let Some(record) = self.traces.next()? {
+        while let Some(record) = self.traces.next_record()? {
             let arrival_ns = self.clock.arrival(record.time_ns);
             let (offset_bytes, bytes) = match self.range(&record)? {
                 Some(range) => range,

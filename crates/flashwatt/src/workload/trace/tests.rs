@@ -58,7 +58,9 @@ fn replay(cfg: &config::Trace, drive_bytes: u64) -> Result<(Vec<Request>, Vec<St
 }
 
 /// (arrival, kind, offset, bytes), in a form that is short to compare.
-fn brief(requests: &[Request]) -> Vec<(u64, char, u64, u64)> {
+type Brief = Vec<(u64, char, u64, u64)>;
+
+fn brief(requests: &[Request]) -> Brief {
     let letter = |kind| match kind {
         RequestKind::Read => 'R',
         RequestKind::Write => 'W',
@@ -559,7 +561,7 @@ fn registry_is_consistent() {
 }
 
 /// Two traces as they are merged, and what is said of it.
-fn merged(change: impl Fn(&mut config::Trace)) -> (Vec<(u64, char, u64, u64)>, Vec<String>) {
+fn merged(change: impl Fn(&mut config::Trace)) -> (Brief, Vec<String>) {
     let (a, b) =
         (ssdsim("100 0 0 8 0\n300 1 8 8 0\n200 0 8 8 1\n"), Temporary::new("u", b"250 0 16 8 1\n300 0 24 8 0\n"));
     let mut cfg = config::Trace { paths: vec![a.0.clone(), b.0.clone()], ..a.cfg() };

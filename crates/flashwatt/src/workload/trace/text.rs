@@ -61,7 +61,7 @@ impl Bad {
     }
 
     /// The message.
-    pub fn into_fault(self: Box<Self>, place: Place) -> Fault {
+    pub fn into_fault(self, place: Place) -> Fault {
         let mut fault = Fault::at(place, self.what);
         fault.found = self.found;
         fault.expected = self.expected.map(str::to_string);

@@ -58,7 +58,7 @@ impl Traces {
 
     /// The next record, however much has to be passed over for it.
     #[inline]
-    pub fn next(&mut self) -> Result<Option<Record>, Error> {
+    pub fn next_record(&mut self) -> Result<Option<Record>, Error> {
         loop {
             match self.step()? {
                 Step::Record(record) => return Ok(Some(record)),

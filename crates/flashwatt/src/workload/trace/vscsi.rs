@@ -10,7 +10,7 @@ use crate::host::RequestKind;
 pub const FORMAT: Format = Format {
     name: "vscsi",
     aliases: &["cloudphysics"],
-    doc: "VMware vscsi (binary), versions 1 and 2",
+    doc: "VMware vscsi (binary), versions 1 and 2 (of which 2 was not tried on a real file)",
     columns: "version 1 (32 bytes): serial number, length (B), segments, command, version, block (512 B), time (µs); \
               version 2 (40 bytes): command, version, serial number, length, segments, block, time, response time",
     events: &[],
