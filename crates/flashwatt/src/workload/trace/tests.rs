@@ -609,7 +609,7 @@ fn faults_of_merged_traces_name_their_file() {
     assert!(warnings[0].starts_with("u: 1 damaged records left out; the first: u:2: operation"), "{warnings:?}");
     let beyond = Temporary::new("v", b"0 0 8 8 0\n0 0 4096 8 0\n");
     let cfg = config::Trace { paths: vec![good.0.clone(), beyond.0.clone()], ..good.cfg() };
-    assert!(message(replay(&cfg, 1 << 20)).starts_with("v:1: offset: a request ends beyond the drive"));
+    assert!(message(replay(&cfg, 1 << 20)).starts_with("v:2: offset: a request ends beyond the drive"));
 }
 
 #[test]
