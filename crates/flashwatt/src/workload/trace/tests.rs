@@ -596,6 +596,9 @@ fn merged_traces_can_share_devices_and_starts() {
     assert_eq!(warnings[0], "2 devices laid out one after another: 0 at byte 0, 1 at byte 1048576");
     let (requests, _) = merged(|cfg| cfg.align_starts = true);
     assert_eq!(requests.iter().map(|request| request.0).collect::<Vec<_>>(), [0, 0, 50, 200, 200]);
+    let early = ssdsim("500 0 0 8 0\n400 0 8 8 0\n");
+    let (_, warnings) = replay(&config::Trace { align_starts: true, ..early.cfg() }, DRIVE).expect("a good trace");
+    assert_eq!(warnings, ["1 records earlier than the first of their file put at its start"]);
     let (requests, _) = merged(|cfg| (cfg.max_requests, cfg.from_ns) = (Some(2), 150));
     assert_eq!(requests.iter().map(|request| request.0).collect::<Vec<_>>(), [0, 50]);
 }

@@ -30,6 +30,8 @@ struct Source {
     ended: bool,
     /// What is taken off its times, once its first record is known; `None`: nothing will be.
     origin: Option<Option<u64>>,
+    /// Records with an earlier time than that.
+    early: u64,
 }
 
 /// Where a record stands: in which trace, and at which line or record of it.
@@ -171,6 +173,10 @@ impl Traces {
             let name = if several { format!("{}: ", reader.file()) } else { String::new() };
             warnings.extend(reader.warnings().into_iter().map(|warning| format!("{name}{warning}")));
         }
+        let early: u64 = self.sources.iter().map(|source| source.early).sum();
+        if early > 0 {
+            warnings.push(format!("{early} records earlier than the first of their file put at its start"));
+        }
         warnings.extend(self.shape.warnings());
         warnings
     }
@@ -192,7 +198,7 @@ impl Traces {
 impl Source {
     fn open(path: &std::path::Path, cfg: &config::Trace) -> Result<Self, Error> {
         let origin = if cfg.align_starts { None } else { Some(None) };
-        Ok(Source { reader: Reader::open(path, cfg)?, ahead: None, ended: false, origin })
+        Ok(Source { reader: Reader::open(path, cfg)?, ahead: None, ended: false, origin, early: 0 })
     }
 
     #[inline]
@@ -200,6 +206,7 @@ impl Source {
         match self.reader.step()? {
             Step::Record(mut record) => {
                 if let Some(origin) = *self.origin.get_or_insert(Some(record.time_ns)) {
+                    self.early += u64::from(record.time_ns < origin);
                     record.time_ns = record.time_ns.saturating_sub(origin);
                 }
                 Ok(Step::Record(record))
