@@ -1,9 +1,9 @@
 //! Operations that are planned or under way, and what they wait for.
 
-use crate::device::{Geometry, Place};
+use crate::device::Place;
 use crate::ftl::{Cause, OpKind};
 use crate::mem::Table;
-use crate::units::{BlockId, OpId, Ppn, RequestId};
+use crate::units::{BlockId, OpId, RequestId};
 
 /// What a die can turn to next, in the order of precedence: its queues of operations, and two places at which background
 /// work is asked for. The numbers are bits of a die's `ready` mask.
@@ -52,7 +52,7 @@ pub struct Op {
     /// Which page, or of which block the first.
     pub at: Place,
     /// A copyback's source, or where a read's data is to be programmed: see [`Self::turns_into_program`].
-    pub other: Ppn,
+    pub other: Place,
     /// For which request, if for one.
     pub request: RequestId,
     /// The block whose data its program makes obsolete.
@@ -71,14 +71,14 @@ impl Op {
     /// Is this the first half of a copy? When it ends it becomes the second: the program of page `other`.
     #[inline(always)]
     pub fn turns_into_program(&self) -> bool {
-        self.kind == OpKind::Read && self.other.is_some()
+        self.kind == OpKind::Read && self.other.block.is_some()
     }
 
     /// The page that it programs, at once or as the second half of a copy.
-    pub fn programs(&self, geometry: &Geometry) -> Option<Place> {
+    pub fn programs(&self) -> Option<Place> {
         match self.kind {
             OpKind::Program | OpKind::Copyback => Some(self.at),
-            OpKind::Read if self.other.is_some() => Some(geometry.place(self.other)),
+            OpKind::Read if self.turns_into_program() => Some(self.other),
             _ => None,
         }
     }
@@ -254,7 +254,7 @@ pub struct NewOp {
     pub cause: Cause,
     pub queue: Queue,
     pub at: Place,
-    pub other: Ppn,
+    pub other: Place,
     pub request: RequestId,
     pub replaces: BlockId,
 }
