@@ -18,7 +18,7 @@ use crate::host::{Request, RequestKind};
 use crate::mem::Table;
 use crate::probe::{Probe, Purpose, RequestRecord};
 use crate::stats::Histogram;
-use crate::units::{Lpn, Nanos, RequestId};
+use crate::units::{DieId, Lpn, Nanos, RequestId};
 use crate::workload::{Next, Workload};
 
 mod buffered;
@@ -260,10 +260,12 @@ impl<'w, P: Probe> Sim<'w, P> {
     /// One event of this instant.
     #[inline(always)]
     fn handle(&mut self, event: u32) {
-        if event < self.events.link_in {
-            if let Some(ended) = self.controller.event(self.now, event, &mut self.brain, &mut self.hw) {
+        if self.controller.is_of_die(event) {
+            if let Some(ended) = self.controller.die_event(self.now, DieId(event), &mut self.brain, &mut self.hw) {
                 self.op_ended(ended);
             }
+        } else if event < self.events.link_in {
+            self.controller.bus_event(event);
         } else if event == self.events.arrival {
             self.ask_host = true;
         } else if event == self.events.stage_end {

@@ -48,21 +48,21 @@ pub struct Events {
     mask: u64,
 }
 
-/// A lane's part of the keys. Positions count up for ever; the ring holds them modulo its length.
+/// A lane's part of the keys. Positions count up (modulo 2^32); the ring holds them modulo its length.
 #[derive(Clone, Copy)]
 struct Ring {
-    base: usize,
-    mask: usize,
-    head: usize,
-    tail: usize,
+    base: u32,
+    mask: u32,
+    head: u32,
+    tail: u32,
     /// The greatest key that it has had.
     last: u64,
 }
 
 impl Ring {
     #[inline(always)]
-    fn at(&self, position: usize) -> usize {
-        self.base + (position & self.mask)
+    fn at(&self, position: u32) -> usize {
+        (self.base + (position & self.mask)) as usize
     }
 }
 
@@ -70,8 +70,8 @@ impl Events {
     /// No events, for `resources` resources.
     pub fn new(resources: usize) -> Self {
         let shift = resources.max(2).next_power_of_two().trailing_zeros();
-        let len = (resources + 2).next_power_of_two();
-        let ring = |lane: usize| Ring { base: lane * len, mask: len - 1, head: 0, tail: 0, last: 0 };
+        let len = (resources + 1).next_power_of_two();
+        let ring = |lane: usize| Ring { base: (lane * len) as u32, mask: len as u32 - 1, head: 0, tail: 0, last: 0 };
         Events {
             keys: vec![NEVER; LANES * len].into(),
             rings: std::array::from_fn(ring),
@@ -96,7 +96,7 @@ impl Events {
         let key = at << self.shift | u64::from(resource);
         let ring = &mut self.rings[lane as usize];
         let here = ring.at(ring.tail);
-        ring.tail += 1;
+        ring.tail = ring.tail.wrapping_add(1);
         self.keys[here] = key;
         if ring.last <= key {
             ring.last = key;
@@ -138,7 +138,7 @@ impl Events {
         }
         let resource = (self.first & self.mask) as u32;
         let lane = self.lanes[resource as usize] as usize;
-        self.rings[lane].head += 1;
+        self.rings[lane].head = self.rings[lane].head.wrapping_add(1);
         self.find_first(lane);
         Some(resource)
     }
@@ -147,12 +147,14 @@ impl Events {
     pub fn cancel(&mut self, resource: u32) {
         let lane = Lane::Other as usize;
         let ring = self.rings[lane];
-        let found = (ring.head..ring.tail).find(|&i| self.keys[ring.at(i)] & self.mask == u64::from(resource));
+        let pending = ring.tail.wrapping_sub(ring.head);
+        let at = |i: u32| ring.at(ring.head.wrapping_add(i));
+        let found = (0..pending).find(|&i| self.keys[at(i)] & self.mask == u64::from(resource));
         let Some(found) = found else { return };
-        for i in found..ring.tail - 1 {
-            self.keys[ring.at(i)] = self.keys[ring.at(i + 1)];
+        for i in found..pending - 1 {
+            self.keys[at(i)] = self.keys[at(i + 1)];
         }
-        self.rings[lane].tail -= 1;
+        self.rings[lane].tail = ring.tail.wrapping_sub(1);
         self.find_first(lane);
     }
 
@@ -168,10 +170,14 @@ impl Events {
     #[cold]
     fn move_up(&mut self, lane: Lane) {
         let ring = self.rings[lane as usize];
-        let mut place = ring.tail - 1;
-        while place > ring.head && self.keys[ring.at(place - 1)] > self.keys[ring.at(place)] {
-            self.keys.swap(ring.at(place - 1), ring.at(place));
-            place -= 1;
+        let mut place = ring.tail.wrapping_sub(1);
+        while place != ring.head {
+            let before = place.wrapping_sub(1);
+            if self.keys[ring.at(before)] <= self.keys[ring.at(place)] {
+                return;
+            }
+            self.keys.swap(ring.at(before), ring.at(place));
+            place = before;
         }
     }
 }

@@ -92,11 +92,6 @@ impl Controller {
         self.geometry.dies + self.geometry.channels
     }
 
-    /// Operations that have not ended.
-    pub fn unfinished(&self) -> usize {
-        self.ops.unfinished()
-    }
-
     /// A die may have background work.
     #[inline]
     pub fn wake(&mut self, die: DieId, brain: &Brain) {
@@ -283,18 +278,15 @@ impl Controller {
 
     // ---------------------------------------------------------------- events
 
-    /// An event of a die, a channel or the slot. Returns the operation that ended, if one did.
+    /// Is this an event of a die, which [`Self::die_event`] handles?
     #[inline(always)]
-    pub fn event<P: Probe>(
-        &mut self,
-        now: Nanos,
-        event: u32,
-        brain: &mut Brain,
-        hw: &mut Hardware<P>,
-    ) -> Option<Ended> {
-        if event < self.geometry.dies {
-            return self.die_event(now, DieId(event), brain, hw);
-        }
+    pub fn is_of_die(&self, event: u32) -> bool {
+        event < self.geometry.dies
+    }
+
+    /// An event of a channel, or of the slot.
+    #[inline(always)]
+    pub fn bus_event(&mut self, event: u32) {
         if event < self.slot_event() {
             let channel = ChannelId(event - self.geometry.dies);
             self.channels[channel.idx()].scheduled = false;
@@ -302,11 +294,11 @@ impl Controller {
         } else {
             (0..self.geometry.channels).for_each(|channel| self.touch(ChannelId(channel)));
         }
-        None
     }
 
+    /// An event of a die. Returns the operation that ended, if one did.
     #[inline(always)]
-    fn die_event<P: Probe>(
+    pub fn die_event<P: Probe>(
         &mut self,
         now: Nanos,
         die: DieId,
@@ -706,6 +698,7 @@ impl Controller {
     /// Asks for the next step of a die's background work; `urgent` steps go before everything else. A die that has none now
     /// is not asked again until it is woken. If it is sure that no other die comes before this one, a step that can start
     /// skips its queue and is the answer.
+    #[inline(always)]
     fn pull<P: Probe>(
         &mut self,
         now: Nanos,

@@ -105,14 +105,15 @@ const NIL: u32 = u32::MAX;
 /// All operations, by id. Ids are reused after an operation's end.
 pub struct OpTable {
     ops: Table<Op>,
-    free: Vec<OpId>,
+    /// The first free id; each free operation's `next` is the one after it.
+    free: OpId,
     nodes: Vec<Node>,
     free_nodes: Vec<u32>,
 }
 
 impl Default for OpTable {
     fn default() -> Self {
-        OpTable { ops: Vec::new().into(), free: Vec::new(), nodes: Vec::new(), free_nodes: Vec::new() }
+        OpTable { ops: Vec::new().into(), free: OpId::NONE, nodes: Vec::new(), free_nodes: Vec::new() }
     }
 }
 
@@ -136,28 +137,21 @@ impl OpTable {
             dependents: NIL,
             more_replaced: NIL,
         };
-        match self.free.pop() {
-            Some(id) => {
-                self.ops[id.idx()] = op;
-                id
-            }
-            None => {
-                self.ops.push(op);
-                OpId(self.ops.len() as u32 - 1)
-            }
+        let id = self.free;
+        if id.is_none() {
+            self.ops.push(op);
+            return OpId(self.ops.len() as u32 - 1);
         }
+        self.free = self.ops[id.idx()].next;
+        self.ops[id.idx()] = op;
+        id
     }
 
     /// Removes an operation that nothing waits for any more.
     #[inline(always)]
     pub fn remove(&mut self, id: OpId) {
         debug_assert!(self.ops[id.idx()].dependents == NIL && self.ops[id.idx()].more_replaced == NIL);
-        self.free.push(id);
-    }
-
-    /// Operations that have not ended.
-    pub fn unfinished(&self) -> usize {
-        self.ops.len() - self.free.len()
+        self.ops[id.idx()].next = std::mem::replace(&mut self.free, id);
     }
 
     /// `younger` waits for `older`.

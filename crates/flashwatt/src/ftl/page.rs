@@ -367,16 +367,20 @@ impl PageFtl {
 impl Ftl for PageFtl {
     fn read(&mut self, extent: Extent, _cx: &mut Context, plan: &mut Plan) {
         plan.map_accesses += extent.pages;
-        let mut last_page = u32::MAX;
-        for lpn in extent.first.0..extent.first.0 + extent.pages {
-            let Some(ppn) = self.get(Lpn(lpn)) else {
+        let (mut lpn, end, mut last_page) = (extent.first, extent.first.0 + extent.pages, u32::MAX);
+        loop {
+            if let Some(ppn) = self.get(lpn) {
+                let page = self.geometry.page_of(ppn);
+                if page != last_page {
+                    plan.read(ppn, Cause::Host, None);
+                    last_page = page;
+                }
+            } else {
                 plan.unwritten_reads += 1;
-                continue;
-            };
-            let page = self.geometry.page_of(ppn);
-            if page != last_page {
-                plan.read(ppn, Cause::Host, None);
-                last_page = page;
+            }
+            lpn.0 += 1;
+            if lpn.0 == end {
+                return;
             }
         }
     }
