@@ -234,10 +234,11 @@ impl<'w, P: Probe> Sim<'w, P> {
         loop {
             for _ in 0..INSTANTS_PER_PROGRESS {
                 self.settle()?;
-                let Some(now) = self.controller.events.next_instant() else { return Ok(()) };
+                let Some((now, event)) = self.controller.events.next() else { return Ok(()) };
                 self.now = now;
                 self.hw.books.pass_time(now);
-                while let Some(event) = self.controller.events.take_now() {
+                self.handle(event);
+                while let Some(event) = self.controller.events.next_now() {
                     self.handle(event);
                 }
             }

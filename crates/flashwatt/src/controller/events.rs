@@ -114,17 +114,18 @@ impl Events {
         self.set(Lane::Other, resource, at);
     }
 
-    /// Goes on to the instant of the next event, if there is one.
+    /// Goes on to the instant of the next event, if there is one: when that is, and whose event it is, which is taken.
     #[inline(always)]
-    pub fn next_instant(&mut self) -> Option<Nanos> {
+    pub fn next(&mut self) -> Option<(Nanos, u32)> {
         if self.first == NEVER {
             return None;
         }
+        let at = self.first >> self.shift;
         self.last_now = self.first | self.mask;
-        Some(self.first >> self.shift)
+        Some((at, self.take_first()))
     }
 
-    /// Is there another event at this instant, the last that [`Self::next_instant`] gave?
+    /// Is there another event at this instant, the last that [`Self::next`] gave?
     #[inline(always)]
     pub fn any_now(&self) -> bool {
         self.first <= self.last_now
@@ -132,15 +133,17 @@ impl Events {
 
     /// Takes the next event of this instant: whose it is.
     #[inline(always)]
-    pub fn take_now(&mut self) -> Option<u32> {
-        if !self.any_now() {
-            return None;
-        }
+    pub fn next_now(&mut self) -> Option<u32> {
+        if self.any_now() { Some(self.take_first()) } else { None }
+    }
+
+    #[inline(always)]
+    fn take_first(&mut self) -> u32 {
         let resource = (self.first & self.mask) as u32;
         let lane = self.lanes[resource as usize] as usize;
         self.rings[lane].head = self.rings[lane].head.wrapping_add(1);
         self.find_first(lane);
-        Some(resource)
+        resource
     }
 
     /// Takes back the event of a resource that was [`Self::reset`], if it has one.
@@ -208,9 +211,8 @@ mod tests {
                     list.remove(&resource);
                 }
                 let least = list.iter().map(|(&r, &t)| (t, r)).min();
-                prop_assert_eq!(events.next_instant(), least.map(|(at, _)| at));
                 if let Some((at, resource)) = least.filter(|_| at % 3 == 0) {
-                    prop_assert_eq!(events.take_now(), Some(resource));
+                    prop_assert_eq!(events.next(), Some((at, resource)));
                     list.remove(&resource);
                     let another = list.values().any(|&other| other == at);
                     prop_assert_eq!(events.any_now(), another);
@@ -225,8 +227,9 @@ mod tests {
         for (lane, resource) in [(Lane::Read, 3), (Lane::Program, 0), (Lane::Read, 4), (Lane::Program, 1)] {
             events.set(lane, resource, 7);
         }
-        assert_eq!(events.next_instant(), Some(7));
-        let order: Vec<u32> = std::iter::from_fn(|| events.take_now()).collect();
-        assert_eq!(order, [0, 1, 3, 4]);
+        assert_eq!(events.next(), Some((7, 0)));
+        let order: Vec<u32> = std::iter::from_fn(|| events.next_now()).collect();
+        assert_eq!(order, [1, 3, 4]);
+        assert_eq!(events.next(), None);
     }
 }

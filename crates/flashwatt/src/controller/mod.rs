@@ -487,10 +487,11 @@ impl Controller {
     /// Starts everything that can start now.
     #[inline(always)]
     pub fn dispatch<P: Probe>(&mut self, now: Nanos, brain: &mut Brain, hw: &mut Hardware<P>) {
-        if self.timing.channel_switch_ns > 0 {
-            return self.dispatch_by_slot(now, brain, hw);
-        }
         while let Some(channel) = self.take_dirty() {
+            if self.timing.channel_switch_ns > 0 {
+                self.touch(channel);
+                return self.dispatch_by_slot(now, brain, hw);
+            }
             self.dispatch_channel(now, channel, brain, hw);
         }
     }

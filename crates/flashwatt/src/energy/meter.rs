@@ -39,7 +39,9 @@ pub struct Meter<R: Recorder> {
     dram: Server,
     /// … and the host interface are done with what they were asked to do.
     link: Server,
-    /// The earliest of `ahead`, `dram`, `link`, or earlier: where work has been added to one of them since.
+    /// The earlier of `dram` and `link`, or earlier still: where work has been added to one of them since …
+    next_done: Nanos,
+    /// … and of that and `ahead`.
     next_own: Nanos,
     recorder: R,
 }
@@ -98,6 +100,7 @@ impl<R: Recorder> Meter<R> {
             further: Vec::new(),
             dram: Server::idle(table.dram[1] - table.dram[0]),
             link: Server::idle(table.host_interface),
+            next_done: Nanos::MAX,
             next_own: Nanos::MAX,
             recorder: R::new(series),
         }
@@ -145,7 +148,7 @@ impl<R: Recorder> Meter<R> {
         if self.dram.is_idle() {
             self.level = self.level + self.dram.draw;
             self.note_dram(true);
-            self.next_own = self.next_own.min(now + ns);
+            self.done_at(now + ns);
         }
         self.dram.work(now, ns); // more work only puts the end off: it is looked for again where it was expected
     }
@@ -157,7 +160,7 @@ impl<R: Recorder> Meter<R> {
             if self.link.is_idle() {
                 self.level = self.level + self.link.draw;
                 self.note_link(true);
-                self.next_own = self.next_own.min(now + ns);
+                self.done_at(now + ns);
             }
             self.link.work(now, ns);
         }
@@ -206,7 +209,7 @@ impl<R: Recorder> Meter<R> {
             self.energy += area(self.link.draw.nw, self.link.until - now);
             self.end_link();
         }
-        self.find_next_own();
+        self.find_next_done();
     }
 
     /// The edges that the meter knew ahead, up to and at `now`.
@@ -217,12 +220,10 @@ impl<R: Recorder> Meter<R> {
             self.integrate(at);
             if self.ahead.at == at {
                 self.take_ahead();
-            } else if self.dram.until == at {
-                self.end_dram();
-            } else if self.link.until == at {
-                self.end_link();
+                self.next_own = self.ahead.at.min(self.next_done);
+            } else {
+                self.work_done(at);
             }
-            self.find_next_own();
         }
     }
 
@@ -238,9 +239,28 @@ impl<R: Recorder> Meter<R> {
         self.note_link(false);
     }
 
+    /// DRAM or the host interface may be done.
     #[inline(always)]
-    fn find_next_own(&mut self) {
-        self.next_own = self.ahead.at.min(self.dram.until).min(self.link.until);
+    fn work_done(&mut self, at: Nanos) {
+        if self.dram.until == at {
+            self.end_dram();
+        } else if self.link.until == at {
+            self.end_link();
+        }
+        self.find_next_done();
+    }
+
+    #[inline(always)]
+    fn find_next_done(&mut self) {
+        self.next_done = self.dram.until.min(self.link.until);
+        self.next_own = self.ahead.at.min(self.next_done);
+    }
+
+    /// DRAM or the host interface will be done then.
+    #[inline(always)]
+    fn done_at(&mut self, at: Nanos) {
+        self.next_done = self.next_done.min(at);
+        self.next_own = self.next_own.min(at);
     }
 
     #[inline(always)]
