@@ -15,6 +15,7 @@ registry! {
     REGISTRY: Entry<dyn VictimPolicy> =
         greedy,
         cost_benefit,
+        cost_age_times,
         random,
         d_choices,
         fifo,
