@@ -7,6 +7,18 @@ use crate::error::nearest;
 use crate::workload::trace;
 use crate::{config, ftl, gc, wear, workload};
 
+/// The files of a folder that each hold one registered thing: declares the modules, and the list of their entries.
+/// (`make lint` formats these files by name, because `cargo fmt` does not look for modules inside a macro.)
+macro_rules! registry {
+    ($(#[$doc:meta])* $list:ident: $entry:ty = $($file:ident),+ $(,)?) => {
+        $(mod $file;)+
+
+        $(#[$doc])*
+        pub const $list: &[$entry] = &[$($file::ENTRY),+];
+    };
+}
+pub(crate) use registry;
+
 /// A numeric parameter of a registered thing.
 #[derive(Clone, Copy, Debug)]
 pub struct Param {
