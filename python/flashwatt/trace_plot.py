@@ -73,7 +73,7 @@ def _over_time(profile: Report, series: dict[str, str], title: str, factor: floa
         for bin_, value in [*enumerate(time[name]), (len(time[name]), time[name][-1])]
     ]
     chart: alt.Chart = (
-        alt.Chart(alt.InlineData(values=rows))
+        alt.Chart(_table(rows))
         .mark_area(interpolate="step-after")
         .encode(
             x=x,
@@ -110,8 +110,8 @@ def _places(profile: Report, kind: str, joined: int) -> alt.Chart:
     domain = alt.Scale(domain=[0, profile["info"]["span_bytes"] / unit_bytes], nice=False)
     shade = alt.Scale(type="log", range=["#e6ebf1", _COLOURS[kind], "#1c2430"], interpolate="lab")
     chart: alt.Chart = (
-        alt.Chart(alt.InlineData(values=rows))
-        .mark_rect(clip=True)
+        alt.Chart(_table(rows))
+        .mark_rect(clip=True, aria=False)  # or each of thousands of cells would have a label
         .encode(
             x=x,
             x2="end:Q",
@@ -123,6 +123,12 @@ def _places(profile: Report, kind: str, joined: int) -> alt.Chart:
         .properties(width=_WIDTH, height=_MAP_HEIGHT)
     )
     return chart
+
+
+def _table(rows: list[dict[str, Any]]) -> alt.InlineData:
+    """Make data of rows, as CSV: smaller than JSON, and Altair does not check each of tens of thousands of them."""
+    lines = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]
+    return alt.InlineData(values="\n".join(lines), format=alt.CsvDataFormat(type="csv"))
 
 
 def _joined(cells: list[list[int]], column: int, joined: int) -> dict[tuple[int, int], int]:
@@ -137,16 +143,18 @@ def _joined(cells: list[list[int]], column: int, joined: int) -> dict[tuple[int,
 
 def _sizes(profile: Report) -> alt.Chart | None:
     kinds = [kind for kind in ("reads", "writes", "trims") if profile["info"][kind]]
+    found = {size["bytes"]: size for size in profile["sizes"]}
+    if not found:
+        return None
+    sizes = [2**power for power in range(min(found).bit_length() - 1, max(found).bit_length())]
     rows = [
-        {"size": f"≤ {_binary(size['bytes'])}", "bytes": size["bytes"], "kind": kind, "n": size[kind]}
-        for size in profile["sizes"]
+        {"size": f"≤ {_binary(size)}", "kind": kind, "n": found[size][kind] if size in found else 0}
+        for size in sizes
         for kind in kinds
     ]
-    if not rows:
-        return None
-    order: list[Any] = [f"≤ {_binary(size['bytes'])}" for size in profile["sizes"]]
+    order: list[Any] = [f"≤ {_binary(size)}" for size in sizes]
     chart: alt.Chart = (
-        alt.Chart(alt.InlineData(values=rows))
+        alt.Chart(_table(rows))
         .mark_bar()
         .encode(
             x=alt.X("size:N", sort=order, title="size of a request", axis=alt.Axis(labelAngle=0)),
@@ -171,7 +179,7 @@ def _reuse(profile: Report) -> alt.Chart | None:
     x = alt.X("size:Q", title="size of an LRU cache of 4 KiB pages (MiB)", scale=alt.Scale(type="log", nice=False))
     sampled = "" if reuse["sampled"] == 1 else f", from {100 * reuse['sampled']:.2g} % of the pages"
     chart: alt.Chart = (
-        alt.Chart(alt.InlineData(values=rows))
+        alt.Chart(_table(rows))
         .mark_line(interpolate="step-after", color=_COLOURS["reads"])
         .encode(
             x=x,

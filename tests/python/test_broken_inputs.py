@@ -113,13 +113,13 @@ TRACES: list[tuple[str, bytes, tuple[str, ...], tuple[str, ...]]] = [
     ),
     (
         "two formats",
-        b"0.0,0,W,0,4096\n1.0,0,W,4096,512,9\n",
+        b"0 0 8 8 0\n1 0 16 8 0 a1b2\n",
         (),
-        ("bad.trace", "several formats", "csv, systor17", "--format"),
+        ("bad.trace", "several formats", "ssdsim, fiu", "--format"),
     ),
     (
         "a column too many",
-        b"0.0,0,W,0,4096\n1.0,0,W,4096,512,9\n",
+        b"0.0,0,W,0,4096\n1.0,0,W,4096,512,0,9\n",
         ("--format", "csv"),
         ("bad.trace:2:", "found `9`", "--skip-bad"),
     ),
