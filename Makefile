@@ -26,6 +26,7 @@ test: $(CLI) $(DEV) ## all tests: engine (Rust), then package and command line (
 
 lint: $(CLI) $(DEV) ## formatting, lints and types, with no warning let through
 	cargo fmt --all --check
+	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	git ls-files '*.rs' | xargs rustfmt --check --edition 2024
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	$(BIN)/ruff check python tests/python tools
@@ -40,7 +41,7 @@ fuzz: ## configurations and every trace parser, FUZZ_SECONDS (60) each; cargo-fu
 	@bash tools/fuzz.sh
 
 clean: ## remove everything that was built
-	rm -rf $(VENV) target demo python/flashwatt/*.so
+	rm -rf $(VENV) target fuzz/target demo python/flashwatt/*.so
 
 $(TOOLS): requirements.txt tools/venv.sh
 	@PYTHON="$(PYTHON)" bash tools/venv.sh $(VENV)
