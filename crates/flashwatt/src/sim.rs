@@ -152,8 +152,10 @@ impl<'w, P: Probe> Sim<'w, P> {
         let controller = Controller::new(config, &geometry, MORE_EVENTS);
         let first = controller.events_end();
         let queue_depth = config.device.host_link.queue_depth;
+        let mut books = Books::new(config, geometry.dies, series, probe);
+        books.free_blocks = brain.blocks.all_free_blocks();
         Sim {
-            hw: Hardware { array, books: Books::new(config, geometry.dies, series, probe) },
+            hw: Hardware { array, books },
             brain,
             controller,
             requests_total: config.run.requests(workload.len_hint()),

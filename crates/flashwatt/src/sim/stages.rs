@@ -48,7 +48,7 @@ impl<P: Probe> Sim<'_, P> {
     /// Closes the books of the current stage.
     pub(super) fn end_stage(&mut self) {
         self.controller.cut(self.now, &mut self.hw);
-        let window = self.hw.books.close(self.now);
+        let window = self.hw.books.close(self.now, self.brain.blocks.all_free_blocks());
         if self.stage == Stage::Measured {
             self.series = self.hw.books.take_series();
         }
