@@ -26,7 +26,6 @@ test: $(CLI) $(DEV) ## all tests: engine (Rust), then package and command line (
 
 lint: $(CLI) $(DEV) ## formatting, lints and types, with no warning let through
 	cargo fmt --all --check
-	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	git ls-files '*.rs' | xargs rustfmt --check --edition 2024
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	$(BIN)/ruff check python tests/python tools
