@@ -9,9 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use flashwatt::config::{self, Arrivals, Beyond};
-use flashwatt::workload::synthetic::Uniform;
 use flashwatt::workload::trace::{self, Input, TraceWorkload};
-use flashwatt::workload::{Next, Workload};
+use flashwatt::workload::{Next, Workload, synthetic};
 
 const RECORDS: u64 = 4_000_000;
 
@@ -120,20 +119,16 @@ fn replay(path: &Path) -> f64 {
 #[ignore = "a measurement"]
 #[expect(clippy::print_stdout, reason = "a measurement is for reading")]
 fn uniform() {
-    let cfg = config::Uniform {
+    let cfg = config::Synthetic {
         requests: 100_000_000,
-        request_bytes: 4096,
         read_fraction: 0.7,
-        trim_fraction: 0.0,
-        align_bytes: 4096,
-        start_bytes: 0,
         range_bytes: 1 << 40,
-        sequential: false,
         arrivals: Arrivals::Closed { queue_depth: 32 },
+        ..config::Synthetic::writes()
     };
     let rate = best(|| {
         let start = Instant::now();
-        let mut workload: Box<dyn Workload> = std::hint::black_box(Box::new(Uniform::new(&cfg, 1)));
+        let mut workload: Box<dyn Workload> = std::hint::black_box(synthetic::open(&cfg, 1));
         let mut sum = 0;
         while let Ok(Next::Request(request)) = workload.next(0) {
             sum ^= request.offset_bytes;
