@@ -238,6 +238,8 @@ pub struct Fio {
     /// The file. Reports carry the base name only.
     #[serde(serialize_with = "base_name")]
     pub path: std::path::PathBuf,
+    /// Does time pass while it runs? Not where it lays down a start state.
+    pub timed: bool,
 }
 
 /// A model fitted to a published trace.

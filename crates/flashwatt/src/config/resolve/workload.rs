@@ -257,7 +257,8 @@ fn fio(c: &mut Checker, table: &str, raw: &raw::Fio) -> Fio {
         let fault = c.fault(&format!("{table}.path"), "missing").found("nothing").expected("the job file's name");
         c.push(fault);
     }
-    Fio { path: path.into() }
+    // A start state is laid down without a clock.
+    Fio { path: path.into(), timed: table == "workload.fio" }
 }
 
 fn standin(c: &mut Checker, table: &str, raw: &raw::Standin, bounds: &Bounds) -> Standin {

@@ -63,19 +63,22 @@ impl FioWorkload {
             return Err(fault.expected(format!("at most {FILE_BYTES_MAX} bytes")).into());
         }
         let text = std::fs::read_to_string(&cfg.path).map_err(io)?;
-        let mut workload = Self::parse(&text, &file, drive_bytes, seed)?;
+        let mut workload = Self::parse(&text, &file, cfg.timed, drive_bytes, seed)?;
         workload.name = cfg.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok(workload)
     }
 
-    /// The same of a text; `file` is what messages call it.
+    /// The same of a text; `file` is what messages call it. Where no time passes jobs cannot end by it.
     ///
     /// # Errors
     /// As [`Self::open`].
-    pub fn parse(text: &str, file: &str, drive_bytes: u64, seed: u64) -> Result<Self, Error> {
+    pub fn parse(text: &str, file: &str, timed: bool, drive_bytes: u64, seed: u64) -> Result<Self, Error> {
         let mut faults = Vec::new();
         let sections = sections::sections(text, file, &mut faults);
         let jobs = resolve::jobs(&sections, file, drive_bytes, &mut faults);
+        if !timed {
+            faults.extend(sections.iter().filter_map(resolve::endless));
+        }
         if faults.is_empty() && jobs.is_empty() {
             let fault = Fault::key("workload.fio.path", "no job in the file").found(file);
             faults.push(fault.expected("a section [NAME] besides [global]"));

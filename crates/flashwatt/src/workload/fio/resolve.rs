@@ -75,6 +75,12 @@ pub(super) fn jobs(sections: &[Section], file: &str, drive_bytes: u64, faults: &
     jobs
 }
 
+/// A job that would end by time alone, where none passes.
+pub(super) fn endless(section: &Section) -> Option<Fault> {
+    let fault = section.options.get("runtime")?.fault("a start state is laid down without a clock");
+    Some(fault.expected("size, io_size, loops or number_ios"))
+}
+
 /// Reads the options of one section. What is wrong is a fault, and the default goes on in its place.
 struct Reader<'a> {
     section: &'a Section,

@@ -5,7 +5,7 @@ const DRIVE: u64 = 64 << 20;
 const MS: Nanos = 1_000_000;
 
 fn parse(text: &str) -> FioWorkload {
-    FioWorkload::parse(text, "job.fio", DRIVE, 1).unwrap_or_else(|error| panic!("{text}\n{error}"))
+    FioWorkload::parse(text, "job.fio", true, DRIVE, 1).unwrap_or_else(|error| panic!("{text}\n{error}"))
 }
 
 /// Every request with the time it was issued at; requests take 1 ms each, all of them.
@@ -181,7 +181,7 @@ fn the_number_of_requests_is_known_beforehand_where_it_can_be() {
 #[test]
 fn one_seed_is_one_stream_and_a_job_may_have_its_own() {
     let of = |text: &str, seed| {
-        let mut workload = FioWorkload::parse(text, "job.fio", DRIVE, seed).expect("a good job");
+        let mut workload = FioWorkload::parse(text, "job.fio", true, DRIVE, seed).expect("a good job");
         let mut offsets = Vec::new();
         while let Ok(Next::Request(r)) = workload.next(0) {
             offsets.push(r.offset_bytes);
@@ -230,7 +230,7 @@ const BROKEN: &[(&str, &[&str])] = &[
 #[test]
 fn every_fault_is_named() {
     for (text, parts) in BROKEN {
-        let Err(Error::Config(faults)) = FioWorkload::parse(text, "job.fio", DRIVE, 1) else {
+        let Err(Error::Config(faults)) = FioWorkload::parse(text, "job.fio", true, DRIVE, 1) else {
             panic!("{text}: accepted")
         };
         let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
@@ -239,10 +239,19 @@ fn every_fault_is_named() {
     }
 }
 
+/// Without a clock nothing ends by time.
+#[test]
+fn a_start_state_has_no_runtime() {
+    let of = |text: &str| FioWorkload::parse(text, "job.fio", false, DRIVE, 1).map(|_| ());
+    assert!(of("[a]\nrw=write\nthinktime=5\n").is_ok());
+    let Err(error) = of("[a]\nrw=write\ntime_based\nruntime=5\n") else { panic!("it would never end") };
+    assert!(error.to_string().contains("job.fio:4: runtime") && error.to_string().contains("io_size"), "{error}");
+}
+
 #[test]
 fn all_faults_come_at_once() {
     let text = "[a]\nrw=nothing\nbs=x\niodepth=-1\nunheard_of=1\n";
-    let Err(Error::Config(faults)) = FioWorkload::parse(text, "job.fio", DRIVE, 1) else { panic!("accepted") };
+    let Err(Error::Config(faults)) = FioWorkload::parse(text, "job.fio", true, DRIVE, 1) else { panic!("accepted") };
     assert_eq!(faults.iter().map(|fault| fault.place.line).collect::<Vec<_>>(), [Some(2), Some(3), Some(4), Some(5)]);
 }
 
@@ -268,7 +277,7 @@ fn the_documentation_lists_every_option() {
 proptest::proptest! {
     #[test]
     fn no_text_panics(text in "(\\[[a-z]{1,6}\\]\n|(rw|bs|size|bssplit|bsrange|rate|offset|numjobs|random_distribution|runtime)=[0-9a-z:/,.%-]{0,12}\n){0,12}") {
-        if let Ok(mut workload) = FioWorkload::parse(&text, "job.fio", DRIVE, 1) {
+        if let Ok(mut workload) = FioWorkload::parse(&text, "job.fio", true, DRIVE, 1) {
             for now in 0..50 {
                 proptest::prop_assert!(workload.next(now).is_ok());
             }
