@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from flashwatt.run import Report
 
 FAILED, USER_ERROR, INTERRUPTED = 1, 2, 128 + signal.SIGINT
-KINDS = ("ftls", "gc", "wear", "dispatch", "schedulers", "presets", "workloads", "formats", "experiments")
+KINDS = ("ftls", "gc", "wear", "dispatch", "schedulers", "presets", "workloads", "standins", "formats", "experiments")
 
 _file = click.Path(exists=True, dir_okay=False, path_type=Path)
 _directory = click.Path(file_okay=False, path_type=Path)
@@ -95,6 +95,7 @@ def cli() -> None:
 @click.option("--fold", is_flag=True, help="Take addresses beyond the drive modulo its size.")
 @click.option("--clip", is_flag=True, help="Cut requests at the drive's end; leave out those beyond it.")
 @_skip_bad
+@click.option("--fio", type=_file, metavar="JOB.fio", help="Run the jobs of this fio job file, in simulated time.")
 @click.option("--requests", type=click.IntRange(min=1), metavar="N", help="Measure so many requests, then stop.")
 @click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Override any key: device.channels=4.")
 @_out
@@ -109,7 +110,9 @@ def run(config: Path, sets: tuple[str, ...], out: Path | None, as_json: bool, **
     """
     if out:
         out.mkdir(parents=True, exist_ok=True)
-    report = _simulate(config, [*_trace_sets(options), *sets], options)
+    if options["fio"] and options["trace"]:
+        raise click.UsageError("--fio and --trace are two workloads; a run has one")
+    report = _simulate(config, [*_workload_sets(options), *sets], options)
     _deliver(report, out, as_json)
     _finish(report, out)
 
@@ -162,9 +165,11 @@ def version() -> None:
     click.echo(f"flashwatt {_core.__version__}")
 
 
-def _trace_sets(options: dict[str, Any]) -> list[str]:
+def _workload_sets(options: dict[str, Any]) -> list[str]:
     """The options that are short for a `--set`."""
     sets = []
+    if options["fio"]:
+        sets.append(f"workload.fio.path={_quoted(_path(options['fio']))}")
     if options["trace"]:
         sets.append(f"workload.trace.path={_quoted(_path(options['trace']))}")
     if options["trace_format"]:

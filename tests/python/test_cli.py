@@ -132,12 +132,32 @@ def test_user_errors_are_messages(
     assert result.stdout == ""
 
 
-@pytest.mark.parametrize("kind", ["ftls", "gc", "presets", "workloads"])
+@pytest.mark.parametrize("kind", ["ftls", "gc", "presets", "workloads", "standins"])
 def test_lists_name_what_there_is(flashwatt: Cli, kind: str) -> None:
     result = flashwatt("list", kind)
     assert result.returncode == 0
     assert result.stdout.strip()
     assert json.loads(flashwatt("list", kind, "--json").stdout)
+
+
+def test_fio_jobs_run(flashwatt: Cli, config: Path, tmp_path: Path) -> None:
+    job = tmp_path / "a job.fio"
+    job.write_text("[global]\nioengine=libaio\ndirect=1\n[mix]\nrw=randrw\nbs=4k\nsize=1m\niodepth=4\n")
+    report = json.loads(flashwatt("run", config, "--fio", job.name, "--json").stdout)
+    workload = report["workload"]
+    assert (workload["name"], workload["kind"], workload["requests"]) == ("a job.fio", "synthetic", 256)
+    job.write_text("[mix]\nrw=randrw\niodpth=4\n")
+    result = flashwatt("run", config, "--fio", job.name)
+    assert result.returncode == 2
+    assert "a job.fio:3: iodpth" in result.stderr
+    assert "did you mean `iodepth`?" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_run_has_one_workload(flashwatt: Cli, config: Path) -> None:
+    result = flashwatt("run", config, "--fio", config.name, "--trace", config.name)
+    assert result.returncode == 2
+    assert "--fio and --trace" in result.stderr
 
 
 def test_a_list_of_nothing_says_so(flashwatt: Cli) -> None:

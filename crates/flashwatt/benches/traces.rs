@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use flashwatt::config::{self, Arrivals, Beyond};
-use flashwatt::workload::synthetic::Uniform;
+use flashwatt::workload::synthetic;
 use flashwatt::workload::trace::{self, BinaryWriter, Input, Record, Target, TraceWorkload};
 use flashwatt::workload::{Next, Workload};
 
@@ -171,16 +171,16 @@ fn convert(path: &Path) -> f64 {
 
 /// The other source of requests, by the way.
 fn uniform(wanted: &str) {
-    let cfg = config::Uniform {
+    let cfg = config::Synthetic {
         requests: 50_000_000,
         read_fraction: 0.7,
         range_bytes: 1 << 40,
         arrivals: Arrivals::Closed { queue_depth: 32 },
-        ..config::Uniform::writes()
+        ..config::Synthetic::writes()
     };
     let mut measure = || {
         let start = cpu_ns();
-        let mut workload: Box<dyn Workload> = black_box(Box::new(Uniform::new(&cfg, 1)));
+        let mut workload: Box<dyn Workload> = black_box(synthetic::open(&cfg, 1));
         let mut sum = 0;
         while let Ok(Next::Request(request)) = workload.next(0) {
             sum ^= request.offset_bytes;

@@ -56,7 +56,8 @@ pub fn find<'a, T: ?Sized>(registry: &'a [Entry<T>], name: &str) -> Result<&'a E
         .ok_or_else(|| nearest(name, registry.iter().map(|entry| entry.name)))
 }
 
-/// What is registered under a kind (`ftls`, `gc`, `wear`, `dispatch`, `presets`, `workloads`, `formats`): each name with
+/// What is registered under a kind (`ftls`, `gc`, `wear`, `dispatch`, `presets`, `workloads`,
+/// `standins`, `formats`): each name with
 /// one line about it. `None` for a kind that this version does not have.
 pub fn list(kind: &str) -> Option<Vec<(String, String)>> {
     let own = |(name, doc): (&str, &str)| (name.to_string(), doc.to_string());
@@ -68,6 +69,7 @@ pub fn list(kind: &str) -> Option<Vec<(String, String)>> {
         "presets" => config::PRESETS.iter().map(|(name, _)| own((name, &description(name)))).collect(),
         "workloads" => workload::NAMES.iter().copied().map(own).collect(),
         "formats" => trace::FORMATS.iter().map(|format| own((format.name, &format.line()))).collect(),
+        "standins" => workload::standin::STANDINS.iter().map(|s| own((s.name, &s.data.description))).collect(),
         _ => return None,
     })
 }
@@ -98,7 +100,9 @@ mod tests {
             "wear" => vec![format!("wear.policy={name}")],
             "dispatch" => vec![format!("controller.policy={name}")],
             "presets" => vec![format!("device.preset={name}")],
-            "workloads" if name == "trace" => vec!["workload.trace.path=a".into()],
+            "workloads" if name == "trace" || name == "fio" => vec![format!("workload.{name}.path=a")],
+            "workloads" if name == "standin" => vec!["workload.standin.name=gimp".into()],
+            "standins" => vec![format!("workload.standin.name={name}")],
             "workloads" => vec![format!("workload={name}")],
             "formats" => vec!["workload.trace.path=a".into(), format!("workload.trace.format={name}")],
             _ => panic!("{kind}"),
@@ -107,7 +111,7 @@ mod tests {
 
     #[test]
     fn every_listed_name_is_valid_and_described_in_one_line() {
-        for kind in ["ftls", "gc", "wear", "dispatch", "presets", "workloads", "formats"] {
+        for kind in ["ftls", "gc", "wear", "dispatch", "presets", "workloads", "standins", "formats"] {
             let names = list(kind).unwrap_or_default();
             assert!(!names.is_empty(), "{kind}");
             for (name, doc) in names {
@@ -122,7 +126,7 @@ mod tests {
     /// A name that no list holds is refused with all that do: so the lists are whole.
     #[test]
     fn every_valid_name_is_listed() {
-        for kind in ["ftls", "gc", "wear", "dispatch", "presets", "workloads", "formats"] {
+        for kind in ["ftls", "gc", "wear", "dispatch", "presets", "workloads", "standins", "formats"] {
             let Err(error) = config::load("", "test.toml", &choice(kind, "nonsense")) else { panic!("{kind}") };
             let message = error.to_string();
             let valid = message.split("expected ").nth(1).unwrap_or_default().split("; ").next().unwrap_or_default();

@@ -136,17 +136,17 @@ impl Drive {
              theory gives it for page mapping with greedy collection and dynamic allocation only"
         ));
         let unit_bytes = u64::from(self.geometry.unit_bytes);
-        let mut workload = workload::synthetic::Uniform::new(
-            &config::Uniform {
+        let mut workload = workload::synthetic::open(
+            &config::Synthetic {
                 requests: STEADY_TURNOVERS * u64::from(pages),
-                request_bytes: unit_bytes,
+                sizes: config::Sizes::all(unit_bytes),
                 align_bytes: unit_bytes,
                 range_bytes: config.device.logical_bytes,
-                ..config::Uniform::writes()
+                ..config::Synthetic::writes()
             },
             config.run.seed ^ STEADY_SEED,
         );
-        self.run_instantly(&mut workload, progress)
+        self.run_instantly(workload.as_mut(), progress)
     }
 
     fn run_instantly(

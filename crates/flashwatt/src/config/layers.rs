@@ -1,25 +1,38 @@
 //! How one tree is laid over another: the user's file over a preset, the command line over both.
 
 use super::node::{Node, Table, Value, join};
+use crate::workload::synthetic::MODELS;
 
 /// Values that are tagged from outside (`ftl = "page"` or `[ftl.page]`).
 pub(super) const TAGGED: [&str; 4] = ["ftl", "gc.policy", "workload", "run.precondition"];
 
 /// Keys of which only one group makes sense at a time: whoever writes a key of one group means to be rid of the others.
-const RIVALS: [(&str, &[&[&str]]); 4] = [
+type Rivals = &'static [&'static [&'static str]];
+
+const RIVALS: [(&str, Rivals); 2] = [
     ("device", &[&["op_ratio"], &["spare_fraction"]]),
     ("gc", &[&["low_watermark_blocks"], &["low_watermark_fraction"]]),
-    ("workload.uniform", ARRIVALS),
-    ("run.precondition.uniform", ARRIVALS),
 ];
 
-const ARRIVALS: &[&[&str]] = &[&["queue_depth"], &["rate_per_s"], &["burst_gap_ns", "burst_requests"]];
+/// Of every synthetic model, as a workload or as what runs before.
+const ARRIVALS: Rivals = &[
+    &["queue_depth"],
+    &["rate_per_s", "gaps", "burst_mean", "on_ns", "off_ns", "tick_ns"],
+    &["burst_gap_ns", "burst_requests"],
+];
+
+fn rivals() -> impl Iterator<Item = (String, Rivals)> {
+    let models = ["workload", "run.precondition"]
+        .into_iter()
+        .flat_map(|table| MODELS.iter().map(move |model| (format!("{table}.{}", model.name), ARRIVALS)));
+    RIVALS.iter().map(|(path, groups)| (path.to_string(), *groups)).chain(models)
+}
 
 /// Lays `over` on `base`, key by key. Tables that are tagged from outside merge if the tags are equal and replace one
 /// another otherwise; a key drops its rivals of the layer below.
 pub(super) fn lay(base: &mut Node, over: Node) {
-    for (path, groups) in RIVALS {
-        if let (Some(base), Some(over)) = (base.table_mut(path), over.table(path)) {
+    for (path, groups) in rivals() {
+        if let (Some(base), Some(over)) = (base.table_mut(&path), over.table(&path)) {
             drop_rivals(base, over, groups);
         }
     }

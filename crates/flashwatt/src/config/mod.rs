@@ -44,11 +44,13 @@ mod presets;
 mod prices;
 pub mod raw;
 mod resolve;
+mod synthetic;
 
 pub use capacity::spare_needed;
 pub use parse::{load, merged};
 pub use presets::{DEFAULT_PRESET, PRESETS, preset};
 pub(crate) use prices::prices;
+pub use synthetic::{Arrivals, Fio, Gap, Group, Law, OpenLoop, Phases, Size, Sizes, Standin, Synthetic, Workload};
 
 /// A valid, complete configuration. Every field has its final value; the report carries it whole.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -370,79 +372,6 @@ pub struct HostInterface {
     pub bandwidth_mb_s: f64,
 }
 
-/// The requests.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Workload {
-    /// Requests at random over a range.
-    Uniform(Uniform),
-    /// A recorded trace.
-    Trace(Trace),
-}
-
-/// Requests at random (or in sequence) over a range.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Uniform {
-    /// How many, ≥ 1.
-    pub requests: u64,
-    /// Bytes in each: a positive multiple of 512, ≤ `range_bytes`.
-    pub request_bytes: u64,
-    /// Share of reads.
-    pub read_fraction: f64,
-    /// Share of trims; the rest writes.
-    pub trim_fraction: f64,
-    /// Starts are multiples of this above `start_bytes`; a positive multiple of 512.
-    pub align_bytes: u64,
-    /// First byte of the range.
-    pub start_bytes: u64,
-    /// Length of the range; ends within the drive.
-    pub range_bytes: u64,
-    /// One after the other instead of at random.
-    pub sequential: bool,
-    /// How they arrive.
-    pub arrivals: Arrivals,
-}
-
-impl Uniform {
-    /// One random 4 KiB write over nothing, to be filled in.
-    pub fn writes() -> Self {
-        Uniform {
-            requests: 1,
-            request_bytes: 4096,
-            read_fraction: 0.0,
-            trim_fraction: 0.0,
-            align_bytes: 4096,
-            start_bytes: 0,
-            range_bytes: 4096,
-            sequential: false,
-            arrivals: Arrivals::Closed { queue_depth: 1 },
-        }
-    }
-}
-
-/// How the requests of a model arrive.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Arrivals {
-    /// So many outstanding at all times.
-    Closed {
-        /// Outstanding requests, ≥ 1.
-        queue_depth: u32,
-    },
-    /// With exponential gaps.
-    Poisson {
-        /// Mean rate.
-        rate_per_s: f64,
-    },
-    /// In groups at regular intervals.
-    Bursts {
-        /// Requests in a group.
-        requests: u64,
-        /// From one group's start to the next one's.
-        gap_ns: Nanos,
-    },
-}
-
 /// A recorded trace, or several that are merged.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Trace {
@@ -561,9 +490,16 @@ pub struct Span {
 }
 
 fn base_names<S: serde::Serializer>(paths: &[std::path::PathBuf], s: S) -> Result<S::Ok, S::Error> {
-    let name = |path: &std::path::PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     match paths {
-        [path] => s.serialize_str(&name(path)),
-        paths => s.collect_seq(paths.iter().map(name)),
+        [path] => base_name(path, s),
+        paths => s.collect_seq(paths.iter().map(|path| name_of(path))),
     }
+}
+
+fn base_name<S: serde::Serializer>(path: &std::path::Path, s: S) -> Result<S::Ok, S::Error> {
+    s.serialize_str(&name_of(path))
+}
+
+fn name_of(path: &std::path::Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }

@@ -152,6 +152,11 @@ mod tests {
     use super::super::*;
     use super::{load, merged};
 
+    fn synthetic(workload: Workload) -> Synthetic {
+        let Workload::Synthetic(synthetic) = workload else { panic!("not a model: {workload:?}") };
+        synthetic
+    }
+
     fn config(text: &str, sets: &[&str]) -> Config {
         let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
         load(text, "test.toml", &sets).expect("a valid configuration")
@@ -164,8 +169,9 @@ mod tests {
         assert_eq!(default, config("[device]\npreset = \"x25m\"\n", &[]));
         assert_eq!(default.run.seed, 1);
         assert_eq!(default.run.precondition, Precondition::Filled);
-        let Workload::Uniform(uniform) = default.workload else { panic!("the default workload is uniform") };
-        assert_eq!((uniform.requests, uniform.request_bytes, uniform.read_fraction), (100_000, 4096, 0.0));
+        let uniform = synthetic(default.workload);
+        assert_eq!((uniform.model.name, uniform.requests, uniform.read_fraction), ("uniform", 100_000, 0.0));
+        assert_eq!(uniform.sizes, Sizes::all(4096));
         assert_eq!(uniform.arrivals, Arrivals::Closed { queue_depth: 32 });
         assert_eq!(uniform.range_bytes, default.device.logical_bytes);
     }
@@ -191,14 +197,14 @@ mod tests {
 
     #[test]
     fn a_whole_number_may_be_written_as_a_float() {
-        let Workload::Uniform(uniform) = config("", &["workload.uniform.requests=1e6"]).workload else { panic!() };
-        assert_eq!(uniform.requests, 1_000_000);
+        assert_eq!(synthetic(config("", &["workload.uniform.requests=1e6"]).workload).requests, 1_000_000);
+        assert_eq!(synthetic(config("", &["workload.uniform.request_bytes=1.024e3"]).workload).sizes, Sizes::all(1024));
     }
 
     #[test]
     fn equal_tags_merge_and_others_replace() {
         let text = "[device]\npreset = \"limit\"\n[workload.uniform]\nread_fraction = 0.5\n";
-        let Workload::Uniform(uniform) = config(text, &[]).workload else { panic!() };
+        let uniform = synthetic(config(text, &[]).workload);
         assert_eq!((uniform.requests, uniform.read_fraction), (1_000_000, 0.5), "the preset's count, the file's mix");
         assert_eq!(config(text, &["workload=uniform"]), config(text, &[]), "a name alone keeps what is below");
         let Workload::Trace(trace) = config(text, &["workload.trace.path=a"]).workload else { panic!() };
@@ -208,7 +214,7 @@ mod tests {
         let Precondition::Workload(first) = config("", &["run.precondition=uniform"]).run.precondition else {
             panic!()
         };
-        assert!(matches!(*first, Workload::Uniform(_)));
+        assert_eq!(*first, config("", &[]).workload);
     }
 
     #[test]
@@ -254,14 +260,18 @@ mod tests {
     #[test]
     fn a_way_of_arriving_drops_the_one_below() {
         let text = "[workload.uniform]\nqueue_depth = 4\n";
-        let arrivals = |sets: &[&str]| match config(text, sets).workload {
-            Workload::Uniform(uniform) => uniform.arrivals,
-            Workload::Trace(_) => panic!("not a trace"),
+        let arrivals = |sets: &[&str]| synthetic(config(text, sets).workload).arrivals;
+        let open = |law, mean_ns, group| {
+            Arrivals::Open(OpenLoop { gap: Gap { law, mean_ns }, group, phases: None, tick_ns: None })
         };
         assert_eq!(arrivals(&[]), Arrivals::Closed { queue_depth: 4 });
-        assert_eq!(arrivals(&["workload.uniform.rate_per_s=10"]), Arrivals::Poisson { rate_per_s: 10.0 });
+        let poisson = open(Law::Exponential, 1e8, Group::Fixed(1));
+        assert_eq!(arrivals(&["workload.uniform.rate_per_s=10"]), poisson);
         let burst = ["workload.uniform.burst_requests=3", "workload.uniform.burst_gap_ns=1000"];
-        assert_eq!(arrivals(&burst), Arrivals::Bursts { requests: 3, gap_ns: 1000 });
+        assert_eq!(arrivals(&burst), open(Law::Constant, 1000.0, Group::Fixed(3)));
+        let mean =
+            ["workload.uniform.rate_per_s=10", "workload.uniform.burst_mean=4", "workload.uniform.gaps=constant"];
+        assert_eq!(arrivals(&mean), open(Law::Constant, 4e8, Group::Geometric { mean: 4.0 }));
     }
 
     #[test]

@@ -7,9 +7,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, Deserializer, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor};
 
 use super::{Allocation, Dispatch, DramRule, IdleAccounting, ProgramOrder};
+
+mod synthetic;
+
+use synthetic::NameSeed;
+pub use synthetic::{Common, Fio, Sizes, Standin, Synthetic, Workload};
 
 /// A whole configuration file.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -367,46 +372,6 @@ pub struct HostInterface {
     pub bandwidth_mb_s: Option<f64>,
 }
 
-/// The workload, tagged by its name.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Workload {
-    /// Requests at random over a range.
-    Uniform(Uniform),
-    /// A recorded trace.
-    Trace(Trace),
-}
-
-/// `[workload.uniform]`
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Uniform {
-    /// How many.
-    pub requests: Option<u64>,
-    /// Bytes in each, a multiple of 512.
-    pub request_bytes: Option<u64>,
-    /// Share of reads, 0 to 1.
-    pub read_fraction: Option<f64>,
-    /// Share of trims, 0 to 1.
-    pub trim_fraction: Option<f64>,
-    /// Requests start at multiples of this; the request's size unless given.
-    pub align_bytes: Option<u64>,
-    /// First byte of the range.
-    pub start_bytes: Option<u64>,
-    /// Length of the range; the whole drive unless given.
-    pub range_bytes: Option<u64>,
-    /// `true`: one request after the other instead of at random.
-    pub sequential: Option<bool>,
-    /// Requests per second with exponential gaps (an open loop). Left out: a closed loop at `queue_depth`.
-    pub rate_per_s: Option<f64>,
-    /// Outstanding requests of the closed loop; the device's queue depth unless given.
-    pub queue_depth: Option<u32>,
-    /// Pause between two groups of `burst_requests` of an otherwise closed loop.
-    pub burst_gap_ns: Option<u64>,
-    /// Requests in a burst.
-    pub burst_requests: Option<u64>,
-}
-
 /// `[workload.trace]`
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -491,8 +456,7 @@ pub struct Run {
 }
 
 /// A start state by name, or a workload that runs first without a clock.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug)]
 pub enum Precondition {
     /// `precondition = "filled"`
     Filled,
@@ -500,10 +464,52 @@ pub enum Precondition {
     Empty,
     /// `precondition = "steady"`
     Steady,
-    /// `[run.precondition.uniform]`
-    Uniform(Uniform),
-    /// `[run.precondition.trace]`
-    Trace(Trace),
+    /// `[run.precondition.NAME]` of any workload.
+    Workload(Box<Workload>),
+}
+
+impl Precondition {
+    const STATES: [&str; 3] = ["filled", "empty", "steady"];
+    const NAMES: [&str; Self::STATES.len() + Workload::NAMES.len()] = {
+        let mut names = [""; Self::STATES.len() + Workload::NAMES.len()];
+        let mut at = 0;
+        while at < names.len() {
+            names[at] = if at < 3 { Self::STATES[at] } else { Workload::NAMES[at - 3] };
+            at += 1;
+        }
+        names
+    };
+}
+
+impl<'de> Deserialize<'de> for Precondition {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_enum("Precondition", &Self::NAMES, PreconditionVisitor)
+    }
+}
+
+struct PreconditionVisitor;
+
+impl<'de> Visitor<'de> for PreconditionVisitor {
+    type Value = Precondition;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("the name of a start state, or one table [run.precondition.NAME] of a workload")
+    }
+
+    fn visit_enum<A: EnumAccess<'de>>(self, data: A) -> Result<Precondition, A::Error> {
+        let (name, content) = data.variant_seed(NameSeed(&Precondition::NAMES))?;
+        let state = match name.0.as_str() {
+            "filled" => Precondition::Filled,
+            "empty" => Precondition::Empty,
+            "steady" => Precondition::Steady,
+            name => {
+                let workload =
+                    Workload::variant(name, content)?.map(|workload| Precondition::Workload(Box::new(workload)));
+                return workload.ok_or_else(|| de::Error::unknown_variant(name, &Precondition::NAMES));
+            }
+        };
+        content.unit_variant().map(|()| state)
+    }
 }
 
 /// A number of requests or of simulated seconds, whichever is reached first.

@@ -20,7 +20,7 @@ mod energy;
 mod workload;
 
 pub(super) use energy::energy;
-use workload::{Bounds, trace, uniform, workload};
+use workload::{Bounds, workload};
 
 /// A drive is idle, and writes its buffer to flash, after 10 ms unless told otherwise: longer than the pauses within a burst
 /// of requests, and short for a host that is done.
@@ -55,7 +55,7 @@ pub(super) fn resolve(raw: &Raw, tree: &Node, file: &str, faults: &mut Vec<Fault
     let capacity = capacity::resolve(c, &raw.device, &geometry, &watermarks, needs_spare);
     let logical_bytes = capacity.map_or(COUNT_MAX, |capacity| capacity.logical_bytes);
     let bounds = Bounds { logical_bytes, queue_depth: host_link.queue_depth };
-    let workload = workload(c, raw.workload.as_ref(), &bounds);
+    let workload = workload(c, "workload", raw.workload.as_ref(), &bounds);
     let run = run(c, &raw.run, &workload, &bounds);
     let device = device(raw, &geometry, capacity?, timing, host_link);
     let die_blocks = u64::from(device.blocks_per_plane) * u64::from(device.planes);
@@ -281,11 +281,8 @@ fn run(c: &mut Checker, raw: &raw::Run, workload: &Workload, bounds: &Bounds) ->
         measure: span(c, "run.measure", &raw.measure, 1),
         count_drain: raw.count_drain.unwrap_or(false),
     };
-    let requests = match workload {
-        Workload::Uniform(uniform) => Some(uniform.requests),
-        Workload::Trace(trace) => trace.max_requests,
-    };
-    if let (true, Some(all), Some(warmup)) = (c.clean("run") && c.clean("workload"), requests, run.warmup.requests)
+    if let (true, Some(all), Some(warmup)) =
+        (c.clean("run") && c.clean("workload"), workload.requests(), run.warmup.requests)
         && warmup >= all
     {
         let fault = c.fault("run.warmup.requests", "the warm-up takes every request").found(warmup);
@@ -295,18 +292,12 @@ fn run(c: &mut Checker, raw: &raw::Run, workload: &Workload, bounds: &Bounds) ->
 }
 
 fn precondition(c: &mut Checker, raw: Option<&raw::Precondition>, bounds: &Bounds) -> Precondition {
-    const TABLE: &str = "run.precondition";
     match raw {
         None | Some(raw::Precondition::Filled) => Precondition::Filled,
         Some(raw::Precondition::Empty) => Precondition::Empty,
         Some(raw::Precondition::Steady) => Precondition::Steady,
-        Some(raw::Precondition::Uniform(raw)) => {
-            let uniform = uniform(c, &format!("{TABLE}.uniform"), raw, bounds);
-            Precondition::Workload(Box::new(Workload::Uniform(uniform)))
-        }
-        Some(raw::Precondition::Trace(raw)) => {
-            let trace = trace(c, &format!("{TABLE}.trace"), raw);
-            Precondition::Workload(Box::new(Workload::Trace(trace)))
+        Some(raw::Precondition::Workload(raw)) => {
+            Precondition::Workload(Box::new(workload(c, "run.precondition", Some(raw), bounds)))
         }
     }
 }

@@ -8,6 +8,8 @@ use crate::host::Request;
 use crate::sim::Progress;
 use crate::units::Nanos;
 
+pub mod fio;
+pub mod standin;
 pub mod synthetic;
 pub mod trace;
 
@@ -87,10 +89,20 @@ pub trait Workload {
     }
 }
 
-/// Names and one-line docs of every workload that a configuration can name.
-pub const NAMES: &[(&str, &str)] = &[("uniform", synthetic::DOC), ("trace", trace::DOC)];
+/// Names and one-line docs of every workload that a configuration can name: the models, and what is read from files.
+pub const NAMES: [(&str, &str); synthetic::MODELS.len() + FILES.len()] = {
+    let mut names = [("", ""); synthetic::MODELS.len() + FILES.len()];
+    let (models, mut at) = (synthetic::MODELS, 0);
+    while at < names.len() {
+        names[at] = if at < models.len() { (models[at].name, models[at].doc) } else { FILES[at - models.len()] };
+        at += 1;
+    }
+    names
+};
 
-/// Opens the workload that a configuration names, for a drive of so many bytes. Synthetic workloads draw from `seed`.
+const FILES: &[(&str, &str)] = &[("fio", fio::DOC), ("standin", standin::DOC), ("trace", trace::DOC)];
+
+/// Opens the workload that a configuration names, for a drive of so many bytes. What draws at random draws from `seed`.
 pub fn open(cfg: &config::Workload, drive_bytes: u64, seed: u64) -> Result<Box<dyn Workload>, Error> {
     open_watched(cfg, drive_bytes, seed, &mut |_| true)
 }
@@ -104,7 +116,9 @@ pub fn open_watched(
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Box<dyn Workload>, Error> {
     match cfg {
-        config::Workload::Uniform(cfg) => Ok(Box::new(synthetic::Uniform::new(cfg, seed))),
+        config::Workload::Synthetic(cfg) => Ok(synthetic::open(cfg, seed)),
+        config::Workload::Fio(cfg) => Ok(Box::new(fio::FioWorkload::open(cfg, drive_bytes, seed)?)),
+        config::Workload::Standin(cfg) => Ok(standin::open(cfg, drive_bytes, seed)),
         config::Workload::Trace(cfg) => Ok(Box::new(trace::TraceWorkload::open_watched(cfg, drive_bytes, progress)?)),
     }
 }

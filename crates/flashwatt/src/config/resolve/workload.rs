@@ -3,11 +3,16 @@
 use std::path::PathBuf;
 
 use super::super::check::{Checker, Field, field};
+use super::super::de::unknown_name;
 use super::super::raw;
-use super::super::{Arrivals, Beyond, Trace, Uniform, Workload};
-use super::{COUNT_MAX, NS_MAX, QUEUE_DEPTH_MAX};
+use super::super::{
+    Arrivals, Beyond, Fio, Gap, Group, Law, OpenLoop, Phases, Size, Sizes, Standin, Synthetic, Trace, Workload,
+};
+use super::{COUNT_MAX, NS_MAX, QUEUE_DEPTH_MAX, parameters};
 use crate::error::Fault;
 use crate::units::{Nanos, SECTOR_BYTES};
+use crate::workload::standin::{self, STANDINS};
+use crate::workload::synthetic::{MODELS, model};
 use crate::workload::trace::find;
 
 /// What a workload must keep within.
@@ -16,34 +21,107 @@ pub(super) struct Bounds {
     pub queue_depth: u32,
 }
 
-pub(super) fn workload(c: &mut Checker, raw: Option<&raw::Workload>, bounds: &Bounds) -> Workload {
+/// The workload of `[workload]` or `[run.precondition]`, whichever `table` says.
+pub(super) fn workload(c: &mut Checker, table: &str, raw: Option<&raw::Workload>, bounds: &Bounds) -> Workload {
     match raw {
-        None => Workload::Uniform(uniform(c, "workload.uniform", &raw::Uniform::default(), bounds)),
-        Some(raw::Workload::Uniform(raw)) => Workload::Uniform(uniform(c, "workload.uniform", raw, bounds)),
-        Some(raw::Workload::Trace(raw)) => Workload::Trace(trace(c, "workload.trace", raw)),
+        None => Workload::Synthetic(synthetic(c, table, &raw::Synthetic::new(&MODELS[0]), bounds)),
+        Some(raw::Workload::Synthetic(raw)) => Workload::Synthetic(synthetic(c, table, raw, bounds)),
+        Some(raw::Workload::Fio(raw)) => Workload::Fio(fio(c, &format!("{table}.fio"), raw)),
+        Some(raw::Workload::Standin(raw)) => Workload::Standin(standin(c, &format!("{table}.standin"), raw, bounds)),
+        Some(raw::Workload::Trace(raw)) => Workload::Trace(trace(c, &format!("{table}.trace"), raw)),
     }
 }
 
-pub(super) fn uniform(c: &mut Checker, table: &str, raw: &raw::Uniform, bounds: &Bounds) -> Uniform {
-    let request_bytes = sectors(c, field!(table, raw.request_bytes), 4096, SECTOR_BYTES);
-    let start_bytes = sectors(c, field!(table, raw.start_bytes), 0, 0);
+fn synthetic(c: &mut Checker, table: &str, raw: &raw::Synthetic, bounds: &Bounds) -> Synthetic {
+    let table = &format!("{table}.{}", raw.model.name);
+    let keys = &raw.keys;
+    let sizes = sizes(c, table, keys);
+    let start_bytes = sectors(c, field!(table, keys.start_bytes), 0, 0);
     let rest = bounds.logical_bytes.saturating_sub(start_bytes);
-    let range_bytes = sectors(c, field!(table, raw.range_bytes), rest / SECTOR_BYTES * SECTOR_BYTES, 0);
-    check_range(c, table, request_bytes, start_bytes, range_bytes, bounds);
-    let read_fraction = c.number(field!(table, raw.read_fraction), 0.0, 0.0..=1.0);
-    let trim_fraction = c.number(field!(table, raw.trim_fraction), 0.0, 0.0..=1.0);
+    let range_bytes = sectors(c, field!(table, keys.range_bytes), rest / SECTOR_BYTES * SECTOR_BYTES, 0);
+    check_range(c, table, sizes.largest(), start_bytes, range_bytes, bounds);
+    let read_fraction = c.number(field!(table, keys.read_fraction), 0.0, 0.0..=1.0);
+    let trim_fraction = c.number(field!(table, keys.trim_fraction), 0.0, 0.0..=1.0);
     check_mix(c, table, read_fraction, trim_fraction);
-    Uniform {
-        requests: c.number(field!(table, raw.requests), 100_000, 1..=COUNT_MAX),
-        request_bytes,
+    let synthetic = Synthetic {
+        model: in_sequence(c, table, raw),
+        parameters: parameters(c, table, raw.model.params, &raw.parameters),
+        requests: c.number(field!(table, keys.requests), 100_000, 1..=COUNT_MAX),
+        align_bytes: sectors(c, field!(table, keys.align_bytes), common_divisor(&sizes), SECTOR_BYTES),
+        sizes,
         read_fraction,
         trim_fraction,
-        align_bytes: sectors(c, field!(table, raw.align_bytes), request_bytes, SECTOR_BYTES),
         start_bytes,
         range_bytes,
-        sequential: raw.sequential.unwrap_or(false),
-        arrivals: arrivals(c, table, raw, bounds.queue_depth),
+        arrivals: arrivals(c, table, keys, bounds.queue_depth),
+    };
+    check_streams(c, table, &synthetic);
+    synthetic
+}
+
+/// The model, or the one that `uniform` stands for with `sequential = true`.
+fn in_sequence(c: &mut Checker, table: &str, raw: &raw::Synthetic) -> &'static crate::workload::synthetic::Model {
+    let Some(sequential) = raw.keys.sequential else { return raw.model };
+    if raw.model.name != "uniform" {
+        let fault = c.fault(&format!("{table}.sequential"), "a key of `uniform` alone").found(sequential);
+        c.push(fault.expected("another key").help("[workload.sequential] is a model of its own"));
     }
+    model("sequential").filter(|_| sequential).unwrap_or(raw.model)
+}
+
+/// A part of the range for each stream must hold its requests.
+fn check_streams(c: &mut Checker, table: &str, synthetic: &Synthetic) {
+    let streams = synthetic.parameter("streams").max(1.0) as u64;
+    let part = synthetic.range_bytes / synthetic.align_bytes.max(1) / streams * synthetic.align_bytes;
+    if c.clean(table) && streams > 1 && part < synthetic.sizes.largest() {
+        let keys = [format!("{table}.streams"), format!("{table}.range_bytes")];
+        let fault = c.fault(c.culprit(&keys.each_ref().map(String::as_str)), "a stream's part is too small");
+        let found = format!("{streams} streams in {} bytes: {part} bytes each", synthetic.range_bytes);
+        c.push(
+            fault.found(found).expected(format!("room for the largest request, {} bytes", synthetic.sizes.largest())),
+        );
+    }
+}
+
+/// Lengths of each kind: its own key, or the one for all.
+fn sizes(c: &mut Checker, table: &str, keys: &raw::Common) -> Sizes {
+    let all = raw::Sizes::One(4096);
+    let all = size_list(c, &format!("{table}.request_bytes"), keys.request_bytes.as_ref().unwrap_or(&all));
+    let mut of = |key: &str, own: &Option<raw::Sizes>| match own {
+        Some(own) => size_list(c, &format!("{table}.{key}"), own),
+        None => all.clone(),
+    };
+    Sizes {
+        read: of("read_bytes", &keys.read_bytes),
+        write: of("write_bytes", &keys.write_bytes),
+        trim: of("trim_bytes", &keys.trim_bytes),
+    }
+}
+
+/// A list that is not empty, of whole sectors and positive shares.
+fn size_list(c: &mut Checker, key: &str, raw: &raw::Sizes) -> Vec<Size> {
+    const EXPECTED: &str = "lengths (multiples of 512) with shares above 0: [[4096, 0.7], [65536, 0.3]]";
+    let list = raw.list();
+    c.rule(key, "an empty list", !list.is_empty() && list.len() <= SIZES_MAX, EXPECTED);
+    let mut sizes = Vec::new();
+    for (bytes, share) in list {
+        let field = Field { key: key.to_string(), value: Some(bytes) };
+        let bytes = sectors(c, field, bytes, SECTOR_BYTES);
+        c.rule(key, share, share > 0.0 && share <= 1e9, EXPECTED);
+        sizes.push(Size { bytes, share });
+    }
+    if sizes.is_empty() { vec![Size { bytes: SECTOR_BYTES, share: 1.0 }] } else { sizes }
+}
+
+/// Longer lists of lengths would be slow to draw from.
+const SIZES_MAX: usize = 64;
+
+/// What every length is a multiple of.
+fn common_divisor(sizes: &Sizes) -> u64 {
+    fn gcd(a: u64, b: u64) -> u64 {
+        if b == 0 { a } else { gcd(b, a % b) }
+    }
+    sizes.iter().fold(0, gcd).max(SECTOR_BYTES)
 }
 
 /// A number of bytes in whole sectors.
@@ -56,7 +134,8 @@ fn sectors(c: &mut Checker, field: Field<u64>, default: u64, min: u64) -> u64 {
 
 fn check_range(c: &mut Checker, table: &str, request: u64, start: u64, range: u64, bounds: &Bounds) {
     let drive = bounds.logical_bytes;
-    let keys = ["range_bytes", "start_bytes", "request_bytes"].map(|key| format!("{table}.{key}"));
+    let keys = ["range_bytes", "start_bytes", "request_bytes", "read_bytes", "write_bytes", "trim_bytes"];
+    let keys = keys.map(|key| format!("{table}.{key}"));
     if !c.clean(table) || (start.checked_add(range).is_some_and(|end| end <= drive) && request <= range) {
         return;
     }
@@ -79,37 +158,141 @@ fn check_mix(c: &mut Checker, table: &str, read_fraction: f64, trim_fraction: f6
     }
 }
 
-fn arrivals(c: &mut Checker, table: &str, raw: &raw::Uniform, device_queue_depth: u32) -> Arrivals {
-    let queue_depth = c.optional(field!(table, raw.queue_depth), 1..=QUEUE_DEPTH_MAX);
-    let rate_per_s = c.optional(field!(table, raw.rate_per_s), 1e-6..=1e9);
-    let gap_ns = c.optional(field!(table, raw.burst_gap_ns), 1..=NS_MAX);
-    let requests = c.optional(field!(table, raw.burst_requests), 1..=COUNT_MAX);
+fn arrivals(c: &mut Checker, table: &str, keys: &raw::Common, device_queue_depth: u32) -> Arrivals {
+    let queue_depth = c.optional(field!(table, keys.queue_depth), 1..=QUEUE_DEPTH_MAX);
+    let rate_per_s = c.optional(field!(table, keys.rate_per_s), 1e-6..=1e9);
+    let gap_ns = c.optional(field!(table, keys.burst_gap_ns), 1..=NS_MAX);
+    let requests = c.optional(field!(table, keys.burst_requests), 1..=COUNT_MAX);
+    let shaped = shape(c, table, keys, rate_per_s);
     match (queue_depth, rate_per_s, requests, gap_ns) {
-        (depth, None, None, None) => Arrivals::Closed { queue_depth: depth.unwrap_or(device_queue_depth) },
-        (None, Some(rate_per_s), None, None) => Arrivals::Poisson { rate_per_s },
-        (None, None, Some(requests), Some(gap_ns)) => Arrivals::Bursts { requests, gap_ns },
+        (depth, None, None, None) if !keys.shapes_rate() => {
+            Arrivals::Closed { queue_depth: depth.unwrap_or(device_queue_depth) }
+        }
+        (None, Some(_), None, None) => Arrivals::Open(shaped),
+        (None, None, Some(requests), Some(gap_ns)) if !keys.shapes_rate() => Arrivals::Open(OpenLoop {
+            gap: Gap { law: Law::Constant, mean_ns: gap_ns as f64 },
+            group: Group::Fixed(requests),
+            phases: None,
+            tick_ns: None,
+        }),
         _ => {
             if c.clean(table) {
-                c.push(arrivals_fault(c, table, raw));
+                c.push(arrivals_fault(c, table, keys));
             }
             Arrivals::Closed { queue_depth: device_queue_depth }
         }
     }
 }
 
-fn arrivals_fault(c: &Checker, table: &str, raw: &raw::Uniform) -> Fault {
-    let given = [
-        ("queue_depth", raw.queue_depth.is_some()),
-        ("rate_per_s", raw.rate_per_s.is_some()),
-        ("burst_requests", raw.burst_requests.is_some()),
-        ("burst_gap_ns", raw.burst_gap_ns.is_some()),
+/// Arrivals at a rate, in the shape that the other keys give them.
+fn shape(c: &mut Checker, table: &str, keys: &raw::Common, rate_per_s: Option<f64>) -> OpenLoop {
+    let law = keys.gaps.unwrap_or(Law::Exponential);
+    let mean = c.optional(field!(table, keys.burst_mean), 1.0..=1e9);
+    let gap = Gap { law, mean_ns: 1e9 / rate_per_s.unwrap_or(1.0) };
+    let gap = mean.map_or(gap, |mean| Gap { mean_ns: gap.mean_ns * mean, ..gap });
+    let on_ns = c.optional(field!(table, keys.on_ns), 1..=NS_MAX);
+    let off_ns = c.optional(field!(table, keys.off_ns), 1..=NS_MAX);
+    if c.clean(table) && on_ns.is_some() != off_ns.is_some() {
+        let (given, missing) = if on_ns.is_some() { ("on_ns", "off_ns") } else { ("off_ns", "on_ns") };
+        let fault = c.fault(&format!("{table}.{given}"), "a phase without the other");
+        c.push(fault.found(format!("{given} alone")).expected(missing));
+    }
+    let phases = on_ns.zip(off_ns).map(|(on_ns, off_ns)| phases(c, table, law, (on_ns, off_ns), gap.mean_ns));
+    OpenLoop {
+        gap,
+        group: mean.map_or(Group::Fixed(1), |mean| Group::Geometric { mean }),
+        phases,
+        tick_ns: c.optional(field!(table, keys.tick_ns), 1..=NS_MAX),
+    }
+}
+
+/// A gap may span many active phases, but not so many that drawing them takes for ever.
+const PHASES_PER_GAP_MAX: f64 = 1e4;
+
+fn phases(c: &mut Checker, table: &str, law: Law, (on_ns, off_ns): (u64, u64), gap_ns: f64) -> Phases {
+    let least = (gap_ns / PHASES_PER_GAP_MAX).ceil() as u64;
+    if c.clean(table) && on_ns < least {
+        let fault = c.fault(&format!("{table}.on_ns"), "too short for the rate").found(on_ns);
+        c.push(fault.expected(format!("at least {least}: the mean gap is {gap_ns} ns")));
+    }
+    let gap = |mean_ns: u64| Gap { law, mean_ns: mean_ns as f64 };
+    Phases { on: gap(on_ns), off: gap(off_ns) }
+}
+
+impl raw::Common {
+    /// What only means something beside `rate_per_s`.
+    fn rate_keys(&self) -> [(&'static str, bool); 5] {
+        [
+            ("gaps", self.gaps.is_some()),
+            ("burst_mean", self.burst_mean.is_some()),
+            ("on_ns", self.on_ns.is_some()),
+            ("off_ns", self.off_ns.is_some()),
+            ("tick_ns", self.tick_ns.is_some()),
+        ]
+    }
+
+    fn shapes_rate(&self) -> bool {
+        self.rate_keys().iter().any(|(_, given)| *given)
+    }
+}
+
+fn arrivals_fault(c: &Checker, table: &str, keys: &raw::Common) -> Fault {
+    let mut given = vec![
+        ("queue_depth", keys.queue_depth.is_some()),
+        ("rate_per_s", keys.rate_per_s.is_some()),
+        ("burst_requests", keys.burst_requests.is_some()),
+        ("burst_gap_ns", keys.burst_gap_ns.is_some()),
     ];
+    given.extend(keys.rate_keys());
     let names: Vec<&str> = given.iter().filter(|(_, given)| *given).map(|(name, _)| *name).collect();
     let keys: Vec<String> = names.iter().map(|name| format!("{table}.{name}")).collect();
     let key = c.culprit(&keys.iter().map(String::as_str).collect::<Vec<_>>()).to_string();
-    c.fault(&key, "how requests arrive is not determined")
-        .found(names.join(" and "))
-        .expected("queue_depth (closed loop), or rate_per_s (open loop), or burst_requests with burst_gap_ns")
+    c.fault(&key, "how requests arrive is not determined").found(names.join(" and ")).expected(
+        "queue_depth (closed loop), or rate_per_s (open loop; gaps, burst_mean, on_ns with off_ns, tick_ns shape it), \
+         or burst_requests with burst_gap_ns",
+    )
+}
+
+fn fio(c: &mut Checker, table: &str, raw: &raw::Fio) -> Fio {
+    let path = raw.path.clone().unwrap_or_default();
+    if path.is_empty() {
+        let fault = c.fault(&format!("{table}.path"), "missing").found("nothing").expected("the job file's name");
+        c.push(fault);
+    }
+    // A start state is laid down without a clock.
+    Fio { path: path.into(), timed: table == "workload.fio" }
+}
+
+fn standin(c: &mut Checker, table: &str, raw: &raw::Standin, bounds: &Bounds) -> Standin {
+    let names: Vec<_> = STANDINS.iter().map(|standin| standin.name).collect();
+    let scale = c.number(field!(table, raw.scale), 1.0, 1e-6..=1.0);
+    let requests = c.optional(field!(table, raw.requests), 1..=COUNT_MAX);
+    let name = raw.name.clone().unwrap_or_default();
+    let Some(known) = standin::find(&name) else {
+        let fault = match &raw.name {
+            Some(name) => unknown_name(c.fault(&format!("{table}.name"), "unknown stand-in"), name, &names),
+            None => c
+                .fault(&format!("{table}.name"), "missing")
+                .found("nothing")
+                .expected(format!("one of {}", names.join(", "))),
+        };
+        c.push(fault);
+        return Standin { name, scale, requests: 1 };
+    };
+    let requests = requests.unwrap_or_else(|| known.requests(scale));
+    check_footprint(c, table, known.footprint_bytes(requests), bounds);
+    Standin { name, scale, requests }
+}
+
+/// Fresh pages that come round again are no fresh pages.
+fn check_footprint(c: &mut Checker, table: &str, footprint: u64, bounds: &Bounds) {
+    let drive = bounds.logical_bytes;
+    if c.clean(table) && footprint > drive {
+        let keys = ["scale", "requests", "name"].map(|key| format!("{table}.{key}"));
+        let fault = c.fault(c.culprit(&keys.each_ref().map(String::as_str)), "the stand-in needs a larger drive");
+        let fault = fault.found(format!("about {footprint} bytes that it touches on a drive of {drive}"));
+        c.push(fault.expected("room for them").help(format!("{table}.scale = 0.015625 is 1/64 of the published size")));
+    }
 }
 
 pub(super) fn trace(c: &mut Checker, table: &str, raw: &raw::Trace) -> Trace {

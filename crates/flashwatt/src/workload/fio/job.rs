@@ -1,0 +1,195 @@
+//! A job that runs: what it asks next, and when.
+
+use super::places::InOrder;
+use super::request_at;
+use super::resolve::{JobSpec, Rate};
+use crate::config::{Gap, Law};
+use crate::host::{Request, RequestKind};
+use crate::rng::Rng;
+use crate::units::Nanos;
+use crate::workload::Next;
+use crate::workload::synthetic::{Gaps, Mix, Places};
+
+/// A job, or one of its clones.
+pub(super) struct Job {
+    rng: Rng,
+    mix: Mix,
+    places: Box<dyn Places>,
+    depth: u64,
+    fua: bool,
+    /// When it starts after it is first asked, and how long it may go on.
+    start_delay_ns: Nanos,
+    runtime_ns: Option<Nanos>,
+    started_ns: Option<Nanos>,
+    /// What it may still ask for.
+    bytes_left: u64,
+    requests_left: u64,
+    outstanding: u64,
+    limits: [Limit; 3],
+    think: Option<Think>,
+    flush: Option<Flush>,
+    /// Drawn, but not yet due.
+    drawn: Option<Request>,
+}
+
+impl Job {
+    pub fn new(spec: &JobSpec, clone: u64, seed: u64) -> Self {
+        let region = spec.region(clone);
+        let places: Box<dyn Places> = match &spec.distribution {
+            Some(distribution) => distribution.places(region, seed),
+            None => Box::new(InOrder::new(region)),
+        };
+        Job {
+            rng: Rng::new(seed),
+            mix: Mix::new(spec.read_fraction, spec.trim_fraction, &spec.sizes),
+            places,
+            depth: spec.depth,
+            fua: spec.fua,
+            start_delay_ns: spec.start_delay_ns,
+            runtime_ns: spec.runtime_ns,
+            started_ns: None,
+            bytes_left: spec.bytes,
+            requests_left: spec.requests,
+            outstanding: 0,
+            limits: std::array::from_fn(|at| Limit::new(spec.rates[at])),
+            think: (spec.think_ns > 0).then(|| Think::new(spec.think_ns, spec.think_requests)),
+            flush: (spec.flush_after > 0).then_some(Flush { every: spec.flush_after, writes: 0 }),
+            drawn: None,
+        }
+    }
+
+    /// What it asks now. [`Next::End`]: nothing any more.
+    pub fn next(&mut self, now: Nanos) -> Next {
+        let started = *self.started_ns.get_or_insert(now.saturating_add(self.start_delay_ns));
+        if started > now {
+            return Next::WaitUntil(started);
+        }
+        if self.is_over(now - started) {
+            return Next::End;
+        }
+        if self.outstanding >= self.depth {
+            return Next::WaitForCompletion;
+        }
+        if let Some(wait) = self.think.as_mut().and_then(|think| think.wait(now, self.outstanding)) {
+            return wait;
+        }
+        if let Some(flush) = self.flush.as_mut().filter(|flush| flush.writes == flush.every) {
+            flush.writes = 0;
+            self.outstanding += 1;
+            return request_at(now, FLUSH);
+        }
+        self.ask(now, started)
+    }
+
+    fn is_over(&self, ran_ns: Nanos) -> bool {
+        let timed_out = self.runtime_ns.is_some_and(|runtime| ran_ns >= runtime);
+        let owes_flush = self.flush.as_ref().is_some_and(|flush| flush.writes == flush.every);
+        timed_out || ((self.bytes_left == 0 || self.requests_left == 0) && !owes_flush)
+    }
+
+    fn ask(&mut self, now: Nanos, started: Nanos) -> Next {
+        let request = self.drawn.unwrap_or_else(|| self.draw());
+        let due = started.saturating_add(self.limits[request.kind as usize].due_ns);
+        if due > now {
+            self.drawn = Some(request);
+            return Next::WaitUntil(due);
+        }
+        self.drawn = None;
+        self.limits[request.kind as usize].count(request.bytes, &mut self.rng);
+        self.bytes_left -= request.bytes.min(self.bytes_left);
+        self.requests_left -= 1;
+        self.outstanding += 1;
+        if let Some(think) = &mut self.think {
+            think.left -= 1;
+        }
+        if let Some(flush) = self.flush.as_mut().filter(|_| request.kind == RequestKind::Write) {
+            flush.writes += 1;
+        }
+        request_at(now, request)
+    }
+
+    fn draw(&mut self) -> Request {
+        let (kind, bytes) = self.mix.draw(&mut self.rng);
+        let offset_bytes = self.places.place(kind, bytes, &mut self.rng);
+        Request { arrival_ns: 0, kind, offset_bytes, bytes, fua: self.fua && kind == RequestKind::Write }
+    }
+
+    /// One of its requests has completed.
+    pub fn done(&mut self, now: Nanos) {
+        self.outstanding -= 1;
+        if let Some(think) = &mut self.think {
+            think.done_ns = now;
+        }
+    }
+}
+
+const FLUSH: Request = Request { arrival_ns: 0, kind: RequestKind::Flush, offset_bytes: 0, bytes: 0, fua: false };
+
+/// A limit on what a job asks for in one direction. A job that fell behind catches up, as in fio.
+struct Limit {
+    rate: Rate,
+    /// Time that one unit of what is limited takes.
+    gaps: Gaps,
+    /// What was asked so far, in bytes.
+    bytes: u128,
+    /// When the next request may come, after the start.
+    due_ns: Nanos,
+}
+
+impl Limit {
+    fn new(rate: Rate) -> Self {
+        let law = if matches!(rate, Rate::Poisson(_)) { Law::Exponential } else { Law::Constant };
+        let per_s = match rate {
+            Rate::Requests(per_s) | Rate::Poisson(per_s) => per_s as f64,
+            Rate::None | Rate::Bytes(_) => 1.0,
+        };
+        Limit { rate, gaps: Gaps::new(Gap { law, mean_ns: 1e9 / per_s }), bytes: 0, due_ns: 0 }
+    }
+
+    fn count(&mut self, bytes: u64, rng: &mut Rng) {
+        match self.rate {
+            Rate::None => {}
+            Rate::Bytes(per_s) => {
+                self.bytes += u128::from(bytes);
+                self.due_ns = (self.bytes * 1_000_000_000 / u128::from(per_s)) as Nanos;
+            }
+            Rate::Requests(_) | Rate::Poisson(_) => self.due_ns = self.due_ns.saturating_add(self.gaps.draw(rng)),
+        }
+    }
+}
+
+/// Pauses after so many requests, from when the last of them has completed.
+struct Think {
+    pause_ns: Nanos,
+    every: u64,
+    left: u64,
+    /// When a request completed last.
+    done_ns: Nanos,
+}
+
+impl Think {
+    fn new(pause_ns: Nanos, every: u64) -> Self {
+        Think { pause_ns, every, left: every, done_ns: 0 }
+    }
+
+    fn wait(&mut self, now: Nanos, outstanding: u64) -> Option<Next> {
+        if self.left > 0 {
+            return None;
+        }
+        if outstanding > 0 {
+            return Some(Next::WaitForCompletion);
+        }
+        let until = self.done_ns.saturating_add(self.pause_ns);
+        if until > now {
+            return Some(Next::WaitUntil(until));
+        }
+        self.left = self.every;
+        None
+    }
+}
+
+/// A flush after so many writes.
+struct Flush {
+    every: u64,
+    writes: u64,
+}

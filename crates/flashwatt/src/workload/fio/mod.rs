@@ -1,0 +1,190 @@
+//! fio's job files, as far as they mean something to a block device in simulated time.
+//!
+//! ```text
+//! file -> sections (lines) -> options (names, values) -> Job (validated) -> FioWorkload (stages of jobs)
+//! ```
+//!
+//! What is understood is what `docs/workloads.md` lists, no more: an option that would change the requests and is not
+//! understood is an error, one that cannot change them is accepted by name ([`options::WITHOUT_EFFECT`]). All jobs work on
+//! the one simulated drive, in closed loops as fio's do; times are simulated.
+
+use std::collections::VecDeque;
+
+use sha2::{Digest, Sha256};
+
+use super::{Next, SourceKind, Workload};
+use crate::config;
+use crate::error::{Error, Fault};
+use crate::host::Request;
+use crate::units::Nanos;
+
+mod job;
+mod options;
+mod places;
+mod resolve;
+mod sections;
+#[cfg(test)]
+mod tests;
+mod units;
+
+use job::Job;
+pub use options::{UNDERSTOOD, WITHOUT_EFFECT};
+
+/// What lists say about it.
+pub const DOC: &str = "the jobs of a fio job file (`path`), in simulated time; see docs/workloads.md for the options";
+
+/// A job file longer than this is none.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// The jobs of a file: stages that follow one another, each of jobs that run at the same time.
+pub struct FioWorkload {
+    name: String,
+    sha256: String,
+    stages: VecDeque<Vec<Job>>,
+    /// Whose turn it is to be asked first.
+    turn: usize,
+    /// Which job each outstanding request belongs to, oldest first.
+    outstanding: VecDeque<usize>,
+    len: Option<u64>,
+    warnings: Vec<String>,
+}
+
+impl FioWorkload {
+    /// Reads a job file, for a drive of so many bytes.
+    ///
+    /// # Errors
+    /// [`Error::Io`], and [`Error::Config`] with every fault of the file: its line, the option, what was expected.
+    pub fn open(cfg: &config::Fio, drive_bytes: u64, seed: u64) -> Result<Self, Error> {
+        let io = |source| Error::Io { path: cfg.path.display().to_string(), source };
+        let file = cfg.path.display().to_string();
+        let metadata = std::fs::metadata(&cfg.path).map_err(io)?;
+        if metadata.len() > FILE_BYTES_MAX {
+            let fault = Fault::key("workload.fio.path", "too long for a job file").found(&file);
+            return Err(fault.expected(format!("at most {FILE_BYTES_MAX} bytes")).into());
+        }
+        let text = std::fs::read_to_string(&cfg.path).map_err(io)?;
+        let mut workload = Self::parse(&text, &file, cfg.timed, drive_bytes, seed)?;
+        workload.name = cfg.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(workload)
+    }
+
+    /// The same of a text; `file` is what messages call it. Where no time passes jobs cannot end by it.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn parse(text: &str, file: &str, timed: bool, drive_bytes: u64, seed: u64) -> Result<Self, Error> {
+        let mut faults = Vec::new();
+        let sections = sections::sections(text, file, &mut faults);
+        let jobs = resolve::jobs(&sections, file, drive_bytes, &mut faults);
+        if !timed {
+            faults.extend(sections.iter().filter_map(resolve::endless));
+        }
+        if faults.is_empty() && jobs.is_empty() {
+            let fault = Fault::key("workload.fio.path", "no job in the file").found(file);
+            faults.push(fault.expected("a section [NAME] besides [global]"));
+        }
+        if !faults.is_empty() {
+            faults.sort_by_key(|fault| fault.place.line);
+            return Err(Error::Config(faults));
+        }
+        let len = jobs.iter().try_fold(0, |sum: u64, job| sum.checked_add(job.len()?.checked_mul(job.clones)?));
+        let warnings = jobs.iter().filter_map(|job| job.warning.clone()).collect();
+        Ok(FioWorkload {
+            name: file.to_string(),
+            sha256: format!("{:x}", Sha256::digest(text)),
+            stages: stages(&jobs, seed),
+            turn: 0,
+            outstanding: VecDeque::new(),
+            len,
+            warnings,
+        })
+    }
+
+    /// What the first of the stage's jobs says that has something to say.
+    fn ask(&mut self, now: Nanos) -> Next {
+        let Some(jobs) = self.stages.front_mut() else { return Next::End };
+        let mut earliest = Next::End;
+        for _ in 0..jobs.len() {
+            self.turn = (self.turn + 1) % jobs.len();
+            match (jobs[self.turn].next(now), earliest) {
+                (Next::Request(request), _) => return Next::Request(request),
+                (Next::WaitUntil(at), Next::WaitUntil(other)) => earliest = Next::WaitUntil(at.min(other)),
+                (Next::WaitUntil(at), _) => earliest = Next::WaitUntil(at),
+                (Next::WaitForCompletion, Next::End) => earliest = Next::WaitForCompletion,
+                _ => {}
+            }
+        }
+        earliest
+    }
+}
+
+/// Jobs by stages; each clone draws numbers of its own.
+fn stages(jobs: &[resolve::JobSpec], seed: u64) -> VecDeque<Vec<Job>> {
+    let mut stages: VecDeque<Vec<Job>> = VecDeque::new();
+    let mut number = 0;
+    for job in jobs {
+        if job.starts_stage || stages.is_empty() {
+            stages.push_back(Vec::new());
+        }
+        for clone in 0..job.clones {
+            let seed = job.randseed.unwrap_or(seed) ^ u64::wrapping_mul(number, 0x9e37_79b9_7f4a_7c15);
+            number += 1;
+            if let Some(stage) = stages.back_mut() {
+                stage.push(Job::new(job, clone, seed));
+            }
+        }
+    }
+    stages
+}
+
+impl Workload for FioWorkload {
+    fn next(&mut self, now: Nanos) -> Result<Next, Error> {
+        loop {
+            match self.ask(now) {
+                Next::Request(request) => {
+                    self.outstanding.push_back(self.turn);
+                    return Ok(Next::Request(request));
+                }
+                Next::End if self.stages.is_empty() => return Ok(Next::End),
+                Next::End if self.outstanding.is_empty() => {
+                    self.stages.pop_front();
+                    self.turn = 0;
+                }
+                Next::End => return Ok(Next::WaitForCompletion),
+                wait => return Ok(wait),
+            }
+        }
+    }
+
+    /// Only alike jobs run at the same time: whose request it was makes no difference.
+    fn done(&mut self, now: Nanos) {
+        if let (Some(job), Some(jobs)) = (self.outstanding.pop_front(), self.stages.front_mut()) {
+            jobs[job].done(now);
+        }
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn kind(&self) -> SourceKind {
+        SourceKind::Synthetic
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
+    }
+
+    fn input_sha256(&self) -> Option<String> {
+        Some(self.sha256.clone())
+    }
+
+    fn len_hint(&self) -> Option<u64> {
+        self.len
+    }
+}
+
+/// A request at once.
+fn request_at(now: Nanos, request: Request) -> Next {
+    Next::Request(Request { arrival_ns: now, ..request })
+}

@@ -1,0 +1,83 @@
+//! Where the requests of a job go.
+
+use crate::host::RequestKind;
+use crate::rng::Rng;
+use crate::workload::synthetic::{Normal, Pareto, Permutation, Places, Region, Uniform, Zipf, Zones};
+
+/// fio's `random_distribution`.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Distribution {
+    /// Each place once before any comes again.
+    Map,
+    /// Places drawn anew each time.
+    Random,
+    Zipf(f64),
+    Pareto(f64),
+    Normal(f64),
+    /// Shares of the requests and of the places.
+    Zoned(Vec<(f64, f64)>),
+}
+
+impl Distribution {
+    /// Places of this distribution; popular ones lie where `seed` puts them.
+    pub fn places(&self, region: Region, seed: u64) -> Box<dyn Places> {
+        match self {
+            Distribution::Map => Box::new(Map::new(region, seed)),
+            Distribution::Random => Box::new(Uniform::new(region)),
+            Distribution::Zipf(theta) => Box::new(Zipf::new(region, *theta, Some(seed))),
+            Distribution::Pareto(share) => Box::new(Pareto::new(region, *share, Some(seed))),
+            Distribution::Normal(deviation) => Box::new(Normal::new(region, *deviation)),
+            Distribution::Zoned(shares) => Box::new(Zones::new(region, shares)),
+        }
+    }
+}
+
+/// Each place once, in random order; then again in another.
+struct Map {
+    region: Region,
+    slots: u64,
+    order: Permutation,
+    seed: u64,
+    next: u64,
+}
+
+impl Map {
+    fn new(region: Region, seed: u64) -> Self {
+        let slots = region.slots();
+        Map { region, slots, order: Permutation::new(slots, seed), seed, next: 0 }
+    }
+}
+
+impl Places for Map {
+    fn place(&mut self, _kind: RequestKind, _bytes: u64, _rng: &mut Rng) -> u64 {
+        if self.next == self.slots {
+            self.next = 0;
+            self.seed = self.seed.wrapping_add(1);
+            self.order = Permutation::new(self.slots, self.seed);
+        }
+        self.next += 1;
+        self.region.byte(self.order.of(self.next - 1))
+    }
+}
+
+/// One after the other, each kind for itself, as fio does it in a mix; at the end it starts over.
+pub(super) struct InOrder {
+    region: Region,
+    /// Next byte of reads, writes and trims, from the region's first.
+    next: [u64; 3],
+}
+
+impl InOrder {
+    pub fn new(region: Region) -> Self {
+        InOrder { region, next: [0; 3] }
+    }
+}
+
+impl Places for InOrder {
+    fn place(&mut self, kind: RequestKind, bytes: u64, _rng: &mut Rng) -> u64 {
+        let next = &mut self.next[kind as usize];
+        let start = if *next + bytes <= self.region.range_bytes { *next } else { 0 };
+        *next = start + bytes;
+        self.region.start_bytes + start
+    }
+}

@@ -1,0 +1,83 @@
+//! From text to sections: names, and options with their lines.
+
+use std::collections::BTreeMap;
+
+use super::options::{UNDERSTOOD, UNSUPPORTED, WITHOUT_EFFECT, canonical};
+use crate::error::{Fault, Place, nearest};
+
+/// An option as it was written.
+#[derive(Clone, Debug)]
+pub(super) struct Written {
+    /// What stands behind the `=`; empty for a bare name.
+    pub value: String,
+    pub place: Place,
+}
+
+impl Written {
+    /// A fault of this option.
+    pub fn fault(&self, what: &str) -> Fault {
+        Fault::at(self.place.clone(), what).found(format!("`{}`", self.value))
+    }
+}
+
+/// A job's section: its own options over the global ones before it.
+#[derive(Clone, Debug)]
+pub(super) struct Section {
+    pub name: String,
+    pub place: Place,
+    /// By canonical name.
+    pub options: BTreeMap<&'static str, Written>,
+}
+
+/// The jobs' sections in the file's order.
+pub(super) fn sections(text: &str, file: &str, faults: &mut Vec<Fault>) -> Vec<Section> {
+    let (mut global, mut sections, mut in_global) = (BTreeMap::new(), Vec::<Section>::new(), None);
+    for (line, text) in text.lines().enumerate() {
+        let place = Place { file: Some(file.to_string()), line: Some(line as u64 + 1), ..Place::default() };
+        let text = text.trim();
+        if text.is_empty() || text.starts_with(['#', ';']) {
+            continue;
+        }
+        if let Some(name) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            let name = name.trim();
+            in_global = Some(name == "global");
+            if name != "global" {
+                sections.push(Section { name: name.to_string(), place, options: BTreeMap::clone(&global) });
+            }
+            continue;
+        }
+        let options = match (in_global, sections.last_mut()) {
+            (Some(true), _) => &mut global,
+            (Some(false), Some(section)) => &mut section.options,
+            _ => {
+                let fault = Fault::at(place, "an option before any section").found(format!("`{text}`"));
+                faults.push(fault.expected("[global] or [NAME]"));
+                continue;
+            }
+        };
+        match option(text, place) {
+            Ok(Some((name, written))) => drop(options.insert(name, written)),
+            Ok(None) => {}
+            Err(fault) => faults.push(*fault),
+        }
+    }
+    sections
+}
+
+/// An option by its canonical name; `None` for one that has no effect here.
+fn option(text: &str, place: Place) -> Result<Option<(&'static str, Written)>, Box<Fault>> {
+    let (name, value) = text.split_once('=').map_or((text, ""), |(name, value)| (name.trim(), value.trim()));
+    let place = Place { key: Some(name.to_string()), ..place };
+    if WITHOUT_EFFECT.contains(&name) {
+        return Ok(None);
+    }
+    if let Some(name) = canonical(name) {
+        return Ok(Some((name, Written { value: value.to_string(), place })));
+    }
+    let fault = Fault::at(place, "option not understood").found(format!("`{name}`"));
+    if let Some((_, help)) = UNSUPPORTED.iter().find(|(known, _)| *known == name) {
+        return Err(Box::new(fault.help(*help)));
+    }
+    let names = UNDERSTOOD.iter().flat_map(|(names, _)| names.iter()).chain(WITHOUT_EFFECT).copied();
+    Err(Box::new(fault.expected("an option of docs/workloads.md").nearest(nearest(name, names))))
+}

@@ -1,0 +1,221 @@
+//! What a stand-in's requests come to, beside what was published.
+
+use super::Standin;
+use crate::cache::list::{Links, List};
+use crate::error::Error;
+use crate::host::{Request, RequestKind};
+use crate::workload::{Next, Workload};
+
+/// Statistics of a stream of requests, as the papers define them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Statistics {
+    /// Reads.
+    pub reads: u64,
+    /// Writes.
+    pub writes: u64,
+    /// Bytes of the reads.
+    pub read_bytes: u64,
+    /// Bytes of the writes.
+    pub write_bytes: u64,
+    /// Requests that start where the one before, whatever its kind, ended.
+    pub sequential: u64,
+    /// Pages of 4 KiB that were touched, each time.
+    pub page_accesses: u64,
+    /// Those that the cache held.
+    pub hits: u64,
+    /// From the first request to the last.
+    pub duration_ns: u64,
+}
+
+impl Statistics {
+    /// Requests.
+    pub fn requests(&self) -> u64 {
+        self.reads + self.writes
+    }
+
+    /// Share of reads by bytes, in percent.
+    pub fn read_bytes_percent(&self) -> f64 {
+        percent(self.read_bytes, self.read_bytes + self.write_bytes)
+    }
+
+    /// Share of reads by count, in percent.
+    pub fn read_percent(&self) -> f64 {
+        percent(self.reads, self.requests())
+    }
+
+    /// Share of sequential requests, in percent.
+    pub fn sequential_percent(&self) -> f64 {
+        percent(self.sequential, self.requests())
+    }
+
+    /// Hit ratio, in percent.
+    pub fn hit_percent(&self) -> f64 {
+        percent(self.hits, self.page_accesses)
+    }
+
+    /// Mean length of reads in KiB.
+    pub fn read_kib(&self) -> f64 {
+        self.read_bytes as f64 / self.reads.max(1) as f64 / 1024.0
+    }
+
+    /// Mean length of writes in KiB.
+    pub fn write_kib(&self) -> f64 {
+        self.write_bytes as f64 / self.writes.max(1) as f64 / 1024.0
+    }
+}
+
+fn percent(part: u64, whole: u64) -> f64 {
+    100.0 * part as f64 / whole.max(1) as f64
+}
+
+const PAGE_BYTES: u64 = 4096;
+
+/// Drains a workload and counts; every request completes at once. The cache holds `cache_entries` pages, least recently
+/// used first out, cold at the start: what a demand-paged map with one entry a page does, as long as nothing else has a part
+/// in it.
+///
+/// # Errors
+/// Those of the workload.
+pub fn statistics(workload: &mut dyn Workload, drive_bytes: u64, cache_entries: u32) -> Result<Statistics, Error> {
+    let mut cache = Lru::new(drive_bytes.div_ceil(PAGE_BYTES) as usize, cache_entries);
+    let (mut statistics, mut now, mut first, mut end) = (Statistics::default(), 0, None, None);
+    loop {
+        match workload.next(now)? {
+            Next::Request(request) => {
+                workload.done(now);
+                statistics.sequential += u64::from(end == Some(request.offset_bytes));
+                statistics.add(&request, &mut cache);
+                end = Some(request.offset_bytes + request.bytes);
+                statistics.duration_ns = request.arrival_ns - *first.get_or_insert(request.arrival_ns);
+            }
+            Next::WaitUntil(at) => now = at,
+            Next::WaitForCompletion => unreachable!("every request has completed"),
+            Next::End => return Ok(statistics),
+        }
+    }
+}
+
+impl Statistics {
+    fn add(&mut self, request: &Request, cache: &mut Lru) {
+        match request.kind {
+            RequestKind::Read => {
+                self.reads += 1;
+                self.read_bytes += request.bytes;
+            }
+            _ => {
+                self.writes += 1;
+                self.write_bytes += request.bytes;
+            }
+        }
+        let pages = request.offset_bytes / PAGE_BYTES..(request.offset_bytes + request.bytes).div_ceil(PAGE_BYTES);
+        self.page_accesses += pages.end - pages.start;
+        self.hits += pages.filter(|&page| cache.touch(page as usize)).count() as u64;
+    }
+}
+
+/// A cache of pages, least recently used first out.
+struct Lru {
+    /// The entry of each page, plus 1; 0 for none.
+    entry_of: Vec<u32>,
+    page_of: Vec<usize>,
+    links: Vec<Links>,
+    order: List,
+    capacity: u32,
+}
+
+impl Lru {
+    fn new(pages: usize, capacity: u32) -> Self {
+        let (page_of, links) = (Vec::new(), Vec::new());
+        Lru { entry_of: vec![0; pages], page_of, links, order: List::default(), capacity: capacity.max(1) }
+    }
+
+    /// Was the page there? It is now.
+    fn touch(&mut self, page: usize) -> bool {
+        let held = self.entry_of[page].checked_sub(1);
+        let entry = held.unwrap_or_else(|| self.entry_for(page));
+        if held.is_some() {
+            self.order.remove(&mut self.links, entry);
+        }
+        self.order.push_last(&mut self.links, entry);
+        held.is_some()
+    }
+
+    /// A free entry, for a page that was not there.
+    fn entry_for(&mut self, page: usize) -> u32 {
+        let entry = match self.order.first() {
+            Some(oldest) if self.order.len() == self.capacity => {
+                self.order.remove(&mut self.links, oldest);
+                self.entry_of[std::mem::replace(&mut self.page_of[oldest as usize], page)] = 0;
+                oldest
+            }
+            _ => {
+                self.page_of.push(page);
+                self.links.push(Links::NONE);
+                self.links.len() as u32 - 1
+            }
+        };
+        self.entry_of[page] = entry + 1;
+        entry
+    }
+}
+
+/// A published statistic and what the stand-in comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measure {
+    /// What it is, with its unit.
+    pub name: &'static str,
+    /// As published.
+    pub published: f64,
+    /// As generated.
+    pub generated: f64,
+    /// How far they may differ.
+    pub tolerance: f64,
+}
+
+impl Measure {
+    /// Is the generated figure near enough?
+    pub fn holds(&self) -> bool {
+        (self.generated - self.published).abs() <= self.tolerance
+    }
+}
+
+/// Bytes of the drive that the statistics were published of: 460 GB (ES Table V).
+const DRIVE_BYTES: f64 = 460.0 * 1e9;
+/// Map entries of its cache: 8 MiB of 8 bytes each.
+const CACHE_ENTRIES: f64 = 1_048_576.0;
+
+/// Requests that shares and means are taken of at least where a scale would leave fewer, so that chance has less part in
+/// them than the tolerances. Hit ratios are taken of what the scale leaves.
+const SAMPLE_MIN: u64 = 100_000;
+
+/// What a stand-in comes to at a scale, with a drive and a cache in proportion, beside what was published.
+///
+/// Tolerances: reads ± 1.5 points, lengths ± 5 %, sequential ± 3 points, hits ± 1.5 points.
+///
+/// # Errors
+/// None that a stand-in has; those of [`statistics`].
+pub fn measures(standin: &'static Standin, scale: f64, seed: u64) -> Result<(Statistics, Vec<Measure>), Error> {
+    let drive_bytes = (DRIVE_BYTES * scale) as u64;
+    let requests = standin.requests(scale);
+    let enough = scale == 1.0 || standin.data.published.hit_percent.is_some();
+    let requests = if enough { requests } else { requests.max(SAMPLE_MIN) };
+    let mut workload = standin.open(scale, requests, drive_bytes, seed);
+    let got = statistics(workload.as_mut(), drive_bytes, (CACHE_ENTRIES * scale) as u32)?;
+    let published = &standin.data.published;
+    let of = |name, published: f64, generated, tolerance| Measure { name, published, generated, tolerance };
+    let points = [
+        ("reads, % by bytes", &published.read_bytes_percent, got.read_bytes_percent(), 1.5),
+        ("reads, %", &published.read_percent, got.read_percent(), 1.5),
+        ("map hits, %", &published.hit_percent, got.hit_percent(), 1.5),
+    ];
+    let (read_kib, write_kib) = (published.read_kib.value, published.write_kib.value);
+    let always = [
+        of("sequential, %", published.sequential_percent.value, got.sequential_percent(), 3.0),
+        of("mean read, KiB", read_kib, got.read_kib(), 0.05 * read_kib),
+        of("mean write, KiB", write_kib, got.write_kib(), 0.05 * write_kib),
+    ];
+    let given = points.into_iter().filter_map(|(name, published, generated, tolerance)| {
+        published.as_ref().map(|published| of(name, published.value, generated, tolerance))
+    });
+    Ok((got.clone(), given.chain(always).collect()))
+}

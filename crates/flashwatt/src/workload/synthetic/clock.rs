@@ -1,0 +1,156 @@
+//! When requests come: a closed loop, or groups with gaps between them, in phases, on ticks.
+
+use crate::config::{Arrivals, Gap, Group, Law, OpenLoop, Phases};
+use crate::rng::Rng;
+use crate::units::Nanos;
+use crate::workload::Next;
+
+/// When the next request comes.
+#[derive(Clone, Debug)]
+pub(crate) enum Clock {
+    /// As soon as fewer than so many are outstanding.
+    Closed { queue_depth: u64 },
+    /// At times of its own.
+    Open(Open),
+}
+
+impl Clock {
+    /// The first gap is drawn at once.
+    pub fn new(arrivals: &Arrivals, rng: &mut Rng) -> Self {
+        match arrivals {
+            Arrivals::Closed { queue_depth } => Clock::Closed { queue_depth: u64::from((*queue_depth).max(1)) },
+            Arrivals::Open(open) => Clock::Open(Open::new(open, rng)),
+        }
+    }
+
+    /// The arrival time of the request that is due, or what to wait for.
+    #[inline]
+    pub fn take(&mut self, now: Nanos, outstanding: u64, rng: &mut Rng) -> Result<Nanos, Next> {
+        match self {
+            Clock::Closed { queue_depth } if outstanding >= *queue_depth => Err(Next::WaitForCompletion),
+            Clock::Closed { .. } => Ok(now),
+            Clock::Open(open) if open.due > now => Err(Next::WaitUntil(open.due)),
+            Clock::Open(open) => Ok(open.take(rng)),
+        }
+    }
+}
+
+/// Groups of requests that come together, with gaps between them.
+#[derive(Clone, Debug)]
+pub(crate) struct Open {
+    gaps: Gaps,
+    group: Group,
+    phases: Option<Pauses>,
+    tick_ns: Nanos,
+    /// When the group comes, before ticks.
+    at: Nanos,
+    /// The same on the next tick.
+    due: Nanos,
+    /// Requests of the group that have not come.
+    left: u64,
+}
+
+impl Open {
+    /// Regular groups start at once, others after a gap.
+    fn new(cfg: &OpenLoop, rng: &mut Rng) -> Self {
+        let gaps = Gaps::new(cfg.gap);
+        let phases = cfg.phases.map(|phases| Pauses::new(phases, rng));
+        let mut open =
+            Open { gaps, group: cfg.group, phases, tick_ns: cfg.tick_ns.unwrap_or(1), at: 0, due: 0, left: 0 };
+        match cfg.gap.law {
+            Law::Constant => open.left = group_size(open.group, rng),
+            Law::Exponential => open.next_group(rng),
+        }
+        open
+    }
+
+    #[inline]
+    fn take(&mut self, rng: &mut Rng) -> Nanos {
+        let due = self.due;
+        self.left -= 1;
+        if self.left == 0 {
+            self.next_group(rng);
+        }
+        due
+    }
+
+    fn next_group(&mut self, rng: &mut Rng) {
+        let gap = self.gaps.draw(rng);
+        let pauses = self.phases.as_mut().map_or(0, |phases| phases.within(gap, rng));
+        self.at = self.at.saturating_add(gap).saturating_add(pauses);
+        self.due = self.at.checked_next_multiple_of(self.tick_ns).unwrap_or(Nanos::MAX);
+        self.left = group_size(self.group, rng);
+    }
+}
+
+/// A geometric number is at least 1: one more after each with probability 1 − 1/mean.
+fn group_size(group: Group, rng: &mut Rng) -> u64 {
+    match group {
+        Group::Fixed(requests) => requests.max(1),
+        Group::Geometric { mean } if mean <= 1.0 => 1,
+        Group::Geometric { mean } => 1 + (libm::log(1.0 - rng.f64()) / libm::log(1.0 - 1.0 / mean)) as u64,
+    }
+}
+
+/// Times between one thing and the next.
+#[derive(Clone, Debug)]
+pub(crate) struct Gaps {
+    gap: Gap,
+    /// What rounding kept back from a constant gap, −0.5 to 0.5.
+    carry_ns: f64,
+}
+
+impl Gaps {
+    pub fn new(gap: Gap) -> Self {
+        Gaps { gap, carry_ns: 0.0 }
+    }
+
+    /// The next one, in whole nanoseconds. Constant gaps have the exact mean in the long run.
+    #[inline]
+    pub fn draw(&mut self, rng: &mut Rng) -> Nanos {
+        match self.gap.law {
+            Law::Exponential => exponential_ns(self.gap.mean_ns, rng),
+            Law::Constant => {
+                let exact = self.gap.mean_ns + self.carry_ns;
+                let whole = libm::round(exact);
+                self.carry_ns = exact - whole;
+                whole as Nanos
+            }
+        }
+    }
+}
+
+/// An exponential gap, rounded to whole nanoseconds. `libm`'s logarithm gives the same bits everywhere.
+fn exponential_ns(mean_ns: f64, rng: &mut Rng) -> Nanos {
+    // 1 - u lies in (0, 1], so that the logarithm is finite.
+    (-libm::log(1.0 - rng.f64()) * mean_ns + 0.5) as Nanos
+}
+
+/// The pauses of an on/off source, which time passes over only while it is on.
+#[derive(Clone, Debug)]
+struct Pauses {
+    on: Gaps,
+    off: Gaps,
+    /// What is left of the phase.
+    on_ns: Nanos,
+}
+
+impl Pauses {
+    fn new(phases: Phases, rng: &mut Rng) -> Self {
+        let (mut on, off) = (Gaps::new(phases.on), Gaps::new(phases.off));
+        let on_ns = on.draw(rng);
+        Pauses { on, off, on_ns }
+    }
+
+    /// The pauses that a gap spans.
+    fn within(&mut self, gap: Nanos, rng: &mut Rng) -> Nanos {
+        let (mut rest, mut pauses): (Nanos, Nanos) = (gap, 0);
+        while rest > self.on_ns {
+            rest -= self.on_ns;
+            self.on_ns = self.on.draw(rng);
+            pauses = pauses.saturating_add(self.off.draw(rng));
+        }
+        self.on_ns -= rest;
+        pauses
+    }
+}

@@ -1,0 +1,32 @@
+//! A hot and a cold part.
+
+use super::{Model, Synthetic, Zones};
+use crate::registry::Param;
+
+pub(super) const MODEL: Model = Model {
+    name: "hot_cold",
+    doc: "the first `hot_fraction` of the range gets `hot_share` of the requests (Rosenblum and Ousterhout 1992)",
+    params: &[
+        Param {
+            name: "hot_fraction",
+            doc: "share of the range that is hot",
+            default: 0.1,
+            min: 1e-9,
+            max: 1.0,
+            integer: false,
+        },
+        Param {
+            name: "hot_share",
+            doc: "share of the requests that goes there",
+            default: 0.9,
+            min: 0.0,
+            max: 1.0,
+            integer: false,
+        },
+    ],
+    open: |cfg, seed| {
+        let (hot, share) = (cfg.parameter("hot_fraction"), cfg.parameter("hot_share"));
+        let zones = Zones::new(cfg.region(), &[(share, hot), (1.0 - share, 1.0 - hot)]);
+        Box::new(Synthetic::new(cfg, zones, seed))
+    },
+};

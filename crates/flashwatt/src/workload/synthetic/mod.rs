@@ -1,0 +1,197 @@
+//! Synthetic workloads: what a request is × where it goes × when it comes.
+//!
+//! ```text
+//! Mix (reads, trims, sizes) ─┐
+//! Places (one file each) ────┼── Synthetic ── Next::Request
+//! Clock (closed, open) ──────┘
+//! ```
+//!
+//! A new model of places is one file with a [`Model`] and one line in [`MODELS`]; kinds, sizes and arrivals are the same
+//! for all.
+
+use super::{Next, SourceKind, Upcoming, Workload};
+use crate::config;
+use crate::error::Error;
+use crate::host::{Request, RequestKind};
+use crate::registry::Param;
+use crate::rng::Rng;
+use crate::units::Nanos;
+
+mod clock;
+mod hot_cold;
+mod mix;
+mod normal;
+mod pareto;
+mod permutation;
+mod region;
+mod sequential;
+#[cfg(test)]
+mod tests;
+mod uniform;
+mod zipf;
+mod zones;
+
+pub(crate) use clock::{Clock, Gaps};
+pub(crate) use mix::{Mix, Table};
+pub(crate) use normal::Normal;
+pub(crate) use pareto::Pareto;
+pub(crate) use permutation::Permutation;
+pub use region::Region;
+pub(crate) use uniform::Uniform;
+pub(crate) use zipf::Zipf;
+pub(crate) use zones::Zones;
+
+/// Every model that a configuration can name; adding one is adding a line here.
+pub const MODELS: &[Model] =
+    &[uniform::MODEL, sequential::MODEL, zipf::MODEL, pareto::MODEL, normal::MODEL, hot_cold::MODEL];
+
+/// A model of where requests go: its registry line.
+pub struct Model {
+    /// The name in configurations.
+    pub name: &'static str,
+    /// One line for the user: what it does and where it comes from.
+    pub doc: &'static str,
+    /// Its parameters, besides the keys that all models have.
+    pub params: &'static [Param],
+    /// Makes a workload of a valid configuration of this model. The same seed gives the same requests.
+    pub open: fn(cfg: &config::Synthetic, seed: u64) -> Box<dyn Workload>,
+}
+
+/// A parameter of the models that have popular places.
+const SCATTERED: Param = Param {
+    name: "scattered",
+    doc: "1: popular places lie anywhere in the range; 0: at its beginning, the most popular first",
+    default: 1.0,
+    min: 0.0,
+    max: 1.0,
+    integer: true,
+};
+
+/// The model of that name.
+pub fn model(name: &str) -> Option<&'static Model> {
+    MODELS.iter().find(|model| model.name == name)
+}
+
+/// The workload of a valid configuration. The same seed gives the same requests.
+pub fn open(cfg: &config::Synthetic, seed: u64) -> Box<dyn Workload> {
+    (cfg.model.open)(cfg, seed)
+}
+
+/// Where requests go.
+pub trait Places {
+    /// The first byte of a request of this kind and length, drawn from `rng`. Nothing but former calls and `rng` may
+    /// have a part in it.
+    fn place(&mut self, kind: RequestKind, bytes: u64, rng: &mut Rng) -> u64;
+}
+
+impl<P: Places + ?Sized> Places for Box<P> {
+    fn place(&mut self, kind: RequestKind, bytes: u64, rng: &mut Rng) -> u64 {
+        (**self).place(kind, bytes, rng)
+    }
+}
+
+/// A workload put together from kinds and sizes, places and arrivals.
+#[derive(Clone, Debug)]
+pub struct Synthetic<P> {
+    name: &'static str,
+    source: SourceKind,
+    rng: Rng,
+    requests: u64,
+    /// Two counters that only grow: `next` need not wait for what `done` wrote, as it would for a number outstanding.
+    issued: u64,
+    completed: u64,
+    mix: Mix,
+    places: P,
+    clock: Clock,
+    /// What the next requests will be: drawn early, so that others can prepare for them.
+    ahead: [Drawn; AHEAD],
+}
+
+/// A request but for its time.
+#[derive(Clone, Copy, Debug)]
+struct Drawn {
+    kind: RequestKind,
+    offset_bytes: u64,
+    bytes: u64,
+}
+
+/// How many requests are drawn early. The far half of them is announced for a first preparation, the near half for a
+/// second one that builds on it.
+const AHEAD: usize = 32;
+
+impl<P: Places> Synthetic<P> {
+    /// A workload of this configuration that goes to these places.
+    pub fn new(cfg: &config::Synthetic, places: P, seed: u64) -> Self {
+        let mut rng = Rng::new(seed);
+        let clock = Clock::new(&cfg.arrivals, &mut rng);
+        let mix = Mix::new(cfg.read_fraction, cfg.trim_fraction, &cfg.sizes);
+        Self::compose(cfg.model.name, SourceKind::Synthetic, cfg.requests, mix, places, clock, rng)
+    }
+
+    /// A workload of these parts.
+    pub(crate) fn compose(
+        name: &'static str,
+        source: SourceKind,
+        requests: u64,
+        mix: Mix,
+        places: P,
+        clock: Clock,
+        rng: Rng,
+    ) -> Self {
+        let nothing = Drawn { kind: RequestKind::Read, offset_bytes: 0, bytes: 0 };
+        let ahead = [nothing; AHEAD];
+        let mut synthetic =
+            Synthetic { name, source, rng, requests, issued: 0, completed: 0, mix, places, clock, ahead };
+        synthetic.ahead = std::array::from_fn(|_| synthetic.draw());
+        synthetic
+    }
+
+    /// What the request after those drawn so far will be.
+    #[inline]
+    fn draw(&mut self) -> Drawn {
+        let (kind, bytes) = self.mix.draw(&mut self.rng);
+        Drawn { kind, offset_bytes: self.places.place(kind, bytes, &mut self.rng), bytes }
+    }
+}
+
+impl<P: Places> Workload for Synthetic<P> {
+    #[inline]
+    fn next(&mut self, now: Nanos) -> Result<Next, Error> {
+        if self.issued == self.requests {
+            return Ok(Next::End);
+        }
+        let arrival_ns = match self.clock.take(now, self.issued - self.completed, &mut self.rng) {
+            Ok(at) => at,
+            Err(wait) => return Ok(wait),
+        };
+        let place = self.issued as usize % AHEAD;
+        self.issued += 1;
+        let later = self.draw();
+        let Drawn { kind, offset_bytes, bytes } = std::mem::replace(&mut self.ahead[place], later);
+        Ok(Next::Request(Request { arrival_ns, kind, offset_bytes, bytes, fua: false }))
+    }
+
+    #[inline]
+    fn upcoming(&self) -> Option<Upcoming> {
+        let after = |requests: u64| self.ahead[(self.issued + requests) as usize % AHEAD].offset_bytes;
+        Some(Upcoming { far_bytes: after(AHEAD as u64 - 1), near_bytes: after(AHEAD as u64 / 2 - 1) })
+    }
+
+    #[inline]
+    fn done(&mut self, _now: Nanos) {
+        debug_assert!(self.completed < self.issued, "a completion without a request");
+        self.completed += 1;
+    }
+
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn kind(&self) -> SourceKind {
+        self.source
+    }
+
+    fn len_hint(&self) -> Option<u64> {
+        Some(self.requests)
+    }
+}

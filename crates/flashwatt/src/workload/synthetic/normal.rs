@@ -1,0 +1,53 @@
+//! Places around the middle of the range.
+
+use super::{Model, Places, Region, Synthetic};
+use crate::host::RequestKind;
+use crate::registry::Param;
+use crate::rng::Rng;
+
+pub(super) const MODEL: Model = Model {
+    name: "normal",
+    doc: "normally distributed around the middle of the range",
+    params: &[Param {
+        name: "deviation",
+        doc: "standard deviation, as a share of the range",
+        default: 0.1,
+        min: 1e-6,
+        max: 1.0,
+        integer: false,
+    }],
+    open: |cfg, seed| Box::new(Synthetic::new(cfg, Normal::new(cfg.region(), cfg.parameter("deviation")), seed)),
+};
+
+/// A normal law, cut at the ends of the range.
+#[derive(Clone, Debug)]
+pub(crate) struct Normal {
+    region: Region,
+    slots: u64,
+    deviation: f64,
+}
+
+impl Normal {
+    /// `deviation` is a share of the range.
+    pub fn new(region: Region, deviation: f64) -> Self {
+        Normal { region, slots: region.slots(), deviation }
+    }
+}
+
+impl Places for Normal {
+    fn place(&mut self, _kind: RequestKind, _bytes: u64, rng: &mut Rng) -> u64 {
+        loop {
+            let at = 0.5 + self.deviation * standard(rng);
+            if (0.0..1.0).contains(&at) {
+                return self.region.byte(((at * self.slots as f64) as u64).min(self.slots - 1));
+            }
+        }
+    }
+}
+
+/// A standard normal number by Box's and Muller's transform (*A Note on the Generation of Random Normal Deviates*, Ann.
+/// Math. Stat. 29, 1958).
+fn standard(rng: &mut Rng) -> f64 {
+    let radius = libm::sqrt(-2.0 * libm::log(1.0 - rng.f64()));
+    radius * libm::cos(2.0 * std::f64::consts::PI * rng.f64())
+}

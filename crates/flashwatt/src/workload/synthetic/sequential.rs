@@ -1,0 +1,73 @@
+//! Each request follows on the one before, in one stream or in several that take turns.
+
+use super::{Model, Places, Region, Synthetic};
+use crate::config;
+use crate::host::RequestKind;
+use crate::registry::Param;
+use crate::rng::Rng;
+
+pub(super) const MODEL: Model = Model {
+    name: "sequential",
+    doc: "one request after the other; several streams, each in its part of the range, take turns at random",
+    params: &[
+        Param {
+            name: "streams",
+            doc: "streams, each in an equal part of the range",
+            default: 1.0,
+            min: 1.0,
+            max: 65_536.0,
+            integer: true,
+        },
+        Param {
+            name: "run_requests",
+            doc: "mean number of requests of a stream before another's turn (geometric)",
+            default: 1.0,
+            min: 1.0,
+            max: 1e9,
+            integer: false,
+        },
+    ],
+    open: |cfg, seed| Box::new(Synthetic::new(cfg, Sequential::new(cfg), seed)),
+};
+
+/// Sequential streams. A request starts at the first place past the end of the stream's last one; a stream starts over
+/// when the next one would not fit into its part.
+#[derive(Clone, Debug)]
+struct Sequential {
+    region: Region,
+    /// Length of a stream's part, in places.
+    part_slots: u64,
+    /// Each stream's next place, from its part's first.
+    next: Vec<u64>,
+    stream: u64,
+    /// Chance threshold for another stream's turn.
+    turn_below: u64,
+}
+
+impl Sequential {
+    fn new(cfg: &config::Synthetic) -> Self {
+        let (region, streams) = (cfg.region(), cfg.parameter("streams") as u64);
+        let turn_below = Rng::threshold(1.0 / cfg.parameter("run_requests"));
+        let part_slots = region.range_bytes / region.align_bytes / streams;
+        Sequential { region, part_slots, next: vec![0; streams as usize], stream: 0, turn_below }
+    }
+
+    /// Bytes from a part's first place to its end; a sole stream has the whole range, whole places or not.
+    fn part_bytes(&self) -> u64 {
+        if self.next.len() == 1 { self.region.range_bytes } else { self.part_slots * self.region.align_bytes }
+    }
+}
+
+impl Places for Sequential {
+    #[inline]
+    fn place(&mut self, _kind: RequestKind, bytes: u64, rng: &mut Rng) -> u64 {
+        if self.next.len() > 1 && rng.chance(self.turn_below) {
+            self.stream = rng.below(self.next.len() as u64);
+        }
+        let (align, part_bytes) = (self.region.align_bytes, self.part_bytes());
+        let next = &mut self.next[self.stream as usize];
+        let slot = if *next * align + bytes <= part_bytes { *next } else { 0 };
+        *next = slot + bytes.div_ceil(align);
+        self.region.byte(self.stream * self.part_slots + slot)
+    }
+}

@@ -1,0 +1,32 @@
+//! Every place is as likely as any other.
+
+use super::{Model, Places, Region, Synthetic};
+use crate::host::RequestKind;
+use crate::rng::Rng;
+
+pub(super) const MODEL: Model = Model {
+    name: "uniform",
+    doc: "every place of the range as likely as any other",
+    params: &[],
+    open: |cfg, seed| Box::new(Synthetic::new(cfg, Uniform::new(cfg.region()), seed)),
+};
+
+/// Every place is as likely as any other.
+#[derive(Clone, Debug)]
+pub(crate) struct Uniform {
+    region: Region,
+    slots: u64,
+}
+
+impl Uniform {
+    pub fn new(region: Region) -> Self {
+        Uniform { region, slots: region.slots() }
+    }
+}
+
+impl Places for Uniform {
+    #[inline]
+    fn place(&mut self, _kind: RequestKind, _bytes: u64, rng: &mut Rng) -> u64 {
+        self.region.byte(rng.below(self.slots))
+    }
+}

@@ -1,0 +1,67 @@
+//! Stand-ins meet what was published of their traces, at 1/64 of the size; `cargo run --release --example standins` shows
+//! the full size as well.
+
+mod common;
+
+use common::preset;
+use flashwatt::workload::SourceKind;
+use flashwatt::workload::standin::{STANDINS, measures};
+use flashwatt::{RunOptions, run};
+
+const SCALE: f64 = 1.0 / 64.0;
+
+/// Every stand-in, for three seeds: shares, lengths, sequentiality, hit ratio within their tolerances.
+#[test]
+fn every_stand_in_has_the_published_statistics() {
+    for standin in STANDINS.iter() {
+        for seed in 1..=3 {
+            let (_, rows) = measures(standin, SCALE, seed).expect("a stand-in has no errors");
+            assert!(rows.len() >= 4, "{}", standin.name);
+            for row in rows {
+                assert!(row.holds(), "{}, seed {seed}: {row:?}", standin.name);
+            }
+        }
+    }
+}
+
+/// Where a hit ratio is published it is met at an eighth of the size too: it depends on no scale.
+#[test]
+fn hit_ratios_do_not_depend_on_the_scale() {
+    for standin in STANDINS.iter().filter(|standin| standin.data.published.hit_percent.is_some()) {
+        let (_, rows) = measures(standin, 1.0 / 8.0, 1).expect("a stand-in has no errors");
+        let hits = rows.iter().find(|row| row.name.contains("hits")).expect("a row for hits");
+        assert!(hits.holds(), "{}: {hits:?}", standin.name);
+    }
+}
+
+fn report(name: &str) -> flashwatt::Report {
+    let sets = [format!("workload.standin.name={name}"), format!("workload.standin.scale={SCALE}")];
+    let config = preset("energysim", &sets.each_ref().map(String::as_str));
+    run(&config, &RunOptions::default(), &mut |_| true).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// On the drive of the case studies they run to their ends, are reported for what they are, and keep as many dies busy as
+/// was published.
+#[test]
+fn stand_ins_run_and_keep_the_published_number_of_dies_busy() {
+    for standin in STANDINS.iter() {
+        let report = report(standin.name);
+        assert_eq!(report.status, "complete", "{}", standin.name);
+        assert_eq!((report.workload.name.as_str(), report.workload.kind), (standin.name, SourceKind::Standin));
+        assert_eq!(report.workload.requests, standin.requests(SCALE), "{}", standin.name);
+        if let Some(published) = &standin.data.published.active_dies {
+            let dies = report.parallelism.mean_active_dies;
+            assert!((dies - published.value).abs() < 0.7, "{}: {dies} of {}", standin.name, published.value);
+        }
+    }
+}
+
+/// Page operations of MSNfs and FileZilla are those of EnergySim's Table VIII (thousands: 1,959 reads and 1,175 writes; 1 and
+/// 1,296), in proportion.
+#[test]
+fn page_operations_are_those_of_table_viii() {
+    let writes = |name: &str| report(name).flash.programs.host as f64 / 1e3 / SCALE;
+    let (msnfs, filezilla) = (writes("msnfs"), writes("filezilla"));
+    assert!((msnfs / 1175.0 - 1.0).abs() < 0.1, "{msnfs}");
+    assert!((filezilla / 1296.0 - 1.0).abs() < 0.1, "{filezilla}");
+}
