@@ -40,7 +40,7 @@ class Config:
 
     @classmethod
     def of(cls, source: Source) -> Config:
-        """Take a configuration in any of its forms; a string is a path. Raises `FlashwattError` for a file without text."""
+        """Take a configuration in any of its forms; a string is a path. Raises `FlashwattError` for a bad file."""
         if isinstance(source, Config):
             return source
         if isinstance(source, Mapping):

@@ -5,6 +5,7 @@ Units stand last in the names of columns.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -67,4 +68,5 @@ def latency(report: Json) -> pl.DataFrame:
 
 def op_log(path: str | PathLike[str]) -> pl.LazyFrame:
     """An operation log that a run wrote (`--op-log FILE`), read when and as far as it is asked for."""
-    return pl.scan_csv(path, schema=_OP_LOG)
+    path = Path(path)
+    return pl.scan_parquet(path) if path.suffix == ".parquet" else pl.scan_csv(path, schema=_OP_LOG)

@@ -1,7 +1,8 @@
-"""The results of a sweep as a file: one line of JSON for each finished task, in the order of their ends until all are there.
+"""The results of a sweep as a file: one line of JSON for each finished task.
 
-Whatever ends the sweep, finished lines stay: only the last one can be torn, and it is taken away when the file is opened
-again. When all tasks are finished the file is written anew in the order of the study: the same bytes however it came about.
+Until all are there, lines stand in the order of their ends. Whatever ends the sweep, finished lines stay: only the last
+one can be torn, and it is taken away when the file is opened again. When all tasks are finished the file is written
+anew in the order of the study: the same bytes however it came about.
 """
 
 from __future__ import annotations

@@ -133,8 +133,8 @@ class Report:
     def latency(self) -> pl.DataFrame:
         """How latencies are spread, one row per bin of the histogram that holds a request.
 
-        Columns: `kind` (read, write), `upper_ns` (the greatest latency of the bin, which is at most 0.8 % wide), `count`,
-        `cumulative_fraction` (the share of the kind's requests that took `upper_ns` or less).
+        Columns: `kind` (read, write), `upper_ns` (the greatest latency of the bin, which is at most 0.8 % wide),
+        `count`, `cumulative_fraction` (the share of the kind's requests that took `upper_ns` or less).
         """
         from flashwatt import frames
 
@@ -153,8 +153,8 @@ class Report:
     def scan_op_log(self) -> pl.LazyFrame:
         """The log of `op_log`, read when and as far as it is asked for, in bounded memory however long the run was.
 
-        `.filter(...).collect()` keeps what is left over, `.sink_parquet(path)` next to nothing. The log is a file of some
-        60 bytes for each record; a temporary one goes when the report does: keep the report while you use the frame.
+        `.filter(...).collect()` keeps what is left over, `.sink_parquet(path)` next to nothing. The log is a file of
+        some 60 bytes for each record; a temporary one goes when the report does: keep that while you use the frame.
         """
         from flashwatt import frames
 

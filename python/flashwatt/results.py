@@ -10,6 +10,7 @@ import polars as pl
 
 from flashwatt import _core
 from flashwatt.journal import Journal
+from flashwatt.metrics import HEADLINES
 from flashwatt.names import known
 from flashwatt.report import Report
 from flashwatt.statistics import pareto, student_t
@@ -20,17 +21,17 @@ if TYPE_CHECKING:
 
     from flashwatt.report import Json
 
-HEADLINES = (
-    "throughput.iops",
-    "latency_ns.read.p99",
-    "latency_ns.write.p99",
-    "flash.write_amplification",
-    "energy_j.total",
-    "power_w.mean",
-    "power_w.peak",
-    "efficiency.j_per_gb",
-)
-_NO_METRICS = {"schema", "version", "config", "config_sha256", "series", "latency_histogram", "ledger", "engine", "seed"}
+_NO_METRICS = {
+    "schema",
+    "version",
+    "config",
+    "config_sha256",
+    "series",
+    "latency_histogram",
+    "ledger",
+    "engine",
+    "seed",
+}
 
 
 class Result(NamedTuple):
@@ -72,7 +73,7 @@ class Results:
             yield Result(point, content["seed"], Report(content["report"]))
 
     def frame(self) -> pl.DataFrame:
-        """One row for each run: the grid's keys, `seed`, `status`, then every figure of the report by its dotted key."""
+        """One row for each run: the grid's keys, `seed`, `status`, then the report's figures by dotted keys."""
         if self._frame is None:
             rows = [{**_cells(one.point), "seed": one.seed, **flat(one.report.to_dict())} for one in self]
             keys = dict.fromkeys(key for row in rows for key in row)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import time
 import weakref
-from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
 from flashwatt.config import Config, explained
+from flashwatt.oplog import temporary, written
 from flashwatt.report import Report
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from os import PathLike
     from typing import TypeAlias
 
@@ -51,14 +49,15 @@ def run(
 
     `seed` is short for `run__seed`. `series` asks for power over time, in bins of so many nanoseconds or, if `True`, of
     a length that suits the run. `latency` keeps the histogram for `Report.latency`. `op_log` asks for a line per flash
-    operation, in a file of that name or, if `True`, in a temporary one that goes with the report. `check` keeps a second
-    account of what every page holds and stops at the first difference (slow).
+    operation, in a file of that name (.csv or .parquet) or, if `True`, in a temporary one that goes with the report.
+    `check` keeps a second account of what every page holds and stops at the first difference (slow).
 
     Ctrl-C ends the run early: the report says "interrupted". Raises `FlashwattError` for what cannot be run, naming the
     key, what was found, what was expected and the nearest valid name.
     """
     config = Config.of(config).override(overrides_of(seed, overrides))
-    with explained(), _kept(op_log) as log:
+    named = None if isinstance(op_log, bool) else Path(op_log)
+    with explained(), temporary(wanted=op_log is True) as unnamed, written(named or unnamed) as log:
         content = simulate(
             config,
             op_log=log,
@@ -67,28 +66,10 @@ def run(
             check=check,
             progress=progress,
         )
-    report = Report(content, op_log=log)
-    if op_log is True and log is not None:
-        weakref.finalize(report, log.unlink, missing_ok=True)
+    report = Report(content, op_log=named or unnamed)
+    if unnamed:
+        weakref.finalize(report, unnamed.unlink, missing_ok=True)
     return report
-
-
-@contextmanager
-def _kept(op_log: bool | str | PathLike[str]) -> Iterator[Path | None]:
-    """Where the log goes; a temporary file is removed if the block fails."""
-    if not isinstance(op_log, bool):
-        yield Path(op_log)
-        return
-    if not op_log:
-        yield None
-        return
-    handle, name = tempfile.mkstemp(prefix="flashwatt-", suffix=".csv")
-    os.close(handle)
-    try:
-        yield Path(name)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def overrides_of(seed: int | None, keywords: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The sections of a report: one class for each table of report.json, with the same names.
 
-Units stand last in every name; a mean, a share or a quantile of nothing is None. Shapes are those of the engine's report.
+Units stand last in every name; a mean, a share or a quantile of nothing is None.
 """
 
 from __future__ import annotations
@@ -314,7 +314,7 @@ def build(kind: Any, value: Any, path: str) -> Any:
     options = get_args(kind)
     if value is None and (type(None) in options or kind is None):
         return None
-    target = next((option for option in (*options, kind) if is_dataclass(option)), None)
+    target: Any = next((option for option in (*options, kind) if is_dataclass(option)), None)
     if target is None and value is not None:
         return value
     if not isinstance(value, dict) or target is None:

@@ -20,10 +20,10 @@ _HALVINGS = 100  # of an interval of doubles: more change nothing
 def mean_and_ci(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float | None]:
     """Mean of independent replicates, and the half-width of its confidence interval; None for a single one.
 
-    mean ± t(n − 1) · s / √n with the sample's standard deviation s and Student's t: the interval for the mean of normally
-    distributed values of unknown variance (any textbook of statistics).
+    mean ± t(n − 1) · s / √n with the sample's standard deviation s and Student's t: the interval for the mean of
+    normally distributed values of unknown variance (any textbook of statistics).
     """
-    if len(values) < 2:
+    if len(values) == 1:
         return fmean(values), None
     return fmean(values), student_t(confidence, len(values) - 1) * stdev(values) / math.sqrt(len(values))
 
@@ -64,7 +64,9 @@ def pareto(frame: pl.DataFrame, *, minimize: Sequence[str] = (), maximize: Seque
     if not signs:
         raise _core.FlashwattError("pareto: no objective; name columns to minimize or to maximize")
     known("pareto", list(signs), frame.columns)
-    points = sorted((tuple(s * x for s, x in zip(signs.values(), row, strict=True)), at) for at, row in _whole(frame, signs))
+    points = sorted(
+        (tuple(s * x for s, x in zip(signs.values(), row, strict=True)), at) for at, row in _whole(frame, signs)
+    )
     front: list[tuple[tuple[float, ...], int]] = []
     for point, at in points:  # whoever beats a point stands before it
         if all(other == point or any(a > b for a, b in zip(other, point, strict=True)) for other, _ in front):

@@ -1,11 +1,10 @@
-"""What a sweep is made from: a configuration, a grid of values to lay over it, seeds. All of it is checked before a run."""
+"""What a sweep is made from: a configuration, a grid of values to lay over it, seeds; all checked before any run."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
@@ -70,12 +69,16 @@ class Study:
         text: str = "",
     ) -> Study:
         """Check the shape of a study; whether its runs are valid is for `tasks` to say. Raises `FlashwattError`."""
-        lists = {key: _values(f"{_place(name, text, key)}grid.{key}", values) for key, values in _leaves(grid)}
+        lists = {
+            key: _values(f"{_place(name, text, f'grid.{key}')}grid.{key}", values) for key, values in _leaves(grid)
+        }
         replicates = seeds if isinstance(seeds, int) else tuple(int(seed) for seed in seeds)
         _check_count(f"{_place(name, text, 'seeds')}seeds", replicates)
         _check_count(f"{_place(name, text, 'workers')}workers", 1 if workers is None else workers)
         if "run.seed" in lists and replicates != 1:
-            raise _core.FlashwattError(f"{_place(name, text, 'run.seed')}grid.run.seed: the study has `seeds` as well")
+            raise _core.FlashwattError(
+                f"{_place(name, text, 'grid.run.seed')}grid.run.seed: the study has `seeds` as well"
+            )
         interval_ns(series)
         return cls(Config.of(base), lists, replicates, workers, series, name, text)
 
@@ -98,16 +101,18 @@ class Study:
     def tasks(self) -> list[Task]:
         """Every run, in the order of the grid, each checked. Raises `FlashwattError` with all faults of all runs."""
         points = [dict(zip(self.grid, values, strict=True)) for values in product(*self.grid.values())]
-        tasks, faults, hashes = [], {}, _Hashes()
+        tasks: list[Task] = []
+        faults: dict[str, None] = {}
+        hashes = _Hashes()
         for point in points:
             try:
                 tasks += self._at(point, hashes)
             except _core.FlashwattError as error:
-                faults.setdefault(str(error), point)
+                faults |= dict.fromkeys(self._explain(line, point) for line in str(error).splitlines())
         if faults:
-            shown = [self._explain(text, point) for text, point in list(faults.items())[:_FAULTS_SHOWN]]
-            more = len(faults) - len(shown)
-            raise _core.FlashwattError("\n".join(shown) + (f"\n… and {more} more faults" if more else ""))
+            more = len(faults) - _FAULTS_SHOWN
+            rest = [f"… and {more} more faults"] if more > 0 else []
+            raise _core.FlashwattError("\n".join([*list(faults)[:_FAULTS_SHOWN], *rest]))
         return tasks
 
     def _at(self, point: dict[str, Any], hashes: _Hashes) -> list[Task]:
@@ -126,16 +131,12 @@ class Study:
 
     def _explain(self, message: str, point: dict[str, Any]) -> str:
         """Name the place in the study; the point as well, where it is not one value's fault."""
-        lines = []
-        for line in message.splitlines():
-            if key := re.match(r"--set: ([^:;]+): ", line):
-                where = f"{_place(self.name, self.text, key[1])}grid.{line.removeprefix('--set: ')}"
-                lines.append(where if key[1] in self.grid else f"{where} (at {_listed(point)})")
-            elif key := re.match(rf"{re.escape(self.name)}: base:\d+:\d+: ([^:;]+): ", line):
-                lines.append(f"{_place(self.name, self.text, key[1])}base.{line[key.start(1) :]}")
-            else:
-                lines.append(line)
-        return "\n".join(lines)
+        if key := re.match(r"--set: ([^:;]+): ", message):
+            where = f"{_place(self.name, self.text, f'grid.{key[1]}')}grid.{message.removeprefix('--set: ')}"
+            return where if key[1] in self.grid else f"{where} (at {_listed(point)})"
+        if key := re.match(rf"{re.escape(self.name)}: base:\d+:\d+: ([^:;]+): ", message):
+            return f"{_place(self.name, self.text, f'base.{key[1]}')}base.{message[key.start(1) :]}"
+        return message
 
 
 def _listed(point: dict[str, Any]) -> str:
@@ -166,19 +167,22 @@ def _sha256(path: Path) -> str:
 
 
 def _parse(text: str, name: str) -> dict[str, Any]:
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
+    import tomli
+
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        content: dict[str, Any] = tomli.loads(text)
+    except tomli.TOMLDecodeError as error:
         raise _core.FlashwattError(f"{name}: not TOML; {error}") from None
+    return content
 
 
 def _typed(name: str, text: str, content: dict[str, Any]) -> dict[str, Any]:
     """The keys that are numbers or lists of them, as they are."""
-    expected = {"seeds": "a whole number or a list of them", "workers": "a whole number", "series": "true or ns of a bin"}
+    expected = {
+        "seeds": "a whole number or a list of them",
+        "workers": "a whole number",
+        "series": "true or ns of a bin",
+    }
     for key, value in content.items():
         whole = type(value) is int or (key == "series" and isinstance(value, bool))
         several = key == "seeds" and isinstance(value, list) and all(type(one) is int for one in value)
@@ -223,9 +227,11 @@ def _check_count(place: str, count: int | tuple[int, ...]) -> None:
 
 
 def _place(name: str, text: str, key: str) -> str:
-    """`study.toml:7: `, if the key stands somewhere in the file, alone or at the end of a dotted one."""
+    """`study.toml:7: `, if the key stands somewhere in the file below the table that its first part names."""
     if not text:
         return ""
-    last = re.escape(key.rpartition(".")[2])
-    found = re.search(rf"""^[ \t]*(?:[\w.\-"']*\.)?["']?{last}["']?[ \t]*=""", text, re.MULTILINE)
+    table, _, last = key.rpartition(".")
+    header = re.search(rf"^[ \t]*\[{re.escape(table.partition('.')[0])}\b", text, re.MULTILINE) if table else None
+    assigned = re.compile(rf"""^[ \t]*(?:[\w.\-"']*\.)?["']?{re.escape(last)}["']?[ \t]*=""", re.MULTILINE)
+    found = assigned.search(text, header.end() if header else 0)
     return f"{name}:{text.count(chr(10), 0, found.end()) + 1}: " if found else f"{name}: "

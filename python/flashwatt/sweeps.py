@@ -48,12 +48,12 @@ def sweep(
     series: bool | int = False,
     progress: SweepProgress | None = None,
 ) -> Results:
-    """Run every combination of the grid's values, laid over `base`, with every seed, and give the results in that order.
+    """Run every combination of the grid's values, laid over `base`, with every seed; results come in that order.
 
-    `grid` maps keys of the configuration to lists of values: `{"device.channels": [4, 8]}`. It may also be a `Study`, or
-    the path of a STUDY.toml; these bring their own base, seeds and series. `seeds` is how many replicates to run, from
-    the configuration's own seed on, or a list of seeds. `workers` are processes, one for each processor unless given:
-    the results are the same with any number. `series` keeps power over time, as for `run`.
+    `grid` maps keys of the configuration to lists of values: `{"device.channels": [4, 8]}`. It may also be a `Study`,
+    or the path of a STUDY.toml; these bring their own base, seeds and series. `seeds` is how many replicates to run,
+    from the configuration's own seed on, or a list of seeds. `workers` are processes, one for each processor unless
+    given: the results are the same with any number. `series` keeps power over time, as for `run`.
 
     With a directory `out` each task is kept in `out/results.jsonl` as it finishes, and a sweep that finds some of its
     tasks there does not run them again. When all are finished, that file has the order of the grid, and
@@ -111,7 +111,9 @@ def _run_missing(tasks: list[Task], journal: Journal, workers: int, progress: Sw
                 done += 1
                 progress(done, len(ids))
     except KeyboardInterrupt:
-        where = f"in {journal.path}; the same sweep goes on from there" if journal.path else "in the exception's results"
+        where = (
+            f"in {journal.path}; the same sweep goes on from there" if journal.path else "in the exception's results"
+        )
         message = f"interrupted: {done} of {len(ids)} tasks are finished and kept {where}"
         raise SweepInterruptedError(message, _results(tasks, journal)) from None
 

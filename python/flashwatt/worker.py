@@ -1,7 +1,8 @@
 """A process that runs a sweep's tasks: one line of JSON in, one line out, until the input ends.
 
-A process of its own and not a fork: the parent's threads and its `__main__` are none of its business. It is in a session of
-its own, so that Ctrl-C is for the parent to hear; a parent that died is noticed, and the run under way is given up.
+A process of its own and not a fork: the parent's threads and its `__main__` are none of its business. It is in a
+session of its own, so that Ctrl-C is for the parent to hear; a parent that died is noticed, and the run under way given
+up.
 """
 
 from __future__ import annotations
@@ -68,7 +69,8 @@ def _request(task: Task) -> bytes:
     config = task.config
     request = {
         "head": {"id": task.id, "point": task.point, "seed": task.seed},
-        "run": [config.text, config.name, config.sets, None, task.series_interval_ns],
+        "config": [config.text, config.name, config.sets],
+        "series_interval_ns": task.series_interval_ns,
     }
     return json.dumps(request).encode() + b"\n"
 
@@ -88,7 +90,9 @@ def _answer(request: dict[str, Any], parent: int) -> bytes:
         return os.getppid() == parent
 
     try:
-        report = _core.run(*request["run"], wanted)
+        text, name, sets = request["config"]
+        interval = request["series_interval_ns"]
+        report = _core.run(text, name, sets, series_interval_ns=interval, progress=wanted)
     except _core.FlashwattError as error:
         return json.dumps({"error": str(error)}).encode() + b"\n"
     head = json.dumps(request["head"], ensure_ascii=False)
