@@ -37,8 +37,13 @@ def main() -> None:
     help_s = statistics.median(_help() for _ in range(HELP_RUNS))
     _line("flashwatt --help, median", help_s, HELP_GOAL_S, "s", good=help_s <= HELP_GOAL_S)
     for name, (sets, (figure, goal)) in WORKLOADS.items():
-        speed = flashwatt.run_text(LIMIT, sets=sets)["engine"][figure] / 1e6
+        speed = _speed(sets, figure)
         _line(name, speed, goal / 1e6, f"M {figure.removesuffix('_per_cpu_s')}/s", good=speed >= goal / 1e6)
+
+
+def _speed(sets: list[str], figure: str) -> float:
+    engine = flashwatt.run(flashwatt.Config(LIMIT, sets=tuple(sets)), latency=False).engine
+    return float(getattr(engine, figure)) / 1e6
 
 
 def _help() -> float:

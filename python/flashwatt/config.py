@@ -77,7 +77,12 @@ def explained() -> Iterator[None]:
         yield
     except _core.FlashwattError as error:
         text = re.sub(r"^--set: ", "override ", str(error), flags=re.MULTILINE)
-        raise type(error)(re.sub(r"^(<dict>):\d+:\d+: ", r"\1: ", text, flags=re.MULTILINE)) from None
+        raise type(error)(without_lines(text)) from None
+
+
+def without_lines(message: str) -> str:
+    """Take line and column from places in a dictionary, which has none."""
+    return re.sub(r"^(<dict>):\d+:\d+: ", r"\1: ", message, flags=re.MULTILINE)
 
 
 def read_text(path: str | PathLike[str]) -> str:

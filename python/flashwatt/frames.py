@@ -61,7 +61,8 @@ def latency(report: Json) -> pl.DataFrame:
         pl.DataFrame(bars, schema=schema).select(pl.lit(kind).alias("kind"), pl.all())
         for kind, bars in histogram.items()
     ]
-    share = (pl.col("count").cum_sum() / pl.col("count").sum()).over("kind")
+    count = pl.col("count")
+    share = (1 - (count.sum() - count.cum_sum()) / count.sum()).over("kind")  # exactly 1 in the last bin
     kind = pl.col("kind").cast(pl.Enum(list(histogram)))
     return pl.concat(parts).with_columns(kind, share.alias("cumulative_fraction"))
 

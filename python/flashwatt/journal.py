@@ -28,11 +28,11 @@ class Journal:
         self._file: IO[bytes] = path.open("a+b") if path else io.BytesIO()
         self._places: dict[str, tuple[int, int]] = {}
         self._end = 0
-        self._file.seek(0)
-        for number, line in enumerate(self._file, 1):
-            if line.endswith(b"\n"):
-                self._place(self._id(line, number), line)
-        self._file.truncate(self._end)
+        try:
+            self._index()
+        except BaseException:
+            self.close()
+            raise
 
     def __contains__(self, task: str) -> bool:
         return task in self._places
@@ -65,6 +65,13 @@ class Journal:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+    def _index(self) -> None:
+        self._file.seek(0)
+        for number, line in enumerate(self._file, 1):
+            if line.endswith(b"\n"):
+                self._place(self._id(line, number), line)
+        self._file.truncate(self._end)
 
     def _place(self, task: str, line: bytes) -> None:
         self._places[task] = (self._end, len(line))

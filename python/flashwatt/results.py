@@ -11,7 +11,7 @@ import polars as pl
 from flashwatt import _core
 from flashwatt.journal import Journal
 from flashwatt.metrics import HEADLINES
-from flashwatt.names import known
+from flashwatt.misspelt import known
 from flashwatt.report import Report
 from flashwatt.statistics import pareto, student_t
 

@@ -7,7 +7,7 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
 from flashwatt import _core
-from flashwatt.names import known
+from flashwatt.misspelt import known
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

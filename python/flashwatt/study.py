@@ -14,8 +14,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
-from flashwatt.config import Config, printable, read_text
-from flashwatt.names import known
+from flashwatt.config import Config, printable, read_text, without_lines
+from flashwatt.misspelt import known
 from flashwatt.runs import interval_ns
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class Study:
             return where if key[1] in self.grid else f"{where} (at {_listed(point)})"
         if key := re.match(rf"{re.escape(self.name)}: base:\d+:\d+: ([^:;]+): ", message):
             return f"{_place(self.name, self.text, f'base.{key[1]}')}base.{message[key.start(1) :]}"
-        return message
+        return without_lines(message)
 
 
 def _listed(point: dict[str, Any]) -> str:

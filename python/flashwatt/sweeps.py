@@ -63,12 +63,15 @@ def sweep(
     after Ctrl-C.
     """
     study = _study(grid, base=base, seeds=seeds, series=series)
+    size = next(n for n in (workers, study.workers, _processors()) if n is not None)
+    if size < 1:
+        raise _core.FlashwattError(f"workers: found {size}; expected a whole number, ≥ 1")
     tasks = study.tasks()
     directory = None if out is None else Path(out)
     if directory:
         directory.mkdir(parents=True, exist_ok=True)
     with locked(directory), _journal(directory) as journal:
-        _run_missing(tasks, journal, workers or study.workers or _processors(), progress or _silent)
+        _run_missing(tasks, journal, size, progress or _silent)
         journal.finish(task.id for task in tasks)
         results = _results(tasks, journal)
         if directory:
@@ -97,8 +100,6 @@ def _journal(directory: Path | None) -> Iterator[Journal]:
 
 
 def _run_missing(tasks: list[Task], journal: Journal, workers: int, progress: SweepProgress) -> None:
-    if workers < 1:
-        raise _core.FlashwattError(f"workers: found {workers}; expected a whole number, ≥ 1")
     ids = {task.id for task in tasks}
     missing = list({task.id: task for task in tasks if task.id not in journal}.values())
     done = len(ids) - len(missing)

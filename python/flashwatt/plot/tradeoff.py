@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 
 from flashwatt import metrics
-from flashwatt.names import known
+from flashwatt.misspelt import known
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.style import COLOURS, FAINT, HEIGHT, INK, short
 
