@@ -19,9 +19,8 @@ report
 # %%
 energy = report.energy_j
 print(f"{energy.total:.3f} J, of which {energy.nand.program / energy.total:.0%} programs pages")
-print(
-    f"{report.throughput.iops:,.0f} IOPS; 99 % of the reads took at most {(report.latency_ns.read.p99 or 0) / 1e6:.2f} ms"
-)
+p99_ns = report.latency_ns.read.p99 or 0
+print(f"{report.throughput.iops:,.0f} IOPS; 99 % of the reads took {p99_ns / 1e6:.2f} ms or less")
 
 # %% [markdown]
 # A configuration may also be a file or a dictionary, and be kept to lay other values over it.

@@ -44,7 +44,7 @@ setTimeout(() => {
     width: innerWidth,
     overflow: document.documentElement.scrollWidth - innerWidth,
     charts: document.querySelectorAll(".chart svg.marks").length,
-    marks: document.querySelectorAll(["area", "rect", "line", "symbol"].map(mark => `.chart .mark-${mark} path`)).length,
+    marks: document.querySelectorAll(["area", "rect", "line", "symbol"].map(m => `.chart .mark-${m} path`)).length,
     cut: texts.filter((_, at) => boxes[at].left < 0 || boxes[at].right > innerWidth).map(text => text.textContent),
     smallest_px: Math.min(...texts.map(text => parseFloat(getComputedStyle(text).fontSize))),
     loaded: performance.getEntriesByType("resource").map(entry => entry.name),
