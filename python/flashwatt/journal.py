@@ -22,14 +22,16 @@ if TYPE_CHECKING:
 class Journal:
     """Lines by the id of their task; in memory without a path."""
 
-    def __init__(self, path: Path | None = None) -> None:
+    def __init__(self, path: Path | None = None, *, only_read: bool = False) -> None:
         """Open or begin a file. Raises `FlashwattError` for one that is no journal."""
         self.path = path
-        self._file: IO[bytes] = path.open("a+b") if path else io.BytesIO()
+        self._file: IO[bytes] = path.open("rb" if only_read else "a+b") if path else io.BytesIO()
         self._places: dict[str, tuple[int, int]] = {}
         self._end = 0
         try:
             self._index()
+            if not only_read:
+                self._file.truncate(self._end)
         except BaseException:
             self.close()
             raise
@@ -71,7 +73,6 @@ class Journal:
         for number, line in enumerate(self._file, 1):
             if line.endswith(b"\n"):
                 self._place(self._id(line, number), line)
-        self._file.truncate(self._end)
 
     def _place(self, task: str, line: bytes) -> None:
         self._places[task] = (self._end, len(line))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -53,16 +54,15 @@ class Results:
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Results:
-        """Read a results.jsonl, or the one in a directory; a torn last line is left out (and cut off)."""
+        """Read a results.jsonl, or the one in a directory; a last line that is torn, or not yet whole, is left out."""
         path = Path(path)
         path = path / "results.jsonl" if path.is_dir() else path
-        if not path.exists():
-            raise _core.FlashwattError(f"{path}: No such file or directory")
-        journal = Journal(path)
         try:
+            journal = Journal(path, only_read=True)
+        except OSError as error:
+            raise _core.FlashwattError(f"{path}: {error.strerror}") from None
+        with closing(journal):
             return cls((json.loads(line)["point"], line) for line in journal)
-        finally:
-            journal.close()
 
     def __len__(self) -> int:
         return len(self._lines)

@@ -118,7 +118,7 @@ class Study:
     def _at(self, point: dict[str, Any], hashes: _Hashes) -> list[Task]:
         config, interval = self.base.override(point), interval_ns(self.series)
         resolved = json.loads(_core.resolve(config.text, config.name, list(config.sets)))
-        first, files = resolved["run"]["seed"], {path.name: hashes.of(path) for path in config.inputs()}
+        first, files = resolved["run"]["seed"], [hashes.of(path) for path in config.inputs()]
         seeds = range(first, first + self.seeds) if isinstance(self.seeds, int) else self.seeds
         tasks = []
         for seed in seeds:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -70,7 +70,7 @@ def sweep(
     directory = None if out is None else Path(out)
     if directory:
         directory.mkdir(parents=True, exist_ok=True)
-    with locked(directory), _journal(directory) as journal:
+    with locked(directory), closing(Journal(directory / "results.jsonl" if directory else None)) as journal:
         _run_missing(tasks, journal, size, progress or _silent)
         journal.finish(task.id for task in tasks)
         results = _results(tasks, journal)
@@ -88,15 +88,6 @@ def _study(grid: Mapping[str, Any] | str | PathLike[str] | Study, **options: Any
     if given:
         raise _core.FlashwattError(f"{grid.name}: brings its own {given[0]}; expected it in the study, not beside it")
     return grid
-
-
-@contextmanager
-def _journal(directory: Path | None) -> Iterator[Journal]:
-    journal = Journal(directory / "results.jsonl" if directory else None)
-    try:
-        yield journal
-    finally:
-        journal.close()
 
 
 def _run_missing(tasks: list[Task], journal: Journal, workers: int, progress: SweepProgress) -> None:

@@ -125,6 +125,27 @@ def test_a_line_that_is_no_result_is_named(tmp_path: Path) -> None:
         small(out=tmp_path)
 
 
+def test_results_can_be_read_while_a_sweep_goes_on(tmp_path: Path) -> None:
+    small(out=tmp_path)
+    file = tmp_path / "results.jsonl"
+    torn = file.read_bytes()[:-20]
+    file.write_bytes(torn)
+    assert len(flashwatt.Results.read(file)) == 3
+    assert file.read_bytes() == torn
+    with pytest.raises(flashwatt.FlashwattError, match=r"absent: No such file"):
+        flashwatt.Results.read(tmp_path / "absent")
+
+
+def test_values_of_a_grid_may_be_tables(tmp_path: Path) -> None:
+    grid = {"gc.policy": ["greedy", {"d_choices": {"d": 3}}]}
+    results = flashwatt.sweep(grid, base=BASE, out=tmp_path)
+    policies = [one.report.config["gc"]["policy"] for one in results]
+    assert [policy["name"] for policy in policies] == ["greedy", "d_choices"]
+    assert policies[1]["parameters"]["d"] == 3
+    assert results.frame()["gc.policy"].to_list() == ["greedy", '{"d_choices": {"d": 3}}']
+    assert flashwatt.Results.read(tmp_path).frame().equals(results.frame())
+
+
 def test_two_sweeps_do_not_share_a_directory(tmp_path: Path) -> None:
     def again(_done: int, _total: int) -> None:
         with pytest.raises(flashwatt.FlashwattError, match="another sweep is at work there"):
