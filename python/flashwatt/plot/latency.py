@@ -74,11 +74,9 @@ def _lines(rows: list[dict[str, Any]], labels: list[str], width: Any) -> alt.Cha
     dashes = alt.Legend(orient="top", title=None)
     kind = alt.StrokeDash("kind:N", legend=dashes) if several else alt.Color("kind:N", scale=kinds, legend=legend)
     run = [alt.Color("run:N", sort=labels, scale=alt.Scale(range=COLOURS), legend=legend)] if several else []
-    times, shares = [row["us"] for row in rows], [row["share"] for row in rows]
+    times, shares = [row["us"] for row in rows], [1.0, *(row["share"] for row in rows)]
     x = alt.X("us:Q", title="latency", scale=_scale(times), axis=_axis(times, (1, 2, 5), grid=False, labelExpr=_TIME))
-    y = alt.Y(
-        "share:Q", title="share that took longer", scale=_scale([1.0, *shares]), axis=_axis(shares, (1,), format="~%")
-    )
+    y = alt.Y("share:Q", title="share that took longer", scale=_scale(shares), axis=_axis(shares, (1,), format="~%"))
     chart: Any = (
         alt.Chart(alt.InlineData(values=rows))
         .mark_line(interpolate="step-after", strokeWidth=1.8)
