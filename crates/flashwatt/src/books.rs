@@ -1,6 +1,7 @@
 //! The run's books: elapsed time by phase, the ledger, the meter, and whoever else watches.
 
 use crate::config::{Config, DramRule};
+use crate::controller::phases::Course;
 use crate::energy::ledger::{Ledger, OpTimes, Phase};
 use crate::energy::meter::Reading;
 use crate::energy::{DieState, Meter, Series, Table};
@@ -13,7 +14,7 @@ use crate::units::Nanos;
 pub struct Books<P: Probe> {
     /// What the current window of the run has cost so far.
     pub ledger: Ledger,
-    meter: Meter,
+    meter: Meter<P::Recorder>,
     /// Who else watches.
     pub probe: P,
     /// When the window began.
@@ -28,6 +29,8 @@ pub struct Books<P: Probe> {
     page_bytes: u64,
     /// Nanoseconds per byte over the host interface, in units of 2⁻³².
     interface_ns_per_byte: u64,
+    /// The bytes of the last request, and the time that they took over the host interface: most requests are alike.
+    last_bytes: (u64, Nanos),
     /// Pages read that were never written.
     pub unwritten_reads: u64,
     /// Map units that the host wrote.
@@ -120,6 +123,7 @@ impl<P: Probe> Books<P> {
             page_data_ns: if per_op { energy.dram.page_data_ns } else { 0 },
             page_bytes: u64::from(config.device.page_bytes),
             interface_ns_per_byte: (1e3 / energy.host_interface.bandwidth_mb_s * (1u64 << 32) as f64) as u64,
+            last_bytes: (0, 0),
             unwritten_reads: 0,
             host_units: 0,
             collection: Collection::default(),
@@ -174,9 +178,11 @@ impl<P: Probe> Books<P> {
         if self.busy_dies == 0 {
             self.enter_phase();
         }
-        let ns = self.interface_ns(bytes);
-        self.ledger.host_interface_ns += ns;
-        self.meter.host_interface(now, ns);
+        if bytes != self.last_bytes.0 {
+            self.last_bytes = (bytes, self.interface_ns(bytes));
+        }
+        self.ledger.host_interface_ns += self.last_bytes.1;
+        self.meter.host_interface(now, self.last_bytes.1);
     }
 
     /// A request has left the device.
@@ -194,31 +200,29 @@ impl<P: Probe> Books<P> {
         ((u128::from(bytes) * u128::from(self.interface_ns_per_byte) + u128::from(u32::MAX)) >> 32) as Nanos
     }
 
-    /// A die starts an operation.
+    /// A die starts an operation of this course.
     #[inline(always)]
-    pub fn op_started(&mut self, now: Nanos, kind: OpKind, cause: Cause, times: &OpTimes) {
+    pub fn op_started(&mut self, now: Nanos, cause: Cause, course: &Course) {
         debug_assert_eq!(now, self.now);
         self.busy_dies += 1;
         if self.busy_dies == 1 {
             self.enter_phase();
         }
-        let (bus, array) = match kind {
-            OpKind::Read | OpKind::Copy | OpKind::Copyback => (DieState::ReadBus, DieState::Read),
-            OpKind::Program => (DieState::ProgramBus, DieState::Program),
-            OpKind::Erase => (DieState::EraseBus, DieState::Erase),
-        };
-        if times.array_start > now {
-            self.meter.die(DieState::Idle, bus);
-            self.meter.die_ahead(times.array_start, bus, array);
+        if course.array_start_ns > 0 {
+            self.meter.die(DieState::Idle, course.bus);
+            self.meter.die_ahead(now + course.array_start_ns, course.bus, course.array);
         } else {
-            self.meter.die(DieState::Idle, array);
+            self.meter.die(DieState::Idle, course.array);
         }
-        if kind == OpKind::Copyback {
-            self.meter.die_ahead(times.array_end, DieState::Read, DieState::Program);
-        }
-        if cause == Cause::Host && kind != OpKind::Erase {
+        if cause == Cause::Host && course.moves_data {
             self.dram(now, self.page_data_ns);
         }
+    }
+
+    /// A copyback's program will follow on its read at `at`.
+    #[inline]
+    pub fn turns_to_program(&mut self, at: Nanos) {
+        self.meter.die_ahead(at, DieState::Read, DieState::Program);
     }
 
     /// A die goes from one state to another.
@@ -228,21 +232,38 @@ impl<P: Probe> Books<P> {
         self.meter.die(from, to);
     }
 
-    /// A die ends an operation, `last` being the state that it was in.
+    /// A die ends an operation. `last` is the state that it was in, and `waited_ns` how long a read waited for the bus.
     #[inline(always)]
-    pub fn op_ended(&mut self, now: Nanos, kind: OpKind, cause: Cause, times: &OpTimes, last: DieState) {
+    pub fn op_ended(&mut self, now: Nanos, kind: OpKind, cause: Cause, last: DieState, waited_ns: Nanos) {
         debug_assert_eq!(now, self.now);
         self.meter.die(last, DieState::Idle);
         self.busy_dies -= 1;
         if self.busy_dies == 0 {
             self.enter_phase();
         }
-        self.ledger.operation(kind, cause, times, self.window_start, 1);
+        self.ledger.ended(kind, cause, waited_ns);
+    }
+
+    /// Did something that began then begin before the window did?
+    #[inline(always)]
+    pub fn began_before(&self, start: Nanos) -> bool {
+        start < self.window_start
+    }
+
+    /// An operation that has ended had begun before the window did.
+    #[cold]
+    pub fn op_began_before(&mut self, kind: OpKind, cause: Cause, times: &OpTimes) {
+        self.ledger.began_before(kind, cause, times, self.window_start);
     }
 
     /// An operation is under way while the window ends.
     pub fn op_cut(&mut self, kind: OpKind, cause: Cause, times: &OpTimes) {
-        self.ledger.operation(kind, cause, times, self.window_start, 0);
+        self.ledger.cut(kind, cause, times, self.window_start);
+    }
+
+    /// The window ends: the phases of all operations that have ended in it are booked.
+    pub fn book_whole(&mut self, whole: impl Fn(OpKind) -> OpTimes) {
+        self.ledger.book_whole(whole);
     }
 
     #[inline(always)]

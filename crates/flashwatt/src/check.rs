@@ -21,6 +21,7 @@ use crate::brain::Brain;
 use crate::cache::write_buffer::Bytes;
 use crate::controller::op::Op;
 use crate::device::{Array, Geometry};
+use crate::energy::Series;
 use crate::ftl::{Cause, Extent, OpKind, PlannedOp};
 use crate::probe::{BufferEvent, OpRecord, Probe, Purpose};
 use crate::units::{BlockId, EntryId, Lpn, Nanos, Ppn, SECTOR_BYTES};
@@ -238,7 +239,7 @@ impl Shadow {
     // ---------------------------------------------------------------- operations
 
     fn read_ended(&self, op: &Op, expected: &[(Ppn, Data)]) {
-        let at = if op.kind == OpKind::Copyback { self.geometry.place(op.other) } else { op.at };
+        let at = if op.kind == OpKind::Copyback { op.other } else { op.at };
         for &(ppn, data) in expected {
             require(self.geometry.place(ppn) == at, || format!("operation {} reads another page than planned", op.seq));
             let found = self.flash[ppn.idx()];
@@ -352,6 +353,8 @@ impl Entry {
 }
 
 impl Probe for Shadow {
+    type Recorder = Option<Box<Series>>;
+
     fn planned(&mut self, purpose: Purpose, brain: &Brain) {
         let ops = brain.plan.ops();
         let fresh = match purpose {

@@ -79,12 +79,6 @@ impl<T> Table<T> {
     pub fn push(&mut self, value: T) {
         self.0.push(value);
     }
-
-    /// Removes the last element.
-    #[inline(always)]
-    pub fn pop(&mut self) -> Option<T> {
-        self.0.pop()
-    }
 }
 
 impl<T> From<Vec<T>> for Table<T> {

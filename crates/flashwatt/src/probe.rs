@@ -6,7 +6,9 @@ use crate::brain::Brain;
 use crate::cache::write_buffer::Bytes;
 use crate::controller::op::Op;
 use crate::device::Array;
+use crate::energy::Series;
 use crate::energy::ledger::OpTimes;
+use crate::energy::series::Recorder;
 use crate::ftl::{Extent, OpKind};
 use crate::host::RequestKind;
 use crate::units::{EntryId, Lpn, Nanos};
@@ -65,6 +67,9 @@ pub enum BufferEvent {
 
 /// Sees everything that ends.
 pub trait Probe {
+    /// Can this run record power over time?
+    type Recorder: Recorder;
+
     /// A plan has been made. Its operations get the plan numbers that follow on those of the plan before.
     #[inline(always)]
     fn planned(&mut self, _purpose: Purpose, _brain: &Brain) {}
@@ -99,10 +104,22 @@ pub trait Probe {
 }
 
 /// Sees nothing.
-impl Probe for () {}
+impl Probe for () {
+    type Recorder = ();
+}
+
+/// Sees nothing, but lets a series be recorded.
+#[derive(Clone, Copy, Debug)]
+pub struct Recording;
+
+impl Probe for Recording {
+    type Recorder = Option<Box<Series>>;
+}
 
 /// Both see everything.
 impl<A: Probe, B: Probe> Probe for (A, B) {
+    type Recorder = Option<Box<Series>>;
+
     #[inline(always)]
     fn planned(&mut self, purpose: Purpose, brain: &Brain) {
         self.0.planned(purpose, brain);
@@ -195,6 +212,8 @@ impl<W: Write> OpLog<W> {
 }
 
 impl<W: Write> Probe for OpLog<W> {
+    type Recorder = Option<Box<Series>>;
+
     fn op_ended(&mut self, record: &OpRecord) {
         let (op, t) = (record.op, record.times);
         let (array_end, out_start) = match op.kind {

@@ -14,7 +14,7 @@ use crate::ftl::map_unit_bytes;
 use crate::host::Request;
 use crate::instant::Instant;
 use crate::mem;
-use crate::probe::{OpLog, Probe};
+use crate::probe::{OpLog, Probe, Recording};
 use crate::report::{Parts, Report};
 use crate::sim::{Progress, Sim};
 use crate::units::Nanos;
@@ -65,7 +65,10 @@ pub fn run_with(
 ) -> Result<Report, Error> {
     let drive = Drive::prepared(config, progress)?;
     let Some(path) = &options.op_log else {
-        return drive.run_checked(config, options, workload, (), progress).map(|(report, ())| report);
+        if options.series_interval_ns.is_some() || options.check {
+            return drive.run_checked(config, options, workload, Recording, progress).map(|(report, _)| report);
+        }
+        return drive.run(config, options, workload, (), progress).map(|(report, ())| report);
     };
     let io = |source| Error::Io { path: path.display().to_string(), source };
     let log = OpLog::new(BufWriter::new(File::create(path).map_err(io)?));
@@ -197,6 +200,9 @@ impl Drive {
     ///
     /// # Errors
     /// As [`run`].
+    ///
+    /// # Panics
+    /// If the options ask for a series and the probe is `()`, which records none; [`Recording`] does.
     pub fn run<P: Probe>(
         self,
         config: &Config,

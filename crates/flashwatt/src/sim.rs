@@ -18,7 +18,7 @@ use crate::host::{Request, RequestKind};
 use crate::mem::Table;
 use crate::probe::{Probe, Purpose, RequestRecord};
 use crate::stats::Histogram;
-use crate::units::{Lpn, Nanos, RequestId};
+use crate::units::{DieId, Lpn, Nanos, RequestId};
 use crate::workload::{Next, Workload};
 
 mod buffered;
@@ -85,8 +85,9 @@ const MORE_EVENTS: u32 = 5;
 struct Active {
     request: Request,
     admitted_ns: Nanos,
-    extent: Extent,
-    /// Pages of the extent that are planned.
+    /// Logical pages that it covers …
+    pages: u32,
+    /// … and those of them that are planned, if it is a write.
     planned: u32,
     /// Operations, or transfers over the host link, that it waits for.
     remaining: u32,
@@ -233,10 +234,11 @@ impl<'w, P: Probe> Sim<'w, P> {
         loop {
             for _ in 0..INSTANTS_PER_PROGRESS {
                 self.settle()?;
-                let Some(now) = self.controller.events.next_instant() else { return Ok(()) };
+                let Some((now, event)) = self.controller.events.next() else { return Ok(()) };
                 self.now = now;
                 self.hw.books.pass_time(now);
-                while let Some(event) = self.controller.events.take_at(now) {
+                self.handle(event);
+                while let Some(event) = self.controller.events.next_now() {
                     self.handle(event);
                 }
             }
@@ -259,10 +261,12 @@ impl<'w, P: Probe> Sim<'w, P> {
     /// One event of this instant.
     #[inline(always)]
     fn handle(&mut self, event: u32) {
-        if event < self.events.link_in {
-            if let Some(ended) = self.controller.event(self.now, event, &mut self.brain, &mut self.hw) {
+        if self.controller.is_of_die(event) {
+            if let Some(ended) = self.controller.die_event(self.now, DieId(event), &mut self.brain, &mut self.hw) {
                 self.op_ended(ended);
             }
+        } else if event < self.events.link_in {
+            self.controller.bus_event(event);
         } else if event == self.events.arrival {
             self.ask_host = true;
         } else if event == self.events.stage_end {
@@ -412,16 +416,17 @@ impl<'w, P: Probe> Sim<'w, P> {
         let Some(id) = self.free.pop() else { unreachable!("the host is asked only while there is room") };
         let bytes = request.interface_bytes();
         self.hw.books.request_admitted(self.now, bytes);
+        let extent = self.geometry.extent(&request);
         self.requests[id.idx()] = Active {
             request,
             admitted_ns: self.now,
-            extent: self.geometry.extent(&request),
+            pages: extent.pages,
             planned: 0,
             remaining: 0,
             map_accesses: 0,
         };
         if self.link.is_instant() {
-            self.plan(id);
+            self.plan(id, request.kind, extent);
         } else {
             let bytes_in = if request.kind == RequestKind::Write { bytes } else { 0 };
             let at = self.link.send_in(self.now, bytes_in, id);
@@ -431,15 +436,14 @@ impl<'w, P: Probe> Sim<'w, P> {
 
     /// Plans a request that has arrived in the device.
     #[inline(always)]
-    fn plan(&mut self, id: RequestId) {
+    fn plan(&mut self, id: RequestId, kind: RequestKind, extent: Extent) {
         if self.buffered.is_some() {
             return self.plan_buffered(id);
         }
-        let active = &self.requests[id.idx()];
-        match active.request.kind {
+        match kind {
             RequestKind::Read => {
-                self.brain.read(active.extent, &self.hw.array);
-                self.take_plan(id, Purpose::Read(&[active.extent]));
+                self.brain.read(extent, &self.hw.array);
+                self.take_plan(id, Purpose::Read(&[extent]));
                 self.complete_if_done(id);
             }
             RequestKind::Write if self.stalled.is_empty() => self.plan_write(id),
@@ -455,20 +459,20 @@ impl<'w, P: Probe> Sim<'w, P> {
     /// Plans a write, or what is left of it. If not all of it finds room the rest waits, and later writes behind it.
     #[inline(always)]
     fn plan_write(&mut self, id: RequestId) {
-        let rest = self.requests[id.idx()].rest();
+        let rest = self.requests[id.idx()].rest(&self.geometry);
         let done = self.brain.write(rest, &self.hw.array);
         let tail_partial = rest.tail_partial && done == rest.pages;
         self.take_plan(id, Purpose::Write(Extent { pages: done, tail_partial, ..rest }));
         self.hw.books.host_units += u64::from(done);
         let active = &mut self.requests[id.idx()];
         active.planned += done;
-        if active.planned < active.extent.pages {
+        if active.planned < active.pages {
             self.stalled.push_front(id);
         }
     }
 
     fn plan_trim(&mut self, id: RequestId) {
-        let extent = self.requests[id.idx()].extent;
+        let extent = self.requests[id.idx()].extent(&self.geometry);
         self.brain.trim(extent, &self.hw.array);
         self.take_plan(id, Purpose::Trim(extent));
     }
@@ -516,7 +520,8 @@ impl<'w, P: Probe> Sim<'w, P> {
         if event == self.events.link_in {
             let (id, next) = self.link.arrived_in();
             self.set_link(event, next);
-            self.plan(id);
+            let request = self.requests[id.idx()].request;
+            self.plan(id, request.kind, self.geometry.extent(&request));
         } else {
             let (id, next) = self.link.arrived_out();
             self.set_link(event, next);
@@ -535,7 +540,7 @@ impl<'w, P: Probe> Sim<'w, P> {
     #[inline(always)]
     fn complete_if_done(&mut self, id: RequestId) {
         let active = &self.requests[id.idx()];
-        if active.remaining > 0 || (active.request.kind == RequestKind::Write && active.planned < active.extent.pages) {
+        if active.remaining > 0 || (active.request.kind == RequestKind::Write && active.planned < active.pages) {
             return;
         }
         self.hw.books.request_left(self.now);
@@ -575,18 +580,23 @@ fn no_room() -> Error {
 impl Active {
     fn none() -> Self {
         let request = Request { arrival_ns: 0, kind: RequestKind::Flush, offset_bytes: 0, bytes: 0, fua: false };
-        let extent = Extent { first: Lpn(0), pages: 0, request_pages: 0, head_partial: false, tail_partial: false };
-        Active { request, admitted_ns: 0, extent, planned: 0, remaining: 0, map_accesses: 0 }
+        Active { request, admitted_ns: 0, pages: 0, planned: 0, remaining: 0, map_accesses: 0 }
+    }
+
+    #[inline(always)]
+    fn extent(&self, geometry: &Geometry) -> Extent {
+        geometry.extent(&self.request)
     }
 
     /// What is not planned yet.
-    fn rest(&self) -> Extent {
-        let extent = &self.extent;
+    #[inline(always)]
+    fn rest(&self, geometry: &Geometry) -> Extent {
+        let extent = self.extent(geometry);
         Extent {
             first: Lpn(extent.first.0 + self.planned),
             pages: extent.pages - self.planned,
             head_partial: extent.head_partial && self.planned == 0,
-            ..*extent
+            ..extent
         }
     }
 }

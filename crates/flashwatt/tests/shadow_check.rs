@@ -46,12 +46,10 @@ impl Faulty {
                 plan.erase(geometry.first_ppn(geometry.block_of(op.source)), op.cause);
             }
             (OpKind::Copy, Fault::WrongCopy) => {
-                let copy = plan.copy(Ppn(op.source.0 ^ 1), op.ppn, op.cause);
-                plan.replaces(copy, op.replaces);
+                plan.copy(OpKind::Copy, Ppn(op.source.0 ^ 1), op.ppn, op.cause, op.replaces);
             }
             (OpKind::Copy, _) => {
-                let copy = plan.copy(op.source, op.ppn, op.cause);
-                plan.replaces(copy, op.replaces);
+                plan.copy(OpKind::Copy, op.source, op.ppn, op.cause, op.replaces);
             }
             (OpKind::Erase, _) => {
                 plan.erase(op.ppn, op.cause);

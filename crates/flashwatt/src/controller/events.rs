@@ -25,42 +25,44 @@ pub enum Lane {
     Transfer,
     /// A bus that something waits for is free.
     Bus,
-    /// Erases and copybacks are done.
-    Long,
-    /// Whatever is set anew before it happens, or is taken back.
-    Host,
+    /// Everything else: erases and copybacks, and whatever is set anew before it happens, or is taken back.
+    Other,
 }
 
-const LANES: usize = 6;
+const LANES: usize = 5;
 
 /// The pending events of all resources.
 pub struct Events {
-    /// Keys of all lanes, a ring for each; behind a ring's last key stands [`NEVER`].
+    /// Keys of all lanes, a ring for each.
     keys: Table<u64>,
     rings: [Ring; LANES],
     /// The least key of each lane, …
     heads: [u64; LANES],
     /// … and of all.
     first: u64,
+    /// The greatest key that there could be at this instant.
+    last_now: u64,
     /// The lane of each resource's event.
     lanes: Table<Lane>,
     shift: u32,
     mask: u64,
 }
 
-/// A lane's part of the keys. Positions count up for ever; the ring holds them modulo its length.
+/// A lane's part of the keys. Positions count up (modulo 2^32); the ring holds them modulo its length.
 #[derive(Clone, Copy)]
 struct Ring {
-    base: usize,
-    mask: usize,
-    head: usize,
-    tail: usize,
+    base: u32,
+    mask: u32,
+    head: u32,
+    tail: u32,
+    /// The greatest key that it has had.
+    last: u64,
 }
 
 impl Ring {
     #[inline(always)]
-    fn at(&self, position: usize) -> usize {
-        self.base + (position & self.mask)
+    fn at(&self, position: u32) -> usize {
+        (self.base + (position & self.mask)) as usize
     }
 }
 
@@ -68,14 +70,15 @@ impl Events {
     /// No events, for `resources` resources.
     pub fn new(resources: usize) -> Self {
         let shift = resources.max(2).next_power_of_two().trailing_zeros();
-        let len = (resources + 2).next_power_of_two();
-        let ring = |lane: usize| Ring { base: lane * len, mask: len - 1, head: 0, tail: 0 };
+        let len = (resources + 1).next_power_of_two();
+        let ring = |lane: usize| Ring { base: (lane * len) as u32, mask: len as u32 - 1, head: 0, tail: 0, last: 0 };
         Events {
             keys: vec![NEVER; LANES * len].into(),
             rings: std::array::from_fn(ring),
             heads: [NEVER; LANES],
             first: NEVER,
-            lanes: vec![Lane::Host; resources].into(),
+            last_now: 0,
+            lanes: vec![Lane::Other; resources].into(),
             shift,
             mask: (1 << shift) - 1,
         }
@@ -92,13 +95,13 @@ impl Events {
         debug_assert!(at <= self.horizon());
         let key = at << self.shift | u64::from(resource);
         let ring = &mut self.rings[lane as usize];
-        let last = ring.tail;
-        ring.tail += 1;
-        let (before, here, behind) = (ring.at(last.wrapping_sub(1)), ring.at(last), ring.at(last + 1));
+        let here = ring.at(ring.tail);
+        ring.tail = ring.tail.wrapping_add(1);
         self.keys[here] = key;
-        self.keys[behind] = NEVER;
-        if self.keys[before] > key {
-            self.move_up(lane, last);
+        if ring.last <= key {
+            ring.last = key;
+        } else {
+            self.move_up(lane);
         }
         self.heads[lane as usize] = self.heads[lane as usize].min(key);
         self.first = self.first.min(key);
@@ -108,63 +111,76 @@ impl Events {
     /// Sets the event of a resource, or sets it anew.
     pub fn reset(&mut self, resource: u32, at: Nanos) {
         self.cancel(resource);
-        self.set(Lane::Host, resource, at);
+        self.set(Lane::Other, resource, at);
     }
 
-    /// When the next event happens, if there is one.
+    /// Goes on to the instant of the next event, if there is one: when that is, and whose event it is, which is taken.
     #[inline(always)]
-    pub fn next_instant(&self) -> Option<Nanos> {
-        (self.first != NEVER).then_some(self.first >> self.shift)
-    }
-
-    /// Is there an event at this instant, before which there is none?
-    #[inline(always)]
-    pub fn any_at(&self, now: Nanos) -> bool {
-        self.first >> self.shift == now
-    }
-
-    /// Takes the next event of this instant, before which there is none: whose it is.
-    #[inline(always)]
-    pub fn take_at(&mut self, now: Nanos) -> Option<u32> {
-        if !self.any_at(now) {
+    pub fn next(&mut self) -> Option<(Nanos, u32)> {
+        if self.first == NEVER {
             return None;
         }
+        let at = self.first >> self.shift;
+        self.last_now = self.first | self.mask;
+        Some((at, self.take_first()))
+    }
+
+    /// Is there another event at this instant, the last that [`Self::next`] gave?
+    #[inline(always)]
+    pub fn any_now(&self) -> bool {
+        self.first <= self.last_now
+    }
+
+    /// Takes the next event of this instant: whose it is.
+    #[inline(always)]
+    pub fn next_now(&mut self) -> Option<u32> {
+        if self.any_now() { Some(self.take_first()) } else { None }
+    }
+
+    #[inline(always)]
+    fn take_first(&mut self) -> u32 {
         let resource = (self.first & self.mask) as u32;
         let lane = self.lanes[resource as usize] as usize;
-        self.rings[lane].head += 1;
+        self.rings[lane].head = self.rings[lane].head.wrapping_add(1);
         self.find_first(lane);
-        Some(resource)
+        resource
     }
 
     /// Takes back the event of a resource that was [`Self::reset`], if it has one.
     pub fn cancel(&mut self, resource: u32) {
-        let lane = Lane::Host as usize;
+        let lane = Lane::Other as usize;
         let ring = self.rings[lane];
-        let found = (ring.head..ring.tail).find(|&i| self.keys[ring.at(i)] & self.mask == u64::from(resource));
+        let pending = ring.tail.wrapping_sub(ring.head);
+        let at = |i: u32| ring.at(ring.head.wrapping_add(i));
+        let found = (0..pending).find(|&i| self.keys[at(i)] & self.mask == u64::from(resource));
         let Some(found) = found else { return };
-        for i in found..ring.tail {
-            self.keys[ring.at(i)] = self.keys[ring.at(i + 1)];
+        for i in found..pending - 1 {
+            self.keys[at(i)] = self.keys[at(i + 1)];
         }
-        self.rings[lane].tail -= 1;
+        self.rings[lane].tail = ring.tail.wrapping_sub(1);
         self.find_first(lane);
     }
 
     #[inline(always)]
     fn find_first(&mut self, lane: usize) {
         let ring = &self.rings[lane];
-        self.heads[lane] = self.keys[ring.at(ring.head)];
-        let [a, b, c, d, e, f] = self.heads;
-        self.first = a.min(b).min(c.min(d)).min(e.min(f));
+        self.heads[lane] = if ring.head == ring.tail { NEVER } else { self.keys[ring.at(ring.head)] };
+        let [a, b, c, d, e] = self.heads;
+        self.first = a.min(b).min(c.min(d)).min(e);
     }
 
     /// The last key of a lane moves up to its place.
     #[cold]
-    fn move_up(&mut self, lane: Lane, last: usize) {
+    fn move_up(&mut self, lane: Lane) {
         let ring = self.rings[lane as usize];
-        let mut place = last;
-        while place > ring.head && self.keys[ring.at(place - 1)] > self.keys[ring.at(place)] {
-            self.keys.swap(ring.at(place - 1), ring.at(place));
-            place -= 1;
+        let mut place = ring.tail.wrapping_sub(1);
+        while place != ring.head {
+            let before = place.wrapping_sub(1);
+            if self.keys[ring.at(before)] <= self.keys[ring.at(place)] {
+                return;
+            }
+            self.keys.swap(ring.at(before), ring.at(place));
+            place = before;
         }
     }
 }
@@ -174,7 +190,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const ALL: [Lane; LANES] = [Lane::Read, Lane::Program, Lane::Transfer, Lane::Bus, Lane::Long, Lane::Host];
+    const ALL: [Lane; LANES] = [Lane::Read, Lane::Program, Lane::Transfer, Lane::Bus, Lane::Other];
 
     proptest! {
         #[test]
@@ -195,10 +211,11 @@ mod tests {
                     list.remove(&resource);
                 }
                 let least = list.iter().map(|(&r, &t)| (t, r)).min();
-                prop_assert_eq!(events.next_instant(), least.map(|(at, _)| at));
                 if let Some((at, resource)) = least.filter(|_| at % 3 == 0) {
-                    prop_assert_eq!(events.take_at(at), Some(resource));
+                    prop_assert_eq!(events.next(), Some((at, resource)));
                     list.remove(&resource);
+                    let another = list.values().any(|&other| other == at);
+                    prop_assert_eq!(events.any_now(), another);
                 }
             }
         }
@@ -210,7 +227,9 @@ mod tests {
         for (lane, resource) in [(Lane::Read, 3), (Lane::Program, 0), (Lane::Read, 4), (Lane::Program, 1)] {
             events.set(lane, resource, 7);
         }
-        let order: Vec<u32> = std::iter::from_fn(|| events.take_at(7)).collect();
-        assert_eq!(order, [0, 1, 3, 4]);
+        assert_eq!(events.next(), Some((7, 0)));
+        let order: Vec<u32> = std::iter::from_fn(|| events.next_now()).collect();
+        assert_eq!(order, [1, 3, 4]);
+        assert_eq!(events.next(), None);
     }
 }

@@ -6,6 +6,7 @@
 
 pub mod events;
 pub mod op;
+pub mod phases;
 mod queues;
 
 use crate::books::Books;
@@ -13,13 +14,13 @@ use crate::brain::Brain;
 use crate::config::{self, Dispatch};
 use crate::device::{Array, Geometry, Place};
 use crate::energy::DieState;
-use crate::energy::ledger::OpTimes;
 use crate::ftl::{Cause, OpKind, Plan, PlannedOp};
 use crate::mem::Table;
 use crate::probe::{OpRecord, Probe, Purpose};
-use crate::units::{BlockId, ChannelId, DieId, Nanos, OpId, Ppn, RequestId};
+use crate::units::{BlockId, ChannelId, DieId, Nanos, OpId, RequestId};
 use events::{Events, Lane};
 use op::{NewOp, Op, OpTable, Queue, Until};
+use phases::Courses;
 use queues::{Channel, Die, Stage, ways};
 
 /// An operation that has waited while so many others of better classes went ahead of it on its die goes next. Without it
@@ -30,6 +31,7 @@ const BYPASS_MAX: u32 = 64;
 pub struct Controller {
     geometry: Geometry,
     timing: config::Timing,
+    courses: Courses,
     policy: Dispatch,
     /// The queue that operations go to, by kind and cause.
     queues: [[Queue; Cause::ALL.len()]; OpKind::ALL.len()],
@@ -61,6 +63,7 @@ impl Controller {
     /// All dies idle. `more_events`: events that others keep in the same tree.
     pub fn new(config: &config::Config, geometry: &Geometry, more_events: u32) -> Self {
         Controller {
+            courses: Courses::new(&config.device.timing),
             timing: config.device.timing.clone(),
             policy: config.controller.policy,
             queues: queues::queues_of(config.controller.policy),
@@ -87,11 +90,6 @@ impl Controller {
 
     fn slot_event(&self) -> u32 {
         self.geometry.dies + self.geometry.channels
-    }
-
-    /// Operations that have not ended.
-    pub fn unfinished(&self) -> usize {
-        self.ops.unfinished()
     }
 
     /// A die may have background work.
@@ -139,30 +137,31 @@ impl Controller {
         let place = self.geometry.place(planned.ppn);
         let id = match planned.kind {
             OpKind::Read => {
-                let id = self.new_op(planned, place, Ppn::NONE, request, urgent);
+                let id = self.new_op(planned, place, Place::NONE, request, urgent);
                 self.attach_read(id, place, array);
                 id
             }
             OpKind::Program => {
-                let id = self.new_op(planned, place, Ppn::NONE, request, urgent);
+                let id = self.new_op(planned, place, Place::NONE, request, urgent);
                 self.attach_program(id, place, array);
                 id
             }
             OpKind::Copy => {
                 let source = self.geometry.place(planned.source);
-                let id = self.new_op(planned, source, planned.ppn, request, urgent);
+                let id = self.new_op(planned, source, place, request, urgent);
                 self.attach_read(id, source, array);
                 array.plan_program(place, id); // the order of programs is looked at when the read has ended
                 id
             }
             OpKind::Copyback => {
-                let id = self.new_op(planned, place, planned.source, request, urgent);
-                self.attach_read(id, self.geometry.place(planned.source), array);
+                let source = self.geometry.place(planned.source);
+                let id = self.new_op(planned, place, source, request, urgent);
+                self.attach_read(id, source, array);
                 self.attach_program(id, place, array);
                 id
             }
             OpKind::Erase => {
-                let id = self.new_op(planned, place, Ppn::NONE, request, urgent);
+                let id = self.new_op(planned, place, Place::NONE, request, urgent);
                 self.attach_erase(id, place.block, array);
                 id
             }
@@ -177,7 +176,7 @@ impl Controller {
     }
 
     #[inline(always)]
-    fn new_op(&mut self, planned: &PlannedOp, at: Place, other: Ppn, request: RequestId, urgent: bool) -> OpId {
+    fn new_op(&mut self, planned: &PlannedOp, at: Place, other: Place, request: RequestId, urgent: bool) -> OpId {
         let seq = self.next_seq;
         self.next_seq += 1;
         let class = self.queues[planned.kind as usize][planned.cause as usize];
@@ -251,7 +250,7 @@ impl Controller {
                 self.unlink(id);
             }
             self.ops[id].queue = queue;
-            if let Some(before) = op.programs(&self.geometry).and_then(|at| array.program_before(at)) {
+            if let Some(before) = op.programs().and_then(|at| array.program_before(at)) {
                 self.promote(before, queue, array);
             }
             if is_linked {
@@ -279,18 +278,15 @@ impl Controller {
 
     // ---------------------------------------------------------------- events
 
-    /// An event of a die, a channel or the slot. Returns the operation that ended, if one did.
+    /// Is this an event of a die, which [`Self::die_event`] handles?
     #[inline(always)]
-    pub fn event<P: Probe>(
-        &mut self,
-        now: Nanos,
-        event: u32,
-        brain: &mut Brain,
-        hw: &mut Hardware<P>,
-    ) -> Option<Ended> {
-        if event < self.geometry.dies {
-            return self.die_event(now, DieId(event), brain, hw);
-        }
+    pub fn is_of_die(&self, event: u32) -> bool {
+        event < self.geometry.dies
+    }
+
+    /// An event of a channel, or of the slot.
+    #[inline(always)]
+    pub fn bus_event(&mut self, event: u32) {
         if event < self.slot_event() {
             let channel = ChannelId(event - self.geometry.dies);
             self.channels[channel.idx()].scheduled = false;
@@ -298,11 +294,11 @@ impl Controller {
         } else {
             (0..self.geometry.channels).for_each(|channel| self.touch(ChannelId(channel)));
         }
-        None
     }
 
+    /// An event of a die. Returns the operation that ended, if one did.
     #[inline(always)]
-    fn die_event<P: Probe>(
+    pub fn die_event<P: Probe>(
         &mut self,
         now: Nanos,
         die: DieId,
@@ -310,12 +306,21 @@ impl Controller {
         hw: &mut Hardware<P>,
     ) -> Option<Ended> {
         let state = &self.dies[die.idx()];
-        if state.stage == Stage::Array && self.ops[state.running].kind == OpKind::Read {
-            self.read_from_array(now, die, hw);
-            return None;
+        match state.stage {
+            Stage::Reading => {
+                self.read_from_array(now, die, hw);
+                None
+            }
+            Stage::Out => {
+                let channel = state.channel;
+                self.channels[channel.idx()].scheduled = false;
+                self.end(now, die, OpKind::Read, brain, hw)
+            }
+            Stage::Idle | Stage::Array | Stage::DataWait => {
+                let kind = self.ops[state.running].kind;
+                self.end(now, die, kind, brain, hw)
+            }
         }
-        self.touch(state.channel);
-        self.end(now, die, brain, hw)
     }
 
     /// A read's data is in the page register. It moves out at once if the bus is free and nothing else happens at this
@@ -325,7 +330,7 @@ impl Controller {
         let (channel, way) = self.seat(die);
         let state = &mut self.channels[channel.idx()];
         let alone = state.data_waits == 0 && !state.dirty && now >= state.bus_free_at;
-        if alone && !self.events.any_at(now) {
+        if alone && !self.events.any_now() {
             self.move_die_out(now, channel, die, DieState::Read, hw);
         } else {
             self.channels[channel.idx()].data_waits |= 1 << way;
@@ -335,32 +340,48 @@ impl Controller {
         }
     }
 
+    /// The operation of a die, which is of this kind, ends.
     #[inline(always)]
-    fn end<P: Probe>(&mut self, now: Nanos, die: DieId, brain: &mut Brain, hw: &mut Hardware<P>) -> Option<Ended> {
-        let (channel, way) = self.seat(die);
-        let bus = &mut self.channels[channel.idx()];
-        bus.idle |= 1 << way;
+    fn end<P: Probe>(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        kind: OpKind,
+        brain: &mut Brain,
+        hw: &mut Hardware<P>,
+    ) -> Option<Ended> {
         let state = &mut self.dies[die.idx()];
-        if state.stage == Stage::Out {
-            bus.scheduled = false;
+        let (channel, way, id, start) = (state.channel, state.way, state.running, state.started);
+        (state.running, state.stage) = (OpId::NONE, Stage::Idle);
+        self.channels[channel.idx()].idle |= 1 << way;
+        let op = &self.ops[id];
+        let (cause, at, request) = (op.cause, op.at, op.request);
+        let (half_done, other) = (kind == OpKind::Read && op.turns_into_program(), op.other);
+        let course = self.courses.of(kind);
+        hw.books.op_ended(now, kind, cause, course.last, now - start - course.whole_ns);
+        if hw.books.began_before(start) {
+            self.began_before(kind, cause, start, now, hw);
         }
-        state.stage = Stage::Idle;
-        state.times.end = now;
-        let (id, times) = (std::mem::replace(&mut state.running, OpId::NONE), &state.times);
-        let op = self.ops[id];
-        hw.books.op_ended(now, op.kind, op.cause, times, last_state(op.kind));
-        hw.books.probe.op_ended(&OpRecord { op: &op, times });
-        self.apply_end(&op, brain, hw);
-        if op.turns_into_program() {
-            self.turn_into_program(id, hw);
+        hw.books.probe.op_ended(&OpRecord { op: &self.ops[id], times: &self.courses.times(kind, start, now) });
+        if half_done {
+            self.release(at.block, &mut hw.array);
+            self.turn_into_program(now, id, channel, way, hw);
             return None;
         }
-        self.let_go(id, &op, hw);
+        self.touch(channel);
+        self.apply_end(kind, at, other.block, brain, hw);
+        self.let_go(id, hw);
         self.ops.remove(id);
-        if op.request.is_none() {
+        if request.is_none() {
             self.background_ended(die);
         }
-        Some(Ended { request: op.request, kind: op.kind })
+        Some(Ended { request, kind })
+    }
+
+    /// An operation that ends now had begun before the window did.
+    #[cold]
+    fn began_before<P: Probe>(&self, kind: OpKind, cause: Cause, start: Nanos, now: Nanos, hw: &mut Hardware<P>) {
+        hw.books.op_began_before(kind, cause, &self.courses.times(kind, start, now));
     }
 
     /// A step of a die's background work has ended: the next one can be asked for.
@@ -373,46 +394,78 @@ impl Controller {
         }
     }
 
-    /// The data of a copy has been read: its program joins the queue.
+    /// The data of a copy has been read: its program joins the queue, or starts at once where nothing could come before it.
     #[inline(always)]
-    fn turn_into_program<P: Probe>(&mut self, id: OpId, hw: &mut Hardware<P>) {
+    fn turn_into_program<P: Probe>(
+        &mut self,
+        now: Nanos,
+        id: OpId,
+        channel: ChannelId,
+        way: u32,
+        hw: &mut Hardware<P>,
+    ) {
         let op = &mut self.ops[id];
         op.kind = OpKind::Program;
         op.started = false;
-        op.at = self.geometry.place(std::mem::replace(&mut op.other, Ppn::NONE));
+        op.at = std::mem::replace(&mut op.other, Place::NONE);
         let at = op.at;
         self.keep_order(id, at, &hw.array);
+        if self.is_alone(now, channel, id) {
+            self.dies[at.die.idx()].bypassed = 0;
+            return self.start(now, channel, Chosen { die: at.die, way, op: id, is_queued: false }, hw);
+        }
+        self.touch(channel);
         self.enqueue_new(id);
+    }
+
+    /// Is it sure without a look at the queues that this operation, ready and new, is the next one on its channel? Nothing
+    /// else happens at this instant, and nothing else could start there.
+    #[inline(always)]
+    fn is_alone(&self, now: Nanos, channel: ChannelId, id: OpId) -> bool {
+        let (op, bus) = (&self.ops[id], &self.channels[channel.idx()]);
+        let is_only_event = self.dirty.is_none() && !self.events.any_now() && self.timing.channel_switch_ns == 0;
+        is_only_event
+            && now >= bus.bus_free_at
+            && !bus.has_work()
+            && op.blockers == 0
+            && self.dies[op.at.die.idx()].queues[op.queue as usize].head.is_none()
     }
 
     /// What the end of an operation changes on the array, and in what the brain knows of it.
     #[inline(always)]
-    fn apply_end<P: Probe>(&mut self, op: &Op, brain: &mut Brain, hw: &mut Hardware<P>) {
-        let block = op.at.block;
-        match op.kind {
-            OpKind::Read | OpKind::Copy => self.release(block, &mut hw.array),
+    fn apply_end<P: Probe>(
+        &mut self,
+        kind: OpKind,
+        at: Place,
+        source: BlockId,
+        brain: &mut Brain,
+        hw: &mut Hardware<P>,
+    ) {
+        match kind {
+            OpKind::Read | OpKind::Copy => self.release(at.block, &mut hw.array),
             OpKind::Program | OpKind::Copyback => {
-                if op.kind == OpKind::Copyback {
-                    self.release(self.geometry.block_of(op.other), &mut hw.array);
+                if kind == OpKind::Copyback {
+                    self.release(source, &mut hw.array);
                 }
-                if hw.array.end_program(op.at) {
-                    brain.blocks.close(block);
-                    self.wake(op.at.die, brain);
+                if hw.array.end_program(at) {
+                    brain.blocks.close(at.block);
+                    self.wake(at.die, brain);
                 }
             }
             OpKind::Erase => {
-                hw.array.end_erase(block);
-                brain.erased(block, &hw.array);
-                self.wake(op.at.die, brain);
+                hw.array.end_erase(at.block);
+                brain.erased(at.block, &hw.array);
+                self.wake(at.die, brain);
             }
         }
     }
 
     /// Lets those go that waited for an operation's end.
     #[inline(always)]
-    fn let_go<P: Probe>(&mut self, id: OpId, op: &Op, hw: &mut Hardware<P>) {
-        if op.replaces.is_some() {
-            self.release(op.replaces, &mut hw.array);
+    fn let_go<P: Probe>(&mut self, id: OpId, hw: &mut Hardware<P>) {
+        let replaces = self.ops[id].replaces;
+        if replaces.is_some() {
+            self.release(replaces, &mut hw.array);
             while let Some(block) = self.ops.pop_replaced(id) {
                 self.release(block, &mut hw.array);
             }
@@ -434,10 +487,11 @@ impl Controller {
     /// Starts everything that can start now.
     #[inline(always)]
     pub fn dispatch<P: Probe>(&mut self, now: Nanos, brain: &mut Brain, hw: &mut Hardware<P>) {
-        if self.timing.channel_switch_ns > 0 {
-            return self.dispatch_by_slot(now, brain, hw);
-        }
         while let Some(channel) = self.take_dirty() {
+            if self.timing.channel_switch_ns > 0 {
+                self.touch(channel);
+                return self.dispatch_by_slot(now, brain, hw);
+            }
             self.dispatch_channel(now, channel, brain, hw);
         }
     }
@@ -549,7 +603,6 @@ impl Controller {
         (bus.bus_free_at, bus.scheduled) = (end, true); // the die's event comes then
         let state = &mut self.dies[die.idx()];
         state.stage = Stage::Out;
-        state.times.out_start = now;
         hw.books.die(now, from, DieState::ReadBus);
         self.events.set(Lane::Transfer, die.0, end);
     }
@@ -646,6 +699,7 @@ impl Controller {
     /// Asks for the next step of a die's background work; `urgent` steps go before everything else. A die that has none now
     /// is not asked again until it is woken. If it is sure that no other die comes before this one, a step that can start
     /// skips its queue and is the answer.
+    #[inline(always)]
     fn pull<P: Probe>(
         &mut self,
         now: Nanos,
@@ -693,66 +747,35 @@ impl Controller {
         if is_queued {
             self.unlink(id);
         }
-        self.ops[id].started = true;
-        let op = self.ops[id];
-        self.referee(&op, &mut hw.array);
-        if op.kind != OpKind::Read {
+        let op = &mut self.ops[id];
+        op.started = true;
+        let (kind, cause) = (op.kind, op.cause);
+        referee(op, &mut hw.array);
+        if kind != OpKind::Read {
             while let Some(waiting) = self.ops.pop_dependent(id, Until::Start) {
                 self.unblock(waiting, Until::Start);
             }
         }
-        let (times, event_at) = self.times(now, op.kind);
+        let course = self.courses.of(kind);
         let state = &mut self.channels[channel.idx()];
         state.idle &= !(1 << way);
-        state.bus_free_at = if op.kind == OpKind::Program { times.array_start } else { now + self.timing.command_ns };
+        state.bus_free_at = now + course.array_start_ns;
         let state = &mut self.dies[die.idx()];
-        (state.running, state.times, state.stage) = (id, times, Stage::Array);
-        hw.books.op_started(now, op.kind, op.cause, &times);
-        self.events.set(lane_of(op.kind), die.0, event_at);
-    }
-
-    #[inline(always)]
-    fn referee(&self, op: &Op, array: &mut Array) {
-        match op.kind {
-            OpKind::Read | OpKind::Copy => array.start_read(op.at),
-            OpKind::Program => array.start_program(op.at),
-            OpKind::Erase => array.start_erase(op.at.block),
-            OpKind::Copyback => {
-                array.start_read(self.geometry.place(op.other));
-                array.start_program(op.at);
-            }
+        (state.running, state.started, state.stage) = (id, now, course.stage);
+        hw.books.op_started(now, cause, course);
+        if kind == OpKind::Copyback {
+            hw.books.turns_to_program(now + course.array_end_ns);
         }
+        self.events.set(course.lane, die.0, now + course.event_ns);
     }
 
-    /// The phases of an operation that starts now, as far as they are known, and when its die has its next event.
-    #[inline(always)]
-    fn times(&self, now: Nanos, kind: OpKind) -> (OpTimes, Nanos) {
-        let t = &self.timing;
-        let array_start = now + t.command_ns + if kind == OpKind::Program { t.page_transfer_ns } else { 0 };
-        let (array_ns, more_ns) = match kind {
-            OpKind::Read | OpKind::Copy => (t.read_ns, 0),
-            OpKind::Program => (t.program_ns, 0),
-            OpKind::Erase => (t.erase_ns, 0),
-            OpKind::Copyback => (t.read_ns, t.program_ns),
-        };
-        let array_end = array_start + array_ns;
-        let end = array_end + more_ns;
-        (OpTimes { start: now, array_start, array_end, out_start: array_end, end }, end)
-    }
-
-    /// Books what is under way as if it ended now, without ending it: a window of the run ends here.
+    /// A window of the run ends. What is under way is booked as if it ended now, without ending it.
     pub fn cut<P: Probe>(&self, now: Nanos, hw: &mut Hardware<P>) {
+        hw.books.book_whole(|kind| self.courses.whole(kind));
         for die in self.dies.iter().filter(|die| die.running.is_some()) {
             let op = &self.ops[die.running];
-            let waits = matches!(die.stage, Stage::DataWait);
-            let t = &die.times;
-            let times = OpTimes {
-                start: t.start,
-                array_start: t.array_start.min(now),
-                array_end: t.array_end.min(now),
-                out_start: if waits { now } else { t.out_start.min(now) },
-                end: now,
-            };
+            let bus_free_at = self.channels[die.channel.idx()].bus_free_at;
+            let times = self.courses.times_until(now, op.kind, die.started, die.stage, bus_free_at);
             hw.books.op_cut(op.kind, op.cause, &times);
         }
     }
@@ -769,6 +792,20 @@ impl Controller {
     }
 }
 
+/// The array is told of a start, and judges it.
+#[inline(always)]
+fn referee(op: &Op, array: &mut Array) {
+    match op.kind {
+        OpKind::Read | OpKind::Copy => array.start_read(op.at),
+        OpKind::Program => array.start_program(op.at),
+        OpKind::Erase => array.start_erase(op.at.block),
+        OpKind::Copyback => {
+            array.start_read(op.other);
+            array.start_program(op.at);
+        }
+    }
+}
+
 /// What starts next: on which die of its channel, and which operation.
 #[derive(Clone, Copy)]
 struct Chosen {
@@ -777,26 +814,6 @@ struct Chosen {
     op: OpId,
     /// Is it in its queue?
     is_queued: bool,
-}
-
-/// The state that a die is in when its operation ends.
-#[inline(always)]
-fn last_state(kind: OpKind) -> DieState {
-    match kind {
-        OpKind::Read | OpKind::Copy => DieState::ReadBus,
-        OpKind::Program | OpKind::Copyback => DieState::Program,
-        OpKind::Erase => DieState::Erase,
-    }
-}
-
-/// The lane of the event at which an operation's array is done.
-#[inline(always)]
-fn lane_of(kind: OpKind) -> Lane {
-    match kind {
-        OpKind::Read | OpKind::Copy => Lane::Read,
-        OpKind::Program => Lane::Program,
-        OpKind::Erase | OpKind::Copyback => Lane::Long,
-    }
 }
 
 /// What operations act on: the flash, and the books of it.

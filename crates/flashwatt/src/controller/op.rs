@@ -1,9 +1,9 @@
 //! Operations that are planned or under way, and what they wait for.
 
-use crate::device::{Geometry, Place};
+use crate::device::Place;
 use crate::ftl::{Cause, OpKind};
 use crate::mem::Table;
-use crate::units::{BlockId, OpId, Ppn, RequestId};
+use crate::units::{BlockId, OpId, RequestId};
 
 /// What a die can turn to next, in the order of precedence: its queues of operations, and two places at which background
 /// work is asked for. The numbers are bits of a die's `ready` mask.
@@ -52,7 +52,7 @@ pub struct Op {
     /// Which page, or of which block the first.
     pub at: Place,
     /// A copyback's source, or where a read's data is to be programmed: see [`Self::turns_into_program`].
-    pub other: Ppn,
+    pub other: Place,
     /// For which request, if for one.
     pub request: RequestId,
     /// The block whose data its program makes obsolete.
@@ -71,14 +71,14 @@ impl Op {
     /// Is this the first half of a copy? When it ends it becomes the second: the program of page `other`.
     #[inline(always)]
     pub fn turns_into_program(&self) -> bool {
-        self.kind == OpKind::Read && self.other.is_some()
+        self.kind == OpKind::Read && self.other.block.is_some()
     }
 
     /// The page that it programs, at once or as the second half of a copy.
-    pub fn programs(&self, geometry: &Geometry) -> Option<Place> {
+    pub fn programs(&self) -> Option<Place> {
         match self.kind {
             OpKind::Program | OpKind::Copyback => Some(self.at),
-            OpKind::Read if self.other.is_some() => Some(geometry.place(self.other)),
+            OpKind::Read if self.turns_into_program() => Some(self.other),
             _ => None,
         }
     }
@@ -105,14 +105,15 @@ const NIL: u32 = u32::MAX;
 /// All operations, by id. Ids are reused after an operation's end.
 pub struct OpTable {
     ops: Table<Op>,
-    free: Vec<OpId>,
+    /// The first free id; each free operation's `next` is the one after it.
+    free: OpId,
     nodes: Vec<Node>,
     free_nodes: Vec<u32>,
 }
 
 impl Default for OpTable {
     fn default() -> Self {
-        OpTable { ops: Vec::new().into(), free: Vec::new(), nodes: Vec::new(), free_nodes: Vec::new() }
+        OpTable { ops: Vec::new().into(), free: OpId::NONE, nodes: Vec::new(), free_nodes: Vec::new() }
     }
 }
 
@@ -136,28 +137,21 @@ impl OpTable {
             dependents: NIL,
             more_replaced: NIL,
         };
-        match self.free.pop() {
-            Some(id) => {
-                self.ops[id.idx()] = op;
-                id
-            }
-            None => {
-                self.ops.push(op);
-                OpId(self.ops.len() as u32 - 1)
-            }
+        let id = self.free;
+        if id.is_none() {
+            self.ops.push(op);
+            return OpId(self.ops.len() as u32 - 1);
         }
+        self.free = self.ops[id.idx()].next;
+        self.ops[id.idx()] = op;
+        id
     }
 
     /// Removes an operation that nothing waits for any more.
     #[inline(always)]
     pub fn remove(&mut self, id: OpId) {
         debug_assert!(self.ops[id.idx()].dependents == NIL && self.ops[id.idx()].more_replaced == NIL);
-        self.free.push(id);
-    }
-
-    /// Operations that have not ended.
-    pub fn unfinished(&self) -> usize {
-        self.ops.len() - self.free.len()
+        self.ops[id.idx()].next = std::mem::replace(&mut self.free, id);
     }
 
     /// `younger` waits for `older`.
@@ -254,7 +248,7 @@ pub struct NewOp {
     pub cause: Cause,
     pub queue: Queue,
     pub at: Place,
-    pub other: Ppn,
+    pub other: Place,
     pub request: RequestId,
     pub replaces: BlockId,
 }

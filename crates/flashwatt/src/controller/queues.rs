@@ -6,7 +6,6 @@
 use super::Controller;
 use super::op::Queue;
 use crate::config::Dispatch;
-use crate::energy::ledger::OpTimes;
 use crate::ftl::{Cause, OpKind};
 use crate::units::{ChannelId, DieId, Nanos, OpId};
 
@@ -17,6 +16,8 @@ pub(super) enum Stage {
     Idle,
     /// Command, data in, array.
     Array,
+    /// The same for a read, whose data is to move out then.
+    Reading,
     /// Data waits for the bus.
     DataWait,
     /// Data moves out.
@@ -29,13 +30,16 @@ pub(super) struct List {
     pub tail: OpId,
 }
 
+/// In cache lines of its own.
 #[derive(Clone)]
+#[repr(align(128))]
 pub(super) struct Die {
     pub channel: ChannelId,
     pub way: u32,
     pub stage: Stage,
     pub running: OpId,
-    pub times: OpTimes,
+    /// When that started.
+    pub started: Nanos,
     /// Background operations that are planned or under way.
     pub background: u32,
     /// How many operations went ahead of others that were ready.
@@ -54,7 +58,7 @@ impl Default for Die {
             way: 0,
             stage: Stage::Idle,
             running: OpId::NONE,
-            times: OpTimes::default(),
+            started: 0,
             background: 0,
             bypassed: 0,
             job_is_next: false,

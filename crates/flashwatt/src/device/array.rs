@@ -148,7 +148,7 @@ impl Array {
     }
 
     /// A program of this page is planned as operation `op`.
-    #[inline]
+    #[inline(always)]
     pub fn plan_program(&mut self, at: Place, op: OpId) {
         let row = self.row(at.block);
         let info = &mut self.blocks[at.block.idx()];
@@ -173,7 +173,7 @@ impl Array {
     }
 
     /// A program starts.
-    #[inline]
+    #[inline(always)]
     pub fn start_program(&mut self, at: Place) {
         if self.is_programmed(at) {
             violation("a program of a page that is not erased", at);
@@ -293,6 +293,7 @@ impl Array {
         if row != 0 { row } else { self.new_row(block) }
     }
 
+    #[inline(never)]
     fn new_row(&mut self, block: BlockId) -> u32 {
         let pages = self.geometry.pages_per_block as usize;
         let row = self.free_rows.pop().unwrap_or_else(|| {

@@ -35,7 +35,8 @@ pub struct Geometry {
     unit_shift: u32,
     block_div: Divisor,
     die_div: Divisor,
-    page_div: Divisor,
+    /// log2 of `units_per_page`, which is a power of two.
+    page_shift: u32,
 }
 
 impl Geometry {
@@ -59,7 +60,7 @@ impl Geometry {
             logical_units: (device.logical_bytes / u64::from(unit_bytes)) as u32,
             block_div: Divisor::new(units_per_block),
             die_div: Divisor::new(blocks_per_die),
-            page_div: Divisor::new(units_per_page),
+            page_shift: units_per_page.trailing_zeros(),
         }
     }
 
@@ -116,7 +117,7 @@ impl Geometry {
     /// The physical page that holds a physical address, counted over the whole drive.
     #[inline(always)]
     pub fn page_of(&self, ppn: Ppn) -> u32 {
-        self.page_div.divide(ppn.0)
+        ppn.0 >> self.page_shift
     }
 
     /// Where a physical address lies.
@@ -181,6 +182,11 @@ pub struct Place {
     pub block: BlockId,
     /// Its position in the block.
     pub page: u32,
+}
+
+impl Place {
+    /// Nowhere.
+    pub const NONE: Place = Place { die: DieId(u32::MAX), block: BlockId::NONE, page: 0 };
 }
 
 /// Division by a number fixed at the start, by one multiplication: exact for all 32-bit operands.

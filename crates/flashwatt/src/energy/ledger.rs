@@ -34,15 +34,27 @@ pub struct OpTimes {
 }
 
 impl OpTimes {
-    /// What of this lies after `since`.
-    #[cold]
-    fn clipped(&self, since: Nanos) -> OpTimes {
-        OpTimes {
-            start: self.start.max(since),
-            array_start: self.array_start.max(since),
-            array_end: self.array_end.max(since),
-            out_start: self.out_start.max(since),
-            end: self.end.max(since),
+    /// What a die does in the course of an operation of this kind: each state, and from when to when.
+    fn phases(&self, kind: OpKind) -> [(DieState, Nanos, Nanos); 4] {
+        let &OpTimes { start, array_start, array_end, out_start, end } = self;
+        let none = (DieState::Idle, end, end);
+        match kind {
+            OpKind::Read | OpKind::Copy => [
+                (DieState::ReadBus, start, array_start),
+                (DieState::Read, array_start, array_end),
+                (DieState::DataWait, array_end, out_start),
+                (DieState::ReadBus, out_start, end),
+            ],
+            OpKind::Program => {
+                [(DieState::ProgramBus, start, array_start), (DieState::Program, array_start, end), none, none]
+            }
+            OpKind::Erase => [(DieState::EraseBus, start, array_start), (DieState::Erase, array_start, end), none, none],
+            OpKind::Copyback => [
+                (DieState::ReadBus, start, array_start),
+                (DieState::Read, array_start, array_end),
+                (DieState::Program, array_end, end),
+                none,
+            ],
         }
     }
 }
@@ -74,42 +86,45 @@ impl Ledger {
         Ledger { dies, busy_dies_ns: vec![0; dies as usize + 1], ..Ledger::default() }
     }
 
-    /// An operation has ended, or is cut off at `times.end` by the window's end (`count` = 0). Only what lies in the window,
-    /// which began at `since`, is booked.
+    /// An operation has ended, for which a read waited for the bus for `waited_ns`. All other phases last as long for one
+    /// operation as for the next of its kind: [`Self::book_whole`] books them together, when the window ends.
     #[inline(always)]
-    pub fn operation(&mut self, kind: OpKind, cause: Cause, times: &OpTimes, since: Nanos, count: u64) {
-        let clipped;
-        let times = if times.start >= since {
-            times
-        } else {
-            clipped = times.clipped(since);
-            &clipped
-        };
-        let cause = cause as usize;
-        self.operations[kind as usize][cause] += count;
-        let mut book = |state: DieState, from: Nanos, to: Nanos| self.die_ns[state as usize][cause] += to - from;
-        match kind {
-            OpKind::Read => {
-                book(DieState::ReadBus, times.start, times.array_start);
-                book(DieState::Read, times.array_start, times.array_end);
-                book(DieState::DataWait, times.array_end, times.out_start);
-                book(DieState::ReadBus, times.out_start, times.end);
-            }
-            OpKind::Program => {
-                book(DieState::ProgramBus, times.start, times.array_start);
-                book(DieState::Program, times.array_start, times.end);
-            }
-            OpKind::Erase => {
-                book(DieState::EraseBus, times.start, times.array_start);
-                book(DieState::Erase, times.array_start, times.end);
-            }
-            OpKind::Copy => unreachable!("a copy is booked as a read and a program"),
-            OpKind::Copyback => {
-                book(DieState::ReadBus, times.start, times.array_start);
-                book(DieState::Read, times.array_start, times.array_end);
-                book(DieState::Program, times.array_end, times.end);
+    pub fn ended(&mut self, kind: OpKind, cause: Cause, waited_ns: Nanos) {
+        self.operations[kind as usize][cause as usize] += 1;
+        self.die_ns[DieState::DataWait as usize][cause as usize] += waited_ns;
+    }
+
+    /// Books the phases of all operations that have ended, of which `whole` gives the lengths.
+    pub fn book_whole(&mut self, whole: impl Fn(OpKind) -> OpTimes) {
+        for kind in [OpKind::Read, OpKind::Program, OpKind::Erase, OpKind::Copyback] {
+            for (state, from, to) in whole(kind).phases(kind) {
+                for cause in Cause::ALL {
+                    let ended = self.operations[kind as usize][cause as usize];
+                    self.add(state, cause, ended.wrapping_mul(to - from));
+                }
             }
         }
+    }
+
+    /// An operation that has ended had begun before the window did, at `since`: that part is not of this window.
+    #[cold]
+    pub fn began_before(&mut self, kind: OpKind, cause: Cause, times: &OpTimes, since: Nanos) {
+        for (state, from, to) in times.phases(kind) {
+            self.add(state, cause, (to.min(since) - from.min(since)).wrapping_neg());
+        }
+    }
+
+    /// An operation is under way while the window ends, at `times.end`; the window began at `since`.
+    pub fn cut(&mut self, kind: OpKind, cause: Cause, times: &OpTimes, since: Nanos) {
+        for (state, from, to) in times.phases(kind) {
+            self.add(state, cause, to.max(since) - from.max(since));
+        }
+    }
+
+    /// Until the window's end a sum may be short of what has been taken from it: sums count modulo 2^64.
+    fn add(&mut self, state: DieState, cause: Cause, ns: u64) {
+        let sum = &mut self.die_ns[state as usize][cause as usize];
+        *sum = sum.wrapping_add(ns);
     }
 
     /// Elapsed time of the window.

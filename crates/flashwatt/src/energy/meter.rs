@@ -5,17 +5,16 @@
 //! right-continuous: all edges of one instant count before the new level does, so that a peak has positive length.
 
 use super::ledger::Phase;
-use super::series::Series;
+use super::series::{Recorder, Series};
 use super::table::{DieState, Draw, Table};
 use crate::config::IdleAccounting;
-use crate::mem;
 use crate::units::Nanos;
 
 /// Lengths of the windows whose greatest mean power is reported.
 pub const WINDOWS_NS: [Nanos; 2] = [100_000, 1_000_000_000];
 
 /// The meter.
-pub struct Meter {
+pub struct Meter<R: Recorder> {
     /// What changes when a die goes from one state to another: `delta[from][to]`.
     delta: [[Draw; DieState::COUNT]; DieState::COUNT],
     /// What everything but busy dies draws, by [`Phase`].
@@ -23,23 +22,28 @@ pub struct Meter {
     phase: Phase,
     now: Nanos,
     level: Draw,
-    /// ∫ power dt since the window began, in nW·ns = 10⁻¹⁸ J.
+    /// ∫ power dt since the window began, in nW·ns = 10⁻¹⁸ J, …
     energy: u128,
+    /// … but for what came since a stretch of [`WINDOWS_NS`] last ended, which fits a word.
+    recent: u64,
     peak: Draw,
     at_peak_ns: u64,
     windows: [Window; 2],
     /// The earliest end of a window; any time while a series is recorded.
     boundary: Nanos,
-    /// Edges that are known ahead: the end of a transfer, where the array takes over. Few; the next one last, and one that
-    /// never comes first.
-    ahead: mem::Table<Ahead>,
+    /// The next of the edges that are known ahead: the end of a transfer, where the array takes over …
+    ahead: Ahead,
+    /// … and the ones after it, the last one first. Few, and mostly none: a transfer is short.
+    further: Vec<Ahead>,
     /// When DRAM …
     dram: Server,
     /// … and the host interface are done with what they were asked to do.
     link: Server,
-    /// The earliest of `ahead`, `dram`, `link`.
+    /// The earlier of `dram` and `link`, or earlier still: where work has been added to one of them since …
+    next_done: Nanos,
+    /// … and of that and `ahead`.
     next_own: Nanos,
-    series: Option<Box<Series>>,
+    recorder: R,
 }
 
 /// What the meter read over a window of the run.
@@ -76,7 +80,7 @@ impl Reading {
     }
 }
 
-impl Meter {
+impl<R: Recorder> Meter<R> {
     /// A meter of a drive with `dies` dies, at time 0, everything quiet.
     pub fn new(table: Table, dies: u32, series: Option<Box<Series>>) -> Self {
         let base = [Phase::Busy, Phase::Outstanding, Phase::Quiet].map(|phase| base_level(&table, dies, phase));
@@ -87,21 +91,19 @@ impl Meter {
             phase: Phase::Quiet,
             now: 0,
             energy: 0,
+            recent: 0,
             peak: Draw::default(),
             at_peak_ns: 0,
             windows: WINDOWS_NS.map(|len| Window::new(len, 0)),
             boundary: 0,
-            ahead: vec![Ahead { at: Nanos::MAX, from: DieState::Idle, to: DieState::Idle }].into(),
+            ahead: Ahead::NEVER,
+            further: Vec::new(),
             dram: Server::idle(table.dram[1] - table.dram[0]),
             link: Server::idle(table.host_interface),
+            next_done: Nanos::MAX,
             next_own: Nanos::MAX,
-            series,
+            recorder: R::new(series),
         }
-    }
-
-    /// Is a series recorded?
-    pub fn has_series(&self) -> bool {
-        self.series.is_some()
     }
 
     /// Time passes up to `now`; the edges that the meter knew ahead are taken on the way. Whatever else changes at `now` is
@@ -118,7 +120,7 @@ impl Meter {
     #[inline(always)]
     pub fn die(&mut self, from: DieState, to: DieState) {
         self.level = self.level + self.delta[from as usize][to as usize];
-        if let Some(series) = &mut self.series {
+        if let Some(series) = self.recorder.series() {
             series.die(from, to);
         }
     }
@@ -126,7 +128,7 @@ impl Meter {
     /// A die will change its state at a known time. Asked for only where the level changes or a series tells them apart.
     #[inline(always)]
     pub fn die_ahead(&mut self, at: Nanos, from: DieState, to: DieState) {
-        if self.delta[from as usize][to as usize] != Draw::default() || self.series.is_some() {
+        if self.delta[from as usize][to as usize] != Draw::default() || self.recorder.series().is_some() {
             self.put_ahead(Ahead { at, from, to });
         }
     }
@@ -135,7 +137,7 @@ impl Meter {
     pub fn phase(&mut self, phase: Phase) {
         self.level = self.level + self.base[phase as usize] - self.base[self.phase as usize];
         self.phase = phase;
-        if let Some(series) = &mut self.series {
+        if let Some(series) = self.recorder.series() {
             series.phase(phase);
         }
     }
@@ -146,9 +148,9 @@ impl Meter {
         if self.dram.is_idle() {
             self.level = self.level + self.dram.draw;
             self.note_dram(true);
+            self.done_at(now + ns);
         }
-        self.dram.work(now, ns);
-        self.find_next_own();
+        self.dram.work(now, ns); // more work only puts the end off: it is looked for again where it was expected
     }
 
     /// Data moves over the host interface for `ns`, after what is already moving.
@@ -158,9 +160,9 @@ impl Meter {
             if self.link.is_idle() {
                 self.level = self.level + self.link.draw;
                 self.note_link(true);
+                self.done_at(now + ns);
             }
             self.link.work(now, ns);
-            self.find_next_own();
         }
     }
 
@@ -170,7 +172,7 @@ impl Meter {
         (self.energy, self.peak, self.at_peak_ns) = (0, Draw::default(), 0);
         self.windows = WINDOWS_NS.map(|len| Window::new(len, now));
         self.find_boundary();
-        if let Some(series) = &mut self.series {
+        if let Some(series) = self.recorder.series() {
             series.restart(now);
         }
     }
@@ -191,13 +193,14 @@ impl Meter {
 
     /// The series, if one was recorded.
     pub fn take_series(&mut self) -> Option<Box<Series>> {
-        let series = self.series.take();
+        let series = self.recorder.take();
         self.find_boundary();
         series
     }
 
     fn settle(&mut self, now: Nanos) {
         self.advance(now);
+        self.energy += u128::from(std::mem::take(&mut self.recent));
         if !self.dram.is_idle() {
             self.energy += area(self.dram.draw.nw, self.dram.until - now);
             self.end_dram();
@@ -206,23 +209,21 @@ impl Meter {
             self.energy += area(self.link.draw.nw, self.link.until - now);
             self.end_link();
         }
-        self.find_next_own();
+        self.find_next_done();
     }
 
     /// The edges that the meter knew ahead, up to and at `now`.
-    #[inline(never)]
+    #[inline(always)]
     fn own_edges(&mut self, now: Nanos) {
         while self.next_own <= now {
             let at = self.next_own;
             self.integrate(at);
-            if self.next_ahead().at == at {
+            if self.ahead.at == at {
                 self.take_ahead();
-            } else if self.dram.until == at {
-                self.end_dram();
+                self.next_own = self.ahead.at.min(self.next_done);
             } else {
-                self.end_link();
+                self.work_done(at);
             }
-            self.find_next_own();
         }
     }
 
@@ -238,32 +239,63 @@ impl Meter {
         self.note_link(false);
     }
 
+    /// DRAM or the host interface may be done.
     #[inline(always)]
-    fn find_next_own(&mut self) {
-        self.next_own = self.next_ahead().at.min(self.dram.until).min(self.link.until);
+    fn work_done(&mut self, at: Nanos) {
+        if self.dram.until == at {
+            self.end_dram();
+        } else if self.link.until == at {
+            self.end_link();
+        }
+        self.find_next_done();
     }
 
     #[inline(always)]
-    fn next_ahead(&self) -> &Ahead {
-        &self.ahead[self.ahead.len() - 1]
+    fn find_next_done(&mut self) {
+        self.next_done = self.dram.until.min(self.link.until);
+        self.next_own = self.ahead.at.min(self.next_done);
+    }
+
+    /// DRAM or the host interface will be done then.
+    #[inline(always)]
+    fn done_at(&mut self, at: Nanos) {
+        self.next_done = self.next_done.min(at);
+        self.next_own = self.next_own.min(at);
     }
 
     #[inline(always)]
     fn take_ahead(&mut self) {
-        let Ahead { from, to, .. } = *self.next_ahead();
-        self.ahead.pop();
+        let Ahead { from, to, .. } = self.ahead;
+        self.ahead = if self.further.is_empty() { Ahead::NEVER } else { self.next_of_further() };
         self.die(from, to);
     }
 
     #[inline(always)]
     fn put_ahead(&mut self, edge: Ahead) {
-        let mut place = self.ahead.len();
-        self.ahead.push(edge);
-        while self.ahead[place - 1].at < edge.at {
-            self.ahead.swap(place - 1, place);
+        if self.ahead.at == Nanos::MAX {
+            self.ahead = edge;
+            self.next_own = self.next_own.min(edge.at);
+        } else {
+            self.put_among_others(edge);
+        }
+    }
+
+    #[inline(never)]
+    fn put_among_others(&mut self, edge: Ahead) {
+        let later = if edge.at < self.ahead.at { std::mem::replace(&mut self.ahead, edge) } else { edge };
+        self.next_own = self.next_own.min(self.ahead.at);
+        let mut place = self.further.len();
+        self.further.push(later);
+        while place > 0 && self.further[place - 1].at < later.at {
+            self.further[place] = self.further[place - 1];
             place -= 1;
         }
-        self.next_own = self.next_own.min(edge.at);
+        self.further[place] = later;
+    }
+
+    #[inline(never)]
+    fn next_of_further(&mut self) -> Ahead {
+        self.further.pop().unwrap_or(Ahead::NEVER)
     }
 
     #[inline(always)]
@@ -273,10 +305,17 @@ impl Meter {
             return;
         }
         if now >= self.boundary {
-            self.pass_boundary(now);
+            return self.pass_boundary(now);
         }
         let ns = now - self.now;
-        self.energy += area(self.level.nw, ns);
+        self.recent += self.level.nw as u64 * ns;
+        self.note_peak(ns);
+        self.now = now;
+    }
+
+    /// The level lasted for `ns`.
+    #[inline(always)]
+    fn note_peak(&mut self, ns: Nanos) {
         if self.level.ua >= self.peak.ua {
             if self.level.ua > self.peak.ua {
                 (self.peak.ua, self.at_peak_ns) = (self.level.ua, 0);
@@ -286,33 +325,37 @@ impl Meter {
         if self.level.nw > self.peak.nw {
             self.peak.nw = self.level.nw;
         }
-        self.now = now;
     }
 
     #[inline(never)]
     fn pass_boundary(&mut self, now: Nanos) {
+        self.energy += u128::from(std::mem::take(&mut self.recent));
         for window in &mut self.windows {
             window.close(now, self.now, self.energy, self.level.nw);
         }
-        if let Some(series) = &mut self.series {
+        if let Some(series) = self.recorder.series() {
             series.advance(now);
         }
         self.find_boundary();
+        let ns = now - self.now;
+        self.energy += area(self.level.nw, ns);
+        self.note_peak(ns);
+        self.now = now;
     }
 
     fn find_boundary(&mut self) {
         let window_ends = self.windows.iter().map(|window| window.end).min().unwrap_or(Nanos::MAX);
-        self.boundary = if self.series.is_some() { 0 } else { window_ends };
+        self.boundary = if self.recorder.series().is_some() { 0 } else { window_ends };
     }
 
     fn note_dram(&mut self, active: bool) {
-        if let Some(series) = &mut self.series {
+        if let Some(series) = self.recorder.series() {
             series.dram(active);
         }
     }
 
     fn note_link(&mut self, active: bool) {
-        if let Some(series) = &mut self.series {
+        if let Some(series) = self.recorder.series() {
             series.host_interface(active);
         }
     }
@@ -324,6 +367,10 @@ struct Ahead {
     at: Nanos,
     from: DieState,
     to: DieState,
+}
+
+impl Ahead {
+    const NEVER: Ahead = Ahead { at: Nanos::MAX, from: DieState::Idle, to: DieState::Idle };
 }
 
 /// A part that does one thing after the other.

@@ -29,6 +29,57 @@ pub struct Series {
     merge_at: Option<usize>,
 }
 
+/// What the meter tells of every change of state: a series, if one is recorded, or nobody. The latter is a type of its own,
+/// so that a run without a series does not ask at each change whether there is one.
+pub trait Recorder {
+    /// Can it keep a series?
+    const RECORDS: bool;
+
+    /// With the series that is to be recorded, if one is.
+    fn new(series: Option<Box<Series>>) -> Self;
+
+    /// The series that is being recorded.
+    fn series(&mut self) -> Option<&mut Series>;
+
+    /// The series so far; none is recorded from now on.
+    fn take(&mut self) -> Option<Box<Series>>;
+}
+
+impl Recorder for Option<Box<Series>> {
+    const RECORDS: bool = true;
+
+    fn new(series: Option<Box<Series>>) -> Self {
+        series
+    }
+
+    #[inline(always)]
+    fn series(&mut self) -> Option<&mut Series> {
+        self.as_deref_mut()
+    }
+
+    fn take(&mut self) -> Option<Box<Series>> {
+        self.take()
+    }
+}
+
+/// Records nothing.
+impl Recorder for () {
+    const RECORDS: bool = false;
+
+    fn new(series: Option<Box<Series>>) -> Self {
+        assert!(series.is_none(), "this run's probe has no place for a series; `probe::Recording` has");
+    }
+
+    #[inline(always)]
+    fn series(&mut self) -> Option<&mut Series> {
+        None
+    }
+
+    fn take(&mut self) -> Option<Box<Series>> {
+        None
+    }
+}
+
 /// A series, priced.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct PowerSeries {

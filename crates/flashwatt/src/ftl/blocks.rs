@@ -198,6 +198,26 @@ impl BlockTable {
         block
     }
 
+    /// The data of the victim `from_block` at `from` goes to `to` on the same die. Returns its logical page.
+    #[inline(always)]
+    pub fn move_from_victim(&mut self, from_block: BlockId, from: Ppn, to: Ppn) -> Lpn {
+        let entry = self.lpns[from.idx()];
+        debug_assert!(entry != 0, "a valid page belongs to a logical one");
+        let (word, bit) = self.bit(from_block, from);
+        debug_assert!(self.valid[word] >> bit & 1 != 0, "invalidated twice");
+        self.valid[word] &= !(1 << bit);
+        debug_assert_eq!(self.info[from_block.idx()].state, BlockState::Victim); // no candidate, so nobody counts on its count
+        self.info[from_block.idx()].valid -= 1;
+        let to_block = self.geometry.block_of(to);
+        debug_assert_eq!(self.geometry.die_of_block(to_block), self.geometry.die_of_block(from_block));
+        let (word, bit) = self.bit(to_block, to);
+        debug_assert!(self.valid[word] >> bit & 1 == 0);
+        self.valid[word] |= 1 << bit;
+        self.lpns[to.idx()] = entry;
+        self.info[to_block.idx()].valid += 1;
+        Lpn(entry - 1)
+    }
+
     /// The first valid map unit of a block at or after its `from`-th.
     #[inline(always)]
     pub fn next_valid(&self, block: BlockId, from: u32) -> Option<u32> {

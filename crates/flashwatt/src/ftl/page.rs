@@ -6,7 +6,7 @@
 //! finish. Source: Ban 1995; Agrawal et al. 2008 for the organisation by dies.
 
 use super::blocks::BlockTable;
-use super::plan::{Cause, Chosen, Plan, PlanIndex};
+use super::plan::{Cause, Chosen, OpKind, Plan, PlanIndex};
 use super::{Context, Extent, Ftl, steady};
 use crate::config::{self, Allocation};
 use crate::device::{Array, Geometry};
@@ -280,21 +280,19 @@ impl PageFtl {
     }
 
     /// Plans the copy of the next valid pages of the victim, or its erase once there are none.
+    #[inline(always)]
     fn step(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
-        let Some(Job { victim, cursor, cause, .. }) = self.dies[die.idx()].job else { return };
-        let unit = cx.blocks.next_valid(victim, cursor);
-        let cursor = match unit {
-            Some(unit) => {
-                let Some(to) = self.copy_page(die, cx) else { return };
-                self.copy(victim, unit, to, cause, cx, plan)
-            }
-            None => {
-                plan.erase(self.geometry.first_ppn(victim), cause);
-                cursor
-            }
+        let Some(job) = &mut self.dies[die.idx()].job else { return };
+        let (victim, cause) = (job.victim, job.cause);
+        let Some(unit) = cx.blocks.next_valid(victim, job.cursor) else {
+            job.erasing = true;
+            plan.erase(self.geometry.first_ppn(victim), cause);
+            return;
         };
+        let Some(to) = self.copy_page(die, cx) else { return };
+        let cursor = self.copy(victim, unit, to, cause, cx, plan);
         if let Some(job) = &mut self.dies[die.idx()].job {
-            (job.cursor, job.erasing) = (cursor, unit.is_none());
+            job.cursor = cursor;
         }
     }
 
@@ -305,11 +303,16 @@ impl PageFtl {
             return self.copy_units(block, unit, to, cause, cx, plan);
         }
         let from = Ppn(self.geometry.first_ppn(block).0 + unit);
-        let op = if self.copyback { plan.copyback(from, to, cause) } else { plan.copy(from, to, cause) };
-        self.move_unit(from, to, op, cx, plan);
+        let lpn = cx.blocks.move_from_victim(block, from, to);
+        debug_assert_eq!(self.get(lpn), Some(from));
+        self.map[lpn.idx()] = to.0 + 1;
+        plan.map_accesses += 1;
+        let kind = if self.copyback { OpKind::Copyback } else { OpKind::Copy };
+        plan.copy(kind, from, to, cause, block);
         unit + 1
     }
 
+    #[inline(never)]
     fn copy_units(
         &mut self,
         block: BlockId,
@@ -328,8 +331,12 @@ impl PageFtl {
         }
         let op = plan.program(to, cause, read);
         for (i, &source) in sources.iter().enumerate() {
-            self.move_unit(source, Ppn(to.0 + i as u32), op, cx, plan);
+            let lpn = cx.blocks.move_from_victim(block, source, Ppn(to.0 + i as u32));
+            debug_assert_eq!(self.get(lpn), Some(source));
+            self.map[lpn.idx()] = to.0 + i as u32 + 1;
         }
+        plan.map_accesses += sources.len() as u32;
+        plan.replaces(op, block);
         rest
     }
 
@@ -342,17 +349,6 @@ impl PageFtl {
             next = unit + 1;
         }
         (sources, next)
-    }
-
-    #[inline(always)]
-    fn move_unit(&mut self, from: Ppn, to: Ppn, op: PlanIndex, cx: &mut Context, plan: &mut Plan) {
-        let Some(lpn) = cx.blocks.lpn_at(from) else { unreachable!("a valid page belongs to a logical one") };
-        debug_assert_eq!(self.get(lpn), Some(from));
-        plan.map_accesses += 1;
-        let block = cx.blocks.set_invalid(from);
-        plan.replaces(op, block);
-        self.map[lpn.idx()] = to.0 + 1;
-        cx.blocks.set_valid(to, lpn);
     }
 
     /// A worn victim has been erased: the coldest block's data moves into it.
@@ -371,16 +367,20 @@ impl PageFtl {
 impl Ftl for PageFtl {
     fn read(&mut self, extent: Extent, _cx: &mut Context, plan: &mut Plan) {
         plan.map_accesses += extent.pages;
-        let mut last_page = u32::MAX;
-        for lpn in extent.first.0..extent.first.0 + extent.pages {
-            let Some(ppn) = self.get(Lpn(lpn)) else {
+        let (mut lpn, end, mut last_page) = (extent.first, extent.first.0 + extent.pages, u32::MAX);
+        loop {
+            if let Some(ppn) = self.get(lpn) {
+                let page = self.geometry.page_of(ppn);
+                if page != last_page {
+                    plan.read(ppn, Cause::Host, None);
+                    last_page = page;
+                }
+            } else {
                 plan.unwritten_reads += 1;
-                continue;
-            };
-            let page = self.geometry.page_of(ppn);
-            if page != last_page {
-                plan.read(ppn, Cause::Host, None);
-                last_page = page;
+            }
+            lpn.0 += 1;
+            if lpn.0 == end {
+                return;
             }
         }
     }
@@ -425,12 +425,12 @@ impl Ftl for PageFtl {
     }
 
     fn background(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
-        if self.dies[die.idx()].job.is_none() {
-            self.start_job(die, cx, plan);
+        match &self.dies[die.idx()].job {
+            Some(job) if job.erasing => return,
+            Some(_) => {}
+            None => self.start_job(die, cx, plan),
         }
-        if self.dies[die.idx()].job.as_ref().is_some_and(|job| !job.erasing) {
-            self.step(die, cx, plan);
-        }
+        self.step(die, cx, plan);
     }
 
     fn erased(&mut self, block: BlockId, cx: &mut Context) {

@@ -141,14 +141,12 @@ impl Plan {
         self.push(PlannedOp { kind: OpKind::Program, cause, ppn, source: Ppn::NONE, after, replaces: BlockId::NONE })
     }
 
-    /// The page at `source` is copied to `ppn` over the bus.
-    pub fn copy(&mut self, source: Ppn, ppn: Ppn, cause: Cause) -> PlanIndex {
-        self.push(PlannedOp { kind: OpKind::Copy, cause, ppn, source, after: None, replaces: BlockId::NONE })
-    }
-
-    /// The page at `source` is copied to `ppn` within its die.
-    pub fn copyback(&mut self, source: Ppn, ppn: Ppn, cause: Cause) -> PlanIndex {
-        self.push(PlannedOp { kind: OpKind::Copyback, cause, ppn, source, after: None, replaces: BlockId::NONE })
+    /// The page at `source` is copied to `ppn` of the same die, over the bus (`kind` [`OpKind::Copy`]) or within the die
+    /// ([`OpKind::Copyback`]): what is in its block `replaces` becomes obsolete.
+    #[inline]
+    pub fn copy(&mut self, kind: OpKind, source: Ppn, ppn: Ppn, cause: Cause, replaces: BlockId) -> PlanIndex {
+        debug_assert!(matches!(kind, OpKind::Copy | OpKind::Copyback));
+        self.push(PlannedOp { kind, cause, ppn, source, after: None, replaces })
     }
 
     /// If the operation at `at` only reads, for the host, the page that the one before it reads too, one read does for both.

@@ -210,15 +210,16 @@ impl<P: Probe> Sim<'_, P> {
         let mut misses = std::mem::take(&mut self.buffered().extents);
         misses.clear();
         let mut hit_bytes = 0;
-        for i in 0..active.extent.pages {
-            let (lpn, bytes) = self.part(&active.request, active.extent, i);
+        let extent = active.extent(&self.geometry);
+        for i in 0..extent.pages {
+            let (lpn, bytes) = self.part(&active.request, extent, i);
             match self.buffered().buffer.holding(lpn, &bytes) {
                 Some(entry) => {
                     hit_bytes += bytes.len() as u64;
                     self.completed.buffer.read_hits += 1;
                     self.hw.books.buffer(self.now, &BufferEvent::Read(entry, lpn, bytes));
                 }
-                None => add_to_runs(&mut misses, active.extent, i),
+                None => add_to_runs(&mut misses, extent, i),
             }
         }
         self.brain.read_runs(&misses, &self.hw.array);
@@ -257,7 +258,7 @@ impl<P: Probe> Sim<'_, P> {
     /// Puts as much of a write into the buffer as finds room, and completes it if that is all. Returns whether it is.
     fn enter(&mut self, id: RequestId) -> bool {
         let active = self.requests[id.idx()];
-        for i in active.planned..active.extent.pages {
+        for i in active.planned..active.pages {
             if !self.enter_unit(id, i) {
                 return false;
             }
@@ -267,11 +268,11 @@ impl<P: Probe> Sim<'_, P> {
     }
 
     fn enter_unit(&mut self, id: RequestId, i: u32) -> bool {
-        let Request { fua, .. } = self.requests[id.idx()].request;
-        let (lpn, bytes) = self.part(&self.requests[id.idx()].request, self.requests[id.idx()].extent, i);
-        let request_pages = self.requests[id.idx()].extent.request_pages;
+        let request = self.requests[id.idx()].request;
+        let (fua, extent) = (request.fua, self.geometry.extent(&request));
+        let (lpn, bytes) = self.part(&request, extent, i);
         let buffer = &mut self.buffered().buffer;
-        let Some(put) = buffer.put(lpn, &bytes, request_pages) else { return false };
+        let Some(put) = buffer.put(lpn, &bytes, extent.request_pages) else { return false };
         if fua {
             buffer.wait(put.entry, id);
             buffer.hurry(put.entry);
@@ -300,7 +301,7 @@ impl<P: Probe> Sim<'_, P> {
 
     /// Units that are trimmed wholly leave the buffer.
     fn trim_buffered(&mut self, id: RequestId) {
-        let extent = self.requests[id.idx()].extent;
+        let extent = self.requests[id.idx()].extent(&self.geometry);
         let mut released = std::mem::take(&mut self.buffered().released);
         for i in (0..extent.pages).filter(|&i| !extent.is_partial(i)) {
             let lpn = Lpn(extent.first.0 + i);

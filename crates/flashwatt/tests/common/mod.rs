@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 
 use flashwatt::config::{self, Config};
 use flashwatt::controller::op::Op;
+use flashwatt::energy::Series;
 use flashwatt::energy::ledger::OpTimes;
 use flashwatt::error::Error;
 use flashwatt::ftl::{Cause, OpKind};
@@ -213,6 +214,8 @@ impl Log {
 }
 
 impl Probe for Log {
+    type Recorder = Option<Box<Series>>;
+
     fn op_ended(&mut self, record: &OpRecord) {
         self.ops.push(Done { op: *record.op, t: *record.times });
     }

@@ -1,0 +1,123 @@
+//! The course of an operation: which states its die goes through, and how long each lasts.
+
+use super::events::Lane;
+use super::queues::Stage;
+use crate::config::Timing;
+use crate::energy::DieState;
+use crate::energy::ledger::OpTimes;
+use crate::ftl::OpKind;
+use crate::units::Nanos;
+
+/// The course of operations of one kind.
+#[derive(Clone, Copy, Debug)]
+pub struct Course {
+    /// The die's state while the bus hands over command and data …
+    pub bus: DieState,
+    /// … while the array works …
+    pub array: DieState,
+    /// … and just before the operation ends.
+    pub last: DieState,
+    /// Does data of the host pass DRAM, if it is the host's?
+    pub moves_data: bool,
+    /// From the start until the array starts to work.
+    pub array_start_ns: Nanos,
+    /// From the start until the array is done; a copyback's with the read.
+    pub array_end_ns: Nanos,
+    /// From the start until the die has its next event: the data is there to be moved out, or the operation ends.
+    pub event_ns: Nanos,
+    /// From the start to the end, if it waits for nothing.
+    pub whole_ns: Nanos,
+    pub(super) stage: Stage,
+    pub(super) lane: Lane,
+}
+
+/// The courses of all kinds.
+#[derive(Clone, Debug)]
+pub struct Courses {
+    of: [Course; OpKind::ALL.len()],
+    transfer_ns: Nanos,
+}
+
+impl Courses {
+    /// As a device's timing has them.
+    pub fn new(timing: &Timing) -> Self {
+        Courses { of: OpKind::ALL.map(|kind| course(kind, timing)), transfer_ns: timing.page_transfer_ns }
+    }
+
+    /// The course of a kind.
+    #[inline(always)]
+    pub fn of(&self, kind: OpKind) -> &Course {
+        &self.of[kind as usize]
+    }
+
+    /// The phases of an operation from its start to its end.
+    pub fn times(&self, kind: OpKind, start: Nanos, end: Nanos) -> OpTimes {
+        let course = self.of(kind);
+        let (array_start, array_end) = (start + course.array_start_ns, start + course.array_end_ns);
+        let out_start = if kind == OpKind::Read { end - self.transfer_ns } else { array_end };
+        OpTimes { start, array_start, array_end, out_start, end }
+    }
+
+    /// The phases of an operation that waits for nothing.
+    pub fn whole(&self, kind: OpKind) -> OpTimes {
+        self.times(kind, 0, self.of(kind).whole_ns)
+    }
+
+    /// The phases up to `now` of an operation under way on a die at this stage, whose bus will be free at `bus_free_at`.
+    pub(super) fn times_until(
+        &self,
+        now: Nanos,
+        kind: OpKind,
+        start: Nanos,
+        stage: Stage,
+        bus_free_at: Nanos,
+    ) -> OpTimes {
+        let course = self.of(kind);
+        let (array_start, array_end) = (start + course.array_start_ns, start + course.array_end_ns);
+        let out_start = match stage {
+            Stage::DataWait => now,
+            Stage::Out => bus_free_at - self.transfer_ns,
+            Stage::Idle | Stage::Array | Stage::Reading => array_end,
+        };
+        let until_now = |t: Nanos| t.min(now);
+        OpTimes {
+            start,
+            array_start: until_now(array_start),
+            array_end: until_now(array_end),
+            out_start: until_now(out_start),
+            end: now,
+        }
+    }
+}
+
+fn course(kind: OpKind, t: &Timing) -> Course {
+    let in_ns = if kind == OpKind::Program { t.page_transfer_ns } else { 0 };
+    let array_start_ns = t.command_ns + in_ns;
+    let (bus, array, last, lane, array_ns, more_ns) = match kind {
+        OpKind::Read | OpKind::Copy => {
+            (DieState::ReadBus, DieState::Read, DieState::ReadBus, Lane::Read, t.read_ns, t.page_transfer_ns)
+        }
+        OpKind::Program => {
+            (DieState::ProgramBus, DieState::Program, DieState::Program, Lane::Program, t.program_ns, 0)
+        }
+        OpKind::Erase => (DieState::EraseBus, DieState::Erase, DieState::Erase, Lane::Other, t.erase_ns, 0),
+        OpKind::Copyback => {
+            (DieState::ReadBus, DieState::Read, DieState::Program, Lane::Other, t.read_ns, t.program_ns)
+        }
+    };
+    let array_end_ns = array_start_ns + array_ns;
+    let whole_ns = array_end_ns + more_ns;
+    let reads = matches!(kind, OpKind::Read | OpKind::Copy);
+    Course {
+        bus,
+        array,
+        last,
+        moves_data: kind != OpKind::Erase,
+        array_start_ns,
+        array_end_ns,
+        event_ns: if reads { array_end_ns } else { whole_ns },
+        whole_ns,
+        stage: if reads { Stage::Reading } else { Stage::Array },
+        lane,
+    }
+}
