@@ -37,6 +37,8 @@ pub struct Books<P: Probe> {
     pub host_units: u64,
     /// What collection did.
     pub collection: Collection,
+    /// Erased blocks in the whole drive when the window began.
+    pub free_blocks: u64,
 }
 
 /// What a window of the run came to.
@@ -56,6 +58,10 @@ pub struct Window {
     pub host_units: u64,
     /// What collection did.
     pub collection: Collection,
+    /// Erased blocks in the whole drive when it began, …
+    pub free_blocks_start: u64,
+    /// … and when it ended.
+    pub free_blocks_end: u64,
 }
 
 /// What collection did.
@@ -101,6 +107,8 @@ impl Window {
             unwritten_reads: self.unwritten_reads + next.unwritten_reads,
             host_units: self.host_units + next.host_units,
             collection: self.collection.plus(&next.collection),
+            free_blocks_start: self.free_blocks_start,
+            free_blocks_end: next.free_blocks_end,
         }
     }
 }
@@ -127,6 +135,7 @@ impl<P: Probe> Books<P> {
             unwritten_reads: 0,
             host_units: 0,
             collection: Collection::default(),
+            free_blocks: 0,
         }
     }
 
@@ -288,10 +297,13 @@ impl<P: Probe> Books<P> {
         self.collection = Collection::default();
     }
 
-    /// Ends the window, whose running operations have been cut, and starts the next.
-    pub fn close(&mut self, now: Nanos) -> Window {
+    /// Ends the window, whose running operations have been cut, with so many erased blocks in the drive.
+    pub fn close(&mut self, now: Nanos, free_blocks: u64) -> Window {
         debug_assert_eq!(now, self.now);
+        let free_blocks_start = std::mem::replace(&mut self.free_blocks, free_blocks);
         Window {
+            free_blocks_start,
+            free_blocks_end: free_blocks,
             start_ns: self.window_start,
             end_ns: now,
             reading: self.meter.read(now),

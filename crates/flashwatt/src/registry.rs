@@ -7,6 +7,18 @@ use crate::error::nearest;
 use crate::workload::trace;
 use crate::{config, ftl, gc, wear, workload};
 
+/// The files of a folder that each hold one registered thing: declares the modules, and the list of their entries.
+/// (`make lint` formats these files by name, because `cargo fmt` does not look for modules inside a macro.)
+macro_rules! registry {
+    ($(#[$doc:meta])* $list:ident: $entry:ty = $($file:ident),+ $(,)?) => {
+        $(mod $file;)+
+
+        $(#[$doc])*
+        pub const $list: &[$entry] = &[$($file::ENTRY),+];
+    };
+}
+pub(crate) use registry;
+
 /// A numeric parameter of a registered thing.
 #[derive(Clone, Copy, Debug)]
 pub struct Param {
@@ -50,7 +62,7 @@ pub fn list(kind: &str) -> Option<Vec<(String, String)>> {
     let own = |(name, doc): (&str, &str)| (name.to_string(), doc.to_string());
     Some(match kind {
         "ftls" => ftl::NAMES.iter().copied().map(own).collect(),
-        "gc" => gc::REGISTRY.iter().map(|entry| own((entry.name, entry.doc))).collect(),
+        "gc" => gc::REGISTRY.iter().map(|entry| (entry.name.to_string(), with_params(entry))).collect(),
         "wear" => wear::REGISTRY.iter().map(|entry| own((entry.name, entry.doc))).collect(),
         "dispatch" => config::DISPATCH.iter().copied().map(own).collect(),
         "presets" => config::PRESETS.iter().map(|(name, _)| own((name, &description(name)))).collect(),
@@ -58,6 +70,15 @@ pub fn list(kind: &str) -> Option<Vec<(String, String)>> {
         "formats" => trace::FORMATS.iter().map(|format| own((format.name, format.doc))).collect(),
         _ => return None,
     })
+}
+
+/// What an entry is, and how its parameters are written.
+fn with_params(entry: &Entry<dyn gc::VictimPolicy>) -> String {
+    let param = |param: &Param| {
+        let Param { name, doc, default, min, max, .. } = param;
+        format!("; [gc.policy.{}] {name} = {default}: {doc} ({min} to {max})", entry.name)
+    };
+    entry.params.iter().fold(entry.doc.to_string(), |text, next| text + &param(next))
 }
 
 fn description(preset: &str) -> String {

@@ -344,7 +344,7 @@ impl Report {
         let counted = counted(&outcome, config.run.count_drain);
         let priced = price::price(&counted.ledger, &table);
         warnings.extend(workload.warnings());
-        warnings.extend(warnings_of(&counted, &outcome));
+        warnings.extend(warnings_of(config, &counted, &outcome, brain.blocks.geometry().pages_per_block));
         let throughput = throughput(&outcome);
         Report {
             schema: SCHEMA,
@@ -416,7 +416,7 @@ fn status(end: &End) -> String {
     }
 }
 
-fn warnings_of(counted: &Window, outcome: &Outcome) -> Vec<String> {
+fn warnings_of(config: &Config, counted: &Window, outcome: &Outcome, pages_per_block: u32) -> Vec<String> {
     let mut warnings = Vec::new();
     let total = counted.ledger.total_ns();
     if counted.ledger.dram_op_ns > total {
@@ -426,13 +426,43 @@ fn warnings_of(counted: &Window, outcome: &Outcome) -> Vec<String> {
             counted.ledger.dram_op_ns
         ));
     }
-    if outcome.completed.requests() == 0 && matches!(outcome.end, End::Complete) {
+    if counted.unwritten_reads > 0 {
         warnings.push(format!(
-            "nothing was measured: all {} requests completed in the warm-up (run.warmup)",
-            outcome.warmup.requests()
+            "{} page reads found a page that was never written: they took no flash operation (run.precondition = \
+             \"filled\" writes every page first)",
+            counted.unwritten_reads
         ));
     }
+    warnings.extend(fewer_than_asked(config, outcome));
+    warnings.extend(collection_debt(outcome, pages_per_block));
     warnings
+}
+
+/// The workload ended before all requests that were to be measured.
+fn fewer_than_asked(config: &Config, outcome: &Outcome) -> Option<String> {
+    let (asked, measured) = (config.run.measure.requests?, outcome.completed.requests());
+    let ended_early = matches!(outcome.end, End::Complete) && measured < asked && config.run.measure.ns.is_none();
+    ended_early.then(|| format!("the workload ended after {measured} of the {asked} requests that were to be measured"))
+}
+
+/// Share of the blocks filled in the window that collection may owe at its end without a word.
+const DEBT_MAX: f64 = 0.1;
+
+/// Did the host write into blocks that collection has yet to win back?
+fn collection_debt(outcome: &Outcome, pages_per_block: u32) -> Option<String> {
+    let window = &outcome.measured;
+    let owed = window.free_blocks_start.saturating_sub(window.free_blocks_end);
+    let programs: u64 = Cause::ALL.iter().map(|&cause| window.ledger.pages(OpKind::Program, cause)).sum();
+    let filled = programs as f64 / f64::from(pages_per_block);
+    let is_notable = window.collection.victims > 0 && owed > 1 && owed as f64 > DEBT_MAX * filled;
+    is_notable.then(|| {
+        format!(
+            "collection fell behind: the drive had {owed} erased blocks fewer at the end of the measured window than at its \
+             start, {:.0} % of what was filled in it; a longer run has a higher write amplification (measure after a longer \
+             run.warmup)",
+            100.0 * owed as f64 / filled
+        )
+    })
 }
 
 fn workload_report(workload: &dyn Workload, outcome: &Outcome) -> WorkloadReport {

@@ -16,7 +16,7 @@ use crate::instant::Instant;
 use crate::mem;
 use crate::probe::{OpLog, Probe, Recording};
 use crate::report::{Parts, Report};
-use crate::sim::{Progress, Sim};
+use crate::sim::{End, Progress, Sim};
 use crate::units::Nanos;
 use crate::workload::{self, Next, Workload};
 
@@ -219,6 +219,9 @@ impl Drive {
         let mut warnings = self.warnings;
         let sim = Sim::new(config, self.brain, self.array, workload, series, probe);
         let (mut outcome, books, brain, array) = sim.run(config.run.warmup, progress);
+        if outcome.completed.requests() == 0 && matches!(outcome.end, End::Complete) {
+            outcome.end = End::Failed(nothing_measured(outcome.warmup.requests()));
+        }
         let series = outcome.series.take();
         if series.as_ref().is_some_and(|series| series.overflows()) {
             let fault = Fault::key("--series", "too many bins")
@@ -268,6 +271,14 @@ fn check_memory(geometry: &Geometry) -> Result<(), Error> {
         .expected("what the system gives")
         .help("simulate a smaller drive, or one with larger map units: device.logical_bytes, device.page_bytes");
     Err(Error::from(fault))
+}
+
+fn nothing_measured(warmup_requests: u64) -> Error {
+    Error::from(
+        Fault::key("run.warmup", "nothing was measured")
+            .found(format!("a workload that ends in the warm-up, after {warmup_requests} requests"))
+            .expected("one that goes on after it"),
+    )
 }
 
 fn no_room() -> Error {

@@ -144,6 +144,8 @@ fn random_d_choices_and_fifo() {
     assert!(random > fifo && fifo > greedy, "{random} > {fifo} > {greedy}");
     let cost_benefit = waf(&by_force(0.15, &["gc.policy=\"cost_benefit\""]));
     assert!((greedy * 0.999..fifo).contains(&cost_benefit), "{greedy} ≤ {cost_benefit} < {fifo}");
+    let cost_age_times = waf(&by_force(0.15, &["gc.policy=\"cost_age_times\""]));
+    assert!((greedy * 0.999..fifo).contains(&cost_age_times), "{greedy} ≤ {cost_age_times} < {fifo}");
 }
 
 /// The start state `steady` against brute force: the same write amplification within 1 %, from the start on.

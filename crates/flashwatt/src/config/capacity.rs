@@ -232,7 +232,11 @@ fn check_logical(c: &mut Checker, geometry: &Geometry, logical: u128, physical: 
     }
     let fault = c.fault(c.culprit(&[KEYS[2], KEYS[3], KEYS[0], KEYS[1]]), "the host's share does not fit the flash");
     let found = format!("{} bytes for the host, {} bytes of flash", bytes(logical), bytes(physical));
-    c.push(fault.found(found).expected(format!("{} to {} bytes for the host", geometry.page_bytes, bytes(physical))));
+    let expected = match logical {
+        0 => format!("a page ({} bytes) or more for the host", geometry.page_bytes),
+        _ => format!("{} to {} bytes for the host", geometry.page_bytes, bytes(physical)),
+    };
+    c.push(fault.found(found).expected(expected));
     false
 }
 

@@ -46,7 +46,7 @@ pub mod raw;
 mod resolve;
 
 pub use capacity::spare_needed;
-pub use parse::load;
+pub use parse::{load, merged};
 pub use presets::{DEFAULT_PRESET, PRESETS, preset};
 pub(crate) use prices::prices;
 

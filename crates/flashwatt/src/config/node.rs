@@ -127,6 +127,24 @@ impl Node {
         }
     }
 
+    /// As a TOML value.
+    pub fn to_toml(&self) -> toml::Value {
+        match &self.value {
+            Value::Table(table) => {
+                toml::Value::Table(table.iter().map(|(key, node)| (key.clone(), node.to_toml())).collect())
+            }
+            Value::Array(items) => toml::Value::Array(items.iter().map(Node::to_toml).collect()),
+            Value::Integer(integer) => match i64::try_from(*integer) {
+                Ok(integer) => toml::Value::Integer(integer),
+                Err(_) => toml::Value::Float(*integer as f64), // beyond what TOML can say
+            },
+            Value::Float(float) => toml::Value::Float(*float),
+            Value::Bool(bool) => toml::Value::Boolean(*bool),
+            Value::String(string) => toml::Value::String(string.clone()),
+            Value::Datetime => toml::Value::String("a date".into()), // no key takes one
+        }
+    }
+
     /// The name of a value that is tagged from outside: `"page"`, or the one key of a table.
     pub fn tag(&self) -> Option<&str> {
         match &self.value {

@@ -4,12 +4,13 @@ use serde::Deserialize;
 
 use super::Config;
 use super::de::unknown_name;
-use super::layers::{lay, lay_without_rivals};
-use super::node::{Node, Origin, parse_set};
+use super::layers::{TAGGED, lay, lay_without_rivals};
+use super::node::{Node, Origin, Value, parse_set};
 use super::presets::{DEFAULT_PRESET, PRESETS, preset};
 use super::raw::Raw;
 use super::resolve::resolve;
 use crate::error::{Error, Fault, Place};
+use crate::registry::Entry;
 
 /// Faults of one text are given all at once, up to so many.
 const FAULTS_MAX: usize = 100;
@@ -27,6 +28,19 @@ const FAULTS_MAX: usize = 100;
 /// [`Error::Config`] with every fault that can be told apart at once: file (`--set` for an override), line, key, what
 /// was found, what was expected, the nearest valid name.
 pub fn load(text: &str, file_name: &str, sets: &[String]) -> Result<Config, Error> {
+    load_layers(text, file_name, sets).map(|(config, _)| config)
+}
+
+/// The three layers of [`load`] as one text, which gives the same configuration by itself: for a run's record.
+///
+/// # Errors
+/// As [`load`].
+pub fn merged(text: &str, file_name: &str, sets: &[String]) -> Result<String, Error> {
+    let (_, tree) = load_layers(text, file_name, sets)?;
+    Ok(toml::to_string(&tree.to_toml()).unwrap_or_default())
+}
+
+fn load_layers(text: &str, file_name: &str, sets: &[String]) -> Result<(Config, Node), Error> {
     let mut faults = Vec::new();
     let file = layer(Node::parse(text, file_name, Origin::File), Origin::File, &mut faults);
     let set = overrides(sets, &mut faults);
@@ -41,8 +55,8 @@ pub fn load(text: &str, file_name: &str, sets: &[String]) -> Result<Config, Erro
         }
     };
     match config {
-        Some(config) if faults.is_empty() => Ok(config),
-        _ => Err(Error::Config(listed(faults))),
+        Some(config) if faults.is_empty() => Ok((config, tree)),
+        _ => Err(Error::Config(listed(faults.into_iter().map(hinted).collect()))),
     }
 }
 
@@ -64,9 +78,20 @@ fn overrides(sets: &[String], faults: &mut Vec<Fault>) -> Node {
     let mut all = Node::empty(Origin::Set);
     for set in sets {
         let one = layer(parse_set(set), Origin::Set, faults);
+        faults.extend(TAGGED.iter().filter_map(|path| two_names(&all, &one, path)));
         lay_without_rivals(&mut all, one);
     }
     all
+}
+
+/// Overrides may name something anew (`workload=uniform`), but not set keys of two things of which there is one.
+fn two_names(before: &Node, now: &Node, path: &str) -> Option<Fault> {
+    let (before, now) = (before.get(path)?, now.get(path)?);
+    let with_keys = |node: &Node| matches!(&node.value, Value::Table(_)).then(|| node.tag().map(str::to_string))?;
+    let (first, second) = (with_keys(before)?, with_keys(now)?);
+    let found = format!("keys of `{path}.{first}` and of `{path}.{second}`");
+    (first != second)
+        .then(|| Fault::at(now.place.clone(), "two on one command line").found(found).expected("one of them"))
 }
 
 /// Serde stops at the first fault: so that fault is taken out, and serde asked again.
@@ -98,6 +123,19 @@ fn unknown_preset(name: &str, asked: Option<&Node>) -> Fault {
     unknown_name(Fault::at(place, "unknown preset"), name, &names)
 }
 
+/// With a hint, if a key is one that a policy takes and that stands beside the policy instead of in its table.
+fn hinted(fault: Fault) -> Fault {
+    let key = fault.place.key.as_deref().and_then(|key| key.strip_prefix("gc.")).unwrap_or_default();
+    let takes = |entry: &&Entry<_>| entry.params.iter().any(|param| param.name == key);
+    match crate::gc::REGISTRY.iter().find(takes) {
+        Some(entry) => {
+            let help = format!("a parameter of a policy stands in its table: [gc.policy.{}] {key} = …", entry.name);
+            fault.help(help)
+        }
+        None => fault,
+    }
+}
+
 /// In the order in which a reader meets them: the file by lines, then the overrides.
 pub(super) fn listed(mut faults: Vec<Fault>) -> Vec<Fault> {
     faults.sort_by_key(|fault| (fault.place.file.as_deref() == Some("--set"), fault.place.line));
@@ -112,7 +150,7 @@ pub(super) fn listed(mut faults: Vec<Fault>) -> Vec<Fault> {
 #[cfg(test)]
 mod tests {
     use super::super::*;
-    use super::load;
+    use super::{load, merged};
 
     fn config(text: &str, sets: &[&str]) -> Config {
         let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
@@ -178,6 +216,33 @@ mod tests {
         for (name, table) in [("ftl=page", "[ftl.page]"), ("gc.policy=greedy", "[gc.policy.greedy]")] {
             assert_eq!(config("", &[name]), config(table, &[]));
         }
+    }
+
+    #[test]
+    fn the_merged_text_is_the_same_configuration() {
+        for (name, _) in PRESETS {
+            let text = format!("device.preset = {name:?}\n[workload.uniform]\nrate_per_s = 10\n");
+            for sets in [&[][..], &["device.channels=2", "gc.policy.d_choices.d=3", "device.op_ratio=0.5"]] {
+                let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
+                let merged = merged(&text, "test.toml", &sets).expect("a valid configuration");
+                assert_eq!(config(&merged, &[]), load(&text, "test.toml", &sets).expect("the same"), "{merged}");
+            }
+        }
+    }
+
+    #[test]
+    fn keys_of_two_workloads_on_one_command_line_are_a_contradiction() {
+        let sets = ["workload.trace.path=a", "workload.uniform.requests=5"].map(String::from);
+        let error = load("", "test.toml", &sets).expect_err("two workloads").to_string();
+        assert!(error.contains("keys of `workload.trace` and of `workload.uniform`"), "{error}");
+        assert!(load("", "test.toml", &["gc.policy=fifo", "gc.policy.d_choices.d=3"].map(String::from)).is_ok());
+    }
+
+    #[test]
+    fn a_parameter_beside_its_policy_is_told_where_it_belongs() {
+        let error =
+            load("[gc]\npolicy = \"d_choices\"\nd = 3\n", "test.toml", &[]).expect_err("no such key").to_string();
+        assert!(error.contains("[gc.policy.d_choices] d = …"), "{error}");
     }
 
     #[test]

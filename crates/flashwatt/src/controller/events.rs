@@ -116,7 +116,7 @@ impl Events {
 
     /// Goes on to the instant of the next event, if there is one: when that is, and whose event it is, which is taken.
     #[inline(always)]
-    pub fn next(&mut self) -> Option<(Nanos, u32)> {
+    pub fn next_event(&mut self) -> Option<(Nanos, u32)> {
         if self.first == NEVER {
             return None;
         }
@@ -125,7 +125,7 @@ impl Events {
         Some((at, self.take_first()))
     }
 
-    /// Is there another event at this instant, the last that [`Self::next`] gave?
+    /// Is there another event at this instant, the last that [`Self::next_event`] gave?
     #[inline(always)]
     pub fn any_now(&self) -> bool {
         self.first <= self.last_now
@@ -212,7 +212,7 @@ mod tests {
                 }
                 let least = list.iter().map(|(&r, &t)| (t, r)).min();
                 if let Some((at, resource)) = least.filter(|_| at % 3 == 0) {
-                    prop_assert_eq!(events.next(), Some((at, resource)));
+                    prop_assert_eq!(events.next_event(), Some((at, resource)));
                     list.remove(&resource);
                     let another = list.values().any(|&other| other == at);
                     prop_assert_eq!(events.any_now(), another);
@@ -227,9 +227,9 @@ mod tests {
         for (lane, resource) in [(Lane::Read, 3), (Lane::Program, 0), (Lane::Read, 4), (Lane::Program, 1)] {
             events.set(lane, resource, 7);
         }
-        assert_eq!(events.next(), Some((7, 0)));
+        assert_eq!(events.next_event(), Some((7, 0)));
         let order: Vec<u32> = std::iter::from_fn(|| events.next_now()).collect();
         assert_eq!(order, [1, 3, 4]);
-        assert_eq!(events.next(), None);
+        assert_eq!(events.next_event(), None);
     }
 }

@@ -97,9 +97,7 @@ fn course(kind: OpKind, t: &Timing) -> Course {
         OpKind::Read | OpKind::Copy => {
             (DieState::ReadBus, DieState::Read, DieState::ReadBus, Lane::Read, t.read_ns, t.page_transfer_ns)
         }
-        OpKind::Program => {
-            (DieState::ProgramBus, DieState::Program, DieState::Program, Lane::Program, t.program_ns, 0)
-        }
+        OpKind::Program => (DieState::ProgramBus, DieState::Program, DieState::Program, Lane::Program, t.program_ns, 0),
         OpKind::Erase => (DieState::EraseBus, DieState::Erase, DieState::Erase, Lane::Other, t.erase_ns, 0),
         OpKind::Copyback => {
             (DieState::ReadBus, DieState::Read, DieState::Program, Lane::Other, t.read_ns, t.program_ns)

@@ -48,7 +48,9 @@ impl OpTimes {
             OpKind::Program => {
                 [(DieState::ProgramBus, start, array_start), (DieState::Program, array_start, end), none, none]
             }
-            OpKind::Erase => [(DieState::EraseBus, start, array_start), (DieState::Erase, array_start, end), none, none],
+            OpKind::Erase => {
+                [(DieState::EraseBus, start, array_start), (DieState::Erase, array_start, end), none, none]
+            }
             OpKind::Copyback => [
                 (DieState::ReadBus, start, array_start),
                 (DieState::Read, array_start, array_end),

@@ -85,6 +85,11 @@ impl BlockTable {
         self.dies[die.idx()].free.len() as u32
     }
 
+    /// Erased blocks of the whole drive.
+    pub fn all_free_blocks(&self) -> u64 {
+        self.dies.iter().map(|die| die.free.len() as u64).sum()
+    }
+
     /// Takes a free block to write to: the one erased longest ago, or with `least_worn` the least erased one.
     pub fn take_free(&mut self, die: DieId, least_worn: Option<&Array>) -> Option<BlockId> {
         let free = &mut self.dies[die.idx()].free;

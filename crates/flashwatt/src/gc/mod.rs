@@ -6,20 +6,21 @@
 use crate::config;
 use crate::device::Array;
 use crate::ftl::blocks::{BlockState, BlockTable};
-use crate::registry::{Entry, find};
+use crate::registry::{Entry, find, registry};
 use crate::rng::Rng;
 use crate::units::{BlockId, DieId};
 
-mod cost_benefit;
-mod d_choices;
-mod fifo;
-mod greedy;
-mod random;
-mod window;
-
-/// Every victim policy that a configuration can name.
-pub const REGISTRY: &[Entry<dyn VictimPolicy>] =
-    &[greedy::ENTRY, cost_benefit::ENTRY, random::ENTRY, d_choices::ENTRY, fifo::ENTRY, window::ENTRY];
+registry! {
+    /// Every victim policy that a configuration can name: one file each.
+    REGISTRY: Entry<dyn VictimPolicy> =
+        greedy,
+        cost_benefit,
+        cost_age_times,
+        random,
+        d_choices,
+        fifo,
+        window,
+}
 
 /// The policy of a configuration, which has checked the name and the parameters.
 pub fn build(policy: &config::GcPolicy) -> Box<dyn VictimPolicy> {

@@ -2,11 +2,8 @@
 
 use crate::config;
 use crate::gc::BlockView;
+use crate::registry::registry;
 use crate::units::BlockId;
-
-mod dynamic;
-mod none;
-mod static_swap;
 
 /// A wear levelling policy. Decides, and does not act.
 pub trait WearPolicy {
@@ -30,8 +27,13 @@ pub struct Entry {
     pub build: fn(&config::Wear) -> Box<dyn WearPolicy>,
 }
 
-/// Every wear levelling policy that a configuration can name.
-pub const REGISTRY: &[Entry] = &[none::ENTRY, dynamic::ENTRY, static_swap::ENTRY];
+registry! {
+    /// Every wear levelling policy that a configuration can name: one file each.
+    REGISTRY: Entry =
+        none,
+        dynamic,
+        static_swap,
+}
 
 /// The policy of a configuration, which has checked the name.
 pub fn build(config: &config::Wear) -> Box<dyn WearPolicy> {

@@ -1,0 +1,193 @@
+//! Planned operations come in: what each has to wait for, and the queue that it joins.
+
+use super::op::{NewOp, Queue, Until};
+use super::{Controller, Hardware};
+use crate::brain::Brain;
+use crate::config::Dispatch;
+use crate::device::{Array, Place};
+use crate::ftl::{OpKind, Plan, PlannedOp};
+use crate::probe::Probe;
+use crate::units::{BlockId, OpId, RequestId};
+
+impl Controller {
+    /// Takes over a request's plan. Returns how many operations the request has to wait for.
+    #[inline(always)]
+    pub fn admit<P: Probe>(&mut self, request: RequestId, brain: &Brain, hw: &mut Hardware<P>) -> u32 {
+        if let Some(planned) = brain.plan.only_op() {
+            let id = self.insert(planned, request, false, &mut hw.array);
+            self.enqueue_new(id);
+        } else {
+            self.take_over(&brain.plan, request, false, hw);
+        }
+        for &die in brain.plan.woken() {
+            self.wake(die, brain);
+        }
+        brain.plan.ops().len() as u32
+    }
+
+    #[inline(never)]
+    pub(super) fn take_over<P: Probe>(&mut self, plan: &Plan, request: RequestId, urgent: bool, hw: &mut Hardware<P>) {
+        self.ids.clear();
+        for planned in plan.ops() {
+            let id = self.insert(planned, request, urgent, &mut hw.array);
+            self.ids.push(id);
+            self.enqueue_new(id);
+        }
+        for &(index, block) in plan.more_replaced() {
+            hw.array.hold(block);
+            self.ops.push_replaced(self.ids[index.0 as usize], block);
+        }
+    }
+
+    /// Makes an operation of a planned one: finds out what it has to wait for, and holds the blocks that it needs.
+    #[inline(always)]
+    pub(super) fn insert(&mut self, planned: &PlannedOp, request: RequestId, urgent: bool, array: &mut Array) -> OpId {
+        let place = self.geometry.place(planned.ppn);
+        let id = match planned.kind {
+            OpKind::Read => {
+                let id = self.new_op(planned, place, Place::NONE, request, urgent);
+                self.attach_read(id, place, array);
+                id
+            }
+            OpKind::Program => {
+                let id = self.new_op(planned, place, Place::NONE, request, urgent);
+                self.attach_program(id, place, array);
+                id
+            }
+            OpKind::Copy => {
+                let source = self.geometry.place(planned.source);
+                let id = self.new_op(planned, source, place, request, urgent);
+                self.attach_read(id, source, array);
+                array.plan_program(place, id); // the order of programs is looked at when the read has ended
+                id
+            }
+            OpKind::Copyback => {
+                let source = self.geometry.place(planned.source);
+                let id = self.new_op(planned, place, source, request, urgent);
+                self.attach_read(id, source, array);
+                self.attach_program(id, place, array);
+                id
+            }
+            OpKind::Erase => {
+                let id = self.new_op(planned, place, Place::NONE, request, urgent);
+                self.attach_erase(id, place.block, array);
+                id
+            }
+        };
+        if planned.replaces.is_some() {
+            array.hold(planned.replaces);
+        }
+        if let Some(after) = planned.after {
+            self.wait(id, self.ids[after.0 as usize], Until::End, array);
+        }
+        id
+    }
+
+    #[inline(always)]
+    pub(super) fn new_op(
+        &mut self,
+        planned: &PlannedOp,
+        at: Place,
+        other: Place,
+        request: RequestId,
+        urgent: bool,
+    ) -> OpId {
+        let seq = self.next_seq;
+        self.next_seq += 1;
+        let class = self.queues[planned.kind as usize][planned.cause as usize];
+        self.ops.insert(NewOp {
+            seq,
+            kind: if planned.kind == OpKind::Copy { OpKind::Read } else { planned.kind },
+            cause: planned.cause,
+            queue: if urgent { Queue::Front } else { class },
+            at,
+            other,
+            request,
+            replaces: planned.replaces,
+        })
+    }
+
+    #[inline(always)]
+    pub(super) fn attach_erase(&mut self, id: OpId, block: BlockId, array: &mut Array) {
+        if array.holds(block) > 0 {
+            array.wait_for_release(block, id);
+            self.ops[id].blockers += 1;
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn attach_read(&mut self, id: OpId, at: Place, array: &mut Array) {
+        array.hold(at.block);
+        if !array.is_programmed(at) {
+            match array.pending_program(at) {
+                Some(program) => self.wait(id, program, Until::End, array),
+                None => unreachable!("a read was planned of a page that holds nothing"),
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn attach_program(&mut self, id: OpId, at: Place, array: &mut Array) {
+        array.plan_program(at, id);
+        self.keep_order(id, at, array);
+    }
+
+    /// A program waits for the one before it in its block to start, unless it comes behind that one in any case.
+    #[inline(always)]
+    pub(super) fn keep_order(&mut self, id: OpId, at: Place, array: &Array) {
+        if let Some(before) = array.program_before(at) {
+            let (mine, other) = (self.ops[id].queue, &self.ops[before]);
+            let goes_first = other.queue == mine && (other.blockers == 0 || self.is_ordered(mine));
+            if !goes_first {
+                self.wait(id, before, Until::Start, array);
+            }
+        }
+    }
+
+    /// `younger` waits for `older`, which inherits its class.
+    pub(super) fn wait(&mut self, younger: OpId, older: OpId, until: Until, array: &Array) {
+        self.ops.wait(younger, older, until);
+        if self.policy != Dispatch::InOrder {
+            self.promote(older, self.ops[younger].queue, array);
+        }
+    }
+
+    /// Moves an operation, and those that it waits for in turn, up to a better class.
+    pub(super) fn promote(&mut self, id: OpId, queue: Queue, array: &Array) {
+        let mut at = Some(id);
+        while let Some(id) = at {
+            let op = self.ops[id];
+            if op.queue <= queue || self.is_ordered(op.queue) || (op.started && !op.turns_into_program()) {
+                return;
+            }
+            let is_linked = op.blockers == 0 && !op.started; // of a copy half done the program joins the queue later
+            if is_linked {
+                self.unlink(id);
+            }
+            self.ops[id].queue = queue;
+            if let Some(before) = op.programs().and_then(|at| array.program_before(at)) {
+                self.promote(before, queue, array);
+            }
+            if is_linked {
+                self.link(id);
+            }
+            at = op.after.is_some().then_some(op.after);
+        }
+    }
+
+    /// Something that an operation waited for is there.
+    pub(super) fn unblock(&mut self, id: OpId, until: Until) {
+        let op = &mut self.ops[id];
+        op.blockers -= 1;
+        if until == Until::End {
+            op.after = OpId::NONE;
+        }
+        if op.blockers == 0 {
+            if self.is_ordered(self.ops[id].queue) {
+                self.refresh_ordered(self.ops[id].at.die);
+            } else {
+                self.link(id);
+            }
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Events come in: data is there to be moved out, operations end, and those that waited for them go on.
+
+use super::dispatch::Chosen;
+use super::op::{Queue, Until};
+use super::queues::Stage;
+use super::{Controller, Ended, Hardware};
+use crate::brain::Brain;
+use crate::device::{Array, Place};
+use crate::energy::DieState;
+use crate::ftl::{Cause, OpKind};
+use crate::probe::{OpRecord, Probe};
+use crate::units::{BlockId, ChannelId, DieId, Nanos, OpId};
+
+impl Controller {
+    /// Is this an event of a die, which [`Self::die_event`] handles?
+    #[inline(always)]
+    pub fn is_of_die(&self, event: u32) -> bool {
+        event < self.geometry.dies
+    }
+
+    /// An event of a channel, or of the slot.
+    #[inline(always)]
+    pub fn bus_event(&mut self, event: u32) {
+        if event < self.slot_event() {
+            let channel = ChannelId(event - self.geometry.dies);
+            self.channels[channel.idx()].scheduled = false;
+            self.touch(channel);
+        } else {
+            (0..self.geometry.channels).for_each(|channel| self.touch(ChannelId(channel)));
+        }
+    }
+
+    /// An event of a die. Returns the operation that ended, if one did.
+    #[inline(always)]
+    pub fn die_event<P: Probe>(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        brain: &mut Brain,
+        hw: &mut Hardware<P>,
+    ) -> Option<Ended> {
+        let state = &self.dies[die.idx()];
+        match state.stage {
+            Stage::Reading => {
+                self.read_from_array(now, die, hw);
+                None
+            }
+            Stage::Out => {
+                let channel = state.channel;
+                self.channels[channel.idx()].scheduled = false;
+                self.end(now, die, OpKind::Read, brain, hw)
+            }
+            Stage::Idle | Stage::Array | Stage::DataWait => {
+                let kind = self.ops[state.running].kind;
+                self.end(now, die, kind, brain, hw)
+            }
+        }
+    }
+
+    /// A read's data is in the page register. It moves out at once if the bus is free and nothing else happens at this
+    /// instant that could be older; else the channel is looked at with everything of this instant at hand.
+    #[inline(always)]
+    pub(super) fn read_from_array<P: Probe>(&mut self, now: Nanos, die: DieId, hw: &mut Hardware<P>) {
+        let (channel, way) = self.seat(die);
+        let state = &mut self.channels[channel.idx()];
+        let alone = state.data_waits == 0 && !state.dirty && now >= state.bus_free_at;
+        if alone && !self.events.any_now() {
+            self.move_die_out(now, channel, die, DieState::Read, hw);
+        } else {
+            self.channels[channel.idx()].data_waits |= 1 << way;
+            self.dies[die.idx()].stage = Stage::DataWait;
+            hw.books.die(now, DieState::Read, DieState::DataWait);
+            self.touch(channel);
+        }
+    }
+
+    /// The operation of a die, which is of this kind, ends.
+    #[inline(always)]
+    pub(super) fn end<P: Probe>(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        kind: OpKind,
+        brain: &mut Brain,
+        hw: &mut Hardware<P>,
+    ) -> Option<Ended> {
+        let state = &mut self.dies[die.idx()];
+        let (channel, way, id, start) = (state.channel, state.way, state.running, state.started);
+        (state.running, state.stage) = (OpId::NONE, Stage::Idle);
+        self.channels[channel.idx()].idle |= 1 << way;
+        let op = &self.ops[id];
+        let (cause, at, request) = (op.cause, op.at, op.request);
+        let (half_done, other) = (kind == OpKind::Read && op.turns_into_program(), op.other);
+        let course = self.courses.of(kind);
+        hw.books.op_ended(now, kind, cause, course.last, now - start - course.whole_ns);
+        if hw.books.began_before(start) {
+            self.began_before(kind, cause, start, now, hw);
+        }
+        hw.books.probe.op_ended(&OpRecord { op: &self.ops[id], times: &self.courses.times(kind, start, now) });
+        if half_done {
+            self.release(at.block, &mut hw.array);
+            self.turn_into_program(now, id, channel, way, hw);
+            return None;
+        }
+        self.touch(channel);
+        self.apply_end(kind, at, other.block, brain, hw);
+        self.let_go(id, hw);
+        self.ops.remove(id);
+        if request.is_none() {
+            self.background_ended(die);
+        }
+        Some(Ended { request, kind })
+    }
+
+    /// An operation that ends now had begun before the window did.
+    #[cold]
+    pub(super) fn began_before<P: Probe>(
+        &self,
+        kind: OpKind,
+        cause: Cause,
+        start: Nanos,
+        now: Nanos,
+        hw: &mut Hardware<P>,
+    ) {
+        hw.books.op_began_before(kind, cause, &self.courses.times(kind, start, now));
+    }
+
+    /// A step of a die's background work has ended: the next one can be asked for.
+    #[inline(always)]
+    pub(super) fn background_ended(&mut self, die: DieId) {
+        let state = &mut self.dies[die.idx()];
+        state.background -= 1;
+        if state.background == 0 {
+            self.set_ready(die, if self.preemptible { Queue::Job } else { Queue::UrgentJob });
+        }
+    }
+
+    /// The data of a copy has been read: its program joins the queue, or starts at once where nothing could come before it.
+    #[inline(always)]
+    pub(super) fn turn_into_program<P: Probe>(
+        &mut self,
+        now: Nanos,
+        id: OpId,
+        channel: ChannelId,
+        way: u32,
+        hw: &mut Hardware<P>,
+    ) {
+        let op = &mut self.ops[id];
+        op.kind = OpKind::Program;
+        op.started = false;
+        op.at = std::mem::replace(&mut op.other, Place::NONE);
+        let at = op.at;
+        self.keep_order(id, at, &hw.array);
+        if self.is_alone(now, channel, id) {
+            self.dies[at.die.idx()].bypassed = 0;
+            return self.start(now, channel, Chosen { die: at.die, way, op: id, is_queued: false }, hw);
+        }
+        self.touch(channel);
+        self.enqueue_new(id);
+    }
+
+    /// Is it sure without a look at the queues that this operation, ready and new, is the next one on its channel? Nothing
+    /// else happens at this instant, and nothing else could start there.
+    #[inline(always)]
+    pub(super) fn is_alone(&self, now: Nanos, channel: ChannelId, id: OpId) -> bool {
+        let (op, bus) = (&self.ops[id], &self.channels[channel.idx()]);
+        let is_only_event = self.dirty.is_none() && !self.events.any_now() && self.timing.channel_switch_ns == 0;
+        is_only_event
+            && now >= bus.bus_free_at
+            && !bus.has_work()
+            && op.blockers == 0
+            && self.dies[op.at.die.idx()].queues[op.queue as usize].head.is_none()
+    }
+
+    /// What the end of an operation changes on the array, and in what the brain knows of it.
+    #[inline(always)]
+    pub(super) fn apply_end<P: Probe>(
+        &mut self,
+        kind: OpKind,
+        at: Place,
+        source: BlockId,
+        brain: &mut Brain,
+        hw: &mut Hardware<P>,
+    ) {
+        match kind {
+            OpKind::Read | OpKind::Copy => self.release(at.block, &mut hw.array),
+            OpKind::Program | OpKind::Copyback => {
+                if kind == OpKind::Copyback {
+                    self.release(source, &mut hw.array);
+                }
+                if hw.array.end_program(at) {
+                    brain.blocks.close(at.block);
+                    self.wake(at.die, brain);
+                }
+            }
+            OpKind::Erase => {
+                hw.array.end_erase(at.block);
+                brain.erased(at.block, &hw.array);
+                self.wake(at.die, brain);
+            }
+        }
+    }
+
+    /// Lets those go that waited for an operation's end.
+    #[inline(always)]
+    pub(super) fn let_go<P: Probe>(&mut self, id: OpId, hw: &mut Hardware<P>) {
+        let replaces = self.ops[id].replaces;
+        if replaces.is_some() {
+            self.release(replaces, &mut hw.array);
+            while let Some(block) = self.ops.pop_replaced(id) {
+                self.release(block, &mut hw.array);
+            }
+        }
+        while let Some(waiting) = self.ops.pop_dependent(id, Until::End) {
+            self.unblock(waiting, Until::End);
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn release(&mut self, block: BlockId, array: &mut Array) {
+        if let Some(erase) = array.release(block) {
+            self.unblock(erase, Until::Start);
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Cost-age-times (Chiang, Lee & Chang 1999): the block with the least u / (1 − u) × 1 / age × erases, u its share of valid
+//! pages. As cost-benefit prefers old blocks, this one prefers blocks that have been erased seldom too.
+
+use super::{BlockView, Choice, VictimPolicy};
+use crate::registry::Entry;
+use crate::rng::Rng;
+use crate::units::BlockId;
+
+/// The registry line.
+pub const ENTRY: Entry<dyn VictimPolicy> = Entry {
+    name: "cost_age_times",
+    doc: "the block with the least u / (1 - u) x 1 / age x erases, u its share of valid pages (Chiang 1999)",
+    params: &[],
+    build: |_| Box::new(CostAgeTimes),
+};
+
+struct CostAgeTimes;
+
+impl VictimPolicy for CostAgeTimes {
+    fn choose(&self, view: &BlockView, _rng: &mut Rng) -> Option<Choice> {
+        let mut best: Option<BlockId> = None;
+        let mut searches = 0;
+        for block in view.candidates() {
+            searches += 1;
+            if best.is_none_or(|best| better(view, block, best)) {
+                best = Some(block);
+            }
+        }
+        best.map(|block| Choice { block, searches })
+    }
+}
+
+/// Is a's score below b's? In whole numbers, crosswise; ages and erases count from 1, so that neither decides alone.
+fn better(view: &BlockView, a: BlockId, b: BlockId) -> bool {
+    let cost = |block| u128::from(view.valid(block)) * (u128::from(view.erases(block)) + 1);
+    let gain = |block| u128::from(view.invalid(block)) * (u128::from(view.age(block)) + 1);
+    cost(a) * gain(b) < cost(b) * gain(a)
+}

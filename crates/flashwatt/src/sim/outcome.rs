@@ -1,0 +1,108 @@
+//! How a run went, and what it came to.
+
+use crate::books::Window;
+use crate::energy::Series;
+use crate::error::Error;
+use crate::host::{Request, RequestKind};
+use crate::stats::Histogram;
+use crate::units::Nanos;
+
+use super::BufferCounts;
+
+/// What has completed in a stage of the run.
+#[derive(Clone, Debug, Default)]
+pub struct Completed {
+    /// Latencies of reads.
+    pub reads: Histogram,
+    /// Latencies of writes.
+    pub writes: Histogram,
+    /// Latencies of trims and flushes.
+    pub others: Histogram,
+    /// Trims.
+    pub trims: u64,
+    /// Flushes.
+    pub flushes: u64,
+    /// Bytes of reads.
+    pub read_bytes: u64,
+    /// Bytes of writes.
+    pub write_bytes: u64,
+    /// What the write buffer did.
+    pub buffer: BufferCounts,
+}
+
+impl Completed {
+    /// Latencies of all requests.
+    pub fn all(&self) -> Histogram {
+        self.reads.plus(&self.writes).plus(&self.others)
+    }
+
+    /// Requests of all kinds.
+    pub fn requests(&self) -> u64 {
+        self.reads.count() + self.writes.count() + self.others.count()
+    }
+
+    #[inline(always)]
+    pub(super) fn add(&mut self, request: &Request, now: Nanos) {
+        let latency = now - request.arrival_ns;
+        match request.kind {
+            RequestKind::Read => {
+                self.reads.add(latency);
+                self.read_bytes += request.bytes;
+            }
+            RequestKind::Write => {
+                self.writes.add(latency);
+                self.write_bytes += request.bytes;
+            }
+            RequestKind::Trim => {
+                self.others.add(latency);
+                self.trims += 1;
+            }
+            RequestKind::Flush => {
+                self.others.add(latency);
+                self.flushes += 1;
+            }
+        }
+    }
+}
+
+/// How a run went, and what it came to.
+pub struct Outcome {
+    /// What completed before the counters started.
+    pub warmup: Completed,
+    /// The measured window …
+    pub measured: Window,
+    /// … and what completed in it.
+    pub completed: Completed,
+    /// What went on after it …
+    pub drain: Window,
+    /// … and what completed then: it was under way when the measured window ended.
+    pub drained: Completed,
+    /// Power over time in the measured window, if it was recorded.
+    pub series: Option<Box<Series>>,
+    /// How it ended.
+    pub end: End,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub enum End {
+    /// As asked for.
+    Complete,
+    /// By the user, in the middle.
+    Interrupted,
+    /// The workload could not go on.
+    Failed(Error),
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// A start state is being laid down; the requests are those that do it, and no time is simulated.
+    pub preparing: bool,
+    /// Requests completed, warm-up and all.
+    pub requests_done: u64,
+    /// Requests that there will be, if that is known.
+    pub requests_total: Option<u64>,
+    /// Simulated time.
+    pub now_ns: Nanos,
+}

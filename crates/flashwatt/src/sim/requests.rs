@@ -1,0 +1,246 @@
+//! A request's way: asked for, planned, completed.
+
+use super::Sim;
+use crate::controller::Ended;
+use crate::device::Geometry;
+use crate::error::{Error, Fault};
+use crate::ftl::{Extent, OpKind};
+use crate::host::{Request, RequestKind};
+use crate::probe::{Probe, Purpose, RequestRecord};
+use crate::units::{Lpn, Nanos, RequestId};
+use crate::workload::Next;
+
+/// A request inside the device.
+#[derive(Clone, Copy)]
+pub(super) struct Active {
+    pub(super) request: Request,
+    pub(super) admitted_ns: Nanos,
+    /// Logical pages that it covers …
+    pub(super) pages: u32,
+    /// … and those of them that are planned, if it is a write.
+    pub(super) planned: u32,
+    /// Operations, or transfers over the host link, that it waits for.
+    pub(super) remaining: u32,
+    pub(super) map_accesses: u32,
+}
+
+impl<P: Probe> Sim<'_, P> {
+    /// Takes what the host has, while the device has room.
+    #[inline(always)]
+    pub(super) fn ask_host(&mut self) -> Result<(), Error> {
+        self.ask_host = false;
+        while !self.free.is_empty() && !self.host_ended {
+            match self.workload.next(self.now)? {
+                Next::Request(request) => {
+                    self.prefetch();
+                    self.admit(request);
+                }
+                Next::WaitUntil(at) => {
+                    self.set_arrival(at)?;
+                    break;
+                }
+                Next::WaitForCompletion => break,
+                Next::End => {
+                    self.host_ended = true;
+                    if self.free.len() == self.requests.len() {
+                        self.request_ends_stage(); // the last request has completed before this was known
+                    }
+                }
+            }
+        }
+        if self.buffered.is_some() {
+            self.tend_buffer();
+        }
+        Ok(())
+    }
+
+    /// Fetches what requests to come will touch.
+    #[inline(always)]
+    pub(super) fn prefetch(&self) {
+        if let Some(upcoming) = self.workload.upcoming() {
+            let far = self.geometry.lpn_of_byte(upcoming.far_bytes);
+            let near = self.geometry.lpn_of_byte(upcoming.near_bytes);
+            self.brain.ftl.prefetch(far, near, &self.brain.blocks, &self.hw.array);
+        }
+    }
+
+    pub(super) fn set_arrival(&mut self, at: Nanos) -> Result<(), Error> {
+        if at > self.controller.events.horizon() {
+            let fault = Fault::key("workload", "the workload reaches beyond the end of simulated time")
+                .found(format!("a request at {at} ns"))
+                .expected(format!("at most {} ns on a drive of this size", self.controller.events.horizon()));
+            return Err(Error::from(fault));
+        }
+        self.controller.events.reset(self.events.arrival, at);
+        Ok(())
+    }
+
+    #[inline(always)]
+    pub(super) fn admit(&mut self, request: Request) {
+        let Some(id) = self.free.pop() else { unreachable!("the host is asked only while there is room") };
+        let bytes = request.interface_bytes();
+        self.hw.books.request_admitted(self.now, bytes);
+        let extent = self.geometry.extent(&request);
+        self.requests[id.idx()] =
+            Active { request, admitted_ns: self.now, pages: extent.pages, planned: 0, remaining: 0, map_accesses: 0 };
+        if self.link.is_instant() {
+            self.plan(id, request.kind, extent);
+        } else {
+            let bytes_in = if request.kind == RequestKind::Write { bytes } else { 0 };
+            let at = self.link.send_in(self.now, bytes_in, id);
+            self.set_link(self.events.link_in, at);
+        }
+    }
+
+    /// Plans a request that has arrived in the device.
+    #[inline(always)]
+    pub(super) fn plan(&mut self, id: RequestId, kind: RequestKind, extent: Extent) {
+        if self.buffered.is_some() {
+            return self.plan_buffered(id);
+        }
+        match kind {
+            RequestKind::Read => {
+                self.brain.read(extent, &self.hw.array);
+                self.take_plan(id, Purpose::Read(&[extent]));
+                self.complete_if_done(id);
+            }
+            RequestKind::Write if self.stalled.is_empty() => self.plan_write(id),
+            RequestKind::Write => self.stalled.push_back(id),
+            RequestKind::Trim => {
+                self.plan_trim(id);
+                self.complete_if_done(id);
+            }
+            RequestKind::Flush => self.complete_if_done(id), // a write without a buffer is on flash when it completes
+        }
+    }
+
+    /// Plans a write, or what is left of it. If not all of it finds room the rest waits, and later writes behind it.
+    #[inline(always)]
+    pub(super) fn plan_write(&mut self, id: RequestId) {
+        let rest = self.requests[id.idx()].rest(&self.geometry);
+        let done = self.brain.write(rest, &self.hw.array);
+        let tail_partial = rest.tail_partial && done == rest.pages;
+        self.take_plan(id, Purpose::Write(Extent { pages: done, tail_partial, ..rest }));
+        self.hw.books.host_units += u64::from(done);
+        let active = &mut self.requests[id.idx()];
+        active.planned += done;
+        if active.planned < active.pages {
+            self.stalled.push_front(id);
+        }
+    }
+
+    pub(super) fn plan_trim(&mut self, id: RequestId) {
+        let extent = self.requests[id.idx()].extent(&self.geometry);
+        self.brain.trim(extent, &self.hw.array);
+        self.take_plan(id, Purpose::Trim(extent));
+    }
+
+    #[inline(always)]
+    pub(super) fn take_plan(&mut self, id: RequestId, purpose: Purpose) {
+        self.hw.books.planned(self.now, &self.brain.plan);
+        self.hw.books.probe.planned(purpose, &self.brain);
+        let operations = self.controller.admit(id, &self.brain, &mut self.hw);
+        let active = &mut self.requests[id.idx()];
+        active.remaining += operations;
+        active.map_accesses += self.brain.plan.map_accesses;
+    }
+
+    /// A block has been erased: writes that wait may find room.
+    pub(super) fn erased(&mut self) {
+        self.let_destage();
+        while let Some(id) = self.stalled.pop_front() {
+            self.plan_write(id);
+            if self.stalled.front() == Some(&id) {
+                return;
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn op_ended(&mut self, ended: Ended) {
+        if ended.kind == OpKind::Erase {
+            self.erased();
+        }
+        if ended.request.idx() >= self.requests.len() {
+            return self.destage_op_ended(ended.request); // or background work
+        }
+        let active = &mut self.requests[ended.request.idx()];
+        if ended.kind == OpKind::Read && active.request.kind == RequestKind::Read && !self.link.is_instant() {
+            let at = self.link.send_out(self.now, u64::from(self.geometry.page_bytes()), ended.request);
+            self.set_link(self.events.link_out, at);
+            return;
+        }
+        active.remaining -= 1;
+        self.complete_if_done(ended.request);
+    }
+
+    pub(super) fn link_event(&mut self, event: u32) {
+        if event == self.events.link_in {
+            let (id, next) = self.link.arrived_in();
+            self.set_link(event, next);
+            let request = self.requests[id.idx()].request;
+            self.plan(id, request.kind, self.geometry.extent(&request));
+        } else {
+            let (id, next) = self.link.arrived_out();
+            self.set_link(event, next);
+            self.requests[id.idx()].remaining -= 1;
+            self.complete_if_done(id);
+        }
+    }
+
+    pub(super) fn set_link(&mut self, event: u32, at: Option<Nanos>) {
+        if let Some(at) = at {
+            self.controller.events.reset(event, at);
+        }
+    }
+
+    /// Completes a request for which nothing is left to be done.
+    #[inline(always)]
+    pub(super) fn complete_if_done(&mut self, id: RequestId) {
+        let active = &self.requests[id.idx()];
+        if active.remaining > 0 || (active.request.kind == RequestKind::Write && active.planned < active.pages) {
+            return;
+        }
+        self.hw.books.request_left(self.now);
+        self.hw.books.probe.request_ended(&RequestRecord {
+            kind: active.request.kind,
+            admitted_ns: active.admitted_ns,
+            end_ns: self.now,
+            map_accesses: active.map_accesses,
+            bytes: active.request.interface_bytes(),
+        });
+        self.completed.add(&active.request, self.now);
+        self.requests_done += 1;
+        self.free.push(id);
+        self.ask_host = true;
+        self.workload.done(self.now);
+        self.left_in_stage -= 1;
+        if self.left_in_stage == 0 || (self.host_ended && self.free.len() == self.requests.len()) {
+            self.request_ends_stage();
+        }
+    }
+}
+
+impl Active {
+    pub(super) fn none() -> Self {
+        let request = Request { arrival_ns: 0, kind: RequestKind::Flush, offset_bytes: 0, bytes: 0, fua: false };
+        Active { request, admitted_ns: 0, pages: 0, planned: 0, remaining: 0, map_accesses: 0 }
+    }
+
+    #[inline(always)]
+    pub(super) fn extent(&self, geometry: &Geometry) -> Extent {
+        geometry.extent(&self.request)
+    }
+
+    /// What is not planned yet.
+    #[inline(always)]
+    pub(super) fn rest(&self, geometry: &Geometry) -> Extent {
+        let extent = self.extent(geometry);
+        Extent {
+            first: Lpn(extent.first.0 + self.planned),
+            pages: extent.pages - self.planned,
+            head_partial: extent.head_partial && self.planned == 0,
+            ..extent
+        }
+    }
+}

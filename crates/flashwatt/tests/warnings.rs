@@ -1,0 +1,55 @@
+//! What a run tells its user beside the figures.
+
+use flashwatt::{Report, RunOptions, config};
+
+fn run(sets: &[&str]) -> Report {
+    let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
+    let config = config::load("device.blocks_per_plane = 64", "test.toml", &sets).expect("a valid configuration");
+    flashwatt::run(&config, &RunOptions::default(), &mut |_| true).expect("a run")
+}
+
+fn warns(report: &Report, of: &str) -> bool {
+    report.warnings.iter().any(|warning| warning.contains(of))
+}
+
+#[test]
+fn reads_of_what_was_never_written() {
+    let reads = ["workload.uniform.read_fraction=1", "workload.uniform.requests=100"];
+    assert!(warns(
+        &run(&[&reads[..], &["run.precondition=empty"]].concat()),
+        "100 page reads found a page that was never"
+    ));
+    assert_eq!(run(&reads).warnings, [""; 0]);
+}
+
+#[test]
+fn fewer_requests_than_asked() {
+    let sets = ["run.measure.requests=200", "workload.uniform.requests=100"];
+    assert!(warns(&run(&sets), "the workload ended after 100 of the 200 requests"));
+    assert_eq!(run(&["run.measure.requests=100", "workload.uniform.requests=200"]).warnings, [""; 0]);
+}
+
+#[test]
+fn nothing_measured_is_no_complete_run() {
+    let report = run(&["run.warmup.seconds=1000", "workload.uniform.requests=100"]);
+    assert!(report.status.starts_with("failed: run.warmup: nothing was measured"), "{}", report.status);
+}
+
+/// A drive whose spare blocks are used up while collection waits is not in balance; one that has been is.
+#[test]
+fn collection_that_falls_behind() {
+    let sets = [
+        "gc.low_watermark_blocks=24",
+        "device.op_ratio=0.5",
+        "run.precondition=steady",
+        "workload.uniform.queue_depth=64",
+    ];
+    let measured = |warmup: &str| {
+        run(&[&sets[..], &["run.measure.requests=20000", "workload.uniform.requests=400000", warmup]].concat())
+    };
+    let early = measured("run.warmup.requests=1000");
+    assert!(warns(&early, "collection fell behind"), "{:?}", early.warnings);
+    let late = measured("run.warmup.requests=300000");
+    assert!(!warns(&late, "collection fell behind"), "{:?}", late.warnings);
+    assert!(late.flash.write_amplification > early.flash.write_amplification);
+}
