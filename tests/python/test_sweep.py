@@ -355,14 +355,16 @@ def test_the_command_shows_and_writes(flashwatt: Cli, study: Path) -> None:
     assert as_json["points"][0]["energy_j.total.ci95"] > 0
 
 
-def test_an_incomplete_run_is_told(flashwatt: Cli, tmp_path: Path) -> None:
-    (tmp_path / "torn.csv").write_text("0.0,0,W,0,4096\n" * 100_000 + "0.1,0,W,here,4096\n")
-    trace = '[base.workload.trace]\npath = "torn.csv"\nformat = "csv"\n'
-    (tmp_path / "study.toml").write_text(f"[grid]\ndevice.channels = [4]\n{trace}")
-    result = flashwatt("sweep", "study.toml", "--out", "out")
-    assert result.returncode in (1, 2)
-    assert "torn.csv:100001" in result.stderr
-    assert "Traceback" not in result.stderr
+def test_an_incomplete_run_is_told(flashwatt: Cli, study: Path) -> None:
+    (study.parent / "base.toml").write_text(BASE_TOML.replace("60_000", "500"))
+    study.write_text('base = "base.toml"\n[grid]\nrun.warmup.seconds = [0, 1e6]\n')
+    result = flashwatt("sweep", study, "--out", "out", "--json")
+    assert result.returncode == 1
+    assert "{'run.warmup.seconds': 1000000.0}, seed 1: failed: " in result.stderr
+    assert "1 of 2 runs are not complete, and not in the means" in result.stderr
+    points = json.loads(result.stdout)["points"]
+    assert [point["runs"] for point in points] == [1, 0]
+    assert points[1]["energy_j.total.mean"] is None
 
 
 @pytest.mark.parametrize(
