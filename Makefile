@@ -22,14 +22,15 @@ demo: $(CLI) ## simulate a drive and draw its power over time; leaves the comman
 
 test: $(CLI) $(DEV) ## all tests: engine (Rust), then package and command line (Python)
 	cargo test --workspace --locked
+	@bash tools/browser.sh
 	$(BIN)/python -m pytest
 
 lint: $(CLI) $(DEV) ## formatting, lints and types, with no warning let through
 	cargo fmt --all --check
 	git ls-files '*.rs' | xargs rustfmt --check --edition 2024
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	$(BIN)/ruff check python tests/python tools
-	$(BIN)/ruff format --check python tests/python tools
+	$(BIN)/ruff check python tests/python tools examples
+	$(BIN)/ruff format --check python tests/python tools examples
 	$(BIN)/mypy --strict python/flashwatt
 
 bench: $(CLI) ## how fast the command line and the engine are, against their goals

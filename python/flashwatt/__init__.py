@@ -1,23 +1,75 @@
 """FlashWatt simulates a flash SSD under a workload and accounts for every joule.
 
 >>> import flashwatt
->>> report = flashwatt.run_text('device.preset = "x25m"', sets=["workload.uniform.requests=1000"])
->>> report["status"]
-'complete'
+>>> report = flashwatt.run(device__preset="x25m", workload__uniform__requests=1000)
+>>> report.status, report.flash.programs.host
+('complete', 1000)
+
+What is heavy is loaded when it is used: frames when one is asked for, plots with `flashwatt.plot`.
 """
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from flashwatt._core import FlashwattError, RunInterruptedError, __version__
-from flashwatt.run import Report, names, reprice, resolve, run_file, run_text, trace_info
+
+if TYPE_CHECKING:
+    from flashwatt import plot, traces
+    from flashwatt.config import Config
+    from flashwatt.report import Report
+    from flashwatt.results import Results
+    from flashwatt.runs import names, reprice, resolve, run
+    from flashwatt.statistics import pareto
+    from flashwatt.study import Study
+    from flashwatt.sweeps import SweepInterruptedError, sweep
 
 __all__ = [
+    "Config",
     "FlashwattError",
     "Report",
+    "Results",
     "RunInterruptedError",
+    "Study",
+    "SweepInterruptedError",
     "__version__",
     "names",
+    "pareto",
+    "plot",
     "reprice",
     "resolve",
-    "run_file",
-    "run_text",
-    "trace_info",
+    "run",
+    "sweep",
+    "traces",
 ]
+
+_HOMES = {  # no module has the name of a function: importing it would take the name
+    "Config": "config",
+    "Report": "report",
+    "Results": "results",
+    "Study": "study",
+    "SweepInterruptedError": "sweeps",
+    "names": "runs",
+    "pareto": "statistics",
+    "reprice": "runs",
+    "resolve": "runs",
+    "run": "runs",
+    "sweep": "sweeps",
+}
+_MODULES = ("plot", "traces")
+
+
+def __getattr__(name: str) -> Any:
+    """Load what is asked for the first time (PEP 562)."""
+    if name in _MODULES:
+        return import_module(f"flashwatt.{name}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'flashwatt' has no attribute {name!r}")
+    value = getattr(import_module(f"flashwatt.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import TypeAlias
 
-Path: TypeAlias = str | PathLike[str]
+AnyPath: TypeAlias = str | PathLike[str]
 Progress: TypeAlias = Callable[[int, int | None, int, bool], bool | None]
 
 __version__: str
+REPORT_SCHEMA: int
 
 class FlashwattError(ValueError):
     """What the user wrote cannot be run: the message names the place, what was found and what was expected."""
@@ -23,26 +25,28 @@ def run(
     series_interval_ns: int | None = None,
     progress: Progress | None = None,
     check: bool = False,
+    latency_histogram: bool = False,
 ) -> str: ...
+def inputs(config_text: str, file_name: str, sets: Sequence[str]) -> list[Path]: ...
 def resolve(config_text: str, file_name: str, sets: Sequence[str]) -> str: ...
 def reprice(report_json: str, report_name: str, table_toml: str, table_name: str) -> str: ...
 def trace_info(
-    path: Path | Sequence[Path],
+    path: AnyPath | Sequence[AnyPath],
     format: str | None = None,  # noqa: A002
     skip_bad: bool = False,
     sets: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> str: ...
 def trace_profile(
-    path: Path | Sequence[Path],
+    path: AnyPath | Sequence[AnyPath],
     format: str | None = None,  # noqa: A002
     skip_bad: bool = False,
     sets: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> str: ...
 def trace_convert(
-    path: Path | Sequence[Path],
-    to: Path,
+    path: AnyPath | Sequence[AnyPath],
+    to: AnyPath,
     format: str | None = None,  # noqa: A002
     skip_bad: bool = False,
     sets: Sequence[str] | None = None,

@@ -10,30 +10,30 @@ import signal
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from flashwatt import _core
 from flashwatt.trace_cli import trace
+from flashwatt.sweep_cli import compare, sweep
+from flashwatt.terminal import DIRECTORY, FAILED, FILE, INTERRUPTED, fail, note
+from flashwatt.terminal import as_json as _json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from types import FrameType
 
-    from flashwatt.run import Report
+    from flashwatt.config import Config
+    from flashwatt.report import Report
 
-FAILED, USER_ERROR, INTERRUPTED = 1, 2, 128 + signal.SIGINT
 KINDS = ("ftls", "gc", "wear", "dispatch", "schedulers", "presets", "workloads", "standins", "formats", "experiments")
 
-_file = click.Path(exists=True, dir_okay=False, path_type=Path)
-_directory = click.Path(file_okay=False, path_type=Path)
-_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the table.")
 _format = click.option(
     "--format", "--trace-format", "trace_format", metavar="FORMAT", help="The trace's format; recognised unless given."
 )
 _skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out trace records that cannot be read.")
-_out = click.option("--out", type=_directory, metavar="DIR", help="Write report.json (and the plots) there.")
+_out = click.option("--out", type=DIRECTORY, metavar="DIR", help="Write report.json (and the plots) there.")
 
 
 def _numbers(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
@@ -58,27 +58,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        _fail("interrupted; nothing was kept", INTERRUPTED)
+        fail("interrupted; nothing was kept", INTERRUPTED)
     except BrokenPipeError:
         # Whoever read the output has gone (`| head`). Python would complain once more when it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(FAILED)
     except _core.RunInterruptedError as error:
-        _fail(str(error), INTERRUPTED)
+        fail(str(error), INTERRUPTED)
     except _core.FlashwattError as error:
-        _fail(str(error))
+        fail(str(error))
     except OSError as error:
-        _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
-
-
-def _fail(message: str, status: int = USER_ERROR) -> NoReturn:
-    note(f"error: {message}")
-    sys.exit(status)
-
-
-def note(message: str) -> None:
-    """Say something to the person at the terminal; standard output is for results."""
-    click.echo(f"flashwatt: {message}", err=True)
+        fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -87,21 +77,30 @@ def cli() -> None:
     """Simulate a flash SSD under a workload: how fast, how worn, and where every joule went."""
 
 
+cli.add_command(sweep)
+cli.add_command(compare)
+
+
 @cli.command()
-@click.argument("config", type=_file, metavar="CONFIG.toml")
-@click.option("--trace", type=_file, metavar="FILE", help="Replay this trace (gzip and zstd are unpacked on the way).")
+@click.argument("config", type=FILE, metavar="CONFIG.toml")
+@click.option("--trace", type=FILE, metavar="FILE", help="Replay this trace (gzip and zstd are unpacked on the way).")
 @_format
 @click.option("--devices", metavar="N,N,…", callback=_numbers, help="Keep only the trace's requests to these devices.")
 @click.option("--fold", is_flag=True, help="Take addresses beyond the drive modulo its size.")
 @click.option("--clip", is_flag=True, help="Cut requests at the drive's end; leave out those beyond it.")
 @_skip_bad
-@click.option("--fio", type=_file, metavar="JOB.fio", help="Run the jobs of this fio job file, in simulated time.")
+@click.option("--fio", type=FILE, metavar="JOB.fio", help="Run the jobs of this fio job file, in simulated time.")
 @click.option("--requests", type=click.IntRange(min=1), metavar="N", help="Measure so many requests, then stop.")
 @click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Override any key: device.channels=4.")
 @_out
 @_json
 @click.option("--series", is_flag=True, help="Record power over time (plotted with --out).")
-@click.option("--op-log", type=click.Path(path_type=Path), metavar="FILE", help="Write one line per flash operation.")
+@click.option(
+    "--op-log",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write one line per flash operation (CSV, or Parquet by its suffix).",
+)
 @click.option("--check", is_flag=True, help="Follow what every page holds; stop at the first difference (slow).")
 def run(config: Path, sets: tuple[str, ...], out: Path | None, as_json: bool, **options: Any) -> None:
     """Simulate what CONFIG.toml describes and report it.
@@ -110,17 +109,21 @@ def run(config: Path, sets: tuple[str, ...], out: Path | None, as_json: bool, **
     """
     if out:
         out.mkdir(parents=True, exist_ok=True)
+    from flashwatt.config import Config
+
     if options["fio"] and options["trace"]:
         raise click.UsageError("--fio and --trace are two workloads; a run has one")
-    report = _simulate(config, [*_workload_sets(options), *sets], options)
+    base = Config.of(config)
+    sets = (*_workload_sets(options), *sets)
+    report = _simulate(Config(base.text, base.name, sets), {**options, "keep": bool(out)})
     _deliver(report, out, as_json)
     _finish(report, out)
 
 
 @cli.command()
-@click.argument("report", type=_file, metavar="REPORT.json")
+@click.argument("report", type=FILE, metavar="REPORT.json")
 @click.option(
-    "--table", type=_file, required=True, metavar="PRICES.toml", help="Its [energy] tables are the new prices."
+    "--table", type=FILE, required=True, metavar="PRICES.toml", help="Its [energy] tables are the new prices."
 )
 @_out
 @_json
@@ -130,7 +133,8 @@ def price(report: Path, table: Path, out: Path | None, as_json: bool) -> None:
     PRICES.toml holds [energy] tables as a configuration does; what it leaves out stays as it was. Peaks and the power
     series depend on what happened at the same time: only a run gives them.
     """
-    from flashwatt.run import printable, read_text, reprice
+    from flashwatt.config import printable, read_text
+    from flashwatt.runs import reprice
 
     if out and (out / "report.json").resolve() == report.resolve():
         raise click.UsageError(f"--out {out} would overwrite {report}, whose peaks and series would be lost")
@@ -187,7 +191,7 @@ def _path(path: Path) -> str:
     try:
         return str(path).encode().decode()
     except UnicodeEncodeError:
-        from flashwatt.run import printable
+        from flashwatt.config import printable
 
         raise click.UsageError(f"{printable(path)}: the name is not UTF-8; rename or link the file") from None
 
@@ -197,24 +201,27 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _simulate(config: Path, sets: list[str], options: dict[str, Any]) -> Report:
+def _simulate(config: Config, options: dict[str, Any]) -> Report:
+    from flashwatt.oplog import written
     from flashwatt.progress import bar
-    from flashwatt.run import run_file
+    from flashwatt.report import Report
+    from flashwatt.runs import simulate
 
-    with _interruptible() as interrupted, bar() as show:
+    with _interruptible() as interrupted, bar() as show, written(options["op_log"]) as op_log:
 
         def progress(done: int, total: int | None, now_ns: int, preparing: bool) -> bool:
             show(done, total, now_ns, preparing)
             return not interrupted
 
-        return run_file(
+        content = simulate(
             config,
-            sets=sets,
-            op_log=options["op_log"],
+            op_log=op_log,
             series_interval_ns=0 if options["series"] else None,
+            latency_histogram=options["keep"],
             progress=progress,
             check=options["check"],
         )
+    return Report(content)
 
 
 @contextmanager
@@ -234,32 +241,33 @@ def _interruptible() -> Iterator[list[int]]:
 
 
 def _deliver(report: Report, out: Path | None, as_json: bool) -> None:
-    text = json.dumps(report, indent=2)
-    written = _write(report, text, out) if out else []
+    files = _write(report, out) if out else []
     if as_json:
-        click.echo(text)
+        click.echo(report.json)
     else:
         from flashwatt.table import show
 
-        show(report)
-    if written:
-        note(f"wrote {', '.join(map(str, written))}")
+        show(report.to_dict())
+    if files:
+        note(f"wrote {', '.join(map(str, files))}")
 
 
-def _write(report: Report, text: str, out: Path) -> list[Path]:
-    path = out / "report.json"
-    path.write_text(text + "\n", encoding="utf-8")
-    if not report.get("series"):
-        return [path]
-    from flashwatt.plot import write_power
+def _write(report: Report, out: Path) -> list[Path]:
+    report.write(out / "report.json")
+    if not report.to_dict().get("series"):
+        return [out / "report.json"]
+    from flashwatt import plot
 
-    return [path, *write_power(report, out)]
+    report.series().write_parquet(out / "series.parquet")
+    chart = plot.power(report)
+    pictures = [chart.save(out / name) for name in ("power.svg", "power.html")]
+    return [out / "report.json", out / "series.parquet", *pictures]
 
 
 def _finish(report: Report, out: Path | None) -> None:
-    status = report["status"]
+    status = report.status
     if status == "complete":
         return
     kept = f"kept in {out / 'report.json'}" if out else "printed (--out DIR also keeps it)"
-    note(f"{status} after {report['workload']['requests']:,} requests; what was measured until then is {kept}")
+    note(f"{status} after {report.workload.requests:,} requests; what was measured until then is {kept}")
     sys.exit(INTERRUPTED if status == "interrupted" else FAILED)

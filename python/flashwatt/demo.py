@@ -18,6 +18,8 @@ The results are in {_OUT}/:
 
 Try next:
   .venv/bin/flashwatt run {_CONFIG} --set device.op_ratio=0.0737 --series --out {_OUT}/as-sold
+  .venv/bin/flashwatt compare {_OUT} {_OUT}/as-sold --html {_OUT}/compare.html
+  .venv/bin/flashwatt sweep examples/studies/spare-flash.toml --out {_OUT}/sweep
   .venv/bin/flashwatt run {_CONFIG} --trace examples/trace.csv
   .venv/bin/flashwatt price {_OUT}/report.json --table examples/prices/frugal-nand.toml
   .venv/bin/flashwatt list presets

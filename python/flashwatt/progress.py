@@ -45,3 +45,19 @@ def bar() -> Iterator[Update]:
             progress.update(task, completed=done, total=total, simulated=duration(now_ns))
 
         yield update
+
+
+@contextmanager
+def tasks_bar() -> Iterator[Callable[[int, int], None]]:
+    """Show how many of a sweep's tasks are finished while the block runs, if someone is there to see it."""
+    if not sys.stderr.isatty():
+        yield lambda _done, _total: None
+        return
+
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("Sweeping"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("left"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)

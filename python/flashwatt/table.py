@@ -12,16 +12,20 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from flashwatt.metrics import HEADLINES, METRICS
 from flashwatt.units import NOTHING, count, duration, number, percent, prefix, si
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flashwatt.run import Report
+    from flashwatt.metrics import Metric
+    from flashwatt.report import Json
+    from flashwatt.results import Results
 
 _MAX_WIDTH = 100
 _BAR_WIDTH = 12
-_COMPONENTS = {
+_ANY_WIDTH = 10_000
+COMPONENTS = {
     "NAND program": ("nand", "program"),
     "NAND read": ("nand", "read"),
     "NAND erase": ("nand", "erase"),
@@ -33,12 +37,12 @@ _COMPONENTS = {
     "DRAM idle": ("dram", "idle"),
     "host interface": ("host_interface",),
 }
-_CAUSES = ("host", "gc", "merge", "map", "wear", "shared")
-_QUANTILES = {"mean": "mean", "p50": "p50", "p95": "p95", "p99": "p99", "p99.9": "p99_9", "max": "max"}
+CAUSES = ("host", "gc", "merge", "map", "wear", "shared")
+QUANTILES = {"mean": "mean", "p50": "p50", "p95": "p95", "p99": "p99", "p99.9": "p99_9", "max": "max"}
 _SPARKS = " ▁▂▃▄▅▆▇█"
 
 
-def show(report: Report, console: Console | None = None) -> None:
+def show(report: Json, console: Console | None = None) -> None:
     """Print a report."""
     console = console or Console(highlight=False)
     console.width = min(console.width, _MAX_WIDTH)
@@ -50,10 +54,11 @@ def show(report: Report, console: Console | None = None) -> None:
     console.print(Padding(_figures(report), (1, 0, 0, 1)))
     if report.get("series"):
         console.print(Padding(_power_over_time(report, console.width - 2), (1, 0, 0, 1)))
-    _show_warnings(report["warnings"], console)
+    show_warnings(report["warnings"], console)
 
 
-def _show_warnings(warnings: list[str], console: Console) -> None:
+def show_warnings(warnings: list[str], console: Console) -> None:
+    """Print each on a line of its own."""
     for warning in warnings:
         console.print(Text.assemble(("warning: ", "bold yellow"), warning))
 
@@ -67,11 +72,11 @@ def show_trace(info: dict[str, Any], console: Console | None = None) -> None:
     console.print(Text(f"{info['file']}: {info['format']}, {duration(info['duration_s'] * 1e9)}", "bold"))
     console.print(grid)
     if len(info["devices"]) > 1:
-        table = _table("\nDevices", "device", "requests", "ends at")
+        table = new_table("\nDevices", "device", "requests", "ends at")
         for device in info["devices"]:
             table.add_row(str(device["device"]), count(device["requests"]), si(device["end_bytes"], "B"))
         console.print(table)
-    _show_warnings(info["warnings"], console)
+    show_warnings(info["warnings"], console)
 
 
 def _trace_lines(info: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -99,7 +104,7 @@ def at(tree: Any, *path: str) -> Any:
     return tree
 
 
-def describe_device(report: Report) -> str:
+def describe_device(report: Json) -> str:
     """Say in one line which drive it was."""
     device = at(report, "config", "device") or {}
     name = device.get("preset") or device.get("description") or "custom drive"
@@ -108,7 +113,7 @@ def describe_device(report: Report) -> str:
     return f"{name}: {dies}, {page}, {si(device.get('logical_bytes'), 'B')}, FTL {at(report, 'ftl', 'name')}"
 
 
-def describe_workload(report: Report) -> str:
+def describe_workload(report: Json) -> str:
     """Say in one line what was asked of it."""
     load = report["workload"]
     parts = [f"{count(load['reads'])} reads ({si(load['read_bytes'], 'B')})"]
@@ -117,7 +122,7 @@ def describe_workload(report: Report) -> str:
     return f"{load['name']}: {', '.join(parts)}"
 
 
-def _heading(report: Report) -> Text:
+def _heading(report: Json) -> Text:
     status = report["status"]
     text = Text()
     text.append(describe_device(report), "bold")
@@ -131,7 +136,44 @@ def _heading(report: Report) -> Text:
     return text
 
 
-def _table(title: str, *columns: str) -> Table:
+def show_summary(results: Results, console: Console | None = None) -> None:
+    """Print the points of a sweep: means with their confidence, of as many figures as fit into the terminal."""
+    console = console or Console(highlight=False)
+    metrics = [key for key in HEADLINES if key in results.metrics]
+    summary = results.summary(metrics)
+    metrics = [key for key in metrics if summary[f"{key}.mean"].count()]
+    rows = summary.to_dicts()
+    for shown in range(len(metrics), 0, -1):
+        table = _summary(rows, results.keys, metrics[:shown])
+        if console.measure(table, options=console.options.update(width=_ANY_WIDTH)).maximum <= console.width:
+            break
+    console.print(table)
+    console.print(Text("means over seeds, ± half of the 95 % confidence interval; more in results.parquet", "dim"))
+
+
+def _summary(rows: list[dict[str, Any]], keys: list[str], metrics: list[str]) -> Table:
+    names = [METRICS[key].name.replace("latency, ", "").replace("amplification", "ampl.") for key in metrics]
+    table = new_table("", *_short(keys), "runs", *names)
+    for row in rows:
+        means = (_interval(METRICS[key], row[f"{key}.mean"], row[f"{key}.ci95"]) for key in metrics)
+        table.add_row(*(Text(str(row[key])) for key in keys), count(row["runs"]), *means)
+    return table
+
+
+def _short(keys: list[str]) -> list[str]:
+    """The last parts of dotted keys, where these tell them apart."""
+    last = [key.rpartition(".")[2] for key in keys]
+    return last if len(set(last)) == len(last) else keys
+
+
+def _interval(metric: Metric, mean: float | None, half: float | None) -> str:
+    if mean is None or half is None:
+        return metric.write(mean)
+    return f"{metric.write(mean)} ±{100 * half / mean if mean else 0:4.1f} %"
+
+
+def new_table(title: str, *columns: str) -> Table:
+    """A table in the house's style: the first column left, the others right."""
     table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column(columns[0], no_wrap=True)
     for column in columns[1:]:
@@ -139,11 +181,11 @@ def _table(title: str, *columns: str) -> Table:
     return table
 
 
-def _energy_by_component(report: Report) -> Table:
+def _energy_by_component(report: Json) -> Table:
     energy = report["energy_j"]
     size, unit = prefix(energy["total"])
-    table = _table("\nEnergy by component", "", f"{unit}J", "share", "")
-    for name, path in _COMPONENTS.items():
+    table = new_table("\nEnergy by component", "", f"{unit}J", "share", "")
+    for name, path in COMPONENTS.items():
         joules = at(energy, *path)
         table.add_row(name, _joules(joules, size), *_share(joules, energy["total"]))
     table.add_section()
@@ -152,11 +194,11 @@ def _energy_by_component(report: Report) -> Table:
     return table
 
 
-def _energy_by_cause(report: Report) -> Table:
+def _energy_by_cause(report: Json) -> Table:
     total = report["energy_j"]["total"]
     size, unit = prefix(total)
-    table = _table("\nEnergy by cause", "", f"{unit}J", "share")
-    for cause in _CAUSES:
+    table = new_table("\nEnergy by cause", "", f"{unit}J", "share")
+    for cause in CAUSES:
         joules = at(report, "energy_by_cause_j", cause)
         table.add_row(cause, _joules(joules, size), _share(joules, total)[0])
     return table
@@ -179,17 +221,17 @@ def _share(part: float | None, total: float | None) -> tuple[str, str]:
     return percent(share), "█" * round(share * _BAR_WIDTH)
 
 
-def _latency(report: Report) -> Table:
-    table = _table("Latency", "", "requests", *_QUANTILES)
+def _latency(report: Json) -> Table:
+    table = new_table("Latency", "", "requests", *QUANTILES)
     for kind in ("read", "write"):
         figures = at(report, "latency_ns", kind)
         if at(figures, "count"):
-            cells = (duration(figures.get(key)) for key in _QUANTILES.values())
+            cells = (duration(figures.get(key)) for key in QUANTILES.values())
             table.add_row(kind, count(figures["count"]), *cells)
     return table
 
 
-def _figures(report: Report) -> Table:
+def _figures(report: Json) -> Table:
     grid = Table.grid(padding=(0, 3))
     left, right = list(_performance(report)), list(_power(report))
     for (name_a, value_a), (name_b, value_b) in zip_longest(left, right, fillvalue=("", "")):
@@ -197,7 +239,7 @@ def _figures(report: Report) -> Table:
     return grid
 
 
-def _performance(report: Report) -> Iterator[tuple[str, str]]:
+def _performance(report: Json) -> Iterator[tuple[str, str]]:
     through, flash, erases = report["throughput"], report["flash"], at(report, "wear", "erase_count")
     yield "throughput", f"{count(through['iops'])} IOPS"
     yield "read, write", f"{number(through['read_mb_s'], 1)}, {number(through['write_mb_s'], 1)} MB/s"
@@ -213,7 +255,7 @@ def _performance(report: Report) -> Iterator[tuple[str, str]]:
         yield "erases per block", f"{mean:{'.2f' if mean >= 1 else '.2g'}} mean, {erases['min']} to {erases['max']}"
 
 
-def _power(report: Report) -> Iterator[tuple[str, str]]:
+def _power(report: Json) -> Iterator[tuple[str, str]]:
     power, efficiency = report["power_w"], report["efficiency"]
     yield "mean power", si(power["mean"], "W")
     yield "peak power", si(power["peak"], "W")
@@ -224,7 +266,7 @@ def _power(report: Report) -> Iterator[tuple[str, str]]:
     yield "busy dies", number(at(report, "parallelism", "mean_active_dies"), 2)
 
 
-def _power_over_time(report: Report, width: int) -> Text:
+def _power_over_time(report: Json, width: int) -> Text:
     series = report["series"]
     watts = [sum(values) for values in zip(*series["power_w"].values(), strict=True)]
     group = max(1, -(-len(watts) // width))

@@ -134,7 +134,7 @@ def plot(out: Path, as_json: bool, **options: Any) -> None:
 
     with bar() as progress:
         profile = traces.profile(**_arguments(options), progress=progress)
-    from flashwatt.trace_plot import write_trace
+    from flashwatt.plot.trace import write_trace
 
     out.mkdir(parents=True, exist_ok=True)
     written = write_trace(profile, out)

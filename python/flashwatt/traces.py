@@ -4,7 +4,7 @@ Every function takes one file or several, which are merged by the times of their
 
 `trace_format`: the format (or "format:event"); recognised unless given. `skip_bad`: leave out (and count) records that
 cannot be read. `sets`: overrides of any other key of `[workload.trace]`, as "devices=[0, 2]" or "from_s=10".
-`progress`: called about ten times a second, see `run.Progress`; the requests in all are an estimate.
+`progress`: called about ten times a second, see `flashwatt.runs.Progress`; the requests in all are an estimate.
 
 A `FlashwattError` says what cannot be read, a `RunInterruptedError` that `progress` (or Ctrl-C) ended it.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from os import PathLike
     from typing import TypeAlias
 
-    from flashwatt.run import Progress
+    from flashwatt.runs import Progress
 
     Files: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
 

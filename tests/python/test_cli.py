@@ -32,7 +32,12 @@ def test_json_stays_pure_when_files_are_written(flashwatt: Cli, config: Path, tm
     assert result.returncode == 0, result.stderr
     printed = json.loads(result.stdout)
     assert printed == json.loads((tmp_path / "a/b/report.json").read_text())
-    assert {path.name for path in (tmp_path / "a/b").iterdir()} == {"report.json", "power.svg", "power.html"}
+    assert {path.name for path in (tmp_path / "a/b").iterdir()} == {
+        "report.json",
+        "series.parquet",
+        "power.svg",
+        "power.html",
+    }
     assert "report.json" in result.stderr
 
 

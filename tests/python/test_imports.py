@@ -1,19 +1,41 @@
-"""The command line answers at once: nothing heavy is loaded before a command needs it."""
+"""The command line answers at once: nothing heavy is loaded before it is needed."""
 
 from __future__ import annotations
 
+import doctest
 import subprocess
 import sys
 
 import pytest
 
-HEAVY = ("rich", "altair", "vl_convert", "importlib.metadata", "asyncio")
+import flashwatt
+import flashwatt.config
+import flashwatt.report
+
+HEAVY = ("rich", "altair", "vl_convert", "polars", "importlib.metadata", "asyncio", "concurrent", "multiprocessing")
+
+
+def modules(*command: str) -> set[str]:
+    """Name the modules that a program loads."""
+    words = [sys.executable, "-X", "importtime", *command]
+    result = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
+    return {line.rsplit("|", 1)[1].strip() for line in result.stderr.splitlines() if "|" in line}
 
 
 @pytest.mark.parametrize("argument", ["--help", "--version"])
 def test_help_and_version_load_nothing_heavy(argument: str) -> None:
-    command = [sys.executable, "-X", "importtime", "-m", "flashwatt", argument]
-    result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
-    modules = {line.rsplit("|", 1)[1].strip() for line in result.stderr.splitlines() if "|" in line}
-    assert "flashwatt.cli" in modules | {"flashwatt.cli"}
-    assert [module for module in modules if module.startswith(HEAVY)] == []
+    loaded = modules("-m", "flashwatt", argument)
+    assert "flashwatt.terminal" in loaded
+    assert [module for module in loaded if module.startswith(HEAVY)] == []
+
+
+def test_a_run_loads_no_frames_and_no_plots() -> None:
+    loaded = modules("-c", "import flashwatt; flashwatt.run(workload__uniform__requests=10).energy_j.total")
+    assert "flashwatt.report" in loaded
+    assert [module for module in loaded if module.startswith(HEAVY)] == []
+
+
+@pytest.mark.parametrize("module", [flashwatt, flashwatt.config, flashwatt.report], ids=lambda module: module.__name__)
+def test_what_docstrings_promise_happens(module: object) -> None:
+    failed, attempted = doctest.testmod(module, extraglobs={"flashwatt": flashwatt})  # type: ignore[arg-type]
+    assert (failed, attempted > 0) == (0, True)

@@ -16,7 +16,7 @@ import pytest
 
 import flashwatt
 from conftest import CONFIG
-from flashwatt.cli import INTERRUPTED
+from flashwatt.terminal import INTERRUPTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -116,7 +116,7 @@ def test_a_start_state_is_told_apart_and_can_be_stopped() -> None:
         return False
 
     with pytest.raises(flashwatt.RunInterruptedError, match="start state"):
-        flashwatt.run_text(FOR_DAYS + PREPARING, progress=stop)
+        flashwatt.run(flashwatt.Config(FOR_DAYS + PREPARING), progress=stop)
     assert issubclass(flashwatt.RunInterruptedError, flashwatt.FlashwattError)
 
 
@@ -127,10 +127,10 @@ def test_the_progress_callback_stops_a_run() -> None:
         seen.append(done)
         return False
 
-    report = flashwatt.run_text(FOR_DAYS, progress=stop)
-    assert report["status"] == "interrupted"
+    report = flashwatt.run(flashwatt.Config(FOR_DAYS), progress=stop)
+    assert report.status == "interrupted"
     assert seen
-    assert report["workload"]["requests"] >= seen[0]
+    assert report.workload.requests >= seen[0]
 
 
 def test_an_exception_of_the_callback_goes_on() -> None:
@@ -138,4 +138,4 @@ def test_an_exception_of_the_callback_goes_on() -> None:
         raise LookupError("from the callback")
 
     with pytest.raises(LookupError, match="from the callback"):
-        flashwatt.run_text(FOR_DAYS, progress=fail)
+        flashwatt.run(flashwatt.Config(FOR_DAYS), progress=fail)

@@ -8,26 +8,58 @@ from xml.etree import ElementTree
 
 import pytest
 
-from flashwatt.plot import power_chart, write_power
+import flashwatt
+from conftest import CONFIG
+from flashwatt import Report, plot
+from flashwatt.plot.power import power_chart
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from flashwatt import Report
+    from flashwatt.report import Json
+
+SIGNATURES = {"svg": b"<svg", "html": b"<!DOCTYPE html>", "png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF-"}
+PLOTS = {"power": plot.power, "energy": plot.energy, "latency": plot.latency}
 
 
-def test_svg_is_complete(report: Report, tmp_path: Path) -> None:
-    svg, _ = write_power(report, tmp_path)
-    text = svg.read_text()
+@pytest.fixture(scope="module")
+def run() -> Report:
+    """Make one run with everything that a plot can want."""
+    return flashwatt.run(flashwatt.Config(CONFIG), series=True)
+
+
+@pytest.mark.parametrize("suffix", SIGNATURES)
+@pytest.mark.parametrize("name", PLOTS)
+def test_every_plot_in_every_format(run: Report, tmp_path: Path, name: str, suffix: str) -> None:
+    path = PLOTS[name](run).save(tmp_path / f"{name}.{suffix}")
+    assert path.read_bytes().startswith(SIGNATURES[suffix])
+
+
+def test_an_unknown_format_is_named(run: Report, tmp_path: Path) -> None:
+    with pytest.raises(flashwatt.FlashwattError, match=r"found `\.gif`; expected one of `\.html`"):
+        plot.energy(run).save(tmp_path / "energy.gif")
+
+
+def test_what_was_not_recorded_is_asked_for() -> None:
+    run = flashwatt.run(flashwatt.Config(CONFIG), latency=False)
+    with pytest.raises(flashwatt.FlashwattError, match="series=True"):
+        plot.power(run)
+    with pytest.raises(flashwatt.FlashwattError, match="latency=True"):
+        plot.latency(run)
+    with pytest.raises(flashwatt.FlashwattError, match="no report"):
+        plot.energy({})
+
+
+def test_svg_is_complete(report: Json) -> None:
+    text = plot.power(Report(report)).svg()
     assert ElementTree.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"
     for words in ("power (W)", "simulated time (ms)", "NAND program", "host interface", "peak 3.41 W", "x25m"):
         assert words in text
 
 
-def test_page_needs_no_network(report: Report, tmp_path: Path) -> None:
+def test_page_needs_no_network(report: Json, tmp_path: Path) -> None:
     report["config"]["device"]["preset"] = "a </script><b>name"
-    _, page = write_power(report, tmp_path)
-    text = page.read_text()
+    text = plot.power(Report(report)).save(tmp_path / "power.html").read_text()
     assert "vegaEmbed" in text
     assert 'name="viewport"' in text
     assert "</script><b>" not in text
@@ -36,14 +68,13 @@ def test_page_needs_no_network(report: Report, tmp_path: Path) -> None:
     assert re.findall(r"src=|href=|url\(|@import", markup) == []
 
 
-def test_a_report_without_a_peak_is_drawn_without_its_line(report: Report, tmp_path: Path) -> None:
+def test_a_report_without_a_peak_is_drawn_without_its_line(report: Json) -> None:
     report["power_w"]["peak"] = None
-    svg, _ = write_power(report, tmp_path)
-    assert ">peak" not in svg.read_text()
+    assert ">peak" not in plot.power(Report(report)).svg()
 
 
 @pytest.mark.parametrize("bins", [1, 2, 599, 600, 5000])
-def test_joined_bins_keep_the_energy(report: Report, bins: int) -> None:
+def test_joined_bins_keep_the_energy(report: Json, bins: int) -> None:
     chart = power_chart(report, 800, bins).to_dict()
     rows = chart["datasets"][chart["layer"][0]["data"]["name"]]
     ends = [row["time"] for row in rows]
@@ -51,7 +82,41 @@ def test_joined_bins_keep_the_energy(report: Report, bins: int) -> None:
     assert joules == pytest.approx(report["energy_j"]["nand"]["program"], rel=0.2 if bins < 3 else 1e-4)
 
 
-def test_an_idle_drive_is_drawn(report: Report, tmp_path: Path) -> None:
+def test_an_idle_drive_is_drawn(report: Json) -> None:
     for watts in report["series"]["power_w"].values():
         watts[:] = [0.0] * len(watts)
-    assert all(path.stat().st_size for path in write_power(report, tmp_path))
+    assert "power (W)" in plot.power(Report(report)).svg()
+
+
+def test_the_bars_hold_all_the_energy(run: Report) -> None:
+    spec = plot.energy({"one": run, "two": run}).spec()
+    rows = spec["datasets"][spec["layer"][0]["data"]["name"]]
+    assert {row["run"] for row in rows} == {"one", "two"}
+    assert sum(row["share"] for row in rows) == pytest.approx(2, abs=1e-4)
+
+
+def test_the_line_of_latencies_falls_from_all_to_none(run: Report) -> None:
+    spec = plot.latency(run).spec()
+    rows = [row for row in spec["datasets"][spec["data"]["name"]] if row["kind"] == "write"]
+    shares = [row["share"] for row in rows]
+    assert shares == sorted(shares, reverse=True)
+    assert shares[0] > 0.95
+    assert rows[-1]["us"] == pytest.approx((run.latency_ns.write.max or 0) / 1e3, rel=0.01)
+    past_p99 = max(row["share"] for row in rows if row["us"] >= (run.latency_ns.write.p99 or 0) / 1e3)
+    assert past_p99 <= 0.01
+
+
+def test_a_notebook_is_shown_the_picture(run: Report) -> None:
+    assert plot.energy(run)._repr_svg_().startswith("<svg")
+
+
+def test_compromises_of_a_sweep() -> None:
+    results = flashwatt.sweep({"device.channels": [2, 8]}, base=flashwatt.Config(CONFIG), seeds=2)
+    spec = plot.tradeoff(results).spec()
+    rows = spec["datasets"][spec["layer"][-1]["data"]["name"]]
+    front = spec["datasets"][spec["layer"][0]["data"]["name"]]
+    assert [row["device_channels"] for row in rows] == [2, 8]
+    assert [row["device_channels"] for row in front] == [8]  # faster, and with less energy
+    assert all(row["x_low"] < row["x"] < row["x_high"] for row in rows)
+    with pytest.raises(flashwatt.FlashwattError, match=r"did you mean `device\.channels`"):
+        plot.tradeoff(results, color="device.chanels")

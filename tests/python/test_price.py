@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from conftest import Cli
 
+SMALL = flashwatt.Config(CONFIG)
 DOUBLE = """\
 [energy]
 controller = { active_ma = 60, idle_ma = 30 }
@@ -29,7 +30,7 @@ def made(tmp_path: Path) -> Path:
     (tmp_path / "double.toml").write_text(DOUBLE)
     (tmp_path / "run").mkdir()
     report = tmp_path / "run/report.json"
-    report.write_text(json.dumps(flashwatt.run_text(CONFIG, series_interval_ns=0), indent=2))
+    flashwatt.run(SMALL, series=True).write(report)
     return report
 
 
@@ -53,11 +54,14 @@ def test_the_table_says_whose_prices_they_are(flashwatt: Cli, made: Path) -> Non
 
 
 def test_another_accounting_is_that_of_a_fresh_run() -> None:
-    priced = flashwatt.reprice(flashwatt.run_text(CONFIG), 'energy.idle_accounting = "busy_only"')
-    fresh = flashwatt.run_text(CONFIG, sets=["energy.idle_accounting=busy_only"])
+    priced = flashwatt.reprice(flashwatt.run(SMALL), 'energy.idle_accounting = "busy_only"')
+    fresh = flashwatt.run(SMALL, energy__idle_accounting="busy_only")
     for key in ("config", "config_sha256", "energy_j", "energy_by_cause_j", "energy_total_j", "efficiency"):
-        assert priced[key] == fresh[key], key
-    assert priced["power_w"]["mean"] == fresh["power_w"]["mean"]
+        assert getattr(priced, key) == getattr(fresh, key), key
+    assert priced.power_w.mean == fresh.power_w.mean
+    assert priced.power_w.peak is None
+    assert priced.repriced is not None
+    assert "power_w.peak" in priced.repriced.null
 
 
 @pytest.mark.parametrize(

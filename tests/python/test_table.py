@@ -12,17 +12,17 @@ from flashwatt import table
 from flashwatt.units import duration, percent, prefix, si
 
 if TYPE_CHECKING:
-    from flashwatt import Report
+    from flashwatt.report import Json
 
 
-def page(report: Report, width: int = 100) -> str:
+def page(report: Json, width: int = 100) -> str:
     """Print a report to a string."""
     stream = io.StringIO()
     table.show(report, Console(file=stream, width=width))
     return stream.getvalue()
 
 
-def test_energy_shares_add_up(report: Report) -> None:
+def test_energy_shares_add_up(report: Json) -> None:
     text = page(report)
     shares = [float(word) for line in text.splitlines() for word in _shares(line)]
     components = shares[0::2][:6] + shares[12:]
@@ -35,7 +35,7 @@ def _shares(line: str) -> list[str]:
     return [words[i - 1] for i, word in enumerate(words) if word == "%"]
 
 
-def test_warnings_and_a_bad_end_are_shown(report: Report) -> None:
+def test_warnings_and_a_bad_end_are_shown(report: Json) -> None:
     report["status"] = "failed: [bold]no page left[/bold]"
     report["warnings"] = ["[red]12 requests were folded"]
     text = page(report)
@@ -44,20 +44,20 @@ def test_warnings_and_a_bad_end_are_shown(report: Report) -> None:
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])
-def test_every_width_is_served(report: Report, width: int) -> None:
+def test_every_width_is_served(report: Json, width: int) -> None:
     text = page(report, width)
     assert "Energy by cause" in text
     assert max(map(len, text.splitlines())) <= max(width, 80)
 
 
-def test_what_is_missing_is_a_dash(report: Report) -> None:
+def test_what_is_missing_is_a_dash(report: Json) -> None:
     report["power_w"] = {"mean": 1.0, "peak": None, "max_100us": None, "max_1s": None}
     report["parallelism"] = None
     report["efficiency"] = {"mb_per_j": None, "j_per_gb": None, "iops_per_w": None}
     assert "–" in page(report)
 
 
-def test_a_run_of_nothing_is_shown(report: Report) -> None:
+def test_a_run_of_nothing_is_shown(report: Json) -> None:
     for kind in ("all", "read", "write"):
         report["latency_ns"][kind] = {"count": 0, "mean": None, "p50": None}
     report["energy_j"]["total"] = 0.0

@@ -32,7 +32,7 @@ def test_info_of_a_trace(flashwatt: Cli, trace: Path) -> None:
     info = json.loads(result.stdout)
     assert (info["format"], info["requests"], info["reads"], info["writes"]) == ("spc", 4, 2, 2)
     assert info["duration_s"] == 0.5
-    assert info == package.trace_info(trace)
+    assert info == package.traces.info(trace)
 
 
 def test_info_for_people(flashwatt: Cli, trace: Path) -> None:

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use flashwatt::Error;
-use flashwatt::config::{self, Workload, load};
+use flashwatt::config::{self, Precondition, Workload, load};
 use flashwatt::workload::trace;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -40,7 +40,7 @@ fn run_error(error: Error) -> PyErr {
 /// Runs a configuration and returns the report as JSON. Ctrl-C, or a `progress` that returns `False`, ends the run early:
 /// the report of what was done comes back with the status "interrupted".
 #[pyfunction]
-#[pyo3(signature = (config_text, file_name, sets, op_log=None, series_interval_ns=None, progress=None, check=false))]
+#[pyo3(signature = (config_text, file_name, sets, op_log=None, series_interval_ns=None, progress=None, check=false, latency_histogram=false))]
 #[allow(clippy::too_many_arguments)] // keyword arguments in Python
 fn run(
     py: Python<'_>,
@@ -51,8 +51,9 @@ fn run(
     series_interval_ns: Option<u64>,
     progress: Option<Py<PyAny>>,
     check: bool,
+    latency_histogram: bool,
 ) -> PyResult<String> {
-    let options = flashwatt::RunOptions { op_log, series_interval_ns, check };
+    let options = flashwatt::RunOptions { op_log, series_interval_ns, latency_histogram, check };
     let report = watched(py, progress, move |progress| {
         let config = load(&config_text, &file_name, &sets)?;
         flashwatt::run(&config, &options, progress)
@@ -65,6 +66,22 @@ fn run(
 fn resolve(py: Python<'_>, config_text: &str, file_name: &str, sets: Vec<String>) -> PyResult<String> {
     let config = py.detach(|| load(config_text, file_name, &sets));
     json(&config.map_err(python_error)?)
+}
+
+/// The files that a run of the configuration would read, as the user named them.
+#[pyfunction]
+fn inputs(py: Python<'_>, config_text: &str, file_name: &str, sets: Vec<String>) -> PyResult<Vec<PathBuf>> {
+    let config = py.detach(|| load(config_text, file_name, &sets)).map_err(python_error)?;
+    let mut workloads = vec![&config.workload];
+    if let Precondition::Workload(workload) = &config.run.precondition {
+        workloads.push(workload);
+    }
+    let path = |workload: &Workload| match workload {
+        Workload::Trace(trace) => trace.paths.clone(),
+        Workload::Fio(fio) => vec![fio.path.clone()],
+        Workload::Synthetic(_) | Workload::Standin(_) => Vec::new(),
+    };
+    Ok(workloads.into_iter().flat_map(path).collect())
 }
 
 /// Prices a report with another table; both are text, and the names are what messages call them.
@@ -177,11 +194,14 @@ fn json(value: &impl serde::Serialize) -> PyResult<String> {
 mod _core {
     #[pymodule_export]
     use super::{
-        FlashwattError, RunInterruptedError, list_names, reprice, resolve, run, trace_convert, trace_info,
+        FlashwattError, RunInterruptedError, inputs, list_names, reprice, resolve, run, trace_convert, trace_info,
         trace_profile,
     };
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)] // a Python name
     const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_export]
+    const REPORT_SCHEMA: u32 = flashwatt::report::SCHEMA;
 }

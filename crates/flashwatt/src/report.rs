@@ -15,7 +15,7 @@ use crate::energy::series::PowerSeries;
 use crate::energy::{DieState, Table};
 use crate::ftl::{Cause, OpKind};
 use crate::sim::{End, Outcome};
-use crate::stats::Latency;
+use crate::stats::{Bars, Latency};
 use crate::units::Nanos;
 use crate::workload::{SourceKind, Workload};
 
@@ -78,6 +78,9 @@ pub struct Report {
     /// Power over time, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<PowerSeries>,
+    /// How latencies are spread, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency_histogram: Option<LatencyHistogram>,
 }
 
 /// What was asked of the drive.
@@ -121,6 +124,14 @@ pub struct LatencyReport {
     pub all: Latency,
     pub read: Latency,
     pub write: Latency,
+}
+
+/// How latencies are spread: what the quantiles of [`LatencyReport`] are read from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[allow(missing_docs)]
+pub struct LatencyHistogram {
+    pub read: Bars,
+    pub write: Bars,
 }
 
 /// Requests over time; megabytes are 10^6 bytes.
@@ -322,12 +333,13 @@ pub(crate) struct Parts<'a> {
     pub brain: &'a Brain,
     pub array: &'a Array,
     pub series: Option<PowerSeries>,
+    pub latency_histogram: bool,
     pub warnings: Vec<String>,
 }
 
 impl Report {
     pub(crate) fn new(parts: Parts) -> Report {
-        let Parts { config, workload, outcome, brain, array, series, mut warnings } = parts;
+        let Parts { config, workload, outcome, brain, array, series, latency_histogram, mut warnings } = parts;
         let table = Table::new(&config.energy);
         let counted = counted(&outcome, config.run.count_drain);
         let priced = price::price(&counted.ledger, &table);
@@ -382,6 +394,10 @@ impl Report {
             ledger: ledger_report(&counted.ledger),
             throughput,
             series,
+            latency_histogram: latency_histogram.then(|| LatencyHistogram {
+                read: outcome.completed.reads.bars(),
+                write: outcome.completed.writes.bars(),
+            }),
             config: config.clone(),
         }
     }

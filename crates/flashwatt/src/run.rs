@@ -27,6 +27,8 @@ pub struct RunOptions {
     pub op_log: Option<PathBuf>,
     /// Record power over time in bins of so many nanoseconds; 0: a length that gives 1,000 to 2,000 bins.
     pub series_interval_ns: Option<Nanos>,
+    /// Report the histogram of latencies as well.
+    pub latency_histogram: bool,
     /// Keep a second account of what every page holds, and stop at the first difference ([`crate::check`]). Slow.
     pub check: bool,
 }
@@ -234,7 +236,16 @@ impl Drive {
             warnings.push(format!("the power series was cut short: {fault}"));
         }
         let series = series.map(|series| series.price(&Table::new(&config.energy), dies));
-        let report = Report::new(Parts { config, workload, outcome, brain: &brain, array: &array, series, warnings });
+        let report = Report::new(Parts {
+            config,
+            workload,
+            outcome,
+            brain: &brain,
+            array: &array,
+            series,
+            latency_histogram: options.latency_histogram,
+            warnings,
+        });
         Ok((report, books.probe))
     }
 }

@@ -76,6 +76,13 @@ impl Histogram {
         (self.count > 0).then(|| top(found).clamp(self.min, self.max))
     }
 
+    /// The bins that hold something, from the least on.
+    pub fn bars(&self) -> Bars {
+        let held = self.bins.iter().enumerate().filter(|&(_, &count)| count > 0);
+        let (upper_ns, count) = held.map(|(bin, &count)| (top(bin), count)).unzip();
+        Bars { upper_ns, count }
+    }
+
     /// The figures for a report.
     pub fn summary(&self) -> Latency {
         let some = self.count > 0;
@@ -90,6 +97,16 @@ impl Histogram {
             p99_9: self.quantile(0.999),
         }
     }
+}
+
+/// A histogram as a report carries it: bins that hold nothing are left out. A bin below 256 ns is 1 ns wide, and every other
+/// at most 1/128 of its greatest value.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Bars {
+    /// The greatest value of each bin, ascending.
+    pub upper_ns: Vec<Nanos>,
+    /// Values in it, ≥ 1.
+    pub count: Vec<u64>,
 }
 
 /// Latency figures in nanoseconds; nothing where there was no request.
@@ -118,6 +135,21 @@ mod tests {
             prop_assert!(value <= top(bin));
             prop_assert!(bin == 0 || value > top(bin - 1));
             prop_assert!((top(bin) - value) as f64 <= value as f64 / 128.0);
+        }
+
+        #[test]
+        fn bars_hold_every_value_once(values in prop::collection::vec(any::<u64>(), 0..200)) {
+            let mut histogram = Histogram::default();
+            values.iter().for_each(|&v| histogram.add(v));
+            let bars = histogram.bars();
+            prop_assert_eq!(bars.count.iter().sum::<u64>(), values.len() as u64);
+            prop_assert!(bars.upper_ns.is_sorted() && bars.count.iter().all(|&count| count > 0));
+            let at_most = |limit| values.iter().filter(|&&v| v <= limit).count() as u64;
+            let mut seen = 0;
+            for (&upper, &count) in bars.upper_ns.iter().zip(&bars.count) {
+                seen += count;
+                prop_assert_eq!(seen, at_most(upper));
+            }
         }
 
         #[test]

@@ -73,6 +73,10 @@ fn observers_change_nothing() {
         let mut with_series = flashwatt::run(&config, &options, &mut |_| true).expect("it runs");
         with_series.series = None;
         assert!(json(&with_series) == plain, "{name}: a power series changes the report");
+        let options = RunOptions { latency_histogram: true, ..RunOptions::default() };
+        let mut with_histogram = flashwatt::run(&config, &options, &mut |_| true).expect("it runs");
+        assert!(with_histogram.latency_histogram.take().is_some());
+        assert!(json(&with_histogram) == plain, "{name}: a histogram changes the report");
         let checked = RunOptions { check: true, ..RunOptions::default() };
         let with_check = flashwatt::run(&config, &checked, &mut |_| true).expect("it runs");
         assert!(json(&with_check) == plain, "{name}: the shadow check changes the report");

@@ -1,44 +1,60 @@
-"""Pictures of a trace: one page of charts, as SVG for documents and as HTML for looking closer."""
+"""Pictures of a trace: arrivals and bytes over time, places over time, sizes, hit ratios of LRU caches."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
-import vl_convert
 
-from flashwatt.plot import _VEGA_LITE, _page, _slim, _styled
+from flashwatt.plot.chart import Chart, write_page
+from flashwatt.plot.style import short
 from flashwatt.units import count, duration, si
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-    from flashwatt.run import Report
+    from flashwatt.report import Json
 
 _COLOURS = {"reads": "#3b7dbd", "writes": "#f0932b", "trims": "#76b7b2", "flushes": "#59657a"}
-_WIDTH, _HEIGHT, _MAP_HEIGHT = 860, 170, 240
+_HEIGHT, _MAP_HEIGHT, _GAP = 170, 240, 26
 _SVG_JOINED = 2  # cells of the map to a side of one in the SVG, which would be large otherwise
 _TIME_UNITS = ((86_400e9, "d"), (3_600e9, "h"), (1e9, "s"), (1e6, "ms"), (1e3, "µs"))
 _SIZE_UNITS = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 
 
-def write_trace(profile: Report, directory: Path) -> list[Path]:
-    """Draw a trace's profile into trace.svg and trace.html; return their paths."""
-    svg, page = directory / "trace.svg", directory / "trace.html"
+def write_trace(profile: Json, directory: Path) -> list[Path]:
+    """Draw a trace's profile (`flashwatt.traces.profile`) into trace.svg and trace.html; return their paths."""
+    picture = trace(profile)
+    page = write_page(directory / "trace.html", f"{picture.title}: {picture.subtitle[0]}", _panels(profile, 1))
+    return [picture.save(directory / "trace.svg"), page]
+
+
+def trace(profile: Json) -> Chart:
+    """All panels of a trace's profile, one below the other."""
     title, subtitle = _words(profile)
-    titled = trace_chart(profile, _SVG_JOINED).properties(title=alt.TitleParams(title, subtitle=subtitle))
-    svg.write_text(_slim(vl_convert.vegalite_to_svg(titled.to_dict(), vl_version=_VEGA_LITE)), encoding="utf-8")
-    page.write_text(_page(trace_chart(profile, 1), title, subtitle), encoding="utf-8")
-    return [svg, page]
+
+    def draw(width: Any) -> Any:
+        charts = [panel.draw(width) for panel in _panels(profile, _SVG_JOINED)]
+        return alt.vconcat(*charts, spacing=_GAP).resolve_scale(color="independent", x="independent")
+
+    return Chart(title, (subtitle,), draw)
 
 
-def trace_chart(profile: Report, joined: int) -> Any:
-    """Make the charts, one below the other; so many cells of the map are joined each way."""
-    charts = [_rates(profile), _bytes(profile)]
-    charts += [_places(profile, kind, joined) for kind in ("reads", "writes", "trims") if profile["info"][kind]]
-    charts += [_sizes(profile), _reuse(profile)]
-    chart: Any = alt.vconcat(*[chart for chart in charts if chart is not None], spacing=26)
-    return _styled(chart.resolve_scale(color="independent", x="independent"))
+def _panels(profile: Json, joined: int) -> list[Chart]:
+    """Charts of their own; so many cells of the maps are joined each way."""
+    info = profile["info"]
+    panels: list[tuple[str, Callable[[Any], alt.Chart]]] = [("Requests over time", lambda w: _rates(profile, w))]
+    if info["reads"] or info["writes"]:
+        panels.append(("Bytes over time", lambda w: _bytes(profile, w)))
+    for kind in ("reads", "writes", "trims"):
+        if info[kind]:
+            panels.append((f"Where {kind} start", lambda w, kind=kind: _places(profile, kind, joined, w)))  # type: ignore[misc]
+    if profile["sizes"]:
+        panels.append(("Sizes", lambda w: _sizes(profile, w)))
+    if profile["reuse"]["points"]:
+        panels.append(("Hits of an LRU cache", lambda w: _reuse(profile, w)))
+    return [Chart(title, (), draw) for title, draw in panels]
 
 
 def _unit(value: float, units: tuple[tuple[float, str], ...]) -> tuple[float, str]:
@@ -46,29 +62,29 @@ def _unit(value: float, units: tuple[tuple[float, str], ...]) -> tuple[float, st
     return next((unit for unit in units if value >= 2 * unit[0]), units[-1])
 
 
-def _time_axis(profile: Report) -> tuple[float, alt.X]:
+def _time_axis(profile: Json) -> tuple[float, alt.X]:
     end_ns = len(profile["time"]["reads"]) * profile["time"]["interval_ns"]
     scale, unit = _unit(end_ns, _TIME_UNITS)
     domain = alt.Scale(domain=[0, end_ns / scale], nice=False)
     return scale, alt.X("time:Q", title=f"time ({unit})", scale=domain, axis=alt.Axis(grid=False))
 
 
-def _rates(profile: Report) -> alt.Chart:
+def _rates(profile: Json, width: Any) -> alt.Chart:
     kinds = [kind for kind in _COLOURS if profile["info"][kind]]
-    return _over_time(profile, {kind: kind for kind in kinds}, "requests per second", 1.0)
+    return _over_time(profile, {kind: kind for kind in kinds}, "requests per second", 1.0, width)
 
 
-def _bytes(profile: Report) -> alt.Chart | None:
+def _bytes(profile: Json, width: Any) -> alt.Chart:
     kinds = {kind: f"{kind[:-1]}_bytes" for kind in ("reads", "writes") if profile["info"][kind]}
-    return _over_time(profile, kinds, "MB/s", 1e-6) if kinds else None
+    return _over_time(profile, kinds, "MB/s", 1e-6, width)
 
 
-def _over_time(profile: Report, series: dict[str, str], title: str, factor: float) -> alt.Chart:
+def _over_time(profile: Json, series: dict[str, str], title: str, factor: float, width: Any) -> alt.Chart:
     """Stack the rate of each of these series of bins, under its name."""
     time, (scale, x) = profile["time"], _time_axis(profile)
     per_s = factor * 1e9 / time["interval_ns"]
     rows = [
-        {"time": _short(bin_ * time["interval_ns"] / scale), "kind": kind, "rate": _short(value * per_s)}
+        {"time": short(bin_ * time["interval_ns"] / scale), "kind": kind, "rate": short(value * per_s)}
         for kind, name in series.items()
         for bin_, value in [*enumerate(time[name]), (len(time[name]), time[name][-1])]
     ]
@@ -81,7 +97,7 @@ def _over_time(profile: Report, series: dict[str, str], title: str, factor: floa
             color=_colour(list(series)),
             tooltip=["kind:N", alt.Tooltip("rate:Q", title=title, format=".4~g"), "time:Q"],
         )
-        .properties(width=_WIDTH, height=_HEIGHT)
+        .properties(width=width, height=_HEIGHT)
     )
     return chart
 
@@ -92,17 +108,17 @@ def _colour(kinds: list[str]) -> alt.Color:
     return alt.Color("kind:N", scale=scale, legend=alt.Legend(orient="top", title=None, symbolType="square"))
 
 
-def _places(profile: Report, kind: str, joined: int) -> alt.Chart:
+def _places(profile: Json, kind: str, joined: int, width: Any) -> alt.Chart:
     """Where the requests of a kind start, over time."""
     places, (scale, x) = profile["places"], _time_axis(profile)
     unit_bytes, unit = _unit(profile["info"]["span_bytes"], _SIZE_UNITS)
-    width, height = joined * places["column_ns"] / scale, joined * places["row_bytes"] / unit_bytes
+    column, row = joined * places["column_ns"] / scale, joined * places["row_bytes"] / unit_bytes
     rows = [
         {
-            "time": _short(x * width),
-            "end": _short((x + 1) * width),
-            "from": _short(y * height),
-            "to": _short((y + 1) * height),
+            "time": short(x * column),
+            "end": short((x + 1) * column),
+            "from": short(y * row),
+            "to": short((y + 1) * row),
             "n": n,
         }
         for (x, y), n in _joined(places["cells"], 2 + ("reads", "writes", "trims").index(kind), joined).items()
@@ -120,7 +136,7 @@ def _places(profile: Report, kind: str, joined: int) -> alt.Chart:
             color=alt.Color("n:Q", scale=shade, legend=alt.Legend(title=kind, tickCount=4)),
             tooltip=[alt.Tooltip("n:Q", title=kind), alt.Tooltip("time:Q"), alt.Tooltip("from:Q", title=unit)],
         )
-        .properties(width=_WIDTH, height=_MAP_HEIGHT)
+        .properties(width=width, height=_MAP_HEIGHT)
     )
     return chart
 
@@ -141,11 +157,9 @@ def _joined(cells: list[list[int]], column: int, joined: int) -> dict[tuple[int,
     return sums
 
 
-def _sizes(profile: Report) -> alt.Chart | None:
+def _sizes(profile: Json, width: Any) -> alt.Chart:
     kinds = [kind for kind in ("reads", "writes", "trims") if profile["info"][kind]]
     found = {size["bytes"]: size for size in profile["sizes"]}
-    if not found:
-        return None
     sizes = [2**power for power in range(min(found).bit_length() - 1, max(found).bit_length())]
     rows = [
         {"size": f"≤ {_binary(size)}", "kind": kind, "n": found[size][kind] if size in found else 0}
@@ -163,19 +177,17 @@ def _sizes(profile: Report) -> alt.Chart | None:
             color=_colour(kinds),
             tooltip=["kind:N", "size:N", alt.Tooltip("n:Q", title="requests")],
         )
-        .properties(width=_WIDTH, height=_HEIGHT)
+        .properties(width=width, height=_HEIGHT)
     )
     return chart
 
 
-def _reuse(profile: Report) -> alt.Chart | None:
+def _reuse(profile: Json, width: Any) -> alt.Chart:
     reuse = profile["reuse"]
     rows = [
-        {"size": _short(pages * reuse["page_bytes"] / 2**20), "hits": _short(100 * ratio)}
+        {"size": short(pages * reuse["page_bytes"] / 2**20), "hits": short(100 * ratio)}
         for pages, ratio in reuse["points"]
     ]
-    if not rows:
-        return None
     x = alt.X("size:Q", title="size of an LRU cache of 4 KiB pages (MiB)", scale=alt.Scale(type="log", nice=False))
     sampled = "" if reuse["sampled"] == 1 else f", from {100 * reuse['sampled']:.2g} % of the pages"
     chart: alt.Chart = (
@@ -186,7 +198,7 @@ def _reuse(profile: Report) -> alt.Chart | None:
             y=alt.Y("hits:Q", title=f"hits (%{sampled})", scale=alt.Scale(domain=[0, 100])),
             tooltip=[alt.Tooltip("size:Q", title="MiB"), alt.Tooltip("hits:Q", title="hits, %", format=".4~g")],
         )
-        .properties(width=_WIDTH, height=_HEIGHT)
+        .properties(width=width, height=_HEIGHT)
     )
     return chart
 
@@ -196,12 +208,7 @@ def _binary(size: int) -> str:
     return f"{size // unit[0]} {unit[1]}"
 
 
-def _short(value: float) -> float:
-    """Enough digits for a picture: files stay small."""
-    return float(f"{value:.6g}")
-
-
-def _words(profile: Report) -> tuple[str, str]:
+def _words(profile: Json) -> tuple[str, str]:
     """Title and subtitle."""
     info = profile["info"]
     kinds = ", ".join(f"{count(info[kind])} {kind}" for kind in _COLOURS if info[kind])

@@ -1,0 +1,44 @@
+# %% [markdown]
+# # Power over time
+#
+# Bursts of writes on a well-used drive, with pauses between them. `series=True` records the mean power of each
+# component in bins of equal length; a number asks for bins of so many nanoseconds.
+
+# %%
+import polars as pl
+
+import flashwatt
+
+report = flashwatt.run(
+    {"device": {"preset": "x25m", "op_ratio": 0.25}, "run": {"precondition": "steady"}},
+    workload__uniform={"requests": 5_000, "read_fraction": 0.3, "burst_requests": 500, "burst_gap_ns": 250_000_000},
+    series=1_000_000,
+)
+flashwatt.plot.power(report)
+
+# %% [markdown]
+# The series is a frame. Here: how long the drive drew how much.
+
+# %%
+series = report.series()
+(
+    series.with_columns(((pl.col("end_ns") - pl.col("start_ns")) * 1e-9).alias("seconds"))
+    .group_by((pl.col("total_w") * 2).floor().alias("from_w") / 2)
+    .agg(pl.col("seconds").sum(), (pl.col("total_w") * pl.col("seconds")).sum().alias("energy_j"))
+    .sort("from_w")
+)
+
+# %% [markdown]
+# pandas, DuckDB, PyArrow and whatever else speaks Arrow read frames as they are:
+# `pandas.DataFrame.from_arrow(series)`, `duckdb.sql("SELECT max(total_w) FROM series")`. For later, there is Parquet.
+
+# %%
+series.write_parquet("power.parquet")
+
+# %% [markdown]
+# How latencies are spread is a frame, too, and a picture down to the slowest request.
+
+# %%
+slow = report.latency().filter(pl.col("cumulative_fraction") > 0.99)
+print(f"{slow['count'].sum()} requests are the slowest hundredth of their kind")
+flashwatt.plot.latency(report)

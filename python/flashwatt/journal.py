@@ -1,0 +1,105 @@
+"""The results of a sweep as a file: one line of JSON for each finished task.
+
+Until all are there, lines stand in the order of their ends. Whatever ends the sweep, finished lines stay: only the last
+one can be torn, and it is taken away when the file is opened again. When all tasks are finished the file is written
+anew in the order of the study: the same bytes however it came about.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING
+
+from flashwatt import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+
+class Journal:
+    """Lines by the id of their task; in memory without a path."""
+
+    def __init__(self, path: Path | None = None, *, only_read: bool = False) -> None:
+        """Open or begin a file. Raises `FlashwattError` for one that is no journal."""
+        self.path = path
+        self._file: IO[bytes] = path.open("rb" if only_read else "a+b") if path else io.BytesIO()
+        self._places: dict[str, tuple[int, int]] = {}
+        self._end = 0
+        try:
+            self._index()
+            if not only_read:
+                self._file.truncate(self._end)
+        except BaseException:
+            self.close()
+            raise
+
+    def __contains__(self, task: str) -> bool:
+        return task in self._places
+
+    def __iter__(self) -> Iterator[bytes]:
+        return map(self.line, list(self._places))
+
+    def add(self, task: str, line: bytes) -> None:
+        """Append the line of a task that has finished; it ends with a newline."""
+        self._file.seek(self._end)
+        self._file.write(line)
+        self._file.flush()
+        self._place(task, line)
+
+    def line(self, task: str) -> bytes:
+        """The line of a finished task."""
+        start, length = self._places[task]
+        self._file.seek(start)
+        return self._file.read(length)
+
+    def finish(self, order: Iterable[str]) -> None:
+        """Write the file anew: the tasks in this order, then those of other studies as they were found."""
+        if self.path is None:
+            return
+        part = self.path.with_name(f"{self.path.name}.part")
+        with part.open("wb") as file:
+            file.writelines(self.line(task) for task in dict.fromkeys((*order, *self._places)))
+        part.replace(self.path)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _index(self) -> None:
+        self._file.seek(0)
+        for number, line in enumerate(self._file, 1):
+            if line.endswith(b"\n"):
+                self._place(self._id(line, number), line)
+
+    def _place(self, task: str, line: bytes) -> None:
+        self._places[task] = (self._end, len(line))
+        self._end += len(line)
+
+    def _id(self, line: bytes, number: int) -> str:
+        try:
+            return str(json.loads(line)["id"])
+        except (ValueError, TypeError, KeyError):
+            found = line[:40].decode(errors="backslashreplace").rstrip()
+            place = f"{self.path}:{number}: not a result of a sweep; found `{found}`"
+            raise _core.FlashwattError(f"{place}; expected a line with an id (remove the line, or the file)") from None
+
+
+@contextmanager
+def locked(directory: Path | None) -> Iterator[None]:
+    """Keep a second sweep out of a directory; the system gives it free when the process ends, however it ends."""
+    try:
+        import fcntl
+    except ImportError:  # not on this system
+        directory = None
+    if directory is None:
+        yield
+        return
+    with (directory / ".lock").open("ab") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise _core.FlashwattError(f"{directory}: another sweep is at work there") from None
+        yield

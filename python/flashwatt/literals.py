@@ -1,0 +1,52 @@
+"""Python values as a configuration's text: one `dotted.key = value` of TOML for each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any
+
+from flashwatt import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def assignments(tree: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """Yield `key=value` for every value of a tree of tables, keys dotted, in the tree's order.
+
+    Raises `FlashwattError` for a value that TOML has no words for.
+    """
+    for key, value in tree.items():
+        path = f"{prefix}{key}"
+        if isinstance(value, Mapping) and value:
+            yield from assignments(value, f"{path}.")
+        else:
+            yield f"{path}={literal(value, path)}"
+
+
+def literal(value: Any, path: str = "value") -> str:
+    """Give a value as TOML; `path` is what a message calls it. Scalars and arrays of NumPy count as Python's own."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, PathLike):
+        value = fspath(value)
+    match value:
+        case bool() | str():
+            return _text(value, path)
+        case int() | float():
+            return repr(value)  # Python's inf, nan and 1e+16 are TOML's as well
+        case Mapping():
+            return f"{{{', '.join(f'{json.dumps(key)} = {literal(item, path)}' for key, item in value.items())}}}"
+        case list() | tuple() | range():
+            return f"[{', '.join(literal(item, path) for item in value)}]"
+    found = f"{path}: not a value of a configuration; found {value!r}"
+    raise _core.FlashwattError(f"{found}; expected a number, a string, true or false, a list, or a table")
+
+
+def _text(value: str | bool, path: str) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False).encode().decode().replace("\x7f", "\\u007f")
+    except UnicodeEncodeError:
+        raise _core.FlashwattError(f"{path}: not UTF-8; found {value!r}; expected text") from None

@@ -1,0 +1,78 @@
+"""The figures that runs are compared by: what they are called, how they are written, which end is the good one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from flashwatt.units import count, duration, number, si
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Best = Literal["low", "high"]
+
+
+class Metric(NamedTuple):
+    """A figure of the report."""
+
+    name: str
+    unit: str
+    write: Callable[[Any], str]
+    """For people, with the unit."""
+    best: Best
+
+    @property
+    def title(self) -> str:
+        """Its name and unit, for an axis whose numbers are those of the report."""
+        return f"{self.name} ({self.unit})" if self.unit else self.name
+
+
+def _si(unit: str) -> Callable[[Any], str]:
+    return lambda value: si(value, unit)
+
+
+def _latency(name: str) -> Metric:
+    return Metric(name, "ns", duration, "low")
+
+
+METRICS = {
+    "throughput.iops": Metric("throughput", "IOPS", lambda value: f"{count(value)} IOPS", "high"),
+    "throughput.read_mb_s": Metric("read", "MB/s", lambda value: f"{number(value, 1)} MB/s", "high"),
+    "throughput.write_mb_s": Metric("written", "MB/s", lambda value: f"{number(value, 1)} MB/s", "high"),
+    "latency_ns.read.mean": _latency("read latency, mean"),
+    "latency_ns.read.p99": _latency("read latency, p99"),
+    "latency_ns.write.mean": _latency("write latency, mean"),
+    "latency_ns.write.p99": _latency("write latency, p99"),
+    "flash.write_amplification": Metric("write amplification", "", number, "low"),
+    "flash.erases.total": Metric("blocks erased", "", count, "low"),
+    "energy_j.total": Metric("energy", "J", _si("J"), "low"),
+    "energy_j.nand.total": Metric("energy of NAND", "J", _si("J"), "low"),
+    "energy_by_cause_j.gc": Metric("energy for gc", "J", _si("J"), "low"),
+    "power_w.mean": Metric("mean power", "W", _si("W"), "low"),
+    "power_w.peak": Metric("peak power", "W", _si("W"), "low"),
+    "efficiency.j_per_gb": Metric("energy per GB", "J", _si("J"), "low"),
+    "efficiency.iops_per_w": Metric("IOPS per watt", "IOPS/W", count, "high"),
+}
+"""By their dotted keys."""
+
+HEADLINES = (
+    "throughput.iops",
+    "latency_ns.read.p99",
+    "latency_ns.write.p99",
+    "flash.write_amplification",
+    "energy_j.total",
+    "power_w.mean",
+    "power_w.peak",
+    "efficiency.j_per_gb",
+)
+"""Those that say the most."""
+
+
+def title(key: str) -> str:
+    """What an axis calls a figure; its key, if it is none of these."""
+    return METRICS[key].title if key in METRICS else key
+
+
+def best(key: str) -> Best:
+    """Which end of a figure is the good one; the low one, if it is none of these."""
+    return METRICS[key].best if key in METRICS else "low"

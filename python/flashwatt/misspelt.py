@@ -1,0 +1,29 @@
+"""Names that a user may have misspelt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flashwatt import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+_SHOWN = 20
+
+
+def known(place: str, found: Iterable[str], expected: Collection[str]) -> None:
+    """Raise a `FlashwattError` for the first name that is not among the expected ones, with the one nearest to it."""
+    for name in found:
+        if name not in expected:
+            raise _core.FlashwattError(f"{place}: unknown name; found `{name}`; {_hint(name, expected)}")
+
+
+def _hint(name: str, expected: Collection[str]) -> str:
+    from difflib import get_close_matches
+
+    names = [f"`{one}`" for one in expected]
+    more = f", … ({len(names)} in all)" if len(names) > _SHOWN else ""
+    nearest = get_close_matches(name, expected, n=1)
+    question = f"; did you mean `{nearest[0]}`?" if nearest else ""
+    return f"expected one of {', '.join(names[:_SHOWN])}{more}{question}"

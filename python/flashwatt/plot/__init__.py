@@ -1,0 +1,14 @@
+"""Pictures of reports and sweeps: one definition each, as an interactive page, SVG, PNG or PDF.
+
+>>> flashwatt.plot.power(flashwatt.run("drive.toml", series=True)).save("power.html")
+
+A page holds all it needs, its JavaScript included, and loads nothing from anywhere.
+"""
+
+from flashwatt.plot.chart import Chart, write_page
+from flashwatt.plot.energy import energy
+from flashwatt.plot.latency import latency
+from flashwatt.plot.power import power
+from flashwatt.plot.tradeoff import tradeoff
+
+__all__ = ["Chart", "energy", "latency", "power", "tradeoff", "write_page"]

@@ -1,0 +1,126 @@
+"""A chart: its definition, and the files that it can be saved as."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import vl_convert
+
+from flashwatt import _core
+from flashwatt.plot.style import FAINT, FONT, INK, styled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from os import PathLike
+
+_WIDTH = 860
+_PNG_SCALE = 2.0  # sharp on today's screens
+_VEGA_LITE = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])  # the one that Altair writes
+_GLOBALS = "window.vegaEmbed = vegaEmbed;"
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A picture that is drawn when it is saved or shown; a notebook shows it by itself."""
+
+    title: str
+    subtitle: tuple[str, ...]
+    draw: Callable[[Any], alt.Chart | alt.LayerChart]
+    """Makes the Altair chart for a width: pixels, or "container" on a page."""
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write the chart in the format that the suffix names: .html, .svg, .png or .pdf; give its path."""
+        path = Path(path)
+        if path.suffix == ".html":
+            return write_page(path, self.title, [self])
+        if path.suffix == ".svg":
+            path.write_text(self.svg(), encoding="utf-8")
+        elif path.suffix == ".png":
+            path.write_bytes(vl_convert.vegalite_to_png(self.spec(), vl_version=_VEGA_LITE, scale=_PNG_SCALE))
+        elif path.suffix == ".pdf":
+            path.write_bytes(vl_convert.vegalite_to_pdf(self.spec(), vl_version=_VEGA_LITE))
+        else:
+            found = f"{path}: no format of a chart; found `{path.suffix}`"
+            raise _core.FlashwattError(f"{found}; expected one of `.html`, `.svg`, `.png`, `.pdf`")
+        return path
+
+    def svg(self) -> str:
+        """The chart as SVG."""
+        return _slim(vl_convert.vegalite_to_svg(self.spec(), vl_version=_VEGA_LITE))
+
+    def spec(self, width: Any = _WIDTH) -> dict[str, Any]:
+        """The chart's Vega-Lite; titled, unless the page around it does that (a width of "container")."""
+        chart = styled(self.draw(width))
+        if width != "container":
+            chart = chart.properties(title=alt.TitleParams(self.title, subtitle=list(self.subtitle)))
+        spec: dict[str, Any] = chart.to_dict()
+        return spec
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+
+def write_page(path: str | PathLike[str], title: str, charts: Sequence[Chart]) -> Path:
+    """Write charts below one another as one interactive page that needs no network; give its path."""
+    path = Path(path)
+    figures = "\n".join(_figure(at, chart, alone=len(charts) == 1) for at, chart in enumerate(charts))
+    # "</" would end the script element early if a name in a report held it.
+    specs = json.dumps([chart.spec("container") for chart in charts], ensure_ascii=False, separators=(",", ":"))
+    page = _PAGE.format(
+        title=html.escape(title),
+        figures=figures,
+        library=vl_convert.javascript_bundle(_GLOBALS, vl_version=_VEGA_LITE),
+        specs=specs.replace("</", "<\\/"),
+        ink=INK,
+        faint=FAINT,
+        font=FONT,
+    )
+    path.write_text(page, encoding="utf-8")
+    return path
+
+
+def _figure(at: int, chart: Chart, *, alone: bool) -> str:
+    heading = "" if alone else f"<h2>{html.escape(chart.title)}</h2>\n"
+    subtitle = " ".join(html.escape(line) for line in chart.subtitle)
+    return f'<section>\n{heading}<p>{subtitle}</p>\n<div class="chart" id="chart{at}"></div>\n</section>'
+
+
+def _slim(svg: str) -> str:
+    """Round the coordinates of paths to a tenth of a pixel: smaller, and no eye can tell."""
+    return re.sub(r' d="[^"]*"', lambda path: re.sub(r"\d+\.\d\d+", lambda x: f"{float(x[0]):.1f}", path[0]), svg)
+
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+body {{ margin: 0; padding: 16px; font-family: {font}; color: {ink}; background: white; }}
+main {{ max-width: 1280px; margin: auto; }}
+h2 {{ font-size: 1rem; margin: 1.4rem 0 .3rem; padding: 0 12px; }}
+h1 {{ font-size: 1.15rem; margin: 0 0 .3rem; padding: 0 12px; }}
+p {{ font-size: .9rem; margin: 0; padding: 0 12px; color: {faint}; overflow-wrap: anywhere; }}
+.chart {{ width: 100%; padding-right: 0 !important; }}
+</style>
+<script>{library}</script>
+</head>
+<body>
+<main>
+<h1>{title}</h1>
+{figures}
+</main>
+<script>
+const actions = {{ export: true, source: false, editor: false, compiled: false }};
+{specs}.forEach((spec, at) => vegaEmbed("#chart" + at, spec, {{ renderer: "svg", actions }}));
+</script>
+</body>
+</html>
+"""

@@ -1,0 +1,25 @@
+"""Which reports a chart compares, and what they are called."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flashwatt import _core
+from flashwatt.report import Report
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import TypeAlias
+
+    Reports: TypeAlias = Report | Mapping[str, Report]
+    """One report, or several by the names that the chart gives them."""
+
+
+def labelled(reports: Reports) -> dict[str, dict[str, Any]]:
+    """The contents of reports by their labels; a single one is called by its drive. `FlashwattError` for none."""
+    if isinstance(reports, Report):
+        device = reports.config["device"]
+        return {device.get("preset") or device["description"]: reports.to_dict()}
+    if not reports:
+        raise _core.FlashwattError("no report to draw; expected at least one")
+    return {label: report.to_dict() for label, report in reports.items()}

@@ -1,0 +1,38 @@
+"""How charts look: one hand for all of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+INK, FAINT, FONT = "#2b3340", "#69758a", "Helvetica, Arial, sans-serif"
+HEIGHT = 300
+COLOURS = ["#3b7dbd", "#f0932b", "#d1495b", "#4f9d8f", "#8e6bb0", "#7f8b9d", "#b38b3f", "#2b3340"]
+"""For choices side by side; told apart by people who see few colours, in print as well."""
+
+
+def styled(chart: Any) -> Any:
+    """Lay the house's fonts and greys over a chart."""
+    return (
+        chart.configure(font=FONT, background="white", padding=12)
+        .configure_view(stroke=None)
+        .configure_title(anchor="start", color=INK, fontSize=17, subtitleColor=FAINT, subtitleFontSize=13, offset=14)
+        .configure_axis(
+            labelColor=FAINT,
+            titleColor=INK,
+            titleFontWeight="normal",
+            titleFontSize=13,
+            labelFontSize=12,
+            gridColor="#e8ebef",
+            domainColor="#b8c0cc",
+            tickColor="#b8c0cc",
+            titlePadding=10,
+        )
+        .configure_legend(
+            labelColor=INK, labelFontSize=12, titleColor=FAINT, symbolSize=130, rowPadding=5, columnPadding=18
+        )
+    )
+
+
+def short(value: float) -> float:
+    """Enough digits for a picture: files stay small."""
+    return float(f"{value:.6g}")

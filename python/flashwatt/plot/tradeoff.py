@@ -1,0 +1,110 @@
+"""The points of a sweep in two figures at once, and the front of those that no other point beats."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+
+from flashwatt import metrics
+from flashwatt.misspelt import known
+from flashwatt.plot.chart import Chart
+from flashwatt.plot.style import COLOURS, FAINT, HEIGHT, INK, short
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from flashwatt.metrics import Best
+    from flashwatt.results import Results
+
+
+def tradeoff(
+    results: Results,
+    x: str = "throughput.iops",
+    y: str = "efficiency.j_per_gb",
+    *,
+    best: tuple[Best | None, Best | None] = (None, None),
+    color: str | None = None,
+) -> Chart:
+    """Two figures of every point: means over seeds, bars for their 95 % confidence, a line through the Pareto front.
+
+    `best` says which end of `x` and of `y` is the good one, where that does not go without saying; `color` is the key
+    of the grid that colours tell apart, the first one unless given. Raises `FlashwattError` for a figure or a key that
+    the results have not.
+    """
+    known("color", [color] if color else [], results.keys)
+    means = results.summary([x, y])
+    good = {name: asked or metrics.best(name) for name, asked in zip((x, y), best, strict=True)}
+    ends = {end: [name for name in good if good[name] == end] for end in ("low", "high")}
+    front = results.pareto(minimize=ends["low"], maximize=ends["high"])
+    key = color or next(iter(results.keys), None)
+    rows, line = _rows(means, results.keys, x, y), _rows(front.sort(f"{x}.mean"), results.keys, x, y)
+    title = (
+        f"{_word(y)} against {_word(x)}: {len(front)} of {len(means)} points {'is' if len(front) == 1 else 'are'} best"
+    )
+    arrows = {"low": "less", "high": "more"}
+    wanted = " and ".join(f"{arrows[good[name]]} {_word(name)}" for name in good)
+    subtitle = f"Better: {wanted}. Ringed: no other point beats it. Bars: 95 % confidence over seeds."
+
+    def draw(width: Any) -> alt.LayerChart:
+        return _points(rows, line, (x, y), width, key=key, keys=results.keys)
+
+    return Chart(title[0].upper() + title[1:], (subtitle,), draw)
+
+
+def _word(name: str) -> str:
+    return metrics.METRICS[name].name if name in metrics.METRICS else name
+
+
+def _rows(means: pl.DataFrame, keys: list[str], x: str, y: str) -> list[dict[str, Any]]:
+    rows = []
+    for row in means.drop_nulls([f"{x}.mean", f"{y}.mean"]).iter_rows(named=True):
+        point: dict[str, Any] = {_field(key): row[key] for key in keys}
+        for axis, name in (("x", x), ("y", y)):
+            mean, half = row[f"{name}.mean"], row[f"{name}.ci95"] or 0
+            point |= {axis: short(mean), f"{axis}_low": short(mean - half), f"{axis}_high": short(mean + half)}
+        rows.append(point)
+    return rows
+
+
+def _field(key: str) -> str:
+    """Vega-Lite takes dots for a way into tables."""
+    return key.replace(".", "_")
+
+
+def _points(
+    rows: list[dict[str, Any]],
+    front: list[dict[str, Any]],
+    names: tuple[str, str],
+    width: Any,
+    *,
+    key: str | None,
+    keys: list[str],
+) -> alt.LayerChart:
+    scale = alt.Scale(zero=False, nice=True, padding=14)
+    x = alt.X(
+        "x:Q",
+        title=metrics.title(names[0]),
+        scale=scale,
+        axis=alt.Axis(grid=False, tickCount=alt.ExprRef("width / 90")),
+    )
+    y = alt.Y("y:Q", title=metrics.title(names[1]), scale=scale)
+    base = alt.Chart(alt.InlineData(values=rows))
+    line = alt.Chart(alt.InlineData(values=front)).mark_line(color=FAINT, strokeDash=[5, 4], strokeWidth=1.2)
+    bars_x = base.mark_rule(color=FAINT).encode(
+        x=alt.X("x_low:Q", scale=scale, title=metrics.title(names[0])), x2="x_high:Q", y=y
+    )
+    bars_y = base.mark_rule(color=FAINT).encode(
+        x=x, y=alt.Y("y_low:Q", scale=scale, title=metrics.title(names[1])), y2="y_high:Q"
+    )
+    legend = alt.Legend(orient="bottom", title=key, labelLimit=200, columns=alt.ExprRef("width < 400 ? 2 : 6"))
+    colours = (
+        alt.Color(f"{_field(key)}:N", scale=alt.Scale(range=COLOURS), legend=legend) if key else alt.value(COLOURS[0])
+    )
+    tooltip = [alt.Tooltip(f"{_field(name)}:N", title=name) for name in keys]
+    tooltip += [alt.Tooltip(f"{axis}:Q", title=name, format=".5~g") for axis, name in zip("xy", names, strict=True)]
+    rings = alt.Chart(alt.InlineData(values=front)).mark_point(size=210, color=INK, strokeWidth=1.2).encode(x=x, y=y)
+    dots = base.mark_circle(size=90, opacity=0.9).encode(x=x, y=y, color=colours, tooltip=tooltip)
+    chart: Any = alt.layer(line.encode(x=x, y=y), bars_x, bars_y, rings, dots)
+    drawn: alt.LayerChart = chart.properties(width=width, height=HEIGHT, autosize=alt.AutoSizeParams(type="fit-x"))
+    return drawn

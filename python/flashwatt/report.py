@@ -1,0 +1,176 @@
+"""A report as an object: typed sections, frames, a page for the notebook."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+from flashwatt import _core
+from flashwatt import sections as kinds
+from flashwatt.config import printable, read_text
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    import polars as pl
+
+Json = dict[str, Any]
+"""A report as it is in report.json."""
+
+_T = TypeVar("_T")
+
+
+class _Section(Generic[_T]):
+    """An attribute that reads a key of the report and gives it its type."""
+
+    def __init__(self, kind: Any) -> None:
+        self.kind = kind
+
+    def __set_name__(self, _owner: type[Report], name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, report: None, _owner: type[Report]) -> _Section[_T]: ...
+    @overload
+    def __get__(self, report: Report, _owner: type[Report]) -> _T: ...
+    def __get__(self, report: Report | None, _owner: type[Report]) -> _Section[_T] | _T:
+        if report is None:
+            return self
+        try:
+            value: _T = kinds.build(self.kind, report.to_dict().get(self.name), self.name)
+        except KeyError as missing:
+            found = f"{missing.args[0]}: missing in this report; expected one of schema {_core.REPORT_SCHEMA}"
+            raise _core.FlashwattError(found) from None
+        return value
+
+
+class Report:
+    """The result of a run. Attributes are the sections of report.json; `to_dict` gives it whole.
+
+    >>> report = flashwatt.run(workload__uniform__requests=1000)
+    >>> report.status, report.workload.requests
+    ('complete', 1000)
+    """
+
+    schema = _Section[int](int)
+    version = _Section[str](str)
+    """Version of FlashWatt."""
+    status = _Section[str](str)
+    """`complete`, `interrupted`, or `failed: ` and why."""
+    warnings = _Section[list[str]](list)
+    """What should be known about the run: records skipped or folded, figures that do not apply."""
+    config = _Section[dict[str, Any]](dict)
+    """The whole configuration, every default filled in."""
+    config_sha256 = _Section[str](str)
+    seed = _Section[int](int)
+    workload = _Section[kinds.Workload](kinds.Workload)
+    window = _Section[kinds.Window](kinds.Window)
+    latency_ns = _Section[kinds.Latencies](kinds.Latencies)
+    throughput = _Section[kinds.Throughput](kinds.Throughput)
+    flash = _Section[kinds.Flash](kinds.Flash)
+    wear = _Section[kinds.Wear](kinds.Wear)
+    ftl = _Section[kinds.Ftl](kinds.Ftl)
+    gc = _Section[kinds.Gc](kinds.Gc)
+    write_buffer = _Section[kinds.WriteBuffer | None](kinds.WriteBuffer | None)
+    """None for a drive without one."""
+    energy_j = _Section[kinds.Energy](kinds.Energy)
+    energy_by_cause_j = _Section[kinds.EnergyByCause](kinds.EnergyByCause)
+    energy_total_j = _Section[kinds.EnergyTotals](kinds.EnergyTotals)
+    efficiency = _Section[kinds.Efficiency](kinds.Efficiency)
+    power_w = _Section[kinds.Power](kinds.Power)
+    current_ma = _Section[kinds.Current](kinds.Current)
+    parallelism = _Section[kinds.Parallelism](kinds.Parallelism)
+    energy_integral_j = _Section[float | None](float | None)
+    """Total energy by integrating the drive's power as it changed: a second path to `energy_j.total`."""
+    ledger = _Section[kinds.Ledger](kinds.Ledger)
+    engine = _Section[kinds.Engine | None](kinds.Engine | None)
+    """None in the results of a sweep, which are the same whenever they are made."""
+    repriced = _Section[kinds.Repriced | None](kinds.Repriced | None)
+    """None for a report whose prices are those of its run."""
+
+    def __init__(self, content: Json, *, op_log: Path | None = None) -> None:
+        """Wrap the content of a report.json; `op_log` is the operation log of the same run."""
+        self._content = content
+        self._op_log = op_log
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Report:
+        """Read a report.json. Raises `FlashwattError` for a file that is none."""
+        name = printable(path)
+        try:
+            content = json.loads(read_text(path))
+        except json.JSONDecodeError as error:
+            raise _core.FlashwattError(f"{name}:{error.lineno}:{error.colno}: not JSON; {error.msg}") from None
+        schema = content.get("schema") if isinstance(content, dict) else None
+        if schema != _core.REPORT_SCHEMA:
+            found = f"found {schema!r}; expected {_core.REPORT_SCHEMA}, a report.json of this version's `flashwatt run`"
+            raise _core.FlashwattError(f"{name}: schema: {found}")
+        return cls(content)
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write it as a report.json."""
+        Path(path).write_text(self.json + "\n", encoding="utf-8")
+
+    def to_dict(self) -> Json:
+        """Give the content of report.json. It is the report's own: copy it before changing it."""
+        return self._content
+
+    @property
+    def json(self) -> str:
+        """The text of report.json."""
+        return json.dumps(self._content, indent=2)
+
+    def series(self) -> pl.DataFrame:
+        """Power over time, one row per bin; a run records it when asked to: `run(..., series=True)`.
+
+        Columns: `start_ns`, `end_ns`, mean power in W by component (`controller_w`, `nand_program_w`, …), `total_w`.
+        """
+        from flashwatt import frames
+
+        return frames.series(self._content)
+
+    def latency(self) -> pl.DataFrame:
+        """How latencies are spread, one row per bin of the histogram that holds a request.
+
+        Columns: `kind` (read, write), `upper_ns` (the greatest latency of the bin, which is at most 0.8 % wide),
+        `count`, `cumulative_fraction` (the share of the kind's requests that took `upper_ns` or less).
+        """
+        from flashwatt import frames
+
+        return frames.latency(self._content)
+
+    def op_log(self) -> pl.DataFrame:
+        """Every flash operation, request and event of the run, in the order of their ends: `run(..., op_log=True)`.
+
+        Columns: `record` (an operation's kind, `request`, …) and `cause`, both categorical; `die`, `block`, `page`;
+        `start_ns`, `array_start_ns`, `array_end_ns`, `out_start_ns`, `end_ns`; `map_accesses`, `bytes`.
+
+        It takes some 80 bytes of memory for each record. For long runs see `scan_op_log`.
+        """
+        return self.scan_op_log().collect()
+
+    def scan_op_log(self) -> pl.LazyFrame:
+        """The log of `op_log`, read when and as far as it is asked for, in bounded memory however long the run was.
+
+        `.filter(...).collect()` keeps what is left over, `.sink_parquet(path)` next to nothing. The log is a file of
+        some 60 bytes for each record; a temporary one goes when the report does: keep that while you use the frame.
+        """
+        from flashwatt import frames
+
+        if self._op_log is None:
+            raise _core.FlashwattError("the run kept no operation log; ask for it: run(..., op_log=True)")
+        return frames.op_log(self._op_log)
+
+    def _repr_html_(self) -> str:
+        from flashwatt.html import card
+
+        return card(self._content)
+
+    def __repr__(self) -> str:
+        from flashwatt.table import describe_device, describe_workload
+        from flashwatt.units import si
+
+        energy, power = self._content["energy_j"]["total"], self._content["power_w"]["mean"]
+        drive, load = describe_device(self._content), describe_workload(self._content)
+        return f"<Report: {self.status}; {drive}; {load}; {si(energy, 'J')}, {si(power, 'W')} mean>"

@@ -1,0 +1,140 @@
+"""The simulator as a Python library: a configuration in, a report out."""
+
+from __future__ import annotations
+
+import json
+import time
+import weakref
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from flashwatt import _core
+from flashwatt.config import Config, explained
+from flashwatt.oplog import temporary, written
+from flashwatt.report import Report
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from os import PathLike
+    from typing import TypeAlias
+
+    from flashwatt.config import Source
+    from flashwatt.report import Json
+
+    Progress: TypeAlias = Callable[[int, int | None, int, bool], bool | None]
+    """Called about ten times a second: requests done, requests in all (if known), simulated nanoseconds, preparing.
+
+    While it prepares, the run lays down the drive's start state with requests of its own. `False` stops the run: the
+    report then says "interrupted" and holds what was done. A run that is still preparing has nothing to report, and
+    raises `RunInterruptedError`."""
+
+
+def run(
+    config: Source = MappingProxyType({}),
+    /,
+    *,
+    seed: int | None = None,
+    series: bool | int = False,
+    latency: bool = True,
+    op_log: bool | str | PathLike[str] = False,
+    check: bool = False,
+    progress: Progress | None = None,
+    **overrides: Any,
+) -> Report:
+    """Simulate a configuration and report it.
+
+    `config` is the path of a TOML file, a dictionary of the same shape or a `Config`; without one the default drive
+    runs. `overrides` are laid over it: `device__channels=4`, `device={"channels": 4}` or `**{"device.channels": 4}`.
+
+    `seed` is short for `run__seed`. `series` asks for power over time, in bins of so many nanoseconds or, if `True`, of
+    a length that suits the run. `latency` keeps the histogram for `Report.latency`. `op_log` asks for a line per flash
+    operation, in a file of that name (.csv or .parquet) or, if `True`, in a temporary one that goes with the report.
+    `check` keeps a second account of what every page holds and stops at the first difference (slow).
+
+    Ctrl-C ends the run early: the report says "interrupted". Raises `FlashwattError` for what cannot be run, naming the
+    key, what was found, what was expected and the nearest valid name.
+    """
+    config = Config.of(config).override(overrides_of(seed, overrides))
+    named = None if isinstance(op_log, bool) else Path(op_log)
+    with explained(), temporary(wanted=op_log is True) as unnamed, written(named or unnamed) as log:
+        content = simulate(
+            config,
+            op_log=log,
+            series_interval_ns=interval_ns(series),
+            latency_histogram=latency,
+            check=check,
+            progress=progress,
+        )
+    report = Report(content, op_log=named or unnamed)
+    if unnamed:
+        weakref.finalize(report, unnamed.unlink, missing_ok=True)
+    return report
+
+
+def overrides_of(seed: int | None, keywords: dict[str, Any]) -> dict[str, Any]:
+    """Keywords as dotted keys, and the seed among them."""
+    dotted = {key.replace("__", "."): value for key, value in keywords.items()}
+    return dotted if seed is None else {**dotted, "run.seed": seed}
+
+
+def interval_ns(series: bool | int) -> int | None:
+    """As the engine takes it: none, 0 for an interval that suits the run, or nanoseconds."""
+    if isinstance(series, bool):
+        return 0 if series else None
+    if series < 1:
+        raise _core.FlashwattError(f"series: found {series}; expected True, False, or the nanoseconds of a bin, ≥ 1")
+    return int(series)
+
+
+def simulate(
+    config: Config,
+    *,
+    op_log: str | PathLike[str] | None = None,
+    series_interval_ns: int | None = None,
+    latency_histogram: bool = False,
+    check: bool = False,
+    progress: Progress | None = None,
+) -> Json:
+    """Run a configuration and give the report as it is in report.json; messages call overrides `--set`."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    text = _core.run(
+        config.text, config.name, list(config.sets), op_log, series_interval_ns, progress, check, latency_histogram
+    )
+    report: Json = json.loads(text)
+    report["engine"] = _speed(report, time.perf_counter() - wall, time.process_time() - cpu)
+    return report
+
+
+def reprice(
+    report: Report | Json | str, table: str, *, report_name: str = "<report>", name: str = "<prices>"
+) -> Report:
+    """Price the run of a report with another table: `[energy]` tables in TOML, laid over the report's own.
+
+    Energies, means and efficiency come out as in a run with that table; what depends on what happened at the same time
+    (peaks, windows, the series) is None, and `repriced` says why. Raises `FlashwattError` for what cannot be priced.
+    """
+    text = report.json if isinstance(report, Report) else report if isinstance(report, str) else json.dumps(report)
+    return Report(json.loads(_core.reprice(text, report_name, table, name)))
+
+
+def resolve(config: Source, **overrides: Any) -> dict[str, Any]:
+    """Check a configuration and give every value that a run would use; the arguments are those of `run`."""
+    return Config.of(config).override(**overrides).resolve()
+
+
+def names(kind: str) -> dict[str, str]:
+    """Everything that is registered under a kind ("ftls", "gc", "presets", ...), each with one line about it."""
+    return dict(_core.list_names(kind) or [])
+
+
+def _speed(report: Json, wall_s: float, cpu_s: float) -> dict[str, float | None]:
+    """How fast the engine was: it reads no clock itself, so that equal runs have equal reports."""
+    flash = report["flash"]
+    operations = sum(flash[kind]["total"] for kind in ("reads", "programs", "erases"))
+    return {
+        "wall_s": wall_s,
+        "cpu_s": cpu_s,
+        "requests_per_cpu_s": report["workload"]["requests"] / cpu_s if cpu_s > 0 else None,
+        "flash_ops_per_cpu_s": operations / cpu_s if cpu_s > 0 else None,
+    }

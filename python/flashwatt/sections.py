@@ -1,0 +1,333 @@
+"""The sections of a report: one class for each table of report.json, with the same names.
+
+Units stand last in every name; a mean, a share or a quantile of nothing is None.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """What was asked of the drive in the measured window."""
+
+    name: str
+    kind: str
+    input_sha256: str | None
+    requests: int
+    reads: int
+    writes: int
+    trims: int
+    flushes: int
+    read_bytes: int
+    write_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What was measured, what came before it and what after."""
+
+    warmup: int
+    """Requests that completed before the counters started."""
+    measured: int
+    """Requests that completed in the window."""
+    drain_s: float
+    """Simulated seconds that the drive went on after it."""
+    drained: int
+    """Requests that completed then."""
+    drain_counted: bool
+    """Is the drain's energy part of the totals?"""
+    drain_energy_j: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """From a request's arrival to its completion, in ns; quantiles are at most 0.8 % above the exact ones."""
+
+    count: int
+    mean: float | None
+    min: int | None
+    max: int | None
+    p50: int | None
+    p95: int | None
+    p99: int | None
+    p99_9: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Latencies:
+    """Latencies of all requests, of reads, of writes."""
+
+    all: Latency
+    read: Latency
+    write: Latency
+
+
+@dataclass(frozen=True, slots=True)
+class Throughput:
+    """Requests over time; megabytes are 10^6 bytes."""
+
+    simulated_s: float
+    iops: float
+    read_mb_s: float
+    write_mb_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Flash operations by cause."""
+
+    host: int
+    gc: int
+    merge: int
+    map: int
+    wear: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Flash:
+    """Pages read, pages programmed, blocks erased."""
+
+    reads: Counts
+    programs: Counts
+    erases: Counts
+    unwritten_reads: int
+    """Logical pages read that were never written."""
+    write_amplification: float | None
+    """Bytes programmed per byte that the host wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How values are spread."""
+
+    min: int
+    max: int
+    mean: float
+    stddev: float
+
+
+@dataclass(frozen=True, slots=True)
+class Wear:
+    """Wear since the start of the run."""
+
+    erase_count: Spread
+    """Erases per block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Merges:
+    """Merges by kind."""
+
+    switch: int
+    partial: int
+    full: int
+    replacement: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ftl:
+    """The translation layer."""
+
+    name: str
+    map_hit_ratio: float | None
+    """Share of map look-ups that found their entry in memory; None where the whole map is."""
+    mapping_bytes: int
+    merges: Merges | None
+
+
+@dataclass(frozen=True, slots=True)
+class Gc:
+    """Garbage collection."""
+
+    victims: int
+    searches: int
+    """Candidates examined to choose them."""
+    mean_valid_fraction: float | None
+    """Valid share of the programmed pages, averaged over the moments at which a victim was chosen."""
+    mean_victim_valid_fraction: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class WriteBuffer:
+    """The write buffer; counts are of map units."""
+
+    capacity_bytes: int
+    writes: int
+    writes_coalesced: int
+    writes_delayed: int
+    """Requests that had to wait for room."""
+    read_hits: int
+    trimmed: int
+    destaged: int
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveIdle:
+    """Energy in J of a part while it works and while it does not."""
+
+    active: float
+    idle: float
+
+
+@dataclass(frozen=True, slots=True)
+class Nand:
+    """Energy in J of the dies, by operation."""
+
+    read: float
+    program: float
+    erase: float
+    transfer: float
+    idle: float
+    total: float
+
+
+@dataclass(frozen=True, slots=True)
+class Energy:
+    """Energy in J by component; total = controller + dram + nand.total + host_interface."""
+
+    total: float
+    controller: ActiveIdle
+    dram: ActiveIdle
+    nand: Nand
+    host_interface: float
+
+
+@dataclass(frozen=True, slots=True)
+class EnergyByCause:
+    """Energy in J by cause; what no single operation causes is shared."""
+
+    host: float
+    gc: float
+    merge: float
+    map: float
+    wear: float
+    shared: float
+
+
+@dataclass(frozen=True, slots=True)
+class EnergyTotals:
+    """Total energy in J under each idle accounting."""
+
+    always_on: float
+    flash_off: float
+    """Flash off while nothing is outstanding."""
+    busy_only: float
+    """Everything charged only while at least one die is busy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Efficiency:
+    """Work per energy; None where there was no work or no energy."""
+
+    mb_per_j: float | None
+    j_per_gb: float | None
+    iops_per_w: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """Power in W; what depends on overlaps is None in a repriced report."""
+
+    mean: float
+    peak: float | None
+    max_100us: float | None
+    """Highest mean over 100 µs."""
+    max_1s: float | None
+    """Highest mean over 1 s; None for a run shorter than that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Current:
+    """Current in mA."""
+
+    mean: float
+    peak: float | None
+    time_at_peak_ns: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Parallelism:
+    """Dies at work at the same time."""
+
+    mean_active_dies: float
+    """Mean number of busy dies while at least one is."""
+    max_active_dies: int
+    time_at_max_fraction: float
+    active_dies_s: list[float]
+    """Seconds with n dies busy, n = 0, 1, …"""
+
+
+@dataclass(frozen=True, slots=True)
+class Elapsed:
+    """Elapsed ns by what the drive was doing: a die busy, a request outstanding but no die busy, neither."""
+
+    busy: int
+    outstanding: int
+    quiet: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """The books in integers, which another price table can be applied to."""
+
+    dies: int
+    die_ns: dict[str, dict[str, int]]
+    """Die-nanoseconds by state and cause."""
+    elapsed_ns: Elapsed
+    dram_op_ns: int
+    map_accesses: int
+    host_interface_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """How long the simulation took; the only part that differs between two equal runs."""
+
+    wall_s: float
+    cpu_s: float
+    requests_per_cpu_s: float | None
+    flash_ops_per_cpu_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Repriced:
+    """What another price table did to a report."""
+
+    table: str
+    null: list[str]
+    """Keys that it could not give, and …"""
+    reason: str
+
+
+def build(kind: Any, value: Any, path: str) -> Any:
+    """Make a section from its JSON; a key without a value must be one that may be None.
+
+    Raises `KeyError` with the path of a key that is missing.
+    """
+    from dataclasses import is_dataclass
+    from typing import get_args
+
+    options = get_args(kind)
+    if value is None and (type(None) in options or kind is None):
+        return None
+    target: Any = next((option for option in (*options, kind) if is_dataclass(option)), None)
+    if target is None and value is not None:
+        return value
+    if not isinstance(value, dict) or target is None:
+        raise KeyError(path)
+    return target(**{key: build(hint, value.get(key), f"{path}.{key}") for key, hint in _hints(target).items()})
+
+
+_known: dict[Any, dict[str, Any]] = {}
+
+
+def _hints(section: Any) -> dict[str, Any]:
+    from typing import get_type_hints
+
+    if section not in _known:
+        _known[section] = get_type_hints(section)
+    return _known[section]

@@ -1,0 +1,237 @@
+"""What a sweep is made from: a configuration, a grid of values to lay over it, seeds; all checked before any run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from os import PathLike, fspath
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from flashwatt import _core
+from flashwatt.config import Config, printable, read_text, without_lines
+from flashwatt.misspelt import known
+from flashwatt.runs import interval_ns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flashwatt.config import Source
+
+_KEYS = ("base", "grid", "seeds", "workers", "series")
+_FAULTS_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One run of a study."""
+
+    id: str
+    """SHA-256 of everything that its report depends on: the resolved configuration with the seed, the contents of its
+    traces, what was asked for besides, the schema of the report."""
+    point: dict[str, Any]
+    """Its values of the grid's keys."""
+    seed: int
+    config: Config
+    series_interval_ns: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """A grid of runs: every combination of the grid's values, each with every seed."""
+
+    base: Config
+    grid: dict[str, list[Any]]
+    """Key of the configuration → its values."""
+    seeds: int | tuple[int, ...] = 1
+    """So many seeds from the configuration's own on, or these."""
+    workers: int | None = None
+    series: bool | int = False
+    name: str = "<study>"
+    text: str = field(default="", repr=False)
+    """The file, where messages find the lines of keys."""
+
+    @classmethod
+    def of(
+        cls,
+        grid: Mapping[str, Any],
+        *,
+        base: Source = MappingProxyType({}),
+        seeds: int | Sequence[int] = 1,
+        workers: int | None = None,
+        series: bool | int = False,
+        name: str = "<study>",
+        text: str = "",
+    ) -> Study:
+        """Check the shape of a study; whether its runs are valid is for `tasks` to say. Raises `FlashwattError`."""
+        lists = {
+            key: _values(f"{_place(name, text, f'grid.{key}')}grid.{key}", values) for key, values in _leaves(grid)
+        }
+        replicates = seeds if isinstance(seeds, int) else tuple(int(seed) for seed in seeds)
+        _check_count(f"{_place(name, text, 'seeds')}seeds", replicates)
+        _check_count(f"{_place(name, text, 'workers')}workers", 1 if workers is None else workers)
+        if "run.seed" in lists and replicates != 1:
+            raise _core.FlashwattError(
+                f"{_place(name, text, 'grid.run.seed')}grid.run.seed: the study has `seeds` as well"
+            )
+        interval_ns(series)
+        return cls(Config.of(base), lists, replicates, workers, series, name, text)
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Study:
+        """Read a STUDY.toml: `base` (a file beside it, or a table), `[grid]`, `seeds`, `workers`, `series`."""
+        text, name = read_text(path), printable(path)
+        content = _parse(text, name)
+        known(name, content, _KEYS)
+        base, grid = content.pop("base", {}), content.pop("grid", {})
+        if isinstance(base, str):
+            base = Path(path).parent / base
+        elif isinstance(base, dict):
+            base = Config(Config.of(base).text, f"{name}: base")
+        for key, value, kind in (("base", base, (Path, Config)), ("grid", grid, dict)):
+            if not isinstance(value, kind):
+                raise _core.FlashwattError(f"{name}: {key}: found {value!r}; expected a table")
+        return cls.of(grid, base=base, name=name, text=text, **_typed(name, text, content))
+
+    def tasks(self) -> list[Task]:
+        """Every run, in the order of the grid, each checked. Raises `FlashwattError` with all faults of all runs."""
+        points = [dict(zip(self.grid, values, strict=True)) for values in product(*self.grid.values())]
+        tasks: list[Task] = []
+        faults: dict[str, None] = {}
+        hashes = _Hashes()
+        for point in points:
+            try:
+                tasks += self._at(point, hashes)
+            except _core.FlashwattError as error:
+                faults |= dict.fromkeys(self._explain(line, point) for line in str(error).splitlines())
+        if faults:
+            more = len(faults) - _FAULTS_SHOWN
+            rest = [f"… and {more} more faults"] if more > 0 else []
+            raise _core.FlashwattError("\n".join([*list(faults)[:_FAULTS_SHOWN], *rest]))
+        return tasks
+
+    def _at(self, point: dict[str, Any], hashes: _Hashes) -> list[Task]:
+        config, interval = self.base.override(point), interval_ns(self.series)
+        resolved = json.loads(_core.resolve(config.text, config.name, list(config.sets)))
+        first, files = resolved["run"]["seed"], [hashes.of(path) for path in config.inputs()]
+        seeds = range(first, first + self.seeds) if isinstance(self.seeds, int) else self.seeds
+        tasks = []
+        for seed in seeds:
+            resolved["run"]["seed"] = seed
+            definition = {"config": resolved, "inputs": files, "series": interval, "schema": _core.REPORT_SCHEMA}
+            text = json.dumps(definition, sort_keys=True, separators=(",", ":"))
+            name = hashlib.sha256(text.encode()).hexdigest()
+            tasks.append(Task(name, point, seed, config.override({"run.seed": seed}), interval))
+        return tasks
+
+    def _explain(self, message: str, point: dict[str, Any]) -> str:
+        """Name the place in the study; the point as well, where it is not one value's fault."""
+        if key := re.match(r"--set: ([^:;]+): ", message):
+            where = f"{_place(self.name, self.text, f'grid.{key[1]}')}grid.{message.removeprefix('--set: ')}"
+            return where if key[1] in self.grid else f"{where} (at {_listed(point)})"
+        if key := re.match(rf"{re.escape(self.name)}: base:\d+:\d+: ([^:;]+): ", message):
+            return f"{_place(self.name, self.text, f'base.{key[1]}')}base.{message[key.start(1) :]}"
+        return without_lines(message)
+
+
+def _listed(point: dict[str, Any]) -> str:
+    return ", ".join(f"{key} = {value!r}" for key, value in point.items())
+
+
+class _Hashes:
+    """SHA-256 of files, each read once."""
+
+    def __init__(self) -> None:
+        self._known: dict[Path, str] = {}
+
+    def of(self, path: Path) -> str:
+        if path not in self._known:
+            self._known[path] = _sha256(path)
+        return self._known[path]
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    except OSError as error:
+        raise _core.FlashwattError(f"{printable(path)}: {error.strerror}") from None
+    return digest.hexdigest()
+
+
+def _parse(text: str, name: str) -> dict[str, Any]:
+    import tomli
+
+    try:
+        content: dict[str, Any] = tomli.loads(text)
+    except tomli.TOMLDecodeError as error:
+        raise _core.FlashwattError(f"{name}: not TOML; {error}") from None
+    return content
+
+
+def _typed(name: str, text: str, content: dict[str, Any]) -> dict[str, Any]:
+    """The keys that are numbers or lists of them, as they are."""
+    expected = {
+        "seeds": "a whole number or a list of them",
+        "workers": "a whole number",
+        "series": "true or ns of a bin",
+    }
+    for key, value in content.items():
+        whole = type(value) is int or (key == "series" and isinstance(value, bool))
+        several = key == "seeds" and isinstance(value, list) and all(type(one) is int for one in value)
+        if not (whole or several):
+            raise _core.FlashwattError(f"{_place(name, text, key)}{key}: found {value!r}; expected {expected[key]}")
+    return content
+
+
+def _leaves(tree: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    """Dotted keys of a tree of tables, and what is no table."""
+    leaves = []
+    for key, value in tree.items():
+        path = f"{prefix}{key}"
+        leaves += _leaves(value, f"{path}.") if isinstance(value, Mapping) else [(path, value)]
+    return leaves
+
+
+def _values(place: str, values: Any) -> list[Any]:
+    listed = _plain(values)
+    if not isinstance(listed, list) or not listed:
+        raise _core.FlashwattError(f"{place}: found {values!r}; expected a list of at least one value")
+    return listed
+
+
+def _plain(value: Any) -> Any:
+    """As JSON has it: lists for arrays, ranges and tuples, text for paths."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, list | tuple | range):
+        return [_plain(one) for one in value]
+    if isinstance(value, Mapping):
+        return {key: _plain(one) for key, one in value.items()}
+    return fspath(value) if isinstance(value, PathLike) else value
+
+
+def _check_count(place: str, count: int | tuple[int, ...]) -> None:
+    if isinstance(count, tuple):
+        if not count or len(set(count)) < len(count):
+            raise _core.FlashwattError(f"{place}: found {list(count)}; expected at least one seed, each once")
+    elif isinstance(count, bool) or count < 1:
+        raise _core.FlashwattError(f"{place}: found {count}; expected a whole number, ≥ 1")
+
+
+def _place(name: str, text: str, key: str) -> str:
+    """`study.toml:7: `, if the key stands somewhere in the file below the table that its first part names."""
+    if not text:
+        return ""
+    table, _, last = key.rpartition(".")
+    header = re.search(rf"^[ \t]*\[{re.escape(table.partition('.')[0])}\b", text, re.MULTILINE) if table else None
+    assigned = re.compile(rf"""^[ \t]*(?:[\w.\-"']*\.)?["']?{re.escape(last)}["']?[ \t]*=""", re.MULTILINE)
+    found = assigned.search(text, header.end() if header else 0)
+    return f"{name}:{text.count(chr(10), 0, found.end()) + 1}: " if found else f"{name}: "

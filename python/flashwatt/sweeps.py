@@ -1,0 +1,146 @@
+"""Many runs: every point of a grid with every seed, on all processors, continued where an earlier sweep ended."""
+
+from __future__ import annotations
+
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import closing, contextmanager
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from flashwatt import _core
+from flashwatt.journal import Journal, locked
+from flashwatt.results import Results
+from flashwatt.study import Study
+from flashwatt.worker import Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from concurrent.futures import Future
+    from os import PathLike
+    from typing import TypeAlias
+
+    from flashwatt.config import Source
+    from flashwatt.study import Task
+
+    SweepProgress: TypeAlias = Callable[[int, int], object]
+    """Called at the start and after every task: tasks finished, tasks in all."""
+
+
+class SweepInterruptedError(KeyboardInterrupt):
+    """Ctrl-C during a sweep; what was finished is in `results`, and in the directory if it has one."""
+
+    def __init__(self, message: str, results: Results) -> None:
+        """Say what was kept."""
+        super().__init__(message)
+        self.results = results
+
+
+def sweep(
+    grid: Mapping[str, Any] | str | PathLike[str] | Study,
+    *,
+    base: Source = MappingProxyType({}),
+    seeds: int | Sequence[int] = 1,
+    workers: int | None = None,
+    out: str | PathLike[str] | None = None,
+    series: bool | int = False,
+    progress: SweepProgress | None = None,
+) -> Results:
+    """Run every combination of the grid's values, laid over `base`, with every seed; results come in that order.
+
+    `grid` maps keys of the configuration to lists of values: `{"device.channels": [4, 8]}`. It may also be a `Study`,
+    or the path of a STUDY.toml; these bring their own base, seeds and series. `seeds` is how many replicates to run,
+    from the configuration's own seed on, or a list of seeds. `workers` are processes, one for each processor unless
+    given: the results are the same with any number. `series` keeps power over time, as for `run`.
+
+    With a directory `out` each task is kept in `out/results.jsonl` as it finishes, and a sweep that finds some of its
+    tasks there does not run them again. When all are finished, that file has the order of the grid, and
+    `out/results.parquet` holds the frame of the results. Ctrl-C and even a killed process lose no finished task.
+
+    Raises `FlashwattError` before anything is run for what is wrong anywhere in the grid, and `SweepInterruptedError`
+    after Ctrl-C.
+    """
+    study = _study(grid, base=base, seeds=seeds, series=series)
+    size = next(n for n in (workers, study.workers, _processors()) if n is not None)
+    if size < 1:
+        raise _core.FlashwattError(f"workers: found {size}; expected a whole number, ≥ 1")
+    tasks = study.tasks()
+    directory = None if out is None else Path(out)
+    if directory:
+        directory.mkdir(parents=True, exist_ok=True)
+    with locked(directory), closing(Journal(directory / "results.jsonl" if directory else None)) as journal:
+        _run_missing(tasks, journal, size, progress or _silent)
+        journal.finish(task.id for task in tasks)
+        results = _results(tasks, journal)
+        if directory:
+            results.frame().write_parquet(directory / "results.parquet")
+    return results
+
+
+def _study(grid: Mapping[str, Any] | str | PathLike[str] | Study, **options: Any) -> Study:
+    if isinstance(grid, str | os.PathLike):
+        grid = Study.read(grid)
+    if not isinstance(grid, Study):
+        return Study.of(grid, **options)
+    given = [name for name, value in options.items() if value not in ({}, 1, False)]
+    if given:
+        raise _core.FlashwattError(f"{grid.name}: brings its own {given[0]}; expected it in the study, not beside it")
+    return grid
+
+
+def _run_missing(tasks: list[Task], journal: Journal, workers: int, progress: SweepProgress) -> None:
+    ids = {task.id for task in tasks}
+    missing = list({task.id: task for task in tasks if task.id not in journal}.values())
+    done = len(ids) - len(missing)
+    progress(done, len(ids))
+    try:
+        with _pool(min(workers, len(missing))) as start:
+            for future in as_completed([start(task) for task in missing]):
+                task, line = future.result()
+                journal.add(task.id, line)
+                done += 1
+                progress(done, len(ids))
+    except KeyboardInterrupt:
+        where = (
+            f"in {journal.path}; the same sweep goes on from there" if journal.path else "in the exception's results"
+        )
+        message = f"interrupted: {done} of {len(ids)} tasks are finished and kept {where}"
+        raise SweepInterruptedError(message, _results(tasks, journal)) from None
+
+
+@contextmanager
+def _pool(size: int) -> Iterator[Callable[[Task], Future[tuple[Task, bytes]]]]:
+    """Threads with a process each; when the block ends, however it does, so do they."""
+    workers: list[Worker] = []
+    mine = threading.local()
+
+    def begin() -> None:
+        mine.worker = Worker()
+        workers.append(mine.worker)
+
+    def run(task: Task) -> tuple[Task, bytes]:
+        return task, mine.worker.run(task)
+
+    pool = ThreadPoolExecutor(max(1, size), "flashwatt-sweep", begin)
+    try:
+        yield lambda task: pool.submit(run, task)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for worker in workers:
+            worker.stop()
+        pool.shutdown(wait=True)
+
+
+def _results(tasks: list[Task], journal: Journal) -> Results:
+    return Results((task.point, journal.line(task.id)) for task in tasks if task.id in journal)
+
+
+def _processors() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _silent(_done: int, _total: int) -> None:
+    pass

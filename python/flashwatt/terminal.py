@@ -1,0 +1,28 @@
+"""What the commands share: options, statuses, and how they speak to the person at the terminal."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import click
+
+FAILED, USER_ERROR, INTERRUPTED = 1, 2, 128 + signal.SIGINT
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+DIRECTORY = click.Path(file_okay=False, path_type=Path)
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the table.")
+
+
+def note(message: str) -> None:
+    """Say something to the person at the terminal; standard output is for results."""
+    click.echo(f"flashwatt: {message}", err=True)
+
+
+def fail(message: str, status: int = USER_ERROR) -> NoReturn:
+    """Say what is wrong, and end."""
+    note(f"error: {message}")
+    sys.exit(status)

@@ -1,0 +1,393 @@
+"""Sweeps: the same results however they come about, and no finished task is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+import flashwatt
+from flashwatt.terminal import INTERRUPTED
+
+if TYPE_CHECKING:
+    from conftest import Cli
+
+BASE: dict[str, Any] = {
+    "device": {"preset": "x25m", "channels": 2, "ways": 1, "logical_bytes": 200_000_000},
+    "workload": {"uniform": {"requests": 1_000, "read_fraction": 0.5}},
+}
+GRID = {"gc.policy": ["greedy", "fifo"], "device.ways": [1, 2]}
+STUDY = """\
+base = "base.toml"
+seeds = 10
+workers = 2
+[grid]
+device.ways = [1, 2]
+gc.policy = ["greedy", "fifo"]
+"""
+BASE_TOML = """\
+[device]
+channels = 2
+logical_bytes = 200_000_000
+[workload.uniform]
+requests = 60_000
+read_fraction = 0.5
+"""
+needs_proc = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
+
+
+def small(**options: Any) -> flashwatt.Results:
+    """Sweep over four quick points."""
+    return flashwatt.sweep(GRID, base=BASE, **options)
+
+
+def lines(directory: Path) -> list[bytes]:
+    """Read the results that were kept."""
+    return (directory / "results.jsonl").read_bytes().splitlines(keepends=True)
+
+
+def children(process: int) -> list[int]:
+    """Give the ids of a process's children."""
+    threads = Path(f"/proc/{process}/task").glob("*/children")
+    return [int(child) for thread in threads for child in thread.read_text().split()]
+
+
+def test_every_point_with_every_seed() -> None:
+    results = small(seeds=[1, 5])
+    points = [("greedy", 1), ("greedy", 2), ("fifo", 1), ("fifo", 2)]
+    frame = results.frame()
+    assert frame.select("gc.policy", "device.ways", "seed").rows() == [(*p, s) for p in points for s in (1, 5)]
+    assert frame.columns == [*GRID, *(name for name in frame.columns if name not in GRID)]
+    for point, seed, report in results:
+        alone = flashwatt.run(BASE, seed=seed, latency=False, **point).to_dict()
+        assert report.to_dict() == {key: value for key, value in alone.items() if key != "engine"}
+        assert report.engine is None
+
+
+def test_any_number_of_workers_gives_the_same_bytes(tmp_path: Path) -> None:
+    for workers in (1, 2, 3):
+        small(workers=workers, out=tmp_path / str(workers))
+    assert lines(tmp_path / "1") == lines(tmp_path / "2") == lines(tmp_path / "3")
+    assert len(lines(tmp_path / "1")) == 4
+    frames = [pl.read_parquet(tmp_path / name / "results.parquet") for name in "123"]
+    assert frames[0].equals(frames[1])
+    assert frames[0].equals(frames[2])
+    again = flashwatt.Results.read(tmp_path / "1")
+    assert again.frame().equals(frames[0])
+    assert repr(again) == "<Results: 4 runs at 2 keys: gc.policy, device.ways>"
+
+
+def test_what_is_there_is_not_run_again(tmp_path: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    small(out=tmp_path)
+    first = lines(tmp_path)
+    small(out=tmp_path, progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(4, 4)]
+    assert lines(tmp_path) == first
+    small(out=tmp_path, seeds=2, progress=lambda done, total: seen.append((done, total)))
+    assert seen[1:] == [(4, 8), (5, 8), (6, 8), (7, 8), (8, 8)]
+    assert lines(tmp_path)[::2] == first  # in the order of the larger study
+
+
+def test_results_of_another_study_stay(tmp_path: Path) -> None:
+    small(out=tmp_path)
+    before = lines(tmp_path)
+    results = flashwatt.sweep({"device.ways": [2]}, base=BASE, out=tmp_path, seeds=[9])
+    assert len(results) == 1
+    assert lines(tmp_path)[1:] == before
+
+
+def test_a_torn_last_line_is_made_anew(tmp_path: Path) -> None:
+    small(out=tmp_path)
+    whole = lines(tmp_path)
+    file = tmp_path / "results.jsonl"
+    for kept in (0, 1, 3):
+        file.write_bytes(b"".join(whole[:kept]) + whole[kept][:-20])
+        assert len(small(out=tmp_path)) == 4
+        assert lines(tmp_path) == whole
+
+
+def test_a_line_that_is_no_result_is_named(tmp_path: Path) -> None:
+    small(out=tmp_path)
+    whole = lines(tmp_path)
+    (tmp_path / "results.jsonl").write_bytes(whole[0] + b'{"idle": 3}\n' + whole[1])
+    with pytest.raises(
+        flashwatt.FlashwattError, match=r"results\.jsonl:2: not a result of a sweep; found `.\"idle\": 3"
+    ):
+        small(out=tmp_path)
+
+
+def test_results_can_be_read_while_a_sweep_goes_on(tmp_path: Path) -> None:
+    small(out=tmp_path)
+    file = tmp_path / "results.jsonl"
+    torn = file.read_bytes()[:-20]
+    file.write_bytes(torn)
+    assert len(flashwatt.Results.read(file)) == 3
+    assert file.read_bytes() == torn
+    with pytest.raises(flashwatt.FlashwattError, match=r"absent: No such file"):
+        flashwatt.Results.read(tmp_path / "absent")
+
+
+def test_values_of_a_grid_may_be_tables(tmp_path: Path) -> None:
+    grid = {"gc.policy": ["greedy", {"d_choices": {"d": 3}}]}
+    results = flashwatt.sweep(grid, base=BASE, out=tmp_path)
+    policies = [one.report.config["gc"]["policy"] for one in results]
+    assert [policy["name"] for policy in policies] == ["greedy", "d_choices"]
+    assert policies[1]["parameters"]["d"] == 3
+    assert results.frame()["gc.policy"].to_list() == ["greedy", '{"d_choices": {"d": 3}}']
+    assert flashwatt.Results.read(tmp_path).frame().equals(results.frame())
+
+
+def test_two_sweeps_do_not_share_a_directory(tmp_path: Path) -> None:
+    def again(_done: int, _total: int) -> None:
+        with pytest.raises(flashwatt.FlashwattError, match="another sweep is at work there"):
+            small(out=tmp_path)
+
+    small(out=tmp_path, progress=again)
+
+
+def test_the_id_is_that_of_all_a_report_depends_on(tmp_path: Path) -> None:
+    def ids(base: dict[str, Any], **options: Any) -> set[str]:
+        return {task.id for task in flashwatt.Study.of({"device.channels": [2]}, base=base, **options).tasks()}
+
+    trace = tmp_path / "a.csv"
+    trace.write_text("0.0,0,W,0,4096\n")
+    base = {**BASE, "workload": {"trace": {"path": trace}}}
+    known = ids(base)
+    assert known == ids({**base, "run.seed": 1})
+    other_seed, other_series, other_key = (
+        ids(base, seeds=[2]),
+        ids(base, series=True),
+        ids({**base, "gc.policy": "fifo"}),
+    )
+    trace.write_text("0.0,0,W,0,8192\n")
+    assert len(known | other_seed | other_series | other_key | ids(base)) == 5
+
+
+def test_series_only_when_asked_for() -> None:
+    (one,) = flashwatt.sweep({}, base=BASE, series=1_000_000)
+    assert len(one.report.series()) > 10
+    assert one.point == {}
+    (plain,) = flashwatt.sweep({}, base=BASE)
+    assert "series" not in plain.report.to_dict()
+
+
+def test_equal_points_are_run_once() -> None:
+    seen: list[tuple[int, int]] = []
+    results = flashwatt.sweep({"device.ways": [1, 1.0]}, base=BASE, progress=lambda *at: seen.append(at))
+    assert seen[-1] == (1, 1)
+    assert results.frame()["device.ways"].to_list() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("grid", "options", "said"),
+    [
+        ({"device.chanels": [1, 2]}, {}, r"^grid\.device\.chanels: unknown key.*did you mean `channels`\?$"),
+        ({"gc.policy": ["greedy", "gredy"]}, {}, r"^grid\.gc\.policy: .*found `gredy`.*did you mean `greedy`\?$"),
+        ({"device.ways": 3}, {}, r"^grid\.device\.ways: found 3; expected a list"),
+        ({"device.ways": []}, {}, r"^grid\.device\.ways: found \[\]; expected a list of at least one value"),
+        ({"device.ways": "12"}, {}, r"^grid\.device\.ways: found '12'; expected a list"),
+        ({"device": {"ways": [1, None]}}, {}, r"^device\.ways: not a value of a configuration; found None"),
+        ({"run.seed": [1, 2]}, {"seeds": 2}, r"^grid\.run\.seed: the study has `seeds` as well"),
+        ({}, {"seeds": 0}, r"^seeds: found 0; expected a whole number, ≥ 1"),
+        ({}, {"seeds": [1, 1]}, r"^seeds: found \[1, 1\]; expected at least one seed, each once"),
+        ({}, {"workers": 0}, r"^workers: found 0"),
+        ({}, {"base": {"device": {"way": 1}}}, r"<dict>: device\.way: unknown key"),
+        (
+            {"device.op_ratio": [0.1, 1e-6], "device.ways": [1]},
+            {},
+            r"^grid\.device\.op_ratio: too little spare flash",
+        ),
+    ],
+)
+def test_a_wrong_grid_is_named_before_anything_is_run(
+    tmp_path: Path, grid: dict[str, Any], options: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(flashwatt.FlashwattError, match=said):
+        flashwatt.sweep(grid, **{"base": BASE, "out": tmp_path / "out", **options})
+    assert not (tmp_path / "out/results.jsonl").exists() or not lines(tmp_path / "out")
+
+
+def test_all_faults_of_a_grid_are_told_at_once() -> None:
+    grid = {"device.chanels": [1, 2], "gc.policy": ["gredy", "fifi"]}
+    with pytest.raises(flashwatt.FlashwattError) as error:
+        flashwatt.sweep(grid, base=BASE)
+    told = [line.partition(";")[0] for line in str(error.value).splitlines()]
+    unknown = "grid.gc.policy: unknown victim policy"
+    assert told == ["grid.device.chanels: unknown key", unknown, unknown]
+
+
+def test_a_task_that_cannot_be_run_is_named_and_the_others_stay(tmp_path: Path) -> None:
+    (tmp_path / "good.csv").write_text("0.0,0,W,0,4096\n")
+    (tmp_path / "bad.csv").write_text("0.0,0,W,here,4096\n")
+    traces = [str(tmp_path / name) for name in ("good.csv", "bad.csv")]
+    with pytest.raises(
+        flashwatt.FlashwattError, match=r"^task \w{12} \(workload.trace.path = .*bad\.csv', seed 1\): bad\.csv"
+    ):
+        flashwatt.sweep({"workload.trace.path": traces}, base=BASE, out=tmp_path, workers=1)
+    assert [json.loads(line)["point"] for line in lines(tmp_path)] == [{"workload.trace.path": traces[0]}]
+    with pytest.raises(flashwatt.FlashwattError, match=r"absent\.csv: No such file"):
+        flashwatt.sweep({"workload.trace.path": ["absent.csv"]}, base=BASE)
+
+
+@needs_proc
+def test_a_process_that_is_killed_is_told(tmp_path: Path) -> None:
+    def kill(done: int, _total: int) -> None:
+        if done == 1:
+            for worker in children(os.getpid()):
+                os.kill(worker, signal.SIGKILL)
+
+    with pytest.raises(flashwatt.FlashwattError, match="the process that ran it was ended by signal 9"):
+        small(out=tmp_path, workers=1, progress=kill)
+    assert len(lines(tmp_path)) == 1
+    assert len(small(out=tmp_path)) == 4
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    """Write a study of forty tasks that take a while."""
+    (tmp_path / "base.toml").write_text(BASE_TOML)
+    path = tmp_path / "study.toml"
+    path.write_text(STUDY)
+    return path
+
+
+def start(study: Path, out: str) -> subprocess.Popen[str]:
+    """Start a sweep as a user does, in a process group of its own, and wait for some results."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "flashwatt", "sweep", study.name, "--out", out],
+        cwd=study.parent,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    kept = study.parent / out / "results.jsonl"
+    for _ in range(1200):
+        if kept.exists() and kept.read_bytes().count(b"\n") >= 4:
+            return process
+        time.sleep(0.05)
+    process.kill()
+    pytest.fail(f"the sweep does not get going: {process.communicate()}")
+
+
+@needs_proc
+def test_kill_loses_only_what_is_in_flight(study: Path, flashwatt: Cli) -> None:
+    process = start(study, "killed")
+    workers = children(process.pid)
+    process.kill()
+    process.communicate()
+    kept = lines(study.parent / "killed")
+    assert 4 <= len(kept) < 40
+    assert all(json.loads(line)["report"]["status"] == "complete" for line in kept if line.endswith(b"\n"))
+    assert len(workers) == 2
+    deadline = time.monotonic() + 60
+    while any(Path(f"/proc/{worker}/cmdline").exists() and b"flashwatt" in cmdline(worker) for worker in workers):
+        assert time.monotonic() < deadline, "a worker outlives the sweep that started it"
+        time.sleep(0.1)
+    for name in ("killed", "whole"):
+        result = flashwatt("sweep", study, "--out", name)
+        assert result.returncode == 0, result.stderr
+        assert "40" not in result.stderr
+    assert set(kept[:-1]) <= set(lines(study.parent / "killed"))
+    assert lines(study.parent / "killed") == lines(study.parent / "whole")
+    parquet = [(study.parent / name / "results.parquet").read_bytes() for name in ("killed", "whole")]
+    assert parquet[0] == parquet[1]
+
+
+def cmdline(process: int) -> bytes:
+    """Give what a process was started with; nothing, if it has ended meanwhile."""
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+@needs_proc
+def test_ctrl_c_keeps_what_is_finished_and_says_so(study: Path) -> None:
+    process = start(study, "out")
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == INTERRUPTED
+    assert stdout == ""
+    kept = len(lines(study.parent / "out"))
+    said = f"flashwatt: error: interrupted: {kept} of 40 tasks are finished and kept in out/results.jsonl; "
+    assert stderr == f"{said}the same sweep goes on from there\n"
+
+
+def test_ctrl_c_in_a_script_gives_what_is_finished() -> None:
+    def stop(done: int, _total: int) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(flashwatt.SweepInterruptedError, match="interrupted: 2 of 4 tasks are finished") as stopped:
+        small(progress=stop)
+    assert len(stopped.value.results) == 2
+    assert isinstance(stopped.value, KeyboardInterrupt)
+
+
+def test_a_script_without_a_main_guard_can_sweep(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(f"import flashwatt\nprint(len(flashwatt.sweep({GRID!r}, base={BASE!r}, workers=2)))\n")
+    result = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True, timeout=120)
+    assert result.stdout == "4\n"
+
+
+def test_the_command_shows_and_writes(flashwatt: Cli, study: Path) -> None:
+    study.write_text(STUDY.replace("seeds = 10", "seeds = 2"))
+    (study.parent / "base.toml").write_text(BASE_TOML.replace("60_000", "500"))
+    result = flashwatt("sweep", study, "--out", "out", "--workers", 1)
+    assert result.returncode == 0, result.stderr
+    for words in ("ways", "policy", "fifo", "throughput", "±", "95 % confidence"):
+        assert words in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 80
+    assert "tradeoff.html" in result.stderr
+    as_json = json.loads(flashwatt("sweep", study, "--out", "out", "--json").stdout)
+    assert (as_json["runs"], len(as_json["points"])) == (8, 4)
+    assert as_json["points"][0]["energy_j.total.ci95"] > 0
+
+
+def test_an_incomplete_run_is_told(flashwatt: Cli, study: Path) -> None:
+    (study.parent / "base.toml").write_text(BASE_TOML.replace("60_000", "500"))
+    study.write_text('base = "base.toml"\n[grid]\nrun.warmup.seconds = [0, 1e6]\n')
+    result = flashwatt("sweep", study, "--out", "out", "--json")
+    assert result.returncode == 1
+    assert "{'run.warmup.seconds': 1000000.0}, seed 1: failed: " in result.stderr
+    assert "1 of 2 runs are not complete, and not in the means" in result.stderr
+    points = json.loads(result.stdout)["points"]
+    assert [point["runs"] for point in points] == [1, 0]
+    assert points[1]["energy_j.total.mean"] is None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[grid\n", "study.toml: not TOML"),
+        ("gird = 1\n", "study.toml: unknown name; found `gird`; expected one of `base`, `grid`"),
+        ("gird = 1\n", "did you mean `grid`?"),
+        ("[base.device]\nways = 1\n\n[grid]\ndevice.wais = [2]\n", "study.toml:5: grid.device.wais: unknown key"),
+        ("[base.device]\nwais = 1\n", "study.toml:2: base.device.wais: unknown key; found `wais`"),
+        ('base = "absent.toml"\n', "absent.toml: No such file"),
+        ("base = 3\n", "study.toml: base: found 3; expected a table"),
+        ("grid = 3\n", "study.toml: grid: found 3; expected a table"),
+        ("workers = 1\nseeds = 1.5\n", "study.toml:2: seeds: found 1.5; expected a whole number or a list of them"),
+        ("series = -1\n", "series: found -1"),
+        ("[grid]\ndevice.ways = 2\n", "study.toml:2: grid.device.ways: found 2; expected a list"),
+    ],
+)
+def test_a_wrong_study_is_a_message(flashwatt: Cli, tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "study.toml").write_text(text)
+    result = flashwatt("sweep", "study.toml", "--out", "out")
+    assert result.returncode == 2
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
+    assert not (tmp_path / "out").exists()
