@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flashwatt import _core
-from flashwatt.trace_cli import trace
 from flashwatt.sweep_cli import compare, sweep
 from flashwatt.terminal import DIRECTORY, FAILED, FILE, INTERRUPTED, fail, note
 from flashwatt.terminal import as_json as _json
+from flashwatt.trace_cli import trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
