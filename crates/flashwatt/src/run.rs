@@ -164,7 +164,7 @@ impl Drive {
                 Next::Request(request) => {
                     let request = Request { arrival_ns: now, ..request };
                     instant.request(&request).map_err(|_| no_room())?;
-                    workload.done(now);
+                    workload.completed(&request, now);
                     done += 1;
                     let told = Progress { preparing: true, requests_done: done, requests_total: total, now_ns: 0 };
                     if done % REQUESTS_PER_PROGRESS == 0 && !progress(&told) {

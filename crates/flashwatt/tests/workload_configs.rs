@@ -124,7 +124,9 @@ fn job_file(text: &str) -> std::path::PathBuf {
 /// workload and as what a drive is prepared by.
 #[test]
 fn every_workload_runs_under_the_shadow_check() {
-    let job = job_file("[mix]\nrw=randrw\nsize=1m\niodepth=8\nfsync=10\n[last]\nstonewall\nrw=randtrim\nsize=1m\n");
+    let job = job_file(
+        "[mix]\nrw=randrw\nsize=1m\niodepth=8\nfsync=10\n[too]\nrw=read\nsize=64k\n[last]\nstonewall\nrw=randtrim\nsize=1m\n",
+    );
     for (name, _) in NAMES.iter().filter(|(name, _)| *name != "trace") {
         let keys = |table: &str| match *name {
             "fio" => vec![format!("{table}.fio.path={}", job.display())],
@@ -141,9 +143,9 @@ fn every_workload_runs_under_the_shadow_check() {
         let kind = if *name == "standin" { SourceKind::Standin } else { SourceKind::Synthetic };
         assert_eq!(report.workload.kind, kind, "{name}");
         if *name == "fio" {
-            // 256 blocks of the mix, then as many trims; a flush after every tenth write.
+            // 256 blocks of the mix and 16 reads, then 256 trims; a flush after every tenth write.
             let workload = &report.workload;
-            assert_eq!((workload.reads + workload.writes, workload.trims), (256, 256));
+            assert_eq!((workload.reads + workload.writes, workload.trims), (272, 256));
             assert_eq!(workload.flushes, workload.writes / 10);
             assert!(workload.input_sha256.is_some() && workload.name.ends_with(".fio"));
         } else {

@@ -213,7 +213,7 @@ impl<P: Probe> Sim<'_, P> {
         self.requests_done += 1;
         self.free.push(id);
         self.ask_host = true;
-        self.workload.done(self.now);
+        self.workload.completed(&self.requests[id.idx()].request, self.now);
         self.left_in_stage -= 1;
         if self.left_in_stage == 0 || (self.host_ended && self.free.len() == self.requests.len()) {
             self.request_ends_stage();

@@ -67,6 +67,11 @@ pub trait Workload {
     /// A request that this workload issued has completed.
     fn done(&mut self, _now: Nanos) {}
 
+    /// The same for a workload to which it matters which one. Who runs a workload calls this one of the two.
+    fn completed(&mut self, _request: &Request, now: Nanos) {
+        self.done(now);
+    }
+
     /// A name for reports: the model's name or the trace's base name.
     fn name(&self) -> &str;
 

@@ -43,8 +43,8 @@ pub struct FioWorkload {
     stages: VecDeque<Vec<Job>>,
     /// Whose turn it is to be asked first.
     turn: usize,
-    /// Which job each outstanding request belongs to, oldest first.
-    outstanding: VecDeque<usize>,
+    /// Outstanding requests, oldest first, and which job each belongs to.
+    outstanding: VecDeque<(Request, usize)>,
     len: Option<u64>,
     warnings: Vec<String>,
 }
@@ -142,7 +142,7 @@ impl Workload for FioWorkload {
         loop {
             match self.ask(now) {
                 Next::Request(request) => {
-                    self.outstanding.push_back(self.turn);
+                    self.outstanding.push_back((request, self.turn));
                     return Ok(Next::Request(request));
                 }
                 Next::End if self.stages.is_empty() => return Ok(Next::End),
@@ -156,9 +156,12 @@ impl Workload for FioWorkload {
         }
     }
 
-    /// Only alike jobs run at the same time: whose request it was makes no difference.
-    fn done(&mut self, now: Nanos) {
-        if let (Some(job), Some(jobs)) = (self.outstanding.pop_front(), self.stages.front_mut()) {
+    /// Of requests that are alike in everything, the time they were issued at included, any one will do.
+    fn completed(&mut self, request: &Request, now: Nanos) {
+        let known = self.outstanding.iter().position(|(issued, _)| issued == request);
+        let job = known.and_then(|at| self.outstanding.remove(at)).map(|(_, job)| job);
+        debug_assert!(job.is_some(), "a completion without a request");
+        if let (Some(job), Some(jobs)) = (job, self.stages.front_mut()) {
             jobs[job].done(now);
         }
     }

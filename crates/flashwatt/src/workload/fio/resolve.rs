@@ -63,16 +63,7 @@ impl JobSpec {
 /// The jobs of all sections.
 pub(super) fn jobs(sections: &[Section], file: &str, drive_bytes: u64, faults: &mut Vec<Fault>) -> Vec<JobSpec> {
     let drive_bytes = drive_bytes - drive_bytes % SECTOR_BYTES;
-    let mut jobs = Vec::new();
-    for (at, section) in sections.iter().enumerate() {
-        let reader = &mut Reader { section, file, faults };
-        let job = reader.job(drive_bytes);
-        if at > 0 && !job.starts_stage {
-            reader.alone();
-        }
-        jobs.push(job);
-    }
-    jobs
+    sections.iter().map(|section| Reader { section, file, faults }.job(drive_bytes)).collect()
 }
 
 /// A job that would end by time alone, where none passes.
@@ -338,14 +329,6 @@ impl Reader<'_> {
         let mixed = distribution == Some(&Distribution::Map) && !alike(sizes);
         let (file, name) = (self.file, &self.section.name);
         mixed.then(|| format!("{file}: [{name}] has several block sizes: places are drawn as with norandommap"))
-    }
-
-    /// The engine does not tell whose request has completed.
-    fn alone(&mut self) {
-        let fault = Fault::at(self.section.place.clone(), "different jobs at the same time")
-            .found(format!("[{}] without stonewall", self.section.name));
-        let help = "clones of one job (numjobs) do run at the same time; several jobs in one: rwmixread, bssplit, bs=READ,WRITE";
-        self.faults.push(fault.expected("stonewall in every job but the first").help(help));
     }
 }
 
