@@ -314,6 +314,11 @@ impl<P: Probe> Books<P> {
         }
     }
 
+    /// Was there more to be recorded over time than can be stored?
+    pub fn series_overflowed(&mut self) -> bool {
+        self.meter.series_overflowed()
+    }
+
     /// The recorded series.
     pub fn take_series(&mut self) -> Option<Box<Series>> {
         self.meter.take_series()
