@@ -123,6 +123,9 @@ pub struct Timing {
     pub read_ns: Nanos,
     /// tPROG.
     pub program_ns: Nanos,
+    /// tPROG of upper pages (every other page of a block, from its second one on), > `program_ns`; `None`: no difference.
+    #[serde(default)]
+    pub program_upper_ns: Option<Nanos>,
     /// tBERS.
     pub erase_ns: Nanos,
     /// Command time on the bus.

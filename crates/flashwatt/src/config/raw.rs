@@ -82,6 +82,9 @@ pub struct Timing {
     pub read_ns: Option<u64>,
     /// Array time of a page program (tPROG).
     pub program_ns: Option<u64>,
+    /// The same for an upper page, as cells of two bits have: every other page of a block, from its second one on. At least
+    /// `program_ns`, which it is unless given.
+    pub program_upper_ns: Option<u64>,
     /// Array time of a block erase (tBERS).
     pub erase_ns: Option<u64>,
     /// Time on the bus to hand a command to a die.

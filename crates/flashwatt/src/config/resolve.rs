@@ -159,9 +159,12 @@ fn device(raw: &Raw, geometry: &Geometry, capacity: capacity::Capacity, timing: 
 
 fn timing(c: &mut Checker, raw: &raw::Timing) -> Timing {
     const TABLE: &str = "device.timing";
+    let program_ns = c.required(field!(TABLE, raw.program_ns), 1..=NS_MAX);
+    let program_upper_ns = c.optional(field!(TABLE, raw.program_upper_ns), program_ns..=NS_MAX);
     Timing {
         read_ns: c.required(field!(TABLE, raw.read_ns), 1..=NS_MAX),
-        program_ns: c.required(field!(TABLE, raw.program_ns), 1..=NS_MAX),
+        program_ns,
+        program_upper_ns: program_upper_ns.filter(|&ns| ns > program_ns),
         erase_ns: c.required(field!(TABLE, raw.erase_ns), 1..=NS_MAX),
         command_ns: c.number(field!(TABLE, raw.command_ns), 0, 0..=NS_MAX),
         page_transfer_ns: c.required(field!(TABLE, raw.page_transfer_ns), 0..=NS_MAX),

@@ -306,7 +306,7 @@ impl Controller {
         }
         let op = &mut self.ops[id];
         op.started = true;
-        let (kind, cause) = (op.kind, op.cause);
+        let (kind, cause, is_upper) = (op.kind, op.cause, u64::from(op.at.page) & 1);
         referee(op, &mut hw.array);
         if kind != OpKind::Read {
             while let Some(waiting) = self.ops.pop_dependent(id, Until::Start) {
@@ -323,7 +323,7 @@ impl Controller {
         if kind == OpKind::Copyback {
             hw.books.turns_to_program(now + course.array_end_ns);
         }
-        self.events.set(course.lane, die.0, now + course.event_ns);
+        self.events.set(course.lane, die.0, now + course.event_ns + is_upper * course.upper_ns);
     }
 }
 

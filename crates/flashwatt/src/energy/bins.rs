@@ -106,7 +106,9 @@ impl Bins {
     fn merge(&mut self) -> Option<PerState<u64>> {
         self.interval_ns *= 2;
         let carried = if self.closed.len() % 2 == 1 { self.closed.pop() } else { None };
-        let sum = |pair: &[PerState<u64>]| std::array::from_fn(|state| pair.iter().map(|bin| bin[state]).sum());
+        let sum = |pair: &[PerState<u64>]| {
+            std::array::from_fn(|state| pair.iter().fold(0, |sum: u64, bin| sum.wrapping_add(bin[state])))
+        };
         self.closed = self.closed.chunks(2).map(sum).collect();
         carried
     }

@@ -88,12 +88,13 @@ impl Ledger {
         Ledger { dies, busy_dies_ns: vec![0; dies as usize + 1], ..Ledger::default() }
     }
 
-    /// An operation has ended, for which a read waited for the bus for `waited_ns`. All other phases last as long for one
-    /// operation as for the next of its kind: [`Self::book_whole`] books them together, when the window ends.
+    /// An operation has ended that was in the state `over` for `over_ns` longer than others of its kind. All other phases last
+    /// as long for one operation as for the next: [`Self::book_whole`] books them together, when the window ends.
     #[inline(always)]
-    pub fn ended(&mut self, kind: OpKind, cause: Cause, waited_ns: Nanos) {
+    pub fn ended(&mut self, kind: OpKind, cause: Cause, over: DieState, over_ns: Nanos) {
         self.operations[kind as usize][cause as usize] += 1;
-        self.die_ns[DieState::DataWait as usize][cause as usize] += waited_ns;
+        let sum = &mut self.die_ns[over as usize][cause as usize];
+        *sum = sum.wrapping_add(over_ns);
     }
 
     /// Books the phases of all operations that have ended, of which `whole` gives the lengths.
