@@ -241,17 +241,17 @@ impl<P: Probe> Books<P> {
         self.meter.die(from, to);
     }
 
-    /// A die ends an operation of this course, which took so much longer than its whole: a read that waited for the bus, a
-    /// program of an upper page.
+    /// A die ends an operation. `last` is the state that it was in, and `over_ns` how much longer it took than others of its
+    /// kind.
     #[inline(always)]
-    pub fn op_ended(&mut self, now: Nanos, kind: OpKind, cause: Cause, course: &Course, over_ns: Nanos) {
+    pub fn op_ended(&mut self, now: Nanos, kind: OpKind, cause: Cause, last: DieState, over_ns: Nanos) {
         debug_assert_eq!(now, self.now);
-        self.meter.die(course.last, DieState::Idle);
+        self.meter.die(last, DieState::Idle);
         self.busy_dies -= 1;
         if self.busy_dies == 0 {
             self.enter_phase();
         }
-        self.ledger.ended(kind, cause, course.over, over_ns);
+        self.ledger.ended(kind, cause, over_ns);
     }
 
     /// Did something that began then begin before the window did?

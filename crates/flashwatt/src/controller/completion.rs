@@ -92,7 +92,7 @@ impl Controller {
         let (cause, at, request) = (op.cause, op.at, op.request);
         let (half_done, other) = (kind == OpKind::Read && op.turns_into_program(), op.other);
         let course = self.courses.of(kind);
-        hw.books.op_ended(now, kind, cause, course, now - start - course.whole_ns);
+        hw.books.op_ended(now, kind, cause, course.last, now - start - course.whole_ns);
         if hw.books.began_before(start) {
             self.began_before(kind, cause, start, now, hw);
         }

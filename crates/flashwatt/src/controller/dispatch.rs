@@ -306,9 +306,11 @@ impl Controller {
         }
         let op = &mut self.ops[id];
         op.started = true;
-        let (kind, cause, is_upper) = (op.kind, op.cause, u64::from(op.at.page) & 1);
+        let (kind, cause, is_upper) = (op.kind, op.cause, op.at.page & 1 != 0);
         referee(op, &mut hw.array);
+        let mut more_ns = 0;
         if kind != OpKind::Read {
+            more_ns = if is_upper { self.courses.of(kind).upper_ns } else { 0 };
             while let Some(waiting) = self.ops.pop_dependent(id, Until::Start) {
                 self.unblock(waiting, Until::Start);
             }
@@ -323,7 +325,7 @@ impl Controller {
         if kind == OpKind::Copyback {
             hw.books.turns_to_program(now + course.array_end_ns);
         }
-        self.events.set(course.lane, die.0, now + course.event_ns + is_upper * course.upper_ns);
+        self.events.set(course.lane, die.0, now + course.event_ns + more_ns);
     }
 }
 

@@ -29,8 +29,6 @@ pub struct Course {
     pub whole_ns: Nanos,
     /// What a program of an upper page takes more.
     pub upper_ns: Nanos,
-    /// The die's state in whatever time an operation takes beyond `whole_ns`.
-    pub over: DieState,
     pub(super) stage: Stage,
     pub(super) lane: Lane,
 }
@@ -121,7 +119,6 @@ fn course(kind: OpKind, t: &Timing) -> Course {
         event_ns: if reads { array_end_ns } else { whole_ns },
         whole_ns,
         upper_ns: if programs { t.program_upper_ns.map_or(0, |ns| ns - t.program_ns) } else { 0 },
-        over: if programs { DieState::Program } else { DieState::DataWait },
         stage: if reads { Stage::Reading } else { Stage::Array },
         lane,
     }
