@@ -68,6 +68,12 @@ fn resolve(py: Python<'_>, config_text: &str, file_name: &str, sets: Vec<String>
     json(&config.map_err(python_error)?)
 }
 
+/// The configuration with its preset and overrides as one TOML text.
+#[pyfunction]
+fn merged(py: Python<'_>, config_text: &str, file_name: &str, sets: Vec<String>) -> PyResult<String> {
+    py.detach(|| config::merged(config_text, file_name, &sets)).map_err(python_error)
+}
+
 /// The files that a run of the configuration would read, as the user named them.
 #[pyfunction]
 fn inputs(py: Python<'_>, config_text: &str, file_name: &str, sets: Vec<String>) -> PyResult<Vec<PathBuf>> {
@@ -194,7 +200,7 @@ fn json(value: &impl serde::Serialize) -> PyResult<String> {
 mod _core {
     #[pymodule_export]
     use super::{
-        FlashwattError, RunInterruptedError, inputs, list_names, reprice, resolve, run, trace_convert, trace_info,
+        FlashwattError, RunInterruptedError, inputs, list_names, merged, reprice, resolve, run, trace_convert, trace_info,
         trace_profile,
     };
 
