@@ -200,8 +200,8 @@ fn json(value: &impl serde::Serialize) -> PyResult<String> {
 mod _core {
     #[pymodule_export]
     use super::{
-        FlashwattError, RunInterruptedError, inputs, list_names, merged, reprice, resolve, run, trace_convert, trace_info,
-        trace_profile,
+        FlashwattError, RunInterruptedError, inputs, list_names, merged, reprice, resolve, run, trace_convert,
+        trace_info, trace_profile,
     };
 
     #[pymodule_export]
