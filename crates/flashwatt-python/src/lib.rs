@@ -40,7 +40,7 @@ fn run_error(error: Error) -> PyErr {
 /// Runs a configuration and returns the report as JSON. Ctrl-C, or a `progress` that returns `False`, ends the run early:
 /// the report of what was done comes back with the status "interrupted".
 #[pyfunction]
-#[pyo3(signature = (config_text, file_name, sets, op_log=None, series_interval_ns=None, progress=None, check=false, latency_histogram=false))]
+#[pyo3(signature = (config_text, file_name, sets, op_log=None, series_interval_ns=None, progress=None, check=false, latency_histogram=false, edges_ns=None))]
 #[allow(clippy::too_many_arguments)] // keyword arguments in Python
 fn run(
     py: Python<'_>,
@@ -52,8 +52,9 @@ fn run(
     progress: Option<Py<PyAny>>,
     check: bool,
     latency_histogram: bool,
+    edges_ns: Option<(u64, u64)>,
 ) -> PyResult<String> {
-    let options = flashwatt::RunOptions { op_log, series_interval_ns, latency_histogram, check };
+    let options = flashwatt::RunOptions { op_log, series_interval_ns, edges_ns, latency_histogram, check };
     let report = watched(py, progress, move |progress| {
         let config = load(&config_text, &file_name, &sets)?;
         flashwatt::run(&config, &options, progress)

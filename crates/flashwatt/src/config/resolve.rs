@@ -16,6 +16,7 @@ use crate::error::Fault;
 use crate::registry::{self, Param};
 use crate::units::Nanos;
 
+mod budget;
 mod energy;
 mod workload;
 
@@ -47,7 +48,8 @@ pub(super) fn resolve(raw: &Raw, tree: &Node, file: &str, faults: &mut Vec<Fault
     let watermarks = watermarks(c, &raw.gc);
     let timing = timing(c, &raw.device.timing);
     let host_link = host_link(c, &raw.device.host_link);
-    let energy = energy(c, &raw.energy, &raw.device.host_link, geometry.page_bytes);
+    let energy = energy(c, &raw.energy, &raw.device.host_link, &timing, geometry.page_bytes);
+    let power_budget = budget::power_budget(c, &raw.controller, &energy, geometry.dies());
     let wear = wear(c, &raw.wear);
     let write_buffer = write_buffer(c, &raw.write_buffer, geometry.page_bytes);
     let policy = gc_policy(c, raw.gc.policy.as_ref());
@@ -64,7 +66,7 @@ pub(super) fn resolve(raw: &Raw, tree: &Node, file: &str, faults: &mut Vec<Fault
         gc: gc(c, &raw.gc, policy, &watermarks, die_blocks)?,
         wear,
         write_buffer,
-        controller: Controller { policy: raw.controller.policy.unwrap_or(Dispatch::OutOfOrder) },
+        controller: Controller { policy: raw.controller.policy.unwrap_or(Dispatch::OutOfOrder), power_budget },
         energy,
         workload,
         run,
@@ -157,9 +159,12 @@ fn device(raw: &Raw, geometry: &Geometry, capacity: capacity::Capacity, timing: 
 
 fn timing(c: &mut Checker, raw: &raw::Timing) -> Timing {
     const TABLE: &str = "device.timing";
+    let program_ns = c.required(field!(TABLE, raw.program_ns), 1..=NS_MAX);
+    let program_upper_ns = c.optional(field!(TABLE, raw.program_upper_ns), program_ns..=NS_MAX);
     Timing {
         read_ns: c.required(field!(TABLE, raw.read_ns), 1..=NS_MAX),
-        program_ns: c.required(field!(TABLE, raw.program_ns), 1..=NS_MAX),
+        program_ns,
+        program_upper_ns: program_upper_ns.filter(|&ns| ns > program_ns),
         erase_ns: c.required(field!(TABLE, raw.erase_ns), 1..=NS_MAX),
         command_ns: c.number(field!(TABLE, raw.command_ns), 0, 0..=NS_MAX),
         page_transfer_ns: c.required(field!(TABLE, raw.page_transfer_ns), 0..=NS_MAX),
