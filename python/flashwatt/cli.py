@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flashwatt import _core
+from flashwatt.explain_cli import explain, init, schema
 from flashwatt.sweep_cli import compare, sweep
 from flashwatt.terminal import DIRECTORY, FAILED, FILE, INTERRUPTED, fail, note
 from flashwatt.terminal import as_json as _json
@@ -77,6 +78,9 @@ def cli() -> None:
     """Simulate a flash SSD under a workload: how fast, how worn, and where every joule went."""
 
 
+cli.add_command(explain)
+cli.add_command(init)
+cli.add_command(schema)
 cli.add_command(sweep)
 cli.add_command(compare)
 
