@@ -8,10 +8,11 @@ RUST   := Cargo.toml Cargo.lock $(shell find crates presets -name '*.rs' -o -nam
 # Stamps: each is newer than everything it was made from, so that a second `make demo` goes straight to the demo.
 TOOLS := $(VENV)/.stamp-tools
 DEV   := $(VENV)/.stamp-dev
+DOCS  := $(VENV)/.stamp-docs
 CLI   := $(VENV)/.stamp-cli
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench fuzz clean
+.PHONY: help demo test lint bench fuzz docs clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -40,8 +41,11 @@ bench: $(CLI) ## how fast the command line and the engine are, against their goa
 fuzz: ## configurations and every trace parser, FUZZ_SECONDS (60) each; cargo-fuzz where it is installed, else mutations
 	@bash tools/fuzz.sh
 
+docs: $(CLI) $(DOCS) ## the site, in site/index.html; no warning passes
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error::SyntaxWarning -m mkdocs build --strict --quiet
+
 clean: ## remove everything that was built
-	rm -rf $(VENV) target fuzz/target demo python/flashwatt/*.so
+	rm -rf $(VENV) target fuzz/target demo site python/flashwatt/*.so
 
 $(TOOLS): requirements.txt tools/venv.sh
 	@PYTHON="$(PYTHON)" bash tools/venv.sh $(VENV)
@@ -50,6 +54,10 @@ $(TOOLS): requirements.txt tools/venv.sh
 
 $(DEV): requirements-dev.txt $(TOOLS)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@
+
+$(DOCS): requirements-docs.txt $(TOOLS)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.txt
 	@touch $@
 
 $(CLI): $(RUST) pyproject.toml $(TOOLS)

@@ -69,6 +69,12 @@ fn resolve(py: Python<'_>, config_text: &str, file_name: &str, sets: Vec<String>
     json(&config.map_err(python_error)?)
 }
 
+/// The configuration with its preset and overrides as one TOML text.
+#[pyfunction]
+fn merged(py: Python<'_>, config_text: &str, file_name: &str, sets: Vec<String>) -> PyResult<String> {
+    py.detach(|| config::merged(config_text, file_name, &sets)).map_err(python_error)
+}
+
 /// The files that a run of the configuration would read, as the user named them.
 #[pyfunction]
 fn inputs(py: Python<'_>, config_text: &str, file_name: &str, sets: Vec<String>) -> PyResult<Vec<PathBuf>> {
@@ -187,6 +193,25 @@ fn list_names(kind: &str) -> Option<Vec<(String, String)>> {
     flashwatt::list(kind)
 }
 
+/// The JSON schema of configurations, as JSON.
+#[pyfunction]
+fn config_schema(py: Python<'_>) -> PyResult<String> {
+    json(&py.detach(config::schema))
+}
+
+/// What there is to know of every key of a configuration, as JSON.
+#[pyfunction]
+fn config_reference(py: Python<'_>) -> PyResult<String> {
+    json(&py.detach(config::reference))
+}
+
+/// What a preset says: the comment at its head, and its keys with values and sources, as JSON; `None` if there is no such
+/// preset.
+#[pyfunction]
+fn preset_settings(name: &str) -> PyResult<Option<String>> {
+    config::about(name).zip(config::settings(name)).as_ref().map(json).transpose()
+}
+
 fn json(value: &impl serde::Serialize) -> PyResult<String> {
     serde_json::to_string(value).map_err(python_error)
 }
@@ -195,8 +220,8 @@ fn json(value: &impl serde::Serialize) -> PyResult<String> {
 mod _core {
     #[pymodule_export]
     use super::{
-        FlashwattError, RunInterruptedError, inputs, list_names, reprice, resolve, run, trace_convert, trace_info,
-        trace_profile,
+        FlashwattError, RunInterruptedError, config_reference, config_schema, inputs, list_names, merged,
+        preset_settings, reprice, resolve, run, trace_convert, trace_info, trace_profile,
     };
 
     #[pymodule_export]

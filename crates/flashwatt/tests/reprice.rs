@@ -19,6 +19,7 @@ fn report(preset: &str, sets: &[&str]) -> String {
     let load_of = [
         format!("device.preset={preset}"),
         "device.blocks_per_plane=64".into(),
+        "device.op_ratio=0.1".into(),
         "run.precondition=steady".into(),
         "workload.uniform.requests=3000".into(),
         "workload.uniform.read_fraction=0.3".into(),

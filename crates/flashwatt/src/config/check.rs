@@ -3,20 +3,16 @@
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
 
+use serde::Serialize;
+
 use super::node::{Node, Origin};
+use super::rules::Rules;
 use crate::error::{Fault, Place};
 
 /// A key and what the user (or the preset) says there.
 pub(super) struct Field<T> {
     pub key: String,
     pub value: Option<T>,
-}
-
-impl<T> Field<T> {
-    /// The field, with a value in any case.
-    pub fn or(self, default: T) -> Self {
-        Field { value: self.value.or(Some(default)), ..self }
-    }
 }
 
 /// `field!("device.timing", timing.read_ns)`: the field and its key under that table.
@@ -35,9 +31,21 @@ pub(super) struct Checker<'a> {
     pub file: &'a str,
     /// What was found so far.
     pub faults: &'a mut Vec<Fault>,
+    /// The rules that were applied: what the reference says of each key.
+    pub rules: Rules,
 }
 
-impl Checker<'_> {
+/// What has a range.
+pub(super) trait Number: PartialOrd + Copy + Debug + Serialize {}
+
+impl<T: PartialOrd + Copy + Debug + Serialize> Number for T {}
+
+impl<'a> Checker<'a> {
+    /// Of a merged tree; `file` is the user's.
+    pub fn new(tree: &'a Node, file: &'a str, faults: &'a mut Vec<Fault>) -> Self {
+        Checker { tree, file, faults, rules: Rules::default() }
+    }
+
     /// Nothing is wrong so far with the keys of this table: rules over several of them are only worth checking then.
     pub fn clean(&self, table: &str) -> bool {
         let concerns = |fault: &Fault| fault.place.key.as_ref().is_none_or(|key| key.starts_with(table));
@@ -73,41 +81,47 @@ impl Checker<'_> {
     }
 
     /// The value, or `default` if there is none; it must lie within `range`.
-    pub fn number<T>(&mut self, field: Field<T>, default: T, range: RangeInclusive<T>) -> T
-    where
-        T: PartialOrd + Copy + Debug,
-    {
+    pub fn number<T: Number>(&mut self, field: Field<T>, default: T, range: RangeInclusive<T>) -> T {
+        self.rules.range(&field.key, &range);
+        self.rules.default_is(&field.key, &default);
         let value = field.value.unwrap_or(default);
-        if range.contains(&value) {
-            return value;
-        }
-        let expected = format!("{:?} to {:?}", range.start(), range.end());
-        let fault = self.fault(&field.key, "out of range").found(format!("{value:?}")).expected(expected);
-        self.push(fault);
-        *range.start()
+        self.within(&field.key, value, range)
     }
 
     /// The value, which must be there and lie within `range`.
-    pub fn required<T>(&mut self, field: Field<T>, range: RangeInclusive<T>) -> T
-    where
-        T: PartialOrd + Copy + Debug,
-    {
+    pub fn required<T: Number>(&mut self, field: Field<T>, range: RangeInclusive<T>) -> T {
+        self.rules.range(&field.key, &range);
+        self.rules.required(&field.key);
         if field.value.is_none() {
             let expected = format!("{:?} to {:?}", range.start(), range.end());
             let fault = self.fault(&field.key, "missing").found("nothing").expected(expected);
             self.push(fault);
         }
-        let least = *range.start();
-        self.number(field, least, range)
+        let value = field.value.unwrap_or(*range.start());
+        self.within(&field.key, value, range)
     }
 
     /// As [`Self::number`], for a value that may be left out.
-    pub fn optional<T>(&mut self, field: Field<T>, range: RangeInclusive<T>) -> Option<T>
-    where
-        T: PartialOrd + Copy + Debug,
-    {
-        let value = field.value?;
-        Some(self.number(field, value, range))
+    pub fn optional<T: Number>(&mut self, field: Field<T>, range: RangeInclusive<T>) -> Option<T> {
+        self.rules.range(&field.key, &range);
+        field.value.map(|value| self.within(&field.key, value, range))
+    }
+
+    /// The value, or `default` if there is none: of a kind that has no wrong values.
+    pub fn choice<T: Serialize>(&mut self, field: Field<T>, default: T) -> T {
+        self.rules.default_is(&field.key, &default);
+        field.value.unwrap_or(default)
+    }
+
+    /// The value, which must lie within `range`.
+    pub fn within<T: Number>(&mut self, key: &str, value: T, range: RangeInclusive<T>) -> T {
+        if range.contains(&value) {
+            return value;
+        }
+        let expected = format!("{:?} to {:?}", range.start(), range.end());
+        let fault = self.fault(key, "out of range").found(format!("{value:?}")).expected(expected);
+        self.push(fault);
+        *range.start()
     }
 
     /// Refuses a value that `rule` does not hold for.

@@ -29,6 +29,7 @@
 //! # Ok::<(), flashwatt::Error>(())
 //! ```
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -44,12 +45,17 @@ mod presets;
 mod prices;
 pub mod raw;
 mod resolve;
+mod rules;
+mod schema;
+mod settings;
 mod synthetic;
 
 pub use capacity::spare_needed;
 pub use parse::{load, merged};
 pub use presets::{DEFAULT_PRESET, PRESETS, preset};
 pub(crate) use prices::prices;
+pub use schema::{Choice, Key, reference, schema};
+pub use settings::{Setting, about, settings};
 pub use synthetic::{Arrivals, Fio, Gap, Group, Law, OpenLoop, Phases, Size, Sizes, Standin, Synthetic, Workload};
 
 /// A valid, complete configuration. Every field has its final value; the report carries it whole.
@@ -157,7 +163,7 @@ pub struct Nand {
 }
 
 /// In which order the pages of a block may be programmed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProgramOrder {
     /// Ascending; gaps are allowed.
@@ -195,7 +201,7 @@ pub struct PageFtl {
 }
 
 /// Which die a page is written to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Allocation {
     /// Round robin, channels first; a die without room is passed over.
@@ -271,7 +277,7 @@ pub struct PowerBudget {
 }
 
 /// Order of operations on a die.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Dispatch {
     /// As planned, first in first out; background work when nothing else is planned for the die.
@@ -312,7 +318,7 @@ pub enum EnergyMode {
 }
 
 /// What is charged while nothing happens (SPEC E7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IdleAccounting {
     /// (i) Everything is on for the whole run.
@@ -324,7 +330,7 @@ pub enum IdleAccounting {
 }
 
 /// When DRAM draws its active current.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DramRule {
     /// While the controller is active.

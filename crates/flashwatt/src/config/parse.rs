@@ -3,12 +3,14 @@
 use serde::Deserialize;
 
 use super::Config;
+use super::check::Checker;
 use super::de::unknown_name;
 use super::layers::{TAGGED, lay, lay_without_rivals};
 use super::node::{Node, Origin, Value, parse_set};
 use super::presets::{DEFAULT_PRESET, PRESETS, preset};
 use super::raw::Raw;
 use super::resolve::resolve;
+use super::rules::Rules;
 use crate::error::{Error, Fault, Place};
 use crate::registry::Entry;
 
@@ -40,15 +42,32 @@ pub fn merged(text: &str, file_name: &str, sets: &[String]) -> Result<String, Er
     Ok(toml::to_string(&tree.to_toml()).unwrap_or_default())
 }
 
-fn load_layers(text: &str, file_name: &str, sets: &[String]) -> Result<(Config, Node), Error> {
+/// The rules that are applied to a configuration of overrides alone, whether it is valid or not.
+pub(super) fn rules(sets: &[String]) -> Rules {
     let mut faults = Vec::new();
-    let file = layer(Node::parse(text, file_name, Origin::File), Origin::File, &mut faults);
-    let set = overrides(sets, &mut faults);
-    let mut tree = base(&file, &set, &mut faults);
+    let tree = layers("", "rules", sets, &mut faults);
+    let mut checker = Checker::new(&tree, "rules", &mut faults);
+    if let Ok(raw) = Raw::deserialize(&tree) {
+        resolve(&mut checker, &raw);
+    }
+    checker.rules
+}
+
+/// The three layers, one on another.
+fn layers(text: &str, file_name: &str, sets: &[String], faults: &mut Vec<Fault>) -> Node {
+    let file = layer(Node::parse(text, file_name, Origin::File), Origin::File, faults);
+    let set = overrides(sets, faults);
+    let mut tree = base(&file, &set, faults);
     lay(&mut tree, file);
     lay(&mut tree, set);
+    tree
+}
+
+fn load_layers(text: &str, file_name: &str, sets: &[String]) -> Result<(Config, Node), Error> {
+    let mut faults = Vec::new();
+    let tree = layers(text, file_name, sets, &mut faults);
     let config = match Raw::deserialize(&tree) {
-        Ok(raw) => resolve(&raw, &tree, file_name, &mut faults),
+        Ok(raw) => resolve(&mut Checker::new(&tree, file_name, &mut faults), &raw),
         Err(error) => {
             faults.push(error.into_parts().0);
             None

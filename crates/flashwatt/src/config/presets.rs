@@ -3,7 +3,12 @@
 /// Name and text of every preset. The `device.description` of each says in one line what it is.
 pub const PRESETS: &[(&str, &str)] = &[
     ("x25m", include_str!("../../../../presets/x25m.toml")),
+    ("x25m-calibrated", include_str!("../../../../presets/x25m-calibrated.toml")),
     ("energysim", include_str!("../../../../presets/energysim.toml")),
+    ("park-1g", include_str!("../../../../presets/park-1g.toml")),
+    ("rftl-4g", include_str!("../../../../presets/rftl-4g.toml")),
+    ("pardispatcher-60g", include_str!("../../../../presets/pardispatcher-60g.toml")),
+    ("tlc-nvme-1t", include_str!("../../../../presets/tlc-nvme-1t.toml")),
     ("limit", include_str!("../../../../presets/limit.toml")),
 ];
 
@@ -96,6 +101,73 @@ mod tests {
         assert_eq!((base, step, base + dies * step), (190_000, 17_000, 530_000));
         assert_eq!((energy.mode, energy.nand.transfer_ua), (EnergyMode::Terminal(5000), None));
         assert_eq!(energy.host_interface.active_ua, 0);
+    }
+
+    /// One write of each length that EnergySim's Table IV lists, into an empty drive: its energy in mJ.
+    fn write_mj(preset: &str, kib: u32) -> f64 {
+        let sets = [
+            "workload.uniform.requests=1".to_string(),
+            format!("workload.uniform.request_bytes={}", kib * 1024),
+            "workload.uniform.sequential=true".into(),
+            "run.precondition=empty".into(),
+        ];
+        let report = crate::run(&load_preset(preset, &sets), &crate::RunOptions::default(), &mut |_| true);
+        report.expect("a run").energy_j.total * 1e3
+    }
+
+    #[test]
+    fn x25m_calibrated_has_the_published_currents_and_nearly_the_energies() {
+        let config = load_preset("x25m-calibrated", &[]);
+        let energy = &config.energy;
+        let idle_dies = config.device.channels * config.device.ways * energy.nand.idle_ua;
+        let base = energy.controller.active_ua + energy.dram.part.active_ua + idle_dies;
+        assert_eq!((base, energy.nand.program_ua - energy.nand.idle_ua), (180_000, 17_000));
+        for (kib, published, here) in
+            [(4, 1.2, 1.31), (40, 2.4, 2.57), (80, 3.7, 3.98), (120, 6.7, 6.04), (160, 8.2, 7.44)]
+        {
+            let mj = write_mj("x25m-calibrated", kib);
+            assert!((mj / published - 1.0).abs() < 0.10, "{kib} KB: {mj} mJ, published {published}");
+            assert!((mj - here).abs() < 0.005, "{kib} KB: {mj} mJ, where the preset says {here}");
+        }
+    }
+
+    #[test]
+    fn park_1g_prices_operations_as_published() {
+        let config = load_preset("park-1g", &[]);
+        let (nand, timing) = (&config.energy.nand, &config.device.timing);
+        let uj = |ua: u32, ns: u64| f64::from(ua) * f64::from(nand.millivolts) * ns as f64 * 1e-12;
+        assert!((uj(nand.read_ua, timing.read_ns) - 4.72).abs() < 1e-12);
+        assert!((uj(nand.program_ua, timing.program_ns) - 38.04).abs() < 1e-12);
+        assert!((uj(nand.erase_ua, timing.erase_ns) / 527.68 - 1.0).abs() < 1e-6);
+        assert_eq!((nand.idle_ua, nand.transfer_ua), (0, Some(0)), "nothing else draws anything");
+        assert_eq!(timing.read_ns + timing.page_transfer_ns, 130_900);
+        assert_eq!(timing.program_ns + timing.page_transfer_ns, 405_900);
+        assert_eq!(config.device.logical_bytes, 1 << 30);
+    }
+
+    #[test]
+    fn drives_have_the_sizes_that_their_papers_give() {
+        let device = |name: &str| load_preset(name, &[]).device;
+        let raw_bytes = |device: &Device| {
+            let blocks = device.channels * device.ways * device.planes * device.blocks_per_plane;
+            u64::from(blocks) * u64::from(device.pages_per_block) * u64::from(device.page_bytes)
+        };
+        let rftl = device("rftl-4g");
+        assert_eq!((raw_bytes(&rftl), (rftl.spare_fraction * 1e4).round()), (4 << 30, 3000.0));
+        let pardispatcher = device("pardispatcher-60g");
+        assert_eq!(pardispatcher.logical_bytes.div_ceil(4 << 30), 15, "subregions");
+        assert!((pardispatcher.op_ratio - 0.03).abs() < 1e-4);
+        let tlc = device("tlc-nvme-1t");
+        assert!((raw_bytes(&tlc) as f64 / (1_u64 << 40) as f64 - 1.0).abs() < 1e-3, "sixteen dies of 512 Gbit");
+    }
+
+    #[test]
+    fn flash_is_programmed_in_the_order_that_its_paper_needs() {
+        let any = ["x25m", "x25m-calibrated", "energysim", "park-1g", "pardispatcher-60g"];
+        for (name, _) in PRESETS {
+            let order = if any.contains(name) { ProgramOrder::Any } else { ProgramOrder::Ascending };
+            assert_eq!(load_preset(name, &[]).device.nand.program_order, order, "{name}");
+        }
     }
 
     #[test]

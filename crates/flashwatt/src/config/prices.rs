@@ -37,7 +37,7 @@ pub(crate) fn prices(
         layer(Node::parse(&as_toml(own, timing, page_bytes), OWN, Origin::Preset), Origin::Preset, &mut faults);
     lay(&mut tree, given);
     let priced = Raw::deserialize(&tree).map(|raw| {
-        let checker = &mut Checker { tree: &tree, file: file_name, faults: &mut faults };
+        let checker = &mut Checker::new(&tree, file_name, &mut faults);
         let priced = energy(checker, &raw.energy, &raw::HostLink::default(), timing, page_bytes);
         fixed_by_the_run(checker, own, &priced);
         priced

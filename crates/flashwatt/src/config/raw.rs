@@ -6,9 +6,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::Deserialize;
+use schemars::JsonSchema;
 use serde::de::{self, Deserializer, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor};
+use serde::{Deserialize, Serialize};
 
+use super::schema::names;
 use super::{Allocation, Dispatch, DramRule, IdleAccounting, ProgramOrder};
 
 mod synthetic;
@@ -17,7 +19,7 @@ use synthetic::NameSeed;
 pub use synthetic::{Common, Fio, Sizes, Standin, Synthetic, Workload};
 
 /// A whole configuration file.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Raw {
     /// The drive: organisation, timing, host link.
@@ -41,10 +43,11 @@ pub struct Raw {
 }
 
 /// `[device]`
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Device {
     /// The preset that everything else is laid over; `x25m` unless given.
+    #[schemars(schema_with = "names::presets")]
     pub preset: Option<String>,
     /// One line about the drive.
     pub description: Option<String>,
@@ -75,7 +78,7 @@ pub struct Device {
 }
 
 /// `[device.timing]`
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Timing {
     /// Array time of a page read (tR).
@@ -96,7 +99,7 @@ pub struct Timing {
 }
 
 /// `[device.host_link]`
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HostLink {
     /// Bandwidth in 10^6 bytes/s; leave out (or 0) for a link that takes no time.
@@ -108,7 +111,7 @@ pub struct HostLink {
 }
 
 /// `[device.nand]`
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Nand {
     /// In which order the pages of a block may be programmed: `ascending` (gaps allowed) or `any`.
@@ -118,7 +121,7 @@ pub struct Nand {
 }
 
 /// The translation layer, tagged by its name.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Ftl {
     /// Page mapping, the whole map in DRAM.
@@ -126,7 +129,7 @@ pub enum Ftl {
 }
 
 /// `[ftl.page]`
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PageFtl {
     /// Which die a page is written to: `dynamic` (round robin, channels first) or `static` (logical page modulo dies).
@@ -138,7 +141,7 @@ pub struct PageFtl {
 }
 
 /// Write frontiers in a die.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Frontiers {
     /// The host and garbage collection write to blocks of their own.
@@ -148,7 +151,7 @@ pub enum Frontiers {
 }
 
 /// `[gc]`
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Gc {
     /// Victim choice: a name, or a table `[gc.policy.NAME]` with its parameters.
@@ -204,10 +207,11 @@ impl<'de> Visitor<'de> for GcPolicyVisitor {
 }
 
 /// `[wear]`
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Wear {
     /// Wear levelling: `none`, `dynamic` or `static_swap`.
+    #[schemars(schema_with = "names::wear")]
     pub policy: Option<String>,
     /// `static_swap`: a victim worn more than this times the mean is swapped with the coldest block …
     pub ratio: Option<f64>,
@@ -216,7 +220,7 @@ pub struct Wear {
 }
 
 /// `[write_buffer]`
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct WriteBuffer {
     /// Size in bytes; 0 for none.
@@ -234,7 +238,7 @@ pub struct WriteBuffer {
 }
 
 /// `[controller]`
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Controller {
     /// Order of operations on a die: `in_order`, `reads_first` or `out_of_order`.
@@ -247,7 +251,7 @@ pub struct Controller {
 }
 
 /// `[energy]`
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Energy {
     /// `component` (each part at its own voltage) or `terminal` (the drive's whole current at `terminal_v`).
@@ -269,7 +273,7 @@ pub struct Energy {
 }
 
 /// How currents become power.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EnergyMode {
     /// Each part at its own voltage.
@@ -279,7 +283,7 @@ pub enum EnergyMode {
 }
 
 /// `[energy.controller]`
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Part {
     /// Current while active.
@@ -291,7 +295,7 @@ pub struct Part {
 }
 
 /// `[energy.dram]`
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Dram {
     /// Current while active.
@@ -307,7 +311,7 @@ pub struct Dram {
 }
 
 /// `[energy.nand]`, per die
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct NandEnergy {
     /// Current while a page is read from the array.
@@ -372,7 +376,7 @@ impl Visitor<'_> for TransferCurrentVisitor {
 }
 
 /// `[energy.host_interface]`
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HostInterface {
     /// Current while data moves.
@@ -384,7 +388,7 @@ pub struct HostInterface {
 }
 
 /// `[workload.trace]`
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Trace {
     /// The file, or a list of files that are merged by their times; relative to the directory that the run is started in.
@@ -451,7 +455,7 @@ impl<'de> Visitor<'de> for PathsVisitor {
 }
 
 /// `[run]`
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Run {
     /// Seed of every random draw.
@@ -480,7 +484,7 @@ pub enum Precondition {
 }
 
 impl Precondition {
-    const STATES: [&str; 3] = ["filled", "empty", "steady"];
+    pub(super) const STATES: [&str; 3] = ["filled", "empty", "steady"];
     const NAMES: [&str; Self::STATES.len() + Workload::NAMES.len()] = {
         let mut names = [""; Self::STATES.len() + Workload::NAMES.len()];
         let mut at = 0;
@@ -524,7 +528,7 @@ impl<'de> Visitor<'de> for PreconditionVisitor {
 }
 
 /// A number of requests or of simulated seconds, whichever is reached first.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Span {
     /// Requests.

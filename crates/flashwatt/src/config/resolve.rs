@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use super::capacity::{self, Geometry, Watermarks};
 use super::check::{Checker, Field, field};
 use super::de::unknown_name;
-use super::node::Node;
 use super::presets::DEFAULT_PRESET;
 use super::raw::{self, Raw};
 use super::{
     Allocation, Config, Controller, Device, Dispatch, Ftl, Gc, GcPolicy, HostLink, Nand, PageFtl, Precondition,
     ProgramOrder, Run, Span, Timing, Wear, Workload, WriteBuffer,
 };
-use crate::error::Fault;
+
 use crate::registry::{self, Param};
 use crate::units::Nanos;
+use crate::workload::synthetic::MODELS;
 
 mod budget;
 mod energy;
@@ -42,14 +42,12 @@ const MB_S: std::ops::RangeInclusive<f64> = 0.001..=1e6;
 
 /// Checks everything and fills in what was left out. `None` only with faults; rules over several keys are left to the
 /// next attempt if single keys are wrong.
-pub(super) fn resolve(raw: &Raw, tree: &Node, file: &str, faults: &mut Vec<Fault>) -> Option<Config> {
-    let c = &mut Checker { tree, file, faults };
+pub(super) fn resolve(c: &mut Checker, raw: &Raw) -> Option<Config> {
     let geometry = geometry(c, raw);
     let watermarks = watermarks(c, &raw.gc);
     let timing = timing(c, &raw.device.timing);
     let host_link = host_link(c, &raw.device.host_link);
     let energy = energy(c, &raw.energy, &raw.device.host_link, &timing, geometry.page_bytes);
-    let power_budget = budget::power_budget(c, &raw.controller, &energy, geometry.dies());
     let wear = wear(c, &raw.wear);
     let write_buffer = write_buffer(c, &raw.write_buffer, geometry.page_bytes);
     let policy = gc_policy(c, raw.gc.policy.as_ref());
@@ -57,21 +55,30 @@ pub(super) fn resolve(raw: &Raw, tree: &Node, file: &str, faults: &mut Vec<Fault
     let capacity = capacity::resolve(c, &raw.device, &geometry, &watermarks, needs_spare);
     let logical_bytes = capacity.map_or(COUNT_MAX, |capacity| capacity.logical_bytes);
     let bounds = Bounds { logical_bytes, queue_depth: host_link.queue_depth };
+    c.rules.default_is("workload", MODELS[0].name);
     let workload = workload(c, "workload", raw.workload.as_ref(), &bounds);
     let run = run(c, &raw.run, &workload, &bounds);
-    let device = device(raw, &geometry, capacity?, timing, host_link);
+    let controller = controller(c, &raw.controller, &energy, geometry.dies());
+    let device = device(c, raw, &geometry, capacity?, timing, host_link);
     let die_blocks = u64::from(device.blocks_per_plane) * u64::from(device.planes);
     Some(Config {
-        ftl: ftl(raw.ftl.as_ref(), &geometry),
+        ftl: ftl(c, raw.ftl.as_ref(), &geometry),
         gc: gc(c, &raw.gc, policy, &watermarks, die_blocks)?,
         wear,
         write_buffer,
-        controller: Controller { policy: raw.controller.policy.unwrap_or(Dispatch::OutOfOrder), power_budget },
+        controller,
         energy,
         workload,
         run,
         device,
     })
+}
+
+fn controller(c: &mut Checker, controller: &raw::Controller, energy: &super::Energy, dies: u32) -> Controller {
+    Controller {
+        policy: c.choice(field!("controller", controller.policy), Dispatch::OutOfOrder),
+        power_budget: budget::power_budget(c, controller, energy, dies),
+    }
 }
 
 fn geometry(c: &mut Checker, raw: &Raw) -> Geometry {
@@ -125,20 +132,33 @@ fn map_unit(c: &mut Checker, ftl: Option<&raw::Ftl>, page_bytes: u32) -> u32 {
     page_bytes
 }
 
-fn ftl(raw: Option<&raw::Ftl>, geometry: &Geometry) -> Ftl {
+fn ftl(c: &mut Checker, raw: Option<&raw::Ftl>, geometry: &Geometry) -> Ftl {
+    const TABLE: &str = "ftl.page";
+    c.rules.default_is("ftl", "page");
     let page = raw.map(|raw::Ftl::Page(page)| page.clone()).unwrap_or_default();
     Ftl::Page(PageFtl {
-        allocation: page.allocation.unwrap_or(Allocation::Dynamic),
-        separate_frontiers: matches!(page.frontiers, None | Some(raw::Frontiers::Separate)),
+        allocation: c.choice(field!(TABLE, page.allocation), Allocation::Dynamic),
+        separate_frontiers: matches!(
+            c.choice(field!(TABLE, page.frontiers), raw::Frontiers::Separate),
+            raw::Frontiers::Separate
+        ),
         map_unit_bytes: geometry.map_unit_bytes,
     })
 }
 
-fn device(raw: &Raw, geometry: &Geometry, capacity: capacity::Capacity, timing: Timing, host_link: HostLink) -> Device {
-    let nand = &raw.device.nand;
+fn device(
+    c: &mut Checker,
+    raw: &Raw,
+    geometry: &Geometry,
+    capacity: capacity::Capacity,
+    timing: Timing,
+    host_link: HostLink,
+) -> Device {
+    let device = &raw.device;
+    let nand = &device.nand;
     Device {
-        preset: Some(raw.device.preset.clone().unwrap_or_else(|| DEFAULT_PRESET.to_string())),
-        description: raw.device.description.clone().unwrap_or_default(),
+        preset: Some(c.choice(field!("device", device.preset), DEFAULT_PRESET.to_string())),
+        description: device.description.clone().unwrap_or_default(),
         channels: geometry.channels,
         ways: geometry.ways,
         planes: geometry.planes,
@@ -151,8 +171,8 @@ fn device(raw: &Raw, geometry: &Geometry, capacity: capacity::Capacity, timing: 
         timing,
         host_link,
         nand: Nand {
-            program_order: nand.program_order.unwrap_or(ProgramOrder::Ascending),
-            copyback: nand.copyback.unwrap_or(false),
+            program_order: c.choice(field!("device.nand", nand.program_order), ProgramOrder::Ascending),
+            copyback: c.choice(field!("device.nand", nand.copyback), false),
         },
     }
 }
@@ -183,9 +203,11 @@ fn host_link(c: &mut Checker, raw: &raw::HostLink) -> HostLink {
 
 /// A rate in 10^6 bytes/s, where 0 or nothing stands for "takes no time".
 fn rate_or_none(c: &mut Checker, field: Field<f64>) -> Option<f64> {
+    c.rules.range(&field.key, &(0.0..=*MB_S.end()));
+    c.rules.default_is(&field.key, &0.0);
     match field.value {
         None | Some(0.0) => None,
-        Some(_) => c.optional(field, MB_S),
+        Some(rate) => Some(c.within(&field.key, rate, MB_S)),
     }
 }
 
@@ -216,12 +238,13 @@ fn gc(c: &mut Checker, raw: &raw::Gc, policy: GcPolicy, watermarks: &Watermarks,
         c.push(fault.expected(format!("{range} (a die has {die_blocks} blocks)")));
         return None;
     }
-    let preemptible = raw.preemptible.unwrap_or(true);
+    let preemptible = c.choice(field!("gc", raw.preemptible), true);
     Some(Gc { policy, low_watermark_blocks, reserved_blocks, preemptible })
 }
 
 fn gc_policy(c: &mut Checker, raw: Option<&raw::GcPolicy>) -> GcPolicy {
     let default = raw::GcPolicy { name: "greedy".into(), parameters: BTreeMap::new() };
+    c.rules.default_is("gc.policy", &default.name);
     let raw = raw.unwrap_or(&default);
     let table = format!("gc.policy.{}", raw.name);
     let parameters = match registry::find(crate::gc::REGISTRY, &raw.name) {
@@ -254,7 +277,7 @@ fn parameters(c: &mut Checker, table: &str, params: &[Param], given: &BTreeMap<S
 
 fn wear(c: &mut Checker, raw: &raw::Wear) -> Wear {
     let names: Vec<_> = crate::wear::REGISTRY.iter().map(|entry| entry.name).collect();
-    let policy = raw.policy.clone().unwrap_or_else(|| "none".to_string());
+    let policy = c.choice(field!("wear", raw.policy), "none".to_string());
     if !names.contains(&policy.as_str()) {
         c.push(unknown_name(c.fault("wear.policy", "unknown wear levelling"), &policy, &names));
     }
@@ -280,11 +303,11 @@ fn write_buffer(c: &mut Checker, raw: &raw::WriteBuffer, page_bytes: u32) -> Wri
 
 fn run(c: &mut Checker, raw: &raw::Run, workload: &Workload, bounds: &Bounds) -> Run {
     let run = Run {
-        seed: raw.seed.unwrap_or(1),
+        seed: c.choice(field!("run", raw.seed), 1),
         precondition: precondition(c, raw.precondition.as_ref(), bounds),
         warmup: span(c, "run.warmup", &raw.warmup, 0),
         measure: span(c, "run.measure", &raw.measure, 1),
-        count_drain: raw.count_drain.unwrap_or(false),
+        count_drain: c.choice(field!("run", raw.count_drain), false),
     };
     if let (true, Some(all), Some(warmup)) =
         (c.clean("run") && c.clean("workload"), workload.requests(), run.warmup.requests)
@@ -297,6 +320,7 @@ fn run(c: &mut Checker, raw: &raw::Run, workload: &Workload, bounds: &Bounds) ->
 }
 
 fn precondition(c: &mut Checker, raw: Option<&raw::Precondition>, bounds: &Bounds) -> Precondition {
+    c.rules.default_is("run.precondition", "filled");
     match raw {
         None | Some(raw::Precondition::Filled) => Precondition::Filled,
         Some(raw::Precondition::Empty) => Precondition::Empty,

@@ -201,7 +201,7 @@ pub struct Gap {
 }
 
 /// How a time is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Law {
     /// Always the mean.

@@ -64,14 +64,17 @@ pub fn preset(name: &str, sets: &[&str]) -> Config {
 }
 
 /// Every preset.
-pub const PRESETS: [&str; 3] = ["energysim", "x25m", "limit"];
+pub const PRESETS: [&str; 8] =
+    ["energysim", "x25m", "limit", "x25m-calibrated", "park-1g", "rftl-4g", "pardispatcher-60g", "tlc-nvme-1t"];
 
 /// Runs with everything in them: reads, writes, trims, collection, idle gaps (unless `sets` says how requests arrive), a
 /// warm-up, a bounded window, and a drain that is counted or not.
 pub fn mixed(preset_name: &str, sets: &[&str]) -> Config {
     let size = match preset_name {
-        "limit" => ["device.blocks_per_plane=40", "device.channels=4", "device.op_ratio=0.2"],
-        "x25m" => ["device.blocks_per_plane=24", "device.channels=4", "device.op_ratio=0.2"],
+        "limit" | "park-1g" => ["device.blocks_per_plane=40", "device.channels=4", "device.op_ratio=0.2"],
+        "x25m" | "x25m-calibrated" | "pardispatcher-60g" | "tlc-nvme-1t" => {
+            ["device.blocks_per_plane=24", "device.channels=4", "device.op_ratio=0.2"]
+        }
         _ => ["device.blocks_per_plane=24", "device.channels=4", "device.ways=2"],
     };
     let workload = [

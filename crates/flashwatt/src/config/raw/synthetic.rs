@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::OnceLock;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor};
 
 use super::Trace;
 use crate::config::Law;
+use crate::config::schema::names;
 use crate::workload::NAMES;
 use crate::workload::synthetic::{MODELS, Model, model};
 
@@ -112,7 +114,8 @@ impl Synthetic {
 macro_rules! common_keys {
     ($($(#[$doc:meta])* $key:ident: $type:ty,)*) => {
         /// The keys that all models have.
-        #[derive(Clone, Debug, Default)]
+        #[derive(Clone, Debug, Default, JsonSchema)]
+        #[schemars(deny_unknown_fields)]
         pub struct Common {
             $($(#[$doc])* pub $key: Option<$type>,)*
         }
@@ -302,7 +305,7 @@ impl<'de> Visitor<'de> for PairVisitor {
 }
 
 /// `[workload.fio]`
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Fio {
     /// The job file, relative to the directory that the run is started in.
@@ -310,10 +313,11 @@ pub struct Fio {
 }
 
 /// `[workload.standin]`
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Standin {
     /// Which: `financial1`, …
+    #[schemars(schema_with = "names::standins")]
     pub name: Option<String>,
     /// Share of the published size: of the number of requests and of the space they go to.
     pub scale: Option<f64>,

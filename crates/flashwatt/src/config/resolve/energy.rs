@@ -10,6 +10,7 @@ use crate::units::Nanos;
 
 /// No part draws more: 10 A.
 const MA_MAX: f64 = 10_000.0;
+const VOLTS: std::ops::RangeInclusive<f64> = 0.001..=100.0;
 
 pub(in crate::config) fn energy(
     c: &mut Checker,
@@ -18,14 +19,15 @@ pub(in crate::config) fn energy(
     timing: &Timing,
     page_bytes: u32,
 ) -> Energy {
-    let terminal_mv = millivolts(c, field!("energy", raw.terminal_v).or(5.0));
+    let terminal_v = c.number(field!("energy", raw.terminal_v), 5.0, VOLTS);
+    let mode = c.choice(field!("energy", raw.mode), raw::EnergyMode::Component);
     Energy {
-        mode: match raw.mode {
-            None | Some(raw::EnergyMode::Component) => EnergyMode::Component,
-            Some(raw::EnergyMode::Terminal) => EnergyMode::Terminal(terminal_mv),
+        mode: match mode {
+            raw::EnergyMode::Component => EnergyMode::Component,
+            raw::EnergyMode::Terminal => EnergyMode::Terminal(thousandths(terminal_v)),
         },
-        idle_accounting: raw.idle_accounting.unwrap_or(IdleAccounting::AlwaysOn),
-        dram_rule: raw.dram_rule.unwrap_or(DramRule::PerOp),
+        idle_accounting: c.choice(field!("energy", raw.idle_accounting), IdleAccounting::AlwaysOn),
+        dram_rule: c.choice(field!("energy", raw.dram_rule), DramRule::PerOp),
         controller: part(c, "energy.controller", &raw.controller),
         dram: dram(c, &raw.dram, page_bytes),
         nand: nand_energy(c, &raw.nand, timing),
@@ -91,11 +93,15 @@ fn host_interface(c: &mut Checker, raw: &raw::HostInterface, link: &raw::HostLin
 }
 
 fn microamperes(c: &mut Checker, field: Field<f64>) -> u32 {
-    (c.required(field, 0.0..=MA_MAX) * 1000.0).round() as u32
+    thousandths(c.required(field, 0.0..=MA_MAX))
 }
 
 fn millivolts(c: &mut Checker, field: Field<f64>) -> u32 {
-    (c.required(field, 0.001..=100.0) * 1000.0).round() as u32
+    thousandths(c.required(field, VOLTS))
+}
+
+fn thousandths(value: f64) -> u32 {
+    (value * 1000.0).round() as u32
 }
 
 /// A current in a state that draws no less than idling.

@@ -186,7 +186,7 @@ fn arrivals(c: &mut Checker, table: &str, keys: &raw::Common, device_queue_depth
 
 /// Arrivals at a rate, in the shape that the other keys give them.
 fn shape(c: &mut Checker, table: &str, keys: &raw::Common, rate_per_s: Option<f64>) -> OpenLoop {
-    let law = keys.gaps.unwrap_or(Law::Exponential);
+    let law = c.choice(field!(table, keys.gaps), Law::Exponential);
     let mean = c.optional(field!(table, keys.burst_mean), 1.0..=1e9);
     let gap = Gap { law, mean_ns: 1e9 / rate_per_s.unwrap_or(1.0) };
     let gap = mean.map_or(gap, |mean| Gap { mean_ns: gap.mean_ns * mean, ..gap });
@@ -303,15 +303,15 @@ pub(super) fn trace(c: &mut Checker, table: &str, raw: &raw::Trace) -> Trace {
         paths: paths(c, table, raw),
         format: format(c, table, raw.format.clone()),
         devices: raw.devices.clone().unwrap_or_default(),
-        share_devices: raw.share_devices.unwrap_or(false),
-        align_starts: raw.align_starts.unwrap_or(false),
+        share_devices: c.choice(field!(table, raw.share_devices), false),
+        align_starts: c.choice(field!(table, raw.align_starts), false),
         from_ns: nanoseconds(from_s),
         until_ns: until_s.map(nanoseconds),
         beyond: beyond(c, table, raw),
-        skip_bad: raw.skip_bad.unwrap_or(false),
+        skip_bad: c.choice(field!(table, raw.skip_bad), false),
         speed: c.number(field!(table, raw.speed), 1.0, 1e-6..=1e6),
         space_scale: c.number(field!(table, raw.space_scale), 1.0, 1e-6..=1e3),
-        closed_loop: raw.closed_loop.unwrap_or(false),
+        closed_loop: c.choice(field!(table, raw.closed_loop), false),
         max_requests: c.optional(field!(table, raw.max_requests), 1..=COUNT_MAX),
     }
 }
@@ -356,7 +356,7 @@ fn format(c: &mut Checker, table: &str, name: Option<String>) -> Option<String> 
 }
 
 fn beyond(c: &mut Checker, table: &str, raw: &raw::Trace) -> Beyond {
-    match (raw.fold.unwrap_or(false), raw.clip.unwrap_or(false)) {
+    match (c.choice(field!(table, raw.fold), false), c.choice(field!(table, raw.clip), false)) {
         (false, false) => Beyond::Error,
         (true, false) => Beyond::Fold,
         (false, true) => Beyond::Clip,

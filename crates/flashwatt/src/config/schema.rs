@@ -1,0 +1,191 @@
+//! The schema and the reference of configurations, out of what the parser itself is made of: structs, names and doc comments
+//! of [`super::raw`], registries, and the rules that the checks record ([`super::rules`]). Nothing is listed a second time.
+
+use schemars::generate::SchemaSettings;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::parse;
+use super::presets::PRESETS;
+use super::raw::Raw;
+use super::rules::Rules;
+use crate::gc;
+use crate::workload;
+
+pub(super) mod names;
+mod shapes;
+mod tidy;
+
+/// The JSON schema (draft 7) of a configuration file, for editors. `x-unit` is the unit of a number, `x-names` says what each
+/// name of a tagged table is.
+pub fn schema() -> Value {
+    let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
+    let mut schema = Value::from(settings.into_generator().into_root_schema_for::<Raw>());
+    tidy::tidy(&mut schema);
+    for (key, rule) in &rules().0 {
+        let Some(node) = at(&mut schema, key) else { continue };
+        if let Some([least, greatest]) = rule.range() {
+            node.insert("minimum".into(), least.clone());
+            node.insert("maximum".into(), greatest.clone());
+        }
+        if let Some(default) = rule.default() {
+            node.insert("default".into(), default.clone());
+        }
+        if rule.required {
+            node.insert("x-required".into(), true.into());
+        }
+    }
+    units(&mut schema);
+    schema
+}
+
+/// Every rule, recorded while configurations that reach all of them are checked.
+fn rules() -> Rules {
+    let mut all = Rules::default();
+    for sets in probes() {
+        all.merge(parse::rules(&sets));
+    }
+    let workloads: Vec<_> = all.0.iter().filter(|(key, _)| key.starts_with("workload.")).collect();
+    let before = workloads.into_iter().map(|(key, rule)| (format!("run.precondition{}", &key[8..]), rule.clone()));
+    let before = Rules(before.collect());
+    all.merge(before);
+    all
+}
+
+/// Every preset, policy and workload, and lengths of requests of two kinds, on which other defaults depend.
+fn probes() -> Vec<Vec<String>> {
+    let presets = PRESETS.iter().map(|(name, _)| vec![format!("device.preset={name}")]);
+    let policies = gc::REGISTRY.iter().map(|entry| vec![format!("gc.policy={}", entry.name)]);
+    let workloads = workload::NAMES.iter().map(|(name, _)| vec![format!("workload={name}")]);
+    let models = workload::synthetic::MODELS.iter();
+    let longer = models.map(|model| vec![format!("workload.{}.request_bytes=8192", model.name)]);
+    presets.chain(policies).chain(workloads).chain(longer).collect()
+}
+
+/// The node of a dotted key.
+fn at<'a>(schema: &'a mut Value, key: &str) -> Option<&'a mut Map<String, Value>> {
+    key.split('.').try_fold(schema, |node, name| properties_mut(node)?.get_mut(name))?.as_object_mut()
+}
+
+fn properties_mut(node: &mut Value) -> Option<&mut Map<String, Value>> {
+    if node.get("properties").is_some() {
+        return node.get_mut("properties")?.as_object_mut();
+    }
+    node.get_mut("anyOf")?.as_array_mut()?.iter_mut().find_map(|one| one.get_mut("properties"))?.as_object_mut()
+}
+
+fn properties(node: &Value) -> Option<&Map<String, Value>> {
+    let own = node.get("properties");
+    let one = || node.get("anyOf")?.as_array()?.iter().find_map(|one| one.get("properties"));
+    own.or_else(one)?.as_object()
+}
+
+fn units(node: &mut Value) {
+    for (name, child) in properties_mut(node).into_iter().flatten() {
+        if let (Some(unit), Some(child)) = (unit(name), child.as_object_mut()) {
+            child.insert("x-unit".into(), unit.into());
+        }
+        units(child);
+    }
+}
+
+/// The unit that a key carries in its name; counts, shares and words have none.
+fn unit(name: &str) -> Option<&'static str> {
+    const UNITS: [(&str, &str); 9] = [
+        ("_per_s", "1/s"),
+        ("_mb_s", "10^6 bytes/s"),
+        ("_ns", "ns"),
+        ("_s", "s"),
+        ("seconds", "s"),
+        ("_bytes", "bytes"),
+        ("_ma", "mA"),
+        ("volts", "V"),
+        ("_v", "V"),
+    ];
+    let whole = (name == "bytes").then_some("bytes");
+    whole.or_else(|| UNITS.iter().find(|(suffix, _)| name.ends_with(suffix)).map(|(_, unit)| *unit))
+}
+
+/// What the reference says of one key.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Key {
+    /// The dotted key.
+    pub key: String,
+    /// What it means; the same words as in the source.
+    pub doc: String,
+    /// Of a value: `integer`, `number`, `boolean`, `string`, `array` (one of several is possible); of a table: `object`.
+    pub types: Vec<String>,
+    /// Its unit, if it has one.
+    pub unit: Option<String>,
+    /// Least valid value.
+    pub minimum: Option<Value>,
+    /// Greatest valid value.
+    pub maximum: Option<Value>,
+    /// The value that counts if neither the preset nor the user gives one; none if that depends on other keys.
+    pub default: Option<Value>,
+    /// A preset or the user must give it.
+    pub required: bool,
+    /// The names that it can have, if it is one of several.
+    pub choices: Vec<Choice>,
+}
+
+/// One of several names.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Choice {
+    /// As it is written.
+    pub name: String,
+    /// What it stands for.
+    pub doc: String,
+}
+
+/// Every key that a configuration can have, tables included, each before what it holds.
+pub fn reference() -> Vec<Key> {
+    let mut keys = Vec::new();
+    collect(&schema(), "", &mut keys);
+    keys
+}
+
+fn collect(node: &Value, path: &str, keys: &mut Vec<Key>) {
+    for (name, child) in properties(node).into_iter().flatten() {
+        let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        keys.push(described(&path, child));
+        collect(child, &path, keys);
+    }
+}
+
+fn described(key: &str, node: &Value) -> Key {
+    let text = |name: &str| node.get(name).and_then(Value::as_str).map(str::to_string);
+    Key {
+        key: key.to_string(),
+        doc: text("description").unwrap_or_default(),
+        types: types(node),
+        unit: text("x-unit"),
+        minimum: node.get("minimum").cloned(),
+        maximum: node.get("maximum").cloned(),
+        default: node.get("default").cloned(),
+        required: node.get("x-required").is_some(),
+        choices: choices(node),
+    }
+}
+
+fn types(node: &Value) -> Vec<String> {
+    let own = node.get("type").and_then(Value::as_str).map(str::to_string);
+    let mut types: Vec<_> = own.into_iter().collect();
+    for one in ["anyOf", "oneOf"].iter().filter_map(|of| node.get(of)?.as_array()).flatten() {
+        types.extend(self::types(one));
+    }
+    types.dedup();
+    types
+}
+
+fn choices(node: &Value) -> Vec<Choice> {
+    let choice = |name: &str, doc: &Value| Choice { name: name.into(), doc: doc.as_str().unwrap_or_default().into() };
+    if let Some(names) = node.get("x-names").and_then(Value::as_object) {
+        return names.iter().map(|(name, doc)| choice(name, doc)).collect();
+    }
+    let several = ["oneOf", "anyOf"].iter().filter_map(|of| node.get(of)?.as_array()).flatten();
+    several.filter_map(|one| Some(choice(one.get("const")?.as_str()?, &one["description"]))).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+//! Schemas of the values that [`super::super::raw`] reads by hand.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::{Map, Value, json};
+
+use super::super::raw::{Common, Fio, GcPolicy, Paths, Precondition, Sizes, Standin, Trace, TransferCurrent, Workload};
+use crate::ftl;
+use crate::gc;
+use crate::registry::Param;
+use crate::workload::synthetic::model;
+
+/// Writes a [`JsonSchema`] that is put in place wherever its type stands.
+macro_rules! shape {
+    ($type:ty, $generator:ident => $schema:expr) => {
+        impl JsonSchema for $type {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($type).into()
+            }
+
+            fn json_schema($generator: &mut SchemaGenerator) -> Schema {
+                $schema
+            }
+        }
+    };
+}
+
+shape!(TransferCurrent, _generator => json_schema!({
+    "anyOf": [
+        { "type": "number" },
+        { "type": "string", "const": "operation", "description": "That of the operation that the transfer belongs to." },
+    ]
+}));
+
+shape!(Paths, _generator => json_schema!({
+    "anyOf": [{ "type": "string" }, { "type": "array", "items": { "type": "string" } }]
+}));
+
+shape!(Sizes, _generator => json_schema!({
+    "anyOf": [
+        { "type": "integer" },
+        {
+            "type": "array",
+            "items": { "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 2 },
+        },
+    ]
+}));
+
+shape!(GcPolicy, _generator => tagged(gc::REGISTRY.iter().map(|entry| {
+    (entry.name, entry.doc, json!({ "properties": parameters(entry.params) }))
+})));
+
+shape!(Workload, generator => tagged(workloads(generator).into_iter()));
+
+shape!(Precondition, generator => {
+    let states = [
+        ("filled", "Every logical page holds data, as after one sequential write of the whole drive."),
+        ("empty", "Nothing was ever written."),
+        ("steady", "What endless random writes of single pages lead to."),
+    ];
+    debug_assert!(states.iter().map(|(name, _)| *name).eq(Precondition::STATES));
+    let states = states.into_iter().map(|(name, doc)| (name, doc, json!({})));
+    tagged(states.chain(workloads(generator)))
+});
+
+fn workloads(generator: &mut SchemaGenerator) -> Vec<(&'static str, &'static str, Value)> {
+    let table = |(name, doc): (&'static str, &'static str)| {
+        let schema = match name {
+            "trace" => Trace::json_schema(generator).into(),
+            "fio" => Fio::json_schema(generator).into(),
+            "standin" => Standin::json_schema(generator).into(),
+            _ => synthetic(name, Common::json_schema(generator).into()),
+        };
+        (name, doc, schema)
+    };
+    crate::workload::NAMES.into_iter().map(table).collect()
+}
+
+/// The keys of all models, and the parameters of one.
+fn synthetic(name: &str, mut common: Value) -> Value {
+    if let (Some(keys), Some(model)) = (common["properties"].as_object_mut(), model(name)) {
+        keys.extend(parameters(model.params));
+    }
+    common
+}
+
+fn parameters(params: &[Param]) -> Map<String, Value> {
+    params.iter().map(|param| (param.name.to_string(), parameter(param))).collect()
+}
+
+fn parameter(param: &Param) -> Value {
+    json!({ "type": if param.integer { "integer" } else { "number" }, "description": sentence(param.doc) })
+}
+
+fn sentence(doc: &str) -> String {
+    let mut letters = doc.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", letters.as_str())
+}
+
+/// A name, or a table of that name: `ftl = "page"` or `[ftl.page]`.
+pub(super) fn tagged<'a>(named: impl Iterator<Item = (&'a str, &'a str, Value)>) -> Schema {
+    let (mut docs, mut tables) = (Map::new(), Map::new());
+    for (name, doc, mut table) in named {
+        table["type"] = "object".into();
+        table["description"] = sentence(doc.trim_end_matches('.')).into();
+        table["additionalProperties"] = false.into();
+        docs.insert(name.to_string(), doc.into());
+        tables.insert(name.to_string(), table);
+    }
+    let names: Vec<_> = docs.keys().cloned().collect();
+    json_schema!({
+        "anyOf": [
+            { "type": "string", "enum": names },
+            { "type": "object", "properties": tables, "additionalProperties": false, "minProperties": 1, "maxProperties": 1 },
+        ],
+        "x-names": docs,
+    })
+}
+
+/// Serde's enum of tables in the same form; what each name is stands in the layers' own list.
+pub(super) fn tagged_tables(variants: &[Value]) -> Option<Value> {
+    let table = |variant: &Value| Some(variant.get("properties")?.as_object()?.iter().next()?.1.clone());
+    let name = |variant: &'_ Value| Some(variant.get("properties")?.as_object()?.keys().next()?.clone());
+    let named: Option<Vec<_>> = variants.iter().map(|variant| Some((name(variant)?, table(variant)?))).collect();
+    let named = named?;
+    let doc = |name: &str| ftl::NAMES.iter().find(|(known, _)| *known == name).map_or("", |(_, doc)| *doc);
+    let schema = tagged(named.iter().map(|(name, table)| (name.as_str(), doc(name), table.clone())));
+    Some(schema.into())
+}

@@ -1,0 +1,114 @@
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::config::{load, settings};
+
+/// The names that the parser offers instead of a key (or a table) that does not exist; `None` where there are no keys.
+fn offered(table: &str) -> Option<Vec<String>> {
+    let path = if table.is_empty() { "nonsense".to_string() } else { format!("{table}.nonsense") };
+    [format!("{path}=1"), format!("{path}.nonsense=1")].iter().find_map(|set| offered_instead(set))
+}
+
+fn offered_instead(set: &str) -> Option<Vec<String>> {
+    let Err(crate::Error::Config(faults)) = load("", "test", &[set.to_string()]) else { return None };
+    let fault = faults.iter().find(|fault| fault.what.starts_with("unknown"))?;
+    let expected = fault.expected.as_deref()?;
+    let names = expected.strip_prefix("one of ").unwrap_or(expected).split(", ");
+    Some(names.filter(|name| *name != "nothing").map(|name| name.trim_matches('`').to_string()).collect())
+}
+
+/// Names that stand for themselves, with no table of their own.
+fn states(table: &str) -> &'static [&'static str] {
+    if table == "run.precondition" { &super::super::raw::Precondition::STATES } else { &[] }
+}
+
+fn parsed(table: &str, keys: &mut BTreeSet<String>) {
+    for name in offered(table).unwrap_or_default() {
+        let key = if table.is_empty() { name.clone() } else { format!("{table}.{name}") };
+        keys.insert(key.clone());
+        let is_state = states(table).contains(&name.as_str());
+        if !is_state && node(&key).is_some_and(|node| properties(&node).is_some()) {
+            parsed(&key, keys);
+        }
+    }
+}
+
+fn node(key: &str) -> Option<Value> {
+    at(&mut schema(), key).map(|node| Value::Object(node.clone()))
+}
+
+/// The parser is asked for its keys by giving it wrong ones; the schema has those, and no other.
+#[test]
+fn the_schema_has_every_key_that_the_parser_takes_and_no_other() {
+    let mut taken = BTreeSet::new();
+    parsed("", &mut taken);
+    let described: BTreeSet<String> = reference().into_iter().map(|key| key.key).collect();
+    assert!(taken.len() > 300, "{}", taken.len());
+    assert_eq!(taken.difference(&described).collect::<Vec<_>>(), Vec::<&String>::new(), "not in the schema");
+    assert_eq!(described.difference(&taken).collect::<Vec<_>>(), Vec::<&String>::new(), "not in the parser");
+}
+
+#[test]
+fn every_key_says_what_it_is() {
+    for key in reference() {
+        assert!(!key.doc.is_empty() && !key.types.is_empty(), "{key:?}");
+        assert!(key.choices.iter().all(|choice| !choice.doc.is_empty()), "{key:?}");
+        assert!(!(key.required && key.default.is_some()), "{key:?}");
+    }
+}
+
+fn key(name: &str) -> Key {
+    reference().into_iter().find(|key| key.key == name).unwrap_or_else(|| panic!("{name}"))
+}
+
+#[test]
+fn ranges_and_defaults_are_those_of_the_checks() {
+    let read = key("device.timing.read_ns");
+    assert_eq!((read.minimum, read.maximum), (Some(1.into()), Some(1_000_000_000_000_u64.into())));
+    assert_eq!((read.required, read.default, read.unit.as_deref()), (true, None, Some("ns")));
+    assert_eq!(key("device.preset").default, Some("x25m".into()));
+    assert_eq!(key("gc.policy.d_choices.d").types, ["integer"]);
+    assert!(key("gc.policy.d_choices.d").default.is_some());
+    assert_eq!(key("workload.zipf.theta").default, Some(0.99.into()));
+    assert_eq!(key("run.precondition.zipf.theta").default, Some(0.99.into()));
+    assert_eq!(key("workload.uniform.range_bytes").default, None, "the whole drive");
+    assert_eq!(key("workload.uniform.align_bytes").default, None, "depends on the lengths");
+    let names: Vec<_> = key("energy.dram_rule").choices.into_iter().map(|choice| choice.name).collect();
+    assert_eq!(names, ["with_controller", "per_op"]);
+}
+
+/// Giving a key its default changes nothing, unless the preset gives it or another way of saying the same.
+#[test]
+fn every_default_is_valid() {
+    for key in reference() {
+        let Some(default) = key.default else { continue };
+        let table = key.key.rsplit_once('.').map_or("", |(table, _)| table);
+        let mut sets = vec![format!("{}={default}", key.key)];
+        if let Some(name) = ["trace", "fio"].iter().find(|name| table.ends_with(&format!(".{name}"))) {
+            sets.push(format!("{}.path=a", table.trim_end_matches(name).to_string() + name));
+        }
+        if table.ends_with(".standin") {
+            sets.extend([format!("{table}.name=gimp"), "device.preset=tlc-nvme-1t".into()]);
+        }
+        if key.key.ends_with(".gaps") {
+            sets.push(format!("{table}.rate_per_s=1"));
+        }
+        assert!(load("", "test", &sets).is_ok(), "{sets:?}: {:?}", load("", "test", &sets));
+    }
+}
+
+#[test]
+fn what_presets_give_is_in_the_reference_and_within_its_range() {
+    let keys = reference();
+    for (name, _) in PRESETS {
+        for setting in settings(name).unwrap_or_default() {
+            let key = keys.iter().find(|key| key.key == setting.key).unwrap_or_else(|| panic!("{name}: {setting:?}"));
+            let within = |bound: &Option<Value>, holds: fn(f64, f64) -> bool| {
+                let numbers = setting.value.as_f64().zip(bound.as_ref().and_then(Value::as_f64));
+                numbers.is_none_or(|(value, bound)| holds(value, bound))
+            };
+            assert!(within(&key.minimum, |value, least| value >= least), "{name}: {setting:?}");
+            assert!(within(&key.maximum, |value, greatest| value <= greatest), "{name}: {setting:?}");
+        }
+    }
+}

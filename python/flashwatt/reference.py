@@ -1,0 +1,155 @@
+"""What can be said in a configuration: the engine's own account of its keys and presets, in words."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from functools import cache
+from typing import Any
+
+from flashwatt import _core
+from flashwatt.misspelt import known
+
+DEFAULT_PRESET = "x25m"
+WIDTH = 100
+
+Key = dict[str, Any]
+
+_TYPES = {"integer": "whole number", "boolean": "true or false", "array": "list", "object": "table"}
+
+
+def schema() -> dict[str, Any]:
+    """Give the JSON schema (draft 7) of a configuration file."""
+    loaded: dict[str, Any] = json.loads(_core.config_schema())
+    return loaded
+
+
+@cache
+def keys() -> dict[str, Key]:
+    """Give every key with its doc, types, unit, minimum, maximum, default and choices; tables before what they hold."""
+    return {key["key"]: key for key in json.loads(_core.config_reference())}
+
+
+@cache
+def preset(name: str) -> tuple[str, dict[str, dict[str, Any]]]:
+    """Give what a preset says about itself, and its values and sources by key. `FlashwattError` if there is no such one."""
+    known("presets", [name], [known_name for known_name, _ in _core.list_names("presets") or []])
+    about, settings = json.loads(_core.preset_settings(name) or "")
+    return about, {setting["key"]: setting for setting in settings}
+
+
+def presets() -> list[str]:
+    """Give the names of all presets."""
+    return [name for name, _ in _core.list_names("presets") or []]
+
+
+def explain(name: str) -> dict[str, Any]:
+    """Explain a preset or a key. `FlashwattError` names the nearest one if there is neither."""
+    if name in presets():
+        return _preset(name)
+    return _key(_whole(name))
+
+
+def _whole(name: str) -> str:
+    """Complete a key of which only the end was given, if there is one such key."""
+    if name in keys():
+        return name
+    ending = [key for key in keys() if key.endswith(f".{name}") and not key.startswith("run.precondition.")]
+    if len(ending) == 1:
+        return ending[0]
+    if ending:
+        listed = ", ".join(f"`{key}`" for key in ending[:_SHOWN])
+        raise _core.FlashwattError(f"explain: several keys end in this; found `{name}`; expected one of {listed}")
+    known("explain", [name], [*presets(), *keys()])
+    return name
+
+
+_SHOWN = 12
+
+
+def _preset(name: str) -> dict[str, Any]:
+    about, settings = preset(name)
+    with_docs = [{**setting, **_facts(key)} for key, setting in settings.items()]
+    return {"preset": name, "about": about, "settings": with_docs}
+
+
+def _facts(key: str) -> dict[str, Any]:
+    return {"unit": keys()[key]["unit"], "doc": keys()[key]["doc"]}
+
+
+def _key(name: str) -> dict[str, Any]:
+    values = {one: preset(one)[1][name] for one in presets() if name in preset(one)[1]}
+    found = {one: {"value": setting["value"], "source": setting["source"]} for one, setting in values.items()}
+    below = [key for key in keys() if key.startswith(f"{name}.") and "." not in key[len(name) + 1 :]]
+    return {**keys()[name], "presets": found, "keys": {key: keys()[key]["doc"] for key in below}}
+
+
+def as_text(found: dict[str, Any]) -> str:
+    """Write an explanation for a terminal."""
+    return _preset_text(found) if "preset" in found else _key_text(found)
+
+
+def _preset_text(found: dict[str, Any]) -> str:
+    lines = [found["preset"], "", *textwrap.indent(found["about"], "  ").splitlines()]
+    table = ""
+    for setting in found["settings"]:
+        above, _, name = setting["key"].rpartition(".")
+        if above != table:
+            table = above
+            lines += ["", f"[{table}]"]
+        lines.append(f"{name} = {written(setting['value'])}{_spaced(setting['unit'])}")
+        lines += _wrapped(setting["doc"].split("\n\n")[0])
+        if setting["source"]:
+            lines += _wrapped(f"Source: {setting['source']}")
+    return "\n".join(lines)
+
+
+def _key_text(found: Key) -> str:
+    lines = [found["key"], f"  {facts(found)}", *_wrapped(found["doc"], "  ")]
+    if found["choices"]:
+        lines += ["", "  One of:", *_columns({one["name"]: one["doc"] for one in found["choices"]})]
+    elif found["keys"]:
+        lines += ["", "  Keys:", *_columns({key.rpartition(".")[2]: doc for key, doc in found["keys"].items()})]
+    if found["presets"]:
+        values = {f"{one} = {written(each['value'])}": each["source"] for one, each in found["presets"].items()}
+        lines += ["", "  In presets:", *_columns(values)]
+    return "\n".join(lines)
+
+
+def facts(key: Key) -> str:
+    """Say in one line what values a key takes, their unit, range and default."""
+    parts = [" or ".join(_TYPES.get(one, one) for one in key["types"])]
+    if key["unit"]:
+        parts.append(key["unit"])
+    if key["minimum"] is not None:
+        parts.append(f"{written(key['minimum'])} to {written(key['maximum'])}")
+    if key["default"] is not None:
+        parts.append(f"default {written(key['default'])}")
+    if key["required"]:
+        parts.append("must be given (presets do)")
+    return "; ".join(parts)
+
+
+def written(value: Any) -> str:
+    """Write a value as in TOML, whole numbers with groups of three digits."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:_}"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _spaced(unit: str | None) -> str:
+    return f" {unit}" if unit else ""
+
+
+def _wrapped(text: str, indent: str = "    ") -> list[str]:
+    return textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent)
+
+
+def _columns(rows: dict[str, str]) -> list[str]:
+    width = max(map(len, rows))
+    lines = []
+    for left, right in rows.items():
+        first = f"    {left:<{width}}  "
+        text = right.split("\n\n")[0]
+        lines += textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=" " * len(first)) or [first.rstrip()]
+    return lines

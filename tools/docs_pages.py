@@ -1,0 +1,94 @@
+"""Pages of the site that are made while it is built: the references out of the engine, the tutorial out of the examples."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mkdocs.structure.files import File
+
+from flashwatt import reference
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages; called by MkDocs."""
+    pages = {"reference/configuration.md": configuration(), "reference/presets.md": presets()}
+    pages |= {f"tutorial/{path.stem}.md": tutorial(path) for path in sorted(EXAMPLES.glob("[0-9][0-9]_*.py"))}
+    for name, text in pages.items():
+        files.append(File.generated(config, name, content=text))
+    return files
+
+
+def tutorial(path: Path) -> str:
+    """Turn a script with percent cells into a page: prose as it is, code in fences."""
+    parts = []
+    for cell in path.read_text(encoding="utf-8").split("# %%")[1:]:
+        if cell.startswith(" [markdown]\n"):
+            parts.append(re.sub(r"^# ?", "", cell.removeprefix(" [markdown]\n"), flags=re.MULTILINE).strip())
+        else:
+            parts.append(f"```python\n{cell.strip()}\n```")
+    note = f"This page is `examples/{path.name}`: a script, and a notebook for whoever opens it as one."
+    title, _, rest = "\n\n".join(parts).partition("\n")
+    return f"{title}\n\n*{note}*\n{rest}\n"
+
+
+def configuration() -> str:
+    """Write the reference of all keys, a section for each table."""
+    tables: dict[str, list[dict[str, Any]]] = {}
+    for key in reference.keys().values():
+        table, _, _ = key["key"].rpartition(".")
+        if table and not key["key"].startswith("run.precondition."):
+            tables.setdefault(table, []).append(key)
+    lines = [
+        "# Configuration",
+        "",
+        "A configuration is a TOML file; every key may be left out, and each may be given as `--set KEY=VALUE` as well. It is laid over "
+        "the preset that `device.preset` names. `flashwatt explain KEY` says what stands here, `flashwatt init` writes a file to "
+        "start from, `flashwatt schema` prints the JSON schema for editors. `[run.precondition.NAME]` takes the keys of "
+        "`[workload.NAME]`.",
+        "",
+        "*Required* keys have no default: every preset gives them.",
+    ]
+    for table, keys in tables.items():
+        lines += ["", f"## `[{table}]`", "", escaped(reference.keys()[table]["doc"]), "", *table_of(keys)]
+    return "\n".join(lines) + "\n"
+
+
+def table_of(keys: list[dict[str, Any]]) -> Iterator[str]:
+    """Write the rows of one table's keys."""
+    yield "| key | values | default | meaning |"
+    yield "|---|---|---|---|"
+    for key in keys:
+        bare = {**key, "default": None, "required": False}
+        default = f"`{reference.written(key['default'])}`" if key["default"] is not None else ""
+        default = "*required*" if key["required"] else default
+        names = "".join(f"<br>`{one['name']}`: {one['doc']}" for one in key["choices"])
+        doc = key["doc"].replace("\n\n", "<br>") + names
+        name = key["key"].rpartition(".")[2]
+        yield f"| `{name}` | {escaped(reference.facts(bare))} | {escaped(default)} | {escaped(doc)} |"
+
+
+def presets() -> str:
+    """Write every preset with its values and sources."""
+    lines = ["# Presets", "", "Drives as data. `flashwatt explain PRESET` prints the same."]
+    for name in reference.presets():
+        about, settings = reference.preset(name)
+        lines += ["", f"## `{name}`", "", "```text", about, "```", "", "| key | value | source |", "|---|---|---|"]
+        for key, setting in settings.items():
+            unit = reference.keys()[key]["unit"] or ""
+            lines.append(f"| `{key}` | {escaped(reference.written(setting['value']))} {unit} | {escaped(setting['source'])} |")
+    return "\n".join(lines) + "\n"
+
+
+def escaped(text: str) -> str:
+    """Keep what a table's cell would take for markup; brackets that look like links stay text."""
+    return re.sub(r"(`[^`]*`)|([|\[\]*])", lambda hit: hit[1].replace("|", "\\|") if hit[1] else f"\\{hit[2]}", text)
