@@ -85,7 +85,9 @@ def presets() -> str:
         lines += ["", f"## `{name}`", "", "```text", about, "```", "", "| key | value | source |", "|---|---|---|"]
         for key, setting in settings.items():
             unit = reference.keys()[key]["unit"] or ""
-            lines.append(f"| `{key}` | {escaped(reference.written(setting['value']))} {unit} | {escaped(setting['source'])} |")
+            lines.append(
+                f"| `{key}` | {escaped(reference.written(setting['value']))} {unit} | {escaped(setting['source'])} |"
+            )
     return "\n".join(lines) + "\n"
 
 

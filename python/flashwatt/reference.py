@@ -151,5 +151,7 @@ def _columns(rows: dict[str, str]) -> list[str]:
     for left, right in rows.items():
         first = f"    {left:<{width}}  "
         text = right.split("\n\n")[0]
-        lines += textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=" " * len(first)) or [first.rstrip()]
+        lines += textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=" " * len(first)) or [
+            first.rstrip()
+        ]
     return lines

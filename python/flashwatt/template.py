@@ -19,7 +19,11 @@ def template(name: str) -> str:
     """Write a commented configuration that is the preset of that name until a line is uncommented."""
     about, settings = preset(name)
     lines = [f"# {line}".rstrip() for line in about.splitlines()]
-    lines += ["#", "# Every line that begins with `#` and a key is what counts without it: uncomment it to change it.", ""]
+    lines += [
+        "#",
+        "# Every line that begins with `#` and a key is what counts without it: uncomment it to change it.",
+        "",
+    ]
     table = None
     for key in _chosen(settings):
         above, _, short = key.rpartition(".")

@@ -75,6 +75,7 @@ pub fn mixed(preset_name: &str, sets: &[&str]) -> Config {
         "x25m" | "x25m-calibrated" | "pardispatcher-60g" | "tlc-nvme-1t" => {
             ["device.blocks_per_plane=24", "device.channels=4", "device.op_ratio=0.2"]
         }
+        "tlc-nvme-1t" => ["device.blocks_per_plane=4", "device.channels=2", "device.op_ratio=0.5"],
         _ => ["device.blocks_per_plane=24", "device.channels=4", "device.ways=2"],
     };
     let workload = [
