@@ -32,7 +32,7 @@ def keys() -> dict[str, Key]:
 
 @cache
 def preset(name: str) -> tuple[str, dict[str, dict[str, Any]]]:
-    """Give what a preset says about itself, and its values and sources by key. `FlashwattError` if there is no such one."""
+    """Give what a preset says about itself, and its values and sources by key. `FlashwattError` if there is none."""
     known("presets", [name], [known_name for known_name, _ in _core.list_names("presets") or []])
     about, settings = json.loads(_core.preset_settings(name) or "")
     return about, {setting["key"]: setting for setting in settings}
