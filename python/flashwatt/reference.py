@@ -151,7 +151,6 @@ def _columns(rows: dict[str, str]) -> list[str]:
     for left, right in rows.items():
         first = f"    {left:<{width}}  "
         text = right.split("\n\n")[0]
-        lines += textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=" " * len(first)) or [
-            first.rstrip()
-        ]
+        wrapped = textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=" " * len(first))
+        lines += wrapped or [first.rstrip()]
     return lines
