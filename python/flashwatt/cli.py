@@ -119,8 +119,9 @@ def run(config: Path, sets: tuple[str, ...], out: Path | None, as_json: bool, **
         raise click.UsageError("--fio and --trace are two workloads; a run has one")
     base = Config.of(config)
     sets = (*_workload_sets(options), *sets)
-    report = _simulate(Config(base.text, base.name, sets), {**options, "keep": bool(out)})
-    _deliver(report, out, as_json)
+    whole = Config(base.text, base.name, sets)
+    report = _simulate(whole, {**options, "keep": bool(out)})
+    _deliver(report, out, as_json, whole)
     _finish(report, out)
 
 
@@ -149,10 +150,13 @@ def price(report: Path, table: Path, out: Path | None, as_json: bool) -> None:
 
 
 @cli.command("list")
-@click.argument("kind", type=click.Choice(KINDS))
+@click.argument("kind", type=click.Choice(KINDS), required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object of names and descriptions.")
-def list_(kind: str, as_json: bool) -> None:
-    """Print what is registered, each with one line about it."""
+def list_(kind: str | None, as_json: bool) -> None:
+    """Print what is registered, each with one line about it; without KIND, what kinds there are."""
+    if kind is None:
+        click.echo("\n".join(KINDS))
+        return
     names = dict(_core.list_names(kind) or [])
     if as_json:
         click.echo(json.dumps(names, indent=2))
@@ -230,42 +234,54 @@ def _simulate(config: Config, options: dict[str, Any]) -> Report:
 
 @contextmanager
 def _interruptible() -> Iterator[list[int]]:
-    """Within the block, the first Ctrl-C is put on the list for the run to see; the second ends the process at once."""
+    """Within the block, the first Ctrl-C is put on the list for the run to see; the second ends the process at once.
+
+    So is the signal by which batch systems end what has run too long.
+    """
     signals: list[int] = []
 
     def remember(number: int, _frame: FrameType | None) -> None:
         signals.append(number)
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.signal(number, signal.SIG_DFL)
 
-    before = signal.signal(signal.SIGINT, remember)
+    before = {number: signal.signal(number, remember) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield signals
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
-def _deliver(report: Report, out: Path | None, as_json: bool) -> None:
-    files = _write(report, out) if out else []
+def _deliver(report: Report, out: Path | None, as_json: bool, config: Config | None = None) -> None:
+    """Keep the report before it is shown, and show it before anything is drawn: drawing takes seconds."""
+    files = []
+    if out:
+        files = [out / "report.json"]
+        report.write(files[0])
+    if out and config:
+        files.append(out / "config.toml")
+        files[1].write_text(config.merged(), encoding="utf-8")
     if as_json:
         click.echo(report.json)
     else:
         from flashwatt.table import show
 
         show(report.to_dict())
+    try:
+        files += _draw(report, out) if out and report.to_dict().get("series") else []
+    except KeyboardInterrupt:
+        fail(f"interrupted while pictures were drawn; kept: {', '.join(map(str, files))}", INTERRUPTED)
     if files:
         note(f"wrote {', '.join(map(str, files))}")
 
 
-def _write(report: Report, out: Path) -> list[Path]:
-    report.write(out / "report.json")
-    if not report.to_dict().get("series"):
-        return [out / "report.json"]
+def _draw(report: Report, out: Path) -> list[Path]:
     from flashwatt import plot
 
+    note("drawing power over time ...")
     report.series().write_parquet(out / "series.parquet")
     chart = plot.power(report)
-    pictures = [chart.save(out / name) for name in ("power.svg", "power.html")]
-    return [out / "report.json", out / "series.parquet", *pictures]
+    return [out / "series.parquet", *(chart.save(out / name) for name in ("power.svg", "power.html"))]
 
 
 def _finish(report: Report, out: Path | None) -> None:
@@ -273,5 +289,9 @@ def _finish(report: Report, out: Path | None) -> None:
     if status == "complete":
         return
     kept = f"kept in {out / 'report.json'}" if out else "printed (--out DIR also keeps it)"
-    note(f"{status} after {report.workload.requests:,} requests; what was measured until then is {kept}")
+    requests, warmup = report.workload.requests, report.window.warmup
+    if warmup and not requests:
+        note(f"{status} in the warm-up, after {warmup:,} requests: nothing was measured; the report is {kept}")
+    else:
+        note(f"{status} after {requests:,} requests; what was measured until then is {kept}")
     sys.exit(INTERRUPTED if status == "interrupted" else FAILED)

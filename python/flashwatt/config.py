@@ -65,6 +65,11 @@ class Config:
             config: dict[str, Any] = json.loads(_core.resolve(self.text, self.name, list(self.sets)))
         return config
 
+    def merged(self) -> str:
+        """The preset, the text and the overrides as one TOML text, which gives the same configuration by itself."""
+        with explained():
+            return _core.merged(self.text, self.name, list(self.sets))
+
     def inputs(self) -> list[Path]:
         """Name the files that a run would read besides."""
         return _core.inputs(self.text, self.name, list(self.sets))

@@ -130,9 +130,26 @@ def _heading(report: Json) -> Text:
     text.append(status, "green" if status == "complete" else "bold red")
     text.append(f", {si(report['throughput']['simulated_s'], 's')} simulated")
     if engine := report.get("engine"):
-        text.append(f" in {duration(engine['wall_s'] * 1e9)} ({si(engine['requests_per_cpu_s'], '')} requests/s)")
+        rate = f"{si(engine['requests_per_cpu_s'], '')} requests per CPU second"
+        text.append(f" in {duration(engine['wall_s'] * 1e9)} ({rate})")
+    text.append(_window(report))
     if repriced := report.get("repriced"):
         text.append(f"\nwith the prices of {repriced['table']}: no peaks, no windows")
+    return text
+
+
+_DRAIN_NOTABLE = 0.05  # of the energy that the figures hold
+
+
+def _window(report: Json) -> str:
+    """What came before and after that the figures do not hold."""
+    window, text = report["window"], ""
+    if window["warmup"]:
+        text += f"\nafter a warm-up of {count(window['warmup'])} requests, which is not in the figures"
+    if window["drain_energy_j"] > _DRAIN_NOTABLE * report["energy_j"]["total"]:
+        counted = "in" if window["drain_counted"] else "not in"
+        drain = f"{si(window['drain_s'], 's')} and {si(window['drain_energy_j'], 'J')}"
+        text += f"\nwhat was under way took {drain} more, which are {counted} the figures (run.count_drain)"
     return text
 
 
@@ -252,18 +269,24 @@ def _performance(report: Json) -> Iterator[tuple[str, str]]:
         yield "write buffer", f"{coalesced} of {count(buffer['writes'])} writes coalesced, {hits} read hits"
     if erases:
         mean = erases["mean"]
-        yield "erases per block", f"{mean:{'.2f' if mean >= 1 else '.2g'}} mean, {erases['min']} to {erases['max']}"
+        yield "erases per block", f"{mean:{'.2f' if mean >= 1 else '.2g'}} ({erases['min']} to {erases['max']})"
+
+
+def _amperes(milliamperes: float | None) -> str:
+    return si(None if milliamperes is None else milliamperes / 1e3, "A")
 
 
 def _power(report: Json) -> Iterator[tuple[str, str]]:
     power, efficiency = report["power_w"], report["efficiency"]
     yield "mean power", si(power["mean"], "W")
     yield "peak power", si(power["peak"], "W")
-    yield "highest 100 µs, 1 s", f"{si(power.get('max_100us'), 'W')}, {si(power.get('max_1s'), 'W')}"
+    yield "peak current", _amperes(at(report, "current_ma", "peak"))
+    yield "worst 100 µs, 1 s", f"{si(power.get('max_100us'), 'W')}, {si(power.get('max_1s'), 'W')}"
     yield "efficiency", f"{number(efficiency['mb_per_j'], 1)} MB/J"
     yield "energy per GB", si(efficiency["j_per_gb"], "J")
     yield "per watt", f"{count(efficiency['iops_per_w'])} IOPS"
-    yield "busy dies", number(at(report, "parallelism", "mean_active_dies"), 2)
+    busy = at(report, "parallelism", "mean_active_dies")
+    yield "busy dies", number(busy and abs(busy), 2)
 
 
 def _power_over_time(report: Json, width: int) -> Text:

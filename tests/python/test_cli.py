@@ -34,6 +34,7 @@ def test_json_stays_pure_when_files_are_written(flashwatt: Cli, config: Path, tm
     assert printed == json.loads((tmp_path / "a/b/report.json").read_text())
     assert {path.name for path in (tmp_path / "a/b").iterdir()} == {
         "report.json",
+        "config.toml",
         "series.parquet",
         "power.svg",
         "power.html",
@@ -41,9 +42,9 @@ def test_json_stays_pure_when_files_are_written(flashwatt: Cli, config: Path, tm
     assert "report.json" in result.stderr
 
 
-def test_without_series_only_the_report_is_written(flashwatt: Cli, config: Path, tmp_path: Path) -> None:
+def test_without_series_nothing_is_drawn(flashwatt: Cli, config: Path, tmp_path: Path) -> None:
     assert flashwatt("run", config, "--out", tmp_path / "out").returncode == 0
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["report.json"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["config.toml", "report.json"]
 
 
 def test_engine_speed_is_measured(flashwatt: Cli, config: Path) -> None:
@@ -175,3 +176,17 @@ def test_a_list_of_nothing_says_so(flashwatt: Cli) -> None:
 def test_version(flashwatt: Cli) -> None:
     assert flashwatt("version").stdout == flashwatt("--version").stdout
     assert flashwatt("version").stdout.startswith("flashwatt 0.")
+
+
+def test_the_record_of_a_run_gives_it_again(flashwatt: Cli, config: Path, tmp_path: Path) -> None:
+    options = ["--set", "device.channels=2", "--set", "gc.policy.d_choices.d=3", "--requests", "500"]
+    assert flashwatt("run", config, *options, "--out", tmp_path / "a").returncode == 0
+    again = flashwatt("run", tmp_path / "a/config.toml", "--out", tmp_path / "b")
+    assert again.returncode == 0, again.stderr
+    first, second = (json.loads((tmp_path / name / "report.json").read_text()) for name in "ab")
+    assert first["config_sha256"] == second["config_sha256"]
+    assert first["ledger"] == second["ledger"]
+
+
+def test_a_bare_list_names_the_kinds(flashwatt: Cli) -> None:
+    assert "presets" in flashwatt("list").stdout.split()

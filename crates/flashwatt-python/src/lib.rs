@@ -40,7 +40,7 @@ fn run_error(error: Error) -> PyErr {
 /// Runs a configuration and returns the report as JSON. Ctrl-C, or a `progress` that returns `False`, ends the run early:
 /// the report of what was done comes back with the status "interrupted".
 #[pyfunction]
-#[pyo3(signature = (config_text, file_name, sets, op_log=None, series_interval_ns=None, progress=None, check=false, latency_histogram=false))]
+#[pyo3(signature = (config_text, file_name, sets, op_log=None, series_interval_ns=None, progress=None, check=false, latency_histogram=false, edges_ns=None))]
 #[allow(clippy::too_many_arguments)] // keyword arguments in Python
 fn run(
     py: Python<'_>,
@@ -52,8 +52,9 @@ fn run(
     progress: Option<Py<PyAny>>,
     check: bool,
     latency_histogram: bool,
+    edges_ns: Option<(u64, u64)>,
 ) -> PyResult<String> {
-    let options = flashwatt::RunOptions { op_log, series_interval_ns, latency_histogram, check };
+    let options = flashwatt::RunOptions { op_log, series_interval_ns, edges_ns, latency_histogram, check };
     let report = watched(py, progress, move |progress| {
         let config = load(&config_text, &file_name, &sets)?;
         flashwatt::run(&config, &options, progress)
@@ -66,6 +67,12 @@ fn run(
 fn resolve(py: Python<'_>, config_text: &str, file_name: &str, sets: Vec<String>) -> PyResult<String> {
     let config = py.detach(|| load(config_text, file_name, &sets));
     json(&config.map_err(python_error)?)
+}
+
+/// The configuration with its preset and overrides as one TOML text.
+#[pyfunction]
+fn merged(py: Python<'_>, config_text: &str, file_name: &str, sets: Vec<String>) -> PyResult<String> {
+    py.detach(|| config::merged(config_text, file_name, &sets)).map_err(python_error)
 }
 
 /// The files that a run of the configuration would read, as the user named them.
@@ -213,8 +220,8 @@ fn json(value: &impl serde::Serialize) -> PyResult<String> {
 mod _core {
     #[pymodule_export]
     use super::{
-        FlashwattError, RunInterruptedError, config_reference, config_schema, inputs, list_names, preset_settings,
-        reprice, resolve, run, trace_convert, trace_info, trace_profile,
+        FlashwattError, RunInterruptedError, config_reference, config_schema, inputs, list_names, merged,
+        preset_settings, reprice, resolve, run, trace_convert, trace_info, trace_profile,
     };
 
     #[pymodule_export]

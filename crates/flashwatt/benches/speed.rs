@@ -1,13 +1,15 @@
 //! Time per flash operation and per request on the device of the speed prototype (preset `limit`), referee, ledger,
 //! histogram and running current on. Start states and reports are not timed.
 //!
-//! `cargo bench --bench speed -- [w1|w2|mix] [REQUESTS]` prints one line of JSON per workload; `make bench` compares them with
-//! the goals, and with the prototype where it is at hand.
+//! `cargo bench --bench speed -- [w1|w2|mix] [REQUESTS] [SERIES_NS]` prints one line of JSON per workload; `make bench` compares them with
+//! the goals, and with the prototype where it is at hand. With SERIES_NS power over time is recorded in such bins (0: of a length
+//! found by itself).
 #![allow(clippy::print_stdout, missing_docs)]
 
 use flashwatt::config::{self, Config};
+use flashwatt::probe::Recording;
 use flashwatt::run::Drive;
-use flashwatt::workload;
+use flashwatt::{Progress, RunOptions, workload};
 
 struct Case {
     name: &'static str,
@@ -24,24 +26,30 @@ const CASES: [Case; 3] = [
 fn main() -> Result<(), flashwatt::Error> {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
     let requests = args.get(1).and_then(|n| n.parse().ok());
+    let series_interval_ns = args.get(2).and_then(|ns| ns.parse().ok());
     for case in CASES.iter().filter(|case| args.first().is_none_or(|name| name == case.name)) {
-        measure(case, requests.unwrap_or(case.requests))?;
+        measure(case, requests.unwrap_or(case.requests), series_interval_ns)?;
     }
     Ok(())
 }
 
-fn measure(case: &Case, requests: u64) -> Result<(), flashwatt::Error> {
+fn measure(case: &Case, requests: u64, series_interval_ns: Option<u64>) -> Result<(), flashwatt::Error> {
     let warmup = requests / 2;
     let config = config(case, requests + warmup, warmup)?;
     let drive = Drive::new(&config)?;
     let mut workload = workload::open(&config.workload, config.device.logical_bytes, config.run.seed)?;
     let (mut start_ns, mut done_at_start) = (0, 0);
-    let (report, ()) = drive.run(&config, &Default::default(), workload.as_mut(), (), &mut |progress| {
+    let progress = &mut |progress: &Progress| {
         if start_ns == 0 && progress.requests_done >= warmup {
             (start_ns, done_at_start) = (cpu_ns(), progress.requests_done);
         }
         true
-    })?;
+    };
+    let options = RunOptions { series_interval_ns, ..RunOptions::default() };
+    let report = match series_interval_ns {
+        None => drive.run(&config, &options, workload.as_mut(), (), progress)?.0,
+        Some(_) => drive.run(&config, &options, workload.as_mut(), Recording, progress)?.0,
+    };
     let per_request = (cpu_ns() - start_ns) as f64 / (requests + warmup - done_at_start) as f64;
     let flash = &report.flash;
     let operations = (flash.reads.total + flash.programs.total + flash.erases.total) as f64 / requests as f64;

@@ -241,16 +241,17 @@ impl<P: Probe> Books<P> {
         self.meter.die(from, to);
     }
 
-    /// A die ends an operation. `last` is the state that it was in, and `waited_ns` how long a read waited for the bus.
+    /// A die ends an operation. `last` is the state that it was in, and `over_ns` how much longer it took than others of its
+    /// kind.
     #[inline(always)]
-    pub fn op_ended(&mut self, now: Nanos, kind: OpKind, cause: Cause, last: DieState, waited_ns: Nanos) {
+    pub fn op_ended(&mut self, now: Nanos, kind: OpKind, cause: Cause, last: DieState, over_ns: Nanos) {
         debug_assert_eq!(now, self.now);
         self.meter.die(last, DieState::Idle);
         self.busy_dies -= 1;
         if self.busy_dies == 0 {
             self.enter_phase();
         }
-        self.ledger.ended(kind, cause, waited_ns);
+        self.ledger.ended(kind, cause, over_ns);
     }
 
     /// Did something that began then begin before the window did?
@@ -312,6 +313,11 @@ impl<P: Probe> Books<P> {
             host_units: self.host_units,
             collection: self.collection,
         }
+    }
+
+    /// Was there more to be recorded over time than can be stored?
+    pub fn series_overflowed(&mut self) -> bool {
+        self.meter.series_overflowed()
     }
 
     /// The recorded series.

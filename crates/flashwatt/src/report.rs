@@ -8,10 +8,11 @@ use crate::books::Window;
 use crate::brain::Brain;
 use crate::config::Config;
 use crate::device::Array;
+use crate::energy::bins::PowerSeries;
+use crate::energy::edges::CurrentEdges;
 use crate::energy::ledger::{Ledger, Phase};
 use crate::energy::meter::WINDOWS_NS;
 use crate::energy::price::{self, ByCause, Energies, Priced};
-use crate::energy::series::PowerSeries;
 use crate::energy::{DieState, Table};
 use crate::ftl::{Cause, OpKind};
 use crate::sim::{End, Outcome};
@@ -78,6 +79,9 @@ pub struct Report {
     /// Power over time, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<PowerSeries>,
+    /// Every edge of the current in a window of time, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edges: Option<CurrentEdges>,
     /// How latencies are spread, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency_histogram: Option<LatencyHistogram>,
@@ -333,13 +337,14 @@ pub(crate) struct Parts<'a> {
     pub brain: &'a Brain,
     pub array: &'a Array,
     pub series: Option<PowerSeries>,
+    pub edges: Option<CurrentEdges>,
     pub latency_histogram: bool,
     pub warnings: Vec<String>,
 }
 
 impl Report {
     pub(crate) fn new(parts: Parts) -> Report {
-        let Parts { config, workload, outcome, brain, array, series, latency_histogram, mut warnings } = parts;
+        let Parts { config, workload, outcome, brain, array, series, edges, latency_histogram, mut warnings } = parts;
         let table = Table::new(&config.energy);
         let counted = counted(&outcome, config.run.count_drain);
         let priced = price::price(&counted.ledger, &table);
@@ -394,6 +399,7 @@ impl Report {
             ledger: ledger_report(&counted.ledger),
             throughput,
             series,
+            edges,
             latency_histogram: latency_histogram.then(|| LatencyHistogram {
                 read: outcome.completed.reads.bars(),
                 write: outcome.completed.writes.bars(),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::config::{Energy, prices};
+use crate::config::{Energy, Timing, prices};
 use crate::energy::price::price;
 use crate::energy::{DieState, Ledger, Table};
 use crate::error::{Error, Fault, Place};
@@ -24,6 +24,7 @@ const OVERLAP: &[&[&str]] = &[
     &["current_ma", "time_at_peak_ns"],
     &["energy_integral_j"],
     &["series"],
+    &["edges"],
 ];
 
 const REASON: &str = "peaks, windows and the series depend on what happened at the same time, and the books hold sums; \
@@ -51,6 +52,7 @@ struct RunConfig {
 #[derive(Deserialize)]
 struct RunDevice {
     page_bytes: u32,
+    timing: Timing,
 }
 
 #[derive(Deserialize)]
@@ -76,7 +78,8 @@ pub fn reprice(report_json: &str, table_toml: &str, table_name: &str) -> Result<
     let mut report = read(report_json)?;
     let run: Run = parse(report_json)?;
     let books = books(&run.ledger)?;
-    let energy = prices(&run.config.energy, run.config.device.page_bytes, table_toml, table_name)?;
+    let RunConfig { device, energy } = &run.config;
+    let energy = prices(energy, &device.timing, device.page_bytes, table_toml, table_name)?;
     rewrite(&mut report, &run, &books, &energy);
     note(&mut report, &run, table_name);
     Ok(Value::Object(report).to_string())
@@ -125,8 +128,7 @@ fn parse<T: for<'de> Deserialize<'de>>(json: &str) -> Result<T, Error> {
     })
 }
 
-/// The key of a power budget in a configuration, if one is set. There is none in this version; wherever a later one keeps
-/// it, its key says `budget`.
+/// The key of a power budget in a configuration, if one is set. Wherever a version keeps it, its key says `budget`.
 fn power_budget(path: &str, config: &Value) -> Option<String> {
     let Value::Object(table) = config else { return None };
     let set = |value: &Value| !matches!(value, Value::Null | Value::Bool(false));

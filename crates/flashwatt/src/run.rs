@@ -6,8 +6,10 @@ use std::path::PathBuf;
 
 use crate::brain::Brain;
 use crate::check::Shadow;
-use crate::config::{self, Config, Precondition};
+use crate::config::{self, Config, Precondition, Span};
 use crate::device::{Array, Geometry};
+use crate::energy::bins::{BINS_MAX, Bins};
+use crate::energy::edges::{EDGES_MAX, Edges};
 use crate::energy::{Series, Table};
 use crate::error::{Error, Fault};
 use crate::ftl::map_unit_bytes;
@@ -27,10 +29,64 @@ pub struct RunOptions {
     pub op_log: Option<PathBuf>,
     /// Record power over time in bins of so many nanoseconds; 0: a length that gives 1,000 to 2,000 bins.
     pub series_interval_ns: Option<Nanos>,
+    /// Record every edge of the drive's current in what is measured from the first of these simulated times to before the
+    /// second.
+    pub edges_ns: Option<(Nanos, Nanos)>,
     /// Report the histogram of latencies as well.
     pub latency_histogram: bool,
     /// Keep a second account of what every page holds, and stop at the first difference ([`crate::check`]). Slow.
     pub check: bool,
+}
+
+impl RunOptions {
+    /// What is to be recorded over time, if anything is.
+    fn series(&self) -> Option<Box<Series>> {
+        let bins = self.series_interval_ns.map(|ns| match ns {
+            0 => Bins::new(AUTOMATIC_START_NS, Some(AUTOMATIC_BINS)),
+            ns => Bins::new(ns, None),
+        });
+        let edges = self.edges_ns.map(|(from, until)| Edges::new(from, until));
+        (bins.is_some() || edges.is_some()).then(|| Box::new(Series::new(bins, edges)))
+    }
+
+    /// Refuses what could be recorded of no run, or not of this one.
+    fn check(&self, config: &Config) -> Result<(), Error> {
+        if let Some((from, until)) = self.edges_ns
+            && from >= until
+        {
+            let fault = Fault::key("edges", "an empty window").found(format!("from {from} ns until {until} ns"));
+            return Err(Error::from(fault.expected("a window that ends after it begins")));
+        }
+        match (self.series_interval_ns, config.run.measure) {
+            (Some(ns @ 1..), Span { requests: None, ns: Some(run_ns) }) if run_ns.div_ceil(ns) > BINS_MAX => {
+                Err(too_many_bins(ns, &format!("{run_ns} ns")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// More was to be recorded than can be stored.
+    fn overflow(&self, series: &Series) -> Error {
+        match (&series.bins, self.edges_ns) {
+            (Some(bins), _) if bins.overflowed() => {
+                too_many_bins(bins.interval_ns(), &format!("more than {BINS_MAX} times that"))
+            }
+            (_, window) => {
+                let (from, until) = window.unwrap_or_default();
+                let fault = Fault::key("edges", "too many edges of the current")
+                    .found(format!("more than {EDGES_MAX} from {from} ns until {until} ns"))
+                    .expected(format!("at most {EDGES_MAX}"));
+                Error::from(fault.help("record a shorter window, or bins of a series"))
+            }
+        }
+    }
+}
+
+fn too_many_bins(interval_ns: Nanos, run: &str) -> Error {
+    let fault = Fault::key("series", "too many bins")
+        .found(format!("bins of {interval_ns} ns over {run}"))
+        .expected(format!("at most {BINS_MAX} bins"));
+    Error::from(fault.help("record longer bins; an interval of 0 finds their length by itself"))
 }
 
 /// Bins of an automatic series at the end of a run: at most this, at least half as many.
@@ -65,9 +121,10 @@ pub fn run_with(
     workload: &mut dyn Workload,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Report, Error> {
+    options.check(config)?;
     let drive = Drive::prepared(config, progress)?;
     let Some(path) = &options.op_log else {
-        if options.series_interval_ns.is_some() || options.check {
+        if options.series().is_some() || options.check {
             return drive.run_checked(config, options, workload, Recording, progress).map(|(report, _)| report);
         }
         return drive.run(config, options, workload, (), progress).map(|(report, ())| report);
@@ -201,7 +258,8 @@ impl Drive {
     /// Runs a workload on this drive. `probe` watches, and is given back.
     ///
     /// # Errors
-    /// As [`run`].
+    /// As [`run`]. A series of more bins than can be stored, or too many edges, end the run and are told by
+    /// [`Report::status`].
     ///
     /// # Panics
     /// If the options ask for a series and the probe is `()`, which records none; [`Recording`] does.
@@ -213,29 +271,20 @@ impl Drive {
         probe: P,
         progress: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<(Report, P), Error> {
-        let series = options.series_interval_ns.map(|ns| match ns {
-            0 => Box::new(Series::new(AUTOMATIC_START_NS, Some(AUTOMATIC_BINS))),
-            ns => Box::new(Series::new(ns, None)),
-        });
         let dies = self.geometry.dies;
-        let mut warnings = self.warnings;
-        let sim = Sim::new(config, self.brain, self.array, workload, series, probe);
+        let warnings = self.warnings;
+        let sim = Sim::new(config, self.brain, self.array, workload, options.series(), probe);
         let (mut outcome, books, brain, array) = sim.run(config.run.warmup, progress);
         if outcome.completed.requests() == 0 && matches!(outcome.end, End::Complete) {
             outcome.end = End::Failed(nothing_measured(outcome.warmup.requests()));
         }
-        let series = outcome.series.take();
-        if series.as_ref().is_some_and(|series| series.overflows()) {
-            let fault = Fault::key("--series", "too many bins")
-                .found(format!(
-                    "bins of {} ns over {} ns",
-                    options.series_interval_ns.unwrap_or(0),
-                    outcome.measured.end_ns
-                ))
-                .expected(format!("at most {} bins", crate::energy::series::BINS_MAX));
-            warnings.push(format!("the power series was cut short: {fault}"));
+        let mut recorded = outcome.series.take();
+        if let Some(full) = recorded.take_if(|series| series.overflowed()) {
+            outcome.end = End::Failed(options.overflow(&full));
         }
-        let series = series.map(|series| series.price(&Table::new(&config.energy), dies));
+        let table = Table::new(&config.energy);
+        let series = recorded.as_ref().and_then(|series| series.bins.as_ref()).map(|bins| bins.price(&table, dies));
+        let edges = recorded.as_ref().and_then(|series| series.edges.as_ref()).map(|edges| edges.price(&table, dies));
         let report = Report::new(Parts {
             config,
             workload,
@@ -243,6 +292,7 @@ impl Drive {
             brain: &brain,
             array: &array,
             series,
+            edges,
             latency_histogram: options.latency_histogram,
             warnings,
         });

@@ -103,8 +103,8 @@ impl<'w, P: Probe> Sim<'w, P> {
                     self.handle(event);
                 }
             }
-            if !progress(&self.progress()) {
-                return Err(End::Interrupted);
+            if !progress(&self.progress()) || self.hw.books.series_overflowed() {
+                return Err(End::Interrupted); // whoever asked for the series finds out that it is full
             }
         }
     }

@@ -7,6 +7,7 @@
 mod common;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use common::{PRESETS, mixed};
 use flashwatt::config::Config;
@@ -35,7 +36,9 @@ fn cases() -> Vec<(String, Config)> {
 
 /// A run's report and operation log, as bytes.
 fn run(config: &Config, tag: &str) -> (Vec<u8>, Vec<u8>) {
-    let log = std::env::temp_dir().join(format!("flashwatt-determinism-{}-{tag}.csv", std::process::id()));
+    static RUNS: AtomicU64 = AtomicU64::new(0); // tests run side by side
+    let unique = RUNS.fetch_add(1, Ordering::Relaxed);
+    let log = std::env::temp_dir().join(format!("flashwatt-determinism-{}-{unique}-{tag}.csv", std::process::id()));
     let options = RunOptions { op_log: Some(log.clone()), series_interval_ns: Some(0), ..RunOptions::default() };
     let report = flashwatt::run(config, &options, &mut |_| true).unwrap_or_else(|error| panic!("{tag}: {error}"));
     assert_eq!(report.status, "complete", "{tag}");

@@ -532,7 +532,12 @@ fn law_3_synthetic_runs() {
 /// a time-bounded window, stalled writes, a write buffer.
 #[test]
 fn law_3_other_drives() {
-    let cases: [&[&str]; 8] = [
+    let cases: [&[&str]; 13] = [
+        &["energy.nand.transfer_ns=1234"],
+        &["energy.nand.transfer_ns=99000", "device.nand.copyback=true", "device.host_link.bandwidth_mb_s=200"],
+        &["controller.power_budget_ma=700"],
+        &["device.timing.program_upper_ns=1234567", "device.nand.copyback=true"],
+        &["controller.power_budget_ma=660", "device.timing.channel_switch_ns=5000", "write_buffer.bytes=65536"],
         &["write_buffer.bytes=262144"],
         &["write_buffer.bytes=65536", "ftl.page.map_unit_bytes=1024", "device.host_link.bandwidth_mb_s=200"],
         &["device.nand.copyback=true"],

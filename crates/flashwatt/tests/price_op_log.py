@@ -60,6 +60,10 @@ def main(log_path, report_path):
     bus = lambda kind: nand["transfer_ua"] if nand["transfer_ua"] is not None else nand[kind + "_ua"]
     current = {kind: nand[kind + "_ua"] for kind in ("read", "program", "erase")}
     current |= {kind + "_bus": bus(kind) for kind in ("read", "program", "erase")} | {"data_wait": nand["idle_ua"]}
+    if (page := nand["transfer"]) is not None:  # the charge of one time, spread over another, to the nearest microampere
+        for kind in ("read_bus", "program_bus"):
+            spread = (current[kind] - nand["idle_ua"]) * page["charged_ns"] + page["taken_ns"] // 2
+            current[kind] = nand["idle_ua"] + spread // page["taken_ns"]
     joules = {state: state_ns[state] * watts(current[state], nand) for state in state_ns}
     idle_ns = device["channels"] * device["ways"] * flash_on - sum(state_ns.values())
     per_op = energy["dram_rule"] == "per_op"

@@ -123,12 +123,15 @@ pub struct Device {
 }
 
 /// Timing of the flash array and its buses, in nanoseconds.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
     /// tR.
     pub read_ns: Nanos,
     /// tPROG.
     pub program_ns: Nanos,
+    /// tPROG of upper pages (every other page of a block, from its second one on), > `program_ns`; `None`: no difference.
+    #[serde(default)]
+    pub program_upper_ns: Option<Nanos>,
     /// tBERS.
     pub erase_ns: Nanos,
     /// Command time on the bus.
@@ -256,6 +259,21 @@ pub struct WriteBuffer {
 pub struct Controller {
     /// Order of operations on a die.
     pub policy: Dispatch,
+    /// What the drive's current must not exceed, if anything.
+    pub power_budget: Option<PowerBudget>,
+}
+
+/// What the drive's current must not exceed, in µA, and what follows from it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PowerBudget {
+    /// The budget, ≥ `base_ua` + `operation_ua`.
+    pub budget_ua: i64,
+    /// What the drive draws at the most while no die works.
+    pub base_ua: i64,
+    /// What an operation draws at the most, above an idle die.
+    pub operation_ua: i64,
+    /// Dies that may work at a time, ≥ 1.
+    pub active_dies: u32,
 }
 
 /// Order of operations on a die.
@@ -361,10 +379,23 @@ pub struct NandEnergy {
     pub erase_ua: u32,
     /// µA while data moves over the bus; `None`: the current of the operation it belongs to.
     pub transfer_ua: Option<u32>,
+    /// How long a page's way over the bus is charged for; `None`: as long as it takes.
+    #[serde(default)]
+    pub transfer: Option<ChargedTransfer>,
     /// µA otherwise.
     pub idle_ua: u32,
     /// mV.
     pub millivolts: u32,
+}
+
+/// A page's way over the bus, with its command: charged for one time, and taking another. The charge is spread over the time
+/// that it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChargedTransfer {
+    /// Nanoseconds that it is charged for.
+    pub charged_ns: Nanos,
+    /// Nanoseconds that it takes, > 0.
+    pub taken_ns: Nanos,
 }
 
 /// The host interface.

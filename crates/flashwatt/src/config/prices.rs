@@ -8,7 +8,7 @@ use super::node::{Node, Origin, Value, join};
 use super::parse::{layer, listed};
 use super::raw::{self, Raw};
 use super::resolve::energy;
-use super::{Energy, EnergyMode, Part};
+use super::{Energy, EnergyMode, Part, Timing};
 use crate::error::{Error, Fault, Place};
 
 /// What the table of the run itself is called in messages.
@@ -18,7 +18,13 @@ const OWN: &str = "the report's own prices";
 ///
 /// # Errors
 /// As [`super::load`]; and for every key that decided what happened in the run rather than what it cost.
-pub(crate) fn prices(own: &Energy, page_bytes: u32, text: &str, file_name: &str) -> Result<Energy, Error> {
+pub(crate) fn prices(
+    own: &Energy,
+    timing: &Timing,
+    page_bytes: u32,
+    text: &str,
+    file_name: &str,
+) -> Result<Energy, Error> {
     let mut faults = Vec::new();
     let given = layer(Node::parse(text, file_name, Origin::File), Origin::File, &mut faults);
     other_keys(&given, "", &mut faults);
@@ -27,11 +33,12 @@ pub(crate) fn prices(own: &Energy, page_bytes: u32, text: &str, file_name: &str)
         faults
             .push(Fault::at(place, "no prices").found("no key under [energy]").expected("some, as in a configuration"));
     }
-    let mut tree = layer(Node::parse(&as_toml(own, page_bytes), OWN, Origin::Preset), Origin::Preset, &mut faults);
+    let mut tree =
+        layer(Node::parse(&as_toml(own, timing, page_bytes), OWN, Origin::Preset), Origin::Preset, &mut faults);
     lay(&mut tree, given);
     let priced = Raw::deserialize(&tree).map(|raw| {
         let checker = &mut Checker::new(&tree, file_name, &mut faults);
-        let priced = energy(checker, &raw.energy, &raw::HostLink::default(), page_bytes);
+        let priced = energy(checker, &raw.energy, &raw::HostLink::default(), timing, page_bytes);
         fixed_by_the_run(checker, own, &priced);
         priced
     });
@@ -80,13 +87,16 @@ fn fixed_by_the_run(c: &mut Checker, own: &Energy, priced: &Energy) {
 }
 
 /// A resolved table as a user would write it; resolving that gives the same table to the last digit.
-fn as_toml(energy: &Energy, page_bytes: u32) -> String {
+fn as_toml(energy: &Energy, timing: &Timing, page_bytes: u32) -> String {
     let Energy { mode, idle_accounting, dram_rule, controller, dram, nand, host_interface } = energy;
     let mode = match *mode {
         EnergyMode::Component => "mode = \"component\"".to_string(),
         EnergyMode::Terminal(millivolts) => format!("mode = \"terminal\"\nterminal_v = {:?}", milli(millivolts)),
     };
     let transfer = nand.transfer_ua.map_or("\"operation\"".to_string(), |ua| format!("{:?}", milli(ua)));
+    let transfer_ns = nand.transfer.map_or(String::new(), |transfer| {
+        format!("transfer_ns = {}\n", transfer.charged_ns.saturating_sub(timing.command_ns))
+    });
     let data_mb_s = match dram.page_data_ns {
         0 => 0.0,
         ns => f64::from(page_bytes) * 1000.0 / ns as f64,
@@ -96,7 +106,7 @@ fn as_toml(energy: &Energy, page_bytes: u32) -> String {
          [energy.controller]\n{}\
          [energy.dram]\n{}map_access_ns = {}\ndata_mb_s = {data_mb_s:?}\n\
          [energy.nand]\nread_ma = {:?}\nprogram_ma = {:?}\nerase_ma = {:?}\ntransfer_ma = {transfer}\n\
-         idle_ma = {:?}\nvolts = {:?}\n\
+         {transfer_ns}idle_ma = {:?}\nvolts = {:?}\n\
          [energy.host_interface]\nactive_ma = {:?}\nvolts = {:?}\nbandwidth_mb_s = {:?}\n",
         word(idle_accounting),
         word(dram_rule),
@@ -136,14 +146,17 @@ mod tests {
     #[test]
     fn a_table_survives_being_written_and_read() {
         let odd = "energy.nand.transfer_ma=7.123";
-        let ways = ["energy.mode=component", "energy.mode=terminal", "energy.idle_accounting=busy_only", odd];
+        let charged = "energy.nand.transfer_ns=81234";
+        let ways = ["energy.mode=component", "energy.mode=terminal", "energy.idle_accounting=busy_only", odd, charged];
         for (name, _) in PRESETS {
             for way in ways {
                 let sets =
                     [format!("device.preset={name}"), way.to_string(), "energy.dram.data_mb_s=777.7".to_string()];
                 let config = load("", "test", &sets).expect("a valid configuration");
-                let text = as_toml(&config.energy, config.device.page_bytes);
-                let read = prices(&config.energy, config.device.page_bytes, &text, "test.toml").expect("valid prices");
+                let device = &config.device;
+                let text = as_toml(&config.energy, &device.timing, device.page_bytes);
+                let read = prices(&config.energy, &device.timing, device.page_bytes, &text, "test.toml");
+                let read = read.expect("valid prices");
                 assert_eq!(read, config.energy, "{name} {way}\n{text}");
             }
         }

@@ -85,6 +85,9 @@ pub struct Timing {
     pub read_ns: Option<u64>,
     /// Array time of a page program (tPROG).
     pub program_ns: Option<u64>,
+    /// The same for an upper page, as cells of two bits have: every other page of a block, from its second one on. At least
+    /// `program_ns`, which it is unless given.
+    pub program_upper_ns: Option<u64>,
     /// Array time of a block erase (tBERS).
     pub erase_ns: Option<u64>,
     /// Time on the bus to hand a command to a die.
@@ -240,6 +243,11 @@ pub struct WriteBuffer {
 pub struct Controller {
     /// Order of operations on a die: `in_order`, `reads_first` or `out_of_order`.
     pub policy: Option<Dispatch>,
+    /// The drive's current is never to exceed this: so many dies work at a time as fit into it.
+    ///
+    /// With the drive's base (active controller and DRAM, host interface, all dies idle) and what one operation draws more
+    /// than an idle die, that is ⌊(budget − base) / operation⌋. The oldest of the operations that could start comes first.
+    pub power_budget_ma: Option<f64>,
 }
 
 /// `[energy]`
@@ -314,6 +322,9 @@ pub struct NandEnergy {
     pub erase_ma: Option<f64>,
     /// Current while data moves over the bus: a number, or `"operation"` for the current of the operation it belongs to.
     pub transfer_ma: Option<TransferCurrent>,
+    /// What moving a page's data is charged for, however long it takes: `transfer_ma` for so long. On a bus that is faster
+    /// or slower than that the current is accordingly higher or lower. `device.timing.page_transfer_ns` unless given.
+    pub transfer_ns: Option<u64>,
     /// Current otherwise.
     pub idle_ma: Option<f64>,
     /// Supply voltage.

@@ -16,6 +16,7 @@ use crate::registry::{self, Param};
 use crate::units::Nanos;
 use crate::workload::synthetic::MODELS;
 
+mod budget;
 mod energy;
 mod workload;
 
@@ -46,7 +47,7 @@ pub(super) fn resolve(c: &mut Checker, raw: &Raw) -> Option<Config> {
     let watermarks = watermarks(c, &raw.gc);
     let timing = timing(c, &raw.device.timing);
     let host_link = host_link(c, &raw.device.host_link);
-    let energy = energy(c, &raw.energy, &raw.device.host_link, geometry.page_bytes);
+    let energy = energy(c, &raw.energy, &raw.device.host_link, &timing, geometry.page_bytes);
     let wear = wear(c, &raw.wear);
     let write_buffer = write_buffer(c, &raw.write_buffer, geometry.page_bytes);
     let policy = gc_policy(c, raw.gc.policy.as_ref());
@@ -57,8 +58,7 @@ pub(super) fn resolve(c: &mut Checker, raw: &Raw) -> Option<Config> {
     c.rules.default_is("workload", MODELS[0].name);
     let workload = workload(c, "workload", raw.workload.as_ref(), &bounds);
     let run = run(c, &raw.run, &workload, &bounds);
-    let controller = &raw.controller;
-    let controller = Controller { policy: c.choice(field!("controller", controller.policy), Dispatch::OutOfOrder) };
+    let controller = controller(c, &raw.controller, &energy, geometry.dies());
     let device = device(c, raw, &geometry, capacity?, timing, host_link);
     let die_blocks = u64::from(device.blocks_per_plane) * u64::from(device.planes);
     Some(Config {
@@ -72,6 +72,13 @@ pub(super) fn resolve(c: &mut Checker, raw: &Raw) -> Option<Config> {
         run,
         device,
     })
+}
+
+fn controller(c: &mut Checker, controller: &raw::Controller, energy: &super::Energy, dies: u32) -> Controller {
+    Controller {
+        policy: c.choice(field!("controller", controller.policy), Dispatch::OutOfOrder),
+        power_budget: budget::power_budget(c, controller, energy, dies),
+    }
 }
 
 fn geometry(c: &mut Checker, raw: &Raw) -> Geometry {
@@ -172,9 +179,12 @@ fn device(
 
 fn timing(c: &mut Checker, raw: &raw::Timing) -> Timing {
     const TABLE: &str = "device.timing";
+    let program_ns = c.required(field!(TABLE, raw.program_ns), 1..=NS_MAX);
+    let program_upper_ns = c.optional(field!(TABLE, raw.program_upper_ns), program_ns..=NS_MAX);
     Timing {
         read_ns: c.required(field!(TABLE, raw.read_ns), 1..=NS_MAX),
-        program_ns: c.required(field!(TABLE, raw.program_ns), 1..=NS_MAX),
+        program_ns,
+        program_upper_ns: program_upper_ns.filter(|&ns| ns > program_ns),
         erase_ns: c.required(field!(TABLE, raw.erase_ns), 1..=NS_MAX),
         command_ns: c.number(field!(TABLE, raw.command_ns), 0, 0..=NS_MAX),
         page_transfer_ns: c.required(field!(TABLE, raw.page_transfer_ns), 0..=NS_MAX),

@@ -164,7 +164,7 @@ impl Controller {
     #[inline(always)]
     pub(super) fn is_alone(&self, now: Nanos, channel: ChannelId, id: OpId) -> bool {
         let (op, bus) = (&self.ops[id], &self.channels[channel.idx()]);
-        let is_only_event = self.dirty.is_none() && !self.events.any_now() && self.timing.channel_switch_ns == 0;
+        let is_only_event = self.dirty.is_none() && !self.events.any_now() && !self.by_turns;
         is_only_event
             && now >= bus.bus_free_at
             && !bus.has_work()

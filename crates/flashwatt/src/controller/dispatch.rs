@@ -30,9 +30,9 @@ impl Controller {
     #[inline(always)]
     pub fn dispatch<P: Probe>(&mut self, now: Nanos, brain: &mut Brain, hw: &mut Hardware<P>) {
         while let Some(channel) = self.take_dirty() {
-            if self.timing.channel_switch_ns > 0 {
+            if self.by_turns {
                 self.touch(channel);
-                return self.dispatch_by_slot(now, brain, hw);
+                return self.dispatch_by_turns(now, brain, hw);
             }
             self.dispatch_channel(now, channel, brain, hw);
         }
@@ -73,17 +73,26 @@ impl Controller {
         }
     }
 
-    /// Channels wait for one slot: whenever it is free, the oldest operation that could start on any of them does.
-    pub(super) fn dispatch_by_slot<P: Probe>(&mut self, now: Nanos, brain: &mut Brain, hw: &mut Hardware<P>) {
+    /// Channels wait for one slot, or for the power budget: whenever one more operation may start, the oldest that could on any
+    /// of them does.
+    pub(super) fn dispatch_by_turns<P: Probe>(&mut self, now: Nanos, brain: &mut Brain, hw: &mut Hardware<P>) {
         while let Some(channel) = self.take_dirty() {
             while !self.is_bus_taken(now, channel) && self.channels[channel.idx()].data_waits != 0 {
                 self.move_out(now, channel, hw);
             }
         }
-        while let Some((channel, chosen)) = self.oldest_of_channels(now, brain, hw) {
+        while self.has_power()
+            && let Some((channel, chosen)) = self.oldest_of_channels(now, brain, hw)
+        {
             self.start(now, channel, chosen, hw);
             self.slot_free_at = now + self.timing.channel_switch_ns;
         }
+    }
+
+    /// May one more die work? If not, channels are looked at again when one has ended its operation.
+    fn has_power(&self) -> bool {
+        let idle: u32 = self.channels.iter().map(|channel| channel.idle.count_ones()).sum();
+        self.geometry.dies - idle < self.active_dies_max
     }
 
     /// The oldest operation that could start on any channel. If the slot is not free yet, its event is set instead.
@@ -174,7 +183,7 @@ impl Controller {
             let (way, queue) = self.best(channel, candidates);
             let die = self.geometry.die_at(channel, way);
             if queue == Queue::Job as u8 || queue == Queue::UrgentJob as u8 {
-                let is_sure = candidates & (candidates - 1) == 0 && self.timing.channel_switch_ns == 0;
+                let is_sure = candidates & (candidates - 1) == 0 && !self.by_turns;
                 if let Some(op) = self.pull(now, die, queue == Queue::UrgentJob as u8, is_sure, brain, hw) {
                     return Some(Chosen { die, way, op, is_queued: false });
                 }
@@ -297,9 +306,11 @@ impl Controller {
         }
         let op = &mut self.ops[id];
         op.started = true;
-        let (kind, cause) = (op.kind, op.cause);
+        let (kind, cause, is_upper) = (op.kind, op.cause, op.at.page & 1 != 0);
         referee(op, &mut hw.array);
+        let mut more_ns = 0;
         if kind != OpKind::Read {
+            more_ns = if is_upper { self.courses.of(kind).upper_ns } else { 0 };
             while let Some(waiting) = self.ops.pop_dependent(id, Until::Start) {
                 self.unblock(waiting, Until::Start);
             }
@@ -314,7 +325,7 @@ impl Controller {
         if kind == OpKind::Copyback {
             hw.books.turns_to_program(now + course.array_end_ns);
         }
-        self.events.set(course.lane, die.0, now + course.event_ns);
+        self.events.set(course.lane, die.0, now + course.event_ns + more_ns);
     }
 }
 

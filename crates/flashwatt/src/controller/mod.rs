@@ -31,6 +31,10 @@ pub struct Controller {
     timing: config::Timing,
     courses: Courses,
     policy: Dispatch,
+    /// Do channels take turns? They do where operations start one at a time, or not more than so many may be under way.
+    by_turns: bool,
+    /// Dies that may work at a time.
+    active_dies_max: u32,
     /// The queue that operations go to, by kind and cause.
     queues: [[Queue; Cause::ALL.len()]; OpKind::ALL.len()],
     preemptible: bool,
@@ -60,10 +64,13 @@ pub struct Ended {
 impl Controller {
     /// All dies idle. `more_events`: events that others keep in the same tree.
     pub fn new(config: &config::Config, geometry: &Geometry, more_events: u32) -> Self {
+        let budget = config.controller.power_budget.as_ref();
         Controller {
             courses: Courses::new(&config.device.timing),
             timing: config.device.timing.clone(),
             policy: config.controller.policy,
+            by_turns: config.device.timing.channel_switch_ns > 0 || budget.is_some(),
+            active_dies_max: budget.map_or(geometry.dies, |budget| budget.active_dies),
             queues: queues::queues_of(config.controller.policy),
             preemptible: config.gc.preemptible,
             ops: OpTable::default(),

@@ -27,6 +27,8 @@ pub struct Course {
     pub event_ns: Nanos,
     /// From the start to the end, if it waits for nothing.
     pub whole_ns: Nanos,
+    /// What a program of an upper page takes more.
+    pub upper_ns: Nanos,
     pub(super) stage: Stage,
     pub(super) lane: Lane,
 }
@@ -58,7 +60,7 @@ impl Courses {
         OpTimes { start, array_start, array_end, out_start, end }
     }
 
-    /// The phases of an operation that waits for nothing.
+    /// The phases of an operation that waits for nothing, on a lower page.
     pub fn whole(&self, kind: OpKind) -> OpTimes {
         self.times(kind, 0, self.of(kind).whole_ns)
     }
@@ -106,6 +108,7 @@ fn course(kind: OpKind, t: &Timing) -> Course {
     let array_end_ns = array_start_ns + array_ns;
     let whole_ns = array_end_ns + more_ns;
     let reads = matches!(kind, OpKind::Read | OpKind::Copy);
+    let programs = matches!(kind, OpKind::Program | OpKind::Copyback);
     Course {
         bus,
         array,
@@ -115,6 +118,7 @@ fn course(kind: OpKind, t: &Timing) -> Course {
         array_end_ns,
         event_ns: if reads { array_end_ns } else { whole_ns },
         whole_ns,
+        upper_ns: if programs { t.program_upper_ns.map_or(0, |ns| ns - t.program_ns) } else { 0 },
         stage: if reads { Stage::Reading } else { Stage::Array },
         lane,
     }

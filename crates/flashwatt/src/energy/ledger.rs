@@ -88,12 +88,17 @@ impl Ledger {
         Ledger { dies, busy_dies_ns: vec![0; dies as usize + 1], ..Ledger::default() }
     }
 
-    /// An operation has ended, for which a read waited for the bus for `waited_ns`. All other phases last as long for one
-    /// operation as for the next of its kind: [`Self::book_whole`] books them together, when the window ends.
+    /// An operation has ended that took `over_ns` longer than others of its kind: a read that waited for the bus, a program of
+    /// an upper page. All other phases last as long for one operation as for the next: [`Self::book_whole`] books them
+    /// together, when the window ends.
     #[inline(always)]
-    pub fn ended(&mut self, kind: OpKind, cause: Cause, waited_ns: Nanos) {
+    pub fn ended(&mut self, kind: OpKind, cause: Cause, over_ns: Nanos) {
+        let over = match kind {
+            OpKind::Program | OpKind::Copyback => DieState::Program,
+            OpKind::Read | OpKind::Copy | OpKind::Erase => DieState::DataWait,
+        };
         self.operations[kind as usize][cause as usize] += 1;
-        self.die_ns[DieState::DataWait as usize][cause as usize] += waited_ns;
+        self.die_ns[over as usize][cause as usize] += over_ns;
     }
 
     /// Books the phases of all operations that have ended, of which `whole` gives the lengths.

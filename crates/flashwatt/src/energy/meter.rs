@@ -29,7 +29,7 @@ pub struct Meter<R: Recorder> {
     peak: Draw,
     at_peak_ns: u64,
     windows: [Window; 2],
-    /// The earliest end of a window; any time while a series is recorded.
+    /// The earliest end of a window, or of a bin of the series.
     boundary: Nanos,
     /// The next of the edges that are known ahead: the end of a transfer, where the array takes over …
     ahead: Ahead,
@@ -121,7 +121,7 @@ impl<R: Recorder> Meter<R> {
     pub fn die(&mut self, from: DieState, to: DieState) {
         self.level = self.level + self.delta[from as usize][to as usize];
         if let Some(series) = self.recorder.series() {
-            series.die(from, to);
+            series.die(self.now, from, to);
         }
     }
 
@@ -136,10 +136,10 @@ impl<R: Recorder> Meter<R> {
     /// The drive enters a phase.
     pub fn phase(&mut self, phase: Phase) {
         self.level = self.level + self.base[phase as usize] - self.base[self.phase as usize];
-        self.phase = phase;
         if let Some(series) = self.recorder.series() {
-            series.phase(phase);
+            series.phase(self.now, self.phase, phase);
         }
+        self.phase = phase;
     }
 
     /// DRAM works for `ns`, after what it is already doing.
@@ -171,10 +171,10 @@ impl<R: Recorder> Meter<R> {
         self.settle(now);
         (self.energy, self.peak, self.at_peak_ns) = (0, Draw::default(), 0);
         self.windows = WINDOWS_NS.map(|len| Window::new(len, now));
-        self.find_boundary();
         if let Some(series) = self.recorder.series() {
             series.restart(now);
         }
+        self.find_boundary();
     }
 
     /// Ends a window of the run and reads the meter. What DRAM and host interface still owe is paid here: the ledger
@@ -191,22 +191,32 @@ impl<R: Recorder> Meter<R> {
         }
     }
 
-    /// The series, if one was recorded.
+    /// The series up to now, if one was recorded.
     pub fn take_series(&mut self) -> Option<Box<Series>> {
-        let series = self.recorder.take();
+        let mut series = self.recorder.take();
+        series.iter_mut().for_each(|series| series.finish(self.now));
         self.find_boundary();
         series
+    }
+
+    /// Was there more to be recorded than can be stored?
+    pub fn series_overflowed(&mut self) -> bool {
+        self.recorder.series().is_some_and(|series| series.overflowed())
     }
 
     fn settle(&mut self, now: Nanos) {
         self.advance(now);
         self.energy += u128::from(std::mem::take(&mut self.recent));
         if !self.dram.is_idle() {
-            self.energy += area(self.dram.draw.nw, self.dram.until - now);
+            let owed = self.dram.until - now;
+            self.energy += area(self.dram.draw.nw, owed);
+            self.recorder.series().into_iter().for_each(|series| series.dram_owes(now, owed));
             self.end_dram();
         }
         if !self.link.is_idle() {
-            self.energy += area(self.link.draw.nw, self.link.until - now);
+            let owed = self.link.until - now;
+            self.energy += area(self.link.draw.nw, owed);
+            self.recorder.series().into_iter().for_each(|series| series.host_interface_owes(now, owed));
             self.end_link();
         }
         self.find_next_done();
@@ -345,18 +355,18 @@ impl<R: Recorder> Meter<R> {
 
     fn find_boundary(&mut self) {
         let window_ends = self.windows.iter().map(|window| window.end).min().unwrap_or(Nanos::MAX);
-        self.boundary = if self.recorder.series().is_some() { 0 } else { window_ends };
+        self.boundary = self.recorder.series().map_or(window_ends, |series| series.boundary().min(window_ends));
     }
 
     fn note_dram(&mut self, active: bool) {
         if let Some(series) = self.recorder.series() {
-            series.dram(active);
+            series.dram(self.now, active);
         }
     }
 
     fn note_link(&mut self, active: bool) {
         if let Some(series) = self.recorder.series() {
-            series.host_interface(active);
+            series.host_interface(self.now, active);
         }
     }
 }

@@ -4,12 +4,15 @@
 //!   accountings are priced from it after the run ([`price`]), with any table.
 //! * [`Meter`]: the drive's current and power as they change, for what depends on overlaps: peaks and windows. Its integral
 //!   is a second path to the total, which must agree with the first to 1e-9.
-//! * [`Series`]: the same over time, in bins, when asked for.
+//! * [`Series`]: the same over time when asked for: in bins, or every edge in a window.
 
+pub mod bins;
+pub mod edges;
 pub mod ledger;
 pub mod meter;
 pub mod price;
 pub mod series;
+pub mod states;
 pub mod table;
 
 pub use ledger::{Ledger, Phase};

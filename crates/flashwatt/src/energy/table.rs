@@ -3,7 +3,7 @@
 //! In component mode each part's power is its current at its own voltage; in terminal mode every current is drawn from
 //! the drive's supply (SPEC E3). µA × mV = nW exactly, and nW × ns = 10⁻¹⁸ J, so that totals are sums of integers.
 
-use crate::config::{DramRule, Energy, EnergyMode, IdleAccounting};
+use crate::config::{ChargedTransfer, DramRule, Energy, EnergyMode, IdleAccounting, NandEnergy};
 
 /// What a die is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -122,6 +122,7 @@ impl Table {
         let nand = &energy.nand;
         let die = |ua: u32| Draw::new(ua, volts(nand.millivolts));
         let bus = |operation: u32| die(nand.transfer_ua.unwrap_or(operation));
+        let page_bus = |operation: u32| die(charged(nand, nand.transfer_ua.unwrap_or(operation)));
         let pair = |part: &crate::config::Part| {
             let millivolts = volts(part.millivolts);
             [Draw::new(part.idle_ua, millivolts), Draw::new(part.active_ua, millivolts)]
@@ -132,8 +133,8 @@ impl Table {
                 die(nand.read_ua),
                 die(nand.program_ua),
                 die(nand.erase_ua),
-                bus(nand.read_ua),
-                bus(nand.program_ua),
+                page_bus(nand.read_ua),
+                page_bus(nand.program_ua),
                 bus(nand.erase_ua),
                 die(nand.idle_ua), // data in the page register: nothing runs
             ],
@@ -144,4 +145,13 @@ impl Table {
             accounting: energy.idle_accounting,
         }
     }
+}
+
+/// What a die draws in µA on the bus with a page that is charged for another time than it takes: above an idle die the charge
+/// is that of `transfer_ua` for the former, spread over the latter, to the nearest µA.
+fn charged(nand: &NandEnergy, transfer_ua: u32) -> u32 {
+    let Some(ChargedTransfer { charged_ns, taken_ns }) = nand.transfer else { return transfer_ua };
+    let more = u128::from(transfer_ua.saturating_sub(nand.idle_ua));
+    let spread = (more * u128::from(charged_ns) + u128::from(taken_ns / 2)) / u128::from(taken_ns);
+    nand.idle_ua.saturating_add(spread.try_into().unwrap_or(u32::MAX))
 }

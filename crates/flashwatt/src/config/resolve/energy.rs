@@ -2,7 +2,9 @@
 
 use super::super::check::{Checker, Field, field};
 use super::super::raw;
-use super::super::{Dram, DramRule, Energy, EnergyMode, HostInterface, IdleAccounting, NandEnergy, Part};
+use super::super::{
+    ChargedTransfer, Dram, DramRule, Energy, EnergyMode, HostInterface, IdleAccounting, NandEnergy, Part, Timing,
+};
 use super::{MB_S, NS_MAX, rate_or_none};
 use crate::units::Nanos;
 
@@ -10,7 +12,13 @@ use crate::units::Nanos;
 const MA_MAX: f64 = 10_000.0;
 const VOLTS: std::ops::RangeInclusive<f64> = 0.001..=100.0;
 
-pub(in crate::config) fn energy(c: &mut Checker, raw: &raw::Energy, link: &raw::HostLink, page_bytes: u32) -> Energy {
+pub(in crate::config) fn energy(
+    c: &mut Checker,
+    raw: &raw::Energy,
+    link: &raw::HostLink,
+    timing: &Timing,
+    page_bytes: u32,
+) -> Energy {
     let terminal_v = c.number(field!("energy", raw.terminal_v), 5.0, VOLTS);
     let mode = c.choice(field!("energy", raw.mode), raw::EnergyMode::Component);
     Energy {
@@ -22,7 +30,7 @@ pub(in crate::config) fn energy(c: &mut Checker, raw: &raw::Energy, link: &raw::
         dram_rule: c.choice(field!("energy", raw.dram_rule), DramRule::PerOp),
         controller: part(c, "energy.controller", &raw.controller),
         dram: dram(c, &raw.dram, page_bytes),
-        nand: nand_energy(c, &raw.nand),
+        nand: nand_energy(c, &raw.nand, timing),
         host_interface: host_interface(c, &raw.host_interface, link),
     }
 }
@@ -43,7 +51,7 @@ fn dram(c: &mut Checker, raw: &raw::Dram, page_bytes: u32) -> Dram {
     Dram { part, map_access_ns, page_data_ns }
 }
 
-fn nand_energy(c: &mut Checker, raw: &raw::NandEnergy) -> NandEnergy {
+fn nand_energy(c: &mut Checker, raw: &raw::NandEnergy, timing: &Timing) -> NandEnergy {
     const TABLE: &str = "energy.nand";
     let idle_ua = microamperes(c, field!(TABLE, raw.idle_ma));
     let transfer = match raw.transfer_ma {
@@ -55,9 +63,23 @@ fn nand_energy(c: &mut Checker, raw: &raw::NandEnergy) -> NandEnergy {
         program_ua: active(c, field!(TABLE, raw.program_ma), idle_ua),
         erase_ua: active(c, field!(TABLE, raw.erase_ma), idle_ua),
         transfer_ua: transfer.map(|field| active(c, field, idle_ua)),
+        transfer: charged_transfer(c, field!(TABLE, raw.transfer_ns), timing),
         idle_ua,
         millivolts: millivolts(c, field!(TABLE, raw.volts)),
     }
+}
+
+/// The command belongs to the way over the bus, and is charged for as long as it takes.
+fn charged_transfer(c: &mut Checker, field: Field<Nanos>, timing: &Timing) -> Option<ChargedTransfer> {
+    let key = field.key.clone();
+    let transfer_ns = c.optional(field, 0..=NS_MAX).filter(|&ns| ns != timing.page_transfer_ns)?;
+    if timing.page_transfer_ns == 0 {
+        let fault = c.fault(&key, "nothing to be charged for").found(format!("{transfer_ns} ns"));
+        c.push(fault.expected("0: device.timing.page_transfer_ns is"));
+        return None;
+    }
+    let [charged_ns, taken_ns] = [transfer_ns, timing.page_transfer_ns].map(|ns| timing.command_ns.saturating_add(ns));
+    Some(ChargedTransfer { charged_ns, taken_ns })
 }
 
 fn host_interface(c: &mut Checker, raw: &raw::HostInterface, link: &raw::HostLink) -> HostInterface {

@@ -24,9 +24,10 @@ pub const FORMAT: Format = Format {
 /// The line of column names that is written.
 pub const HEADER: &str = "time_us,device,op,offset,bytes,fua";
 
-/// Recognition, for formats with columns of the same kinds.
+/// Recognition, for formats with columns of the same kinds: by the records, or by the column names.
 pub fn detect(sample: &[u8]) -> bool {
-    looks_like(Headed::<Csv>::default(), sample)
+    let first = sample.split(|&c| c == b'\n').next().unwrap_or_default();
+    looks_like(Headed::<Csv>::default(), sample) || Csv::is_header(first)
 }
 
 /// Writes a record as a line of this format: nothing is lost.
@@ -57,6 +58,17 @@ const LETTERS: &Operations = &[
 struct Csv;
 
 impl LineFormat for Csv {
+    const NAMES: &'static [&'static [&'static str]] = &[
+        &["time_us", "time", "timestamp_us", "timestamp", "time (us)", "time (µs)"],
+        &["device", "dev", "disk", "volume", "device_id"],
+        &["op", "operation", "opcode", "type", "kind", "rw", "r/w"],
+        &["offset", "offset_bytes", "offset_b", "offset (b)", "off", "address_bytes"],
+        &["bytes", "size", "size_bytes", "length", "length_bytes", "len", "size (b)"],
+        &["fua"],
+    ];
+    const HEADER: &'static str = "`time_us,device,op,offset,bytes` (and `fua`) in this order, or no line of names";
+    const OPTIONAL: usize = 1;
+
     #[inline]
     fn line(&mut self, line: &[u8]) -> Result<Entry, Box<Bad>> {
         let mut columns = Commas::of(line);

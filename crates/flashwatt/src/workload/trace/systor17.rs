@@ -27,6 +27,10 @@ pub const FORMAT: Format = Format {
 struct Systor;
 
 impl LineFormat for Systor {
+    const NAMES: &'static [&'static [&'static str]] =
+        &[&["timestamp"], &["response", "response_time"], &["iotype"], &["lun"], &["offset"], &["size"]];
+    const HEADER: &'static str = "`Timestamp,Response,IOType,LUN,Offset,Size`, or no line of names";
+
     #[inline]
     fn line(&mut self, line: &[u8]) -> Result<Entry, Box<Bad>> {
         let mut columns = Commas::of(line);

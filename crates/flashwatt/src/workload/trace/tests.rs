@@ -645,3 +645,22 @@ fn much_that_is_no_request_does_not_deafen() {
     assert_eq!(message, "t.csv: no valid request in this csv trace");
     assert!(looks > 50, "{looks}");
 }
+
+/// Columns are taken by their order, so a line of names that says another order or unit is no line to pass over.
+#[test]
+fn column_names_are_read() {
+    let csv = |content: &str| message(replay(&Temporary::new("t.csv", content.as_bytes()).cfg(), DRIVE));
+    let record = "1,0,W,4096,8192\n2,0,W,4096,8192\n";
+    for names in ["time_us,device,op,offset,bytes", "Time,Device,Op,Offset,Size", "timestamp_us,dev,rw,offset,len,fua"]
+    {
+        assert_eq!(csv(&format!("{names}\n{record}")), "no error", "{names}");
+    }
+    for names in ["time_us,device,op,bytes,offset", "time_s,device,op,offset,bytes", "foo,bar,baz,quux,corge"] {
+        let told = csv(&format!("{names}\n{record}"));
+        assert!(told.starts_with("t.csv:1: header: other column names") && told.contains(names), "{told}");
+    }
+    let told = csv(&format!("time_us,device,op,offset,bytes,latency\n{}", "1,0,W,4096,8192,17\n".repeat(3)));
+    assert!(told.contains("not recognised") || told.contains("header"), "{told}");
+    let told = csv("time_us,device,op,offset,bytes\n1,0,X,4096,8192\n");
+    assert!(told.starts_with("t.csv:2: operation: unknown operation"), "{told}");
+}

@@ -464,6 +464,25 @@ pub enum Entry {
 pub trait LineFormat {
     /// Decodes one line, which is neither blank nor a comment.
     fn line(&mut self, line: &[u8]) -> Result<Entry, Box<Bad>>;
+
+    /// Is a first line, which is no record, a line of this format's column names? Those that it may have stand in
+    /// [`Self::NAMES`]; where that is empty any names are taken.
+    fn is_header(line: &[u8]) -> bool {
+        if Self::NAMES.is_empty() {
+            return line.first().is_some_and(u8::is_ascii_alphabetic);
+        }
+        let mut columns = Self::NAMES.iter();
+        let mut fields = line.split(|&c| c == b',').map(|name| trimmed(name).to_ascii_lowercase());
+        fields.all(|name| columns.next().is_some_and(|names| names.iter().any(|known| known.as_bytes() == name)))
+            && columns.len() <= Self::OPTIONAL
+    }
+
+    /// For each column, what it may be called, in lower case.
+    const NAMES: &'static [&'static [&'static str]] = &[];
+    /// What the names are expected to be, for people.
+    const HEADER: &'static str = "";
+    /// How many of the last columns may be missing.
+    const OPTIONAL: usize = 0;
 }
 
 /// The decoder of a [`LineFormat`].
@@ -537,7 +556,8 @@ fn is_empty_or_comment(line: &[u8]) -> bool {
     }
 }
 
-/// A format whose file may begin with a line of column names: a first line that is no record and begins with a letter.
+/// A format whose file may begin with a line of column names: a first line that is no record and begins with a letter. Other
+/// names than the format's mean other columns, or other units: an error, not a guess.
 #[derive(Default)]
 pub struct Headed<F> {
     format: F,
@@ -553,7 +573,10 @@ impl<F: LineFormat> LineFormat for Headed<F> {
         }
         self.past_first = true;
         match entry {
-            Err(_) if line.first().is_some_and(u8::is_ascii_alphabetic) => Ok(Entry::Other),
+            Err(_) if F::is_header(line) => Ok(Entry::Other),
+            Err(_) if line.first().is_some_and(u8::is_ascii_alphabetic) => {
+                Err(Bad::field("header", "other column names than this format's", line, F::HEADER))
+            }
             entry => entry,
         }
     }

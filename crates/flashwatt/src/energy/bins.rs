@@ -1,0 +1,147 @@
+//! Power over time in bins of equal length, by component.
+//!
+//! A bin holds the time integral of how many parts were in each state. Between two changes nothing is added up: a part that
+//! enters a state at time t is booked for the whole rest of the bin, and one that leaves it is taken off again, so that a
+//! change costs two sums however many states there are, and time that passes costs none.
+
+use serde::Serialize;
+
+use super::states::{Components, PerState, STATES};
+use super::table::Table;
+use crate::units::Nanos;
+
+/// The most bins that are stored.
+pub const BINS_MAX: u64 = 10_000_000;
+
+/// Bins being filled.
+pub struct Bins {
+    interval_ns: Nanos,
+    start_ns: Nanos,
+    /// When the open bin ends; never before [`Self::restart`], and if the store is full.
+    end_ns: Nanos,
+    /// Part-nanoseconds in the open bin if nothing changes any more before it ends. Sums count modulo 2^64.
+    open: PerState<u64>,
+    closed: Vec<PerState<u64>>,
+    /// Adjacent bins are merged once there are this many: an automatic interval.
+    merge_at: Option<usize>,
+}
+
+/// Bins, priced.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct PowerSeries {
+    /// Length of a bin.
+    pub interval_ns: Nanos,
+    /// Simulated time at which the first bin begins.
+    pub start_ns: Nanos,
+    /// Mean power in W in each bin, by component.
+    pub power_w: Components<Vec<f64>>,
+}
+
+impl Bins {
+    /// Bins of `interval_ns` > 0; with `merge_at` that is where it starts, and adjacent bins are merged whenever there are
+    /// that many, so that a run of any length ends with `merge_at`/2 to `merge_at` bins.
+    pub fn new(interval_ns: Nanos, merge_at: Option<usize>) -> Self {
+        let (open, closed) = ([0; STATES], Vec::new());
+        Bins { interval_ns, start_ns: 0, end_ns: Nanos::MAX, open, closed, merge_at }
+    }
+
+    /// Length of a bin.
+    pub fn interval_ns(&self) -> Nanos {
+        self.interval_ns
+    }
+
+    /// Were there more bins than [`BINS_MAX`]? What came later is not in them.
+    pub fn overflowed(&self) -> bool {
+        self.closed.len() as u64 > BINS_MAX
+    }
+
+    /// When the open bin ends.
+    pub(super) fn end_ns(&self) -> Nanos {
+        self.end_ns
+    }
+
+    /// A part enters a state.
+    #[inline(always)]
+    pub(super) fn enter(&mut self, now: Nanos, state: usize) {
+        self.open[state] = self.open[state].wrapping_add(self.end_ns - now);
+    }
+
+    /// A part leaves a state.
+    #[inline(always)]
+    pub(super) fn leave(&mut self, now: Nanos, state: usize) {
+        self.open[state] = self.open[state].wrapping_sub(self.end_ns - now);
+    }
+
+    /// Forgets everything and begins anew.
+    pub(super) fn restart(&mut self, now: Nanos, count: &PerState<u32>) {
+        self.start_ns = now;
+        self.closed.clear();
+        self.open(now, [0; STATES], count);
+    }
+
+    /// Time passes up to `now`: closes all bins that have ended.
+    pub(super) fn advance(&mut self, now: Nanos, count: &PerState<u32>) {
+        while self.end_ns <= now {
+            self.closed.push(self.open);
+            let carried = if self.merge_at.is_some_and(|at| self.closed.len() >= at) { self.merge() } else { None };
+            if self.overflowed() {
+                self.end_ns = Nanos::MAX;
+                return;
+            }
+            self.open(self.end_ns, carried.unwrap_or([0; STATES]), count);
+        }
+    }
+
+    /// Opens a bin with what it holds already, as things are at `now`.
+    fn open(&mut self, now: Nanos, held: PerState<u64>, count: &PerState<u32>) {
+        let bins = self.closed.len() as u64 + 1;
+        self.end_ns = self.start_ns.saturating_add(bins.saturating_mul(self.interval_ns));
+        self.open = held;
+        for (sum, &count) in self.open.iter_mut().zip(count) {
+            *sum = sum.wrapping_add(u64::from(count).wrapping_mul(self.end_ns - now));
+        }
+    }
+
+    /// Merges pairs of bins. One that is left over belongs to the bin that is opened next.
+    fn merge(&mut self) -> Option<PerState<u64>> {
+        self.interval_ns *= 2;
+        let carried = if self.closed.len() % 2 == 1 { self.closed.pop() } else { None };
+        let sum = |pair: &[PerState<u64>]| {
+            std::array::from_fn(|state| pair.iter().fold(0, |sum: u64, bin| sum.wrapping_add(bin[state])))
+        };
+        self.closed = self.closed.chunks(2).map(sum).collect();
+        carried
+    }
+
+    /// Nothing is added after `now`, except that a part owes so much time in a state.
+    pub(super) fn owe(&mut self, now: Nanos, state: usize, ns: Nanos) {
+        let start = self.open_start();
+        let last = self.closed.last_mut().filter(|_| start == now).unwrap_or(&mut self.open);
+        last[state] = last[state].wrapping_add(ns);
+    }
+
+    /// Closes the last bin, which may be cut short.
+    pub(super) fn finish(&mut self, now: Nanos, count: &PerState<u32>) {
+        for (sum, &count) in self.open.iter_mut().zip(count) {
+            *sum = sum.wrapping_sub(u64::from(count).wrapping_mul(self.end_ns - now));
+        }
+        self.end_ns = now;
+    }
+
+    fn open_start(&self) -> Nanos {
+        self.start_ns + self.closed.len() as u64 * self.interval_ns
+    }
+
+    /// Prices what was recorded, once that is finished. The last bin, cut short by the end of the run, is a mean over the
+    /// time it has.
+    pub fn price(&self, table: &Table, dies: u32) -> PowerSeries {
+        let mut power_w = Components::default();
+        let last_ns = self.end_ns.saturating_sub(self.open_start());
+        let lengths = self.closed.iter().map(|bin| (bin, self.interval_ns));
+        for (bin, ns) in lengths.chain((last_ns > 0).then_some((&self.open, last_ns))) {
+            let row = Components::drawn(bin, table, dies, |draw| draw.nw);
+            power_w.push(&row, |nw_ns| nw_ns as f64 * 1e-9 / ns as f64);
+        }
+        PowerSeries { interval_ns: self.interval_ns, start_ns: self.start_ns, power_w }
+    }
+}

@@ -1,0 +1,92 @@
+//! Every edge of the drive's current in a window of time, by component.
+
+use serde::Serialize;
+
+use super::states::{Components, PerState, STATES};
+use super::table::Table;
+use crate::units::Nanos;
+
+/// The most edges that are stored: a window is meant to be short.
+pub const EDGES_MAX: usize = 1_000_000;
+
+/// Edges being recorded.
+pub struct Edges {
+    from_ns: Nanos,
+    until_ns: Nanos,
+    /// How many parts are in each state from a time on; the first one is the state at the window's beginning. Empty until
+    /// [`Self::restart`].
+    levels: Vec<(Nanos, PerState<u32>)>,
+    overflowed: bool,
+}
+
+/// The drive's current in a window of time: `total_ma[i]` from `time_ns[i]` to `time_ns[i + 1]`, the last one until
+/// `until_ns`. Current is right-continuous: of what changes at one instant only the outcome is seen.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct CurrentEdges {
+    /// Simulated time at which the window begins, cut to the measured window, …
+    pub from_ns: Nanos,
+    /// … and at which it ends.
+    pub until_ns: Nanos,
+    /// When a component's current changes; the first one is `from_ns`.
+    pub time_ns: Vec<Nanos>,
+    /// The drive's current in mA from then on …
+    pub total_ma: Vec<f64>,
+    /// … and by component.
+    pub current_ma: Components<Vec<f64>>,
+}
+
+impl Edges {
+    /// Of what is measured in the simulated time from `from_ns` to before `until_ns`.
+    pub fn new(from_ns: Nanos, until_ns: Nanos) -> Self {
+        Edges { from_ns, until_ns, levels: Vec::new(), overflowed: false }
+    }
+
+    /// Were there more edges than [`EDGES_MAX`]? Later ones are not among them.
+    pub fn overflowed(&self) -> bool {
+        self.overflowed
+    }
+
+    /// Forgets everything and begins anew.
+    pub(super) fn restart(&mut self, now: Nanos, count: &PerState<u32>) {
+        self.levels.clear();
+        if now < self.until_ns {
+            self.levels.push((now.max(self.from_ns), *count));
+        }
+    }
+
+    /// Something has changed at this instant.
+    pub(super) fn note(&mut self, now: Nanos, count: &PerState<u32>) {
+        let (at, edges) = (now.max(self.from_ns), self.levels.len());
+        match self.levels.last_mut() {
+            Some((last, level)) if *last == at => *level = *count,
+            Some(_) if now < self.until_ns && edges < EDGES_MAX => self.levels.push((at, *count)),
+            Some(_) if now < self.until_ns => self.overflowed = true,
+            _ => {}
+        }
+    }
+
+    /// Nothing is recorded after `now`.
+    pub(super) fn finish(&mut self, now: Nanos) {
+        self.until_ns = self.until_ns.min(now);
+        self.levels.retain(|(at, _)| *at < now);
+    }
+
+    /// Prices what was recorded, once that is finished.
+    pub fn price(&self, table: &Table, dies: u32) -> CurrentEdges {
+        let start = self.levels.first().map_or(self.until_ns, |(at, _)| *at);
+        let mut edges = CurrentEdges { from_ns: start, until_ns: self.until_ns, ..CurrentEdges::default() };
+        let mut last = None;
+        for (at, level) in &self.levels {
+            let amount: PerState<u64> = std::array::from_fn::<_, STATES, _>(|state| u64::from(level[state]));
+            let row = Components::drawn(&amount, table, dies, |draw| draw.ua);
+            if last.as_ref() != Some(&row) {
+                let ma = |ua: i128| ua as f64 / 1e3;
+                edges.time_ns.push(*at);
+                edges.total_ma.push(ma(row.total()));
+                edges.current_ma.push(&row, ma);
+            }
+            last = Some(row);
+        }
+        edges
+    }
+}
