@@ -1,4 +1,4 @@
-"""Pages of the site that are made while it is built: the references out of the engine, the tutorial out of the examples."""
+"""Pages that are made while the site is built: references out of the engine, the tutorial out of the examples."""
 
 from __future__ import annotations
 
@@ -16,6 +16,14 @@ if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
 
+ABOUT_KEYS = """# Configuration
+
+A configuration is a TOML file. Every key may be left out, and each may be given as `--set KEY=VALUE` as well. The file
+is laid over the preset that `device.preset` names. `flashwatt explain KEY` says what stands here, `flashwatt init`
+writes a file to start from, `flashwatt schema` prints the JSON schema for editors. `[run.precondition.NAME]` takes the
+keys of `[workload.NAME]`.
+
+*Required* keys have no default: every preset gives them."""
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
@@ -48,16 +56,7 @@ def configuration() -> str:
         table, _, _ = key["key"].rpartition(".")
         if table and not key["key"].startswith("run.precondition."):
             tables.setdefault(table, []).append(key)
-    lines = [
-        "# Configuration",
-        "",
-        "A configuration is a TOML file; every key may be left out, and each may be given as `--set KEY=VALUE` as well. It is laid over "
-        "the preset that `device.preset` names. `flashwatt explain KEY` says what stands here, `flashwatt init` writes a file to "
-        "start from, `flashwatt schema` prints the JSON schema for editors. `[run.precondition.NAME]` takes the keys of "
-        "`[workload.NAME]`.",
-        "",
-        "*Required* keys have no default: every preset gives them.",
-    ]
+    lines = [ABOUT_KEYS]
     for table, keys in tables.items():
         lines += ["", f"## `[{table}]`", "", escaped(reference.keys()[table]["doc"]), "", *table_of(keys)]
     return "\n".join(lines) + "\n"
@@ -85,7 +84,9 @@ def presets() -> str:
         lines += ["", f"## `{name}`", "", "```text", about, "```", "", "| key | value | source |", "|---|---|---|"]
         for key, setting in settings.items():
             unit = reference.keys()[key]["unit"] or ""
-            lines.append(f"| `{key}` | {escaped(reference.written(setting['value']))} {unit} | {escaped(setting['source'])} |")
+            lines.append(
+                f"| `{key}` | {escaped(reference.written(setting['value']))} {unit} | {escaped(setting['source'])} |"
+            )
     return "\n".join(lines) + "\n"
 
 

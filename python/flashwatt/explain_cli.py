@@ -1,4 +1,4 @@
-"""`flashwatt explain`, `init` and `schema`: what a configuration can say, and what presets say. All of it comes from the engine."""
+"""`flashwatt explain`, `init` and `schema`: what a configuration can say, and what presets say."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def keys() -> dict[str, Key]:
 
 @cache
 def preset(name: str) -> tuple[str, dict[str, dict[str, Any]]]:
-    """Give what a preset says about itself, and its values and sources by key. `FlashwattError` if there is no such one."""
+    """Give what a preset says about itself, and its values and sources by key. `FlashwattError` if there is none."""
     known("presets", [name], [known_name for known_name, _ in _core.list_names("presets") or []])
     about, settings = json.loads(_core.preset_settings(name) or "")
     return about, {setting["key"]: setting for setting in settings}
@@ -151,5 +151,6 @@ def _columns(rows: dict[str, str]) -> list[str]:
     for left, right in rows.items():
         first = f"    {left:<{width}}  "
         text = right.split("\n\n")[0]
-        lines += textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=" " * len(first)) or [first.rstrip()]
+        wrapped = textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=" " * len(first))
+        lines += wrapped or [first.rstrip()]
     return lines

@@ -19,7 +19,11 @@ def template(name: str) -> str:
     """Write a commented configuration that is the preset of that name until a line is uncommented."""
     about, settings = preset(name)
     lines = [f"# {line}".rstrip() for line in about.splitlines()]
-    lines += ["#", "# Every line that begins with `#` and a key is what counts without it: uncomment it to change it.", ""]
+    lines += [
+        "#",
+        "# Every line that begins with `#` and a key is what counts without it: uncomment it to change it.",
+        "",
+    ]
     table = None
     for key in _chosen(settings):
         above, _, short = key.rpartition(".")
@@ -40,7 +44,8 @@ def _chosen(settings: dict[str, Any]) -> list[str]:
         tag = next((tag for tag in _TAGGED if key.startswith(f"{tag}.")), None)
         if tag and not key.startswith(f"{tag}.{_choice(tag, settings)}."):
             continue
-        if key not in _TAGGED and keys()[key]["types"] != ["object"]:
+        by_name = "." in key and key in _TAGGED and not any(given.startswith(f"{key}.") for given in settings)
+        if by_name or (key not in _TAGGED and keys()[key]["types"] != ["object"]):
             found.append(key)
     tables = list(dict.fromkeys(key.rpartition(".")[0] for key in found))
     return sorted(found, key=lambda key: tables.index(key.rpartition(".")[0]))

@@ -1,0 +1,149 @@
+"""What the reference says of keys and presets: `explain`, `init`, `schema`, and the pages about them."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import jsonschema
+import pytest
+import tomli
+
+from flashwatt import Config, FlashwattError, reference
+from flashwatt.template import template
+
+if TYPE_CHECKING:
+    from conftest import Cli
+
+ROOT = Path(__file__).parents[2]
+CONFIGS = sorted([*ROOT.glob("presets/*.toml"), *ROOT.glob("examples/*.toml")])
+every_preset = pytest.mark.parametrize("preset", reference.presets())
+
+
+@every_preset
+def test_presets_are_explained_whole(flashwatt: Cli, preset: str) -> None:
+    result = flashwatt("explain", preset)
+    assert result.returncode == 0, result.stderr
+    about, settings = reference.preset(preset)
+    assert about.splitlines()[0] in result.stdout
+    assert len(settings) > 30
+    for setting in settings.values():
+        assert f"{setting['key'].rpartition('.')[2]} = {reference.written(setting['value'])}" in result.stdout
+    assert result.stdout.count("Source: ") == sum(bool(setting["source"]) for setting in settings.values())
+
+
+def test_a_key_is_explained(flashwatt: Cli) -> None:
+    result = flashwatt("explain", "device.timing.read_ns")
+    for words in ("whole number; ns; 1 to", "tR", "x25m = 50_000", "ES Table III", "rftl-4g = 25_000"):
+        assert words in result.stdout
+    assert flashwatt("explain", "read_ns").stdout == result.stdout, "its end is enough where there is one such key"
+    found = json.loads(flashwatt("explain", "energy.dram_rule", "--json").stdout)
+    assert [one["name"] for one in found["choices"]] == ["with_controller", "per_op"]
+    assert found["default"] == "per_op"
+    assert found["presets"]["x25m"]["value"] == "with_controller"
+    table = flashwatt("explain", "device.timing").stdout
+    assert "read_ns" in table
+    assert "tBERS" in table
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [("device.timing.raed_ns", "device.timing.read_ns"), ("park-2g", "park-1g"), ("workload.zipf.teta", "theta")],
+)
+def test_what_is_misspelt_is_told_the_nearest(flashwatt: Cli, wrong: str, right: str) -> None:
+    result = flashwatt("explain", wrong)
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert right in result.stderr.partition("did you mean")[2]
+
+
+def test_an_ending_of_several_keys_names_them(flashwatt: Cli) -> None:
+    result = flashwatt("explain", "volts")
+    assert result.returncode == 2
+    assert "`energy.nand.volts`" in result.stderr
+
+
+@every_preset
+def test_a_template_is_its_preset_until_it_is_changed(preset: str) -> None:
+    assert Config(template(preset)).resolve() == Config(f'device.preset = "{preset}"').resolve()
+
+
+@every_preset
+def test_a_template_with_every_value_of_the_preset_is_the_preset(preset: str) -> None:
+    _, settings = reference.preset(preset)
+    lines, table, uncommented = [], "", 0
+    for line in template(preset).splitlines():
+        table = line.strip("[]") if line.startswith("[") else table
+        name = re.match(r"#(\w+) = ", line)
+        given = name is not None and f"{table}.{name[1]}" in settings
+        lines.append(line[1:] if given else line)
+        uncommented += given
+    assert uncommented == len(settings)
+    assert Config("\n".join(lines)).resolve() == Config(f'device.preset = "{preset}"').resolve()
+
+
+@every_preset
+def test_a_template_has_every_key_of_the_drive(preset: str) -> None:
+    text = template(preset)
+    tables = ("device", "energy", "controller", "wear", "write_buffer")
+    for key, facts in reference.keys().items():
+        if key.partition(".")[0] in tables and "object" not in facts["types"]:
+            assert re.search(rf"^#?{key.rpartition('.')[2]} =", text, re.MULTILINE), key
+
+
+def test_init_writes_the_schema_beside_it(flashwatt: Cli, tmp_path: Path) -> None:
+    assert flashwatt("init", "rftl-4g").stdout == template("rftl-4g")
+    result = flashwatt("init", "rftl-4g", "--out", "drive.toml")
+    assert result.returncode == 0, result.stderr
+    first = (tmp_path / "drive.toml").read_text().splitlines()[0]
+    beside = tmp_path / first.removeprefix("#:schema ")
+    assert json.loads(beside.read_text()) == json.loads(flashwatt("schema").stdout)
+    again = flashwatt("init", "--out", "drive.toml")
+    assert again.returncode == 2
+    assert "--force" in again.stderr
+    assert flashwatt("init", "--out", "drive.toml", "--force").returncode == 0
+    assert flashwatt("run", "drive.toml", "--requests", "100").returncode == 0
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_the_schema_takes_what_the_engine_takes(path: Path) -> None:
+    jsonschema.Draft7Validator.check_schema(reference.schema())
+    jsonschema.validate(tomli.loads(path.read_text()), reference.schema(), jsonschema.Draft7Validator)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "device.chanels = 4",
+        "device.channels = 0",
+        'device.preset = "x25n"',
+        'ftl = "pages"',
+        "[workload.zipf]\nthetta = 1",
+        "[workload.zipf]\nscattered = 2",
+        "[gc.policy.d_choices]\nd = 0",
+        '[energy.nand]\ntransfer_ma = "operations"',
+        "[workload.uniform]\n[workload.zipf]",
+        "run.seed = 1.5",
+    ],
+)
+def test_the_schema_refuses_what_the_engine_refuses(text: str) -> None:
+    assert not jsonschema.Draft7Validator(reference.schema()).is_valid(tomli.loads(text))
+    with pytest.raises(FlashwattError):
+        Config(text).resolve()
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    nav = (ROOT / "mkdocs.yml").read_text()
+    for page in sorted((ROOT / "docs").rglob("*.md")):
+        assert str(page.relative_to(ROOT / "docs")) in nav
+    for example in sorted((ROOT / "examples").glob("[0-9][0-9]_*.py")):
+        assert f"tutorial/{example.stem}.md" in nav
+
+
+def test_the_energy_model_has_all_fourteen_equations() -> None:
+    page = (ROOT / "docs/energy-model.md").read_text()
+    assert re.findall(r"^\| (\d+) \|", page, re.MULTILINE) == [str(number) for number in range(1, 15)]
+    for word in ("always_on", "flash_off", "busy_only", "per_op", "with_controller", "energy_integral_j"):
+        assert f"`{word}`" in page
