@@ -18,15 +18,7 @@ struct CostBenefit;
 
 impl VictimPolicy for CostBenefit {
     fn choose(&self, view: &BlockView, _rng: &mut Rng) -> Option<Choice> {
-        let mut best: Option<BlockId> = None;
-        let mut searches = 0;
-        for block in view.candidates() {
-            searches += 1;
-            if best.is_none_or(|best| better(view, block, best)) {
-                best = Some(block);
-            }
-        }
-        best.map(|block| Choice { block, searches })
+        view.best(|a, b| better(view, a, b))
     }
 }
 

@@ -81,6 +81,14 @@ impl<'a> BlockView<'a> {
         BlockId(self.die.0 * per_die + rng.below(u64::from(per_die)) as u32)
     }
 
+    /// The candidate that is `better` than all others, the first of equals, after a look at each.
+    pub fn best(&self, better: impl Fn(BlockId, BlockId) -> bool) -> Option<Choice> {
+        let mut searches = 0;
+        let best =
+            self.candidates().inspect(|_| searches += 1).reduce(|best, b| if better(b, best) { b } else { best })?;
+        Some(Choice { block: best, searches })
+    }
+
     /// The blocks of the die.
     pub fn blocks_in_die(&self) -> u32 {
         self.blocks.geometry().blocks_per_die
