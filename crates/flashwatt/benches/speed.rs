@@ -6,6 +6,9 @@
 //! found by itself).
 #![allow(clippy::print_stdout, missing_docs)]
 
+mod common;
+
+use common::cpu_ns;
 use flashwatt::config::{self, Config};
 use flashwatt::probe::Recording;
 use flashwatt::run::Drive;
@@ -72,15 +75,4 @@ fn config(case: &Case, requests: u64, warmup: u64) -> Result<Config, flashwatt::
         format!("run.warmup.requests={warmup}"),
     ];
     config::load("", "bench", &sets)
-}
-
-/// CPU time of this thread.
-fn cpu_ns() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the call writes to the struct that it is given, and nothing else.
-    #[allow(unsafe_code)]
-    unsafe {
-        libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time);
-    }
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }

@@ -4,10 +4,13 @@
 //! `cargo bench --bench traces -- [NAME]` prints one line per case (whose name contains NAME); `make bench` runs all.
 #![allow(clippy::print_stdout, missing_docs)]
 
+mod common;
+
 use std::hint::black_box;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use common::cpu_ns;
 use flashwatt::config::{self, Arrivals, Beyond};
 use flashwatt::workload::synthetic;
 use flashwatt::workload::trace::{self, BinaryWriter, Input, Record, Target, TraceWorkload};
@@ -192,15 +195,4 @@ fn uniform(wanted: &str) {
     if "uniform".contains(wanted) {
         line("uniform, next and done", median(&mut measure), 200.0, "M requests/s");
     }
-}
-
-/// CPU time of this thread.
-fn cpu_ns() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the call writes to the struct that it is given, and nothing else.
-    #[allow(unsafe_code)]
-    unsafe {
-        libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time);
-    }
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
