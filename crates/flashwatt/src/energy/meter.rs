@@ -6,6 +6,7 @@
 
 use super::ledger::Phase;
 use super::series::{Recorder, Series};
+use super::states::{DRAM, LINK, PARTS};
 use super::table::{DieState, Draw, Table};
 use crate::config::IdleAccounting;
 use crate::units::Nanos;
@@ -35,11 +36,9 @@ pub struct Meter<R: Recorder> {
     ahead: Ahead,
     /// … and the ones after it, the last one first. Few, and mostly none: a transfer is short.
     further: Vec<Ahead>,
-    /// When DRAM …
-    dram: Server,
-    /// … and the host interface are done with what they were asked to do.
-    link: Server,
-    /// The earlier of `dram` and `link`, or earlier still: where work has been added to one of them since …
+    /// DRAM and the host interface: when they are done with what they were asked to do.
+    parts: [Server; PARTS],
+    /// The earlier of `parts`, or earlier still: where work has been added to one of them since …
     next_done: Nanos,
     /// … and of that and `ahead`.
     next_own: Nanos,
@@ -98,8 +97,7 @@ impl<R: Recorder> Meter<R> {
             boundary: 0,
             ahead: Ahead::NEVER,
             further: Vec::new(),
-            dram: Server::idle(table.dram[1] - table.dram[0]),
-            link: Server::idle(table.host_interface),
+            parts: [Server::idle(table.dram[1] - table.dram[0]), Server::idle(table.host_interface)],
             next_done: Nanos::MAX,
             next_own: Nanos::MAX,
             recorder: R::new(series),
@@ -145,25 +143,25 @@ impl<R: Recorder> Meter<R> {
     /// DRAM works for `ns`, after what it is already doing.
     #[inline(always)]
     pub fn dram(&mut self, now: Nanos, ns: Nanos) {
-        if self.dram.is_idle() {
-            self.level = self.level + self.dram.draw;
-            self.note_dram(true);
-            self.done_at(now + ns);
-        }
-        self.dram.work(now, ns); // more work only puts the end off: it is looked for again where it was expected
+        self.work(DRAM, now, ns);
     }
 
     /// Data moves over the host interface for `ns`, after what is already moving.
     #[inline(always)]
     pub fn host_interface(&mut self, now: Nanos, ns: Nanos) {
-        if self.link.draw.ua != 0 && ns > 0 {
-            if self.link.is_idle() {
-                self.level = self.level + self.link.draw;
-                self.note_link(true);
-                self.done_at(now + ns);
-            }
-            self.link.work(now, ns);
+        if self.parts[LINK].draw.ua != 0 && ns > 0 {
+            self.work(LINK, now, ns);
         }
+    }
+
+    #[inline(always)]
+    fn work(&mut self, part: usize, now: Nanos, ns: Nanos) {
+        if self.parts[part].is_idle() {
+            self.level = self.level + self.parts[part].draw;
+            self.note(part, true);
+            self.done_at(now + ns);
+        }
+        self.parts[part].work(now, ns); // more work only puts the end off: it is looked for again where it was expected
     }
 
     /// Starts a window of the run: what was read before is forgotten, also what DRAM and host interface still owe.
@@ -207,17 +205,13 @@ impl<R: Recorder> Meter<R> {
     fn settle(&mut self, now: Nanos) {
         self.advance(now);
         self.energy += u128::from(std::mem::take(&mut self.recent));
-        if !self.dram.is_idle() {
-            let owed = self.dram.until - now;
-            self.energy += area(self.dram.draw.nw, owed);
-            self.recorder.series().into_iter().for_each(|series| series.dram_owes(now, owed));
-            self.end_dram();
-        }
-        if !self.link.is_idle() {
-            let owed = self.link.until - now;
-            self.energy += area(self.link.draw.nw, owed);
-            self.recorder.series().into_iter().for_each(|series| series.host_interface_owes(now, owed));
-            self.end_link();
+        for part in [DRAM, LINK] {
+            let Server { draw, until } = self.parts[part];
+            if !self.parts[part].is_idle() {
+                self.energy += area(draw.nw, until - now);
+                self.recorder.series().into_iter().for_each(|series| series.owes(now, part, until - now));
+                self.end_work(part);
+            }
         }
         self.find_next_done();
     }
@@ -237,32 +231,27 @@ impl<R: Recorder> Meter<R> {
         }
     }
 
-    fn end_dram(&mut self) {
-        self.level = self.level - self.dram.draw;
-        self.dram.until = Nanos::MAX;
-        self.note_dram(false);
-    }
-
-    fn end_link(&mut self) {
-        self.level = self.level - self.link.draw;
-        self.link.until = Nanos::MAX;
-        self.note_link(false);
+    #[inline(always)]
+    fn end_work(&mut self, part: usize) {
+        self.level = self.level - self.parts[part].draw;
+        self.parts[part].until = Nanos::MAX;
+        self.note(part, false);
     }
 
     /// DRAM or the host interface may be done.
     #[inline(always)]
     fn work_done(&mut self, at: Nanos) {
-        if self.dram.until == at {
-            self.end_dram();
-        } else if self.link.until == at {
-            self.end_link();
+        if self.parts[DRAM].until == at {
+            self.end_work(DRAM);
+        } else if self.parts[LINK].until == at {
+            self.end_work(LINK);
         }
         self.find_next_done();
     }
 
     #[inline(always)]
     fn find_next_done(&mut self) {
-        self.next_done = self.dram.until.min(self.link.until);
+        self.next_done = self.parts[DRAM].until.min(self.parts[LINK].until);
         self.next_own = self.ahead.at.min(self.next_done);
     }
 
@@ -358,15 +347,10 @@ impl<R: Recorder> Meter<R> {
         self.boundary = self.recorder.series().map_or(window_ends, |series| series.boundary().min(window_ends));
     }
 
-    fn note_dram(&mut self, active: bool) {
+    #[inline(always)]
+    fn note(&mut self, part: usize, works: bool) {
         if let Some(series) = self.recorder.series() {
-            series.dram(self.now, active);
-        }
-    }
-
-    fn note_link(&mut self, active: bool) {
-        if let Some(series) = self.recorder.series() {
-            series.host_interface(self.now, active);
+            series.part(self.now, part, works);
         }
     }
 }

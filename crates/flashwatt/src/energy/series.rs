@@ -4,7 +4,7 @@
 use super::bins::Bins;
 use super::edges::Edges;
 use super::ledger::Phase;
-use super::states::{DRAM, LINK, PerState, STATES, of_phase};
+use super::states::{PerState, STATES, of_part, of_phase};
 use super::table::DieState;
 use crate::units::Nanos;
 
@@ -21,9 +21,6 @@ pub struct Series {
 /// What the meter tells of every change of state: a series, if one is recorded, or nobody. The latter is a type of its own,
 /// so that a run without a series does not ask at each change whether there is one.
 pub trait Recorder {
-    /// Can it keep a series?
-    const RECORDS: bool;
-
     /// With the series that is to be recorded, if one is.
     fn new(series: Option<Box<Series>>) -> Self;
 
@@ -35,8 +32,6 @@ pub trait Recorder {
 }
 
 impl Recorder for Option<Box<Series>> {
-    const RECORDS: bool = true;
-
     fn new(series: Option<Box<Series>>) -> Self {
         series
     }
@@ -53,8 +48,6 @@ impl Recorder for Option<Box<Series>> {
 
 /// Records nothing.
 impl Recorder for () {
-    const RECORDS: bool = false;
-
     fn new(series: Option<Box<Series>>) -> Self {
         assert!(series.is_none(), "this run's probe has no place for a series; `probe::Recording` has");
     }
@@ -91,16 +84,10 @@ impl Series {
         self.change(now, Some(of_phase(from)), Some(of_phase(to)));
     }
 
-    pub(super) fn dram(&mut self, now: Nanos, active: bool) {
-        self.switch(now, DRAM, active);
-    }
-
-    pub(super) fn host_interface(&mut self, now: Nanos, active: bool) {
-        self.switch(now, LINK, active);
-    }
-
-    fn switch(&mut self, now: Nanos, state: usize, on: bool) {
-        if on { self.change(now, None, Some(state)) } else { self.change(now, Some(state), None) }
+    /// DRAM or the host interface begins or stops to work.
+    pub(super) fn part(&mut self, now: Nanos, part: usize, works: bool) {
+        let state = Some(of_part(part));
+        if works { self.change(now, None, state) } else { self.change(now, state, None) }
     }
 
     /// One part leaves a state, or enters one, or both.
@@ -121,14 +108,9 @@ impl Series {
         }
     }
 
-    /// At the end of what is recorded DRAM still owes so much time that the ledger has booked …
-    pub(super) fn dram_owes(&mut self, now: Nanos, ns: Nanos) {
-        self.bins.iter_mut().for_each(|bins| bins.owe(now, DRAM, ns));
-    }
-
-    /// … or the host interface does.
-    pub(super) fn host_interface_owes(&mut self, now: Nanos, ns: Nanos) {
-        self.bins.iter_mut().for_each(|bins| bins.owe(now, LINK, ns));
+    /// At the end of what is recorded a part still owes so much time that the ledger has booked.
+    pub(super) fn owes(&mut self, now: Nanos, part: usize, ns: Nanos) {
+        self.bins.iter_mut().for_each(|bins| bins.owe(now, of_part(part), ns));
     }
 
     /// Forgets everything and begins anew.

@@ -6,17 +6,24 @@ use super::ledger::Phase;
 use super::price;
 use super::table::{DieState, Draw, Table};
 
-/// Number of the state in which DRAM works for an operation …
-pub(super) const DRAM: usize = DieState::COUNT;
-/// … the host interface moves data …
-pub(super) const LINK: usize = DRAM + 1;
-/// … and of the first of the drive's phases. Before them come the states of a die.
-const PHASES: usize = LINK + 1;
+/// Parts that do one thing after the other: DRAM, which works for operations, …
+pub(super) const DRAM: usize = 0;
+/// … and the host interface, which moves data.
+pub(super) const LINK: usize = 1;
+/// How many they are.
+pub(super) const PARTS: usize = 2;
+/// Number of the first of the drive's phases. Before them come the states of a die, and of each part that it works.
+const PHASES: usize = DieState::COUNT + PARTS;
 /// How many there are.
 pub(super) const STATES: usize = PHASES + 3;
 
 /// Something for each state: parts that are in it, or part-nanoseconds. That of idle dies means nothing: they are the rest.
 pub(super) type PerState<T> = [T; STATES];
+
+/// The state of a part that works.
+pub(super) fn of_part(part: usize) -> usize {
+    DieState::COUNT + part
+}
 
 /// The state of a drive in a phase.
 pub(super) fn of_phase(phase: Phase) -> usize {
@@ -53,13 +60,13 @@ impl Components<i128> {
         let transfer = [DieState::ReadBus, DieState::ProgramBus, DieState::EraseBus, DieState::DataWait];
         Components {
             controller: base[0],
-            dram: base[1] + times(amount[DRAM], table.dram[1] - table.dram[0]),
+            dram: base[1] + times(amount[of_part(DRAM)], table.dram[1] - table.dram[0]),
             nand_idle: base[2] * i128::from(dies) - times(busy, table.die[DieState::Idle as usize]),
             nand_read: die(DieState::Read),
             nand_program: die(DieState::Program),
             nand_erase: die(DieState::Erase),
             nand_transfer: transfer.into_iter().map(die).sum(),
-            host_interface: times(amount[LINK], table.host_interface),
+            host_interface: times(amount[of_part(LINK)], table.host_interface),
         }
     }
 
