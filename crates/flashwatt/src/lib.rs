@@ -61,6 +61,7 @@ pub mod host;
 pub mod instant;
 mod mem;
 pub mod probe;
+mod progress;
 pub mod registry;
 pub mod report;
 mod reprice;
@@ -73,8 +74,8 @@ pub mod wear;
 pub mod workload;
 
 pub use error::{Error, Fault, Place};
+pub use progress::Progress;
 pub use registry::list;
 pub use report::Report;
 pub use reprice::reprice;
 pub use run::{RunOptions, run};
-pub use sim::Progress;

@@ -17,8 +17,9 @@ use crate::host::Request;
 use crate::instant::Instant;
 use crate::mem;
 use crate::probe::{OpLog, Probe, Recording};
+use crate::progress::Progress;
 use crate::report::{Parts, Report};
-use crate::sim::{End, Progress, Sim};
+use crate::sim::{End, Sim};
 use crate::units::Nanos;
 use crate::workload::{self, Next, Workload};
 

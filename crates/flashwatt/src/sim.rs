@@ -15,6 +15,7 @@ use crate::ftl;
 use crate::host::link::Link;
 use crate::mem::Table;
 use crate::probe::Probe;
+use crate::progress::Progress;
 use crate::units::{DieId, Nanos, RequestId};
 use crate::workload::Workload;
 
@@ -25,7 +26,7 @@ mod stages;
 
 pub use buffered::BufferCounts;
 use buffered::Buffered;
-pub use outcome::{Completed, End, Outcome, Progress};
+pub use outcome::{Completed, End, Outcome};
 use requests::Active;
 use stages::Stage;
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::config;
 use crate::error::Error;
 use crate::host::Request;
-use crate::sim::Progress;
+use crate::progress::Progress;
 use crate::units::Nanos;
 
 pub mod fio;

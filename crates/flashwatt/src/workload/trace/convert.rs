@@ -17,7 +17,7 @@ use super::traces::Traces;
 use super::{BinaryWriter, DeviceId, Record, TraceWorkload, csv, trace_error};
 use crate::config::{self, Beyond};
 use crate::error::{Error, Fault, Place, nearest};
-use crate::sim::Progress;
+use crate::progress::Progress;
 use crate::workload::{Next, Workload};
 
 /// What a trace can be converted to: names, the ending of such a file's name, one line about each.

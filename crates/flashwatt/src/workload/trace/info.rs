@@ -13,7 +13,7 @@ use super::{DeviceId, Record};
 use crate::config;
 use crate::error::Error;
 use crate::host::RequestKind;
-use crate::sim::Progress;
+use crate::progress::Progress;
 
 /// What `trace info` tells.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -2,7 +2,7 @@
 
 use super::traces::Traces;
 use crate::error::Error;
-use crate::sim::Progress;
+use crate::progress::Progress;
 
 /// Records between two times that progress is told.
 const RECORDS_PER_LOOK: u64 = 1 << 14;

@@ -13,7 +13,7 @@ use super::{Record, trace_error};
 use crate::config;
 use crate::error::{Error, Fault};
 use crate::host::RequestKind;
-use crate::sim::Progress;
+use crate::progress::Progress;
 
 /// Bins of the rates over time.
 const TIME_BINS: u64 = 600;

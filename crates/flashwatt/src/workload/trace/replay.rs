@@ -8,7 +8,7 @@ use super::{DeviceId, Record, trace_error};
 use crate::config::{self, Beyond};
 use crate::error::{Error, Fault, Place};
 use crate::host::{Request, RequestKind};
-use crate::sim::Progress;
+use crate::progress::Progress;
 use crate::units::{Nanos, SECTOR_BYTES};
 use crate::workload::{Next, SourceKind, Workload};
 

@@ -619,7 +619,7 @@ fn faults_of_merged_traces_name_their_file() {
 fn reading_tells_how_far_it_is_and_can_be_ended() {
     let file = Temporary::new("t", &long_trace());
     let mut told = Vec::new();
-    let mut tell = |progress: &crate::sim::Progress| {
+    let mut tell = |progress: &crate::progress::Progress| {
         told.push(*progress);
         true
     };
