@@ -64,5 +64,7 @@ $(CLI): $(RUST) pyproject.toml $(TOOLS)
 	@command -v cargo >/dev/null || { \
 	  echo "flashwatt: cargo is missing. Install Rust (https://rustup.rs), then run make again." >&2; exit 1; }
 	@echo "Building the engine (release; about a minute the first time) ..."
-	@env -u CONDA_PREFIX VIRTUAL_ENV="$(abspath $(VENV))" PIP_QUIET=1 $(BIN)/maturin develop --release --quiet
+	@mkdir -p target
+	@env -u CONDA_PREFIX VIRTUAL_ENV="$(abspath $(VENV))" PIP_QUIET=1 $(BIN)/maturin develop --release --quiet \
+	  > target/build.log 2>&1 || { cat target/build.log >&2; exit 1; }
 	@touch $@

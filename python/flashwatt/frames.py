@@ -15,7 +15,7 @@ from flashwatt import _core
 if TYPE_CHECKING:
     from os import PathLike
 
-    from flashwatt.report import Json
+    from flashwatt.sections import Json
 
 _OP_LOG = {
     "record": pl.Categorical,

@@ -14,7 +14,7 @@ from flashwatt.units import NOTHING, count, duration, number, percent, si
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from flashwatt.report import Json
+    from flashwatt.sections import Json
 
 _COLOURS = {
     "NAND program": "#f0932b",

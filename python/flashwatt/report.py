@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-Json = dict[str, Any]
-"""A report as it is in report.json."""
+    from flashwatt.sections import Json
 
 _T = TypeVar("_T")
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from os import PathLike
 
-    from flashwatt.report import Json
+    from flashwatt.sections import Json
 
 _NO_METRICS = {
     "schema",

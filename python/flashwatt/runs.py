@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from flashwatt.config import Source
-    from flashwatt.report import Json
+    from flashwatt.sections import Json
 
     Progress: TypeAlias = Callable[[int, int | None, int, bool], bool | None]
     """Called about ten times a second: requests done, requests in all (if known), simulated nanoseconds, preparing.

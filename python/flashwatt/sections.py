@@ -8,6 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+Json = dict[str, Any]
+"""The content of a report.json, or of a part of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Workload:

@@ -41,7 +41,7 @@ def sweep(study: Path, out: Path, workers: int | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"runs": len(results), "points": results.summary().to_dicts()}, indent=2))
     else:
-        from flashwatt.table import show_summary
+        from flashwatt.summary import show_summary
 
         show_summary(results)
     note(f"wrote {', '.join(map(str, written))}")

@@ -12,19 +12,15 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from flashwatt.metrics import HEADLINES, METRICS
 from flashwatt.units import NOTHING, count, duration, number, percent, prefix, si
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flashwatt.metrics import Metric
-    from flashwatt.report import Json
-    from flashwatt.results import Results
+    from flashwatt.sections import Json
 
 _MAX_WIDTH = 100
 _BAR_WIDTH = 12
-_ANY_WIDTH = 10_000
 COMPONENTS = {
     "NAND program": ("nand", "program"),
     "NAND read": ("nand", "read"),
@@ -151,42 +147,6 @@ def _window(report: Json) -> str:
         drain = f"{si(window['drain_s'], 's')} and {si(window['drain_energy_j'], 'J')}"
         text += f"\nwhat was under way took {drain} more, which are {counted} the figures (run.count_drain)"
     return text
-
-
-def show_summary(results: Results, console: Console | None = None) -> None:
-    """Print the points of a sweep: means with their confidence, of as many figures as fit into the terminal."""
-    console = console or Console(highlight=False)
-    metrics = [key for key in HEADLINES if key in results.metrics]
-    summary = results.summary(metrics)
-    metrics = [key for key in metrics if summary[f"{key}.mean"].count()]
-    rows = summary.to_dicts()
-    for shown in range(len(metrics), 0, -1):
-        table = _summary(rows, results.keys, metrics[:shown])
-        if console.measure(table, options=console.options.update(width=_ANY_WIDTH)).maximum <= console.width:
-            break
-    console.print(table)
-    console.print(Text("means over seeds, ± half of the 95 % confidence interval; more in results.parquet", "dim"))
-
-
-def _summary(rows: list[dict[str, Any]], keys: list[str], metrics: list[str]) -> Table:
-    names = [METRICS[key].name.replace("latency, ", "").replace("amplification", "ampl.") for key in metrics]
-    table = new_table("", *_short(keys), "runs", *names)
-    for row in rows:
-        means = (_interval(METRICS[key], row[f"{key}.mean"], row[f"{key}.ci95"]) for key in metrics)
-        table.add_row(*(Text(str(row[key])) for key in keys), count(row["runs"]), *means)
-    return table
-
-
-def _short(keys: list[str]) -> list[str]:
-    """The last parts of dotted keys, where these tell them apart."""
-    last = [key.rpartition(".")[2] for key in keys]
-    return last if len(set(last)) == len(last) else keys
-
-
-def _interval(metric: Metric, mean: float | None, half: float | None) -> str:
-    if mean is None or half is None:
-        return metric.write(mean)
-    return f"{metric.write(mean)} ±{100 * half / mean if mean else 0:4.1f} %"
 
 
 def new_table(title: str, *columns: str) -> Table:

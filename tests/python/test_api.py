@@ -14,7 +14,7 @@ from conftest import CONFIG
 from flashwatt import Config, Report
 
 if TYPE_CHECKING:
-    from flashwatt.report import Json
+    from flashwatt.sections import Json
 
 SMALL = Config(CONFIG)
 TREE: dict[str, Any] = {

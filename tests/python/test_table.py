@@ -12,7 +12,7 @@ from flashwatt import table
 from flashwatt.units import duration, percent, prefix, si
 
 if TYPE_CHECKING:
-    from flashwatt.report import Json
+    from flashwatt.sections import Json
 
 
 def page(report: Json, width: int = 100) -> str:

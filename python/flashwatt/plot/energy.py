@@ -15,7 +15,7 @@ from flashwatt.units import prefix, si
 
 if TYPE_CHECKING:
     from flashwatt.plot.choice import Reports
-    from flashwatt.report import Json
+    from flashwatt.sections import Json
 
 _BAR = 46  # height of a run's bar and the gap below it
 _HEADROOM = 1.16  # room for the longest bar's label

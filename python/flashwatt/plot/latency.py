@@ -15,7 +15,7 @@ from flashwatt.units import duration
 
 if TYPE_CHECKING:
     from flashwatt.plot.choice import Reports
-    from flashwatt.report import Json
+    from flashwatt.sections import Json
 
 _US = 1e3
 _POINTS = 300  # on a line: more would only make the files large

@@ -14,7 +14,8 @@ from flashwatt.table import describe_device, describe_workload
 from flashwatt.units import duration, si
 
 if TYPE_CHECKING:
-    from flashwatt.report import Json, Report
+    from flashwatt.report import Report
+    from flashwatt.sections import Json
 
 # From the bottom of the stack: what is always there first, what the workload adds on top.
 COMPONENTS = {

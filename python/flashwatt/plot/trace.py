@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from flashwatt.report import Json
+    from flashwatt.sections import Json
 
 _COLOURS = {"reads": "#3b7dbd", "writes": "#f0932b", "trims": "#76b7b2", "flushes": "#59657a"}
 _HEIGHT, _MAP_HEIGHT, _GAP = 170, 240, 26

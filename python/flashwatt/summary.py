@@ -1,0 +1,56 @@
+"""The points of a sweep as a page for the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.text import Text
+
+from flashwatt.metrics import HEADLINES, METRICS
+from flashwatt.table import new_table
+from flashwatt.units import count
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from flashwatt.metrics import Metric
+    from flashwatt.results import Results
+
+_ANY_WIDTH = 10_000
+
+
+def show_summary(results: Results, console: Console | None = None) -> None:
+    """Print the points of a sweep: means with their confidence, of as many figures as fit into the terminal."""
+    console = console or Console(highlight=False)
+    metrics = [key for key in HEADLINES if key in results.metrics]
+    summary = results.summary(metrics)
+    metrics = [key for key in metrics if summary[f"{key}.mean"].count()]
+    rows = summary.to_dicts()
+    for shown in range(len(metrics), 0, -1):
+        table = _summary(rows, results.keys, metrics[:shown])
+        if console.measure(table, options=console.options.update(width=_ANY_WIDTH)).maximum <= console.width:
+            break
+    console.print(table)
+    console.print(Text("means over seeds, ± half of the 95 % confidence interval; more in results.parquet", "dim"))
+
+
+def _summary(rows: list[dict[str, Any]], keys: list[str], metrics: list[str]) -> Table:
+    names = [METRICS[key].name.replace("latency, ", "").replace("amplification", "ampl.") for key in metrics]
+    table = new_table("", *_short(keys), "runs", *names)
+    for row in rows:
+        means = (_interval(METRICS[key], row[f"{key}.mean"], row[f"{key}.ci95"]) for key in metrics)
+        table.add_row(*(Text(str(row[key])) for key in keys), count(row["runs"]), *means)
+    return table
+
+
+def _short(keys: list[str]) -> list[str]:
+    """The last parts of dotted keys, where these tell them apart."""
+    last = [key.rpartition(".")[2] for key in keys]
+    return last if len(set(last)) == len(last) else keys
+
+
+def _interval(metric: Metric, mean: float | None, half: float | None) -> str:
+    if mean is None or half is None:
+        return metric.write(mean)
+    return f"{metric.write(mean)} ±{100 * half / mean if mean else 0:4.1f} %"
