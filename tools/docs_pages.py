@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 ABOUT_KEYS = """# Configuration
 
-A configuration is a TOML file. Every key may be left out, and each may be given as `--set KEY=VALUE` as well. The file is
-laid over the preset that `device.preset` names. `flashwatt explain KEY` says what stands here, `flashwatt init` writes a
-file to start from, `flashwatt schema` prints the JSON schema for editors. `[run.precondition.NAME]` takes the keys of
-`[workload.NAME]`.
+A configuration is a TOML file. Every key may be left out, and each may be given as `--set KEY=VALUE` as well. The file
+is laid over the preset that `device.preset` names. `flashwatt explain KEY` says what stands here, `flashwatt init`
+writes a file to start from, `flashwatt schema` prints the JSON schema for editors. `[run.precondition.NAME]` takes the
+keys of `[workload.NAME]`.
 
 *Required* keys have no default: every preset gives them."""
 EXAMPLES = Path(__file__).parents[1] / "examples"

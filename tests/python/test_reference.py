@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import jsonschema
 import pytest
 import tomli
+
 from flashwatt import Config, FlashwattError, reference
 from flashwatt.template import template
 

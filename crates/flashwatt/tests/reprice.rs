@@ -20,6 +20,7 @@ fn report(preset: &str, sets: &[&str]) -> String {
         format!("device.preset={preset}"),
         "device.blocks_per_plane=64".into(),
         "device.op_ratio=0.1".into(),
+        "device.pages_per_block=32".into(),
         "run.precondition=steady".into(),
         "workload.uniform.requests=3000".into(),
         "workload.uniform.read_fraction=0.3".into(),

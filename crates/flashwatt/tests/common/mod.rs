@@ -72,11 +72,11 @@ pub const PRESETS: [&str; 8] =
 pub fn mixed(preset_name: &str, sets: &[&str]) -> Config {
     let size: &[&str] = match preset_name {
         "limit" | "park-1g" => &["device.blocks_per_plane=40", "device.channels=4", "device.op_ratio=0.2"],
-        "x25m" | "x25m-calibrated" | "pardispatcher-60g" | "tlc-nvme-1t" => {
-            ["device.blocks_per_plane=24", "device.channels=4", "device.op_ratio=0.2"]
+        "x25m" | "x25m-calibrated" | "pardispatcher-60g" => {
+            &["device.blocks_per_plane=24", "device.channels=4", "device.op_ratio=0.2"]
         }
         "tlc-nvme-1t" => {
-            &["device.blocks_per_plane=4", "device.channels=1", "device.op_ratio=0.5", "write_buffer.bytes=65536"]
+            &["device.blocks_per_plane=4", "device.channels=1", "device.op_ratio=0.6", "write_buffer.bytes=65536"]
         }
         _ => &["device.blocks_per_plane=24", "device.channels=4", "device.ways=2"],
     };
@@ -90,10 +90,10 @@ pub fn mixed(preset_name: &str, sets: &[&str]) -> Config {
         "run.warmup.requests=300",
         "run.measure.requests=1050",
     ];
-    let bursts = ["workload.uniform.burst_requests=200", "workload.uniform.burst_gap_ns=200000000"];
+    let bursts: &[&str] = &["workload.uniform.burst_requests=200", "workload.uniform.burst_gap_ns=200000000"];
     let arrivals = ["workload.uniform.queue_depth", "workload.uniform.rate_per_s"];
     let given = sets.iter().any(|set| arrivals.iter().any(|key| set.starts_with(key)));
-    preset(preset_name, &[size, &workload, if given { &[] } else { &bursts }, sets].concat())
+    preset(preset_name, &[size, &workload, if given { &[] } else { bursts }, sets].concat())
 }
 
 /// A request for whole pages.
