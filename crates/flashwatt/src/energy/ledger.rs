@@ -98,7 +98,7 @@ impl Ledger {
             OpKind::Read | OpKind::Copy | OpKind::Erase => DieState::DataWait,
         };
         self.operations[kind as usize][cause as usize] += 1;
-        self.die_ns[over as usize][cause as usize] += over_ns;
+        self.add(over, cause, over_ns);
     }
 
     /// Books the phases of all operations that have ended, of which `whole` gives the lengths.
@@ -129,6 +129,7 @@ impl Ledger {
     }
 
     /// Until the window's end a sum may be short of what has been taken from it: sums count modulo 2^64.
+    #[inline(always)]
     fn add(&mut self, state: DieState, cause: Cause, ns: u64) {
         let sum = &mut self.die_ns[state as usize][cause as usize];
         *sum = sum.wrapping_add(ns);
