@@ -133,7 +133,11 @@ const CASES: &[Case] = &[
         ],
     ),
     ("", &["gc.low_watermark_blocks=2000"], &["--set: gc.low_watermark_blocks", "too little spare flash", "the least"]),
-    ("", &["device.logical_bytes=100"], &["--set: device.logical_bytes", "0 bytes for the host", "a page (4096 bytes) or more"]),
+    (
+        "",
+        &["device.logical_bytes=100"],
+        &["--set: device.logical_bytes", "0 bytes for the host", "a page (4096 bytes) or more"],
+    ),
     (
         "[device]\nlogical_bytes = 40_000_000_000_000\n",
         &[],
