@@ -22,6 +22,7 @@ fn report(preset: &str, sets: &[&str]) -> String {
         format!("device.preset={preset}"),
         format!("device.blocks_per_plane={blocks}"),
         format!("device.op_ratio={op_ratio}"),
+        "device.pages_per_block=32".into(),
         "run.precondition=steady".into(),
         "workload.uniform.requests=3000".into(),
         "workload.uniform.read_fraction=0.3".into(),
