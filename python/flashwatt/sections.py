@@ -139,6 +139,7 @@ class Ftl:
     map_hit_ratio: float | None
     """Share of map look-ups that found their entry in memory; None where the whole map is."""
     mapping_bytes: int
+    mapping_model_bytes: int | None
     merges: Merges | None
 
 
