@@ -5,6 +5,7 @@
 //! array changes when the operations end, and the controller sees to it that every one finds what it needs.
 
 pub mod blocks;
+mod data_blocks;
 pub mod plan;
 mod scheme;
 mod steady;
@@ -23,6 +24,7 @@ pub use scheme::{Room, Scheme, Size};
 
 schemes! {
     Page(page::PageFtl),
+    Block(block::BlockFtl),
 }
 
 impl Default for Options {
