@@ -16,6 +16,7 @@ import click
 
 from flashwatt import _core
 from flashwatt.explain_cli import explain, init, schema
+from flashwatt.model_cli import model
 from flashwatt.sweep_cli import compare, sweep
 from flashwatt.terminal import DIRECTORY, FAILED, FILE, INTERRUPTED, fail, note
 from flashwatt.terminal import as_json as _json
@@ -81,6 +82,7 @@ def cli() -> None:
 cli.add_command(explain)
 cli.add_command(init)
 cli.add_command(schema)
+cli.add_command(model)
 cli.add_command(sweep)
 cli.add_command(compare)
 

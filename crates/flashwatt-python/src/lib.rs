@@ -8,6 +8,7 @@ use flashwatt::workload::trace;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+mod models;
 mod watch;
 
 use watch::watched;
@@ -223,6 +224,9 @@ mod _core {
         FlashwattError, RunInterruptedError, config_reference, config_schema, inputs, list_names, merged,
         preset_settings, reprice, resolve, run, trace_convert, trace_info, trace_profile,
     };
+
+    #[pymodule_export]
+    use super::models::{mapping_memory, rftl_model};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)] // a Python name
