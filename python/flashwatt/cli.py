@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import re
 import signal
 import sys
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ import click
 
 from flashwatt import _core
 from flashwatt.explain_cli import explain, init, schema
+from flashwatt.options import blamed, interval, numbers, window
 from flashwatt.sweep_cli import compare, sweep
 from flashwatt.terminal import DIRECTORY, FAILED, FILE, INTERRUPTED, fail, note
 from flashwatt.terminal import as_json as _json
@@ -37,10 +37,21 @@ _skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out trace recor
 _out = click.option("--out", type=DIRECTORY, metavar="DIR", help="Write report.json (and the plots) there.")
 
 
-def _numbers(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
-    if value and not re.fullmatch(r"[0-9]+(,[0-9]+)*", value):
-        raise click.BadParameter(f"{value!r} is not a list of whole numbers with commas between them")
-    return value
+_OPTION_KEYS = {
+    "fio": "workload.fio.path",
+    "trace": "workload.trace.path",
+    "trace_format": "workload.trace.format",
+    "devices": "workload.trace.devices",
+    "fold": "workload.trace.fold",
+    "clip": "workload.trace.clip",
+    "skip_bad": "workload.trace.skip_bad",
+    "align_starts": "workload.trace.align_starts",
+    "share_devices": "workload.trace.share_devices",
+    "requests": "run.measure.requests",
+    "series_ms": "series",
+    "edges_ms": "edges",
+}
+"""What the options of `run` stand for."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -87,18 +98,34 @@ cli.add_command(compare)
 
 @cli.command()
 @click.argument("config", type=FILE, metavar="CONFIG.toml")
-@click.option("--trace", type=FILE, metavar="FILE", help="Replay this trace (gzip and zstd are unpacked on the way).")
+@click.option(
+    "--trace",
+    type=FILE,
+    multiple=True,
+    metavar="FILE",
+    help="Replay this trace (gzip and zstd are unpacked on the way); given several times, merge them by time.",
+)
 @_format
-@click.option("--devices", metavar="N,N,…", callback=_numbers, help="Keep only the trace's requests to these devices.")
+@click.option("--devices", metavar="N,N,…", callback=numbers, help="Keep only the trace's requests to these devices.")
 @click.option("--fold", is_flag=True, help="Take addresses beyond the drive modulo its size.")
 @click.option("--clip", is_flag=True, help="Cut requests at the drive's end; leave out those beyond it.")
 @_skip_bad
+@click.option("--align-starts", is_flag=True, help="Of several traces: let each begin at time 0.")
+@click.option("--share-devices", is_flag=True, help="Of several traces: equal device numbers are one device.")
 @click.option("--fio", type=FILE, metavar="JOB.fio", help="Run the jobs of this fio job file, in simulated time.")
 @click.option("--requests", type=click.IntRange(min=1), metavar="N", help="Measure so many requests, then stop.")
 @click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Override any key: device.channels=4.")
 @_out
 @_json
 @click.option("--series", is_flag=True, help="Record power over time (plotted with --out).")
+@click.option("--series-ms", type=float, callback=interval, metavar="MS", help="The same, in bins of this length.")
+@click.option(
+    "--edges-ms",
+    type=(float, float),
+    callback=window,
+    metavar="FROM UNTIL",
+    help="Record every change of the current in this window of simulated time (plotted with --out).",
+)
 @click.option(
     "--op-log",
     type=click.Path(path_type=Path),
@@ -117,30 +144,33 @@ def run(config: Path, sets: tuple[str, ...], out: Path | None, as_json: bool, **
 
     if options["fio"] and options["trace"]:
         raise click.UsageError("--fio and --trace are two workloads; a run has one")
-    base = Config.of(config)
-    sets = (*_workload_sets(options), *sets)
+    base, own = Config.of(config), sets
+    sets = (*_workload_sets(options), *own)
     whole = Config(base.text, base.name, sets)
-    report = _simulate(whole, {**options, "keep": bool(out)})
+    with blamed(_given(options), own):
+        report = _simulate(whole, {**options, "keep": bool(out)})
     _deliver(report, out, as_json, whole)
     _finish(report, out)
 
 
 @cli.command()
-@click.argument("report", type=FILE, metavar="REPORT.json")
+@click.argument("report", type=click.Path(exists=True, path_type=Path), metavar="REPORT")
 @click.option(
-    "--table", type=FILE, required=True, metavar="PRICES.toml", help="Its [energy] tables are the new prices."
+    "--table", type=FILE, required=True, metavar="TABLE.toml", help="Its [energy] keys replace those of the run."
 )
-@_out
+@click.option("--out", type=DIRECTORY, metavar="DIR", help="Write the new report.json there.")
 @_json
 def price(report: Path, table: Path, out: Path | None, as_json: bool) -> None:
-    """Price the run of a report anew, without simulating it again.
+    """Say what the run of a report would use with other currents and voltages, without simulating it again.
 
-    PRICES.toml holds [energy] tables as a configuration does; what it leaves out stays as it was. Peaks and the power
-    series depend on what happened at the same time: only a run gives them.
+    REPORT is a report.json, or a directory with one. TABLE.toml holds [energy] tables as a configuration does; what it
+    leaves out stays as it was in the run. Energies, means and efficiency come out as a run would give them; peaks and
+    power over time depend on what happened at the same time, and need a run.
     """
     from flashwatt.config import printable, read_text
     from flashwatt.runs import reprice
 
+    report = report / "report.json" if report.is_dir() else report
     if out and (out / "report.json").resolve() == report.resolve():
         raise click.UsageError(f"--out {out} would overwrite {report}, whose peaks and series would be lost")
     repriced = reprice(read_text(report), read_text(table), report_name=printable(report), name=printable(table))
@@ -177,21 +207,40 @@ def version() -> None:
     click.echo(f"flashwatt {_core.__version__}")
 
 
+_TRACE_FLAGS = ("fold", "clip", "skip_bad", "align_starts", "share_devices")
+
+
+def _given(options: dict[str, Any]) -> dict[str, str]:
+    """The options that were given, by the keys that they stand for."""
+    names = {"trace_format": "--format"}
+    return {
+        key: names.get(option, f"--{option.replace('_', '-')}")
+        for option, key in _OPTION_KEYS.items()
+        if options[option]
+    }
+
+
 def _workload_sets(options: dict[str, Any]) -> list[str]:
     """The options that are short for a `--set`."""
     sets = []
     if options["fio"]:
         sets.append(f"workload.fio.path={_quoted(_path(options['fio']))}")
     if options["trace"]:
-        sets.append(f"workload.trace.path={_quoted(_path(options['trace']))}")
+        sets.append(f"workload.trace.path={_paths(options['trace'])}")
     if options["trace_format"]:
         sets.append(f"workload.trace.format={_quoted(options['trace_format'])}")
     if options["devices"]:
         sets.append(f"workload.trace.devices=[{options['devices']}]")
-    sets += [f"workload.trace.{key}=true" for key in ("fold", "clip", "skip_bad") if options[key]]
+    sets += [f"workload.trace.{key}=true" for key in _TRACE_FLAGS if options[key]]
     if options["requests"]:
         sets.append(f"run.measure.requests={options['requests']}")
     return sets
+
+
+def _paths(paths: tuple[Path, ...]) -> str:
+    """As a TOML value: one path, or a list of several."""
+    quoted = [_quoted(_path(path)) for path in paths]
+    return quoted[0] if len(quoted) == 1 else f"[{', '.join(quoted)}]"
 
 
 def _path(path: Path) -> str:
@@ -217,14 +266,15 @@ def _simulate(config: Config, options: dict[str, Any]) -> Report:
 
     with _interruptible() as interrupted, bar() as show, written(options["op_log"]) as op_log:
 
-        def progress(done: int, total: int | None, now_ns: int, preparing: bool) -> bool:
+        def progress(done: int, total: int | None, now_ns: int, preparing: str | None) -> bool:
             show(done, total, now_ns, preparing)
             return not interrupted
 
         content = simulate(
             config,
             op_log=op_log,
-            series_interval_ns=0 if options["series"] else None,
+            series_interval_ns=options["series_ms"] or (0 if options["series"] else None),
+            edges_ns=options["edges_ms"],
             latency_histogram=options["keep"],
             progress=progress,
             check=options["check"],
@@ -268,7 +318,7 @@ def _deliver(report: Report, out: Path | None, as_json: bool, config: Config | N
 
         show(report.to_dict())
     try:
-        files += _draw(report, out) if out and report.to_dict().get("series") else []
+        files += _draw(report, out) if out else []
     except KeyboardInterrupt:
         fail(f"interrupted while pictures were drawn; kept: {', '.join(map(str, files))}", INTERRUPTED)
     if files:
@@ -276,12 +326,25 @@ def _deliver(report: Report, out: Path | None, as_json: bool, config: Config | N
 
 
 def _draw(report: Report, out: Path) -> list[Path]:
+    """What was recorded over time, as tables and as pictures."""
+    recorded = report.to_dict()
+    wanted = {"series": ("series", "power"), "edges": ("edges", "current")}
+    return [path for key, names in wanted.items() if recorded.get(key) for path in _drawn(report, out, *names)]
+
+
+def _drawn(report: Report, out: Path, frame: str, picture: str) -> Iterator[Path]:
     from flashwatt import plot
 
-    note("drawing power over time ...")
-    report.series().write_parquet(out / "series.parquet")
-    chart = plot.power(report)
-    return [out / "series.parquet", *(chart.save(out / name) for name in ("power.svg", "power.html"))]
+    note(f"drawing {picture} over time ...")
+    table = out / f"{frame}.parquet"
+    getattr(report, frame)().write_parquet(table)
+    yield table
+    try:
+        chart = getattr(plot, picture)(report)
+    except _core.FlashwattError as error:
+        note(f"{picture} over time is not drawn: {error}")
+        return
+    yield from (chart.save(out / f"{picture}.{suffix}") for suffix in ("svg", "html"))
 
 
 def _finish(report: Report, out: Path | None) -> None:
