@@ -22,9 +22,11 @@ demo: $(CLI) ## simulate a drive and draw its power over time; leaves the comman
 	@$(BIN)/python -m flashwatt.demo
 
 test: $(CLI) $(DEV) ## all tests: engine (Rust), then package and command line (Python)
+	@bash tools/traces.sh
 	cargo test --workspace --locked
 	@bash tools/browser.sh
 	$(BIN)/python -m pytest
+	@bash tools/traces.sh
 
 lint: $(CLI) $(DEV) ## formatting, lints and types, with no warning let through
 	cargo fmt --all --check
