@@ -48,7 +48,7 @@ docs: $(CLI) $(DOCS) ## the site, in site/index.html; no warning passes
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error::SyntaxWarning -m mkdocs build --strict --quiet
 
 clean: ## remove everything that was built
-	rm -rf $(VENV) target fuzz/target demo site python/flashwatt/*.so
+	rm -rf $(VENV) target fuzz/target fuzz/corpus fuzz/artifacts demo site python/flashwatt/*.so
 
 $(TOOLS): requirements.txt tools/venv.sh
 	@PYTHON="$(PYTHON)" bash tools/venv.sh $(VENV)
