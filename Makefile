@@ -22,14 +22,17 @@ demo: $(CLI) ## simulate a drive and draw its power over time; leaves the comman
 	@$(BIN)/python -m flashwatt.demo
 
 test: $(CLI) $(DEV) ## all tests: engine (Rust), then package and command line (Python)
+	@bash tools/traces.sh
 	cargo test --workspace --locked
 	@bash tools/browser.sh
 	$(BIN)/python -m pytest
+	@bash tools/traces.sh
 
 lint: $(CLI) $(DEV) ## formatting, lints and types, with no warning let through
 	cargo fmt --all --check
 	git ls-files '*.rs' | xargs rustfmt --check --edition 2024
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo metadata --locked --format-version 1 --manifest-path fuzz/Cargo.toml >/dev/null
 	$(BIN)/ruff check python tests/python tools examples
 	$(BIN)/ruff format --check python tests/python tools examples
 	$(BIN)/mypy --strict python/flashwatt
@@ -45,7 +48,7 @@ docs: $(CLI) $(DOCS) ## the site, in site/index.html; no warning passes
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error::SyntaxWarning -m mkdocs build --strict --quiet
 
 clean: ## remove everything that was built
-	rm -rf $(VENV) target fuzz/target demo site python/flashwatt/*.so
+	rm -rf $(VENV) target fuzz/target fuzz/corpus fuzz/artifacts demo site python/flashwatt/*.so
 
 $(TOOLS): requirements.txt tools/venv.sh
 	@PYTHON="$(PYTHON)" bash tools/venv.sh $(VENV)
