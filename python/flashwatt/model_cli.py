@@ -16,7 +16,7 @@ _CAPACITIES = tuple(2**power for power in range(29, 41))
 _MISSES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 
-class _Bytes(click.ParamType):
+class _Bytes(click.ParamType[int]):
     """A size: 131072, 128K, 512M, 1T (binary)."""
 
     name = "size"
