@@ -12,7 +12,7 @@ DOCS  := $(VENV)/.stamp-docs
 CLI   := $(VENV)/.stamp-cli
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench fuzz docs clean
+.PHONY: help demo test lint bench soak fuzz docs clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -40,6 +40,9 @@ lint: $(CLI) $(DEV) ## formatting, lints and types, with no warning let through
 bench: $(CLI) ## how fast the command line and the engine are, against their goals
 	@$(BIN)/python tools/bench.py
 	@cargo bench --quiet --locked -p flashwatt --bench traces
+
+soak: ## the contracts of every translation layer, 10^8 requests each (hours)
+	FLASHWATT_SOAK=100 cargo test --locked -p flashwatt --test contracts -- --nocapture
 
 fuzz: ## configurations and every trace parser, FUZZ_SECONDS (60) each; cargo-fuzz where it is installed, else mutations
 	@bash tools/fuzz.sh
