@@ -57,8 +57,8 @@ impl<'a> Instant<'a> {
                 ..extent
             };
             let found = self.brain.write(rest, self.array);
-            let erases = self.brain.plan.ops().iter().any(|op| op.kind == OpKind::Erase);
             done += found;
+            let erases = self.brain.plan.ops().iter().any(|op| op.kind == OpKind::Erase);
             self.carry_out();
             if done < extent.pages && !self.background() && found == 0 && !erases {
                 return Err(Full);
