@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 AnyPath: TypeAlias = str | PathLike[str]
-Progress: TypeAlias = Callable[[int, int | None, int, bool], bool | None]
+Progress: TypeAlias = Callable[[int, int | None, int, str | None], bool | None]
 
 __version__: str
 REPORT_SCHEMA: int
@@ -27,6 +27,7 @@ def run(
     check: bool = False,
     latency_histogram: bool = False,
     edges_ns: tuple[int, int] | None = None,
+    started: Callable[[], None] | None = None,
 ) -> str: ...
 def inputs(config_text: str, file_name: str, sets: Sequence[str]) -> list[Path]: ...
 def merged(config_text: str, file_name: str, sets: Sequence[str]) -> str: ...

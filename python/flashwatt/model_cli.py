@@ -16,7 +16,7 @@ _CAPACITIES = tuple(2**power for power in range(29, 41))
 _MISSES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 
-class _Bytes(click.ParamType):
+class _Bytes(click.ParamType[int]):
     """A size: 131072, 128K, 512M, 1T (binary)."""
 
     name = "size"
@@ -43,8 +43,8 @@ def model() -> None:
 def mapping_memory(capacities: tuple[int, ...], page_bytes: int, block_bytes: int, *, as_json: bool) -> None:
     """Memory that mapping tables take, by scheme (Park et al. 2011, 3.3).
 
-    An entry of a table of n things has ⌈⌈log2 n⌉ / 8⌉ bytes; 5 % of the blocks are log blocks; DFTL has 32 KB of cache. A
-    simulated drive's own tables stand in its report, beside this model's figure.
+    An entry of a table of n things has ⌈⌈log2 n⌉ / 8⌉ bytes; 5 % of the blocks are log blocks; DFTL has 32 KB of cache.
+    A simulated drive's own tables stand in its report, beside this model's figure.
     """
     if block_bytes % page_bytes:
         raise click.UsageError(f"--block-bytes {block_bytes} is no multiple of --page-bytes {page_bytes}")

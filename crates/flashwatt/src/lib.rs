@@ -76,7 +76,7 @@ pub mod wear;
 pub mod workload;
 
 pub use error::{Error, Fault, Place};
-pub use progress::Progress;
+pub use progress::{Preparation, Progress};
 pub use registry::list;
 pub use report::Report;
 pub use reprice::reprice;
