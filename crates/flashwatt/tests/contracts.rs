@@ -80,12 +80,8 @@ fn ftls() -> Vec<Scheme> {
             }
         } else {
             all.push(vec![format!("ftl=\"{name}\"")]);
-            all.extend(
-                OPTIONS
-                    .iter()
-                    .filter(|option| option.starts_with(&format!("ftl.{name}.")))
-                    .map(|o| vec![o.to_string()]),
-            );
+            let of_it = OPTIONS.iter().filter(|option| option.starts_with(&format!("ftl.{name}.")));
+            all.extend(of_it.map(|option| vec![option.to_string()]));
         }
     }
     all

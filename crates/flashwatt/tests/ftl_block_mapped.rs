@@ -23,7 +23,7 @@ const GAP: Nanos = 1_000_000_000;
 fn drive(ftl: &str, logical_blocks: u64, logs: u64, more: &[&str]) -> Config {
     let blocks = logical_blocks + logs + 4;
     let key = if ftl == "nftl" { "replacement_fraction" } else { "log_fraction" };
-    let mut sets = vec![
+    let mut sets = [
         format!("ftl=\"{ftl}\""),
         "device.channels=1".to_string(),
         "device.ways=1".to_string(),
