@@ -31,6 +31,14 @@ fn cases() -> Vec<(String, Config)> {
         ("steady", &["run.precondition=\"steady\"", "workload.uniform.queue_depth=7"]),
     ];
     cases.extend(variants.iter().map(|(name, sets)| (name.to_string(), mixed("limit", sets))));
+    // Under block mapping a write costs a block of copies: parts of pages, several log blocks, trims and wear are in there.
+    let pairs: [(&str, &[&str]); 4] = [
+        ("block", &["ftl=\"block\""]),
+        ("nftl", &["ftl.nftl.replacement_fraction=0.1"]),
+        ("bast", &["ftl.bast.log_fraction=0.1", "wear.policy=\"static_swap\"", "wear.min_gap=1"]),
+        ("bast_star", &["ftl.bast_star.partial_merges=false", "device.nand.program_order=\"any\""]),
+    ];
+    cases.extend(pairs.iter().map(|(name, sets)| (name.to_string(), mixed("limit", sets))));
     cases
 }
 

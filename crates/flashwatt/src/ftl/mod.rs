@@ -6,6 +6,8 @@
 
 pub mod blocks;
 mod data_blocks;
+mod own_logs;
+mod pairs;
 pub mod plan;
 mod scheme;
 mod steady;
@@ -25,6 +27,9 @@ pub use scheme::{Room, Scheme, Size};
 schemes! {
     Page(page::PageFtl),
     Block(block::BlockFtl),
+    Nftl(nftl::NftlFtl),
+    Bast(bast::BastFtl),
+    BastStar(bast_star::BastStarFtl),
 }
 
 impl Default for Options {
