@@ -6,6 +6,7 @@
 
 pub mod blocks;
 mod data_blocks;
+mod log_blocks;
 pub mod plan;
 mod scheme;
 mod steady;
@@ -25,6 +26,7 @@ pub use scheme::{Room, Scheme, Size};
 schemes! {
     Page(page::PageFtl),
     Block(block::BlockFtl),
+    Fast(fast::FastFtl),
 }
 
 impl Default for Options {
