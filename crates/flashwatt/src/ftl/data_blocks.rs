@@ -55,6 +55,8 @@ pub struct DataBlocks {
 struct Move {
     worn: BlockId,
     cold: BlockId,
+    /// The logical block whose data block the cold one is.
+    of: Lbn,
     /// Is the worn block erased, and taken for this?
     ready: bool,
 }
@@ -238,11 +240,12 @@ impl DataBlocks {
     pub fn erase(&mut self, block: BlockId, cause: Cause, cx: &mut Context, plan: &mut Plan) {
         debug_assert_eq!(cx.blocks.valid_units(block), 0, "an erase of valid data");
         let die = self.geometry.die_of_block(block);
+        self.call_off(die, block, cx);
         if self.moves[die.idx()].is_none()
             && let Some(cold) = self.wear.swap(block, &cx.blocks.view(die, cx.array))
-            && self.owner(cold, cx).is_some()
+            && let Some(of) = self.owner(cold, cx)
         {
-            self.moves[die.idx()] = Some(Move { worn: block, cold, ready: false });
+            self.moves[die.idx()] = Some(Move { worn: block, cold, of, ready: false });
         }
         cx.blocks.condemn(block);
         plan.erase(self.geometry.first_ppn(block), cause);
@@ -290,13 +293,10 @@ impl DataBlocks {
         self.moves[die.idx()].is_some_and(|wanted| wanted.ready)
     }
 
-    /// Plans the move of cold data into a worn block, as a whole. If it has been merged elsewhere in the meantime the block is
-    /// free again.
+    /// Plans the move of cold data into a worn block, as a whole.
     pub fn background(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
-        let Some(Move { worn, cold, .. }) = self.moves[die.idx()].take_if(|wanted| wanted.ready) else { return };
-        let Some(of) = self.owner(cold, cx).filter(|_| !cx.blocks.is_condemned(cold)) else {
-            return cx.blocks.give_back(worn);
-        };
+        let Some(Move { worn, cold, of, .. }) = self.moves[die.idx()].take_if(|wanted| wanted.ready) else { return };
+        debug_assert_eq!(self.data_block(of), Some(cold), "a move that is pointless has been called off");
         for lpn in self.pages(of) {
             let offset = self.offset(lpn);
             if self.get(lpn) == Some(self.address(cold, offset)) {
@@ -306,6 +306,14 @@ impl DataBlocks {
         self.data[of.idx()] = worn.0 + 1;
         cx.blocks.condemn(cold);
         plan.erase(self.geometry.first_ppn(cold), Cause::Wear);
+    }
+
+    /// A block is going to be erased: if its data was to move, it need not any more, and the worn block is free. (To wait with
+    /// that would keep an erased block from a write that no erase may ever wake again.)
+    fn call_off(&mut self, die: DieId, cold: BlockId, cx: &mut Context) {
+        if let Some(Move { worn, ready: true, .. }) = self.moves[die.idx()].take_if(|wanted| wanted.cold == cold) {
+            cx.blocks.give_back(worn);
+        }
     }
 
     /// A block's erase has ended: it is free, or taken at once for cold data.

@@ -167,7 +167,13 @@ pub struct LogFtl<P> {
 
 impl<P: LogPolicy> LogFtl<P> {
     /// Of a fresh drive, with so many sequential log blocks at most.
-    pub fn with(config: &Config, geometry: &Geometry, size: &LogSize, sequential: u32, policy: impl FnOnce(Quota) -> P) -> Self {
+    pub fn with(
+        config: &Config,
+        geometry: &Geometry,
+        size: &LogSize,
+        sequential: u32,
+        policy: impl FnOnce(Quota) -> P,
+    ) -> Self {
         let quota = Quota::new(sequential, size.per_die(geometry, P::LEAST_PER_DIE), geometry.dies);
         let log = DieLog { open: vec![None; P::FRONTIERS], ..DieLog::default() };
         LogFtl {
@@ -318,8 +324,7 @@ impl<P: LogPolicy> LogFtl<P> {
     /// Merges away what is valid in one of a die's random log blocks, and erases it. Returns whether it came to the end.
     fn reclaim(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) -> bool {
         let Some(victim) = self.victim(die, cx) else { return false };
-        loop {
-            let Some(lpn) = cx.blocks.valid_lpns(victim).next() else { break };
+        while let Some(lpn) = first_valid(victim, cx) {
             if !self.merge(self.data.logical_block(lpn), cx, plan) {
                 return false;
             }
@@ -351,6 +356,11 @@ impl<P: LogPolicy> LogFtl<P> {
         self.data.full_merge(of, fresh, cx, plan);
         true
     }
+}
+
+/// The first page that is valid in a block.
+fn first_valid(block: BlockId, cx: &Context) -> Option<Lpn> {
+    cx.blocks.valid_lpns(block).next()
 }
 
 impl<P: LogPolicy> Ftl for LogFtl<P> {

@@ -27,6 +27,7 @@ schemes! {
     Page(page::PageFtl),
     Block(block::BlockFtl),
     Fast(fast::FastFtl),
+    Last(last::LastFtl),
 }
 
 impl Default for Options {

@@ -178,9 +178,10 @@ impl<'a> Shadow<'a> {
             let found = self.brain.write(rest, self.array);
             let before = self.oracle.clone();
             self.oracle.write(rest.first, found);
+            let erases = self.brain.plan.ops().iter().any(|op| op.kind == OpKind::Erase);
             self.carry_out(Some((&rest, &before)));
             done += found;
-            let worked = self.background();
+            let worked = self.background() || erases;
             assert!(done == extent.pages || found > 0 || worked, "a write finds no room, and nothing makes some");
         }
     }
