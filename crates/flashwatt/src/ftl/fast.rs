@@ -21,7 +21,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::blocks::BlockTable;
-use super::log_blocks::{LogFtl, LogPolicy, LogSize};
+use super::log_blocks::{LogFtl, LogPolicy};
+use super::log_size::LogSize;
 use super::{Room, Scheme, Size};
 use crate::config::{Checker, Config, field};
 use crate::device::Geometry;

@@ -7,6 +7,7 @@
 pub mod blocks;
 mod data_blocks;
 mod log_blocks;
+mod log_size;
 pub mod plan;
 mod scheme;
 mod steady;
