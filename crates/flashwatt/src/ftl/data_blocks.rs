@@ -61,6 +61,7 @@ struct Move {
     ready: bool,
 }
 
+#[allow(dead_code)] // until the log-block schemes are here
 impl DataBlocks {
     /// Nothing mapped.
     pub fn new(config: &Config, geometry: &Geometry) -> Self {

@@ -155,3 +155,11 @@ pub fn build(config: &Config, geometry: &Geometry) -> Box<dyn Ftl> {
 pub fn map_unit_bytes(config: &Config) -> u32 {
     config.ftl.map_unit_bytes(config.device.page_bytes)
 }
+
+/// The example of `docs/add-an-ftl.md`, as it stands there.
+#[cfg(test)]
+#[path = "../../../../docs/examples/wander.rs"]
+mod wander;
+
+#[cfg(test)]
+mod tests;
