@@ -6,6 +6,8 @@
 
 pub mod blocks;
 mod data_blocks;
+mod log_blocks;
+mod log_size;
 mod own_logs;
 mod pairs;
 pub mod plan;
@@ -30,6 +32,8 @@ schemes! {
     Nftl(nftl::NftlFtl),
     Bast(bast::BastFtl),
     BastStar(bast_star::BastStarFtl),
+    Fast(fast::FastFtl),
+    Last(last::LastFtl),
 }
 
 impl Default for Options {
