@@ -9,7 +9,6 @@ use super::series::{Recorder, Series};
 use super::states::{DRAM, LINK, PARTS};
 use super::table::{DieState, Draw, Table};
 use crate::config::IdleAccounting;
-use crate::mem;
 use crate::units::Nanos;
 
 /// Lengths of the windows whose greatest mean power is reported.
@@ -18,7 +17,7 @@ pub const WINDOWS_NS: [Nanos; 2] = [100_000, 1_000_000_000];
 /// The meter.
 pub struct Meter<R: Recorder> {
     /// What a die draws more, by [`Change`].
-    delta: mem::Table<Draw>,
+    delta: [Draw; Change::COUNT],
     /// What everything but busy dies draws, by [`Phase`].
     base: [Draw; 3],
     phase: Phase,
@@ -86,7 +85,7 @@ impl<R: Recorder> Meter<R> {
         let base = [Phase::Busy, Phase::Outstanding, Phase::Quiet].map(|phase| base_level(&table, dies, phase));
         Meter {
             level: base[Phase::Quiet as usize],
-            delta: table.die.iter().flat_map(|&from| table.die.map(|to| to - from)).collect(),
+            delta: std::array::from_fn(|change| Change(change).draw(&table)),
             base,
             phase: Phase::Quiet,
             now: 0,
@@ -379,6 +378,8 @@ impl Ahead {
 struct Change(usize);
 
 impl Change {
+    const COUNT: usize = DieState::COUNT * DieState::COUNT;
+
     #[inline(always)]
     const fn new(from: DieState, to: DieState) -> Self {
         Change(from as usize * DieState::COUNT + to as usize)
@@ -390,6 +391,10 @@ impl Change {
 
     fn to(self) -> DieState {
         DieState::ALL[self.0 % DieState::COUNT]
+    }
+
+    fn draw(self, table: &Table) -> Draw {
+        table.die[self.to() as usize] - table.die[self.from() as usize]
     }
 }
 
