@@ -5,8 +5,8 @@ use crate::controller::phases::Course;
 use crate::energy::ledger::{Ledger, OpTimes, Phase};
 use crate::energy::meter::Reading;
 use crate::energy::{DieState, Meter, Series, Table};
-use crate::ftl::plan::Chosen;
-use crate::ftl::{Cause, OpKind, Plan};
+use crate::ftl::plan::{Chosen, Notes};
+use crate::ftl::{Cause, Mapping, OpKind, Plan};
 use crate::probe::{BufferEvent, Probe};
 use crate::units::Nanos;
 
@@ -37,6 +37,8 @@ pub struct Books<P: Probe> {
     pub host_units: u64,
     /// What collection did.
     pub collection: Collection,
+    /// What the translation layer did.
+    pub mapping: Mapping,
     /// Erased blocks in the whole drive when the window began.
     pub free_blocks: u64,
 }
@@ -58,6 +60,8 @@ pub struct Window {
     pub host_units: u64,
     /// What collection did.
     pub collection: Collection,
+    /// What the translation layer did.
+    pub mapping: Mapping,
     /// Erased blocks in the whole drive when it began, …
     pub free_blocks_start: u64,
     /// … and when it ended.
@@ -99,6 +103,8 @@ impl Window {
     /// This window and the one that follows it as one.
     #[must_use]
     pub fn plus(&self, next: &Window) -> Window {
+        let mut mapping = self.mapping;
+        mapping += next.mapping;
         Window {
             start_ns: self.start_ns,
             end_ns: next.end_ns,
@@ -107,6 +113,7 @@ impl Window {
             unwritten_reads: self.unwritten_reads + next.unwritten_reads,
             host_units: self.host_units + next.host_units,
             collection: self.collection.plus(&next.collection),
+            mapping,
             free_blocks_start: self.free_blocks_start,
             free_blocks_end: next.free_blocks_end,
         }
@@ -135,6 +142,7 @@ impl<P: Probe> Books<P> {
             unwritten_reads: 0,
             host_units: 0,
             collection: Collection::default(),
+            mapping: Mapping::default(),
             free_blocks: 0,
         }
     }
@@ -155,11 +163,18 @@ impl<P: Probe> Books<P> {
     pub fn planned(&mut self, now: Nanos, plan: &Plan) {
         self.ledger.map_accesses += u64::from(plan.map_accesses);
         self.unwritten_reads += u64::from(plan.unwritten_reads);
-        if let Some(chosen) = &plan.chosen {
-            self.collection.add(chosen);
+        if let Some(notes) = &plan.notes {
+            self.note(notes);
         }
         self.dram(now, u64::from(plan.map_accesses) * self.map_access_ns);
         self.probe.mapped(now, plan.map_accesses);
+    }
+
+    fn note(&mut self, notes: &Notes) {
+        self.mapping += notes.mapping;
+        if let Some(chosen) = &notes.chosen {
+            self.collection.add(chosen);
+        }
     }
 
     /// Something has happened in the write buffer: data that enters or leaves it for the host passes DRAM.
@@ -296,6 +311,7 @@ impl<P: Probe> Books<P> {
         self.ledger = Ledger::new(self.ledger.dies);
         (self.window_start, self.unwritten_reads, self.host_units) = (now, 0, 0);
         self.collection = Collection::default();
+        self.mapping = Mapping::default();
     }
 
     /// Ends the window, whose running operations have been cut, with so many erased blocks in the drive.
@@ -312,6 +328,7 @@ impl<P: Probe> Books<P> {
             unwritten_reads: self.unwritten_reads,
             host_units: self.host_units,
             collection: self.collection,
+            mapping: self.mapping,
         }
     }
 

@@ -83,9 +83,10 @@ impl Brain {
         self.ftl.background(die, &mut cx, &mut self.plan);
     }
 
-    /// A block's erase has ended.
+    /// A block's erase has ended. The plan then holds the dies that may have background work now.
     pub fn erased(&mut self, block: BlockId, array: &Array) {
+        self.plan.clear();
         let mut cx = Context { blocks: &mut self.blocks, array, rng: &mut self.rng };
-        self.ftl.erased(block, &mut cx);
+        self.ftl.erased(block, &mut cx, &mut self.plan);
     }
 }

@@ -13,7 +13,7 @@
 //! - in the end the map is the shadow, and every address that is called valid holds the host's last version.
 //!
 //! A breach stops the program, as one of the NAND referee's rules does: it is a fault of the simulator, never of its input.
-//! Pages of the map itself are left out.
+//! Pages of the map itself, whose owners lie beyond the last logical unit, are left out.
 
 use std::collections::BTreeMap;
 
@@ -97,7 +97,7 @@ impl Shadow {
             units: units.collect(),
             flash,
             pending: BTreeMap::new(),
-            next_seq: 0,
+            next_seq: brain.plan.next().0,
             entries: BTreeMap::new(),
             newest: BTreeMap::new(),
             geometry: geometry.clone(),
@@ -181,7 +181,7 @@ impl Shadow {
                 continue;
             }
             for ppn in (op.ppn.0..op.ppn.0 + self.geometry.units_per_page).map(Ppn) {
-                if let Some(lpn) = brain.blocks.lpn_at(ppn) {
+                if let Some(lpn) = brain.blocks.lpn_at(ppn).filter(|lpn| lpn.idx() < self.units.len()) {
                     let new = fresh.get(&lpn).filter(|_| op.cause == Cause::Host);
                     self.follow_unit(ops, at, lpn, ppn, new.copied());
                 }
@@ -408,7 +408,10 @@ impl Probe for Shadow {
         (0..self.geometry.logical_units).for_each(|lpn| self.check_unit(Lpn(lpn), brain, array));
         let valid = (0..self.geometry.physical_units()).filter(|&ppn| brain.blocks.is_valid(Ppn(ppn))).count();
         let mapped = self.units.iter().filter(|unit| unit.mapped.is_some()).count();
-        require(valid == mapped, || format!("in the end {valid} addresses are valid for {mapped} units"));
+        let of_map = brain.ftl.map_pages().len();
+        require(valid == mapped + of_map, || {
+            format!("in the end {valid} addresses are valid for {mapped} units and {of_map} pages of the map")
+        });
     }
 }
 

@@ -88,7 +88,7 @@ impl<'a> Instant<'a> {
         for at in 0..self.ops.len() {
             let op = self.ops[at];
             match op.kind {
-                OpKind::Read => self.array.start_read(self.geometry.place(op.ppn)),
+                OpKind::Read | OpKind::SpareRead => self.array.start_read(self.geometry.place(op.ppn)),
                 OpKind::Program => self.program(&op),
                 OpKind::Copy | OpKind::Copyback => {
                     self.array.start_read(self.geometry.place(op.source));

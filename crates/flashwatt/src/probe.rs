@@ -219,7 +219,7 @@ impl<W: Write> Probe for OpLog<W> {
         let (array_end, out_start) = match op.kind {
             OpKind::Read | OpKind::Copy => (t.array_end, t.out_start),
             OpKind::Copyback => (t.array_end, t.end),
-            OpKind::Program | OpKind::Erase => (t.end, t.end),
+            OpKind::Program | OpKind::Erase | OpKind::SpareRead => (t.end, t.end),
         };
         self.line(format_args!(
             "{},{},{},{},{},{},{},{},{},{},,",

@@ -14,7 +14,7 @@ use crate::energy::ledger::{Ledger, Phase};
 use crate::energy::meter::WINDOWS_NS;
 use crate::energy::price::{self, ByCause, Energies, Priced};
 use crate::energy::{DieState, Table};
-use crate::ftl::{Cause, OpKind};
+use crate::ftl::{Cause, Mapping, Merges, OpKind};
 use crate::sim::{End, Outcome};
 use crate::stats::{Bars, Latency};
 use crate::units::Nanos;
@@ -201,18 +201,10 @@ pub struct FtlReport {
     pub map_hit_ratio: Option<f64>,
     /// Bytes that the map takes in the drive's memory.
     pub mapping_bytes: u64,
+    /// The same by the formula of Park et al. 2011 (SPEC A9); none where that has none for the scheme.
+    pub mapping_model_bytes: Option<u64>,
     /// Merges by kind; none where the scheme does not merge.
     pub merges: Option<Merges>,
-}
-
-/// Merges by kind.
-#[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs)]
-pub struct Merges {
-    pub switch: u64,
-    pub partial: u64,
-    pub full: u64,
-    pub replacement: u64,
 }
 
 /// Garbage collection.
@@ -367,12 +359,7 @@ impl Report {
             },
             flash: flash(&counted, brain, config),
             wear: wear(array),
-            ftl: FtlReport {
-                name: config.ftl.name(),
-                map_hit_ratio: None,
-                mapping_bytes: brain.ftl.mapping_bytes(),
-                merges: None,
-            },
+            ftl: ftl(&counted, brain, config),
             gc: gc(&counted),
             write_buffer: write_buffer(config, &outcome),
             efficiency: Efficiency::new(
@@ -539,6 +526,17 @@ fn wear(array: &Array) -> Wear {
     let mean = sum as f64 / blocks as f64;
     let variance = (squares as f64 / blocks as f64 - mean * mean).max(0.0);
     Wear { erase_count: Spread { min, max, mean, stddev: variance.sqrt() } }
+}
+
+fn ftl(window: &Window, brain: &Brain, config: &Config) -> FtlReport {
+    let Mapping { lookups, hits, merges } = window.mapping;
+    FtlReport {
+        name: config.ftl.name(),
+        map_hit_ratio: (lookups > 0).then(|| hits as f64 / lookups as f64),
+        mapping_bytes: brain.ftl.mapping_bytes(),
+        mapping_model_bytes: brain.ftl.mapping_model_bytes(),
+        merges: brain.ftl.merges().then_some(merges),
+    }
 }
 
 fn gc(window: &Window) -> GcReport {

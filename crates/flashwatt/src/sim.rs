@@ -150,7 +150,8 @@ impl<'w, P: Probe> Sim<'w, P> {
         probe: P,
     ) -> Self {
         let geometry = Geometry::new(&config.device, ftl::map_unit_bytes(config));
-        let controller = Controller::new(config, &geometry, MORE_EVENTS);
+        let mut controller = Controller::new(config, &geometry, MORE_EVENTS);
+        controller.begin(brain.plan.next());
         let first = controller.events_end();
         let queue_depth = config.device.host_link.queue_depth;
         let mut books = Books::new(config, geometry.dies, series, probe);
@@ -189,6 +190,6 @@ impl<'w, P: Probe> Sim<'w, P> {
 
     fn progress(&self) -> Progress {
         let (requests_done, requests_total) = (self.requests_done, self.requests_total);
-        Progress { preparing: false, requests_done, requests_total, now_ns: self.now }
+        Progress { preparing: None, requests_done, requests_total, now_ns: self.now }
     }
 }

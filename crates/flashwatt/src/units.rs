@@ -76,5 +76,22 @@ id! {
     EntryId
 }
 
+impl RequestId {
+    /// Ids from here on are no requests.
+    const BACKGROUND: u32 = 1 << 31;
+
+    /// Stands in for a request where a die's background work is meant.
+    #[inline(always)]
+    pub const fn background_of(die: DieId) -> RequestId {
+        RequestId(Self::BACKGROUND | die.0)
+    }
+
+    /// The die whose background work is meant, if that is.
+    #[inline(always)]
+    pub const fn as_background(self) -> Option<DieId> {
+        if self.0 < Self::BACKGROUND { None } else { Some(DieId(self.0 ^ Self::BACKGROUND)) }
+    }
+}
+
 /// Bytes in a sector, the granularity of host addresses.
 pub const SECTOR_BYTES: u64 = 512;

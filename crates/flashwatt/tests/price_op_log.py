@@ -45,11 +45,11 @@ def main(log_path, report_path):
             start = int(row["start_ns"])
             requests.append(clip(start, int(row["end_ns"])))
             link_ns += inside(start) * math.ceil(int(row["bytes"]) * 1e3 / link["bandwidth_mb_s"])
-        elif kind in ("read", "program", "erase", "copyback"):
+        elif kind in ("read", "spare_read", "program", "erase", "copyback"):
             t = [int(row[c + "_ns"]) for c in ("start", "array_start", "array_end", "out_start", "end")]
             ops.append(clip(t[0], t[4]))
-            dram_ns += (row["cause"] == "host" and kind != "erase" and inside(t[0])) * dram["page_data_ns"]
-            copy = kind == "copyback"
+            dram_ns += (row["cause"] == "host" and kind not in ("erase", "spare_read") and inside(t[0])) * dram["page_data_ns"]
+            copy, kind = kind == "copyback", kind.removeprefix("spare_")
             states = ["read_bus", "read", "program", "program"] if copy else [kind + "_bus", kind, "data_wait", kind + "_bus"]
             for state, start, stop in zip(states, t, t[1:]):
                 state_ns[state] += span(start, stop)

@@ -84,11 +84,11 @@ impl Ftl for Faulty {
         let mut good = Plan::default();
         self.inner.background(die, cx, &mut good);
         good.ops().iter().for_each(|op| self.spoil(op, cx.blocks.geometry(), plan));
-        plan.chosen = good.chosen;
+        plan.notes = good.notes;
     }
 
-    fn erased(&mut self, block: BlockId, cx: &mut Context) {
-        self.inner.erased(block, cx);
+    fn erased(&mut self, block: BlockId, cx: &mut Context, plan: &mut Plan) {
+        self.inner.erased(block, cx, plan);
     }
 
     fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array) {

@@ -3,6 +3,7 @@
 
 use super::check::{Checker, field};
 use super::raw;
+use crate::ftl::{self, Room, Size};
 
 /// Physical map units are numbered by 32 bits, of which two numbers are taken.
 const UNITS_MAX: u128 = (1 << 32) - 3;
@@ -74,12 +75,6 @@ impl Watermarks {
     }
 }
 
-/// Blocks that must be spare over the whole drive for garbage collection always to have somewhere to go: in each die the
-/// low watermark (or, if that is more, one block above what is reserved for collection), and one block in part filled.
-pub fn spare_needed(dies: u32, low_watermark_blocks: u32, reserved_blocks: u32) -> u64 {
-    u64::from(dies) * (u64::from(low_watermark_blocks.max(reserved_blocks.saturating_add(1))) + 1)
-}
-
 impl Given {
     /// Blocks per plane and logical pages.
     ///
@@ -110,15 +105,15 @@ impl Given {
     }
 
     /// Is there room for what must be spare?
-    fn fits(&self, geometry: &Geometry, watermarks: &Watermarks) -> bool {
+    fn fits(&self, geometry: &Geometry, needs: Needs) -> bool {
         let (blocks, logical) = self.solve(geometry);
         let physical = blocks * geometry.planes() * u128::from(geometry.pages_per_block);
-        physical >= logical + spare_pages_needed(blocks, geometry, watermarks)
+        physical >= needs.room(geometry, blocks, logical).pages
     }
 
     /// The least `op_ratio` (to four decimals) at which there is room, if there is one up to 100.
-    fn least_op_ratio(&self, geometry: &Geometry, watermarks: &Watermarks) -> Option<f64> {
-        let fits = |steps: u64| self.with_op_ratio(steps as f64 / 1e4).fits(geometry, watermarks);
+    fn least_op_ratio(&self, geometry: &Geometry, needs: Needs) -> Option<f64> {
+        let fits = |steps: u64| self.with_op_ratio(steps as f64 / 1e4).fits(geometry, needs);
         let (mut below, mut enough) = (0, 1_000_000);
         if !fits(enough) {
             return None;
@@ -131,13 +126,27 @@ impl Given {
     }
 }
 
-/// Under sub-page mapping a block can lose nearly a page in units that hold nothing, and still not be worth collecting: one
-/// page more for each block.
-fn spare_pages_needed(blocks_per_plane: u128, geometry: &Geometry, watermarks: &Watermarks) -> u128 {
-    let die_blocks = u64::try_from(blocks_per_plane * u128::from(geometry.planes)).unwrap_or(u64::MAX);
-    let blocks = spare_needed(geometry.dies(), watermarks.low(die_blocks), watermarks.reserved_blocks);
-    let scattered = if geometry.units_per_page() > 1 { blocks_per_plane * geometry.planes() } else { 0 };
-    u128::from(blocks) * u128::from(geometry.pages_per_block) + scattered
+/// What a scheme and collection on it take.
+#[derive(Clone, Copy, Debug)]
+struct Needs<'a> {
+    ftl: &'a ftl::Settings,
+    watermarks: &'a Watermarks,
+}
+
+impl Needs<'_> {
+    /// The flash that they take on a drive of so many blocks in a plane.
+    fn room(&self, geometry: &Geometry, blocks_per_plane: u128, logical_pages: u128) -> Room {
+        let die_blocks = blocks_per_plane * u128::from(geometry.planes);
+        self.ftl.room(&Size {
+            dies: u128::from(geometry.dies()),
+            die_blocks,
+            pages_per_block: u128::from(geometry.pages_per_block),
+            units_per_page: u128::from(geometry.units_per_page()),
+            logical_pages,
+            low_watermark_blocks: self.watermarks.low(u64::try_from(die_blocks).unwrap_or(u64::MAX)),
+            reserved_blocks: self.watermarks.reserved_blocks,
+        })
+    }
 }
 
 impl Op {
@@ -151,13 +160,14 @@ impl Op {
 
 const KEYS: [&str; 4] = ["device.op_ratio", "device.spare_fraction", "device.logical_bytes", "device.blocks_per_plane"];
 
-/// Works out the size of the drive. Without a fault it is what the user asked for.
+/// Works out the size of the drive. Without a fault it is what the user asked for. A drive that may be filled needs the room
+/// that the translation layer `filled` takes then.
 pub(super) fn resolve(
     c: &mut Checker,
     device: &raw::Device,
     geometry: &Geometry,
     watermarks: &Watermarks,
-    needs_spare: bool,
+    filled: Option<&ftl::Settings>,
 ) -> Option<Capacity> {
     let given = given(c, device)?;
     if !["device", "ftl", "gc"].iter().all(|table| c.clean(table)) {
@@ -167,7 +177,7 @@ pub(super) fn resolve(
     let physical = blocks * geometry.planes() * u128::from(geometry.pages_per_block);
     if check_addresses(c, geometry, physical)
         && check_logical(c, geometry, logical, physical)
-        && (!needs_spare || check_spare(c, &given, geometry, watermarks))
+        && filled.is_none_or(|ftl| check_spare(c, &given, geometry, Needs { ftl, watermarks }))
     {
         let spare = (physical - logical) as f64;
         return Some(Capacity {
@@ -240,20 +250,21 @@ fn check_logical(c: &mut Checker, geometry: &Geometry, logical: u128, physical: 
     false
 }
 
-fn check_spare(c: &mut Checker, given: &Given, geometry: &Geometry, watermarks: &Watermarks) -> bool {
-    if given.fits(geometry, watermarks) {
+fn check_spare(c: &mut Checker, given: &Given, geometry: &Geometry, needs: Needs) -> bool {
+    if given.fits(geometry, needs) {
         return true;
     }
     let (blocks, logical) = given.solve(geometry);
-    let all = blocks * geometry.planes();
-    let needed = spare_pages_needed(blocks, geometry, watermarks).div_ceil(u128::from(geometry.pages_per_block));
-    let spare = all - logical.div_ceil(u128::from(geometry.pages_per_block));
+    let block_pages = u128::from(geometry.pages_per_block);
+    let (all, host) = (blocks * geometry.planes(), logical.div_ceil(block_pages));
+    let room = needs.room(geometry, blocks, logical);
+    let (spare, needed) = (all - host, room.pages.div_ceil(block_pages) - host);
     let key = c.culprit(&[KEYS[0], KEYS[1], KEYS[2], KEYS[3], "gc.low_watermark_blocks", "gc.low_watermark_fraction"]);
     let fault = c
         .fault(key, "too little spare flash for garbage collection")
         .found(format!("{spare} spare blocks of {all}"))
-        .expected(format!("at least {needed}: in each of {} dies the low watermark and one more", geometry.dies()));
-    c.push(fault.help(match given.least_op_ratio(geometry, watermarks) {
+        .expected(format!("at least {needed}: {}", room.what));
+    c.push(fault.help(match given.least_op_ratio(geometry, needs) {
         Some(ratio) => format!("device.op_ratio = {ratio} is the least that will do"),
         None => "no over-provisioning will do: a die needs more blocks".to_string(),
     }));
@@ -263,6 +274,8 @@ fn check_spare(c: &mut Checker, given: &Given, geometry: &Geometry, watermarks: 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Allocation;
+    use crate::ftl::page;
     use proptest::prelude::*;
 
     const GEOMETRY: Geometry =
@@ -284,12 +297,6 @@ mod tests {
         assert_eq!(Given::LogicalAndOp(801 * 4096, Op::Ratio(0.25)).solve(&GEOMETRY), (26, 801));
         assert_eq!(Given::BlocksAndOp(25, Op::Ratio(0.3)).solve(&GEOMETRY), (25, 769));
         assert_eq!(Given::BlocksAndLogical(25, 4096 * 10 - 1).solve(&GEOMETRY), (25, 9));
-    }
-
-    #[test]
-    fn what_must_be_spare() {
-        assert_eq!(spare_needed(32, 3, 1), 128, "three blocks and one in part filled");
-        assert_eq!(spare_needed(1, 2, 4), 6, "five, for four are reserved, and one in part filled");
     }
 
     #[test]
@@ -315,11 +322,13 @@ mod tests {
             low_fraction in 0.0..0.2,
             reserved_blocks in 1_u32..10,
         ) {
-            let watermarks = Watermarks { low_blocks, low_fraction, reserved_blocks };
-            if let Some(ratio) = given.least_op_ratio(&GEOMETRY, &watermarks) {
-                prop_assert!(given.with_op_ratio(ratio).fits(&GEOMETRY, &watermarks));
+            let watermarks = &Watermarks { low_blocks, low_fraction, reserved_blocks };
+            let page = page::Settings { allocation: Allocation::Dynamic, separate_frontiers: true, map_unit_bytes: 4096 };
+            let needs = Needs { ftl: &ftl::Settings::Page(page), watermarks };
+            if let Some(ratio) = given.least_op_ratio(&GEOMETRY, needs) {
+                prop_assert!(given.with_op_ratio(ratio).fits(&GEOMETRY, needs));
                 let less = given.with_op_ratio(ratio - 1e-4);
-                prop_assert!(ratio < 2e-4 || !less.fits(&GEOMETRY, &watermarks));
+                prop_assert!(ratio < 2e-4 || !less.fits(&GEOMETRY, needs));
             }
         }
 

@@ -10,7 +10,7 @@ use super::rules::Rules;
 use crate::error::{Fault, Place};
 
 /// A key and what the user (or the preset) says there.
-pub(super) struct Field<T> {
+pub struct Field<T> {
     pub key: String,
     pub value: Option<T>,
 }
@@ -18,31 +18,31 @@ pub(super) struct Field<T> {
 /// `field!("device.timing", timing.read_ns)`: the field and its key under that table.
 macro_rules! field {
     ($table:expr, $raw:ident . $key:ident) => {
-        $crate::config::check::Field { key: format!("{}.{}", $table, stringify!($key)), value: $raw.$key.clone() }
+        $crate::config::Field { key: format!("{}.{}", $table, stringify!($key)), value: $raw.$key.clone() }
     };
 }
-pub(super) use field;
+pub(crate) use field;
 
 /// Collects faults. A value that is out of its range is replaced by one within, so that checking can go on.
-pub(super) struct Checker<'a> {
+pub struct Checker<'a> {
     /// The merged tree, for the places of keys.
-    pub tree: &'a Node,
+    pub(super) tree: &'a Node,
     /// The user's file, for keys that stand nowhere.
-    pub file: &'a str,
+    pub(super) file: &'a str,
     /// What was found so far.
-    pub faults: &'a mut Vec<Fault>,
+    pub(super) faults: &'a mut Vec<Fault>,
     /// The rules that were applied: what the reference says of each key.
-    pub rules: Rules,
+    pub(super) rules: Rules,
 }
 
 /// What has a range.
-pub(super) trait Number: PartialOrd + Copy + Debug + Serialize {}
+pub trait Number: PartialOrd + Copy + Debug + Serialize {}
 
 impl<T: PartialOrd + Copy + Debug + Serialize> Number for T {}
 
 impl<'a> Checker<'a> {
     /// Of a merged tree; `file` is the user's.
-    pub fn new(tree: &'a Node, file: &'a str, faults: &'a mut Vec<Fault>) -> Self {
+    pub(super) fn new(tree: &'a Node, file: &'a str, faults: &'a mut Vec<Fault>) -> Self {
         Checker { tree, file, faults, rules: Rules::default() }
     }
 
@@ -61,6 +61,11 @@ impl<'a> Checker<'a> {
             }
         }
         keys.first().copied().unwrap_or_default()
+    }
+
+    /// Did the user write this key, rather than a preset?
+    pub fn is_users(&self, key: &str) -> bool {
+        self.tree.get(key).is_some_and(|node| node.origin != Origin::Preset)
     }
 
     fn place(&self, key: &str) -> Place {

@@ -33,6 +33,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::ftl;
 use crate::units::Nanos;
 
 mod capacity;
@@ -50,7 +51,7 @@ mod schema;
 mod settings;
 mod synthetic;
 
-pub use capacity::spare_needed;
+pub(crate) use check::{Checker, Field, field};
 pub use parse::{load, merged};
 pub use presets::{DEFAULT_PRESET, PRESETS, preset};
 pub(crate) use prices::prices;
@@ -64,7 +65,7 @@ pub struct Config {
     /// The drive.
     pub device: Device,
     /// The translation layer.
-    pub ftl: Ftl,
+    pub ftl: ftl::Settings,
     /// Garbage collection.
     pub gc: Gc,
     /// Wear levelling.
@@ -170,34 +171,6 @@ pub enum ProgramOrder {
     Ascending,
     /// Any, as the small-block SLC of the older papers did.
     Any,
-}
-
-/// The translation layer.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Ftl {
-    /// Page mapping.
-    Page(PageFtl),
-}
-
-impl Ftl {
-    /// Its registered name.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Ftl::Page(_) => "page",
-        }
-    }
-}
-
-/// Page mapping.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PageFtl {
-    /// Which die a page is written to.
-    pub allocation: Allocation,
-    /// Do the host and garbage collection write to blocks of their own?
-    pub separate_frontiers: bool,
-    /// Bytes that one map entry covers: `page_bytes` divided by a power of two, ≥ 512.
-    pub map_unit_bytes: u32,
 }
 
 /// Which die a page is written to.

@@ -11,7 +11,8 @@ use serde::de::{self, Deserializer, EnumAccess, MapAccess, SeqAccess, VariantAcc
 use serde::{Deserialize, Serialize};
 
 use super::schema::names;
-use super::{Allocation, Dispatch, DramRule, IdleAccounting, ProgramOrder};
+use super::{Dispatch, DramRule, IdleAccounting, ProgramOrder};
+use crate::ftl;
 
 mod synthetic;
 
@@ -25,7 +26,7 @@ pub struct Raw {
     /// The drive: organisation, timing, host link.
     pub device: Device,
     /// The translation layer: `ftl = "page"` or `[ftl.page]`.
-    pub ftl: Option<Ftl>,
+    pub ftl: Option<ftl::Options>,
     /// Garbage collection.
     pub gc: Gc,
     /// Wear levelling.
@@ -118,36 +119,6 @@ pub struct Nand {
     pub program_order: Option<ProgramOrder>,
     /// May a die copy a page within itself without the bus?
     pub copyback: Option<bool>,
-}
-
-/// The translation layer, tagged by its name.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Ftl {
-    /// Page mapping, the whole map in DRAM.
-    Page(PageFtl),
-}
-
-/// `[ftl.page]`
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct PageFtl {
-    /// Which die a page is written to: `dynamic` (round robin, channels first) or `static` (logical page modulo dies).
-    pub allocation: Option<Allocation>,
-    /// Write frontiers in a die: `separate` for the host and garbage collection, or `shared`.
-    pub frontiers: Option<Frontiers>,
-    /// Bytes that one map entry covers: the page, or a power-of-two part of it (sub-page mapping).
-    pub map_unit_bytes: Option<u32>,
-}
-
-/// Write frontiers in a die.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Frontiers {
-    /// The host and garbage collection write to blocks of their own.
-    Separate,
-    /// They fill the same block.
-    Shared,
 }
 
 /// `[gc]`

@@ -8,10 +8,11 @@ use super::de::unknown_name;
 use super::presets::DEFAULT_PRESET;
 use super::raw::{self, Raw};
 use super::{
-    Allocation, Config, Controller, Device, Dispatch, Ftl, Gc, GcPolicy, HostLink, Nand, PageFtl, Precondition,
-    ProgramOrder, Run, Span, Timing, Wear, Workload, WriteBuffer,
+    Config, Controller, Device, Dispatch, Gc, GcPolicy, HostLink, Nand, Precondition, ProgramOrder, Run, Span, Timing,
+    Wear, Workload, WriteBuffer,
 };
 
+use crate::ftl;
 use crate::registry::{self, Param};
 use crate::units::Nanos;
 use crate::workload::synthetic::MODELS;
@@ -36,14 +37,16 @@ const CHANNELS_MAX: u32 = 1024;
 const DIES_MAX: u32 = 4096;
 const QUEUE_DEPTH_MAX: u32 = 65_536;
 const PAGE_BYTES_MAX: u32 = 1 << 20;
-const UNITS_PER_PAGE_MAX: u32 = 32;
 /// Rates in 10^6 bytes/s.
 const MB_S: std::ops::RangeInclusive<f64> = 0.001..=1e6;
 
 /// Checks everything and fills in what was left out. `None` only with faults; rules over several keys are left to the
 /// next attempt if single keys are wrong.
 pub(super) fn resolve(c: &mut Checker, raw: &Raw) -> Option<Config> {
-    let geometry = geometry(c, raw);
+    let mut geometry = geometry(c, raw);
+    let ftl = ftl(c, raw, geometry.page_bytes);
+    geometry.map_unit_bytes = ftl.map_unit_bytes(geometry.page_bytes);
+    check_block(c, &geometry);
     let watermarks = watermarks(c, &raw.gc);
     let timing = timing(c, &raw.device.timing);
     let host_link = host_link(c, &raw.device.host_link);
@@ -52,7 +55,7 @@ pub(super) fn resolve(c: &mut Checker, raw: &Raw) -> Option<Config> {
     let write_buffer = write_buffer(c, &raw.write_buffer, geometry.page_bytes);
     let policy = gc_policy(c, raw.gc.policy.as_ref());
     let needs_spare = !matches!(raw.run.precondition, Some(raw::Precondition::Empty));
-    let capacity = capacity::resolve(c, &raw.device, &geometry, &watermarks, needs_spare);
+    let capacity = capacity::resolve(c, &raw.device, &geometry, &watermarks, needs_spare.then_some(&ftl));
     let logical_bytes = capacity.map_or(COUNT_MAX, |capacity| capacity.logical_bytes);
     let bounds = Bounds { logical_bytes, queue_depth: host_link.queue_depth };
     c.rules.default_is("workload", MODELS[0].name);
@@ -62,7 +65,7 @@ pub(super) fn resolve(c: &mut Checker, raw: &Raw) -> Option<Config> {
     let device = device(c, raw, &geometry, capacity?, timing, host_link);
     let die_blocks = u64::from(device.blocks_per_plane) * u64::from(device.planes);
     Some(Config {
-        ftl: ftl(c, raw.ftl.as_ref(), &geometry),
+        ftl,
         gc: gc(c, &raw.gc, policy, &watermarks, die_blocks)?,
         wear,
         write_buffer,
@@ -91,10 +94,9 @@ fn geometry(c: &mut Checker, raw: &Raw) -> Geometry {
         planes: c.required(field!("device", device.planes), 1..=64),
         pages_per_block: c.required(field!("device", device.pages_per_block), 2..=65_535),
         page_bytes,
-        map_unit_bytes: map_unit(c, raw.ftl.as_ref(), page_bytes),
+        map_unit_bytes: page_bytes,
     };
     check_dies(c, &geometry);
-    check_block(c, &geometry);
     geometry
 }
 
@@ -117,33 +119,24 @@ fn check_block(c: &mut Checker, geometry: &Geometry) {
     }
 }
 
-fn map_unit(c: &mut Checker, ftl: Option<&raw::Ftl>, page_bytes: u32) -> u32 {
-    const KEY: &str = "ftl.page.map_unit_bytes";
-    let Some(unit) = ftl.and_then(|raw::Ftl::Page(page)| page.map_unit_bytes) else { return page_bytes };
-    let least = (page_bytes / UNITS_PER_PAGE_MAX).max(512);
-    if (least..=page_bytes).contains(&unit) && unit.is_power_of_two() {
-        return unit;
+fn ftl(c: &mut Checker, raw: &Raw, page_bytes: u32) -> ftl::Settings {
+    let options = raw.ftl.clone().unwrap_or_default();
+    c.rules.default_is("ftl", ftl::NAMES[0].0);
+    let settings = options.resolve(c, page_bytes);
+    if !settings.collects() {
+        check_no_collection(c, settings.name());
     }
-    if !c.clean("device.page_bytes") {
-        return page_bytes;
-    }
-    let fault = c.fault(KEY, "does not divide the page").found(unit);
-    c.push(fault.expected(format!("a power of two from {least} to the page's {page_bytes} bytes")));
-    page_bytes
+    settings
 }
 
-fn ftl(c: &mut Checker, raw: Option<&raw::Ftl>, geometry: &Geometry) -> Ftl {
-    const TABLE: &str = "ftl.page";
-    c.rules.default_is("ftl", "page");
-    let page = raw.map(|raw::Ftl::Page(page)| page.clone()).unwrap_or_default();
-    Ftl::Page(PageFtl {
-        allocation: c.choice(field!(TABLE, page.allocation), Allocation::Dynamic),
-        separate_frontiers: matches!(
-            c.choice(field!(TABLE, page.frontiers), raw::Frontiers::Separate),
-            raw::Frontiers::Separate
-        ),
-        map_unit_bytes: geometry.map_unit_bytes,
-    })
+/// What the user says of collection must not be ignored; what a preset says may be, for it does not know the scheme.
+fn check_no_collection(c: &mut Checker, name: &str) {
+    for key in ["gc.policy", "gc.low_watermark_blocks", "gc.low_watermark_fraction", "gc.reserved_blocks"] {
+        if c.is_users(key) {
+            let fault = c.fault(key, "has no effect").found(format!("ftl = {name:?}, which merges blocks as it must"));
+            c.push(fault.expected("a translation layer that collects blocks, or no such key"));
+        }
+    }
 }
 
 fn device(

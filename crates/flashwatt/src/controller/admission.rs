@@ -5,9 +5,9 @@ use super::{Controller, Hardware};
 use crate::brain::Brain;
 use crate::config::Dispatch;
 use crate::device::{Array, Place};
-use crate::ftl::{OpKind, Plan, PlannedOp};
+use crate::ftl::{Cause, OpKind, Plan, PlanIndex, PlannedOp};
 use crate::probe::Probe;
-use crate::units::{BlockId, OpId, RequestId};
+use crate::units::{BlockId, OpId, Ppn, RequestId};
 
 impl Controller {
     /// Takes over a request's plan. Returns how many operations the request has to wait for.
@@ -28,8 +28,18 @@ impl Controller {
     #[inline(never)]
     pub(super) fn take_over<P: Probe>(&mut self, plan: &Plan, request: RequestId, urgent: bool, hw: &mut Hardware<P>) {
         self.ids.clear();
-        for planned in plan.ops() {
-            let id = self.insert(planned, request, urgent, &mut hw.array);
+        let mut behind = plan.behind_earlier().iter().peekable();
+        for (at, planned) in (0..).map(PlanIndex).zip(plan.ops()) {
+            let seq = self.next_seq;
+            let id = self.insert(&self.chosen_page(plan, at, planned, &hw.array), request, urgent, &mut hw.array);
+            if planned.cause == Cause::Map && planned.kind == OpKind::Read {
+                self.map_reads.planned(seq, id);
+            }
+            if let Some((_, earlier)) = behind.next_if(|(op, _)| *op == at)
+                && let Some(older) = self.map_reads.find(*earlier)
+            {
+                self.wait(id, older, Until::End, &hw.array);
+            }
             self.ids.push(id);
             self.enqueue_new(id);
         }
@@ -39,12 +49,30 @@ impl Controller {
         }
     }
 
+    /// A planned operation with the page that it is going to be of: its own, or, where its die has something to do, the first
+    /// alternative that can be read at once.
+    #[inline]
+    fn chosen_page(&self, plan: &Plan, at: PlanIndex, planned: &PlannedOp, array: &Array) -> PlannedOp {
+        if !plan.has_alternatives() || self.could_start(planned.ppn, array) {
+            return *planned;
+        }
+        let ppn = plan.alternatives(at).find(|&ppn| self.could_start(ppn, array)).unwrap_or(planned.ppn);
+        PlannedOp { ppn, ..*planned }
+    }
+
+    /// Is this page there to be read, and its die idle?
+    fn could_start(&self, ppn: Ppn, array: &Array) -> bool {
+        let place = self.geometry.place(ppn);
+        let die = &self.dies[place.die.idx()];
+        die.running.is_none() && die.ready == 0 && array.is_programmed(place)
+    }
+
     /// Makes an operation of a planned one: finds out what it has to wait for, and holds the blocks that it needs.
     #[inline(always)]
     pub(super) fn insert(&mut self, planned: &PlannedOp, request: RequestId, urgent: bool, array: &mut Array) -> OpId {
         let place = self.geometry.place(planned.ppn);
         let id = match planned.kind {
-            OpKind::Read => {
+            OpKind::Read | OpKind::SpareRead => {
                 let id = self.new_op(planned, place, Place::NONE, request, urgent);
                 self.attach_read(id, place, array);
                 id
@@ -107,8 +135,13 @@ impl Controller {
         })
     }
 
+    /// An erase waits for all that still needs the block: what was planned for its pages, written over since or not, too.
     #[inline(always)]
     pub(super) fn attach_erase(&mut self, id: OpId, block: BlockId, array: &mut Array) {
+        for program in array.unfinished_programs(block) {
+            array.hold(block);
+            self.ops.release_at_end(program, block);
+        }
         if array.holds(block) > 0 {
             array.wait_for_release(block, id);
             self.ops[id].blockers += 1;

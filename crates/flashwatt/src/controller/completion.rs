@@ -105,11 +105,14 @@ impl Controller {
         self.touch(channel);
         self.apply_end(kind, at, other.block, brain, hw);
         self.let_go(id, hw);
+        if cause == Cause::Map {
+            self.map_reads.ended(self.ops[id].seq);
+        }
         self.ops.remove(id);
-        if request.is_none() {
+        if let Some(die) = request.as_background() {
             self.background_ended(die);
         }
-        Some(Ended { request, kind })
+        Some(Ended { request, kind, cause })
     }
 
     /// An operation that ends now had begun before the window did.
@@ -183,7 +186,7 @@ impl Controller {
         hw: &mut Hardware<P>,
     ) {
         match kind {
-            OpKind::Read | OpKind::Copy => self.release(at.block, &mut hw.array),
+            OpKind::Read | OpKind::SpareRead | OpKind::Copy => self.release(at.block, &mut hw.array),
             OpKind::Program | OpKind::Copyback => {
                 if kind == OpKind::Copyback {
                     self.release(source, &mut hw.array);
@@ -197,6 +200,9 @@ impl Controller {
                 hw.array.end_erase(at.block);
                 brain.erased(at.block, &hw.array);
                 self.wake(at.die, brain);
+                for &die in brain.plan.woken() {
+                    self.wake(die, brain);
+                }
             }
         }
     }

@@ -271,26 +271,35 @@ impl Controller {
         brain.background(die, &hw.array);
         hw.books.planned(now, &brain.plan);
         hw.books.probe.planned(Purpose::Background, brain);
-        debug_assert!(brain.plan.ops().iter().all(|op| self.geometry.die_of(op.ppn) == die));
         let state = &mut self.dies[die.idx()];
         state.background += brain.plan.ops().len() as u32;
+        for &other in brain.plan.woken() {
+            self.wake(other, brain);
+        }
         if is_sure
-            && state.ready == 0
+            && self.dies[die.idx()].ready == 0
             && let Some(step) = brain.plan.only_op()
         {
-            return self.take_step(step, urgent, hw);
+            return self.take_step(die, step, urgent, hw);
         }
-        self.take_over(&brain.plan, RequestId::NONE, urgent, hw);
+        self.take_over(&brain.plan, RequestId::background_of(die), urgent, hw);
+
         None
     }
 
     /// Takes over the only operation of a plan for a die on which nothing is ready. Answers with it if it could start.
     #[inline(always)]
-    pub(super) fn take_step<P: Probe>(&mut self, step: &PlannedOp, urgent: bool, hw: &mut Hardware<P>) -> Option<OpId> {
-        let id = self.insert(step, RequestId::NONE, urgent, &mut hw.array);
+    pub(super) fn take_step<P: Probe>(
+        &mut self,
+        die: DieId,
+        step: &PlannedOp,
+        urgent: bool,
+        hw: &mut Hardware<P>,
+    ) -> Option<OpId> {
+        let id = self.insert(step, RequestId::background_of(die), urgent, &mut hw.array);
         let op = &self.ops[id];
-        let state = &mut self.dies[op.at.die.idx()];
-        if op.blockers == 0 && state.queues[op.queue as usize].head.is_none() {
+        let state = &mut self.dies[die.idx()];
+        if op.at.die == die && op.blockers == 0 && state.queues[op.queue as usize].head.is_none() {
             state.bypassed = 0;
             return Some(id);
         }
@@ -334,7 +343,7 @@ impl Controller {
 #[inline(always)]
 fn referee(op: &Op, array: &mut Array) {
     match op.kind {
-        OpKind::Read | OpKind::Copy => array.start_read(op.at),
+        OpKind::Read | OpKind::SpareRead | OpKind::Copy => array.start_read(op.at),
         OpKind::Program => array.start_program(op.at),
         OpKind::Erase => array.start_erase(op.at.block),
         OpKind::Copyback => {

@@ -8,6 +8,7 @@ mod admission;
 mod completion;
 mod dispatch;
 pub mod events;
+mod map_reads;
 pub mod op;
 pub mod phases;
 mod queues;
@@ -16,11 +17,12 @@ use crate::books::Books;
 use crate::brain::Brain;
 use crate::config::{self, Dispatch};
 use crate::device::{Array, Geometry};
-use crate::ftl::{Cause, OpKind};
+use crate::ftl::{Cause, OpKind, PlanNumber};
 use crate::mem::Table;
 use crate::probe::Probe;
 use crate::units::{ChannelId, DieId, Nanos, OpId, RequestId};
 use events::Events;
+use map_reads::MapReads;
 use op::{OpTable, Queue};
 use phases::Courses;
 use queues::{Channel, Die};
@@ -48,6 +50,8 @@ pub struct Controller {
     slot_free_at: Nanos,
     /// Ids of the plan being admitted.
     ids: Vec<OpId>,
+    /// Reads of the map that have not ended.
+    map_reads: MapReads,
     /// The pending events of dies, channels, and whoever comes after them.
     pub events: Events,
 }
@@ -57,8 +61,10 @@ pub struct Controller {
 pub struct Ended {
     /// For which request, if for one.
     pub request: RequestId,
-    /// What it was.
+    /// What it was …
     pub kind: OpKind,
+    /// … and why.
+    pub cause: Cause,
 }
 
 impl Controller {
@@ -83,6 +89,7 @@ impl Controller {
             dirty: ChannelId::NONE,
             slot_free_at: 0,
             ids: Vec::new(),
+            map_reads: MapReads::default(),
             events: Events::new((geometry.dies + geometry.channels + 1 + more_events) as usize),
             geometry: geometry.clone(),
         }
@@ -95,6 +102,11 @@ impl Controller {
 
     fn slot_event(&self) -> u32 {
         self.geometry.dies + self.geometry.channels
+    }
+
+    /// Plans are numbered from here on: those before it were carried out without a clock.
+    pub fn begin(&mut self, first: PlanNumber) {
+        self.next_seq = first.0;
     }
 
     /// A die may have background work.

@@ -99,6 +99,7 @@ fn course(kind: OpKind, t: &Timing) -> Course {
         OpKind::Read | OpKind::Copy => {
             (DieState::ReadBus, DieState::Read, DieState::ReadBus, Lane::Read, t.read_ns, t.page_transfer_ns)
         }
+        OpKind::SpareRead => (DieState::ReadBus, DieState::Read, DieState::Read, Lane::Read, t.read_ns, 0),
         OpKind::Program => (DieState::ProgramBus, DieState::Program, DieState::Program, Lane::Program, t.program_ns, 0),
         OpKind::Erase => (DieState::EraseBus, DieState::Erase, DieState::Erase, Lane::Other, t.erase_ns, 0),
         OpKind::Copyback => {
@@ -113,7 +114,7 @@ fn course(kind: OpKind, t: &Timing) -> Course {
         bus,
         array,
         last,
-        moves_data: kind != OpKind::Erase,
+        moves_data: !matches!(kind, OpKind::Erase | OpKind::SpareRead),
         array_start_ns,
         array_end_ns,
         event_ns: if reads { array_end_ns } else { whole_ns },

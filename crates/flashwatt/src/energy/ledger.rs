@@ -51,6 +51,9 @@ impl OpTimes {
             OpKind::Erase => {
                 [(DieState::EraseBus, start, array_start), (DieState::Erase, array_start, end), none, none]
             }
+            OpKind::SpareRead => {
+                [(DieState::ReadBus, start, array_start), (DieState::Read, array_start, end), none, none]
+            }
             OpKind::Copyback => [
                 (DieState::ReadBus, start, array_start),
                 (DieState::Read, array_start, array_end),
@@ -68,8 +71,8 @@ pub struct Ledger {
     pub dies: u32,
     /// Die-nanoseconds by state (as [`DieState`], idle left out) and cause (as [`Cause`]).
     pub die_ns: [[u64; 5]; DieState::COUNT],
-    /// Operations ended by kind (as [`OpKind`]) and cause.
-    pub operations: [[u64; 5]; 4],
+    /// Operations ended by kind (as [`OpKind::BOOKED`]) and cause.
+    pub operations: [[u64; 5]; OpKind::BOOKED.len()],
     /// Elapsed nanoseconds by [`Phase`].
     pub elapsed_ns: [u64; 3],
     /// Elapsed nanoseconds with n dies busy, n = 0, 1, ….
@@ -95,7 +98,7 @@ impl Ledger {
     pub fn ended(&mut self, kind: OpKind, cause: Cause, over_ns: Nanos) {
         let over = match kind {
             OpKind::Program | OpKind::Copyback => DieState::Program,
-            OpKind::Read | OpKind::Copy | OpKind::Erase => DieState::DataWait,
+            OpKind::Read | OpKind::SpareRead | OpKind::Copy | OpKind::Erase => DieState::DataWait,
         };
         self.operations[kind as usize][cause as usize] += 1;
         self.add(over, cause, over_ns);
@@ -103,7 +106,7 @@ impl Ledger {
 
     /// Books the phases of all operations that have ended, of which `whole` gives the lengths.
     pub fn book_whole(&mut self, whole: impl Fn(OpKind) -> OpTimes) {
-        for kind in [OpKind::Read, OpKind::Program, OpKind::Erase, OpKind::Copyback] {
+        for kind in OpKind::BOOKED {
             for (state, from, to) in whole(kind).phases(kind) {
                 for cause in Cause::ALL {
                     let ended = self.operations[kind as usize][cause as usize];
@@ -150,10 +153,15 @@ impl Ledger {
         DieState::ALL.iter().map(|&state| self.state_ns(state)).sum()
     }
 
-    /// Pages read and programmed and blocks erased for a cause: a copyback is a read and a program.
+    /// Pages read and programmed and blocks erased for a cause: a copyback is a read and a program, a read of a spare area
+    /// is one of its page.
     pub fn pages(&self, kind: OpKind, cause: Cause) -> u64 {
-        let copies = if kind == OpKind::Erase { 0 } else { self.operations[OpKind::Copyback as usize][cause as usize] };
-        self.operations[kind as usize][cause as usize] + copies
+        let count = |kind: OpKind| self.operations[kind as usize][cause as usize];
+        match kind {
+            OpKind::Read => count(OpKind::Read) + count(OpKind::Copyback) + count(OpKind::SpareRead),
+            OpKind::Program => count(OpKind::Program) + count(OpKind::Copyback),
+            _ => count(kind),
+        }
     }
 
     /// The books of this window and of one that follows it together.

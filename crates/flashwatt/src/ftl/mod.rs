@@ -5,16 +5,33 @@
 //! array changes when the operations end, and the controller sees to it that every one finds what it needs.
 
 pub mod blocks;
-pub mod page;
+mod data_blocks;
 pub mod plan;
+mod scheme;
 mod steady;
 
-use crate::config;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::config::{Checker, Config};
 use crate::device::{Array, Geometry};
 use crate::rng::Rng;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 use blocks::BlockTable;
-pub use plan::{Cause, OpKind, Plan, PlanIndex, PlannedOp};
+pub use plan::{Cause, Mapping, Merges, OpKind, Plan, PlanIndex, PlanNumber, PlannedOp};
+use scheme::schemes;
+pub use scheme::{Room, Scheme, Size};
+
+schemes! {
+    Page(page::PageFtl),
+    Block(block::BlockFtl),
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options::Page(Default::default())
+    }
+}
 
 /// A run of logical pages of one request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,11 +99,12 @@ pub trait Ftl {
     /// Does this die have background work?
     fn wants_background(&self, die: DieId, blocks: &BlockTable) -> bool;
 
-    /// Plans the next step of a die's background work: one copy or one erase. An empty plan: none can be done now.
+    /// Plans the next step of a die's background work: one copy or one erase, and what of the map must be written with it,
+    /// which may lie on other dies. An empty plan: none can be done now.
     fn background(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan);
 
-    /// A block's erase has ended.
-    fn erased(&mut self, block: BlockId, cx: &mut Context);
+    /// A block's erase has ended. The plan takes no operations here; dies that may have background work now can be woken.
+    fn erased(&mut self, block: BlockId, cx: &mut Context, plan: &mut Plan);
 
     /// Lays down a start state on a fresh drive, without a clock: the whole logical space in address order.
     fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array);
@@ -100,27 +118,44 @@ pub trait Ftl {
     /// Where a logical page is, with everything planned done. For checks and tests.
     fn lookup(&self, lpn: Lpn) -> Option<Ppn>;
 
+    /// Where the pages of the map itself lie on flash, one address for each copy. For checks and tests: the drive has no
+    /// other valid pages beside these and those of [`Self::lookup`].
+    fn map_pages(&self) -> Vec<Ppn> {
+        Vec::new()
+    }
+
     /// Fetches into the machine's caches what requests to come will touch: of a far one the map, of a near one, whose map
     /// has been fetched already, what lies behind.
     fn prefetch(&self, _far: Lpn, _near: Lpn, _blocks: &BlockTable, _array: &Array) {}
 
     /// Bytes that the map takes in the drive's memory.
     fn mapping_bytes(&self) -> u64;
+
+    /// The same by the formula of Park et al. 2011 (SPEC A9), if that has one for this scheme.
+    fn mapping_model_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// Does it merge blocks? Then reports say how often.
+    fn merges(&self) -> bool {
+        false
+    }
 }
 
-/// Names and one-line docs of every translation layer that a configuration can name.
-pub const NAMES: &[(&str, &str)] = &[("page", page::DOC)];
-
 /// The translation layer of a configuration.
-pub fn build(config: &config::Config, geometry: &Geometry) -> Box<dyn Ftl> {
-    match &config.ftl {
-        config::Ftl::Page(options) => Box::new(page::PageFtl::new(options, config, geometry)),
-    }
+pub fn build(config: &Config, geometry: &Geometry) -> Box<dyn Ftl> {
+    config.ftl.build(config, geometry)
 }
 
 /// Bytes that one map entry of a configuration's translation layer covers.
-pub fn map_unit_bytes(config: &config::Config) -> u32 {
-    match &config.ftl {
-        config::Ftl::Page(options) => options.map_unit_bytes,
-    }
+pub fn map_unit_bytes(config: &Config) -> u32 {
+    config.ftl.map_unit_bytes(config.device.page_bytes)
 }
+
+/// The example of `docs/add-an-ftl.md`, as it stands there.
+#[cfg(test)]
+#[path = "../../../../docs/examples/wander.rs"]
+mod wander;
+
+#[cfg(test)]
+mod tests;

@@ -5,10 +5,13 @@
 //! free blocks run low; it copies within the die. The last free blocks are kept for collection, so that it can always
 //! finish. Source: Ban 1995; Agrawal et al. 2008 for the organisation by dies.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::blocks::BlockTable;
 use super::plan::{Cause, Chosen, OpKind, Plan, PlanIndex};
-use super::{Context, Extent, Ftl, steady};
-use crate::config::{self, Allocation};
+use super::{Context, Extent, Ftl, Room, Scheme, Size, steady};
+use crate::config::{Allocation, Checker, Config, field};
 use crate::device::{Array, Geometry};
 use crate::gc::VictimPolicy;
 use crate::mem::{Table, prefetch, zeroed};
@@ -16,11 +19,108 @@ use crate::rng::Rng;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 use crate::wear::WearPolicy;
 
-/// One line for the user.
-pub const DOC: &str = "page mapping, the whole map in DRAM";
-
 /// Bytes of a map entry in the drive's DRAM.
 const ENTRY_BYTES: u64 = 4;
+const UNITS_PER_PAGE_MAX: u32 = 32;
+
+/// `[ftl.page]`
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Options {
+    /// Which die a page is written to: `dynamic` (round robin, channels first) or `static` (logical page modulo dies).
+    pub allocation: Option<Allocation>,
+    /// Write frontiers in a die: `separate` for the host and garbage collection, or `shared`.
+    pub frontiers: Option<Frontiers>,
+    /// Bytes that one map entry covers: the page, or a power-of-two part of it (sub-page mapping).
+    pub map_unit_bytes: Option<u32>,
+}
+
+/// Write frontiers in a die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Frontiers {
+    /// The host and garbage collection write to blocks of their own.
+    Separate,
+    /// They fill the same block.
+    Shared,
+}
+
+/// The options, checked.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Settings {
+    /// Which die a page is written to.
+    pub allocation: Allocation,
+    /// Do the host and garbage collection write to blocks of their own?
+    pub separate_frontiers: bool,
+    /// Bytes that one map entry covers: `page_bytes` divided by a power of two, ≥ 512.
+    pub map_unit_bytes: u32,
+}
+
+impl Scheme for PageFtl {
+    const DOC: &'static str = "page mapping, the whole map in DRAM";
+    const COLLECTS: bool = true;
+    type Options = Options;
+    type Settings = Settings;
+
+    fn resolve(options: Options, c: &mut Checker, page_bytes: u32) -> Settings {
+        const TABLE: &str = "ftl.page";
+        Settings {
+            allocation: c.choice(field!(TABLE, options.allocation), Allocation::Dynamic),
+            separate_frontiers: c.choice(field!(TABLE, options.frontiers), Frontiers::Separate) == Frontiers::Separate,
+            map_unit_bytes: options.map_unit_bytes.map_or(page_bytes, |unit| map_unit(c, unit, page_bytes)),
+        }
+    }
+
+    fn map_unit_bytes(settings: &Settings, _page_bytes: u32) -> u32 {
+        settings.map_unit_bytes
+    }
+
+    /// Under sub-page mapping a block can lose nearly a page in units that hold nothing, and still not be worth collecting:
+    /// one page more for each block.
+    fn room(_settings: &Settings, size: &Size) -> Room {
+        let spare_blocks = size.dies * spare_blocks_per_die(size.low_watermark_blocks, size.reserved_blocks);
+        let scattered = if size.units_per_page > 1 { size.dies * size.die_blocks } else { 0 };
+        Room {
+            pages: size.logical_pages + spare_blocks * size.pages_per_block + scattered,
+            what: format!("in each of {} dies the low watermark and one more", size.dies),
+        }
+    }
+
+    fn new(settings: &Settings, config: &Config, geometry: &Geometry) -> Self {
+        PageFtl {
+            map: zeroed(geometry.logical_units as usize).into(),
+            dies: vec![Die::default(); geometry.dies as usize].into(),
+            next_die: 0,
+            allocation: settings.allocation,
+            separate_frontiers: settings.separate_frontiers,
+            copyback: config.device.nand.copyback,
+            low_watermark: config.gc.low_watermark_blocks,
+            reserved: config.gc.reserved_blocks,
+            policy: crate::gc::build(&config.gc.policy),
+            policy_is_greedy: config.gc.policy.name == "greedy",
+            wear: crate::wear::build(&config.wear),
+            geometry: geometry.clone(),
+        }
+    }
+}
+
+/// Blocks that must be spare in a die for garbage collection always to have somewhere to go: the low watermark (or, if that
+/// is more, one block above what is reserved for collection), and one block in part filled.
+pub fn spare_blocks_per_die(low_watermark_blocks: u32, reserved_blocks: u32) -> u128 {
+    u128::from(low_watermark_blocks.max(reserved_blocks.saturating_add(1))) + 1
+}
+
+fn map_unit(c: &mut Checker, unit: u32, page_bytes: u32) -> u32 {
+    let least = (page_bytes / UNITS_PER_PAGE_MAX).max(512);
+    if (least..=page_bytes).contains(&unit) && unit.is_power_of_two() {
+        return unit;
+    }
+    if c.clean("device.page_bytes") {
+        let fault = c.fault("ftl.page.map_unit_bytes", "does not divide the page").found(unit);
+        c.push(fault.expected(format!("a power of two from {least} to the page's {page_bytes} bytes")));
+    }
+    page_bytes
+}
 
 /// The translation layer.
 pub struct PageFtl {
@@ -92,24 +192,6 @@ struct Job {
 }
 
 impl PageFtl {
-    /// With an empty map.
-    pub fn new(options: &config::PageFtl, config: &config::Config, geometry: &Geometry) -> Self {
-        PageFtl {
-            map: zeroed(geometry.logical_units as usize).into(),
-            dies: vec![Die::default(); geometry.dies as usize].into(),
-            next_die: 0,
-            allocation: options.allocation,
-            separate_frontiers: options.separate_frontiers,
-            copyback: config.device.nand.copyback,
-            low_watermark: config.gc.low_watermark_blocks,
-            reserved: config.gc.reserved_blocks,
-            policy: crate::gc::build(&config.gc.policy),
-            policy_is_greedy: config.gc.policy.name == "greedy",
-            wear: crate::wear::build(&config.wear),
-            geometry: geometry.clone(),
-        }
-    }
-
     #[inline(always)]
     fn get(&self, lpn: Lpn) -> Option<Ppn> {
         self.map[lpn.idx()].checked_sub(1).map(Ppn)
@@ -263,7 +345,7 @@ impl PageFtl {
         let can_move = self.dies[die.idx()].leftover.is_full();
         let then_move = can_move.then(|| self.wear.swap(choice.block, &view)).flatten().unwrap_or(BlockId::NONE);
         let units = f64::from(self.geometry.units_per_block);
-        plan.chosen = Some(Chosen {
+        plan.notes().chosen = Some(Chosen {
             searches: choice.searches,
             die_valid_fraction: cx.blocks.valid_fraction(die, cx.array),
             victim_valid_fraction: f64::from(cx.blocks.valid_units(choice.block)) / units,
@@ -433,7 +515,7 @@ impl Ftl for PageFtl {
         self.step(die, cx, plan);
     }
 
-    fn erased(&mut self, block: BlockId, cx: &mut Context) {
+    fn erased(&mut self, block: BlockId, cx: &mut Context, _plan: &mut Plan) {
         let die = self.geometry.die_of_block(block);
         match self.dies[die.idx()].job.take() {
             Some(job) if job.then_move.is_some() => {

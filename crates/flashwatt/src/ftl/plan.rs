@@ -49,6 +49,9 @@ pub enum OpKind {
     Erase,
     /// A page is read and programmed to another page of the same die, without the bus.
     Copyback,
+    /// The spare area of a page is read, where a scheme without a table of pages keeps what it must know: the die is busy as
+    /// for a read, and hardly any data moves over the bus (none is reckoned).
+    SpareRead,
     /// A page is read, moved out over the bus, and programmed to another page. On the flash it is a [`Self::Read`] and then a
     /// [`Self::Program`], and so it is booked; between the two the die is free for others.
     Copy,
@@ -56,7 +59,11 @@ pub enum OpKind {
 
 impl OpKind {
     /// All of them, in the order of their numbers.
-    pub const ALL: [OpKind; 5] = [OpKind::Read, OpKind::Program, OpKind::Erase, OpKind::Copyback, OpKind::Copy];
+    pub const ALL: [OpKind; 6] =
+        [OpKind::Read, OpKind::Program, OpKind::Erase, OpKind::Copyback, OpKind::SpareRead, OpKind::Copy];
+
+    /// Those that are booked: a copy is booked as the read and the program that it comes down to.
+    pub const BOOKED: [OpKind; 5] = [OpKind::Read, OpKind::Program, OpKind::Erase, OpKind::Copyback, OpKind::SpareRead];
 
     /// As it is called in logs.
     pub const fn name(self) -> &'static str {
@@ -65,6 +72,7 @@ impl OpKind {
             OpKind::Program => "program",
             OpKind::Erase => "erase",
             OpKind::Copyback => "copyback",
+            OpKind::SpareRead => "spare_read",
             OpKind::Copy => "copy",
         }
     }
@@ -92,6 +100,32 @@ pub struct PlannedOp {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct PlanIndex(pub u32);
 
+/// An operation's number among all that were ever planned: what a later plan names it by.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct PlanNumber(pub u64);
+
+/// How often blocks were merged, by kind (SPEC A6).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Merges {
+    /// A log block that holds a whole block in order took the data block's place: no copy.
+    pub switch: u64,
+    /// One that holds the first pages in order did, after the others had been copied to it.
+    pub partial: u64,
+    /// The valid pages of a data block and of log blocks were copied to a fresh block.
+    pub full: u64,
+    /// A block's full log block was replaced by a fresh one.
+    pub replacement: u64,
+}
+
+impl std::ops::AddAssign for Merges {
+    fn add_assign(&mut self, more: Merges) {
+        self.switch += more.switch;
+        self.partial += more.partial;
+        self.full += more.full;
+        self.replacement += more.replacement;
+    }
+}
+
 /// What a request, or one step of background work, comes down to.
 ///
 /// Operations are emitted in the order in which they are to be done where nothing else decides; `after` points only to
@@ -100,13 +134,45 @@ pub struct PlanIndex(pub u32);
 pub struct Plan {
     ops: Vec<PlannedOp>,
     more_replaced: Vec<(PlanIndex, BlockId)>,
+    behind: Vec<(PlanIndex, PlanNumber)>,
+    alternatives: Vec<(PlanIndex, Ppn)>,
     wake: Vec<DieId>,
+    /// The number of the first operation.
+    first: u64,
     /// Map look-ups and updates in DRAM.
     pub map_accesses: u32,
     /// Logical pages read that were never written.
     pub unwritten_reads: u32,
+    /// What there is to be said beside, if anything.
+    pub notes: Option<Notes>,
+}
+
+/// What a plan says of how it came about.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Notes {
+    /// Look-ups and merges.
+    pub mapping: Mapping,
     /// The victim that was chosen, if one was.
     pub chosen: Option<Chosen>,
+}
+
+/// How a map was used and kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mapping {
+    /// Pages looked up in a cache of the map …
+    pub lookups: u64,
+    /// … and those of them whose entry was there.
+    pub hits: u64,
+    /// Merges of blocks.
+    pub merges: Merges,
+}
+
+impl std::ops::AddAssign for Mapping {
+    fn add_assign(&mut self, more: Mapping) {
+        self.lookups += more.lookups;
+        self.hits += more.hits;
+        self.merges += more.merges;
+    }
 }
 
 /// A victim that has been chosen for collection.
@@ -123,16 +189,60 @@ pub struct Chosen {
 impl Plan {
     /// Starts over.
     pub fn clear(&mut self) {
+        self.first += self.ops.len() as u64;
         self.ops.clear();
         self.more_replaced.clear();
+        self.behind.clear();
+        self.alternatives.clear();
         self.wake.clear();
-        (self.map_accesses, self.unwritten_reads, self.chosen) = (0, 0, None);
+        (self.map_accesses, self.unwritten_reads, self.notes) = (0, 0, None);
+    }
+
+    /// What is to be said beside the operations.
+    pub fn notes(&mut self) -> &mut Notes {
+        self.notes.get_or_insert_default()
+    }
+
+    /// A page has been looked up in a cache of the map.
+    pub fn looked_up(&mut self, hit: bool) {
+        let mapping = &mut self.notes().mapping;
+        mapping.lookups += 1;
+        mapping.hits += u64::from(hit);
     }
 
     /// The page at `ppn` is read.
     #[inline]
     pub fn read(&mut self, ppn: Ppn, cause: Cause, after: Option<PlanIndex>) -> PlanIndex {
         self.push(PlannedOp { kind: OpKind::Read, cause, ppn, source: Ppn::NONE, after, replaces: BlockId::NONE })
+    }
+
+    /// The page at `ppn` or, if its die is busy then, one of `alternatives` that hold the same is read: at most four.
+    pub fn read_any(&mut self, ppn: Ppn, alternatives: &[Ppn], cause: Cause, after: Option<PlanIndex>) -> PlanIndex {
+        let op = self.read(ppn, cause, after);
+        self.alternatives.extend(alternatives.iter().map(|&other| (op, other)));
+        op
+    }
+
+    /// The spare area of the page at `ppn` is read.
+    pub fn read_spare(&mut self, ppn: Ppn, cause: Cause, after: Option<PlanIndex>) -> PlanIndex {
+        self.push(PlannedOp { kind: OpKind::SpareRead, cause, ppn, source: Ppn::NONE, after, replaces: BlockId::NONE })
+    }
+
+    /// `op` needs the data of an operation that an earlier plan holds: of a read of the map, if that has not ended yet. An
+    /// operation waits for one other at most.
+    pub fn behind(&mut self, op: PlanIndex, earlier: PlanNumber) {
+        debug_assert!(self.ops[op.0 as usize].after.is_none() && earlier.0 < self.first);
+        self.behind.push((op, earlier));
+    }
+
+    /// What a later plan names this operation by.
+    pub fn number(&self, op: PlanIndex) -> PlanNumber {
+        PlanNumber(self.first + u64::from(op.0))
+    }
+
+    /// The number of the next plan's first operation.
+    pub fn next(&self) -> PlanNumber {
+        PlanNumber(self.first + self.ops.len() as u64)
     }
 
     /// The page at `ppn` is programmed, once the data that `after` brings is there.
@@ -156,6 +266,7 @@ impl Plan {
         if !reads(&self.ops[at - 1]) || !same_page(self.ops[at - 1].ppn, second.ppn) {
             return;
         }
+        debug_assert!(self.behind.is_empty() && self.alternatives.is_empty()); // maps with parts of pages are in memory
         self.ops.remove(at);
         let earlier = |index: PlanIndex| PlanIndex(index.0 - u32::from(index.0 as usize >= at));
         self.ops.iter_mut().for_each(|op| op.after = op.after.map(earlier));
@@ -200,9 +311,30 @@ impl Plan {
     #[inline]
     pub fn only_op(&self) -> Option<&PlannedOp> {
         match self.ops.as_slice() {
-            [op] if self.more_replaced.is_empty() => Some(op),
+            [op] if op.cause != Cause::Map && self.is_plain() => Some(op),
             _ => None,
         }
+    }
+
+    /// Is all said of the operations in themselves?
+    #[inline(always)]
+    fn is_plain(&self) -> bool {
+        self.more_replaced.is_empty() && self.behind.is_empty() && self.alternatives.is_empty()
+    }
+
+    /// Operations that need the data of one of an earlier plan.
+    pub fn behind_earlier(&self) -> &[(PlanIndex, PlanNumber)] {
+        &self.behind
+    }
+
+    /// Pages that a read may be of instead of its own, in the order of preference.
+    pub fn alternatives(&self, op: PlanIndex) -> impl Iterator<Item = Ppn> + '_ {
+        self.alternatives.iter().filter(move |(of, _)| *of == op).map(|&(_, ppn)| ppn)
+    }
+
+    /// Has any read alternatives?
+    pub fn has_alternatives(&self) -> bool {
+        !self.alternatives.is_empty()
     }
 
     /// Blocks beyond the first that programs make obsolete data in.

@@ -154,10 +154,7 @@ impl Buffered {
         let entries = &mut self.batches[batch as usize].entries;
         self.buffer.put_back(&entries[found as usize..]);
         entries.truncate(found as usize);
-        if found == 0 {
-            self.no_space = true;
-            self.free_batches.push(batch);
-        }
+        self.no_space |= found == 0;
     }
 
     /// What a batch asks of the translation layer.
@@ -392,18 +389,21 @@ impl<P: Probe> Sim<'_, P> {
 
     fn take_destage_plan(&mut self, batch: u32) {
         let Some(buffered) = &mut self.buffered else { unreachable!("{NO_BUFFER}") };
-        let id = RequestId(buffered.first_id + batch);
+        let (id, at) = (RequestId(buffered.first_id + batch), batch);
         self.hw.books.planned(self.now, &self.brain.plan);
-        let batch = &mut buffered.batches[batch as usize];
+        let batch = &mut buffered.batches[at as usize];
         self.hw.books.probe.planned(Purpose::Destage(&batch.entries), &self.brain);
         batch.remaining = self.controller.admit(id, &self.brain, &mut self.hw);
-        debug_assert_eq!(batch.remaining == 0, batch.entries.is_empty(), "entries that found room are programmed");
+        if batch.remaining == 0 {
+            debug_assert!(batch.entries.is_empty(), "entries that found room are programmed");
+            buffered.free_batches.push(at);
+        }
     }
 
     /// An operation has ended for which no request of the host waits: one of a batch, or background work.
     #[inline(always)]
     pub(super) fn destage_op_ended(&mut self, id: RequestId) {
-        if id.is_some() {
+        if id.as_background().is_none() {
             self.batch_op_ended(id);
         }
     }

@@ -4,7 +4,7 @@ use super::Sim;
 use crate::controller::Ended;
 use crate::device::Geometry;
 use crate::error::{Error, Fault};
-use crate::ftl::{Extent, OpKind};
+use crate::ftl::{Cause, Extent, OpKind};
 use crate::host::{Request, RequestKind};
 use crate::probe::{Probe, Purpose, RequestRecord};
 use crate::units::{Lpn, Nanos, RequestId};
@@ -172,7 +172,8 @@ impl<P: Probe> Sim<'_, P> {
             return self.destage_op_ended(ended.request); // or background work
         }
         let active = &mut self.requests[ended.request.idx()];
-        if ended.kind == OpKind::Read && active.request.kind == RequestKind::Read && !self.link.is_instant() {
+        let brings_data = ended.kind == OpKind::Read && ended.cause == Cause::Host;
+        if brings_data && active.request.kind == RequestKind::Read && !self.link.is_instant() {
             let at = self.link.send_out(self.now, u64::from(self.geometry.page_bytes()), ended.request);
             self.set_link(self.events.link_out, at);
             return;

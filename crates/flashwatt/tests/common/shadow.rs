@@ -83,6 +83,11 @@ impl Oracle {
             assert_eq!(brain.blocks.lpn_at(ppn), Some(lpn), "the page at {ppn} does not know its owner");
             assert!(array.is_programmed(geometry.place(ppn)), "page {lpn} lies at {ppn}, which is not programmed");
         }
+        for ppn in brain.ftl.map_pages() {
+            valid += 1;
+            assert!(brain.blocks.is_valid(ppn), "a page of the map lies at {ppn}, which is not valid");
+            assert!(array.is_programmed(geometry.place(ppn)), "a page of the map at {ppn} is not programmed");
+        }
         for die in (0..geometry.dies).map(DieId) {
             valid -= self.check_die(die, brain, array);
         }
@@ -198,6 +203,16 @@ impl<'a> Shadow<'a> {
         any
     }
 
+    /// Every logical page holds what was written last.
+    pub fn check(&self) {
+        self.oracle.check(self.brain, self.array);
+        for (lpn, &version) in self.oracle.version.iter().enumerate().filter(|(_, version)| **version > 0) {
+            let lpn = Lpn(lpn as u32);
+            let held = self.brain.ftl.lookup(lpn).and_then(|ppn| self.contents[ppn.idx()]);
+            assert_eq!(held, Some((lpn, version)), "page {lpn} holds something else");
+        }
+    }
+
     /// The plan of a read fetches the page of every written one, and counts the others.
     fn check_read(&self, extent: &Extent) {
         let plan = &self.brain.plan;
@@ -221,7 +236,7 @@ impl<'a> Shadow<'a> {
         let ops = self.brain.plan.ops().to_vec();
         for op in &ops {
             match op.kind {
-                OpKind::Read => self.array.start_read(self.geometry.place(op.ppn)),
+                OpKind::Read | OpKind::SpareRead => self.array.start_read(self.geometry.place(op.ppn)),
                 OpKind::Program => self.program(op, &self.data_of(&ops, op), written),
                 OpKind::Copy | OpKind::Copyback => {
                     self.array.start_read(self.geometry.place(op.source));
@@ -252,16 +267,21 @@ impl<'a> Shadow<'a> {
     fn program(&mut self, op: &PlannedOp, data: &[(Lpn, u32)], written: Option<(&Extent, &Oracle)>) {
         for ppn in (op.ppn.0..op.ppn.0 + self.geometry.units_per_page).map(Ppn) {
             assert_eq!(self.contents[ppn.idx()], None, "{ppn} is written twice");
-            let Some(lpn) = self.brain.blocks.lpn_at(ppn).filter(|_| self.brain.blocks.is_valid(ppn)) else { continue };
-            let version = self.oracle.version[lpn.idx()];
-            let (old, needs_old) = match written {
+            let Some(lpn) = self.brain.blocks.lpn_at(ppn).filter(|lpn| lpn.idx() < self.oracle.version.len()) else {
+                continue; // nothing, or a page of the map
+            };
+            let version = match written {
                 Some((extent, before)) if op.cause == Cause::Host => {
                     let old = before.version[lpn.idx()];
-                    (old, old > 0 && extent.is_partial(lpn.0 - extent.first.0))
+                    let needs_old = old > 0 && extent.is_partial(lpn.0 - extent.first.0);
+                    assert!(!needs_old || data.contains(&(lpn, old)), "page {lpn} is written without its rest");
+                    self.oracle.version[lpn.idx()]
                 }
-                _ => (version, true),
+                _ => match data.iter().find(|(of, _)| *of == lpn) {
+                    Some(&(_, version)) => version,
+                    None => panic!("page {lpn} is written to {ppn} without its data"),
+                },
             };
-            assert!(!needs_old || data.contains(&(lpn, old)), "page {lpn} is written to {ppn} without its data");
             self.contents[ppn.idx()] = Some((lpn, version));
         }
         self.array.plan_program(self.geometry.place(op.ppn), OpId(0));
