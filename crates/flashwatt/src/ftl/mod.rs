@@ -5,6 +5,7 @@
 //! array changes when the operations end, and the controller sees to it that every one finds what it needs.
 
 pub mod blocks;
+pub mod pages;
 pub mod plan;
 mod scheme;
 mod steady;
