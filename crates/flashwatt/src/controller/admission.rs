@@ -5,7 +5,7 @@ use super::{Controller, Hardware};
 use crate::brain::Brain;
 use crate::config::Dispatch;
 use crate::device::{Array, Place};
-use crate::ftl::{Cause, OpKind, Plan, PlanIndex, PlannedOp};
+use crate::ftl::{Cause, OpKind, Plan, PlanIndex, PlannedOp, ReplicaChoice};
 use crate::probe::Probe;
 use crate::units::{BlockId, OpId, Ppn, RequestId};
 
@@ -49,15 +49,18 @@ impl Controller {
         }
     }
 
-    /// A planned operation with the page that it is going to be of: its own, or, where its die has something to do, the first
-    /// alternative that can be read at once.
+    /// A planned operation with the page that it is going to be of: its own or an alternative.
     #[inline]
     fn chosen_page(&self, plan: &Plan, at: PlanIndex, planned: &PlannedOp, array: &Array) -> PlannedOp {
-        if !plan.has_alternatives() || self.could_start(planned.ppn, array) {
+        if !plan.has_alternatives() {
             return *planned;
         }
-        let ppn = plan.alternatives(at).find(|&ppn| self.could_start(ppn, array)).unwrap_or(planned.ppn);
-        PlannedOp { ppn, ..*planned }
+        let mut pages = std::iter::once(planned.ppn).chain(plan.alternatives(at));
+        let ppn = match plan.choice {
+            ReplicaChoice::Idle => pages.find(|&ppn| self.could_start(ppn, array)),
+            ReplicaChoice::ShortestQueue => pages.min_by_key(|&ppn| self.queue_length(self.geometry.die_of(ppn))),
+        };
+        PlannedOp { ppn: ppn.unwrap_or(planned.ppn), ..*planned }
     }
 
     /// Is this page there to be read, and its die idle?

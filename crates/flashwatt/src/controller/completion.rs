@@ -107,6 +107,7 @@ impl Controller {
         self.let_go(id, hw);
         if cause == Cause::Map {
             self.map_reads.ended(self.ops[id].seq);
+            brain.plan.settled(self.map_reads.settled(self.next_seq));
         }
         self.ops.remove(id);
         if let Some(die) = request.as_background() {

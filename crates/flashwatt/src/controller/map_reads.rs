@@ -22,6 +22,11 @@ impl MapReads {
         self.0.get(at).map(|&(_, id)| id).filter(|id| id.is_some())
     }
 
+    /// All reads with lower numbers have ended, if so many plans' operations have been taken over.
+    pub fn settled(&self, next: u64) -> PlanNumber {
+        PlanNumber(self.0.front().map_or(next, |&(first, _)| first))
+    }
+
     /// An operation has ended: one of these, or another.
     pub fn ended(&mut self, seq: u64) {
         let Some(at) = self.position(seq) else { return };

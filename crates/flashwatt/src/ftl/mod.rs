@@ -5,10 +5,15 @@
 //! array changes when the operations end, and the controller sees to it that every one finds what it needs.
 
 pub mod blocks;
+mod cmt;
+mod demand;
+mod gc_slots;
+mod options;
 pub mod pages;
 pub mod plan;
 mod scheme;
 mod steady;
+mod translation;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,12 +23,15 @@ use crate::device::{Array, Geometry};
 use crate::rng::Rng;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 use blocks::BlockTable;
-pub use plan::{Cause, Mapping, Merges, OpKind, Plan, PlanIndex, PlanNumber, PlannedOp};
+pub use plan::{Cause, Mapping, Merges, OpKind, Plan, PlanIndex, PlanNumber, PlannedOp, ReplicaChoice};
 use scheme::schemes;
 pub use scheme::{Room, Scheme, Size};
 
 schemes! {
     Page(page::PageFtl),
+    Dftl(dftl::Dftl),
+    Rftl(rftl::Rftl),
+    Tpftl(tpftl::Tpftl),
 }
 
 impl Default for Options {

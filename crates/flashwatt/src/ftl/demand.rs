@@ -1,0 +1,472 @@
+//! The core of the demand-paged schemes: pages of data anywhere, the whole map in translation pages on flash, and the
+//! entries in use in a cached mapping table.
+//!
+//! A look-up whose entry is not in memory reads its translation page; before that, if the table is full, an entry goes, and
+//! if that one is dirty its translation page is read and written anew (lazy write-back): 2 reads and 1 program at worst. If
+//! both entries lie in one translation page, one read does for both; so it does for all look-ups of one request. The read
+//! of the data waits for that of the map, and so do hits on an entry that is still on its way (law 6d). A write of a whole
+//! page needs no entry to begin with and does not wait; a write of a part of one does.
+//!
+//! Collection of data moves pages. Where the entry of one is in memory it changes there; the translation pages of the
+//! others are written anew before the victim is erased, each once. A trim changes entries in memory too; the translation
+//! pages of the others are written anew in the background. Translation pages collect by themselves (see
+//! [`super::translation`]).
+//!
+//! Two things that a drive can do and this one does not: a read whose dirty victim finds no room on flash for its
+//! translation page does not wait for collection but goes without a place in the table; and translation pages that were
+//! never written (on a drive that starts empty) are not read.
+
+use std::collections::VecDeque;
+use std::marker::PhantomData;
+
+use super::blocks::BlockTable;
+use super::cmt::{Cmt, Order};
+use super::gc_slots::GcSlots;
+use super::options::Settings;
+use super::pages::{Owner, Pages};
+use super::plan::{Cause, Plan, PlanIndex, PlanNumber, ReplicaChoice};
+use super::translation::{Share, TranslationPages};
+use super::{Context, Extent, Ftl};
+use crate::config::Config;
+use crate::device::{Array, Geometry};
+use crate::mem::{Table, prefetch, zeroed};
+use crate::units::{BlockId, DieId, Lpn, Ppn};
+
+/// Bytes of an entry of the global translation directory: an address.
+const DIRECTORY_ENTRY_BYTES: u64 = 4;
+
+/// A demand-paged translation layer: its table drops entries in the order that `O` says; `K` is the scheme that it is.
+pub struct Demand<O, K> {
+    pages: Pages,
+    map: Mapping<O>,
+    slots: GcSlots,
+    /// Dies whose collection waits for room for translation pages.
+    blocked: Vec<DieId>,
+    /// Of each die, translation pages that hold entries of trimmed pages.
+    trimmed: Table<VecDeque<u32>>,
+    choice: ReplicaChoice,
+    scheme: PhantomData<K>,
+}
+
+/// The map, in memory and on flash.
+struct Mapping<O> {
+    geometry: Geometry,
+    /// What is true: physical address (+ 1) of each logical page, 0 for none. The drive knows it from `cmt` or from flash.
+    truth: Table<u32>,
+    cmt: Cmt,
+    order: O,
+    tps: TranslationPages,
+    /// Of each die, translation pages that do not know yet where the victim's pages have gone.
+    moved: Table<Vec<u32>>,
+    /// Does a translation page hold entries of trimmed pages?
+    is_trimmed: Table<bool>,
+    /// The last translation pages read in a plan: for an entry that went, and for one that came.
+    last_read: [Option<(u32, PlanNumber)>; 2],
+    evict_page: bool,
+    fetch_on_write: bool,
+    entry_bytes: u32,
+}
+
+/// For what a translation page is read.
+#[derive(Clone, Copy)]
+enum For {
+    Leaving,
+    Coming,
+}
+
+impl<O: Order> Owner for Mapping<O> {
+    #[inline(always)]
+    fn claimed(&self, die: DieId) -> u32 {
+        self.tps.free(die)
+    }
+
+    #[inline(always)]
+    fn moved(&mut self, lpn: Lpn, from: Ppn, to: Ppn) {
+        debug_assert_eq!(self.get(lpn), Some(from));
+        self.truth[lpn.idx()] = to.0 + 1;
+        if let Some(slot) = self.cmt.find(lpn) {
+            return self.cmt.soil(slot);
+        }
+        let page = self.cmt.page_of(lpn);
+        let stale = &mut self.moved[self.geometry.die_of(to).idx()];
+        if !stale.contains(&page) {
+            stale.push(page);
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, lpn: Lpn) {
+        prefetch(&self.truth, lpn.idx());
+        self.cmt.prefetch(lpn);
+    }
+}
+
+impl<O: Order> Mapping<O> {
+    #[inline(always)]
+    fn get(&self, lpn: Lpn) -> Option<Ppn> {
+        self.truth[lpn.idx()].checked_sub(1).map(Ppn)
+    }
+
+    /// Could the entry of `lpn` be changed now? If not, collection of translation pages is asked for.
+    fn has_place(&self, lpn: Lpn, plan: &mut Plan) -> bool {
+        if self.cmt.left() > 0 || self.cmt.find(lpn).is_some() {
+            return true;
+        }
+        match self.order.victim(&self.cmt) {
+            Some(slot) if self.cmt.is_dirty(slot) => self.has_room(self.cmt.page_of(self.cmt.lpn(slot)), plan),
+            _ => true,
+        }
+    }
+
+    /// Can a translation page be written now? If not, collection is asked for.
+    fn has_room(&self, page: u32, plan: &mut Plan) -> bool {
+        let has_room = self.tps.has_room(page);
+        if !has_room {
+            self.tps.homes(page).for_each(|die| plan.wake(die));
+        }
+        has_room
+    }
+
+    /// Looks an entry up, and has it brought if it is not there and `fetches`. Returns the read that brings it. `rest`: so far
+    /// the request goes on behind this page.
+    #[inline(always)]
+    fn look_up(&mut self, lpn: Lpn, rest: u32, fetches: bool, cx: &mut Context, plan: &mut Plan) -> Option<PlanNumber> {
+        plan.map_accesses += 1;
+        let slot = self.cmt.find(lpn);
+        plan.looked_up(slot.is_some());
+        match slot {
+            Some(slot) => {
+                self.order.used(slot, &self.cmt);
+                self.cmt.brought_by(slot)
+            }
+            None => self.bring(lpn, rest, fetches, cx, plan),
+        }
+    }
+
+    #[inline(never)]
+    fn bring(&mut self, lpn: Lpn, rest: u32, fetches: bool, cx: &mut Context, plan: &mut Plan) -> Option<PlanNumber> {
+        let ahead = self.order.ahead(lpn, rest, &self.cmt);
+        let has_place = self.make_place(None, cx, plan);
+        let read = if fetches { self.read_page(self.cmt.page_of(lpn), For::Coming, plan) } else { None };
+        if has_place {
+            self.insert(lpn, read);
+            if read.is_some() {
+                self.bring_ahead(lpn, ahead, read, cx, plan);
+            }
+        }
+        read
+    }
+
+    /// Entries behind that of `lpn`, which has just come, come along with it, as far as there is room.
+    fn bring_ahead(&mut self, lpn: Lpn, ahead: u32, read: Option<PlanNumber>, cx: &mut Context, plan: &mut Plan) {
+        for next in (lpn.0 + 1..=lpn.0 + ahead).map(Lpn) {
+            if self.cmt.find(next).is_some() {
+                continue;
+            }
+            if !self.make_place(Some(lpn), cx, plan) {
+                return;
+            }
+            self.insert(next, read);
+        }
+    }
+
+    fn insert(&mut self, lpn: Lpn, read: Option<PlanNumber>) {
+        let slot = self.cmt.insert(lpn, read);
+        self.order.added(slot, &self.cmt);
+    }
+
+    /// If the table is full an entry goes, `but` for that of one page. There may be no room for what it takes.
+    fn make_place(&mut self, but: Option<Lpn>, cx: &mut Context, plan: &mut Plan) -> bool {
+        if self.cmt.left() > 0 {
+            return true;
+        }
+        let Some(slot) = self.order.victim(&self.cmt) else { return false };
+        if but == Some(self.cmt.lpn(slot)) {
+            return false;
+        }
+        if self.cmt.is_dirty(slot) && !self.write_back(slot, cx, plan) {
+            return false;
+        }
+        self.order.removed(slot, &self.cmt);
+        self.cmt.remove(slot);
+        true
+    }
+
+    /// A dirty entry's translation page is written anew.
+    fn write_back(&mut self, slot: u32, cx: &mut Context, plan: &mut Plan) -> bool {
+        let page = self.cmt.page_of(self.cmt.lpn(slot));
+        if !self.has_room(page, plan) {
+            return false;
+        }
+        if !self.evict_page {
+            self.cmt.clean(slot);
+        }
+        self.rewrite(page, BlockId::NONE, cx, plan);
+        true
+    }
+
+    /// A translation page is read and written anew: `frees`, if any, is the block that it points to no more then.
+    fn rewrite(&mut self, page: u32, frees: BlockId, cx: &mut Context, plan: &mut Plan) {
+        let read = self.read_page(page, For::Leaving, plan);
+        self.tps.write(page, read.and_then(|read| plan.index_of(read)), frees, cx, plan);
+        self.is_trimmed[page as usize] = false;
+        if self.evict_page {
+            self.cmt.clean_page(page);
+        }
+    }
+
+    /// The read of a translation page in this plan: one that is there already, or a new one.
+    fn read_page(&mut self, page: u32, purpose: For, plan: &mut Plan) -> Option<PlanNumber> {
+        let of_page = |read: &&(u32, PlanNumber)| read.0 == page && plan.index_of(read.1).is_some();
+        let known = match purpose {
+            For::Coming => self.last_read.iter().flatten().find(of_page),
+            For::Leaving => None, // what was read before may have been written anew since
+        };
+        if let Some(&(_, number)) = known {
+            return Some(number);
+        }
+        let number = self.tps.read(page, plan).map(|op| plan.number(op));
+        self.last_read[purpose as usize] = number.map(|number| (page, number));
+        number
+    }
+
+    /// The entry of a page that has been looked up changes.
+    #[inline(always)]
+    fn change(&mut self, lpn: Lpn, to: Ppn) {
+        self.truth[lpn.idx()] = to.0 + 1;
+        match self.cmt.find(lpn) {
+            Some(slot) => self.cmt.soil(slot),
+            None => unreachable!("it was asked whether there is a place"),
+        }
+    }
+}
+
+/// Plans the read of data for which the map must have been read.
+#[inline(always)]
+fn read_behind(ppn: Ppn, map_read: Option<PlanNumber>, plan: &mut Plan) -> PlanIndex {
+    let after = map_read.and_then(|number| plan.index_of(number));
+    let op = plan.read(ppn, Cause::Host, after);
+    if let (None, Some(number)) = (after, map_read) {
+        plan.behind(op, number);
+    }
+    op
+}
+
+impl<O: Order, K> Demand<O, K> {
+    /// The layer of a fresh drive; `order` is that of a table of `settings.cmt_entries`, or of as many as there are pages.
+    pub(super) fn build(
+        settings: &Settings,
+        replicas: u32,
+        order: O,
+        config: &Config,
+        geometry: &Geometry,
+    ) -> Demand<O, K> {
+        let share = Share::new(settings.entries_per_page, replicas + 1, settings.map_reserved_blocks, geometry);
+        let dies = geometry.dies as usize;
+        Demand {
+            pages: Pages::new(settings.allocation, true, config, geometry),
+            map: Mapping {
+                truth: zeroed(geometry.logical_units as usize).into(),
+                cmt: Cmt::new(settings.cmt_entries, geometry.logical_units, settings.entries_per_page),
+                order,
+                tps: TranslationPages::new(share, config, geometry),
+                moved: vec![Vec::new(); dies].into(),
+                is_trimmed: vec![false; share.pages as usize].into(),
+                last_read: [None; 2],
+                evict_page: settings.evict_page,
+                fetch_on_write: settings.fetch_on_write,
+                entry_bytes: settings.entry_bytes,
+                geometry: geometry.clone(),
+            },
+            slots: GcSlots::new(settings.gc_channels, geometry),
+            blocked: Vec::new(),
+            trimmed: vec![VecDeque::new(); dies].into(),
+            choice: ReplicaChoice::default(),
+            scheme: PhantomData,
+        }
+    }
+
+    /// How a replica is chosen, where there are any.
+    pub(super) fn choosing(mut self, choice: ReplicaChoice) -> Self {
+        self.choice = choice;
+        self
+    }
+
+    /// Plans the program of one page.
+    #[inline(always)]
+    fn write_page(&mut self, extent: &Extent, i: u32, ppn: Ppn, cx: &mut Context, plan: &mut Plan) {
+        let lpn = Lpn(extent.first.0 + i);
+        let is_partial = extent.is_partial(i);
+        let fetches = is_partial || self.map.fetch_on_write;
+        let map_read = self.map.look_up(lpn, extent.pages - i - 1, fetches, cx, plan).filter(|_| is_partial);
+        let old = self.map.get(lpn);
+        let op = match old {
+            Some(old) if is_partial => {
+                let read = read_behind(old, map_read, plan);
+                plan.program(ppn, Cause::Host, Some(read))
+            }
+            _ => {
+                let after = map_read.and_then(|number| plan.index_of(number));
+                let op = plan.program(ppn, Cause::Host, after);
+                if let (None, Some(number)) = (after, map_read) {
+                    plan.behind(op, number); // only the map can say that there is nothing to be read
+                }
+                op
+            }
+        };
+        if let Some(old) = old {
+            let block = cx.blocks.set_invalid(old);
+            plan.replaces(op, block);
+        }
+        self.map.change(lpn, ppn);
+        cx.blocks.set_valid(ppn, lpn);
+    }
+
+    /// The entry of a trimmed page that is not in memory: its translation page is to be written anew some time.
+    fn trim_on_flash(&mut self, page: u32, plan: &mut Plan) {
+        let Some(home) = self.map.tps.places(page).next().map(|ppn| self.map.geometry.die_of(ppn)) else { return };
+        if !std::mem::replace(&mut self.map.is_trimmed[page as usize], true) {
+            self.trimmed[home.idx()].push_back(page);
+            plan.wake(home);
+        }
+    }
+
+    /// Plans the next step of a die's collection.
+    fn collect(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
+        self.map.tps.background(die, cx, plan);
+        if !plan.ops().is_empty() {
+            return;
+        }
+        if let (Some(victim), Some(&page)) = (self.pages.copied(die, cx.blocks), self.map.moved[die.idx()].last()) {
+            if self.map.has_room(page, plan) {
+                self.map.moved[die.idx()].pop();
+                self.map.rewrite(page, victim, cx, plan);
+            } else if !self.blocked.contains(&die) {
+                self.blocked.push(die);
+            }
+            return;
+        }
+        self.pages.background(die, &mut self.map, cx, plan);
+    }
+
+    fn rewrite_trimmed(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
+        while let Some(&page) = self.trimmed[die.idx()].front() {
+            if self.map.is_trimmed[page as usize] {
+                if !self.map.has_room(page, plan) {
+                    return;
+                }
+                self.map.rewrite(page, BlockId::NONE, cx, plan);
+            }
+            self.trimmed[die.idx()].pop_front();
+            if !plan.ops().is_empty() {
+                return;
+            }
+        }
+    }
+
+    fn wants_collection(&self, die: DieId, blocks: &BlockTable) -> bool {
+        self.map.tps.wants_background(die) || self.pages.wants_background(die, &self.map, blocks)
+    }
+}
+
+impl<O: Order, K> Ftl for Demand<O, K> {
+    fn read(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {
+        plan.choice = self.choice;
+        for i in 0..extent.pages {
+            let lpn = Lpn(extent.first.0 + i);
+            let map_read = self.map.look_up(lpn, extent.pages - i - 1, true, cx, plan);
+            match self.map.get(lpn) {
+                Some(ppn) => {
+                    read_behind(ppn, map_read, plan);
+                }
+                None => plan.unwritten_reads += 1,
+            }
+        }
+    }
+
+    fn write(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) -> u32 {
+        plan.choice = self.choice;
+        for i in 0..extent.pages {
+            let lpn = Lpn(extent.first.0 + i);
+            if !self.map.has_place(lpn, plan) {
+                return i;
+            }
+            let Some(ppn) = self.pages.host_page(lpn, &self.map, cx, plan) else { return i };
+            self.write_page(&extent, i, ppn, cx, plan);
+        }
+        extent.pages
+    }
+
+    fn trim(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {
+        plan.map_accesses += extent.pages;
+        for i in (0..extent.pages).filter(|&i| !extent.is_partial(i)) {
+            let lpn = Lpn(extent.first.0 + i);
+            let Some(old) = self.map.get(lpn) else { continue };
+            self.map.truth[lpn.idx()] = 0;
+            let block = cx.blocks.set_invalid(old);
+            plan.wake(self.map.geometry.die_of_block(block));
+            match self.map.cmt.find(lpn) {
+                Some(slot) => self.map.cmt.soil(slot),
+                None => self.trim_on_flash(self.map.cmt.page_of(lpn), plan),
+            }
+        }
+    }
+
+    fn wants_background(&self, die: DieId, blocks: &BlockTable) -> bool {
+        self.wants_collection(die, blocks) || !self.trimmed[die.idx()].is_empty()
+    }
+
+    fn background(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
+        plan.choice = self.choice;
+        if self.wants_collection(die, cx.blocks) && self.slots.admits(die) {
+            self.collect(die, cx, plan);
+            if !plan.ops().is_empty() {
+                return;
+            }
+            self.slots.give_up(die, plan);
+        }
+        self.rewrite_trimmed(die, cx, plan);
+    }
+
+    fn erased(&mut self, block: BlockId, cx: &mut Context, plan: &mut Plan) {
+        if cx.blocks.is_apart(block) {
+            self.map.tps.erased(block, cx);
+            self.blocked.drain(..).for_each(|die| plan.wake(die));
+        } else {
+            self.pages.erased(block, cx);
+        }
+        self.slots.give_up(self.map.geometry.die_of_block(block), plan);
+    }
+
+    fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array) {
+        for lpn in (0..self.map.geometry.logical_units).map(Lpn) {
+            self.map.truth[lpn.idx()] = self.map.geometry.filled_ppn(lpn).0 + 1;
+        }
+        self.pages.fill(blocks, array);
+        self.map.tps.fill(blocks, array);
+    }
+
+    fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
+        self.map.get(lpn)
+    }
+
+    fn map_pages(&self) -> Vec<Ppn> {
+        self.map.tps.all_places()
+    }
+
+    #[inline]
+    fn prefetch(&self, far: Lpn, near: Lpn, blocks: &BlockTable, array: &Array) {
+        self.map.prefetch(far);
+        if let Some(ppn) = self.map.truth.get(near.idx()).and_then(|entry| entry.checked_sub(1)).map(Ppn) {
+            blocks.prefetch(ppn);
+            array.prefetch(ppn);
+        }
+    }
+
+    /// The directory and the table; what the simulator knows besides is not the drive's.
+    fn mapping_bytes(&self) -> u64 {
+        let share = self.map.tps.share();
+        DIRECTORY_ENTRY_BYTES * u64::from(share.pages) * u64::from(share.copies)
+            + u64::from(self.map.entry_bytes) * u64::from(self.map.cmt.capacity())
+    }
+}
