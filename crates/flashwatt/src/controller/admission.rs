@@ -32,11 +32,15 @@ impl Controller {
         for (at, planned) in (0..).map(PlanIndex).zip(plan.ops()) {
             let seq = self.next_seq;
             let id = self.insert(&self.chosen_page(plan, at, planned, &hw.array), request, urgent, &mut hw.array);
-            if planned.cause == Cause::Map && planned.kind == OpKind::Read {
-                self.map_reads.planned(seq, id);
+            if planned.cause == Cause::Map {
+                match planned.kind {
+                    OpKind::Read => self.map_ops.read_planned(seq, id, hw.books.now()),
+                    OpKind::Program => self.map_ops.write_planned(seq, plan.map_copies, hw.books.now()),
+                    _ => {} // its collection
+                }
             }
             if let Some((_, earlier)) = behind.next_if(|(op, _)| *op == at)
-                && let Some(older) = self.map_reads.find(*earlier)
+                && let Some(older) = self.map_ops.find(*earlier)
             {
                 self.wait(id, older, Until::End, &hw.array);
             }

@@ -292,6 +292,12 @@ impl<O: Order, K> Demand<O, K> {
         self
     }
 
+    /// What a plan says of copies of translation pages.
+    #[inline(always)]
+    fn says_how(&self, plan: &mut Plan) {
+        (plan.choice, plan.map_copies) = (self.choice, self.map.tps.share().copies);
+    }
+
     /// Plans the program of one page.
     #[inline(always)]
     fn write_page(&mut self, extent: &Extent, i: u32, ppn: Ppn, cx: &mut Context, plan: &mut Plan) {
@@ -338,21 +344,30 @@ impl<O: Order, K> Demand<O, K> {
             return;
         }
         if let (Some(victim), Some(&page)) = (self.pages.copied(die, cx.blocks), self.map.moved[die.idx()].last()) {
-            if self.map.has_room(page, plan) {
+            if self.has_room(page, die) {
                 self.map.moved[die.idx()].pop();
                 self.map.rewrite(page, victim, cx, plan);
-            } else if !self.blocked.contains(&die) {
-                self.blocked.push(die);
             }
             return;
         }
         self.pages.background(die, &mut self.map, cx, plan);
     }
 
+    /// Can background work of a die write a translation page now? If not, the die is woken when some block has been erased; a
+    /// die that is short of room collects without being told.
+    fn has_room(&mut self, page: u32, die: DieId) -> bool {
+        let has_room = self.map.tps.has_room(page);
+        if !has_room && !self.blocked.contains(&die) {
+            self.blocked.push(die);
+        }
+        has_room
+    }
+
+    /// Plans the next step of what trims have left to be done.
     fn rewrite_trimmed(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
         while let Some(&page) = self.trimmed[die.idx()].front() {
             if self.map.is_trimmed[page as usize] {
-                if !self.map.has_room(page, plan) {
+                if !self.has_room(page, die) {
                     return;
                 }
                 self.map.rewrite(page, BlockId::NONE, cx, plan);
@@ -371,7 +386,7 @@ impl<O: Order, K> Demand<O, K> {
 
 impl<O: Order, K> Ftl for Demand<O, K> {
     fn read(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {
-        plan.choice = self.choice;
+        self.says_how(plan);
         for i in 0..extent.pages {
             let lpn = Lpn(extent.first.0 + i);
             let map_read = self.map.look_up(lpn, extent.pages - i - 1, true, cx, plan);
@@ -385,7 +400,7 @@ impl<O: Order, K> Ftl for Demand<O, K> {
     }
 
     fn write(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) -> u32 {
-        plan.choice = self.choice;
+        self.says_how(plan);
         for i in 0..extent.pages {
             let lpn = Lpn(extent.first.0 + i);
             if !self.map.has_place(lpn, plan) {
@@ -417,7 +432,7 @@ impl<O: Order, K> Ftl for Demand<O, K> {
     }
 
     fn background(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
-        plan.choice = self.choice;
+        self.says_how(plan);
         if self.wants_collection(die, cx.blocks) && self.slots.admits(die) {
             self.collect(die, cx, plan);
             if !plan.ops().is_empty() {

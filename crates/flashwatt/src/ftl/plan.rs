@@ -155,6 +155,8 @@ pub struct Plan {
     settled: u64,
     /// How reads choose among alternatives. Whoever plans such reads says so; it stays until someone says otherwise.
     pub choice: ReplicaChoice,
+    /// How many programs, one after the other, write the copies of one page of the map. This stays too.
+    pub map_copies: u32,
     /// Map look-ups and updates in DRAM.
     pub map_accesses: u32,
     /// Logical pages read that were never written.
