@@ -350,8 +350,10 @@ fn f99_x35_every_copy_is_written() {
     let written = |n: u32| {
         let sets = ["device.blocks_per_plane=60", "workload.uniform.requests=6000"];
         let config = replicated(4, n, &sets);
-        let report = run_plain(&config);
-        report.flash.programs.map as f64
+        let log = run_own(&config).1;
+        let of_map = |kind: OpKind| log.ops.iter().filter(move |d| d.op.cause == Cause::Map && d.op.kind == kind);
+        let copies = of_map(OpKind::Read).filter(|d| d.op.turns_into_program()).count();
+        (of_map(OpKind::Program).count() - copies) as f64 // collection of translation pages aside
     };
     let base = written(0);
     assert!(base > 2000.0, "{base} evictions");

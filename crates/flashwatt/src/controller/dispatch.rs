@@ -76,16 +76,19 @@ impl Controller {
     /// Channels wait for one slot, or for the power budget: whenever one more operation may start, the oldest that could on any
     /// of them does.
     pub(super) fn dispatch_by_turns<P: Probe>(&mut self, now: Nanos, brain: &mut Brain, hw: &mut Hardware<P>) {
-        while let Some(channel) = self.take_dirty() {
-            while !self.is_bus_taken(now, channel) && self.channels[channel.idx()].data_waits != 0 {
-                self.move_out(now, channel, hw);
+        while self.dirty.is_some() {
+            while let Some(channel) = self.take_dirty() {
+                while !self.is_bus_taken(now, channel) && self.channels[channel.idx()].data_waits != 0 {
+                    self.move_out(now, channel, hw);
+                }
             }
-        }
-        while self.has_power()
-            && let Some((channel, chosen)) = self.oldest_of_channels(now, brain, hw)
-        {
-            self.start(now, channel, chosen, hw);
-            self.slot_free_at = now + self.timing.channel_switch_ns;
+            while self.has_power()
+                && let Some((channel, chosen)) = self.oldest_of_channels(now, brain, hw)
+            {
+                self.start(now, channel, chosen, hw);
+                self.slot_free_at = now + self.timing.channel_switch_ns;
+            }
+            // A step of background work may have gone to a channel that had been looked at before.
         }
     }
 
