@@ -12,7 +12,7 @@ DOCS  := $(VENV)/.stamp-docs
 CLI   := $(VENV)/.stamp-cli
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench fuzz docs clean
+.PHONY: help demo test lint bench soak fuzz docs clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -22,14 +22,17 @@ demo: $(CLI) ## simulate a drive and draw its power over time; leaves the comman
 	@$(BIN)/python -m flashwatt.demo
 
 test: $(CLI) $(DEV) ## all tests: engine (Rust), then package and command line (Python)
+	@bash tools/traces.sh
 	cargo test --workspace --locked
 	@bash tools/browser.sh
 	$(BIN)/python -m pytest
+	@bash tools/traces.sh
 
 lint: $(CLI) $(DEV) ## formatting, lints and types, with no warning let through
 	cargo fmt --all --check
 	git ls-files '*.rs' | xargs rustfmt --check --edition 2024
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo metadata --locked --format-version 1 --manifest-path fuzz/Cargo.toml >/dev/null
 	$(BIN)/ruff check python tests/python tools examples
 	$(BIN)/ruff format --check python tests/python tools examples
 	$(BIN)/mypy --strict python/flashwatt
@@ -38,6 +41,9 @@ bench: $(CLI) ## how fast the command line and the engine are, against their goa
 	@$(BIN)/python tools/bench.py
 	@cargo bench --quiet --locked -p flashwatt --bench traces
 
+soak: ## the contracts of every translation layer, 10^8 requests each (hours)
+	FLASHWATT_SOAK=100 cargo test --locked -p flashwatt --test contracts -- --nocapture
+
 fuzz: ## configurations and every trace parser, FUZZ_SECONDS (60) each; cargo-fuzz where it is installed, else mutations
 	@bash tools/fuzz.sh
 
@@ -45,7 +51,7 @@ docs: $(CLI) $(DOCS) ## the site, in site/index.html; no warning passes
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error::SyntaxWarning -m mkdocs build --strict --quiet
 
 clean: ## remove everything that was built
-	rm -rf $(VENV) target fuzz/target demo site python/flashwatt/*.so
+	rm -rf $(VENV) target fuzz/target fuzz/corpus fuzz/artifacts demo site python/flashwatt/*.so
 
 $(TOOLS): requirements.txt tools/venv.sh
 	@PYTHON="$(PYTHON)" bash tools/venv.sh $(VENV)

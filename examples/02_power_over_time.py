@@ -29,6 +29,17 @@ series = report.series()
 )
 
 # %% [markdown]
+# Bins are means. `edges` records every change of the current in a window of time, here the first two
+# milliseconds of writes: how fast it rises, and how high with all dies at work.
+
+# %%
+burst = flashwatt.run(device__preset="x25m", workload__uniform__requests=100, edges=(0, 2_000_000))
+flashwatt.plot.current(burst)
+
+# %%
+burst.edges().select("start_ns", "end_ns", "nand_program_ma", "total_ma").head()
+
+# %% [markdown]
 # pandas, DuckDB, PyArrow and whatever else speaks Arrow read frames as they are:
 # `pandas.DataFrame.from_arrow(series)`, `duckdb.sql("SELECT max(total_w) FROM series")`. For later, there is Parquet.
 

@@ -15,7 +15,8 @@ fi
 echo "fuzz: cargo-fuzz on nightly, guided by coverage, $seconds s each"
 names=("$@")
 if [ ${#names[@]} -eq 0 ]; then
-  mapfile -t names < <(cargo run --release --locked --quiet --bin mutate -- --list)
+  listed=$(cargo run --release --locked --quiet --bin mutate -- --list) # a failure here ends the script, within < <() not
+  mapfile -t names <<<"$listed"
 fi
 for name in "${names[@]}"; do
   corpus=corpus/$name

@@ -5,42 +5,23 @@ from __future__ import annotations
 import io
 import json
 import os
-import re
-import signal
 import sys
-from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from flashwatt import _core
 from flashwatt.explain_cli import explain, init, schema
+from flashwatt.model_cli import model
+from flashwatt.run_cli import price, run
 from flashwatt.sweep_cli import compare, sweep
-from flashwatt.terminal import DIRECTORY, FAILED, FILE, INTERRUPTED, fail, note
-from flashwatt.terminal import as_json as _json
+from flashwatt.terminal import FAILED, INTERRUPTED, fail, note
 from flashwatt.trace_cli import trace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from types import FrameType
-
-    from flashwatt.config import Config
-    from flashwatt.report import Report
+    from collections.abc import Sequence
 
 KINDS = ("ftls", "gc", "wear", "dispatch", "schedulers", "presets", "workloads", "standins", "formats", "experiments")
-
-_format = click.option(
-    "--format", "--trace-format", "trace_format", metavar="FORMAT", help="The trace's format; recognised unless given."
-)
-_skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out trace records that cannot be read.")
-_out = click.option("--out", type=DIRECTORY, metavar="DIR", help="Write report.json (and the plots) there.")
-
-
-def _numbers(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
-    if value and not re.fullmatch(r"[0-9]+(,[0-9]+)*", value):
-        raise click.BadParameter(f"{value!r} is not a list of whole numbers with commas between them")
-    return value
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -78,77 +59,6 @@ def cli() -> None:
     """Simulate a flash SSD under a workload: how fast, how worn, and where every joule went."""
 
 
-cli.add_command(explain)
-cli.add_command(init)
-cli.add_command(schema)
-cli.add_command(sweep)
-cli.add_command(compare)
-
-
-@cli.command()
-@click.argument("config", type=FILE, metavar="CONFIG.toml")
-@click.option("--trace", type=FILE, metavar="FILE", help="Replay this trace (gzip and zstd are unpacked on the way).")
-@_format
-@click.option("--devices", metavar="N,N,…", callback=_numbers, help="Keep only the trace's requests to these devices.")
-@click.option("--fold", is_flag=True, help="Take addresses beyond the drive modulo its size.")
-@click.option("--clip", is_flag=True, help="Cut requests at the drive's end; leave out those beyond it.")
-@_skip_bad
-@click.option("--fio", type=FILE, metavar="JOB.fio", help="Run the jobs of this fio job file, in simulated time.")
-@click.option("--requests", type=click.IntRange(min=1), metavar="N", help="Measure so many requests, then stop.")
-@click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Override any key: device.channels=4.")
-@_out
-@_json
-@click.option("--series", is_flag=True, help="Record power over time (plotted with --out).")
-@click.option(
-    "--op-log",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write one line per flash operation (CSV, or Parquet by its suffix).",
-)
-@click.option("--check", is_flag=True, help="Follow what every page holds; stop at the first difference (slow).")
-def run(config: Path, sets: tuple[str, ...], out: Path | None, as_json: bool, **options: Any) -> None:
-    """Simulate what CONFIG.toml describes and report it.
-
-    Ctrl-C ends a run early and keeps what it has; the exit status is 0 for complete runs only.
-    """
-    if out:
-        out.mkdir(parents=True, exist_ok=True)
-    from flashwatt.config import Config
-
-    if options["fio"] and options["trace"]:
-        raise click.UsageError("--fio and --trace are two workloads; a run has one")
-    base = Config.of(config)
-    sets = (*_workload_sets(options), *sets)
-    whole = Config(base.text, base.name, sets)
-    report = _simulate(whole, {**options, "keep": bool(out)})
-    _deliver(report, out, as_json, whole)
-    _finish(report, out)
-
-
-@cli.command()
-@click.argument("report", type=FILE, metavar="REPORT.json")
-@click.option(
-    "--table", type=FILE, required=True, metavar="PRICES.toml", help="Its [energy] tables are the new prices."
-)
-@_out
-@_json
-def price(report: Path, table: Path, out: Path | None, as_json: bool) -> None:
-    """Price the run of a report anew, without simulating it again.
-
-    PRICES.toml holds [energy] tables as a configuration does; what it leaves out stays as it was. Peaks and the power
-    series depend on what happened at the same time: only a run gives them.
-    """
-    from flashwatt.config import printable, read_text
-    from flashwatt.runs import reprice
-
-    if out and (out / "report.json").resolve() == report.resolve():
-        raise click.UsageError(f"--out {out} would overwrite {report}, whose peaks and series would be lost")
-    repriced = reprice(read_text(report), read_text(table), report_name=printable(report), name=printable(table))
-    if out:
-        out.mkdir(parents=True, exist_ok=True)
-    _deliver(repriced, out, as_json)
-
-
 @cli.command("list")
 @click.argument("kind", type=click.Choice(KINDS), required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object of names and descriptions.")
@@ -168,130 +78,11 @@ def list_(kind: str | None, as_json: bool) -> None:
         note(f"this version has no {kind} yet")
 
 
-cli.add_command(trace)
-
-
 @cli.command()
 def version() -> None:
     """Print the version."""
     click.echo(f"flashwatt {_core.__version__}")
 
 
-def _workload_sets(options: dict[str, Any]) -> list[str]:
-    """The options that are short for a `--set`."""
-    sets = []
-    if options["fio"]:
-        sets.append(f"workload.fio.path={_quoted(_path(options['fio']))}")
-    if options["trace"]:
-        sets.append(f"workload.trace.path={_quoted(_path(options['trace']))}")
-    if options["trace_format"]:
-        sets.append(f"workload.trace.format={_quoted(options['trace_format'])}")
-    if options["devices"]:
-        sets.append(f"workload.trace.devices=[{options['devices']}]")
-    sets += [f"workload.trace.{key}=true" for key in ("fold", "clip", "skip_bad") if options[key]]
-    if options["requests"]:
-        sets.append(f"run.measure.requests={options['requests']}")
-    return sets
-
-
-def _path(path: Path) -> str:
-    """As text: a configuration is UTF-8, and so is every path in it."""
-    try:
-        return str(path).encode().decode()
-    except UnicodeEncodeError:
-        from flashwatt.config import printable
-
-        raise click.UsageError(f"{printable(path)}: the name is not UTF-8; rename or link the file") from None
-
-
-def _quoted(text: str) -> str:
-    """As a TOML string, whatever the text holds."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _simulate(config: Config, options: dict[str, Any]) -> Report:
-    from flashwatt.oplog import written
-    from flashwatt.progress import bar
-    from flashwatt.report import Report
-    from flashwatt.runs import simulate
-
-    with _interruptible() as interrupted, bar() as show, written(options["op_log"]) as op_log:
-
-        def progress(done: int, total: int | None, now_ns: int, preparing: bool) -> bool:
-            show(done, total, now_ns, preparing)
-            return not interrupted
-
-        content = simulate(
-            config,
-            op_log=op_log,
-            series_interval_ns=0 if options["series"] else None,
-            latency_histogram=options["keep"],
-            progress=progress,
-            check=options["check"],
-        )
-    return Report(content)
-
-
-@contextmanager
-def _interruptible() -> Iterator[list[int]]:
-    """Within the block, the first Ctrl-C is put on the list for the run to see; the second ends the process at once.
-
-    So is the signal by which batch systems end what has run too long.
-    """
-    signals: list[int] = []
-
-    def remember(number: int, _frame: FrameType | None) -> None:
-        signals.append(number)
-        signal.signal(number, signal.SIG_DFL)
-
-    before = {number: signal.signal(number, remember) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield signals
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _deliver(report: Report, out: Path | None, as_json: bool, config: Config | None = None) -> None:
-    """Keep the report before it is shown, and show it before anything is drawn: drawing takes seconds."""
-    files = []
-    if out:
-        files = [out / "report.json"]
-        report.write(files[0])
-    if out and config:
-        files.append(out / "config.toml")
-        files[1].write_text(config.merged(), encoding="utf-8")
-    if as_json:
-        click.echo(report.json)
-    else:
-        from flashwatt.table import show
-
-        show(report.to_dict())
-    try:
-        files += _draw(report, out) if out and report.to_dict().get("series") else []
-    except KeyboardInterrupt:
-        fail(f"interrupted while pictures were drawn; kept: {', '.join(map(str, files))}", INTERRUPTED)
-    if files:
-        note(f"wrote {', '.join(map(str, files))}")
-
-
-def _draw(report: Report, out: Path) -> list[Path]:
-    from flashwatt import plot
-
-    note("drawing power over time ...")
-    report.series().write_parquet(out / "series.parquet")
-    chart = plot.power(report)
-    return [out / "series.parquet", *(chart.save(out / name) for name in ("power.svg", "power.html"))]
-
-
-def _finish(report: Report, out: Path | None) -> None:
-    status = report.status
-    if status == "complete":
-        return
-    kept = f"kept in {out / 'report.json'}" if out else "printed (--out DIR also keeps it)"
-    requests, warmup = report.workload.requests, report.window.warmup
-    if warmup and not requests:
-        note(f"{status} in the warm-up, after {warmup:,} requests: nothing was measured; the report is {kept}")
-    else:
-        note(f"{status} after {requests:,} requests; what was measured until then is {kept}")
-    sys.exit(INTERRUPTED if status == "interrupted" else FAILED)
+for _command in (run, price, trace, sweep, compare, model, explain, init, schema):
+    cli.add_command(_command)

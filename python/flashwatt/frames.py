@@ -51,6 +51,20 @@ def series(report: Json) -> pl.DataFrame:
     )
 
 
+def edges(report: Json) -> pl.DataFrame:
+    """Current as it changed, one row from each change to the next; the last one ends with the window."""
+    recorded = report.get("edges")
+    if not recorded:
+        asked = "run(..., edges=(from_ns, until_ns))"
+        raise _core.FlashwattError(f"the report holds no edges of the current; ask for them: {asked}")
+    components = {f"{name}_ma": milliamperes for name, milliamperes in recorded["current_ma"].items()}
+    start = recorded["time_ns"]
+    times = {"start_ns": start, "end_ns": [*start[1:], recorded["until_ns"]][: len(start)]}
+    columns = {**times, **components, "total_ma": recorded["total_ma"]}
+    schema = {name: pl.Int64 if name in times else pl.Float64 for name in columns}
+    return pl.DataFrame(columns, schema=schema)
+
+
 def latency(report: Json) -> pl.DataFrame:
     """How latencies are spread, one row per bin that holds a request."""
     histogram = report.get("latency_histogram")

@@ -12,37 +12,39 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TypeAlias
 
-    Update: TypeAlias = Callable[[int, int | None, int, bool], None]
+    from rich.progress import ProgressColumn, Task
+
+    Update: TypeAlias = Callable[[int, int | None, int, str | None], None]
 
 
 @contextmanager
-def bar() -> Iterator[Update]:
-    """Show a bar while the block runs, if someone is there to see it."""
+def bar(doing: str = "Simulating") -> Iterator[Update]:
+    """Show a bar while the block runs, if someone is there to see it; `doing` is what follows the preparations."""
     if not sys.stderr.isatty():
         yield lambda _done, _total, _now_ns, _preparing: None
         return
 
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(show_speed=True),
-        TextColumn("{task.completed:,} requests, {task.fields[simulated]} simulated,"),
-        TimeRemainingColumn(compact=True),
-        TextColumn("left"),
+        TextColumn("{task.completed:,} requests{task.fields[simulated]}"),
+        left(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("Starting", total=None, simulated="0 s")
-        half: bool | None = None
+        task = progress.add_task("Starting", total=None, simulated="")
+        half: str | None = "Starting"
 
-        def update(done: int, total: int | None, now_ns: int, preparing: bool) -> None:
+        def update(done: int, total: int | None, now_ns: int, preparing: str | None) -> None:
             nonlocal half
             if preparing != half:  # another half begins, with a speed of its own
                 half = preparing
-                progress.reset(task, description="Preparing" if preparing else "Simulating", total=total)
-            progress.update(task, completed=done, total=total, simulated=duration(now_ns))
+                progress.reset(task, description=preparing.capitalize() if preparing else doing, total=total)
+            simulated = f", {duration(now_ns)} simulated" if now_ns else ""
+            progress.update(task, completed=done, total=total, simulated=simulated)
 
         yield update
 
@@ -55,9 +57,23 @@ def tasks_bar() -> Iterator[Callable[[int, int], None]]:
         return
 
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    columns = (TextColumn("Sweeping"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("left"))
+    columns = (TextColumn("Sweeping"), BarColumn(), MofNCompleteColumn(), TextColumn("runs"), left())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("", total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+def left() -> ProgressColumn:
+    """What is left of the time, once that can be said; nothing until then."""
+    from rich.progress import TimeRemainingColumn
+    from rich.text import Text
+
+    class Left(TimeRemainingColumn):
+        def render(self, task: Task) -> Text:
+            if task.finished or task.time_remaining is None:
+                return Text()
+            return super().render(task).append(" left")
+
+    return Left(compact=True)

@@ -129,6 +129,16 @@ class Report:
 
         return frames.series(self._content)
 
+    def edges(self) -> pl.DataFrame:
+        """Current as it changed, one row from each change to the next: `run(..., edges=(from_ns, until_ns))`.
+
+        Columns: `start_ns`, `end_ns`, current in mA by component (`controller_ma`, `nand_program_ma`, …), `total_ma`.
+        The rows follow one another without a gap; of what changes at one instant only the outcome is there.
+        """
+        from flashwatt import frames
+
+        return frames.edges(self._content)
+
     def latency(self) -> pl.DataFrame:
         """How latencies are spread, one row per bin of the histogram that holds a request.
 

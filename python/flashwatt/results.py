@@ -28,6 +28,7 @@ _NO_METRICS = {
     "config",
     "config_sha256",
     "series",
+    "edges",
     "latency_histogram",
     "ledger",
     "engine",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import time
 import weakref
+from operator import index
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from flashwatt import _core
 from flashwatt.config import Config, explained
 from flashwatt.oplog import temporary, written
 from flashwatt.report import Report
+from flashwatt.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,12 +23,17 @@ if TYPE_CHECKING:
     from flashwatt.config import Source
     from flashwatt.sections import Json
 
-    Progress: TypeAlias = Callable[[int, int | None, int, bool], bool | None]
+    Progress: TypeAlias = Callable[[int, int | None, int, str | None], bool | None]
     """Called about ten times a second: requests done, requests in all (if known), simulated nanoseconds, preparing.
 
-    While it prepares, the run lays down the drive's start state with requests of its own. `False` stops the run: the
-    report then says "interrupted" and holds what was done. A run that is still preparing has nothing to report, and
-    raises `RunInterruptedError`."""
+    What a run prepares is "reading the trace" (to its end, before a replay) or "laying down the start state" (with
+    requests of its own); None once it simulates. `False` stops the run: the report then says "interrupted" and holds
+    what was done. A run that is still preparing has nothing to report, and raises `RunInterruptedError`."""
+
+    Edges: TypeAlias = bool | tuple[int, int]
+    """The window in which the drive's current is recorded change by change; see `run`."""
+
+_END_OF_TIME_NS = 2**64 - 1
 
 
 def run(
@@ -36,6 +42,7 @@ def run(
     *,
     seed: int | None = None,
     series: bool | int = False,
+    edges: Edges = False,
     latency: bool = True,
     op_log: bool | str | PathLike[str] = False,
     check: bool = False,
@@ -48,7 +55,10 @@ def run(
     runs. `overrides` are laid over it: `device__channels=4`, `device={"channels": 4}` or `**{"device.channels": 4}`.
 
     `seed` is short for `run__seed`. `series` asks for power over time, in bins of so many nanoseconds or, if `True`, of
-    a length that suits the run. `latency` keeps the histogram for `Report.latency`. `op_log` asks for a line per flash
+    a length that suits the run (1,000 to 2,000 bins); ten million bins is the most. `edges` asks for every change of
+    the drive's current: `(from, until)` in simulated nanoseconds since the run began, warm-up and all, or, if `True`,
+    all that is measured; a million changes is the most. A run that goes beyond either ends there: its status is
+    "failed" and says so. `latency` keeps the histogram for `Report.latency`. `op_log` asks for a line per flash
     operation, in a file of that name (.csv or .parquet) or, if `True`, in a temporary one that goes with the report.
     `check` keeps a second account of what every page holds and stops at the first difference (slow).
 
@@ -62,6 +72,7 @@ def run(
             config,
             op_log=log,
             series_interval_ns=interval_ns(series),
+            edges_ns=window_ns(edges),
             latency_histogram=latency,
             check=check,
             progress=progress,
@@ -87,29 +98,53 @@ def interval_ns(series: bool | int) -> int | None:
     return int(series)
 
 
+def window_ns(edges: Edges) -> tuple[int, int] | None:
+    """As the engine takes it: none, or the window in nanoseconds, which may be all there is."""
+    if isinstance(edges, bool):
+        return (0, _END_OF_TIME_NS) if edges else None
+    try:
+        begin, end = (index(ns) for ns in edges)
+    except (TypeError, ValueError):
+        begin, end = 0, 0
+    if 0 <= begin < end <= _END_OF_TIME_NS:
+        return begin, end
+    expected = "True, False, or (from, until): whole nanoseconds, 0 ≤ from < until"
+    raise _core.FlashwattError(f"edges: found {edges!r}; expected {expected}")
+
+
 def simulate(
     config: Config,
     *,
     op_log: str | PathLike[str] | None = None,
     series_interval_ns: int | None = None,
+    edges_ns: tuple[int, int] | None = None,
     latency_histogram: bool = False,
     check: bool = False,
     progress: Progress | None = None,
 ) -> Json:
     """Run a configuration and give the report as it is in report.json; messages call overrides `--set`."""
-    wall, cpu = time.perf_counter(), time.process_time()
+    watch = Stopwatch()
     text = _core.run(
-        config.text, config.name, list(config.sets), op_log, series_interval_ns, progress, check, latency_histogram
+        config.text,
+        config.name,
+        list(config.sets),
+        op_log=op_log,
+        series_interval_ns=series_interval_ns,
+        edges_ns=edges_ns,
+        latency_histogram=latency_histogram,
+        check=check,
+        progress=progress,
+        started=watch.lap,
     )
     report: Json = json.loads(text)
-    report["engine"] = _speed(report, time.perf_counter() - wall, time.process_time() - cpu)
+    report["engine"] = watch.engine(report)
     return report
 
 
 def reprice(
     report: Report | Json | str, table: str, *, report_name: str = "<report>", name: str = "<prices>"
 ) -> Report:
-    """Price the run of a report with another table: `[energy]` tables in TOML, laid over the report's own.
+    """Evaluate the run of a report with other currents and voltages: `[energy]` tables in TOML, laid over its own.
 
     Energies, means and efficiency come out as in a run with that table; what depends on what happened at the same time
     (peaks, windows, the series) is None, and `repriced` says why. Raises `FlashwattError` for what cannot be priced.
@@ -126,15 +161,3 @@ def resolve(config: Source, **overrides: Any) -> dict[str, Any]:
 def names(kind: str) -> dict[str, str]:
     """Everything that is registered under a kind ("ftls", "gc", "presets", ...), each with one line about it."""
     return dict(_core.list_names(kind) or [])
-
-
-def _speed(report: Json, wall_s: float, cpu_s: float) -> dict[str, float | None]:
-    """How fast the engine was: it reads no clock itself, so that equal runs have equal reports."""
-    flash = report["flash"]
-    operations = sum(flash[kind]["total"] for kind in ("reads", "programs", "erases"))
-    return {
-        "wall_s": wall_s,
-        "cpu_s": cpu_s,
-        "requests_per_cpu_s": report["workload"]["requests"] / cpu_s if cpu_s > 0 else None,
-        "flash_ops_per_cpu_s": operations / cpu_s if cpu_s > 0 else None,
-    }

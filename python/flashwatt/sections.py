@@ -291,8 +291,12 @@ class Ledger:
 class Engine:
     """How long the simulation took; the only part that differs between two equal runs."""
 
+    prepare_wall_s: float | None
+    """Seconds until it began: reading the trace, laying down the start state. None in reports of older versions."""
     wall_s: float
+    """Seconds that it took then, …"""
     cpu_s: float
+    """… and of processor time, which the two rates are of."""
     requests_per_cpu_s: float | None
     flash_ops_per_cpu_s: float | None
 

@@ -50,6 +50,8 @@ def show(report: Json, console: Console | None = None) -> None:
     console.print(Padding(_figures(report), (1, 0, 0, 1)))
     if report.get("series"):
         console.print(Padding(_power_over_time(report, console.width - 2), (1, 0, 0, 1)))
+    if report.get("edges"):
+        console.print(Padding(_edges(report["edges"]), (1, 0, 0, 1)))
     show_warnings(report["warnings"], console)
 
 
@@ -128,12 +130,15 @@ def _heading(report: Json) -> Text:
     if engine := report.get("engine"):
         rate = f"{si(engine['requests_per_cpu_s'], '')} requests per CPU second"
         text.append(f" in {duration(engine['wall_s'] * 1e9)} ({rate})")
+        if (before_s := engine.get("prepare_wall_s") or 0) >= _PREPARATION_NOTABLE_S:
+            text.append(f" after {duration(before_s * 1e9)} of preparation")
     text.append(_window(report))
     if repriced := report.get("repriced"):
-        text.append(f"\nwith the prices of {repriced['table']}: no peaks, no windows")
+        text.append(f"\nwith the currents and voltages of {repriced['table']}: no peaks, which only a run gives")
     return text
 
 
+_PREPARATION_NOTABLE_S = 0.5
 _DRAIN_NOTABLE = 0.05  # of the energy that the figures hold
 
 
@@ -259,3 +264,14 @@ def _power_over_time(report: Json, width: int) -> Text:
     text = Text("power over time", "dim")
     text.append(f" to {si(top, 'W')}, {duration(group * series['interval_ns'], exact=True)} a column\n", "dim")
     return text.append(line, "cyan")
+
+
+def _edges(edges: dict[str, Any]) -> Text:
+    """How many changes of the current were recorded, and the highest."""
+    totals, text = edges["total_ma"], Text("current edges", "dim")
+    window = f"from {duration(edges['from_ns'])} until {duration(edges['until_ns'])}"
+    text.append(f"   {count(len(totals))} {window}")
+    if totals:
+        highest = max(totals)
+        text.append(f", highest {_amperes(highest)} at {duration(edges['time_ns'][totals.index(highest)])}")
+    return text

@@ -9,6 +9,8 @@ from typing import NoReturn
 
 import click
 
+_FAULTS_SHOWN = 20
+
 FAILED, USER_ERROR, INTERRUPTED = 1, 2, 128 + signal.SIGINT
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -24,5 +26,12 @@ def note(message: str) -> None:
 
 def fail(message: str, status: int = USER_ERROR) -> NoReturn:
     """Say what is wrong, and end."""
-    note(f"error: {message}")
+    note(f"error: {_beginning(message)}")
     sys.exit(status)
+
+
+def _beginning(message: str) -> str:
+    """As many of the faults as a screen holds: a file of another kind has one in every line."""
+    lines = message.split("\n")
+    more = len(lines) - _FAULTS_SHOWN
+    return message if more <= 1 else "\n".join([*lines[:_FAULTS_SHOWN], f"… and {more} more faults"])

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from flashwatt.options import blamed, numbers
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
@@ -17,12 +19,6 @@ if TYPE_CHECKING:
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _UNITS |= {f"{prefix}i": 2 ** (10 * power) for power, prefix in enumerate("kmgt", 1)}
-
-
-def _numbers(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
-    if value and not re.fullmatch(r"[0-9]+(,[0-9]+)*", value):
-        raise click.BadParameter(f"{value!r} is not a list of whole numbers with commas between them")
-    return value
 
 
 def _size(_context: click.Context, _option: click.Parameter, value: str | None) -> int | None:
@@ -39,7 +35,7 @@ _OPTIONS: tuple[Any, ...] = (
     click.argument("files", type=click.Path(exists=True, dir_okay=False, path_type=Path), nargs=-1, required=True),
     click.option("--format", "--trace-format", "trace_format", metavar="FORMAT", help="Recognised unless given."),
     click.option("--skip-bad", is_flag=True, help="Leave out (and count) records that cannot be read."),
-    click.option("--devices", metavar="N,N,…", callback=_numbers, help="Keep only the requests to these devices."),
+    click.option("--devices", metavar="N,N,…", callback=numbers, help="Keep only the requests to these devices."),
     click.option("--from", "from_s", type=float, metavar="SECONDS", help="Leave out what comes earlier."),
     click.option("--until", "until_s", type=float, metavar="SECONDS", help="Leave out what comes then or later."),
     click.option("--requests", "max_requests", type=click.IntRange(min=1), metavar="N", help="Stop after so many."),
@@ -49,6 +45,24 @@ _OPTIONS: tuple[Any, ...] = (
     click.option("--share-devices", is_flag=True, help="Equal device numbers in several files are one device."),
 )
 _json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
+_OPTION_KEYS = {
+    f"workload.trace.{key}": f"--{name}"
+    for key, name in {
+        "format": "format",
+        "skip_bad": "skip-bad",
+        "devices": "devices",
+        "from_s": "from",
+        "until_s": "until",
+        "max_requests": "requests",
+        "speed": "speed",
+        "space_scale": "space-scale",
+        "align_starts": "align-starts",
+        "share_devices": "share-devices",
+        "fold": "fold",
+        "clip": "clip",
+    }.items()
+}
+"""What the options stand for."""
 
 
 def _trace_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -74,7 +88,7 @@ def info_(as_json: bool, **options: Any) -> None:
     from flashwatt import traces
     from flashwatt.progress import bar
 
-    with bar() as progress:
+    with bar() as progress, blamed(_OPTION_KEYS):
         found = traces.info(**_arguments(options), progress=progress)
     if as_json:
         click.echo(json.dumps(found, indent=2))
@@ -105,7 +119,7 @@ def convert(out: Path, to_format: str | None, drive_bytes: int | None, as_json: 
 
     arguments = _arguments(options)
     arguments["sets"] += [f"{key}=true" for key in ("fold", "clip") if options[key]]
-    with bar() as progress:
+    with bar("Writing") as progress, blamed(_OPTION_KEYS):
         done = traces.convert(**arguments, to=out, to_format=to_format, drive_bytes=drive_bytes, progress=progress)
     if as_json:
         click.echo(json.dumps(done, indent=2))
@@ -132,7 +146,7 @@ def plot(out: Path, as_json: bool, **options: Any) -> None:
     from flashwatt import traces
     from flashwatt.progress import bar
 
-    with bar() as progress:
+    with bar() as progress, blamed(_OPTION_KEYS):
         profile = traces.profile(**_arguments(options), progress=progress)
     from flashwatt.plot.trace import write_trace
 

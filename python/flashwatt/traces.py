@@ -15,6 +15,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
+from flashwatt.config import explained
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +36,8 @@ def info(
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Return the statistics of traces: requests, sizes, sequentiality, footprint, devices."""
-    found: dict[str, Any] = json.loads(_core.trace_info(files, trace_format, skip_bad, _keys(sets), progress))
+    with explained():
+        found: dict[str, Any] = json.loads(_core.trace_info(files, trace_format, skip_bad, _keys(sets), progress))
     return found
 
 
@@ -48,7 +50,8 @@ def profile(
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Return what pictures of traces are drawn from: rates and places over time, sizes, the hit ratio of LRU caches."""
-    found: dict[str, Any] = json.loads(_core.trace_profile(files, trace_format, skip_bad, _keys(sets), progress))
+    with explained():
+        found: dict[str, Any] = json.loads(_core.trace_profile(files, trace_format, skip_bad, _keys(sets), progress))
     return found
 
 
@@ -68,11 +71,9 @@ def convert(
     A name that ends in .gz or .zst is packed. `drive_bytes` lays the devices out on a drive of that size, as a replay
     does, folded or clipped with "fold=true" or "clip=true" among the `sets`.
     """
-    return dict(
-        json.loads(
-            _core.trace_convert(files, to, trace_format, skip_bad, _keys(sets), to_format, drive_bytes, progress)
-        )
-    )
+    with explained():
+        text = _core.trace_convert(files, to, trace_format, skip_bad, _keys(sets), to_format, drive_bytes, progress)
+    return dict(json.loads(text))
 
 
 def _keys(sets: Sequence[str]) -> list[str]:

@@ -86,7 +86,7 @@ def main() -> None:
 def _answer(request: dict[str, Any], parent: int) -> bytes:
     """The report goes into the line as the engine wrote it."""
 
-    def wanted(_done: int, _total: int | None, _now_ns: int, _preparing: bool) -> bool:
+    def wanted(_done: int, _total: int | None, _now_ns: int, _preparing: str | None) -> bool:
         return os.getppid() == parent
 
     try:

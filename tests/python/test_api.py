@@ -77,6 +77,9 @@ def test_values_arrive_as_they_are(tmp_path: Path) -> None:
         (Path("no/such.toml"), {}, r"no/such\.toml: No such file"),
         ("device.channels = 4\n", {}, r"flashwatt\.Config\(text\)"),
         ({}, {"series": -1}, r"series: found -1"),
+        ({}, {"edges": 3}, r"edges: found 3; expected True, False, or \(from, until\)"),
+        ({}, {"edges": (5, 5)}, r"edges: found \(5, 5\)"),
+        ({}, {"edges": (0.5, 2)}, r"edges: found \(0\.5, 2\)"),
     ],
 )
 def test_errors_name_the_place(source: Any, overrides: dict[str, Any], said: str) -> None:
@@ -93,9 +96,9 @@ def test_resolve_shows_what_a_run_would_use() -> None:
 
 def test_attributes_are_the_whole_report() -> None:
     """A key that the engine adds must become an attribute."""
-    report = flashwatt.run(SMALL, write_buffer__bytes=65536, series=True)
+    report = flashwatt.run(SMALL, write_buffer__bytes=65536, series=True, edges=True)
     for key, value in report.to_dict().items():
-        if key not in ("series", "latency_histogram"):  # these are frames
+        if key not in ("series", "edges", "latency_histogram"):  # these are frames
             same(getattr(report, key), value, key)
 
 

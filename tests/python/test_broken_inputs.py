@@ -133,16 +133,23 @@ TRACES: list[tuple[str, bytes, tuple[str, ...], tuple[str, ...]]] = [
         "a request beyond the drive",
         b"0.0,0,W,0,4096\n1.0,0,W,90000000000,4096\n",
         (),
-        ("bad.trace:2: offset", "beyond the drive", "byte 90000004096", "at most 80000000000", "--fold", "--clip"),
+        (
+            "bad.trace:2: offset",
+            "beyond the drive",
+            "1 of 2, the furthest until byte 90000004096",
+            "at most 80000000000",
+            "--fold",
+            "--clip",
+        ),
     ),
     ("a device that is not there", b"0.0,3,W,0,4096\n", ("--devices", "7"), ("bad.trace", "device 7", "some of 3")),
     ("a device that is no number", b"0.0,3,W,0,4096\n", ("--devices", "0,a"), ("--devices", "'0,a'", "whole numbers")),
     ("a wrong format", b"0.0,3,W,0,4096\n", ("--format", "spc"), ("bad.trace:1:", "found", "expected")),
-    ("an unknown format", b"0.0,3,W,0,4096\n", ("--format", "cvs"), ("--set: workload.trace.format", "`csv`?")),
+    ("an unknown format", b"0.0,3,W,0,4096\n", ("--format", "cvs"), ("error: --format: unknown", "`csv`?")),
     ("half an archive", gzip.compress(b"0.0,0,W,0,4096\n" * 500)[:-30], (), ("bad.trace", "gzip")),
     ("no archive", b"\x1f\x8b\x08\0 but then", (), ("bad.trace", "gzip")),
     ("a binary file cut short", b"\x07\x04\x65\x74" * 5, ("--format", "blktrace"), ("bad.trace", "found", "expected")),
-    ("two ways beyond the drive", b"0.0,0,W,0,4096\n", ("--fold", "--clip"), ("--set: workload.trace.fold", "exclude")),
+    ("two ways beyond the drive", b"0.0,0,W,0,4096\n", ("--fold", "--clip"), ("error: --fold: ", "exclude")),
 ]
 
 # Overrides and options of the command line.

@@ -64,7 +64,7 @@ def runs() -> dict[str, Report]:
     """Make two runs with everything that a plot can want."""
     base = flashwatt.Config(CONFIG)
     return {
-        "ten channels": flashwatt.run(base, series=True),
+        "ten channels": flashwatt.run(base, series=True, edges=(5_000_000, 6_000_000)),
         "a drive of four": flashwatt.run(base, device__channels=4),
     }
 
@@ -120,6 +120,11 @@ def check(page: Path, width: int, charts: int) -> None:
 @pytest.mark.parametrize("width", WIDTHS)
 def test_power_over_time(runs: dict[str, Report], tmp_path: Path, width: int) -> None:
     check(plot.power(runs["ten channels"]).save(tmp_path / "power.html"), width, charts=1)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_current_edge_by_edge(runs: dict[str, Report], tmp_path: Path, width: int) -> None:
+    check(plot.current(runs["ten channels"]).save(tmp_path / "current.html"), width, charts=1)
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -47,10 +47,57 @@ def test_without_series_nothing_is_drawn(flashwatt: Cli, config: Path, tmp_path:
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["config.toml", "report.json"]
 
 
+def test_series_and_edges_are_kept_and_drawn(flashwatt: Cli, config: Path, tmp_path: Path) -> None:
+    result = flashwatt("run", config, "--series-ms", 0.5, "--edges-ms", 5, 6, "--out", "out")
+    assert result.returncode == 0, result.stderr
+    recorded = json.loads((tmp_path / "out/report.json").read_text())
+    assert recorded["series"]["interval_ns"] == 500_000
+    assert (recorded["edges"]["from_ns"], recorded["edges"]["until_ns"]) == (5_000_000, 6_000_000)
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names >= {f"{name}.{kind}" for name in ("power", "current") for kind in ("svg", "html")}
+    assert names >= {"series.parquet", "edges.parquet"}
+    assert "current edges" in result.stdout
+
+
+def test_edges_that_cannot_be_drawn_are_kept(flashwatt: Cli, config: Path, tmp_path: Path) -> None:
+    result = flashwatt("run", config, "--requests", 8_000, "--set", "workload.uniform.requests=8000",
+                       "--edges-ms", 0, 10_000, "--out", "out")  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert "current over time is not drawn: too many edges" in result.stderr
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"report.json", "config.toml", "edges.parquet"}
+
+
+def test_several_traces_are_merged(flashwatt: Cli, config: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("0.0,0,W,0,4096\n2.0,0,R,0,4096\n")
+    (tmp_path / "b.csv").write_text("1.0,0,W,0,4096\n")
+    traces = ["--trace", "a.csv", "--trace", "b.csv"]
+    report = json.loads(flashwatt("run", config, *traces, "--json").stdout)
+    assert (report["workload"]["name"], report["workload"]["requests"]) == ("a.csv + b.csv", 3)
+    assert "2 devices laid out one after another" in "".join(report["warnings"])
+    by_key = flashwatt("run", config, "--set", 'workload.trace.path=["a.csv", "b.csv"]', "--json").stdout
+    assert json.loads(by_key)["config_sha256"] == report["config_sha256"]
+    one = json.loads(flashwatt("run", config, *traces, "--share-devices", "--align-starts", "--json").stdout)
+    assert one["config"]["workload"]["trace"]["align_starts"]
+    assert one["flash"]["unwritten_reads"] == 0
+    assert "devices laid out" not in "".join(one["warnings"])
+    result = flashwatt("run", config, "--trace", "a.csv", "--trace", "absent.csv")
+    assert result.returncode == 2
+    assert "'--trace': File 'absent.csv' does not exist" in result.stderr
+
+
 def test_engine_speed_is_measured(flashwatt: Cli, config: Path) -> None:
     engine = json.loads(flashwatt("run", config, "--json").stdout)["engine"]
-    assert set(engine) == {"wall_s", "cpu_s", "requests_per_cpu_s", "flash_ops_per_cpu_s"}
+    assert set(engine) == {"prepare_wall_s", "wall_s", "cpu_s", "requests_per_cpu_s", "flash_ops_per_cpu_s"}
     assert engine["wall_s"] > 0
+    assert engine["prepare_wall_s"] > 0
+
+
+def test_preparation_is_timed_apart(flashwatt: Cli, config: Path) -> None:
+    short = ["--requests", 1, "--set", "device.blocks_per_plane=64", "--set", "gc.policy=fifo"]
+    result = flashwatt("run", config, "--json", *short, "--set", "run.precondition=steady")
+    assert result.returncode == 0, result.stderr
+    engine = json.loads(result.stdout)["engine"]
+    assert engine["prepare_wall_s"] > 5 * engine["wall_s"]
 
 
 def test_table_says_what_matters(flashwatt: Cli, config: Path) -> None:
@@ -121,6 +168,25 @@ BAD_KEY = '[device]\npreset = "x25m"\nchanels = 4\n'
         (("run", "small.toml", "--requests", "0"), "--requests"),
         (("run", "small.toml", "--out", "small.toml/x"), "small.toml"),
         (("run", "small.toml", "--no-such-option"), "--no-such-option"),
+        (("run", "small.toml", "--series-ms", "0"), "'--series-ms': 0 is not a number of milliseconds"),
+        (("run", "small.toml", "--series-ms", "nan"), "'--series-ms': nan is not"),
+        (("run", "small.toml", "--edges-ms", "3", "1"), "'--edges-ms': the window from 3 until 1 is empty"),
+        (("run", "small.toml", "--edges-ms", "-1", "1"), "'--edges-ms': -1 is not"),
+        (("run", "small.toml", "--edges-ms", "1"), "'--edges-ms' requires 2 arguments"),
+        (
+            ("run", "small.toml", "--series-ms", "0.000001", "--set", "run.measure.seconds=3"),
+            "error: --series-ms: too many bins",
+        ),
+        (("run", "small.toml", "--fold", "--clip", "--trace", "small.toml"), "error: --fold: fold and clip"),
+        (
+            ("run", "small.toml", "--trace", "small.toml", "--set", "workload.trace.format=cvs"),
+            "error: --set: workload.trace.format: unknown",
+        ),
+        (
+            ("run", "small.toml", "--trace", "small.toml", "--format", "spc", "--set", "workload.trace.format=cvs"),
+            "error: --set: workload.trace.format: unknown",
+        ),
+        (("trace", "info", "small.toml", "--speed", "-1"), "error: --speed: out of range; found -1.0"),
         (("list", "nonsense"), "ftls"),
         (("nonsense",), "nonsense"),
     ],

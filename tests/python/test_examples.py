@@ -10,13 +10,23 @@ from typing import Any
 
 import pytest
 
+import flashwatt
+
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("[0-9][0-9]_*.py"))
+STUDIES = sorted((Path(__file__).parents[2] / "examples/studies").glob("*.toml"))
 numbered = pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 
 
 def test_examples_are_numbered_by_concept() -> None:
     assert [int(path.name[:2]) for path in EXAMPLES] == list(range(1, len(EXAMPLES) + 1))
     assert len(EXAMPLES) >= 5
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda path: path.stem)
+def test_every_study_can_be_run(study: Path) -> None:
+    tasks = flashwatt.Study.read(study).tasks()
+    assert len(tasks) >= 4
+    assert len({task.id for task in tasks}) == len(tasks)
 
 
 @numbered

@@ -20,12 +20,12 @@ SMALL = Config(CONFIG)
 @pytest.fixture(scope="module")
 def run() -> Report:
     """Make one run with every frame."""
-    return flashwatt.run(SMALL, series=True, op_log=True)
+    return flashwatt.run(SMALL, series=True, edges=True, op_log=True)
 
 
 def frames(run: Report) -> dict[str, pl.DataFrame]:
     """Give every frame of a run."""
-    return {"series": run.series(), "latency": run.latency(), "op_log": run.op_log()}
+    return {"series": run.series(), "edges": run.edges(), "latency": run.latency(), "op_log": run.op_log()}
 
 
 def test_series_only_when_asked_for() -> None:
@@ -45,6 +45,50 @@ def test_the_series_holds_all_the_energy(overrides: dict[str, int]) -> None:
     assert (series["total_w"] * seconds).sum() == pytest.approx(report.energy_j.total, rel=1e-9)
     assert (series["nand_program_w"] * seconds).sum() == pytest.approx(report.energy_j.nand.program, rel=1e-9)
     assert (series["start_ns"][1:] == series["end_ns"][:-1]).all()
+
+
+def test_edges_only_when_asked_for() -> None:
+    report = flashwatt.run(SMALL)
+    with pytest.raises(flashwatt.FlashwattError, match=r"edges=\(from_ns, until_ns\)"):
+        report.edges()
+    assert "edges" not in report.to_dict()
+
+
+def test_the_edges_hold_all_the_energy(run: Report) -> None:
+    edges = run.edges()
+    components = pl.sum_horizontal(pl.all().exclude("start_ns", "end_ns", "total_ma"))
+    assert (edges["start_ns"][1:] == edges["end_ns"][:-1]).all()
+    assert edges.select((components - pl.col("total_ma")).abs().max()).item() < 1e-9
+    coulombs = (edges["total_ma"] * 1e-3 * (edges["end_ns"] - edges["start_ns"]) * 1e-9).sum()
+    assert coulombs * run.config["energy"]["mode"]["terminal"] * 1e-3 == pytest.approx(run.energy_j.total, rel=1e-9)
+    assert edges["total_ma"].max() == run.current_ma.peak
+
+
+def test_the_staircase_of_the_x25m() -> None:
+    """One write to every die: 190 mA and 17 more for each die at work (F21), 530 with all twenty."""
+    write = {"sequential": {"requests": 1, "request_bytes": 20 * 4096}}
+    edges = flashwatt.run(device__preset="x25m", workload=write, edges=True).edges()
+    assert sorted(set(edges["total_ma"])) == [190.0 + 17 * dies for dies in range(1, 21)]
+
+
+def test_a_window_cuts_edges() -> None:
+    whole = flashwatt.run(SMALL, edges=True).edges()
+    begin, end = 5_000_001, 7_000_000
+    window = flashwatt.run(SMALL, edges=(begin, end)).edges()
+    inside = whole.filter(pl.col("start_ns").is_between(begin, end, closed="left"))
+    assert (window["start_ns"][0], window["end_ns"][-1]) == (begin, end)
+    assert window["start_ns"][1:].to_list() == inside["start_ns"].to_list()
+    assert window["total_ma"][1:].to_list() == inside["total_ma"].to_list()
+
+
+def test_what_cannot_be_recorded_is_said() -> None:
+    missed = flashwatt.run(SMALL, edges=(10**15, 10**15 + 1))
+    assert missed.edges().height == 0
+    assert missed.warnings[-1].startswith("edges: none were recorded from 1000000000000000 ns until")
+    long = flashwatt.run(SMALL, workload__uniform__requests=400_000, edges=True)
+    assert long.status.startswith("failed: edges: too many edges of the current; found more than 1000000 from 0 ns")
+    bins = flashwatt.run(SMALL, series=1)
+    assert bins.status.startswith("failed: series: too many bins; found bins of 1 ns")
 
 
 def test_latencies_are_those_of_the_report(run: Report) -> None:

@@ -109,8 +109,8 @@ def test_a_second_ctrl_c_does_not_wait(start: Start, tmp_path: Path) -> None:
 
 
 def test_a_start_state_is_told_apart_and_can_be_stopped() -> None:
-    def stop(_done: int, total: int | None, now_ns: int, preparing: bool) -> bool:
-        assert preparing
+    def stop(_done: int, total: int | None, now_ns: int, preparing: str | None) -> bool:
+        assert preparing == "laying down the start state"
         assert total
         assert now_ns == 0
         return False
@@ -123,7 +123,7 @@ def test_a_start_state_is_told_apart_and_can_be_stopped() -> None:
 def test_the_progress_callback_stops_a_run() -> None:
     seen: list[int] = []
 
-    def stop(done: int, _total: int | None, _now_ns: int, _preparing: bool) -> bool:
+    def stop(done: int, _total: int | None, _now_ns: int, _preparing: str | None) -> bool:
         seen.append(done)
         return False
 
@@ -134,7 +134,7 @@ def test_the_progress_callback_stops_a_run() -> None:
 
 
 def test_an_exception_of_the_callback_goes_on() -> None:
-    def fail(_done: int, _total: int | None, _now_ns: int, _preparing: bool) -> bool:
+    def fail(_done: int, _total: int | None, _now_ns: int, _preparing: str | None) -> bool:
         raise LookupError("from the callback")
 
     with pytest.raises(LookupError, match="from the callback"):

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from flashwatt.sections import Json
 
 SIGNATURES = {"svg": b"<svg", "html": b"<!DOCTYPE html>", "png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF-"}
-PLOTS = {"power": plot.power, "energy": plot.energy, "latency": plot.latency}
+PLOTS = {"power": plot.power, "current": plot.current, "energy": plot.energy, "latency": plot.latency}
 
 
 @pytest.fixture(scope="module")
 def run() -> Report:
     """Make one run with everything that a plot can want."""
-    return flashwatt.run(flashwatt.Config(CONFIG), series=True)
+    return flashwatt.run(flashwatt.Config(CONFIG), series=True, edges=(5_000_000, 6_000_000))
 
 
 @pytest.mark.parametrize("suffix", SIGNATURES)
@@ -44,6 +44,8 @@ def test_what_was_not_recorded_is_asked_for() -> None:
     run = flashwatt.run(flashwatt.Config(CONFIG), latency=False)
     with pytest.raises(flashwatt.FlashwattError, match="series=True"):
         plot.power(run)
+    with pytest.raises(flashwatt.FlashwattError, match="edges="):
+        plot.current(run)
     with pytest.raises(flashwatt.FlashwattError, match="latency=True"):
         plot.latency(run)
     with pytest.raises(flashwatt.FlashwattError, match="no report"):
@@ -53,7 +55,15 @@ def test_what_was_not_recorded_is_asked_for() -> None:
 def test_svg_is_complete(report: Json) -> None:
     text = plot.power(Report(report)).svg()
     assert ElementTree.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"
-    for words in ("power (W)", "simulated time (ms)", "NAND program", "host interface", "peak 3.41 W", "x25m"):
+    for words in (
+        "power (W)",
+        "simulated time (ms)",
+        "NAND program",
+        "host interface",
+        "instantaneous peak 3.41 W",
+        "highest mean over",
+        "x25m",
+    ):
         assert words in text
 
 
@@ -70,7 +80,7 @@ def test_page_needs_no_network(report: Json, tmp_path: Path) -> None:
 
 def test_a_report_without_a_peak_is_drawn_without_its_line(report: Json) -> None:
     report["power_w"]["peak"] = None
-    assert ">peak" not in plot.power(Report(report)).svg()
+    assert "instantaneous" not in plot.power(Report(report)).svg()
 
 
 @pytest.mark.parametrize("bins", [1, 2, 599, 600, 5000])
@@ -80,6 +90,32 @@ def test_joined_bins_keep_the_energy(report: Json, bins: int) -> None:
     ends = [row["time"] for row in rows]
     joules = sum(a["NAND program"] * (end - a["time"]) for a, end in zip(rows, ends[1:], strict=False)) / 1e3
     assert joules == pytest.approx(report["energy_j"]["nand"]["program"], rel=0.2 if bins < 3 else 1e-4)
+
+
+def test_the_current_is_drawn_edge_by_edge(run: Report) -> None:
+    spec = plot.current(run).spec()
+    rows, edges = spec["datasets"][spec["layer"][0]["data"]["name"]], run.to_dict()["edges"]
+    assert len(rows) == len(edges["time_ns"]) + 1
+    assert [row["time"] for row in (rows[0], rows[-1])] == [0, 1000]
+    for row, total in zip(rows, edges["total_ma"], strict=False):
+        assert sum(row.values()) - row["time"] == pytest.approx(total, rel=1e-4)
+    peak = max(edges["total_ma"])
+    for words in ("simulated time since 5,000,000 ns (µs)", f"highest: {peak:.0f} mA", "current (mA)"):
+        assert words in plot.current(run).svg()
+    lasts = sum(
+        end - begin
+        for begin, end, total in zip(
+            edges["time_ns"], [*edges["time_ns"][1:], edges["until_ns"]], edges["total_ma"], strict=True
+        )
+        if total == peak
+    )
+    assert f"for {lasts / 1e3:.0f} µs in all" in plot.current(run).title
+
+
+def test_too_many_edges_are_not_drawn() -> None:
+    run = flashwatt.run(flashwatt.Config(CONFIG), workload__uniform__requests=8_000, edges=True)
+    with pytest.raises(flashwatt.FlashwattError, match=r"too many edges to draw; found [0-9,]+ edges; expected"):
+        plot.current(run)
 
 
 def test_an_idle_drive_is_drawn(report: Json) -> None:

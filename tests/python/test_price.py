@@ -46,10 +46,16 @@ def test_twice_the_currents_cost_twice(flashwatt: Cli, made: Path, tmp_path: Pat
     assert after["latency_ns"] == before["latency_ns"]
 
 
+def test_a_directory_stands_for_its_report(flashwatt: Cli, made: Path) -> None:
+    by_file, by_directory = (flashwatt("price", one, "--table", "double.toml", "--json") for one in (made, made.parent))
+    assert by_directory.returncode == 0, by_directory.stderr
+    assert by_directory.stdout == by_file.stdout
+
+
 def test_the_table_says_whose_prices_they_are(flashwatt: Cli, made: Path) -> None:
     result = flashwatt("price", made, "--table", "double.toml")
     assert result.returncode == 0, result.stderr
-    for word in ("prices of double.toml: no peaks, no windows", "Energy by component", "–"):
+    for word in ("currents and voltages of double.toml: no peaks", "Energy by component", "–"):
         assert word in result.stdout
 
 
@@ -72,10 +78,12 @@ def test_another_accounting_is_that_of_a_fresh_run() -> None:
         (("absent.json", "--table", "double.toml"), "absent.json"),
         (("run/report.json", "--table", "typo.toml"), "typo.toml:2:1: energy.nand.raed_ma: unknown key; found"),
         (("run/report.json", "--table", "typo.toml"), "did you mean `read_ma`?"),
-        (("run/report.json", "--table", "time.toml"), "time.toml:1:15: device.timing.read_ns: not a price"),
+        (("run/report.json", "--table", "time.toml"), "time.toml:1:15: device.timing.read_ns: fixed by the run"),
         (("double.toml", "--table", "double.toml"), "double.toml:1:2: not JSON"),
         (("other.json", "--table", "double.toml"), "other.json: schema: a report of another schema; found 99"),
         (("run/report.json", "--table", "double.toml", "--out", "run"), "would overwrite"),
+        (("run", "--table", "double.toml", "--out", "run"), "would overwrite"),
+        (("run/report.json", "--table", "run/report.json"), "more faults"),
     ],
 )
 def test_what_cannot_be_priced_is_a_message(

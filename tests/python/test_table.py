@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from rich.console import Console
+from rich.progress import Progress, ProgressColumn
 
 from flashwatt import table
+from flashwatt.progress import left
 from flashwatt.units import duration, percent, prefix, si
 
 if TYPE_CHECKING:
@@ -92,3 +94,28 @@ def test_shares_and_columns() -> None:
     assert percent(None) == "–"
     assert prefix(0.7) == (1e-3, "m")
     assert prefix(0) == (1.0, "")
+
+
+def test_a_long_preparation_and_edges_are_told(report: Json) -> None:
+    assert "of preparation" not in page(report)
+    report["engine"] = {"prepare_wall_s": 12.3, "wall_s": 1.0, "requests_per_cpu_s": 1e6}
+    report["edges"] = {"from_ns": 0, "until_ns": 9000, "time_ns": [0, 2000], "total_ma": [190.0, 207.0]}
+    text = page(report)
+    assert "after 12.3 s of preparation" in text
+    assert "2 from 0 s until 9.00 µs, highest 207 mA at 2.00 µs" in text
+
+
+def test_what_is_left_is_told_only_once_it_is_known() -> None:
+    with Progress(left(), console=Console(file=io.StringIO())) as progress:
+        (column,) = progress.columns
+        progress.add_task("", total=None)
+        (task,) = progress.tasks
+        assert isinstance(column, ProgressColumn)
+        assert column.render(task).plain == ""
+        progress.update(task.id, total=100)
+        assert column.render(task).plain == ""
+        for done in (10, 20):
+            progress.update(task.id, completed=done)
+        assert column.render(task).plain.endswith(" left")
+        progress.update(task.id, completed=100)
+        assert column.render(task).plain == ""

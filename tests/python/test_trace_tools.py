@@ -117,7 +117,7 @@ def test_on_a_drive_it_is_what_a_replay_issues(flashwatt: Cli, trace: Path) -> N
         (["four.spc", "--out", "t.csv", "--fold"], "fold and clip need a drive"),
         (["four.spc", "--out", "four.spc", "--to", "csv"], "cannot be converted into itself"),
         (["four.spc", "--out", "t", "--to", "binry"], "did you mean `binary`?"),
-        (["four.spc", "--out", "t.csv", "--speed", "0"], "workload.trace.speed"),
+        (["four.spc", "--out", "t.csv", "--speed", "0"], "error: --speed: out of range"),
         (["four.spc", "--out", "t.csv", "--from", "3", "--until", "2"], "the window of time is empty"),
         (["four.spc", "--out", "t.csv", "--drive", "big"], "not a number of bytes"),
         (["four.spc", "--out", "t.csv", "--devices", "7"], "no request to a chosen device"),
@@ -167,15 +167,15 @@ def test_formats_that_were_not_tried_say_so(flashwatt: Cli) -> None:
 def test_reading_tells_how_far_it_is(tmp_path: Path) -> None:
     path = tmp_path / "long.spc.gz"
     path.write_bytes(gzip.compress(b"0,16,4096,w,0.0\n" * 20_000) * 1000)
-    told: list[tuple[int, int | None, bool]] = []
+    told: list[tuple[int, int | None, str | None]] = []
 
-    def progress(done: int, total: int | None, _now_ns: int, preparing: bool) -> bool:
+    def progress(done: int, total: int | None, _now_ns: int, preparing: str | None) -> bool:
         told.append((done, total, preparing))
         return len(told) < 2
 
     with pytest.raises(package.RunInterruptedError, match="interrupted while a trace was read"):
         traces.info(path, progress=progress)
-    assert all(preparing for _, _, preparing in told)
+    assert all(preparing == "reading the trace" for _, _, preparing in told)
     assert all(total is None or total >= done for done, total, _ in told)
 
 

@@ -8,6 +8,7 @@ use flashwatt::workload::trace;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+mod models;
 mod watch;
 
 use watch::watched;
@@ -38,9 +39,10 @@ fn run_error(error: Error) -> PyErr {
 }
 
 /// Runs a configuration and returns the report as JSON. Ctrl-C, or a `progress` that returns `False`, ends the run early:
-/// the report of what was done comes back with the status "interrupted".
+/// the report of what was done comes back with the status "interrupted". `started` is called, on the engine's thread, when
+/// the start state is there and the simulation begins.
 #[pyfunction]
-#[pyo3(signature = (config_text, file_name, sets, op_log=None, series_interval_ns=None, progress=None, check=false, latency_histogram=false, edges_ns=None))]
+#[pyo3(signature = (config_text, file_name, sets, op_log=None, series_interval_ns=None, progress=None, check=false, latency_histogram=false, edges_ns=None, started=None))]
 #[allow(clippy::too_many_arguments)] // keyword arguments in Python
 fn run(
     py: Python<'_>,
@@ -53,13 +55,31 @@ fn run(
     check: bool,
     latency_histogram: bool,
     edges_ns: Option<(u64, u64)>,
+    started: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let options = flashwatt::RunOptions { op_log, series_interval_ns, edges_ns, latency_histogram, check };
+    let mut started = started;
     let report = watched(py, progress, move |progress| {
         let config = load(&config_text, &file_name, &sets)?;
-        flashwatt::run(&config, &options, progress)
+        flashwatt::run(&config, &options, &mut |told| {
+            if told.preparing.is_none()
+                && let Some(started) = started.take()
+            {
+                call(&started);
+            }
+            progress(told)
+        })
     })?;
     json(&report.map_err(run_error)?)
+}
+
+/// Calls a function of this package, which raises nothing; were it to, Python would print what.
+fn call(function: &Py<PyAny>) {
+    Python::attach(|py| {
+        if let Err(error) = function.call0(py) {
+            error.write_unraisable(py, Some(function.bind(py)));
+        }
+    });
 }
 
 /// The configuration as the engine understands it, as JSON.
@@ -223,6 +243,9 @@ mod _core {
         FlashwattError, RunInterruptedError, config_reference, config_schema, inputs, list_names, merged,
         preset_settings, reprice, resolve, run, trace_convert, trace_info, trace_profile,
     };
+
+    #[pymodule_export]
+    use super::models::{mapping_memory, rftl_model};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)] // a Python name

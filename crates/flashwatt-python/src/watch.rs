@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use flashwatt::Progress;
+use flashwatt::{Preparation, Progress};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
@@ -78,6 +78,7 @@ fn look(py: Python<'_>, shared: &Shared, callback: Option<&Py<PyAny>>) -> PyResu
     let latest = shared.progress.lock().unwrap_or_else(PoisonError::into_inner).take();
     let (Some(callback), Some(progress)) = (callback, latest) else { return Ok(()) };
     let Progress { preparing, requests_done, requests_total, now_ns } = progress;
+    let preparing = preparing.map(Preparation::name);
     let answer = callback.bind(py).call1((requests_done, requests_total, now_ns, preparing))?;
     if answer.is(pyo3::types::PyBool::new(py, false)) {
         shared.stop.store(true, Relaxed);

@@ -41,7 +41,8 @@
 //! # Where to read on
 //!
 //! [`sim`] is the loop and the file to read first. [`controller`] says when things happen, [`ftl`] what happens, [`energy`]
-//! what it costs, [`device::array`] what is allowed. A new victim policy is one file in [`gc`] and one line in its registry.
+//! what it costs, [`device::array`] what is allowed. A new victim policy is one file in [`gc`] and one line in its registry, a new
+//! translation layer one file in [`ftl`] and one line in its list.
 //!
 //! The engine is deterministic: one configuration and seed, one report, to the byte. It reads no clock, starts no thread and
 //! prints nothing.
@@ -60,6 +61,7 @@ pub mod gc;
 pub mod host;
 pub mod instant;
 mod mem;
+pub mod models;
 pub mod probe;
 mod progress;
 pub mod registry;
@@ -74,7 +76,7 @@ pub mod wear;
 pub mod workload;
 
 pub use error::{Error, Fault, Place};
-pub use progress::Progress;
+pub use progress::{Preparation, Progress};
 pub use registry::list;
 pub use report::Report;
 pub use reprice::reprice;

@@ -124,7 +124,7 @@ fn parse<T: for<'de> Deserialize<'de>>(json: &str) -> Result<T, Error> {
         let text = cause.to_string();
         let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);
         let what = if cause.is_data() { "not a whole report" } else { "not JSON" };
-        error(Fault::at(place, what).found(text).expected("a report.json as `flashwatt run` writes it"))
+        error(Fault::at(place, format!("{what}: {text}")).expected("a report.json as `flashwatt run --out` writes it"))
     })
 }
 

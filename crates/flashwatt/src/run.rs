@@ -9,7 +9,7 @@ use crate::check::Shadow;
 use crate::config::{self, Config, Precondition, Span};
 use crate::device::{Array, Geometry};
 use crate::energy::bins::{BINS_MAX, Bins};
-use crate::energy::edges::{EDGES_MAX, Edges};
+use crate::energy::edges::{CurrentEdges, EDGES_MAX, Edges};
 use crate::energy::{Series, Table};
 use crate::error::{Error, Fault};
 use crate::ftl::map_unit_bytes;
@@ -17,7 +17,7 @@ use crate::host::Request;
 use crate::instant::Instant;
 use crate::mem;
 use crate::probe::{OpLog, Probe, Recording};
-use crate::progress::Progress;
+use crate::progress::{Preparation, Progress};
 use crate::report::{Parts, Report};
 use crate::sim::{End, Sim};
 use crate::units::Nanos;
@@ -75,7 +75,7 @@ impl RunOptions {
             (_, window) => {
                 let (from, until) = window.unwrap_or_default();
                 let fault = Fault::key("edges", "too many edges of the current")
-                    .found(format!("more than {EDGES_MAX} from {from} ns until {until} ns"))
+                    .found(format!("more than {EDGES_MAX} {}", window_words(from, until)))
                     .expected(format!("at most {EDGES_MAX}"));
                 Error::from(fault.help("record a shorter window, or bins of a series"))
             }
@@ -83,11 +83,29 @@ impl RunOptions {
     }
 }
 
+/// A window that has no end is that of the whole run.
+fn window_words(from: Nanos, until: Nanos) -> String {
+    match until {
+        Nanos::MAX => format!("from {from} ns until the end of the run"),
+        _ => format!("from {from} ns until {until} ns"),
+    }
+}
+
+/// A window of edges in which nothing was measured is a mistake in its times, or a run that ended before it.
+fn missed(edges: &CurrentEdges, (from, until): (Nanos, Nanos), measured: (Nanos, Nanos)) -> Option<String> {
+    let window = window_words(from, until);
+    let what = format!(
+        "edges: none were recorded {window}: what was measured lasts from {} ns until {} ns",
+        measured.0, measured.1
+    );
+    edges.time_ns.is_empty().then_some(what)
+}
+
 fn too_many_bins(interval_ns: Nanos, run: &str) -> Error {
     let fault = Fault::key("series", "too many bins")
         .found(format!("bins of {interval_ns} ns over {run}"))
         .expected(format!("at most {BINS_MAX} bins"));
-    Error::from(fault.help("record longer bins; an interval of 0 finds their length by itself"))
+    Error::from(fault.help("record longer bins, or leave their length to the run"))
 }
 
 /// Bins of an automatic series at the end of a run: at most this, at least half as many.
@@ -124,6 +142,9 @@ pub fn run_with(
 ) -> Result<Report, Error> {
     options.check(config)?;
     let drive = Drive::prepared(config, progress)?;
+    let requests_total = config.run.requests(workload.len_hint());
+    // Says that the simulation begins; whoever wants to end it is asked again soon.
+    progress(&Progress { preparing: None, requests_done: 0, requests_total, now_ns: 0 });
     let Some(path) = &options.op_log else {
         if options.series().is_some() || options.check {
             return drive.run_checked(config, options, workload, Recording, progress).map(|(report, _)| report);
@@ -224,7 +245,8 @@ impl Drive {
                     instant.request(&request).map_err(|_| no_room())?;
                     workload.completed(&request, now);
                     done += 1;
-                    let told = Progress { preparing: true, requests_done: done, requests_total: total, now_ns: 0 };
+                    let preparing = Some(Preparation::StartState);
+                    let told = Progress { preparing, requests_done: done, requests_total: total, now_ns: 0 };
                     if done % REQUESTS_PER_PROGRESS == 0 && !progress(&told) {
                         return Err(Error::Interrupted { done, total });
                     }
@@ -273,7 +295,7 @@ impl Drive {
         progress: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<(Report, P), Error> {
         let dies = self.geometry.dies;
-        let warnings = self.warnings;
+        let mut warnings = self.warnings;
         let sim = Sim::new(config, self.brain, self.array, workload, options.series(), probe);
         let (mut outcome, books, brain, array) = sim.run(config.run.warmup, progress);
         if outcome.completed.requests() == 0 && matches!(outcome.end, End::Complete) {
@@ -286,6 +308,9 @@ impl Drive {
         let table = Table::new(&config.energy);
         let series = recorded.as_ref().and_then(|series| series.bins.as_ref()).map(|bins| bins.price(&table, dies));
         let edges = recorded.as_ref().and_then(|series| series.edges.as_ref()).map(|edges| edges.price(&table, dies));
+        let measured = (outcome.measured.start_ns, outcome.measured.end_ns);
+        warnings
+            .extend(edges.as_ref().zip(options.edges_ns).and_then(|(edges, window)| missed(edges, window, measured)));
         let report = Report::new(Parts {
             config,
             workload,

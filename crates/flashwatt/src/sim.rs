@@ -190,6 +190,6 @@ impl<'w, P: Probe> Sim<'w, P> {
 
     fn progress(&self) -> Progress {
         let (requests_done, requests_total) = (self.requests_done, self.requests_total);
-        Progress { preparing: false, requests_done, requests_total, now_ns: self.now }
+        Progress { preparing: None, requests_done, requests_total, now_ns: self.now }
     }
 }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use common::traces::{real_traces, say};
 use common::{PAGE, PRESETS, US, assert_close, mixed, play, preset, read, run_plain, write};
 use flashwatt::brain::Brain;
 use flashwatt::config::{Config, Precondition};
@@ -555,11 +556,8 @@ fn law_3_other_drives() {
 /// Law 3 on every real trace that can be read (`../shared/traces`, beside the repository).
 #[test]
 fn law_3_real_traces() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
-    let Ok(entries) = std::fs::read_dir(&folder) else {
-        eprintln!("SKIPPED: no real traces in {}", folder.display());
-        return;
-    };
+    let Some(folder) = real_traces() else { return };
+    let entries = std::fs::read_dir(&folder).expect("the folder");
     let mut files: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
     files.sort();
     let mut configs = Vec::new();
@@ -571,7 +569,7 @@ fn law_3_real_traces() {
         let window = ["run.warmup.requests=100", "run.count_drain=true", "device.blocks_per_plane=128"];
         let config = preset("energysim", &[&sets[..], &window].concat());
         if let Err(error) = flashwatt::workload::open(&config.workload, config.device.logical_bytes, 1) {
-            eprintln!("SKIPPED: {name}: {error}");
+            say(&format!("{name}: {error}"));
             continue;
         }
         configs.push((name, config));

@@ -214,16 +214,30 @@ fn x22_energy_of_layouts() {
     }
 }
 
+/// Every stand-in, with the most that max/min under (iii) may be in X23: 1.15 where it is met, else what was measured,
+/// rounded up (docs/energy-model.md has the table and the reason).
+const X23_BUSY_ONLY: [(&str, f64); 9] = [
+    ("homes", 1.15),
+    ("filezilla", 1.15),
+    ("torrent", 1.15),
+    ("oltp", 1.15),
+    ("gimp", 1.19),
+    ("financial1", 1.20),
+    ("msnfs", 1.23),
+    ("financial2", 1.44),
+    ("olap", 1.73),
+];
+/// What the preset `energysim` draws while a die is busy besides its operation: controller, DRAM idle, 16 dies idle.
+const ENERGYSIM_BASE_W: f64 = (30.0 + 20.0 + 16.0 * 3.0) * 1e-3 * 3.3;
+
 /// X23, F79: with slower switching response times grow and energy stays: ± 1 % under (i), with the transfer charged for its
 /// 82 µs whatever the switch takes, be its current the idle one or an operation's. On 4×4.
 ///
-/// Under (iii) max/min ≤ 1.15 holds where whole pages are written. A read lasts 132 to 214 µs in this sweep, and the idle
-/// current of everything is charged for it: stand-ins with many reads (or with writes of parts of pages, which read first)
-/// reach 1.18 to 1.43, and are not asked.
+/// Under (iii) max/min ≤ 1.15 is met by four of nine stand-ins. What (iii) adds is the base draw for as long as any die is
+/// busy, and nothing else: a read takes 91 to 214 µs in this sweep, so the more of the busy time reads make up, the more.
 #[test]
 fn x23_energy_of_switch_delays() {
-    let cases = [("financial1", false), ("msnfs", false), ("oltp", true), ("filezilla", true)];
-    for ((name, writes_pages), transfer) in cases.into_iter().flat_map(|case| [(case, "3"), (case, "\"operation\"")]) {
+    for ((name, limit), transfer) in X23_BUSY_ONLY.into_iter().flat_map(|case| [(case, "3"), (case, "\"operation\"")]) {
         let transfer_ma = format!("energy.nand.transfer_ma={transfer}");
         let reports = [(15, 41), (30, 82), (30, 123), (30, 164)].map(|(cs, ws)| {
             let delays =
@@ -234,7 +248,10 @@ fn x23_energy_of_switch_delays() {
         let reference = always_on[1];
         assert!(always_on.iter().all(|total| (total / reference - 1.0).abs() <= 0.01), "{name} (i): {always_on:?}");
         let busy_only = reports.each_ref().map(|report| report.energy_total_j.busy_only);
-        assert!(!writes_pages || spread(&busy_only) <= 1.15, "{name} (iii): {busy_only:?}");
+        assert!(spread(&busy_only) <= limit, "{name} (iii): {busy_only:?}");
+        let busy_s = reports.each_ref().map(|report| report.ledger.elapsed_ns.busy as f64 * 1e-9);
+        let added_w = (busy_only[3] - busy_only[0]) / (busy_s[3] - busy_s[0]);
+        assert!((added_w / ENERGYSIM_BASE_W - 1.0).abs() <= 0.005, "{name} (iii) adds {added_w} W of busy time");
         let response = reports.each_ref().map(|report| report.latency_ns.all.mean.expect("there are requests"));
         assert!(response.is_sorted(), "{name}, response times: {response:?}");
     }

@@ -40,7 +40,7 @@ fn the_total_is_what_the_run_will_take() {
 fn progress_grows_towards_the_total() {
     let told = told(&config(&["run.measure.requests=150000", "run.warmup.requests=10000"]));
     assert!(told.len() > 1);
-    assert!(told.iter().all(|progress| !progress.preparing && progress.requests_total == Some(160_000)));
+    assert!(told.iter().all(|progress| progress.preparing.is_none() && progress.requests_total == Some(160_000)));
     assert!(told.is_sorted_by_key(|progress| (progress.requests_done, progress.now_ns)));
     assert!(told.iter().all(|progress| progress.requests_done <= 160_000));
 }
@@ -48,14 +48,15 @@ fn progress_grows_towards_the_total() {
 #[test]
 fn a_start_state_laid_down_by_running_tells_how_far_it_is() {
     let told = told(&config(&[BY_FORCE, "run.precondition=steady"]));
-    let first_of_run = told.iter().position(|progress| !progress.preparing).expect("the run itself tells as well");
+    let first_of_run =
+        told.iter().position(|progress| progress.preparing.is_none()).expect("the run itself tells as well");
     let (start, run) = told.split_at(first_of_run);
     assert!(start.len() > 10, "{}", start.len());
     assert!(start.is_sorted_by_key(|progress| progress.requests_done));
     assert!(
         start.iter().all(|progress| progress.requests_total > Some(progress.requests_done) && progress.now_ns == 0)
     );
-    assert!(run.iter().all(|progress| !progress.preparing && progress.requests_total == Some(200_000)));
+    assert!(run.iter().all(|progress| progress.preparing.is_none() && progress.requests_total == Some(200_000)));
 }
 
 #[test]

@@ -147,7 +147,7 @@ fn a_repriced_report_can_be_priced_again() {
 
 /// A broken table, and parts that the message holds.
 const TABLES: &[(&str, &[&str])] = &[
-    ("", &["prices.toml", "no prices", "[energy]"]),
+    ("", &["prices.toml", "no currents or voltages", "[energy]"]),
     ("[energy.nand]\nprogam_ma = 3\n", &["prices.toml:2:1: energy.nand.progam_ma", "did you mean `program_ma`?"]),
     ("[energi]\nx = 3\n", &["prices.toml:1:2: energi", "unknown key", "did you mean `energy`?"]),
     ("[energy.nand]\nread_ma = \"lots\"\n", &["prices.toml:2:1: energy.nand.read_ma", "\"lots\"", "expected a number"]),
@@ -157,18 +157,24 @@ const TABLES: &[(&str, &[&str])] = &[
     ("[energy\n", &["prices.toml:1:", "not TOML"]),
     (
         "[device.timing]\nread_ns = 1\n",
-        &["prices.toml:2:1: device.timing.read_ns", "not a price", "run the configuration"],
+        &["prices.toml:2:1: device.timing.read_ns", "fixed by the run", "run the configuration"],
     ),
-    ("[device]\nchannels = 2\n", &["prices.toml:2:1: device.channels", "not a price", "[energy]"]),
-    ("energy.dram_rule = \"per_op\"\n", &["prices.toml:1:", "energy.dram_rule", "not a price", "\"with_controller\""]),
+    ("[device]\nchannels = 2\n", &["prices.toml:2:1: device.channels", "fixed by the run", "[energy]"]),
+    (
+        "energy.dram_rule = \"per_op\"\n",
+        &["prices.toml:1:", "energy.dram_rule", "fixed by the run", "\"with_controller\""],
+    ),
     (
         "energy.dram.map_access_ns = 51\n",
-        &["energy.dram.map_access_ns", "not a price", "51 ns", "50 ns, as in the run"],
+        &["energy.dram.map_access_ns", "fixed by the run", "51 ns", "50 ns, as in the run"],
     ),
-    ("energy.dram.data_mb_s = 800\n", &["energy.dram.data_mb_s", "not a price", "5120 ns a page", "2560 ns a page"]),
+    (
+        "energy.dram.data_mb_s = 800\n",
+        &["energy.dram.data_mb_s", "fixed by the run", "5120 ns a page", "2560 ns a page"],
+    ),
     (
         "energy.host_interface.bandwidth_mb_s = 600\n",
-        &["bandwidth_mb_s", "not a price", "600.0", "300.0, as in the run"],
+        &["bandwidth_mb_s", "fixed by the run", "600.0", "300.0, as in the run"],
     ),
 ];
 

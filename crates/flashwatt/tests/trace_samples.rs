@@ -2,9 +2,12 @@
 //! statistics with figures that were computed independently: every one that stands in that folder's README, whose table is
 //! read here. Without the folder it says so and tests nothing.
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+mod common;
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use common::traces::real_traces;
 use flashwatt::config::{self, Beyond};
 use flashwatt::workload::trace::{self, TraceInfo, TraceWorkload};
 use flashwatt::workload::{Next, Workload};
@@ -153,27 +156,13 @@ impl Figure {
     }
 }
 
-/// The folder of real traces, if this machine has it.
-fn folder() -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
-    let folder = std::env::var_os("FLASHWATT_TRACES").map_or_else(beside, PathBuf::from);
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    #[expect(clippy::print_stderr, reason = "a test that tests nothing has to say so")]
-    {
-        eprintln!("SKIPPED: {} is absent, so no real trace was read", folder.display());
-    }
-    None
-}
-
 fn info(cfg: &config::Trace) -> Result<TraceInfo, flashwatt::Error> {
     trace::info(cfg, &mut |_| true)
 }
 
 #[test]
 fn statistics_agree_with_every_figure_of_the_readme() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = real_traces() else { return };
     let (mut wrong, mut compared) = (Vec::new(), 0);
     for row in rows(&folder) {
         for file in &row.files {
@@ -189,7 +178,7 @@ fn statistics_agree_with_every_figure_of_the_readme() {
 
 #[test]
 fn every_file_stands_in_the_readme() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = real_traces() else { return };
     let listed: BTreeSet<_> = rows(&folder).into_iter().flat_map(|row| row.files).collect();
     let there = std::fs::read_dir(&folder).expect("the folder").map(|entry| entry.expect("an entry").file_name());
     let there: BTreeSet<_> = there.map(|name| name.to_string_lossy().into_owned()).collect();
@@ -200,7 +189,7 @@ fn every_file_stands_in_the_readme() {
 /// A format is tried if, and only if, it was tried here (the binary form: by its own tests).
 #[test]
 fn formats_are_tried_as_they_say() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = real_traces() else { return };
     let tried: BTreeSet<_> = rows(&folder).iter().map(|row| row.format).chain(["binary"]).collect();
     let said: BTreeSet<_> = trace::FORMATS.iter().filter(|format| format.tried).map(|format| format.name).collect();
     assert_eq!(tried, said);
@@ -217,7 +206,7 @@ const COUNTS: &[(&str, &str, [u64; 4])] = &[
 
 #[test]
 fn requests_by_kind_agree_with_independent_counts() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = real_traces() else { return };
     for (file, format, expected) in COUNTS {
         let info = info(&config::Trace::of(folder.join(file))).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(info.format, *format);
@@ -227,7 +216,7 @@ fn requests_by_kind_agree_with_independent_counts() {
 
 #[test]
 fn other_events_of_the_block_layer_can_be_chosen() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = real_traces() else { return };
     // The completion and the queue events of the same files; counted with awk and Python as above.
     for (file, format, expected) in [
         ("ycsb-rocksdb.blkparse.gz", "blkparse:Q", [1695, 0, 0, 0]),
@@ -244,7 +233,7 @@ fn other_events_of_the_block_layer_can_be_chosen() {
 
 #[test]
 fn damaged_records_of_real_traces_are_named() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = real_traces() else { return };
     for (file, expected) in [
         (
             "p2pdownload-11k.diskmon.gz",
@@ -262,7 +251,7 @@ fn damaged_records_of_real_traces_are_named() {
 
 #[test]
 fn every_request_is_replayed_on_a_small_drive() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = real_traces() else { return };
     let drive = 256 << 20;
     for row in rows(&folder) {
         for file in &row.files {

@@ -6,9 +6,10 @@ A page holds all it needs, its JavaScript included, and loads nothing from anywh
 """
 
 from flashwatt.plot.chart import Chart, write_page
+from flashwatt.plot.current import current
 from flashwatt.plot.energy import energy
 from flashwatt.plot.latency import latency
 from flashwatt.plot.power import power
 from flashwatt.plot.tradeoff import tradeoff
 
-__all__ = ["Chart", "energy", "latency", "power", "tradeoff", "write_page"]
+__all__ = ["Chart", "current", "energy", "latency", "power", "tradeoff", "write_page"]

@@ -9,7 +9,7 @@ import altair as alt
 
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.choice import labelled
-from flashwatt.plot.power import COMPONENTS
+from flashwatt.plot.stack import COMPONENTS
 from flashwatt.plot.style import INK, short
 from flashwatt.units import prefix, si
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
 from flashwatt import _core
 from flashwatt.plot.chart import Chart
+from flashwatt.plot.stack import COMPONENTS, HEADROOM, areas, mark, time_axis, time_unit, value_axis
 from flashwatt.plot.style import HEIGHT, INK, short
 from flashwatt.table import describe_device, describe_workload
 from flashwatt.units import duration, si
@@ -17,19 +17,7 @@ if TYPE_CHECKING:
     from flashwatt.report import Report
     from flashwatt.sections import Json
 
-# From the bottom of the stack: what is always there first, what the workload adds on top.
-COMPONENTS = {
-    "nand_idle": ("NAND idle", "#d5dae1"),
-    "controller": ("controller", "#a9b3c1"),
-    "dram": ("DRAM", "#7f8b9d"),
-    "host_interface": ("host interface", "#59657a"),
-    "nand_transfer": ("NAND transfer", "#76b7b2"),
-    "nand_read": ("NAND read", "#3b7dbd"),
-    "nand_program": ("NAND program", "#f0932b"),
-    "nand_erase": ("NAND erase", "#d1495b"),
-}
 _PICTURE_BINS, _PAGE_BINS = 430, 1200  # two pixels each: more would only make the files large
-_HEADROOM = 1.12  # room for the peak's label
 
 
 def power(report: Report) -> Chart:
@@ -50,65 +38,29 @@ def power(report: Report) -> Chart:
 
 def power_chart(report: Json, width: Any, bins: int) -> alt.LayerChart:
     """Draw a report's series in at most so many bins."""
-    scale, unit = _time_unit(report)
+    scale, unit = time_unit(_end_ns(report))
     peak = report["power_w"].get("peak")
     start_ns, highest = _highest(report)
-    top = _HEADROOM * max(highest, peak or 0)
-    x = alt.X(
-        "time:Q",
-        title=f"simulated time ({unit})",
-        axis=alt.Axis(grid=False, tickCount=alt.ExprRef("width / 70")),
-        scale=alt.Scale(nice=False),
-    )
-    y = alt.Y("power:Q", title="power (W)", axis=alt.Axis(tickCount=6), scale=alt.Scale(domain=[0, top], nice=False))
-    layers = [_areas(_rows(report, scale, bins), x, y, unit), _highest_mark(start_ns / scale, highest, x, y, unit)]
+    x = time_axis(f"simulated time ({unit})")
+    y = value_axis("power (W)", HEADROOM * max(highest, peak or 0))
+    interval = duration(report["series"]["interval_ns"], exact=True)
+    said = f"highest mean over {interval}: {si(highest, 'W')}"
+    layers = [areas(_rows(report, scale, bins), x, y, (unit, "W")), *mark(start_ns / scale, highest, said, x, y)]
     if peak is not None:
-        layers += _peak_line(peak)
+        layers += _peak_line(peak, left=start_ns > _middle_ns(report))
     chart: Any = alt.layer(*layers).properties(width=width, height=HEIGHT, autosize=alt.AutoSizeParams(type="fit-x"))
     drawn: alt.LayerChart = chart
     return drawn
 
 
-def _areas(rows: list[dict[str, float]], x: alt.X, y: alt.Y, unit: str) -> alt.Chart:
-    names: list[str | alt.FieldName] = [name for name, _ in COMPONENTS.values()]
-    colours = [colour for _, colour in COMPONENTS.values()]
-    columns = alt.ExprRef("width < 500 ? 2 : 4")
-    legend = alt.Legend(orient="bottom", title=None, columns=columns, symbolType="square", labelLimit=140)
-    chart: alt.Chart = (
-        alt.Chart(alt.InlineData(values=rows))
-        .transform_fold(names, as_=["component", "power"])
-        .transform_calculate(order=f"indexof({json.dumps(names)}, datum.component)")
-        .mark_area(interpolate="step-after")
-        .encode(
-            x=x,
-            y=y.copy().stack("zero"),
-            color=alt.Color("component:N", scale=alt.Scale(domain=names, range=colours), legend=legend),
-            order=alt.Order("order:Q"),
-            tooltip=[
-                alt.Tooltip("component:N"),
-                alt.Tooltip("power:Q", title="W", format=".4~g"),
-                alt.Tooltip("time:Q", title=unit, format=".6~g"),
-            ],
-        )
-    )
-    return chart
-
-
-def _highest_mark(time: float, power: float, x: alt.X, y: alt.Y, unit: str) -> alt.Chart:
-    data = alt.InlineData(values=[{"time": short(time), "power": short(power)}])
-    tooltip = [alt.Tooltip("power:Q", title="highest mean, W"), alt.Tooltip("time:Q", title=unit)]
-    point = alt.Chart(data).mark_point(shape="triangle-down", filled=True, size=70, color=INK, yOffset=-6)
-    chart: alt.Chart = point.encode(x=x, y=y, tooltip=tooltip)
-    return chart
-
-
-def _peak_line(peak: float) -> list[alt.Chart]:
+def _peak_line(peak: float, *, left: bool) -> list[alt.Chart]:
+    """A line with a label at the side that the mark leaves free."""
     base = alt.Chart(alt.InlineData(values=[{"peak": peak}])).encode(y=alt.Y("peak:Q"))
     line = base.mark_rule(color=INK, strokeDash=[5, 4], strokeWidth=1)
     text: dict[str, Any] = {
-        "text": f"peak {si(peak, 'W')}",
-        "x": alt.ExprRef("width - 2"),
-        "align": "right",
+        "text": f"instantaneous peak {si(peak, 'W')}",
+        "x": 4 if left else alt.ExprRef("width - 2"),
+        "align": "left" if left else "right",
         "dy": -8,
         "fontSize": 12,
     }
@@ -152,11 +104,8 @@ def _end_ns(report: Json) -> float:
     return float(series["start_ns"] + min(whole, report["throughput"]["simulated_s"] * 1e9))
 
 
-def _time_unit(report: Json) -> tuple[float, str]:
-    for scale, unit in ((3.6e12, "h"), (1e9, "s"), (1e6, "ms")):
-        if _end_ns(report) >= 2 * scale:
-            return scale, unit
-    return 1e3, "µs"
+def _middle_ns(report: Json) -> float:
+    return float(report["series"]["start_ns"] + _end_ns(report)) / 2
 
 
 def _words(report: Json) -> tuple[str, tuple[str, ...]]:

@@ -30,8 +30,8 @@ pub(crate) fn prices(
     other_keys(&given, "", &mut faults);
     if faults.is_empty() && given.table("energy").is_none_or(|table| table.is_empty()) {
         let place = Place { file: Some(file_name.to_string()), ..Place::default() };
-        faults
-            .push(Fault::at(place, "no prices").found("no key under [energy]").expected("some, as in a configuration"));
+        let fault = Fault::at(place, "no currents or voltages").found("no key under [energy]");
+        faults.push(fault.expected("some, as in a configuration"));
     }
     let mut tree =
         layer(Node::parse(&as_toml(own, timing, page_bytes), OWN, Origin::Preset), Origin::Preset, &mut faults);
@@ -64,8 +64,8 @@ fn other_keys(node: &Node, path: &str, faults: &mut Vec<Fault>) {
 }
 
 fn not_a_price(fault: Fault) -> Fault {
-    let help = "it decides what happens in a run, not what that costs: run the configuration again with it";
-    Fault { what: "not a price".into(), ..fault }.help(help)
+    let help = "it decides what happens, not what that costs in energy: run the configuration again with it";
+    Fault { what: "fixed by the run".into(), ..fault }.help(help)
 }
 
 /// Rules and times that the books were kept by cannot be changed afterwards.

@@ -142,8 +142,13 @@ impl Controller {
         })
     }
 
+    /// An erase waits for all that still needs the block: what was planned for its pages, written over since or not, too.
     #[inline(always)]
     pub(super) fn attach_erase(&mut self, id: OpId, block: BlockId, array: &mut Array) {
+        for program in array.unfinished_programs(block) {
+            array.hold(block);
+            self.ops.release_at_end(program, block);
+        }
         if array.holds(block) > 0 {
             array.wait_for_release(block, id);
             self.ops[id].blockers += 1;

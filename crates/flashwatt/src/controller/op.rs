@@ -189,6 +189,15 @@ impl OpTable {
         None
     }
 
+    /// A block that is to be released when the program ends.
+    pub fn release_at_end(&mut self, id: OpId, block: BlockId) {
+        if self.ops[id.idx()].replaces.is_none() {
+            self.ops[id.idx()].replaces = block;
+        } else {
+            self.push_replaced(id, block);
+        }
+    }
+
     /// A further block that the program makes data obsolete in.
     pub fn push_replaced(&mut self, id: OpId, block: BlockId) {
         let node = self.node(block.0, Until::End, self.ops[id.idx()].more_replaced);

@@ -160,6 +160,20 @@ impl Array {
         self.pending[cell] = op;
     }
 
+    /// The operations that have yet to program pages of this block, planned or under way.
+    pub fn unfinished_programs(&self, block: BlockId) -> Vec<OpId> {
+        let info = &self.blocks[block.idx()];
+        if info.row == 0 || info.programmed == info.planned {
+            return Vec::new();
+        }
+        let places = (0..u32::from(info.planned)).map(|page| Place { page, ..self.first(block) });
+        places
+            .filter(|&at| !self.is_programmed(at))
+            .map(|at| self.pending[self.cell(info.row, at.page)])
+            .filter(|op| op.is_some())
+            .collect()
+    }
+
     /// The program that has to start before the planned one of this page may, if the chip asks for an order and there is
     /// one.
     #[inline]
@@ -217,7 +231,7 @@ impl Array {
         if info.holds != 0 {
             violation("an erase of a block that planned operations still need", self.first(block));
         }
-        if info.planned != info.frontier || (info.row != 0 && self.has_unfinished_program(block)) {
+        if !self.unfinished_programs(block).is_empty() {
             violation("an erase of a block with programs under way", self.first(block));
         }
     }
@@ -263,13 +277,6 @@ impl Array {
             (block.erases, block.erased_at) = (0, 0);
         }
         self.total_erases = 0;
-    }
-
-    fn has_unfinished_program(&self, block: BlockId) -> bool {
-        let info = &self.blocks[block.idx()];
-        (0..u32::from(info.planned))
-            .map(|page| Place { page, ..self.first(block) })
-            .any(|at| self.pending[self.cell(info.row, at.page)].is_some() && !self.is_programmed(at))
     }
 
     fn first(&self, block: BlockId) -> Place {

@@ -116,11 +116,14 @@ impl BlockTable {
         self.info[block.idx()].apart
     }
 
-    /// A block has been fully programmed and may be collected from now on.
+    /// A block has been fully programmed and may be collected from now on, unless it is going to be erased already.
     pub fn close(&mut self, block: BlockId) {
-        self.closings = self.closings.wrapping_add(1);
         let info = &mut self.info[block.idx()];
+        if info.state == BlockState::Victim {
+            return;
+        }
         debug_assert_eq!(info.state, BlockState::Open);
+        self.closings = self.closings.wrapping_add(1);
         info.state = BlockState::Closed;
         info.closed_at = self.closings;
         let (valid, die) = (info.valid, self.geometry.die_of_block(block));
@@ -128,9 +131,9 @@ impl BlockTable {
         dies[die.idx()].fewest.get_mut().note(block, valid, &self.info);
     }
 
-    /// A block is going to be collected: it is no candidate any more.
+    /// A block is going to be collected or erased: it is no candidate any more.
     pub fn condemn(&mut self, block: BlockId) {
-        debug_assert_eq!(self.info[block.idx()].state, BlockState::Closed);
+        debug_assert!(matches!(self.state(block), BlockState::Open | BlockState::Closed));
         self.info[block.idx()].state = BlockState::Victim;
     }
 
@@ -149,6 +152,18 @@ impl BlockTable {
         self.erased(block);
         self.dies[self.geometry.die_of_block(block).idx()].free.pop_back();
         self.info[block.idx()].state = BlockState::Open;
+    }
+
+    /// A block that was taken and never written to is free again.
+    pub fn give_back(&mut self, block: BlockId) {
+        debug_assert_eq!(self.state(block), BlockState::Open);
+        self.info[block.idx()].state = BlockState::Free;
+        self.dies[self.geometry.die_of_block(block).idx()].free.push_back(block);
+    }
+
+    /// Is this block going to be collected or erased?
+    pub fn is_condemned(&self, block: BlockId) -> bool {
+        self.state(block) == BlockState::Victim
     }
 
     /// Where a block stands.

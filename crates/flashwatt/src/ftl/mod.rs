@@ -6,6 +6,7 @@
 
 pub mod blocks;
 mod cmt;
+mod data_blocks;
 mod demand;
 mod gc_slots;
 mod options;
@@ -32,6 +33,7 @@ schemes! {
     Dftl(dftl::Dftl),
     Rftl(rftl::Rftl),
     Tpftl(tpftl::Tpftl),
+    Block(block::BlockFtl),
 }
 
 impl Default for Options {
@@ -158,3 +160,11 @@ pub fn build(config: &Config, geometry: &Geometry) -> Box<dyn Ftl> {
 pub fn map_unit_bytes(config: &Config) -> u32 {
     config.ftl.map_unit_bytes(config.device.page_bytes)
 }
+
+/// The example of `docs/add-an-ftl.md`, as it stands there.
+#[cfg(test)]
+#[path = "../../../../docs/examples/wander.rs"]
+mod wander;
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,7 @@
 #![allow(dead_code)] // every test binary uses a part of it
 
 pub mod shadow;
+pub mod traces;
 
 use std::collections::VecDeque;
 

@@ -228,7 +228,7 @@ fn replayed(
         let (time_ns, offset_bytes, bytes) = (request.arrival_ns, request.offset_bytes, request.bytes);
         put(&Record { time_ns, device: 0, offset_bytes, bytes, kind: request.kind, fua: request.fua })?;
         requests += 1;
-        let told = Progress { preparing: false, requests_done: requests, requests_total: total, now_ns: time_ns };
+        let told = Progress { preparing: None, requests_done: requests, requests_total: total, now_ns: time_ns };
         if requests.is_multiple_of(REQUESTS_PER_LOOK) && !progress(&told) {
             return Err(Error::InterruptedReading { done: requests });
         }

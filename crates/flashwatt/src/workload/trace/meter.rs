@@ -2,7 +2,7 @@
 
 use super::traces::Traces;
 use crate::error::Error;
-use crate::progress::Progress;
+use crate::progress::{Preparation, Progress};
 
 /// Records between two times that progress is told.
 const RECORDS_PER_LOOK: u64 = 1 << 14;
@@ -19,6 +19,11 @@ impl<'a> Meter<'a> {
         Meter { tell, done: 0 }
     }
 
+    /// The files are read from their beginning once more.
+    pub fn restart(&mut self) {
+        self.done = 0;
+    }
+
     /// One more record was read.
     #[inline]
     pub fn record(&mut self, traces: &Traces) -> Result<(), Error> {
@@ -29,7 +34,8 @@ impl<'a> Meter<'a> {
     /// Tells how far it is, with so many requests expected in all.
     #[cold]
     pub fn look(&mut self, expected: Option<u64>) -> Result<(), Error> {
-        let told = Progress { preparing: true, requests_done: self.done, requests_total: expected, now_ns: 0 };
+        let preparing = Some(Preparation::ReadingTrace);
+        let told = Progress { preparing, requests_done: self.done, requests_total: expected, now_ns: 0 };
         if (self.tell)(&told) { Ok(()) } else { Err(Error::InterruptedReading { done: self.done }) }
     }
 }

@@ -3,10 +3,10 @@
 use super::input::{base_name, sha256};
 use super::layout::{Layout, sectors};
 use super::meter::Meter;
-use super::traces::Traces;
+use super::traces::{Position, Traces};
 use super::{DeviceId, Record, trace_error};
 use crate::config::{self, Beyond};
-use crate::error::{Error, Fault, Place};
+use crate::error::{Error, Fault};
 use crate::host::{Request, RequestKind};
 use crate::progress::Progress;
 use crate::units::{Nanos, SECTOR_BYTES};
@@ -50,12 +50,12 @@ impl TraceWorkload {
         // Opened first: that refuses what is no file.
         let mut traces = Traces::open(cfg)?;
         let sha256 = sha256(&cfg.paths, &mut || meter.look(None))?;
-        let layout = Layout::of(&mut traces, &mut meter, |_, _| {})?;
+        let mut layout = Layout::of(&mut traces, &mut meter, |_, _| {})?;
         if layout.requests() == 0 {
             return Err(no_request(&traces));
         }
         if cfg.beyond == Beyond::Error {
-            check_fits(&layout, drive_bytes, &traces)?;
+            check_fits(&mut layout, drive_bytes, cfg, &mut meter)?;
         }
         let mut workload = TraceWorkload {
             traces: Traces::open(cfg)?,
@@ -101,7 +101,12 @@ impl TraceWorkload {
         self.place.counts.widened += u64::from(end - start != record.bytes);
         match self.place.range(base.saturating_add(start), end - start) {
             Ok(range) => Ok(range),
-            Err(BeyondDrive) => Err(beyond(self.traces.place("offset"), base + end, self.place.drive_bytes)),
+            Err(BeyondDrive) => {
+                // Only in a file that was changed since it was opened.
+                let fault = Fault::at(self.traces.place("offset"), "a request reaches beyond the drive");
+                let fault = fault.found(format!("byte {}", base + end));
+                Err(too_far(fault, self.place.drive_bytes, self.layout.extents().len()))
+            }
         }
     }
 }
@@ -264,20 +269,52 @@ pub fn names(cfg: &config::Trace) -> String {
     cfg.paths.iter().map(|path| base_name(path)).collect::<Vec<_>>().join(" + ")
 }
 
-/// The whole trace is checked before the run, so that a long run does not end in an error that was there to be seen.
-fn check_fits(layout: &Layout, drive_bytes: u64, traces: &Traces) -> Result<(), Error> {
-    match layout.extents().iter().find(|extent| extent.base + extent.end > drive_bytes) {
-        None => Ok(()),
-        Some(extent) => Err(beyond(traces.place_at(extent.furthest, "offset"), extent.base + extent.end, drive_bytes)),
+/// The whole trace is checked before the run, so that a long run does not end in an error that was there to be seen. One
+/// that does not fit is read once more, to say how much of it does not.
+fn check_fits(layout: &mut Layout, drive_bytes: u64, cfg: &config::Trace, meter: &mut Meter<'_>) -> Result<(), Error> {
+    if layout.span() <= drive_bytes {
+        return Ok(());
+    }
+    meter.restart();
+    let (requests, mut traces, mut outside) = (layout.requests(), Traces::open(cfg)?, Outside::default());
+    while let Some(record) = traces.next_record()? {
+        if let Some(base) = layout.base(traces.device(&record)).filter(|_| record.kind != RequestKind::Flush) {
+            outside.add(base + sectors(&record).1, drive_bytes, traces.position());
+        }
+        meter.record(&traces)?;
+    }
+    let Outside { count, end, furthest } = outside;
+    let fault = Fault::at(traces.place_at(furthest, "offset"), "requests reach beyond the drive")
+        .found(format!("{count} of {requests}, the furthest until byte {end}"));
+    Err(too_far(fault, drive_bytes, layout.extents().len()))
+}
+
+/// Requests that end beyond the drive.
+#[derive(Default)]
+struct Outside {
+    count: u64,
+    /// Where the furthest of them ends, …
+    end: u64,
+    /// … and where it stands in its file.
+    furthest: Position,
+}
+
+impl Outside {
+    fn add(&mut self, end: u64, drive_bytes: u64, at: Position) {
+        self.count += u64::from(end > drive_bytes);
+        if end > self.end {
+            (self.end, self.furthest) = (end, at);
+        }
     }
 }
 
-fn beyond(place: Place, end: u64, drive_bytes: u64) -> Error {
-    let fault = Fault::at(place, "a request ends beyond the drive")
-        .found(format!("byte {end}"))
-        .expected(format!("at most {drive_bytes}, the drive's size"))
-        .help("--fold takes addresses modulo the drive's size, --clip cuts there; or take a larger drive");
-    trace_error(fault)
+fn too_far(fault: Fault, drive_bytes: u64, devices: usize) -> Error {
+    let fewer = match devices {
+        1 => String::new(),
+        _ => format!("; --devices replays some of the {devices} devices, which are laid out one after another"),
+    };
+    let help = "--fold takes addresses modulo the drive's size, --clip cuts there; or take a larger drive";
+    trace_error(fault.expected(format!("at most {drive_bytes}, the drive's size")).help(format!("{help}{fewer}")))
 }
 
 /// Says why there is nothing to replay.

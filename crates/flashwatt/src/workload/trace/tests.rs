@@ -130,8 +130,8 @@ fn beyond_the_drive_is_an_error_or_folded_or_clipped() {
     let drive = 1 << 20; // 2048 sectors
     assert_eq!(
         message(replay(&file.cfg(), drive)),
-        "t.ssdsim:3: offset: a request ends beyond the drive; found byte 2101248; expected at most 1048576, the drive's \
-         size (--fold takes addresses modulo the drive's size, --clip cuts there; or take a larger drive)"
+        "t.ssdsim:3: offset: requests reach beyond the drive; found 3 of 4, the furthest until byte 2101248; expected at \
+         most 1048576, the drive's size (--fold takes addresses modulo the drive's size, --clip cuts there; or take a larger drive)"
     );
     let fold = config::Trace { beyond: Beyond::Fold, ..file.cfg() };
     let (requests, warnings) = replay(&fold, drive).expect("a folded trace");
@@ -612,7 +612,12 @@ fn faults_of_merged_traces_name_their_file() {
     assert!(warnings[0].starts_with("u: 1 damaged records left out; the first: u:2: operation"), "{warnings:?}");
     let beyond = Temporary::new("v", b"0 0 8 8 0\n0 0 4096 8 0\n");
     let cfg = config::Trace { paths: vec![good.0.clone(), beyond.0.clone()], ..good.cfg() };
-    assert!(message(replay(&cfg, 1 << 20)).starts_with("v:2: offset: a request ends beyond the drive"));
+    let said = message(replay(&cfg, 1 << 20));
+    assert!(
+        said.starts_with("v:2: offset: requests reach beyond the drive; found 2 of 3, the furthest until"),
+        "{said}"
+    );
+    assert!(said.contains("--devices replays some of the 2 devices"), "{said}");
 }
 
 #[test]
@@ -625,7 +630,10 @@ fn reading_tells_how_far_it_is_and_can_be_ended() {
     };
     TraceWorkload::open_watched(&file.cfg(), DRIVE, &mut tell).expect("a good trace");
     let read: Vec<_> = told.iter().filter(|progress| progress.requests_done > 0).collect();
-    assert!(read.len() == 3 && read.iter().all(|progress| progress.preparing && progress.now_ns == 0), "{told:?}");
+    assert!(
+        read.len() == 3 && read.iter().all(|progress| progress.preparing.is_some() && progress.now_ns == 0),
+        "{told:?}"
+    );
     let expected = read[2].requests_total.expect("an estimate");
     assert!((40_000..60_000).contains(&expected), "{expected}");
     let ended = TraceWorkload::open_watched(&file.cfg(), DRIVE, &mut |progress| progress.requests_done < 20_000);

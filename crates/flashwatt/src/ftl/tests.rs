@@ -1,0 +1,52 @@
+//! The documentation's example is a translation layer. (Those that are registered are tried by `tests/contracts.rs`.)
+
+use super::wander::{Settings, Wander};
+use super::{Scheme, Size};
+use crate::brain::Brain;
+use crate::config;
+use crate::device::{Array, Geometry};
+use crate::host::{Request, RequestKind};
+use crate::instant::Instant;
+use crate::units::Lpn;
+
+#[test]
+fn the_example_keeps_what_is_written_on_the_least_flash() {
+    let settings = Settings { spare_blocks: 1 };
+    let sets = ["channels=3", "ways=1", "planes=1", "pages_per_block=4", "blocks_per_plane=8", "logical_bytes=344064"];
+    let sets: Vec<String> = sets.iter().map(|set| format!("device.{set}")).chain(["ftl=block".into()]).collect();
+    let config = config::load("device.preset = \"limit\"", "test", &sets).expect("a valid drive");
+    let geometry = Geometry::new(&config.device, 4096);
+    let size = Size {
+        dies: 3,
+        die_blocks: 8,
+        pages_per_block: 4,
+        units_per_page: 1,
+        logical_pages: 84,
+        low_watermark_blocks: 3,
+        reserved_blocks: 1,
+    };
+    assert_eq!(Wander::room(&settings, &size).pages, (3 * 7 + 1) * 4);
+    let mut array = Array::new(geometry.clone(), config.device.nand.program_order);
+    let mut brain = Brain::new(&config, &geometry);
+    brain.ftl = Box::new(Wander::new(&settings, &config, &geometry));
+    brain.ftl.fill(&mut brain.blocks, &mut array);
+    let mut rng = crate::rng::Rng::new(1);
+    let mut instant = Instant::new(&geometry, &mut brain, &mut array);
+    for _ in 0..10_000 {
+        let first = rng.below(84);
+        let pages = 1 + rng.below(8.min(84 - first));
+        let request = Request {
+            arrival_ns: 0,
+            kind: RequestKind::Write,
+            offset_bytes: first * 4096,
+            bytes: pages * 4096,
+            fua: false,
+        };
+        assert!(instant.request(&request).is_ok(), "no room");
+    }
+    for lpn in (0..84).map(Lpn) {
+        let at = brain.ftl.lookup(lpn).expect("it was written");
+        assert!(brain.blocks.is_valid(at) && brain.blocks.lpn_at(at) == Some(lpn));
+        assert!(array.is_programmed(geometry.place(at)));
+    }
+}

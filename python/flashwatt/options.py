@@ -1,0 +1,73 @@
+"""What options of several commands share: how their values are read, and whose fault a fault is."""
+
+from __future__ import annotations
+
+import math
+import re
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from flashwatt import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+_NS_PER_MS = 1_000_000
+_LATEST_NS = 2**63 - 1
+
+
+def numbers(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+    """Check a list of whole numbers: 0,2,5."""
+    if value and not re.fullmatch(r"[0-9]+(,[0-9]+)*", value):
+        raise click.BadParameter(f"{value!r} is not a list of whole numbers with commas between them")
+    return value
+
+
+def interval(_context: click.Context, _option: click.Parameter, value: float | None) -> int | None:
+    """Nanoseconds of a bin, from milliseconds."""
+    return None if value is None else _nanoseconds(value, at_least=1)
+
+
+def window(_context: click.Context, _option: click.Parameter, value: tuple[float, float] | None) -> Any:
+    """Nanoseconds of a window's beginning and end, from milliseconds."""
+    if value is None:
+        return None
+    begin, end = (_nanoseconds(one, at_least=0) for one in value)
+    if begin >= end:
+        raise click.BadParameter(f"the window from {value[0]:g} until {value[1]:g} is empty; UNTIL must be later")
+    return begin, end
+
+
+def _nanoseconds(milliseconds: float, at_least: int) -> int:
+    ns = round(milliseconds * _NS_PER_MS) if math.isfinite(milliseconds) else -1
+    if not at_least <= ns <= _LATEST_NS:
+        least = "0" if at_least == 0 else "0.000001, a nanosecond,"
+        raise click.BadParameter(f"{milliseconds:g} is not a number of milliseconds, {least} or more")
+    return ns
+
+
+@contextmanager
+def blamed(options: Mapping[str, str], sets: Iterable[str] = ()) -> Iterator[None]:
+    """Within the block, faults of overrides that options stand for name the option and not `--set`.
+
+    `options` gives the option of each key. Keys that `sets` override as well stay with `--set`: its value is the one
+    that counts.
+    """
+    own = {one.partition("=")[0].strip() for one in sets}
+    try:
+        yield
+    except _core.FlashwattError as error:
+        lines = [_named(line, {key: name for key, name in options.items() if key not in own}) for line in _lines(error)]
+        raise type(error)("\n".join(lines)) from None
+
+
+def _lines(error: Exception) -> list[str]:
+    return str(error).split("\n")
+
+
+def _named(line: str, options: Mapping[str, str]) -> str:
+    """`--set: workload.trace.format: …` as `--format: …`; keys that are no override at all (`series: …`) likewise."""
+    place = re.match(r"(?:--set: |override )?([^:;\s]+): ", line)
+    return f"{options[place[1]]}: {line[place.end() :]}" if place and place[1] in options else line

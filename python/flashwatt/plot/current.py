@@ -1,0 +1,76 @@
+"""The drive's current in a window of time, change by change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+
+from flashwatt import _core
+from flashwatt.plot.chart import Chart
+from flashwatt.plot.stack import COMPONENTS, HEADROOM, areas, mark, time_axis, time_unit, value_axis
+from flashwatt.plot.style import HEIGHT, short
+from flashwatt.table import describe_device, describe_workload
+from flashwatt.units import duration, si
+
+if TYPE_CHECKING:
+    from flashwatt.report import Report
+    from flashwatt.sections import Json
+
+EDGES_MAX = 5_000
+"""More edges would be thinner than a pixel, and make the files large."""
+
+
+def current(report: Report) -> Chart:
+    """Current of each component in the window of `run(..., edges=…)`, stacked, with the highest marked: a staircase.
+
+    Raises `FlashwattError` for a report without edges, or with more than `EDGES_MAX`.
+    """
+    content = report.to_dict()
+    edges = content.get("edges")
+    if not edges or not edges["time_ns"]:
+        asked = "ask for them where something is measured: run(..., edges=(from_ns, until_ns))"
+        raise _core.FlashwattError(f"the report holds no edges of the current; {asked}")
+    if len(edges["time_ns"]) > EDGES_MAX:
+        found = f"found {len(edges['time_ns']):,} edges; expected at most {EDGES_MAX:,}"
+        raise _core.FlashwattError(f"too many edges to draw; {found}; record a shorter window, or a series")
+    subtitle = (f"{describe_device(content)}.", f"{describe_workload(content)}.")
+    return Chart(_title(edges), subtitle, lambda width: current_chart(edges, width))
+
+
+def current_chart(edges: Json, width: Any) -> alt.LayerChart:
+    """Draw the edges of a report."""
+    begin, end = edges["from_ns"], edges["until_ns"]
+    scale, unit = time_unit(end - begin)
+    at_ns, _, highest = _highest(edges)
+    since = f" since {begin:,} ns" if begin else ""  # exact: a window may begin late, and be short
+    x = time_axis(f"simulated time{since} ({unit})")
+    y = value_axis("current (mA)", HEADROOM * highest)
+    said = f"highest: {si(highest / 1e3, 'A')}"
+    layers = [areas(_rows(edges, scale), x, y, (unit, "mA")), *mark((at_ns - begin) / scale, highest, said, x, y)]
+    chart: Any = alt.layer(*layers).properties(width=width, height=HEIGHT, autosize=alt.AutoSizeParams(type="fit-x"))
+    drawn: alt.LayerChart = chart
+    return drawn
+
+
+def _rows(edges: Json, scale: float) -> list[dict[str, float]]:
+    """One row per edge, wide, and one that closes the last step."""
+    columns = [[short(value) for value in edges["current_ma"][key]] for key in COMPONENTS]
+    names = [name for name, _ in COMPONENTS.values()]
+    times = [short((ns - edges["from_ns"]) / scale) for ns in (*edges["time_ns"], edges["until_ns"])]
+    rows = [{"time": time, **dict(zip(names, values, strict=True))} for time, *values in zip(times, *columns)]  # noqa: B905
+    return [*rows, {**rows[-1], "time": times[-1]}]
+
+
+def _highest(edges: Json) -> tuple[int, int, float]:
+    """When the current is highest for the first time, for how many nanoseconds in all, and its mA."""
+    totals, times = edges["total_ma"], [*edges["time_ns"], edges["until_ns"]]
+    highest = max(totals)
+    lasts = sum(end - begin for begin, end, total in zip(times, times[1:], totals, strict=False) if total == highest)
+    return times[totals.index(highest)], lasts, highest
+
+
+def _title(edges: Json) -> str:
+    at_ns, lasts_ns, highest = _highest(edges)
+    when = f"for {duration(lasts_ns)} in all, first at {at_ns:,} ns"
+    return f"Current: {len(edges['time_ns']):,} edges, highest {si(highest / 1e3, 'A')} {when}"
