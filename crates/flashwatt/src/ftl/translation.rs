@@ -8,7 +8,7 @@
 //! copies; the last free one of the share is for copies alone (law 6g).
 
 use super::blocks::{BlockState, BlockTable};
-use super::pages::Frontier;
+use super::frontier::Frontier;
 use super::plan::{Cause, OpKind, Plan, PlanIndex};
 use super::{Context, Size};
 use crate::config::Config;
