@@ -240,7 +240,8 @@ impl Controller {
             self.set_ready(die, Queue::UrgentJob);
             return None;
         }
-        let ready = u64::from(state.ready & !job);
+        let urgent_job = 1 << Queue::UrgentJob as u8; // comes next in any case, behind what another die's job does here
+        let ready = u64::from(state.ready & !job & !urgent_job);
         let state = &self.dies[die.idx()];
         ways(ready).map(|queue| state.queues[queue as usize].head).min_by_key(|&id| self.ops[id].seq)
     }
