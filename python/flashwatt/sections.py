@@ -132,6 +132,17 @@ class Merges:
 
 
 @dataclass(frozen=True, slots=True)
+class MapLatency:
+    """From the planning of an operation of the map to its end, in ns; its collection does not count."""
+
+    read: Latency
+    write_first: Latency
+    """Writes of all copies of a page, to the end of the first."""
+    write_last: Latency
+    """The same, to the end of the last."""
+
+
+@dataclass(frozen=True, slots=True)
 class Ftl:
     """The translation layer."""
 
@@ -140,6 +151,8 @@ class Ftl:
     """Share of map look-ups that found their entry in memory; None where the whole map is."""
     mapping_bytes: int
     mapping_model_bytes: int | None
+    map_latency_ns: MapLatency | None
+    """How long operations of the map took; None where there were none."""
     merges: Merges | None
 
 

@@ -8,6 +8,7 @@ use crate::energy::{DieState, Meter, Series, Table};
 use crate::ftl::plan::{Chosen, Notes};
 use crate::ftl::{Cause, Mapping, OpKind, Plan};
 use crate::probe::{BufferEvent, Probe};
+use crate::stats::Histogram;
 use crate::units::Nanos;
 
 /// The books.
@@ -39,8 +40,31 @@ pub struct Books<P: Probe> {
     pub collection: Collection,
     /// What the translation layer did.
     pub mapping: Mapping,
+    /// How long operations of the map took, if there were any.
+    map_latency: Option<Box<MapLatency>>,
     /// Erased blocks in the whole drive when the window began.
     pub free_blocks: u64,
+}
+
+/// How long operations of the map took, from their planning to their ends, in ns.
+#[derive(Clone, Debug, Default)]
+pub struct MapLatency {
+    /// Reads.
+    pub read: Histogram,
+    /// Writes, to the end of the copy that was on flash first …
+    pub write_first: Histogram,
+    /// … and last.
+    pub write_last: Histogram,
+}
+
+impl MapLatency {
+    fn plus(&self, next: &MapLatency) -> MapLatency {
+        MapLatency {
+            read: self.read.plus(&next.read),
+            write_first: self.write_first.plus(&next.write_first),
+            write_last: self.write_last.plus(&next.write_last),
+        }
+    }
 }
 
 /// What a window of the run came to.
@@ -62,6 +86,8 @@ pub struct Window {
     pub collection: Collection,
     /// What the translation layer did.
     pub mapping: Mapping,
+    /// How long operations of the map took, if any ended.
+    pub map_latency: Option<Box<MapLatency>>,
     /// Erased blocks in the whole drive when it began, …
     pub free_blocks_start: u64,
     /// … and when it ended.
@@ -114,6 +140,10 @@ impl Window {
             host_units: self.host_units + next.host_units,
             collection: self.collection.plus(&next.collection),
             mapping,
+            map_latency: match (&self.map_latency, &next.map_latency) {
+                (Some(this), Some(next)) => Some(Box::new(this.plus(next))),
+                (this, next) => this.clone().or(next.clone()),
+            },
             free_blocks_start: self.free_blocks_start,
             free_blocks_end: next.free_blocks_end,
         }
@@ -143,6 +173,7 @@ impl<P: Probe> Books<P> {
             host_units: 0,
             collection: Collection::default(),
             mapping: Mapping::default(),
+            map_latency: None,
             free_blocks: 0,
         }
     }
@@ -156,6 +187,16 @@ impl<P: Probe> Books<P> {
         self.ledger.elapsed_ns[self.phase as usize] += ns;
         self.now = now;
         self.meter.advance(now);
+    }
+
+    /// Up to when time has passed.
+    pub fn now(&self) -> Nanos {
+        self.now
+    }
+
+    /// Where it is noted how long an operation of the map took.
+    pub fn map_latency(&mut self) -> &mut MapLatency {
+        self.map_latency.get_or_insert_default()
     }
 
     /// A plan has been made: the map was looked at.
@@ -312,6 +353,7 @@ impl<P: Probe> Books<P> {
         (self.window_start, self.unwritten_reads, self.host_units) = (now, 0, 0);
         self.collection = Collection::default();
         self.mapping = Mapping::default();
+        self.map_latency = None;
     }
 
     /// Ends the window, whose running operations have been cut, with so many erased blocks in the drive.
@@ -329,6 +371,7 @@ impl<P: Probe> Books<P> {
             host_units: self.host_units,
             collection: self.collection,
             mapping: self.mapping,
+            map_latency: self.map_latency.take(),
         }
     }
 

@@ -203,8 +203,21 @@ pub struct FtlReport {
     pub mapping_bytes: u64,
     /// The same by the formula of Park et al. 2011 (SPEC A9); none where that has none for the scheme.
     pub mapping_model_bytes: Option<u64>,
+    /// How long operations of the map took, from their planning to their ends; none where there were none.
+    pub map_latency_ns: Option<MapLatencyReport>,
     /// Merges by kind; none where the scheme does not merge.
     pub merges: Option<Merges>,
+}
+
+/// Latencies of operations of the map (SPEC E18). Those of its collection do not count.
+#[derive(Clone, Debug, Serialize)]
+pub struct MapLatencyReport {
+    /// Reads.
+    pub read: Latency,
+    /// Writes of all copies of a page, to the end of the first …
+    pub write_first: Latency,
+    /// … and of the last.
+    pub write_last: Latency,
 }
 
 /// Garbage collection.
@@ -535,6 +548,11 @@ fn ftl(window: &Window, brain: &Brain, config: &Config) -> FtlReport {
         map_hit_ratio: (lookups > 0).then(|| hits as f64 / lookups as f64),
         mapping_bytes: brain.ftl.mapping_bytes(),
         mapping_model_bytes: brain.ftl.mapping_model_bytes(),
+        map_latency_ns: window.map_latency.as_ref().map(|latency| MapLatencyReport {
+            read: latency.read.summary(),
+            write_first: latency.write_first.summary(),
+            write_last: latency.write_last.summary(),
+        }),
         merges: brain.ftl.merges().then_some(merges),
     }
 }

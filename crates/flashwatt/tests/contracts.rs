@@ -78,6 +78,11 @@ fn ftls() -> Vec<Scheme> {
                     }
                 }
             }
+        } else if let Some(options) = demand_paged(name) {
+            let least = "map_reserved_blocks=2";
+            all.extend(options.iter().map(|options| {
+                options.iter().chain([&least]).map(|option| format!("ftl.{name}.{option}")).collect::<Scheme>()
+            }));
         } else {
             all.push(vec![format!("ftl=\"{name}\"")]);
             let of_it = OPTIONS.iter().filter(|option| option.starts_with(&format!("ftl.{name}.")));
@@ -87,9 +92,38 @@ fn ftls() -> Vec<Scheme> {
     all
 }
 
+/// The options of a scheme with a cached map: tables of a few entries, translation pages of a few, and the least flash for
+/// them.
+fn demand_paged(name: &str) -> Option<&'static [&'static [&'static str]]> {
+    match name {
+        "dftl" => Some(&[
+            &["cmt_entries=3", "entry_bytes=512"],
+            &["cmt_entries=20", "entry_bytes=256", "cache=\"segmented_lru\"", "evict_page=true"],
+            &["cmt_entries=1", "entry_bytes=512", "fetch_on_write=false", "allocation=\"static\"", "gc_channels=1"],
+        ]),
+        "rftl" => Some(&[
+            &["cmt_entries=5", "entry_bytes=512", "replicas=1"],
+            &["cmt_entries=9", "entry_bytes=512", "replicas=2", "choose=\"shortest_queue\"", "gc_channels=1"],
+            &["cmt_entries=2", "entry_bytes=400", "replicas=0", "evict_page=false"],
+        ]),
+        "tpftl" => Some(&[
+            &["cmt_entries=12", "entry_bytes=512"],
+            &["cmt_entries=2", "entry_bytes=300", "clean_first=false", "selective_threshold=1", "batch_update=false"],
+        ]),
+        _ => None,
+    }
+}
+
+/// Channels that a scheme needs at least.
+fn channels_min(scheme: &[String]) -> u64 {
+    let replicas = scheme.iter().find_map(|set| set.strip_prefix("ftl.rftl.replicas="));
+    1 + replicas.map_or(0, |replicas| replicas.parse().expect("a number"))
+}
+
 /// A tiny drive: layout and size drawn by `rng`, and as little spare flash as the configuration allows, or some more.
 fn tiny(scheme: &[String], rng: &mut Rng, more: &[String]) -> Config {
     let (channels, ways) = [(1, 1), (2, 1), (1, 2), (3, 1)][rng.below(4) as usize];
+    let channels = channels_min(scheme).max(channels);
     let pages = 4 + rng.below(9);
     let reserved = 1 + rng.below(2);
     let low = reserved + 1 + rng.below(3);
@@ -120,7 +154,8 @@ fn collects(scheme: &[String]) -> bool {
 }
 
 fn load_scheme(scheme: &[String]) -> Config {
-    load("device.preset = \"limit\"", &scheme.iter().map(String::as_str).collect::<Vec<_>>())
+    let sets: Vec<&str> = scheme.iter().map(String::as_str).chain(["device.op_ratio=2"]).collect();
+    load("device.preset = \"limit\"", &sets)
 }
 
 /// The largest logical size, in pages, that a configuration of so many physical pages accepts.

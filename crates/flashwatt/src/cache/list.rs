@@ -45,6 +45,16 @@ impl List {
         (self.first != NIL).then_some(self.first)
     }
 
+    /// The entries, from the first on.
+    pub fn iter<'a>(&self, links: &'a [Links]) -> impl Iterator<Item = u32> + use<'a> {
+        let mut next = self.first;
+        std::iter::from_fn(move || {
+            let entry = (next != NIL).then_some(next)?;
+            next = links[entry as usize].after;
+            Some(entry)
+        })
+    }
+
     /// Adds an entry at the end.
     pub fn push_last(&mut self, links: &mut [Links], entry: u32) {
         links[entry as usize] = Links { before: self.last, after: NIL };
@@ -111,6 +121,7 @@ mod tests {
                     _ => {}
                 }
                 prop_assert_eq!(list.first(), oracle.front().copied());
+                prop_assert!(list.iter(&links).eq(oracle.iter().copied()));
                 prop_assert_eq!(list.len() as usize, oracle.len());
             }
             while let Some(entry) = list.pop_first(&mut links) {

@@ -46,6 +46,7 @@ pub(super) fn resolve(c: &mut Checker, raw: &Raw) -> Option<Config> {
     let mut geometry = geometry(c, raw);
     let ftl = ftl(c, raw, geometry.page_bytes);
     geometry.map_unit_bytes = ftl.map_unit_bytes(geometry.page_bytes);
+    ftl.check(geometry.channels, c);
     check_block(c, &geometry);
     let watermarks = watermarks(c, &raw.gc);
     let timing = timing(c, &raw.device.timing);

@@ -5,7 +5,7 @@ use super::{Controller, Hardware};
 use crate::brain::Brain;
 use crate::config::Dispatch;
 use crate::device::{Array, Place};
-use crate::ftl::{Cause, OpKind, Plan, PlanIndex, PlannedOp};
+use crate::ftl::{Cause, OpKind, Plan, PlanIndex, PlannedOp, ReplicaChoice};
 use crate::probe::Probe;
 use crate::units::{BlockId, OpId, Ppn, RequestId};
 
@@ -32,11 +32,15 @@ impl Controller {
         for (at, planned) in (0..).map(PlanIndex).zip(plan.ops()) {
             let seq = self.next_seq;
             let id = self.insert(&self.chosen_page(plan, at, planned, &hw.array), request, urgent, &mut hw.array);
-            if planned.cause == Cause::Map && planned.kind == OpKind::Read {
-                self.map_reads.planned(seq, id);
+            if planned.cause == Cause::Map {
+                match planned.kind {
+                    OpKind::Read => self.map_ops.read_planned(seq, id, hw.books.now()),
+                    OpKind::Program => self.map_ops.write_planned(seq, plan.map_copies, hw.books.now()),
+                    _ => {} // its collection
+                }
             }
             if let Some((_, earlier)) = behind.next_if(|(op, _)| *op == at)
-                && let Some(older) = self.map_reads.find(*earlier)
+                && let Some(older) = self.map_ops.find(*earlier)
             {
                 self.wait(id, older, Until::End, &hw.array);
             }
@@ -49,15 +53,18 @@ impl Controller {
         }
     }
 
-    /// A planned operation with the page that it is going to be of: its own, or, where its die has something to do, the first
-    /// alternative that can be read at once.
+    /// A planned operation with the page that it is going to be of: its own or an alternative.
     #[inline]
     fn chosen_page(&self, plan: &Plan, at: PlanIndex, planned: &PlannedOp, array: &Array) -> PlannedOp {
-        if !plan.has_alternatives() || self.could_start(planned.ppn, array) {
+        if !plan.has_alternatives() {
             return *planned;
         }
-        let ppn = plan.alternatives(at).find(|&ppn| self.could_start(ppn, array)).unwrap_or(planned.ppn);
-        PlannedOp { ppn, ..*planned }
+        let mut pages = std::iter::once(planned.ppn).chain(plan.alternatives(at));
+        let ppn = match plan.choice {
+            ReplicaChoice::Idle => pages.find(|&ppn| self.could_start(ppn, array)),
+            ReplicaChoice::ShortestQueue => pages.min_by_key(|&ppn| self.queue_length(self.geometry.die_of(ppn))),
+        };
+        PlannedOp { ppn: ppn.unwrap_or(planned.ppn), ..*planned }
     }
 
     /// Is this page there to be read, and its die idle?

@@ -77,16 +77,19 @@ impl Controller {
     /// of them does.
     #[inline(never)]
     pub(super) fn dispatch_by_turns<P: Probe>(&mut self, now: Nanos, brain: &mut Brain, hw: &mut Hardware<P>) {
-        while let Some(channel) = self.take_dirty() {
-            while !self.is_bus_taken(now, channel) && self.channels[channel.idx()].data_waits != 0 {
-                self.move_out(now, channel, hw);
+        while self.dirty.is_some() {
+            while let Some(channel) = self.take_dirty() {
+                while !self.is_bus_taken(now, channel) && self.channels[channel.idx()].data_waits != 0 {
+                    self.move_out(now, channel, hw);
+                }
             }
-        }
-        while self.has_power()
-            && let Some((channel, chosen)) = self.oldest_of_channels(now, brain, hw)
-        {
-            self.start(now, channel, chosen, hw);
-            self.slot_free_at = now + self.timing.channel_switch_ns;
+            while self.has_power()
+                && let Some((channel, chosen)) = self.oldest_of_channels(now, brain, hw)
+            {
+                self.start(now, channel, chosen, hw);
+                self.slot_free_at = now + self.timing.channel_switch_ns;
+            }
+            // A step of background work may have gone to a channel that had been looked at before.
         }
     }
 
@@ -238,7 +241,8 @@ impl Controller {
             self.set_ready(die, Queue::UrgentJob);
             return None;
         }
-        let ready = u64::from(state.ready & !job);
+        let urgent_job = 1 << Queue::UrgentJob as u8; // comes next in any case, behind what another die's job does here
+        let ready = u64::from(state.ready & !job & !urgent_job);
         let state = &self.dies[die.idx()];
         ways(ready).map(|queue| state.queues[queue as usize].head).min_by_key(|&id| self.ops[id].seq)
     }

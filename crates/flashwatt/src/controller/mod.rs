@@ -8,7 +8,7 @@ mod admission;
 mod completion;
 mod dispatch;
 pub mod events;
-mod map_reads;
+mod map_ops;
 pub mod op;
 pub mod phases;
 mod queues;
@@ -22,7 +22,7 @@ use crate::mem::Table;
 use crate::probe::Probe;
 use crate::units::{ChannelId, DieId, Nanos, OpId, RequestId};
 use events::Events;
-use map_reads::MapReads;
+use map_ops::MapOps;
 use op::{OpTable, Queue};
 use phases::Courses;
 use queues::{Channel, Die};
@@ -50,8 +50,8 @@ pub struct Controller {
     slot_free_at: Nanos,
     /// Ids of the plan being admitted.
     ids: Vec<OpId>,
-    /// Reads of the map that have not ended.
-    map_reads: MapReads,
+    /// Reads and writes of the map that have not ended.
+    map_ops: MapOps,
     /// The pending events of dies, channels, and whoever comes after them.
     pub events: Events,
 }
@@ -89,7 +89,7 @@ impl Controller {
             dirty: ChannelId::NONE,
             slot_free_at: 0,
             ids: Vec::new(),
-            map_reads: MapReads::default(),
+            map_ops: MapOps::default(),
             events: Events::new((geometry.dies + geometry.channels + 1 + more_events) as usize),
             geometry: geometry.clone(),
         }

@@ -177,6 +177,19 @@ impl Controller {
         }
     }
 
+    /// Operations queued or under way on a die.
+    pub(super) fn queue_length(&self, die: DieId) -> u32 {
+        let state = &self.dies[die.idx()];
+        let mut length = u32::from(state.running.is_some());
+        for list in &state.queues {
+            let mut at = list.head;
+            while at.is_some() {
+                (length, at) = (length + 1, self.ops[at].next);
+            }
+        }
+        length
+    }
+
     /// Puts an operation into its queue, by its plan number.
     #[inline(always)]
     pub(super) fn link(&mut self, id: OpId) {

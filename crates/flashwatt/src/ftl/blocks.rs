@@ -27,6 +27,8 @@ pub enum BlockState {
 struct Info {
     valid: u16,
     state: BlockState,
+    /// Is its collection not a matter of `[gc]`?
+    apart: bool,
     /// The closing clock's value when this block was last closed.
     closed_at: u32,
 }
@@ -102,6 +104,18 @@ impl BlockTable {
         Some(block)
     }
 
+    /// A block that was taken, or is about to be laid down, holds something that its owner collects by itself: until its
+    /// erase it is no candidate for policies.
+    pub fn set_apart(&mut self, block: BlockId) {
+        self.info[block.idx()].apart = true;
+    }
+
+    /// Does its owner collect this block by itself?
+    #[inline]
+    pub fn is_apart(&self, block: BlockId) -> bool {
+        self.info[block.idx()].apart
+    }
+
     /// A block has been fully programmed and may be collected from now on, unless it is going to be erased already.
     pub fn close(&mut self, block: BlockId) {
         let info = &mut self.info[block.idx()];
@@ -129,6 +143,7 @@ impl BlockTable {
         let first = self.geometry.first_ppn(block).idx();
         self.lpns[first..first + self.geometry.units_per_block as usize].fill(0);
         self.info[block.idx()].state = BlockState::Free;
+        self.info[block.idx()].apart = false;
         self.dies[self.geometry.die_of_block(block).idx()].free.push_back(block);
     }
 
@@ -358,7 +373,7 @@ impl FewestValid {
     }
 
     fn rebuild(&mut self, info: &[Info], blocks: impl Iterator<Item = BlockId> + Clone) {
-        let closed = blocks.filter(|b| info[b.idx()].state == BlockState::Closed);
+        let closed = blocks.filter(|b| info[b.idx()].state == BlockState::Closed && !info[b.idx()].apart);
         let Some(least) = closed.clone().map(|b| usize::from(info[b.idx()].valid)).min() else { return };
         const MARGIN: usize = 3;
         self.stacks.iter_mut().for_each(Vec::clear);
@@ -373,5 +388,5 @@ impl FewestValid {
 #[inline(always)]
 fn is_candidate(info: &[Info], block: BlockId, valid: usize) -> bool {
     let info = &info[block.idx()];
-    info.state == BlockState::Closed && usize::from(info.valid) == valid
+    info.state == BlockState::Closed && usize::from(info.valid) == valid && !info.apart
 }

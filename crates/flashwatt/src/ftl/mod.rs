@@ -5,14 +5,22 @@
 //! array changes when the operations end, and the controller sees to it that every one finds what it needs.
 
 pub mod blocks;
+mod cmt;
 mod data_blocks;
+mod demand;
+mod frontier;
+mod gc_slots;
 mod log_blocks;
 mod log_size;
+mod mapping;
+mod options;
 mod own_logs;
+pub mod pages;
 mod pairs;
 pub mod plan;
 mod scheme;
 mod steady;
+mod translation;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,12 +30,15 @@ use crate::device::{Array, Geometry};
 use crate::rng::Rng;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 use blocks::BlockTable;
-pub use plan::{Cause, Mapping, Merges, OpKind, Plan, PlanIndex, PlanNumber, PlannedOp};
+pub use plan::{Cause, Mapping, Merges, OpKind, Plan, PlanIndex, PlanNumber, PlannedOp, ReplicaChoice};
 use scheme::schemes;
 pub use scheme::{Room, Scheme, Size};
 
 schemes! {
     Page(page::PageFtl),
+    Dftl(dftl::Dftl),
+    Rftl(rftl::Rftl),
+    Tpftl(tpftl::Tpftl),
     Block(block::BlockFtl),
     Nftl(nftl::NftlFtl),
     Bast(bast::BastFtl),

@@ -1,6 +1,7 @@
 //! What a translation layer emits: operations to be done, with their causes and the data they wait for.
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::units::{BlockId, DieId, Ppn};
 
@@ -126,6 +127,17 @@ impl std::ops::AddAssign for Merges {
     }
 }
 
+/// Which of several pages that hold the same is read (SPEC E17).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReplicaChoice {
+    /// The original if its die is idle, else the first replica whose die is; if none is, the original.
+    #[default]
+    Idle,
+    /// The one on whose die the fewest operations are queued or under way; among equals the first.
+    ShortestQueue,
+}
+
 /// What a request, or one step of background work, comes down to.
 ///
 /// Operations are emitted in the order in which they are to be done where nothing else decides; `after` points only to
@@ -139,6 +151,12 @@ pub struct Plan {
     wake: Vec<DieId>,
     /// The number of the first operation.
     first: u64,
+    /// All reads of the map with lower numbers have ended.
+    settled: u64,
+    /// How reads choose among alternatives. Whoever plans such reads says so; it stays until someone says otherwise.
+    pub choice: ReplicaChoice,
+    /// How many programs, one after the other, write the copies of one page of the map. This stays too.
+    pub map_copies: u32,
     /// Map look-ups and updates in DRAM.
     pub map_accesses: u32,
     /// Logical pages read that were never written.
@@ -232,7 +250,19 @@ impl Plan {
     /// operation waits for one other at most.
     pub fn behind(&mut self, op: PlanIndex, earlier: PlanNumber) {
         debug_assert!(self.ops[op.0 as usize].after.is_none() && earlier.0 < self.first);
-        self.behind.push((op, earlier));
+        if earlier.0 >= self.settled {
+            self.behind.push((op, earlier));
+        }
+    }
+
+    /// All reads of the map before this number have ended: nobody has to wait for them.
+    pub fn settled(&mut self, number: PlanNumber) {
+        self.settled = number.0;
+    }
+
+    /// The operation of this plan that has this number.
+    pub fn index_of(&self, number: PlanNumber) -> Option<PlanIndex> {
+        number.0.checked_sub(self.first).map(|at| PlanIndex(at as u32))
     }
 
     /// What a later plan names this operation by.

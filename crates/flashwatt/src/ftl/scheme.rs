@@ -31,6 +31,9 @@ pub trait Scheme: Ftl + Sized + 'static {
     /// Checks the options. `page_bytes` is the size of the drive's pages, or 0 if that is wrong itself.
     fn resolve(options: Self::Options, c: &mut Checker, page_bytes: u32) -> Self::Settings;
 
+    /// Checks what depends on how many channels the drive has.
+    fn check(_settings: &Self::Settings, _channels: u32, _c: &mut Checker) {}
+
     /// Bytes that one map entry covers.
     fn map_unit_bytes(_settings: &Self::Settings, page_bytes: u32) -> u32 {
         page_bytes
@@ -125,6 +128,13 @@ macro_rules! schemes {
             pub fn collects(&self) -> bool {
                 match self {
                     $(Settings::$variant(_) => <$module::$scheme as Scheme>::COLLECTS),+
+                }
+            }
+
+            /// Checks what depends on how many channels the drive has.
+            pub(crate) fn check(&self, channels: u32, c: &mut Checker) {
+                match self {
+                    $(Settings::$variant(settings) => <$module::$scheme as Scheme>::check(settings, channels, c)),+
                 }
             }
 

@@ -67,7 +67,12 @@ impl<'a> BlockView<'a> {
 
     /// Can this block be collected?
     pub fn is_candidate(&self, block: BlockId) -> bool {
-        self.blocks.state(block) == BlockState::Closed && self.gains(block)
+        self.is_closed(block) && self.gains(block)
+    }
+
+    /// Is it fully programmed, and collected by policies?
+    fn is_closed(&self, block: BlockId) -> bool {
+        self.blocks.state(block) == BlockState::Closed && !self.blocks.is_apart(block)
     }
 
     /// Do the valid map units of this block fit fewer pages than it has? Else its collection would go on for ever.
@@ -136,7 +141,7 @@ impl<'a> BlockView<'a> {
 
     /// Fully programmed blocks of the die, candidates or not.
     pub fn closed(&self) -> impl Iterator<Item = BlockId> + '_ {
-        self.blocks.geometry().blocks_of(self.die).filter(|&b| self.blocks.state(b) == BlockState::Closed)
+        self.blocks.geometry().blocks_of(self.die).filter(|&b| self.is_closed(b))
     }
 
     /// A candidate drawn at random, all alike.

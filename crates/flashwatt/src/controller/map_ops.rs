@@ -1,0 +1,134 @@
+//! Reads and writes of the map that have not ended, by plan number: those behind which a cached entry's users wait (law 6d),
+//! and how long each took from its planning on.
+
+use std::collections::VecDeque;
+
+use crate::books::MapLatency;
+use crate::ftl::PlanNumber;
+use crate::units::{Nanos, OpId};
+
+/// The lists, in the order of plan numbers. An entry goes once it and all before it have ended.
+#[derive(Default)]
+pub(super) struct MapOps {
+    reads: VecDeque<Read>,
+    writes: VecDeque<Write>,
+}
+
+struct Read {
+    seq: u64,
+    /// [`OpId::NONE`] once it has ended.
+    id: OpId,
+    planned: Nanos,
+}
+
+/// A page of the map is written, all copies of it: operations with consecutive numbers.
+struct Write {
+    first: u64,
+    copies: u32,
+    /// Copies whose program has not ended.
+    left: u32,
+    planned: Nanos,
+}
+
+impl MapOps {
+    /// A read has been planned, after all others.
+    pub fn read_planned(&mut self, seq: u64, id: OpId, planned: Nanos) {
+        debug_assert!(self.reads.back().is_none_or(|last| last.seq < seq));
+        self.reads.push_back(Read { seq, id, planned });
+    }
+
+    /// The program of one of `copies` has been planned, after all others.
+    pub fn write_planned(&mut self, seq: u64, copies: u32, planned: Nanos) {
+        match self.writes.back_mut() {
+            Some(last) if last.copies < copies && last.first + u64::from(last.copies) == seq => {
+                (last.copies, last.left) = (last.copies + 1, last.left + 1);
+            }
+            _ => self.writes.push_back(Write { first: seq, copies: 1, left: 1, planned }),
+        }
+    }
+
+    /// The operation of that plan number, if it is a read of the map and has not ended.
+    pub fn find(&self, number: PlanNumber) -> Option<OpId> {
+        let at = self.position(number.0)?;
+        self.reads.get(at).map(|read| read.id).filter(|id| id.is_some())
+    }
+
+    /// All reads with lower numbers have ended; `next` is the number of the operation to be planned next.
+    pub fn settled(&self, next: u64) -> PlanNumber {
+        PlanNumber(self.reads.front().map_or(next, |first| first.seq))
+    }
+
+    /// An operation has ended: one of these, or another.
+    pub fn ended(&mut self, seq: u64, now: Nanos, latency: &mut MapLatency) {
+        if let Some(at) = self.position(seq) {
+            self.reads[at].id = OpId::NONE;
+            latency.read.add(now - self.reads[at].planned);
+            while self.reads.front().is_some_and(|read| read.id.is_none()) {
+                self.reads.pop_front();
+            }
+        } else {
+            self.copy_ended(seq, now, latency);
+        }
+    }
+
+    fn copy_ended(&mut self, seq: u64, now: Nanos, latency: &mut MapLatency) {
+        let behind = self.writes.partition_point(|write| write.first <= seq);
+        let Some(write) = behind.checked_sub(1).map(|at| &mut self.writes[at]) else { return };
+        if seq >= write.first + u64::from(write.copies) {
+            return; // the copy of a page of the map by collection
+        }
+        if write.left == write.copies {
+            latency.write_first.add(now - write.planned);
+        }
+        write.left -= 1;
+        if write.left == 0 {
+            latency.write_last.add(now - write.planned);
+        }
+        while self.writes.front().is_some_and(|write| write.left == 0) {
+            self.writes.pop_front();
+        }
+    }
+
+    fn position(&self, seq: u64) -> Option<usize> {
+        self.reads.binary_search_by_key(&seq, |read| read.seq).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_are_found_until_they_end() {
+        let (mut ops, mut latency) = (MapOps::default(), MapLatency::default());
+        for seq in [3, 5, 8] {
+            ops.read_planned(seq, OpId(seq as u32), 100 * seq);
+        }
+        ops.ended(5, 1_000, &mut latency);
+        ops.ended(6, 1_000, &mut latency);
+        assert_eq!([3, 5, 8, 9].map(|seq| ops.find(PlanNumber(seq))), [Some(OpId(3)), None, Some(OpId(8)), None]);
+        assert_eq!(ops.settled(10), PlanNumber(3));
+        ops.ended(3, 2_000, &mut latency);
+        assert_eq!(ops.reads.len(), 1, "what has ended at the front is gone");
+        assert_eq!(ops.settled(10), PlanNumber(8));
+        assert_eq!((latency.read.count(), latency.read.summary().mean), (2, Some((500.0 + 1_700.0) / 2.0)));
+    }
+
+    #[test]
+    fn a_write_lasts_to_its_first_and_to_its_last_copy() {
+        let (mut ops, mut latency) = (MapOps::default(), MapLatency::default());
+        for (seq, planned) in [(4, 10), (5, 10), (6, 20), (7, 20)] {
+            ops.write_planned(seq, 2, planned);
+        }
+        ops.ended(6, 100, &mut latency);
+        ops.ended(5, 200, &mut latency);
+        ops.ended(9, 250, &mut latency); // something else
+        assert_eq!((latency.write_first.count(), latency.write_last.count()), (2, 0));
+        ops.ended(4, 300, &mut latency);
+        ops.ended(7, 400, &mut latency);
+        assert!(ops.writes.is_empty());
+        let (first, last) = (latency.write_first.summary(), latency.write_last.summary());
+        assert_eq!((first.min, first.max), (Some(80), Some(190)));
+        assert_eq!((last.min, last.max), (Some(290), Some(380)));
+    }
+}
