@@ -58,8 +58,9 @@ impl<'a> Instant<'a> {
             };
             let found = self.brain.write(rest, self.array);
             done += found;
+            let erases = self.brain.plan.ops().iter().any(|op| op.kind == OpKind::Erase);
             self.carry_out();
-            if done < extent.pages && !self.background() && found == 0 {
+            if done < extent.pages && !self.background() && found == 0 && !erases {
                 return Err(Full);
             }
         }

@@ -58,6 +58,10 @@ fn product(a: &[Scheme], b: &[Scheme]) -> Vec<Scheme> {
     a.iter().flat_map(|a| b.iter().map(move |b| [&a[..], &b[..]].concat())).collect()
 }
 
+/// Options of translation layers that change what they do, beside those of the page map.
+const OPTIONS: [&str; 3] =
+    ["ftl.nftl.probe=\"none\"", "ftl.bast.partial_merges=false", "ftl.bast_star.partial_merges=false"];
+
 /// Every translation layer, with its options.
 fn ftls() -> Vec<Scheme> {
     let mut all = Vec::new();
@@ -81,6 +85,8 @@ fn ftls() -> Vec<Scheme> {
             }));
         } else {
             all.push(vec![format!("ftl=\"{name}\"")]);
+            let of_it = OPTIONS.iter().filter(|option| option.starts_with(&format!("ftl.{name}.")));
+            all.extend(of_it.map(|option| vec![option.to_string()]));
         }
     }
     all

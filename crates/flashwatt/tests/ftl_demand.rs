@@ -585,7 +585,7 @@ fn presets_have_room_for_the_map() {
         let channels = preset(name, &[]).device.channels;
         for ftl in ["dftl", "rftl", "tpftl"].into_iter().filter(|ftl| channels > 1 || *ftl != "rftl") {
             let loaded = flashwatt::config::load(&format!("device.preset = \"{name}\""), "t", &[format!("ftl={ftl}")]);
-            assert!(loaded.is_ok(), "{name}, {ftl}: {}", loaded.expect_err("seen").to_string());
+            assert!(loaded.is_ok(), "{name}, {ftl}: {}", loaded.expect_err("seen"));
         }
     }
 }

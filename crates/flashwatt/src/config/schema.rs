@@ -9,6 +9,7 @@ use super::parse;
 use super::presets::PRESETS;
 use super::raw::Raw;
 use super::rules::Rules;
+use crate::ftl;
 use crate::gc;
 use crate::workload;
 
@@ -52,14 +53,15 @@ fn rules() -> Rules {
     all
 }
 
-/// Every preset, policy and workload, and lengths of requests of two kinds, on which other defaults depend.
+/// Every preset, translation layer, policy and workload, and lengths of requests of two kinds, on which other defaults depend.
 fn probes() -> Vec<Vec<String>> {
     let presets = PRESETS.iter().map(|(name, _)| vec![format!("device.preset={name}")]);
     let policies = gc::REGISTRY.iter().map(|entry| vec![format!("gc.policy={}", entry.name)]);
     let workloads = workload::NAMES.iter().map(|(name, _)| vec![format!("workload={name}")]);
     let models = workload::synthetic::MODELS.iter();
     let longer = models.map(|model| vec![format!("workload.{}.request_bytes=8192", model.name)]);
-    presets.chain(policies).chain(workloads).chain(longer).collect()
+    let ftls = ftl::NAMES.iter().map(|(name, _)| vec![format!("ftl={name}")]);
+    presets.chain(ftls).chain(policies).chain(workloads).chain(longer).collect()
 }
 
 /// The node of a dotted key.

@@ -172,14 +172,14 @@ impl Controller {
         self.keep_order(id, at, array);
     }
 
-    /// A program waits for the one before it in its block to start, unless it comes behind that one in any case. It does not
-    /// behind a copy that is still being read, if both start as soon as they are ready.
+    /// A program waits for the one before it in its block to start, unless it comes behind that one in any case: it does not
+    /// if that one is the second half of a copy, which joins the queue when the first has ended.
     #[inline(always)]
     pub(super) fn keep_order(&mut self, id: OpId, at: Place, array: &Array) {
         if let Some(before) = array.program_before(at) {
             let (mine, other) = (self.ops[id].queue, &self.ops[before]);
-            let is_ready = other.blockers == 0 && !other.turns_into_program();
-            let goes_first = other.queue == mine && (is_ready || self.is_ordered(mine));
+            let is_queued = other.blockers == 0 && !other.turns_into_program();
+            let goes_first = other.queue == mine && (is_queued || self.is_ordered(mine));
             if !goes_first {
                 self.wait(id, before, Until::Start, array);
             }

@@ -152,8 +152,8 @@ impl Controller {
         let op = &mut self.ops[id];
         op.kind = OpKind::Program;
         op.started = false;
-        op.at = std::mem::replace(&mut op.other, Place::NONE);
-        let at = op.at;
+        let at = std::mem::replace(&mut op.other, Place::NONE);
+        op.at = at;
         self.keep_order(id, at, &hw.array);
         if self.is_alone(now, channel, id) {
             self.dies[at.die.idx()].bypassed = 0;

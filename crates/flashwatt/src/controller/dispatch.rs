@@ -75,6 +75,7 @@ impl Controller {
 
     /// Channels wait for one slot, or for the power budget: whenever one more operation may start, the oldest that could on any
     /// of them does.
+    #[inline(never)]
     pub(super) fn dispatch_by_turns<P: Probe>(&mut self, now: Nanos, brain: &mut Brain, hw: &mut Hardware<P>) {
         while self.dirty.is_some() {
             while let Some(channel) = self.take_dirty() {
@@ -219,7 +220,7 @@ impl Controller {
     pub(super) fn fair(&mut self, die: DieId, queue: u8) -> Option<OpId> {
         let state = &mut self.dies[die.idx()];
         let head = state.queues[queue as usize].head;
-        if u32::from(state.ready) >> (queue + 1) == 0 {
+        if state.ready >> (queue + 1) == 0 {
             state.bypassed = 0;
             return Some(head);
         }

@@ -47,7 +47,7 @@ pub(super) struct Die {
     /// When others have been passed over too often: is it the turn of background work?
     pub job_is_next: bool,
     /// A bit for each [`Queue`] whose head could start, and for background work to be asked for.
-    pub ready: u8,
+    pub ready: u32,
     pub queues: [List; Queue::COUNT],
 }
 
@@ -277,7 +277,7 @@ impl Controller {
     #[inline(always)]
     pub(super) fn set_ready(&mut self, die: DieId, queue: Queue) {
         let state = &mut self.dies[die.idx()];
-        state.ready |= 1 << queue as u8;
+        state.ready |= 1 << queue as u32;
         let (channel, way) = (state.channel, state.way);
         let bus = &mut self.channels[channel.idx()];
         bus.ready |= 1 << way;
@@ -290,7 +290,7 @@ impl Controller {
     #[inline(always)]
     pub(super) fn clear_ready(&mut self, die: DieId, queue: Queue) {
         let state = &mut self.dies[die.idx()];
-        state.ready &= !(1 << queue as u8);
+        state.ready &= !(1 << queue as u32);
         if state.ready == 0 {
             let (channel, way) = (state.channel, state.way);
             self.channels[channel.idx()].ready &= !(1 << way);

@@ -321,10 +321,14 @@ impl Array {
     }
 }
 
+#[inline(always)]
+fn violation(what: &str, at: Place) -> ! {
+    stop(what, at.die, at.block, at.page) // in parts: a place that is passed whole has to be in memory, in good runs too
+}
+
 #[cold]
 #[inline(never)]
-fn violation(what: &str, at: Place) -> ! {
-    let Place { die, block, page } = at;
+fn stop(what: &str, die: DieId, block: BlockId, page: u32) -> ! {
     panic!(
         "the NAND referee stops the run: {what} (die {die}, block {block}, page {page}); this is a fault of the simulator"
     )

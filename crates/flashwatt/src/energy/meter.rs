@@ -16,8 +16,8 @@ pub const WINDOWS_NS: [Nanos; 2] = [100_000, 1_000_000_000];
 
 /// The meter.
 pub struct Meter<R: Recorder> {
-    /// What changes when a die goes from one state to another: `delta[from][to]`.
-    delta: [[Draw; DieState::COUNT]; DieState::COUNT],
+    /// What a die draws more, by [`Change`].
+    delta: [Draw; Change::COUNT],
     /// What everything but busy dies draws, by [`Phase`].
     base: [Draw; 3],
     phase: Phase,
@@ -85,7 +85,7 @@ impl<R: Recorder> Meter<R> {
         let base = [Phase::Busy, Phase::Outstanding, Phase::Quiet].map(|phase| base_level(&table, dies, phase));
         Meter {
             level: base[Phase::Quiet as usize],
-            delta: table.die.map(|from| table.die.map(|to| to - from)),
+            delta: std::array::from_fn(|change| Change(change).draw(&table)),
             base,
             phase: Phase::Quiet,
             now: 0,
@@ -117,17 +117,23 @@ impl<R: Recorder> Meter<R> {
     /// A die changes its state.
     #[inline(always)]
     pub fn die(&mut self, from: DieState, to: DieState) {
-        self.level = self.level + self.delta[from as usize][to as usize];
+        self.change(Change::new(from, to));
+    }
+
+    #[inline(always)]
+    fn change(&mut self, change: Change) {
+        self.level = self.level + self.delta[change.0];
         if let Some(series) = self.recorder.series() {
-            series.die(self.now, from, to);
+            series.die(self.now, change.from(), change.to());
         }
     }
 
     /// A die will change its state at a known time. Asked for only where the level changes or a series tells them apart.
     #[inline(always)]
     pub fn die_ahead(&mut self, at: Nanos, from: DieState, to: DieState) {
-        if self.delta[from as usize][to as usize] != Draw::default() || self.recorder.series().is_some() {
-            self.put_ahead(Ahead { at, from, to });
+        let change = Change::new(from, to);
+        if self.delta[change.0] != Draw::default() || self.recorder.series().is_some() {
+            self.put_ahead(Ahead { at, change });
         }
     }
 
@@ -264,9 +270,9 @@ impl<R: Recorder> Meter<R> {
 
     #[inline(always)]
     fn take_ahead(&mut self) {
-        let Ahead { from, to, .. } = self.ahead;
+        let change = self.ahead.change;
         self.ahead = if self.further.is_empty() { Ahead::NEVER } else { self.next_of_further() };
-        self.die(from, to);
+        self.change(change);
     }
 
     #[inline(always)]
@@ -359,12 +365,37 @@ impl<R: Recorder> Meter<R> {
 #[derive(Clone, Copy)]
 struct Ahead {
     at: Nanos,
-    from: DieState,
-    to: DieState,
+    change: Change,
 }
 
 impl Ahead {
-    const NEVER: Ahead = Ahead { at: Nanos::MAX, from: DieState::Idle, to: DieState::Idle };
+    const NEVER: Ahead = Ahead { at: Nanos::MAX, change: Change::new(DieState::Idle, DieState::Idle) };
+}
+
+/// From which state a die goes to which. One word, so that an [`Ahead`] has no gaps: the processor waits where something is
+/// loaded that was stored in parts.
+#[derive(Clone, Copy)]
+struct Change(usize);
+
+impl Change {
+    const COUNT: usize = DieState::COUNT * DieState::COUNT;
+
+    #[inline(always)]
+    const fn new(from: DieState, to: DieState) -> Self {
+        Change(from as usize * DieState::COUNT + to as usize)
+    }
+
+    fn from(self) -> DieState {
+        DieState::ALL[self.0 / DieState::COUNT]
+    }
+
+    fn to(self) -> DieState {
+        DieState::ALL[self.0 % DieState::COUNT]
+    }
+
+    fn draw(self, table: &Table) -> Draw {
+        table.die[self.to() as usize] - table.die[self.from() as usize]
+    }
 }
 
 /// A part that does one thing after the other.

@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::blocks::BlockTable;
-use super::data_blocks::{DataBlocks, Lbn};
-use super::plan::{Cause, Plan};
+use super::data_blocks::DataBlocks;
+use super::plan::Plan;
 use super::{Context, Extent, Ftl, Room, Scheme, Size};
 use crate::config::{Checker, Config};
 use crate::device::{Array, Geometry};
@@ -63,25 +63,15 @@ impl BlockFtl {
         let written = self.data.offset(first)..self.data.offset(first) + pages;
         let open = self.data.data_block(of).filter(|&block| written.clone().all(|at| self.data.is_open(block, at, cx)));
         let Some(block) = open.or_else(|| self.data.take_block(self.data.home(of), cx)) else { return false };
-        for (lpn, offset) in self.data.pages(of).zip(0..) {
-            let to = self.data.address(block, offset);
-            if written.contains(&offset) {
-                self.data.program(lpn, extent.is_partial(i + offset - written.start), to, cx, plan);
-            } else if open.is_none() && self.data.get(lpn).is_some() {
-                self.data.copy(lpn, to, Cause::Merge, cx, plan);
-            }
-        }
         if open.is_none() {
-            self.replace(of, block, cx, plan);
+            self.data.rewrite(extent, i, pages, block, cx, plan);
+            return true;
+        }
+        for j in i..i + pages {
+            let to = self.data.address(block, written.start + j - i);
+            self.data.program(Lpn(extent.first.0 + j), extent.is_partial(j), to, cx, plan);
         }
         true
-    }
-
-    fn replace(&mut self, of: Lbn, block: BlockId, cx: &mut Context, plan: &mut Plan) {
-        if self.data.data_block(of).is_some() {
-            plan.notes().mapping.merges.full += 1;
-        }
-        self.data.set_data_block(of, block, cx, plan);
     }
 }
 

@@ -14,7 +14,7 @@
 //! Where each page is, the simulator keeps in one table. A drive finds it in the tables that the scheme says it has.
 
 use super::blocks::BlockTable;
-use super::plan::{Cause, OpKind, Plan};
+use super::plan::{Cause, OpKind, Plan, PlanIndex};
 use super::{Context, Extent};
 use crate::config::{Config, ProgramOrder};
 use crate::device::{Array, Geometry};
@@ -55,11 +55,12 @@ pub struct DataBlocks {
 struct Move {
     worn: BlockId,
     cold: BlockId,
+    /// The logical block whose data block the cold one is.
+    of: Lbn,
     /// Is the worn block erased, and taken for this?
     ready: bool,
 }
 
-#[allow(dead_code)] // until the log-block schemes are here
 impl DataBlocks {
     /// Nothing mapped.
     pub fn new(config: &Config, geometry: &Geometry) -> Self {
@@ -187,10 +188,14 @@ impl DataBlocks {
 
     /// Plans the host's write of a page to an address; of a part of the page after a read of the rest.
     pub fn program(&mut self, lpn: Lpn, partial: bool, to: Ppn, cx: &mut Context, plan: &mut Plan) {
-        let old = self.get(lpn);
-        let read = old.filter(|_| partial).map(|old| plan.read(old, Cause::Host, None));
-        let op = plan.program(to, Cause::Host, read);
-        if let Some(old) = old {
+        let rest = self.get(lpn).filter(|_| partial).map(|old| plan.read(old, Cause::Host, None));
+        self.program_with(lpn, rest, to, cx, plan);
+    }
+
+    /// The same, of a part of the page with the rest that an operation of the plan brings.
+    pub fn program_with(&mut self, lpn: Lpn, rest: Option<PlanIndex>, to: Ppn, cx: &mut Context, plan: &mut Plan) {
+        let op = plan.program(to, Cause::Host, rest);
+        if let Some(old) = self.get(lpn) {
             let block = cx.blocks.set_invalid(old);
             plan.replaces(op, block);
         }
@@ -239,14 +244,32 @@ impl DataBlocks {
     pub fn erase(&mut self, block: BlockId, cause: Cause, cx: &mut Context, plan: &mut Plan) {
         debug_assert_eq!(cx.blocks.valid_units(block), 0, "an erase of valid data");
         let die = self.geometry.die_of_block(block);
+        self.call_off(die, block, cx);
         if self.moves[die.idx()].is_none()
             && let Some(cold) = self.wear.swap(block, &cx.blocks.view(die, cx.array))
-            && self.owner(cold, cx).is_some()
+            && let Some(of) = self.owner(cold, cx)
         {
-            self.moves[die.idx()] = Some(Move { worn: block, cold, ready: false });
+            self.moves[die.idx()] = Some(Move { worn: block, cold, of, ready: false });
         }
         cx.blocks.condemn(block);
         plan.erase(self.geometry.first_ppn(block), cause);
+    }
+
+    /// Writes the pages of an extent from the `i`-th on, so many, which are of one logical block, by copying it: they and copies
+    /// of its other pages go to a fresh block, which becomes the data block. Counted as a full merge if there was one before.
+    pub fn rewrite(&mut self, extent: &Extent, i: u32, pages: u32, fresh: BlockId, cx: &mut Context, plan: &mut Plan) {
+        let first = Lpn(extent.first.0 + i);
+        let of = self.logical_block(first);
+        for lpn in self.pages(of) {
+            let to = self.address(fresh, self.offset(lpn));
+            if (first.0..first.0 + pages).contains(&lpn.0) {
+                self.program(lpn, extent.is_partial(lpn.0 - extent.first.0), to, cx, plan);
+            } else if self.get(lpn).is_some() {
+                self.copy(lpn, to, Cause::Merge, cx, plan);
+            }
+        }
+        plan.notes().mapping.merges.full += u64::from(self.data_block(of).is_some());
+        self.set_data_block(of, fresh, cx, plan);
     }
 
     /// The newest version of every page of a logical block goes to a fresh block, in order, which becomes its data block.
@@ -291,13 +314,10 @@ impl DataBlocks {
         self.moves[die.idx()].is_some_and(|wanted| wanted.ready)
     }
 
-    /// Plans the move of cold data into a worn block, as a whole. If it has been merged elsewhere in the meantime the block is
-    /// free again.
+    /// Plans the move of cold data into a worn block, as a whole.
     pub fn background(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
-        let Some(Move { worn, cold, .. }) = self.moves[die.idx()].take_if(|wanted| wanted.ready) else { return };
-        let Some(of) = self.owner(cold, cx).filter(|_| !cx.blocks.is_condemned(cold)) else {
-            return cx.blocks.give_back(worn);
-        };
+        let Some(Move { worn, cold, of, .. }) = self.moves[die.idx()].take_if(|wanted| wanted.ready) else { return };
+        debug_assert_eq!(self.data_block(of), Some(cold), "a move that is pointless has been called off");
         for lpn in self.pages(of) {
             let offset = self.offset(lpn);
             if self.get(lpn) == Some(self.address(cold, offset)) {
@@ -307,6 +327,14 @@ impl DataBlocks {
         self.data[of.idx()] = worn.0 + 1;
         cx.blocks.condemn(cold);
         plan.erase(self.geometry.first_ppn(cold), Cause::Wear);
+    }
+
+    /// A block is going to be erased: if its data was to move, it need not any more, and the worn block is free. (To wait with
+    /// that would keep an erased block from a write that no erase may ever wake again.)
+    fn call_off(&mut self, die: DieId, cold: BlockId, cx: &mut Context) {
+        if let Some(Move { worn, ready: true, .. }) = self.moves[die.idx()].take_if(|wanted| wanted.cold == cold) {
+            cx.blocks.give_back(worn);
+        }
     }
 
     /// A block's erase has ended: it is free, or taken at once for cold data.

@@ -10,9 +10,13 @@ mod data_blocks;
 mod demand;
 mod frontier;
 mod gc_slots;
+mod log_blocks;
+mod log_size;
 mod mapping;
 mod options;
+mod own_logs;
 pub mod pages;
+mod pairs;
 pub mod plan;
 mod scheme;
 mod steady;
@@ -36,6 +40,11 @@ schemes! {
     Rftl(rftl::Rftl),
     Tpftl(tpftl::Tpftl),
     Block(block::BlockFtl),
+    Nftl(nftl::NftlFtl),
+    Bast(bast::BastFtl),
+    BastStar(bast_star::BastStarFtl),
+    Fast(fast::FastFtl),
+    Last(last::LastFtl),
 }
 
 impl Default for Options {

@@ -114,7 +114,7 @@ pub struct Merges {
     pub partial: u64,
     /// The valid pages of a data block and of log blocks were copied to a fresh block.
     pub full: u64,
-    /// A block's full log block was replaced by a fresh one.
+    /// A log block was taken from a logical block because another one needed one: beside the merge that this took.
     pub replacement: u64,
 }
 
@@ -313,6 +313,14 @@ impl Plan {
             after: None,
             replaces: BlockId::NONE,
         })
+    }
+
+    /// The reads and copies from the `at`-th operation on that wait for no other wait for `op`.
+    pub fn begin_after(&mut self, at: usize, op: PlanIndex) {
+        let begins = |op: &&mut PlannedOp| {
+            matches!(op.kind, OpKind::Read | OpKind::Copy | OpKind::Copyback) && op.after.is_none()
+        };
+        self.ops[at..].iter_mut().filter(begins).for_each(|begun| begun.after = Some(op));
     }
 
     /// The program `op` makes data in `block` obsolete: the block is not erased before the program has ended.

@@ -30,17 +30,18 @@ impl<P: Probe> Sim<'_, P> {
     pub(super) fn ask_host(&mut self) -> Result<(), Error> {
         self.ask_host = false;
         while !self.free.is_empty() && !self.host_ended {
-            match self.workload.next(self.now)? {
-                Next::Request(request) => {
+            match self.workload.next(self.now) {
+                Ok(Next::Request(ref request)) => {
                     self.prefetch();
                     self.admit(request);
                 }
-                Next::WaitUntil(at) => {
+                Ok(Next::WaitUntil(at)) => {
                     self.set_arrival(at)?;
                     break;
                 }
-                Next::WaitForCompletion => break,
-                Next::End => {
+                Ok(Next::WaitForCompletion) => break,
+                Err(error) => return Err(error),
+                Ok(Next::End) => {
                     self.host_ended = true;
                     if self.free.len() == self.requests.len() {
                         self.request_ends_stage(); // the last request has completed before this was known
@@ -76,13 +77,19 @@ impl<P: Probe> Sim<'_, P> {
     }
 
     #[inline(always)]
-    pub(super) fn admit(&mut self, request: Request) {
+    pub(super) fn admit(&mut self, request: &Request) {
         let Some(id) = self.free.pop() else { unreachable!("the host is asked only while there is room") };
         let bytes = request.interface_bytes();
         self.hw.books.request_admitted(self.now, bytes);
-        let extent = self.geometry.extent(&request);
-        self.requests[id.idx()] =
-            Active { request, admitted_ns: self.now, pages: extent.pages, planned: 0, remaining: 0, map_accesses: 0 };
+        let extent = self.geometry.extent(request);
+        self.requests[id.idx()] = Active {
+            request: *request,
+            admitted_ns: self.now,
+            pages: extent.pages,
+            planned: 0,
+            remaining: 0,
+            map_accesses: 0,
+        };
         if self.link.is_instant() {
             self.plan(id, request.kind, extent);
         } else {

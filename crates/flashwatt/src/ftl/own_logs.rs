@@ -1,0 +1,106 @@
+//! Log blocks that logical blocks have for themselves: one each at most, so many on a die, in the order of their last use.
+
+use super::data_blocks::Lbn;
+use crate::cache::list::{Links, List};
+use crate::device::Geometry;
+use crate::mem::Table;
+use crate::units::{BlockId, DieId};
+
+/// The log blocks of a drive. Logical blocks have theirs on their home die.
+pub struct OwnLogs {
+    dies_count: u32,
+    /// Slot (+ 1) of each logical block; 0 for none.
+    slot_of: Table<u32>,
+    /// Die after die.
+    slots: Table<Slot>,
+    links: Vec<Links>,
+    dies: Table<Die>,
+}
+
+/// A log block, and whose it is.
+#[derive(Clone, Copy)]
+struct Slot {
+    of: Lbn,
+    block: BlockId,
+}
+
+/// The slots of a die.
+struct Die {
+    free: List,
+    /// Least recently used first.
+    used: List,
+}
+
+impl OwnLogs {
+    /// Of a drive of so many logical blocks, with at most `per_die` log blocks on each die.
+    pub fn new(geometry: &Geometry, logical_blocks: u32, per_die: u32) -> Self {
+        let slots = geometry.dies * per_die;
+        let mut links = vec![Links::NONE; slots as usize];
+        let mut free = |die: u32| {
+            let mut free = List::default();
+            (die * per_die..(die + 1) * per_die).for_each(|slot| free.push_last(&mut links, slot));
+            free
+        };
+        OwnLogs {
+            dies_count: geometry.dies,
+            slot_of: vec![0; logical_blocks as usize].into(),
+            slots: vec![Slot { of: Lbn(0), block: BlockId::NONE }; slots as usize].into(),
+            dies: (0..geometry.dies).map(|die| Die { free: free(die), used: List::default() }).collect(),
+            links,
+        }
+    }
+
+    /// How many there are at most.
+    pub fn most(&self) -> u32 {
+        self.slots.len() as u32
+    }
+
+    /// The log block of a logical block.
+    #[inline]
+    pub fn get(&self, of: Lbn) -> Option<BlockId> {
+        self.slot(of).map(|slot| self.slots[slot as usize].block)
+    }
+
+    /// May this die have another one?
+    pub fn has_room(&self, die: DieId) -> bool {
+        !self.dies[die.idx()].free.is_empty()
+    }
+
+    /// Whose log block has gone longest without use on a die.
+    pub fn oldest(&self, die: DieId) -> Option<Lbn> {
+        self.dies[die.idx()].used.first().map(|slot| self.slots[slot as usize].of)
+    }
+
+    /// A logical block's log block is used.
+    #[inline]
+    pub fn touch(&mut self, of: Lbn) {
+        if let Some(slot) = self.slot(of) {
+            let used = &mut self.dies[(of.0 % self.dies_count) as usize].used;
+            used.remove(&mut self.links, slot);
+            used.push_last(&mut self.links, slot);
+        }
+    }
+
+    /// A logical block that has none gets a log block; its die must have [room](Self::has_room).
+    pub fn attach(&mut self, of: Lbn, block: BlockId) {
+        let die = &mut self.dies[(of.0 % self.dies_count) as usize];
+        let Some(slot) = die.free.pop_first(&mut self.links) else { unreachable!("there is room on the die") };
+        die.used.push_last(&mut self.links, slot);
+        self.slots[slot as usize] = Slot { of, block };
+        self.slot_of[of.idx()] = slot + 1;
+    }
+
+    /// A logical block's log block is its log block no more.
+    pub fn detach(&mut self, of: Lbn) {
+        let Some(slot) = self.slot(of) else { return };
+        let die = &mut self.dies[(of.0 % self.dies_count) as usize];
+        die.used.remove(&mut self.links, slot);
+        die.free.push_first(&mut self.links, slot);
+        self.slot_of[of.idx()] = 0;
+    }
+
+    #[inline]
+    fn slot(&self, of: Lbn) -> Option<u32> {
+        self.slot_of[of.idx()].checked_sub(1)
+    }
+}
