@@ -39,6 +39,7 @@ lint: $(CLI) $(DEV) ## formatting, lints and types, with no warning let through
 
 bench: $(CLI) ## how fast the command line and the engine are, against their goals
 	@$(BIN)/python tools/bench.py
+	@cargo bench --quiet --locked -p flashwatt --bench ftls
 	@cargo bench --quiet --locked -p flashwatt --bench traces
 
 soak: ## the contracts of every translation layer, 10^8 requests each (hours)

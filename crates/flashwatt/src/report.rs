@@ -15,6 +15,7 @@ use crate::energy::meter::WINDOWS_NS;
 use crate::energy::price::{self, ByCause, Energies, Priced};
 use crate::energy::{DieState, Table};
 use crate::ftl::{Cause, Mapping, Merges, OpKind};
+use crate::models::mapping_memory;
 use crate::sim::{End, Outcome};
 use crate::stats::{Bars, Latency};
 use crate::units::Nanos;
@@ -542,12 +543,18 @@ fn wear(array: &Array) -> Wear {
 }
 
 fn ftl(window: &Window, brain: &Brain, config: &Config) -> FtlReport {
+    let device = &config.device;
+    let flash = mapping_memory::Flash {
+        capacity_bytes: device.logical_bytes,
+        page_bytes: u64::from(device.page_bytes),
+        block_bytes: u64::from(device.page_bytes) * u64::from(device.pages_per_block),
+    };
     let Mapping { lookups, hits, merges } = window.mapping;
     FtlReport {
         name: config.ftl.name(),
         map_hit_ratio: (lookups > 0).then(|| hits as f64 / lookups as f64),
         mapping_bytes: brain.ftl.mapping_bytes(),
-        mapping_model_bytes: brain.ftl.mapping_model_bytes(),
+        mapping_model_bytes: config.ftl.model_bytes(&mapping_memory::tables(&flash)),
         map_latency_ns: window.map_latency.as_ref().map(|latency| MapLatencyReport {
             read: latency.read.summary(),
             write_first: latency.write_first.summary(),

@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 /// Runs small enough for every test run, and different enough to reach most of the engine.
 fn cases() -> Vec<(String, Config)> {
     let mut cases: Vec<_> = PRESETS.iter().map(|name| (name.to_string(), mixed(name, &[]))).collect();
-    let variants: [(&str, &[&str]); 13] = [
+    let variants: [(&str, &[&str]); 20] = [
         ("cost-benefit", &["gc.policy=\"cost_benefit\"", "run.count_drain=true"]),
         ("random", &["gc.policy=\"random\"", "run.seed=7"]),
         ("d-choices", &["gc.policy.d_choices.d=3", "wear.policy=\"dynamic\""]),
@@ -31,16 +31,15 @@ fn cases() -> Vec<(String, Config)> {
         ("steady", &["run.precondition=\"steady\"", "workload.uniform.queue_depth=7"]),
         ("fast", &["ftl=\"fast\""]),
         ("last", &["ftl=\"last\"", "wear.policy=\"static_swap\"", "wear.min_gap=1"]),
-    ];
-    cases.extend(variants.iter().map(|(name, sets)| (name.to_string(), mixed("limit", sets))));
-    // Under block mapping a write costs a block of copies: parts of pages, several log blocks, trims and wear are in there.
-    let pairs: [(&str, &[&str]); 4] = [
+        ("dftl", &["device.op_ratio=0.3", "ftl.dftl.cmt_entries=500", "ftl.dftl.cache=\"segmented_lru\""]),
+        ("rftl", &["device.op_ratio=0.3", "ftl.rftl.cmt_entries=500", "ftl.rftl.replicas=2"]),
+        ("tpftl", &["device.op_ratio=0.3", "ftl.tpftl.cmt_bytes=4096"]),
         ("block", &["ftl=\"block\""]),
         ("nftl", &["ftl.nftl.replacement_fraction=0.1"]),
         ("bast", &["ftl.bast.log_fraction=0.1", "wear.policy=\"static_swap\"", "wear.min_gap=1"]),
         ("bast_star", &["ftl.bast_star.partial_merges=false", "device.nand.program_order=\"any\""]),
     ];
-    cases.extend(pairs.iter().map(|(name, sets)| (name.to_string(), mixed("limit", sets))));
+    cases.extend(variants.iter().map(|(name, sets)| (name.to_string(), mixed("limit", sets))));
     cases
 }
 

@@ -14,6 +14,7 @@ use super::plan::Plan;
 use super::{Context, Extent, Ftl, Room, Scheme, Size};
 use crate::config::{Checker, Config};
 use crate::device::{Array, Geometry};
+use crate::models::mapping_memory::Tables;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
 /// Bytes of a table entry.
@@ -36,6 +37,7 @@ pub struct BlockFtl {
 impl Scheme for BlockFtl {
     const DOC: &'static str = "block mapping: an overwrite copies the block (Park et al. 2011)";
     const COLLECTS: bool = false;
+    const MODEL: Option<fn(&Tables) -> u64> = Some(|tables| tables.block);
     type Options = Options;
     type Settings = Settings;
 

@@ -18,6 +18,7 @@ use super::options::{self, Cache, Defaults};
 use super::{Room, Scheme, Size};
 use crate::config::{Allocation, Checker, Config, field};
 use crate::device::Geometry;
+use crate::models::mapping_memory::Tables;
 
 options::options! {
     /// `[ftl.dftl]`
@@ -57,6 +58,7 @@ pub(super) fn recency(protected_fraction: f64, cmt_entries: u32, geometry: &Geom
 impl Scheme for Dftl {
     const DOC: &'static str = "page mapping, the map on flash and its entries cached on demand (Gupta et al. 2009)";
     const COLLECTS: bool = true;
+    const MODEL: Option<fn(&Tables) -> u64> = Some(|tables| tables.dftl);
     type Options = Options;
     type Settings = Settings;
 

@@ -26,6 +26,7 @@ use super::log_size::LogSize;
 use super::{Room, Scheme, Size};
 use crate::config::{Checker, Config, field};
 use crate::device::Geometry;
+use crate::models::mapping_memory::Tables;
 use crate::units::BlockId;
 
 /// `[ftl.fast]`
@@ -68,6 +69,7 @@ impl LogPolicy for Fast {
 impl Scheme for FastFtl {
     const DOC: &'static str = "FAST: log blocks shared by all, one of them for sequential writes (Lee et al. 2007)";
     const COLLECTS: bool = false;
+    const MODEL: Option<fn(&Tables) -> u64> = Some(|tables| tables.fast);
     type Options = Options;
     type Settings = Settings;
 

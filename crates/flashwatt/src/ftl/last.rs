@@ -30,6 +30,7 @@ use super::log_size::{LogSize, Quota};
 use super::{Room, Scheme, Size};
 use crate::config::{Checker, Config, field};
 use crate::device::Geometry;
+use crate::models::mapping_memory::Tables;
 use crate::mem::Table;
 use crate::units::{BlockId, Ppn};
 
@@ -83,6 +84,7 @@ pub type LastFtl = LogFtl<Last>;
 impl Scheme for LastFtl {
     const DOC: &'static str = "LAST: sequential streams and hot pages apart in the shared log (Lee et al. 2008)";
     const COLLECTS: bool = false;
+    const MODEL: Option<fn(&Tables) -> u64> = Some(|tables| tables.last);
     type Options = Options;
     type Settings = Settings;
 

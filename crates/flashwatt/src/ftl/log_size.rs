@@ -23,9 +23,9 @@ pub struct LogSize {
 impl LogSize {
     /// Checks the two options, of which at most one may be given.
     pub fn resolve(c: &mut Checker, fraction: Field<f64>, blocks: Field<u32>) -> Self {
-        if let (Some(fraction), Some(blocks_)) = (fraction.value, blocks.value) {
+        if let (Some(share), Some(number)) = (fraction.value, blocks.value) {
             let fault = c.fault(&blocks.key, "the size of the log is given twice");
-            let found = format!("log_fraction = {fraction:?} and log_blocks = {blocks_:?}");
+            let found = format!("log_fraction = {share:?} and log_blocks = {number:?}");
             c.push(fault.found(found).expected("log_fraction or log_blocks"));
         }
         LogSize {
@@ -47,9 +47,9 @@ impl LogSize {
         }
     }
 
-    /// Log blocks of each die of a drive, `least` or more.
+    /// Log blocks of each die of a drive, `least` or more. (A drive that starts empty may have too few blocks for what is given.)
     pub fn per_die(&self, geometry: &Geometry, least: u32) -> u32 {
-        let given = self.log_blocks.map(|blocks| blocks / geometry.dies);
+        let given = self.log_blocks.map(|blocks| (blocks / geometry.dies).min(geometry.blocks_per_die));
         let share = || {
             let data = geometry.logical_units.div_ceil(geometry.pages_per_block).div_ceil(geometry.dies);
             let spare = geometry.blocks_per_die.saturating_sub(data + MERGE_BLOCKS);

@@ -27,6 +27,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Checker, Config};
 use crate::device::{Array, Geometry};
+use crate::models::mapping_memory::Tables;
 use crate::rng::Rng;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 use blocks::BlockTable;
@@ -150,11 +151,6 @@ pub trait Ftl {
 
     /// Bytes that the map takes in the drive's memory.
     fn mapping_bytes(&self) -> u64;
-
-    /// The same by the formula of Park et al. 2011 (SPEC A9), if that has one for this scheme.
-    fn mapping_model_bytes(&self) -> Option<u64> {
-        None
-    }
 
     /// Does it merge blocks? Then reports say how often.
     fn merges(&self) -> bool {

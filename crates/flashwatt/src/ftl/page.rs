@@ -11,6 +11,7 @@ use super::plan::{Cause, Plan, PlanIndex};
 use super::{Context, Extent, Ftl, Room, Scheme, Size, steady};
 use crate::config::{Allocation, Checker, Config, field};
 use crate::device::{Array, Geometry};
+use crate::models::mapping_memory::Tables;
 use crate::mem::{Table, prefetch, zeroed};
 use crate::rng::Rng;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
@@ -55,6 +56,7 @@ pub struct Settings {
 impl Scheme for PageFtl {
     const DOC: &'static str = "page mapping, the whole map in DRAM";
     const COLLECTS: bool = true;
+    const MODEL: Option<fn(&Tables) -> u64> = Some(|tables| tables.page);
     type Options = Options;
     type Settings = Settings;
 

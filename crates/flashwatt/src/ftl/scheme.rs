@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use super::Ftl;
 use crate::config::{Checker, Config};
 use crate::device::Geometry;
+use crate::models::mapping_memory::Tables;
 
 /// A translation layer as it is registered.
 pub trait Scheme: Ftl + Sized + 'static {
@@ -21,6 +22,9 @@ pub trait Scheme: Ftl + Sized + 'static {
 
     /// Does it collect blocks that a policy of `[gc]` chooses? If not, a configuration that speaks of them is refused.
     const COLLECTS: bool;
+
+    /// Which figure of the model of Park et al. 2011 is this scheme's: bytes that its tables take. Most have none.
+    const MODEL: Option<fn(&Tables) -> u64> = None;
 
     /// `[ftl.NAME]` as the user writes it: doc comments become the reference.
     type Options: Clone + Debug + Default + DeserializeOwned + JsonSchema;
@@ -135,6 +139,13 @@ macro_rules! schemes {
             pub(crate) fn check(&self, channels: u32, c: &mut Checker) {
                 match self {
                     $(Settings::$variant(settings) => <$module::$scheme as Scheme>::check(settings, channels, c)),+
+                }
+            }
+
+            /// Bytes that its tables take by the model of Park et al. 2011, if that knows the scheme.
+            pub fn model_bytes(&self, tables: &Tables) -> Option<u64> {
+                match self {
+                    $(Settings::$variant(_) => <$module::$scheme as Scheme>::MODEL.map(|of| of(tables))),+
                 }
             }
 
