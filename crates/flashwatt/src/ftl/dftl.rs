@@ -25,7 +25,7 @@ options::options! {
     {
         /// Which entry leaves the cached mapping table: `lru` or `segmented_lru`.
         cache: Option<Cache>,
-        /// Of a segmented table, the share of entries that may be protected.
+        /// Of a segmented table, the share of entries that may be protected; by default half of them.
         protected_fraction: Option<f64>,
         /// A translation page that is written takes all its dirty entries along; they stay in memory, clean.
         evict_page: Option<bool>,

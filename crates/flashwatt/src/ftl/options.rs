@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::pages::spare_blocks_per_die;
 use super::translation::Share;
 use super::{Room, Size};
-use crate::config::{Allocation, Checker, field};
+use crate::config::{Allocation, Checker, Field, field};
 
 /// Bytes of the cached mapping table if nothing is said (EnergySim's, SPEC E16).
 const CMT_BYTES: u64 = 8 << 20;
@@ -143,13 +143,16 @@ fn cmt_entries(c: &mut Checker, table: &str, options: &Common, entry_bytes: u32)
 
 /// The share of entries that a segmented table may protect.
 pub(super) fn protected_fraction(c: &mut Checker, table: &str, cache: Cache, fraction: Option<f64>) -> f64 {
-    let key = format!("{table}.protected_fraction");
-    if cache == Cache::Lru && fraction.is_some() {
-        let fault = c.fault(&key, "has no effect").found("cache = \"lru\"");
+    let field = Field { key: format!("{table}.protected_fraction"), value: fraction };
+    if cache == Cache::SegmentedLru {
+        return c.number(field, 0.5, 0.0..=1.0);
+    }
+    if fraction.is_some() {
+        let fault = c.fault(&field.key, "has no effect").found("cache = \"lru\"");
         c.push(fault.expected("cache = \"segmented_lru\", or no such key"));
     }
-    let fraction = c.number(crate::config::Field { key, value: fraction }, 0.5, 0.0..=1.0);
-    if cache == Cache::Lru { 0.0 } else { fraction }
+    c.optional(field, 0.0..=1.0);
+    0.0
 }
 
 /// The flash that a scheme with so many replicas takes.
