@@ -30,8 +30,8 @@ use super::log_size::{LogSize, Quota};
 use super::{Room, Scheme, Size};
 use crate::config::{Checker, Config, field};
 use crate::device::Geometry;
-use crate::models::mapping_memory::Tables;
 use crate::mem::Table;
+use crate::models::mapping_memory::Tables;
 use crate::units::{BlockId, Ppn};
 
 /// Requests of so many bytes are sequential (SPEC E14).

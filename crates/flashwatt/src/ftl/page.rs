@@ -11,8 +11,8 @@ use super::plan::{Cause, Plan, PlanIndex};
 use super::{Context, Extent, Ftl, Room, Scheme, Size, steady};
 use crate::config::{Allocation, Checker, Config, field};
 use crate::device::{Array, Geometry};
-use crate::models::mapping_memory::Tables;
 use crate::mem::{Table, prefetch, zeroed};
+use crate::models::mapping_memory::Tables;
 use crate::rng::Rng;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
