@@ -395,6 +395,8 @@ fn f102_without_replicas_it_is_dftl() {
         report["ftl"]["mapping_model_bytes"].take();
         let found = report["ftl"]["name"].take();
         assert_eq!(found, name);
+        let published = report["ftl"]["mapping_model_bytes"].take(); // a formula that goes by the name (SPEC A9)
+        assert_eq!(published.is_number(), name == "dftl");
         (bytes, report)
     };
     let (dftl, rftl) = (run("dftl", &[]), run("rftl", &["replicas=0"]));

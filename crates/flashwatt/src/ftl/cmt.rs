@@ -23,6 +23,9 @@ pub trait Order {
     /// The entry to go next.
     fn victim(&self, cmt: &Cmt) -> Option<u32>;
 
+    /// Fetches what a use of an entry will touch into the machine's caches.
+    fn prefetch(&self, _slot: u32) {}
+
     /// How many entries behind that of `lpn`, which is going to be fetched, come along with it; the request goes on for
     /// `rest` pages behind it. They lie in the same translation page.
     fn ahead(&mut self, _lpn: Lpn, _rest: u32, _cmt: &Cmt) -> u32 {
@@ -34,34 +37,39 @@ pub trait Order {
 #[derive(Clone, Copy)]
 struct Entry {
     lpn: Lpn,
-    dirty: bool,
     /// The read of the map that brought it, or is going to.
-    brought_by: Option<PlanNumber>,
+    brought_by: PlanNumber,
 }
+
+/// No read of the map.
+const NOBODY: PlanNumber = PlanNumber(u64::MAX);
+/// In the index: the entry differs from what is on flash.
+const DIRTY: u32 = 1 << 31;
 
 /// The table.
 pub struct Cmt {
-    /// Slot (+ 1) of the entry of each logical page; 0 for none.
+    /// Slot (+ 1) of the entry of each logical page, and [`DIRTY`] if it is; 0 for none. So most changes touch no more.
     slot_of: Table<u32>,
     entries: Table<Entry>,
     unused: Vec<u32>,
     capacity: u32,
     entries_per_page: u32,
-    /// Of each translation page, the entries that differ from it.
-    dirty: Table<List>,
+    /// Of each translation page, the entries that differ from it, if they are ever asked for together.
+    dirty: Option<Table<List>>,
     dirty_links: Vec<Links>,
 }
 
 impl Cmt {
-    /// Room for `capacity` entries, ≥ 1, of `logical` pages.
-    pub fn new(capacity: u32, logical: u32, entries_per_page: u32) -> Self {
+    /// Room for `capacity` entries, ≥ 1, of `logical` pages. Does it know dirty entries `by_page`?
+    pub fn new(capacity: u32, logical: u32, entries_per_page: u32, by_page: bool) -> Self {
+        let pages = logical.div_ceil(entries_per_page) as usize;
         Cmt {
             slot_of: zeroed(logical as usize).into(),
             entries: Vec::new().into(),
             unused: Vec::new(),
-            capacity: capacity.min(logical),
+            capacity: capacity.min(logical).min(DIRTY - 1),
             entries_per_page,
-            dirty: vec![List::default(); logical.div_ceil(entries_per_page) as usize].into(),
+            dirty: by_page.then(|| vec![List::default(); pages].into()),
             dirty_links: Vec::new(),
         }
     }
@@ -91,7 +99,7 @@ impl Cmt {
     /// The slot of a page's entry, if that is in memory.
     #[inline(always)]
     pub fn find(&self, lpn: Lpn) -> Option<u32> {
-        self.slot_of[lpn.idx()].checked_sub(1)
+        (self.slot_of[lpn.idx()] & !DIRTY).checked_sub(1)
     }
 
     /// Whose entry it is.
@@ -103,23 +111,26 @@ impl Cmt {
     /// Does it differ from what is on flash?
     #[inline(always)]
     pub fn is_dirty(&self, slot: u32) -> bool {
-        self.entries[slot as usize].dirty
+        self.slot_of[self.lpn(slot).idx()] & DIRTY != 0
     }
 
-    /// The read that brings the entry, or brought it.
+    /// The read that brings the entry of `lpn`, or brought it. Nobody has to wait for one that has changed since.
     #[inline(always)]
-    pub fn brought_by(&self, slot: u32) -> Option<PlanNumber> {
-        self.entries[slot as usize].brought_by
+    pub fn brought_by(&self, lpn: Lpn, slot: u32) -> Option<PlanNumber> {
+        let number = self.entries[slot as usize].brought_by;
+        (number != NOBODY && self.slot_of[lpn.idx()] & DIRTY == 0).then_some(number)
     }
 
     /// A page's entry comes, as it is on flash. There is room for it.
     pub fn insert(&mut self, lpn: Lpn, brought_by: Option<PlanNumber>) -> u32 {
         debug_assert!(self.find(lpn).is_none() && self.left() > 0);
-        let entry = Entry { lpn, dirty: false, brought_by };
+        let entry = Entry { lpn, brought_by: brought_by.unwrap_or(NOBODY) };
         let slot = self.unused.pop().unwrap_or(self.entries.len() as u32);
         if slot as usize == self.entries.len() {
             self.entries.push(entry);
-            self.dirty_links.push(Links::NONE);
+            if self.dirty.is_some() {
+                self.dirty_links.push(Links::NONE);
+            }
         } else {
             self.entries[slot as usize] = entry;
         }
@@ -135,37 +146,53 @@ impl Cmt {
         self.unused.push(slot);
     }
 
-    /// An entry changes: nobody needs to wait for what is on flash any more.
+    /// The entry of a page, if it is there, changes. Returns whether it is.
     #[inline(always)]
-    pub fn soil(&mut self, slot: u32) {
-        let entry = &mut self.entries[slot as usize];
-        entry.brought_by = None;
-        if !std::mem::replace(&mut entry.dirty, true) {
-            let page = entry.lpn.0 / self.entries_per_page;
-            self.dirty[page as usize].push_last(&mut self.dirty_links, slot);
+    pub fn soil(&mut self, lpn: Lpn) -> bool {
+        let entry = &mut self.slot_of[lpn.idx()];
+        if *entry == 0 {
+            return false;
         }
+        if *entry & DIRTY == 0 {
+            let slot = *entry - 1;
+            *entry |= DIRTY;
+            if let Some(dirty) = &mut self.dirty {
+                dirty[(lpn.0 / self.entries_per_page) as usize].push_last(&mut self.dirty_links, slot);
+            }
+        }
+        true
     }
 
     /// A dirty entry is on flash as it is.
     pub fn clean(&mut self, slot: u32) {
-        let entry = &mut self.entries[slot as usize];
-        debug_assert!(entry.dirty);
-        entry.dirty = false;
-        let page = entry.lpn.0 / self.entries_per_page;
-        self.dirty[page as usize].remove(&mut self.dirty_links, slot);
+        let lpn = self.lpn(slot);
+        debug_assert!(self.is_dirty(slot));
+        self.slot_of[lpn.idx()] &= !DIRTY;
+        self.entries[slot as usize].brought_by = NOBODY;
+        if let Some(dirty) = &mut self.dirty {
+            dirty[(lpn.0 / self.entries_per_page) as usize].remove(&mut self.dirty_links, slot);
+        }
     }
 
     /// All entries of a translation page are on flash as they are.
     pub fn clean_page(&mut self, page: u32) {
-        while let Some(slot) = self.dirty[page as usize].first() {
+        while let Some(slot) = self.dirty.as_ref().and_then(|dirty| dirty[page as usize].first()) {
             self.clean(slot);
         }
     }
 
-    /// Fetches what a look-up will touch into the machine's caches.
+    /// Fetches where the entry of a page is into the machine's caches.
     #[inline(always)]
     pub fn prefetch(&self, lpn: Lpn) {
         prefetch(&self.slot_of, lpn.idx());
+    }
+
+    /// The slot of an entry, which is fetched into the machine's caches, if it is there.
+    #[inline(always)]
+    pub fn prefetch_entry(&self, lpn: Lpn) -> Option<u32> {
+        let slot = (self.slot_of.get(lpn.idx())? & !DIRTY).checked_sub(1)?;
+        prefetch(&self.entries, slot as usize);
+        Some(slot)
     }
 }
 
@@ -201,8 +228,12 @@ impl Recency {
 impl Order for Recency {
     #[inline(always)]
     fn used(&mut self, slot: u32, _cmt: &Cmt) {
+        if self.protected_max == 0 {
+            self.lists[0].remove(&mut self.links, slot);
+            return self.lists[0].push_last(&mut self.links, slot);
+        }
         self.take(slot);
-        self.put(slot, self.protected_max > 0);
+        self.put(slot, true);
         if self.lists[1].len() > self.protected_max
             && let Some(oldest) = self.lists[1].pop_first(&mut self.links)
         {
@@ -225,6 +256,11 @@ impl Order for Recency {
     fn victim(&self, _cmt: &Cmt) -> Option<u32> {
         self.lists[0].first().or(self.lists[1].first())
     }
+
+    #[inline(always)]
+    fn prefetch(&self, slot: u32) {
+        prefetch(&self.links, slot as usize);
+    }
 }
 
 #[cfg(test)]
@@ -234,7 +270,7 @@ mod tests {
     /// Uses pages one after the other through a table of so many entries; returns those that are there in the end, the next
     /// to go first.
     fn left(capacity: u32, protected: u32, uses: &[u32]) -> Vec<u32> {
-        let (mut cmt, mut order) = (Cmt::new(capacity, 100, 10), Recency::new(protected));
+        let (mut cmt, mut order) = (Cmt::new(capacity, 100, 10, false), Recency::new(protected));
         for &lpn in uses {
             match cmt.find(Lpn(lpn)) {
                 Some(slot) => order.used(slot, &cmt),
@@ -276,9 +312,9 @@ mod tests {
 
     #[test]
     fn dirty_entries_are_known_by_translation_page() {
-        let mut cmt = Cmt::new(4, 100, 10);
+        let mut cmt = Cmt::new(4, 100, 10, true);
         let slots = [5, 7, 15].map(|lpn| cmt.insert(Lpn(lpn), None));
-        slots.iter().for_each(|&slot| cmt.soil(slot));
+        assert!([5, 7, 15].iter().all(|&lpn| cmt.soil(Lpn(lpn))) && !cmt.soil(Lpn(6)));
         cmt.clean_page(0);
         assert_eq!(slots.map(|slot| cmt.is_dirty(slot)), [false, false, true]);
         assert_eq!(cmt.rest_of_page(Lpn(5)), 4);

@@ -199,9 +199,8 @@ impl<O: Order, K> Ftl for Demand<O, K> {
             self.map.truth[lpn.idx()] = 0;
             let block = cx.blocks.set_invalid(old);
             plan.wake(self.map.geometry.die_of_block(block));
-            match self.map.cmt.find(lpn) {
-                Some(slot) => self.map.cmt.soil(slot),
-                None => self.trim_on_flash(self.map.cmt.page_of(lpn), plan),
+            if !self.map.cmt.soil(lpn) {
+                self.trim_on_flash(self.map.cmt.page_of(lpn), plan);
             }
         }
     }
@@ -251,7 +250,7 @@ impl<O: Order, K> Ftl for Demand<O, K> {
     #[inline]
     fn prefetch(&self, far: Lpn, near: Lpn, blocks: &BlockTable, array: &Array) {
         self.map.prefetch(far);
-        if let Some(ppn) = self.map.truth.get(near.idx()).and_then(|entry| entry.checked_sub(1)).map(Ppn) {
+        if let Some(ppn) = self.map.prefetch_near(near) {
             blocks.prefetch(ppn);
             array.prefetch(ppn);
         }

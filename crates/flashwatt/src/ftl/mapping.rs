@@ -50,8 +50,8 @@ impl<O: Order> Owner for Mapping<O> {
     fn moved(&mut self, lpn: Lpn, from: Ppn, to: Ppn) {
         debug_assert_eq!(self.get(lpn), Some(from));
         self.truth[lpn.idx()] = to.0 + 1;
-        if let Some(slot) = self.cmt.find(lpn) {
-            return self.cmt.soil(slot);
+        if self.cmt.soil(lpn) {
+            return;
         }
         let page = self.cmt.page_of(lpn);
         let stale = &mut self.moved[self.geometry.die_of(to).idx()];
@@ -68,12 +68,21 @@ impl<O: Order> Owner for Mapping<O> {
 }
 
 impl<O: Order> Mapping<O> {
+    /// Fetches what a look-up will touch into the machine's caches, if what says where has been fetched.
+    #[inline(always)]
+    pub fn prefetch_near(&self, lpn: Lpn) -> Option<Ppn> {
+        if let Some(slot) = self.cmt.prefetch_entry(lpn) {
+            self.order.prefetch(slot);
+        }
+        self.truth.get(lpn.idx())?.checked_sub(1).map(Ppn)
+    }
+
     /// Nothing is mapped.
     pub fn new(settings: &Settings, replicas: u32, order: O, config: &Config, geometry: &Geometry) -> Self {
         let share = Share::new(settings.entries_per_page, replicas + 1, settings.map_reserved_blocks, geometry);
         Mapping {
             truth: zeroed(geometry.logical_units as usize).into(),
-            cmt: Cmt::new(settings.cmt_entries, geometry.logical_units, settings.entries_per_page),
+            cmt: Cmt::new(settings.cmt_entries, geometry.logical_units, settings.entries_per_page, settings.evict_page),
             order,
             tps: TranslationPages::new(share, config, geometry),
             moved: vec![Vec::new(); geometry.dies as usize].into(),
@@ -136,7 +145,7 @@ impl<O: Order> Mapping<O> {
         match slot {
             Some(slot) => {
                 self.order.used(slot, &self.cmt);
-                self.cmt.brought_by(slot)
+                self.cmt.brought_by(lpn, slot)
             }
             None => self.bring(lpn, rest, fetches, cx, plan),
         }
@@ -233,10 +242,8 @@ impl<O: Order> Mapping<O> {
     #[inline(always)]
     pub fn change(&mut self, lpn: Lpn, to: Ppn) {
         self.truth[lpn.idx()] = to.0 + 1;
-        match self.cmt.find(lpn) {
-            Some(slot) => self.cmt.soil(slot),
-            None => unreachable!("it was asked whether there is a place"),
-        }
+        let is_there = self.cmt.soil(lpn);
+        debug_assert!(is_there, "it was asked whether there is a place");
     }
 }
 
