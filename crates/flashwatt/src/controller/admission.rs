@@ -19,9 +19,7 @@ impl Controller {
         } else {
             self.take_over(&brain.plan, request, false, hw);
         }
-        for &die in brain.plan.woken() {
-            self.wake(die, brain);
-        }
+        self.wake_woken(brain);
         brain.plan.ops().len() as u32
     }
 

@@ -201,9 +201,7 @@ impl Controller {
                 hw.array.end_erase(at.block);
                 brain.erased(at.block, &hw.array);
                 self.wake(at.die, brain);
-                for &die in brain.plan.woken() {
-                    self.wake(die, brain);
-                }
+                self.wake_woken(brain);
             }
         }
     }

@@ -277,9 +277,7 @@ impl Controller {
         hw.books.probe.planned(Purpose::Background, brain);
         let state = &mut self.dies[die.idx()];
         state.background += brain.plan.ops().len() as u32;
-        for &other in brain.plan.woken() {
-            self.wake(other, brain);
-        }
+        self.wake_woken(brain);
         if is_sure
             && self.dies[die.idx()].ready == 0
             && let Some(step) = brain.plan.only_op()

@@ -117,6 +117,13 @@ impl Controller {
         }
     }
 
+    /// The dies that the last plan has woken may have background work.
+    fn wake_woken(&mut self, brain: &Brain) {
+        for &die in brain.plan.woken() {
+            self.wake(die, brain);
+        }
+    }
+
     /// A window of the run ends. What is under way is booked as if it ended now, without ending it.
     pub fn cut<P: Probe>(&self, now: Nanos, hw: &mut Hardware<P>) {
         hw.books.book_whole(|kind| self.courses.whole(kind));
