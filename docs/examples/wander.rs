@@ -5,13 +5,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::blocks::BlockTable;
-use super::data_blocks::DataBlocks;
-use super::plan::{Cause, Plan};
-use super::{Context, Extent, Ftl, Room, Scheme, Size};
+use super::data_blocks::{DataBlocks, ENTRY_BYTES, OnDataBlocks};
+use super::plan::Plan;
+use super::{Context, Extent, Room, Scheme, Size};
 use crate::config::{Checker, Config, field};
-use crate::device::{Array, Geometry};
-use crate::units::{BlockId, DieId, Lpn, Ppn};
+use crate::device::Geometry;
+use crate::units::{BlockId, DieId, Lpn};
 
 /// `[ftl.wander]`: what the user writes. The doc comments become the reference.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -61,76 +60,34 @@ impl Wander {
         let die = dies.max_by_key(|&die| cx.blocks.free_blocks(die))?;
         self.data.take_block(die, cx)
     }
-
-    /// Writes the `i`-th page of an extent and those behind it that are of the same block. Returns how many there are, or
-    /// `None` if there is no room.
-    fn write_block(&mut self, extent: &Extent, i: u32, cx: &mut Context, plan: &mut Plan) -> Option<u32> {
-        let first = Lpn(extent.first.0 + i);
-        let (of, start) = (self.data.logical_block(first), self.data.offset(first));
-        let pages = (self.data.geometry().pages_per_block - start).min(extent.pages - i);
-        let written = start..start + pages;
-        // In place, where the pages have not been programmed since the block was erased; else the block moves.
-        let open = self.data.data_block(of).filter(|&block| written.clone().all(|at| self.data.is_open(block, at, cx)));
-        let block = match open {
-            Some(block) => block,
-            None => self.fresh_block(cx)?,
-        };
-        for (lpn, offset) in self.data.pages(of).zip(0..) {
-            let to = self.data.address(block, offset);
-            if written.contains(&offset) {
-                self.data.program(lpn, extent.is_partial(i + offset - start), to, cx, plan);
-            } else if open.is_none() && self.data.get(lpn).is_some() {
-                self.data.copy(lpn, to, Cause::Merge, cx, plan);
-            }
-        }
-        if open.is_none() {
-            self.data.set_data_block(of, block, cx, plan); // and the old one is erased
-        }
-        Some(pages)
-    }
 }
 
-impl Ftl for Wander {
-    fn read(&mut self, extent: Extent, _cx: &mut Context, plan: &mut Plan) {
-        self.data.read(extent, plan);
+/// What sets it apart from other schemes of whole blocks; reads, trims, start states and wear levelling are those of all.
+impl OnDataBlocks for Wander {
+    fn data(&self) -> &DataBlocks {
+        &self.data
     }
 
-    fn write(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) -> u32 {
-        let mut done = 0;
-        while done < extent.pages {
-            let Some(pages) = self.write_block(&extent, done, cx, plan) else { break };
-            done += pages;
+    fn data_mut(&mut self) -> &mut DataBlocks {
+        &mut self.data
+    }
+
+    /// Writes the `i`-th page of an extent and those behind it that are of the same block. Returns how many there are, or 0 if
+    /// there is no room.
+    fn write_some(&mut self, extent: &Extent, i: u32, cx: &mut Context, plan: &mut Plan) -> u32 {
+        let (first, pages) = (Lpn(extent.first.0 + i), self.data.run(extent, i));
+        // In place, where the pages have not been programmed since the block was erased.
+        if let Some(block) = self.data.open_for(first, pages, cx) {
+            self.data.write_in_place(extent, i, pages, block, cx, plan);
+            return pages;
         }
-        done
-    }
-
-    fn trim(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {
-        self.data.trim(extent, cx, plan);
-    }
-
-    // The only work in the background is wear levelling's, which all schemes of whole blocks share.
-
-    fn wants_background(&self, die: DieId, _blocks: &BlockTable) -> bool {
-        self.data.wants_background(die)
-    }
-
-    fn background(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
-        self.data.background(die, cx, plan);
-    }
-
-    fn erased(&mut self, block: BlockId, cx: &mut Context, _plan: &mut Plan) {
-        self.data.erased(block, cx);
-    }
-
-    fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array) {
-        self.data.fill(blocks, array);
-    }
-
-    fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
-        self.data.get(lpn)
+        // Else they and copies of the block's other pages go to a fresh block, and the old one is erased.
+        let Some(fresh) = self.fresh_block(cx) else { return 0 };
+        self.data.rewrite(extent, i, pages, fresh, cx, plan);
+        pages
     }
 
     fn mapping_bytes(&self) -> u64 {
-        4 * u64::from(self.data.logical_blocks())
+        u64::from(self.data.logical_blocks()) * ENTRY_BYTES
     }
 }

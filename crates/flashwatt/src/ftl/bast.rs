@@ -13,7 +13,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::pairs::{self, LOG_FRACTION, Pairs, Rules};
+use super::log_size::LOG_FRACTION;
+use super::pairs::{self, Pairs, Rules};
 use super::{Room, Scheme, Size};
 use crate::config::{Checker, Config, field};
 use crate::device::Geometry;

@@ -8,17 +8,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::blocks::BlockTable;
-use super::data_blocks::DataBlocks;
+use super::data_blocks::{DataBlocks, ENTRY_BYTES, OnDataBlocks};
 use super::plan::Plan;
-use super::{Context, Extent, Ftl, Room, Scheme, Size};
+use super::{Context, Extent, Room, Scheme, Size};
 use crate::config::{Checker, Config};
-use crate::device::{Array, Geometry};
+use crate::device::Geometry;
 use crate::models::mapping_memory::Tables;
-use crate::units::{BlockId, DieId, Lpn, Ppn};
-
-/// Bytes of a table entry.
-const ENTRY_BYTES: u64 = 4;
+use crate::units::Lpn;
 
 /// `[ftl.block]`
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -57,73 +53,28 @@ impl Scheme for BlockFtl {
     }
 }
 
-impl BlockFtl {
-    /// Writes the pages of an extent from the `i`-th on that are of one logical block. Returns whether they found room.
-    fn write_block(&mut self, extent: &Extent, i: u32, pages: u32, cx: &mut Context, plan: &mut Plan) -> bool {
-        let first = Lpn(extent.first.0 + i);
-        let of = self.data.logical_block(first);
-        let written = self.data.offset(first)..self.data.offset(first) + pages;
-        let open = self.data.data_block(of).filter(|&block| written.clone().all(|at| self.data.is_open(block, at, cx)));
-        let Some(block) = open.or_else(|| self.data.take_block(self.data.home(of), cx)) else { return false };
-        if open.is_none() {
-            self.data.rewrite(extent, i, pages, block, cx, plan);
-            return true;
+impl OnDataBlocks for BlockFtl {
+    fn data(&self) -> &DataBlocks {
+        &self.data
+    }
+
+    fn data_mut(&mut self) -> &mut DataBlocks {
+        &mut self.data
+    }
+
+    fn write_some(&mut self, extent: &Extent, i: u32, cx: &mut Context, plan: &mut Plan) -> u32 {
+        let (first, pages) = (Lpn(extent.first.0 + i), self.data.run(extent, i));
+        if let Some(block) = self.data.open_for(first, pages, cx) {
+            self.data.write_in_place(extent, i, pages, block, cx, plan);
+            return pages;
         }
-        for j in i..i + pages {
-            let to = self.data.address(block, written.start + j - i);
-            self.data.program(Lpn(extent.first.0 + j), extent.is_partial(j), to, cx, plan);
-        }
-        true
-    }
-}
-
-impl Ftl for BlockFtl {
-    fn read(&mut self, extent: Extent, _cx: &mut Context, plan: &mut Plan) {
-        self.data.read(extent, plan);
-    }
-
-    fn write(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) -> u32 {
-        let mut done = 0;
-        while done < extent.pages {
-            let offset = self.data.offset(Lpn(extent.first.0 + done));
-            let pages = (self.data.geometry().pages_per_block - offset).min(extent.pages - done);
-            if !self.write_block(&extent, done, pages, cx, plan) {
-                break;
-            }
-            done += pages;
-        }
-        done
-    }
-
-    fn trim(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {
-        self.data.trim(extent, cx, plan);
-    }
-
-    fn wants_background(&self, die: DieId, _blocks: &BlockTable) -> bool {
-        self.data.wants_background(die)
-    }
-
-    fn background(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
-        self.data.background(die, cx, plan);
-    }
-
-    fn erased(&mut self, block: BlockId, cx: &mut Context, _plan: &mut Plan) {
-        self.data.erased(block, cx);
-    }
-
-    fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array) {
-        self.data.fill(blocks, array);
-    }
-
-    fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
-        self.data.get(lpn)
+        let home = self.data.home(self.data.logical_block(first));
+        let Some(fresh) = self.data.take_block(home, cx) else { return 0 };
+        self.data.rewrite(extent, i, pages, fresh, cx, plan);
+        pages
     }
 
     fn mapping_bytes(&self) -> u64 {
         u64::from(self.data.logical_blocks()) * ENTRY_BYTES
-    }
-
-    fn merges(&self) -> bool {
-        true
     }
 }

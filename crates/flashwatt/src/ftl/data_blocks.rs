@@ -15,7 +15,7 @@
 
 use super::blocks::BlockTable;
 use super::plan::{Cause, OpKind, Plan, PlanIndex};
-use super::{Context, Extent};
+use super::{Context, Extent, Ftl};
 use crate::config::{Config, ProgramOrder};
 use crate::device::{Array, Geometry};
 use crate::mem::{Table, zeroed};
@@ -33,6 +33,79 @@ impl Lbn {
         self.0 as usize
     }
 }
+
+/// A scheme of data blocks: what sets it apart from others. The rest of [`Ftl`] is the same for all.
+pub trait OnDataBlocks {
+    /// Its data blocks.
+    fn data(&self) -> &DataBlocks;
+
+    /// The same, to be changed.
+    fn data_mut(&mut self) -> &mut DataBlocks;
+
+    /// Plans a read.
+    fn read(&mut self, extent: Extent, _cx: &mut Context, plan: &mut Plan) {
+        self.data().read(extent, plan);
+    }
+
+    /// Plans the write of an extent's pages from the `i`-th on, as many as it takes at a time. Returns how many; 0: there is no
+    /// room.
+    fn write_some(&mut self, extent: &Extent, i: u32, cx: &mut Context, plan: &mut Plan) -> u32;
+
+    /// Bytes that the drive's tables take.
+    fn mapping_bytes(&self) -> u64;
+}
+
+impl<S: OnDataBlocks> Ftl for S {
+    fn read(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {
+        OnDataBlocks::read(self, extent, cx, plan);
+    }
+
+    fn write(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) -> u32 {
+        let mut done = 0;
+        while done < extent.pages {
+            match self.write_some(&extent, done, cx, plan) {
+                0 => break,
+                pages => done += pages,
+            }
+        }
+        done
+    }
+
+    fn trim(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {
+        self.data_mut().trim(extent, cx, plan);
+    }
+
+    fn wants_background(&self, die: DieId, _blocks: &BlockTable) -> bool {
+        self.data().wants_background(die)
+    }
+
+    fn background(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
+        self.data_mut().background(die, cx, plan);
+    }
+
+    fn erased(&mut self, block: BlockId, cx: &mut Context, _plan: &mut Plan) {
+        self.data_mut().erased(block, cx);
+    }
+
+    fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array) {
+        self.data_mut().fill(blocks, array);
+    }
+
+    fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
+        self.data().get(lpn)
+    }
+
+    fn mapping_bytes(&self) -> u64 {
+        OnDataBlocks::mapping_bytes(self)
+    }
+
+    fn merges(&self) -> bool {
+        true
+    }
+}
+
+/// Bytes of an entry of a drive's table, of blocks or of pages.
+pub const ENTRY_BYTES: u64 = 4;
 
 /// The map, and the data blocks.
 pub struct DataBlocks {
@@ -67,7 +140,7 @@ impl DataBlocks {
         let logical_blocks = geometry.logical_units.div_ceil(geometry.pages_per_block);
         DataBlocks {
             any_order: config.device.nand.program_order == ProgramOrder::Any,
-            copy_kind: if config.device.nand.copyback { OpKind::Copyback } else { OpKind::Copy },
+            copy_kind: OpKind::of_copies(config.device.nand.copyback),
             wear: crate::wear::build(&config.wear),
             map: zeroed(geometry.logical_units as usize).into(),
             data: vec![0; logical_blocks as usize].into(),
@@ -112,6 +185,12 @@ impl DataBlocks {
     pub fn pages(&self, of: Lbn) -> impl Iterator<Item = Lpn> + use<> {
         let first = of.0 * self.geometry.pages_per_block;
         (first..(first + self.geometry.pages_per_block).min(self.geometry.logical_units)).map(Lpn)
+    }
+
+    /// Pages of an extent from the `i`-th on that are of one logical block.
+    pub fn run(&self, extent: &Extent, i: u32) -> u32 {
+        let offset = self.offset(Lpn(extent.first.0 + i));
+        (self.geometry.pages_per_block - offset).min(extent.pages - i)
     }
 
     /// The die of a logical block's data blocks.
@@ -253,6 +332,29 @@ impl DataBlocks {
         }
         cx.blocks.condemn(block);
         plan.erase(self.geometry.first_ppn(block), cause);
+    }
+
+    /// The data block of pages from `first` on, so many, of one logical block, if all of them can still be programmed in it.
+    pub fn open_for(&self, first: Lpn, pages: u32, cx: &Context) -> Option<BlockId> {
+        let offsets = self.offset(first)..self.offset(first) + pages;
+        let can_take = |&block: &BlockId| offsets.clone().all(|at| self.is_open(block, at, cx));
+        self.data_block(self.logical_block(first)).filter(can_take)
+    }
+
+    /// Writes the pages of an extent from the `i`-th on, so many, of one logical block, in place in this block of it.
+    pub fn write_in_place(
+        &mut self,
+        extent: &Extent,
+        i: u32,
+        pages: u32,
+        block: BlockId,
+        cx: &mut Context,
+        plan: &mut Plan,
+    ) {
+        for i in i..i + pages {
+            let lpn = Lpn(extent.first.0 + i);
+            self.program(lpn, extent.is_partial(i), self.address(block, self.offset(lpn)), cx, plan);
+        }
     }
 
     /// Writes the pages of an extent from the `i`-th on, so many, which are of one logical block, by copying it: they and copies

@@ -22,7 +22,7 @@ use std::marker::PhantomData;
 use super::blocks::BlockTable;
 use super::cmt::Order;
 use super::gc_slots::GcSlots;
-use super::mapping::{Mapping, read_behind};
+use super::mapping::{Mapping, behind, read_behind};
 use super::options::Settings;
 use super::pages::{Owner, Pages};
 use super::plan::{Cause, Plan, ReplicaChoice};
@@ -90,14 +90,8 @@ impl<O: Order, K> Demand<O, K> {
                 let read = read_behind(old, map_read, plan);
                 plan.program(ppn, Cause::Host, Some(read))
             }
-            _ => {
-                let after = map_read.and_then(|number| plan.index_of(number));
-                let op = plan.program(ppn, Cause::Host, after);
-                if let (None, Some(number)) = (after, map_read) {
-                    plan.behind(op, number); // only the map can say that there is nothing to be read
-                }
-                op
-            }
+            // Only the map can say that there is nothing to be read.
+            _ => behind(map_read, plan, |plan, after| plan.program(ppn, Cause::Host, after)),
         };
         if let Some(old) = old {
             let block = cx.blocks.set_invalid(old);

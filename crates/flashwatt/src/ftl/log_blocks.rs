@@ -20,17 +20,14 @@
 //! valid there any more.
 
 use super::blocks::BlockTable;
-use super::data_blocks::{DataBlocks, Lbn};
+use super::data_blocks::{DataBlocks, ENTRY_BYTES, Lbn, OnDataBlocks};
 use super::log_size::{LogSize, Quota};
 use super::plan::{Cause, Plan};
-use super::{Context, Extent, Ftl};
+use super::{Context, Extent};
 use crate::config::Config;
-use crate::device::{Array, Geometry};
+use crate::device::Geometry;
 use crate::mem::Table;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
-
-/// Bytes of an entry of the table of blocks, and of that of log pages.
-const ENTRY_BYTES: u64 = 4;
 
 /// What a scheme decides.
 pub trait LogPolicy: 'static {
@@ -289,42 +286,20 @@ fn first_valid(block: BlockId, cx: &Context) -> Option<Lpn> {
     cx.blocks.valid_lpns(block).next()
 }
 
-impl<P: LogPolicy> Ftl for LogFtl<P> {
-    fn read(&mut self, extent: Extent, _cx: &mut Context, plan: &mut Plan) {
-        self.data.read(extent, plan);
+impl<P: LogPolicy> OnDataBlocks for LogFtl<P> {
+    fn data(&self) -> &DataBlocks {
+        &self.data
     }
 
-    fn write(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) -> u32 {
-        for i in 0..extent.pages {
-            let lpn = Lpn(extent.first.0 + i);
-            let Some(to) = self.destination(lpn, extent.request_pages, cx, plan) else { return i };
-            self.data.program(lpn, extent.is_partial(i), to, cx, plan);
-        }
-        extent.pages
+    fn data_mut(&mut self) -> &mut DataBlocks {
+        &mut self.data
     }
 
-    fn trim(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {
-        self.data.trim(extent, cx, plan);
-    }
-
-    fn wants_background(&self, die: DieId, _blocks: &BlockTable) -> bool {
-        self.data.wants_background(die)
-    }
-
-    fn background(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
-        self.data.background(die, cx, plan);
-    }
-
-    fn erased(&mut self, block: BlockId, cx: &mut Context, _plan: &mut Plan) {
-        self.data.erased(block, cx);
-    }
-
-    fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array) {
-        self.data.fill(blocks, array);
-    }
-
-    fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
-        self.data.get(lpn)
+    fn write_some(&mut self, extent: &Extent, i: u32, cx: &mut Context, plan: &mut Plan) -> u32 {
+        let lpn = Lpn(extent.first.0 + i);
+        let Some(to) = self.destination(lpn, extent.request_pages, cx, plan) else { return 0 };
+        self.data.program(lpn, extent.is_partial(i), to, cx, plan);
+        1
     }
 
     /// A table of data blocks, and one of the pages of the log area.
@@ -333,9 +308,5 @@ impl<P: LogPolicy> Ftl for LogFtl<P> {
         let log_blocks = self.quota.random_per_die * geometry.dies + self.quota.sequential;
         let log_pages = u64::from(log_blocks) * u64::from(geometry.pages_per_block);
         (u64::from(self.data.logical_blocks()) + log_pages) * ENTRY_BYTES
-    }
-
-    fn merges(&self) -> bool {
-        true
     }
 }

@@ -1,4 +1,4 @@
-//! How large the log area of a scheme of shared log blocks is, and how it is shared out.
+//! How large the log area of a scheme of log blocks is, and how shared log blocks are shared out.
 
 use serde::Serialize;
 
@@ -6,10 +6,17 @@ use super::{Room, Size};
 use crate::config::{Checker, Field};
 use crate::device::Geometry;
 
-/// Share of the blocks that the log has (Park et al. 2011: "approximately 5 %").
-const LOG_FRACTION: f64 = 0.05;
+/// Share of the blocks that the log has unless the user says otherwise (Park et al. 2011: "approximately 5 %"; SPEC E12).
+pub const LOG_FRACTION: f64 = 0.05;
 /// Blocks beside data and log that each die needs: the one that a merge writes to.
-const MERGE_BLOCKS: u32 = 1;
+pub const MERGE_BLOCKS: u32 = 1;
+
+/// Log blocks of each die: the share of all that was asked for, as far as there is spare flash for it.
+pub fn share(log_fraction: f64, geometry: &Geometry) -> u32 {
+    let data = geometry.logical_units.div_ceil(geometry.pages_per_block).div_ceil(geometry.dies);
+    let spare = geometry.blocks_per_die.saturating_sub(data + MERGE_BLOCKS);
+    ((log_fraction * f64::from(geometry.blocks_per_die)) as u32).min(spare)
+}
 
 /// How large the log area is.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -50,12 +57,7 @@ impl LogSize {
     /// Log blocks of each die of a drive, `least` or more. (A drive that starts empty may have too few blocks for what is given.)
     pub fn per_die(&self, geometry: &Geometry, least: u32) -> u32 {
         let given = self.log_blocks.map(|blocks| (blocks / geometry.dies).min(geometry.blocks_per_die));
-        let share = || {
-            let data = geometry.logical_units.div_ceil(geometry.pages_per_block).div_ceil(geometry.dies);
-            let spare = geometry.blocks_per_die.saturating_sub(data + MERGE_BLOCKS);
-            ((self.log_fraction * f64::from(geometry.blocks_per_die)) as u32).min(spare)
-        };
-        given.unwrap_or_else(share).max(least)
+        given.unwrap_or_else(|| share(self.log_fraction, geometry)).max(least)
     }
 }
 

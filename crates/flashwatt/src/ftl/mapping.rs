@@ -247,13 +247,23 @@ impl<O: Order> Mapping<O> {
     }
 }
 
-/// Plans the read of data for which the map must have been read.
+/// Plans an operation for which the map must have been read, by an operation of this plan or of an earlier one.
 #[inline(always)]
-pub(super) fn read_behind(ppn: Ppn, map_read: Option<PlanNumber>, plan: &mut Plan) -> PlanIndex {
+pub(super) fn behind(
+    map_read: Option<PlanNumber>,
+    plan: &mut Plan,
+    operation: impl FnOnce(&mut Plan, Option<PlanIndex>) -> PlanIndex,
+) -> PlanIndex {
     let after = map_read.and_then(|number| plan.index_of(number));
-    let op = plan.read(ppn, Cause::Host, after);
+    let op = operation(plan, after);
     if let (None, Some(number)) = (after, map_read) {
         plan.behind(op, number);
     }
     op
+}
+
+/// Plans the read of data for which the map must have been read.
+#[inline(always)]
+pub(super) fn read_behind(ppn: Ppn, map_read: Option<PlanNumber>, plan: &mut Plan) -> PlanIndex {
+    behind(map_read, plan, |plan, after| plan.read(ppn, Cause::Host, after))
 }

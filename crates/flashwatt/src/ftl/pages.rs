@@ -45,7 +45,7 @@ pub(super) struct Pages {
     next_die: u32,
     allocation: Allocation,
     separate_frontiers: bool,
-    copyback: bool,
+    copy_kind: OpKind,
     low_watermark: u32,
     reserved: u32,
     policy: Box<dyn VictimPolicy>,
@@ -86,7 +86,7 @@ impl Pages {
             next_die: 0,
             allocation,
             separate_frontiers,
-            copyback: config.device.nand.copyback,
+            copy_kind: OpKind::of_copies(config.device.nand.copyback),
             low_watermark: config.gc.low_watermark_blocks,
             reserved: config.gc.reserved_blocks,
             policy: crate::gc::build(&config.gc.policy),
@@ -104,11 +104,6 @@ impl Pages {
     /// Are the conditions met under which theory knows the steady state?
     pub fn is_mean_field(&self) -> bool {
         self.policy_is_greedy && self.allocation == Allocation::Dynamic && self.geometry.units_per_page == 1
-    }
-
-    /// What copies a page within a die.
-    pub fn copy_kind(&self) -> OpKind {
-        if self.copyback { OpKind::Copyback } else { OpKind::Copy }
     }
 
     /// The physical page for a host write that begins at `lpn`, if any die that it may go to has one.
@@ -306,7 +301,7 @@ impl Pages {
         let lpn = cx.blocks.move_from_victim(block, from, to);
         owner.moved(lpn, from, to);
         plan.map_accesses += 1;
-        plan.copy(self.copy_kind(), from, to, cause, block);
+        plan.copy(self.copy_kind, from, to, cause, block);
         unit + 1
     }
 

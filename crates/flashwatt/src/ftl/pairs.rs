@@ -17,21 +17,14 @@
 
 use std::marker::PhantomData;
 
-use super::blocks::BlockTable;
-use super::data_blocks::{DataBlocks, Lbn};
+use super::data_blocks::{DataBlocks, ENTRY_BYTES, Lbn, OnDataBlocks};
+use super::log_size::{self, MERGE_BLOCKS};
 use super::own_logs::OwnLogs;
 use super::plan::{Cause, Plan, PlanIndex};
-use super::{Context, Extent, Ftl, Room, Size};
+use super::{Context, Extent, Room, Size};
 use crate::config::Config;
-use crate::device::{Array, Geometry};
-use crate::units::{BlockId, DieId, Lpn, Ppn};
-
-/// Bytes of a table entry, of a block or a page.
-const ENTRY_BYTES: u64 = 4;
-/// Blocks of each die beside data and log blocks: the one that a merge writes to.
-const MERGE_BLOCKS: u32 = 1;
-/// The share of log blocks unless the user says otherwise (Park et al. 2011: "approximately 5 %"; SPEC E12).
-pub const LOG_FRACTION: f64 = 0.05;
+use crate::device::Geometry;
+use crate::units::{BlockId, Lpn, Ppn};
 
 /// What sets schemes of this kind apart.
 #[derive(Clone, Copy, Debug)]
@@ -80,19 +73,12 @@ pub fn room(size: &Size) -> Room {
     }
 }
 
-/// Log blocks of a die: the share that was asked for as far as there is spare flash for it, and one at least.
-fn quota(log_fraction: f64, geometry: &Geometry) -> u32 {
-    let data = geometry.logical_units.div_ceil(geometry.pages_per_block).div_ceil(geometry.dies);
-    let spare = geometry.blocks_per_die.saturating_sub(data + MERGE_BLOCKS);
-    ((log_fraction * f64::from(geometry.blocks_per_die)) as u32).clamp(1, spare.max(1))
-}
-
 impl<S> Pairs<S> {
     /// The layer of a fresh drive.
     pub fn with(rules: Rules, config: &Config, geometry: &Geometry) -> Self {
         let data = DataBlocks::new(config, geometry);
         Pairs {
-            logs: OwnLogs::new(geometry, data.logical_blocks(), quota(rules.log_fraction, geometry)),
+            logs: OwnLogs::new(geometry, data.logical_blocks(), log_size::share(rules.log_fraction, geometry).max(1)),
             data,
             rules,
             found: Vec::new(),
@@ -104,33 +90,7 @@ impl<S> Pairs<S> {
         self.data.geometry().pages_per_block
     }
 
-    /// Pages of an extent from the `i`-th on that are of one logical block.
-    fn run(&self, extent: &Extent, i: u32) -> u32 {
-        let offset = self.data.offset(Lpn(extent.first.0 + i));
-        (self.pages_per_block() - offset).min(extent.pages - i)
-    }
-
     // ---------------------------------------------------------------- writes
-
-    /// Writes the `i`-th page of an extent, or more if a block is copied. Returns how many found room.
-    fn write_some(&mut self, extent: &Extent, i: u32, cx: &mut Context, plan: &mut Plan) -> u32 {
-        let lpn = Lpn(extent.first.0 + i);
-        match self.place(lpn, cx, plan) {
-            Place::At(to) => {
-                let rest = if extent.is_partial(i) { self.read_old(lpn, cx, plan) } else { None };
-                self.data.program_with(lpn, rest, to, cx, plan);
-                1
-            }
-            Place::Copy => {
-                let home = self.data.home(self.data.logical_block(lpn));
-                let Some(fresh) = self.data.take_block(home, cx) else { return 0 };
-                let pages = self.run(extent, i);
-                self.data.rewrite(extent, i, pages, fresh, cx, plan);
-                pages
-            }
-            Place::NoRoom => 0,
-        }
-    }
 
     /// Finds room for a page.
     fn place(&mut self, lpn: Lpn, cx: &mut Context, plan: &mut Plan) -> Place {
@@ -272,14 +232,22 @@ impl<S> Pairs<S> {
     }
 }
 
-impl<S> Ftl for Pairs<S> {
+impl<S> OnDataBlocks for Pairs<S> {
+    fn data(&self) -> &DataBlocks {
+        &self.data
+    }
+
+    fn data_mut(&mut self) -> &mut DataBlocks {
+        &mut self.data
+    }
+
     fn read(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {
         if !self.rules.scans {
             return self.data.read(extent, plan);
         }
         let mut done = 0;
         while done < extent.pages {
-            let (first, pages) = (Lpn(extent.first.0 + done), self.run(&extent, done));
+            let (first, pages) = (Lpn(extent.first.0 + done), self.data.run(&extent, done));
             match self.logs.get(self.data.logical_block(first)) {
                 Some(log) => self.read_scanned(first, pages, log, cx, plan),
                 None => self.data.read(Extent { first, pages, ..extent }, plan),
@@ -288,39 +256,24 @@ impl<S> Ftl for Pairs<S> {
         }
     }
 
-    fn write(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) -> u32 {
-        let mut done = 0;
-        while done < extent.pages {
-            match self.write_some(&extent, done, cx, plan) {
-                0 => break,
-                pages => done += pages,
+    /// Writes the `i`-th page of an extent, or more if a block is copied. Returns how many found room.
+    fn write_some(&mut self, extent: &Extent, i: u32, cx: &mut Context, plan: &mut Plan) -> u32 {
+        let lpn = Lpn(extent.first.0 + i);
+        match self.place(lpn, cx, plan) {
+            Place::At(to) => {
+                let rest = if extent.is_partial(i) { self.read_old(lpn, cx, plan) } else { None };
+                self.data.program_with(lpn, rest, to, cx, plan);
+                1
             }
+            Place::Copy => {
+                let home = self.data.home(self.data.logical_block(lpn));
+                let Some(fresh) = self.data.take_block(home, cx) else { return 0 };
+                let pages = self.data.run(extent, i);
+                self.data.rewrite(extent, i, pages, fresh, cx, plan);
+                pages
+            }
+            Place::NoRoom => 0,
         }
-        done
-    }
-
-    fn trim(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {
-        self.data.trim(extent, cx, plan);
-    }
-
-    fn wants_background(&self, die: DieId, _blocks: &BlockTable) -> bool {
-        self.data.wants_background(die)
-    }
-
-    fn background(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
-        self.data.background(die, cx, plan);
-    }
-
-    fn erased(&mut self, block: BlockId, cx: &mut Context, _plan: &mut Plan) {
-        self.data.erased(block, cx);
-    }
-
-    fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array) {
-        self.data.fill(blocks, array);
-    }
-
-    fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
-        self.data.get(lpn)
     }
 
     /// An entry for each logical block and each log block and, unless they are scanned, for each page of a log block.
@@ -328,9 +281,5 @@ impl<S> Ftl for Pairs<S> {
         let pages = if self.rules.scans { 0 } else { self.pages_per_block() };
         let of_logs = u64::from(self.logs.most()) * u64::from(1 + pages);
         (u64::from(self.data.logical_blocks()) + of_logs) * ENTRY_BYTES
-    }
-
-    fn merges(&self) -> bool {
-        true
     }
 }

@@ -66,6 +66,11 @@ impl OpKind {
     /// Those that are booked: a copy is booked as the read and the program that it comes down to.
     pub const BOOKED: [OpKind; 5] = [OpKind::Read, OpKind::Program, OpKind::Erase, OpKind::Copyback, OpKind::SpareRead];
 
+    /// What copies a page within a die, which may do so without the bus or not.
+    pub const fn of_copies(copyback: bool) -> OpKind {
+        if copyback { OpKind::Copyback } else { OpKind::Copy }
+    }
+
     /// As it is called in logs.
     pub const fn name(self) -> &'static str {
         match self {

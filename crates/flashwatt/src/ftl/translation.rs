@@ -96,7 +96,7 @@ impl TranslationPages {
         TranslationPages {
             directory: vec![0; (share.pages * share.copies) as usize].into(),
             dies: vec![Die::default(); geometry.dies as usize].into(),
-            copy_kind: if config.device.nand.copyback { OpKind::Copyback } else { OpKind::Copy },
+            copy_kind: OpKind::of_copies(config.device.nand.copyback),
             least_worn_first: crate::wear::build(&config.wear).least_worn_first(),
             share,
             geometry: geometry.clone(),
