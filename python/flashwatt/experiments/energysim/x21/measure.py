@@ -26,7 +26,8 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
         return max(times) / min(times)
 
     return {
-        "spread": lambda: max(map(spread, ftls)),
+        "spread_page": lambda: spread("page"),
+        "spread_worst": lambda: max(map(spread, ftls)),
         "slower": lambda: min(1 / _time(evidence, ftl, "8x2") for ftl in ftls),
     }
 

@@ -41,6 +41,7 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
         "peaks_500": lambda: peaks("500 µs"),
         "longer_financial1": lambda: longer("financial1"),
         "longer_filezilla": lambda: longer("filezilla"),
+        "longer_ratio": lambda: longer("financial1") / longer("filezilla"),
     }
 
 
