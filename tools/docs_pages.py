@@ -29,15 +29,15 @@ keys of `[workload.NAME]`.
 *Required* keys have no default: every preset gives them."""
 ABOUT_VALIDATION = """# Validation
 
-What no paper's figure can show: simulated drives against closed forms, and against themselves. This page was made while the
-site was built, by
+What no paper's figure can show: simulated drives against closed forms, and against themselves. This page was made while
+the site was built, by
 
 ```sh
 flashwatt reproduce --paper theory
 ```
 
-which also draws the figures. The papers' own figures, published beside simulated, come from `flashwatt reproduce --all`:
-see [Reproduce the papers](reproduce.md)."""
+which also draws the figures. The papers' own figures, published beside simulated, come from
+`flashwatt reproduce --all`: see [Reproduce the papers](reproduce.md)."""
 EXAMPLES = Path(__file__).parents[1] / "examples"
 VALIDATION = Path(__file__).parents[1] / "target" / "validation"
 
