@@ -38,6 +38,8 @@ class Task:
     seed: int
     config: Config
     kept: Kept
+    requests: int
+    """How many its workload makes, where the configuration says so; 0 for a whole trace."""
 
 
 def defined(
@@ -50,6 +52,7 @@ def defined(
     kept = kept or Kept()
     resolved = json.loads(_core.resolve(config.text, config.name, list(config.sets)))
     first, files = resolved["run"]["seed"], [hashes.of(path) for path in config.inputs()]
+    requests = _requests(resolved["workload"])
     tasks = []
     for seed in range(first, first + seeds) if isinstance(seeds, int) else seeds:
         resolved["run"]["seed"] = seed
@@ -57,8 +60,13 @@ def defined(
         definition |= {"series": kept.series_interval_ns, "edges": kept.edges_ns, "latency": kept.latency_histogram}
         text = json.dumps(definition, sort_keys=True, separators=(",", ":"))
         name = hashlib.sha256(text.encode()).hexdigest()
-        tasks.append(Task(name, point, seed, config.override({"run.seed": seed}), kept))
+        tasks.append(Task(name, point, seed, config.override({"run.seed": seed}), kept, requests))
     return tasks
+
+
+def _requests(workload: dict[str, Any]) -> int:
+    (model,) = workload.values()
+    return int(model.get("requests") or model.get("max_requests") or 0)
 
 
 class Hashes:

@@ -36,7 +36,7 @@ class Criterion:
     calibrated: bool
     """Was the model fitted to it? Then it is no prediction."""
     why: str
-    """What is known about a figure that misses the bound."""
+    """What is known about a figure that misses the bound, or differs from the published one."""
 
     @classmethod
     def of(cls, place: str, table: dict[str, Any], source: str) -> Criterion:

@@ -62,11 +62,11 @@ def plan(experiments: Iterable[Experiment], traces: Mapping[str, Path], *, full:
 
 
 def weight(task: Task) -> int:
-    """How long a task takes, roughly: its requests, more for schemes that copy whole blocks."""
-    requests = next((value for key, value in task.point.items() if key.endswith("requests")), 1)
-    return int(requests) * (4 if str(task.point.get("ftl", "page")) in _COPIERS else 1)
+    """How long a task takes, roughly: laying down the drive, its requests, more for layers that copy whole blocks."""
+    return _START + (task.requests or _TRACE) * (4 if str(task.point.get("ftl", "page")) in _COPIERS else 1)
 
 
+_START, _TRACE = 500_000, 5_000_000
 _COPIERS = {"block", "nftl", "bast", "bast_star", "fast", "last"}
 
 
@@ -83,9 +83,9 @@ def _task(
     for (axis, meanings), label in zip(runs.axes.items(), labels, strict=True):
         trace = traces.get(label) if axis == WORKLOAD else None
         point |= _replay(experiment.paper, trace, meanings[label]) if trace else meanings[label]
-    point |= {} if full or runs.requests is None else _limited(point, runs.requests)
     kept = Kept(runs.series_ns, runs.edges_ns, runs.latency)
     try:
+        point |= {} if full or runs.requests is None else _limited(point, runs.requests)
         return defined(Config().override(point), point, hashes, kept=kept)[0]
     except _core.FlashwattError as error:
         where = f"{experiment.id}: {runs.name}: {', '.join(labels)}"
@@ -102,5 +102,5 @@ def _limited(point: Overrides, requests: int) -> Overrides:
     """At most so many requests, in the words of the workload at hand."""
     if "workload.trace.path" in point:
         return {"workload.trace.max_requests": requests}
-    given = point.get("workload.standin.requests", requests)
-    return {"workload.standin.requests": min(requests, given)}
+    whole = Config().override(point).resolve()["workload"]["standin"]["requests"]
+    return {"workload.standin.requests": min(requests, whole)}

@@ -45,7 +45,7 @@ class Row:
     verdict: Verdict
     calibrated: bool
     remark: str
-    """Why it is missed, as far as that is known, or why there is no figure."""
+    """Why it differs, as far as that is known, or why there is no figure."""
 
     def to_dict(self) -> dict[str, Any]:
         """As in verdicts.json."""
@@ -86,7 +86,7 @@ def _row(experiment: str, criterion: Criterion, measure: Callable[[], Value]) ->
         criterion.bound,
         verdict,
         criterion.calibrated,
-        criterion.why if verdict is Verdict.MISSED else remark,
+        criterion.why if verdict in (Verdict.MISSED, Verdict.SHOWN) else remark,
     )
 
 
