@@ -91,6 +91,6 @@ def _figures(finding: Finding) -> list[Chart | str]:
     drawn: list[Chart | str] = []
     try:
         drawn += finding.experiment.measures().figures(finding.evidence)
-    except _core.FlashwattError as error:
+    except (_core.FlashwattError, ZeroDivisionError) as error:
         drawn.append(f"<p>not drawn: {html.escape(str(error))}</p>")
     return drawn

@@ -74,6 +74,8 @@ def _row(experiment: str, criterion: Criterion, measure: Callable[[], Value]) ->
         value, remark = measure(), ""
     except _core.FlashwattError as error:
         value, remark = None, str(error)
+    except ZeroDivisionError:
+        value, remark = None, "a ratio to nothing"
     verdict = _verdict(criterion, value)
     return Row(
         experiment,
