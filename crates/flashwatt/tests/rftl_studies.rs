@@ -181,7 +181,7 @@ fn f106_x32_x33_replicas_are_faster_at_nearly_all_quantiles() {
 fn f107_x36_miss_ratios_are_those_of_table_6() {
     let miss = |table: String| {
         let sets =
-            ["workload.uniform.requests=220000", "run.warmup.requests=120000", "workload.uniform.read_fraction=0.8"];
+            ["workload.uniform.requests=300000", "run.warmup.requests=250000", "workload.uniform.read_fraction=0.8"];
         let report = replicated(0, &[&[table.as_str()], &sets[..]].concat());
         1.0 - report.ftl.map_hit_ratio.expect("there are look-ups")
     };
