@@ -13,6 +13,7 @@ import click
 from flashwatt import _core
 from flashwatt.explain_cli import explain, init, schema
 from flashwatt.model_cli import model
+from flashwatt.reproduce_cli import reproduce
 from flashwatt.run_cli import price, run
 from flashwatt.sweep_cli import compare, sweep
 from flashwatt.terminal import FAILED, INTERRUPTED, fail, note
@@ -67,7 +68,7 @@ def list_(kind: str | None, as_json: bool) -> None:
     if kind is None:
         click.echo("\n".join(KINDS))
         return
-    names = dict(_core.list_names(kind) or [])
+    names = _registered(kind)
     if as_json:
         click.echo(json.dumps(names, indent=2))
         return
@@ -78,11 +79,20 @@ def list_(kind: str | None, as_json: bool) -> None:
         note(f"this version has no {kind} yet")
 
 
+def _registered(kind: str) -> dict[str, str]:
+    """What the engine has of a kind; experiments are the package's own."""
+    if kind != "experiments":
+        return dict(_core.list_names(kind) or [])
+    from flashwatt.reproduce.catalogue import catalogue
+
+    return {name: f"{one.title} ({one.paper.name}, {one.source})" for name, one in catalogue().items()}
+
+
 @cli.command()
 def version() -> None:
     """Print the version."""
     click.echo(f"flashwatt {_core.__version__}")
 
 
-for _command in (run, price, trace, sweep, compare, model, explain, init, schema):
+for _command in (run, price, trace, sweep, compare, reproduce, model, explain, init, schema):
     cli.add_command(_command)

@@ -65,6 +65,22 @@ def tasks_bar() -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
+@contextmanager
+def share_bar(doing: str) -> Iterator[Callable[[int, int], None]]:
+    """Show the share of work that is done, and what is left of the time, if someone is there to see it."""
+    if not sys.stderr.isatty():
+        yield lambda _done, _total: None
+        return
+
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+    columns = (TextColumn(doing), BarColumn(), TaskProgressColumn(), left())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
 def left() -> ProgressColumn:
     """What is left of the time, once that can be said; nothing until then."""
     from rich.progress import TimeRemainingColumn

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,28 +15,16 @@ from flashwatt import _core
 from flashwatt.config import Config, printable, read_text, without_lines
 from flashwatt.misspelt import known
 from flashwatt.runs import interval_ns
+from flashwatt.task import Hashes, Kept, defined
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flashwatt.config import Source
+    from flashwatt.task import Task
 
 _KEYS = ("base", "grid", "seeds", "workers", "series")
 _FAULTS_SHOWN = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """One run of a study."""
-
-    id: str
-    """SHA-256 of everything that its report depends on: the resolved configuration with the seed, the contents of its
-    traces, what was asked for besides, the schema of the report."""
-    point: dict[str, Any]
-    """Its values of the grid's keys."""
-    seed: int
-    config: Config
-    series_interval_ns: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +89,7 @@ class Study:
         points = [dict(zip(self.grid, values, strict=True)) for values in product(*self.grid.values())]
         tasks: list[Task] = []
         faults: dict[str, None] = {}
-        hashes = _Hashes()
+        hashes = Hashes()
         for point in points:
             try:
                 tasks += self._at(point, hashes)
@@ -115,19 +101,9 @@ class Study:
             raise _core.FlashwattError("\n".join([*list(faults)[:_FAULTS_SHOWN], *rest]))
         return tasks
 
-    def _at(self, point: dict[str, Any], hashes: _Hashes) -> list[Task]:
-        config, interval = self.base.override(point), interval_ns(self.series)
-        resolved = json.loads(_core.resolve(config.text, config.name, list(config.sets)))
-        first, files = resolved["run"]["seed"], [hashes.of(path) for path in config.inputs()]
-        seeds = range(first, first + self.seeds) if isinstance(self.seeds, int) else self.seeds
-        tasks = []
-        for seed in seeds:
-            resolved["run"]["seed"] = seed
-            definition = {"config": resolved, "inputs": files, "series": interval, "schema": _core.REPORT_SCHEMA}
-            text = json.dumps(definition, sort_keys=True, separators=(",", ":"))
-            name = hashlib.sha256(text.encode()).hexdigest()
-            tasks.append(Task(name, point, seed, config.override({"run.seed": seed}), interval))
-        return tasks
+    def _at(self, point: dict[str, Any], hashes: Hashes) -> list[Task]:
+        kept = Kept(series_interval_ns=interval_ns(self.series))
+        return defined(self.base.override(point), point, hashes, seeds=self.seeds, kept=kept)
 
     def _explain(self, message: str, point: dict[str, Any]) -> str:
         """Name the place in the study; the point as well, where it is not one value's fault."""
@@ -141,29 +117,6 @@ class Study:
 
 def _listed(point: dict[str, Any]) -> str:
     return ", ".join(f"{key} = {value!r}" for key, value in point.items())
-
-
-class _Hashes:
-    """SHA-256 of files, each read once."""
-
-    def __init__(self) -> None:
-        self._known: dict[Path, str] = {}
-
-    def of(self, path: Path) -> str:
-        if path not in self._known:
-            self._known[path] = _sha256(path)
-        return self._known[path]
-
-
-def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
-    try:
-        with path.open("rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
-    except OSError as error:
-        raise _core.FlashwattError(f"{printable(path)}: {error.strerror}") from None
-    return digest.hexdigest()
 
 
 def _parse(text: str, name: str) -> dict[str, Any]:

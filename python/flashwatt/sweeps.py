@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import threading
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import closing, contextmanager
+from contextlib import closing
+from itertools import count
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -14,16 +13,15 @@ from flashwatt import _core
 from flashwatt.journal import Journal, locked
 from flashwatt.results import Results
 from flashwatt.study import Study
-from flashwatt.worker import Worker
+from flashwatt.workers import processors, run_tasks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from concurrent.futures import Future
+    from collections.abc import Callable, Mapping, Sequence
     from os import PathLike
     from typing import TypeAlias
 
     from flashwatt.config import Source
-    from flashwatt.study import Task
+    from flashwatt.task import Task
 
     SweepProgress: TypeAlias = Callable[[int, int], object]
     """Called at the start and after every task: tasks finished, tasks in all."""
@@ -63,7 +61,7 @@ def sweep(
     after Ctrl-C.
     """
     study = _study(grid, base=base, seeds=seeds, series=series)
-    size = next(n for n in (workers, study.workers, _processors()) if n is not None)
+    size = next(n for n in (workers, study.workers, processors()) if n is not None)
     if size < 1:
         raise _core.FlashwattError(f"workers: found {size}; expected a whole number, ≥ 1")
     tasks = study.tasks()
@@ -91,55 +89,22 @@ def _study(grid: Mapping[str, Any] | str | PathLike[str] | Study, **options: Any
 
 
 def _run_missing(tasks: list[Task], journal: Journal, workers: int, progress: SweepProgress) -> None:
-    ids = {task.id for task in tasks}
-    missing = list({task.id: task for task in tasks if task.id not in journal}.values())
-    done = len(ids) - len(missing)
-    progress(done, len(ids))
+    total = len({task.id for task in tasks})
+    missing = {task.id: task for task in tasks if task.id not in journal}
+    ended = count(total - len(missing) + 1)
+    progress(total - len(missing), total)
     try:
-        with _pool(min(workers, len(missing))) as start:
-            for future in as_completed([start(task) for task in missing]):
-                task, line = future.result()
-                journal.add(task.id, line)
-                done += 1
-                progress(done, len(ids))
+        run_tasks(list(missing.values()), journal, workers, lambda _task: progress(next(ended), total))
     except KeyboardInterrupt:
         where = (
             f"in {journal.path}; the same sweep goes on from there" if journal.path else "in the exception's results"
         )
-        message = f"interrupted: {done} of {len(ids)} tasks are finished and kept {where}"
+        message = f"interrupted: {next(ended) - 1} of {total} tasks are finished and kept {where}"
         raise SweepInterruptedError(message, _results(tasks, journal)) from None
-
-
-@contextmanager
-def _pool(size: int) -> Iterator[Callable[[Task], Future[tuple[Task, bytes]]]]:
-    """Threads with a process each; when the block ends, however it does, so do they."""
-    workers: list[Worker] = []
-    mine = threading.local()
-
-    def begin() -> None:
-        mine.worker = Worker()
-        workers.append(mine.worker)
-
-    def run(task: Task) -> tuple[Task, bytes]:
-        return task, mine.worker.run(task)
-
-    pool = ThreadPoolExecutor(max(1, size), "flashwatt-sweep", begin)
-    try:
-        yield lambda task: pool.submit(run, task)
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for worker in workers:
-            worker.stop()
-        pool.shutdown(wait=True)
 
 
 def _results(tasks: list[Task], journal: Journal) -> Results:
     return Results((task.point, journal.line(task.id)) for task in tasks if task.id in journal)
-
-
-def _processors() -> int:
-    """Those that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _silent(_done: int, _total: int) -> None:

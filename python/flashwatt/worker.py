@@ -11,13 +11,14 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
 
 if TYPE_CHECKING:
-    from flashwatt.study import Task
+    from flashwatt.task import Task
 
 
 class Worker:
@@ -70,7 +71,7 @@ def _request(task: Task) -> bytes:
     request = {
         "head": {"id": task.id, "point": task.point, "seed": task.seed},
         "config": [config.text, config.name, config.sets],
-        "series_interval_ns": task.series_interval_ns,
+        "kept": asdict(task.kept),
     }
     return json.dumps(request).encode() + b"\n"
 
@@ -91,8 +92,9 @@ def _answer(request: dict[str, Any], parent: int) -> bytes:
 
     try:
         text, name, sets = request["config"]
-        interval = request["series_interval_ns"]
-        report = _core.run(text, name, sets, series_interval_ns=interval, progress=wanted)
+        kept = request["kept"]
+        window = kept.pop("edges_ns")
+        report = _core.run(text, name, sets, edges_ns=window and tuple(window), progress=wanted, **kept)
     except _core.FlashwattError as error:
         return json.dumps({"error": str(error)}).encode() + b"\n"
     head = json.dumps(request["head"], ensure_ascii=False)

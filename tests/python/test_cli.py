@@ -233,10 +233,10 @@ def test_a_run_has_one_workload(flashwatt: Cli, config: Path) -> None:
 
 
 def test_a_list_of_nothing_says_so(flashwatt: Cli) -> None:
-    result = flashwatt("list", "experiments")
+    result = flashwatt("list", "schedulers")
     assert result.returncode == 0
     assert result.stdout == ""
-    assert "no experiments yet" in result.stderr
+    assert "no schedulers yet" in result.stderr
 
 
 def test_version(flashwatt: Cli) -> None:

@@ -6,6 +6,7 @@ import html
 import json
 import re
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,15 +69,25 @@ class Chart:
 
 def write_page(path: str | PathLike[str], title: str, charts: Sequence[Chart]) -> Path:
     """Write charts below one another as one interactive page that needs no network; give its path."""
+    return write_document(path, title, charts, alone=len(charts) == 1)
+
+
+def write_document(
+    path: str | PathLike[str], title: str, parts: Sequence[Chart | str], *, style: str = "", alone: bool = False
+) -> Path:
+    """Write charts and what stands between them, HTML, as one such page; a chart `alone` has the page's title."""
     path = Path(path)
-    figures = "\n".join(_figure(at, chart, alone=len(charts) == 1) for at, chart in enumerate(charts))
+    charts = [part for part in parts if isinstance(part, Chart)]
+    numbers = count()
+    body = "\n".join(part if isinstance(part, str) else _figure(next(numbers), part, alone=alone) for part in parts)
     # "</" would end the script element early if a name in a report held it.
     specs = json.dumps([chart.spec("container") for chart in charts], ensure_ascii=False, separators=(",", ":"))
     page = _PAGE.format(
         title=html.escape(title),
-        figures=figures,
+        body=body,
         library=vl_convert.javascript_bundle(_GLOBALS, vl_version=_VEGA_LITE),
         specs=specs.replace("</", "<\\/"),
+        style=style,
         ink=INK,
         faint=FAINT,
         font=FONT,
@@ -109,13 +120,13 @@ h2 {{ font-size: 1rem; margin: 1.4rem 0 .3rem; padding: 0 12px; }}
 h1 {{ font-size: 1.15rem; margin: 0 0 .3rem; padding: 0 12px; }}
 p {{ font-size: .9rem; margin: 0; padding: 0 12px; color: {faint}; overflow-wrap: anywhere; }}
 .chart {{ width: 100%; padding-right: 0 !important; }}
-</style>
+{style}</style>
 <script>{library}</script>
 </head>
 <body>
 <main>
 <h1>{title}</h1>
-{figures}
+{body}
 </main>
 <script>
 const actions = {{ export: true, source: false, editor: false, compiled: false }};

@@ -1,0 +1,55 @@
+"""Fig. 7(b): energy over that of page mapping."""
+
+from __future__ import annotations
+
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from flashwatt.plot.figures import Bar, bars
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from flashwatt.plot import Chart
+    from flashwatt.reproduce.criterion import Value
+    from flashwatt.reproduce.evidence import Evidence
+
+BUSY = "busy_only"
+
+
+def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
+    """Name what the criteria ask about."""
+    workloads = evidence["ftls"].labels("workload")
+
+    def mean(ftl: str, accounting: str = BUSY) -> float:
+        return fmean(_energies(evidence, workload, accounting)[ftl] for workload in workloads)
+
+    def order() -> bool:
+        return mean("bast") > max(mean("block"), mean("bast*")) and min(mean("block"), mean("bast*")) > 1 > mean("dftl")
+
+    return {
+        "dftl_less": lambda: sum(_energies(evidence, one)["dftl"] < 1 for one in workloads if one != "msnfs"),
+        "dftl_msnfs": lambda: _energies(evidence, "msnfs")["dftl"],
+        "order": order,
+        "block": lambda: mean("block"),
+        "bast_star": lambda: mean("bast*"),
+        "bast": lambda: mean("bast"),
+        "dftl_always_on": lambda: mean("dftl", "always_on"),
+        "dftl_flash_off": lambda: mean("dftl", "flash_off"),
+    }
+
+
+def figures(evidence: Evidence) -> Iterator[Chart]:
+    """Draw a group of bars for each workload."""
+    workloads = evidence["ftls"].labels("workload")
+    rows = [
+        Bar(workload, ftl, energy) for workload in workloads for ftl, energy in _energies(evidence, workload).items()
+    ]
+    yield bars("Fig. 7(b): energy", "Over that of page mapping; charged while a die works.", rows, "normalised")
+
+
+def _energies(evidence: Evidence, workload: str, accounting: str = BUSY) -> dict[str, float]:
+    """Energy with each layer over that with page mapping."""
+    runs, key = evidence["ftls"], f"energy_total_j.{accounting}"
+    page = runs.value(key, workload, "page")
+    return {ftl: runs.value(key, workload, ftl) / page for ftl in runs.labels("ftl")}

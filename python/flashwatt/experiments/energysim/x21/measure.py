@@ -1,0 +1,50 @@
+"""Fig. 11: mean response time by layout, over that of 2 × 8."""
+
+from __future__ import annotations
+
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from flashwatt.plot.figures import Bar, bars
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from flashwatt.plot import Chart
+    from flashwatt.reproduce.criterion import Value
+    from flashwatt.reproduce.evidence import Evidence
+
+MANY = ("4x4", "8x2", "16x1")
+
+
+def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
+    """Name what the criteria ask about."""
+    ftls = evidence["layouts"].labels("ftl")
+
+    def spread(ftl: str) -> float:
+        times = [_time(evidence, ftl, layout) for layout in MANY]
+        return max(times) / min(times)
+
+    return {
+        "spread_page": lambda: spread("page"),
+        "spread_worst": lambda: max(map(spread, ftls)),
+        "slower": lambda: min(1 / _time(evidence, ftl, "8x2") for ftl in ftls),
+    }
+
+
+def figures(evidence: Evidence) -> Iterator[Chart]:
+    """Draw a group of bars for each layer."""
+    runs = evidence["layouts"]
+    rows = [
+        Bar(ftl, layout, _time(evidence, ftl, layout)) for ftl in runs.labels("ftl") for layout in runs.labels("layout")
+    ]
+    yield bars("Fig. 11: mean response time by layout", "Mean over the workloads; over 2 × 8.", rows, "normalised")
+
+
+def _time(evidence: Evidence, ftl: str, layout: str) -> float:
+    """Response time over that of 2 × 8, mean over the workloads."""
+    runs = evidence["layouts"]
+    key = "latency_ns.all.mean"
+    return fmean(
+        runs.value(key, one, ftl, layout) / runs.value(key, one, ftl, "2x8") for one in runs.labels("workload")
+    )

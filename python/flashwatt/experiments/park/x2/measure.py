@@ -1,0 +1,64 @@
+"""Fig. 6: response time and searches by the size of the window."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from flashwatt.plot.figures import Bar, bars
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from flashwatt.plot import Chart
+    from flashwatt.reproduce.criterion import Value
+    from flashwatt.reproduce.evidence import Evidence
+
+SATURATED = ("uniform", "skewed")
+
+
+def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
+    """Name what the criteria ask about."""
+    runs = evidence["windows"]
+    random, *windows = runs.labels("window")
+
+    def response(writes: str, window: str) -> float:
+        return runs.value("latency_ns.all.mean", writes, window)
+
+    def random_over(writes: str, worst_or_best: Callable[[list[float]], float]) -> float:
+        return response(writes, random) / worst_or_best([response(writes, window) for window in windows])
+
+    def rise_after_best(writes: str) -> float:
+        times = [response(writes, window) for window in windows]
+        return max(times[times.index(min(times)) :]) / min(times)
+
+    def searches_rise() -> bool:
+        found = {writes: [runs.value("gc.searches", writes, one) for one in windows] for writes in SATURATED}
+        return all(a < b for counts in found.values() for a, b in pairwise(counts))
+
+    return {
+        "random_over_worst_uniform": lambda: random_over("uniform", max),
+        "random_over_worst_skewed": lambda: random_over("skewed", max),
+        "rise_uniform": lambda: max(
+            response("uniform", b) / response("uniform", a) for a, b in pairwise((random, *windows))
+        ),
+        "rise_skewed": lambda: rise_after_best("skewed"),
+        "searches_rise": searches_rise,
+        "random_over_best_oltp": lambda: random_over("oltp", min),
+    }
+
+
+def figures(evidence: Evidence) -> Iterator[Chart]:
+    """Draw both, each over its value for a random victim or for the smallest window."""
+    runs = evidence["windows"]
+    random, first, *_ = windows = runs.labels("window")
+    for title, key, base in (
+        ("mean response time, over that of a random victim", "latency_ns.all.mean", random),
+        ("table searches, over those of the smallest window", "gc.searches", first),
+    ):
+        rows = [
+            Bar(window, writes, runs.value(key, writes, window) / runs.value(key, writes, base))
+            for window in windows
+            for writes in runs.labels("writes")
+        ]
+        yield bars(f"Fig. 6: {title}", "By the window that a victim is searched in.", rows, "normalised")

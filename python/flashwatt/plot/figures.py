@@ -1,0 +1,147 @@
+"""Figures as papers draw them: bars by group, lines, stairs, shares; what was published is marked beside.
+
+Rows are plain: a label or a number for each axis, a series, a value. A value of None leaves a gap.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import altair as alt
+
+from flashwatt.plot.chart import Chart
+from flashwatt.plot.style import COLOURS, HEIGHT, INK, short
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_UPRIGHT = 4  # so many groups have room for their names side by side
+_MARKED = "Black strokes: published."
+
+
+class Bar(NamedTuple):
+    """One bar."""
+
+    group: str
+    series: str
+    value: float | None
+    published: float | None = None
+
+
+class Point(NamedTuple):
+    """One point of a line, or the beginning of one of its steps."""
+
+    x: float
+    series: str
+    y: float | None
+    published: bool = False
+
+
+def bars(title: str, said: str, rows: Iterable[Bar], unit: str, *, log: bool = False) -> Chart:
+    """Draw bars side by side in each group, one for each series, with published values as strokes across them."""
+    kept = list(rows)
+    marked = [row for row in kept if row.published is not None]
+    values = [{**row._asdict(), "value": _short(row.value), "published": _short(row.published)} for row in kept]
+    groups, series = _names(row.group for row in kept), _names(row.series for row in kept)
+
+    def draw(width: Any) -> alt.LayerChart:
+        base = alt.Chart(alt.InlineData(values=values)).encode(
+            x=alt.X("group:N", sort=groups, title=None, axis=_tilted(groups)),
+            xOffset=alt.XOffset("series:N", sort=series),
+            tooltip=[alt.Tooltip(f"{name}:N") for name in ("group", "series", "value", "published")],
+        )
+        scale = alt.Scale(type="log") if log else alt.Scale()
+        drawn = base.mark_bar().encode(y=alt.Y("value:Q", title=unit, scale=scale), color=_colour(series))
+        strokes = base.mark_tick(color=INK, thickness=2, bandSize=14).encode(y=alt.Y("published:Q", title=unit))
+        return _sized(alt.layer(drawn, *([strokes] if marked else [])), width)
+
+    return Chart(title, (f"{said} {_MARKED}" if marked else said,), draw)
+
+
+def shares(title: str, said: str, rows: Iterable[Bar], unit: str) -> Chart:
+    """Draw one bar for each group, its series on top of one another."""
+    kept = list(rows)
+    values = [{"group": row.group, "series": row.series, "value": _short(row.value)} for row in kept]
+    groups, series = _names(row.group for row in kept), _names(row.series for row in kept)
+
+    def draw(width: Any) -> alt.LayerChart:
+        drawn = (
+            alt.Chart(alt.InlineData(values=values))
+            .mark_bar()
+            .encode(
+                x=alt.X("group:N", sort=groups, title=None, axis=_tilted(groups)),
+                y=alt.Y("value:Q", title=unit, stack="zero"),
+                color=_colour(series),
+                tooltip=[alt.Tooltip(f"{name}:N") for name in ("group", "series", "value")],
+            )
+        )
+        return _sized(alt.layer(drawn), width)
+
+    return Chart(title, (said,), draw)
+
+
+def lines(
+    title: str,
+    said: str,
+    rows: Iterable[Point],
+    axes: tuple[str, str],
+    *,
+    stairs: bool = False,
+    log_x: bool = False,
+    log_y: bool = False,
+) -> Chart:
+    """Draw a line for each series, or its stairs; published ones are dashed. `axes` are what x and y are called."""
+    kept = list(rows)
+    values = [
+        {"x": short(row.x), "y": _short(row.y), "series": row.series, "origin": _origin(row.published)} for row in kept
+    ]
+    series, several = _names(row.series for row in kept), any(row.published for row in kept)
+
+    def draw(width: Any) -> alt.LayerChart:
+        ticks = alt.Axis(grid=False, tickCount=alt.ExprRef("width / 80"), labelOverlap=True)
+        base = alt.Chart(alt.InlineData(values=values)).encode(
+            x=alt.X("x:Q", title=axes[0], axis=ticks, scale=_scale(log=log_x)),
+            y=alt.Y("y:Q", title=axes[1], scale=_scale(log=log_y)),
+            color=_colour(series),
+            tooltip=[alt.Tooltip(f"{name}:N") for name in ("series", "x", "y", "origin")],
+        )
+        line = base.mark_line(interpolate="step-after" if stairs else "linear", strokeWidth=1.8)
+        if several:
+            origins = alt.Scale(domain=[_origin(False), _origin(True)], range=[[1, 0], [5, 4]])
+            dash = alt.StrokeDash("origin:N", scale=origins, legend=alt.Legend(orient="top", title=None))
+            line = line.encode(strokeDash=dash)
+        dots = [] if stairs else [base.mark_circle(size=36)]
+        return _sized(alt.layer(line, *dots), width)
+
+    return Chart(title, (said,), draw)
+
+
+def _origin(published: bool) -> str:
+    return "published" if published else "simulated"
+
+
+def _names(found: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(found))
+
+
+def _colour(series: Sequence[str]) -> alt.Color:
+    legend = alt.Legend(orient="bottom", title=None, labelLimit=220, columns=alt.ExprRef("width < 400 ? 2 : 5"))
+    return alt.Color("series:N", sort=list(series), scale=alt.Scale(range=COLOURS), legend=legend)
+
+
+def _tilted(groups: Sequence[str]) -> alt.Axis:
+    return alt.Axis(labelAngle=-30 if len(groups) > _UPRIGHT else 0)
+
+
+def _scale(*, log: bool) -> alt.Scale:
+    return alt.Scale(type="log", nice=False) if log else alt.Scale(zero=True)
+
+
+def _short(value: float | None) -> float | None:
+    return None if value is None else short(value)
+
+
+def _sized(chart: alt.LayerChart | alt.FacetChart, width: Any) -> alt.LayerChart:
+    sized: Any = chart.properties(width=width, height=HEIGHT, autosize=alt.AutoSizeParams(type="fit-x"))
+    drawn: alt.LayerChart = sized
+    return drawn

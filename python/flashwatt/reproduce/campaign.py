@@ -1,0 +1,111 @@
+"""Run what experiments ask for, then judge it."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flashwatt import _core
+from flashwatt.journal import Journal, locked
+from flashwatt.reproduce.evidence import Runs
+from flashwatt.reproduce.page import write_pages
+from flashwatt.reproduce.plan import plan, weight
+from flashwatt.reproduce.verdict import Finding, judge, tally
+from flashwatt.workers import processors, run_tasks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from os import PathLike
+    from typing import TypeAlias
+
+    from flashwatt.reproduce.catalogue import Experiment
+    from flashwatt.reproduce.plan import Plan
+    from flashwatt.reproduce.verdict import Row
+    from flashwatt.task import Task
+
+    Progress: TypeAlias = Callable[[int, int], object]
+    """Called at the start and after every run: requests done, roughly, and requests in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduction:
+    """What came of it."""
+
+    rows: list[Row]
+    fault: str
+    """What went wrong with runs, if anything did."""
+    files: list[Path]
+
+
+def reproduce(
+    experiments: Sequence[Experiment],
+    out: str | PathLike[str],
+    *,
+    traces: Mapping[str, Path] | None = None,
+    full: bool = False,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Reproduction:
+    """Run experiments, judge them, and write `verdicts.json` and a page for each paper into the directory `out`.
+
+    `traces` gives real traces for workloads that are modelled else. `full` runs every workload to its end. Each run is
+    kept in `out/results.jsonl` as it ends, and one that is there is not made again. A run that fails leaves the
+    criteria that need it without evidence, and the others as they are.
+
+    Raises `FlashwattError` before anything is run for what is wrong with the experiments.
+    """
+    directory = Path(out)
+    work = plan(experiments, traces or {}, full=full)
+    directory.mkdir(parents=True, exist_ok=True)
+    with locked(directory), closing(Journal(directory / "results.jsonl")) as journal:
+        fault = _run_missing(work, journal, workers or processors(), progress or _silent)
+        journal.finish(dict.fromkeys(task.id for task in work.tasks.values()))
+    with closing(Journal(directory / "results.jsonl", only_read=True)) as journal:
+        findings = [_finding(one, work, journal) for one in experiments]
+        pages = write_pages(findings, work.real, directory)
+    rows = [row for finding in findings for row in finding.rows]
+    return Reproduction(rows, fault, [_write_verdicts(rows, work, directory), *pages])
+
+
+def _run_missing(work: Plan, journal: Journal, workers: int, progress: Progress) -> str:
+    """Run what is not there yet; the message of what failed."""
+    tasks = work.once()
+    total = sum(map(weight, tasks))
+    missing = [task for task in tasks if task.id not in journal]
+    done = total - sum(map(weight, missing))
+    progress(done, total)
+
+    def ended(task: Task) -> None:
+        nonlocal done
+        done += weight(task)
+        progress(done, total)
+
+    try:
+        run_tasks(missing, journal, workers, ended)
+    except _core.FlashwattError as error:
+        return str(error)
+    return ""
+
+
+def _finding(experiment: Experiment, work: Plan, journal: Journal) -> Finding:
+    evidence = {runs.name: Runs(runs, work.of(experiment, runs), journal) for runs in experiment.sets}
+    return Finding(experiment, evidence, judge(experiment, evidence))
+
+
+def _write_verdicts(rows: list[Row], work: Plan, directory: Path) -> Path:
+    path = directory / "verdicts.json"
+    content = {
+        "version": _core.__version__,
+        "real_traces": sorted(work.real),
+        "tally": tally(rows),
+        "rows": [row.to_dict() for row in rows],
+    }
+    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return path
+
+
+def _silent(_done: int, _total: int) -> None:
+    pass

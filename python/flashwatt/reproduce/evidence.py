@@ -1,0 +1,76 @@
+"""Reports by the labels of an experiment's axes: what its quantities are made of."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from flashwatt import _core
+from flashwatt.misspelt import known
+from flashwatt.report import Report
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from flashwatt.journal import Journal
+    from flashwatt.reproduce.catalogue import RunSet
+    from flashwatt.reproduce.plan import Labels
+    from flashwatt.task import Task
+
+
+class NoEvidenceError(_core.FlashwattError):
+    """A run that a quantity needs has not come to its end."""
+
+
+class Runs:
+    """The reports of one set of runs."""
+
+    def __init__(self, runs: RunSet, tasks: Mapping[Labels, Task], journal: Journal) -> None:
+        """Look the tasks' reports up where they are kept."""
+        self._set = runs
+        self._tasks = tasks
+        self._journal = journal
+        self._reports: dict[Labels, Report] = {}
+
+    def labels(self, axis: str) -> list[str]:
+        """An axis's labels, in their order."""
+        known(f"runs.{self._set.name}", [axis], self._set.axes)
+        return list(self._set.axes[axis])
+
+    def report(self, *labels: str) -> Report:
+        """The report of the run with these labels, one for each axis in their order.
+
+        Raises `NoEvidenceError` for a run that is not there, or did not come to its end.
+        """
+        known(f"runs.{self._set.name}", [" × ".join(labels)], [" × ".join(one) for one in self._tasks])
+        if labels not in self._reports:
+            self._reports[labels] = self._load(labels)
+        return self._reports[labels]
+
+    def value(self, key: str, *labels: str) -> float:
+        """A figure of a report by its dotted key. Raises `NoEvidenceError` where the run has none."""
+        found: Any = self.report(*labels).to_dict()
+        for part in key.split("."):
+            found = found[part]
+        if found is None:
+            raise NoEvidenceError(f"{self._where(labels)}: no {key}")
+        return float(found)
+
+    def __iter__(self) -> Iterator[Labels]:
+        return iter(self._tasks)
+
+    def _load(self, labels: Labels) -> Report:
+        task = self._tasks[labels]
+        if task.id not in self._journal:
+            raise NoEvidenceError(f"{self._where(labels)}: not run")
+        report = Report(json.loads(self._journal.line(task.id))["report"])
+        if report.status != "complete":
+            raise NoEvidenceError(f"{self._where(labels)}: {report.status}")
+        return report
+
+    def _where(self, labels: Labels) -> str:
+        return f"run {' × '.join((self._set.name, *labels))}"
+
+
+Evidence: TypeAlias = "Mapping[str, Runs]"
+"""The sets of runs of an experiment, by their names."""

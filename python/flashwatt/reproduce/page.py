@@ -1,0 +1,95 @@
+"""A page for each paper: verdicts, then every experiment with its figures, as one file that needs no network."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING
+
+from markdown_it import MarkdownIt
+
+from flashwatt import _core
+from flashwatt.plot.chart import Chart, write_document
+from flashwatt.reproduce.plan import WORKLOAD
+from flashwatt.reproduce.show import origin, simulated
+from flashwatt.reproduce.verdict import Verdict, tally
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from pathlib import Path
+
+    from flashwatt.reproduce.catalogue import Experiment, Paper
+    from flashwatt.reproduce.verdict import Finding, Row
+
+_CLASSES = {Verdict.MET: "met", Verdict.MISSED: "missed", Verdict.SHOWN: "shown", Verdict.UNKNOWN: "unknown"}
+_STYLE = """
+article { border-top: 1px solid #e8ebef; margin-top: 2rem; padding-top: .6rem; }
+article > div.said { padding: 0 12px; font-size: .95rem; line-height: 1.5; max-width: 62rem; }
+article > div.said p, article > div.said li { color: inherit; padding: 0; margin: .3rem 0; }
+.scroll { overflow-x: auto; padding: 0 12px; }
+table { border-collapse: collapse; font-size: .85rem; margin: .6rem 0; }
+th { text-align: left; font-weight: normal; color: #69758a; }
+th, td { padding: .25rem .9rem .25rem 0; vertical-align: top; border-bottom: 1px solid #eef0f3; }
+td.figure { white-space: nowrap; }
+.met { color: #23766a; } .missed { color: #b3263d; font-weight: bold; } .shown, .unknown { color: #69758a; }
+code { font-size: .9em; background: #f3f5f7; padding: 0 .2em; }
+h3 { font-size: 1rem; padding: 0 12px; margin: .8rem 0 .2rem; }
+"""
+
+
+def write_pages(findings: Sequence[Finding], real: Collection[str], directory: Path) -> list[Path]:
+    """Write `PAPER.html` for every paper that something was found about; give the paths.
+
+    `real` are the workloads whose traces are.
+    """
+    papers = dict.fromkeys(finding.experiment.paper.name for finding in findings)
+    return [
+        _page([one for one in findings if one.experiment.paper.name == name], real, directory / f"{name}.html")
+        for name in papers
+    ]
+
+
+def _page(findings: list[Finding], real: Collection[str], path: Path) -> Path:
+    paper = findings[0].experiment.paper
+    parts: list[Chart | str] = [_overview(paper, [row for finding in findings for row in finding.rows])]
+    for one in findings:
+        parts += [_said(one.experiment, real), _table(one.rows), *_figures(one), "</article>"]
+    return write_document(path, paper.title, parts, style=_STYLE)
+
+
+def _overview(paper: Paper, rows: list[Row]) -> str:
+    counts = tally(rows)
+    said = f"{counts['met']} of {counts['gated']} criteria met, {counts['MISSED']} missed"
+    unknown = f", {counts['no evidence']} without evidence" if counts["no evidence"] else ""
+    shown = f"; {counts['shown']} more figures are shown and not judged" if counts["shown"] else ""
+    return f"<p>{html.escape(paper.citation)}</p>\n<p>{said}{unknown}{shown}. FlashWatt {_core.__version__}.</p>"
+
+
+def _said(experiment: Experiment, real: Collection[str]) -> str:
+    text = MarkdownIt("commonmark").enable("table").render(experiment.readme)
+    heading = f"{experiment.id}: {experiment.title} ({experiment.source})"
+    workloads = [label for runs in experiment.sets for label in runs.axes.get(WORKLOAD, ())]
+    traces = f"<p>{html.escape(origin(workloads, real))}</p>" if workloads else ""
+    return f'<article id="{experiment.id}">\n<h2>{html.escape(heading)}</h2>\n<div class="said">{text}{traces}</div>'
+
+
+def _table(rows: list[Row]) -> str:
+    head = "".join(f"<th>{name}</th>" for name in ("", "published", "simulated", "criterion", "verdict"))
+    body = "\n".join(_line(row) for row in rows)
+    return f'<div class="scroll"><table>\n<tr>{head}</tr>\n{body}\n</table></div>'
+
+
+def _line(row: Row) -> str:
+    calibrated = " (calibrated)" if row.calibrated else ""
+    remark = f"<br>{html.escape(row.remark)}" if row.remark else ""
+    cells = [f"<td>{html.escape(row.says)}{calibrated}{remark}</td>"]
+    cells += [f'<td class="figure">{html.escape(text)}</td>' for text in (row.published, simulated(row), row.bound)]
+    return f'<tr>{"".join(cells)}<td class="{_CLASSES[row.verdict]}">{row.verdict.value}</td></tr>'
+
+
+def _figures(finding: Finding) -> list[Chart | str]:
+    drawn: list[Chart | str] = []
+    try:
+        drawn += finding.experiment.measures().figures(finding.evidence)
+    except _core.FlashwattError as error:
+        drawn.append(f"<p>not drawn: {html.escape(str(error))}</p>")
+    return drawn

@@ -1,0 +1,64 @@
+"""Verdicts for the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from flashwatt.reproduce.verdict import Verdict, tally
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from flashwatt.reproduce.verdict import Row
+
+_STYLES = {Verdict.MET: "green", Verdict.MISSED: "bold red", Verdict.SHOWN: "dim", Verdict.UNKNOWN: "yellow"}
+
+_COLUMNS = {"": None, "quantity": 4, "published": 2, "simulated": 2, "criterion": 2, "verdict": None}
+
+
+def show_verdicts(rows: list[Row], console: Console | None = None) -> None:
+    """Print a line for each criterion, what is known about those that are missed, and how many are met."""
+    console = console or Console(highlight=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=True)
+    for name, share in (
+        ("", None),
+        ("quantity", 4),
+        ("published", 2),
+        ("simulated", 2),
+        ("criterion", 2),
+        ("verdict", None),
+    ):
+        table.add_column(name, ratio=share, no_wrap=share is None)
+    for row in rows:
+        says = f"{row.says} (calibrated)" if row.calibrated else row.says
+        verdict = Text(row.verdict.value, _STYLES[row.verdict])
+        table.add_row(row.experiment, says, row.published, simulated(row), row.bound, verdict)
+    console.print(table)
+    for row in rows:
+        if row.remark:
+            console.print(Text.assemble((f"{row.experiment} {row.quantity}: ", "bold"), row.remark))
+    counts = tally(rows)
+    console.print(f"\n{counts['met']} of {counts['gated']} criteria met; {counts['shown']} figures shown, not judged")
+
+
+def simulated(row: Row) -> str:
+    """The figure with its unit."""
+    match row.simulated:
+        case None:
+            return "–"
+        case bool() as answer:
+            return "yes" if answer else "no"
+        case int() as number:
+            return f"{number:,} {row.unit}".rstrip()
+        case number:
+            return f"{number:.4g} {row.unit}".rstrip()
+
+
+def origin(workloads: Iterable[str], real: Collection[str]) -> str:
+    """Say of each workload whether its trace is real."""
+    return ", ".join(f"{name}: trace={'real' if name in real else 'standin'}" for name in dict.fromkeys(workloads))

@@ -1,0 +1,71 @@
+"""`flashwatt reproduce`: published studies rerun, every figure beside the published one."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from flashwatt.terminal import DIRECTORY, FAILED, INTERRUPTED, as_json, fail, note
+
+
+@click.command()
+@click.argument("ids", nargs=-1, metavar="[ID]…")
+@click.option("--paper", metavar="NAME", help="All experiments of one paper.")
+@click.option("--all", "everything", is_flag=True, help="All experiments of all papers.")
+@click.option("--full", is_flag=True, help="Every workload to its end, where a part of it is run else.")
+@click.option("--trace", "traces", multiple=True, metavar="NAME=FILE", help="A real trace for a workload's model.")
+@click.option("--out", type=DIRECTORY, default="reproduction", show_default=True, help="Keep runs and pages there.")
+@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Run so many at a time; all processors else.")
+@as_json
+def reproduce(
+    ids: tuple[str, ...],
+    *,
+    paper: str | None,
+    everything: bool,
+    full: bool,
+    traces: tuple[str, ...],
+    out: Path,
+    workers: int | None,
+    as_json: bool,
+) -> None:
+    """Rerun published experiments, and lay the published figures beside the simulated ones.
+
+    ID is one of `flashwatt list experiments`. Each run is kept as it ends: the same command goes on where one was
+    ended, by Ctrl-C or otherwise. DIR gets a page for each paper and verdicts.json.
+    """
+    from flashwatt.progress import share_bar
+    from flashwatt.reproduce.campaign import reproduce as rerun
+    from flashwatt.reproduce.catalogue import choose
+    from flashwatt.reproduce.show import show_verdicts
+
+    if [bool(ids), paper is not None, everything].count(True) != 1:
+        raise click.UsageError("name experiments, or a --paper, or --all; `flashwatt list experiments` names them")
+    chosen = choose(ids, paper)
+    try:
+        with share_bar("Reproducing") as progress:
+            found = rerun(chosen, out, traces=_named(traces), full=full, workers=workers, progress=progress)
+    except KeyboardInterrupt:
+        fail(f"interrupted: what was finished is kept in {out}; the same command goes on from there", INTERRUPTED)
+    if as_json:
+        click.echo(json.dumps([row.to_dict() for row in found.rows], indent=2))
+    else:
+        show_verdicts(found.rows)
+    note(f"wrote {', '.join(map(str, found.files))}")
+    if found.fault:
+        note(f"not all runs could be made:\n{found.fault}")
+        sys.exit(FAILED)
+
+
+def _named(traces: tuple[str, ...]) -> dict[str, Path]:
+    named = {}
+    for one in traces:
+        name, equals, path = one.partition("=")
+        if not (name and equals and path):
+            raise click.UsageError(f"--trace {one}: expected NAME=FILE, as in financial1=Financial1.spc.gz")
+        if not Path(path).is_file():
+            raise click.UsageError(f"--trace {one}: there is no file {path}")
+        named[name] = Path(path)
+    return named

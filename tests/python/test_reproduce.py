@@ -1,0 +1,215 @@
+"""`flashwatt reproduce`: experiments are data that is checked, runs are kept, verdicts follow from both."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import flashwatt
+from flashwatt.reproduce import catalogue, reproduce
+from flashwatt.reproduce.catalogue import EXPERIMENTS, choose
+from flashwatt.reproduce.criterion import Criterion
+from flashwatt.reproduce.plan import plan
+from flashwatt.reproduce.verdict import Verdict, tally
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Cli
+    from flashwatt.reproduce.catalogue import RunSet
+
+QUICK = ("X3", "X13", "X14", "X24", "X26", "X29", "X30")
+"""Experiments that take seconds."""
+
+
+def test_every_experiment_is_whole() -> None:
+    found = catalogue()
+    directories = {file.parent.name.upper() for file in EXPERIMENTS.glob("*/*/experiment.toml")}
+    assert set(found) == directories
+    for one in found.values():
+        assert one.criteria, one.id
+        assert one.readme.startswith("**Claim.**"), one.id
+        assert "**Setting.**" in one.readme, one.id
+        assert "**Deviations.**" in one.readme, one.id
+
+
+def test_every_run_of_every_experiment_is_valid() -> None:
+    work = plan(list(catalogue().values()), {}, full=False)
+    assert {one for one, _, _ in work.tasks} == {one.id for one in catalogue().values() if one.sets}
+    assert len(work.once()) < len(work.tasks), "experiments that look at the same runs share them"
+
+
+def test_every_criterion_names_a_quantity_of_its_experiment() -> None:
+    for one in catalogue().values():
+        quantities = one.measures().quantities({runs.name: _Nothing(runs) for runs in one.sets})
+        asked = {criterion.quantity for criterion in one.criteria}
+        assert asked == set(quantities), f"{one.id}: asked for and measured are the same"
+
+
+class _Nothing:
+    """Runs that are not there; their labels are."""
+
+    def __init__(self, runs: RunSet) -> None:
+        self._axes = runs.axes
+
+    def labels(self, axis: str) -> list[str]:
+        return list(self._axes[axis])
+
+    def __iter__(self) -> Any:
+        return iter([])
+
+
+def test_the_quick_experiments_are_met(tmp_path: Path) -> None:
+    found = reproduce([catalogue()[name] for name in QUICK], tmp_path)
+    assert not found.fault
+    assert [row for row in found.rows if row.verdict not in (Verdict.MET, Verdict.SHOWN)] == []
+    assert {path.name for path in found.files} == {"verdicts.json", "energysim.html", "park.html", "rftl.html"}
+    content = json.loads((tmp_path / "verdicts.json").read_text())
+    assert content["tally"]["met"] == content["tally"]["gated"] == tally(found.rows)["met"] > 30
+
+
+def test_closed_forms_are_exact(tmp_path: Path) -> None:
+    found = reproduce([catalogue()[name] for name in ("X3", "X29", "X30")], tmp_path)
+    by_name = {(row.experiment, row.quantity): row.simulated for row in found.rows}
+    assert by_name["X3", "page_512m"] == 768
+    assert by_name["X29", "at_06_us"] == pytest.approx(690.1, rel=1e-12)
+    assert by_name["X30", "space_off"] == 0
+
+
+def bound(**entry: Any) -> Criterion:
+    return Criterion.of("place", {"quantity": "q", "says": "s", **entry}, "Fig. 1")
+
+
+@pytest.mark.parametrize(
+    ("entry", "good", "bad"),
+    [
+        ({"between": [1, 2]}, (1, 1.5, 2), (0.999, 2.001)),
+        ({"at_least": 5}, (5, 6), (4.99,)),
+        ({"at_most": 5}, (5, -1), (5.01,)),
+        ({"above": 5}, (5.01,), (5,)),
+        ({"below": 5}, (4.99,), (5,)),
+        ({"equals": 3}, (3, 3 * (1 + 1e-10)), (3.001,)),
+        ({"equals": 3, "tolerance": 0.1}, (2.71, 3.29), (2.6, 3.4)),
+        ({"holds": True}, (True,), (False,)),
+    ],
+)
+def test_bounds(entry: dict[str, Any], good: tuple[float, ...], bad: tuple[float, ...]) -> None:
+    criterion = bound(**entry)
+    assert criterion.meets is not None
+    assert all(map(criterion.meets, good))
+    assert not any(map(criterion.meets, bad))
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ({}, "expected exactly one bound"),
+        ({"above": 1, "below": 2}, "expected exactly one bound"),
+        ({"gated": False, "above": 1}, "expected no bound"),
+        ({"abov": 1}, "did you mean `above`"),
+        ({"above": 1, "says": ""}, "says: missing"),
+    ],
+)
+def test_a_criterion_that_says_too_little_or_too_much(entry: dict[str, Any], said: str) -> None:
+    with pytest.raises(flashwatt.FlashwattError, match=said):
+        bound(**entry)
+
+
+def test_a_run_that_failed_leaves_no_evidence(tmp_path: Path) -> None:
+    experiment = catalogue()["X26"]
+    reproduce([experiment], tmp_path)
+    journal = tmp_path / "results.jsonl"
+    lines = [json.loads(line) for line in journal.read_text().splitlines()]
+    lines[0]["report"]["status"] = "failed: the drive caught fire"
+    journal.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    found = reproduce([experiment], tmp_path)
+    unknown = [row for row in found.rows if row.verdict is Verdict.UNKNOWN]
+    assert unknown
+    assert all("the drive caught fire" in row.remark for row in unknown)
+    assert any(row.verdict is Verdict.MET for row in found.rows), "what needs other runs stands"
+
+
+def test_a_real_trace_takes_the_place_of_a_model(tmp_path: Path) -> None:
+    trace = tmp_path / "small.csv"
+    trace.write_text("time_s,kind,offset,bytes\n" + "".join(f"{i / 100},write,{4096 * i},4096\n" for i in range(50)))
+    work = plan(choose(("X25",), None), {"financial1": trace}, full=False)
+    configs = {labels: task.config.resolve() for (_, name, labels), task in work.tasks.items() if name == "whole"}
+    assert all(("trace" in config["workload"]) == (labels[0] == "financial1") for labels, config in configs.items())
+    assert {
+        config["workload"]["trace"]["max_requests"] for one, config in configs.items() if one[0] == "financial1"
+    } == {500_000}
+    with pytest.raises(flashwatt.FlashwattError, match="did you mean `financial1`"):
+        plan(choose(("X25",), None), {"financal1": trace}, full=False)
+
+
+def test_full_runs_the_whole_of_every_workload() -> None:
+    def requests(*, full: bool) -> dict[str, int]:
+        work = plan(choose(("X23",), None), {}, full=full)
+        return {labels[0]: task.requests for (_, _, labels), task in work.tasks.items()}
+
+    some, whole = requests(full=False), requests(full=True)
+    assert some["financial1"] == 500_000 < whole["financial1"] == 5_334_987
+    assert some["filezilla"] == whole["filezilla"] < 500_000
+
+
+def test_the_command_line(flashwatt: Cli, tmp_path: Path) -> None:
+    result = flashwatt("reproduce", "x29", "X30", "--out", "r")
+    assert result.returncode == 0, result.stderr
+    assert "6 of 6 criteria met" in result.stdout
+    assert (tmp_path / "r" / "rftl.html").exists()
+    rows = json.loads(flashwatt("reproduce", "--paper", "rftl", "X30", "--json").stdout or "[]")
+    assert rows == [], "ids and a paper are too much"
+    listed = flashwatt("list", "experiments")
+    assert "X13" in listed.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "name experiments, or a --paper, or --all"),
+        (("X13", "--all"), "name experiments, or a --paper, or --all"),
+        (("X99",), "unknown name; found `X99`"),
+        (("--paper", "energisim"), "did you mean `energysim`"),
+        (("X25", "--trace", "financial1"), "expected NAME=FILE"),
+        (("X25", "--trace", "financial1=nowhere.spc"), "there is no file nowhere.spc"),
+    ],
+)
+def test_what_is_wrong_is_said(flashwatt: Cli, arguments: tuple[str, ...], said: str) -> None:
+    result = flashwatt("reproduce", *arguments)
+    assert result.returncode == 2
+    assert said in result.stderr
+
+
+def test_a_killed_reproduction_goes_on(tmp_path: Path) -> None:
+    """What is finished is kept, and the tables are the same bytes in the end."""
+
+    def start(out: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "flashwatt", "reproduce", "X13", "X24", "--out", out, "--workers", "1"]
+        return subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True)
+
+    assert start("whole").wait(120) == 0
+    killed = start("killed")
+    journal = tmp_path / "killed" / "results.jsonl"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (journal.exists() and journal.read_bytes().count(b"\n") > 2):
+        time.sleep(0.01)
+    os.kill(killed.pid, signal.SIGKILL)
+    killed.wait(60)
+    kept = [json.loads(line)["id"] for line in journal.read_bytes().split(b"\n")[:-1]]
+    assert kept
+    assert start("killed").wait(120) == 0
+    for name in ("results.jsonl", "verdicts.json", "energysim.html"):
+        assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
+
+
+def test_no_figure_is_no_verdict(tmp_path: Path) -> None:
+    found = reproduce([catalogue()["X13"]], tmp_path)
+    assert all(row.simulated is not None and not math.isnan(row.simulated) for row in found.rows)
