@@ -138,10 +138,10 @@ fn f64_a_window_of_all_finds_the_best_victim() {
         let config = preset(
             "park-1g",
             &[
-                "device.logical_bytes=16777216",
+                "device.logical_bytes=33554432",
                 &format!("gc.policy.window.w={w:?}"),
                 "ftl.dftl.entry_bytes=4",
-                "workload.uniform.requests=12000",
+                "workload.uniform.requests=20000",
                 "workload.uniform.request_bytes=2048",
                 "workload.uniform.read_fraction=0.0",
                 "run.precondition=\"filled\"",
