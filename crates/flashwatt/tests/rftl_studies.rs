@@ -2,8 +2,8 @@
 //! CRITERIA amends them): uniform requests for one page, 80 % reads (RD) or 80 % writes (WD), over a working set of
 //! 42,240 pages, one in every three; a cached mapping table of (1 − M) of its entries makes the miss ratio M.
 //!
-//! What is tested holds at a queue depth of 8. At 32 the drive's buses and dies are busy for four fifths of the time: what a
-//! replica saves in waiting, the programs that it takes cost in throughput. `docs/translation-layers.md` has the figures of
+//! What is tested holds at a queue depth of 8. At 32 DFTL keeps 6 to 7.5 of the 8 dies at work by itself: what a replica saves
+//! in waiting, the programs that it takes cost in throughput. `docs/translation-layers.md` has the figures of
 //! all depths.
 
 mod common;

@@ -11,10 +11,21 @@ use crate::ftl::{Plan, PlanIndex, PlannedOp, ReplicaChoice};
 use crate::probe::Probe;
 use crate::units::{BlockId, OpId, Ppn};
 
+/// A read may be of so many other pages.
+const ALTERNATIVES_MAX: usize = 4;
+
 /// A read that has not started, and its stand-ins.
+#[derive(Clone, Copy)]
 pub(super) struct Waiting {
     read: OpId,
-    stand_ins: Vec<OpId>,
+    stand_ins: [OpId; ALTERNATIVES_MAX],
+    count: usize,
+}
+
+impl Waiting {
+    fn stand_ins(&self) -> &[OpId] {
+        &self.stand_ins[..self.count]
+    }
 }
 
 /// Which page a planned operation is of.
@@ -57,22 +68,23 @@ impl Controller {
     }
 
     /// A read that has joined its queue, ready, joins those of the dies of all other copies on flash.
-    #[cold]
+    #[inline(never)]
     pub(super) fn wait_everywhere(&mut self, read: OpId, plan: &Plan, at: PlanIndex, array: &mut Array) {
         if self.ops[read].blockers > 0 {
             return;
         }
         let own = self.ops[read].at;
-        let mut stand_ins = Vec::new();
+        let mut waiting = Waiting { read, stand_ins: [OpId::NONE; ALTERNATIVES_MAX], count: 0 };
         for ppn in std::iter::once(plan.ops()[at.0 as usize].ppn).chain(plan.alternatives(at)) {
             let place = self.geometry.place(ppn);
             if place != own && array.is_programmed(place) {
-                stand_ins.push(self.stand_in(read, place, array));
+                waiting.stand_ins[waiting.count] = self.stand_in(read, place, array);
+                waiting.count += 1;
             }
         }
-        if !stand_ins.is_empty() {
+        if waiting.count > 0 {
             self.ops[read].role = Role::Read;
-            self.waiting.push(Waiting { read, stand_ins });
+            self.waiting.push(waiting);
         }
     }
 
@@ -95,28 +107,26 @@ impl Controller {
     }
 
     /// A read moves up to a better class, and so do its stand-ins.
-    #[cold]
+    #[inline(never)]
     pub(super) fn promote_stand_ins(&mut self, read: OpId, queue: Queue, array: &Array) {
-        let Some(at) = self.waiting.iter().position(|waiting| waiting.read == read) else { return };
-        for i in 0..self.waiting[at].stand_ins.len() {
-            self.promote(self.waiting[at].stand_ins[i], queue, array);
-        }
+        // Most often it is the one that has just been planned.
+        let Some(waiting) = self.waiting.iter().rev().find(|waiting| waiting.read == read).copied() else { return };
+        waiting.stand_ins().iter().for_each(|&id| self.promote(id, queue, array));
     }
 
     /// A read with stand-ins, or one of these, is out of its queue and starts. Returns the read, which is of that page now.
-    #[cold]
+    #[inline(never)]
     pub(super) fn take_place<P: Probe>(&mut self, started: OpId, hw: &mut Hardware<P>) -> OpId {
-        let is_of = |waiting: &Waiting| waiting.read == started || waiting.stand_ins.contains(&started);
+        let is_of = |waiting: &Waiting| waiting.read == started || waiting.stand_ins().contains(&started);
         let Some(at) = self.waiting.iter().position(is_of) else { return started };
-        let Waiting { read, stand_ins } = self.waiting.swap_remove(at);
-        self.ops[read].role = Role::Single;
-        let place = self.ops[started].at;
-        for id in std::iter::once(read).chain(stand_ins.iter().copied()).filter(|&id| id != started) {
+        let waiting = self.waiting.swap_remove(at);
+        let (read, place) = (waiting.read, self.ops[started].at);
+        for &id in [read].iter().chain(waiting.stand_ins()).filter(|&&id| id != started) {
             self.unlink(id);
             self.release(self.ops[id].at.block, &mut hw.array);
         }
-        self.ops[read].at = place;
-        stand_ins.into_iter().for_each(|id| self.ops.remove(id));
+        (self.ops[read].role, self.ops[read].at) = (Role::Single, place);
+        waiting.stand_ins().iter().for_each(|&id| self.ops.remove(id));
         read
     }
 }

@@ -243,6 +243,7 @@ impl Plan {
     /// The page at `ppn` or, if its die is busy then, one of `alternatives` on other dies that hold the same is read: at most
     /// four.
     pub fn read_any(&mut self, ppn: Ppn, alternatives: &[Ppn], cause: Cause, after: Option<PlanIndex>) -> PlanIndex {
+        debug_assert!(alternatives.len() <= 4);
         let op = self.read(ppn, cause, after);
         self.alternatives.extend(alternatives.iter().map(|&other| (op, other)));
         op
