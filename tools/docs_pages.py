@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 from mkdocs.structure.files import File
 
 from flashwatt import reference
+from flashwatt.reproduce import reproduce
+from flashwatt.reproduce.catalogue import choose
+from flashwatt.reproduce.show import markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,16 +27,40 @@ writes a file to start from, `flashwatt schema` prints the JSON schema for edito
 keys of `[workload.NAME]`.
 
 *Required* keys have no default: every preset gives them."""
+ABOUT_VALIDATION = """# Validation
+
+What no paper's figure can show: simulated drives against closed forms, and against themselves. This page was made while
+the site was built, by
+
+```sh
+flashwatt reproduce --paper theory
+```
+
+which also draws the figures. The papers' own figures, published beside simulated, come from
+`flashwatt reproduce --all`: see [Reproduce the papers](reproduce.md)."""
 EXAMPLES = Path(__file__).parents[1] / "examples"
+VALIDATION = Path(__file__).parents[1] / "target" / "validation"
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages; called by MkDocs."""
     pages = {"reference/configuration.md": configuration(), "reference/presets.md": presets()}
+    pages["validation.md"] = validation()
     pages |= {f"tutorial/{path.stem}.md": tutorial(path) for path in sorted(EXAMPLES.glob("[0-9][0-9]_*.py"))}
     for name, text in pages.items():
         files.append(File.generated(config, name, content=text))
     return files
+
+
+def validation() -> str:
+    """Run the validation experiments, and lay them out: claim, setting, verdicts, the command that prints them."""
+    experiments = choose((), "theory")
+    rows = reproduce(experiments, VALIDATION).rows
+    parts = [ABOUT_VALIDATION]
+    for one in experiments:
+        found = markdown(row for row in rows if row.experiment == one.id)
+        parts.append(f"## {one.id}: {one.title}\n\n{one.readme}\n\n`flashwatt reproduce {one.id}`\n\n{found}")
+    return "\n\n".join(parts) + "\n"
 
 
 def tutorial(path: Path) -> str:

@@ -56,7 +56,7 @@ class Report:
     version = _Section[str](str)
     """Version of FlashWatt."""
     status = _Section[str](str)
-    """`complete`, `interrupted`, or `failed: ` and why."""
+    """`complete`, `interrupted`, `stopped: ` and which budget was reached, or `failed: ` and why."""
     warnings = _Section[list[str]](list)
     """What should be known about the run: records skipped or folded, figures that do not apply."""
     config = _Section[dict[str, Any]](dict)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
@@ -12,7 +13,6 @@ from flashwatt.config import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from flashwatt.config import Config
 
@@ -32,7 +32,7 @@ class Task:
 
     id: str
     """SHA-256 of everything that its report depends on: the resolved configuration with the seed, the contents of its
-    traces, what is kept besides, the schema of the report."""
+    traces, what is kept besides, and the engine itself: another build makes its own results."""
     point: dict[str, Any]
     """What tells it from the others: values by keys of the configuration."""
     seed: int
@@ -56,7 +56,7 @@ def defined(
     tasks = []
     for seed in range(first, first + seeds) if isinstance(seeds, int) else seeds:
         resolved["run"]["seed"] = seed
-        definition = {"config": resolved, "inputs": files, "schema": _core.REPORT_SCHEMA}
+        definition = {"config": resolved, "inputs": files, "engine": hashes.of(Path(_core.__file__))}
         definition |= {"series": kept.series_interval_ns, "edges": kept.edges_ns, "latency": kept.latency_histogram}
         text = json.dumps(definition, sort_keys=True, separators=(",", ":"))
         name = hashlib.sha256(text.encode()).hexdigest()

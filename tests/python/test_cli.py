@@ -153,6 +153,15 @@ def test_requests_and_sets_reach_the_engine(flashwatt: Cli, config: Path) -> Non
     assert report["workload"]["requests"] == 700
 
 
+def test_a_budget_of_operations_ends_a_run_and_keeps_it(flashwatt: Cli, config: Path, tmp_path: Path) -> None:
+    result = flashwatt("run", config, "--set", "run.max_flash_ops=300", "--out", tmp_path / "out")
+    assert result.returncode == 1
+    assert "stopped: operation budget of 300 reached after" in result.stderr
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert report["status"] == "stopped: operation budget of 300 reached"
+    assert report["workload"]["requests"] > 0
+
+
 BAD_KEY = '[device]\npreset = "x25m"\nchanels = 4\n'
 
 

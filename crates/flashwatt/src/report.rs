@@ -31,7 +31,7 @@ pub struct Report {
     pub schema: u32,
     /// Version of FlashWatt.
     pub version: &'static str,
-    /// `complete`, `interrupted`, or `failed: ` and why.
+    /// `complete`, `interrupted`, `stopped: ` and which budget was reached, or `failed: ` and why.
     pub status: String,
     /// What the user should know: records skipped or folded, figures that do not apply.
     pub warnings: Vec<String>,
@@ -445,6 +445,7 @@ fn status(end: &End) -> String {
     match end {
         End::Complete => "complete".into(),
         End::Interrupted => "interrupted".into(),
+        End::OutOfBudget(operations) => format!("stopped: operation budget of {operations} reached"),
         End::Failed(error) => format!("failed: {error}"),
     }
 }

@@ -19,11 +19,13 @@ use crate::progress::Progress;
 use crate::units::{DieId, Nanos, RequestId};
 use crate::workload::Workload;
 
+mod budget;
 mod buffered;
 mod outcome;
 mod requests;
 mod stages;
 
+use budget::Budget;
 pub use buffered::BufferCounts;
 use buffered::Buffered;
 pub use outcome::{Completed, End, Outcome};
@@ -61,6 +63,7 @@ pub struct Sim<'w, P: Probe> {
     requests_done: u64,
     requests_total: Option<u64>,
     measure: Span,
+    budget: Budget,
     events: MoreEvents,
 }
 
@@ -94,7 +97,7 @@ impl<'w, P: Probe> Sim<'w, P> {
 
     fn event_loop(&mut self, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<(), End> {
         loop {
-            for _ in 0..INSTANTS_PER_PROGRESS {
+            for _ in 0..self.instants_in_budget()? {
                 self.settle()?;
                 let Some((now, event)) = self.controller.events.next_event() else { return Ok(()) };
                 self.now = now;
@@ -176,6 +179,7 @@ impl<'w, P: Probe> Sim<'w, P> {
             ended_stages: Vec::new(),
             requests_done: 0,
             measure: config.run.measure,
+            budget: Budget::new(config.run.max_flash_ops, geometry.dies),
             events: MoreEvents {
                 link_in: first,
                 link_out: first + 1,

@@ -357,6 +357,7 @@ const BAD_NUMBERS: &[(&str, &str)] = &[
     ("run.warmup.seconds", "nan"),
     ("run.measure.requests", "0"),
     ("run.measure.seconds", "0"),
+    ("run.max_flash_ops", "0"),
 ];
 
 #[test]

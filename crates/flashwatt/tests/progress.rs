@@ -1,7 +1,7 @@
 //! What a long run tells on its way, and how it ends when it is asked to.
 
 use flashwatt::config::{Config, load};
-use flashwatt::{Error, Progress, RunOptions, run};
+use flashwatt::{Error, Progress, Report, RunOptions, run};
 
 const BY_FORCE: &str = "gc.policy=fifo"; // theory gives the steady state for greedy collection only
 
@@ -79,4 +79,62 @@ fn a_run_that_is_interrupted_reports_what_it_did() {
     let report = run(&config(&[]), &RunOptions::default(), &mut |_| false).expect("a report");
     assert_eq!(report.status, "interrupted");
     assert!(report.workload.requests > 0);
+}
+
+/// Reads, programs and erases that a report counts.
+fn flash_ops(report: &Report) -> u64 {
+    report.flash.reads.total + report.flash.programs.total + report.flash.erases.total
+}
+
+/// A drive that collects, with copies on the die, and with a warm-up; and its reports.
+fn budgeted(sets: &[&str]) -> Report {
+    let drive = [
+        "device.blocks_per_plane=64",
+        "device.nand.copyback=true",
+        "workload.uniform.requests=20000",
+        "run.warmup.requests=500",
+        "run.precondition=steady",
+    ];
+    let sets: Vec<String> = drive.iter().chain(sets).map(ToString::to_string).collect();
+    let config = load("device.preset = \"limit\"", "test.toml", &sets).expect("a valid configuration");
+    run(&config, &RunOptions::default(), &mut |_| true).expect("a run")
+}
+
+#[test]
+fn a_budget_of_operations_ends_a_run_where_it_is_used_up() {
+    let at_once = 2 * 32; // operations that its 32 dies can end at one instant, copies being two
+    for budget in [3_000, 10_000, 20_001] {
+        let report = budgeted(&[&format!("run.max_flash_ops={budget}"), "run.warmup.requests=0"]);
+        assert_eq!(report.status, format!("stopped: operation budget of {budget} reached"));
+        let taken = flash_ops(&report);
+        assert!((budget + 1..=budget + at_once).contains(&taken), "{taken} of {budget}");
+        assert!(report.workload.requests > 0 && report.energy_j.total > 0.0, "what was done is kept");
+    }
+}
+
+#[test]
+fn a_budget_that_is_not_exceeded_changes_nothing() {
+    let free = budgeted(&["run.warmup.requests=0", "run.count_drain=true"]);
+    let taken = flash_ops(&free);
+    assert_eq!(free.status, "complete");
+    let capped = |budget: u64| {
+        budgeted(&["run.warmup.requests=0", "run.count_drain=true", &format!("run.max_flash_ops={budget}")])
+    };
+    let mut enough = capped(taken);
+    assert_eq!(enough.status, "complete", "a budget of just what it takes");
+    (enough.config, enough.config_sha256) = (free.config.clone(), free.config_sha256.clone());
+    let json = |report: &Report| serde_json::to_string(report).expect("a report is JSON");
+    assert_eq!(json(&enough), json(&free));
+    assert_eq!(capped(taken - 1).status, format!("stopped: operation budget of {} reached", taken - 1));
+}
+
+#[test]
+fn a_budget_counts_the_warm_up_and_ends_at_the_same_place_every_time() {
+    let [once, again] = [0; 2].map(|_| budgeted(&["run.max_flash_ops=8000"]));
+    assert_eq!(once.throughput.simulated_s, again.throughput.simulated_s);
+    assert_eq!((once.window.warmup, flash_ops(&once)), (again.window.warmup, flash_ops(&again)));
+    assert!(once.window.warmup == 500 && flash_ops(&once) < 8_000, "{}", flash_ops(&once));
+    let in_warm_up = budgeted(&["run.max_flash_ops=100"]);
+    assert_eq!(in_warm_up.status, "stopped: operation budget of 100 reached");
+    assert_eq!(in_warm_up.workload.requests, 0, "nothing was measured");
 }

@@ -12,6 +12,7 @@ from flashwatt.report import Report
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from flashwatt.config import Config
     from flashwatt.journal import Journal
     from flashwatt.reproduce.catalogue import RunSet
     from flashwatt.reproduce.plan import Labels
@@ -55,6 +56,10 @@ class Runs:
         if found is None:
             raise NoEvidenceError(f"{self._where(labels)}: no {key}")
         return float(found)
+
+    def config(self, *labels: str) -> Config:
+        """The configuration of the run with these labels."""
+        return self._tasks[labels].config
 
     def __iter__(self) -> Iterator[Labels]:
         return iter(self._tasks)

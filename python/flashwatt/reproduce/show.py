@@ -46,6 +46,15 @@ def show_verdicts(rows: list[Row], console: Console | None = None) -> None:
     console.print(f"\n{counts['met']} of {counts['gated']} criteria met; {counts['shown']} figures shown, not judged")
 
 
+def markdown(rows: Iterable[Row]) -> str:
+    """The same as a table in Markdown."""
+    lines = ["| | published | simulated | criterion | verdict |", "|---|---|---|---|---|"]
+    for row in rows:
+        cells = (f"{row.experiment}: {row.says}", row.published, simulated(row), row.bound, row.verdict.value)
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines)
+
+
 def simulated(row: Row) -> str:
     """The figure with its unit."""
     match row.simulated:

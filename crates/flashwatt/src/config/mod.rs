@@ -460,6 +460,8 @@ pub struct Run {
     pub measure: Span,
     /// The energy of the drain is part of the totals.
     pub count_drain: bool,
+    /// A run that takes more flash operations than this ends there.
+    pub max_flash_ops: Option<u64>,
 }
 
 impl Run {

@@ -439,6 +439,9 @@ pub struct Run {
     pub measure: Span,
     /// Is the energy of work that goes on after the last request (garbage collection) part of the totals?
     pub count_drain: Option<bool>,
+    /// A run that takes more page reads, page programs and block erases than this, warm-up and drain included, ends there,
+    /// keeps what was measured, and says so in its status; unless given, none does.
+    pub max_flash_ops: Option<u64>,
 }
 
 /// A start state by name, or a workload that runs first without a clock.

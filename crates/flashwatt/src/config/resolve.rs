@@ -302,6 +302,7 @@ fn run(c: &mut Checker, raw: &raw::Run, workload: &Workload, bounds: &Bounds) ->
         warmup: span(c, "run.warmup", &raw.warmup, 0),
         measure: span(c, "run.measure", &raw.measure, 1),
         count_drain: c.choice(field!("run", raw.count_drain), false),
+        max_flash_ops: c.optional(field!("run", raw.max_flash_ops), 1..=COUNT_MAX),
     };
     if let (true, Some(all), Some(warmup)) =
         (c.clean("run") && c.clean("workload"), workload.requests(), run.warmup.requests)

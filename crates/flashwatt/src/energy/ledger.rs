@@ -164,6 +164,12 @@ impl Ledger {
         }
     }
 
+    /// Pages read and programmed and blocks erased, for all causes together.
+    pub fn flash_operations(&self) -> u64 {
+        let kinds = [OpKind::Read, OpKind::Program, OpKind::Erase];
+        kinds.iter().flat_map(|&kind| Cause::ALL.map(|cause| self.pages(kind, cause))).sum()
+    }
+
     /// The books of this window and of one that follows it together.
     #[must_use]
     pub fn plus(&self, next: &Ledger) -> Ledger {

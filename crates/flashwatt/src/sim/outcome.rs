@@ -90,6 +90,8 @@ pub enum End {
     Complete,
     /// By the user, in the middle.
     Interrupted,
+    /// In the middle: it took more flash operations than these, which were all that it was allowed.
+    OutOfBudget(u64),
     /// The workload could not go on.
     Failed(Error),
 }

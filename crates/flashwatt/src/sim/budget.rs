@@ -1,0 +1,43 @@
+//! How many flash operations a run may take (`run.max_flash_ops`).
+//!
+//! A drive that is asked for more than it can do serves every request in the end, but nobody may want to wait for that: a
+//! scheme of blocks can copy a hundred pages for each one written. Simulated time is no bound on what such a run costs, for
+//! the queue behind it grows; operations are, and unlike the wall clock they end it at the same place on every machine.
+//!
+//! Nothing is counted for it: the books have the number. They are opened rarely, and after so many instants that the
+//! operations ending in them cannot be more than are left, so that no instant is passed at which the budget is exceeded.
+
+use super::{End, INSTANTS_PER_PROGRESS, Sim};
+use crate::probe::Probe;
+
+/// Operations that one die can end at one instant: a read and a program, if it copies by itself.
+const ENDED_AT_ONCE: u64 = 2;
+
+/// What a run may take.
+#[derive(Clone, Copy)]
+pub(super) struct Budget {
+    operations: Option<u64>,
+    /// Operations that can end at one instant.
+    ended_at_once: u64,
+}
+
+impl Budget {
+    pub fn new(operations: Option<u64>, dies: u32) -> Self {
+        Budget { operations, ended_at_once: ENDED_AT_ONCE * u64::from(dies) }
+    }
+}
+
+impl<P: Probe> Sim<'_, P> {
+    /// How many instants may pass before the budget is looked at again, or that it is exceeded.
+    pub(super) fn instants_in_budget(&self) -> Result<u64, End> {
+        let Some(operations) = self.budget.operations else { return Ok(INSTANTS_PER_PROGRESS) };
+        let left = operations.checked_sub(self.operations_ended()).ok_or(End::OutOfBudget(operations))?;
+        Ok((left / self.budget.ended_at_once).clamp(1, INSTANTS_PER_PROGRESS))
+    }
+
+    /// Flash operations that have ended since the run began.
+    fn operations_ended(&self) -> u64 {
+        let before: u64 = self.ended_stages.iter().map(|(_, _, window)| window.ledger.flash_operations()).sum();
+        before + self.hw.books.ledger.flash_operations()
+    }
+}

@@ -1,0 +1,61 @@
+"""Fig. 8, Fig. 9: mean times of operations of the map with one replica, over those of DFTL."""
+
+from __future__ import annotations
+
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from flashwatt.plot.figures import Point, lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from flashwatt.plot import Chart
+    from flashwatt.reproduce.criterion import Value
+    from flashwatt.reproduce.evidence import Evidence
+
+
+def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
+    """Name what the criteria ask about."""
+    runs = evidence["study"]
+    mixes, misses = runs.labels("mix"), runs.labels("miss")
+
+    def change(kind: str, mix: str, depth: str) -> Callable[[], float]:
+        return lambda: 100 * fmean(_ratio(evidence, kind, mix, depth, miss) - 1 for miss in misses)
+
+    return {
+        "reads_reads": change("read", "reads", "8"),
+        "reads_writes": change("read", "writes", "8"),
+        "faster": lambda: all(_ratio(evidence, "read", mix, "8", miss) < 1 for mix in mixes for miss in misses),
+        "first_writes": change("write_first", "writes", "32"),
+        "last_writes": change("write_last", "writes", "32"),
+        "reads_reads_32": change("read", "reads", "32"),
+        "reads_writes_32": change("read", "writes", "32"),
+    }
+
+
+def figures(evidence: Evidence) -> Iterator[Chart]:
+    """Draw times by miss ratio, as the paper does."""
+    runs = evidence["study"]
+    for kind, said in (("read", "map reads"), ("write_first", "map writes, to the first copy")):
+        for mix in runs.labels("mix"):
+            rows = [
+                Point(float(miss), _name(replicas), _us(evidence, kind, mix, "8", miss, replicas))
+                for replicas in runs.labels("replicas")
+                for miss in runs.labels("miss")
+            ]
+            title = f"Fig. 8, 9: mean time of {said}, 80 % {mix}"
+            yield lines(title, "By miss ratio; depth 8.", rows, ("miss ratio", "µs"))
+
+
+def _ratio(evidence: Evidence, kind: str, mix: str, depth: str, miss: str) -> float:
+    with_one, without = (_us(evidence, kind, mix, depth, miss, replicas) for replicas in ("1", "0"))
+    return with_one / without
+
+
+def _us(evidence: Evidence, kind: str, *labels: str) -> float:
+    return evidence["study"].value(f"ftl.map_latency_ns.{kind}.mean", *labels) / 1e3
+
+
+def _name(replicas: str) -> str:
+    return "DFTL" if replicas == "0" else f"RFTL({replicas})"
