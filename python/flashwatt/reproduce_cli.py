@@ -16,6 +16,10 @@ from flashwatt.terminal import DIRECTORY, FAILED, INTERRUPTED, as_json, fail, no
 @click.option("--paper", metavar="NAME", help="All experiments of one paper.")
 @click.option("--all", "everything", is_flag=True, help="All experiments of all papers.")
 @click.option("--full", is_flag=True, help="Every workload to its end, where a part of it is run else.")
+@click.option("--requests", type=click.IntRange(min=1), metavar="N", help="At most so many of each: a first look.")
+@click.option(
+    "--set", "sets", multiple=True, metavar="KEY=VALUE", help="Lay a value over every run: does it still hold?"
+)
 @click.option("--trace", "traces", multiple=True, metavar="NAME=FILE", help="A real trace for a workload's model.")
 @click.option("--out", type=DIRECTORY, default="reproduction", show_default=True, help="Keep runs and pages there.")
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Run so many at a time; all processors else.")
@@ -26,6 +30,8 @@ def reproduce(
     paper: str | None,
     everything: bool,
     full: bool,
+    requests: int | None,
+    sets: tuple[str, ...],
     traces: tuple[str, ...],
     out: Path,
     workers: int | None,
@@ -39,20 +45,25 @@ def reproduce(
     from flashwatt.progress import share_bar
     from flashwatt.reproduce.campaign import reproduce as rerun
     from flashwatt.reproduce.catalogue import choose
+    from flashwatt.reproduce.plan import Terms
     from flashwatt.reproduce.show import show_verdicts
 
     if [bool(ids), paper is not None, everything].count(True) != 1:
         raise click.UsageError("name experiments, or a --paper, or --all; `flashwatt list experiments` names them")
-    chosen = choose(ids, paper)
+    if full and requests:
+        raise click.UsageError("--full and --requests contradict each other")
+    terms = Terms(_named(traces), full, requests, sets)
     try:
         with share_bar("Reproducing") as progress:
-            found = rerun(chosen, out, traces=_named(traces), full=full, workers=workers, progress=progress)
+            found = rerun(choose(ids, paper), out, terms=terms, workers=workers, progress=progress)
     except KeyboardInterrupt:
         fail(f"interrupted: what was finished is kept in {out}; the same command goes on from there", INTERRUPTED)
     if as_json:
         click.echo(json.dumps([row.to_dict() for row in found.rows], indent=2))
     else:
         show_verdicts(found.rows)
+    if terms.changed():
+        note(f"not as published: {terms.changed()}")
     note(f"wrote {', '.join(map(str, found.files))}")
     if found.fault:
         note(f"not all runs could be made:\n{found.fault}")

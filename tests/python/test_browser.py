@@ -15,6 +15,8 @@ import pytest
 import flashwatt
 from conftest import CONFIG
 from flashwatt import Report, Results, plot
+from flashwatt.reproduce import Terms, reproduce
+from flashwatt.reproduce.catalogue import choose
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -154,3 +156,31 @@ def test_the_page_for_a_notebook(runs: dict[str, Report], tmp_path: Path, width:
     seen = look(page, width)
     assert seen["failures"] == []
     assert seen["overflow"] <= 0
+
+
+@pytest.fixture(scope="module")
+def papers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, int]]:
+    """Rerun every experiment of the papers in little; give each page, and how many charts there should be."""
+    directory = tmp_path_factory.mktemp("papers")
+    # An empty drive is quick to lay down; replicas want collection, and few requests that are measured.
+    little = {
+        "energysim": ('run.precondition="empty"',),
+        "park": ('gc.policy="greedy"', "device.logical_bytes=1073741824"),
+        "rftl": ("workload.uniform.requests=3000", "run.warmup.requests=1000"),
+    }
+    pages = {}
+    for name, sets in little.items():
+        found = reproduce(choose((), name), directory, terms=Terms(requests=300, sets=sets))
+        assert not found.fault
+        page = directory / f"{name}.html"
+        assert "not drawn" not in page.read_text()
+        pages[name] = page, page.read_text().count('class="chart"')
+    return pages
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", ["energysim", "park", "rftl"])
+def test_the_pages_of_the_papers(papers: dict[str, tuple[Path, int]], name: str, width: int) -> None:
+    page, charts = papers[name]
+    assert charts >= 4
+    check(page, width, charts)

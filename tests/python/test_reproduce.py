@@ -17,7 +17,7 @@ import flashwatt
 from flashwatt.reproduce import catalogue, reproduce
 from flashwatt.reproduce.catalogue import EXPERIMENTS, choose
 from flashwatt.reproduce.criterion import Criterion
-from flashwatt.reproduce.plan import plan
+from flashwatt.reproduce.plan import Terms, plan
 from flashwatt.reproduce.verdict import Verdict, tally
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def test_every_experiment_is_whole() -> None:
 
 
 def test_every_run_of_every_experiment_is_valid() -> None:
-    work = plan(list(catalogue().values()), {}, full=False)
+    work = plan(list(catalogue().values()))
     assert {one for one, _, _ in work.tasks} == {one.id for one in catalogue().values() if one.sets}
     assert len(work.once()) < len(work.tasks), "experiments that look at the same runs share them"
 
@@ -140,19 +140,19 @@ def test_a_run_that_failed_leaves_no_evidence(tmp_path: Path) -> None:
 def test_a_real_trace_takes_the_place_of_a_model(tmp_path: Path) -> None:
     trace = tmp_path / "small.csv"
     trace.write_text("time_s,kind,offset,bytes\n" + "".join(f"{i / 100},write,{4096 * i},4096\n" for i in range(50)))
-    work = plan(choose(("X25",), None), {"financial1": trace}, full=False)
+    work = plan(choose(("X25",), None), Terms({"financial1": trace}))
     configs = {labels: task.config.resolve() for (_, name, labels), task in work.tasks.items() if name == "whole"}
     assert all(("trace" in config["workload"]) == (labels[0] == "financial1") for labels, config in configs.items())
     assert {
         config["workload"]["trace"]["max_requests"] for one, config in configs.items() if one[0] == "financial1"
     } == {500_000}
     with pytest.raises(flashwatt.FlashwattError, match="did you mean `financial1`"):
-        plan(choose(("X25",), None), {"financal1": trace}, full=False)
+        plan(choose(("X25",), None), Terms({"financal1": trace}))
 
 
 def test_full_runs_the_whole_of_every_workload() -> None:
     def requests(*, full: bool) -> dict[str, int]:
-        work = plan(choose(("X23",), None), {}, full=full)
+        work = plan(choose(("X23",), None), Terms(full=full))
         return {labels[0]: task.requests for (_, _, labels), task in work.tasks.items()}
 
     some, whole = requests(full=False), requests(full=True)
@@ -178,6 +178,8 @@ def test_the_command_line(flashwatt: Cli, tmp_path: Path) -> None:
         (("X13", "--all"), "name experiments, or a --paper, or --all"),
         (("X99",), "unknown name; found `X99`"),
         (("--paper", "energisim"), "did you mean `energysim`"),
+        (("X25", "--full", "--requests", "5"), "contradict each other"),
+        (("X25", "--set", "device.chanels=4"), "did you mean `channels`"),
         (("X25", "--trace", "financial1"), "expected NAME=FILE"),
         (("X25", "--trace", "financial1=nowhere.spc"), "there is no file nowhere.spc"),
     ],
@@ -208,6 +210,16 @@ def test_a_killed_reproduction_goes_on(tmp_path: Path) -> None:
     assert start("killed").wait(120) == 0
     for name in ("results.jsonl", "verdicts.json", "energysim.html"):
         assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
+
+
+def test_changed_terms_are_told(flashwatt: Cli, tmp_path: Path) -> None:
+    changed = ("--set", "device.timing.channel_switch_ns=60000", "--requests", "7")
+    result = flashwatt("reproduce", "X13", "--out", "r", *changed)
+    assert "MISSED" in result.stdout, "the steps come twice as late"
+    said = "7 requests of each workload at most; device.timing.channel_switch_ns=60000"
+    assert f"not as published: {said}" in result.stderr
+    assert json.loads((tmp_path / "r" / "verdicts.json").read_text())["changed"] == said
+    assert said in (tmp_path / "r" / "energysim.html").read_text()
 
 
 def test_no_figure_is_no_verdict(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ catalogue ─ the experiments ─▶ campaign ─ tasks, run once each ─▶ ev
 from flashwatt.reproduce.campaign import reproduce
 from flashwatt.reproduce.catalogue import catalogue
 from flashwatt.reproduce.evidence import Evidence, Runs
+from flashwatt.reproduce.plan import Terms
 from flashwatt.reproduce.verdict import Row, Verdict
 
-__all__ = ["Evidence", "Row", "Runs", "Verdict", "catalogue", "reproduce"]
+__all__ = ["Evidence", "Row", "Runs", "Terms", "Verdict", "catalogue", "reproduce"]

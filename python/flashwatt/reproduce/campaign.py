@@ -17,12 +17,12 @@ from flashwatt.reproduce.verdict import Finding, judge, tally
 from flashwatt.workers import processors, run_tasks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from os import PathLike
     from typing import TypeAlias
 
     from flashwatt.reproduce.catalogue import Experiment
-    from flashwatt.reproduce.plan import Plan
+    from flashwatt.reproduce.plan import Plan, Terms
     from flashwatt.reproduce.verdict import Row
     from flashwatt.task import Task
 
@@ -44,28 +44,26 @@ def reproduce(
     experiments: Sequence[Experiment],
     out: str | PathLike[str],
     *,
-    traces: Mapping[str, Path] | None = None,
-    full: bool = False,
+    terms: Terms | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Reproduction:
     """Run experiments, judge them, and write `verdicts.json` and a page for each paper into the directory `out`.
 
-    `traces` gives real traces for workloads that are modelled else. `full` runs every workload to its end. Each run is
-    kept in `out/results.jsonl` as it ends, and one that is there is not made again. A run that fails leaves the
-    criteria that need it without evidence, and the others as they are.
+    Each run is kept in `out/results.jsonl` as it ends, and one that is there is not made again. A run that fails
+    leaves the criteria that need it without evidence, and the others as they are.
 
     Raises `FlashwattError` before anything is run for what is wrong with the experiments.
     """
     directory = Path(out)
-    work = plan(experiments, traces or {}, full=full)
+    work = plan(experiments, terms)
     directory.mkdir(parents=True, exist_ok=True)
     with locked(directory), closing(Journal(directory / "results.jsonl")) as journal:
         fault = _run_missing(work, journal, workers or processors(), progress or _silent)
         journal.finish(dict.fromkeys(task.id for task in work.tasks.values()))
     with closing(Journal(directory / "results.jsonl", only_read=True)) as journal:
         findings = [_finding(one, work, journal) for one in experiments]
-        pages = write_pages(findings, work.real, directory)
+        pages = write_pages(findings, work.terms, directory)
     rows = [row for finding in findings for row in finding.rows]
     return Reproduction(rows, fault, [_write_verdicts(rows, work, directory), *pages])
 
@@ -99,7 +97,8 @@ def _write_verdicts(rows: list[Row], work: Plan, directory: Path) -> Path:
     path = directory / "verdicts.json"
     content = {
         "version": _core.__version__,
-        "real_traces": sorted(work.real),
+        "real_traces": sorted(work.terms.traces),
+        "changed": work.terms.changed(),
         "tally": tally(rows),
         "rows": [row.to_dict() for row in rows],
     }

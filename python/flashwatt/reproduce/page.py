@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from flashwatt.reproduce.catalogue import Experiment, Paper
+    from flashwatt.reproduce.plan import Terms
     from flashwatt.reproduce.verdict import Finding, Row
 
 _CLASSES = {Verdict.MET: "met", Verdict.MISSED: "missed", Verdict.SHOWN: "shown", Verdict.UNKNOWN: "unknown"}
@@ -36,32 +37,32 @@ h3 { font-size: 1rem; padding: 0 12px; margin: .8rem 0 .2rem; }
 """
 
 
-def write_pages(findings: Sequence[Finding], real: Collection[str], directory: Path) -> list[Path]:
-    """Write `PAPER.html` for every paper that something was found about; give the paths.
-
-    `real` are the workloads whose traces are.
-    """
+def write_pages(findings: Sequence[Finding], terms: Terms, directory: Path) -> list[Path]:
+    """Write `PAPER.html` for every paper that something was found about; give the paths."""
     papers = dict.fromkeys(finding.experiment.paper.name for finding in findings)
     return [
-        _page([one for one in findings if one.experiment.paper.name == name], real, directory / f"{name}.html")
+        _page([one for one in findings if one.experiment.paper.name == name], terms, directory / f"{name}.html")
         for name in papers
     ]
 
 
-def _page(findings: list[Finding], real: Collection[str], path: Path) -> Path:
+def _page(findings: list[Finding], terms: Terms, path: Path) -> Path:
     paper = findings[0].experiment.paper
-    parts: list[Chart | str] = [_overview(paper, [row for finding in findings for row in finding.rows])]
+    parts: list[Chart | str] = [_overview(paper, [row for finding in findings for row in finding.rows], terms)]
     for one in findings:
-        parts += [_said(one.experiment, real), _table(one.rows), *_figures(one), "</article>"]
+        parts += [_said(one.experiment, terms.traces), _table(one.rows), *_figures(one), "</article>"]
     return write_document(path, paper.title, parts, style=_STYLE)
 
 
-def _overview(paper: Paper, rows: list[Row]) -> str:
+def _overview(paper: Paper, rows: list[Row], terms: Terms) -> str:
     counts = tally(rows)
     said = f"{counts['met']} of {counts['gated']} criteria met, {counts['MISSED']} missed"
     unknown = f", {counts['no evidence']} without evidence" if counts["no evidence"] else ""
     shown = f"; {counts['shown']} more figures are shown and not judged" if counts["shown"] else ""
-    return f"<p>{html.escape(paper.citation)}</p>\n<p>{said}{unknown}{shown}. FlashWatt {_core.__version__}.</p>"
+    changed = f'<p class="missed">Not as published: {html.escape(terms.changed())}.</p>' if terms.changed() else ""
+    return (
+        f"<p>{html.escape(paper.citation)}</p>\n<p>{said}{unknown}{shown}. FlashWatt {_core.__version__}.</p>{changed}"
+    )
 
 
 def _said(experiment: Experiment, real: Collection[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -28,13 +28,36 @@ Place: TypeAlias = "tuple[str, str, Labels]"
 
 
 @dataclass(frozen=True, slots=True)
+class Terms:
+    """On what terms experiments are rerun: as they are written, unless these say otherwise."""
+
+    traces: Mapping[str, Path] = field(default_factory=dict)
+    """Real traces for workloads that are modelled else."""
+    full: bool = False
+    """Run every workload to its end."""
+    requests: int | None = None
+    """So many requests of every workload at most: a first look."""
+    sets: tuple[str, ...] = ()
+    """Overrides as on the command line, `device.channels=4`, laid over every run."""
+
+    def changed(self) -> str:
+        """What is not as the experiments have it, in words; the verdicts are to be read with it."""
+        some = [f"{self.requests:,} requests of each workload at most"] if self.requests else []
+        return "; ".join([*some, *self.sets])
+
+    def most(self, runs: RunSet) -> int | None:
+        """The most requests of a set's workloads, if not all."""
+        limits = [self.requests, None if self.full else runs.requests]
+        return min((limit for limit in limits if limit), default=None)
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What is to be run."""
 
+    terms: Terms
     tasks: dict[Place, Task]
     """By their places: equal runs of several experiments are one task."""
-    real: frozenset[str]
-    """Workloads that are real traces."""
 
     def of(self, experiment: Experiment, runs: RunSet) -> dict[Labels, Task]:
         """The tasks of one set by their labels."""
@@ -46,19 +69,19 @@ class Plan:
         return sorted({task.id: task for task in self.tasks.values()}.values(), key=weight, reverse=True)
 
 
-def plan(experiments: Iterable[Experiment], traces: Mapping[str, Path], *, full: bool) -> Plan:
+def plan(experiments: Iterable[Experiment], terms: Terms | None = None) -> Plan:
     """Check every run of the experiments. Raises `FlashwattError` for a trace that none of them asks for."""
-    chosen = list(experiments)
+    chosen, terms = list(experiments), terms or Terms()
     workloads = {label for one in chosen for runs in one.sets for label in runs.axes.get(WORKLOAD, ())}
-    known("--trace", traces, workloads)
+    known("--trace", terms.traces, workloads)
     hashes = Hashes()
     tasks = {
-        (one.id, runs.name, labels): _task(one, runs, labels, traces, hashes, full=full)
+        (one.id, runs.name, labels): _task(one, runs, labels, terms, hashes)
         for one in chosen
         for runs in one.sets
         for labels in product(*runs.axes.values())
     }
-    return Plan(tasks, frozenset(traces))
+    return Plan(terms, tasks)
 
 
 def weight(task: Task) -> int:
@@ -70,23 +93,16 @@ _START, _TRACE = 500_000, 5_000_000
 _COPIERS = {"block", "nftl", "bast", "bast_star", "fast", "last"}
 
 
-def _task(
-    experiment: Experiment,
-    runs: RunSet,
-    labels: Labels,
-    traces: Mapping[str, Path],
-    hashes: Hashes,
-    *,
-    full: bool,
-) -> Task:
+def _task(experiment: Experiment, runs: RunSet, labels: Labels, terms: Terms, hashes: Hashes) -> Task:
     point = experiment.paper.overrides | runs.overrides
     for (axis, meanings), label in zip(runs.axes.items(), labels, strict=True):
-        trace = traces.get(label) if axis == WORKLOAD else None
+        trace = terms.traces.get(label) if axis == WORKLOAD else None
         point |= _replay(experiment.paper, trace, meanings[label]) if trace else meanings[label]
     kept = Kept(runs.series_ns, runs.edges_ns, runs.latency)
     try:
-        point |= {} if full or runs.requests is None else _limited(point, runs.requests)
-        return defined(Config().override(point), point, hashes, kept=kept)[0]
+        point |= _limited(point, terms.most(runs))
+        config = Config(sets=(*Config().override(point).sets, *terms.sets))
+        return defined(config, point, hashes, kept=kept)[0]
     except _core.FlashwattError as error:
         where = f"{experiment.id}: {runs.name}: {', '.join(labels)}"
         raise _core.FlashwattError("\n".join(f"{where}: {line}" for line in str(error).splitlines())) from None
@@ -98,9 +114,13 @@ def _replay(paper: Paper, trace: Path, stand_in: Overrides) -> Overrides:
     return {**rest, "workload.trace.path": str(trace), **paper.real}
 
 
-def _limited(point: Overrides, requests: int) -> Overrides:
-    """At most so many requests, in the words of the workload at hand."""
+def _limited(point: Overrides, requests: int | None) -> Overrides:
+    """At most so many requests, in the words of the workload at hand; those that are described here are left alone."""
+    if requests is None:
+        return {}
     if "workload.trace.path" in point:
         return {"workload.trace.max_requests": requests}
+    if "workload.standin.name" not in point:
+        return {}
     whole = Config().override(point).resolve()["workload"]["standin"]["requests"]
     return {"workload.standin.requests": min(requests, whole)}

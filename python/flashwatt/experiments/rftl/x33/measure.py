@@ -28,7 +28,7 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
 
     def below() -> float:
         rows = evidence["study"].report("reads", "8", "0.9", "1").latency().filter(pl.col("kind") == "read")
-        return float(rows.filter(pl.col("upper_ns") <= LEVEL_NS)["count"].sum() / rows["count"].sum())
+        return int(rows.filter(pl.col("upper_ns") <= LEVEL_NS)["count"].sum()) / int(rows["count"].sum())
 
     return {
         **{f"{mix}_{kind}": share(mix, kind) for mix in evidence["study"].labels("mix") for kind in ("read", "write")},
