@@ -66,7 +66,7 @@ def edges(report: Json) -> pl.DataFrame:
 
 
 def latency(report: Json) -> pl.DataFrame:
-    """How latencies are spread, one row per bin that holds a request."""
+    """How latencies are spread, one row per bin that holds something."""
     histogram = report.get("latency_histogram")
     if not histogram:
         raise _core.FlashwattError("the report holds no histogram of latencies; ask for it: run(..., latency=True)")

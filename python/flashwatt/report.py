@@ -140,10 +140,13 @@ class Report:
         return frames.edges(self._content)
 
     def latency(self) -> pl.DataFrame:
-        """How latencies are spread, one row per bin of the histogram that holds a request.
+        """How latencies are spread, one row per bin of the histogram that holds something.
 
-        Columns: `kind` (read, write), `upper_ns` (the greatest latency of the bin, which is at most 0.8 % wide),
-        `count`, `cumulative_fraction` (the share of the kind's requests that took `upper_ns` or less).
+        Columns: `kind`, `upper_ns` (the greatest latency of the bin, which is at most 0.8 % wide), `count`,
+        `cumulative_fraction` (the share of that kind that took `upper_ns` or less). Kinds: `read` and `write` of the
+        host, from arrival to completion; `map_read`, `map_write_first` and `map_write_last`, operations of a map on
+        flash from planning to end, a write of several copies to the end of the first and of the last. A kind that did
+        not occur has no row.
         """
         from flashwatt import frames
 

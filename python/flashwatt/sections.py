@@ -143,6 +143,16 @@ class MapLatency:
 
 
 @dataclass(frozen=True, slots=True)
+class MapEnergy:
+    """Energy in J that the map costs."""
+
+    dram: float
+    """All of DRAM's, but what page data on its way through it costs."""
+    flash: float
+    """Flash operations of cause `map`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Ftl:
     """The translation layer."""
 
@@ -153,6 +163,8 @@ class Ftl:
     mapping_model_bytes: int | None
     map_latency_ns: MapLatency | None
     """How long operations of the map took; None where there were none."""
+    map_energy_j: MapEnergy
+    """What the map costs, in DRAM and on flash."""
     merges: Merges | None
 
 

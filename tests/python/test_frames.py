@@ -104,6 +104,20 @@ def test_latencies_are_those_of_the_report(run: Report) -> None:
         flashwatt.run(SMALL, latency=False).latency()
 
 
+def test_latencies_of_a_map_on_flash_are_kept_too(run: Report) -> None:
+    assert set(run.latency()["kind"]) <= {"read", "write"}
+    report = flashwatt.run(SMALL, ftl={"dftl": {"cmt_entries": 8}}, run__precondition="filled")
+    figures = report.ftl.map_latency_ns
+    assert figures
+    bins = report.latency()
+    for name in ("read", "write_first", "write_last"):
+        of_kind, summary = bins.filter(pl.col("kind") == f"map_{name}"), getattr(figures, name)
+        assert of_kind["count"].sum() == summary.count > 0
+        first = of_kind.filter(pl.col("cumulative_fraction") >= 0.5)["upper_ns"][0]
+        assert first == pytest.approx(summary.p50, rel=0.008)
+    assert report.ftl.map_energy_j.flash == report.energy_by_cause_j.map > 0
+
+
 def test_the_log_is_that_of_the_report(run: Report) -> None:
     counts = {
         (record, cause): count for record, cause, count in run.op_log().group_by("record", "cause").len().iter_rows()

@@ -142,6 +142,18 @@ def test_the_line_of_latencies_falls_from_all_to_none(run: Report) -> None:
     assert past_p99 <= 0.01
 
 
+def test_latencies_of_the_map_are_drawn_if_asked_for() -> None:
+    run = flashwatt.run(flashwatt.Config(CONFIG), ftl={"dftl": {"cmt_entries": 8}}, run__precondition="filled")
+    spec = plot.latency(run, kinds=["map_read", "map_write_last"]).spec()
+    rows = spec["datasets"][spec["data"]["name"]]
+    assert {row["kind"] for row in rows} == {"map_read", "map_write_last"}
+    assert "map reads p99" in plot.latency(run, kinds=["map_read"]).title
+    with pytest.raises(flashwatt.FlashwattError, match="kinds: found 'map_reads'; expected a list of some of read, "):
+        plot.latency(run, kinds=["map_reads"])
+    with pytest.raises(flashwatt.FlashwattError, match="kinds: found 'read'; expected a list"):
+        plot.latency(run, kinds="read")
+
+
 def test_a_notebook_is_shown_the_picture(run: Report) -> None:
     assert plot.energy(run)._repr_svg_().startswith("<svg")
 

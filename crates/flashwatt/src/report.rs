@@ -12,7 +12,7 @@ use crate::energy::bins::PowerSeries;
 use crate::energy::edges::CurrentEdges;
 use crate::energy::ledger::{Ledger, Phase};
 use crate::energy::meter::WINDOWS_NS;
-use crate::energy::price::{self, ByCause, Energies, Priced};
+use crate::energy::price::{self, ByCause, Energies, MapEnergy, Priced};
 use crate::energy::{DieState, Table};
 use crate::ftl::{Cause, Mapping, Merges, OpKind};
 use crate::models::mapping_memory;
@@ -131,12 +131,39 @@ pub struct LatencyReport {
     pub write: Latency,
 }
 
-/// How latencies are spread: what the quantiles of [`LatencyReport`] are read from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[allow(missing_docs)]
+/// How latencies are spread: what the quantiles of [`LatencyReport`] and [`MapLatencyReport`] are read from. Nothing is in the
+/// bins of a kind that did not occur.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LatencyHistogram {
+    /// Reads of the host …
     pub read: Bars,
+    /// … and its writes, from arrival to completion.
     pub write: Bars,
+    /// Reads of the map, from planning to end.
+    pub map_read: Bars,
+    /// Writes of all copies of a page of the map, from planning to the end of the first …
+    pub map_write_first: Bars,
+    /// … and of the last.
+    pub map_write_last: Bars,
+}
+
+impl LatencyHistogram {
+    fn new(outcome: &Outcome, counted: &Window) -> Self {
+        let host = LatencyHistogram {
+            read: outcome.completed.reads.bars(),
+            write: outcome.completed.writes.bars(),
+            ..Self::default()
+        };
+        match &counted.map_latency {
+            None => host,
+            Some(map) => LatencyHistogram {
+                map_read: map.read.bars(),
+                map_write_first: map.write_first.bars(),
+                map_write_last: map.write_last.bars(),
+                ..host
+            },
+        }
+    }
 }
 
 /// Requests over time; megabytes are 10^6 bytes.
@@ -206,6 +233,8 @@ pub struct FtlReport {
     pub mapping_model_bytes: Option<u64>,
     /// How long operations of the map took, from their planning to their ends; none where there were none.
     pub map_latency_ns: Option<MapLatencyReport>,
+    /// Energy in J that the map costs, in DRAM and on flash.
+    pub map_energy_j: MapEnergy,
     /// Merges by kind; none where the scheme does not merge.
     pub merges: Option<Merges>,
 }
@@ -373,7 +402,7 @@ impl Report {
             },
             flash: flash(&counted, brain, config),
             wear: wear(array),
-            ftl: ftl(&counted, brain, config),
+            ftl: ftl(&counted, brain, config, priced.map_j.clone()),
             gc: gc(&counted),
             write_buffer: write_buffer(config, &outcome),
             efficiency: Efficiency::new(
@@ -401,10 +430,7 @@ impl Report {
             throughput,
             series,
             edges,
-            latency_histogram: latency_histogram.then(|| LatencyHistogram {
-                read: outcome.completed.reads.bars(),
-                write: outcome.completed.writes.bars(),
-            }),
+            latency_histogram: latency_histogram.then(|| LatencyHistogram::new(&outcome, &counted)),
             config: config.clone(),
         }
     }
@@ -543,7 +569,7 @@ fn wear(array: &Array) -> Wear {
     Wear { erase_count: Spread { min, max, mean, stddev: variance.sqrt() } }
 }
 
-fn ftl(window: &Window, brain: &Brain, config: &Config) -> FtlReport {
+fn ftl(window: &Window, brain: &Brain, config: &Config, map_energy_j: MapEnergy) -> FtlReport {
     let device = &config.device;
     let flash = mapping_memory::Flash {
         capacity_bytes: device.logical_bytes,
@@ -561,6 +587,7 @@ fn ftl(window: &Window, brain: &Brain, config: &Config) -> FtlReport {
             write_first: latency.write_first.summary(),
             write_last: latency.write_last.summary(),
         }),
+        map_energy_j,
         merges: brain.ftl.merges().then_some(merges),
     }
 }

@@ -194,6 +194,7 @@ fn rewrite(report: &mut Map<String, Value>, run: &Run, books: &Ledger, energy: &
     set(report, &["power_w", "mean"], &priced.mean_w);
     set(report, &["current_ma", "mean"], &priced.mean_ma);
     set(report, &["energy_by_cause_j"], &priced.by_cause);
+    set(report, &["ftl", "map_energy_j"], &priced.map_j);
     set(report, &["energy_j"], &priced.energy_j);
     let config = report.get("config").map(Value::to_string).unwrap_or_default();
     set(report, &["config_sha256"], &format!("{:x}", Sha256::digest(config)));

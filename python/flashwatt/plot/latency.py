@@ -6,17 +6,28 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
+import polars as pl
 
-from flashwatt import frames
+from flashwatt import _core, frames
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.choice import labelled
 from flashwatt.plot.style import COLOURS, HEIGHT, short
 from flashwatt.units import duration
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from flashwatt.plot.choice import Reports
     from flashwatt.sections import Json
 
+_KINDS = {
+    "read": "reads",
+    "write": "writes",
+    "map_read": "map reads",
+    "map_write_first": "map writes (first copy)",
+    "map_write_last": "map writes (last copy)",
+}
+"""As titles call them."""
 _US = 1e3
 _POINTS = 300  # on a line: more would only make the files large
 _TIME = (
@@ -26,33 +37,54 @@ _TIME = (
 _LEAST_US = 0.5  # what is left of 0 on a logarithmic axis
 
 
-def latency(reports: Reports) -> Chart:
+def latency(reports: Reports, kinds: Sequence[str] = ("read", "write")) -> Chart:
     """The share of requests that took longer than a time, both on logarithmic axes: tails show as they are.
 
-    Raises `FlashwattError` for a report without the histogram: `run(..., latency=True)` keeps it.
+    `kinds` says which of `Report.latency()` are drawn: of the host `read` and `write`; of the map `map_read`,
+    `map_write_first`, `map_write_last`. What did not occur has no line.
+
+    Raises `FlashwattError` for another kind, and for a report without the histogram: `run(..., latency=True)` keeps it.
     """
+    _check(kinds)
     contents = labelled(reports)
-    rows = [row for label, content in contents.items() for row in _rows(label, content)]
-    subtitle = "Share of the requests that took longer than a time. Left and below is better."
+    rows = [row for label, content in contents.items() for row in _rows(label, content, kinds)]
+    what = "requests" if set(kinds) <= {"read", "write"} else "operations"
+    subtitle = f"Share of the {what} that took longer than a time. Left and below is better."
 
     def draw(width: Any) -> alt.Chart:
-        return _lines(rows, list(contents), width)
+        return _lines(rows, list(contents), kinds, width)
 
-    return Chart(_title(contents), (subtitle,), draw)
+    return Chart(_title(contents, kinds), (subtitle,), draw)
 
 
-def _title(contents: dict[str, Json]) -> str:
+def _check(kinds: Sequence[str]) -> None:
+    unknown = [kinds] if isinstance(kinds, str) else [kind for kind in kinds if kind not in _KINDS]
+    if unknown or not kinds:
+        found = ", ".join(map(repr, unknown)) or "none"
+        raise _core.FlashwattError(f"kinds: found {found}; expected a list of some of {', '.join(_KINDS)}")
+
+
+def _title(contents: dict[str, Json], kinds: Sequence[str]) -> str:
     if len(contents) > 1:
         return "Latency"
-    figures = next(iter(contents.values()))["latency_ns"]
-    parts = [f"{kind}s p99 {duration(figures[kind]['p99'])}" for kind in ("read", "write") if figures[kind]["count"]]
+    figures = {kind: _figures(next(iter(contents.values())), kind) for kind in kinds}
+    parts = [f"{_KINDS[kind]} p99 {duration(of['p99'])}" for kind, of in figures.items() if of and of["count"]]
     return f"Latency: {', '.join(parts)}"
 
 
-def _rows(label: str, content: Json) -> list[dict[str, Any]]:
-    """Corners of a falling stair for each kind of request, thinned out evenly along the logarithm of the share."""
+def _figures(content: Json, kind: str) -> Json | None:
+    if not kind.startswith("map_"):
+        figures: Json = content["latency_ns"][kind]
+        return figures
+    of_map: Json | None = content["ftl"]["map_latency_ns"]
+    return of_map and of_map[kind.removeprefix("map_")]
+
+
+def _rows(label: str, content: Json, kinds: Sequence[str]) -> list[dict[str, Any]]:
+    """Corners of a falling stair for each kind, thinned out evenly along the logarithm of the share."""
     rows = []
-    for (kind,), bins in frames.latency(content).group_by("kind", maintain_order=True):
+    wanted = frames.latency(content).filter(pl.col("kind").cast(pl.String).is_in(list(kinds)))
+    for (kind,), bins in wanted.group_by("kind", maintain_order=True):
         total = bins["count"].sum()
         left, last = total, None
         for upper_ns, count in bins.select("upper_ns", "count").iter_rows():
@@ -67,12 +99,12 @@ def _rows(label: str, content: Json) -> list[dict[str, Any]]:
     return rows
 
 
-def _lines(rows: list[dict[str, Any]], labels: list[str], width: Any) -> alt.Chart:
+def _lines(rows: list[dict[str, Any]], labels: list[str], kinds: Sequence[str], width: Any) -> alt.Chart:
     several = len(labels) > 1
     legend = alt.Legend(orient="bottom", title=None, labelLimit=200, columns=alt.ExprRef("width < 400 ? 2 : 4"))
-    kinds = alt.Scale(domain=["read", "write"], range=COLOURS[:2])
+    colours = alt.Scale(domain=list(kinds), range=COLOURS[: len(kinds)])
     dashes = alt.Legend(orient="top", title=None)
-    kind = alt.StrokeDash("kind:N", legend=dashes) if several else alt.Color("kind:N", scale=kinds, legend=legend)
+    kind = alt.StrokeDash("kind:N", legend=dashes) if several else alt.Color("kind:N", scale=colours, legend=legend)
     run = [alt.Color("run:N", sort=labels, scale=alt.Scale(range=COLOURS), legend=legend)] if several else []
     times, shares = [row["us"] for row in rows], [1.0, *(row["share"] for row in rows)]
     x = alt.X("us:Q", title="latency", scale=_scale(times), axis=_axis(times, (1, 2, 5), grid=False, labelExpr=_TIME))

@@ -1,13 +1,13 @@
 //! Planned operations come in: what each has to wait for, and the queue that it joins.
 
-use super::op::{NewOp, Queue, Until};
+use super::op::{NewOp, Queue, Role, Until};
 use super::{Controller, Hardware};
 use crate::brain::Brain;
 use crate::config::Dispatch;
 use crate::device::{Array, Place};
-use crate::ftl::{Cause, OpKind, Plan, PlanIndex, PlannedOp, ReplicaChoice};
+use crate::ftl::{Cause, OpKind, Plan, PlanIndex, PlannedOp};
 use crate::probe::Probe;
-use crate::units::{BlockId, OpId, Ppn, RequestId};
+use crate::units::{BlockId, OpId, RequestId};
 
 impl Controller {
     /// Takes over a request's plan. Returns how many operations the request has to wait for.
@@ -29,7 +29,8 @@ impl Controller {
         let mut behind = plan.behind_earlier().iter().peekable();
         for (at, planned) in (0..).map(PlanIndex).zip(plan.ops()) {
             let seq = self.next_seq;
-            let id = self.insert(&self.chosen_page(plan, at, planned, &hw.array), request, urgent, &mut hw.array);
+            let choice = self.chosen_page(plan, at, planned, &hw.array);
+            let id = self.insert(&choice.op, request, urgent, &mut hw.array);
             if planned.cause == Cause::Map {
                 match planned.kind {
                     OpKind::Read => self.map_ops.read_planned(seq, id, hw.books.now()),
@@ -44,32 +45,14 @@ impl Controller {
             }
             self.ids.push(id);
             self.enqueue_new(id);
+            if !choice.is_final {
+                self.wait_everywhere(id, plan, at, &mut hw.array);
+            }
         }
         for &(index, block) in plan.more_replaced() {
             hw.array.hold(block);
             self.ops.push_replaced(self.ids[index.0 as usize], block);
         }
-    }
-
-    /// A planned operation with the page that it is going to be of: its own or an alternative.
-    #[inline]
-    fn chosen_page(&self, plan: &Plan, at: PlanIndex, planned: &PlannedOp, array: &Array) -> PlannedOp {
-        if !plan.has_alternatives() {
-            return *planned;
-        }
-        let mut pages = std::iter::once(planned.ppn).chain(plan.alternatives(at));
-        let ppn = match plan.choice {
-            ReplicaChoice::Idle => pages.find(|&ppn| self.could_start(ppn, array)),
-            ReplicaChoice::ShortestQueue => pages.min_by_key(|&ppn| self.queue_length(self.geometry.die_of(ppn))),
-        };
-        PlannedOp { ppn: ppn.unwrap_or(planned.ppn), ..*planned }
-    }
-
-    /// Is this page there to be read, and its die idle?
-    fn could_start(&self, ppn: Ppn, array: &Array) -> bool {
-        let place = self.geometry.place(ppn);
-        let die = &self.dies[place.die.idx()];
-        die.running.is_none() && die.ready == 0 && array.is_programmed(place)
     }
 
     /// Makes an operation of a planned one: finds out what it has to wait for, and holds the blocks that it needs.
@@ -205,6 +188,9 @@ impl Controller {
                 self.unlink(id);
             }
             self.ops[id].queue = queue;
+            if op.role == Role::Read {
+                self.promote_stand_ins(id, queue, array);
+            }
             if let Some(before) = op.programs().and_then(|at| array.program_before(at)) {
                 self.promote(before, queue, array);
             }

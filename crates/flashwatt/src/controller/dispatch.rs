@@ -1,7 +1,7 @@
 //! What starts, on which die and bus, and in which order.
 
 use super::events::Lane;
-use super::op::{Op, Queue, Until};
+use super::op::{Op, Queue, Role, Until};
 use super::queues::{Die, Stage, ways};
 use super::{Controller, Hardware};
 use crate::brain::Brain;
@@ -312,9 +312,12 @@ impl Controller {
     /// Starts the operation that was chosen.
     #[inline(always)]
     pub(super) fn start<P: Probe>(&mut self, now: Nanos, channel: ChannelId, chosen: Chosen, hw: &mut Hardware<P>) {
-        let Chosen { die, way, op: id, is_queued } = chosen;
+        let Chosen { die, way, op: mut id, is_queued } = chosen;
         if is_queued {
             self.unlink(id);
+            if self.ops[id].role != Role::Single {
+                id = self.take_place(id, hw);
+            }
         }
         let op = &mut self.ops[id];
         op.started = true;

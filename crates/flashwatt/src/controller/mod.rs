@@ -6,6 +6,7 @@
 
 mod admission;
 mod completion;
+mod copies;
 mod dispatch;
 pub mod events;
 mod map_ops;
@@ -21,6 +22,7 @@ use crate::ftl::{Cause, OpKind, PlanNumber};
 use crate::mem::Table;
 use crate::probe::Probe;
 use crate::units::{ChannelId, DieId, Nanos, OpId, RequestId};
+use copies::Waiting;
 use events::Events;
 use map_ops::MapOps;
 use op::{OpTable, Queue};
@@ -52,6 +54,8 @@ pub struct Controller {
     ids: Vec<OpId>,
     /// Reads and writes of the map that have not ended.
     map_ops: MapOps,
+    /// Reads that wait in the queues of several dies.
+    waiting: Vec<Waiting>,
     /// The pending events of dies, channels, and whoever comes after them.
     pub events: Events,
 }
@@ -90,6 +94,7 @@ impl Controller {
             slot_free_at: 0,
             ids: Vec::new(),
             map_ops: MapOps::default(),
+            waiting: Vec::new(),
             events: Events::new((geometry.dies + geometry.channels + 1 + more_events) as usize),
             geometry: geometry.clone(),
         }

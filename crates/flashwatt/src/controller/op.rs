@@ -33,6 +33,18 @@ impl Queue {
     pub const COUNT: usize = 8;
 }
 
+/// Does an operation stand for others, in the queues of other dies?
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Role {
+    /// It is the only one.
+    Single,
+    /// It has stand-ins: reads of other copies of its page, of which the first to start is done for all.
+    Read,
+    /// It is one of those.
+    StandIn,
+}
+
 /// A planned operation. In a cache line of its own.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
@@ -49,6 +61,8 @@ pub struct Op {
     pub blockers: u8,
     /// Is it under way?
     pub started: bool,
+    /// Are there others for the same?
+    pub role: Role,
     /// Which page, or of which block the first.
     pub at: Place,
     /// A copyback's source, or where a read's data is to be programmed: see [`Self::turns_into_program`].
@@ -128,6 +142,7 @@ impl OpTable {
             queue: new.queue,
             blockers: 0,
             started: false,
+            role: Role::Single,
             at: new.at,
             other: new.other,
             request: new.request,

@@ -66,12 +66,22 @@ pub struct ByCause {
     pub shared: f64,
 }
 
+/// Energy in J that a map costs (SPEC X18).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MapEnergy {
+    /// All of DRAM's, which is there for the map, but what page data on its way through it costs.
+    pub dram: f64,
+    /// Flash operations of cause `map`.
+    pub flash: f64,
+}
+
 /// Everything that a ledger and a table give.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Priced {
     pub energy_j: Energies,
     pub by_cause: ByCause,
+    pub map_j: MapEnergy,
     /// Mean power in W.
     pub mean_w: f64,
     /// Mean current in mA.
@@ -87,8 +97,10 @@ pub fn price(ledger: &Ledger, table: &Table) -> Priced {
     let per_second = |x: f64| if seconds > 0.0 { x / seconds } else { 0.0 };
     let totals_j = [IdleAccounting::AlwaysOn, IdleAccounting::FlashOff, IdleAccounting::BusyOnly]
         .map(|accounting| energies(ledger, &Table { accounting, ..table.clone() }).0.total);
+    let by_cause = by_cause(ledger, table, energy_j.total);
     Priced {
-        by_cause: by_cause(ledger, table, energy_j.total),
+        map_j: MapEnergy { dram: map_dram_j(ledger, table, &energy_j.dram), flash: by_cause.map },
+        by_cause,
         mean_w: per_second(energy_j.total),
         mean_ma: per_second(current * 1e-12), // µA·ns = 10⁻¹⁵ C = 10⁻¹² mC
         totals_j,
@@ -132,6 +144,17 @@ fn dram_energies(ledger: &Ledger, table: &Table, base: f64, sum: &mut Sum) -> Ac
             ActiveIdle { active: base - idle, idle }
         }
     }
+}
+
+/// DRAM's energy without that of page data: of what its operations took (rule `per_op`), the map's share by time.
+fn map_dram_j(ledger: &Ledger, table: &Table, dram: &ActiveIdle) -> f64 {
+    let map_share = match table.dram_rule {
+        DramRule::PerOp if ledger.dram_op_ns > 0 => {
+            ledger.map_accesses as f64 * table.map_access_ns as f64 / ledger.dram_op_ns as f64
+        }
+        DramRule::PerOp | DramRule::WithController => 1.0, // data adds nothing to what DRAM draws
+    };
+    dram.idle + dram.active * map_share
 }
 
 fn nand_energies(ledger: &Ledger, table: &Table, base: f64, sum: &mut Sum) -> NandEnergies {

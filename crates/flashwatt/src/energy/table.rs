@@ -4,6 +4,7 @@
 //! the drive's supply (SPEC E3). µA × mV = nW exactly, and nW × ns = 10⁻¹⁸ J, so that totals are sums of integers.
 
 use crate::config::{ChargedTransfer, DramRule, Energy, EnergyMode, IdleAccounting, NandEnergy};
+use crate::units::Nanos;
 
 /// What a die is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -108,6 +109,8 @@ pub struct Table {
     pub host_interface: Draw,
     /// When DRAM is active.
     pub dram_rule: DramRule,
+    /// How long one look-up or update of the map takes in it.
+    pub map_access_ns: Nanos,
     /// Which idle accounting the totals use.
     pub accounting: IdleAccounting,
 }
@@ -142,6 +145,7 @@ impl Table {
             dram: pair(&energy.dram.part),
             host_interface: Draw::new(energy.host_interface.active_ua, volts(energy.host_interface.millivolts)),
             dram_rule: energy.dram_rule,
+            map_access_ns: energy.dram.map_access_ns,
             accounting: energy.idle_accounting,
         }
     }

@@ -136,10 +136,11 @@ impl std::ops::AddAssign for Merges {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplicaChoice {
-    /// The original if its die is idle, else the first replica whose die is; if none is, the original.
+    /// The original if its die is idle, else the first replica whose die is; if none is, the one whose die comes to it first:
+    /// it waits in the queues of all.
     #[default]
     Idle,
-    /// The one on whose die the fewest operations are queued or under way; among equals the first.
+    /// The one on whose die the fewest operations are queued or under way when the read is planned; among equals the first.
     ShortestQueue,
 }
 
@@ -239,8 +240,10 @@ impl Plan {
         self.push(PlannedOp { kind: OpKind::Read, cause, ppn, source: Ppn::NONE, after, replaces: BlockId::NONE })
     }
 
-    /// The page at `ppn` or, if its die is busy then, one of `alternatives` that hold the same is read: at most four.
+    /// The page at `ppn` or, if its die is busy then, one of `alternatives` on other dies that hold the same is read: at most
+    /// four.
     pub fn read_any(&mut self, ppn: Ppn, alternatives: &[Ppn], cause: Cause, after: Option<PlanIndex>) -> PlanIndex {
+        debug_assert!(alternatives.len() <= 4);
         let op = self.read(ppn, cause, after);
         self.alternatives.extend(alternatives.iter().map(|&other| (op, other)));
         op

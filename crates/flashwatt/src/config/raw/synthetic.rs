@@ -150,7 +150,8 @@ common_keys! {
     read_fraction: f64,
     /// Share of trims, 0 to 1.
     trim_fraction: f64,
-    /// Requests start at multiples of this; the greatest common divisor of the sizes unless given.
+    /// Requests start at multiples of this, from the start of the range on; the greatest common divisor of the sizes unless
+    /// given. More than a request is a stride: 12288 for requests of 4096 is one page in three.
     align_bytes: u64,
     /// First byte of the range.
     start_bytes: u64,

@@ -1,0 +1,132 @@
+//! Reads of which any one copy will do: each waits in the queues of all dies that hold one, and the first die to come to it
+//! reads it (SPEC E17).
+//!
+//! The read is one operation: to it belong its plan number and everything that waits for it. In the queues of the other
+//! dies it has stand-ins, of the same number. Whichever is to start, the read takes its place, and the others go.
+
+use super::op::{NewOp, Queue, Role};
+use super::{Controller, Hardware};
+use crate::device::{Array, Place};
+use crate::ftl::{Plan, PlanIndex, PlannedOp, ReplicaChoice};
+use crate::probe::Probe;
+use crate::units::{BlockId, OpId, Ppn};
+
+/// A read may be of so many other pages.
+const ALTERNATIVES_MAX: usize = 4;
+
+/// A read that has not started, and its stand-ins.
+#[derive(Clone, Copy)]
+pub(super) struct Waiting {
+    read: OpId,
+    stand_ins: [OpId; ALTERNATIVES_MAX],
+    count: usize,
+}
+
+impl Waiting {
+    fn stand_ins(&self) -> &[OpId] {
+        &self.stand_ins[..self.count]
+    }
+}
+
+/// Which page a planned operation is of.
+pub(super) struct Choice {
+    /// The operation, of that page.
+    pub op: PlannedOp,
+    /// Is that all there is to be said, or will other pages do as well?
+    pub is_final: bool,
+}
+
+impl Controller {
+    /// A planned operation with the page that it is of, as far as that can be told now: its own or an alternative.
+    #[inline]
+    pub(super) fn chosen_page(&self, plan: &Plan, at: PlanIndex, planned: &PlannedOp, array: &Array) -> Choice {
+        if !plan.has_alternatives() {
+            return Choice { op: *planned, is_final: true };
+        }
+        let mut pages = std::iter::once(planned.ppn).chain(plan.alternatives(at));
+        let (ppn, is_final) = match plan.choice {
+            ReplicaChoice::Idle => self.idle_copy(&mut pages, array),
+            ReplicaChoice::ShortestQueue => {
+                (pages.min_by_key(|&ppn| self.queue_length(self.geometry.die_of(ppn))), true)
+            }
+        };
+        Choice { op: PlannedOp { ppn: ppn.unwrap_or(planned.ppn), ..*planned }, is_final }
+    }
+
+    /// The first page whose die is idle, which is final; else the first that is on flash already.
+    fn idle_copy(&self, pages: &mut dyn Iterator<Item = Ppn>, array: &Array) -> (Option<Ppn>, bool) {
+        let mut on_flash = pages.filter(|&ppn| array.is_programmed(self.geometry.place(ppn)));
+        let Some(first) = on_flash.next() else { return (None, true) };
+        let idle = std::iter::once(first).chain(on_flash).find(|&ppn| self.is_free(self.geometry.place(ppn)));
+        (idle.or(Some(first)), idle.is_some())
+    }
+
+    /// Could the die turn to something new at once?
+    fn is_free(&self, at: Place) -> bool {
+        let die = &self.dies[at.die.idx()];
+        die.running.is_none() && die.ready == 0
+    }
+
+    /// A read that has joined its queue, ready, joins those of the dies of all other copies on flash.
+    #[inline(never)]
+    pub(super) fn wait_everywhere(&mut self, read: OpId, plan: &Plan, at: PlanIndex, array: &mut Array) {
+        if self.ops[read].blockers > 0 {
+            return;
+        }
+        let own = self.ops[read].at;
+        let mut waiting = Waiting { read, stand_ins: [OpId::NONE; ALTERNATIVES_MAX], count: 0 };
+        for ppn in std::iter::once(plan.ops()[at.0 as usize].ppn).chain(plan.alternatives(at)) {
+            let place = self.geometry.place(ppn);
+            if place != own && array.is_programmed(place) {
+                waiting.stand_ins[waiting.count] = self.stand_in(read, place, array);
+                waiting.count += 1;
+            }
+        }
+        if waiting.count > 0 {
+            self.ops[read].role = Role::Read;
+            self.waiting.push(waiting);
+        }
+    }
+
+    fn stand_in(&mut self, read: OpId, at: Place, array: &mut Array) -> OpId {
+        let op = self.ops[read];
+        let id = self.ops.insert(NewOp {
+            seq: op.seq,
+            kind: op.kind,
+            cause: op.cause,
+            queue: op.queue,
+            at,
+            other: Place::NONE,
+            request: op.request,
+            replaces: BlockId::NONE,
+        });
+        self.ops[id].role = Role::StandIn;
+        array.hold(at.block);
+        self.enqueue_new(id);
+        id
+    }
+
+    /// A read moves up to a better class, and so do its stand-ins.
+    #[inline(never)]
+    pub(super) fn promote_stand_ins(&mut self, read: OpId, queue: Queue, array: &Array) {
+        // Most often it is the one that has just been planned.
+        let Some(waiting) = self.waiting.iter().rev().find(|waiting| waiting.read == read).copied() else { return };
+        waiting.stand_ins().iter().for_each(|&id| self.promote(id, queue, array));
+    }
+
+    /// A read with stand-ins, or one of these, is out of its queue and starts. Returns the read, which is of that page now.
+    #[inline(never)]
+    pub(super) fn take_place<P: Probe>(&mut self, started: OpId, hw: &mut Hardware<P>) -> OpId {
+        let is_of = |waiting: &Waiting| waiting.read == started || waiting.stand_ins().contains(&started);
+        let Some(at) = self.waiting.iter().position(is_of) else { return started };
+        let waiting = self.waiting.swap_remove(at);
+        let (read, place) = (waiting.read, self.ops[started].at);
+        for &id in [read].iter().chain(waiting.stand_ins()).filter(|&&id| id != started) {
+            self.unlink(id);
+            self.release(self.ops[id].at.block, &mut hw.array);
+        }
+        (self.ops[read].role, self.ops[read].at) = (Role::Single, place);
+        waiting.stand_ins().iter().for_each(|&id| self.ops.remove(id));
+        read
+    }
+}
