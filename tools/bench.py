@@ -1,7 +1,9 @@
 """What `make bench` runs: how quick the front door and the engine are, each against its goal.
 
-The engine's goals are half of what a bare prototype of its inner loop reached on one quiet core of the machines that it
-is developed on; a busy or slower machine shows less.
+The engine's goals are half of what a bare prototype of its inner loop reached on one quiet core of the machines that
+it is developed on. Whatever else runs there takes caches and clock away, and CPU time counts that as the engine's
+own: up to twofold. So each workload is run several times, in turn with the others, and the best run counts; a machine
+that is slow or busy throughout still shows less.
 """
 
 from __future__ import annotations
@@ -14,20 +16,21 @@ import time
 import flashwatt
 
 HELP_RUNS, HELP_GOAL_S = 11, 0.3
+SPEED_RUNS = 5
 LIMIT = '[device]\npreset = "limit"\n[workload.uniform]\nrequest_bytes = 4096\nqueue_depth = 32\n'
 STEADY = 'run.precondition="steady"'
 SWEEP_TASKS, SWEEP_GOAL = 200, 1.7
 WORKLOADS = {
     "4 KiB random writes, steady": (
-        ["workload.uniform.requests=3_000_000", STEADY],
+        ["workload.uniform.requests=1_000_000", STEADY],
         ("flash_ops_per_cpu_s", 7e6),
     ),
     "4 KiB random reads": (
-        ["workload.uniform.requests=10_000_000", "workload.uniform.read_fraction=1.0"],
+        ["workload.uniform.requests=4_000_000", "workload.uniform.read_fraction=1.0"],
         ("flash_ops_per_cpu_s", 6e6),
     ),
     "4 KiB random, 70 % reads, steady": (
-        ["workload.uniform.requests=4_000_000", "workload.uniform.read_fraction=0.7", STEADY],
+        ["workload.uniform.requests=2_000_000", "workload.uniform.read_fraction=0.7", STEADY],
         ("requests_per_cpu_s", 1.6e6),
     ),
 }
@@ -37,8 +40,9 @@ def main() -> None:
     """Measure everything and print one line for each."""
     help_s = statistics.median(_help() for _ in range(HELP_RUNS))
     _line("flashwatt --help, median", help_s, HELP_GOAL_S, "s", good=help_s <= HELP_GOAL_S)
-    for name, (sets, (figure, goal)) in WORKLOADS.items():
-        speed = _speed(sets, figure)
+    rounds = [[_speed(sets, figure) for sets, (figure, _) in WORKLOADS.values()] for _ in range(SPEED_RUNS)]
+    for (name, (_, (figure, goal))), *speeds in zip(WORKLOADS.items(), *rounds, strict=True):
+        speed = max(speeds)
         _line(name, speed, goal / 1e6, f"M {figure.removesuffix('_per_cpu_s')}/s", good=speed >= goal / 1e6)
     gain = _sweep_s(1) / _sweep_s(2)
     _line(f"sweep of {SWEEP_TASKS} tasks, 2 workers", gain, SWEEP_GOAL, "x 1 worker", good=gain >= SWEEP_GOAL)

@@ -26,6 +26,16 @@ pub fn zeroed<T: Copy + Zero>(len: usize) -> Vec<T> {
     vec
 }
 
+/// An empty vector with room for so many elements, which costs memory only where it is filled, on huge pages as above. If the
+/// system does not promise so much at once, the vector grows as any other does.
+pub fn with_room<T>(capacity: usize) -> Vec<T> {
+    let mut vec = Vec::new();
+    if vec.try_reserve_exact(capacity).is_ok() {
+        advise_huge(vec.spare_capacity_mut());
+    }
+    vec
+}
+
 /// Does the system promise so much memory? It may promise more than it has, but not without bound.
 pub fn is_there(bytes: u64) -> bool {
     let mut probe = Vec::<u8>::new();

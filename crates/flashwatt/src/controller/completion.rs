@@ -106,7 +106,7 @@ impl Controller {
         self.apply_end(kind, at, other.block, brain, hw);
         self.let_go(id, hw);
         if cause == Cause::Map {
-            self.map_ops.ended(self.ops[id].seq, now, hw.books.map_latency());
+            self.map_ops.ended(kind, self.ops[id].seq, now, hw.books.map_latency());
             brain.plan.settled(self.map_ops.settled(self.next_seq));
         }
         self.ops.remove(id);

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use crate::books::MapLatency;
-use crate::ftl::PlanNumber;
+use crate::ftl::{OpKind, PlanNumber};
 use crate::units::{Nanos, OpId};
 
 /// The lists, in the order of plan numbers. An entry goes once it and all before it have ended.
@@ -58,16 +58,17 @@ impl MapOps {
         PlanNumber(self.reads.front().map_or(next, |first| first.seq))
     }
 
-    /// An operation has ended: one of these, or another.
-    pub fn ended(&mut self, seq: u64, now: Nanos, latency: &mut MapLatency) {
+    /// An operation of the map, of this kind, has ended: one of these, or a part of collection.
+    pub fn ended(&mut self, kind: OpKind, seq: u64, now: Nanos, latency: &mut MapLatency) {
+        if kind == OpKind::Program {
+            return self.copy_ended(seq, now, latency);
+        }
         if let Some(at) = self.position(seq) {
             self.reads[at].id = OpId::NONE;
             latency.read.add(now - self.reads[at].planned);
             while self.reads.front().is_some_and(|read| read.id.is_none()) {
                 self.reads.pop_front();
             }
-        } else {
-            self.copy_ended(seq, now, latency);
         }
     }
 
@@ -104,11 +105,11 @@ mod tests {
         for seq in [3, 5, 8] {
             ops.read_planned(seq, OpId(seq as u32), 100 * seq);
         }
-        ops.ended(5, 1_000, &mut latency);
-        ops.ended(6, 1_000, &mut latency);
+        ops.ended(OpKind::Read, 5, 1_000, &mut latency);
+        ops.ended(OpKind::Read, 6, 1_000, &mut latency);
         assert_eq!([3, 5, 8, 9].map(|seq| ops.find(PlanNumber(seq))), [Some(OpId(3)), None, Some(OpId(8)), None]);
         assert_eq!(ops.settled(10), PlanNumber(3));
-        ops.ended(3, 2_000, &mut latency);
+        ops.ended(OpKind::Read, 3, 2_000, &mut latency);
         assert_eq!(ops.reads.len(), 1, "what has ended at the front is gone");
         assert_eq!(ops.settled(10), PlanNumber(8));
         assert_eq!((latency.read.count(), latency.read.summary().mean), (2, Some((500.0 + 1_700.0) / 2.0)));
@@ -120,12 +121,12 @@ mod tests {
         for (seq, planned) in [(4, 10), (5, 10), (6, 20), (7, 20)] {
             ops.write_planned(seq, 2, planned);
         }
-        ops.ended(6, 100, &mut latency);
-        ops.ended(5, 200, &mut latency);
-        ops.ended(9, 250, &mut latency); // something else
+        ops.ended(OpKind::Program, 6, 100, &mut latency);
+        ops.ended(OpKind::Program, 5, 200, &mut latency);
+        ops.ended(OpKind::Program, 9, 250, &mut latency); // something else
         assert_eq!((latency.write_first.count(), latency.write_last.count()), (2, 0));
-        ops.ended(4, 300, &mut latency);
-        ops.ended(7, 400, &mut latency);
+        ops.ended(OpKind::Program, 4, 300, &mut latency);
+        ops.ended(OpKind::Program, 7, 400, &mut latency);
         assert!(ops.writes.is_empty());
         let (first, last) = (latency.write_first.summary(), latency.write_last.summary());
         assert_eq!((first.min, first.max), (Some(80), Some(190)));

@@ -123,7 +123,15 @@ impl Controller {
     }
 
     /// The dies that the last plan has woken may have background work.
+    #[inline(always)]
     fn wake_woken(&mut self, brain: &Brain) {
+        if !brain.plan.woken().is_empty() {
+            self.wake_each(brain); // few plans wake anyone
+        }
+    }
+
+    #[inline(never)]
+    fn wake_each(&mut self, brain: &Brain) {
         for &die in brain.plan.woken() {
             self.wake(die, brain);
         }

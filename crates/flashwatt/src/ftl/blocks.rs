@@ -269,6 +269,13 @@ impl BlockTable {
         None
     }
 
+    /// The logical page of the unit that [`Self::next_valid`] gives.
+    #[inline(always)]
+    pub fn next_valid_lpn(&self, block: BlockId, from: u32) -> Option<Lpn> {
+        let unit = self.next_valid(block, from)?;
+        self.lpn_at(Ppn(self.geometry.first_ppn(block).0 + unit))
+    }
+
     /// The logical pages whose data is valid in a block.
     pub fn valid_lpns(&self, block: BlockId) -> impl Iterator<Item = Lpn> + '_ {
         let first = self.geometry.first_ppn(block).0;

@@ -6,7 +6,7 @@
 
 use super::plan::PlanNumber;
 use crate::cache::list::{Links, List};
-use crate::mem::{Table, prefetch, zeroed};
+use crate::mem::{Table, prefetch, with_room, zeroed};
 use crate::units::Lpn;
 
 /// Decides which entry goes.
@@ -63,11 +63,12 @@ impl Cmt {
     /// Room for `capacity` entries, ≥ 1, of `logical` pages. Does it know dirty entries `by_page`?
     pub fn new(capacity: u32, logical: u32, entries_per_page: u32, by_page: bool) -> Self {
         let pages = logical.div_ceil(entries_per_page) as usize;
+        let capacity = capacity.min(logical).min(DIRTY - 1);
         Cmt {
             slot_of: zeroed(logical as usize).into(),
-            entries: Vec::new().into(),
+            entries: with_room(capacity as usize).into(),
             unused: Vec::new(),
-            capacity: capacity.min(logical).min(DIRTY - 1),
+            capacity,
             entries_per_page,
             dirty: by_page.then(|| vec![List::default(); pages].into()),
             dirty_links: Vec::new(),
@@ -208,9 +209,14 @@ pub struct Recency {
 }
 
 impl Recency {
-    /// `protected_max` 0: plain LRU.
-    pub fn new(protected_max: u32) -> Self {
-        Recency { lists: [List::default(); 2], links: Vec::new(), is_protected: Vec::new(), protected_max }
+    /// For a table of so many entries. `protected_max` 0: plain LRU.
+    pub fn new(capacity: u32, protected_max: u32) -> Self {
+        Recency {
+            lists: [List::default(); 2],
+            links: with_room(capacity as usize),
+            is_protected: Vec::new(),
+            protected_max,
+        }
     }
 
     fn put(&mut self, slot: u32, is_protected: bool) {
@@ -270,7 +276,7 @@ mod tests {
     /// Uses pages one after the other through a table of so many entries; returns those that are there in the end, the next
     /// to go first.
     fn left(capacity: u32, protected: u32, uses: &[u32]) -> Vec<u32> {
-        let (mut cmt, mut order) = (Cmt::new(capacity, 100, 10, false), Recency::new(protected));
+        let (mut cmt, mut order) = (Cmt::new(capacity, 100, 10, false), Recency::new(capacity, protected));
         for &lpn in uses {
             match cmt.find(Lpn(lpn)) {
                 Some(slot) => order.used(slot, &cmt),

@@ -52,7 +52,8 @@ pub struct Plain;
 
 /// The cached mapping table's order for a drive of this size.
 pub(super) fn recency(protected_fraction: f64, cmt_entries: u32, geometry: &Geometry) -> Recency {
-    Recency::new((protected_fraction * f64::from(cmt_entries.min(geometry.logical_units))) as u32)
+    let capacity = cmt_entries.min(geometry.logical_units);
+    Recency::new(capacity, (protected_fraction * f64::from(capacity)) as u32)
 }
 
 impl Scheme for Dftl {

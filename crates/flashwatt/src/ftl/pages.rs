@@ -259,9 +259,6 @@ impl Pages {
         }
         self.dies[die.idx()].job =
             Some(Job { victim: choice.block, cursor: 0, cause: Cause::Gc, erasing: false, then_move, into: None });
-        for lpn in cx.blocks.valid_lpns(choice.block) {
-            owner.prefetch(lpn);
-        }
     }
 
     /// Plans the copy of the next valid pages of the victim, or its erase once there are none.
@@ -276,6 +273,9 @@ impl Pages {
         };
         let Some(to) = self.copy_page(die, owner, cx) else { return };
         let cursor = self.copy(victim, unit, to, cause, owner, cx, plan);
+        if let Some(lpn) = cx.blocks.next_valid_lpn(victim, cursor) {
+            owner.prefetch(lpn); // not sooner: what all dies touch until then would have driven it out again
+        }
         if let Some(job) = &mut self.dies[die.idx()].job {
             job.cursor = cursor;
         }
