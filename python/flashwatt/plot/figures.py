@@ -5,6 +5,7 @@ Rows are plain: a label or a number for each axis, a series, a value. A value of
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import altair as alt
@@ -50,8 +51,8 @@ def bars(title: str, said: str, rows: Iterable[Bar], unit: str, *, log: bool = F
             xOffset=alt.XOffset("series:N", sort=series),
             tooltip=[alt.Tooltip(f"{name}:N") for name in ("group", "series", "value", "published")],
         )
-        scale = alt.Scale(type="log") if log else alt.Scale()
-        drawn = base.mark_bar().encode(y=alt.Y("value:Q", title=unit, scale=scale), color=_colour(series))
+        y, foot = _bar_axis(kept, unit, log=log)
+        drawn = base.mark_bar().encode(y=y, color=_colour(series), **foot)
         strokes = base.mark_tick(color=INK, thickness=2, bandSize=14).encode(y=alt.Y("published:Q", title=unit))
         return _sized(alt.layer(drawn, *([strokes] if marked else [])), width)
 
@@ -61,8 +62,11 @@ def bars(title: str, said: str, rows: Iterable[Bar], unit: str, *, log: bool = F
 def shares(title: str, said: str, rows: Iterable[Bar], unit: str) -> Chart:
     """Draw one bar for each group, its series on top of one another."""
     kept = list(rows)
-    values = [{"group": row.group, "series": row.series, "value": _short(row.value)} for row in kept]
     groups, series = _names(row.group for row in kept), _names(row.series for row in kept)
+    values = [
+        {"group": row.group, "series": row.series, "value": _short(row.value), "at": series.index(row.series)}
+        for row in kept
+    ]
 
     def draw(width: Any) -> alt.LayerChart:
         drawn = (
@@ -70,8 +74,9 @@ def shares(title: str, said: str, rows: Iterable[Bar], unit: str) -> Chart:
             .mark_bar()
             .encode(
                 x=alt.X("group:N", sort=groups, title=None, axis=_tilted(groups)),
-                y=alt.Y("value:Q", title=unit, stack="zero"),
+                y=alt.Y("value:Q", title=unit, stack="zero", scale=alt.Scale(nice=False)),
                 color=_colour(series),
+                order=alt.Order("at:Q"),
                 tooltip=[alt.Tooltip(f"{name}:N") for name in ("group", "series", "value")],
             )
         )
@@ -127,6 +132,16 @@ def _names(found: Iterable[str]) -> list[str]:
 def _colour(series: Sequence[str]) -> alt.Color:
     legend = alt.Legend(orient="bottom", title=None, labelLimit=220, columns=alt.ExprRef("width < 400 ? 2 : 5"))
     return alt.Color("series:N", sort=list(series), scale=alt.Scale(range=COLOURS), legend=legend)
+
+
+def _bar_axis(rows: Sequence[Bar], unit: str, *, log: bool) -> tuple[alt.Y, dict[str, Any]]:
+    """The axis of bars, and where they stand: on a logarithmic one at a power of ten, for there is no zero."""
+    if not log:
+        return alt.Y("value:Q", title=unit), {}
+    values = [value for row in rows for value in (row.value, row.published) if value]
+    least = 10.0 ** math.floor(math.log10(min(values, default=1)) - 1e-9)
+    scale = alt.Scale(type="log", domain=[least, max(values, default=1)])
+    return alt.Y("value:Q", title=unit, scale=scale), {"y2": alt.Y2Datum(least)}
 
 
 def _tilted(groups: Sequence[str]) -> alt.Axis:

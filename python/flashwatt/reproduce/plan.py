@@ -115,12 +115,17 @@ def _replay(paper: Paper, trace: Path, stand_in: Overrides) -> Overrides:
 
 
 def _limited(point: Overrides, requests: int | None) -> Overrides:
-    """At most so many requests, in the words of the workload at hand; those that are described here are left alone."""
+    """At most so many requests are measured, after at most as many of warm-up, in the words of the workload at hand."""
     if requests is None:
         return {}
     if "workload.trace.path" in point:
         return {"workload.trace.max_requests": requests}
-    if "workload.standin.name" not in point:
-        return {}
-    whole = Config().override(point).resolve()["workload"]["standin"]["requests"]
-    return {"workload.standin.requests": min(requests, whole)}
+    model = next(key.split(".")[1] for key in point if key.startswith("workload."))
+    (described,) = Config().override(point).resolve()["workload"].values()
+    before = int(point.get(_WARMUP, 0))
+    warmup = min(before, requests)
+    limited = {f"workload.{model}.requests": warmup + min(requests, described["requests"] - before)}
+    return {**limited, _WARMUP: warmup} if before else limited
+
+
+_WARMUP = "run.warmup.requests"

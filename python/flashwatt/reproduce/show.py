@@ -70,4 +70,7 @@ def simulated(row: Row) -> str:
 
 def origin(workloads: Iterable[str], real: Collection[str]) -> str:
     """Say of each workload whether its trace is real."""
-    return ", ".join(f"{name}: trace={'real' if name in real else 'standin'}" for name in dict.fromkeys(workloads))
+    kinds: dict[str, list[str]] = {}
+    for name in dict.fromkeys(workloads):
+        kinds.setdefault("real" if name in real else "standin", []).append(name)
+    return "; ".join(f"trace={kind}: {', '.join(names)}" for kind, names in kinds.items())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from statistics import fmean
 from typing import TYPE_CHECKING
 
 from flashwatt.plot.figures import Bar, bars
@@ -17,14 +16,16 @@ if TYPE_CHECKING:
 
 def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
     """Name what the criteria ask about."""
-    misses = evidence["study"].labels("miss")
+
+    def total(replicas: str) -> float:
+        return sum(_writes(evidence, miss, replicas) for miss in evidence["study"].labels("miss"))
 
     def ratio(replicas: str) -> Callable[[], float]:
-        return lambda: fmean(_writes(evidence, miss, replicas) / _writes(evidence, miss, "0") for miss in misses)
+        return lambda: total(replicas) / total("0")
 
     return {
         **{f"ratio_{replicas}": ratio(replicas) for replicas in ("1", "2", "3")},
-        "evictions": lambda: min(_writes(evidence, miss, "0") for miss in misses),
+        "evictions": lambda: total("0"),
     }
 
 
