@@ -12,11 +12,11 @@ DOCS  := $(VENV)/.stamp-docs
 CLI   := $(VENV)/.stamp-cli
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench soak fuzz docs clean
+.PHONY: help demo test lint bench reproduce soak fuzz docs clean
 .DELETE_ON_ERROR:
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(CLI) ## simulate a drive and draw its power over time; leaves the command line at .venv/bin/flashwatt
 	@$(BIN)/python -m flashwatt.demo
@@ -42,6 +42,9 @@ bench: $(CLI) ## how fast the command line and the engine are, against their goa
 	@cargo bench --quiet --locked -p flashwatt --bench ftls
 	@cargo bench --quiet --locked -p flashwatt --bench traces
 
+reproduce: $(CLI) ## rerun the papers' experiments, with a page for each paper in reproduction/ (minutes)
+	@$(BIN)/python -m flashwatt reproduce --all
+
 soak: ## the contracts of every translation layer, 10^8 requests each (hours)
 	FLASHWATT_SOAK=100 cargo test --locked -p flashwatt --test contracts -- --nocapture
 
@@ -52,7 +55,7 @@ docs: $(CLI) $(DOCS) ## the site, in site/index.html; no warning passes
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error::SyntaxWarning -m mkdocs build --strict --quiet
 
 clean: ## remove everything that was built
-	rm -rf $(VENV) target fuzz/target fuzz/corpus fuzz/artifacts demo site python/flashwatt/*.so
+	rm -rf $(VENV) target fuzz/target fuzz/corpus fuzz/artifacts demo reproduction site python/flashwatt/*.so
 
 $(TOOLS): requirements.txt tools/venv.sh
 	@PYTHON="$(PYTHON)" bash tools/venv.sh $(VENV)
