@@ -32,6 +32,7 @@ th { text-align: left; font-weight: normal; color: #69758a; }
 th, td { padding: .25rem .9rem .25rem 0; vertical-align: top; border-bottom: 1px solid #eef0f3; }
 td.figure { white-space: nowrap; }
 .met { color: #23766a; } .missed { color: #b3263d; font-weight: bold; } .shown, .unknown { color: #69758a; }
+small { color: #69758a; }
 code { font-size: .9em; background: #f3f5f7; padding: 0 .2em; }
 h3 { font-size: 1rem; padding: 0 12px; margin: .8rem 0 .2rem; }
 """
@@ -81,7 +82,7 @@ def _table(rows: list[Row]) -> str:
 
 def _line(row: Row) -> str:
     calibrated = " (calibrated)" if row.calibrated else ""
-    remark = f"<br>{html.escape(row.remark)}" if row.remark else ""
+    remark = f"<br><small>{html.escape(row.remark)}</small>" if row.remark else ""
     cells = [f"<td>{html.escape(row.says)}{calibrated}{remark}</td>"]
     cells += [f'<td class="figure">{html.escape(text)}</td>' for text in (row.published, simulated(row), row.bound)]
     return f'<tr>{"".join(cells)}<td class="{_CLASSES[row.verdict]}">{row.verdict.value}</td></tr>'

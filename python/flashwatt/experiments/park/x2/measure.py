@@ -52,13 +52,13 @@ def figures(evidence: Evidence) -> Iterator[Chart]:
     """Draw both, each over its value for a random victim or for the smallest window."""
     runs = evidence["windows"]
     random, first, *_ = windows = runs.labels("window")
-    for title, key, base in (
-        ("mean response time, over that of a random victim", "latency_ns.all.mean", random),
-        ("table searches, over those of the smallest window", "gc.searches", first),
+    for title, key, base, log in (
+        ("mean response time, over that of a random victim", "latency_ns.all.mean", random, False),
+        ("table searches, over those of the smallest window", "gc.searches", first, True),
     ):
         rows = [
             Bar(window, writes, runs.value(key, writes, window) / runs.value(key, writes, base))
             for window in windows
             for writes in runs.labels("writes")
         ]
-        yield bars(f"Fig. 6: {title}", "By the window that a victim is searched in.", rows, "normalised")
+        yield bars(f"Fig. 6: {title}", "By the window that a victim is searched in.", rows, "normalised", log=log)
