@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from conftest import Cli
     from flashwatt.reproduce.catalogue import RunSet
 
-QUICK = ("X3", "X13", "X14", "X24", "X26", "X29", "X30")
+QUICK = ("X3", "X13", "X14", "X29", "X30")
 """Experiments that take seconds."""
 
 

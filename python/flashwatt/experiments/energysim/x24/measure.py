@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from flashwatt import _core
@@ -44,7 +45,21 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
             for layout in ("2x8", *MANY)
         )
 
+    def of_many(workload: str, layout: str) -> float | None:
+        return _of_16x1(evidence, workload, layout, "900 µs")
+
+    def filezilla() -> float:
+        found = [of_many("filezilla", layout) or 0.0 for layout in MANY]
+        return max(found) / min(found)
+
+    def mean(layout: str) -> float:
+        found = [of_many(workload, layout) for workload in evidence["workloads"].labels("workload")]
+        return fmean(ratio for ratio in found if ratio is not None)
+
     return {
+        "workloads_filezilla": filezilla,
+        "workloads_mean": lambda: mean("4x4"),
+        "workloads_two_channels": lambda: mean("2x8"),
         "single_500_us": lambda: single_us("500 µs"),
         "single_500_2x8_us": lambda: _at_peak_ns(evidence, "single_program", "2x8", "500 µs") / 1e3,
         "single_900_us": lambda: single_us("900 µs"),
@@ -69,6 +84,24 @@ def figures(evidence: Evidence) -> Iterator[Chart]:
         ]
         title = f"Fig. 15: time at the highest current, programs of {program}"
         yield bars(title, "A stream of writes, by layout; over 16 channels.", rows, "normalised")
+
+    runs = evidence["workloads"]
+    for program in runs.labels("program"):
+        rows = [
+            Bar(workload, layout, _of_16x1(evidence, workload, layout, program))
+            for workload in runs.labels("workload")
+            for layout in runs.labels("layout")
+        ]
+        title = f"Fig. 15: time at the highest current, programs of {program}, by workload"
+        yield bars(title, "Time with 16 dies loading or programming; over 16 channels.", rows, "normalised")
+
+
+def _of_16x1(evidence: Evidence, workload: str, layout: str, program: str) -> float | None:
+    """Time with all dies at work over that with 16 channels; None where these never have them all at work."""
+    here, there = (
+        evidence["workloads"].report(workload, one, program).parallelism.active_dies_s[-1] for one in (layout, "16x1")
+    )
+    return here / there if there else None
 
 
 def _share(evidence: Evidence, runs: str, layout: str, program: str) -> float:
