@@ -268,6 +268,9 @@ fn maps_and_blocks_without_a_clock() {
                 oracle.check(instant.brain, instant.array);
             }
         }
+        if soak() > 1 {
+            eprintln!("{requests:>11} requests kept to: {}", scheme.join(" ")); // hours: what is done is worth knowing
+        }
     });
 }
 
