@@ -248,6 +248,14 @@ fn requests_of(schemes: &[Scheme]) -> Vec<usize> {
     kinds.iter().map(|kind| soak() * REQUESTS / share(&kind.1) / alike(kind)).collect()
 }
 
+/// A soak takes hours: what has come through is worth knowing before the end.
+#[allow(clippy::print_stderr)] // it is for whoever waits
+fn tell(scheme: &Scheme, requests: usize) {
+    if soak() > 1 {
+        eprintln!("{requests:>11} requests: {}", scheme.join(" "));
+    }
+}
+
 /// F34, F35, law 4: millions of requests without a clock: the map is what the host wrote, every page has one valid address
 /// that knows it, all counts are right, free + open + closed blocks are all blocks, and no write is ever without room.
 #[test]
@@ -268,9 +276,7 @@ fn maps_and_blocks_without_a_clock() {
                 oracle.check(instant.brain, instant.array);
             }
         }
-        if soak() > 1 {
-            eprintln!("{requests:>11} requests kept to: {}", scheme.join(" ")); // hours: what is done is worth knowing
-        }
+        tell(scheme, requests);
     });
 }
 
