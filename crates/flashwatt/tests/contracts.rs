@@ -27,7 +27,8 @@ use proptest::prelude::*;
 /// Overrides that say what a drive works by.
 type Scheme = Vec<String>;
 
-/// Every combination of registered parts and of what they can be told.
+/// Every combination of registered parts and of what they can be told; of one translation layer alone if the environment's
+/// `FLASHWATT_FTL` names it.
 fn schemes() -> Vec<Scheme> {
     let named = |key: &str, names: Vec<&str>| -> Vec<Scheme> {
         names.iter().map(|name| vec![format!("{key}=\"{name}\"")]).collect()
@@ -50,6 +51,10 @@ fn schemes() -> Vec<Scheme> {
     schemes.retain(|scheme| collects(&scheme[..1]) || !says_how(scheme));
     for scheme in &mut schemes {
         scheme.retain(|set| !set.starts_with("gc.policy=") || !set.contains("greedy"));
+    }
+    if let Ok(wanted) = std::env::var("FLASHWATT_FTL") {
+        schemes.retain(|scheme| load_scheme(scheme).ftl.name() == wanted);
+        assert!(!schemes.is_empty(), "FLASHWATT_FTL: no translation layer is called `{wanted}`");
     }
     schemes
 }

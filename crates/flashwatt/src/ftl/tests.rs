@@ -1,6 +1,6 @@
 //! The documentation's example is a translation layer. (Those that are registered are tried by `tests/contracts.rs`.)
 
-use super::wander::{Settings, Wander};
+use super::documented_example::{Settings, Wander};
 use super::{Scheme, Size};
 use crate::brain::Brain;
 use crate::config;
