@@ -56,12 +56,12 @@ class Journal:
         return self._file.read(length)
 
     def finish(self, order: Iterable[str]) -> None:
-        """Write the file anew: the tasks in this order, then those of other studies as they were found."""
+        """Write the file anew: the tasks in this order, as far as they are there, then those of other studies."""
         if self.path is None:
             return
         part = self.path.with_name(f"{self.path.name}.part")
         with part.open("wb") as file:
-            file.writelines(self.line(task) for task in dict.fromkeys((*order, *self._places)))
+            file.writelines(self.line(task) for task in dict.fromkeys((*order, *self._places)) if task in self)
         part.replace(self.path)
 
     def close(self) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _UPRIGHT = 4  # so many groups have room for their names side by side
-_MARKED = "Black strokes: published."
+_MARKED = "Black strokes: what was published, or theory."
 
 
 class Bar(NamedTuple):

@@ -12,7 +12,8 @@ from flashwatt import _core
 from flashwatt.journal import Journal, locked
 from flashwatt.reproduce.evidence import Runs
 from flashwatt.reproduce.page import write_pages
-from flashwatt.reproduce.plan import plan, weight
+from flashwatt.reproduce.plan import WORKLOAD, plan, weight
+from flashwatt.reproduce.show import origin
 from flashwatt.reproduce.verdict import Finding, judge, tally
 from flashwatt.workers import processors, run_tasks
 
@@ -38,6 +39,8 @@ class Reproduction:
     fault: str
     """What went wrong with runs, if anything did."""
     files: list[Path]
+    origin: str
+    """Which workloads are real traces, and which are models."""
 
 
 def reproduce(
@@ -57,6 +60,8 @@ def reproduce(
     """
     directory = Path(out)
     work = plan(experiments, terms)
+    for trace in work.terms.traces.values():
+        _core.trace_info(trace)  # to its end, so that what is wrong with it is told before anything is run
     directory.mkdir(parents=True, exist_ok=True)
     with locked(directory), closing(Journal(directory / "results.jsonl")) as journal:
         fault = _run_missing(work, journal, workers or processors(), progress or _silent)
@@ -65,7 +70,9 @@ def reproduce(
         findings = [_finding(one, work, journal) for one in experiments]
         pages = write_pages(findings, work.terms, directory)
     rows = [row for finding in findings for row in finding.rows]
-    return Reproduction(rows, fault, [_write_verdicts(rows, work, directory), *pages])
+    workloads = [label for one in experiments for runs in one.sets for label in runs.axes.get(WORKLOAD, ())]
+    files = [_write_verdicts(rows, work, directory), *pages]
+    return Reproduction(rows, fault, files, origin(workloads, work.terms.traces))
 
 
 def _run_missing(work: Plan, journal: Journal, workers: int, progress: Progress) -> str:
@@ -90,7 +97,7 @@ def _run_missing(work: Plan, journal: Journal, workers: int, progress: Progress)
 
 def _finding(experiment: Experiment, work: Plan, journal: Journal) -> Finding:
     evidence = {runs.name: Runs(runs, work.of(experiment, runs), journal) for runs in experiment.sets}
-    return Finding(experiment, evidence, judge(experiment, evidence))
+    return Finding(experiment, evidence, judge(experiment, evidence, short=experiment.id in work.short))
 
 
 def _write_verdicts(rows: list[Row], work: Plan, directory: Path) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import traceback
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -85,7 +86,10 @@ class Experiment:
         assert spec is not None
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        try:
+            spec.loader.exec_module(module)
+        except Exception as error:  # whoever writes an experiment is told where, whatever it is
+            raise broken(self.directory / "measure.py", error) from error
         return module
 
 
@@ -119,9 +123,17 @@ def choose(ids: tuple[str, ...], paper: str | None) -> list[Experiment]:
     ]
 
 
+def broken(file: Path, error: Exception) -> _core.FlashwattError:
+    """What to say of an experiment's own code that fails: its file, the line, and Python's words."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == file]
+    place = f"{file}:{lines[-1]}" if lines else f"{file}"
+    return _core.FlashwattError(f"{place}: {type(error).__name__}: {error}")
+
+
 def _order(name: str) -> tuple[str, int]:
     match = re.fullmatch(r"([A-Z]+)([0-9]+)", name)
-    assert match is not None, name
+    if match is None:
+        raise _core.FlashwattError(f"{EXPERIMENTS}: found `{name.lower()}`; expected letters and a number, as in x40")
     return match[1], int(match[2])
 
 

@@ -52,6 +52,7 @@ class Runs:
         """A figure of a report by its dotted key. Raises `NoEvidenceError` where the run has none."""
         found: Any = self.report(*labels).to_dict()
         for part in key.split("."):
+            known(f"{self._where(labels)}: {key}", [part], found)
             found = found[part]
         if found is None:
             raise NoEvidenceError(f"{self._where(labels)}: no {key}")

@@ -9,6 +9,7 @@ from markdown_it import MarkdownIt
 
 from flashwatt import _core
 from flashwatt.plot.chart import Chart, write_document
+from flashwatt.reproduce.evidence import NoEvidenceError
 from flashwatt.reproduce.plan import WORKLOAD
 from flashwatt.reproduce.show import origin, simulated
 from flashwatt.reproduce.verdict import Verdict, tally
@@ -21,7 +22,13 @@ if TYPE_CHECKING:
     from flashwatt.reproduce.plan import Terms
     from flashwatt.reproduce.verdict import Finding, Row
 
-_CLASSES = {Verdict.MET: "met", Verdict.MISSED: "missed", Verdict.SHOWN: "shown", Verdict.UNKNOWN: "unknown"}
+_CLASSES = {
+    Verdict.MET: "met",
+    Verdict.MISSED: "missed",
+    Verdict.SHOWN: "shown",
+    Verdict.SHORT: "shown",
+    Verdict.UNKNOWN: "unknown",
+}
 _STYLE = """
 article { border-top: 1px solid #e8ebef; margin-top: 2rem; padding-top: .6rem; }
 article > div.said { padding: 0 12px; font-size: .95rem; line-height: 1.5; max-width: 62rem; }
@@ -34,6 +41,14 @@ td.figure { white-space: nowrap; }
 .met { color: #23766a; } .missed { color: #b3263d; font-weight: bold; } .shown, .unknown { color: #69758a; }
 small { color: #69758a; }
 code { font-size: .9em; background: #f3f5f7; padding: 0 .2em; }
+@media (max-width: 600px) {
+  table, tbody, tr, td { display: block; }
+  th { display: none; }
+  td { border: none; padding: .1rem 0; }
+  td.figure { white-space: normal; }
+  td.figure:not(:empty)::before { content: attr(title) ": "; color: #69758a; }
+  tr { border-bottom: 1px solid #eef0f3; padding: .5rem 0; }
+}
 h3 { font-size: 1rem; padding: 0 12px; margin: .8rem 0 .2rem; }
 """
 
@@ -59,6 +74,7 @@ def _overview(paper: Paper, rows: list[Row], terms: Terms) -> str:
     counts = tally(rows)
     said = f"{counts['met']} of {counts['gated']} criteria met, {counts['MISSED']} missed"
     unknown = f", {counts['no evidence']} without evidence" if counts["no evidence"] else ""
+    unknown += f", {counts['too short']} not judged: the runs are too short" if counts["too short"] else ""
     shown = f"; {counts['shown']} more figures are shown and not judged" if counts["shown"] else ""
     changed = f'<p class="missed">Not as published: {html.escape(terms.changed())}.</p>' if terms.changed() else ""
     return (
@@ -84,7 +100,8 @@ def _line(row: Row) -> str:
     calibrated = " (calibrated)" if row.calibrated else ""
     remark = f"<br><small>{html.escape(row.remark)}</small>" if row.remark else ""
     cells = [f"<td>{html.escape(row.says)}{calibrated}{remark}</td>"]
-    cells += [f'<td class="figure">{html.escape(text)}</td>' for text in (row.published, simulated(row), row.bound)]
+    figures = {"published": row.published, "simulated": simulated(row), "criterion": row.bound}
+    cells += [f'<td class="figure" title="{name}">{html.escape(text)}</td>' for name, text in figures.items()]
     return f'<tr>{"".join(cells)}<td class="{_CLASSES[row.verdict]}">{row.verdict.value}</td></tr>'
 
 
@@ -92,6 +109,8 @@ def _figures(finding: Finding) -> list[Chart | str]:
     drawn: list[Chart | str] = []
     try:
         drawn += finding.experiment.measures().figures(finding.evidence)
-    except (_core.FlashwattError, ZeroDivisionError) as error:
+    except NoEvidenceError as error:
         drawn.append(f"<p>not drawn: {html.escape(str(error))}</p>")
+    except ZeroDivisionError:
+        drawn.append("<p>not drawn: a ratio to nothing; something that the figure counts never happened</p>")
     return drawn

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -58,6 +58,8 @@ class Plan:
     terms: Terms
     tasks: dict[Place, Task]
     """By their places: equal runs of several experiments are one task."""
+    short: frozenset[str]
+    """Experiments whose runs `Terms.requests` cut short."""
 
     def of(self, experiment: Experiment, runs: RunSet) -> dict[Labels, Task]:
         """The tasks of one set by their labels."""
@@ -74,14 +76,20 @@ def plan(experiments: Iterable[Experiment], terms: Terms | None = None) -> Plan:
     chosen, terms = list(experiments), terms or Terms()
     workloads = {label for one in chosen for runs in one.sets for label in runs.axes.get(WORKLOAD, ())}
     known("--trace", terms.traces, workloads)
+    tasks = _tasks(chosen, terms)
+    whole = _tasks(chosen, replace(terms, requests=None)) if terms.requests else tasks
+    short = frozenset(place[0] for place, task in tasks.items() if task.id != whole[place].id)
+    return Plan(terms, tasks, short)
+
+
+def _tasks(experiments: list[Experiment], terms: Terms) -> dict[Place, Task]:
     hashes = Hashes()
-    tasks = {
+    return {
         (one.id, runs.name, labels): _task(one, runs, labels, terms, hashes)
-        for one in chosen
+        for one in experiments
         for runs in one.sets
         for labels in product(*runs.axes.values())
     }
-    return Plan(terms, tasks)
 
 
 def weight(task: Task) -> int:

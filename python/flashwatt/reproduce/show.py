@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 
     from flashwatt.reproduce.verdict import Row
 
-_STYLES = {Verdict.MET: "green", Verdict.MISSED: "bold red", Verdict.SHOWN: "dim", Verdict.UNKNOWN: "yellow"}
+_STYLES = {
+    Verdict.MET: "green",
+    Verdict.MISSED: "bold red",
+    Verdict.SHOWN: "dim",
+    Verdict.SHORT: "dim",
+    Verdict.UNKNOWN: "yellow",
+}
 
 _COLUMNS = {"": None, "quantity": 4, "published": 2, "simulated": 2, "criterion": 2, "verdict": None}
 
@@ -43,7 +49,9 @@ def show_verdicts(rows: list[Row], console: Console | None = None) -> None:
         if row.remark:
             console.print(Text.assemble((f"{row.experiment} {row.quantity}: ", "bold"), row.remark))
     counts = tally(rows)
-    console.print(f"\n{counts['met']} of {counts['gated']} criteria met; {counts['shown']} figures shown, not judged")
+    others = [f"{counts[kind]} {kind}" for kind in ("MISSED", "no evidence", "too short") if counts[kind]]
+    met = f"{counts['met']} of {counts['gated']} criteria met"
+    console.print(f"\n{', '.join([met, *others])}; {counts['shown']} figures shown, not judged")
 
 
 def markdown(rows: Iterable[Row]) -> str:

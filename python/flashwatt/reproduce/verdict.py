@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
 from flashwatt.misspelt import known
+from flashwatt.reproduce.catalogue import broken
+from flashwatt.reproduce.evidence import NoEvidenceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -26,6 +28,8 @@ class Verdict(Enum):
     MISSED = "MISSED"
     SHOWN = "shown"
     """It is not asked for: the figure stands beside the published one for whoever wants to compare."""
+    SHORT = "too short"
+    """Runs were cut short by `--requests`, and the criterion is for whole ones."""
     UNKNOWN = "no evidence"
     """A run that it needs was not made, failed, or went over its budget of operations."""
 
@@ -41,6 +45,7 @@ class Row:
     published: str
     simulated: Value | None
     unit: str
+    gated: bool
     bound: str
     verdict: Verdict
     calibrated: bool
@@ -61,22 +66,32 @@ class Finding:
     rows: list[Row]
 
 
-def judge(experiment: Experiment, evidence: Evidence) -> list[Row]:
-    """Give a verdict on every criterion of an experiment."""
-    quantities: Mapping[str, Callable[[], Value]] = experiment.measures().quantities(evidence)
-    wanted = [criterion.quantity for criterion in experiment.criteria]
-    known(f"{experiment.id}: quantity", wanted, quantities)
-    return [_row(experiment.id, one, quantities[one.quantity]) for one in experiment.criteria]
+def judge(experiment: Experiment, evidence: Evidence, *, short: bool = False) -> list[Row]:
+    """Give a verdict on every criterion of an experiment, unless its runs are cut `short`.
+
+    Raises `FlashwattError` for what is wrong with the experiment's own code.
+    """
+    file = experiment.directory / "measure.py"
+    measures = experiment.measures()
+    try:
+        quantities: Mapping[str, Callable[[], Value]] = measures.quantities(evidence)
+        known(f"{file}: quantities", [criterion.quantity for criterion in experiment.criteria], quantities)
+        return [_row(experiment.id, one, quantities[one.quantity], short=short) for one in experiment.criteria]
+    except _core.FlashwattError:
+        raise
+    except Exception as error:
+        raise broken(file, error) from error
 
 
-def _row(experiment: str, criterion: Criterion, measure: Callable[[], Value]) -> Row:
+def _row(experiment: str, criterion: Criterion, measure: Callable[[], Value], *, short: bool) -> Row:
     try:
         value, remark = measure(), ""
-    except _core.FlashwattError as error:
+    except NoEvidenceError as error:
         value, remark = None, str(error)
     except ZeroDivisionError:
-        value, remark = None, "a ratio to nothing"
-    verdict = _verdict(criterion, value)
+        value, remark = None, "a ratio to nothing: something that it counts never happened"
+    verdict = _verdict(criterion, value, short=short)
+    reason = criterion.why or ("no reason is known" if verdict is Verdict.MISSED else "")
     return Row(
         experiment,
         criterion.quantity,
@@ -85,23 +100,26 @@ def _row(experiment: str, criterion: Criterion, measure: Callable[[], Value]) ->
         criterion.published,
         value,
         criterion.unit,
+        criterion.meets is not None,
         criterion.bound,
         verdict,
         criterion.calibrated,
-        criterion.why if verdict in (Verdict.MISSED, Verdict.SHOWN) else remark,
+        reason if verdict in (Verdict.MISSED, Verdict.SHOWN) and not short else remark,
     )
 
 
-def _verdict(criterion: Criterion, value: Value | None) -> Verdict:
+def _verdict(criterion: Criterion, value: Value | None, *, short: bool) -> Verdict:
     if value is None or math.isnan(value):
         return Verdict.UNKNOWN
     if criterion.meets is None:
         return Verdict.SHOWN
+    if short:
+        return Verdict.SHORT
     return Verdict.MET if criterion.meets(value) else Verdict.MISSED
 
 
 def tally(rows: Iterable[Row]) -> dict[str, int]:
     """How many criteria are gated, and how many rows have which verdict."""
+    rows = list(rows)
     counted = Counter(row.verdict for row in rows)
-    gated = sum(count for verdict, count in counted.items() if verdict is not Verdict.SHOWN)
-    return {"gated": gated, **{verdict.value: counted[verdict] for verdict in Verdict}}
+    return {"gated": sum(row.gated for row in rows), **{verdict.value: counted[verdict] for verdict in Verdict}}

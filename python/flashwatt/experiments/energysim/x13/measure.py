@@ -68,4 +68,4 @@ def _levels(evidence: Evidence, base: str, pages: str) -> list[tuple[int, float]
     for at, ma in zip(edges["time_ns"], edges["total_ma"], strict=True):
         if not levels or ma != levels[-1][1]:
             levels.append((at, ma))
-    return levels
+    return [*levels, (edges["until_ns"], levels[-1][1])]

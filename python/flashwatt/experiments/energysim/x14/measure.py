@@ -49,4 +49,4 @@ def figures(evidence: Evidence) -> Iterator[Chart]:
         for profile in runs.labels("profile"):
             rows.append(Bar(size, profile, 1e3 * runs.value("energy_j.total", profile, size), published))
         rows.append(Bar(size, "measured X25-M (published)", MEASURED_MJ[size]))
-    yield bars("Table IV: energy of a write", "By size; strokes: the paper's simulator.", rows, "energy (mJ)")
+    yield bars("Table IV: energy of a write", "By size.", rows, "energy (mJ)")

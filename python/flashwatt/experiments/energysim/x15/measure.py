@@ -45,7 +45,7 @@ def figures(evidence: Evidence) -> Iterator[Chart]:
     """Draw a group of bars for each workload."""
     workloads = evidence["ftls"].labels("workload")
     rows = [Bar(workload, ftl, time) for workload in workloads for ftl, time in _times(evidence, workload).items()]
-    yield bars("Fig. 7(a): mean response time", "Over that of page mapping.", rows, "normalised", log=True)
+    yield bars("Fig. 7(a): mean response time", "Over that of page mapping.", rows, "normalised")
 
 
 def _times(evidence: Evidence, workload: str) -> dict[str, float]:

@@ -37,7 +37,7 @@ def figures(evidence: Evidence) -> Iterator[Chart]:
         for spare in runs.labels("spare")
         for frontiers in runs.labels("frontiers")
     ]
-    said = "By spare share and frontiers of host and collection; strokes: theory."
+    said = "By spare share and frontiers of host and collection."
     yield bars("Write amplification of greedy collection", said, rows, "write amplification")
 
 

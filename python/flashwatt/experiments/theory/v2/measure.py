@@ -35,7 +35,7 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
 def figures(evidence: Evidence) -> Iterator[Chart]:
     """Draw both; theory as strokes."""
     rows = [Bar(policy, "simulated", _simulated(evidence, policy), _theory(evidence, policy)) for policy in THEORIES]
-    yield bars("Write amplification by victim policy", "15 % spare; strokes: theory.", rows, "write amplification")
+    yield bars("Write amplification by victim policy", "15 % spare.", rows, "write amplification")
 
 
 def _simulated(evidence: Evidence, policy: str) -> float:

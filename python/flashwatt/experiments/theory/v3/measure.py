@@ -22,7 +22,7 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
 def figures(evidence: Evidence) -> Iterator[Chart]:
     """Draw both; theory as strokes."""
     rows = [Bar(f"{share:g}", "simulated", hits, share) for share, hits in _hits(evidence).items()]
-    yield bars("Hit ratio of DFTL", "By the share of entries in memory; strokes: theory.", rows, "hit ratio")
+    yield bars("Hit ratio of DFTL", "By the share of entries in memory.", rows, "hit ratio")
 
 
 def _hits(evidence: Evidence) -> dict[float, float]:

@@ -29,7 +29,7 @@ def figures(evidence: Evidence) -> Iterator[Chart]:
     """Draw both; theory as strokes."""
     loads = evidence["reads"].labels("load")
     rows = [Bar(load, "simulated", _wait_ns(evidence, load) / 1e3, _theory_ns(load) / 1e3) for load in loads]
-    yield bars("Mean waiting time at one die", "By load; strokes: theory.", rows, "wait (µs)")
+    yield bars("Mean waiting time at one die", "By load.", rows, "wait (µs)")
 
 
 def _wait_ns(evidence: Evidence, load: str) -> float:
