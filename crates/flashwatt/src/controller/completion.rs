@@ -106,19 +106,14 @@ impl Controller {
         self.apply_end(kind, at, other.block, brain, hw);
         self.let_go(id, hw);
         if cause == Cause::Map {
-            self.map_op_ended(now, id, kind, brain, hw);
+            self.map_ops.ended(kind, self.ops[id].seq, now, hw.books.map_latency());
+            brain.plan.settled(self.map_ops.settled(self.next_seq));
         }
         self.ops.remove(id);
         if let Some(die) = request.as_background() {
             self.background_ended(die);
         }
         Some(Ended { request, kind, cause })
-    }
-
-    #[inline(never)]
-    fn map_op_ended<P: Probe>(&mut self, now: Nanos, id: OpId, kind: OpKind, brain: &mut Brain, hw: &mut Hardware<P>) {
-        self.map_ops.ended(kind, self.ops[id].seq, now, hw.books.map_latency());
-        brain.plan.settled(self.map_ops.settled(self.next_seq));
     }
 
     /// An operation that ends now had begun before the window did.

@@ -315,7 +315,7 @@ impl Controller {
         let Chosen { die, way, op: mut id, is_queued } = chosen;
         if is_queued {
             self.unlink(id);
-            if !self.waiting.is_empty() && self.ops[id].role != Role::Single {
+            if self.ops[id].role != Role::Single {
                 id = self.take_place(id, hw);
             }
         }

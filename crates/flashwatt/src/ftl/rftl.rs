@@ -2,13 +2,14 @@
 //!
 //! Source: the RFTL paper (2019) as SPEC A18 and E17–E20 sum it up; the machinery is [`super::demand`]'s. Original and
 //! replicas are always written together, each to its own channel, (c + k) mod channels for the k-th; a read takes the
-//! original if its die is idle, else an idle replica, else the copy whose die comes to it first (`choose`); at most two channels collect at a time (`gc_channels`). The
-//! cached mapping table is segmented, and a translation page that is written takes all its dirty entries along
-//! (`evict_page`). No old copy is erased before all new ones are on flash, so that after a power cut either all copies of
-//! the old version are there or all of the new.
+//! original if its die is idle, else an idle replica, else the copy whose die comes to it first (`choose`); at most two
+//! channels collect at a time (`gc_channels`). The cached mapping table is segmented, and a translation page that is
+//! written takes all its dirty entries along (`evict_page`). No old copy is erased before all new ones are on flash, so
+//! that after a power cut either all copies of the old version are there or all of the new.
 //!
-//! Deviations: a page that has no copy on flash yet is read from its original, not from the copy that is there first; with `shortest_queue` the copy is chosen when the read is planned; the registers that keep a copy's data over a power
-//! cut are not needed for the rule above, and not modelled. With `replicas` = 0 it is DFTL to the byte.
+//! Deviations: a page that has no copy on flash yet is read from its original, not from the copy that is there first; with
+//! `shortest_queue` the copy is chosen when the read is planned; the registers that keep a copy's data over a power cut
+//! are not needed for the rule above, and not modelled. With `replicas` = 0 it is DFTL to the byte.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

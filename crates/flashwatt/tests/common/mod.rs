@@ -1,6 +1,7 @@
 //! What the integration tests share: configurations, scripted requests, and a probe that keeps everything it sees.
 #![allow(dead_code)] // every test binary uses a part of it
 
+pub mod fates;
 pub mod shadow;
 pub mod traces;
 

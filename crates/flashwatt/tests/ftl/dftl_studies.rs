@@ -1,9 +1,7 @@
 //! Studies of DFTL that papers made, as CRITERIA amends them: what a map costs (SPEC F62), and how many blocks are worth
 //! searching for a victim (F63, F64).
 
-mod common;
-
-use common::{preset, run_plain};
+use crate::common::{preset, run_plain};
 use flashwatt::Report;
 use flashwatt::brain::Brain;
 use flashwatt::device::{Array, Geometry};

@@ -1,15 +1,13 @@
 //! Law 9: the same configuration and seed give the same bytes, run after run, whoever watches, in every build.
 //!
 //! The last is tested against hashes in `tests/golden/runs.sha256`, which every build profile must reproduce:
-//! `cargo test --test determinism`, and the same with `--release`. Who changes on purpose what a run comes to sets
+//! `cargo test --test engine determinism`, and the same with `--release`. Who changes on purpose what a run comes to sets
 //! `FLASHWATT_UPDATE_GOLDEN=1` once, and reads the difference before committing it.
-
-mod common;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use common::{PRESETS, mixed};
+use crate::common::{PRESETS, mixed};
 use flashwatt::config::Config;
 use flashwatt::{Report, RunOptions};
 use sha2::{Digest, Sha256};
@@ -75,7 +73,7 @@ fn two_runs_are_alike_byte_for_byte() {
 #[test]
 fn observers_change_nothing() {
     for (name, config) in cases() {
-        let plain = json(&common::run_plain(&config));
+        let plain = json(&crate::common::run_plain(&config));
         let logged = std::env::temp_dir().join(format!("flashwatt-observers-{}-{name}.csv", std::process::id()));
         let options = RunOptions { op_log: Some(logged.clone()), ..RunOptions::default() };
         let with_log = flashwatt::run(&config, &options, &mut |_| true).expect("it runs");
@@ -92,7 +90,7 @@ fn observers_change_nothing() {
         let checked = RunOptions { check: true, ..RunOptions::default() };
         let with_check = flashwatt::run(&config, &checked, &mut |_| true).expect("it runs");
         assert!(json(&with_check) == plain, "{name}: the shadow check changes the report");
-        assert!(json(&common::run_own(&config).0) == plain, "{name}: a probe changes the report");
+        assert!(json(&crate::common::run_own(&config).0) == plain, "{name}: a probe changes the report");
     }
 }
 
@@ -122,7 +120,10 @@ fn runs_are_those_of_the_golden_file() {
     }
     let golden = std::fs::read_to_string(golden_file()).expect("tests/golden/runs.sha256 is there");
     for (found, golden) in found.lines().zip(golden.lines()) {
-        assert_eq!(found, golden, "if this is on purpose: FLASHWATT_UPDATE_GOLDEN=1 cargo test --test determinism");
+        assert_eq!(
+            found, golden,
+            "if this is on purpose: FLASHWATT_UPDATE_GOLDEN=1 cargo test --test engine determinism"
+        );
     }
     assert_eq!(found.lines().count(), golden.lines().count());
 }

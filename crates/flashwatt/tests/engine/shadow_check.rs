@@ -1,10 +1,8 @@
 //! The shadow check stops a run whose translation layer does something wrong, and lets one pass that does not.
 
-mod common;
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use common::{PROBE_DRIVE, Script, half_write, load, read, request, write};
+use crate::common::{PROBE_DRIVE, Script, half_write, load, read, request, write};
 use flashwatt::RunOptions;
 use flashwatt::brain::Brain;
 use flashwatt::check::Shadow;

@@ -13,9 +13,7 @@
 //! b·ρ·(H_b − H_j)/(b − j) = 1, WAF = b/(b − j). First in, first out: u = exp(−(1 − u)/ρ), WAF = 1/(1 − u) (Robinson
 //! 1996, Desnoyers 2012).
 
-mod common;
-
-use common::{assert_within, preset, run_plain};
+use crate::common::{assert_within, preset, run_plain};
 use flashwatt::Report;
 
 const PAGES_PER_BLOCK: u32 = 128;

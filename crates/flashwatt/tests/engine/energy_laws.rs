@@ -1,16 +1,13 @@
 //! Where the joules go: EnergySim's equations on hand numbers (SPEC B1, F1–F12), the X25-M's staircase (F21–F24), and law 3:
 //! three independent paths to the same energies, to 1e-9 — the priced ledger, the integral of the meter, and the dumped
 //! operation log priced by a short script outside the engine.
-#![allow(clippy::print_stderr)] // what is skipped is said aloud
-
-mod common;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::traces::{real_traces, say};
-use common::{PAGE, PRESETS, US, assert_close, mixed, play, preset, read, run_plain, write};
+use crate::common::traces::{real_traces, say};
+use crate::common::{PAGE, PRESETS, US, assert_close, mixed, play, preset, read, run_plain, write};
 use flashwatt::brain::Brain;
 use flashwatt::config::{Config, Precondition};
 use flashwatt::device::{Array, Geometry};
@@ -258,7 +255,7 @@ fn f7_conservation() {
 fn f11_ledger_is_the_log() {
     for name in PRESETS {
         let config = mixed(name, &["run.count_drain=true"]);
-        let (report, log) = common::run_own(&config);
+        let (report, log) = crate::common::run_own(&config);
         let [begin, _] = log.window;
         let ends = log.ops.iter().map(|done| done.t.end).chain(log.requests.iter().map(|r| r.end_ns));
         let end = ends.max().expect("something was done");
@@ -438,7 +435,7 @@ type Prices = std::collections::BTreeMap<String, f64>;
 fn price_outside(configs: &[(String, Config)], edit: impl Fn(String) -> String) -> Vec<(Report, Prices)> {
     let scratch = Scratch::new();
     let mut command = Command::new("python3");
-    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/price_op_log.py"));
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/engine/price_op_log.py"));
     let mut reports = Vec::new();
     for (name, config) in configs {
         let (log, json) = (scratch.0.join(format!("{name}.csv")), scratch.0.join(format!("{name}.json")));

@@ -1,10 +1,8 @@
 //! Workloads by configuration: what is accepted, what is refused and how, and that all of them run.
 
-mod common;
-
 use std::io::Write;
 
-use common::load;
+use crate::common::load;
 use flashwatt::config::{self, Workload};
 use flashwatt::workload::{NAMES, SourceKind};
 use flashwatt::{Error, RunOptions, run};

@@ -9,10 +9,7 @@ use flashwatt::config;
 use flashwatt::rng::Rng;
 use flashwatt::workload::trace::{self, FORMATS, Format, Record, Target};
 
-#[path = "common/fates.rs"]
-mod fates;
-
-use fates::{Fates, mutate, nothing_is_silent};
+use crate::common::fates::{Fates, mutate, nothing_is_silent};
 
 /// A folder that is removed when the test is over.
 struct Folder(PathBuf);

@@ -1,10 +1,10 @@
 //! Schemes that map whole blocks and give each at most one log block: block, BAST, BAST*, NFTL. Copies, erases and merges of
 //! scripted writes against values worked by hand; numbers are those of SPEC D5, F36–F38 and F44–F48.
 
-mod common;
-
-use common::shadow::Shadow;
-use common::{Done, Log, PAGE, assert_within, half_write, play, preset, read, request, run_own, run_plain, write};
+use crate::common::shadow::Shadow;
+use crate::common::{
+    Done, Log, PAGE, assert_within, half_write, play, preset, read, request, run_own, run_plain, write,
+};
 use flashwatt::Report;
 use flashwatt::brain::Brain;
 use flashwatt::config::Config;

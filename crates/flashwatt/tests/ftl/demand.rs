@@ -1,11 +1,9 @@
 //! The demand-paged schemes (SPEC F57–F61, F97–F103, X35): what a look-up costs, which entry goes, what collection and
 //! trims do to the map, and the replicas of RFTL.
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::{
+use crate::common::{
     Done, Log, PAGE, assert_within, half_write, load, play, preset, read, request, run_own, run_plain, write,
 };
 use flashwatt::brain::Brain;
@@ -585,7 +583,7 @@ fn tpftl_touches_the_map_less_than_dftl() {
 /// Every preset has room for each of the schemes with their defaults; only RFTL wants a second channel.
 #[test]
 fn presets_have_room_for_the_map() {
-    for name in common::PRESETS {
+    for name in crate::common::PRESETS {
         let channels = preset(name, &[]).device.channels;
         for ftl in ["dftl", "rftl", "tpftl"].into_iter().filter(|ftl| channels > 1 || *ftl != "rftl") {
             let loaded = flashwatt::config::load(&format!("device.preset = \"{name}\""), "t", &[format!("ftl={ftl}")]);

@@ -6,12 +6,10 @@
 //! in waiting, the programs that it takes cost in throughput. `docs/translation-layers.md` has the figures of
 //! all depths.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 
-use common::preset;
+use crate::common::preset;
 use flashwatt::stats::{Bars, Latency};
 use flashwatt::{Report, RunOptions};
 

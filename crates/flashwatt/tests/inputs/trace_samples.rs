@@ -2,12 +2,10 @@
 //! statistics with figures that were computed independently: every one that stands in that folder's README, whose table is
 //! read here. Without the folder it says so and tests nothing.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use common::traces::real_traces;
+use crate::common::traces::real_traces;
 use flashwatt::config::{self, Beyond};
 use flashwatt::workload::trace::{self, TraceInfo, TraceWorkload};
 use flashwatt::workload::{Next, Workload};

@@ -1,9 +1,7 @@
 //! Stand-ins meet what was published of their traces, at 1/64 of the size; `cargo run --release --example standins` shows
 //! the full size as well.
 
-mod common;
-
-use common::preset;
+use crate::common::preset;
 use flashwatt::workload::SourceKind;
 use flashwatt::workload::standin::{STANDINS, measures};
 use flashwatt::{RunOptions, run};

@@ -2,9 +2,7 @@
 //! ways and switch delays (X21–X24), of page sizes (X26), series, edges, and the power budget (A21, F33). Numbers are those of
 //! SPEC D2–D4 as amended by CRITERIA, or of hand arithmetic, never of the engine.
 
-mod common;
-
-use common::{PAGE, PRESETS, US, assert_close, assert_within, mixed, play, preset, run_own, run_plain, write};
+use crate::common::{PAGE, PRESETS, US, assert_close, assert_within, mixed, play, preset, run_own, run_plain, write};
 use flashwatt::config::{self, Config};
 use flashwatt::energy::bins::BINS_MAX;
 use flashwatt::energy::edges::CurrentEdges;

@@ -2,9 +2,7 @@
 //! constraint: *not ready at t − 1, ready at t*. Numbers are those of SPEC D1, D2, D11 and of hand arithmetic, never of the
 //! engine.
 
-mod common;
-
-use common::{Done, Log, PAGE, PROBE_DRIVE, US, half_write, load, play, preset, read, run_own, write};
+use crate::common::{Done, Log, PAGE, PROBE_DRIVE, US, half_write, load, play, preset, read, run_own, write};
 use flashwatt::config::Config;
 use flashwatt::ftl::{Cause, OpKind};
 use flashwatt::host::Request;
@@ -178,7 +176,7 @@ fn d2_bandwidth_of_a_stream() {
                 ways,
                 &[&program, workload[0], workload[1], workload[2], "run.precondition=\"empty\""],
             );
-            let report = common::run_plain(&config);
+            let report = crate::common::run_plain(&config);
             let mb_s = report.throughput.write_mb_s;
             assert!((mb_s / expected - 1.0).abs() < 0.01, "{channels}x{ways} {program}: {mb_s} MB/s, not {expected}");
         }
@@ -232,7 +230,7 @@ fn reads_at_depth_32_obey_littles_law_and_the_bounds() {
             "workload.uniform.requests=200000",
             "run.warmup.requests=2000",
         ]);
-        let report = common::run_plain(&config);
+        let report = crate::common::run_plain(&config);
         let iops = report.throughput.iops;
         let mean_s = report.latency_ns.read.mean.expect("there are reads") * 1e-9;
         let outstanding = iops * mean_s;

@@ -1,0 +1,17 @@
+//! The engine as a whole: time, energy, power, the write buffer, and that all of it comes out the same again.
+//!
+//! One binary for many files: each test binary compiles the generic core anew, which takes longer than the tests do.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod determinism;
+#[allow(clippy::print_stderr)] // what is skipped is said aloud
+mod energy_laws;
+mod power;
+mod progress;
+mod reprice;
+mod shadow_check;
+mod timing;
+mod warnings;
+mod write_buffer;

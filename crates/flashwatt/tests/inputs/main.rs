@@ -1,0 +1,12 @@
+//! What comes from outside: configurations, traces and workloads, good and broken.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod broken_configs;
+mod trace_docs;
+mod trace_mutations;
+mod trace_samples;
+mod workload_configs;
+mod workload_speed;
+mod workload_standins;
