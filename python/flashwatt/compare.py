@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.text import Text
 
+from flashwatt.literals import leaves
 from flashwatt.metrics import METRICS
 from flashwatt.results import flat
 from flashwatt.table import new_table, show_warnings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from flashwatt.metrics import Metric
@@ -75,20 +76,12 @@ def show(reports: dict[str, Report], console: Console | None = None) -> None:
 
 def _differences(reports: dict[str, Report]) -> dict[str, dict[str, Any]]:
     """Dotted keys of the configurations that are not the same in all, with their values by label."""
-    trees = {label: dict(_leaves(report.config)) for label, report in reports.items()}
+    trees = {label: dict(leaves(report.config)) for label, report in reports.items()}
     keys = dict.fromkeys(key for tree in trees.values() for key in tree)
     values = {key: {label: tree.get(key) for label, tree in trees.items()} for key in keys}
     names = {"workload": {label: report.workload.name for label, report in reports.items()}}
     differing = {key: by for key, by in values.items() if len({repr(value) for value in by.values()}) > 1}
     return names | differing if len(set(names["workload"].values())) > 1 else differing
-
-
-def _leaves(tree: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in tree.items():
-        if isinstance(value, dict) and value:
-            yield from _leaves(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
 
 
 def _written(value: Any) -> str:

@@ -101,6 +101,17 @@ def read_text(path: str | PathLike[str]) -> str:
         raise _core.FlashwattError(f"{printable(path)}: {found}") from None
 
 
+def parse_toml(text: str, name: str) -> dict[str, Any]:
+    """Read TOML that is no configuration of the engine's; `name` is what a `FlashwattError` calls it."""
+    import tomli
+
+    try:
+        content: dict[str, Any] = tomli.loads(text)
+    except tomli.TOMLDecodeError as error:
+        raise _core.FlashwattError(f"{name}: not TOML; {error}") from None
+    return content
+
+
 def printable(path: str | PathLike[str]) -> str:
     """Give a file name as a message can hold it: bytes that are no UTF-8 as escapes."""
     return str(path).encode(errors="surrogateescape").decode(errors="backslashreplace")

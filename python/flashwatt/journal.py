@@ -89,7 +89,7 @@ class Journal:
 
 @contextmanager
 def locked(directory: Path | None) -> Iterator[None]:
-    """Keep a second sweep out of a directory; the system gives it free when the process ends, however it ends."""
+    """Keep a second command out of a directory; the system gives it free when the process ends, however it ends."""
     try:
         import fcntl
     except ImportError:  # not on this system
@@ -101,5 +101,5 @@ def locked(directory: Path | None) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise _core.FlashwattError(f"{directory}: another sweep is at work there") from None
+            raise _core.FlashwattError(f"{directory}: another command is at work there") from None
         yield

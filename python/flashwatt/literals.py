@@ -13,17 +13,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def assignments(tree: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+def leaves(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield dotted keys and values of a tree of tables, in its order; a table without keys counts as a value."""
+    for key, value in tree.items():
+        if isinstance(value, Mapping) and value:
+            yield from leaves(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def assignments(tree: Mapping[str, Any]) -> Iterator[str]:
     """Yield `key=value` for every value of a tree of tables, keys dotted, in the tree's order.
 
     Raises `FlashwattError` for a value that TOML has no words for.
     """
-    for key, value in tree.items():
-        path = f"{prefix}{key}"
-        if isinstance(value, Mapping) and value:
-            yield from assignments(value, f"{path}.")
-        else:
-            yield f"{path}={literal(value, path)}"
+    for path, value in leaves(tree):
+        yield f"{path}={literal(value, path)}"
 
 
 def literal(value: Any, path: str = "value") -> str:

@@ -50,35 +50,24 @@ def bar(doing: str = "Simulating") -> Iterator[Update]:
 
 
 @contextmanager
-def tasks_bar() -> Iterator[Callable[[int, int], None]]:
-    """Show how many of a sweep's tasks are finished while the block runs, if someone is there to see it."""
+def runs_bar(doing: str, *, counted: bool) -> Iterator[Callable[[int, int], None]]:
+    """Show how many of many runs are done, or what share of them, if someone is there to see it."""
     if not sys.stderr.isatty():
-        yield lambda _done, _total: None
+        yield silent
         return
 
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressColumn, TextColumn
 
-    columns = (TextColumn("Sweeping"), BarColumn(), MofNCompleteColumn(), TextColumn("runs"), left())
+    done = (MofNCompleteColumn(), TextColumn("runs")) if counted else (TaskProgressColumn(),)
+    columns = (TextColumn(doing), BarColumn(), *done, left())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("", total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
-@contextmanager
-def share_bar(doing: str) -> Iterator[Callable[[int, int], None]]:
-    """Show the share of work that is done, and what is left of the time, if someone is there to see it."""
-    if not sys.stderr.isatty():
-        yield lambda _done, _total: None
-        return
-
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
-
-    columns = (TextColumn(doing), BarColumn(), TaskProgressColumn(), left())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
+def silent(_done: int, _total: int) -> None:
+    """Show nothing."""
 
 
 def left() -> ProgressColumn:

@@ -21,6 +21,7 @@ from flashwatt.terminal import DIRECTORY, FAILED, INTERRUPTED, as_json, fail, no
     "--set", "sets", multiple=True, metavar="KEY=VALUE", help="Lay a value over every run: does it still hold?"
 )
 @click.option("--trace", "traces", multiple=True, metavar="NAME=FILE", help="A real trace for a workload's model.")
+@click.option("--experiments", type=DIRECTORY, metavar="DIR", help="Experiments of your own, laid out like ours.")
 @click.option("--out", type=DIRECTORY, default="reproduction", show_default=True, help="Keep runs and pages there.")
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Run so many at a time; all processors else.")
 @as_json
@@ -33,6 +34,7 @@ def reproduce(
     requests: int | None,
     sets: tuple[str, ...],
     traces: tuple[str, ...],
+    experiments: Path | None,
     out: Path,
     workers: int | None,
     as_json: bool,
@@ -42,9 +44,9 @@ def reproduce(
     ID is one of `flashwatt list experiments`. Each run is kept as it ends: the same command goes on where one was
     ended, by Ctrl-C or otherwise. DIR gets a page for each paper and verdicts.json.
     """
-    from flashwatt.progress import share_bar
+    from flashwatt.progress import runs_bar
     from flashwatt.reproduce.campaign import reproduce as rerun
-    from flashwatt.reproduce.catalogue import choose
+    from flashwatt.reproduce.catalogue import EXPERIMENTS, choose
     from flashwatt.reproduce.plan import Terms
     from flashwatt.reproduce.show import show_verdicts
 
@@ -54,8 +56,9 @@ def reproduce(
         raise click.UsageError("--full and --requests contradict each other")
     terms = Terms(_named(traces), full, requests, sets)
     try:
-        with share_bar("Reproducing") as progress:
-            found = rerun(choose(ids, paper), out, terms=terms, workers=workers, progress=progress)
+        with runs_bar("Reproducing", counted=False) as progress:
+            chosen = choose(ids, paper, experiments or EXPERIMENTS)
+            found = rerun(chosen, out, terms=terms, workers=workers, progress=progress)
     except KeyboardInterrupt:
         fail(f"interrupted: what was finished is kept in {out}; the same command goes on from there", INTERRUPTED)
     if as_json:

@@ -11,6 +11,7 @@ import polars as pl
 
 from flashwatt import _core
 from flashwatt.journal import Journal
+from flashwatt.literals import leaves
 from flashwatt.metrics import HEADLINES
 from flashwatt.misspelt import known
 from flashwatt.report import Report
@@ -129,15 +130,8 @@ class Results:
 
 def flat(report: Json) -> dict[str, Any]:
     """The figures of a report by dotted keys; no lists, no configuration, no books."""
-    return dict(_leaves({key: value for key, value in report.items() if key not in _NO_METRICS}, ""))
-
-
-def _leaves(tree: dict[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
-    for key, value in tree.items():
-        if isinstance(value, dict):
-            yield from _leaves(value, f"{prefix}{key}.")
-        elif not isinstance(value, list):
-            yield f"{prefix}{key}", value
+    figures = {key: value for key, value in report.items() if key not in _NO_METRICS}
+    return {key: value for key, value in leaves(figures) if not isinstance(value, list | dict)}
 
 
 def _cells(point: dict[str, Any]) -> dict[str, Any]:

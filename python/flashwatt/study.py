@@ -12,7 +12,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
-from flashwatt.config import Config, printable, read_text, without_lines
+from flashwatt.config import Config, parse_toml, printable, read_text, without_lines
+from flashwatt.literals import leaves
 from flashwatt.misspelt import known
 from flashwatt.runs import interval_ns
 from flashwatt.task import Hashes, Kept, defined
@@ -55,9 +56,7 @@ class Study:
         text: str = "",
     ) -> Study:
         """Check the shape of a study; whether its runs are valid is for `tasks` to say. Raises `FlashwattError`."""
-        lists = {
-            key: _values(f"{_place(name, text, f'grid.{key}')}grid.{key}", values) for key, values in _leaves(grid)
-        }
+        lists = {key: _values(f"{_place(name, text, f'grid.{key}')}grid.{key}", values) for key, values in leaves(grid)}
         replicates = seeds if isinstance(seeds, int) else tuple(int(seed) for seed in seeds)
         _check_count(f"{_place(name, text, 'seeds')}seeds", replicates)
         _check_count(f"{_place(name, text, 'workers')}workers", 1 if workers is None else workers)
@@ -72,7 +71,7 @@ class Study:
     def read(cls, path: str | PathLike[str]) -> Study:
         """Read a STUDY.toml: `base` (a file beside it, or a table), `[grid]`, `seeds`, `workers`, `series`."""
         text, name = read_text(path), printable(path)
-        content = _parse(text, name)
+        content = parse_toml(text, name)
         known(name, content, _KEYS)
         base, grid = content.pop("base", {}), content.pop("grid", {})
         if isinstance(base, str):
@@ -119,16 +118,6 @@ def _listed(point: dict[str, Any]) -> str:
     return ", ".join(f"{key} = {value!r}" for key, value in point.items())
 
 
-def _parse(text: str, name: str) -> dict[str, Any]:
-    import tomli
-
-    try:
-        content: dict[str, Any] = tomli.loads(text)
-    except tomli.TOMLDecodeError as error:
-        raise _core.FlashwattError(f"{name}: not TOML; {error}") from None
-    return content
-
-
 def _typed(name: str, text: str, content: dict[str, Any]) -> dict[str, Any]:
     """The keys that are numbers or lists of them, as they are."""
     expected = {
@@ -142,15 +131,6 @@ def _typed(name: str, text: str, content: dict[str, Any]) -> dict[str, Any]:
         if not (whole or several):
             raise _core.FlashwattError(f"{_place(name, text, key)}{key}: found {value!r}; expected {expected[key]}")
     return content
-
-
-def _leaves(tree: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
-    """Dotted keys of a tree of tables, and what is no table."""
-    leaves = []
-    for key, value in tree.items():
-        path = f"{prefix}{key}"
-        leaves += _leaves(value, f"{path}.") if isinstance(value, Mapping) else [(path, value)]
-    return leaves
 
 
 def _values(place: str, values: Any) -> list[Any]:

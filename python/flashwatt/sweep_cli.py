@@ -28,12 +28,12 @@ def sweep(study: Path, out: Path, workers: int | None, as_json: bool) -> None:
     `seeds` and `workers`. DIR/results.jsonl gets a line for each finished run: the same command goes on where one was
     ended, by Ctrl-C or otherwise.
     """
-    from flashwatt.progress import tasks_bar
+    from flashwatt.progress import runs_bar
     from flashwatt.sweeps import SweepInterruptedError
     from flashwatt.sweeps import sweep as run
 
     try:
-        with tasks_bar() as progress:
+        with runs_bar("Sweeping", counted=True) as progress:
             results = run(study, workers=workers, out=out, progress=progress)
     except SweepInterruptedError as interrupted:
         fail(str(interrupted), INTERRUPTED)

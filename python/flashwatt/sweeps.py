@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
 from flashwatt.journal import Journal, locked
+from flashwatt.progress import silent
 from flashwatt.results import Results
 from flashwatt.study import Study
 from flashwatt.workers import processors, run_tasks
@@ -69,7 +70,7 @@ def sweep(
     if directory:
         directory.mkdir(parents=True, exist_ok=True)
     with locked(directory), closing(Journal(directory / "results.jsonl" if directory else None)) as journal:
-        _run_missing(tasks, journal, size, progress or _silent)
+        _run_missing(tasks, journal, size, progress or silent)
         journal.finish(task.id for task in tasks)
         results = _results(tasks, journal)
         if directory:
@@ -105,7 +106,3 @@ def _run_missing(tasks: list[Task], journal: Journal, workers: int, progress: Sw
 
 def _results(tasks: list[Task], journal: Journal) -> Results:
     return Results((task.point, journal.line(task.id)) for task in tasks if task.id in journal)
-
-
-def _silent(_done: int, _total: int) -> None:
-    pass

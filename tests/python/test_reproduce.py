@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import subprocess
 import sys
 import time
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from conftest import Cli
     from flashwatt.reproduce.catalogue import RunSet
 
+DOCS = EXPERIMENTS.parents[2] / "docs" / "reproduce.md"
 QUICK = ("X3", "X13", "X14", "X29", "X30")
 """Experiments that take seconds."""
 
@@ -48,7 +50,8 @@ def test_every_run_of_every_experiment_is_valid() -> None:
 
 def test_every_criterion_names_a_quantity_of_its_experiment() -> None:
     for one in catalogue().values():
-        quantities = one.measures().quantities({runs.name: _Nothing(runs) for runs in one.sets})
+        with one.measures() as measures:
+            quantities = measures.quantities({runs.name: _Nothing(runs) for runs in one.sets})
         asked = {criterion.quantity for criterion in one.criteria}
         assert asked == set(quantities), f"{one.id}: asked for and measured are the same"
 
@@ -189,6 +192,30 @@ def test_what_is_wrong_is_said(flashwatt: Cli, arguments: tuple[str, ...], said:
     assert said in result.stderr
 
 
+def test_the_example_in_the_docs(flashwatt: Cli, tmp_path: Path) -> None:
+    text = DOCS.read_text(encoding="utf-8")
+    for name, content in re.findall(r"^`(mine/\S+)`\n\n```\w+\n(.*?)```$", text, re.MULTILINE | re.DOTALL):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    result = flashwatt("reproduce", "X40", "--experiments", "mine")
+    assert result.returncode == 0, result.stderr
+    shown = [line.rstrip() for line in result.stdout.splitlines() if line.strip()]
+    assert shown == [line for line in text.splitlines() if line in shown], "the docs show what comes out"
+    assert (tmp_path / "reproduction" / "agarwal.html").exists()
+
+
+def test_experiments_of_ones_own_that_are_wrong(flashwatt: Cli, tmp_path: Path) -> None:
+    def said() -> str:
+        result = flashwatt("reproduce", "--all", "--experiments", "mine")
+        assert result.returncode == 2
+        return result.stderr
+
+    assert "mine: no experiments; expected PAPER/paper.toml" in said()
+    (tmp_path / "mine" / "lab").mkdir(parents=True)
+    (tmp_path / "mine" / "lab" / "paper.toml").write_text('title = "Ours"\n')
+    assert "paper.toml: citation: missing; expected text" in said()
+
+
 def test_a_killed_reproduction_goes_on(tmp_path: Path) -> None:
     """What is finished is kept, and the tables are the same bytes in the end."""
 
@@ -201,7 +228,9 @@ def test_a_killed_reproduction_goes_on(tmp_path: Path) -> None:
 
     finish("whole")
     journal = tmp_path / "killed" / "results.jsonl"
-    with subprocess.Popen(command("killed"), cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as killed:
+    with subprocess.Popen(
+        command("killed"), cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as killed:
         while killed.poll() is None and not (journal.exists() and journal.read_bytes().count(b"\n") > 2):
             time.sleep(0.01)
         killed.kill()

@@ -148,7 +148,7 @@ def test_values_of_a_grid_may_be_tables(tmp_path: Path) -> None:
 
 def test_two_sweeps_do_not_share_a_directory(tmp_path: Path) -> None:
     def again(_done: int, _total: int) -> None:
-        with pytest.raises(flashwatt.FlashwattError, match="another sweep is at work there"):
+        with pytest.raises(flashwatt.FlashwattError, match="another command is at work there"):
             small(out=tmp_path)
 
     small(out=tmp_path, progress=again)

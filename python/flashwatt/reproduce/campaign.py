@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from flashwatt import _core
 from flashwatt.journal import Journal, locked
+from flashwatt.progress import silent
 from flashwatt.reproduce.evidence import Runs
 from flashwatt.reproduce.page import write_pages
-from flashwatt.reproduce.plan import WORKLOAD, plan, weight
+from flashwatt.reproduce.plan import plan, weight
 from flashwatt.reproduce.show import origin
 from flashwatt.reproduce.verdict import Finding, judge, tally
 from flashwatt.workers import processors, run_tasks
@@ -64,14 +65,14 @@ def reproduce(
         _core.trace_info(trace)  # to its end, so that what is wrong with it is told before anything is run
     directory.mkdir(parents=True, exist_ok=True)
     with locked(directory), closing(Journal(directory / "results.jsonl")) as journal:
-        fault = _run_missing(work, journal, workers or processors(), progress or _silent)
+        fault = _run_missing(work, journal, workers or processors(), progress or silent)
         journal.finish(dict.fromkeys(task.id for task in work.tasks.values()))
     with closing(Journal(directory / "results.jsonl", only_read=True)) as journal:
         findings = [_finding(one, work, journal) for one in experiments]
         pages = write_pages(findings, work.terms, directory)
     rows = [row for finding in findings for row in finding.rows]
-    workloads = [label for one in experiments for runs in one.sets for label in runs.axes.get(WORKLOAD, ())]
     files = [_write_verdicts(rows, work, directory), *pages]
+    workloads = [name for one in experiments for name in one.workloads]
     return Reproduction(rows, fault, files, origin(workloads, work.terms.traces))
 
 
@@ -111,7 +112,3 @@ def _write_verdicts(rows: list[Row], work: Plan, directory: Path) -> Path:
     }
     path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return path
-
-
-def _silent(_done: int, _total: int) -> None:
-    pass

@@ -5,17 +5,20 @@ from __future__ import annotations
 import importlib.util
 import re
 import traceback
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flashwatt import _core
-from flashwatt.config import read_text
+from flashwatt.config import parse_toml, read_text
+from flashwatt.literals import leaves
 from flashwatt.misspelt import known
 from flashwatt.reproduce.criterion import Criterion
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import ModuleType
 
 EXPERIMENTS = Path(__file__).parents[1] / "experiments"
@@ -25,8 +28,11 @@ Overrides: TypeAlias = dict[str, Any]
 Axis: TypeAlias = dict[str, Overrides]
 """What each of an axis's labels means."""
 
-_PAPER_KEYS = ("title", "citation", "overrides", "real", "axes")
-_EXPERIMENT_KEYS = ("title", "source", "runs", "axes", "criteria")
+WORKLOAD = "workload"
+"""The axis whose labels real traces may stand in for."""
+
+_PAPER_TEXTS, _PAPER_TABLES = ("title", "citation"), ("overrides", "real", "axes")
+_EXPERIMENT_TEXTS, _EXPERIMENT_TABLES = ("title", "source"), ("runs", "axes", "criteria")
 _SET_KEYS = ("axes", "overrides", "requests", "series_ns", "edges_ns", "latency", "only")
 
 
@@ -77,27 +83,34 @@ class Experiment:
     @property
     def readme(self) -> str:
         """Claim, setting and deviations in Markdown, without the heading."""
-        return (self.directory / "README.md").read_text(encoding="utf-8").partition("\n")[2].strip()
+        return read_text(self.directory / "README.md").partition("\n")[2].strip()
 
-    def measures(self) -> ModuleType:
-        """Its `measure.py`: `quantities(evidence)` and `figures(evidence)`."""
-        name = f"flashwatt.experiments.{self.paper.name}.{self.directory.name}.measure"
-        spec = importlib.util.spec_from_file_location(name, self.directory / "measure.py")
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
+    @property
+    def workloads(self) -> list[str]:
+        """The workloads of its runs, each once."""
+        return list(dict.fromkeys(label for runs in self.sets for label in runs.axes.get(WORKLOAD, ())))
+
+    @contextmanager
+    def measures(self) -> Iterator[ModuleType]:
+        """Its `measure.py`, for `quantities(evidence)` and `figures(evidence)`.
+
+        Whatever goes wrong in the block is a `FlashwattError` with the file's name and line: whoever writes an
+        experiment is told where.
+        """
+        file = self.directory / "measure.py"
         try:
-            spec.loader.exec_module(module)
-        except Exception as error:  # whoever writes an experiment is told where, whatever it is
-            raise broken(self.directory / "measure.py", error) from error
-        return module
+            yield _module(f"flashwatt.experiments.{self.paper.name}.{self.directory.name}.measure", file)
+        except _core.FlashwattError:
+            raise
+        except Exception as error:
+            raise _core.FlashwattError(f"{_place(file, error)}: {type(error).__name__}: {error}") from error
 
 
 @cache
-def catalogue() -> dict[str, Experiment]:
+def catalogue(directory: Path = EXPERIMENTS) -> dict[str, Experiment]:
     """Every experiment by its id, in the order of the numbers. Raises `FlashwattError` for a file that is wrong."""
     found: dict[str, Experiment] = {}
-    for file in EXPERIMENTS.glob("*/paper.toml"):
+    for file in directory.glob("*/paper.toml"):
         paper = _paper(file)
         for one in file.parent.glob("*/experiment.toml"):
             experiment = _experiment(one, paper)
@@ -105,17 +118,16 @@ def catalogue() -> dict[str, Experiment]:
     return dict(sorted(found.items(), key=lambda entry: _order(entry[0])))
 
 
-def papers() -> dict[str, Paper]:
-    """Every paper that has experiments, by its name."""
-    return {experiment.paper.name: experiment.paper for experiment in catalogue().values()}
-
-
-def choose(ids: tuple[str, ...], paper: str | None) -> list[Experiment]:
+def choose(ids: tuple[str, ...], paper: str | None, directory: Path = EXPERIMENTS) -> list[Experiment]:
     """Those with these ids, or of this paper, or all. Raises `FlashwattError` for a name that is none."""
-    everything = catalogue()
+    everything = catalogue(directory)
+    if not everything:
+        raise _core.FlashwattError(
+            f"{directory}: no experiments; expected PAPER/paper.toml and PAPER/x1/experiment.toml"
+        )
     wanted = [one.upper() for one in ids]
     known("experiments", wanted, everything)
-    known("--paper", [paper] if paper else [], papers())
+    known("--paper", [paper] if paper else [], {one.paper.name for one in everything.values()})
     return [
         experiment
         for name, experiment in everything.items()
@@ -123,29 +135,37 @@ def choose(ids: tuple[str, ...], paper: str | None) -> list[Experiment]:
     ]
 
 
-def broken(file: Path, error: Exception) -> _core.FlashwattError:
-    """What to say of an experiment's own code that fails: its file, the line, and Python's words."""
+@cache
+def _module(name: str, file: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _place(file: Path, error: Exception) -> str:
+    """The file, and the last line of it that had to do with the error."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == file]
-    place = f"{file}:{lines[-1]}" if lines else f"{file}"
-    return _core.FlashwattError(f"{place}: {type(error).__name__}: {error}")
+    return f"{file}:{lines[-1]}" if lines else f"{file}"
 
 
 def _order(name: str) -> tuple[str, int]:
     match = re.fullmatch(r"([A-Z]+)([0-9]+)", name)
     if match is None:
-        raise _core.FlashwattError(f"{EXPERIMENTS}: found `{name.lower()}`; expected letters and a number, as in x40")
+        raise _core.FlashwattError(f"experiments: found `{name.lower()}`; expected letters and a number, as in x40")
     return match[1], int(match[2])
 
 
 def _paper(file: Path) -> Paper:
-    content = _toml(file, _PAPER_KEYS)
-    title, citation = content["title"], content["citation"]
-    overrides, real = _flat(content.get("overrides", {})), _flat(content.get("real", {}))
-    return Paper(file.parent.name, title, citation, overrides, real, _axes(content))
+    content = _content(file, _PAPER_TEXTS, _PAPER_TABLES)
+    overrides, real = dict(leaves(content.get("overrides", {}))), dict(leaves(content.get("real", {})))
+    return Paper(file.parent.name, content["title"], content["citation"], overrides, real, _axes(content))
 
 
 def _experiment(file: Path, paper: Paper) -> Experiment:
-    content = _toml(file, _EXPERIMENT_KEYS)
+    content = _content(file, _EXPERIMENT_TEXTS, _EXPERIMENT_TABLES)
     axes = paper.axes | _axes(content)
     sets = [_set(f"{file}: runs.{name}", name, table, axes) for name, table in content.get("runs", {}).items()]
     entries = content.get("criteria", [])
@@ -167,7 +187,7 @@ def _set(place: str, name: str, table: dict[str, Any], axes: dict[str, Axis]) ->
     return RunSet(
         name,
         chosen,
-        _flat(table.get("overrides", {})),
+        dict(leaves(table.get("overrides", {}))),
         requests=table.get("requests"),
         series_ns=table.get("series_ns"),
         edges_ns=(window[0], window[1]) if window else None,
@@ -177,26 +197,14 @@ def _set(place: str, name: str, table: dict[str, Any], axes: dict[str, Axis]) ->
 
 def _axes(content: dict[str, Any]) -> dict[str, Axis]:
     return {
-        axis: {label: _flat(overrides) for label, overrides in labels.items()}
+        axis: {label: dict(leaves(overrides)) for label, overrides in labels.items()}
         for axis, labels in content.get("axes", {}).items()
     }
 
 
-def _flat(table: dict[str, Any], prefix: str = "") -> Overrides:
-    """Dotted keys, so that one table can be laid over another."""
-    flat: Overrides = {}
-    for key, value in table.items():
-        path = f"{prefix}{key}"
-        flat |= _flat(value, f"{path}.") if isinstance(value, dict) else {path: value}
-    return flat
-
-
-def _toml(file: Path, keys: tuple[str, ...]) -> dict[str, Any]:
-    import tomli
-
-    try:
-        content: dict[str, Any] = tomli.loads(read_text(file))
-    except tomli.TOMLDecodeError as error:
-        raise _core.FlashwattError(f"{file}: not TOML; {error}") from None
-    known(str(file), content, keys)
+def _content(file: Path, texts: tuple[str, ...], tables: tuple[str, ...]) -> dict[str, Any]:
+    content = parse_toml(read_text(file), str(file))
+    known(str(file), content, (*texts, *tables))
+    if missing := [key for key in texts if not content.get(key)]:
+        raise _core.FlashwattError(f"{file}: {missing[0]}: missing; expected text")
     return content

@@ -43,7 +43,8 @@ class Runs:
 
         Raises `NoEvidenceError` for a run that is not there, or did not come to its end.
         """
-        known(f"runs.{self._set.name}", [" × ".join(labels)], [" × ".join(one) for one in self._tasks])
+        if labels not in self._tasks:
+            known(f"runs.{self._set.name}", [" × ".join(labels)], [" × ".join(one) for one in self._tasks])
         if labels not in self._reports:
             self._reports[labels] = self._load(labels)
         return self._reports[labels]
@@ -57,6 +58,12 @@ class Runs:
         if found is None:
             raise NoEvidenceError(f"{self._where(labels)}: no {key}")
         return float(found)
+
+    def relative(self, key: str, *labels: str, **base: str) -> float:
+        """A figure over that of the run with other labels: `relative("waf", "msnfs", "bast", ftl="page")`."""
+        other = [base.get(axis, label) for axis, label in zip(self._set.axes, labels, strict=True)]
+        known(f"runs.{self._set.name}", base, self._set.axes)
+        return self.value(key, *labels) / self.value(key, *other)
 
     def config(self, *labels: str) -> Config:
         """The configuration of the run with these labels."""

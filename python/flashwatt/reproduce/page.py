@@ -10,8 +10,7 @@ from markdown_it import MarkdownIt
 from flashwatt import _core
 from flashwatt.plot.chart import Chart, write_document
 from flashwatt.reproduce.evidence import NoEvidenceError
-from flashwatt.reproduce.plan import WORKLOAD
-from flashwatt.reproduce.show import origin, simulated
+from flashwatt.reproduce.show import origin, published, simulated
 from flashwatt.reproduce.verdict import Verdict, tally
 
 if TYPE_CHECKING:
@@ -85,8 +84,7 @@ def _overview(paper: Paper, rows: list[Row], terms: Terms) -> str:
 def _said(experiment: Experiment, real: Collection[str]) -> str:
     text = MarkdownIt("commonmark").enable("table").render(experiment.readme)
     heading = f"{experiment.id}: {experiment.title} ({experiment.source})"
-    workloads = [label for runs in experiment.sets for label in runs.axes.get(WORKLOAD, ())]
-    traces = f"<p>{html.escape(origin(workloads, real))}</p>" if workloads else ""
+    traces = f"<p>{html.escape(origin(experiment.workloads, real))}</p>" if experiment.workloads else ""
     return f'<article id="{experiment.id}">\n<h2>{html.escape(heading)}</h2>\n<div class="said">{text}{traces}</div>'
 
 
@@ -97,20 +95,20 @@ def _table(rows: list[Row]) -> str:
 
 
 def _line(row: Row) -> str:
-    calibrated = " (calibrated)" if row.calibrated else ""
     remark = f"<br><small>{html.escape(row.remark)}</small>" if row.remark else ""
-    cells = [f"<td>{html.escape(row.says)}{calibrated}{remark}</td>"]
-    figures = {"published": row.published, "simulated": simulated(row), "criterion": row.bound}
+    cells = [f"<td>{html.escape(row.claim)}{remark}</td>"]
+    figures = {"published": published(row), "simulated": simulated(row), "criterion": row.bound}
     cells += [f'<td class="figure" title="{name}">{html.escape(text)}</td>' for name, text in figures.items()]
     return f'<tr>{"".join(cells)}<td class="{_CLASSES[row.verdict]}">{row.verdict.value}</td></tr>'
 
 
 def _figures(finding: Finding) -> list[Chart | str]:
     drawn: list[Chart | str] = []
-    try:
-        drawn += finding.experiment.measures().figures(finding.evidence)
-    except NoEvidenceError as error:
-        drawn.append(f"<p>not drawn: {html.escape(str(error))}</p>")
-    except ZeroDivisionError:
-        drawn.append("<p>not drawn: a ratio to nothing; something that the figure counts never happened</p>")
+    with finding.experiment.measures() as measures:
+        try:
+            drawn += measures.figures(finding.evidence)
+        except NoEvidenceError as error:
+            drawn.append(f"<p>not drawn: {html.escape(str(error))}</p>")
+        except ZeroDivisionError:
+            drawn.append("<p>not drawn: a ratio to nothing; something that the figure counts never happened</p>")
     return drawn

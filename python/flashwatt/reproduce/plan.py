@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from flashwatt import _core
 from flashwatt.config import Config
 from flashwatt.misspelt import known
+from flashwatt.reproduce.catalogue import WORKLOAD
 from flashwatt.task import Hashes, Kept, defined
 
 if TYPE_CHECKING:
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
 
     from flashwatt.reproduce.catalogue import Experiment, Overrides, Paper, RunSet
     from flashwatt.task import Task
-
-WORKLOAD = "workload"
-"""The axis whose labels real traces may stand in for."""
 
 Labels: TypeAlias = "tuple[str, ...]"
 """One for each axis of a set, in their order."""
@@ -74,16 +72,15 @@ class Plan:
 def plan(experiments: Iterable[Experiment], terms: Terms | None = None) -> Plan:
     """Check every run of the experiments. Raises `FlashwattError` for a trace that none of them asks for."""
     chosen, terms = list(experiments), terms or Terms()
-    workloads = {label for one in chosen for runs in one.sets for label in runs.axes.get(WORKLOAD, ())}
-    known("--trace", terms.traces, workloads)
-    tasks = _tasks(chosen, terms)
-    whole = _tasks(chosen, replace(terms, requests=None)) if terms.requests else tasks
+    known("--trace", terms.traces, {name for one in chosen for name in one.workloads})
+    hashes = Hashes()
+    tasks = _tasks(chosen, terms, hashes)
+    whole = _tasks(chosen, replace(terms, requests=None), hashes) if terms.requests else tasks
     short = frozenset(place[0] for place, task in tasks.items() if task.id != whole[place].id)
     return Plan(terms, tasks, short)
 
 
-def _tasks(experiments: list[Experiment], terms: Terms) -> dict[Place, Task]:
-    hashes = Hashes()
+def _tasks(experiments: list[Experiment], terms: Terms, hashes: Hashes) -> dict[Place, Task]:
     return {
         (one.id, runs.name, labels): _task(one, runs, labels, terms, hashes)
         for one in experiments
@@ -94,7 +91,9 @@ def _tasks(experiments: list[Experiment], terms: Terms) -> dict[Place, Task]:
 
 def weight(task: Task) -> int:
     """How long a task takes, roughly: laying down the drive, its requests, more for layers that copy whole blocks."""
-    return _START + (task.requests or _TRACE) * (4 if str(task.point.get("ftl", "page")) in _COPIERS else 1)
+    chosen = [key.split(".")[1] for key in task.point if key.startswith("ftl.")]
+    layer = task.point.get("ftl", *chosen[:1])
+    return _START + (task.requests or _TRACE) * (4 if layer in _COPIERS else 1)
 
 
 _START, _TRACE = 500_000, 5_000_000

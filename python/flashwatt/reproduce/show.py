@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -25,25 +26,20 @@ _STYLES = {
 }
 
 _COLUMNS = {"": None, "quantity": 4, "published": 2, "simulated": 2, "criterion": 2, "verdict": None}
+"""Shares of what a terminal has; the others take what they need."""
+_WHOLE = 1000
+"""Greater figures are shown without decimals."""
 
 
 def show_verdicts(rows: list[Row], console: Console | None = None) -> None:
     """Print a line for each criterion, what is known about those that are missed, and how many are met."""
     console = console or Console(highlight=False)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=True)
-    for name, share in (
-        ("", None),
-        ("quantity", 4),
-        ("published", 2),
-        ("simulated", 2),
-        ("criterion", 2),
-        ("verdict", None),
-    ):
+    for name, share in _COLUMNS.items():
         table.add_column(name, ratio=share, no_wrap=share is None)
     for row in rows:
-        says = f"{row.says} (calibrated)" if row.calibrated else row.says
         verdict = Text(row.verdict.value, _STYLES[row.verdict])
-        table.add_row(row.experiment, says, row.published, simulated(row), row.bound, verdict)
+        table.add_row(row.experiment, row.claim, published(row), simulated(row), row.bound, verdict)
     console.print(table)
     for row in rows:
         if row.remark:
@@ -58,9 +54,15 @@ def markdown(rows: Iterable[Row]) -> str:
     """The same as a table in Markdown."""
     lines = ["| | published | simulated | criterion | verdict |", "|---|---|---|---|---|"]
     for row in rows:
-        cells = (f"{row.experiment}: {row.says}", row.published, simulated(row), row.bound, row.verdict.value)
+        cells = (f"{row.experiment}: {row.claim}", published(row), simulated(row), row.bound, row.verdict.value)
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines)
+
+
+def published(row: Row) -> str:
+    """What the paper says; with its unit if that is a number and no more."""
+    is_number = re.fullmatch(r"[-+−]?[\d.,]+", row.published)
+    return f"{row.published} {row.unit}".rstrip() if is_number else row.published
 
 
 def simulated(row: Row) -> str:
@@ -73,7 +75,8 @@ def simulated(row: Row) -> str:
         case int() as number:
             return f"{number:,} {row.unit}".rstrip()
         case number:
-            return f"{number:.4g} {row.unit}".rstrip()
+            text = f"{number:,.0f}" if abs(number) >= _WHOLE else f"{number:.4g}"
+            return f"{text} {row.unit}".rstrip()
 
 
 def origin(workloads: Iterable[str], real: Collection[str]) -> str:

@@ -8,9 +8,7 @@ from dataclasses import asdict, dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from flashwatt import _core
 from flashwatt.misspelt import known
-from flashwatt.reproduce.catalogue import broken
 from flashwatt.reproduce.evidence import NoEvidenceError
 
 if TYPE_CHECKING:
@@ -52,6 +50,11 @@ class Row:
     remark: str
     """Why it differs, as far as that is known, or why there is no figure."""
 
+    @property
+    def claim(self) -> str:
+        """What is said, and whether the model was fitted to it."""
+        return f"{self.says} (calibrated)" if self.calibrated else self.says
+
     def to_dict(self) -> dict[str, Any]:
         """As in verdicts.json."""
         return {**asdict(self), "verdict": self.verdict.value}
@@ -71,16 +74,10 @@ def judge(experiment: Experiment, evidence: Evidence, *, short: bool = False) ->
 
     Raises `FlashwattError` for what is wrong with the experiment's own code.
     """
-    file = experiment.directory / "measure.py"
-    measures = experiment.measures()
-    try:
+    with experiment.measures() as measures:
         quantities: Mapping[str, Callable[[], Value]] = measures.quantities(evidence)
-        known(f"{file}: quantities", [criterion.quantity for criterion in experiment.criteria], quantities)
+        known(f"{measures.__file__}: quantities", [one.quantity for one in experiment.criteria], quantities)
         return [_row(experiment.id, one, quantities[one.quantity], short=short) for one in experiment.criteria]
-    except _core.FlashwattError:
-        raise
-    except Exception as error:
-        raise broken(file, error) from error
 
 
 def _row(experiment: str, criterion: Criterion, measure: Callable[[], Value], *, short: bool) -> Row:

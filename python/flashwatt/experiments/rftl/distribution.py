@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from flashwatt.experiments.rftl.scheme import scheme
 from flashwatt.plot.figures import Point
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def cdf(evidence: Evidence, kind: str, labels: tuple[str, str, str]) -> Iterator
     for replicas in runs.labels("replicas"):
         rows = runs.report(*labels, replicas).latency().filter(pl.col("kind") == kind)
         for upper_ns, share in rows.select("upper_ns", "cumulative_fraction").iter_rows():
-            yield Point(upper_ns / 1e3, "DFTL" if replicas == "0" else f"RFTL({replicas})", share)
+            yield Point(upper_ns / 1e3, scheme(replicas), share)
 
 
 def _quantiles(evidence: Evidence, kind: str, labels: tuple[str, ...]) -> list[int]:

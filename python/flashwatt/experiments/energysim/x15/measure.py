@@ -51,5 +51,4 @@ def figures(evidence: Evidence) -> Iterator[Chart]:
 def _times(evidence: Evidence, workload: str) -> dict[str, float]:
     """Response time of each layer over that of page mapping."""
     runs = evidence["ftls"]
-    page = runs.value(KEY, workload, "page")
-    return {ftl: runs.value(KEY, workload, ftl) / page for ftl in runs.labels("ftl")}
+    return {ftl: runs.relative(KEY, workload, ftl, ftl="page") for ftl in runs.labels("ftl")}

@@ -51,5 +51,4 @@ def figures(evidence: Evidence) -> Iterator[Chart]:
 def _energies(evidence: Evidence, workload: str, accounting: str = BUSY) -> dict[str, float]:
     """Energy with each layer over that with page mapping."""
     runs, key = evidence["ftls"], f"energy_total_j.{accounting}"
-    page = runs.value(key, workload, "page")
-    return {ftl: runs.value(key, workload, ftl) / page for ftl in runs.labels("ftl")}
+    return {ftl: runs.relative(key, workload, ftl, ftl="page") for ftl in runs.labels("ftl")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from flashwatt.plot.figures import Bar, bars
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from flashwatt.plot import Chart
     from flashwatt.reproduce.criterion import Value
     from flashwatt.reproduce.evidence import Evidence
+
+
+COSTS = ("latency_ns.all.mean", "energy_total_j.busy_only")
 
 
 def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
@@ -30,8 +34,6 @@ def figures(evidence: Evidence) -> Iterator[Chart]:
 def _efficiencies(evidence: Evidence, workload: str) -> dict[str, float]:
     """1 / (response time × energy) of each layer, over that of page mapping."""
     runs = evidence["ftls"]
-    costs = {
-        ftl: runs.value("latency_ns.all.mean", workload, ftl) * runs.value("energy_total_j.busy_only", workload, ftl)
-        for ftl in runs.labels("ftl")
+    return {
+        ftl: 1 / math.prod(runs.relative(key, workload, ftl, ftl="page") for key in COSTS) for ftl in runs.labels("ftl")
     }
-    return {ftl: costs["page"] / cost for ftl, cost in costs.items()}

@@ -44,7 +44,5 @@ def figures(evidence: Evidence) -> Iterator[Chart]:
 def _time(evidence: Evidence, ftl: str, layout: str) -> float:
     """Response time over that of 2 × 8, mean over the workloads."""
     runs = evidence["layouts"]
-    key = "latency_ns.all.mean"
-    return fmean(
-        runs.value(key, one, ftl, layout) / runs.value(key, one, ftl, "2x8") for one in runs.labels("workload")
-    )
+    workloads = runs.labels("workload")
+    return fmean(runs.relative("latency_ns.all.mean", one, ftl, layout, layout="2x8") for one in workloads)

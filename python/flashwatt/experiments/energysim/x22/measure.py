@@ -48,6 +48,4 @@ def _worst(evidence: Evidence, accounting: str) -> float:
 def _energy(evidence: Evidence, accounting: str, ftl: str, layout: str) -> float:
     """Energy over that of 2 × 8, mean over the workloads."""
     runs, key = evidence["layouts"], f"energy_total_j.{accounting}"
-    return fmean(
-        runs.value(key, one, ftl, layout) / runs.value(key, one, ftl, "2x8") for one in runs.labels("workload")
-    )
+    return fmean(runs.relative(key, one, ftl, layout, layout="2x8") for one in runs.labels("workload"))

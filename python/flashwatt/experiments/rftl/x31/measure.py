@@ -5,6 +5,7 @@ from __future__ import annotations
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from flashwatt.experiments.rftl.scheme import scheme
 from flashwatt.plot.figures import Point, lines
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def figures(evidence: Evidence) -> Iterator[Chart]:
     for kind, said in (("read", "map reads"), ("write_first", "map writes, to the first copy")):
         for mix in runs.labels("mix"):
             rows = [
-                Point(float(miss), _name(replicas), _us(evidence, kind, mix, "8", miss, replicas))
+                Point(float(miss), scheme(replicas), _us(evidence, kind, mix, "8", miss, replicas))
                 for replicas in runs.labels("replicas")
                 for miss in runs.labels("miss")
             ]
@@ -49,13 +50,12 @@ def figures(evidence: Evidence) -> Iterator[Chart]:
 
 
 def _ratio(evidence: Evidence, kind: str, mix: str, depth: str, miss: str) -> float:
-    with_one, without = (_us(evidence, kind, mix, depth, miss, replicas) for replicas in ("1", "0"))
-    return with_one / without
+    return evidence["study"].relative(_key(kind), mix, depth, miss, "1", replicas="0")
 
 
 def _us(evidence: Evidence, kind: str, *labels: str) -> float:
-    return evidence["study"].value(f"ftl.map_latency_ns.{kind}.mean", *labels) / 1e3
+    return evidence["study"].value(_key(kind), *labels) / 1e3
 
 
-def _name(replicas: str) -> str:
-    return "DFTL" if replicas == "0" else f"RFTL({replicas})"
+def _key(kind: str) -> str:
+    return f"ftl.map_latency_ns.{kind}.mean"

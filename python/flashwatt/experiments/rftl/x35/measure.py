@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flashwatt.experiments.rftl.scheme import scheme
 from flashwatt.plot.figures import Bar, bars
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def figures(evidence: Evidence) -> Iterator[Chart]:
     """Draw writes by miss ratio and replicas."""
     runs = evidence["study"]
     rows = [
-        Bar(f"M = {miss}", "DFTL" if replicas == "0" else f"RFTL({replicas})", _writes(evidence, miss, replicas))
+        Bar(f"M = {miss}", scheme(replicas), _writes(evidence, miss, replicas))
         for miss in runs.labels("miss")
         for replicas in runs.labels("replicas")
     ]
