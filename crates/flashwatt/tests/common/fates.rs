@@ -5,6 +5,9 @@ use flashwatt::host::RequestKind;
 use flashwatt::rng::Rng;
 use flashwatt::workload::trace::{Format, Halt, Input, Record};
 
+/// What some editors put before a text; it is no part of the first line.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// The fates of a trace's records, which must add up to what was read.
 #[derive(Debug, Default)]
 pub struct Fates {
@@ -75,7 +78,7 @@ pub fn nothing_is_silent(format: &Format, content: &[u8]) -> Fates {
         return fates;
     }
     assert!(!fates.stopped, "only a binary trace of another version is given up on");
-    let lines = content.split(|&c| c == b'\n').collect::<Vec<_>>();
+    let lines = content.strip_prefix(BYTE_ORDER_MARK).unwrap_or(content).split(|&c| c == b'\n').collect::<Vec<_>>();
     // A blank in a binary record is no empty line.
     let empty = if is_binary(format) { 0 } else { blank_lines(&lines, fates.position) };
     let told = fates.good + fates.bad + fates.others + empty;

@@ -75,6 +75,15 @@ fn records_in_are_records_out_and_counted_skips() {
     }
 }
 
+#[test]
+fn a_byte_order_mark_is_no_part_of_the_first_line() {
+    for format in FORMATS {
+        for first in ["", " ", " \n", "# comment\n"] {
+            nothing_is_silent(format, &["\u{feff}".as_bytes(), first.as_bytes(), format.example].concat());
+        }
+    }
+}
+
 fn packed(content: &[u8], how: u64) -> Vec<u8> {
     match how {
         0 => {
