@@ -78,7 +78,8 @@ pub fn nothing_is_silent(format: &Format, content: &[u8]) -> Fates {
         return fates;
     }
     assert!(!fates.stopped, "only a binary trace of another version is given up on");
-    let lines = content.strip_prefix(BYTE_ORDER_MARK).unwrap_or(content).split(|&c| c == b'\n').collect::<Vec<_>>();
+    let content = content.strip_prefix(BYTE_ORDER_MARK).unwrap_or(content);
+    let lines = content.split(|&c| c == b'\n').collect::<Vec<_>>();
     // A blank in a binary record is no empty line.
     let empty = if is_binary(format) { 0 } else { blank_lines(&lines, fates.position) };
     let told = fates.good + fates.bad + fates.others + empty;

@@ -79,7 +79,9 @@ fn records_in_are_records_out_and_counted_skips() {
 fn a_byte_order_mark_is_no_part_of_the_first_line() {
     for format in FORMATS {
         for first in ["", " ", " \n", "# comment\n"] {
-            nothing_is_silent(format, &["\u{feff}".as_bytes(), first.as_bytes(), format.example].concat());
+            let start = [b"\xef\xbb\xbf", first.as_bytes()].concat();
+            nothing_is_silent(format, &start);
+            nothing_is_silent(format, &[&start, format.example].concat());
         }
     }
 }
