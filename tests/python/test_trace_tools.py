@@ -97,7 +97,7 @@ def test_windows_devices_and_scales(trace: Path) -> None:
     assert requests("max_requests=3") == 3
     assert traces.info(trace, sets=["speed=2"])["duration_s"] == 0.25
     warnings = traces.info(trace, sets=["from_s=0.001"])["warnings"]
-    assert warnings == ["1 requests outside the window of time left out"]
+    assert warnings == ["1 request outside the window of time left out"]
 
 
 def test_on_a_drive_it_is_what_a_replay_issues(flashwatt: Cli, trace: Path) -> None:

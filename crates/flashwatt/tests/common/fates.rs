@@ -19,6 +19,8 @@ pub struct Fates {
     pub bad: u64,
     /// Lines, events and binary records that are no requests.
     pub others: u64,
+    /// Lines that the format begins with.
+    pub headers: u64,
     /// Lines read, or binary records.
     pub position: u64,
     /// What was wrong: column and words, in the order in which it was met.
@@ -56,7 +58,7 @@ pub fn fates(format: &Format, content: &[u8]) -> Fates {
         }
         assert!(fates.faults.len() <= content.len() + 1, "it goes round in circles");
     }
-    fates.others = decoder.others();
+    (fates.others, fates.headers) = (decoder.others(), decoder.headers());
     fates.position = decoder.position();
     fates
 }
@@ -82,7 +84,7 @@ pub fn nothing_is_silent(format: &Format, content: &[u8]) -> Fates {
     let lines = content.split(|&c| c == b'\n').collect::<Vec<_>>();
     // A blank in a binary record is no empty line.
     let empty = if is_binary(format) { 0 } else { blank_lines(&lines, fates.position) };
-    let told = fates.good + fates.bad + fates.others + empty;
+    let told = fates.good + fates.bad + fates.others + fates.headers + empty;
     // What ends a text early (blkparse's summary) is one line more.
     let end = u64::from(format.name == "blkparse" && told + 1 == fates.position);
     assert_eq!(told + end, fates.position, "{}: {}", format.name, content.escape_ascii());

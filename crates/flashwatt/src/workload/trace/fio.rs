@@ -33,7 +33,7 @@ impl LineFormat for Fio {
     fn line(&mut self, line: &[u8]) -> Result<Entry, Box<Bad>> {
         let Some(version) = self.version else {
             self.version = Some(header(line)?);
-            return Ok(Entry::Other);
+            return Ok(Entry::Header);
         };
         let mut columns = Blanks::of(line);
         if version == 3 {

@@ -177,8 +177,13 @@ pub trait Decode: Send {
     /// That position and a column of it, for a message.
     fn place(&self, position: u64, column: &str) -> Place;
 
-    /// Records and lines so far that are no requests: headers, events of other kinds.
+    /// Records and lines so far that are no requests, such as events of other kinds.
     fn others(&self) -> u64;
+
+    /// Lines so far that the format begins with: column names, a version. Nobody needs to be told of them.
+    fn headers(&self) -> u64 {
+        0
+    }
 }
 
 /// A request if it is believable, see [`text::believable`].
@@ -256,6 +261,11 @@ fn matching(sample: &[u8]) -> Vec<&'static Format> {
 fn whole_lines(sample: &[u8]) -> &[u8] {
     let end = sample.iter().rposition(|&c| c == b'\n').map_or(sample.len(), |at| at + 1);
     &sample[..end]
+}
+
+/// "1 request", "2 requests": for nouns whose plural ends in s.
+fn counted(n: u64, noun: &str) -> String {
+    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
 }
 
 fn trace_error(fault: Fault) -> Error {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::input::Gauge;
-use super::{Decode, Format, Halt, Input, Record, find, recognise, trace_error};
+use super::{Decode, Format, Halt, Input, Record, counted, find, recognise, trace_error};
 use crate::config;
 use crate::error::{Error, Fault, Place};
 
@@ -147,14 +147,14 @@ impl Reader {
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         if let Some(first) = &self.first_bad {
-            warnings.push(format!("{} damaged records left out; the first: {first}", self.bad));
+            warnings.push(format!("{} left out; the first: {first}", counted(self.bad, "damaged record")));
         }
         let others = self.other_records();
         if others > 0 {
-            warnings.push(format!("{others} lines or events of the trace that are no requests passed over"));
+            warnings.push(format!("passed over as no request: {others} of the trace's lines or events"));
         }
         if self.to_others > 0 {
-            warnings.push(format!("{} requests to devices that were not chosen left out", self.to_others));
+            warnings.push(format!("{} to devices that were not chosen left out", counted(self.to_others, "request")));
         }
         warnings
     }

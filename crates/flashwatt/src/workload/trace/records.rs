@@ -66,7 +66,7 @@ impl<F: RecordFormat + Send> Decode for Records<F> {
                     self.after_flush = Some(record);
                     return Ok(Some(Record::flush(record.time_ns, record.device)));
                 }
-                Entry::Other => self.others += 1,
+                Entry::Other | Entry::Header => self.others += 1,
                 Entry::End => return Ok(None),
             }
         }

@@ -4,7 +4,7 @@ use super::input::{base_name, sha256};
 use super::layout::{Layout, sectors};
 use super::meter::Meter;
 use super::traces::{Position, Traces};
-use super::{DeviceId, Record, trace_error};
+use super::{DeviceId, Record, counted, trace_error};
 use crate::config::{self, Beyond};
 use crate::error::{Error, Fault};
 use crate::host::{Request, RequestKind};
@@ -139,8 +139,8 @@ impl Workload for TraceWorkload {
         warnings.extend(devices_laid_out(&self.layout));
         warnings.extend(self.place.counts.warnings(self.place.drive_bytes));
         if self.clock.backwards > 0 {
-            let count = self.clock.backwards;
-            warnings.push(format!("{count} records whose time goes back: they arrive with the record before them"));
+            let records = counted(self.clock.backwards, "record");
+            warnings.push(format!("{records} whose time goes back: each arrives with the record before it"));
         }
         warnings
     }
@@ -232,15 +232,15 @@ impl Placement {
 impl Counts {
     fn warnings(&self, drive_bytes: u64) -> Vec<String> {
         [
-            (self.widened, "requests widened to whole 512-byte sectors".to_string()),
-            (self.folded, format!("requests beyond the drive folded: address modulo {drive_bytes} bytes")),
-            (self.moved, "folded requests moved back to end where the drive ends".to_string()),
-            (self.cut, "requests cut at the drive's end".to_string()),
-            (self.left_out, "requests beyond the drive left out".to_string()),
+            (self.widened, "request", "widened to whole 512-byte sectors"),
+            (self.folded, "request", &format!("beyond the drive folded: address modulo {drive_bytes} bytes")),
+            (self.moved, "folded request", "moved back to end where the drive ends"),
+            (self.cut, "request", "cut at the drive's end"),
+            (self.left_out, "request", "beyond the drive left out"),
         ]
         .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {what}"))
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, noun, what)| format!("{} {what}", counted(count, noun)))
         .collect()
     }
 }

@@ -1,7 +1,7 @@
 //! What is done to records on their way: a window of time, another pace, another spread of addresses.
 
-use super::Record;
 use super::text::{Bad, OFFSET_BYTES_MAX};
+use super::{Record, counted};
 use crate::config;
 use crate::host::RequestKind;
 
@@ -94,11 +94,11 @@ impl Shape {
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         if self.outside > 0 {
-            warnings.push(format!("{} requests outside the window of time left out", self.outside));
+            warnings.push(format!("{} outside the window of time left out", counted(self.outside, "request")));
         }
         if self.moved > 0 {
-            let scale = self.space_scale;
-            warnings.push(format!("{} requests moved: addresses times {scale:?} in steps of 1 MiB", self.moved));
+            let (moved, scale) = (counted(self.moved, "request"), self.space_scale);
+            warnings.push(format!("{moved} moved: addresses times {scale:?} in steps of 1 MiB"));
         }
         warnings
     }

@@ -84,7 +84,7 @@ fn requests_come_at_their_times() {
     let (requests, warnings) = replay(&file.cfg(), DRIVE).expect("a good trace");
     let expected = [(0, 'W', 4096, 4096), (2000, 'R', 0, 8192), (2000, 'R', 512, 512), (4000, 'W', 1024, 1536)];
     assert_eq!(brief(&requests), expected);
-    assert_eq!(warnings, ["1 records whose time goes back: they arrive with the record before them"]);
+    assert_eq!(warnings, ["1 record whose time goes back: each arrives with the record before it"]);
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn devices_are_laid_out_or_chosen() {
     assert_eq!(warnings, ["2 devices laid out one after another: 3 at byte 0, 7 at byte 2097152"]);
     let (chosen, warnings) = replay(&config::Trace { devices: vec![7], ..file.cfg() }, DRIVE).expect("a good trace");
     assert_eq!(brief(&chosen), [(0, 'W', 0, 4096), (2, 'R', 4096, 4096)]);
-    assert_eq!(warnings, ["1 requests to devices that were not chosen left out"]);
+    assert_eq!(warnings, ["1 request to devices that were not chosen left out"]);
     let wrong = config::Trace { devices: vec![7, 4], ..file.cfg() };
     assert_eq!(
         message(replay(&wrong, DRIVE)),
@@ -140,9 +140,9 @@ fn beyond_the_drive_is_an_error_or_folded_or_clipped() {
     assert_eq!(
         warnings,
         [
-            "1 requests beyond the drive folded: address modulo 1048576 bytes",
-            "1 folded requests moved back to end where the drive ends",
-            "1 requests cut at the drive's end"
+            "1 request beyond the drive folded: address modulo 1048576 bytes",
+            "1 folded request moved back to end where the drive ends",
+            "1 request cut at the drive's end"
         ]
     );
     let clip = config::Trace { beyond: Beyond::Clip, ..file.cfg() };
@@ -150,7 +150,7 @@ fn beyond_the_drive_is_an_error_or_folded_or_clipped() {
     let (requests, warnings) = replay(&clip, drive).expect("a clipped trace");
     let expected = [(0, 'W', 4096, 4096), (1, 'W', drive - 2048, 2048), (3, 'W', 0, drive)];
     assert_eq!(brief(&requests), expected);
-    assert_eq!(warnings, ["2 requests cut at the drive's end", "1 requests beyond the drive left out"]);
+    assert_eq!(warnings, ["2 requests cut at the drive's end", "1 request beyond the drive left out"]);
 }
 
 #[test]
@@ -320,7 +320,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     (
         "blkparse",
         "8,0 0 1 0.5 9 Q R 8 + 8 [a]\n",
-        "t: no valid request in this blkparse trace; found 1 lines or events of the trace that are no requests passed over \
+        "t: no valid request in this blkparse trace; found passed over as no request: 1 of the trace's lines or events \
          (requests are D events unless the format is blkparse:C or blkparse:Q)",
     ),
     ("spc", "# nothing but this\n", "t: no valid request in this spc trace"),
@@ -373,7 +373,7 @@ fn marks_of_editors_and_names_of_columns_are_passed_over() {
     let content = b"\xef\xbb\xbftime,device,op,offset,bytes\r\n5,0,W,4096,4096\r\n6,0,T,0,512\r\n7,0,F,0,0\r\n";
     let (requests, warnings) = replay(&Temporary::new("t", content).cfg(), DRIVE).expect("a good trace");
     assert_eq!(brief(&requests), [(0, 'W', 4096, 4096), (1000, 'T', 0, 512), (2000, 'F', 0, 0)]);
-    assert_eq!(warnings, ["1 lines or events of the trace that are no requests passed over"]);
+    assert_eq!(warnings, Vec::<String>::new(), "a line that the format knows");
 }
 
 #[test]
@@ -455,6 +455,27 @@ fn unknown_formats_empty_files_and_absent_ones() {
     assert_eq!(message(replay(&empty.cfg(), DRIVE)), "t.txt: the trace is empty");
     let absent = config::Trace { paths: vec![PathBuf::from("/nowhere/t")], ..empty.cfg() };
     assert!(message(replay(&absent, DRIVE)).starts_with("/nowhere/t: No such file"));
+}
+
+/// What is wrong with it can be told only when it is known what it should be.
+#[test]
+fn a_first_record_of_no_length_is_recognised_and_then_named() {
+    for (line, expected) in [
+        ("0 0 8 0 0\n", "t:1: sectors: request of no length; found `0`; expected a positive number"),
+        ("0.5,0,R,4096,0\n", "t:1: bytes: request of no length; found `0`; expected a positive number"),
+        ("0,303,0,w,0.000000\n", "t:1: bytes: request of no length; found `0`; expected a positive number"),
+        (
+            "0,0,R,0,9999999999\n",
+            "t:1: bytes: request too large; found `9999999999`; expected at most 4 GiB in one request",
+        ),
+    ] {
+        let file = Temporary::new("t", line.as_bytes());
+        assert_eq!(message(replay(&file.cfg(), DRIVE)), format!("{expected} (--skip-bad leaves such records out)"));
+    }
+    let file = Temporary::new("t", b"0 0 8 0 0\n1 0 8 0 0\n5 0 8 8 0\n");
+    let (requests, warnings) = replay(&config::Trace { skip_bad: true, ..file.cfg() }, DRIVE).expect("one good record");
+    assert_eq!(requests.len(), 1);
+    assert!(warnings[0].starts_with("2 damaged records left out; the first: t:1: sectors"), "{warnings:?}");
 }
 
 fn gzip(content: &[u8]) -> Vec<u8> {
@@ -585,7 +606,7 @@ fn traces_are_merged_by_time_with_devices_of_their_own() {
     assert_eq!(requests, expected);
     let laid_out = "3 devices laid out one after another: 0 of file 1 at byte 0, 1 of file 1 at byte 1048576, \
                     0 of file 2 at byte 2097152";
-    let back = "1 records whose time goes back: they arrive with the record before them";
+    let back = "1 record whose time goes back: each arrives with the record before it";
     assert_eq!(warnings, [laid_out, back]);
 }
 
@@ -598,7 +619,7 @@ fn merged_traces_can_share_devices_and_starts() {
     assert_eq!(requests.iter().map(|request| request.0).collect::<Vec<_>>(), [0, 0, 50, 200, 200]);
     let early = ssdsim("500 0 0 8 0\n400 0 8 8 0\n");
     let (_, warnings) = replay(&config::Trace { align_starts: true, ..early.cfg() }, DRIVE).expect("a good trace");
-    assert_eq!(warnings, ["1 records earlier than the first of their file put at its start"]);
+    assert_eq!(warnings, ["1 record put at the start of the file: earlier than the first one there"]);
     let (requests, _) = merged(|cfg| (cfg.max_requests, cfg.from_ns) = (Some(2), 150));
     assert_eq!(requests.iter().map(|request| request.0).collect::<Vec<_>>(), [0, 50]);
 }
@@ -609,7 +630,7 @@ fn faults_of_merged_traces_name_their_file() {
     let cfg = config::Trace { paths: vec![good.0.clone(), bad.0.clone()], ..good.cfg() };
     assert!(message(replay(&cfg, DRIVE)).starts_with("u:2: operation: unknown operation"));
     let (_, warnings) = replay(&config::Trace { skip_bad: true, ..cfg.clone() }, DRIVE).expect("two good records");
-    assert!(warnings[0].starts_with("u: 1 damaged records left out; the first: u:2: operation"), "{warnings:?}");
+    assert!(warnings[0].starts_with("u: 1 damaged record left out; the first: u:2: operation"), "{warnings:?}");
     let beyond = Temporary::new("v", b"0 0 8 8 0\n0 0 4096 8 0\n");
     let cfg = config::Trace { paths: vec![good.0.clone(), beyond.0.clone()], ..good.cfg() };
     let said = message(replay(&cfg, 1 << 20));

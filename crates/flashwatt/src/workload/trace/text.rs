@@ -17,6 +17,10 @@ pub const NS_PER_US: u64 = 1_000;
 pub const REQUEST_BYTES_MAX: u64 = 4 << 30;
 /// Lines (or binary records) that are no requests and are passed over in one go; then whoever asked may look around.
 pub const PASSED_OVER_MAX: u32 = 1 << 14;
+/// What is wrong with a length of 0.
+const NO_LENGTH: &str = "request of no length";
+/// What is wrong with one beyond [`REQUEST_BYTES_MAX`].
+const TOO_LARGE: &str = "request too large";
 /// Characters of a wrong field that a message repeats.
 const FOUND_BYTES_MAX: usize = 48;
 
@@ -53,6 +57,11 @@ impl Bad {
     #[cold]
     pub fn field(column: &'static str, what: &'static str, found: &[u8], expected: &'static str) -> Box<Self> {
         Box::new(Bad { column, what, found: Some(quoted(found)), expected: Some(expected), records: 1 })
+    }
+
+    /// Has the record all columns of its format, with a length that no request has?
+    fn is_of_its_format(&self) -> bool {
+        [NO_LENGTH, TOO_LARGE].contains(&self.what)
     }
 
     /// As errors carry it.
@@ -418,7 +427,7 @@ pub fn sector_and_bytes(start: (&'static str, u64), size: (&'static str, u64)) -
 #[inline(always)]
 fn range(start: (&'static str, u64), size: (&'static str, u64), unit: u64) -> Result<(u64, u64), Box<Bad>> {
     if size.1 == 0 {
-        return Err(Bad::field(size.0, "request of no length", b"0", "a positive number"));
+        return Err(Bad::field(size.0, NO_LENGTH, b"0", "a positive number"));
     }
     let offset = start.1.checked_mul(unit).filter(|&o| o < OFFSET_BYTES_MAX);
     let bytes = size.1.checked_mul(unit).filter(|&b| b < OFFSET_BYTES_MAX);
@@ -445,7 +454,7 @@ pub fn believable(kind: RequestKind, bytes: u64, column: &'static str) -> Result
     if bytes <= REQUEST_BYTES_MAX || kind == RequestKind::Trim {
         return Ok(());
     }
-    Err(Bad::field(column, "request too large", bytes.to_string().as_bytes(), "at most 4 GiB in one request"))
+    Err(Bad::field(column, TOO_LARGE, bytes.to_string().as_bytes(), "at most 4 GiB in one request"))
 }
 
 /// What a line of a text format holds.
@@ -454,8 +463,10 @@ pub enum Entry {
     Request(Record),
     /// A request before which everything written earlier must be made durable.
     FlushThen(Record),
-    /// Something that is no request: a header, an event of another kind. Counted, not an error.
+    /// Something that is no request, such as an event of another kind. Counted, not an error.
     Other,
+    /// What the format begins with: column names, a version. Nothing to tell of.
+    Header,
     /// From here on there is nothing but a summary.
     End,
 }
@@ -493,12 +504,13 @@ pub struct Text<F> {
     after_flush: Option<Record>,
     at_start: bool,
     others: u64,
+    headers: u64,
 }
 
 impl<F: LineFormat + Send + 'static> Text<F> {
     /// Decodes `input` by `format`.
     pub fn boxed(input: Input, format: F) -> Box<dyn Decode> {
-        Box::new(Text { input, format, after_flush: None, at_start: true, others: 0 })
+        Box::new(Text { input, format, after_flush: None, at_start: true, others: 0, headers: 0 })
     }
 }
 
@@ -527,6 +539,7 @@ impl<F: LineFormat + Send> Decode for Text<F> {
                     return Ok(Some(Record::flush(record.time_ns, record.device)));
                 }
                 Entry::Other => self.others += 1,
+                Entry::Header => self.headers += 1,
                 Entry::End => return Ok(None),
             }
         }
@@ -544,6 +557,10 @@ impl<F: LineFormat + Send> Decode for Text<F> {
 
     fn others(&self) -> u64 {
         self.others
+    }
+
+    fn headers(&self) -> u64 {
+        self.headers
     }
 }
 
@@ -573,7 +590,7 @@ impl<F: LineFormat> LineFormat for Headed<F> {
         }
         self.past_first = true;
         match entry {
-            Err(_) if F::is_header(line) => Ok(Entry::Other),
+            Err(_) if F::is_header(line) => Ok(Entry::Header),
             Err(_) if line.first().is_some_and(u8::is_ascii_alphabetic) => {
                 Err(Bad::field("header", "other column names than this format's", line, F::HEADER))
             }
@@ -586,7 +603,8 @@ impl<F: LineFormat> LineFormat for Headed<F> {
 const SAMPLE_LINES: usize = 32;
 
 /// Do this sample's lines look like this format? At least half of the first lines do, and one of those is a request, so
-/// that a file with a few damaged records at its start is still recognised (and then the record is named).
+/// that a file with a few damaged records at its start is still recognised (and then the record is named). A request of no
+/// length, or of too large a one, is one of its format.
 pub fn looks_like<F: LineFormat>(mut format: F, sample: &[u8]) -> bool {
     let (mut good, mut bad, mut requests) = (0, 0, 0);
     for line in sample.split(|&c| c == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)) {
@@ -598,7 +616,11 @@ pub fn looks_like<F: LineFormat>(mut format: F, sample: &[u8]) -> bool {
                 good += 1;
                 requests += 1;
             }
-            Ok(Entry::Other) => good += 1,
+            Err(bad) if bad.is_of_its_format() => {
+                good += 1;
+                requests += 1;
+            }
+            Ok(Entry::Other | Entry::Header) => good += 1,
             Ok(Entry::End) => break,
             Err(_) => bad += 1,
         }

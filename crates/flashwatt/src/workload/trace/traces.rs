@@ -2,7 +2,7 @@
 
 use super::reader::{Reader, Step};
 use super::shape::Shape;
-use super::{DeviceId, Format, Record, trace_error};
+use super::{DeviceId, Format, Record, counted, trace_error};
 use crate::config;
 use crate::error::{Error, Fault, Place};
 
@@ -175,7 +175,8 @@ impl Traces {
         }
         let early: u64 = self.sources.iter().map(|source| source.early).sum();
         if early > 0 {
-            warnings.push(format!("{early} records earlier than the first of their file put at its start"));
+            let records = counted(early, "record");
+            warnings.push(format!("{records} put at the start of the file: earlier than the first one there"));
         }
         warnings.extend(self.shape.warnings());
         warnings
