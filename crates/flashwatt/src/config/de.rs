@@ -136,11 +136,14 @@ fn describe(found: Unexpected) -> String {
     }
 }
 
+/// How messages begin to say what a whole number may be.
+pub(super) const WHOLE: &str = "a whole number from";
+
 /// What was expected, in the user's words rather than serde's.
 fn wanted(expected: &dyn Expected) -> String {
     match expected.to_string().as_str() {
-        "u32" => format!("a whole number from 0 to {}", u32::MAX),
-        "u64" => format!("a whole number from 0 to {}", u64::MAX),
+        "u32" => format!("{WHOLE} 0 to {}", u32::MAX),
+        "u64" => format!("{WHOLE} 0 to {}", u64::MAX),
         "f64" => "a number".into(),
         "a boolean" => "true or false".into(),
         "a sequence" => "a list".into(),

@@ -4,13 +4,14 @@ use serde::Deserialize;
 
 use super::Config;
 use super::check::Checker;
-use super::de::unknown_name;
+use super::de::{WHOLE, unknown_name};
 use super::layers::{TAGGED, lay, lay_without_rivals};
 use super::node::{Node, Origin, Value, parse_set};
 use super::presets::{DEFAULT_PRESET, PRESETS, preset};
 use super::raw::Raw;
 use super::resolve::resolve;
 use super::rules::Rules;
+use super::schema;
 use crate::error::{Error, Fault, Place};
 use crate::registry::Entry;
 
@@ -75,7 +76,7 @@ fn load_layers(text: &str, file_name: &str, sets: &[String]) -> Result<(Config, 
     };
     match config {
         Some(config) if faults.is_empty() => Ok((config, tree)),
-        _ => Err(Error::Config(listed(faults.into_iter().map(hinted).collect()))),
+        _ => Err(Error::Config(listed(faults.into_iter().map(ranged).map(hinted).collect()))),
     }
 }
 
@@ -140,6 +141,16 @@ fn unknown_preset(name: &str, asked: Option<&Node>) -> Fault {
     let names: Vec<&str> = PRESETS.iter().map(|(name, _)| *name).collect();
     let place = asked.map(|node| node.place.clone()).unwrap_or_default();
     unknown_name(Fault::at(place, "unknown preset"), name, &names)
+}
+
+/// A number of the wrong type is wrong before it is checked; what its key takes is said all the same.
+fn ranged(mut fault: Fault) -> Fault {
+    let whole = fault.expected.as_deref().is_some_and(|expected| expected.starts_with(WHOLE));
+    let range = fault.place.key.as_deref().filter(|_| whole).and_then(schema::range);
+    if let Some([least, greatest]) = range {
+        fault.expected = Some(format!("{WHOLE} {least} to {greatest}"));
+    }
+    fault
 }
 
 /// With a hint, if a key is one that a policy takes and that stands beside the policy instead of in its table.

@@ -1,6 +1,8 @@
 //! The schema and the reference of configurations, out of what the parser itself is made of: structs, names and doc comments
 //! of [`super::raw`], registries, and the rules that the checks record ([`super::rules`]). Nothing is listed a second time.
 
+use std::sync::OnceLock;
+
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -38,6 +40,12 @@ pub fn schema() -> Value {
     }
     units(&mut schema);
     schema
+}
+
+/// Least and greatest value of a key that is checked to be between them, whatever other keys say.
+pub(super) fn range(key: &str) -> Option<[Value; 2]> {
+    static RULES: OnceLock<Rules> = OnceLock::new();
+    RULES.get_or_init(rules).0.get(key)?.range().cloned()
 }
 
 /// Every rule, recorded while configurations that reach all of them are checked.

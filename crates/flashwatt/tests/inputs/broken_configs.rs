@@ -53,8 +53,8 @@ const CASES: &[Case] = &[
     // Types.
     ("[device]\nchannels = \"eight\"\n", &[], &["my.toml:2:1: device.channels", "\"eight\"", "a whole number"]),
     ("[device]\nways = 2.5\n", &[], &["my.toml:2:1: device.ways", "2.5", "a whole number"]),
-    ("[device]\nways = -2\n", &[], &["my.toml:2:1: device.ways", "-2", "a whole number from 0"]),
-    ("[device]\nchannels = 5000000000\n", &[], &["my.toml:2:1", "5000000000", "to 4294967295"]),
+    ("[device]\nways = -2\n", &[], &["my.toml:2:1: device.ways", "-2", "a whole number from 1 to 64"]),
+    ("[device]\nchannels = 5000000000\n", &[], &["my.toml:2:1", "5000000000", "to 1024"]),
     ("[device]\nlogical_bytes = 99999999999999999999\n", &[], &["my.toml:2:1", "99999999999999999999", "64 bits"]),
     ("[run]\nseed = 1e99999\n", &[], &["my.toml:2:1: run.seed", "inf", "a whole number"]),
     ("device = 3\n", &[], &["my.toml:1:1: device", "found 3", "expected a table"]),

@@ -112,3 +112,22 @@ fn what_presets_give_is_in_the_reference_and_within_its_range() {
         }
     }
 }
+
+/// Whatever is wrong with a number, what is expected is what the reference says.
+#[test]
+fn messages_and_the_reference_tell_the_same_ranges() {
+    let ranged = reference().into_iter().filter(|key| key.types == ["integer"]);
+    let ranged: Vec<_> =
+        ranged.filter_map(|key| Some((key.key, key.minimum?.as_u64()?, key.maximum?.as_u64()?))).collect();
+    assert!(ranged.len() > 50, "{}", ranged.len());
+    for (key, least, greatest) in ranged {
+        for wrong in ["-1".to_string(), "\"many\"".into(), (u128::from(greatest) + 1).to_string()] {
+            let Err(crate::Error::Config(faults)) = load("", "test", &[format!("{key}={wrong}")]) else {
+                panic!("{key}={wrong} is taken");
+            };
+            let said = faults.iter().find(|fault| fault.place.key.as_ref() == Some(&key));
+            let expected = said.and_then(|fault| fault.expected.clone()).unwrap_or_default();
+            assert!(expected.ends_with(&format!("{least} to {greatest}")), "{key}={wrong}: {faults:?}");
+        }
+    }
+}
