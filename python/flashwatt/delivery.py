@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from flashwatt import _core
+from flashwatt.outputs import clear
 from flashwatt.terminal import FAILED, INTERRUPTED, fail, note
 
 if TYPE_CHECKING:
@@ -20,13 +21,7 @@ if TYPE_CHECKING:
 
 def deliver(report: Report, out: Path | None, as_json: bool, config: Config | None = None) -> None:
     """Keep the report before it is shown, and show it before anything is drawn: drawing takes seconds."""
-    files = []
-    if out:
-        files = [out / "report.json"]
-        report.write(files[0])
-    if out and config:
-        files.append(out / "config.toml")
-        files[1].write_text(config.merged(), encoding="utf-8")
+    files = _kept(report, out, config) if out else []
     if as_json:
         click.echo(report.json)
     else:
@@ -39,6 +34,16 @@ def deliver(report: Report, out: Path | None, as_json: bool, config: Config | No
         fail(f"interrupted while pictures were drawn; kept: {', '.join(map(str, files))}", INTERRUPTED)
     if files:
         note(f"wrote {', '.join(map(str, files))}")
+
+
+def _kept(report: Report, out: Path, config: Config | None) -> list[Path]:
+    """Write the report, and what gives it again; what an earlier run left beside them would pass for this one's."""
+    texts = {"report.json": f"{report.json}\n", **({"config.toml": config.merged()} if config else {})}
+    if stale := clear(out, texts):
+        note(f"removed what an earlier run left: {', '.join(map(str, stale))}")
+    for name, text in texts.items():
+        (out / name).write_text(text, encoding="utf-8")
+    return [out / name for name in texts]
 
 
 def _draw(report: Report, out: Path) -> list[Path]:

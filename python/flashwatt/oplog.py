@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flashwatt.outputs import writing
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -23,7 +25,9 @@ def written(path: Path | None) -> Iterator[Path | None]:
         return
     from flashwatt import frames
 
-    with tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as directory:
+    with writing(path):
+        beside = tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent)
+    with beside as directory:
         csv = Path(directory) / "ops.csv"
         yield csv
         frames.op_log(csv).sink_parquet(path)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 from flashwatt import _core
 from flashwatt import sections as kinds
 from flashwatt.config import printable, read_text
+from flashwatt.outputs import writing
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -108,8 +109,9 @@ class Report:
         return cls(content)
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Write it as a report.json."""
-        Path(path).write_text(self.json + "\n", encoding="utf-8")
+        """Write it as a report.json. Raises `FlashwattError` if there is no such directory."""
+        with writing(path):
+            Path(path).write_text(self.json + "\n", encoding="utf-8")
 
     def to_dict(self) -> Json:
         """Give the content of report.json. It is the report's own: copy it before changing it."""

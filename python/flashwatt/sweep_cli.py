@@ -51,7 +51,11 @@ def sweep(study: Path, out: Path, workers: int | None, as_json: bool) -> None:
 def _drawn(results: Results, out: Path) -> list[Path]:
     from flashwatt import plot
 
-    return [plot.tradeoff(results).save(out / "tradeoff.html")] if results.keys else []
+    picture = out / "tradeoff.html"
+    if results.keys:
+        return [plot.tradeoff(results).save(picture)]
+    picture.unlink(missing_ok=True)  # of an earlier study
+    return []
 
 
 def _complain(results: Results) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from contextlib import closing
 from itertools import count
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
 from flashwatt.journal import Journal, locked
+from flashwatt.outputs import directory as made
 from flashwatt.progress import silent
 from flashwatt.results import Results
 from flashwatt.study import Study
@@ -66,9 +66,7 @@ def sweep(
     if size < 1:
         raise _core.FlashwattError(f"workers: found {size}; expected a whole number, ≥ 1")
     tasks = study.tasks()
-    directory = None if out is None else Path(out)
-    if directory:
-        directory.mkdir(parents=True, exist_ok=True)
+    directory = None if out is None else made(out)
     with locked(directory), closing(Journal(directory / "results.jsonl" if directory else None)) as journal:
         _run_missing(tasks, journal, size, progress or silent)
         journal.finish(task.id for task in tasks)

@@ -59,6 +59,29 @@ def test_series_and_edges_are_kept_and_drawn(flashwatt: Cli, config: Path, tmp_p
     assert "current edges" in result.stdout
 
 
+def test_what_an_earlier_run_left_does_not_pass_for_this_ones(flashwatt: Cli, config: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert flashwatt("run", config, "--series", "--out", out).returncode == 0
+    (out / "notes.txt").write_text("mine")
+    again = flashwatt("run", config, "--edges-ms", 5, 6, "--out", out)
+    assert f"removed what an earlier run left: {out / 'series.parquet'}, " in again.stderr
+    drawn = {"edges.parquet", "current.svg", "current.html"}
+    assert {path.name for path in out.iterdir()} == {"report.json", "config.toml", "notes.txt"} | drawn
+    prices = tmp_path / "prices.toml"
+    prices.write_text("[energy.nand]\nprogram_ma = 10\n")
+    (tmp_path / "copy.json").write_bytes((out / "report.json").read_bytes())
+    assert flashwatt("price", "copy.json", "--table", prices, "--out", out).returncode == 0
+    assert {path.name for path in out.iterdir()} == {"report.json", "notes.txt"}
+
+
+def test_only_a_directory_of_a_run_is_cleared(flashwatt: Cli, config: Path, tmp_path: Path) -> None:
+    out = tmp_path / "mine"
+    out.mkdir()
+    (out / "power.svg").write_text("drawn by hand")
+    assert flashwatt("run", config, "--out", out).returncode == 0
+    assert (out / "power.svg").read_text() == "drawn by hand"
+
+
 def test_edges_that_cannot_be_drawn_are_kept(flashwatt: Cli, config: Path, tmp_path: Path) -> None:
     result = flashwatt("run", config, "--requests", 8_000, "--set", "workload.uniform.requests=8000",
                        "--edges-ms", 0, 10_000, "--out", "out")  # fmt: skip
@@ -197,6 +220,8 @@ BAD_KEY = '[device]\npreset = "x25m"\nchanels = 4\n'
         ),
         (("trace", "info", "small.toml", "--speed", "-1"), "error: --speed: out of range; found -1.0"),
         (("list", "nonsense"), "ftls"),
+        (("list", "preset"), "error: list: unknown name; found `preset`; expected one of `ftls`, "),
+        (("list", "preset"), "did you mean `presets`?"),
         (("nonsense",), "nonsense"),
     ],
 )

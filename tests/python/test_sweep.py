@@ -216,6 +216,14 @@ def test_a_wrong_grid_is_named_before_anything_is_run(
     assert not (tmp_path / "out/results.jsonl").exists() or not lines(tmp_path / "out")
 
 
+def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for out in (tmp_path / "file", tmp_path / "file/below"):
+        said = rf"^{out}: no directory for results; found: .*; expected a directory, or a place for a new one"
+        with pytest.raises(flashwatt.FlashwattError, match=said):
+            small(out=out)
+
+
 def test_all_faults_of_a_grid_are_told_at_once() -> None:
     grid = {"device.chanels": [1, 2], "gc.policy": ["gredy", "fifi"]}
     with pytest.raises(flashwatt.FlashwattError) as error:
