@@ -12,6 +12,7 @@ import click
 
 from flashwatt import _core
 from flashwatt.explain_cli import explain, init, schema
+from flashwatt.misspelt import known
 from flashwatt.model_cli import model
 from flashwatt.reproduce_cli import reproduce
 from flashwatt.run_cli import price, run
@@ -61,13 +62,14 @@ def cli() -> None:
 
 
 @cli.command("list")
-@click.argument("kind", type=click.Choice(KINDS), required=False)
+@click.argument("kind", metavar=f"[{'|'.join(KINDS)}]", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object of names and descriptions.")
 def list_(kind: str | None, as_json: bool) -> None:
     """Print what is registered, each with one line about it; without KIND, what kinds there are."""
     if kind is None:
         click.echo("\n".join(KINDS))
         return
+    known("list", [kind], KINDS)
     names = _registered(kind)
     if as_json:
         click.echo(json.dumps(names, indent=2))

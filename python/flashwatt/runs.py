@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import weakref
+from contextlib import contextmanager
+from inspect import signature
 from operator import index
 from pathlib import Path
 from types import MappingProxyType
@@ -11,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
 from flashwatt.config import Config, explained
+from flashwatt.misspelt import known
 from flashwatt.oplog import temporary, written
 from flashwatt.report import Report
 from flashwatt.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Iterator
     from os import PathLike
     from typing import TypeAlias
 
@@ -67,7 +71,12 @@ def run(
     """
     config = Config.of(config).override(overrides_of(seed, overrides))
     named = None if isinstance(op_log, bool) else Path(op_log)
-    with explained(), temporary(wanted=op_log is True) as unnamed, written(named or unnamed) as log:
+    with (
+        explained(),
+        _nearest(overrides),
+        temporary(wanted=op_log is True) as unnamed,
+        written(named or unnamed) as log,
+    ):
         content = simulate(
             config,
             op_log=log,
@@ -81,6 +90,20 @@ def run(
     if unnamed:
         weakref.finalize(report, unnamed.unlink, missing_ok=True)
     return report
+
+
+@contextmanager
+def _nearest(keywords: Collection[str]) -> Iterator[None]:
+    """Within the block, a keyword that is neither an option of `run` nor a key is told the nearest of both."""
+    try:
+        yield
+    except _core.FlashwattError:
+        from flashwatt.reference import keys
+
+        options = [name for name, one in signature(run).parameters.items() if one.kind is one.KEYWORD_ONLY]
+        tables = [key for key in keys() if "." not in key]
+        known("run", (re.split(r"\.|__", name)[0] for name in keywords), [*options, *tables])
+        raise
 
 
 def overrides_of(seed: int | None, keywords: dict[str, Any]) -> dict[str, Any]:

@@ -71,6 +71,11 @@ def test_values_arrive_as_they_are(tmp_path: Path) -> None:
     [
         ({"device": {"chanels": 4}}, {}, r"^<dict>: device\.chanels: unknown key.*did you mean `channels`\?"),
         ({}, {"device__chanels": 4}, r"^override device\.chanels: unknown key.*did you mean `channels`\?"),
+        ({}, {"serise": True}, r"^run: unknown name; found `serise`; expected one of `seed`, .*`series`, .*`device`"),
+        ({}, {"serise": True}, r"did you mean `series`\?$"),
+        ({}, {"devise__channels": 4}, r"^run: unknown name; found `devise`; .*did you mean `device`\?$"),
+        ({}, {"op_log": "no/such/ops.csv"}, r"no/such/ops\.csv"),
+        ({}, {"op_log": "no/such/ops.parquet"}, r"^no/such/ops\.parquet: cannot be written; found: No such file"),
         ({}, {"device__channels": None}, r"device\.channels: not a value of a configuration; found None"),
         ({}, {"device__description": "\ud800"}, r"device\.description: not UTF-8"),
         (Config("[device]\nchanels = 4\n", "drive.toml"), {}, r"^drive\.toml:2:1: device\.chanels"),
