@@ -15,6 +15,7 @@ import pytest
 import flashwatt
 from conftest import CONFIG
 from flashwatt import Report, Results, plot
+from flashwatt.plot.trace import write_trace
 from flashwatt.reproduce import Terms, reproduce
 from flashwatt.reproduce.catalogue import choose
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 BROWSER = os.environ.get("FLASHWATT_BROWSER") or next(filter(None, map(shutil.which, NAMES)), None)
-WIDTHS = (1280, 390)
+WIDTHS = (1280, 500, 390)
 
 pytestmark = pytest.mark.skipif(
     BROWSER is None, reason="NO BROWSER: pages are not tested; install chromium, or name one in FLASHWATT_BROWSER"
@@ -53,17 +54,28 @@ setTimeout(() => {
         const box = mark.getBoundingClientRect();
         return box.width > 0 || box.height > 0;
       })).map(chart => chart.id),
-    cut: texts.filter((_, at) => boxes[at].left < 0 || boxes[at].right > innerWidth).map(text => text.textContent),
+    cut: texts.filter((text, at) => {
+      const svg = text.closest("svg").getBoundingClientRect(), box = boxes[at];
+      return box.left < 0 || box.right > innerWidth || box.bottom > svg.bottom + 1 || box.top < svg.top - 1;
+    }).map(text => text.textContent),
+    overlapping: texts.flatMap((text, at) => texts.slice(at + 1).filter((other, after) => {
+      const [a, b] = [boxes[at], boxes[at + 1 + after]];
+      const halo = text.textContent === other.textContent && Math.hypot(a.left - b.left, a.top - b.top) < 1;
+      const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+      const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+      return !halo && Math.min(across, down) > 2;
+    }).map(other => `${text.textContent} / ${other.textContent}`)),
     smallest_px: Math.min(...texts.map(text => parseFloat(getComputedStyle(text).fontSize))),
     loaded: performance.getEntriesByType("resource").map(entry => entry.name),
   };
   parent.postMessage(JSON.stringify(told), "*");
 }, 1500);
 </script>"""
-# Windows have a least width, frames have none.
+# Windows have a least width, frames have none; and one browser can hold several.
+FRAME = '<iframe src="{page}" style="border: 0; width: {width}px; height: 900px"></iframe>'
 WINDOW = """<!DOCTYPE html><meta charset="utf-8">
-<iframe src="{page}" style="border: 0; width: {width}px; height: 900px"></iframe><pre id="told"></pre>
-<script>onmessage = event => {{ document.getElementById("told").textContent = event.data; }};</script>
+{frames}<pre id="told"></pre>
+<script>onmessage = event => {{ document.getElementById("told").append(event.data, "\\n"); }};</script>
 """
 
 
@@ -84,14 +96,14 @@ def results() -> Results:
     return flashwatt.sweep(grid, base=flashwatt.Config(CONFIG), seeds=2)
 
 
-def look(page: Path, width: int) -> dict[str, Any]:
-    """Open a page in a window of this width, and give what is to be seen."""
+def look(page: Path, *widths: int) -> list[dict[str, Any]]:
+    """Open a page in windows of these widths, and give what is to be seen in each."""
     text = page.read_text().replace("<head>", f"<head>{LISTEN}", 1)
     before, _, after = text.rpartition("</body>")
     probed = page.with_name(f"{page.stem}-probed.html")
     probed.write_text(f"{before}{TELL}</body>{after}")
-    window = page.with_name(f"{page.stem}-{width}.html")
-    window.write_text(WINDOW.format(page=probed.name, width=width))
+    window = page.with_name(f"{page.stem}-window.html")
+    window.write_text(WINDOW.format(frames="".join(FRAME.format(page=probed.name, width=width) for width in widths)))
     assert BROWSER is not None
     command = [
         BROWSER,
@@ -105,63 +117,69 @@ def look(page: Path, width: int) -> dict[str, Any]:
         "--dump-dom",
         window.as_uri(),
     ]
-    dom = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+    dom = subprocess.run(command, capture_output=True, text=True, check=True, timeout=240).stdout
     told = re.search(r'<pre id="told">(.+?)</pre>', dom, re.DOTALL)
     assert told, dom[-2000:]
-    seen: dict[str, Any] = json.loads(html.unescape(told[1]))
+    seen: list[dict[str, Any]] = [json.loads(line) for line in html.unescape(told[1]).splitlines()]
+    assert sorted(one["width"] for one in seen) == sorted(widths)
     return seen
 
 
-def check(page: Path, width: int, charts: int) -> None:
-    """Check that a page is as it should be in a window of this width."""
-    seen = look(page, width)
-    assert seen["failures"] == []
-    assert seen["loaded"] == []
-    assert seen["width"] == width
-    assert seen["charts"] == charts
-    assert seen["empty"] == [], "every chart is drawn"
-    assert seen["overflow"] <= 0
-    assert seen["cut"] == []
-    assert seen["smallest_px"] >= 11
+def check(page: Path, charts: int) -> None:
+    """Check that a page is as it should be, on a desk and on a phone."""
+    for seen in look(page, *WIDTHS):
+        width = seen["width"]
+        assert seen["failures"] == [], width
+        assert seen["loaded"] == [], width
+        assert seen["charts"] == charts, width
+        assert seen["empty"] == [], f"every chart is drawn ({width} px)"
+        assert seen["overflow"] <= 0, width
+        assert seen["cut"] == [], width
+        assert seen["overlapping"] == [], width
+        assert seen["smallest_px"] >= 11, width
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_power_over_time(runs: dict[str, Report], tmp_path: Path, width: int) -> None:
-    check(plot.power(runs["ten channels"]).save(tmp_path / "power.html"), width, charts=1)
+def test_power_over_time(runs: dict[str, Report], tmp_path: Path) -> None:
+    check(plot.power(runs["ten channels"]).save(tmp_path / "power.html"), charts=1)
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_current_edge_by_edge(runs: dict[str, Report], tmp_path: Path, width: int) -> None:
-    check(plot.current(runs["ten channels"]).save(tmp_path / "current.html"), width, charts=1)
+def test_current_edge_by_edge(runs: dict[str, Report], tmp_path: Path) -> None:
+    check(plot.current(runs["ten channels"]).save(tmp_path / "current.html"), charts=1)
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_a_comparison(runs: dict[str, Report], tmp_path: Path, width: int) -> None:
+def test_a_comparison(runs: dict[str, Report], tmp_path: Path) -> None:
     page = plot.write_page(tmp_path / "both.html", "Two drives", [plot.energy(runs), plot.latency(runs)])
-    check(page, width, charts=2)
+    check(page, charts=2)
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_compromises(results: Results, tmp_path: Path, width: int) -> None:
-    check(plot.tradeoff(results).save(tmp_path / "tradeoff.html"), width, charts=1)
+def test_a_trace(tmp_path: Path) -> None:
+    trace = tmp_path / "many-sizes.csv"
+    sizes = [512 << power for power in range(16)]
+    lines = [f"{100_000 * at},0,{'RWT'[at % 3]},{at << 20},{size}" for at, size in enumerate(3 * sizes)]
+    trace.write_text("\n".join([*lines, "5000000,0,F,0,0", f"5100000,0,R,0,{sizes[0]}"]) + "\n")
+    write_trace(flashwatt.traces.profile(trace), tmp_path)
+    check(tmp_path / "trace.html", charts=7)
+
+
+def test_compromises(results: Results, tmp_path: Path) -> None:
+    check(plot.tradeoff(results).save(tmp_path / "tradeoff.html"), charts=1)
 
 
 def test_a_script_that_fails_is_seen(runs: dict[str, Report], tmp_path: Path) -> None:
     page = plot.energy(runs).save(tmp_path / "broken.html")
     page.write_text(page.read_text().replace('"type":"bar"', '"type":"no such mark"'))
-    seen = look(page, 800)
+    (seen,) = look(page, 800)
     assert seen["failures"]
     assert seen["marks"] == 0
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_the_page_for_a_notebook(runs: dict[str, Report], tmp_path: Path, width: int) -> None:
+def test_the_page_for_a_notebook(runs: dict[str, Report], tmp_path: Path) -> None:
     page = tmp_path / "card.html"
     body = runs["ten channels"]._repr_html_()
     page.write_text(f'<!DOCTYPE html><html><head><meta charset="utf-8"></head><body>{body}</body></html>')
-    seen = look(page, width)
-    assert seen["failures"] == []
-    assert seen["overflow"] <= 0
+    for seen in look(page, *WIDTHS):
+        assert seen["failures"] == []
+        assert seen["overflow"] <= 0
 
 
 @pytest.fixture(scope="module")
@@ -183,9 +201,8 @@ def papers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, in
     return pages
 
 
-@pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", ["energysim", "park", "rftl"])
-def test_the_pages_of_the_papers(papers: dict[str, tuple[Path, int]], name: str, width: int) -> None:
+def test_the_pages_of_the_papers(papers: dict[str, tuple[Path, int]], name: str) -> None:
     page, charts = papers[name]
     assert charts >= 4
-    check(page, width, charts)
+    check(page, charts)

@@ -168,3 +168,29 @@ def test_compromises_of_a_sweep() -> None:
     assert all(row["x_low"] < row["x"] < row["x_high"] for row in rows)
     with pytest.raises(flashwatt.FlashwattError, match=r"did you mean `device\.channels`"):
         plot.tradeoff(results, color="device.chanels")
+
+
+def test_a_missing_directory_is_named(run: Report, tmp_path: Path) -> None:
+    chart = plot.energy(run)
+    for suffix in ("html", "svg", "png", "pdf"):
+        path = tmp_path / f"missing/energy.{suffix}"
+        with pytest.raises(flashwatt.FlashwattError, match=rf"^{path}: cannot be written; .*expected a file in a dir"):
+            chart.save(path)
+    with pytest.raises(flashwatt.FlashwattError, match=r"report\.json: cannot be written"):
+        run.write(tmp_path / "missing/report.json")
+
+
+def test_every_key_of_a_sweep_is_told_apart_or_said_not_to_be() -> None:
+    grid = {"device.channels": [2, 8], "gc.policy": ["greedy", "fifo"], "device.ways": [1, 2]}
+    results = flashwatt.sweep(grid, base=flashwatt.Config(CONFIG))
+    chart = plot.tradeoff(results)
+    dots = chart.spec()["layer"][-1]["encoding"]
+    assert {channel: dots[channel]["legend"]["title"] for channel in ("color", "shape")} == {
+        "color": "device.channels",
+        "shape": "gc.policy",
+    }
+    assert "Not told apart here: device.ways;" in chart.subtitle[1]
+    dots = plot.tradeoff(results, shape="device.channels").spec()["layer"][-1]["encoding"]
+    assert (dots["color"]["field"], dots["shape"]["field"]) == ("gc_policy", "device_channels")
+    with pytest.raises(flashwatt.FlashwattError, match=r"shape: .*did you mean `device\.ways`"):
+        plot.tradeoff(results, shape="device.way")

@@ -14,6 +14,7 @@ import altair as alt
 import vl_convert
 
 from flashwatt import _core
+from flashwatt.outputs import writing
 from flashwatt.plot.style import FAINT, FONT, INK, styled
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 _WIDTH = 860
 _PNG_SCALE = 2.0  # sharp on today's screens
 _VEGA_LITE = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])  # the one that Altair writes
+_LEGENDS = {"bottom": {"direction": "vertical", "anchor": "start", "margin": 10}}
+"""Several below a chart stand below one another: side by side they are wider than a phone."""
 _GLOBALS = "window.vegaEmbed = vegaEmbed;"
 
 
@@ -36,20 +39,28 @@ class Chart:
     """Makes the Altair chart for a width: pixels, or "container" on a page."""
 
     def save(self, path: str | PathLike[str]) -> Path:
-        """Write the chart in the format that the suffix names: .html, .svg, .png or .pdf; give its path."""
+        """Write the chart in the format that the suffix names: .html, .svg, .png or .pdf; give its path.
+
+        Raises `FlashwattError` for another suffix, and for a directory that is not there.
+        """
         path = Path(path)
         if path.suffix == ".html":
             return write_page(path, self.title, [self])
-        if path.suffix == ".svg":
-            path.write_text(self.svg(), encoding="utf-8")
-        elif path.suffix == ".png":
-            path.write_bytes(vl_convert.vegalite_to_png(self.spec(), vl_version=_VEGA_LITE, scale=_PNG_SCALE))
-        elif path.suffix == ".pdf":
-            path.write_bytes(vl_convert.vegalite_to_pdf(self.spec(), vl_version=_VEGA_LITE))
-        else:
-            found = f"{path}: no format of a chart; found `{path.suffix}`"
-            raise _core.FlashwattError(f"{found}; expected one of `.html`, `.svg`, `.png`, `.pdf`")
+        content = self._content(path)
+        with writing(path):
+            path.write_bytes(content)
         return path
+
+    def _content(self, path: Path) -> bytes:
+        """What a file of that name holds."""
+        if path.suffix == ".svg":
+            return self.svg().encode()
+        if path.suffix == ".png":
+            return vl_convert.vegalite_to_png(self.spec(), vl_version=_VEGA_LITE, scale=_PNG_SCALE)
+        if path.suffix == ".pdf":
+            return vl_convert.vegalite_to_pdf(self.spec(), vl_version=_VEGA_LITE)
+        found = f"{path}: no format of a chart; found `{path.suffix}`"
+        raise _core.FlashwattError(f"{found}; expected one of `.html`, `.svg`, `.png`, `.pdf`")
 
     def svg(self) -> str:
         """The chart as SVG."""
@@ -61,6 +72,7 @@ class Chart:
         if width != "container":
             chart = chart.properties(title=alt.TitleParams(self.title, subtitle=list(self.subtitle)))
         spec: dict[str, Any] = chart.to_dict()
+        spec["config"]["legend"]["layout"] = _LEGENDS  # for which Altair has no words
         return spec
 
     def _repr_svg_(self) -> str:
@@ -92,7 +104,8 @@ def write_document(
         faint=FAINT,
         font=FONT,
     )
-    path.write_text(page, encoding="utf-8")
+    with writing(path):
+        path.write_text(page, encoding="utf-8")
     return path
 
 
@@ -130,7 +143,13 @@ p {{ font-size: .9rem; margin: 0; padding: 0 12px; color: {faint}; overflow-wrap
 </main>
 <script>
 const actions = {{ export: true, source: false, editor: false, compiled: false }};
-{specs}.forEach((spec, at) => vegaEmbed("#chart" + at, spec, {{ renderer: "svg", actions }}));
+// A chart is laid out for its width once more: rows of a legend, which depend on it, change the height.
+const settle = view => view.resize().runAsync();
+const drawn = ({{ view }}) => {{
+  settle(view);
+  view.addSignalListener("width", () => setTimeout(settle, 0, view));
+}};
+{specs}.forEach((spec, at) => vegaEmbed("#chart" + at, spec, {{ renderer: "svg", actions }}).then(drawn));
 </script>
 </body>
 </html>

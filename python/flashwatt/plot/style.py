@@ -9,6 +9,9 @@ HEIGHT = 300
 COLOURS = ["#3b7dbd", "#f0932b", "#d1495b", "#4f9d8f", "#8e6bb0", "#7f8b9d", "#b38b3f", "#2b3340"]
 """For choices side by side; told apart by people who see few colours, in print as well."""
 
+SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left"]
+"""For choices of a second kind."""
+
 
 def styled(chart: Any) -> Any:
     """Lay the house's fonts and greys over a chart."""

@@ -16,8 +16,18 @@ if TYPE_CHECKING:
 
     from flashwatt.sections import Json
 
+_NARROW = "bandwidth('x') < 62"  # the width of "≤ 512 KiB"
+_TURNED = alt.Axis(
+    labelAngle=alt.ExprRef(f"{_NARROW} ? -90 : 0"),
+    labelAlign=alt.ExprRef(f"{_NARROW} ? 'right' : 'center'"),
+    labelBaseline=alt.ExprRef(f"{_NARROW} ? 'middle' : 'top'"),
+    labelOverlap=False,
+)
+"""Every size has its label, upright where there is little room."""
 _COLOURS = {"reads": "#3b7dbd", "writes": "#f0932b", "trims": "#76b7b2", "flushes": "#59657a"}
 _HEIGHT, _MAP_HEIGHT, _GAP = 170, 240, 26
+_FITTING: dict[str, Any] = {"tickCount": alt.ExprRef("width / 70"), "labelOverlap": True, "labelSeparation": 6}
+"""As many labels as an axis has room for."""
 _SVG_JOINED = 2  # cells of the map to a side of one in the SVG, which would be large otherwise
 _TIME_UNITS = ((86_400e9, "d"), (3_600e9, "h"), (1e9, "s"), (1e6, "ms"), (1e3, "µs"))
 _SIZE_UNITS = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
@@ -66,7 +76,7 @@ def _time_axis(profile: Json) -> tuple[float, alt.X]:
     end_ns = len(profile["time"]["reads"]) * profile["time"]["interval_ns"]
     scale, unit = _unit(end_ns, _TIME_UNITS)
     domain = alt.Scale(domain=[0, end_ns / scale], nice=False)
-    return scale, alt.X("time:Q", title=f"time ({unit})", scale=domain, axis=alt.Axis(grid=False))
+    return scale, alt.X("time:Q", title=f"time ({unit})", scale=domain, axis=alt.Axis(grid=False, **_FITTING))
 
 
 def _rates(profile: Json, width: Any) -> alt.Chart:
@@ -105,7 +115,9 @@ def _over_time(profile: Json, series: dict[str, str], title: str, factor: float,
 def _colour(kinds: list[str]) -> alt.Color:
     names: list[str | alt.FieldName] = list(kinds)
     scale = alt.Scale(domain=names, range=[_COLOURS[kind] for kind in kinds])
-    return alt.Color("kind:N", scale=scale, legend=alt.Legend(orient="top", title=None, symbolType="square"))
+    columns = alt.ExprRef("width < 280 ? 2 : 4")
+    legend = alt.Legend(orient="top", title=None, symbolType="square", columns=columns)
+    return alt.Color("kind:N", scale=scale, legend=legend)
 
 
 def _places(profile: Json, kind: str, joined: int, width: Any) -> alt.Chart:
@@ -133,12 +145,19 @@ def _places(profile: Json, kind: str, joined: int, width: Any) -> alt.Chart:
             x2="end:Q",
             y=alt.Y("from:Q", title=f"{kind} start at ({unit})", scale=domain, axis=alt.Axis(tickCount=5)),
             y2="to:Q",
-            color=alt.Color("n:Q", scale=shade, legend=alt.Legend(title=kind, tickCount=4)),
+            color=alt.Color("n:Q", scale=shade, legend=_shades(kind)),
             tooltip=[alt.Tooltip("n:Q", title=kind), alt.Tooltip("time:Q"), alt.Tooltip("from:Q", title=unit)],
         )
         .properties(width=width, height=_MAP_HEIGHT)
     )
     return chart
+
+
+def _shades(kind: str) -> alt.Legend:
+    """Below the map: beside it, it would leave a phone no room."""
+    return alt.Legend(
+        orient="bottom", direction="horizontal", title=f"{kind} to a dot", tickCount=4, format="~s", gradientLength=160
+    )
 
 
 def _table(rows: list[dict[str, Any]]) -> alt.InlineData:
@@ -171,7 +190,7 @@ def _sizes(profile: Json, width: Any) -> alt.Chart:
         alt.Chart(_table(rows))
         .mark_bar()
         .encode(
-            x=alt.X("size:N", sort=order, title="size of a request", axis=alt.Axis(labelAngle=0)),
+            x=alt.X("size:N", sort=order, title="size of a request", axis=_TURNED),
             xOffset=alt.XOffset("kind:N", sort=list(kinds)),
             y=alt.Y("n:Q", title="requests", axis=alt.Axis(tickCount=4)),
             color=_colour(kinds),
@@ -188,7 +207,9 @@ def _reuse(profile: Json, width: Any) -> alt.Chart:
         {"size": short(pages * reuse["page_bytes"] / 2**20), "hits": short(100 * ratio)}
         for pages, ratio in reuse["points"]
     ]
-    x = alt.X("size:Q", title="size of an LRU cache of 4 KiB pages (MiB)", scale=alt.Scale(type="log", nice=False))
+    axis = alt.Axis(format="~g", **_FITTING)
+    title = "size of an LRU cache of 4 KiB pages (MiB)"
+    x = alt.X("size:Q", title=title, scale=alt.Scale(type="log", nice=False), axis=axis)
     sampled = "" if reuse["sampled"] == 1 else f", from {100 * reuse['sampled']:.2g} % of the pages"
     chart: alt.Chart = (
         alt.Chart(_table(rows))

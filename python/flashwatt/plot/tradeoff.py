@@ -9,7 +9,7 @@ import altair as alt
 from flashwatt import metrics
 from flashwatt.misspelt import known
 from flashwatt.plot.chart import Chart
-from flashwatt.plot.style import COLOURS, FAINT, HEIGHT, INK, short
+from flashwatt.plot.style import COLOURS, FAINT, HEIGHT, INK, SHAPES, short
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,19 +25,22 @@ def tradeoff(
     *,
     best: tuple[Best | None, Best | None] = (None, None),
     color: str | None = None,
+    shape: str | None = None,
 ) -> Chart:
     """Two figures of every point: means over seeds, bars for their 95 % confidence, a line through the Pareto front.
 
-    `best` says which end of `x` and of `y` is the good one, where that does not go without saying; `color` is the key
-    of the grid that colours tell apart, the first one unless given. Raises `FlashwattError` for a figure or a key that
-    the results have not.
+    `best` says which end of `x` and of `y` is the good one, where that does not go without saying; `color` and `shape`
+    are the keys of the grid that colours and shapes tell apart, the first ones unless given: legends name both, and
+    the subtitle what further keys only a page's tooltips tell. Raises `FlashwattError` for a figure or a key that the
+    results have not.
     """
     known("color", [color] if color else [], results.keys)
+    known("shape", [shape] if shape else [], results.keys)
     means = results.summary([x, y])
     good = {name: asked or metrics.best(name) for name, asked in zip((x, y), best, strict=True)}
     ends = {end: [name for name in good if good[name] == end] for end in ("low", "high")}
     front = results.pareto(minimize=ends["low"], maximize=ends["high"])
-    key = color or next(iter(results.keys), None)
+    told = _told(results.keys, color, shape)
     rows, line = _rows(means, results.keys, x, y), _rows(front.sort(f"{x}.mean"), results.keys, x, y)
     title = (
         f"{_word(y)} against {_word(x)}: {len(front)} of {len(means)} points {'is' if len(front) == 1 else 'are'} best"
@@ -45,11 +48,20 @@ def tradeoff(
     arrows = {"low": "less", "high": "more"}
     wanted = " and ".join(f"{arrows[good[name]]} {_word(name)}" for name in good)
     subtitle = f"Better: {wanted}. Ringed: no other point beats it. Bars: 95 % confidence over seeds."
+    others = [key for key in results.keys if key not in told]
+    more = (f"Not told apart here: {', '.join(others)}; point at a dot of the page to see them.",) if others else ()
 
     def draw(width: Any) -> alt.LayerChart:
-        return _points(rows, line, (x, y), width, key=key, keys=results.keys)
+        return _points(rows, line, (x, y), width, told=told, keys=results.keys)
 
-    return Chart(title[0].upper() + title[1:], (subtitle,), draw)
+    return Chart(title[0].upper() + title[1:], (subtitle, *more), draw)
+
+
+def _told(keys: list[str], color: str | None, shape: str | None) -> list[str]:
+    """The key that colours tell apart and the one that shapes do, as far as there are any."""
+    first = color or next((key for key in keys if key != shape), None)
+    second = shape or next((key for key in keys if key != first), None)
+    return [key for key in (first, second) if key]
 
 
 def _word(name: str) -> str:
@@ -78,7 +90,7 @@ def _points(
     names: tuple[str, str],
     width: Any,
     *,
-    key: str | None,
+    told: list[str],
     keys: list[str],
 ) -> alt.LayerChart:
     scale = alt.Scale(zero=False, nice=True, padding=14)
@@ -97,14 +109,27 @@ def _points(
     bars_y = base.mark_rule(color=FAINT).encode(
         x=x, y=alt.Y("y_low:Q", scale=scale, title=metrics.title(names[1])), y2="y_high:Q"
     )
-    legend = alt.Legend(orient="bottom", title=key, labelLimit=200, columns=alt.ExprRef("width < 400 ? 2 : 6"))
-    colours = (
-        alt.Color(f"{_field(key)}:N", scale=alt.Scale(range=COLOURS), legend=legend) if key else alt.value(COLOURS[0])
-    )
     tooltip = [alt.Tooltip(f"{_field(name)}:N", title=name) for name in keys]
     tooltip += [alt.Tooltip(f"{axis}:Q", title=name, format=".5~g") for axis, name in zip("xy", names, strict=True)]
-    rings = alt.Chart(alt.InlineData(values=front)).mark_point(size=210, color=INK, strokeWidth=1.2).encode(x=x, y=y)
-    dots = base.mark_circle(size=90, opacity=0.9).encode(x=x, y=y, color=colours, tooltip=tooltip)
+    rings = alt.Chart(alt.InlineData(values=front)).mark_point(size=260, color=INK, strokeWidth=1.2).encode(x=x, y=y)
+    plain = len(told) < 2  # noqa: PLR2004 - hollow shapes are seen where they lie on one another
+    dots = base.mark_point(filled=plain, size=90, strokeWidth=2, opacity=0.9).encode(
+        x=x, y=y, tooltip=tooltip, **_channels(told)
+    )
     chart: Any = alt.layer(line.encode(x=x, y=y), bars_x, bars_y, rings, dots)
     drawn: alt.LayerChart = chart.properties(width=width, height=HEIGHT, autosize=alt.AutoSizeParams(type="fit-x"))
     return drawn
+
+
+def _channels(told: list[str]) -> dict[str, Any]:
+    """Colours for the first key, shapes for the second, each with a legend under its name."""
+    if not told:
+        return {"color": alt.value(COLOURS[0])}
+    columns = alt.ExprRef("width < 400 ? 2 : 6")
+    legends = [alt.Legend(orient="bottom", title=key, labelLimit=200, columns=columns) for key in told]
+    channels: dict[str, Any] = {
+        "color": alt.Color(f"{_field(told[0])}:N", scale=alt.Scale(range=COLOURS), legend=legends[0])
+    }
+    if len(told) > 1:
+        channels["shape"] = alt.Shape(f"{_field(told[1])}:N", scale=alt.Scale(range=SHAPES), legend=legends[1])
+    return channels
