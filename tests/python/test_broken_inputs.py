@@ -48,7 +48,7 @@ CONFIGS: list[tuple[str, str, tuple[str, ...]]] = [
     (
         "a negative count",
         "[workload.uniform]\nrequests = -5\n",
-        ("2:1: workload.uniform.requests", "found -5", "from 0"),
+        ("2:1: workload.uniform.requests", "found -5", "from 1"),
     ),
     ("a number beyond 64 bits", "[run]\nseed = 99999999999999999999\n", ("2:1: run.seed", "9999", "at most 64 bits")),
     ("not a number", "[device]\nop_ratio = nan\n", ("2:1: device.op_ratio", "found NaN", "expected 0.0 to")),

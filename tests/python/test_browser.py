@@ -40,7 +40,8 @@ for (const level of ["error", "warn"]) console[level] = (...words) => failures.p
 # When all is drawn: what there is to be seen, as JSON in the page.
 TELL = """<script>
 setTimeout(() => {
-  const texts = [...document.querySelectorAll("svg text")].filter(text => text.textContent.trim());
+  const shown = text => text.textContent.trim() && text.getAttribute("opacity") !== "0";
+  const texts = [...document.querySelectorAll("svg text")].filter(shown);
   const boxes = texts.map(text => text.getBoundingClientRect());
   const told = {
     failures,

@@ -10,7 +10,7 @@ import altair as alt
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.choice import labelled
 from flashwatt.plot.stack import COMPONENTS
-from flashwatt.plot.style import INK, short
+from flashwatt.plot.style import INK, columns, short
 from flashwatt.units import prefix, si
 
 if TYPE_CHECKING:
@@ -52,9 +52,7 @@ def _bars(contents: dict[str, Json], high: float, width: Any) -> alt.LayerChart:
         labelLimit=alt.ExprRef("min(width / 3, 220)"), title=None, ticks=False, domain=False, labelPadding=8
     )
     y = alt.Y("run:N", sort=list(contents), axis=axis)
-    legend = alt.Legend(
-        orient="bottom", title=None, columns=alt.ExprRef("width < 400 ? 2 : 4"), symbolType="square", labelLimit=140
-    )
+    legend = alt.Legend(orient="bottom", title=None, columns=columns(names, 4), symbolType="square", labelLimit=140)
     colours = alt.Scale(domain=names, range=[colour for _, colour in COMPONENTS.values()])
     bars = (
         alt.Chart(alt.InlineData(values=rows))

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import altair as alt
 
 from flashwatt.plot.chart import Chart
-from flashwatt.plot.style import COLOURS, HEIGHT, INK, short
+from flashwatt.plot.style import COLOURS, HEIGHT, INK, columns, named, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-_UPRIGHT = 4  # so many groups have room for their names side by side
 _MARKED = "Black strokes: what was published, or theory."
 
 
@@ -47,7 +46,7 @@ def bars(title: str, said: str, rows: Iterable[Bar], unit: str, *, log: bool = F
 
     def draw(width: Any) -> alt.LayerChart:
         base = alt.Chart(alt.InlineData(values=values)).encode(
-            x=alt.X("group:N", sort=groups, title=None, axis=_tilted(groups)),
+            x=alt.X("group:N", sort=groups, title=None, axis=named(groups)),
             xOffset=alt.XOffset("series:N", sort=series),
             tooltip=[alt.Tooltip(f"{name}:N") for name in ("group", "series", "value", "published")],
         )
@@ -73,7 +72,7 @@ def shares(title: str, said: str, rows: Iterable[Bar], unit: str) -> Chart:
             alt.Chart(alt.InlineData(values=values))
             .mark_bar()
             .encode(
-                x=alt.X("group:N", sort=groups, title=None, axis=_tilted(groups)),
+                x=alt.X("group:N", sort=groups, title=None, axis=named(groups)),
                 y=alt.Y("value:Q", title=unit, stack="zero", scale=alt.Scale(nice=False)),
                 color=_colour(series),
                 order=alt.Order("at:Q"),
@@ -130,7 +129,7 @@ def _names(found: Iterable[str]) -> list[str]:
 
 
 def _colour(series: Sequence[str]) -> alt.Color:
-    legend = alt.Legend(orient="bottom", title=None, labelLimit=220, columns=alt.ExprRef("width < 400 ? 2 : 5"))
+    legend = alt.Legend(orient="bottom", title=None, labelLimit=220, columns=columns(series, 5))
     return alt.Color("series:N", sort=list(series), scale=alt.Scale(range=COLOURS), legend=legend)
 
 
@@ -142,10 +141,6 @@ def _bar_axis(rows: Sequence[Bar], unit: str, *, log: bool) -> tuple[alt.Y, dict
     least = 10.0 ** math.floor(math.log10(min(values, default=1)) - 1e-9)
     scale = alt.Scale(type="log", domain=[least, max(values, default=1)])
     return alt.Y("value:Q", title=unit, scale=scale), {"y2": alt.Y2Datum(least)}
-
-
-def _tilted(groups: Sequence[str]) -> alt.Axis:
-    return alt.Axis(labelAngle=-30 if len(groups) > _UPRIGHT else 0)
 
 
 def _scale(*, log: bool) -> alt.Scale:

@@ -11,7 +11,7 @@ import polars as pl
 from flashwatt import _core, frames
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.choice import labelled
-from flashwatt.plot.style import COLOURS, HEIGHT, short
+from flashwatt.plot.style import COLOURS, HEIGHT, columns, short
 from flashwatt.units import duration
 
 if TYPE_CHECKING:
@@ -101,7 +101,8 @@ def _rows(label: str, content: Json, kinds: Sequence[str]) -> list[dict[str, Any
 
 def _lines(rows: list[dict[str, Any]], labels: list[str], kinds: Sequence[str], width: Any) -> alt.Chart:
     several = len(labels) > 1
-    legend = alt.Legend(orient="bottom", title=None, labelLimit=200, columns=alt.ExprRef("width < 400 ? 2 : 4"))
+    fitting = columns(labels if several else kinds, 4)
+    legend = alt.Legend(orient="bottom", title=None, labelLimit=200, columns=fitting)
     colours = alt.Scale(domain=list(kinds), range=COLOURS[: len(kinds)])
     dashes = alt.Legend(orient="top", title=None)
     kind = alt.StrokeDash("kind:N", legend=dashes) if several else alt.Color("kind:N", scale=colours, legend=legend)

@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from flashwatt.plot.style import INK, short
+from flashwatt.plot.style import INK, columns, short
 
 # From the bottom of the stack: what is always there first, what the workload adds on top.
 COMPONENTS = {
@@ -46,8 +46,7 @@ def areas(rows: list[dict[str, float]], x: alt.X, y: alt.Y, units: tuple[str, st
     """Stack the components: a row has `time` and a value for each by its name, until the next row's time."""
     names: list[str | alt.FieldName] = [name for name, _ in COMPONENTS.values()]
     colours = [colour for _, colour in COMPONENTS.values()]
-    columns = alt.ExprRef("width < 500 ? 2 : 4")
-    legend = alt.Legend(orient="bottom", title=None, columns=columns, symbolType="square", labelLimit=140)
+    legend = alt.Legend(orient="bottom", title=None, columns=columns(names, 4), symbolType="square", labelLimit=140)
     chart: alt.Chart = (
         alt.Chart(alt.InlineData(values=rows))
         .transform_fold(names, as_=["component", "value"])

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 INK, FAINT, FONT = "#2b3340", "#69758a", "Helvetica, Arial, sans-serif"
 HEIGHT = 300
@@ -11,6 +16,9 @@ COLOURS = ["#3b7dbd", "#f0932b", "#d1495b", "#4f9d8f", "#8e6bb0", "#7f8b9d", "#b
 
 SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left"]
 """For choices of a second kind."""
+
+
+_LETTER_PX, _SYMBOL_PX = 7, 46  # of 12 px Helvetica, and with a symbol and the space to the next
 
 
 def styled(chart: Any) -> Any:
@@ -33,6 +41,24 @@ def styled(chart: Any) -> Any:
         .configure_legend(
             labelColor=INK, labelFontSize=12, titleColor=FAINT, symbolSize=130, rowPadding=5, columnPadding=18
         )
+    )
+
+
+def columns(names: Iterable[object], most: int) -> alt.ExprRef:
+    """So many columns of a legend as fit below a chart, by its longest name."""
+    needed = _SYMBOL_PX + _LETTER_PX * max((len(str(name)) for name in names), default=1)
+    return alt.ExprRef(f"clamp(floor(width / {needed}), 1, {most})")
+
+
+def named(names: Sequence[object]) -> alt.Axis:
+    """Make the axis of some names: upright where there is too little room for them side by side."""
+    needed = _LETTER_PX * (max((len(str(name)) for name in names), default=1) + 1)
+    narrow = f"width / {max(1, len(names))} < {needed}"
+    return alt.Axis(
+        labelAngle=alt.ExprRef(f"{narrow} ? -90 : 0"),
+        labelAlign=alt.ExprRef(f"{narrow} ? 'right' : 'center'"),
+        labelBaseline=alt.ExprRef(f"{narrow} ? 'middle' : 'top'"),
+        labelOverlap=False,
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 
 from flashwatt.plot.chart import Chart, write_page
-from flashwatt.plot.style import short
+from flashwatt.plot.style import columns, named, short
 from flashwatt.units import count, duration, si
 
 if TYPE_CHECKING:
@@ -16,14 +16,6 @@ if TYPE_CHECKING:
 
     from flashwatt.sections import Json
 
-_NARROW = "bandwidth('x') < 62"  # the width of "≤ 512 KiB"
-_TURNED = alt.Axis(
-    labelAngle=alt.ExprRef(f"{_NARROW} ? -90 : 0"),
-    labelAlign=alt.ExprRef(f"{_NARROW} ? 'right' : 'center'"),
-    labelBaseline=alt.ExprRef(f"{_NARROW} ? 'middle' : 'top'"),
-    labelOverlap=False,
-)
-"""Every size has its label, upright where there is little room."""
 _COLOURS = {"reads": "#3b7dbd", "writes": "#f0932b", "trims": "#76b7b2", "flushes": "#59657a"}
 _HEIGHT, _MAP_HEIGHT, _GAP = 170, 240, 26
 _FITTING: dict[str, Any] = {"tickCount": alt.ExprRef("width / 70"), "labelOverlap": True, "labelSeparation": 6}
@@ -115,8 +107,7 @@ def _over_time(profile: Json, series: dict[str, str], title: str, factor: float,
 def _colour(kinds: list[str]) -> alt.Color:
     names: list[str | alt.FieldName] = list(kinds)
     scale = alt.Scale(domain=names, range=[_COLOURS[kind] for kind in kinds])
-    columns = alt.ExprRef("width < 280 ? 2 : 4")
-    legend = alt.Legend(orient="top", title=None, symbolType="square", columns=columns)
+    legend = alt.Legend(orient="top", title=None, symbolType="square", columns=columns(kinds, 4))
     return alt.Color("kind:N", scale=scale, legend=legend)
 
 
@@ -190,7 +181,7 @@ def _sizes(profile: Json, width: Any) -> alt.Chart:
         alt.Chart(_table(rows))
         .mark_bar()
         .encode(
-            x=alt.X("size:N", sort=order, title="size of a request", axis=_TURNED),
+            x=alt.X("size:N", sort=order, title="size of a request", axis=named(order)),
             xOffset=alt.XOffset("kind:N", sort=list(kinds)),
             y=alt.Y("n:Q", title="requests", axis=alt.Axis(tickCount=4)),
             color=_colour(kinds),

@@ -9,9 +9,11 @@ import altair as alt
 from flashwatt import metrics
 from flashwatt.misspelt import known
 from flashwatt.plot.chart import Chart
-from flashwatt.plot.style import COLOURS, FAINT, HEIGHT, INK, SHAPES, short
+from flashwatt.plot.style import COLOURS, FAINT, HEIGHT, INK, SHAPES, columns, short
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import polars as pl
 
     from flashwatt.metrics import Best
@@ -114,19 +116,22 @@ def _points(
     rings = alt.Chart(alt.InlineData(values=front)).mark_point(size=260, color=INK, strokeWidth=1.2).encode(x=x, y=y)
     plain = len(told) < 2  # noqa: PLR2004 - hollow shapes are seen where they lie on one another
     dots = base.mark_point(filled=plain, size=90, strokeWidth=2, opacity=0.9).encode(
-        x=x, y=y, tooltip=tooltip, **_channels(told)
+        x=x, y=y, tooltip=tooltip, **_channels(told, rows)
     )
     chart: Any = alt.layer(line.encode(x=x, y=y), bars_x, bars_y, rings, dots)
     drawn: alt.LayerChart = chart.properties(width=width, height=HEIGHT, autosize=alt.AutoSizeParams(type="fit-x"))
     return drawn
 
 
-def _channels(told: list[str]) -> dict[str, Any]:
+def _legend(key: str, values: Iterable[object]) -> alt.Legend:
+    return alt.Legend(orient="bottom", title=key, labelLimit=200, columns=columns(values, 6))
+
+
+def _channels(told: list[str], rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Colours for the first key, shapes for the second, each with a legend under its name."""
     if not told:
         return {"color": alt.value(COLOURS[0])}
-    columns = alt.ExprRef("width < 400 ? 2 : 6")
-    legends = [alt.Legend(orient="bottom", title=key, labelLimit=200, columns=columns) for key in told]
+    legends = [_legend(key, {row[_field(key)] for row in rows}) for key in told]
     channels: dict[str, Any] = {
         "color": alt.Color(f"{_field(told[0])}:N", scale=alt.Scale(range=COLOURS), legend=legends[0])
     }
