@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
 from flashwatt import _core
+from flashwatt.outputs import writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -97,7 +98,9 @@ def locked(directory: Path | None) -> Iterator[None]:
     if directory is None:
         yield
         return
-    with (directory / ".lock").open("ab") as file:
+    with writing(directory / ".lock"):
+        file = (directory / ".lock").open("ab")
+    with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

@@ -184,9 +184,11 @@ def test_the_command_line(flashwatt: Cli, tmp_path: Path) -> None:
         (("X25", "--set", "device.chanels=4"), "did you mean `channels`"),
         (("X25", "--trace", "financial1"), "expected NAME=FILE"),
         (("X25", "--trace", "financial1=nowhere.spc"), "there is no file nowhere.spc"),
+        (("X29", "--out", "file/r"), "file/r: no directory for results"),
     ],
 )
-def test_what_is_wrong_is_said(flashwatt: Cli, arguments: tuple[str, ...], said: str) -> None:
+def test_what_is_wrong_is_said(flashwatt: Cli, tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
+    (tmp_path / "file").touch()
     result = flashwatt("reproduce", *arguments)
     assert result.returncode == 2
     assert said in result.stderr

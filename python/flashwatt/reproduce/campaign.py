@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flashwatt import _core
 from flashwatt.journal import Journal, locked
+from flashwatt.outputs import directory as made
 from flashwatt.progress import silent
 from flashwatt.reproduce.evidence import Runs
 from flashwatt.reproduce.page import write_pages
@@ -21,6 +21,7 @@ from flashwatt.workers import processors, run_tasks
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from os import PathLike
+    from pathlib import Path
     from typing import TypeAlias
 
     from flashwatt.reproduce.catalogue import Experiment
@@ -59,11 +60,10 @@ def reproduce(
 
     Raises `FlashwattError` before anything is run for what is wrong with the experiments.
     """
-    directory = Path(out)
     work = plan(experiments, terms)
     for trace in work.terms.traces.values():
         _core.trace_info(trace)  # to its end, so that what is wrong with it is told before anything is run
-    directory.mkdir(parents=True, exist_ok=True)
+    directory = made(out)
     with locked(directory), closing(Journal(directory / "results.jsonl")) as journal:
         fault = _run_missing(work, journal, workers or processors(), progress or silent)
         journal.finish(dict.fromkeys(task.id for task in work.tasks.values()))
