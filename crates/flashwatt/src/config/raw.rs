@@ -293,8 +293,9 @@ pub struct NandEnergy {
     pub erase_ma: Option<f64>,
     /// Current while data moves over the bus: a number, or `"operation"` for the current of the operation it belongs to.
     pub transfer_ma: Option<TransferCurrent>,
-    /// What moving a page's data is charged for, however long it takes: `transfer_ma` for so long. On a bus that is faster
-    /// or slower than that the current is accordingly higher or lower. `device.timing.page_transfer_ns` unless given.
+    /// How long moving a page's data is charged for, however long it takes: what `transfer_ma` is more than `idle_ma`, for so
+    /// long. On a bus that is faster or slower than that the current is accordingly higher or lower; it is never below that of an
+    /// idle die. `device.timing.page_transfer_ns` unless given.
     pub transfer_ns: Option<u64>,
     /// Current otherwise.
     pub idle_ma: Option<f64>,
