@@ -5,7 +5,7 @@ use crate::controller::phases::Course;
 use crate::energy::ledger::{Ledger, OpTimes, Phase};
 use crate::energy::meter::Reading;
 use crate::energy::{DieState, Meter, Series, Table};
-use crate::ftl::plan::Chosen;
+use crate::ftl::plan::{Chosen, Notes};
 use crate::ftl::{Cause, Mapping, OpKind, Plan};
 use crate::probe::{BufferEvent, Probe};
 use crate::stats::Histogram;
@@ -203,16 +203,15 @@ impl<P: Probe> Books<P> {
     #[inline(always)]
     pub fn planned(&mut self, now: Nanos, plan: &Plan) {
         self.ledger.map_accesses += u64::from(plan.map_accesses);
-        if plan.says_more() {
-            self.note(plan);
+        self.unwritten_reads += u64::from(plan.unwritten_reads);
+        if let Some(notes) = &plan.notes {
+            self.note(notes);
         }
         self.dram(now, u64::from(plan.map_accesses) * self.map_access_ns);
         self.probe.mapped(now, plan.map_accesses);
     }
 
-    fn note(&mut self, plan: &Plan) {
-        self.unwritten_reads += u64::from(plan.unwritten_reads());
-        let Some(notes) = plan.notes() else { return };
+    fn note(&mut self, notes: &Notes) {
         self.mapping += notes.mapping;
         if let Some(chosen) = &notes.chosen {
             self.collection.add(chosen);

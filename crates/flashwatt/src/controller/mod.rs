@@ -125,8 +125,8 @@ impl Controller {
     /// The dies that the last plan has woken may have background work.
     #[inline(always)]
     fn wake_woken(&mut self, brain: &Brain) {
-        if brain.plan.says_more() {
-            self.wake_each(brain);
+        if !brain.plan.woken().is_empty() {
+            self.wake_each(brain); // few plans wake anyone
         }
     }
 

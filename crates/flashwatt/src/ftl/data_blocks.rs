@@ -248,7 +248,7 @@ impl DataBlocks {
         for lpn in (extent.first.0..extent.first.0 + extent.pages).map(Lpn) {
             match self.get(lpn) {
                 Some(ppn) => drop(plan.read(ppn, Cause::Host, None)),
-                None => plan.unwritten_read(),
+                None => plan.unwritten_reads += 1,
             }
         }
     }
@@ -370,7 +370,7 @@ impl DataBlocks {
                 self.copy(lpn, to, Cause::Merge, cx, plan);
             }
         }
-        plan.note().mapping.merges.full += u64::from(self.data_block(of).is_some());
+        plan.notes().mapping.merges.full += u64::from(self.data_block(of).is_some());
         self.set_data_block(of, fresh, cx, plan);
     }
 
@@ -378,14 +378,14 @@ impl DataBlocks {
     pub fn full_merge(&mut self, of: Lbn, fresh: BlockId, cx: &mut Context, plan: &mut Plan) {
         self.copy_rest(of, fresh, cx, plan);
         self.set_data_block(of, fresh, cx, plan);
-        plan.note().mapping.merges.full += 1;
+        plan.notes().mapping.merges.full += 1;
     }
 
     /// A block [in order](Self::is_in_order) becomes the data block, once what it lacks has been copied to it.
     pub fn take_over(&mut self, of: Lbn, block: BlockId, cx: &mut Context, plan: &mut Plan) {
         let copies = self.copy_rest(of, block, cx, plan);
         self.set_data_block(of, block, cx, plan);
-        let merges = &mut plan.note().mapping.merges;
+        let merges = &mut plan.notes().mapping.merges;
         *(if copies == 0 { &mut merges.switch } else { &mut merges.partial }) += 1;
     }
 

@@ -167,7 +167,7 @@ impl<O: Order, K> Ftl for Demand<O, K> {
                 Some(ppn) => {
                     read_behind(ppn, map_read, plan);
                 }
-                None => plan.unwritten_read(),
+                None => plan.unwritten_reads += 1,
             }
         }
     }

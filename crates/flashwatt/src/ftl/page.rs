@@ -205,7 +205,7 @@ impl Ftl for PageFtl {
                     last_page = page;
                 }
             } else {
-                plan.unwritten_read();
+                plan.unwritten_reads += 1;
             }
             lpn.0 += 1;
             if lpn.0 == end {

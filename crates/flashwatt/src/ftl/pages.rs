@@ -248,7 +248,7 @@ impl Pages {
         let can_move = self.dies[die.idx()].leftover.is_full();
         let then_move = can_move.then(|| self.wear.swap(choice.block, &view)).flatten().unwrap_or(BlockId::NONE);
         let units = f64::from(self.geometry.units_per_block);
-        plan.note().chosen = Some(Chosen {
+        plan.notes().chosen = Some(Chosen {
             searches: choice.searches,
             die_valid_fraction: cx.blocks.valid_fraction(die, cx.array),
             victim_valid_fraction: f64::from(cx.blocks.valid_units(choice.block)) / units,

@@ -135,7 +135,7 @@ impl<S> Pairs<S> {
             if !self.clean(victim, cx, plan) {
                 return Place::NoRoom;
             }
-            plan.note().mapping.merges.replacement += 1;
+            plan.notes().mapping.merges.replacement += 1;
         }
         let Some(log) = self.data.take_block(die, cx) else { return Place::NoRoom };
         self.logs.attach(of, log);
@@ -226,7 +226,7 @@ impl<S> Pairs<S> {
                     debug_assert_eq!(self.data.geometry().block_of(ppn) == log, found.is_some());
                     plan.read(ppn, Cause::Host, found.or(last));
                 }
-                None => plan.unwritten_read(),
+                None => plan.unwritten_reads += 1,
             }
         }
     }

@@ -151,9 +151,10 @@ pub enum ReplicaChoice {
 #[derive(Debug, Default)]
 pub struct Plan {
     ops: Vec<PlannedOp>,
-    beside: Beside,
-    /// Is anything said beside the operations?
-    says_more: bool,
+    more_replaced: Vec<(PlanIndex, BlockId)>,
+    behind: Vec<(PlanIndex, PlanNumber)>,
+    alternatives: Vec<(PlanIndex, Ppn)>,
+    wake: Vec<DieId>,
     /// The number of the first operation.
     first: u64,
     /// All reads of the map with lower numbers have ended.
@@ -164,17 +165,10 @@ pub struct Plan {
     pub map_copies: u32,
     /// Map look-ups and updates in DRAM.
     pub map_accesses: u32,
-}
-
-/// What few plans say beside their operations: whoever reads a plan asks once whether it does.
-#[derive(Debug, Default)]
-struct Beside {
-    more_replaced: Vec<(PlanIndex, BlockId)>,
-    behind: Vec<(PlanIndex, PlanNumber)>,
-    alternatives: Vec<(PlanIndex, Ppn)>,
-    wake: Vec<DieId>,
-    unwritten_reads: u32,
-    notes: Option<Notes>,
+    /// Logical pages read that were never written.
+    pub unwritten_reads: u32,
+    /// What there is to be said beside, if anything.
+    pub notes: Option<Notes>,
 }
 
 /// What a plan says of how it came about.
@@ -221,59 +215,21 @@ impl Plan {
     pub fn clear(&mut self) {
         self.first += self.ops.len() as u64;
         self.ops.clear();
-        self.map_accesses = 0;
-        if self.says_more {
-            self.clear_beside();
-        }
+        self.more_replaced.clear();
+        self.behind.clear();
+        self.alternatives.clear();
+        self.wake.clear();
+        (self.map_accesses, self.unwritten_reads, self.notes) = (0, 0, None);
     }
 
-    #[inline(never)]
-    fn clear_beside(&mut self) {
-        let Beside { more_replaced, behind, alternatives, wake, unwritten_reads, notes } = &mut self.beside;
-        more_replaced.clear();
-        behind.clear();
-        alternatives.clear();
-        wake.clear();
-        (*unwritten_reads, *notes) = (0, None);
-        self.says_more = false;
-    }
-
-    #[inline]
-    fn beside(&mut self) -> &mut Beside {
-        self.says_more = true;
-        &mut self.beside
-    }
-
-    /// Is anything said beside the operations: notes, dies to be woken, what they wait for or stand for?
-    #[inline(always)]
-    pub fn says_more(&self) -> bool {
-        self.says_more
-    }
-
-    /// What is to be noted of how the plan came about.
-    pub fn note(&mut self) -> &mut Notes {
-        self.beside().notes.get_or_insert_default()
-    }
-
-    /// What was noted, if anything was.
-    pub fn notes(&self) -> Option<&Notes> {
-        self.beside.notes.as_ref()
-    }
-
-    /// A logical page was read that was never written.
-    #[inline]
-    pub fn unwritten_read(&mut self) {
-        self.beside().unwritten_reads += 1;
-    }
-
-    /// Logical pages read that were never written.
-    pub fn unwritten_reads(&self) -> u32 {
-        self.beside.unwritten_reads
+    /// What is to be said beside the operations.
+    pub fn notes(&mut self) -> &mut Notes {
+        self.notes.get_or_insert_default()
     }
 
     /// A page has been looked up in a cache of the map.
     pub fn looked_up(&mut self, hit: bool) {
-        let mapping = &mut self.note().mapping;
+        let mapping = &mut self.notes().mapping;
         mapping.lookups += 1;
         mapping.hits += u64::from(hit);
     }
@@ -289,7 +245,7 @@ impl Plan {
     pub fn read_any(&mut self, ppn: Ppn, alternatives: &[Ppn], cause: Cause, after: Option<PlanIndex>) -> PlanIndex {
         debug_assert!(alternatives.len() <= 4);
         let op = self.read(ppn, cause, after);
-        self.beside().alternatives.extend(alternatives.iter().map(|&other| (op, other)));
+        self.alternatives.extend(alternatives.iter().map(|&other| (op, other)));
         op
     }
 
@@ -303,7 +259,7 @@ impl Plan {
     pub fn behind(&mut self, op: PlanIndex, earlier: PlanNumber) {
         debug_assert!(self.ops[op.0 as usize].after.is_none() && earlier.0 < self.first);
         if earlier.0 >= self.settled {
-            self.beside().behind.push((op, earlier));
+            self.behind.push((op, earlier));
         }
     }
 
@@ -348,11 +304,11 @@ impl Plan {
         if !reads(&self.ops[at - 1]) || !same_page(self.ops[at - 1].ppn, second.ppn) {
             return;
         }
-        debug_assert!(self.beside.behind.is_empty() && self.beside.alternatives.is_empty()); // maps with parts of pages are in memory
+        debug_assert!(self.behind.is_empty() && self.alternatives.is_empty()); // maps with parts of pages are in memory
         self.ops.remove(at);
         let earlier = |index: PlanIndex| PlanIndex(index.0 - u32::from(index.0 as usize >= at));
         self.ops.iter_mut().for_each(|op| op.after = op.after.map(earlier));
-        self.beside.more_replaced.iter_mut().for_each(|(index, _)| *index = earlier(*index));
+        self.more_replaced.iter_mut().for_each(|(index, _)| *index = earlier(*index));
     }
 
     /// The block that begins at `first` is erased, as soon as nothing needs it any more.
@@ -382,13 +338,13 @@ impl Plan {
         if planned.replaces.is_none() {
             planned.replaces = block;
         } else {
-            self.beside().more_replaced.push((op, block));
+            self.more_replaced.push((op, block));
         }
     }
 
     /// A die may have background work to do.
     pub fn wake(&mut self, die: DieId) {
-        self.beside().wake.push(die);
+        self.wake.push(die);
     }
 
     /// The operations, in order.
@@ -401,34 +357,40 @@ impl Plan {
     #[inline]
     pub fn only_op(&self) -> Option<&PlannedOp> {
         match self.ops.as_slice() {
-            [op] if !self.says_more && op.cause != Cause::Map => Some(op),
+            [op] if op.cause != Cause::Map && self.is_plain() => Some(op),
             _ => None,
         }
     }
 
+    /// Is all said of the operations in themselves?
+    #[inline(always)]
+    fn is_plain(&self) -> bool {
+        self.more_replaced.is_empty() && self.behind.is_empty() && self.alternatives.is_empty()
+    }
+
     /// Operations that need the data of one of an earlier plan.
     pub fn behind_earlier(&self) -> &[(PlanIndex, PlanNumber)] {
-        &self.beside.behind
+        &self.behind
     }
 
     /// Pages that a read may be of instead of its own, in the order of preference.
     pub fn alternatives(&self, op: PlanIndex) -> impl Iterator<Item = Ppn> + '_ {
-        self.beside.alternatives.iter().filter(move |(of, _)| *of == op).map(|&(_, ppn)| ppn)
+        self.alternatives.iter().filter(move |(of, _)| *of == op).map(|&(_, ppn)| ppn)
     }
 
     /// Has any read alternatives?
     pub fn has_alternatives(&self) -> bool {
-        !self.beside.alternatives.is_empty()
+        !self.alternatives.is_empty()
     }
 
     /// Blocks beyond the first that programs make obsolete data in.
     pub fn more_replaced(&self) -> &[(PlanIndex, BlockId)] {
-        &self.beside.more_replaced
+        &self.more_replaced
     }
 
     /// The dies that were woken.
     pub fn woken(&self) -> &[DieId] {
-        &self.beside.wake
+        &self.wake
     }
 
     #[inline]

@@ -172,8 +172,8 @@ impl<P: Probe> Sim<'_, P> {
             return self.destage_op_ended(ended.request); // or background work
         }
         let active = &mut self.requests[ended.request.idx()];
-        let brings_data = || ended.kind == OpKind::Read && ended.cause == Cause::Host;
-        if !self.link.is_instant() && brings_data() && active.request.kind == RequestKind::Read {
+        let brings_data = ended.kind == OpKind::Read && ended.cause == Cause::Host;
+        if brings_data && active.request.kind == RequestKind::Read && !self.link.is_instant() {
             let at = self.link.send_out(self.now, u64::from(self.geometry.page_bytes()), ended.request);
             self.set_link(self.events.link_out, at);
             return;

@@ -229,7 +229,7 @@ impl<'a> Shadow<'a> {
             let page = self.geometry.page_of(ppn);
             assert!(plan.ops().iter().any(|op| self.geometry.page_of(op.ppn) == page), "page {lpn} is not read");
         }
-        assert_eq!(plan.unwritten_reads(), unwritten);
+        assert_eq!(plan.unwritten_reads, unwritten);
     }
 
     /// Carries out the plan; `written` is what the host writes by it, and what it knew before.

@@ -82,7 +82,7 @@ impl Ftl for Faulty {
         let mut good = Plan::default();
         self.inner.background(die, cx, &mut good);
         good.ops().iter().for_each(|op| self.spoil(op, cx.blocks.geometry(), plan));
-        good.notes().into_iter().for_each(|notes| *plan.note() = *notes);
+        plan.notes = good.notes;
     }
 
     fn erased(&mut self, block: BlockId, cx: &mut Context, plan: &mut Plan) {

@@ -118,7 +118,7 @@ impl Probe for Fewest {
     type Recorder = Option<Box<Series>>;
 
     fn planned(&mut self, _purpose: Purpose, brain: &Brain) {
-        let Some(chosen) = brain.plan.notes().and_then(|notes| notes.chosen) else { return };
+        let Some(chosen) = brain.plan.notes.and_then(|notes| notes.chosen) else { return };
         let (blocks, geometry) = (&brain.blocks, brain.blocks.geometry());
         let is_closed = |&block: &BlockId| blocks.state(block) == BlockState::Closed && !blocks.is_apart(block);
         let all = (0..geometry.blocks_per_die).map(BlockId).filter(is_closed);
