@@ -38,12 +38,13 @@ def deliver(report: Report, out: Path | None, as_json: bool, config: Config | No
 
 def _kept(report: Report, out: Path, config: Config | None) -> list[Path]:
     """Write the report, and what gives it again; what an earlier run left beside them would pass for this one's."""
-    texts = {"report.json": f"{report.json}\n", **({"config.toml": config.merged()} if config else {})}
-    if stale := clear(out, texts):
+    files = [out / "report.json", *([out / "config.toml"] if config else [])]
+    if stale := clear(out, [file.name for file in files]):
         note(f"removed what an earlier run left: {', '.join(map(str, stale))}")
-    for name, text in texts.items():
-        (out / name).write_text(text, encoding="utf-8")
-    return [out / name for name in texts]
+    report.write(files[0])
+    if config:
+        files[1].write_text(config.merged(), encoding="utf-8")
+    return files
 
 
 def _draw(report: Report, out: Path) -> list[Path]:

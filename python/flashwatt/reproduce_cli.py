@@ -65,8 +65,8 @@ def reproduce(
         click.echo(json.dumps([row.to_dict() for row in found.rows], indent=2))
     else:
         show_verdicts(found.rows)
-    if found.origin and not as_json:
-        click.echo(found.origin)
+        if found.origin:
+            click.echo(found.origin)
     if terms.changed():
         note(f"not as published: {terms.changed()}")
     note(f"wrote {', '.join(map(str, found.files))}")

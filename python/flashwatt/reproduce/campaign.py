@@ -66,7 +66,7 @@ def reproduce(
     directory = made(out)
     with locked(directory), closing(Journal(directory / "results.jsonl")) as journal:
         fault = _run_missing(work, journal, workers or processors(), progress or silent)
-        journal.finish(dict.fromkeys(task.id for task in work.tasks.values()))
+        journal.finish(task.id for task in work.tasks.values())
     with closing(Journal(directory / "results.jsonl", only_read=True)) as journal:
         findings = [_finding(one, work, journal) for one in experiments]
         pages = write_pages(findings, work.terms, directory)
