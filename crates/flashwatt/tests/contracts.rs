@@ -7,7 +7,7 @@ mod common;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::shadow::{Oracle, Shadow};
-use common::{Done, Log, PAGE, PROBE_DRIVE, Script, load, read, run_logged, write};
+use common::{Done, Log, PAGE, PROBE_DRIVE, Script, delays, load, read, run_logged, write};
 use flashwatt::brain::Brain;
 use flashwatt::config::{Config, Precondition, ProgramOrder};
 use flashwatt::device::{Array, Geometry};
@@ -557,7 +557,6 @@ impl Workload for Flood {
 /// 64 operations that may go ahead of it, with collection needed for room or not, under every policy.
 #[test]
 fn writes_end_under_a_flood_of_reads() {
-    const READ_NS: Nanos = 409 + 50_021 + 3_413;
     for policy in ["in_order", "reads_first", "out_of_order"] {
         for preemptible in [true, false] {
             let sets = [
@@ -567,14 +566,14 @@ fn writes_end_under_a_flood_of_reads() {
             ];
             let config = load(PROBE_DRIVE, &sets.each_ref().map(String::as_str));
             // Eight writes fill a block, so that collection goes on all the time; each is given the time of 200 reads.
-            let writes = (0..60).rev().map(|i| write(i * 300 * READ_NS, i * 7 % 64, 1)).collect();
+            let writes = (0..60).rev().map(|i| write(i * 300 * delays::R, i * 7 % 64, 1)).collect();
             let mut flood = Flood { rng: Rng::new(1), pages: 64, depth: 16, outstanding: 0, writes, issued: 0 };
             let (report, log) = run_logged(&config, &mut flood);
             assert_eq!(report.workload.writes, 60);
             let longest =
                 log.requests.iter().filter(|r| r.kind == RequestKind::Write).map(|r| r.end_ns - r.admitted_ns).max();
             // 64 operations ahead of it, or of a step of collection that goes first, and what runs when it comes.
-            let bound = 2 * 66 * READ_NS + 4 * 700_000 + 3_100_000;
+            let bound = 2 * 66 * delays::R + 4 * 700_000 + 3_100_000;
             // Uninterrupted collection goes on until there are free blocks again: a few of them, of 7 copies at most.
             let bound = if preemptible { bound } else { bound + 3 * (7 * 660_000 + 3_100_000) };
             assert!(longest.is_some_and(|ns| ns < bound), "{policy}, {preemptible}: {longest:?} of {bound} ns");

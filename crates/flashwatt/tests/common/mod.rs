@@ -54,6 +54,20 @@ reserved_blocks = 1
 precondition = "filled"
 "#;
 
+/// The delays of [`PROBE_DRIVE`] in ns.
+pub mod delays {
+    use flashwatt::units::Nanos;
+
+    pub const COMMAND: Nanos = 409;
+    pub const READ: Nanos = 50_021;
+    pub const PROGRAM: Nanos = 600_043;
+    pub const ERASE: Nanos = 3_000_017;
+    pub const TRANSFER: Nanos = 3_413;
+    /// A whole read, and a whole program.
+    pub const R: Nanos = COMMAND + READ + TRANSFER;
+    pub const P: Nanos = COMMAND + TRANSFER + PROGRAM;
+}
+
 /// The configuration of a text and overrides.
 pub fn load(text: &str, sets: &[&str]) -> Config {
     let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::common::{PRESETS, mixed};
+use crate::common::{self, PRESETS, mixed};
 use flashwatt::config::Config;
 use flashwatt::{Report, RunOptions};
 use sha2::{Digest, Sha256};
@@ -73,7 +73,7 @@ fn two_runs_are_alike_byte_for_byte() {
 #[test]
 fn observers_change_nothing() {
     for (name, config) in cases() {
-        let plain = json(&crate::common::run_plain(&config));
+        let plain = json(&common::run_plain(&config));
         let logged = std::env::temp_dir().join(format!("flashwatt-observers-{}-{name}.csv", std::process::id()));
         let options = RunOptions { op_log: Some(logged.clone()), ..RunOptions::default() };
         let with_log = flashwatt::run(&config, &options, &mut |_| true).expect("it runs");
@@ -90,7 +90,7 @@ fn observers_change_nothing() {
         let checked = RunOptions { check: true, ..RunOptions::default() };
         let with_check = flashwatt::run(&config, &checked, &mut |_| true).expect("it runs");
         assert!(json(&with_check) == plain, "{name}: the shadow check changes the report");
-        assert!(json(&crate::common::run_own(&config).0) == plain, "{name}: a probe changes the report");
+        assert!(json(&common::run_own(&config).0) == plain, "{name}: a probe changes the report");
     }
 }
 

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::common::traces::{real_traces, say};
-use crate::common::{PAGE, PRESETS, US, assert_close, mixed, play, preset, read, run_plain, write};
+use crate::common::{self, PAGE, PRESETS, US, assert_close, mixed, play, preset, read, run_plain, write};
 use flashwatt::brain::Brain;
 use flashwatt::config::{Config, Precondition};
 use flashwatt::device::{Array, Geometry};
@@ -255,7 +255,7 @@ fn f7_conservation() {
 fn f11_ledger_is_the_log() {
     for name in PRESETS {
         let config = mixed(name, &["run.count_drain=true"]);
-        let (report, log) = crate::common::run_own(&config);
+        let (report, log) = common::run_own(&config);
         let [begin, _] = log.window;
         let ends = log.ops.iter().map(|done| done.t.end).chain(log.requests.iter().map(|r| r.end_ns));
         let end = ends.max().expect("something was done");

@@ -2,7 +2,8 @@
 //! constraint: *not ready at t − 1, ready at t*. Numbers are those of SPEC D1, D2, D11 and of hand arithmetic, never of the
 //! engine.
 
-use crate::common::{Done, Log, PAGE, PROBE_DRIVE, US, half_write, load, play, preset, read, run_own, write};
+use crate::common::delays::{COMMAND, ERASE, P, PROGRAM, R, READ, TRANSFER};
+use crate::common::{self, Done, Log, PAGE, PROBE_DRIVE, US, half_write, load, play, preset, read, run_own, write};
 use flashwatt::config::Config;
 use flashwatt::ftl::{Cause, OpKind};
 use flashwatt::host::Request;
@@ -176,7 +177,7 @@ fn d2_bandwidth_of_a_stream() {
                 ways,
                 &[&program, workload[0], workload[1], workload[2], "run.precondition=\"empty\""],
             );
-            let report = crate::common::run_plain(&config);
+            let report = common::run_plain(&config);
             let mb_s = report.throughput.write_mb_s;
             assert!((mb_s / expected - 1.0).abs() < 0.01, "{channels}x{ways} {program}: {mb_s} MB/s, not {expected}");
         }
@@ -184,15 +185,6 @@ fn d2_bandwidth_of_a_stream() {
 }
 
 // ---------------------------------------------------------------- random reads
-
-const COMMAND: Nanos = 409;
-const READ: Nanos = 50_021;
-const PROGRAM: Nanos = 600_043;
-const ERASE: Nanos = 3_000_017;
-const TRANSFER: Nanos = 3_413;
-/// A whole read, and a whole program, of the probe drive.
-const R: Nanos = COMMAND + READ + TRANSFER;
-const P: Nanos = COMMAND + TRANSFER + PROGRAM;
 
 /// The probe drive with overrides.
 fn drive(sets: &[&str]) -> Config {
@@ -230,7 +222,7 @@ fn reads_at_depth_32_obey_littles_law_and_the_bounds() {
             "workload.uniform.requests=200000",
             "run.warmup.requests=2000",
         ]);
-        let report = crate::common::run_plain(&config);
+        let report = common::run_plain(&config);
         let iops = report.throughput.iops;
         let mean_s = report.latency_ns.read.mean.expect("there are reads") * 1e-9;
         let outstanding = iops * mean_s;

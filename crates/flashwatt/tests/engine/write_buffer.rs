@@ -1,6 +1,9 @@
 //! The write buffer: when writes are acknowledged, when data goes to flash, and that none of it is lost.
 
-use crate::common::{Log, PAGE, Script, load, play, preset, read, request, run_logged, run_own, run_plain, write};
+use crate::common::delays::{COMMAND, P, PROGRAM, R, READ, TRANSFER};
+use crate::common::{
+    self, Log, PAGE, Script, load, play, preset, read, request, run_logged, run_own, run_plain, write,
+};
 use flashwatt::config::{self, Config};
 use flashwatt::ftl::{Cause, OpKind};
 use flashwatt::host::{Request, RequestKind};
@@ -9,14 +12,6 @@ use flashwatt::units::Nanos;
 use flashwatt::{Report, RunOptions};
 use proptest::prelude::*;
 
-/// The probe drive's delays: see [`crate::common::PROBE_DRIVE`].
-const COMMAND: Nanos = 409;
-const READ: Nanos = 50_021;
-const PROGRAM: Nanos = 600_043;
-const TRANSFER: Nanos = 3_413;
-/// A whole program, and a whole read.
-const P: Nanos = COMMAND + TRANSFER + PROGRAM;
-const R: Nanos = COMMAND + READ + TRANSFER;
 /// The drive is idle after so long.
 const IDLE: Nanos = 10_000_019;
 
@@ -26,7 +21,7 @@ fn drive(pages: u64, sets: &[&str]) -> Config {
     let idle = format!("write_buffer.idle_ns={IDLE}");
     let mut all = vec![&*bytes, &*idle];
     all.extend(sets);
-    load(crate::common::PROBE_DRIVE, &all)
+    load(common::PROBE_DRIVE, &all)
 }
 
 fn flush(at: Nanos) -> Request {
@@ -252,7 +247,7 @@ fn parts_of_a_page_merge() {
 #[test]
 fn a_part_of_an_entry_under_way_needs_no_read() {
     let config = drive(8, &["write_buffer.destage_fraction=0", "run.count_drain=true"]);
-    let (report, log) = play(&config, &[write(0, 0, 1), crate::common::half_write(100, 0)]);
+    let (report, log) = play(&config, &[write(0, 0, 1), common::half_write(100, 0)]);
     assert_eq!((report.flash.reads.host, programs(&log), buffer(&report).writes_coalesced), (0, 2, 0));
 }
 
@@ -320,16 +315,12 @@ fn f81_energy_of_a_small_write() {
     let unit = "ftl.page.map_unit_bytes=4096";
     let buffer = "write_buffer.bytes=1048576";
     let per_write = |config: &Config| program_joules(config, 64) / 64.0;
-    crate::common::assert_close(per_write(&large_pages(&[])), 105.6e-6, "16 KiB pages");
-    crate::common::assert_close(per_write(&large_pages(&[unit])), 105.6e-6, "sub-page mapping, a page for each write");
-    crate::common::assert_close(
-        per_write(&large_pages(&[unit, buffer])),
-        105.6e-6 / 4.0,
-        "sub-page mapping with a buffer",
-    );
-    crate::common::assert_close(per_write(&large_pages(&[buffer])), 105.6e-6, "a buffer alone gathers nothing");
+    common::assert_close(per_write(&large_pages(&[])), 105.6e-6, "16 KiB pages");
+    common::assert_close(per_write(&large_pages(&[unit])), 105.6e-6, "sub-page mapping, a page for each write");
+    common::assert_close(per_write(&large_pages(&[unit, buffer])), 105.6e-6 / 4.0, "sub-page mapping with a buffer");
+    common::assert_close(per_write(&large_pages(&[buffer])), 105.6e-6, "a buffer alone gathers nothing");
     let small = preset("energysim", &["device.blocks_per_plane=32"]);
-    crate::common::assert_close(per_write(&small), 59.4e-6, "4 KiB pages");
+    common::assert_close(per_write(&small), 59.4e-6, "4 KiB pages");
 }
 
 /// Without sub-page mapping a small write also reads the page that it changes a part of; with it, it does not.
@@ -420,7 +411,7 @@ fn two_paths_to_the_energy_agree() {
     for rule in ["per_op", "with_controller"] {
         let rule = format!("energy.dram_rule=\"{rule}\"");
         let report = run_plain(&mixed(&[&rule]));
-        crate::common::assert_close(report.energy_integral_j, report.energy_j.total, &rule);
+        common::assert_close(report.energy_integral_j, report.energy_j.total, &rule);
     }
 }
 
@@ -435,11 +426,7 @@ fn data_passes_dram_twice() {
     let page = config.energy.dram.page_data_ns;
     assert_eq!(dram(&config, &[write(0, 0, 3)]), 6 * page);
     assert_eq!(dram(&config, &[write(0, 0, 1), write(1, 0, 1), read(2, 0, 1)]), 4 * page);
-    assert_eq!(
-        dram(&config, &[crate::common::half_write(0, 0)]),
-        page / 2 + 2 * page,
-        "half in; a read and a program out"
-    );
+    assert_eq!(dram(&config, &[common::half_write(0, 0)]), page / 2 + 2 * page, "half in; a read and a program out");
     assert_eq!(dram(&drive(0, &["run.count_drain=true"]), &[write(0, 0, 3)]), 3 * page);
 }
 

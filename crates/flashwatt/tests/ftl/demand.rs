@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::common::{
-    Done, Log, PAGE, assert_within, half_write, load, play, preset, read, request, run_own, run_plain, write,
+    self, Done, Log, PAGE, assert_within, half_write, load, play, preset, read, request, run_own, run_plain, write,
 };
 use flashwatt::brain::Brain;
 use flashwatt::config::Config;
@@ -583,7 +583,7 @@ fn tpftl_touches_the_map_less_than_dftl() {
 /// Every preset has room for each of the schemes with their defaults; only RFTL wants a second channel.
 #[test]
 fn presets_have_room_for_the_map() {
-    for name in crate::common::PRESETS {
+    for name in common::PRESETS {
         let channels = preset(name, &[]).device.channels;
         for ftl in ["dftl", "rftl", "tpftl"].into_iter().filter(|ftl| channels > 1 || *ftl != "rftl") {
             let loaded = flashwatt::config::load(&format!("device.preset = \"{name}\""), "t", &[format!("ftl={ftl}")]);

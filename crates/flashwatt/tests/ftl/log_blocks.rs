@@ -4,7 +4,7 @@
 //! B.p is page p of logical block B. Each page written "to the random log" takes the next page of a random log block.
 
 use crate::common::shadow::Shadow;
-use crate::common::{Done, Log, PAGE, assert_close, load, play, run_logged, run_own, write};
+use crate::common::{self, Done, Log, PAGE, assert_close, load, play, run_logged, run_own, write};
 use flashwatt::Report;
 use flashwatt::brain::Brain;
 use flashwatt::config::Config;
@@ -69,7 +69,7 @@ fn page_mapping_never_merges() {
         "device.op_ratio=0.2",
         "run.precondition=\"filled\"",
     ];
-    let (report, log) = run_own(&crate::common::preset("limit", &sets));
+    let (report, log) = run_own(&common::preset("limit", &sets));
     assert!(report.flash.erases.gc > 0, "it does collect");
     assert_eq!(report.ftl.merges, None);
     assert!(log.ops.iter().all(|done| done.op.cause != Cause::Merge));
@@ -242,7 +242,7 @@ fn last_merges_less_than_fast_on_a_hot_spot() {
         "device.ways=1",
         "device.op_ratio=0.25",
     ];
-    let run = |log: &str| run_own(&crate::common::preset("limit", &[&sets[..], &[log]].concat())).0;
+    let run = |log: &str| run_own(&common::preset("limit", &[&sets[..], &[log]].concat())).0;
     let (fast, last) = (run("ftl.fast.log_fraction=0.15"), run("ftl.last.log_fraction=0.15"));
     let all = |report: &Report| merges(report).full + merges(report).partial;
     assert!(merges(&last).full < merges(&fast).full && all(&last) < all(&fast), "{:?}, {:?}", last.ftl, fast.ftl);
@@ -265,13 +265,13 @@ fn the_log_of_parks_drive_has_400_blocks() {
     let random = |n: u64| park_write(n % blocks * pages + 1 + n / blocks);
     for ftl in ["fast", "last"] {
         let name = format!("ftl=\"{ftl}\"");
-        let (report, _) = play(&crate::common::preset("park-1g", &[&name]), &[random(0)]);
+        let (report, _) = play(&common::preset("park-1g", &[&name]), &[random(0)]);
         assert_eq!(report.ftl.mapping_bytes, 4 * (blocks + 399 * pages), "{ftl}");
         let sets = [format!("ftl.{ftl}.log_blocks=400"), "device.op_ratio=0.049".to_string()];
-        let (report, _) = play(&crate::common::preset("park-1g", &sets.each_ref().map(String::as_str)), &[random(0)]);
+        let (report, _) = play(&common::preset("park-1g", &sets.each_ref().map(String::as_str)), &[random(0)]);
         assert_eq!(report.ftl.mapping_bytes, 4 * (blocks + 400 * pages), "{ftl}");
     }
-    let config = crate::common::preset("park-1g", &["ftl.fast.log_blocks=400", "device.op_ratio=0.049"]);
+    let config = common::preset("park-1g", &["ftl.fast.log_blocks=400", "device.op_ratio=0.049"]);
     let fits: Vec<Request> = (0..399 * pages).map(random).collect();
     expect(&play(&config, &fits).0, merged(0, 0, 0), 0, 0);
     let one_more: Vec<Request> = (0..=399 * pages).map(random).collect();
@@ -294,7 +294,7 @@ fn energy_after_the_workload_is_counted_when_asked() {
             "run.measure.requests=2000",
             &drain,
         ];
-        run_own(&crate::common::preset("park-1g", &sets))
+        run_own(&common::preset("park-1g", &sets))
     };
     let ((with, log), (without, same)) = (run(true), run(false));
     assert_eq!(log.ops.len(), same.ops.len(), "the same run");
@@ -302,7 +302,7 @@ fn energy_after_the_workload_is_counted_when_asked() {
     assert!(with.energy_j.total > without.energy_j.total);
     let count = |kind| log.ops.iter().filter(|done| done.op.kind == kind).count() as f64;
     let expected = 4.72e-6 * count(OpKind::Read) + 38.04e-6 * count(OpKind::Program) + 527.68e-6 * count(OpKind::Erase);
-    crate::common::assert_within(with.energy_j.total, expected, 1e-6, "all operations by table 1");
+    common::assert_within(with.energy_j.total, expected, 1e-6, "all operations by table 1");
     assert_close(with.energy_j.total, with.energy_integral_j, "the integral");
 }
 
@@ -324,7 +324,7 @@ fn contents_on_larger_logs() {
             shadow.request(&draw(&mut rng, config.device.logical_bytes / PAGE));
         }
         shadow.check();
-        let mut script = crate::common::Script::new(
+        let mut script = common::Script::new(
             &(0..400).map(|_| draw(&mut rng, config.device.logical_bytes / PAGE)).collect::<Vec<_>>(),
         );
         run_logged(&config, &mut script);
