@@ -1,5 +1,7 @@
 //! The run's books: elapsed time by phase, the ledger, the meter, and whoever else watches.
 
+use std::hint::cold_path;
+
 use crate::config::{Config, DramRule};
 use crate::controller::phases::Course;
 use crate::energy::ledger::{Ledger, OpTimes, Phase};
@@ -205,6 +207,7 @@ impl<P: Probe> Books<P> {
         self.ledger.map_accesses += u64::from(plan.map_accesses);
         self.unwritten_reads += u64::from(plan.unwritten_reads);
         if let Some(notes) = &plan.notes {
+            cold_path();
             self.note(notes);
         }
         self.dram(now, u64::from(plan.map_accesses) * self.map_access_ns);
@@ -244,6 +247,7 @@ impl<P: Probe> Books<P> {
             self.enter_phase();
         }
         if bytes != self.last_bytes.0 {
+            cold_path();
             self.last_bytes = (bytes, self.interface_ns(bytes));
         }
         self.ledger.host_interface_ns += self.last_bytes.1;
@@ -334,6 +338,7 @@ impl<P: Probe> Books<P> {
 
     #[inline(always)]
     fn enter_phase(&mut self) {
+        cold_path();
         let phase = match (self.busy_dies, self.outstanding) {
             (1.., _) => Phase::Busy,
             (0, 1..) => Phase::Outstanding,

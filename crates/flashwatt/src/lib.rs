@@ -60,6 +60,7 @@ pub mod ftl;
 pub mod gc;
 pub mod host;
 pub mod instant;
+mod lane;
 mod mem;
 pub mod models;
 pub mod probe;

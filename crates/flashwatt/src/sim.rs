@@ -99,12 +99,15 @@ impl<'w, P: Probe> Sim<'w, P> {
         loop {
             for _ in 0..self.instants_in_budget()? {
                 self.settle()?;
-                let Some((now, event)) = self.controller.events.next_event() else { return Ok(()) };
+                let Some((now, mut event)) = self.controller.events.next_event() else { return Ok(()) };
                 self.now = now;
                 self.hw.books.pass_time(now);
-                self.handle(event);
-                while let Some(event) = self.controller.events.next_now() {
+                loop {
                     self.handle(event);
+                    match self.controller.events.next_now() {
+                        Some(next) => event = next,
+                        None => break,
+                    }
                 }
             }
             if !progress(&self.progress()) || self.hw.books.series_overflowed() {

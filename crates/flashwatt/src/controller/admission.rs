@@ -1,5 +1,7 @@
 //! Planned operations come in: what each has to wait for, and the queue that it joins.
 
+use std::hint::cold_path;
+
 use super::op::{NewOp, Queue, Role, Until};
 use super::{Controller, Hardware};
 use crate::brain::Brain;
@@ -58,42 +60,31 @@ impl Controller {
     /// Makes an operation of a planned one: finds out what it has to wait for, and holds the blocks that it needs.
     #[inline(always)]
     pub(super) fn insert(&mut self, planned: &PlannedOp, request: RequestId, urgent: bool, array: &mut Array) -> OpId {
-        let place = self.geometry.place(planned.ppn);
-        let id = match planned.kind {
-            OpKind::Read | OpKind::SpareRead => {
-                let id = self.new_op(planned, place, Place::NONE, request, urgent);
-                self.attach_read(id, place, array);
-                id
-            }
-            OpKind::Program => {
-                let id = self.new_op(planned, place, Place::NONE, request, urgent);
-                self.attach_program(id, place, array);
-                id
-            }
+        let target = self.geometry.place(planned.ppn);
+        let (at, other) = match planned.kind {
+            OpKind::Copy => (self.geometry.place(planned.source), target),
+            OpKind::Copyback => (target, self.geometry.place(planned.source)),
+            _ => (target, Place::NONE),
+        };
+        let id = self.new_op(planned, at, other, request, urgent);
+        match planned.kind {
+            OpKind::Read | OpKind::SpareRead => self.attach_read(id, at, array),
+            OpKind::Program => self.attach_program(id, at, array),
             OpKind::Copy => {
-                let source = self.geometry.place(planned.source);
-                let id = self.new_op(planned, source, place, request, urgent);
-                self.attach_read(id, source, array);
-                array.plan_program(place, id); // the order of programs is looked at when the read has ended
-                id
+                self.attach_read(id, at, array);
+                array.plan_program(target, id); // the order of programs is looked at when the read has ended
             }
             OpKind::Copyback => {
-                let source = self.geometry.place(planned.source);
-                let id = self.new_op(planned, place, source, request, urgent);
-                self.attach_read(id, source, array);
-                self.attach_program(id, place, array);
-                id
+                self.attach_read(id, other, array);
+                self.attach_program(id, at, array);
             }
-            OpKind::Erase => {
-                let id = self.new_op(planned, place, Place::NONE, request, urgent);
-                self.attach_erase(id, place.block, array);
-                id
-            }
-        };
+            OpKind::Erase => self.attach_erase(id, at.block, array),
+        }
         if planned.replaces.is_some() {
             array.hold(planned.replaces);
         }
         if let Some(after) = planned.after {
+            cold_path();
             self.wait(id, self.ids[after.0 as usize], Until::End, array);
         }
         id
@@ -140,6 +131,7 @@ impl Controller {
     pub(super) fn attach_read(&mut self, id: OpId, at: Place, array: &mut Array) {
         array.hold(at.block);
         if !array.is_programmed(at) {
+            cold_path();
             match array.pending_program(at) {
                 Some(program) => self.wait(id, program, Until::End, array),
                 None => unreachable!("a read was planned of a page that holds nothing"),

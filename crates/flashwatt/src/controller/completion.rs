@@ -1,5 +1,7 @@
 //! Events come in: data is there to be moved out, operations end, and those that waited for them go on.
 
+use std::hint::cold_path;
+
 use super::dispatch::Chosen;
 use super::op::{Queue, Until};
 use super::queues::Stage;
@@ -45,13 +47,11 @@ impl Controller {
                 self.read_from_array(now, die, hw);
                 None
             }
-            Stage::Out => {
-                let channel = state.channel;
-                self.channels[channel.idx()].scheduled = false;
-                self.end(now, die, OpKind::Read, brain, hw)
-            }
-            Stage::Idle | Stage::Array | Stage::DataWait => {
-                let kind = self.ops[state.running].kind;
+            stage => {
+                let (channel, kind) = (state.channel, self.ops[state.running].kind);
+                if stage == Stage::Out {
+                    self.channels[channel.idx()].scheduled = false;
+                }
                 self.end(now, die, kind, brain, hw)
             }
         }
@@ -106,6 +106,7 @@ impl Controller {
         self.apply_end(kind, at, other.block, brain, hw);
         self.let_go(id, hw);
         if cause == Cause::Map {
+            cold_path();
             self.map_ops.ended(kind, self.ops[id].seq, now, hw.books.map_latency());
             brain.plan.settled(self.map_ops.settled(self.next_seq));
         }
@@ -193,11 +194,13 @@ impl Controller {
                     self.release(source, &mut hw.array);
                 }
                 if hw.array.end_program(at) {
+                    cold_path();
                     brain.blocks.close(at.block);
                     self.wake(at.die, brain);
                 }
             }
             OpKind::Erase => {
+                cold_path();
                 hw.array.end_erase(at.block);
                 brain.erased(at.block, &hw.array);
                 self.wake(at.die, brain);

@@ -1,6 +1,8 @@
 //! What starts, on which die and bus, and in which order.
 
-use super::events::Lane;
+use std::hint::cold_path;
+
+use super::events::EventKind;
 use super::op::{Op, Queue, Role, Until};
 use super::queues::{Die, Stage, ways};
 use super::{Controller, Hardware};
@@ -31,6 +33,7 @@ impl Controller {
     pub fn dispatch<P: Probe>(&mut self, now: Nanos, brain: &mut Brain, hw: &mut Hardware<P>) {
         while let Some(channel) = self.take_dirty() {
             if self.by_turns {
+                cold_path();
                 self.touch(channel);
                 return self.dispatch_by_turns(now, brain, hw);
             }
@@ -134,7 +137,7 @@ impl Controller {
         }
         if !state.scheduled && state.has_work() {
             state.scheduled = true;
-            self.events.set(Lane::Bus, self.geometry.dies + channel.0, state.bus_free_at);
+            self.events.set(EventKind::Bus, self.geometry.dies + channel.0, state.bus_free_at);
         }
         true
     }
@@ -165,7 +168,7 @@ impl Controller {
         let state = &mut self.dies[die.idx()];
         state.stage = Stage::Out;
         hw.books.die(now, from, DieState::ReadBus);
-        self.events.set(Lane::Transfer, die.0, end);
+        self.events.set(EventKind::Transfer, die.0, end);
     }
 
     /// What starts next on this channel: the operation of the best class, among those the oldest. Asks for background work
@@ -316,6 +319,7 @@ impl Controller {
         if is_queued {
             self.unlink(id);
             if self.ops[id].role != Role::Single {
+                cold_path();
                 id = self.take_place(id, hw);
             }
         }
@@ -338,9 +342,10 @@ impl Controller {
         (state.running, state.started, state.stage) = (id, now, course.stage);
         hw.books.op_started(now, cause, course);
         if kind == OpKind::Copyback {
+            cold_path();
             hw.books.turns_to_program(now + course.array_end_ns);
         }
-        self.events.set(course.lane, die.0, now + course.event_ns + more_ns);
+        self.events.set(course.event, die.0, now + course.event_ns + more_ns);
     }
 }
 

@@ -1,22 +1,18 @@
 //! What happens next: one pending event per resource, in lanes.
 //!
-//! Events whose delay is the same come back in the order in which they are set: reads of the array take tR, programs tPROG,
-//! transfers the time of a page. So each kind of event has a [`Lane`] of its own, a sorted queue that is nearly always
-//! added to at its end, and what happens next is the least of the lanes' heads: a step costs the same for ten dies and for
-//! ten thousand. An event that does not belong at its lane's end moves up to where it belongs.
+//! Each kind of event has a [`Lane`] of its own, and what happens next is the least of the lanes' first keys.
 //!
 //! A key is time · 2^k + resource, and resources are numbered in the order in which their events of one instant are to be
 //! handled. A resource (a die, a channel, …) never waits for two things at once.
 
+use crate::lane::{Lane, NEVER};
 use crate::mem::Table;
 use crate::units::Nanos;
-
-const NEVER: u64 = u64::MAX;
 
 /// Kinds of events. Which lane an event is in changes no result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub enum Lane {
+pub enum EventKind {
     /// A read of the array is done.
     Read,
     /// A program is done.
@@ -29,56 +25,30 @@ pub enum Lane {
     Other,
 }
 
-const LANES: usize = 5;
+const KINDS: usize = 5;
 
 /// The pending events of all resources.
 pub struct Events {
-    /// Keys of all lanes, a ring for each.
-    keys: Table<u64>,
-    rings: [Ring; LANES],
-    /// The least key of each lane, …
-    heads: [u64; LANES],
-    /// … and of all.
+    lanes: [Lane; KINDS],
+    /// The least key of all lanes.
     first: u64,
     /// The greatest key that there could be at this instant.
     last_now: u64,
-    /// The lane of each resource's event.
-    lanes: Table<Lane>,
+    /// The kind of each resource's event.
+    kinds: Table<EventKind>,
     shift: u32,
     mask: u64,
-}
-
-/// A lane's part of the keys. Positions count up (modulo 2^32); the ring holds them modulo its length.
-#[derive(Clone, Copy)]
-struct Ring {
-    base: u32,
-    mask: u32,
-    head: u32,
-    tail: u32,
-    /// The greatest key that it has had.
-    last: u64,
-}
-
-impl Ring {
-    #[inline(always)]
-    fn at(&self, position: u32) -> usize {
-        (self.base + (position & self.mask)) as usize
-    }
 }
 
 impl Events {
     /// No events, for `resources` resources.
     pub fn new(resources: usize) -> Self {
         let shift = resources.max(2).next_power_of_two().trailing_zeros();
-        let len = (resources + 1).next_power_of_two();
-        let ring = |lane: usize| Ring { base: (lane * len) as u32, mask: len as u32 - 1, head: 0, tail: 0, last: 0 };
         Events {
-            keys: vec![NEVER; LANES * len].into(),
-            rings: std::array::from_fn(ring),
-            heads: [NEVER; LANES],
+            lanes: std::array::from_fn(|_| Lane::new(resources)),
             first: NEVER,
             last_now: 0,
-            lanes: vec![Lane::Other; resources].into(),
+            kinds: vec![EventKind::Other; resources].into(),
             shift,
             mask: (1 << shift) - 1,
         }
@@ -91,27 +61,18 @@ impl Events {
 
     /// Sets the event of a resource, which has none.
     #[inline(always)]
-    pub fn set(&mut self, lane: Lane, resource: u32, at: Nanos) {
+    pub fn set(&mut self, kind: EventKind, resource: u32, at: Nanos) {
         debug_assert!(at <= self.horizon());
         let key = at << self.shift | u64::from(resource);
-        let ring = &mut self.rings[lane as usize];
-        let here = ring.at(ring.tail);
-        ring.tail = ring.tail.wrapping_add(1);
-        self.keys[here] = key;
-        if ring.last <= key {
-            ring.last = key;
-        } else {
-            self.move_up(lane);
-        }
-        self.heads[lane as usize] = self.heads[lane as usize].min(key);
+        self.lanes[kind as usize].add(key);
         self.first = self.first.min(key);
-        self.lanes[resource as usize] = lane;
+        self.kinds[resource as usize] = kind;
     }
 
     /// Sets the event of a resource, or sets it anew.
     pub fn reset(&mut self, resource: u32, at: Nanos) {
         self.cancel(resource);
-        self.set(Lane::Other, resource, at);
+        self.set(EventKind::Other, resource, at);
     }
 
     /// Goes on to the instant of the next event, if there is one: when that is, and whose event it is, which is taken.
@@ -140,48 +101,23 @@ impl Events {
     #[inline(always)]
     fn take_first(&mut self) -> u32 {
         let resource = (self.first & self.mask) as u32;
-        let lane = self.lanes[resource as usize] as usize;
-        self.rings[lane].head = self.rings[lane].head.wrapping_add(1);
-        self.find_first(lane);
+        let kind = self.kinds[resource as usize];
+        self.lanes[kind as usize].take_first();
+        self.find_first();
         resource
     }
 
     /// Takes back the event of a resource that was [`Self::reset`], if it has one.
     pub fn cancel(&mut self, resource: u32) {
-        let lane = Lane::Other as usize;
-        let ring = self.rings[lane];
-        let pending = ring.tail.wrapping_sub(ring.head);
-        let at = |i: u32| ring.at(ring.head.wrapping_add(i));
-        let found = (0..pending).find(|&i| self.keys[at(i)] & self.mask == u64::from(resource));
-        let Some(found) = found else { return };
-        for i in found..pending - 1 {
-            self.keys[at(i)] = self.keys[at(i + 1)];
-        }
-        self.rings[lane].tail = ring.tail.wrapping_sub(1);
-        self.find_first(lane);
+        let mask = self.mask;
+        self.lanes[EventKind::Other as usize].take_back(|key| key & mask == u64::from(resource));
+        self.find_first();
     }
 
     #[inline(always)]
-    fn find_first(&mut self, lane: usize) {
-        let ring = &self.rings[lane];
-        self.heads[lane] = if ring.head == ring.tail { NEVER } else { self.keys[ring.at(ring.head)] };
-        let [a, b, c, d, e] = self.heads;
-        self.first = a.min(b).min(c.min(d)).min(e);
-    }
-
-    /// The last key of a lane moves up to its place.
-    #[cold]
-    fn move_up(&mut self, lane: Lane) {
-        let ring = self.rings[lane as usize];
-        let mut place = ring.tail.wrapping_sub(1);
-        while place != ring.head {
-            let before = place.wrapping_sub(1);
-            if self.keys[ring.at(before)] <= self.keys[ring.at(place)] {
-                return;
-            }
-            self.keys.swap(ring.at(before), ring.at(place));
-            place = before;
-        }
+    fn find_first(&mut self) {
+        let [a, b, c, d, e] = &self.lanes;
+        self.first = a.first.min(b.first).min(c.first.min(d.first)).min(e.first);
     }
 }
 
@@ -190,20 +126,21 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const ALL: [Lane; LANES] = [Lane::Read, Lane::Program, Lane::Transfer, Lane::Bus, Lane::Other];
+    const ALL: [EventKind; KINDS] =
+        [EventKind::Read, EventKind::Program, EventKind::Transfer, EventKind::Bus, EventKind::Other];
 
     proptest! {
         #[test]
-        fn gives_what_a_sorted_list_gives(sets in prop::collection::vec((0u32..37, 0u64..1000, 0..LANES), 1..300)) {
+        fn gives_what_a_sorted_list_gives(sets in prop::collection::vec((0u32..37, 0u64..1000, 0..KINDS), 1..300)) {
             let mut events = Events::new(37);
             let mut list = std::collections::BTreeMap::new();
-            for (resource, at, lane) in sets {
+            for (resource, at, kind) in sets {
                 if resource < 5 {
                     events.reset(resource, at);
                 } else if list.contains_key(&resource) {
                     continue;
                 } else {
-                    events.set(ALL[lane], resource, at);
+                    events.set(ALL[kind], resource, at);
                 }
                 list.insert(resource, at);
                 if at % 7 == 0 && resource < 5 {
@@ -224,8 +161,10 @@ mod tests {
     #[test]
     fn events_of_one_instant_come_in_the_order_of_resources() {
         let mut events = Events::new(5);
-        for (lane, resource) in [(Lane::Read, 3), (Lane::Program, 0), (Lane::Read, 4), (Lane::Program, 1)] {
-            events.set(lane, resource, 7);
+        for (kind, resource) in
+            [(EventKind::Read, 3), (EventKind::Program, 0), (EventKind::Read, 4), (EventKind::Program, 1)]
+        {
+            events.set(kind, resource, 7);
         }
         assert_eq!(events.next_event(), Some((7, 0)));
         let order: Vec<u32> = std::iter::from_fn(|| events.next_now()).collect();

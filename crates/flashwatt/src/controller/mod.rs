@@ -14,6 +14,8 @@ pub mod op;
 pub mod phases;
 mod queues;
 
+use std::hint::cold_path;
+
 use crate::books::Books;
 use crate::brain::Brain;
 use crate::config::{self, Dispatch};
@@ -126,6 +128,7 @@ impl Controller {
     #[inline(always)]
     fn wake_woken(&mut self, brain: &Brain) {
         if !brain.plan.woken().is_empty() {
+            cold_path();
             self.wake_each(brain); // few plans wake anyone
         }
     }

@@ -1,5 +1,7 @@
 //! Operations that are planned or under way, and what they wait for.
 
+use std::hint::cold_path;
+
 use crate::device::Place;
 use crate::ftl::{Cause, OpKind};
 use crate::mem::Table;
@@ -154,6 +156,7 @@ impl OpTable {
         };
         let id = self.free;
         if id.is_none() {
+            cold_path();
             self.ops.push(op);
             return OpId(self.ops.len() as u32 - 1);
         }
@@ -183,7 +186,11 @@ impl OpTable {
     #[inline(always)]
     pub fn pop_dependent(&mut self, id: OpId, until: Until) -> Option<OpId> {
         let first = self.ops[id.idx()].dependents;
-        if first == NIL { None } else { self.unlink_dependent(id, until) }
+        if first == NIL {
+            return None;
+        }
+        cold_path();
+        self.unlink_dependent(id, until)
     }
 
     fn unlink_dependent(&mut self, id: OpId, until: Until) -> Option<OpId> {
@@ -226,6 +233,7 @@ impl OpTable {
         if first == NIL {
             return None;
         }
+        cold_path();
         let node = self.nodes[first as usize];
         self.ops[id.idx()].more_replaced = node.next;
         self.free_nodes.push(first);

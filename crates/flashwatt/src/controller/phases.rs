@@ -1,6 +1,6 @@
 //! The course of an operation: which states its die goes through, and how long each lasts.
 
-use super::events::Lane;
+use super::events::EventKind;
 use super::queues::Stage;
 use crate::config::Timing;
 use crate::energy::DieState;
@@ -30,7 +30,7 @@ pub struct Course {
     /// What a program of an upper page takes more.
     pub upper_ns: Nanos,
     pub(super) stage: Stage,
-    pub(super) lane: Lane,
+    pub(super) event: EventKind,
 }
 
 /// The courses of all kinds.
@@ -95,15 +95,17 @@ impl Courses {
 fn course(kind: OpKind, t: &Timing) -> Course {
     let in_ns = if kind == OpKind::Program { t.page_transfer_ns } else { 0 };
     let array_start_ns = t.command_ns + in_ns;
-    let (bus, array, last, lane, array_ns, more_ns) = match kind {
+    let (bus, array, last, event, array_ns, more_ns) = match kind {
         OpKind::Read | OpKind::Copy => {
-            (DieState::ReadBus, DieState::Read, DieState::ReadBus, Lane::Read, t.read_ns, t.page_transfer_ns)
+            (DieState::ReadBus, DieState::Read, DieState::ReadBus, EventKind::Read, t.read_ns, t.page_transfer_ns)
         }
-        OpKind::SpareRead => (DieState::ReadBus, DieState::Read, DieState::Read, Lane::Read, t.read_ns, 0),
-        OpKind::Program => (DieState::ProgramBus, DieState::Program, DieState::Program, Lane::Program, t.program_ns, 0),
-        OpKind::Erase => (DieState::EraseBus, DieState::Erase, DieState::Erase, Lane::Other, t.erase_ns, 0),
+        OpKind::SpareRead => (DieState::ReadBus, DieState::Read, DieState::Read, EventKind::Read, t.read_ns, 0),
+        OpKind::Program => {
+            (DieState::ProgramBus, DieState::Program, DieState::Program, EventKind::Program, t.program_ns, 0)
+        }
+        OpKind::Erase => (DieState::EraseBus, DieState::Erase, DieState::Erase, EventKind::Other, t.erase_ns, 0),
         OpKind::Copyback => {
-            (DieState::ReadBus, DieState::Read, DieState::Program, Lane::Other, t.read_ns, t.program_ns)
+            (DieState::ReadBus, DieState::Read, DieState::Program, EventKind::Other, t.read_ns, t.program_ns)
         }
     };
     let array_end_ns = array_start_ns + array_ns;
@@ -121,6 +123,6 @@ fn course(kind: OpKind, t: &Timing) -> Course {
         whole_ns,
         upper_ns: if programs { t.program_upper_ns.map_or(0, |ns| ns - t.program_ns) } else { 0 },
         stage: if reads { Stage::Reading } else { Stage::Array },
-        lane,
+        event,
     }
 }

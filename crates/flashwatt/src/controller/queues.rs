@@ -3,6 +3,8 @@
 //! A queue of operations that are ready is kept by plan number. An *ordered* queue holds all operations planned for it,
 //! ready or not, and only its head may start: that is how a die works in order.
 
+use std::hint::cold_path;
+
 use super::Controller;
 use super::op::Queue;
 use crate::config::Dispatch;
@@ -161,11 +163,11 @@ const ORDERED_REST: Queue = Queue::HostWrite;
 impl Controller {
     #[inline(always)]
     pub(super) fn is_ordered(&self, queue: Queue) -> bool {
-        match self.policy {
-            Dispatch::OutOfOrder => false,
-            Dispatch::InOrder => queue == ORDERED_ALL,
-            Dispatch::ReadsFirst => queue == ORDERED_REST,
+        if self.policy == Dispatch::OutOfOrder {
+            return false;
         }
+        cold_path();
+        queue == if self.policy == Dispatch::InOrder { ORDERED_ALL } else { ORDERED_REST }
     }
 
     /// A new operation joins its queue: at once if that is ordered, else when it is ready.

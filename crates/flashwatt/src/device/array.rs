@@ -7,6 +7,8 @@
 //! The rules: a page is programmed only while erased, and in the order that the chip asks for; a page is read only when
 //! programmed; a block is erased only when no planned operation still needs what is in it.
 
+use std::hint::cold_path;
+
 use super::{Geometry, Place};
 use crate::config::ProgramOrder;
 use crate::mem::{Table, prefetch, zeroed};
@@ -124,7 +126,11 @@ impl Array {
     pub fn release(&mut self, block: BlockId) -> Option<OpId> {
         let holds = &mut self.blocks[block.idx()].holds;
         *holds -= 1;
-        if *holds == 0 && !self.waiting_erases.is_empty() { self.take_waiting_erase(block) } else { None }
+        if *holds > 0 || self.waiting_erases.is_empty() {
+            return None;
+        }
+        cold_path();
+        self.take_waiting_erase(block)
     }
 
     /// How many planned operations still need this block.
@@ -212,6 +218,7 @@ impl Array {
         self.programmed_pages[at.die.idx()] += 1;
         let full = u32::from(info.programmed) == self.geometry.pages_per_block;
         if full {
+            cold_path();
             self.free_row(at.block);
         }
         full
@@ -297,7 +304,11 @@ impl Array {
     #[inline(always)]
     fn row(&mut self, block: BlockId) -> u32 {
         let row = self.blocks[block.idx()].row;
-        if row != 0 { row } else { self.new_row(block) }
+        if row != 0 {
+            return row;
+        }
+        cold_path();
+        self.new_row(block)
     }
 
     #[inline(never)]

@@ -4,6 +4,8 @@
 //! energy, and finds what depends on what overlapped: the peak, the time spent at it, the worst window. Current is
 //! right-continuous: all edges of one instant count before the new level does, so that a peak has positive length.
 
+use std::hint::cold_path;
+
 use super::ledger::Phase;
 use super::series::{Recorder, Series};
 use super::states::{DRAM, LINK, PARTS};
@@ -310,6 +312,7 @@ impl<R: Recorder> Meter<R> {
             return;
         }
         if now >= self.boundary {
+            cold_path();
             return self.pass_boundary(now);
         }
         let ns = now - self.now;
@@ -322,12 +325,14 @@ impl<R: Recorder> Meter<R> {
     #[inline(always)]
     fn note_peak(&mut self, ns: Nanos) {
         if self.level.ua >= self.peak.ua {
+            cold_path();
             if self.level.ua > self.peak.ua {
                 (self.peak.ua, self.at_peak_ns) = (self.level.ua, 0);
             }
             self.at_peak_ns += ns;
         }
         if self.level.nw > self.peak.nw {
+            cold_path();
             self.peak.nw = self.level.nw;
         }
     }

@@ -1,6 +1,8 @@
 //! Page mapping: any logical page on any physical page, the whole map in DRAM. Where pages are written to and how they are
 //! collected is [`super::pages`]. Source: Ban 1995; Agrawal et al. 2008 for the organisation by dies.
 
+use std::hint::cold_path;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -159,6 +161,7 @@ impl PageFtl {
         let lpn = Lpn(extent.first.0 + i);
         let mut read = None;
         if extent.head_partial || extent.tail_partial {
+            cold_path();
             for j in (0..units).filter(|j| extent.is_partial(i + j)) {
                 self.read_old(Lpn(lpn.0 + j), &mut read, plan);
             }
@@ -205,6 +208,7 @@ impl Ftl for PageFtl {
                     last_page = page;
                 }
             } else {
+                cold_path();
                 plan.unwritten_reads += 1;
             }
             lpn.0 += 1;

@@ -5,6 +5,8 @@
 //! free blocks run low; it copies within the die. The last free blocks are kept for collection, so that it can always
 //! finish. The map belongs to the [`Owner`], which is told of every move.
 
+use std::hint::cold_path;
+
 use super::Context;
 use super::blocks::BlockTable;
 use super::frontier::{Frontier, Units};
@@ -233,7 +235,10 @@ impl Pages {
         match &self.dies[die.idx()].job {
             Some(job) if job.erasing => return,
             Some(_) => {}
-            None => self.start_job(die, owner, cx, plan),
+            None => {
+                cold_path();
+                self.start_job(die, owner, cx, plan);
+            }
         }
         self.step(die, owner, cx, plan);
     }
@@ -295,6 +300,7 @@ impl Pages {
         plan: &mut Plan,
     ) -> u32 {
         if self.geometry.units_per_page > 1 {
+            cold_path();
             return self.copy_units(block, unit, to, cause, owner, cx, plan);
         }
         let from = Ppn(self.geometry.first_ppn(block).0 + unit);

@@ -191,7 +191,9 @@ impl<P: Probe> Sim<'_, P> {
             RequestKind::Read => self.read_buffered(id),
             RequestKind::Write => self.write_buffered(id),
             RequestKind::Trim => {
-                self.plan_trim(id);
+                let extent = self.requests[id.idx()].extent(&self.geometry);
+                self.brain.trim(extent, &self.hw.array);
+                self.take_plan(id, Purpose::Trim(extent));
                 self.trim_buffered(id);
                 self.complete_if_done(id);
             }

@@ -1,5 +1,7 @@
 //! A request's way: asked for, planned, completed.
 
+use std::hint::cold_path;
+
 use super::Sim;
 use crate::controller::Ended;
 use crate::device::Geometry;
@@ -42,6 +44,7 @@ impl<P: Probe> Sim<'_, P> {
                 Ok(Next::WaitForCompletion) => break,
                 Err(error) => return Err(error),
                 Ok(Next::End) => {
+                    cold_path();
                     self.host_ended = true;
                     if self.free.len() == self.requests.len() {
                         self.request_ends_stage(); // the last request has completed before this was known
@@ -50,6 +53,7 @@ impl<P: Probe> Sim<'_, P> {
             }
         }
         if self.buffered.is_some() {
+            cold_path();
             self.tend_buffer();
         }
         Ok(())
@@ -93,6 +97,7 @@ impl<P: Probe> Sim<'_, P> {
         if self.link.is_instant() {
             self.plan(id, request.kind, extent);
         } else {
+            cold_path();
             let bytes_in = if request.kind == RequestKind::Write { bytes } else { 0 };
             let at = self.link.send_in(self.now, bytes_in, id);
             self.set_link(self.events.link_in, at);
@@ -103,60 +108,78 @@ impl<P: Probe> Sim<'_, P> {
     #[inline(always)]
     pub(super) fn plan(&mut self, id: RequestId, kind: RequestKind, extent: Extent) {
         if self.buffered.is_some() {
+            cold_path();
             return self.plan_buffered(id);
         }
         match kind {
-            RequestKind::Read => {
-                self.brain.read(extent, &self.hw.array);
-                self.take_plan(id, Purpose::Read(&[extent]));
-                self.complete_if_done(id);
+            RequestKind::Write if !self.stalled.is_empty() => {
+                cold_path();
+                self.stalled.push_back(id);
             }
-            RequestKind::Write if self.stalled.is_empty() => self.plan_write(id),
-            RequestKind::Write => self.stalled.push_back(id),
-            RequestKind::Trim => {
-                self.plan_trim(id);
-                self.complete_if_done(id);
+            RequestKind::Flush => {
+                cold_path();
+                self.complete_if_done(id); // a write without a buffer is on flash when it completes
             }
-            RequestKind::Flush => self.complete_if_done(id), // a write without a buffer is on flash when it completes
+            _ => self.plan_extent(id, kind, extent),
         }
     }
 
-    /// Plans a write, or what is left of it. If not all of it finds room the rest waits, and later writes behind it.
+    /// Plans a request, or what is left of a write. If not all of a write finds room the rest waits, and later writes behind it.
     #[inline(always)]
-    pub(super) fn plan_write(&mut self, id: RequestId) {
-        let rest = self.requests[id.idx()].rest(&self.geometry);
-        let done = self.brain.write(rest, &self.hw.array);
-        let tail_partial = rest.tail_partial && done == rest.pages;
-        self.take_plan(id, Purpose::Write(Extent { pages: done, tail_partial, ..rest }));
-        self.hw.books.host_units += u64::from(done);
-        let active = &mut self.requests[id.idx()];
-        active.planned += done;
-        if active.planned < active.pages {
-            self.stalled.push_front(id);
+    fn plan_extent(&mut self, id: RequestId, kind: RequestKind, extent: Extent) {
+        let mut written = 0;
+        match kind {
+            RequestKind::Read => self.brain.read(extent, &self.hw.array),
+            RequestKind::Write => written = self.brain.write(extent, &self.hw.array),
+            _ => self.brain.trim(extent, &self.hw.array),
+        }
+        let purpose = match kind {
+            RequestKind::Read => Purpose::Read(&[extent]),
+            RequestKind::Write => {
+                let tail_partial = extent.tail_partial && written == extent.pages;
+                Purpose::Write(Extent { pages: written, tail_partial, ..extent })
+            }
+            _ => Purpose::Trim(extent),
+        };
+        let operations = self.take_plan(id, purpose);
+        if kind == RequestKind::Write {
+            self.hw.books.host_units += u64::from(written);
+            let active = &mut self.requests[id.idx()];
+            active.planned += written;
+            if active.planned < active.pages {
+                cold_path();
+                self.stalled.push_front(id);
+            }
+        } else if operations == 0 {
+            cold_path();
+            self.complete_if_done(id);
         }
     }
 
-    pub(super) fn plan_trim(&mut self, id: RequestId) {
-        let extent = self.requests[id.idx()].extent(&self.geometry);
-        self.brain.trim(extent, &self.hw.array);
-        self.take_plan(id, Purpose::Trim(extent));
-    }
-
+    /// Tells the controller, and whoever watches, what has been planned for a request. Returns how many operations those are.
     #[inline(always)]
-    pub(super) fn take_plan(&mut self, id: RequestId, purpose: Purpose) {
+    pub(super) fn take_plan(&mut self, id: RequestId, purpose: Purpose) -> u32 {
         self.hw.books.planned(self.now, &self.brain.plan);
         self.hw.books.probe.planned(purpose, &self.brain);
         let operations = self.controller.admit(id, &self.brain, &mut self.hw);
         let active = &mut self.requests[id.idx()];
         active.remaining += operations;
         active.map_accesses += self.brain.plan.map_accesses;
+        operations
+    }
+
+    /// Plans what is left of a write.
+    #[inline(never)]
+    fn plan_rest(&mut self, id: RequestId) {
+        let rest = self.requests[id.idx()].rest(&self.geometry);
+        self.plan_extent(id, RequestKind::Write, rest);
     }
 
     /// A block has been erased: writes that wait may find room.
     pub(super) fn erased(&mut self) {
         self.let_destage();
         while let Some(id) = self.stalled.pop_front() {
-            self.plan_write(id);
+            self.plan_rest(id);
             if self.stalled.front() == Some(&id) {
                 return;
             }
@@ -166,6 +189,7 @@ impl<P: Probe> Sim<'_, P> {
     #[inline(always)]
     pub(super) fn op_ended(&mut self, ended: Ended) {
         if ended.kind == OpKind::Erase {
+            cold_path();
             self.erased();
         }
         if ended.request.idx() >= self.requests.len() {
@@ -174,12 +198,15 @@ impl<P: Probe> Sim<'_, P> {
         let active = &mut self.requests[ended.request.idx()];
         let brings_data = ended.kind == OpKind::Read && ended.cause == Cause::Host;
         if brings_data && active.request.kind == RequestKind::Read && !self.link.is_instant() {
+            cold_path();
             let at = self.link.send_out(self.now, u64::from(self.geometry.page_bytes()), ended.request);
             self.set_link(self.events.link_out, at);
             return;
         }
         active.remaining -= 1;
-        self.complete_if_done(ended.request);
+        if active.is_done() {
+            self.complete(ended.request);
+        }
     }
 
     pub(super) fn link_event(&mut self, event: u32) {
@@ -202,13 +229,17 @@ impl<P: Probe> Sim<'_, P> {
         }
     }
 
-    /// Completes a request for which nothing is left to be done.
-    #[inline(always)]
+    /// Completes a request for which nothing is left to be done, where that is seldom so or does not matter much.
+    #[inline(never)]
     pub(super) fn complete_if_done(&mut self, id: RequestId) {
-        let active = &self.requests[id.idx()];
-        if active.remaining > 0 || (active.request.kind == RequestKind::Write && active.planned < active.pages) {
-            return;
+        if self.requests[id.idx()].is_done() {
+            self.complete(id);
         }
+    }
+
+    #[inline(always)]
+    fn complete(&mut self, id: RequestId) {
+        let active = &self.requests[id.idx()];
         self.hw.books.request_left(self.now);
         self.hw.books.probe.request_ended(&RequestRecord {
             kind: active.request.kind,
@@ -224,6 +255,7 @@ impl<P: Probe> Sim<'_, P> {
         self.workload.completed(&self.requests[id.idx()].request, self.now);
         self.left_in_stage -= 1;
         if self.left_in_stage == 0 || (self.host_ended && self.free.len() == self.requests.len()) {
+            cold_path();
             self.request_ends_stage();
         }
     }
@@ -240,9 +272,14 @@ impl Active {
         geometry.extent(&self.request)
     }
 
-    /// What is not planned yet.
+    /// Is nothing left to be done?
     #[inline(always)]
-    pub(super) fn rest(&self, geometry: &Geometry) -> Extent {
+    fn is_done(&self) -> bool {
+        self.remaining == 0 && (self.request.kind != RequestKind::Write || self.planned == self.pages)
+    }
+
+    /// What is not planned yet.
+    fn rest(&self, geometry: &Geometry) -> Extent {
         let extent = self.extent(geometry);
         Extent {
             first: Lpn(extent.first.0 + self.planned),
