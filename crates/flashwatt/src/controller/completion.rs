@@ -67,10 +67,11 @@ impl Controller {
         if alone && !self.events.any_now() {
             self.move_die_out(now, channel, die, DieState::Read, hw);
         } else {
-            self.channels[channel.idx()].data_waits |= 1 << way;
+            let state = &mut self.channels[channel.idx()];
+            state.data_waits |= 1 << way;
+            state.touch_if(true, channel, &mut self.dirty);
             self.dies[die.idx()].stage = Stage::DataWait;
             hw.books.die(now, DieState::Read, DieState::DataWait);
-            self.touch(channel);
         }
     }
 

@@ -329,7 +329,7 @@ impl Controller {
         referee(op, &mut hw.array);
         let mut more_ns = 0;
         if kind != OpKind::Read {
-            more_ns = if is_upper { self.courses.of(kind).upper_ns } else { 0 };
+            more_ns = self.courses.of(kind).upper_ns * Nanos::from(is_upper);
             while let Some(waiting) = self.ops.pop_dependent(id, Until::Start) {
                 self.unblock(waiting, Until::Start);
             }

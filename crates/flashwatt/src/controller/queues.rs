@@ -111,6 +111,17 @@ impl Channel {
         }
     }
 
+    /// The same if `really`, by arithmetic: neither that nor whether the channel is dirty is anything a processor foresees.
+    #[inline(always)]
+    pub fn touch_if(&mut self, really: bool, this: ChannelId, first_dirty: &mut ChannelId) {
+        let is_new = really & !self.dirty;
+        let mask = u32::from(is_new).wrapping_neg();
+        let select = |new: ChannelId, old: ChannelId| ChannelId(old.0 ^ ((old.0 ^ new.0) & mask));
+        self.next_dirty = select(*first_dirty, self.next_dirty);
+        *first_dirty = select(this, *first_dirty);
+        self.dirty |= is_new;
+    }
+
     /// Could anything start if the bus were free?
     #[inline(always)]
     pub fn has_work(&self) -> bool {
@@ -195,22 +206,22 @@ impl Controller {
     /// Puts an operation into its queue, by its plan number.
     #[inline(always)]
     pub(super) fn link(&mut self, id: OpId) {
-        let op = &mut self.ops[id];
-        let (die, queue, seq, ready) = (op.at.die, op.queue, op.seq, op.blockers == 0);
-        op.next = OpId::NONE;
+        let op = &self.ops[id];
+        let (die, queue, seq, is_ready) = (op.at.die, op.queue, op.seq, op.blockers == 0);
         let list = &mut self.dies[die.idx()].queues[queue as usize];
-        if list.head.is_none() {
-            *list = List { head: id, tail: id };
-            if ready {
-                self.set_ready(die, queue);
-            }
-        } else if self.ops[list.tail].seq < seq {
-            self.ops[list.tail].next = id; // behind others: the head is as ready as it was
-            list.tail = id;
-        } else {
+        let is_first = list.head.is_none();
+        let before = if is_first { id } else { list.tail };
+        if self.ops[before].seq > seq {
+            cold_path();
             self.link_before_younger(id);
-            self.mark(die, queue);
+            return self.mark(die, queue);
         }
+        // Whether a queue is empty follows no pattern: what stands before the first in it is the first itself.
+        list.head = if is_first { id } else { list.head };
+        list.tail = id;
+        self.ops[before].next = id;
+        self.ops[id].next = OpId::NONE;
+        self.set_ready_if(is_first & is_ready, die, queue); // behind others: the head is as ready as it was
     }
 
     #[cold]
@@ -240,9 +251,8 @@ impl Controller {
             return self.unlink_inner(id);
         }
         list.head = next;
-        if next.is_none() || self.ops[next].blockers != 0 {
-            self.clear_ready(die, queue);
-        }
+        let is_blocked = self.is_ordered(queue) && next.is_some() && self.ops[next].blockers != 0;
+        self.clear_ready_if(next.is_none() | is_blocked, die, queue);
     }
 
     #[cold]
@@ -278,24 +288,33 @@ impl Controller {
     /// A die could turn to something.
     #[inline(always)]
     pub(super) fn set_ready(&mut self, die: DieId, queue: Queue) {
+        self.set_ready_if(true, die, queue);
+    }
+
+    /// The same if `really`, which follows no pattern.
+    #[inline(always)]
+    fn set_ready_if(&mut self, really: bool, die: DieId, queue: Queue) {
         let state = &mut self.dies[die.idx()];
-        state.ready |= 1 << queue as u32;
+        state.ready |= u32::from(really) << queue as u32;
         let (channel, way) = (state.channel, state.way);
         let bus = &mut self.channels[channel.idx()];
-        bus.ready |= 1 << way;
-        if bus.idle >> way & 1 != 0 {
-            bus.touch(channel, &mut self.dirty); // a busy die is looked at when it becomes idle
-        }
+        bus.ready |= u64::from(really) << way;
+        let is_idle = bus.idle >> way & 1 != 0; // a busy die is looked at when it becomes idle
+        bus.touch_if(really & is_idle, channel, &mut self.dirty);
     }
 
     /// A die could not turn to that any more.
     #[inline(always)]
     pub(super) fn clear_ready(&mut self, die: DieId, queue: Queue) {
+        self.clear_ready_if(true, die, queue);
+    }
+
+    /// The same if `really`, which follows no pattern.
+    #[inline(always)]
+    fn clear_ready_if(&mut self, really: bool, die: DieId, queue: Queue) {
         let state = &mut self.dies[die.idx()];
-        state.ready &= !(1 << queue as u32);
-        if state.ready == 0 {
-            let (channel, way) = (state.channel, state.way);
-            self.channels[channel.idx()].ready &= !(1 << way);
-        }
+        state.ready &= !(u32::from(really) << queue as u32);
+        let (channel, way, has_none) = (state.channel, state.way, state.ready == 0);
+        self.channels[channel.idx()].ready &= !(u64::from(has_none) << way);
     }
 }
