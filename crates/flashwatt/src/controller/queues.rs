@@ -251,8 +251,11 @@ impl Controller {
             return self.unlink_inner(id);
         }
         list.head = next;
-        let is_blocked = self.is_ordered(queue) && next.is_some() && self.ops[next].blockers != 0;
-        self.clear_ready_if(next.is_none() | is_blocked, die, queue);
+        let mut ends = next.is_none();
+        if self.is_ordered(queue) && !ends {
+            ends = self.ops[next].blockers != 0;
+        }
+        self.clear_ready_if(ends, die, queue);
     }
 
     #[cold]
