@@ -1,7 +1,7 @@
 //! A queue of things that happen at known times, nearly always added to at its end.
 //!
 //! What has the same delay comes back in the order in which it was asked for: reads of the array take tR, programs tPROG,
-//! transfers the time of a page. So the events of each such kind, and the meter's own edges, have a lane each, which costs the
+//! transfers the time of a page. So the events of each such kind have a lane of their own, and the next one costs the
 //! same for ten dies and for ten thousand. A key that does not belong at its lane's end moves up to where it belongs.
 
 use crate::mem::Table;
