@@ -232,6 +232,8 @@ pub struct WriteBuffer {
 pub struct Controller {
     /// Order of operations on a die.
     pub policy: Dispatch,
+    /// Order of commands and data on a channel.
+    pub bus_order: BusOrder,
     /// What the drive's current must not exceed, if anything.
     pub power_budget: Option<PowerBudget>,
 }
@@ -259,6 +261,17 @@ pub enum Dispatch {
     ReadsFirst,
     /// By class (host read, map, host write, merge and gc, erase), then as planned.
     OutOfOrder,
+}
+
+/// What a free bus carries first when data of reads waits to move out and an operation could start on another die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BusOrder {
+    /// The data: all of it moves out before anything starts.
+    DataFirst,
+    /// The command of a read or an erase, so that its die works while the data moves. Programs, which need the bus for a whole
+    /// page, wait until all data has moved out.
+    CommandFirst,
 }
 
 /// The price table: currents in µA, voltages in mV.

@@ -11,7 +11,7 @@ use serde::de::{self, Deserializer, EnumAccess, MapAccess, SeqAccess, VariantAcc
 use serde::{Deserialize, Serialize};
 
 use super::schema::names;
-use super::{Dispatch, DramRule, IdleAccounting, ProgramOrder};
+use super::{BusOrder, Dispatch, DramRule, IdleAccounting, ProgramOrder};
 use crate::ftl;
 
 mod synthetic;
@@ -214,6 +214,13 @@ pub struct WriteBuffer {
 pub struct Controller {
     /// Order of operations on a die: `in_order`, `reads_first` or `out_of_order`.
     pub policy: Option<Dispatch>,
+    /// What a free channel carries first when data waits to move out of one die and an operation could start on another:
+    /// `data_first` or `command_first`.
+    ///
+    /// With `data_first` the dies of a channel run in lock-step when all of them have reads to do: all data moves out, then all
+    /// commands go in, and the bus is idle while the dies read. With `command_first` the command of a read or an erase goes
+    /// ahead of waiting data, so that saturated reads come close to what the dies or the bus allow.
+    pub bus_order: Option<BusOrder>,
     /// The drive's current is never to exceed this: so many dies work at a time as fit into it.
     ///
     /// With the drive's base (active controller and DRAM, host interface, all dies idle) and what one operation draws more

@@ -8,7 +8,7 @@ use super::de::unknown_name;
 use super::presets::DEFAULT_PRESET;
 use super::raw::{self, Raw};
 use super::{
-    Config, Controller, Device, Dispatch, Gc, GcPolicy, HostLink, Nand, Precondition, ProgramOrder, Run, Span, Timing,
+    BusOrder, Config, Controller, Device, Dispatch, Gc, GcPolicy, HostLink, Nand, Precondition, ProgramOrder, Run, Span, Timing,
     Wear, Workload, WriteBuffer,
 };
 
@@ -81,6 +81,7 @@ pub(super) fn resolve(c: &mut Checker, raw: &Raw) -> Option<Config> {
 fn controller(c: &mut Checker, controller: &raw::Controller, energy: &super::Energy, dies: u32) -> Controller {
     Controller {
         policy: c.choice(field!("controller", controller.policy), Dispatch::OutOfOrder),
+        bus_order: c.choice(field!("controller", controller.bus_order), BusOrder::DataFirst),
         power_budget: budget::power_budget(c, controller, energy, dies),
     }
 }

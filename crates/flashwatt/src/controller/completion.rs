@@ -137,6 +137,7 @@ impl Controller {
         let state = &mut self.dies[die.idx()];
         state.background -= 1;
         if state.background == 0 {
+            state.background_since = self.next_seq;
             self.set_ready(die, if self.preemptible { Queue::Job } else { Queue::UrgentJob });
         }
     }

@@ -7,15 +7,40 @@ use super::op::{Op, Queue, Role, Until};
 use super::queues::{Die, Stage, ways};
 use super::{Controller, Hardware};
 use crate::brain::Brain;
+use crate::config::BusOrder;
 use crate::device::Array;
 use crate::energy::DieState;
 use crate::ftl::{OpKind, PlannedOp};
 use crate::probe::{Probe, Purpose};
 use crate::units::{ChannelId, DieId, Nanos, OpId, RequestId};
 
-/// An operation that has waited while so many others of better classes went ahead of it on its die goes next. Without it
-/// a stream of reads could hold up writes, and collection, for ever.
+/// The oldest operation of a die goes next after this number of others of better classes went ahead of it. Without the bound a
+/// stream of reads could hold up writes, and collection, for ever.
 const BYPASS_MAX: u32 = 64;
+
+/// What could start next on a channel: the answer of [`Controller::peek`], which changes nothing. [`Controller::commit`] acts
+/// on it.
+#[derive(Clone, Copy)]
+pub(super) struct Candidate {
+    die: DieId,
+    way: u32,
+    /// The best of the die's queues, as a bit number of its `ready` mask.
+    queue: u8,
+    turn: Turn,
+}
+
+/// By which rule a die's next operation was found.
+#[derive(Clone, Copy)]
+enum Turn {
+    /// It is this operation, the head of the best queue.
+    Head(OpId),
+    /// It is this operation, the oldest of all: others have gone ahead [`BYPASS_MAX`] times.
+    Oldest(OpId),
+    /// It is the next step of the die's background work, which has to be asked for.
+    Background,
+    /// Background work has been passed over [`BYPASS_MAX`] times: it becomes urgent.
+    BackgroundBypassed,
+}
 
 /// What starts next: on which die of its channel, and which operation.
 #[derive(Clone, Copy)]
@@ -54,62 +79,100 @@ impl Controller {
     }
 
     #[inline(always)]
-    pub(super) fn dispatch_channel<P: Probe>(
+    fn dispatch_channel<P: Probe>(
         &mut self,
         now: Nanos,
         channel: ChannelId,
         brain: &mut Brain,
         hw: &mut Hardware<P>,
     ) {
-        loop {
-            if self.is_bus_taken(now, channel) {
-                return;
-            }
-            if self.channels[channel.idx()].data_waits != 0 {
+        while !self.is_bus_taken(now, channel) {
+            if self.data_goes_first(channel) {
                 self.move_out(now, channel, hw);
-            } else {
-                match self.choose(now, channel, brain, hw) {
-                    Some(chosen) => self.start(now, channel, chosen, hw),
-                    None => return,
-                }
+                continue;
+            }
+            let Some(candidate) = self.peek(channel) else { return };
+            if let Some(chosen) = self.commit(now, channel, candidate, brain, hw) {
+                self.start(now, channel, chosen, hw);
             }
         }
     }
 
-    /// Channels wait for one slot, or for the power budget: whenever one more operation may start, the oldest that could on any
-    /// of them does.
+    /// Starts what can start where channels share the slot of the channel switch delay, or the power budget: the oldest
+    /// operation of all channels first. What fits into the budget in any order starts in the order of a drive without one,
+    /// so that a budget that never binds changes nothing.
     #[inline(never)]
-    pub(super) fn dispatch_by_turns<P: Probe>(&mut self, now: Nanos, brain: &mut Brain, hw: &mut Hardware<P>) {
+    fn dispatch_by_turns<P: Probe>(&mut self, now: Nanos, brain: &mut Brain, hw: &mut Hardware<P>) {
         while self.dirty.is_some() {
             while let Some(channel) = self.take_dirty() {
-                while !self.is_bus_taken(now, channel) && self.channels[channel.idx()].data_waits != 0 {
-                    self.move_out(now, channel, hw);
+                self.dispatch_unrivalled(now, channel, brain, hw);
+            }
+            while self.power_left() > 0
+                && let Some((channel, candidate)) = self.oldest_of_channels(now)
+            {
+                if let Some(chosen) = self.commit(now, channel, candidate, brain, hw) {
+                    self.start(now, channel, chosen, hw);
+                    self.slot_free_at = now + self.timing.channel_switch_ns;
                 }
             }
-            while self.has_power()
-                && let Some((channel, chosen)) = self.oldest_of_channels(now, brain, hw)
-            {
-                self.start(now, channel, chosen, hw);
-                self.slot_free_at = now + self.timing.channel_switch_ns;
+            if self.bus_order == BusOrder::CommandFirst {
+                (0..self.geometry.channels).for_each(|channel| self.move_out_all(now, ChannelId(channel), hw));
             }
             // A step of background work may have gone to a channel that had been looked at before.
         }
     }
 
-    /// May one more die work? If not, channels are looked at again when one has ended its operation.
-    fn has_power(&self) -> bool {
-        let idle: u32 = self.channels.iter().map(|channel| channel.idle.count_ones()).sum();
-        self.geometry.dies - idle < self.active_dies_max
-    }
-
-    /// The oldest operation that could start on any channel. If the slot is not free yet, its event is set instead.
-    pub(super) fn oldest_of_channels<P: Probe>(
+    /// Starts what no other channel competes for: data moves out, and operations start while the power budget has room for
+    /// them and for all older candidates.
+    fn dispatch_unrivalled<P: Probe>(
         &mut self,
         now: Nanos,
+        channel: ChannelId,
         brain: &mut Brain,
         hw: &mut Hardware<P>,
-    ) -> Option<(ChannelId, Chosen)> {
-        let mut oldest: Option<(ChannelId, Chosen)> = None;
+    ) {
+        while !self.is_bus_taken(now, channel) {
+            if self.data_goes_first(channel) {
+                self.move_out(now, channel, hw);
+                continue;
+            }
+            let Some(candidate) = self.peek(channel) else { return };
+            if self.timing.channel_switch_ns > 0 || self.power_left() <= self.older_candidates(now, candidate) {
+                return;
+            }
+            if let Some(chosen) = self.commit(now, channel, candidate, brain, hw) {
+                self.start(now, channel, chosen, hw);
+            }
+        }
+    }
+
+    /// How many more dies may work under the power budget. At 0, channels are looked at again when a die has ended its
+    /// operation.
+    fn power_left(&self) -> u32 {
+        if self.active_dies_max == self.geometry.dies {
+            return u32::MAX;
+        }
+        let idle: u32 = self.channels.iter().map(|channel| channel.idle.count_ones()).sum();
+        self.active_dies_max.saturating_sub(self.geometry.dies - idle)
+    }
+
+    /// Channels on which an operation older than this candidate could start.
+    fn older_candidates(&self, now: Nanos, than: Candidate) -> u32 {
+        if self.active_dies_max == self.geometry.dies {
+            return 0;
+        }
+        let could_start = |channel: ChannelId| {
+            let state = &self.channels[channel.idx()];
+            now >= state.bus_free_at && !self.data_goes_first(channel)
+        };
+        let channels = (0..self.geometry.channels).map(ChannelId).filter(|&channel| could_start(channel));
+        let age = self.age(than);
+        channels.filter_map(|channel| self.peek(channel)).filter(|&other| self.age(other) < age).count() as u32
+    }
+
+    /// The channel with the oldest candidate, and that. If the slot is not free yet, its event is set instead.
+    fn oldest_of_channels(&mut self, now: Nanos) -> Option<(ChannelId, Candidate)> {
+        let mut oldest: Option<(ChannelId, Candidate, u64)> = None;
         for channel in (0..self.geometry.channels).map(ChannelId) {
             if !self.channels[channel.idx()].has_work() || self.is_bus_taken(now, channel) {
                 continue;
@@ -118,14 +181,23 @@ impl Controller {
                 self.events.reset(self.slot_event(), self.slot_free_at);
                 return None;
             }
-            if let Some(chosen) = self.choose(now, channel, brain, hw) {
-                let is_older = |than: &Chosen| self.ops[chosen.op].seq < self.ops[than.op].seq;
-                if oldest.as_ref().is_none_or(|(_, than)| is_older(than)) {
-                    oldest = Some((channel, chosen));
+            if let Some(candidate) = self.peek(channel) {
+                let age = self.age(candidate);
+                if oldest.is_none_or(|(_, _, least)| age < least) {
+                    oldest = Some((channel, candidate, age));
                 }
             }
         }
-        oldest
+        oldest.map(|(channel, candidate, _)| (channel, candidate))
+    }
+
+    /// A candidate's place in the order of age: its plan number, or for background work that has not been planned the first
+    /// number that was free when the die asked for it.
+    fn age(&self, candidate: Candidate) -> u64 {
+        match candidate.turn {
+            Turn::Head(op) | Turn::Oldest(op) => self.ops[op].seq,
+            Turn::Background | Turn::BackgroundBypassed => self.dies[candidate.die.idx()].background_since,
+        }
     }
 
     /// Is the bus taken? If so and something waits for it, its event is set.
@@ -142,9 +214,33 @@ impl Controller {
         true
     }
 
+    /// Does data wait on a channel, and take the bus before the next operation does (`controller.bus_order`)?
+    #[inline(always)]
+    fn data_goes_first(&self, channel: ChannelId) -> bool {
+        self.channels[channel.idx()].data_waits != 0
+            && (self.bus_order == BusOrder::DataFirst || !self.command_waits(channel))
+    }
+
+    /// Is the next operation of a channel one that takes the bus for its command alone? Background work that has not been
+    /// asked for is none: it may turn out to be a program.
+    #[inline(never)]
+    fn command_waits(&self, channel: ChannelId) -> bool {
+        self.peek(channel).is_some_and(|candidate| match candidate.turn {
+            Turn::Head(op) | Turn::Oldest(op) => self.ops[op].kind != OpKind::Program,
+            Turn::Background | Turn::BackgroundBypassed => false,
+        })
+    }
+
+    /// Data that waits on a channel moves out, if the bus is free.
+    fn move_out_all<P: Probe>(&mut self, now: Nanos, channel: ChannelId, hw: &mut Hardware<P>) {
+        while !self.is_bus_taken(now, channel) && self.channels[channel.idx()].data_waits != 0 {
+            self.move_out(now, channel, hw);
+        }
+    }
+
     /// The oldest read whose data waits on a channel moves out.
     #[inline(always)]
-    pub(super) fn move_out<P: Probe>(&mut self, now: Nanos, channel: ChannelId, hw: &mut Hardware<P>) {
+    fn move_out<P: Probe>(&mut self, now: Nanos, channel: ChannelId, hw: &mut Hardware<P>) {
         let waits = self.channels[channel.idx()].data_waits;
         let way = self.oldest(channel, waits, |die| die.running);
         self.channels[channel.idx()].data_waits &= !(1 << way);
@@ -171,38 +267,70 @@ impl Controller {
         self.events.set(EventKind::Transfer, die.0, end);
     }
 
-    /// What starts next on this channel: the operation of the best class, among those the oldest. Asks for background work
-    /// where its turn comes.
+    /// What could start next on this channel: the operation of the best class, among those the oldest. Changes nothing: to
+    /// look at a channel is not to serve it.
     #[inline(always)]
-    pub(super) fn choose<P: Probe>(
+    fn peek(&self, channel: ChannelId) -> Option<Candidate> {
+        let state = &self.channels[channel.idx()];
+        let candidates = state.idle & state.ready;
+        if candidates == 0 {
+            return None;
+        }
+        let (way, queue) = self.best(channel, candidates);
+        let die = self.geometry.die_at(channel, way);
+        let state = &self.dies[die.idx()];
+        let turn = if queue == Queue::Job as u8 || queue == Queue::UrgentJob as u8 {
+            Turn::Background
+        } else if state.bypassed >= BYPASS_MAX && state.ready >> (queue + 1) != 0 {
+            self.turn_of_bypassed(state, queue)
+        } else {
+            Turn::Head(state.queues[queue as usize].head)
+        };
+        Some(Candidate { die, way, queue, turn })
+    }
+
+    /// Acts on the answer of [`Self::peek`]: counts whom the operation passes over, or asks for the step of background work.
+    /// `None`: there is no answer yet, and the channel is to be looked at again.
+    #[inline(always)]
+    fn commit<P: Probe>(
         &mut self,
         now: Nanos,
         channel: ChannelId,
+        candidate: Candidate,
         brain: &mut Brain,
         hw: &mut Hardware<P>,
     ) -> Option<Chosen> {
-        loop {
-            let state = &self.channels[channel.idx()];
-            let candidates = state.idle & state.ready;
-            if candidates == 0 {
-                return None;
+        let Candidate { die, way, queue, turn } = candidate;
+        let state = &mut self.dies[die.idx()];
+        match turn {
+            Turn::Head(op) => {
+                let passes_over = state.ready >> (queue + 1) != 0;
+                state.bypassed = if passes_over { state.bypassed + 1 } else { 0 };
+                Some(Chosen { die, way, op, is_queued: true })
             }
-            let (way, queue) = self.best(channel, candidates);
-            let die = self.geometry.die_at(channel, way);
-            if queue == Queue::Job as u8 || queue == Queue::UrgentJob as u8 {
-                let is_sure = candidates & (candidates - 1) == 0 && !self.by_turns;
-                if let Some(op) = self.pull(now, die, queue == Queue::UrgentJob as u8, is_sure, brain, hw) {
-                    return Some(Chosen { die, way, op, is_queued: false });
-                }
-            } else if let Some(op) = self.fair(die, queue) {
-                return Some(Chosen { die, way, op, is_queued: true });
+            Turn::Background => {
+                let bus = &self.channels[channel.idx()];
+                let candidates = bus.idle & bus.ready;
+                let is_sure = candidates & (candidates - 1) == 0;
+                let op = self.pull(now, die, queue == Queue::UrgentJob as u8, is_sure, brain, hw)?;
+                Some(Chosen { die, way, op, is_queued: false })
+            }
+            Turn::Oldest(op) => {
+                (state.bypassed, state.job_is_next) = (0, true);
+                Some(Chosen { die, way, op, is_queued: true })
+            }
+            Turn::BackgroundBypassed => {
+                (state.bypassed, state.job_is_next) = (0, false);
+                self.clear_ready(die, Queue::Job);
+                self.set_ready(die, Queue::UrgentJob);
+                None
             }
         }
     }
 
     /// The best of the dies in `candidates`, and the queue that it would serve.
     #[inline(always)]
-    pub(super) fn best(&self, channel: ChannelId, candidates: u64) -> (u32, u8) {
+    fn best(&self, channel: ChannelId, candidates: u64) -> (u32, u8) {
         let queue = |way: u32| self.dies[self.geometry.die_at(channel, way).idx()].ready.trailing_zeros() as u8;
         let first = candidates.trailing_zeros();
         if candidates & (candidates - 1) == 0 {
@@ -217,37 +345,19 @@ impl Controller {
         (way, queue(way))
     }
 
-    /// What a die serves if its best queue is `queue`: the head of that, or the oldest of all once others have been passed
-    /// over too often, by turns with background work: where its turn comes it becomes urgent, and there is no answer yet.
-    #[inline(always)]
-    pub(super) fn fair(&mut self, die: DieId, queue: u8) -> Option<OpId> {
-        let state = &mut self.dies[die.idx()];
-        let head = state.queues[queue as usize].head;
-        if state.ready >> (queue + 1) == 0 {
-            state.bypassed = 0;
-            return Some(head);
-        }
-        state.bypassed += 1;
-        if state.bypassed <= BYPASS_MAX { Some(head) } else { self.oldest_ready(die, queue) }
-    }
-
+    /// What a die turns to once others have gone ahead [`BYPASS_MAX`] times: the oldest operation of all its queues, in turns
+    /// with its background work.
     #[cold]
-    pub(super) fn oldest_ready(&mut self, die: DieId, queue: u8) -> Option<OpId> {
-        let state = &mut self.dies[die.idx()];
-        state.bypassed = 0;
+    fn turn_of_bypassed(&self, state: &Die, queue: u8) -> Turn {
         let job = 1 << Queue::Job as u8;
         let operations_wait = (state.ready & !job) >> (queue + 1) != 0;
-        let is_jobs_turn = state.ready & job != 0 && (state.job_is_next || !operations_wait);
-        state.job_is_next = !is_jobs_turn;
-        if is_jobs_turn {
-            self.clear_ready(die, Queue::Job);
-            self.set_ready(die, Queue::UrgentJob);
-            return None;
+        if state.ready & job != 0 && (state.job_is_next || !operations_wait) {
+            return Turn::BackgroundBypassed;
         }
         let urgent_job = 1 << Queue::UrgentJob as u8; // comes next in any case, behind what another die's job does here
         let ready = u64::from(state.ready & !job & !urgent_job);
-        let state = &self.dies[die.idx()];
-        ways(ready).map(|queue| state.queues[queue as usize].head).min_by_key(|&id| self.ops[id].seq)
+        let heads = ways(ready).map(|queue| state.queues[queue as usize].head);
+        Turn::Oldest(heads.min_by_key(|&id| self.ops[id].seq).unwrap_or(state.queues[queue as usize].head))
     }
 
     /// Of the dies in `mask`, the one whose operation is oldest.

@@ -18,7 +18,7 @@ use std::hint::cold_path;
 
 use crate::books::Books;
 use crate::brain::Brain;
-use crate::config::{self, Dispatch};
+use crate::config::{self, BusOrder, Dispatch};
 use crate::device::{Array, Geometry};
 use crate::ftl::{Cause, OpKind, PlanNumber};
 use crate::mem::Table;
@@ -37,7 +37,8 @@ pub struct Controller {
     timing: config::Timing,
     courses: Courses,
     policy: Dispatch,
-    /// Do channels take turns? They do where operations start one at a time, or not more than so many may be under way.
+    bus_order: BusOrder,
+    /// Do channels take turns? They do under a channel switch delay, and under a power budget for fewer than all dies.
     by_turns: bool,
     /// Dies that may work at a time.
     active_dies_max: u32,
@@ -77,12 +78,14 @@ impl Controller {
     /// All dies idle. `more_events`: events that others keep in the same tree.
     pub fn new(config: &config::Config, geometry: &Geometry, more_events: u32) -> Self {
         let budget = config.controller.power_budget.as_ref();
+        let active_dies_max = budget.map_or(geometry.dies, |budget| budget.active_dies.min(geometry.dies));
         Controller {
             courses: Courses::new(&config.device.timing),
             timing: config.device.timing.clone(),
             policy: config.controller.policy,
-            by_turns: config.device.timing.channel_switch_ns > 0 || budget.is_some(),
-            active_dies_max: budget.map_or(geometry.dies, |budget| budget.active_dies),
+            bus_order: config.controller.bus_order,
+            by_turns: config.device.timing.channel_switch_ns > 0 || active_dies_max < geometry.dies,
+            active_dies_max,
             queues: queues::queues_of(config.controller.policy),
             preemptible: config.gc.preemptible,
             ops: OpTable::default(),
@@ -120,6 +123,9 @@ impl Controller {
     #[inline]
     pub fn wake(&mut self, die: DieId, brain: &Brain) {
         if self.dies[die.idx()].background == 0 && brain.ftl.wants_background(die, &brain.blocks) {
+            if self.dies[die.idx()].ready & Queue::OF_BACKGROUND == 0 {
+                self.dies[die.idx()].background_since = self.next_seq;
+            }
             self.set_ready(die, if self.preemptible { Queue::Job } else { Queue::UrgentJob });
         }
     }

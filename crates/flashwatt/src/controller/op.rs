@@ -33,6 +33,9 @@ pub enum Queue {
 impl Queue {
     /// How many there are.
     pub const COUNT: usize = 8;
+
+    /// The bits of a `ready` mask that ask for background work.
+    pub const OF_BACKGROUND: u32 = 1 << Queue::UrgentJob as u32 | 1 << Queue::Job as u32;
 }
 
 /// Does an operation stand for others, in the queues of other dies?

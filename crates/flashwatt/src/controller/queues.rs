@@ -44,6 +44,8 @@ pub(super) struct Die {
     pub started: Nanos,
     /// Background operations that are planned or under way.
     pub background: u32,
+    /// The first free plan number when the die asked for its next step of background work.
+    pub background_since: u64,
     /// How many operations went ahead of others that were ready.
     pub bypassed: u32,
     /// When others have been passed over too often: is it the turn of background work?
@@ -62,6 +64,7 @@ impl Default for Die {
             running: OpId::NONE,
             started: 0,
             background: 0,
+            background_since: 0,
             bypassed: 0,
             job_is_next: false,
             ready: 0,
