@@ -21,6 +21,7 @@ use crate::workload::Workload;
 
 mod budget;
 mod buffered;
+mod host_link;
 mod outcome;
 mod requests;
 mod stages;
@@ -29,6 +30,7 @@ use budget::Budget;
 pub use buffered::BufferCounts;
 use buffered::Buffered;
 pub use outcome::{Completed, End, Outcome};
+use host_link::Shares;
 use requests::Active;
 use stages::Stage;
 
@@ -45,6 +47,7 @@ pub struct Sim<'w, P: Probe> {
     controller: Controller,
     workload: &'w mut dyn Workload,
     link: Link,
+    shares: Shares,
     now: Nanos,
     requests: Table<Active>,
     free: Vec<RequestId>,
@@ -169,6 +172,7 @@ impl<'w, P: Probe> Sim<'w, P> {
             requests_total: config.run.requests(workload.len_hint()),
             workload,
             link: Link::new(&config.device.host_link),
+            shares: Shares::new(queue_depth),
             now: 0,
             requests: vec![Active::none(); queue_depth as usize].into(),
             free: (0..queue_depth).rev().map(RequestId).collect(),

@@ -9,7 +9,7 @@ use super::{Controller, Ended, Hardware};
 use crate::brain::Brain;
 use crate::device::{Array, Place};
 use crate::energy::DieState;
-use crate::ftl::{Cause, OpKind};
+use crate::ftl::{Cause, OpKind, PlanNumber};
 use crate::probe::{OpRecord, Probe};
 use crate::units::{BlockId, ChannelId, DieId, Nanos, OpId};
 
@@ -111,11 +111,12 @@ impl Controller {
             self.map_ops.ended(kind, self.ops[id].seq, now, hw.books.map_latency());
             brain.plan.settled(self.map_ops.settled(self.next_seq));
         }
+        let number = PlanNumber(self.ops[id].seq);
         self.ops.remove(id);
         if let Some(die) = request.as_background() {
             self.background_ended(die);
         }
-        Some(Ended { request, kind, cause })
+        Some(Ended { request, kind, number })
     }
 
     /// An operation that ends now had begun before the window did.

@@ -68,10 +68,10 @@ pub struct Controller {
 pub struct Ended {
     /// For which request, if for one.
     pub request: RequestId,
-    /// What it was …
+    /// What it was.
     pub kind: OpKind,
-    /// … and why.
-    pub cause: Cause,
+    /// Its plan number.
+    pub number: PlanNumber,
 }
 
 impl Controller {

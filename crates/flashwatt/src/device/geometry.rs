@@ -3,6 +3,8 @@
 //! A physical page holds one or (under sub-page mapping) several *map units*; [`Ppn`] and [`Lpn`] count map units.
 //! Dies are numbered channel first, blocks die by die, map units block by block.
 
+use std::ops::Range;
+
 use crate::config;
 use crate::ftl::Extent;
 use crate::host::Request;
@@ -94,6 +96,14 @@ impl Geometry {
             head_partial: request.offset_bytes & in_unit != 0,
             tail_partial: end & in_unit != 0,
         }
+    }
+
+    /// The bytes of a logical page that a request covers, as a range within the page.
+    pub fn bytes_in(&self, request: &Request, lpn: Lpn) -> Range<u32> {
+        let first = u64::from(lpn.0) << self.unit_shift;
+        let from = request.offset_bytes.saturating_sub(first);
+        let to = (request.offset_bytes + request.bytes).saturating_sub(first).min(u64::from(self.unit_bytes));
+        from as u32..to as u32
     }
 
     /// The block that holds a physical address.

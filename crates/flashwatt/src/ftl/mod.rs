@@ -70,6 +70,11 @@ pub struct Extent {
 }
 
 impl Extent {
+    /// Its pages.
+    pub fn lpns(&self) -> impl Iterator<Item = Lpn> + use<> {
+        (self.first.0..self.first.0 + self.pages).map(Lpn)
+    }
+
     /// Does the request cover only a part of the `i`-th page?
     #[inline(always)]
     pub fn is_partial(&self, i: u32) -> bool {

@@ -16,11 +16,10 @@ use std::collections::VecDeque;
 
 use super::{Sim, Stage};
 use crate::cache::WriteBuffer;
-use crate::cache::write_buffer::Bytes;
 use crate::config;
 use crate::device::Geometry;
 use crate::ftl::Extent;
-use crate::host::{Request, RequestKind};
+use crate::host::RequestKind;
 use crate::probe::{BufferEvent, Probe, Purpose};
 use crate::units::{EntryId, Lpn, Nanos, RequestId};
 
@@ -211,7 +210,8 @@ impl<P: Probe> Sim<'_, P> {
         let mut hit_bytes = 0;
         let extent = active.extent(&self.geometry);
         for i in 0..extent.pages {
-            let (lpn, bytes) = self.part(&active.request, extent, i);
+            let lpn = Lpn(extent.first.0 + i);
+            let bytes = self.geometry.bytes_in(&active.request, lpn);
             match self.buffered().buffer.holding(lpn, &bytes) {
                 Some(entry) => {
                     hit_bytes += bytes.len() as u64;
@@ -223,23 +223,11 @@ impl<P: Probe> Sim<'_, P> {
         }
         self.brain.read_runs(&misses, &self.hw.array);
         self.take_plan(id, Purpose::Read(&misses));
-        self.buffered().extents = misses;
-        if hit_bytes > 0 && !self.link.is_instant() {
-            self.requests[id.idx()].remaining += 1;
-            let at = self.link.send_out(self.now, hit_bytes, id);
-            self.set_link(self.events.link_out, at);
+        if !self.link.is_instant() {
+            self.begin_sending(id, &misses, hit_bytes);
         }
+        self.buffered().extents = misses;
         self.complete_if_done(id);
-    }
-
-    /// The `i`-th unit of a request, and the bytes of it that the request covers.
-    fn part(&self, request: &Request, extent: Extent, i: u32) -> (Lpn, Bytes) {
-        let lpn = Lpn(extent.first.0 + i);
-        let unit_bytes = u64::from(self.geometry.unit_bytes);
-        let first = u64::from(lpn.0) * unit_bytes;
-        let from = request.offset_bytes.saturating_sub(first);
-        let to = (request.offset_bytes + request.bytes - first).min(unit_bytes);
-        (lpn, from as u32..to as u32)
     }
 
     // ---------------------------------------------------------------- writes
@@ -269,7 +257,8 @@ impl<P: Probe> Sim<'_, P> {
     fn enter_unit(&mut self, id: RequestId, i: u32) -> bool {
         let request = self.requests[id.idx()].request;
         let (fua, extent) = (request.fua, self.geometry.extent(&request));
-        let (lpn, bytes) = self.part(&request, extent, i);
+        let lpn = Lpn(extent.first.0 + i);
+        let bytes = self.geometry.bytes_in(&request, lpn);
         let buffer = &mut self.buffered().buffer;
         let Some(put) = buffer.put(lpn, &bytes, extent.request_pages) else { return false };
         if fua {

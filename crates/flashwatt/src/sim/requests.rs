@@ -6,7 +6,7 @@ use super::Sim;
 use crate::controller::Ended;
 use crate::device::Geometry;
 use crate::error::{Error, Fault};
-use crate::ftl::{Cause, Extent, OpKind};
+use crate::ftl::{Extent, OpKind};
 use crate::host::{Request, RequestKind};
 use crate::probe::{Probe, Purpose, RequestRecord};
 use crate::units::{Lpn, Nanos, RequestId};
@@ -150,8 +150,11 @@ impl<P: Probe> Sim<'_, P> {
                 cold_path();
                 self.stalled.push_front(id);
             }
-        } else if operations == 0 {
+        } else if operations == 0 || !self.link.is_instant() {
             cold_path();
+            if kind == RequestKind::Read && !self.link.is_instant() {
+                self.begin_sending(id, &[extent], 0);
+            }
             self.complete_if_done(id);
         }
     }
@@ -195,37 +198,17 @@ impl<P: Probe> Sim<'_, P> {
         if ended.request.idx() >= self.requests.len() {
             return self.destage_op_ended(ended.request); // or background work
         }
-        let active = &mut self.requests[ended.request.idx()];
-        let brings_data = ended.kind == OpKind::Read && ended.cause == Cause::Host;
-        if brings_data && active.request.kind == RequestKind::Read && !self.link.is_instant() {
+        let active = &self.requests[ended.request.idx()];
+        if !self.link.is_instant() && active.request.kind == RequestKind::Read {
             cold_path();
-            let at = self.link.send_out(self.now, u64::from(self.geometry.page_bytes()), ended.request);
-            self.set_link(self.events.link_out, at);
-            return;
+            if self.send_share(ended.request, ended.number) {
+                return; // the request waits for the data to cross the link
+            }
         }
+        let active = &mut self.requests[ended.request.idx()];
         active.remaining -= 1;
         if active.is_done() {
             self.complete(ended.request);
-        }
-    }
-
-    pub(super) fn link_event(&mut self, event: u32) {
-        if event == self.events.link_in {
-            let (id, next) = self.link.arrived_in();
-            self.set_link(event, next);
-            let request = self.requests[id.idx()].request;
-            self.plan(id, request.kind, self.geometry.extent(&request));
-        } else {
-            let (id, next) = self.link.arrived_out();
-            self.set_link(event, next);
-            self.requests[id.idx()].remaining -= 1;
-            self.complete_if_done(id);
-        }
-    }
-
-    pub(super) fn set_link(&mut self, event: u32, at: Option<Nanos>) {
-        if let Some(at) = at {
-            self.controller.events.reset(event, at);
         }
     }
 
