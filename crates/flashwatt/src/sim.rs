@@ -19,6 +19,7 @@ use crate::progress::Progress;
 use crate::units::{DieId, Nanos, RequestId};
 use crate::workload::Workload;
 
+mod batches;
 mod budget;
 mod buffered;
 mod host_link;
@@ -26,11 +27,11 @@ mod outcome;
 mod requests;
 mod stages;
 
+use batches::Buffered;
 use budget::Budget;
 pub use buffered::BufferCounts;
-use buffered::Buffered;
-pub use outcome::{Completed, End, Outcome};
 use host_link::Shares;
+pub use outcome::{Completed, End, Outcome};
 use requests::Active;
 use stages::Stage;
 
@@ -163,6 +164,7 @@ impl<'w, P: Probe> Sim<'w, P> {
         controller.begin(brain.plan.next());
         let first = controller.events_end();
         let queue_depth = config.device.host_link.queue_depth;
+        let buffered = Buffered::new(&config.write_buffer, &geometry, brain.ftl.as_ref(), queue_depth);
         let mut books = Books::new(config, geometry.dies, series, probe);
         books.free_blocks = brain.blocks.all_free_blocks();
         Sim {
@@ -177,7 +179,7 @@ impl<'w, P: Probe> Sim<'w, P> {
             requests: vec![Active::none(); queue_depth as usize].into(),
             free: (0..queue_depth).rev().map(RequestId).collect(),
             stalled: VecDeque::new(),
-            buffered: Buffered::new(&config.write_buffer, &geometry, queue_depth).map(Box::new),
+            buffered: buffered.map(Box::new),
             ask_host: true,
             host_ended: false,
             stage: Stage::Warmup,

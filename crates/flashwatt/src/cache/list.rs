@@ -77,6 +77,18 @@ impl List {
         self.len += 1;
     }
 
+    /// Adds an entry before another one, which is in the list.
+    pub fn insert_before(&mut self, links: &mut [Links], entry: u32, next: u32) {
+        let before = links[next as usize].before;
+        if before == NIL {
+            return self.push_first(links, entry);
+        }
+        links[entry as usize] = Links { before, after: next };
+        links[before as usize].after = entry;
+        links[next as usize].before = entry;
+        self.len += 1;
+    }
+
     /// Takes an entry out.
     pub fn remove(&mut self, links: &mut [Links], entry: u32) {
         let Links { before, after } = links[entry as usize];
@@ -108,7 +120,7 @@ mod tests {
     proptest! {
         /// Like a queue from which entries are also taken in the middle.
         #[test]
-        fn does_what_a_vector_does(steps in prop::collection::vec((0u32..3, 0u32..16), 1..200)) {
+        fn does_what_a_vector_does(steps in prop::collection::vec((0u32..4, 0u32..16), 1..200)) {
             let mut links = [Links::NONE; 16];
             let (mut list, mut oracle) = (List::default(), VecDeque::new());
             for (step, entry) in steps {
@@ -116,6 +128,11 @@ mod tests {
                 match (step, place) {
                     (0, None) => { list.push_last(&mut links, entry); oracle.push_back(entry) }
                     (1, None) => { list.push_first(&mut links, entry); oracle.push_front(entry) }
+                    (3, None) if !oracle.is_empty() => {
+                        let at = entry as usize % oracle.len();
+                        list.insert_before(&mut links, entry, oracle[at]);
+                        oracle.insert(at, entry);
+                    }
                     (2, _) => prop_assert_eq!(list.pop_first(&mut links), oracle.pop_front()),
                     (_, Some(place)) => { list.remove(&mut links, entry); oracle.remove(place); }
                     _ => {}

@@ -5,8 +5,9 @@
 //! that is under way makes a new entry, which starts with the older one's data. Only the newest entry of a unit is found by
 //! reads; an older one takes up room until its program ends.
 //!
-//! Dirty entries leave in the order in which they came, those that a forced write (FUA) waits for first. The buffer knows
-//! no clock and no flash: whoever owns it says when entries leave, and when their programs have ended.
+//! Dirty entries wait in *lines*: one for each die where the translation layer leaves no choice of the die, else a single one.
+//! In a line they stand in the order in which they came; those that a forced write (FUA) waits for go first. The buffer knows
+//! no clock and no flash: its owner says which entries leave, and when their programs have ended.
 
 use super::list::{Links, List};
 use crate::mem::{Table, zeroed};
@@ -27,13 +28,23 @@ pub struct WriteBuffer {
     free: Vec<EntryId>,
     /// The newest entry (+ 1) of each logical unit; 0 for none.
     newest: Table<u32>,
-    dirty: List,
-    /// Dirty as well, and some request waits for the program.
-    urgent: List,
+    logical_units: u32,
+    lines: Vec<Line>,
+    /// Dirty entries that no request waits for, and those that one does, in all lines.
+    dirty: [u32; 2],
     waiters: Waiters,
     /// Entries made so far: an entry's age tells which are older.
     made: u64,
     parts: Parts,
+}
+
+/// Dirty entries, oldest first.
+#[derive(Clone, Copy, Default)]
+struct Line {
+    /// No request waits for their program.
+    dirty: List,
+    /// A request waits for their program.
+    urgent: List,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,6 +59,7 @@ enum State {
 struct Entry {
     lpn: Lpn,
     state: State,
+    line: u32,
     /// A bit for each part of the unit that it holds.
     held: u64,
     age: u64,
@@ -66,6 +78,15 @@ pub struct Put {
     pub coalesced: bool,
 }
 
+/// The entry of a line that is next to leave.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Next {
+    /// How many entries were made before it.
+    pub age: u64,
+    /// Does a request wait for its program?
+    pub urgent: bool,
+}
+
 /// What an entry has to say when it is written to flash.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Content {
@@ -78,16 +99,18 @@ pub struct Content {
 }
 
 impl WriteBuffer {
-    /// An empty buffer for `capacity` units of `unit_bytes` each, of a drive with so many logical units.
-    pub fn new(capacity: u32, unit_bytes: u32, logical_units: u32) -> Self {
+    /// An empty buffer for `capacity` units of `unit_bytes` each, of a drive with `logical_units`, whose entries wait in
+    /// `lines`.
+    pub fn new(capacity: u32, unit_bytes: u32, logical_units: u32, lines: u32) -> Self {
         WriteBuffer {
             capacity,
             entries: Vec::new().into(),
             links: Vec::new(),
             free: Vec::new(),
             newest: zeroed(logical_units as usize).into(),
-            dirty: List::default(),
-            urgent: List::default(),
+            logical_units,
+            lines: vec![Line::default(); lines as usize],
+            dirty: [0; 2],
             waiters: Waiters::default(),
             made: 0,
             parts: Parts::of(unit_bytes),
@@ -101,7 +124,7 @@ impl WriteBuffer {
 
     /// Dirty entries that no request waits for, and those that one does.
     pub fn dirty(&self) -> [u32; 2] {
-        [self.dirty.len(), self.urgent.len()]
+        self.dirty
     }
 
     /// Entries made so far.
@@ -111,11 +134,22 @@ impl WriteBuffer {
 
     /// The age of the oldest dirty entry that no request waits for: how many were made before it.
     pub fn oldest_dirty(&self) -> Option<u64> {
-        self.dirty.first().map(|first| self.entries[first as usize].age)
+        self.lines.iter().filter_map(|line| self.age(line.dirty.first())).min()
     }
 
-    /// The host writes `bytes` of a unit. `None`: that needs a new entry, and there is no room.
-    pub fn put(&mut self, lpn: Lpn, bytes: &Bytes, request_pages: u32) -> Option<Put> {
+    /// The entry of a line that is next to leave.
+    pub fn next(&self, line: u32) -> Option<Next> {
+        let line = &self.lines[line as usize];
+        let urgent = self.age(line.urgent.first()).map(|age| Next { age, urgent: true });
+        urgent.or_else(|| self.age(line.dirty.first()).map(|age| Next { age, urgent: false }))
+    }
+
+    fn age(&self, entry: Option<u32>) -> Option<u64> {
+        entry.map(|entry| self.entries[entry as usize].age)
+    }
+
+    /// The host writes `bytes` of a unit, whose entries wait in `line`. `None`: that needs a new entry, and there is no room.
+    pub fn put(&mut self, lpn: Lpn, bytes: &Bytes, request_pages: u32, line: u32) -> Option<Put> {
         let held = self.parts.within(bytes);
         let mut inherited = 0;
         if let Some(entry) = self.newest(lpn) {
@@ -127,9 +161,10 @@ impl WriteBuffer {
             }
             inherited = there.held;
         }
-        let entry = self.make(lpn, held | inherited, request_pages)?;
+        let entry = self.make(lpn, held | inherited, request_pages, line)?;
         self.newest[lpn.idx()] = entry.0 + 1;
-        self.dirty.push_last(&mut self.links, entry.0);
+        self.lines[line as usize].dirty.push_last(&mut self.links, entry.0);
+        self.dirty[0] += 1;
         Some(Put { entry, coalesced: false })
     }
 
@@ -148,9 +183,11 @@ impl WriteBuffer {
     /// A dirty entry is to leave before those that no request waits for.
     pub fn hurry(&mut self, entry: EntryId) {
         if self.entries[entry.idx()].state == State::Dirty {
+            self.leave_line(entry);
             self.entries[entry.idx()].state = State::Urgent;
-            self.dirty.remove(&mut self.links, entry.0);
-            self.urgent.push_last(&mut self.links, entry.0);
+            let line = &mut self.lines[self.entries[entry.idx()].line as usize];
+            line.urgent.push_last(&mut self.links, entry.0);
+            self.dirty[1] += 1;
         }
     }
 
@@ -163,25 +200,59 @@ impl WriteBuffer {
         used.into_iter()
     }
 
-    /// Picks the dirty entries that are next to leave, at most `most`: they are under way from now on.
-    pub fn pick(&mut self, most: u32, picked: &mut Vec<EntryId>) {
-        picked.clear();
+    /// Takes the entries of a line that are next to leave, at most `most`: they are under way from now on.
+    pub fn pick_oldest(&mut self, line: u32, most: u32, picked: &mut Vec<EntryId>) {
         while (picked.len() as u32) < most {
-            let next = self.urgent.pop_first(&mut self.links).or_else(|| self.dirty.pop_first(&mut self.links));
-            let Some(entry) = next else { return };
-            self.entries[entry as usize].state = State::UnderWay;
-            picked.push(EntryId(entry));
+            let Line { dirty, urgent } = self.lines[line as usize];
+            let Some(entry) = urgent.first().or_else(|| dirty.first()) else { return };
+            self.pick(EntryId(entry), picked);
         }
     }
 
-    /// Entries that were just picked found no room on flash: they are dirty again, and still first in line.
+    /// Takes the dirty entries among `pages` consecutive units with the one that is next to leave, in the order of their
+    /// addresses. Such groups begin at multiples of `pages`, and a group's entries are in one line.
+    pub fn pick_neighbours(&mut self, line: u32, pages: u32, picked: &mut Vec<EntryId>) {
+        let Line { dirty, urgent } = self.lines[line as usize];
+        let Some(first) = urgent.first().or_else(|| dirty.first()) else { return };
+        let from = self.entries[first as usize].lpn.0 / pages * pages;
+        for lpn in (from..self.logical_units.min(from + pages)).map(Lpn) {
+            let is_dirty = |entry: &EntryId| self.entries[entry.idx()].state != State::UnderWay;
+            if let Some(entry) = self.newest(lpn).filter(is_dirty) {
+                self.pick(entry, picked);
+            }
+        }
+    }
+
+    fn pick(&mut self, entry: EntryId, picked: &mut Vec<EntryId>) {
+        self.leave_line(entry);
+        self.entries[entry.idx()].state = State::UnderWay;
+        picked.push(entry);
+    }
+
+    /// Takes a dirty entry out of its line.
+    fn leave_line(&mut self, entry: EntryId) {
+        let Entry { state, line, .. } = self.entries[entry.idx()];
+        let is_urgent = state == State::Urgent;
+        let line = &mut self.lines[line as usize];
+        let list = if is_urgent { &mut line.urgent } else { &mut line.dirty };
+        list.remove(&mut self.links, entry.0);
+        self.dirty[usize::from(is_urgent)] -= 1;
+    }
+
+    /// Entries that were just picked found no room on flash: they are dirty again, and stand where they stood.
     pub fn put_back(&mut self, picked: &[EntryId]) {
-        for entry in picked.iter().rev() {
-            let awaited = self.entries[entry.idx()].waiters != NIL;
-            let (state, list) =
-                if awaited { (State::Urgent, &mut self.urgent) } else { (State::Dirty, &mut self.dirty) };
-            self.entries[entry.idx()].state = state;
-            list.push_first(&mut self.links, entry.0);
+        for &entry in picked.iter().rev() {
+            let Entry { waiters, line, age, .. } = self.entries[entry.idx()];
+            let is_urgent = waiters != NIL;
+            self.entries[entry.idx()].state = if is_urgent { State::Urgent } else { State::Dirty };
+            let line = &mut self.lines[line as usize];
+            let list = if is_urgent { &mut line.urgent } else { &mut line.dirty };
+            let younger = list.iter(&self.links).find(|&other| self.entries[other as usize].age > age);
+            match younger {
+                Some(next) => list.insert_before(&mut self.links, entry.0, next),
+                None => list.push_last(&mut self.links, entry.0),
+            }
+            self.dirty[usize::from(is_urgent)] += 1;
         }
     }
 
@@ -204,8 +275,7 @@ impl WriteBuffer {
         let Some(entry) = self.newest(lpn) else { return false };
         self.newest[lpn.idx()] = 0;
         match self.entries[entry.idx()].state {
-            State::Dirty => self.dirty.remove(&mut self.links, entry.0),
-            State::Urgent => self.urgent.remove(&mut self.links, entry.0),
+            State::Dirty | State::Urgent => self.leave_line(entry),
             State::UnderWay | State::Free => return false,
         }
         self.remove(entry, released);
@@ -216,8 +286,8 @@ impl WriteBuffer {
         self.newest[lpn.idx()].checked_sub(1).map(EntryId)
     }
 
-    fn make(&mut self, lpn: Lpn, held: u64, request_pages: u32) -> Option<EntryId> {
-        let made = Entry { lpn, state: State::Dirty, held, age: self.made, request_pages, waiters: NIL };
+    fn make(&mut self, lpn: Lpn, held: u64, request_pages: u32, line: u32) -> Option<EntryId> {
+        let made = Entry { lpn, state: State::Dirty, line, held, age: self.made, request_pages, waiters: NIL };
         let id = match self.free.pop() {
             Some(id) => id,
             None if (self.entries.len() as u32) < self.capacity => {

@@ -8,8 +8,8 @@ use super::de::unknown_name;
 use super::presets::DEFAULT_PRESET;
 use super::raw::{self, Raw};
 use super::{
-    BusOrder, Config, Controller, Device, Dispatch, Gc, GcPolicy, HostLink, Nand, Precondition, ProgramOrder, Run, Span, Timing,
-    Wear, Workload, WriteBuffer,
+    BusOrder, Config, Controller, Device, Dispatch, Gc, GcPolicy, HostLink, Nand, Precondition, ProgramOrder, Run,
+    Span, Timing, Wear, Workload, WriteBuffer,
 };
 
 use crate::ftl;

@@ -79,13 +79,7 @@ impl Controller {
     }
 
     #[inline(always)]
-    fn dispatch_channel<P: Probe>(
-        &mut self,
-        now: Nanos,
-        channel: ChannelId,
-        brain: &mut Brain,
-        hw: &mut Hardware<P>,
-    ) {
+    fn dispatch_channel<P: Probe>(&mut self, now: Nanos, channel: ChannelId, brain: &mut Brain, hw: &mut Hardware<P>) {
         while !self.is_bus_taken(now, channel) {
             if self.data_goes_first(channel) {
                 self.move_out(now, channel, hw);

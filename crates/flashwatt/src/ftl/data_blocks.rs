@@ -15,7 +15,7 @@
 
 use super::blocks::BlockTable;
 use super::plan::{Cause, OpKind, Plan, PlanIndex};
-use super::{Context, Extent, Ftl};
+use super::{Context, Extent, Ftl, Grain};
 use crate::config::{Config, ProgramOrder};
 use crate::device::{Array, Geometry};
 use crate::mem::{Table, zeroed};
@@ -51,6 +51,13 @@ pub trait OnDataBlocks {
     /// room.
     fn write_some(&mut self, extent: &Extent, i: u32, cx: &mut Context, plan: &mut Plan) -> u32;
 
+    /// The die that a logical page is written to, if its address decides that: where only the scheme's data blocks and log
+    /// blocks of a logical block take writes, its home.
+    fn home(&self, lpn: Lpn) -> Option<DieId> {
+        let data = self.data();
+        Some(data.home(data.logical_block(lpn)))
+    }
+
     /// Bytes that the drive's tables take.
     fn mapping_bytes(&self) -> u64;
 }
@@ -69,6 +76,14 @@ impl<S: OnDataBlocks> Ftl for S {
             }
         }
         done
+    }
+
+    fn grain(&self) -> Grain {
+        Grain::Block(self.data().geometry.pages_per_block)
+    }
+
+    fn home(&self, lpn: Lpn) -> Option<DieId> {
+        OnDataBlocks::home(self, lpn)
     }
 
     fn trim(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {

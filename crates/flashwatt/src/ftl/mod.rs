@@ -92,6 +92,17 @@ pub struct Context<'a> {
     pub rng: &'a mut Rng,
 }
 
+/// How data leaves the write buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Grain {
+    /// Map units from anywhere, as many as a physical page holds: extents of one unit each, for a layer that can put any
+    /// units into one page.
+    Page,
+    /// All that the buffer holds of one logical block of this number of pages, neighbours as one extent: for a layer that maps
+    /// blocks, which would pay a merge for each page that comes alone.
+    Block(u32),
+}
+
 /// A translation layer.
 ///
 /// Contract: after a call the map holds as if everything in the plan were done. Every operation names pages that the
@@ -104,17 +115,26 @@ pub trait Ftl {
     /// Plans a write. Returns how many of the extent's pages found room; the caller waits with the others.
     fn write(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) -> u32;
 
-    /// Plans a write of single pages from anywhere that leave the write buffer together, at most as many as a physical page has
-    /// map units. Returns how many of them, from the first on, found room. A layer that maps parts of pages puts as many as
-    /// it can into one.
-    fn write_together(&mut self, pages: &[Extent], cx: &mut Context, plan: &mut Plan) -> u32 {
+    /// How data leaves the write buffer for this layer.
+    fn grain(&self) -> Grain {
+        Grain::Page
+    }
+
+    /// The die that a logical page is written to, if its address decides that.
+    fn home(&self, _lpn: Lpn) -> Option<DieId> {
+        None
+    }
+
+    /// Plans a write of extents that leave the write buffer together, as [`Self::grain`] says. Returns how many of their pages,
+    /// from the first on, found room.
+    fn write_together(&mut self, extents: &[Extent], cx: &mut Context, plan: &mut Plan) -> u32 {
         let mut done = 0;
-        for &page in pages {
-            let found = self.write(page, cx, plan);
-            if found == 0 {
+        for &extent in extents {
+            let found = self.write(extent, cx, plan);
+            done += found;
+            if found < extent.pages {
                 break;
             }
-            done += found;
         }
         done
     }

@@ -231,13 +231,17 @@ impl Ftl for PageFtl {
         done
     }
 
-    fn write_together(&mut self, pages: &[Extent], cx: &mut Context, plan: &mut Plan) -> u32 {
-        let most = self.pages.may_share(pages.iter().map(|page| page.first));
-        let together = &pages[..most.min(self.geometry.units_per_page as usize)];
-        let Some(page) = together.first() else { return 0 };
-        let Some(ppn) = self.pages.host_page(page.first, &self.map, cx, plan) else { return 0 };
-        self.program_together(together, ppn, cx, plan);
-        together.len() as u32
+    fn home(&self, lpn: Lpn) -> Option<DieId> {
+        self.pages.home(lpn)
+    }
+
+    /// All in one physical page.
+    fn write_together(&mut self, units: &[Extent], cx: &mut Context, plan: &mut Plan) -> u32 {
+        debug_assert!(units.len() <= self.geometry.units_per_page as usize);
+        let Some(first) = units.first() else { return 0 };
+        let Some(ppn) = self.pages.host_page(first.first, &self.map, cx, plan) else { return 0 };
+        self.program_together(units, ppn, cx, plan);
+        units.len() as u32
     }
 
     fn trim(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {

@@ -111,12 +111,9 @@ impl Pages {
     /// The physical page for a host write that begins at `lpn`, if any die that it may go to has one.
     #[inline(always)]
     pub fn host_page<O: Owner>(&mut self, lpn: Lpn, owner: &O, cx: &mut Context, plan: &mut Plan) -> Option<Ppn> {
-        match self.allocation {
-            Allocation::Static => {
-                let die = DieId(lpn.0 / self.geometry.units_per_page % self.geometry.dies);
-                self.host_page_on(die, owner, cx, plan)
-            }
-            Allocation::Dynamic => {
+        match self.home(lpn) {
+            Some(die) => self.host_page_on(die, owner, cx, plan),
+            None => {
                 for _ in 0..self.geometry.dies {
                     let die = DieId(self.next_die);
                     self.next_die = if die.0 + 1 == self.geometry.dies { 0 } else { die.0 + 1 };
@@ -129,13 +126,12 @@ impl Pages {
         }
     }
 
-    /// How many of these pages, from the first on, may share a physical page: with static allocation those of one die.
-    pub fn may_share(&self, lpns: impl Iterator<Item = Lpn>) -> usize {
-        let mut dies = lpns.map(|lpn| lpn.0 / self.geometry.units_per_page % self.geometry.dies).peekable();
-        let first = dies.peek().copied();
+    /// The die that a page is written to, if its address decides that.
+    #[inline]
+    pub fn home(&self, lpn: Lpn) -> Option<DieId> {
         match self.allocation {
-            Allocation::Dynamic => dies.count(),
-            Allocation::Static => dies.take_while(|&die| Some(die) == first).count(),
+            Allocation::Static => Some(DieId(lpn.0 / self.geometry.units_per_page % self.geometry.dies)),
+            Allocation::Dynamic => None,
         }
     }
 

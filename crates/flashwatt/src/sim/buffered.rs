@@ -1,30 +1,29 @@
 //! Requests of a drive with a write buffer.
 //!
 //! A write is acknowledged when all its units are in the buffer; while that is full, writes wait, first come, first served.
-//! Entries leave in *batches* of one physical page's units, so that small writes share a program; a batch has a request id of
-//! its own, above those of the host's requests. At most [`BATCHES_PER_DIE`] batches for each die are under way: one that
-//! the die works on, and one whose data goes over the bus meanwhile. A batch leaves
+//! Entries leave in *batches*, of the translation layer's grain: one physical page's units, so that small writes share a
+//! program, or all that there is of a logical block, so that its pages share a merge. A batch has a request id of its own,
+//! above those of the host's requests. At most two batches for each die are under way: one that the die works
+//! on, and one whose data goes over the bus meanwhile. Where the layer chooses the die, that holds on average. The oldest
+//! entry whose die can take a batch leaves, with what leaves beside it,
 //!
 //! - while dirty entries take the configured share of the buffer, and at least a whole page;
 //! - while writes wait for room: whole pages, or whatever is there if nothing is under way;
 //! - when a forced write (FUA) waits for an entry, which then goes first;
 //! - when a flush, an idle drive or the end of the run asks for everything that is there at that time.
 //!
-//! A batch that is not full takes on entries that need not leave yet: they cost nothing.
+//! Entries that need not leave yet fill up a batch.
 
-use std::collections::VecDeque;
-
+use super::batches::{Batch, Buffered};
 use super::{Sim, Stage};
+use crate::brain::Brain;
 use crate::cache::WriteBuffer;
-use crate::config;
+use crate::controller::Ended;
 use crate::device::Geometry;
-use crate::ftl::Extent;
+use crate::ftl::{Cause, Extent, OpKind, PlanIndex, PlanNumber};
 use crate::host::RequestKind;
 use crate::probe::{BufferEvent, Probe, Purpose};
-use crate::units::{EntryId, Lpn, Nanos, RequestId};
-
-/// How many batches for each die may be under way.
-const BATCHES_PER_DIE: u32 = 2;
+use crate::units::{Lpn, RequestId};
 
 /// What the write buffer did in a stage of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,120 +53,6 @@ impl BufferCounts {
             trimmed: self.trimmed + next.trimmed,
             destaged: self.destaged + next.destaged,
             delayed: self.delayed + next.delayed,
-        }
-    }
-}
-
-/// The buffer, what waits for it, and what is on its way from it to flash.
-pub(super) struct Buffered {
-    buffer: WriteBuffer,
-    units_per_page: u32,
-    /// So many dirty entries are too many.
-    threshold: u32,
-    idle_ns: Nanos,
-    /// Requests that had been completed when the idle timer was set, if it is.
-    idle_since: Option<u64>,
-    /// Writes that wait for room.
-    waiting: VecDeque<RequestId>,
-    /// Everything made before this is to be destaged: see [`WriteBuffer::made`].
-    forced_before: u64,
-    /// No die had a page to give: nothing is destaged until a block has been erased.
-    no_space: bool,
-    batches: Vec<Batch>,
-    free_batches: Vec<u32>,
-    /// The request id of the first batch.
-    first_id: u32,
-    /// Kept for their memory.
-    extents: Vec<Extent>,
-    released: Vec<RequestId>,
-}
-
-/// Entries that are written to flash together.
-#[derive(Clone, Default)]
-struct Batch {
-    entries: Vec<EntryId>,
-    /// Operations that have not ended.
-    remaining: u32,
-}
-
-impl Buffered {
-    /// The buffer of a configuration, if it has one. Request ids below `requests` are the host's.
-    pub fn new(config: &config::WriteBuffer, geometry: &Geometry, requests: u32) -> Option<Self> {
-        let capacity = u32::try_from(config.bytes / u64::from(geometry.unit_bytes)).unwrap_or(u32::MAX);
-        if capacity == 0 {
-            return None;
-        }
-        let batches = BATCHES_PER_DIE * geometry.dies;
-        let threshold = (f64::from(capacity) * config.destage_fraction).ceil() as u32;
-        Some(Buffered {
-            buffer: WriteBuffer::new(capacity, geometry.unit_bytes, geometry.logical_units),
-            units_per_page: geometry.units_per_page,
-            threshold: threshold.max(geometry.units_per_page),
-            idle_ns: config.idle_ns,
-            idle_since: None,
-            waiting: VecDeque::new(),
-            forced_before: 0,
-            no_space: false,
-            batches: vec![Batch::default(); batches as usize],
-            free_batches: (0..batches).rev().collect(),
-            first_id: requests,
-            extents: Vec::new(),
-            released: Vec::new(),
-        })
-    }
-
-    /// Does it hold nothing?
-    pub fn is_empty(&self) -> bool {
-        self.buffer.occupied() == 0
-    }
-
-    /// Does it wait for a block to be erased?
-    pub fn has_no_room(&self) -> bool {
-        self.no_space
-    }
-
-    /// Must a batch leave now?
-    fn wants_to_destage(&self) -> bool {
-        let [dirty, urgent] = self.buffer.dirty();
-        let is_forced = || self.buffer.oldest_dirty().is_some_and(|age| age < self.forced_before);
-        let makes_room = || dirty >= self.units_per_page || (dirty > 0 && self.is_nothing_under_way());
-        urgent > 0 || dirty >= self.threshold || is_forced() || (!self.waiting.is_empty() && makes_room())
-    }
-
-    fn is_nothing_under_way(&self) -> bool {
-        self.free_batches.len() == self.batches.len()
-    }
-
-    /// Picks the entries of the next batch, if one must leave and may.
-    fn next_batch(&mut self) -> Option<u32> {
-        if self.no_space || !self.wants_to_destage() {
-            return None;
-        }
-        let batch = self.free_batches.pop()?;
-        self.buffer.pick(self.units_per_page, &mut self.batches[batch as usize].entries);
-        Some(batch)
-    }
-
-    /// Only the first `found` entries of a batch found room; the others stay.
-    fn keep_back(&mut self, batch: u32, found: u32) {
-        let entries = &mut self.batches[batch as usize].entries;
-        self.buffer.put_back(&entries[found as usize..]);
-        entries.truncate(found as usize);
-        self.no_space |= found == 0;
-    }
-
-    /// What a batch asks of the translation layer.
-    fn find_extents(&mut self, batch: u32) {
-        self.extents.clear();
-        for &entry in &self.batches[batch as usize].entries {
-            let content = self.buffer.content(entry);
-            self.extents.push(Extent {
-                first: content.lpn,
-                pages: 1,
-                request_pages: content.request_pages,
-                head_partial: !content.complete,
-                tail_partial: false,
-            });
         }
     }
 }
@@ -259,8 +144,9 @@ impl<P: Probe> Sim<'_, P> {
         let (fua, extent) = (request.fua, self.geometry.extent(&request));
         let lpn = Lpn(extent.first.0 + i);
         let bytes = self.geometry.bytes_in(&request, lpn);
+        let line = self.brain.ftl.home(lpn).map_or(0, |die| die.0);
         let buffer = &mut self.buffered().buffer;
-        let Some(put) = buffer.put(lpn, &bytes, extent.request_pages) else { return false };
+        let Some(put) = buffer.put(lpn, &bytes, extent.request_pages, line) else { return false };
         if fua {
             buffer.wait(put.entry, id);
             buffer.hurry(put.entry);
@@ -363,8 +249,9 @@ impl<P: Probe> Sim<'_, P> {
     #[inline(never)]
     pub(super) fn let_destage(&mut self) {
         if let Some(buffered) = &mut self.buffered
-            && std::mem::take(&mut buffered.no_space)
+            && buffered.has_no_room()
         {
+            buffered.lines.iter_mut().for_each(|line| line.no_space = false);
             self.ask_host = true;
         }
     }
@@ -384,40 +271,46 @@ impl<P: Probe> Sim<'_, P> {
         self.hw.books.planned(self.now, &self.brain.plan);
         let batch = &mut buffered.batches[at as usize];
         self.hw.books.probe.planned(Purpose::Destage(&batch.entries), &self.brain);
+        find_programs(batch, &buffered.buffer, &self.brain, &self.geometry);
         batch.remaining = self.controller.admit(id, &self.brain, &mut self.hw);
         if batch.remaining == 0 {
             debug_assert!(batch.entries.is_empty(), "entries that found room are programmed");
-            buffered.free_batches.push(at);
+            buffered.free_batch(at);
         }
     }
 
     /// An operation has ended for which no request of the host waits: one of a batch, or background work.
     #[inline(always)]
-    pub(super) fn destage_op_ended(&mut self, id: RequestId) {
-        if id.as_background().is_none() {
-            self.batch_op_ended(id);
+    pub(super) fn destage_op_ended(&mut self, ended: Ended) {
+        if ended.request.as_background().is_none() {
+            self.batch_op_ended(ended.request, ended.number);
         }
     }
 
+    /// Entries whose program has ended are on flash, whatever else the batch has to do; those without a program of their own
+    /// are when all of it is done.
     #[inline(never)]
-    fn batch_op_ended(&mut self, id: RequestId) {
+    fn batch_op_ended(&mut self, id: RequestId, number: PlanNumber) {
         let buffered = self.buffered();
         let at = id.0 - buffered.first_id;
         let batch = &mut buffered.batches[at as usize];
         batch.remaining -= 1;
-        if batch.remaining > 0 {
-            return;
-        }
-        let entries = std::mem::take(&mut batch.entries);
-        let mut released = std::mem::take(&mut buffered.released);
-        for &entry in &entries {
+        let is_done = batch.remaining == 0;
+        let (mut released, mut entries) = (std::mem::take(&mut buffered.released), std::mem::take(&mut batch.entries));
+        let mut programs = std::mem::take(&mut batch.programs);
+        while let Some(entry) = programs.iter().position(|&program| is_done || program == number) {
+            programs.remove(entry);
+            let entry = entries.remove(entry);
             self.buffered().buffer.programmed(entry, &mut released);
             self.hw.books.buffer(self.now, &BufferEvent::Programmed(entry));
+            self.completed.buffer.destaged += 1;
         }
-        self.completed.buffer.destaged += entries.len() as u64;
         let buffered = self.buffered();
-        buffered.batches[at as usize].entries = entries;
-        buffered.free_batches.push(at);
+        let batch = &mut buffered.batches[at as usize];
+        (batch.entries, batch.programs) = (entries, programs);
+        if is_done {
+            buffered.free_batch(at);
+        }
         self.entries_left(released);
     }
 
@@ -430,6 +323,26 @@ impl<P: Probe> Sim<'_, P> {
         }
         self.buffered().released = released;
         self.enter_waiting();
+    }
+}
+
+/// Finds the program of each entry of a batch that has just been planned. None for an entry that a later operation of the plan
+/// moves on: it has the number of no operation, and waits for all of them.
+fn find_programs(batch: &mut Batch, buffer: &WriteBuffer, brain: &Brain, geometry: &Geometry) {
+    const NONE: PlanNumber = PlanNumber(u64::MAX);
+    let ops = brain.plan.ops();
+    let mut at = 0;
+    batch.programs.clear();
+    for &entry in &batch.entries {
+        let page = brain.ftl.lookup(buffer.content(entry).lpn).map(|ppn| geometry.page_of(ppn));
+        let programs = |&at: &usize| {
+            ops[at].kind == OpKind::Program
+                && ops[at].cause == Cause::Host
+                && Some(geometry.page_of(ops[at].ppn)) == page
+        };
+        let found = (at..ops.len()).chain(0..at).find(programs);
+        at = found.unwrap_or(at);
+        batch.programs.push(found.map_or(NONE, |op| brain.plan.number(PlanIndex(op as u32))));
     }
 }
 

@@ -196,7 +196,7 @@ impl<P: Probe> Sim<'_, P> {
             self.erased();
         }
         if ended.request.idx() >= self.requests.len() {
-            return self.destage_op_ended(ended.request); // or background work
+            return self.destage_op_ended(ended); // or background work
         }
         let active = &self.requests[ended.request.idx()];
         if !self.link.is_instant() && active.request.kind == RequestKind::Read {
