@@ -19,6 +19,7 @@ HELP_RUNS, HELP_GOAL_S = 11, 0.3
 SPEED_RUNS = 5
 LIMIT = '[device]\npreset = "limit"\n[workload.uniform]\nrequest_bytes = 4096\nqueue_depth = 32\n'
 STEADY = 'run.precondition="steady"'
+COMMANDS_FIRST = 'controller.bus_order="command_first"'  # the preset has data first, as the prototype
 SWEEP_TASKS, SWEEP_GOAL = 200, 1.7
 WORKLOADS = {
     "4 KiB random writes, steady": (
@@ -27,6 +28,10 @@ WORKLOADS = {
     ),
     "4 KiB random reads": (
         ["workload.uniform.requests=4_000_000", "workload.uniform.read_fraction=1.0"],
+        ("flash_ops_per_cpu_s", 6e6),
+    ),
+    "the same, commands first": (
+        ["workload.uniform.requests=4_000_000", "workload.uniform.read_fraction=1.0", COMMANDS_FIRST],
         ("flash_ops_per_cpu_s", 6e6),
     ),
     "4 KiB random, 70 % reads, steady": (

@@ -1,7 +1,7 @@
 //! Time per flash operation and per request on the device of the speed prototype (preset `limit`), referee, ledger,
 //! histogram and running current on. Start states and reports are not timed.
 //!
-//! `cargo bench --bench speed -- [w1|w2|mix] [REQUESTS] [SERIES_NS]` prints one line of JSON per workload; `make bench` compares them with
+//! `cargo bench --bench speed -- [w1|w2|w2_command_first|mix] [REQUESTS] [SERIES_NS]` prints one line of JSON per workload; `make bench` compares them with
 //! the goals, and with the prototype where it is at hand. With SERIES_NS power over time is recorded in such bins (0: of a length
 //! found by itself).
 #![allow(clippy::print_stdout, missing_docs)]
@@ -18,12 +18,15 @@ struct Case {
     name: &'static str,
     read_fraction: f64,
     requests: u64,
+    /// The preset moves data first, as the prototype does; the other order is measured beside it.
+    bus_order: &'static str,
 }
 
-const CASES: [Case; 3] = [
-    Case { name: "w1", read_fraction: 0.0, requests: 1_000_000 },
-    Case { name: "w2", read_fraction: 1.0, requests: 4_000_000 },
-    Case { name: "mix", read_fraction: 0.7, requests: 2_000_000 },
+const CASES: [Case; 4] = [
+    Case { name: "w1", read_fraction: 0.0, requests: 1_000_000, bus_order: "data_first" },
+    Case { name: "w2", read_fraction: 1.0, requests: 4_000_000, bus_order: "data_first" },
+    Case { name: "w2_command_first", read_fraction: 1.0, requests: 4_000_000, bus_order: "command_first" },
+    Case { name: "mix", read_fraction: 0.7, requests: 2_000_000, bus_order: "data_first" },
 ];
 
 fn main() -> Result<(), flashwatt::Error> {
@@ -73,6 +76,7 @@ fn config(case: &Case, requests: u64, warmup: u64) -> Result<Config, flashwatt::
         format!("workload.uniform.requests={requests}"),
         format!("workload.uniform.read_fraction={}", case.read_fraction),
         format!("run.warmup.requests={warmup}"),
+        format!("controller.bus_order={}", case.bus_order),
     ];
     config::load("", "bench", &sets)
 }
