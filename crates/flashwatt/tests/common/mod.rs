@@ -54,6 +54,13 @@ reserved_blocks = 1
 precondition = "filled"
 "#;
 
+/// [`PROBE_DRIVE`] for a layer that collects no blocks, and overrides.
+pub fn merging_drive(sets: &[&str]) -> Config {
+    let (before, after) = PROBE_DRIVE.split_once("[gc]").expect("the drive says how it collects");
+    let (_, after) = after.split_once("[run]").expect("it says how it runs");
+    load(&format!("{before}[run]{after}"), sets)
+}
+
 /// The delays of [`PROBE_DRIVE`] in ns.
 pub mod delays {
     use flashwatt::units::Nanos;
@@ -284,6 +291,21 @@ pub fn run_own(config: &Config) -> (Report, Log) {
     let mut workload = flashwatt::workload::open(&config.workload, config.device.logical_bytes, config.run.seed)
         .unwrap_or_else(|error| panic!("{error}"));
     run_logged(config, workload.as_mut())
+}
+
+/// Keys of a report that say which run it was, and not what came of it.
+const IDENTITY: [&str; 3] = ["version", "config", "config_sha256"];
+
+/// What came of a run: its report without what says which run it was. Two runs that differ in an option that changes nothing
+/// agree in it to the byte.
+pub fn figures(report: &Report) -> serde_json::Value {
+    let mut report = serde_json::to_value(report).expect("a report is JSON");
+    let keys = report.as_object_mut().expect("a report is an object");
+    for key in IDENTITY {
+        assert!(keys.remove(key).is_some(), "a report says `{key}`");
+    }
+    keys["workload"].as_object_mut().expect("the workload is an object").remove("inputs");
+    report
 }
 
 /// Runs a configuration as a user would.

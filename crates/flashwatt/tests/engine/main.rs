@@ -5,7 +5,9 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod destage;
 mod determinism;
+mod dispatch;
 #[allow(clippy::print_stderr)] // what is skipped is said aloud
 mod energy_laws;
 mod power;

@@ -6,7 +6,7 @@ use crate::common::delays::{COMMAND, ERASE, P, PROGRAM, R, READ, TRANSFER};
 use crate::common::{self, Done, Log, PAGE, PROBE_DRIVE, US, half_write, load, play, preset, read, run_own, write};
 use flashwatt::config::Config;
 use flashwatt::ftl::{Cause, OpKind};
-use flashwatt::host::Request;
+use flashwatt::host::{Request, RequestKind};
 use flashwatt::units::Nanos;
 
 /// The four layouts of 16 dies.
@@ -449,6 +449,47 @@ fn probe_host_link() {
     }
     let half = drive(&["device.host_link.bandwidth_mb_s=500"]);
     assert_eq!(play(&half, &[write(0, 0, 1)]).1.program_starts(), [2 * PAGE], "half the bandwidth, twice the time");
+}
+
+/// A link of a nanosecond a byte, and commands that take no time.
+const BYTE_LINK: [&str; 2] = ["device.host_link.bandwidth_mb_s=1000", "device.host_link.command_ns=0"];
+
+/// When requests end, on a drive behind that link.
+fn link_ends(sets: &[&str], script: &[Request]) -> Vec<Nanos> {
+    let (_, log) = play(&drive(&[&BYTE_LINK, sets].concat()), script);
+    let mut requests = log.requests;
+    requests.sort_by_key(|request| request.admitted_ns);
+    requests.iter().map(|request| request.end_ns).collect()
+}
+
+/// What crosses the link is what the host asked for: of a page its requested part.
+#[test]
+fn a_read_moves_the_bytes_that_it_asks_for() {
+    let part = |bytes| Request { bytes, ..read(0, 0, 1) };
+    assert_eq!(link_ends(&[], &[part(512)]), [R + 512]);
+    assert_eq!(link_ends(&[], &[part(PAGE)]), [R + PAGE]);
+    // The last sector of page 0 and the first three of page 1, on two channels: the first comes out first.
+    let across = Request { offset_bytes: PAGE - 512, bytes: 4 * 512, ..read(0, 0, 1) };
+    assert_eq!(link_ends(&["device.channels=2"], &[across]), [R + 4 * 512]);
+    // Two of the four map units of a page.
+    let unit = "ftl.page.map_unit_bytes=1024";
+    assert_eq!(link_ends(&[unit], &[part(2048)]), [R + 2048]);
+}
+
+/// A unit that holds nothing is zeros, which cross the link as data does; on flash there is nothing to be read.
+#[test]
+fn zeros_cross_the_link() {
+    let trim = Request { kind: RequestKind::Trim, ..write(0, 0, 2) };
+    assert_eq!(link_ends(&[], &[trim, read(5, 0, 1)])[1], 5 + PAGE);
+    // Page 1 holds nothing and leaves at once, page 2 follows when it has been read.
+    let ends = link_ends(&[], &[trim, read(5, 1, 2)]);
+    assert_eq!(ends[1], 5 + R + PAGE);
+    // With a cached map the drive knows it only when the page of the map has been read.
+    let dftl = ["ftl.dftl.cmt_entries=4", "ftl.dftl.entry_bytes=512", "device.spare_fraction=0.6"];
+    let trims = [trim, Request { kind: RequestKind::Trim, ..write(10 * P, 20, 4) }];
+    let late = 100 * P;
+    let ends = link_ends(&dftl, &[trims[0], trims[1], read(late, 0, 1)]);
+    assert_eq!(ends[2], late + R + PAGE);
 }
 
 // ---------------------------------------------------------------- garbage collection

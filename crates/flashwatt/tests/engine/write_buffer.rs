@@ -2,7 +2,7 @@
 
 use crate::common::delays::{COMMAND, P, PROGRAM, R, READ, TRANSFER};
 use crate::common::{
-    self, Log, PAGE, Script, load, play, preset, read, request, run_logged, run_own, run_plain, write,
+    self, Log, PAGE, Script, load, merging_drive, play, preset, read, request, run_logged, run_own, run_plain, write,
 };
 use flashwatt::config::{self, Config};
 use flashwatt::ftl::{Cause, OpKind};
@@ -457,12 +457,19 @@ fn the_log_tells_of_dram() {
 // ---------------------------------------------------------------- any drive, any sequence
 
 /// A drive with a buffer: layout, map units, timing and rules as the numbers say.
-fn any_drive(n: [usize; 8]) -> Config {
+fn any_drive(n: [usize; 9]) -> Config {
     let of = |list: &[&str], n: usize| list[n % list.len()].to_string();
-    let sets = [
-        format!("device.channels={}", 1 + n[0] % 3),
+    let page = [
         format!("ftl.page.map_unit_bytes={}", of(&["4096", "2048", "1024", "512"], n[1])),
         format!("ftl.page.allocation=\"{}\"", of(&["dynamic", "static"], n[2])),
+    ];
+    let layers = ["block", "nftl", "bast", "bast_star", "fast", "last", "dftl"];
+    let layer = layers.get(n[8] % 12).map(|name| [format!("ftl=\"{name}\""), "device.spare_fraction=0.6".to_string()]);
+    let [layer, more] = layer.unwrap_or(page);
+    let sets = [
+        format!("device.channels={}", 1 + n[0] % 3),
+        layer,
+        more,
         format!("write_buffer.destage_fraction={}", of(&["0", "0.3", "0.8", "1"], n[3])),
         format!("device.host_link.queue_depth={}", of(&["1", "4", "32"], n[4])),
         format!("device.host_link.bandwidth_mb_s={}", of(&["0", "300"], n[5])),
@@ -470,7 +477,9 @@ fn any_drive(n: [usize; 8]) -> Config {
         format!("write_buffer.idle_ns={}", of(&["1", "700000", "900000000"], n[7])),
         "run.count_drain=true".to_string(),
     ];
-    drive(1 + (n[7] / 3 % 12) as u64, &sets.each_ref().map(String::as_str))
+    let bytes = format!("write_buffer.bytes={}", (1 + (n[7] / 3 % 12) as u64) * PAGE);
+    let sets: Vec<&str> = sets.iter().chain([&bytes]).map(String::as_str).collect();
+    if n[8] % 12 < 6 { merging_drive(&sets) } else { load(common::PROBE_DRIVE, &sets) }
 }
 
 /// A request to the first 40 pages, on sector bounds.
@@ -506,7 +515,7 @@ proptest! {
     /// Under the shadow check: every request completes, what is read is what was written last, nothing is lost, and the three
     /// ways in which an entry ends account for all that was written.
     #[test]
-    fn any_sequence(numbers in prop::array::uniform8(0usize..36), script in any_requests()) {
+    fn any_sequence(numbers in prop::array::uniform9(0usize..36), script in any_requests()) {
         let (report, _) = play(&any_drive(numbers), &script);
         let b = buffer(&report);
         prop_assert_eq!(b.writes, b.writes_coalesced + b.trimmed + b.destaged);
@@ -515,7 +524,7 @@ proptest! {
     /// One request at a time: a flush leaves nothing to be written, a forced write takes a program's time, and what needs no
     /// flash takes none.
     #[test]
-    fn any_sequence_one_by_one(numbers in prop::array::uniform8(0usize..36), script in any_requests()) {
+    fn any_sequence_one_by_one(numbers in prop::array::uniform9(0usize..36), script in any_requests()) {
         let config = any_drive(numbers);
         let config = Config { write_buffer: config::WriteBuffer { idle_ns: 1 << 40, ..config.write_buffer }, ..config };
         let (_, log) = run_logged(&config, &mut Script::in_groups(&script, 1));

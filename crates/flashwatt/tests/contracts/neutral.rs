@@ -1,0 +1,113 @@
+//! Law 11: options that should change nothing change nothing. For every combination of registered parts the same requests are
+//! run with and without each neutral option, and the figures are the same bytes.
+
+use flashwatt::Report;
+use flashwatt::config::Config;
+use flashwatt::energy::Table;
+use flashwatt::host::{Request, RequestKind};
+use flashwatt::rng::Rng;
+use serde_json::Value;
+
+use crate::common::{Script, figures, read, run_logged};
+use crate::schemes::{Scheme, draw_request, for_each_scheme, load_sets, schemes, tiny_sets};
+use crate::soak;
+
+/// Requests of a run.
+const REQUESTS: u64 = 150;
+/// Requests of its warm-up.
+const WARMUP: u64 = 40;
+
+/// The overrides of a drive of a scheme.
+fn drive(scheme: &Scheme, seed: u64) -> Vec<String> {
+    let mut rng = Rng::new(seed ^ 0x11);
+    let policy = ["in_order", "reads_first", "out_of_order"][rng.below(3) as usize];
+    let sets = [
+        format!("controller.policy=\"{policy}\""),
+        format!("controller.bus_order=\"{}\"", ["data_first", "command_first"][rng.below(2) as usize]),
+        format!("gc.preemptible={}", rng.below(2) == 0),
+        format!("device.host_link.queue_depth={}", [2, 8, 32][rng.below(3) as usize]),
+        format!("device.timing.command_ns={}", [0, 400][rng.below(2) as usize]),
+        format!("run.warmup.requests={WARMUP}"),
+        "workload.uniform.requests=1000".to_string(), // a script runs instead of them
+    ];
+    tiny_sets(scheme, &mut rng, &sets)
+}
+
+/// Requests in bursts, so that the drive is idle in between.
+fn requests(config: &Config, seed: u64) -> Vec<Request> {
+    let mut rng = Rng::new(seed);
+    (0..REQUESTS)
+        .map(|at| Request { arrival_ns: at / 30 * 20_000_000, ..draw_request(&mut rng, config.device.logical_bytes) })
+        .collect()
+}
+
+fn run(config: &Config, requests: &[Request]) -> Report {
+    run_logged(config, &mut Script::new(requests)).0
+}
+
+/// The figures of a run, without warnings: a run without a measured part of its own has others.
+fn compare(found: &Value, expected: &Value, option: &str) {
+    assert!(found == expected, "{option} changes something:\n{found}\n{expected}");
+}
+
+/// Options that change nothing on any drive.
+fn neutral_options(base: &Report, config: &Config) -> Vec<Vec<String>> {
+    let of = |sets: &[&str]| sets.iter().map(ToString::to_string).collect::<Vec<_>>();
+    vec![
+        of(&["controller.power_budget_ma=100000"]),
+        vec![format!("controller.power_budget_ma={}", budget_of_peak(base, config))],
+        of(&["device.timing.channel_switch_ns=0"]),
+        of(&["write_buffer.bytes=0", "write_buffer.destage_fraction=0.3", "write_buffer.idle_ns=7"]),
+        of(&["device.host_link.bandwidth_mb_s=0", "device.host_link.command_ns=0"]),
+        of(&["run.max_flash_ops=1000000000000"]),
+    ]
+}
+
+/// The budget in mA that allows as many dies to work as did without one, and no more.
+fn budget_of_peak(base: &Report, config: &Config) -> f64 {
+    let table = Table::new(&config.energy);
+    let idle = table.die[0];
+    let dies = base.ledger.dies;
+    let base_ua = (table.controller[1] + table.dram[1] + table.host_interface + idle * dies).ua;
+    let operation_ua = table.die.iter().map(|&draw| (draw - idle).ua).max().expect("dies have states");
+    (base_ua + operation_ua * i64::from(base.parallelism.max_active_dies.max(1))) as f64 / 1000.0
+}
+
+/// Every translation layer with every policy of collection and wear levelling; in a soak also with all that chips can do.
+fn layers_and_policies() -> Vec<Scheme> {
+    let is_plain = |set: &String| !set.contains("program_order=\"any\"") && !set.contains("copyback=true");
+    schemes().into_iter().filter(|scheme| soak() > 1 || scheme.iter().all(is_plain)).collect()
+}
+
+/// The matrix: options × translation layers × collection × wear levelling.
+#[test]
+fn neutral_options_change_nothing() {
+    for_each_scheme(&layers_and_policies(), soak().min(10), |scheme, seed| {
+        let sets = drive(scheme, seed);
+        let config = load_sets(&sets);
+        let script = requests(&config, seed);
+        let base = run(&config, &script);
+        let expected = figures(&base);
+        for option in neutral_options(&base, &config) {
+            let with = load_sets(&[&sets[..], &option].concat());
+            compare(&figures(&run(&with, &script)), &expected, &option.join(" "));
+        }
+    });
+}
+
+/// A warm-up of n requests is one of n - k and k requests that do nothing.
+#[test]
+fn requests_that_do_nothing_change_nothing() {
+    const NOTHING: u64 = 17;
+    for_each_scheme(&layers_and_policies(), soak().min(10), |scheme, seed| {
+        let sets = drive(scheme, seed);
+        let config = load_sets(&sets);
+        let script = requests(&config, seed);
+        let flush = Request { kind: RequestKind::Flush, bytes: 0, ..read(0, 0, 1) };
+        let longer: Vec<Request> = std::iter::repeat_n(flush, NOTHING as usize).chain(script.iter().copied()).collect();
+        let warmup = format!("run.warmup.requests={}", WARMUP + NOTHING);
+        let mut found = figures(&run(&load_sets(&[&sets[..], &[warmup]].concat()), &longer));
+        found["window"]["warmup"] = (found["window"]["warmup"].as_u64().expect("a number") - NOTHING).into();
+        compare(&found, &figures(&run(&config, &script)), "a longer warm-up");
+    });
+}

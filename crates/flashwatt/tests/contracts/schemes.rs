@@ -1,0 +1,221 @@
+//! Every combination of registered parts, and tiny drives that they run on.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use flashwatt::config::Config;
+use flashwatt::host::{Request, RequestKind};
+use flashwatt::rng::Rng;
+use flashwatt::{gc, wear};
+
+use crate::common::{PAGE, load};
+
+/// Overrides that say what a drive works by.
+pub type Scheme = Vec<String>;
+
+/// Every combination of registered parts and of what they can be told; of one translation layer alone if the environment's
+/// `FLASHWATT_FTL` names it.
+pub fn schemes() -> Vec<Scheme> {
+    let named = |key: &str, names: Vec<&str>| -> Vec<Scheme> {
+        names.iter().map(|name| vec![format!("{key}=\"{name}\"")]).collect()
+    };
+    let given = |sets: &[&[&str]]| -> Vec<Scheme> {
+        sets.iter().map(|sets| sets.iter().map(ToString::to_string).collect()).collect()
+    };
+    let dimensions = [
+        ftls(),
+        named("gc.policy", gc::REGISTRY.iter().map(|entry| entry.name).collect()),
+        named("wear.policy", wear::REGISTRY.iter().map(|entry| entry.name).collect()),
+        named("device.nand.program_order", vec!["ascending", "any"]),
+        given(&[&["device.nand.copyback=false"], &["device.nand.copyback=true"]]),
+    ];
+    let mut schemes = vec![Scheme::new()];
+    for dimension in dimensions {
+        schemes = product(&schemes, &dimension);
+    }
+    let says_how = |scheme: &Scheme| scheme.iter().any(|set| set.starts_with("gc.policy=") && !set.contains("greedy"));
+    schemes.retain(|scheme| collects(&scheme[..1]) || !says_how(scheme));
+    for scheme in &mut schemes {
+        scheme.retain(|set| !set.starts_with("gc.policy=") || !set.contains("greedy"));
+    }
+    if let Ok(wanted) = std::env::var("FLASHWATT_FTL") {
+        schemes.retain(|scheme| load_scheme(scheme).ftl.name() == wanted);
+        assert!(!schemes.is_empty(), "FLASHWATT_FTL: no translation layer is called `{wanted}`");
+    }
+    schemes
+}
+
+fn product(a: &[Scheme], b: &[Scheme]) -> Vec<Scheme> {
+    a.iter().flat_map(|a| b.iter().map(move |b| [&a[..], &b[..]].concat())).collect()
+}
+
+/// Options of translation layers that change what they do, beside those of the page map.
+const OPTIONS: [&str; 3] =
+    ["ftl.nftl.probe=\"none\"", "ftl.bast.partial_merges=false", "ftl.bast_star.partial_merges=false"];
+
+/// Every translation layer, with its options.
+fn ftls() -> Vec<Scheme> {
+    let mut all = Vec::new();
+    for (name, _) in flashwatt::ftl::NAMES {
+        if *name == "page" {
+            for allocation in ["dynamic", "static"] {
+                for frontiers in ["separate", "shared"] {
+                    for unit in [4096, 1024] {
+                        all.push(vec![
+                            format!("ftl.page.allocation=\"{allocation}\""),
+                            format!("ftl.page.frontiers=\"{frontiers}\""),
+                            format!("ftl.page.map_unit_bytes={unit}"),
+                        ]);
+                    }
+                }
+            }
+        } else if let Some(options) = demand_paged(name) {
+            let least = "map_reserved_blocks=2";
+            all.extend(options.iter().map(|options| {
+                options.iter().chain([&least]).map(|option| format!("ftl.{name}.{option}")).collect::<Scheme>()
+            }));
+        } else {
+            all.push(vec![format!("ftl=\"{name}\"")]);
+            let of_it = OPTIONS.iter().filter(|option| option.starts_with(&format!("ftl.{name}.")));
+            all.extend(of_it.map(|option| vec![option.to_string()]));
+        }
+    }
+    all
+}
+
+/// The options of a scheme with a cached map: tables of a few entries, translation pages of a few, and the least flash for
+/// them.
+fn demand_paged(name: &str) -> Option<&'static [&'static [&'static str]]> {
+    match name {
+        "dftl" => Some(&[
+            &["cmt_entries=3", "entry_bytes=512"],
+            &["cmt_entries=20", "entry_bytes=256", "cache=\"segmented_lru\"", "evict_page=true"],
+            &["cmt_entries=1", "entry_bytes=512", "fetch_on_write=false", "allocation=\"static\"", "gc_channels=1"],
+        ]),
+        "rftl" => Some(&[
+            &["cmt_entries=5", "entry_bytes=512", "replicas=1"],
+            &["cmt_entries=9", "entry_bytes=512", "replicas=2", "choose=\"shortest_queue\"", "gc_channels=1"],
+            &["cmt_entries=2", "entry_bytes=400", "replicas=0", "evict_page=false"],
+        ]),
+        "tpftl" => Some(&[
+            &["cmt_entries=12", "entry_bytes=512"],
+            &["cmt_entries=2", "entry_bytes=300", "clean_first=false", "selective_threshold=1", "batch_update=false"],
+        ]),
+        _ => None,
+    }
+}
+
+/// Channels that a scheme needs at least.
+fn channels_min(scheme: &[String]) -> u64 {
+    let replicas = scheme.iter().find_map(|set| set.strip_prefix("ftl.rftl.replicas="));
+    1 + replicas.map_or(0, |replicas| replicas.parse().expect("a number"))
+}
+
+/// A tiny drive: layout and size drawn by `rng`, and as little spare flash as the configuration allows, or some more.
+pub fn tiny(scheme: &[String], rng: &mut Rng, more: &[String]) -> Config {
+    load_sets(&tiny_sets(scheme, rng, more))
+}
+
+/// The drive of overrides.
+pub fn load_sets(sets: &[String]) -> Config {
+    load("device.preset = \"limit\"", &sets.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// The overrides of a tiny drive.
+pub fn tiny_sets(scheme: &[String], rng: &mut Rng, more: &[String]) -> Vec<String> {
+    let (channels, ways) = [(1, 1), (2, 1), (1, 2), (3, 1)][rng.below(4) as usize];
+    let channels = channels_min(scheme).max(channels);
+    let pages = 4 + rng.below(9);
+    let reserved = 1 + rng.below(2);
+    let low = reserved + 1 + rng.below(3);
+    let blocks = 2 * (low + 2) + 2 + rng.below(12);
+    let mut sets = vec![
+        format!("device.channels={channels}"),
+        format!("device.ways={ways}"),
+        format!("device.pages_per_block={pages}"),
+        format!("device.blocks_per_plane={blocks}"),
+        format!("run.seed={}", rng.bits() >> 1),
+        "wear.min_gap=2".to_string(),
+        "workload.uniform.requests=1".to_string(),
+    ];
+    sets.extend(scheme.iter().chain(more).cloned());
+    if collects(scheme) {
+        sets.extend([format!("gc.low_watermark_blocks={low}"), format!("gc.reserved_blocks={reserved}")]);
+    }
+    let most = most_pages(&sets, channels * ways * blocks * pages);
+    let logical = most - [0, 1, 7][rng.below(3) as usize].min(most - 1);
+    let precondition = ["filled", "empty"][rng.below(2) as usize];
+    sets.extend([format!("device.logical_bytes={}", logical * PAGE), format!("run.precondition=\"{precondition}\"")]);
+    sets
+}
+
+/// Does the scheme's translation layer collect blocks, so that it can be told how?
+pub fn collects(scheme: &[String]) -> bool {
+    load_scheme(scheme).ftl.collects()
+}
+
+pub fn load_scheme(scheme: &[String]) -> Config {
+    let sets: Vec<&str> = scheme.iter().map(String::as_str).chain(["device.op_ratio=2"]).collect();
+    load("device.preset = \"limit\"", &sets)
+}
+
+/// The largest logical size, in pages, that a configuration of so many physical pages accepts.
+fn most_pages(sets: &[String], physical: u64) -> u64 {
+    let fits = |pages: u64| {
+        let size = format!("device.logical_bytes={}", pages * PAGE);
+        flashwatt::config::load("device.preset = \"limit\"", "tiny", &[sets, &[size]].concat()).is_ok()
+    };
+    let (mut most, mut too_many) = (0, physical + 1);
+    while too_many - most > 1 {
+        let middle = most.midpoint(too_many);
+        if fits(middle) { most = middle } else { too_many = middle }
+    }
+    assert!(most > 0, "no size fits {sets:?}");
+    most
+}
+
+/// Requests of all kinds and sizes: single sectors and odd pieces, pages, long ones; at random, to a hot spot, in sequence;
+/// now and then the whole drive is written, or a large part of it trimmed.
+pub fn draw_request(rng: &mut Rng, drive_bytes: u64) -> Request {
+    const SECTOR: u64 = 512;
+    let kind = match rng.below(20) {
+        0..12 => RequestKind::Write,
+        12..18 => RequestKind::Read,
+        _ => RequestKind::Trim,
+    };
+    let bytes = match rng.below(64) {
+        0..40 => PAGE,
+        40..48 => (1 + rng.below(15)) * SECTOR,
+        48..60 => (1 + rng.below(8)) * PAGE,
+        60..63 => (1 + rng.below(drive_bytes / SECTOR / 4)) * SECTOR,
+        _ => drive_bytes,
+    };
+    let bytes = bytes.min(drive_bytes);
+    let grain = if bytes % PAGE == 0 && rng.below(8) > 0 { PAGE } else { SECTOR };
+    let places = (drive_bytes - bytes) / grain + 1;
+    let place = if rng.below(2) == 0 { rng.below(places) } else { rng.below(places.div_ceil(8)) };
+    Request { arrival_ns: 0, kind, offset_bytes: place * grain, bytes, fua: false }
+}
+
+/// Runs `test` for every scheme, so many times with other seeds, on two processors. A failure says which scheme and seed it
+/// was.
+pub fn for_all_schemes(times: usize, test: impl Fn(&Scheme, u64) + Sync) {
+    for_each_scheme(&schemes(), times, test);
+}
+
+/// The same for some of the schemes.
+pub fn for_each_scheme(schemes: &[Scheme], times: usize, test: impl Fn(&Scheme, u64) + Sync) {
+    let next = AtomicUsize::new(0);
+    let work = || loop {
+        let seed = next.fetch_add(1, Ordering::Relaxed);
+        if seed >= times * schemes.len() {
+            return;
+        }
+        let scheme = &schemes[seed % schemes.len()];
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| test(scheme, seed as u64)));
+        assert!(outcome.is_ok(), "see above: scheme {scheme:?}, seed {seed}");
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(work);
+        work();
+    });
+}

@@ -1,0 +1,110 @@
+//! Which operation starts next: how often others may go ahead of it, and what a bus carries first.
+
+use crate::common::delays::{COMMAND, R, TRANSFER};
+use crate::common::{self, Log, load, play, preset, read, run_plain, write};
+use flashwatt::ftl::{Cause, OpKind};
+use flashwatt::units::Nanos;
+
+/// Channels of the drive, of one way each.
+const CHANNELS: u64 = 4;
+/// Reads that may go ahead of a write that came before them.
+const BYPASS_MAX: usize = 64;
+
+/// On every die a write comes while a read runs, and 100 reads after it.
+fn writes_behind_reads(sets: &[&str]) -> Log {
+    let all =
+        [&["device.channels=4", "device.blocks_per_plane=16", "device.host_link.queue_depth=1000"], sets].concat();
+    let first = (0..CHANNELS).map(|page| read(0, page, 1));
+    let writes = (0..CHANNELS).map(|page| write(10_000, page, 1));
+    let reads = (0..100 * CHANNELS).map(|page| read(10_001, CHANNELS + page % (20 * CHANNELS), 1));
+    let script: Vec<_> = first.chain(writes).chain(reads).collect();
+    play(&load(common::PROBE_DRIVE, &all), &script).1
+}
+
+/// Reads that started on a write's die while it waited, for each write.
+fn reads_ahead(log: &Log) -> Vec<usize> {
+    let reads = log.all(OpKind::Read, Cause::Host);
+    let ahead = |program: &common::Done| {
+        let passes = |read: &&common::Done| {
+            read.op.at.die == program.op.at.die && read.op.seq > program.op.seq && read.t.start < program.t.start
+        };
+        reads.iter().filter(passes).count()
+    };
+    log.all(OpKind::Program, Cause::Host).iter().map(ahead).collect()
+}
+
+/// A write is passed over 64 times, and no looking at its channel counts: under a budget that cannot bind, and with a delay
+/// between starts, it waits for as many reads as without.
+#[test]
+fn a_write_is_passed_over_a_fixed_number_of_times() {
+    let budget = "controller.power_budget_ma=100000";
+    for sets in [&[][..], &[budget], &["device.timing.channel_switch_ns=1"], &["device.timing.channel_switch_ns=1000"]]
+    {
+        assert_eq!(reads_ahead(&writes_behind_reads(sets)), [BYPASS_MAX; CHANNELS as usize], "{sets:?}");
+    }
+}
+
+/// A budget for one die less than there are makes operations wait, and still no write waits for more than 64 reads.
+#[test]
+fn a_budget_that_binds_keeps_the_bound() {
+    let log = writes_behind_reads(&["controller.power_budget_ma=711"]);
+    assert_eq!(log.concurrency(|done| Some((done.t.start, done.t.end))).len(), 3 + 1, "three dies work");
+    // The read before the writes on the fourth die has to wait for power: it is one of the 64 that go ahead.
+    assert_eq!(reads_ahead(&log), [BYPASS_MAX, BYPASS_MAX, BYPASS_MAX, BYPASS_MAX - 1]);
+}
+
+// ---------------------------------------------------------------- commands and data
+
+/// Two dies of a channel, two reads for the first and one for the second.
+fn three_reads(order: &str) -> Vec<(Nanos, Nanos)> {
+    let sets = ["device.ways=2", &format!("controller.bus_order=\"{order}\"")];
+    let (_, log) = play(&load(common::PROBE_DRIVE, &sets), &[read(0, 0, 1), read(0, 1, 1), read(0, 2, 1)]);
+    log.ops.iter().map(|done| (done.t.start, done.t.end)).collect()
+}
+
+/// The first die is done with its data when that of the second waits and the first has another read to do.
+#[test]
+fn a_bus_carries_data_or_commands_first() {
+    let data_first = [(0, R), (COMMAND, R + TRANSFER), (R + TRANSFER, 2 * R + TRANSFER)];
+    assert_eq!(three_reads("data_first"), data_first);
+    let command_first = [(0, R), (COMMAND, R + COMMAND + TRANSFER), (R, 2 * R)];
+    assert_eq!(three_reads("command_first"), command_first);
+}
+
+/// A program takes the bus for a page: it waits until all data has moved out, in either order.
+#[test]
+fn data_goes_before_programs() {
+    for order in ["data_first", "command_first"] {
+        let sets = ["device.ways=2", &format!("controller.bus_order=\"{order}\"")];
+        let (_, log) = play(&load(common::PROBE_DRIVE, &sets), &[read(0, 0, 1), read(0, 1, 1), write(0, 0, 1)]);
+        assert_eq!(log.program_starts(), [R + TRANSFER], "{order}");
+    }
+}
+
+/// Saturated reads: with commands first they come within 3 % of what dies and buses allow, at any bus speed.
+#[test]
+fn saturated_reads_reach_the_bounds() {
+    let (channels, ways, command_ns, read_ns) = (8.0f64, 4.0, 300.0, 50_000.0);
+    for transfer_ns in [4_096.0f64, 20_480.0, 102_400.0] {
+        let iops = |order: &str| {
+            let sets = [
+                format!("device.timing.page_transfer_ns={transfer_ns}"),
+                format!("controller.bus_order=\"{order}\""),
+                "device.timing.command_ns=300".to_string(),
+                "device.timing.read_ns=50000".to_string(),
+                "device.host_link.queue_depth=1024".to_string(),
+                "workload.uniform.queue_depth=1024".to_string(),
+                "workload.uniform.read_fraction=1".to_string(),
+                "workload.uniform.requests=30000".to_string(),
+                "run.warmup.requests=3000".to_string(),
+                "run.measure.requests=20000".to_string(),
+            ];
+            run_plain(&preset("limit", &sets.each_ref().map(String::as_str))).throughput.iops
+        };
+        let dies = channels * ways / (command_ns + read_ns + transfer_ns) * 1e9;
+        let buses = channels / (command_ns + transfer_ns) * 1e9;
+        let (bound, found) = (dies.min(buses), iops("command_first"));
+        assert!(found <= bound * 1.001 && found >= bound * 0.97, "{transfer_ns} ns: {found} of {bound}");
+        assert!(iops("data_first") < 0.9 * found, "{transfer_ns} ns");
+    }
+}
