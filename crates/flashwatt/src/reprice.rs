@@ -75,6 +75,7 @@ struct RunWindow {
 /// [`Error::Config`] for what is wrong with the table, [`Error::Report`] for a report that cannot be priced: one of another
 /// schema, or of a run under a power budget, whose currents decided what happened when.
 pub fn reprice(report_json: &str, table_toml: &str, table_name: &str) -> Result<String, Error> {
+    let report_json = report_json.strip_prefix('\u{feff}').unwrap_or(report_json);
     let mut report = read(report_json)?;
     let run: Run = parse(report_json)?;
     let books = books(&run.ledger)?;

@@ -9,6 +9,9 @@
 //! the one simulated drive, in closed loops as fio's do; times are simulated.
 
 use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
@@ -57,12 +60,7 @@ impl FioWorkload {
     pub fn open(cfg: &config::Fio, drive_bytes: u64, seed: u64) -> Result<Self, Error> {
         let io = |source| Error::Io { path: cfg.path.display().to_string(), source };
         let file = cfg.path.display().to_string();
-        let metadata = std::fs::metadata(&cfg.path).map_err(io)?;
-        if metadata.len() > FILE_BYTES_MAX {
-            let fault = Fault::key("workload.fio.path", "too long for a job file").found(&file);
-            return Err(fault.expected(format!("at most {FILE_BYTES_MAX} bytes")).into());
-        }
-        let text = std::fs::read_to_string(&cfg.path).map_err(io)?;
+        let text = read(&cfg.path, &file)?.map_err(io)?;
         let mut workload = Self::parse(&text, &file, cfg.timed, drive_bytes, seed)?;
         workload.name = cfg.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok(workload)
@@ -74,7 +72,8 @@ impl FioWorkload {
     /// As [`Self::open`].
     pub fn parse(text: &str, file: &str, timed: bool, drive_bytes: u64, seed: u64) -> Result<Self, Error> {
         let mut faults = Vec::new();
-        let sections = sections::sections(text, file, &mut faults);
+        // Some editors begin a file with a byte order mark.
+        let sections = sections::sections(text.strip_prefix('\u{feff}').unwrap_or(text), file, &mut faults);
         let jobs = resolve::jobs(&sections, file, drive_bytes, &mut faults);
         if !timed {
             faults.extend(sections.iter().filter_map(resolve::endless));
@@ -116,6 +115,27 @@ impl FioWorkload {
         }
         earliest
     }
+}
+
+/// The text of a job file: of a file that has an end, and no more than the most that a job file has.
+fn read(path: &Path, file: &str) -> Result<io::Result<String>, Error> {
+    const KEY: &str = "workload.fio.path";
+    // Looked at before it is opened: opening a pipe waits until somebody writes to it.
+    let metadata = match std::fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) => return Ok(Err(error)),
+    };
+    if !metadata.is_file() {
+        let fault = Fault::key(KEY, "not a job file").found(file);
+        return Err(fault.expected("a file with an end: no directory, pipe or device").into());
+    }
+    if metadata.len() > FILE_BYTES_MAX {
+        let fault = Fault::key(KEY, "too long for a job file").found(file);
+        return Err(fault.expected(format!("at most {FILE_BYTES_MAX} bytes")).into());
+    }
+    let mut text = String::new();
+    let read = File::open(path).and_then(|file| file.take(FILE_BYTES_MAX).read_to_string(&mut text));
+    Ok(read.map(|_| text))
 }
 
 /// Jobs by stages; each clone draws numbers of its own.
