@@ -25,9 +25,10 @@ def deliver(report: Report, out: Path | None, as_json: bool, config: Config | No
     if as_json:
         click.echo(report.json)
     else:
+        from flashwatt.report import content_of
         from flashwatt.table import show
 
-        show(report.to_dict())
+        show(content_of(report))
     try:
         files += _draw(report, out) if out else []
     except KeyboardInterrupt:
@@ -49,7 +50,9 @@ def _kept(report: Report, out: Path, config: Config | None) -> list[Path]:
 
 def _draw(report: Report, out: Path) -> list[Path]:
     """What was recorded over time, as tables and as pictures."""
-    recorded = report.to_dict()
+    from flashwatt.report import content_of
+
+    recorded = content_of(report)
     wanted = {"series": ("series", "power"), "edges": ("edges", "current")}
     return [path for key, names in wanted.items() if recorded.get(key) for path in _drawn(report, out, *names)]
 
@@ -78,6 +81,8 @@ def finish(report: Report, out: Path | None) -> None:
     requests, warmup = report.workload.requests, report.window.warmup
     if warmup and not requests:
         note(f"{status} in the warm-up, after {warmup:,} requests: nothing was measured; the report is {kept}")
+    elif not requests:
+        note(f"{status}; the report is {kept}")
     else:
         note(f"{status} after {requests:,} requests; what was measured until then is {kept}")
     sys.exit(INTERRUPTED if status == "interrupted" else FAILED)

@@ -22,6 +22,8 @@ def known(place: str, found: Iterable[str], expected: Collection[str]) -> None:
 def _hint(name: str, expected: Collection[str]) -> str:
     from difflib import get_close_matches
 
+    if not expected:
+        return "expected none: there is nothing to name"
     names = [f"`{one}`" for one in expected]
     more = f", … ({len(names)} in all)" if len(names) > _SHOWN else ""
     nearest = get_close_matches(name, expected, n=1)

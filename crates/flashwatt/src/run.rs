@@ -19,7 +19,7 @@ use crate::mem;
 use crate::probe::{OpLog, Probe, Recording};
 use crate::progress::{Preparation, Progress};
 use crate::report::{Parts, Report};
-use crate::sim::{End, Sim};
+use crate::sim::{End, Outcome, Sim};
 use crate::units::Nanos;
 use crate::workload::{self, Next, Workload};
 
@@ -299,7 +299,7 @@ impl Drive {
         let sim = Sim::new(config, self.brain, self.array, workload, options.series(), probe);
         let (mut outcome, books, brain, array) = sim.run(config.run.warmup, progress);
         if outcome.completed.requests() == 0 && matches!(outcome.end, End::Complete) {
-            outcome.end = End::Failed(nothing_measured(outcome.warmup.requests()));
+            outcome.end = End::Failed(nothing_measured(config, &outcome));
         }
         let mut recorded = outcome.series.take();
         if let Some(full) = recorded.take_if(|series| series.overflowed()) {
@@ -351,12 +351,25 @@ fn check_memory(geometry: &Geometry) -> Result<(), Error> {
     Err(Error::from(fault))
 }
 
-fn nothing_measured(warmup_requests: u64) -> Error {
-    Error::from(
-        Fault::key("run.warmup", "nothing was measured")
-            .found(format!("a workload that ends in the warm-up, after {warmup_requests} requests"))
-            .expected("one that goes on after it"),
-    )
+/// Either time was up before a request had completed, or nothing was left to measure after the warm-up.
+fn nothing_measured(config: &Config, outcome: &Outcome) -> Error {
+    const WHAT: &str = "nothing was measured";
+    let measured_ns = outcome.measured.end_ns.saturating_sub(outcome.measured.start_ns);
+    let fault = match config.run.measure.ns {
+        Some(ns) if measured_ns >= ns => {
+            let found = format!("no request that completed within {} s", ns as f64 / 1e9);
+            Fault::key("run.measure.seconds", WHAT).found(found).expected("a longer time")
+        }
+        _ if config.run.warmup == Span::default() => {
+            Fault::key("workload", WHAT).found("a workload without a request").expected("one with some")
+        }
+        _ => {
+            let requests = outcome.warmup.requests();
+            let found = format!("a workload that ends in the warm-up, after {requests} requests");
+            Fault::key("run.warmup", WHAT).found(found).expected("one that goes on after it")
+        }
+    };
+    Error::from(fault)
 }
 
 fn no_room() -> Error {

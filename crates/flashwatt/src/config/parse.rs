@@ -1,5 +1,7 @@
 //! From text to [`Config`]: the preset, the user's file over it, the command line over both.
 
+use std::sync::OnceLock;
+
 use serde::Deserialize;
 
 use super::Config;
@@ -7,7 +9,7 @@ use super::check::Checker;
 use super::de::{WHOLE, unknown_name};
 use super::layers::{TAGGED, lay, lay_without_rivals};
 use super::node::{Node, Origin, Value, parse_set};
-use super::presets::{DEFAULT_PRESET, PRESETS, preset};
+use super::presets::{DEFAULT_PRESET, PRESETS};
 use super::raw::Raw;
 use super::resolve::resolve;
 use super::rules::Rules;
@@ -130,11 +132,23 @@ fn base(file: &Node, set: &Node, faults: &mut Vec<Fault>) -> Node {
     const KEY: &str = "device.preset";
     let asked = set.get(KEY).or(file.get(KEY));
     let name = set.string(KEY).or(file.string(KEY)).unwrap_or(DEFAULT_PRESET);
-    let text = preset(name).or_else(|| {
+    preset_layer(name, faults).unwrap_or_else(|| {
         faults.push(unknown_preset(name, asked));
-        preset(DEFAULT_PRESET)
+        preset_layer(DEFAULT_PRESET, faults).unwrap_or_else(|| Node::empty(Origin::Preset))
+    })
+}
+
+/// The layer of a preset, which is parsed once: a sweep asks for it at every point.
+fn preset_layer(name: &str, faults: &mut Vec<Fault>) -> Option<Node> {
+    static LAYERS: [OnceLock<(Node, Vec<Fault>)>; PRESETS.len()] = [const { OnceLock::new() }; PRESETS.len()];
+    let at = PRESETS.iter().position(|(known, _)| *known == name)?;
+    let (node, found) = LAYERS[at].get_or_init(|| {
+        let mut found = Vec::new();
+        let parsed = Node::parse(PRESETS[at].1, &format!("preset {name}"), Origin::Preset);
+        (layer(parsed, Origin::Preset, &mut found), found)
     });
-    layer(Node::parse(text.unwrap_or_default(), &format!("preset {name}"), Origin::Preset), Origin::Preset, faults)
+    faults.extend(found.iter().cloned());
+    Some(node.clone())
 }
 
 fn unknown_preset(name: &str, asked: Option<&Node>) -> Fault {
@@ -166,8 +180,15 @@ fn hinted(fault: Fault) -> Fault {
     }
 }
 
+/// What is said of a key that must be there and is not.
+const MISSING: &str = "missing";
+
 /// In the order in which a reader meets them: the file by lines, then the overrides.
 pub(super) fn listed(mut faults: Vec<Fault>) -> Vec<Fault> {
+    let said: Vec<String> =
+        faults.iter().filter(|fault| fault.what != MISSING).filter_map(|fault| fault.place.key.clone()).collect();
+    // A value that is wrong by itself was taken out before its key was looked for: the key is not missing.
+    faults.retain(|fault| fault.what != MISSING || !said.iter().any(|key| fault.place.key.as_ref() == Some(key)));
     faults.sort_by_key(|fault| (fault.place.file.as_deref() == Some("--set"), fault.place.line));
     faults.dedup();
     if faults.len() >= FAULTS_MAX {

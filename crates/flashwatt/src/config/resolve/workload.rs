@@ -102,7 +102,12 @@ fn sizes(c: &mut Checker, table: &str, keys: &raw::Common) -> Sizes {
 fn size_list(c: &mut Checker, key: &str, raw: &raw::Sizes) -> Vec<Size> {
     const EXPECTED: &str = "lengths (multiples of 512) with shares above 0: [[4096, 0.7], [65536, 0.3]]";
     let list = raw.list();
-    c.rule(key, "an empty list", !list.is_empty() && list.len() <= SIZES_MAX, EXPECTED);
+    if list.is_empty() || list.len() > SIZES_MAX {
+        let found = if list.is_empty() { "an empty list".to_string() } else { format!("{} lengths", list.len()) };
+        let fault = c.fault(key, "invalid value").found(found);
+        c.push(fault.expected(format!("at most {SIZES_MAX} {EXPECTED}")));
+        return vec![Size { bytes: SECTOR_BYTES, share: 1.0 }];
+    }
     let mut sizes = Vec::new();
     for (bytes, share) in list {
         let field = Field { key: key.to_string(), value: Some(bytes) };
@@ -110,7 +115,7 @@ fn size_list(c: &mut Checker, key: &str, raw: &raw::Sizes) -> Vec<Size> {
         c.rule(key, share, share > 0.0 && share <= 1e9, EXPECTED);
         sizes.push(Size { bytes, share });
     }
-    if sizes.is_empty() { vec![Size { bytes: SECTOR_BYTES, share: 1.0 }] } else { sizes }
+    sizes
 }
 
 /// Longer lists of lengths would be slow to draw from.

@@ -157,7 +157,7 @@ pub const WITHOUT_EFFECT: &[&str] = &[
 /// Options that fio has and this does not, where something else does the same.
 pub(super) const UNSUPPORTED: &[(&str, &str)] = &[
     ("ramp_time", "run.warmup.seconds leaves the beginning out of the report"),
-    ("read_iolog", "run such a trace with --trace, format fio_iolog"),
+    ("read_iolog", "run such a trace with --trace; its format is fio"),
     ("replay_no_stall", "run a trace with --trace and workload.trace.closed_loop = true"),
     ("verify", "flashwatt run --check follows what every page holds"),
     ("verify_only", "flashwatt run --check follows what every page holds"),

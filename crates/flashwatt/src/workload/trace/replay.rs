@@ -114,7 +114,7 @@ impl TraceWorkload {
 impl Workload for TraceWorkload {
     fn next(&mut self, now: Nanos) -> Result<Next, Error> {
         let Some(mut request) = self.ahead else {
-            return if self.issued == 0 { Err(no_request(&self.traces)) } else { Ok(Next::End) };
+            return if self.issued == 0 { Err(self.none_left()) } else { Ok(Next::End) };
         };
         if self.closed_loop {
             request.arrival_ns = now;
@@ -315,6 +315,16 @@ fn too_far(fault: Fault, drive_bytes: u64, devices: usize) -> Error {
     };
     let help = "--fold takes addresses modulo the drive's size, --clip cuts there; or take a larger drive";
     trace_error(fault.expected(format!("at most {drive_bytes}, the drive's size")).help(format!("{help}{fewer}")))
+}
+
+impl TraceWorkload {
+    /// The trace has requests, or it would not have been opened: clipping took them all.
+    fn none_left(&self) -> Error {
+        let fault = Fault::at(self.traces.file(), "every request lies beyond the drive");
+        let fault = fault.found(format!("{} requests, all left out", self.layout.requests()));
+        let fault = fault.expected(format!("some below byte {}, the drive's size", self.place.drive_bytes));
+        trace_error(fault.help("--fold takes addresses modulo the drive's size; or take a larger drive"))
+    }
 }
 
 /// Says why there is nothing to replay.
