@@ -6,16 +6,17 @@ import json
 import re
 from collections.abc import Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
-from flashwatt.literals import assignments
+from flashwatt.files import printable, read_text
+from flashwatt.literals import assignments, flattened, leaves, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from os import PathLike
+    from pathlib import Path
     from typing import TypeAlias
 
     Source: TypeAlias = "str | PathLike[str] | Mapping[str, Any] | Config"
@@ -47,6 +48,9 @@ class Config:
             return cls("\n".join(assignments(source)), "<dict>")
         if isinstance(source, str) and "\n" in source:
             raise _core.FlashwattError("a string is the path of a file; for TOML as text say flashwatt.Config(text)")
+        if not isinstance(source, str | PathLike):
+            expected = "the path of a TOML file, a dictionary, or a flashwatt.Config"
+            raise _core.FlashwattError(f"config: found {shown(source)}; expected {expected}")
         return cls(read_text(source), printable(source))
 
     def override(self, *tables: Mapping[str, Any], **keys: Any) -> Config:
@@ -55,9 +59,8 @@ class Config:
         `override({"device.channels": 4})`, `override(device={"channels": 4})` and `override(device__channels=4)` mean
         the same.
         """
-        dotted = {key.replace("__", "."): value for key, value in keys.items()}
-        sets = [one for table in (*tables, dotted) for one in assignments(table)]
-        return replace(self, sets=(*self.sets, *sets))
+        sets = [one for table in (*tables, dotted_of(keys)) for one in assignments(flattened(table))]
+        return Config(self.text, self.name, (*self.sets, *sets))
 
     def resolve(self) -> dict[str, Any]:
         """Check it, and give every value that a run would use. Raises `FlashwattError` with every fault found."""
@@ -75,6 +78,18 @@ class Config:
         return _core.inputs(self.text, self.name, list(self.sets))
 
 
+def dotted_of(keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """Keywords as dotted keys. Raises `FlashwattError` for a key that is given twice, in two spellings."""
+    spelled: dict[str, str] = {}
+    for keyword, value in keywords.items():
+        for key, _ in leaves({keyword.replace("__", "."): value}):
+            if other := spelled.get(key):
+                found = f"found `{other}` and `{keyword}`" if other != keyword else f"found `{keyword}` twice"
+                raise _core.FlashwattError(f"{key}: given twice; {found}; expected one of them")
+            spelled[key] = keyword
+    return {keyword.replace("__", "."): value for keyword, value in keywords.items()}
+
+
 @contextmanager
 def explained() -> Iterator[None]:
     """Name places as a script's author knows them: overrides instead of `--set`, no lines where no file has any."""
@@ -90,17 +105,6 @@ def without_lines(message: str) -> str:
     return re.sub(r"^(<dict>):\d+:\d+: ", r"\1: ", message, flags=re.MULTILINE)
 
 
-def read_text(path: str | PathLike[str]) -> str:
-    """Read a text file; a `FlashwattError` says what is wrong with it."""
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise _core.FlashwattError(f"{printable(path)}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        found = f"not a text file (byte {error.start} is not UTF-8)"
-        raise _core.FlashwattError(f"{printable(path)}: {found}") from None
-
-
 def parse_toml(text: str, name: str) -> dict[str, Any]:
     """Read TOML that is no configuration of the engine's; `name` is what a `FlashwattError` calls it."""
     import tomli
@@ -110,8 +114,3 @@ def parse_toml(text: str, name: str) -> dict[str, Any]:
     except tomli.TOMLDecodeError as error:
         raise _core.FlashwattError(f"{name}: not TOML; {error}") from None
     return content
-
-
-def printable(path: str | PathLike[str]) -> str:
-    """Give a file name as a message can hold it: bytes that are no UTF-8 as escapes."""
-    return str(path).encode(errors="surrogateescape").decode(errors="backslashreplace")

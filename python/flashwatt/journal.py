@@ -13,11 +13,15 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
 from flashwatt import _core
+from flashwatt.files import check_regular
 from flashwatt.outputs import writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
+
+
+_PIECE_BYTES = 1 << 20
 
 
 class Journal:
@@ -26,6 +30,8 @@ class Journal:
     def __init__(self, path: Path | None = None, *, only_read: bool = False) -> None:
         """Open or begin a file. Raises `FlashwattError` for one that is no journal."""
         self.path = path
+        if path and path.exists():
+            check_regular(path)
         self._file: IO[bytes] = path.open("rb" if only_read else "a+b") if path else io.BytesIO()
         self._places: dict[str, tuple[int, int]] = {}
         self._end = 0
@@ -71,9 +77,19 @@ class Journal:
 
     def _index(self) -> None:
         self._file.seek(0)
-        for number, line in enumerate(self._file, 1):
+        for number, line in enumerate(self._lines(), 1):
             if line.endswith(b"\n"):
                 self._place(self._id(line, number), line)
+
+    def _lines(self) -> Iterator[bytes]:
+        """The lines of the file; of what does not begin as a result no more than a piece is read."""
+        while line := self._file.readline(_PIECE_BYTES):
+            if len(line) < _PIECE_BYTES or line.endswith(b"\n"):
+                yield line
+            elif line.startswith(b"{"):
+                yield line + self._file.readline()
+            else:
+                yield line + b"\n"  # no torn result: it is refused as it is
 
     def _place(self, task: str, line: bytes) -> None:
         self._places[task] = (self._end, len(line))
@@ -82,7 +98,7 @@ class Journal:
     def _id(self, line: bytes, number: int) -> str:
         try:
             return str(json.loads(line)["id"])
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             found = line[:40].decode(errors="backslashreplace").rstrip()
             place = f"{self.path}:{number}: not a result of a sweep; found `{found}`"
             raise _core.FlashwattError(f"{place}; expected a line with an id (remove the line, or the file)") from None

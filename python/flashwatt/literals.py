@@ -22,6 +22,20 @@ def leaves(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
             yield f"{prefix}{key}", value
 
 
+def flattened(tree: Mapping[str, Any], place: str = "") -> dict[str, Any]:
+    """Give dotted keys and values of a tree of tables; `place` is what a message calls the tree.
+
+    Raises `FlashwattError` for a key that is there in two spellings, `device.ways` and `device = { ways }`: a
+    dictionary would keep one of them.
+    """
+    found: dict[str, Any] = {}
+    for key, value in leaves(tree):
+        if key in found:
+            raise _core.FlashwattError(f"{place}{key}: given twice, in two spellings; expected it once")
+        found[key] = value
+    return found
+
+
 def assignments(tree: Mapping[str, Any]) -> Iterator[str]:
     """Yield `key=value` for every value of a tree of tables, keys dotted, in the tree's order.
 
@@ -44,6 +58,8 @@ def literal(value: Any, path: str = "value") -> str:
             return repr(value)  # Python's inf, nan and 1e+16 are TOML's as well
         case Mapping():
             return f"{{{', '.join(f'{json.dumps(key)} = {literal(item, path)}' for key, item in value.items())}}}"
+        case range() if value[_RANGE_MAX:]:
+            raise _core.FlashwattError(f"{path}: found {value!r}; expected at most {_RANGE_MAX:,} values")
         case list() | tuple() | range():
             return f"[{', '.join(literal(item, path) for item in value)}]"
     found = f"{path}: not a value of a configuration; found {value!r}"
@@ -55,3 +71,13 @@ def _text(value: str | bool, path: str) -> str:
         return json.dumps(value, ensure_ascii=False).encode().decode().replace("\x7f", "\\u007f")
     except UnicodeEncodeError:
         raise _core.FlashwattError(f"{path}: not UTF-8; found {value!r}; expected text") from None
+
+
+def shown(value: Any) -> str:
+    """Give a value as a message can hold it: on one line, and not all of a long one."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}…"
+
+
+_SHOWN_MAX = 80
+_RANGE_MAX = 1_000_000

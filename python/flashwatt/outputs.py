@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flashwatt import _core
-from flashwatt.config import printable
+from flashwatt.files import printable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

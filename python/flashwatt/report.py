@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from flashwatt import _core
 from flashwatt import sections as kinds
-from flashwatt.config import printable, read_text
+from flashwatt.files import parse_json, read_report
+from flashwatt.literals import shown
 from flashwatt.outputs import writing
+from flashwatt.shape import check
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -38,11 +40,16 @@ class _Section(Generic[_T]):
         if report is None:
             return self
         try:
-            value: _T = kinds.build(self.kind, report.to_dict().get(self.name), self.name)
+            value: _T = kinds.build(self.kind, content_of(report).get(self.name), self.name)
         except KeyError as missing:
             found = f"{missing.args[0]}: missing in this report; expected one of schema {_core.REPORT_SCHEMA}"
             raise _core.FlashwattError(found) from None
         return value
+
+
+def content_of(report: Report) -> Json:
+    """Give the content of a report without a copy, to read and not to change: it may hold millions of numbers."""
+    return report._content
 
 
 class Report:
@@ -58,7 +65,7 @@ class Report:
     """Version of FlashWatt."""
     status = _Section[str](str)
     """`complete`, `interrupted`, `stopped: ` and which budget was reached, or `failed: ` and why."""
-    warnings = _Section[list[str]](list)
+    warnings = _Section[list[str]](list[str])
     """What should be known about the run: records skipped or folded, figures that do not apply."""
     config = _Section[dict[str, Any]](dict)
     """The whole configuration, every default filled in."""
@@ -96,16 +103,18 @@ class Report:
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Report:
-        """Read a report.json. Raises `FlashwattError` for a file that is none."""
-        name = printable(path)
-        try:
-            content = json.loads(read_text(path))
-        except json.JSONDecodeError as error:
-            raise _core.FlashwattError(f"{name}:{error.lineno}:{error.colno}: not JSON; {error.msg}") from None
+        """Read a report.json, or the one in a directory. Raises `FlashwattError` for a file that is none."""
+        return cls.parse(*read_report(path))
+
+    @classmethod
+    def parse(cls, text: str, name: str = "<report>") -> Report:
+        """Take the text of a report.json; `name` is what a `FlashwattError` calls it."""
+        content = parse_json(text.removeprefix("\ufeff"), name)
         schema = content.get("schema") if isinstance(content, dict) else None
         if schema != _core.REPORT_SCHEMA:
-            found = f"found {schema!r}; expected {_core.REPORT_SCHEMA}, a report.json of this version's `flashwatt run`"
-            raise _core.FlashwattError(f"{name}: schema: {found}")
+            found = f"found {shown(schema)}; expected {_core.REPORT_SCHEMA}"
+            raise _core.FlashwattError(f"{name}: schema: {found}, a report.json of this version's `flashwatt run`")
+        check(content, {key: one.kind for key, one in vars(cls).items() if isinstance(one, _Section)}, name)
         return cls(content)
 
     def write(self, path: str | PathLike[str]) -> None:
@@ -114,8 +123,9 @@ class Report:
             Path(path).write_text(self.json + "\n", encoding="utf-8")
 
     def to_dict(self) -> Json:
-        """Give the content of report.json. It is the report's own: copy it before changing it."""
-        return self._content
+        """Give the content of report.json, as a copy: what is done to it leaves the report as it is."""
+        content: Json = kinds.copied(self._content)
+        return content
 
     @property
     def json(self) -> str:

@@ -113,13 +113,14 @@ def price(report: Path, table: Path, out: Path | None, as_json: bool) -> None:
     leaves out stays as it was in the run. Energies, means and efficiency come out as a run would give them; peaks and
     power over time depend on what happened at the same time, and need a run.
     """
-    from flashwatt.config import printable, read_text
+    from flashwatt.files import printable, read_report, read_text
     from flashwatt.runs import reprice
 
     report = report / "report.json" if report.is_dir() else report
     if out and (out / "report.json").resolve() == report.resolve():
         raise click.UsageError(f"--out {out} would overwrite {report}, whose peaks and series would be lost")
-    repriced = reprice(read_text(report), read_text(table), report_name=printable(report), name=printable(table))
+    text, report_name = read_report(report)
+    repriced = reprice(text, read_text(table), report_name=report_name, name=printable(table))
     if out:
         out.mkdir(parents=True, exist_ok=True)
     deliver(repriced, out, as_json)
@@ -155,7 +156,7 @@ def _path(path: Path) -> str:
     try:
         return str(path).encode().decode()
     except UnicodeEncodeError:
-        from flashwatt.config import printable
+        from flashwatt.files import printable
 
         raise click.UsageError(f"{printable(path)}: the name is not UTF-8; rename or link the file") from None
 

@@ -13,7 +13,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
-from flashwatt.config import Config, explained
+from flashwatt.config import Config, dotted_of, explained
+from flashwatt.literals import leaves, shown
 from flashwatt.misspelt import known
 from flashwatt.oplog import temporary, written
 from flashwatt.report import Report
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     """The window in which the drive's current is recorded change by change; see `run`."""
 
 _END_OF_TIME_NS = 2**64 - 1
+_INTERVAL_NS_MAX = 2**63 - 1
 
 
 def run(
@@ -108,17 +110,26 @@ def _nearest(keywords: Collection[str]) -> Iterator[None]:
 
 def overrides_of(seed: int | None, keywords: dict[str, Any]) -> dict[str, Any]:
     """Keywords as dotted keys, and the seed among them."""
-    dotted = {key.replace("__", "."): value for key, value in keywords.items()}
-    return dotted if seed is None else {**dotted, "run.seed": seed}
+    dotted = dotted_of(keywords)
+    if seed is None:
+        return dotted
+    if "run.seed" in dict(leaves(dotted)):
+        raise _core.FlashwattError("seed: given twice; found `seed` and `run.seed`; expected one of them")
+    return {**dotted, "run.seed": seed}
 
 
 def interval_ns(series: bool | int) -> int | None:
     """As the engine takes it: none, 0 for an interval that suits the run, or nanoseconds."""
     if isinstance(series, bool):
         return 0 if series else None
-    if series < 1:
-        raise _core.FlashwattError(f"series: found {series}; expected True, False, or the nanoseconds of a bin, ≥ 1")
-    return int(series)
+    try:
+        ns = index(series)
+    except TypeError:
+        ns = 0
+    if 1 <= ns <= _INTERVAL_NS_MAX:
+        return ns
+    expected = f"True, False, or the nanoseconds of a bin, a whole number from 1 to {_INTERVAL_NS_MAX}"
+    raise _core.FlashwattError(f"series: found {shown(series)}; expected {expected}")
 
 
 def window_ns(edges: Edges) -> tuple[int, int] | None:
@@ -132,7 +143,7 @@ def window_ns(edges: Edges) -> tuple[int, int] | None:
     if 0 <= begin < end <= _END_OF_TIME_NS:
         return begin, end
     expected = "True, False, or (from, until): whole nanoseconds, 0 ≤ from < until"
-    raise _core.FlashwattError(f"edges: found {edges!r}; expected {expected}")
+    raise _core.FlashwattError(f"edges: found {shown(edges)}; expected {expected}")
 
 
 def simulate(
@@ -173,7 +184,7 @@ def reprice(
     (peaks, windows, the series) is None, and `repriced` says why. Raises `FlashwattError` for what cannot be priced.
     """
     text = report.json if isinstance(report, Report) else report if isinstance(report, str) else json.dumps(report)
-    return Report(json.loads(_core.reprice(text, report_name, table, name)))
+    return Report.parse(_core.reprice(text.removeprefix("\ufeff"), report_name, table, name), report_name)
 
 
 def resolve(config: Source, **overrides: Any) -> dict[str, Any]:
@@ -182,5 +193,13 @@ def resolve(config: Source, **overrides: Any) -> dict[str, Any]:
 
 
 def names(kind: str) -> dict[str, str]:
-    """Everything that is registered under a kind ("ftls", "gc", "presets", ...), each with one line about it."""
+    """Everything that is registered under a kind ("ftls", "gc", "presets", ...), each with one line about it.
+
+    Raises `FlashwattError` for a kind that there is not.
+    """
+    known("names", [f"{kind}"], KINDS)
     return dict(_core.list_names(kind) or [])
+
+
+KINDS = ("ftls", "gc", "wear", "dispatch", "schedulers", "presets", "workloads", "standins", "formats")
+"""What the engine has several of."""

@@ -349,10 +349,19 @@ def build(kind: Any, value: Any, path: str) -> Any:
         return None
     target: Any = next((option for option in (*options, kind) if is_dataclass(option)), None)
     if target is None and value is not None:
-        return value
+        return copied(value)
     if not isinstance(value, dict) or target is None:
         raise KeyError(path)
     return target(**{key: build(hint, value.get(key), f"{path}.{key}") for key, hint in _hints(target).items()})
+
+
+def copied(value: Any) -> Any:
+    """Copy a tree of JSON: what is done to the copy leaves the original as it is."""
+    if isinstance(value, dict):
+        return {key: copied(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [copied(one) if isinstance(one, dict | list) else one for one in value]
+    return value
 
 
 _known: dict[Any, dict[str, Any]] = {}

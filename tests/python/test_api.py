@@ -158,8 +158,11 @@ def test_the_page_for_a_notebook(report: Json) -> None:
     assert "http" not in page
 
 
-def test_names_of_an_unknown_kind_are_none() -> None:
-    assert flashwatt.names("no such kind") == {}
+def test_an_unknown_kind_of_names_is_refused() -> None:
+    with pytest.raises(
+        flashwatt.FlashwattError, match=r"names: unknown name; found `preset`; .*did you mean `presets`"
+    ):
+        flashwatt.names("preset")
     assert "x25m" in flashwatt.names("presets")
 
 
@@ -183,3 +186,91 @@ def test_functions_are_no_modules() -> None:
         assert getattr(flashwatt, name) is not None
     with pytest.raises(AttributeError, match="no_such_name"):
         _ = flashwatt.no_such_name
+
+
+@pytest.mark.parametrize("series", [1.5, 0, -1, 10**30, "x", None, [1]])
+def test_a_series_of_no_whole_nanoseconds_is_refused(series: Any) -> None:
+    with pytest.raises(flashwatt.FlashwattError, match=r"^series: found .*; expected True, False, or the nanoseconds"):
+        flashwatt.run(SMALL, series=series)
+
+
+@pytest.mark.parametrize("config", [None, 5, b"drive.toml", ["drive.toml"], "a\0b", 1.5])
+def test_what_is_no_configuration_is_refused(config: Any) -> None:
+    with pytest.raises(flashwatt.FlashwattError, match=r"^config: found |not the name of a file"):
+        flashwatt.run(config)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "said"),
+    [
+        ({"seed": 1, "run__seed": 2}, "seed: given twice; found `seed` and `run.seed`"),
+        ({"seed": 1, "run": {"seed": 2}}, "seed: given twice"),
+        ({"device__ways": 1, "device.ways": 2}, "device.ways: given twice; found `device__ways` and `device.ways`"),
+        ({"device": {"ways": 1}, "device__ways": 2}, "device.ways: given twice; found `device` and `device__ways`"),
+    ],
+)
+def test_a_key_that_is_given_twice_is_refused(keywords: dict[str, Any], said: str) -> None:
+    with pytest.raises(flashwatt.FlashwattError, match=said):
+        flashwatt.run(SMALL, **keywords)
+
+
+def test_overrides_of_one_key_in_one_table_are_refused() -> None:
+    with pytest.raises(flashwatt.FlashwattError, match=r"^device\.ways: given twice, in two spellings"):
+        SMALL.override({"device.ways": 1, "device": {"ways": 2}})
+    later = SMALL.override({"device.ways": 1}, {"device.ways": 2}, device__ways=4)
+    assert later.resolve()["device"]["ways"] == 4
+    with pytest.raises(
+        flashwatt.FlashwattError, match=r"^workload\.trace\.devices: found range\(0, 10{12}\); expected at"
+    ):
+        SMALL.override(workload__trace__devices=range(10**12))
+
+
+def test_what_a_report_gives_is_a_copy() -> None:
+    report = flashwatt.run(SMALL)
+    before = report.json
+    report.to_dict()["config"]["device"]["channels"] = 99
+    report.to_dict()["warnings"].append("none")
+    report.config["device"]["channels"] = 99
+    report.warnings.append("none")
+    report.parallelism.active_dies_s.clear()
+    report.ledger.die_ns.clear()
+    assert report.json == before
+
+
+def test_a_report_is_read_from_its_directory_and_with_a_byte_order_mark(tmp_path: Path) -> None:
+    report = flashwatt.run(SMALL)
+    (tmp_path / "report.json").write_text("\ufeff" + report.json, encoding="utf-8")
+    assert Report.read(tmp_path).to_dict() == Report.read(tmp_path / "report.json").to_dict() == report.to_dict()
+    text = "\ufeff" + report.json
+    assert flashwatt.reprice(text, "energy.nand.read_ma = 20").energy_j == report.energy_j
+
+
+HOSTILE: list[tuple[str, str]] = [
+    ('"config": {}, ', r"config\.device: missing"),
+    ('"config": 5, ', r"config: wrong type; found 5; expected a table"),
+    ('"status": 5, ', r"status: wrong type; found 5; expected text"),
+    ('"warnings": [5], ', r"warnings\[0\]: wrong type; found 5; expected text"),
+    ('"seed": 1.5, ', r"seed: wrong type; found 1\.5; expected a whole number"),
+    ('"energy_j": {"total": "much"}, ', r"energy_j\.total: wrong type; found 'much'; expected a number"),
+    ('"throughput": {"simulated_s": 1e999}, ', r"throughput\.simulated_s: wrong type; found inf"),
+    ('"throughput": {"simulated_s": NaN}, ', r"not JSON; found NaN; expected a finite number"),
+    (f'"seed": {"9" * 5000}, ', r"not JSON; Exceeds the limit"),
+    (f'"seed": {"9" * 30}, ', r"seed: wrong type; found 9{30}; expected a whole number of at most 64 bits"),
+    (f'"x": {"[" * 100_000}{"]" * 100_000}, ', r"nested too deep; expected 64 levels at most"),
+    (f'"x": {"[" * 100}{"]" * 100}, ', r"nested too deep; expected 64 levels at most"),
+    ('"series": {"start_ns": 0, "interval_ns": 1, "power_w": {"a": ["x"]}}, ', r"series\.power_w\.a\[0\]: wrong type"),
+    (
+        '"series": {"start_ns": 0, "interval_ns": 1, "power_w": {"a": [1.0], "b": []}}, ',
+        r"series\.power_w\.b: found 0 values; expected 1",
+    ),
+    ('"latency_histogram": {"read": {"upper_ns": [1], "count": []}}, ', r"latency_histogram\.read\.count: found 0 "),
+]
+
+
+@pytest.mark.parametrize(("edit", "said"), HOSTILE, ids=[said[:30] for _, said in HOSTILE])
+def test_a_report_that_was_edited_by_hand_is_named(tmp_path: Path, edit: str, said: str) -> None:
+    content = flashwatt.run(SMALL, latency=False).to_dict()
+    content.pop(edit.split('"')[1], None)
+    (tmp_path / "report.json").write_text("{" + edit + json.dumps(content)[1:])
+    with pytest.raises(flashwatt.FlashwattError, match=rf"report\.json: {said}"):
+        Report.read(tmp_path)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import os
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -224,6 +226,117 @@ def test_any_file_name_is_taken(flashwatt: Cli, config: Path, tmp_path: Path, na
         check(result, ("caf", "not UTF-8"))
     else:
         assert result.returncode == 0, result.stderr
+
+
+# A command, and the file in it that has no end.
+ENDLESS: list[tuple[tuple[str, ...], str]] = [
+    (("run", "/dev/zero"), "/dev/zero"),
+    (("run", "pipe"), "pipe"),
+    (("run", "small.toml", "--fio", "/dev/zero"), "/dev/zero"),
+    (("run", "small.toml", "--fio", "pipe"), "pipe"),
+    (("sweep", "/dev/zero", "--out", "out"), "/dev/zero"),
+    (("sweep", "pipe", "--out", "out"), "pipe"),
+    (("sweep", "study.toml", "--out", "out"), "/dev/zero"),
+    (("sweep", "replay.toml", "--out", "out"), "/dev/zero"),
+    (("price", "/dev/zero", "--table", "small.toml"), "/dev/zero"),
+    (("price", "small.toml", "--table", "/dev/zero"), "/dev/zero"),
+]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+@pytest.mark.parametrize(("arguments", "file"), ENDLESS, ids=[" ".join(arguments) for arguments, _ in ENDLESS])
+def test_a_file_without_an_end_is_refused_at_once(
+    flashwatt: Cli, config: Path, tmp_path: Path, arguments: tuple[str, ...], file: str
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "study.toml").write_text('base = "/dev/zero"\n')
+    (tmp_path / "replay.toml").write_text('[base]\nworkload.trace.path = "/dev/zero"\n')
+    assert config.exists()
+    result = flashwatt(*arguments)
+    assert result.returncode == 2
+    assert re.search(
+        rf"{file}: not a file with an end|not a job file; found {file}; expected a file with an end", result.stderr
+    )
+
+
+def test_a_file_that_is_too_long_is_refused_unread(flashwatt: Cli, tmp_path: Path) -> None:
+    with (tmp_path / "long").open("wb") as file:
+        file.truncate(1 << 40)
+    expected = "long: too long; found 1,099,511,627,776 bytes; expected 16,777,216 at most"
+    for arguments in (("run", "long"), ("sweep", "long", "--out", "out"), ("price", "long", "--table", "long")):
+        result = flashwatt(*arguments)
+        assert result.returncode == 2
+        assert expected in result.stderr
+
+
+def test_a_job_file_may_begin_with_a_byte_order_mark(flashwatt: Cli, config: Path, tmp_path: Path) -> None:
+    (tmp_path / "job.fio").write_text("\ufeff[job]\nrw=randread\nsize=1m\n", encoding="utf-8")
+    result = flashwatt("run", config, "--fio", "job.fio", "--json")
+    assert result.returncode == 0, result.stderr
+
+
+# A run that fails, and what is said: that which helps.
+ADVICE: list[tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = [
+    (
+        "no time to measure",
+        ("--set", "run.measure.seconds=1e-9"),
+        ("run.measure.seconds: nothing was measured; found no request that completed within 0.000000001 s",),
+        ("run.warmup", "after 0 requests"),
+    ),
+    (
+        "everything clipped",
+        ("--trace", "far.csv", "--clip"),
+        ("far.csv: every request lies beyond the drive; found 1 requests", "below byte 80000000000", "--fold"),
+        ("no valid request", "--clip", "after 0 requests"),
+    ),
+    (
+        "a wrong type is not missing",
+        ("--set", "workload.trace.path=5"),
+        ("workload.trace.path: wrong type; found 5",),
+        ("missing",),
+    ),
+    (
+        "a long list of sizes",
+        ("--set", f"workload.uniform.request_bytes=[{', '.join(['[512, 1]'] * 1000)}]"),
+        ("workload.uniform.request_bytes: invalid value; found 1000 lengths; expected at most 64 lengths",),
+        ("empty",),
+    ),
+    (
+        "an I/O log in a job file",
+        ("--fio", "log.fio"),
+        ("read_iolog", "run such a trace with --trace; its format is fio"),
+        ("fio_iolog",),
+    ),
+]
+
+
+@pytest.mark.parametrize(("options", "said", "not_said"), [case[1:] for case in ADVICE], ids=[c[0] for c in ADVICE])
+def test_advice_is_about_what_is_wrong(
+    flashwatt: Cli, config: Path, options: tuple[str, ...], said: tuple[str, ...], not_said: tuple[str, ...]
+) -> None:
+    config.with_name("far.csv").write_text("0.0,0,W,90000000000,4096\n")
+    config.with_name("log.fio").write_text("[job]\nread_iolog=a.log\n")
+    result = flashwatt("run", config, "--json", *options)
+    assert result.returncode != 0
+    for words in said:
+        assert words in result.stderr
+    for words in not_said:
+        assert words not in result.stderr
+
+
+def test_a_trace_for_an_experiment_without_any_is_refused_in_words(flashwatt: Cli, config: Path) -> None:
+    result = flashwatt("reproduce", "X13", "--trace", f"foo={config}")
+    assert result.returncode == 2
+    assert "--trace: unknown name; found `foo`; expected none" in result.stderr
+
+
+def test_names_in_messages_do_not_act_on_the_terminal(flashwatt: Cli, tmp_path: Path) -> None:
+    for name in ("a\x1b[31m.toml", "absent\x1b[31m.toml"):
+        (tmp_path / "a\x1b[31m.toml").write_text("x = 1\n")
+        result = flashwatt("run", name)
+        assert result.returncode == 2
+        assert "[31m.toml" in result.stderr
+        assert "\x1b" not in result.stderr
 
 
 def test_there_are_enough_of_them() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
-from flashwatt.report import Report
+from flashwatt.report import Report, content_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +19,7 @@ def labelled(reports: Reports) -> dict[str, dict[str, Any]]:
     """The contents of reports by their labels; a single one is called by its drive. `FlashwattError` for none."""
     if isinstance(reports, Report):
         device = reports.config["device"]
-        return {device.get("preset") or device["description"]: reports.to_dict()}
+        return {device.get("preset") or device["description"]: content_of(reports)}
     if not reports:
         raise _core.FlashwattError("no report to draw; expected at least one")
-    return {label: report.to_dict() for label, report in reports.items()}
+    return {label: content_of(report) for label, report in reports.items()}

@@ -10,6 +10,7 @@ from flashwatt import _core
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.stack import COMPONENTS, HEADROOM, areas, mark, time_axis, time_unit, value_axis
 from flashwatt.plot.style import HEIGHT, short
+from flashwatt.report import content_of
 from flashwatt.table import describe_device, describe_workload
 from flashwatt.units import duration, si
 
@@ -26,7 +27,7 @@ def current(report: Report) -> Chart:
 
     Raises `FlashwattError` for a report without edges, or with more than `EDGES_MAX`.
     """
-    content = report.to_dict()
+    content = content_of(report)
     edges = content.get("edges")
     if not edges or not edges["time_ns"]:
         asked = "ask for them where something is measured: run(..., edges=(from_ns, until_ns))"

@@ -10,6 +10,7 @@ from flashwatt import _core
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.stack import COMPONENTS, HEADROOM, areas, mark, time_axis, time_unit, value_axis
 from flashwatt.plot.style import HEIGHT, INK, short
+from flashwatt.report import content_of
 from flashwatt.table import describe_device, describe_workload
 from flashwatt.units import duration, si
 
@@ -25,7 +26,7 @@ def power(report: Report) -> Chart:
 
     Raises `FlashwattError` for a report without a series: `run(..., series=True)` records one.
     """
-    content = report.to_dict()
+    content = content_of(report)
     if not content.get("series"):
         raise _core.FlashwattError("the report holds no power over time; ask for it: run(..., series=True)")
     title, subtitle = _words(content)

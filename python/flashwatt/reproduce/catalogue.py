@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flashwatt import _core
-from flashwatt.config import parse_toml, read_text
-from flashwatt.literals import leaves
+from flashwatt.config import parse_toml
+from flashwatt.files import read_text
+from flashwatt.literals import flattened
 from flashwatt.misspelt import known
 from flashwatt.reproduce.criterion import Criterion
 
@@ -160,7 +161,10 @@ def _order(name: str) -> tuple[str, int]:
 
 def _paper(file: Path) -> Paper:
     content = _content(file, _PAPER_TEXTS, _PAPER_TABLES)
-    overrides, real = dict(leaves(content.get("overrides", {}))), dict(leaves(content.get("real", {})))
+    overrides, real = (
+        flattened(content.get("overrides", {}), f"{file}: overrides."),
+        flattened(content.get("real", {}), f"{file}: real."),
+    )
     return Paper(file.parent.name, content["title"], content["citation"], overrides, real, _axes(content))
 
 
@@ -187,7 +191,7 @@ def _set(place: str, name: str, table: dict[str, Any], axes: dict[str, Axis]) ->
     return RunSet(
         name,
         chosen,
-        dict(leaves(table.get("overrides", {}))),
+        flattened(table.get("overrides", {}), f"{place}.overrides."),
         requests=table.get("requests"),
         series_ns=table.get("series_ns"),
         edges_ns=(window[0], window[1]) if window else None,
@@ -197,7 +201,7 @@ def _set(place: str, name: str, table: dict[str, Any], axes: dict[str, Axis]) ->
 
 def _axes(content: dict[str, Any]) -> dict[str, Axis]:
     return {
-        axis: {label: dict(leaves(overrides)) for label, overrides in labels.items()}
+        axis: {label: flattened(overrides, f"axes.{axis}.{label}.") for label, overrides in labels.items()}
         for axis, labels in content.get("axes", {}).items()
     }
 

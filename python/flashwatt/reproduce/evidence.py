@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flashwatt import _core
 from flashwatt.misspelt import known
-from flashwatt.report import Report
+from flashwatt.report import Report, content_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -51,7 +51,7 @@ class Runs:
 
     def value(self, key: str, *labels: str) -> float:
         """A figure of a report by its dotted key. Raises `NoEvidenceError` where the run has none."""
-        found: Any = self.report(*labels).to_dict()
+        found: Any = content_of(self.report(*labels))
         for part in key.split("."):
             known(f"{self._where(labels)}: {key}", [part], found)
             found = found[part]
