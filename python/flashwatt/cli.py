@@ -17,7 +17,7 @@ from flashwatt.model_cli import model
 from flashwatt.reproduce_cli import reproduce
 from flashwatt.run_cli import price, run
 from flashwatt.sweep_cli import compare, sweep
-from flashwatt.terminal import FAILED, INTERRUPTED, fail, note
+from flashwatt.terminal import FAILED, INTERRUPTED, fail, note, say
 from flashwatt.trace_cli import trace
 
 if TYPE_CHECKING:
@@ -39,7 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if stop.exit_code:
             sys.exit(stop.exit_code)
     except click.ClickException as error:
-        error.show()
+        told = io.StringIO()
+        error.show(told)
+        say(told.getvalue().rstrip("\n"), err=True)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         fail("interrupted; nothing was kept", INTERRUPTED)

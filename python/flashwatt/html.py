@@ -5,16 +5,23 @@ Text takes the colour of what is around it, so that it is read on light and dark
 
 from __future__ import annotations
 
-from html import escape
+import html
 from typing import TYPE_CHECKING
 
-from flashwatt.table import CAUSES, COMPONENTS, QUANTILES, at, describe_device, describe_workload
+from flashwatt.plain import plain
+from flashwatt.table import CAUSES, COMPONENTS, QUANTILES, at, describe_device, describe_workload, part_of
 from flashwatt.units import NOTHING, count, duration, number, percent, si
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from flashwatt.sections import Json
+
+
+def escape(text: str) -> str:
+    """Text from outside as HTML may hold it."""
+    return html.escape(plain(text))
+
 
 _COLOURS = {
     "NAND program": "#f0932b",
@@ -108,7 +115,7 @@ def _latency(report: Json) -> str:
 
 def _causes(report: Json) -> str:
     total = report["energy_j"]["total"]
-    joules = {cause: at(report, "energy_by_cause_j", cause) for cause in CAUSES}
+    joules = {cause: part_of(at(report, "energy_by_cause_j", cause), total) for cause in CAUSES}
     rows = [[cause, si(value, "J"), percent(value / total)] for cause, value in joules.items() if value and total]
     return _table("Energy by cause", ["", "", "share"], rows)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from flashwatt.terminal import DIRECTORY, FAILED, INTERRUPTED, as_json, fail, note
+from flashwatt.terminal import DIRECTORY, FAILED, INTERRUPTED, as_json, fail, note, say
 
 
 @click.command()
@@ -66,7 +66,7 @@ def reproduce(
     else:
         show_verdicts(found.rows)
         if found.origin:
-            click.echo(found.origin)
+            say(found.origin)
     if terms.changed():
         note(f"not as published: {terms.changed()}")
     note(f"wrote {', '.join(map(str, found.files))}")

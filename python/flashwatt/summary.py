@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from flashwatt.metrics import HEADLINES, METRICS
-from flashwatt.table import new_table
+from flashwatt.table import emit, new_table
 from flashwatt.units import count
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ def show_summary(results: Results, console: Console | None = None) -> None:
         table = _summary(rows, results.keys, metrics[:shown])
         if console.measure(table, options=console.options.update(width=_ANY_WIDTH)).maximum <= console.width:
             break
-    console.print(table)
-    console.print(Text("means over seeds, ± half of the 95 % confidence interval; more in results.parquet", "dim"))
+    emit(console, table)
+    emit(console, Text("means over seeds, ± half of the 95 % confidence interval; more in results.parquet", "dim"))
 
 
 def _summary(rows: list[dict[str, Any]], keys: list[str], metrics: list[str]) -> Table:

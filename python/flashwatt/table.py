@@ -8,14 +8,19 @@ from typing import TYPE_CHECKING, Any
 from rich import box
 from rich.columns import Columns
 from rich.console import Console
+from rich.measure import Measurement
 from rich.padding import Padding
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from flashwatt.units import NOTHING, count, duration, number, percent, prefix, si
+from flashwatt.plain import plain
+from flashwatt.units import NOTHING, count, duration, number, percent, si
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from rich.console import ConsoleOptions, RenderableType
 
     from flashwatt.sections import Json
 
@@ -42,23 +47,42 @@ def show(report: Json, console: Console | None = None) -> None:
     """Print a report."""
     console = console or Console(highlight=False)
     console.width = min(console.width, _MAX_WIDTH)
-    console.print(_heading(report))
-    console.print(Columns([_energy_by_component(report), _energy_by_cause(report)], padding=(0, 3)))
+    emit(console, _heading(report))
+    emit(console, Columns([_energy_by_component(report), _energy_by_cause(report)], padding=(0, 3)))
     if totals := report.get("energy_total_j"):
-        console.print(_idle_accountings(totals))
-    console.print(_latency(report))
-    console.print(Padding(_figures(report), (1, 0, 0, 1)))
+        emit(console, _idle_accountings(totals))
+    emit(console, _latency(report))
+    emit(console, Padding(_figures(report), (1, 0, 0, 1)))
     if report.get("series"):
-        console.print(Padding(_power_over_time(report, console.width - 2), (1, 0, 0, 1)))
+        emit(console, Padding(_power_over_time(report, console.width - 2), (1, 0, 0, 1)))
     if report.get("edges"):
-        console.print(Padding(_edges(report["edges"]), (1, 0, 0, 1)))
+        emit(console, Padding(_edges(report["edges"]), (1, 0, 0, 1)))
     show_warnings(report["warnings"], console)
+
+
+class _Plain:
+    """What is printed, without characters that would act on the terminal: names may hold any."""
+
+    def __init__(self, inner: RenderableType) -> None:
+        self.inner = inner
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        for one in console.render(self.inner, options):
+            yield one if one.control else Segment(plain(one.text, keep="\n"), one.style)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement.get(console, options, self.inner)
+
+
+def emit(console: Console, page: RenderableType) -> None:
+    """Print a part of a page; everything that this package prints with styles goes through here."""
+    console.print(_Plain(page))
 
 
 def show_warnings(warnings: list[str], console: Console) -> None:
     """Print each on a line of its own."""
     for warning in warnings:
-        console.print(Text.assemble(("warning: ", "bold yellow"), warning))
+        emit(console, Text.assemble(("warning: ", "bold yellow"), warning))
 
 
 def show_trace(info: dict[str, Any], console: Console | None = None) -> None:
@@ -67,13 +91,13 @@ def show_trace(info: dict[str, Any], console: Console | None = None) -> None:
     grid = Table.grid(padding=(0, 3))
     for name, value in _trace_lines(info):
         grid.add_row(Text(name, "dim"), Text(value))
-    console.print(Text(f"{info['file']}: {info['format']}, {duration(info['duration_s'] * 1e9)}", "bold"))
-    console.print(grid)
+    emit(console, Text(f"{info['file']}: {info['format']}, {duration(info['duration_s'] * 1e9)}", "bold"))
+    emit(console, grid)
     if len(info["devices"]) > 1:
         table = new_table("\nDevices", "device", "requests", "ends at")
         for device in info["devices"]:
             table.add_row(str(device["device"]), count(device["requests"]), si(device["end_bytes"], "B"))
-        console.print(table)
+        emit(console, table)
     show_warnings(info["warnings"], console)
 
 
@@ -147,9 +171,10 @@ def _window(report: Json) -> str:
     window, text = report["window"], ""
     if window["warmup"]:
         text += f"\nafter a warm-up of {count(window['warmup'])} requests, which is not in the figures"
-    if window["drain_energy_j"] > _DRAIN_NOTABLE * report["energy_j"]["total"]:
+    drain_j = window["drain_energy_j"]  # null in a repriced report
+    if drain_j is not None and drain_j > _DRAIN_NOTABLE * report["energy_j"]["total"]:
         counted = "in" if window["drain_counted"] else "not in"
-        drain = f"{si(window['drain_s'], 's')} and {si(window['drain_energy_j'], 'J')}"
+        drain = f"{si(window['drain_s'], 's')} and {si(drain_j, 'J')}"
         text += f"\nwhat was under way took {drain} more, which are {counted} the figures (run.count_drain)"
     return text
 
@@ -165,24 +190,22 @@ def new_table(title: str, *columns: str) -> Table:
 
 def _energy_by_component(report: Json) -> Table:
     energy = report["energy_j"]
-    size, unit = prefix(energy["total"])
-    table = new_table("\nEnergy by component", "", f"{unit}J", "share", "")
+    table = new_table("\nEnergy by component", "", "energy", "share", "")
     for name, path in COMPONENTS.items():
-        joules = at(energy, *path)
-        table.add_row(name, _joules(joules, size), *_share(joules, energy["total"]))
+        joules = part_of(at(energy, *path), energy["total"])
+        table.add_row(name, si(joules, "J"), *_share(joules, energy["total"]))
     table.add_section()
-    table.add_row("total", _joules(energy["total"], size), "", "", style="bold")
+    table.add_row("total", si(energy["total"], "J"), "", "", style="bold")
     table.columns[-1].justify = "left"
     return table
 
 
 def _energy_by_cause(report: Json) -> Table:
     total = report["energy_j"]["total"]
-    size, unit = prefix(total)
-    table = new_table("\nEnergy by cause", "", f"{unit}J", "share")
+    table = new_table("\nEnergy by cause", "", "energy", "share")
     for cause in CAUSES:
-        joules = at(report, "energy_by_cause_j", cause)
-        table.add_row(cause, _joules(joules, size), _share(joules, total)[0])
+        joules = part_of(at(report, "energy_by_cause_j", cause), total)
+        table.add_row(cause, si(joules, "J"), _share(joules, total)[0])
     return table
 
 
@@ -192,8 +215,13 @@ def _idle_accountings(totals: dict[str, float]) -> Padding:
     return Padding(Text(f"total by idle accounting: {', '.join(parts)}", "dim"), (0, 0, 1, 1))
 
 
-def _joules(value: float | None, size: float) -> str:
-    return NOTHING if value is None else f"{value / size:.2f}"
+_ROUNDING = 1e-12
+"""Parts of a sum of doubles that are smaller than this share of it are what rounding left over."""
+
+
+def part_of(joules: float | None, total: float | None) -> float | None:
+    """A part of a total; 0 for what only rounding made of it, which may be less than nothing."""
+    return 0.0 if joules is not None and total and abs(joules) < _ROUNDING * abs(total) else joules
 
 
 def _share(part: float | None, total: float | None) -> tuple[str, str]:

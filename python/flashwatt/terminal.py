@@ -9,6 +9,8 @@ from typing import NoReturn
 
 import click
 
+from flashwatt.plain import plain
+
 _FAULTS_SHOWN = 20
 
 FAILED, USER_ERROR, INTERRUPTED = 1, 2, 128 + signal.SIGINT
@@ -19,9 +21,14 @@ DIRECTORY = click.Path(file_okay=False, path_type=Path)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the table.")
 
 
+def say(text: str, *, err: bool = False) -> None:
+    """Print text that may hold names from outside, without characters that would act on the terminal."""
+    click.echo(plain(text, keep="\n\t"), err=err)
+
+
 def note(message: str) -> None:
     """Say something to the person at the terminal; standard output is for results."""
-    click.echo(f"flashwatt: {message}", err=True)
+    say(f"flashwatt: {message}", err=True)
 
 
 def fail(message: str, status: int = USER_ERROR) -> NoReturn:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flashwatt.options import blamed, numbers
+from flashwatt.terminal import note, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -125,12 +126,12 @@ def convert(out: Path, to_format: str | None, drive_bytes: int | None, as_json: 
         click.echo(json.dumps(done, indent=2))
         return
     each = done["bytes"] / done["requests"]
-    click.echo(f"{out}: {done['requests']:,} requests, {done['bytes']:,} bytes ({each:.1f} each), {done['packing']}")
+    say(f"{out}: {done['requests']:,} requests, {done['bytes']:,} bytes ({each:.1f} each), {done['packing']}")
     for device in done["devices"]:
         file = options["files"][device["trace"]].name
-        click.echo(f"  device {device['written']}: device {device['device']} of {file}")
+        say(f"  device {device['written']}: device {device['device']} of {file}")
     for warning in done["warnings"]:
-        click.echo(f"flashwatt: {warning}", err=True)
+        note(warning)
 
 
 @trace.command()
@@ -155,8 +156,8 @@ def plot(out: Path, as_json: bool, **options: Any) -> None:
     if as_json:
         click.echo(json.dumps(profile))
     for warning in profile["info"]["warnings"]:
-        click.echo(f"flashwatt: {warning}", err=True)
-    click.echo(f"flashwatt: wrote {', '.join(map(str, written))}", err=True)
+        note(warning)
+    note(f"wrote {', '.join(map(str, written))}")
 
 
 def _named_devices(info: dict[str, Any]) -> dict[str, Any]:

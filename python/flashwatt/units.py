@@ -15,7 +15,7 @@ def si(value: float | None, unit: str, digits: int = 3) -> str:
     if value is None:
         return NOTHING
     if value == 0 or not math.isfinite(value):
-        return f"{value:g} {unit}".rstrip()
+        return f"{value or 0:g} {unit}".rstrip()
     mantissa, power = f"{value:.{digits - 1}e}".split("e")  # rounded first: 999.9 becomes 1.00 k, not 1000
     exponent = max(-12, min(15, 3 * (int(power) // 3)))
     shift = int(power) - exponent
@@ -45,15 +45,23 @@ def duration(nanoseconds: float | None, *, exact: bool = False) -> str:
 
 
 def count(value: float | None) -> str:
-    """Format a whole number with separators."""
-    return NOTHING if value is None else f"{value:,.0f}"
+    """Format a whole number with separators; a fraction that is not 0 never reads as 0."""
+    if value is None:
+        return NOTHING
+    text = f"{value:,.0f}"
+    return f"{value or 0:.2g}" if text in ("0", "-0") else text
 
 
 def percent(share: float | None) -> str:
-    """Format a share of one."""
-    return NOTHING if share is None else f"{100 * share:.1f} %"
+    """Format a share of one; what rounds to nothing has no sign."""
+    return NOTHING if share is None else f"{100 * share:.1f} %".replace("-0.0 %", "0.0 %")
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """Format a pure number."""
-    return NOTHING if value is None else f"{value:.{digits}f}"
+    """Format a pure number; one that is not 0 never reads as 0."""
+    if value is None:
+        return NOTHING
+    text = f"{value:.{digits}f}"
+    if float(text):
+        return text
+    return f"{value:.2g}" if value else f"{0:.{digits}f}"

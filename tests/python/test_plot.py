@@ -142,6 +142,46 @@ def test_the_line_of_latencies_falls_from_all_to_none(run: Report) -> None:
     assert past_p99 <= 0.01
 
 
+def crossing(run: Report, kind: str, share: float) -> float:
+    """The time at which the line of latencies falls to a share, in ns."""
+    spec = plot.latency(run).spec()
+    rows = [row for row in spec["datasets"][spec["data"]["name"]] if row["kind"] == kind]
+    return 1e3 * next(row["us"] for row in rows if row["share"] <= share)
+
+
+@pytest.mark.parametrize("kind", ["read", "write"])
+def test_the_line_of_latencies_falls_where_the_quantiles_are(report: Json, kind: str) -> None:
+    times, left, counts = [], 1_000_000, []
+    while left:  # a long tail: each bin holds 3 % of what is left, and is 0.7 % wide
+        counts.append(max(1, left * 3 // 100))
+        left -= counts[-1]
+        times.append(round(100_000 * 1.007 ** len(times)))
+    bars = {"upper_ns": times, "count": counts}
+    report["latency_histogram"] = {"read": bars, "write": bars}
+    for tail in (0.05, 0.01, 0.001, 0.0001, 0.00001):
+        seen = [sum(counts[: at + 1]) for at in range(len(counts))]
+        quantile = next(time for time, below in zip(times, seen, strict=True) if below >= (1 - tail) * 1_000_000)
+        assert crossing(Report(report), kind, tail) == pytest.approx(quantile, rel=0.0071)
+
+
+def test_the_line_of_a_run_falls_where_its_report_says(run: Report) -> None:
+    for kind, figures in (("read", run.latency_ns.read), ("write", run.latency_ns.write)):
+        for share, quantile in ((0.05, figures.p95), (0.01, figures.p99), (0.001, figures.p99_9)):
+            assert quantile is not None
+            assert crossing(run, kind, share) == pytest.approx(quantile, rel=0.008)
+
+
+def test_names_that_no_terminal_and_no_xml_can_hold(report: Json, tmp_path: Path) -> None:
+    for at in (report["workload"], report["config"]["device"]):
+        at["name" if "name" in at else "preset"] = "a\x1b[31m\x00\ufffe\U0001ffff\u202eb.csv"
+    svg = plot.power(Report(report)).svg()
+    assert ElementTree.fromstring(svg).tag.endswith("svg")
+    assert "a␛[31m␀���b.csv" in svg
+    page = plot.power(Report(report)).save(tmp_path / "power.html").read_text()
+    for text in (svg, page.partition("<script>")[0], page.rpartition("<script>")[2], Report(report)._repr_html_()):
+        assert not set(text) & set("\x1b\x00\ufffe\U0001ffff\u202e")
+
+
 def test_latencies_of_the_map_are_drawn_if_asked_for() -> None:
     run = flashwatt.run(flashwatt.Config(CONFIG), ftl={"dftl": {"cmt_entries": 8}}, run__precondition="filled")
     spec = plot.latency(run, kinds=["map_read", "map_write_last"]).spec()

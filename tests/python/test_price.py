@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
-import flashwatt
+import flashwatt as package
 from conftest import CONFIG
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from conftest import Cli
 
-SMALL = flashwatt.Config(CONFIG)
+SMALL = package.Config(CONFIG)
 DOUBLE = """\
 [energy]
 controller = { active_ma = 60, idle_ma = 30 }
@@ -30,7 +31,7 @@ def made(tmp_path: Path) -> Path:
     (tmp_path / "double.toml").write_text(DOUBLE)
     (tmp_path / "run").mkdir()
     report = tmp_path / "run/report.json"
-    flashwatt.run(SMALL, series=True).write(report)
+    package.run(SMALL, series=True).write(report)
     return report
 
 
@@ -59,9 +60,29 @@ def test_the_table_says_whose_prices_they_are(flashwatt: Cli, made: Path) -> Non
         assert word in result.stdout
 
 
+def test_a_run_with_a_drain_is_priced_and_shown(flashwatt: Cli, made: Path) -> None:
+    wanted = {"write_buffer.bytes": 1 << 20, "run.measure.requests": 500}
+    run = package.run(SMALL, **wanted)
+    assert run.window.drain_s > 0
+    run.write(made)
+    result = flashwatt("price", made, "--table", "double.toml")
+    assert result.returncode == 0, result.stderr
+    assert "currents and voltages of double.toml" in result.stdout
+
+
+def test_a_byte_order_mark_and_a_pipe(flashwatt: Cli, made: Path, tmp_path: Path) -> None:
+    made.write_text("\ufeff" + made.read_text(), encoding="utf-8")
+    assert flashwatt("price", made, "--table", "double.toml", "--json").returncode == 0
+    os.mkfifo(tmp_path / "pipe")
+    for arguments in (("pipe", "--table", "double.toml"), ("run", "--table", "pipe")):
+        result = flashwatt("price", *arguments)
+        assert result.returncode == 2
+        assert "pipe: not a file with an end; found a pipe (FIFO)" in result.stderr
+
+
 def test_another_accounting_is_that_of_a_fresh_run() -> None:
-    priced = flashwatt.reprice(flashwatt.run(SMALL), 'energy.idle_accounting = "busy_only"')
-    fresh = flashwatt.run(SMALL, energy__idle_accounting="busy_only")
+    priced = package.reprice(package.run(SMALL), 'energy.idle_accounting = "busy_only"')
+    fresh = package.run(SMALL, energy__idle_accounting="busy_only")
     for key in ("config", "config_sha256", "energy_j", "energy_by_cause_j", "energy_total_j", "efficiency"):
         assert getattr(priced, key) == getattr(fresh, key), key
     assert priced.power_w.mean == fresh.power_w.mean

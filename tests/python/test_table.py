@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,8 +11,9 @@ from rich.console import Console
 from rich.progress import Progress, ProgressColumn
 
 from flashwatt import table
+from flashwatt.html import card
 from flashwatt.progress import left
-from flashwatt.units import duration, percent, prefix, si
+from flashwatt.units import count, duration, number, percent, prefix, si
 
 if TYPE_CHECKING:
     from flashwatt.sections import Json
@@ -50,6 +52,33 @@ def test_every_width_is_served(report: Json, width: int) -> None:
     text = page(report, width)
     assert "Energy by cause" in text
     assert max(map(len, text.splitlines())) <= max(width, 80)
+
+
+def test_a_long_idle_run_shows_every_energy(report: Json) -> None:
+    report["energy_j"] |= {"total": 9650.0}
+    report["energy_j"]["nand"] |= {"idle": 9640.0, "program": 1.26e-3, "read": 3.0e-5}
+    report["efficiency"]["mb_per_j"] = 8.5e-6
+    report["throughput"] |= {"iops": 0.002, "read_mb_s": 1.2e-06}
+    text = page(report)
+    for words in ("9.65 kJ", "1.26 mJ", "30.0 µJ", "8.5e-06 MB/J", "0.002 IOPS", "1.2e-06"):
+        assert words in text
+    assert not re.search(r"\b0\.00 ", text)
+
+
+def test_what_rounding_left_over_is_nothing(report: Json) -> None:
+    report["energy_by_cause_j"]["shared"] = -1.8e-15
+    text = page(report)
+    assert re.search(r"shared +0 J +0\.0 %", text)
+    assert "-0" not in text
+    assert "shared" not in card(report)
+
+
+def test_names_do_not_act_on_the_terminal(report: Json) -> None:
+    report["workload"]["name"] = "e\x1b[31m\x7f\u202e.csv"
+    report["warnings"] = ["\x1b]0;title\x07"]
+    text = page(report)
+    assert "e␛[31m␡�.csv" in text
+    assert not set(text) & set("\x1b\x7f\u202e\x07")
 
 
 def test_what_is_missing_is_a_dash(report: Json) -> None:
@@ -92,6 +121,17 @@ def test_times_from_nanoseconds_to_days() -> None:
 def test_shares_and_columns() -> None:
     assert percent(0.1234) == "12.3 %"
     assert percent(None) == "–"
+    assert percent(-1e-18) == "0.0 %"
+    assert percent(-0.1) == "-10.0 %"
+    assert [number(one, 1) for one in (0.0, -0.0, 12.34, 0.04, -0.04, 4e-7)] == [
+        "0.0",
+        "0.0",
+        "12.3",
+        "0.04",
+        "-0.04",
+        "4e-07",
+    ]
+    assert [count(one) for one in (0, -0.0, 1234, 0.4, 0.0021)] == ["0", "0", "1,234", "0.4", "0.0021"]
     assert prefix(0.7) == (1e-3, "m")
     assert prefix(0) == (1.0, "")
 

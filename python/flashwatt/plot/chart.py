@@ -15,6 +15,7 @@ import vl_convert
 
 from flashwatt import _core
 from flashwatt.outputs import writing
+from flashwatt.plain import plain, plain_tree
 from flashwatt.plot.style import FAINT, FONT, INK, styled
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Chart:
         chart = styled(self.draw(width))
         if width != "container":
             chart = chart.properties(title=alt.TitleParams(self.title, subtitle=list(self.subtitle)))
-        spec: dict[str, Any] = chart.to_dict()
+        spec: dict[str, Any] = plain_tree(chart.to_dict())  # names are any text, and control characters are no XML
         spec["config"]["legend"]["layout"] = _LEGENDS  # for which Altair has no words
         return spec
 
@@ -95,8 +96,8 @@ def write_document(
     # "</" would end the script element early if a name in a report held it.
     specs = json.dumps([chart.spec("container") for chart in charts], ensure_ascii=False, separators=(",", ":"))
     page = _PAGE.format(
-        title=html.escape(title),
-        body=body,
+        title=html.escape(plain(title)),
+        body=plain(body, keep="\n\t"),
         library=vl_convert.javascript_bundle(_GLOBALS, vl_version=_VEGA_LITE),
         specs=specs.replace("</", "<\\/"),
         style=style,

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from flashwatt.reproduce.verdict import Verdict, tally
+from flashwatt.table import emit
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -40,14 +41,14 @@ def show_verdicts(rows: list[Row], console: Console | None = None) -> None:
     for row in rows:
         verdict = Text(row.verdict.value, _STYLES[row.verdict])
         table.add_row(row.experiment, row.claim, published(row), simulated(row), row.bound, verdict)
-    console.print(table)
+    emit(console, table)
     for row in rows:
         if row.remark:
-            console.print(Text.assemble((f"{row.experiment} {row.quantity}: ", "bold"), row.remark))
+            emit(console, Text.assemble((f"{row.experiment} {row.quantity}: ", "bold"), row.remark))
     counts = tally(rows)
     others = [f"{counts[kind]} {kind}" for kind in ("MISSED", "no evidence", "too short") if counts[kind]]
     met = f"{counts['met']} of {counts['gated']} criteria met"
-    console.print(f"\n{', '.join([met, *others])}; {counts['shown']} figures shown, not judged")
+    emit(console, f"\n{', '.join([met, *others])}; {counts['shown']} figures shown, not judged")
 
 
 def markdown(rows: Iterable[Row]) -> str:
