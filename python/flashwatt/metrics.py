@@ -68,6 +68,28 @@ HEADLINES = (
 """Those that say the most."""
 
 
+_UNITS: dict[str, tuple[str, Callable[[Any], str]]] = {
+    "ns": ("ns", duration),
+    "j": ("J", _si("J")),
+    "w": ("W", _si("W")),
+    "s": ("s", _si("s")),
+    "bytes": ("bytes", _si("B")),
+    "ma": ("mA", lambda value: si(None if value is None else value / 1e3, "A")),
+}
+"""What the ends of names say: `latency_ns`, `energy_j`, ...; those of rates (`mb_s`, `j_per_gb`) say more."""
+
+
+def metric_of(key: str) -> Metric:
+    """The figure of a dotted key; one that runs are not compared by else is called by its key."""
+    if key in METRICS:
+        return METRICS[key]
+    for part in reversed(key.split(".")):
+        name, _, unit = part.rpartition("_")
+        if unit in _UNITS and not name.endswith(("_per", "mb")):
+            return Metric(key, *_UNITS[unit], "low")
+    return Metric(key, "", lambda value: count(value) if isinstance(value, int) else number(value), "low")
+
+
 def title(key: str) -> str:
     """What an axis calls a figure; its key, if it is none of these."""
     return METRICS[key].title if key in METRICS else key

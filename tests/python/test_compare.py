@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +14,7 @@ from rich.console import Console
 
 import flashwatt as package
 from conftest import CONFIG
-from flashwatt.compare import compared, labels, show
+from flashwatt.compare import _change, compared, labels, show
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -110,3 +112,81 @@ def test_an_end_that_was_not_complete_is_told() -> None:
     assert "b: failed: [no] page left" in stream.getvalue()
     assert "b: 12 folded" in stream.getvalue()
     assert compared({"a": report, "b": ended})["b"]["status"] == "failed: [no] page left"
+
+
+@pytest.fixture(scope="module")
+def drives() -> dict[str, package.Report]:
+    """Give reports of drives that differ in nearly everything."""
+    presets = ("x25m", "tlc-nvme-1t", "pardispatcher-60g")
+    return {name: package.run(package.Config(f'device.preset = "{name}"\n{LOAD}'), latency=False) for name in presets}
+
+
+LOAD = "[workload.uniform]\nrequests = 500\nread_fraction = 0.5\n"
+
+
+def printed(reports: dict[str, package.Report], width: int, only: tuple[str, ...] = ()) -> str:
+    """Print a comparison to a string."""
+    stream = io.StringIO()
+    show(reports, Console(file=stream, width=width), only)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140, 220])
+def test_every_row_has_its_label_at_every_width(drives: dict[str, package.Report], width: int) -> None:
+    text = printed(drives, width)
+    assert max(map(len, text.splitlines())) <= width
+    for label in ("throughput", "write latency, p99", "energy per GB", "device.preset", "energy.dram.idle_ma"):
+        assert re.search(rf"^ *{re.escape(label)} +\S", text, re.MULTILINE), label
+    assert width < 80 or text.count("throughput") == 1
+    assert text.index("IOPS per watt") < text.index("device.channels")
+    assert "description" not in text
+    assert "simulated drive of" not in text
+    assert re.search(r"dram\.idle_ma +20 +15", text)
+    assert "_ua" not in text
+    assert "millivolts" not in text
+
+
+def test_more_reports_than_fit_go_on_below(drives: dict[str, package.Report]) -> None:
+    many = {f"{name}-{at}": report for at in range(3) for name, report in drives.items()}
+    text = printed(many, 80)
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.count("throughput") > 2
+    for name in many:
+        assert name.partition("-")[0] in text
+
+
+def test_only_what_is_asked_for(drives: dict[str, package.Report]) -> None:
+    text = printed(drives, 100, ("latency_ns.read.p99_9", "energy_j.nand", "device.ways", "device.description"))
+    for words in ("latency_ns.read.p99_9", "energy of NAND", "energy_j.nand.program", "device.ways", "3D TLC"):
+        assert words in text
+    assert "throughput" not in text
+    assert "device.channels" not in text
+    told = compared(drives, ["throughput.iops", "ftl.page.map_unit_bytes"])["x25m"]
+    assert list(told["metrics"]) == ["throughput.iops"]
+    assert told["config"] == {"ftl.page.map_unit_bytes": 4096}
+    with pytest.raises(
+        package.FlashwattError, match=r"^--only: unknown name; found `energy_j.totl`; .*`energy_j.total`"
+    ):
+        compared(drives, ["energy_j.totl"])
+
+
+def test_keys_may_be_given_in_one_list_or_several(flashwatt: Cli, made: list[str]) -> None:
+    several = flashwatt("compare", *made, "--only", "power_w.mean", "--only", "device.channels", "--json")
+    one = flashwatt("compare", *made, "--only", "power_w.mean,device.channels", "--json")
+    assert several.returncode == 0, several.stderr
+    assert one.stdout == several.stdout
+    assert list(json.loads(one.stdout)["wide"]["metrics"]) == ["power_w.mean"]
+
+
+def test_what_is_no_report_is_refused_at_once(flashwatt: Cli, made: list[str], tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for file in ("/dev/zero", "pipe"):
+        result = flashwatt("compare", made[0], file)
+        assert result.returncode == 2
+        assert f"{file}: not a file with an end; found a " in result.stderr
+
+
+def test_changes_are_short_and_say_what_they_are_of() -> None:
+    pairs = [(1, 1), (2, 1), (1, 1.5), (1, 1.9996), (1, 0), (3, 6), (1, 123456), (1, 4e6), (0, 1), (1, None), (1, -1)]
+    found = [_change(*pair) for pair in pairs]
+    assert found == ["=", "-50.0 %", "+50.0 %", "+100 %", "-100 %", "×2.00", "×1e+05", "×4e+06", "–", "–", "×-1"]

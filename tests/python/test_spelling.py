@@ -1,0 +1,52 @@
+"""A report's configuration in the words of a configuration file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import flashwatt
+from flashwatt import reference
+from flashwatt.spelling import as_written
+
+CASES: list[str] = [
+    *(f'device.preset = "{name}"' for name in flashwatt.names("presets")),
+    *(f'ftl = "{name}"' for name in flashwatt.names("ftls")),
+    *(f'gc.policy = "{name}"' for name in flashwatt.names("gc")),
+    *(f'workload = "{name}"' for name in flashwatt.names("workloads") if name not in ("fio", "standin", "trace")),
+    'workload.trace.path = ["a.csv", "b.csv"]\nworkload.trace.fold = true\nworkload.trace.until_s = 2.5',
+    'workload.fio.path = "a.fio"\nenergy.mode = "component"',
+    'workload.standin.name = "financial1"\nworkload.standin.scale = 0.01',
+    "[workload.uniform]\nrate_per_s = 10\nburst_mean = 3\non_ns = 1_000_000_000\noff_ns = 500_000_000\ntick_ns = 1000",
+    "[workload.uniform]\nburst_requests = 8\nburst_gap_ns = 1000",
+    "[workload.uniform]\nread_bytes = 512\nwrite_bytes = [[4096, 0.5], [512, 0.5]]",
+    "[run]\nwarmup.requests = 10\nmeasure.seconds = 0.5\n[run.precondition.zipf]\nrequests = 7\ntheta = 0.5",
+    '[energy]\nmode = "terminal"\nterminal_v = 4.5\n[energy.nand]\ntransfer_ma = 21.5\ntransfer_ns = 100_000',
+    '[ftl.page]\nfrontiers = "shared"\n[energy.dram]\ndata_mb_s = 800\n[write_buffer]\nbytes = 65536',
+]
+KEYS = set(reference.keys())
+
+
+@pytest.mark.parametrize("text", CASES)
+def test_what_is_written_gives_the_same_configuration(text: str) -> None:
+    resolved = flashwatt.Config(text).resolve()
+    written = as_written(resolved)
+    assert not set(written) - KEYS
+    assert None not in written.values()
+    del written["device.op_ratio"]  # follows from the number of blocks and the drive's bytes
+    again = flashwatt.Config().override(written).resolve()
+    assert again == resolved
+
+
+def test_units_are_those_of_a_file() -> None:
+    written = as_written(flashwatt.run(workload__uniform__requests=10).config)
+    assert written["energy.controller.active_ma"] == 30
+    assert written["energy.terminal_v"] == 5
+    assert written["workload.uniform.queue_depth"] == 32
+    assert written["gc.policy"] == "greedy"
+
+
+@pytest.mark.parametrize("config", [{}, {"energy": 5, "gc": {"policy": []}, "run": None}, {"energy": {"dram": {}}}])
+def test_what_no_engine_wrote_is_left_as_it_is(config: dict[str, Any]) -> None:
+    assert set(as_written(config)) <= {"energy", "gc.policy", "run"}
