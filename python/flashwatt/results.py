@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from flashwatt import _core
+from flashwatt.files import parse_json, printable
 from flashwatt.journal import Journal
 from flashwatt.literals import leaves
 from flashwatt.metrics import HEADLINES
 from flashwatt.misspelt import known
 from flashwatt.report import Report
+from flashwatt.sections import copied
 from flashwatt.statistics import pareto, student_t
 
 if TYPE_CHECKING:
@@ -53,6 +55,7 @@ class Results:
         """Take points and lines as in results.jsonl; the lines are parsed when they are needed."""
         self._lines = list(lines)
         self._frame: pl.DataFrame | None = None
+        self._ids: list[str] = []
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Results:
@@ -64,7 +67,7 @@ class Results:
         except OSError as error:
             raise _core.FlashwattError(f"{path}: {error.strerror}") from None
         with closing(journal):
-            return cls((json.loads(line)["point"], line) for line in journal)
+            return cls((_point(line, path), line) for line in journal)
 
     def __len__(self) -> int:
         return len(self._lines)
@@ -72,15 +75,31 @@ class Results:
     def __iter__(self) -> Iterator[Result]:
         for point, line in self._lines:
             content = json.loads(line)
-            yield Result(point, content["seed"], Report(content["report"]))
+            yield Result(copied(point), content["seed"], Report(content["report"]))
 
     def frame(self) -> pl.DataFrame:
         """One row for each run: the grid's keys, `seed`, `status`, then the report's figures by dotted keys."""
+        return self._made().clone()
+
+    def _made(self) -> pl.DataFrame:
+        """The frame, made once."""
         if self._frame is None:
-            rows = [{**_cells(one.point), "seed": one.seed, **flat(one.report.to_dict())} for one in self]
+            contents = [json.loads(line) for _, line in self._lines]
+            self._ids = [str(content["id"]) for content in contents]
+            rows = [
+                {**_cells(point), "seed": content["seed"], **flat(content["report"])}
+                for (point, _), content in zip(self._lines, contents, strict=True)
+            ]
             keys = dict.fromkeys(key for row in rows for key in row)
             self._frame = pl.DataFrame([_column(key, [row.get(key) for row in rows]) for key in keys])
         return self._frame
+
+    def _distinct(self) -> pl.DataFrame:
+        """The frame without rows that repeat a run at an equal point: one run counts once in statistics."""
+        frame = self._made()
+        marked = frame.select(*self.keys, pl.Series("run id", self._ids, dtype=pl.String)).with_row_index("row")
+        first = marked.unique([*self.keys, "run id"], keep="first")
+        return frame[first["row"].sort()]
 
     @property
     def keys(self) -> list[str]:
@@ -90,7 +109,7 @@ class Results:
     @property
     def metrics(self) -> list[str]:
         """The figures that `summary` and `pareto` know."""
-        columns = self.frame().drop("seed", *self.keys, strict=False)
+        columns = self._made().drop("seed", *self.keys, strict=False)
         return [name for name, kind in columns.schema.items() if kind.is_numeric()]
 
     def summary(self, metrics: Sequence[str] = HEADLINES, *, confidence: float = 0.95) -> pl.DataFrame:
@@ -113,8 +132,8 @@ class Results:
         ]
         runs = (pl.col("status") == "complete").sum().alias("runs")
         if not self.keys:
-            return self.frame().select(runs, *figures)
-        return self.frame().group_by(self.keys, maintain_order=True).agg(runs, *figures)
+            return self._distinct().select(runs, *figures)
+        return self._distinct().group_by(self.keys, maintain_order=True).agg(runs, *figures)
 
     def pareto(self, *, minimize: Sequence[str] = (), maximize: Sequence[str] = ()) -> pl.DataFrame:
         """The points that no other point beats in the means of these metrics; rows as in `summary`."""
@@ -126,6 +145,17 @@ class Results:
 
     def _repr_html_(self) -> str:
         return str(self.summary([name for name in HEADLINES if name in self.metrics])._repr_html_())
+
+
+def _point(line: bytes, path: Path) -> dict[str, Any]:
+    """The point of a line of results.jsonl, whose other parts must be there, too."""
+    content = parse_json(line, printable(path))
+    kinds = {"point": dict, "seed": int, "report": dict}
+    if wrong := [key for key, kind in kinds.items() if not isinstance(content.get(key), kind)]:
+        task, missing = str(content.get("id"))[:12], ", ".join(wrong)
+        raise _core.FlashwattError(f"{printable(path)}: task {task}: no {missing}; expected a result of a sweep")
+    point: dict[str, Any] = content["point"]
+    return point
 
 
 def flat(report: Json) -> dict[str, Any]:

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass, field
 from itertools import product
+from math import prod
+from operator import index
 from os import PathLike, fspath
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
-from flashwatt.config import Config, parse_toml, printable, read_text, without_lines
-from flashwatt.literals import leaves
+from flashwatt.config import Config, parse_toml, without_lines
+from flashwatt.files import printable, read_text
+from flashwatt.literals import flattened, leaves, shown
 from flashwatt.misspelt import known
 from flashwatt.runs import interval_ns
 from flashwatt.task import Hashes, Kept, defined
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from flashwatt.config import Source
     from flashwatt.task import Task
@@ -56,8 +61,11 @@ class Study:
         text: str = "",
     ) -> Study:
         """Check the shape of a study; whether its runs are valid is for `tasks` to say. Raises `FlashwattError`."""
-        lists = {key: _values(f"{_place(name, text, f'grid.{key}')}grid.{key}", values) for key, values in leaves(grid)}
-        replicates = seeds if isinstance(seeds, int) else tuple(int(seed) for seed in seeds)
+        lists = {
+            key: _values(f"{_place(name, text, f'grid.{key}')}grid.{key}", values)
+            for key, values in flattened(grid, f"{_place(name, text, 'grid')}grid.").items()
+        }
+        replicates = _replicates(f"{_place(name, text, 'seeds')}seeds", seeds)
         _check_count(f"{_place(name, text, 'seeds')}seeds", replicates)
         _check_count(f"{_place(name, text, 'workers')}workers", 1 if workers is None else workers)
         if "run.seed" in lists and replicates != 1:
@@ -65,6 +73,8 @@ class Study:
                 f"{_place(name, text, 'grid.run.seed')}grid.run.seed: the study has `seeds` as well"
             )
         interval_ns(series)
+        _check_size(f"{name}: " if text else "", lists, replicates)
+        _check_overlap(lambda key: f"{_place(name, text, f'grid.{key}')}grid.{key}", lists)
         return cls(Config.of(base), lists, replicates, workers, series, name, text)
 
     @classmethod
@@ -83,15 +93,22 @@ class Study:
                 raise _core.FlashwattError(f"{name}: {key}: found {value!r}; expected a table")
         return cls.of(grid, base=base, name=name, text=text, **_typed(name, text, content))
 
+    @property
+    def size(self) -> int:
+        """How many runs it has."""
+        return _size(self.grid, self.seeds)
+
     def tasks(self) -> list[Task]:
         """Every run, in the order of the grid, each checked. Raises `FlashwattError` with all faults of all runs."""
-        points = [dict(zip(self.grid, values, strict=True)) for values in product(*self.grid.values())]
+        _check_size(f"{self.name}: " if self.text else "", self.grid, self.seeds)
         tasks: list[Task] = []
         faults: dict[str, None] = {}
+        known_points: dict[str, dict[str, Any]] = {}
         hashes = Hashes()
-        for point in points:
+        for values in product(*self.grid.values()):
+            point = dict(zip(self.grid, values, strict=True))
             try:
-                tasks += self._at(point, hashes)
+                tasks += self._at(point, hashes, known_points)
             except _core.FlashwattError as error:
                 faults |= dict.fromkeys(self._explain(line, point) for line in str(error).splitlines())
         if faults:
@@ -100,9 +117,18 @@ class Study:
             raise _core.FlashwattError("\n".join([*list(faults)[:_FAULTS_SHOWN], *rest]))
         return tasks
 
-    def _at(self, point: dict[str, Any], hashes: Hashes) -> list[Task]:
+    def _at(self, point: dict[str, Any], hashes: Hashes, known_points: dict[str, dict[str, Any]]) -> list[Task]:
+        """The runs of a point, which must differ from those of all points before it."""
         kept = Kept(series_interval_ns=interval_ns(self.series))
-        return defined(self.base.override(point), point, hashes, seeds=self.seeds, kept=kept)
+        tasks = defined(self.base.override(point), point, hashes, seeds=self.seeds, kept=kept)
+        for task in tasks:
+            if (other := known_points.setdefault(task.id, point)) is not point:
+                place = f"{_place(self.name, self.text, 'grid')}grid"
+                raise _core.FlashwattError(
+                    f"{place}: two points are the same run, which would count twice; found {_listed(other)} and "
+                    f"{_listed(point)}; expected points whose configurations differ"
+                )
+        return tasks
 
     def _explain(self, message: str, point: dict[str, Any]) -> str:
         """Name the place in the study; the point as well, where it is not one value's fault."""
@@ -134,16 +160,100 @@ def _typed(name: str, text: str, content: dict[str, Any]) -> dict[str, Any]:
 
 
 def _values(place: str, values: Any) -> list[Any]:
+    _check_length(place, values)
     listed = _plain(values)
     if not isinstance(listed, list) or not listed:
-        raise _core.FlashwattError(f"{place}: found {values!r}; expected a list of at least one value")
+        raise _core.FlashwattError(f"{place}: found {shown(values)}; expected a list of at least one value")
+    first: dict[str, Any] = {}
+    for value in listed:
+        name = _same(value)
+        if name in first:
+            other = first[name]
+            twice = f"{value!r} twice" if repr(other) == repr(value) else f"{other!r} and {value!r}, which are equal"
+            raise _core.FlashwattError(f"{place}: found {twice}; expected each value once (`seeds` repeats runs)")
+        first[name] = value
     return listed
+
+
+def _same(value: Any) -> str:
+    """Text that is the same for equal values however they are written: 1 and 1.0, the keys of tables in any order."""
+
+    def whole(one: Any) -> Any:
+        if isinstance(one, dict):
+            return {str(key): whole(inner) for key, inner in one.items()}
+        if isinstance(one, list):
+            return [whole(inner) for inner in one]
+        return int(one) if isinstance(one, float) and one.is_integer() else one
+
+    return json.dumps(whole(value), sort_keys=True, default=repr)
+
+
+def _check_length(place: str, values: Any) -> None:
+    """Before a list is made of it: a range takes no room, whatever its length."""
+    try:
+        length = len(values) if isinstance(values, Sized) else 0
+    except OverflowError:  # a range may be longer than Python can say
+        length = sys.maxsize
+    if length > RUNS_MAX and not isinstance(values, str | bytes | Mapping):
+        raise _core.FlashwattError(f"{place}: found {length:,} values; {_AT_MOST}")
+
+
+def _replicates(place: str, seeds: int | Sequence[int]) -> int | tuple[int, ...]:
+    if isinstance(seeds, int):
+        return seeds
+    _check_length(place, seeds)
+    try:
+        return tuple(index(seed) for seed in seeds)
+    except TypeError:
+        found = f"found {shown(seeds)}; expected a whole number or a list of them"
+        raise _core.FlashwattError(f"{place}: {found}") from None
+
+
+RUNS_MAX = 100_000
+"""Runs of one sweep at most: they are all checked, and kept in memory, before the first one starts."""
+
+_AT_MOST = f"expected at most {RUNS_MAX:,} runs in one sweep (several sweeps may share a directory)"
+
+
+def _size(lists: dict[str, list[Any]], seeds: int | tuple[int, ...]) -> int:
+    return prod(map(len, lists.values())) * (seeds if isinstance(seeds, int) else len(seeds))
+
+
+def _check_size(place: str, lists: dict[str, list[Any]], seeds: int | tuple[int, ...]) -> None:
+    """Count the runs before any of them is made."""
+    counts = {f"grid.{key}": len(values) for key, values in lists.items()}
+    counts["seeds"] = seeds if isinstance(seeds, int) else len(seeds)
+    if (runs := _size(lists, seeds)) > RUNS_MAX:
+        factors = " × ".join(f"{count:,} of {key}" for key, count in counts.items() if count > 1)
+        raise _core.FlashwattError(f"{place}too many runs; found {runs:,} ({factors}); {_AT_MOST}")
+
+
+def _check_overlap(place: Callable[[str], str], lists: dict[str, list[Any]]) -> None:
+    """Refuse a key that would change what a value of another key says: `ftl = "page"` and `ftl.dftl.cmt_entries`."""
+    for key, inner in ((key, inner) for key in lists for inner in lists if inner.startswith(f"{key}.")):
+        for value in lists[key]:
+            if _changes(inner.removeprefix(f"{key}."), value):
+                found = f"grid.{key} = {shown(value)}, which this key would change"
+                raise _core.FlashwattError(f"{place(inner)}: found {found}; expected keys that do not overlap")
+
+
+def _changes(key: str, value: Any) -> bool:
+    """Does a key below a value stand for something that the value has set?"""
+    if not isinstance(value, Mapping):
+        return bool(key.partition(".")[0] != value)  # below a name are the parameters of what it names
+    for name, one in leaves(value):
+        if name == key or name.startswith(f"{key}."):
+            return True
+        if key.startswith(f"{name}.") and one != {} and _changes(key.removeprefix(f"{name}."), one):
+            return True
+    return False
 
 
 def _plain(value: Any) -> Any:
     """As JSON has it: lists for arrays, ranges and tuples, text for paths."""
     if hasattr(value, "tolist"):
         value = value.tolist()
+    _check_length("grid", value)
     if isinstance(value, list | tuple | range):
         return [_plain(one) for one in value]
     if isinstance(value, Mapping):
@@ -154,7 +264,7 @@ def _plain(value: Any) -> Any:
 def _check_count(place: str, count: int | tuple[int, ...]) -> None:
     if isinstance(count, tuple):
         if not count or len(set(count)) < len(count):
-            raise _core.FlashwattError(f"{place}: found {list(count)}; expected at least one seed, each once")
+            raise _core.FlashwattError(f"{place}: found {shown(list(count))}; expected at least one seed, each once")
     elif isinstance(count, bool) or count < 1:
         raise _core.FlashwattError(f"{place}: found {count}; expected a whole number, ≥ 1")
 

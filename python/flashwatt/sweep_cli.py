@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from flashwatt.results import Results
 
 
+_MANY = 2000  # from here on, checking takes long enough to be wondered at
+
+
 @click.command()
 @click.argument("study", type=FILE, metavar="STUDY.toml")
 @click.option("--out", type=DIRECTORY, metavar="DIR", required=True, help="Keep the results there; go on from those.")
@@ -29,12 +32,16 @@ def sweep(study: Path, out: Path, workers: int | None, as_json: bool) -> None:
     ended, by Ctrl-C or otherwise.
     """
     from flashwatt.progress import runs_bar
+    from flashwatt.study import Study
     from flashwatt.sweeps import SweepInterruptedError
     from flashwatt.sweeps import sweep as run
 
+    whole = Study.read(study)
+    if whole.size >= _MANY:
+        note(f"checking {whole.size:,} runs before the first one starts ...")
     try:
         with runs_bar("Sweeping", counted=True) as progress:
-            results = run(study, workers=workers, out=out, progress=progress)
+            results = run(whole, workers=workers, out=out, progress=progress)
     except SweepInterruptedError as interrupted:
         fail(str(interrupted), INTERRUPTED)
     written = [out / "results.jsonl", out / "results.parquet", *_drawn(results, out)]
@@ -69,13 +76,19 @@ def _complain(results: Results) -> None:
 
 @click.command()
 @click.argument("reports", type=click.Path(exists=True, path_type=Path), nargs=-1, required=True, metavar="REPORT…")
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="KEY",
+    help="Only these figures or settings, by dotted keys or tables: energy_j, latency_ns.read.p99_9.",
+)
 @click.option("--html", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Draw them, too.")
 @as_json
-def compare(reports: tuple[Path, ...], html: Path | None, as_json: bool) -> None:
-    """Lay reports side by side: how their configurations differ, and what came of it.
+def compare(reports: tuple[Path, ...], only: tuple[str, ...], html: Path | None, as_json: bool) -> None:
+    """Lay reports side by side: what came of each, and how their configurations differ.
 
     REPORT is a report.json, or a directory with one. The best value of each figure is green; the others say how far
-    they are from the first report's.
+    they are from the first report's. Settings are in the words and units of a configuration file.
     """
     from flashwatt.compare import compared, labels, show
     from flashwatt.report import Report
@@ -84,19 +97,21 @@ def compare(reports: tuple[Path, ...], html: Path | None, as_json: bool) -> None
         raise click.UsageError("one report alone has nothing to be compared with; name two or more")
     files = [path / "report.json" if path.is_dir() else path for path in reports]
     loaded = {label: Report.read(path) for label, path in zip(labels(files), files, strict=True)}
+    keys = [key.strip() for one in only for key in one.split(",")]
     if as_json:
-        click.echo(json.dumps(compared(loaded), indent=2))
+        click.echo(json.dumps(compared(loaded, keys), indent=2))
     else:
-        show(loaded)
+        show(loaded, only=keys)
     if html:
         _draw(loaded, html)
 
 
 def _draw(reports: dict[str, Report], path: Path) -> None:
     from flashwatt import plot
+    from flashwatt.report import content_of
 
     charts = [plot.energy(reports)]
-    without = [label for label, report in reports.items() if not report.to_dict().get("latency_histogram")]
+    without = [label for label, report in reports.items() if not content_of(report).get("latency_histogram")]
     if without:
         note(f"no latencies drawn: {', '.join(without)} came without their histogram (`run --out` keeps it)")
     else:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
-from flashwatt.config import printable
+from flashwatt.config import Config
+from flashwatt.files import check_regular, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from flashwatt.config import Config
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,23 +49,22 @@ def defined(
     Raises `FlashwattError` with every fault of the configuration.
     """
     kept = kept or Kept()
-    resolved = json.loads(_core.resolve(config.text, config.name, list(config.sets)))
-    first, files = resolved["run"]["seed"], [hashes.of(path) for path in config.inputs()]
-    requests = _requests(resolved["workload"])
+    first, resolved, requests, paths = _core.definition(config.text, config.name, list(config.sets))
+    besides = [*(hashes.of(path) for path in paths), hashes.of(_ENGINE), asdict(kept)]
+    common = hashlib.sha256(f"{resolved}{json.dumps(besides)}".encode())
     tasks = []
     for seed in range(first, first + seeds) if isinstance(seeds, int) else seeds:
-        resolved["run"]["seed"] = seed
-        definition = {"config": resolved, "inputs": files, "engine": hashes.of(Path(_core.__file__))}
-        definition |= {"series": kept.series_interval_ns, "edges": kept.edges_ns, "latency": kept.latency_histogram}
-        text = json.dumps(definition, sort_keys=True, separators=(",", ":"))
-        name = hashlib.sha256(text.encode()).hexdigest()
-        tasks.append(Task(name, point, seed, config.override({"run.seed": seed}), kept, requests))
+        if not 0 <= seed <= _SEED_MAX:
+            raise _core.FlashwattError(f"seeds: found {seed}; expected whole numbers from 0 to {_SEED_MAX}")
+        whole = common.copy()
+        whole.update(b"%d" % seed)
+        seeded = Config(config.text, config.name, (*config.sets, f"run.seed={seed}"))
+        tasks.append(Task(whole.hexdigest(), point, seed, seeded, kept, requests))
     return tasks
 
 
-def _requests(workload: dict[str, Any]) -> int:
-    (model,) = workload.values()
-    return int(model.get("requests") or model.get("max_requests") or 0)
+_SEED_MAX = 2**64 - 1
+_ENGINE = Path(_core.__file__)
 
 
 class Hashes:
@@ -86,6 +84,7 @@ class Hashes:
 def _sha256(path: Path) -> str:
     digest = hashlib.sha256()
     try:
+        check_regular(path)
         with path.open("rb") as file:
             while block := file.read(1 << 20):
                 digest.update(block)

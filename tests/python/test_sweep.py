@@ -180,11 +180,21 @@ def test_series_only_when_asked_for() -> None:
     assert "series" not in plain.report.to_dict()
 
 
-def test_equal_points_are_run_once() -> None:
-    seen: list[tuple[int, int]] = []
-    results = flashwatt.sweep({"device.ways": [1, 1.0]}, base=BASE, progress=lambda *at: seen.append(at))
-    assert seen[-1] == (1, 1)
-    assert results.frame()["device.ways"].to_list() == [1.0, 1.0]
+def test_a_run_counts_once_however_often_its_line_is_there(tmp_path: Path) -> None:
+    small(out=tmp_path, seeds=2)
+    entries = [(json.loads(line)["point"], line) for line in lines(tmp_path)]
+    once, twice = flashwatt.Results(entries), flashwatt.Results(entries * 2)
+    assert len(twice.frame()) == 2 * len(once.frame())
+    assert twice.summary().equals(once.summary())
+    assert once.summary()["runs"].to_list() == [2, 2, 2, 2]
+
+
+def test_what_results_give_is_a_copy() -> None:
+    results = small()
+    results.frame()[0, "seed"] = 99
+    next(iter(results)).point["gc.policy"] = "none"
+    assert results.frame()["seed"].to_list() == [1, 1, 1, 1]
+    assert next(iter(results)).point["gc.policy"] == "greedy"
 
 
 @pytest.mark.parametrize(
@@ -200,6 +210,46 @@ def test_equal_points_are_run_once() -> None:
         ({}, {"seeds": 0}, r"^seeds: found 0; expected a whole number, ≥ 1"),
         ({}, {"seeds": [1, 1]}, r"^seeds: found \[1, 1\]; expected at least one seed, each once"),
         ({}, {"workers": 0}, r"^workers: found 0"),
+        ({"device.op_ratio": [0.2, 0.2]}, {}, r"^grid\.device\.op_ratio: found 0\.2 twice; expected each value once"),
+        ({"device.ways": [1, 2, 1.0]}, {}, r"^grid\.device\.ways: found 1 and 1\.0, which are equal; expected each"),
+        (
+            {"gc.policy": [{"d_choices": {"d": 3}}, {"d_choices": {"d": 3.0}}]},
+            {},
+            r"^grid\.gc\.policy: found .* which are equal",
+        ),
+        (
+            {"gc.policy": ["greedy", {"greedy": {}}]},
+            {},
+            r"^grid: two points are the same run, which would count twice; found gc\.policy = 'greedy' and ",
+        ),
+        (
+            {"device.op_ratio": [0.2], "device": {"op_ratio": [0.3]}},
+            {},
+            r"^grid\.device\.op_ratio: given twice, in two spellings; expected it once",
+        ),
+        (
+            {"device": [{"ways": 1}, {"channels": 4}], "device.ways": [2, 4]},
+            {},
+            r"^grid\.device\.ways: found grid\.device = \{'ways': 1\}, which this key would change",
+        ),
+        (
+            {"ftl": ["page", "dftl"], "ftl.dftl.cmt_entries": [8, 64]},
+            {},
+            r"^grid\.ftl\.dftl\.cmt_entries: found grid\.ftl = 'page', which this key would change",
+        ),
+        ({}, {"seeds": 10**12}, r"^too many runs; found 1,000,000,000,000 \(.* of seeds\); expected at most 100,000 "),
+        ({}, {"seeds": range(10**12)}, r"^seeds: found 1,000,000,000,000 values; expected at most 100,000 runs"),
+        ({"device.ways": range(10**30)}, {}, r"^grid\.device\.ways: found [0-9,]+ values; expected at most 100,000"),
+        ({"workload.trace.devices": [range(10**12)]}, {}, r"^grid: found 1,000,000,000,000 values"),
+        ({}, {"seeds": [1, -1]}, r"^seeds: found -1; expected whole numbers from 0 to 18446744073709551615"),
+        ({}, {"seeds": 2, "base": {"run.seed": 2**64 - 1}}, r"^seeds: found 18446744073709551616"),
+        ({"run.seed": range(10**12)}, {}, r"^grid\.run\.seed: found 1,000,000,000,000 values"),
+        ({}, {"seeds": ["x"]}, r"^seeds: found \['x'\]; expected a whole number or a list of them"),
+        (
+            {"device.ways": range(1, 1001), "device.channels": range(1, 1001), "wear.min_gap": range(1000)},
+            {"seeds": 1000},
+            r"^too many runs; found 1,000,000,000,000 \(1,000 of grid\.device\.ways × 1,000 of grid",
+        ),
         ({}, {"base": {"device": {"way": 1}}}, r"<dict>: device\.way: unknown key"),
         (
             {"device.op_ratio": [0.1, 1e-6], "device.ways": [1]},
@@ -399,3 +449,37 @@ def test_a_wrong_study_is_a_message(flashwatt: Cli, tmp_path: Path, text: str, s
     assert "Traceback" not in result.stderr
     assert result.stdout == ""
     assert not (tmp_path / "out").exists()
+
+
+def test_parameters_stand_below_the_name_of_what_they_belong_to() -> None:
+    grid = {"ftl": ["dftl"], "ftl.dftl.cmt_entries": [8, 64], "device": [{"ways": 1}, {"ways": 2}]}
+    tasks = flashwatt.Study.of({**grid, "device.channels": [1, 2]}, base=BASE).tasks()
+    assert len({task.id for task in tasks}) == 8
+
+
+def test_the_size_of_a_study_is_told_with_its_file(tmp_path: Path) -> None:
+    study = tmp_path / "study.toml"
+    study.write_text("seeds = 1000000000000\n")
+    with pytest.raises(flashwatt.FlashwattError, match=r"study\.toml: too many runs; found 1,000,000,000,000"):
+        flashwatt.Study.read(study)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"id": "a", "point": {}, "seed": 1}', "no report; expected a result of a sweep"),
+        ('{"id": "a", "point": 5, "seed": "1", "report": {}}', "no point, seed"),
+        ('{"id": "a", "point": ' + "[" * 100_000 + "]" * 100_000 + "}", "results.jsonl"),
+    ],
+)
+def test_results_that_were_edited_by_hand_are_named(tmp_path: Path, line: str, said: str) -> None:
+    (tmp_path / "results.jsonl").write_text(line + "\n")
+    with pytest.raises(flashwatt.FlashwattError, match=said):
+        flashwatt.Results.read(tmp_path)
+
+
+def test_a_file_that_is_no_journal_is_not_read_to_its_end(tmp_path: Path) -> None:
+    with (tmp_path / "results.jsonl").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(flashwatt.FlashwattError, match=r"results\.jsonl:1: not a result of a sweep"):
+        flashwatt.Results.read(tmp_path)

@@ -89,6 +89,21 @@ fn resolve(py: Python<'_>, config_text: &str, file_name: &str, sets: Vec<String>
     json(&config.map_err(python_error)?)
 }
 
+/// What a run of the configuration is made from: its seed; everything else as JSON, the same for every seed; how many
+/// requests its workload makes (0 where that is not known); and the files that it reads, as the user named them.
+#[pyfunction]
+fn definition(
+    py: Python<'_>,
+    config_text: &str,
+    file_name: &str,
+    sets: Vec<String>,
+) -> PyResult<(u64, String, u64, Vec<PathBuf>)> {
+    let mut config = py.detach(|| load(config_text, file_name, &sets)).map_err(python_error)?;
+    let seed = std::mem::take(&mut config.run.seed);
+    let requests = config.workload.requests().unwrap_or(0);
+    Ok((seed, json(&config)?, requests, files(&config)))
+}
+
 /// The configuration with its preset and overrides as one TOML text.
 #[pyfunction]
 fn merged(py: Python<'_>, config_text: &str, file_name: &str, sets: Vec<String>) -> PyResult<String> {
@@ -99,6 +114,10 @@ fn merged(py: Python<'_>, config_text: &str, file_name: &str, sets: Vec<String>)
 #[pyfunction]
 fn inputs(py: Python<'_>, config_text: &str, file_name: &str, sets: Vec<String>) -> PyResult<Vec<PathBuf>> {
     let config = py.detach(|| load(config_text, file_name, &sets)).map_err(python_error)?;
+    Ok(files(&config))
+}
+
+fn files(config: &config::Config) -> Vec<PathBuf> {
     let mut workloads = vec![&config.workload];
     if let Precondition::Workload(workload) = &config.run.precondition {
         workloads.push(workload);
@@ -108,7 +127,7 @@ fn inputs(py: Python<'_>, config_text: &str, file_name: &str, sets: Vec<String>)
         Workload::Fio(fio) => vec![fio.path.clone()],
         Workload::Synthetic(_) | Workload::Standin(_) => Vec::new(),
     };
-    Ok(workloads.into_iter().flat_map(path).collect())
+    workloads.into_iter().flat_map(path).collect()
 }
 
 /// Prices a report with another table; both are text, and the names are what messages call them.
@@ -240,7 +259,7 @@ fn json(value: &impl serde::Serialize) -> PyResult<String> {
 mod _core {
     #[pymodule_export]
     use super::{
-        FlashwattError, RunInterruptedError, config_reference, config_schema, inputs, list_names, merged,
+        FlashwattError, RunInterruptedError, config_reference, config_schema, definition, inputs, list_names, merged,
         preset_settings, reprice, resolve, run, trace_convert, trace_info, trace_profile,
     };
 
