@@ -301,6 +301,11 @@ impl Drive {
         if outcome.completed.requests() == 0 && matches!(outcome.end, End::Complete) {
             outcome.end = End::Failed(nothing_measured(config, &outcome));
         }
+        if matches!(outcome.end, End::Complete)
+            && let Err(error) = workload.finish()
+        {
+            outcome.end = End::Failed(error);
+        }
         let mut recorded = outcome.series.take();
         if let Some(full) = recorded.take_if(|series| series.overflowed()) {
             outcome.end = End::Failed(options.overflow(&full));

@@ -50,6 +50,7 @@ mod rules;
 mod schema;
 mod settings;
 mod synthetic;
+mod trace_units;
 
 pub(crate) use check::{Checker, Field, field};
 pub use parse::{load, merged};
@@ -58,6 +59,7 @@ pub(crate) use prices::prices;
 pub use schema::{Choice, Key, reference, schema};
 pub use settings::{Setting, about, settings};
 pub use synthetic::{Arrivals, Fio, Gap, Group, Law, OpenLoop, Phases, Size, Sizes, Standin, Synthetic, Workload};
+pub use trace_units::{LengthUnit, TimeUnit};
 
 /// A valid, complete configuration. Every field has its final value; the report carries it whole.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -403,6 +405,12 @@ pub struct Trace {
     pub paths: Vec<std::path::PathBuf>,
     /// Their format, unless it is to be recognised.
     pub format: Option<String>,
+    /// What the time column counts, unless it is what the format's definition says.
+    pub time_unit: Option<TimeUnit>,
+    /// The same of the offset column.
+    pub offset_unit: Option<LengthUnit>,
+    /// The same of the size column.
+    pub size_unit: Option<LengthUnit>,
     /// Keep only these devices of the trace; empty: all.
     pub devices: Vec<u64>,
     /// Equal device numbers in several files are the same device.
@@ -417,6 +425,8 @@ pub struct Trace {
     pub beyond: Beyond,
     /// Leave out records that cannot be read.
     pub skip_bad: bool,
+    /// Put the records of each file in the order of their times.
+    pub sort: bool,
     /// Times are divided by this.
     pub speed: f64,
     /// Addresses on each device are multiplied by this.
@@ -433,6 +443,9 @@ impl Trace {
         Trace {
             paths: vec![path.into()],
             format: None,
+            time_unit: None,
+            offset_unit: None,
+            size_unit: None,
             devices: Vec::new(),
             share_devices: false,
             align_starts: false,
@@ -440,6 +453,7 @@ impl Trace {
             until_ns: None,
             beyond: Beyond::Error,
             skip_bad: false,
+            sort: false,
             speed: 1.0,
             space_scale: 1.0,
             closed_loop: false,

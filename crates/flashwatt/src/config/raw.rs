@@ -11,7 +11,7 @@ use serde::de::{self, Deserializer, EnumAccess, MapAccess, SeqAccess, VariantAcc
 use serde::{Deserialize, Serialize};
 
 use super::schema::names;
-use super::{BusOrder, Dispatch, DramRule, IdleAccounting, ProgramOrder};
+use super::{BusOrder, Dispatch, DramRule, IdleAccounting, LengthUnit, ProgramOrder, TimeUnit};
 use crate::ftl;
 
 mod synthetic;
@@ -375,6 +375,12 @@ pub struct Trace {
     pub path: Option<Paths>,
     /// Their format (or `format:event`); recognised by the first records of each unless given.
     pub format: Option<String>,
+    /// What the time column counts; as the format's definition says unless given. Text formats only.
+    pub time_unit: Option<TimeUnit>,
+    /// What the offset column counts; as the format's definition says unless given. Text formats only.
+    pub offset_unit: Option<LengthUnit>,
+    /// What the size column counts; as the format's definition says unless given. Text formats only.
+    pub size_unit: Option<LengthUnit>,
     /// Keep only the requests to these devices of the trace.
     pub devices: Option<Vec<u64>>,
     /// Of several files: equal device numbers are the same device. Else each file has devices of its own.
@@ -391,6 +397,9 @@ pub struct Trace {
     pub clip: Option<bool>,
     /// Records that cannot be read are left out (counted).
     pub skip_bad: Option<bool>,
+    /// Put the records of each file in the order of their times (counted); a record may stand up to 2^20 records behind
+    /// its place.
+    pub sort: Option<bool>,
     /// Times are divided by this: 2 replays twice as fast.
     pub speed: Option<f64>,
     /// Addresses on each device are multiplied by this, in steps of 1 MiB so that what is sequential stays so; sizes stay.

@@ -72,6 +72,11 @@ pub trait Workload {
         self.done(now);
     }
 
+    /// The run has issued all that it wanted: checks what can be checked only now. An error makes the run a failed one.
+    fn finish(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// A name for reports: the model's name or the trace's base name.
     fn name(&self) -> &str;
 

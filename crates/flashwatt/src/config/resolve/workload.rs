@@ -13,7 +13,7 @@ use crate::error::Fault;
 use crate::units::{Nanos, SECTOR_BYTES};
 use crate::workload::standin::{self, STANDINS};
 use crate::workload::synthetic::{MODELS, model};
-use crate::workload::trace::find;
+use crate::workload::trace::{Given, find};
 
 /// What a workload must keep within.
 pub(super) struct Bounds {
@@ -304,9 +304,14 @@ pub(super) fn trace(c: &mut Checker, table: &str, raw: &raw::Trace) -> Trace {
     let from_s = c.number(field!(table, raw.from_s), 0.0, 0.0..=TIME_S_MAX);
     let until_s = c.optional(field!(table, raw.until_s), 0.0..=TIME_S_MAX);
     check_window(c, table, from_s, until_s);
+    let format = format(c, table, raw.format.clone());
+    check_units(c, table, raw);
     Trace {
         paths: paths(c, table, raw),
-        format: format(c, table, raw.format.clone()),
+        format,
+        time_unit: raw.time_unit,
+        offset_unit: raw.offset_unit,
+        size_unit: raw.size_unit,
         devices: raw.devices.clone().unwrap_or_default(),
         share_devices: c.choice(field!(table, raw.share_devices), false),
         align_starts: c.choice(field!(table, raw.align_starts), false),
@@ -314,6 +319,7 @@ pub(super) fn trace(c: &mut Checker, table: &str, raw: &raw::Trace) -> Trace {
         until_ns: until_s.map(nanoseconds),
         beyond: beyond(c, table, raw),
         skip_bad: c.choice(field!(table, raw.skip_bad), false),
+        sort: c.choice(field!(table, raw.sort), false),
         speed: c.number(field!(table, raw.speed), 1.0, 1e-6..=1e6),
         space_scale: c.number(field!(table, raw.space_scale), 1.0, 1e-6..=1e3),
         closed_loop: c.choice(field!(table, raw.closed_loop), false),
@@ -358,6 +364,16 @@ fn format(c: &mut Checker, table: &str, name: Option<String>) -> Option<String> 
         c.push(Fault { place, ..*fault });
     }
     name
+}
+
+/// Units are those of columns of text: a binary format has none to choose.
+fn check_units(c: &mut Checker, table: &str, raw: &raw::Trace) {
+    let Some(Ok((format, _))) = raw.format.as_deref().map(find) else { return };
+    let given = Given { time: raw.time_unit, offset: raw.offset_unit, size: raw.size_unit };
+    if let Err((key, fault)) = given.of(format) {
+        let place = c.fault(&format!("{table}.{key}"), "").place;
+        c.push(Fault { place, ..*fault });
+    }
 }
 
 fn beyond(c: &mut Checker, table: &str, raw: &raw::Trace) -> Beyond {

@@ -38,6 +38,7 @@ pub const FORMAT: Format = Format {
     columns: "blocks of records: kind and flags, device, time (ns), offset (B), bytes; each block with its checksum",
     events: &[],
     tried: true,
+    units: None,
     example: EXAMPLE,
     detect: |sample| sample.starts_with(MAGIC),
     decode: |input, _| Box::new(Binary::new(input)),

@@ -4,8 +4,9 @@
 //! is not read.
 
 use super::Format;
+use super::column_units::{Tick, Units};
 use super::linux::{device, request, rwbs};
-use super::text::{Bad, Blanks, Columns, Entry, LineFormat, NS_PER_S, Text, looks_like, number};
+use super::text::{Bad, Blanks, Columns, Entry, LineFormat, Text, looks_like, number};
 
 /// The registry line.
 pub const FORMAT: Format = Format {
@@ -13,8 +14,9 @@ pub const FORMAT: Format = Format {
     aliases: &[],
     doc: "blkparse text (Linux block traces)",
     columns: "device (major,minor), CPU, sequence, time (s), process id, event, RWBS, first sector (512 B), +, sectors, [process]",
-    events: &["D", "C", "Q"],
+    events: EVENTS,
     tried: true,
+    units: Some(Blkparse::UNITS),
     example: b"  8,16   3        4     0.000011950  3645  I   R 4938888 + 256 [java]\n  \
                8,16   3        5     0.000026421  3645  D   R 4938888 + 256 [java]\n  \
                8,16   3        6     0.000030000  3645  D  FN [kworker/3:1H]\n  \
@@ -22,13 +24,16 @@ pub const FORMAT: Format = Format {
                8,16   3        8     0.000032000  3645  U   N [java] 1\n  \
                8,16   3        9     0.001795683  3557  C   R 4938888 + 256 [0]\n\
                CPU0 (8,16):\n Reads Queued:           0,        0KiB\n",
-    detect: |sample| looks_like(Blkparse::new(0), sample),
-    decode: |input, event| Text::boxed(input, Blkparse::new(event)),
+    detect: |sample| (0..EVENTS.len()).any(|event| looks_like(Blkparse::new(event), sample)),
+    decode: |input, reading| Text::boxed(input, Blkparse::new(reading.event), reading.units),
 };
+
+/// Issued to the driver, queued, completed.
+const EVENTS: &[&str] = &["D", "Q", "C"];
 
 /// Times count from the trace's start. One that jumps ahead by more than this is not from this clock: `blktrace` leaves
 /// a CPU's first events with the time of day when it missed that CPU's start.
-const CLOCK_JUMP_NS_MAX: u64 = 1_000_000 * NS_PER_S;
+const CLOCK_JUMP_NS_MAX: u64 = 1_000_000 * Tick::S.ns;
 
 struct Blkparse {
     event: &'static [u8],
@@ -38,7 +43,7 @@ struct Blkparse {
 
 impl Blkparse {
     fn new(event: usize) -> Self {
-        Blkparse { event: FORMAT.events.get(event).unwrap_or(&"D").as_bytes(), last_ns: None }
+        Blkparse { event: EVENTS.get(event).unwrap_or(&"D").as_bytes(), last_ns: None }
     }
 
     fn check_clock(&mut self, time: &[u8], time_ns: u64) -> Result<(), Box<Bad>> {
@@ -53,7 +58,9 @@ impl Blkparse {
 }
 
 impl LineFormat for Blkparse {
-    fn line(&mut self, line: &[u8]) -> Result<Entry, Box<Bad>> {
+    const UNITS: Units = Units::sectors(Tick::S);
+
+    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
         if is_summary(line) {
             return Ok(Entry::End);
         }
@@ -62,7 +69,7 @@ impl LineFormat for Blkparse {
         columns.number("CPU")?;
         columns.number("sequence")?;
         let time = columns.field("time (s)")?;
-        let time_ns = super::text::decimal(time, NS_PER_S, "time (s)")?;
+        let time_ns = super::text::decimal(time, units.time, "time (s)")?;
         columns.number("process id")?;
         let event = columns.field("event")?;
         if !is_event(event) {
@@ -76,7 +83,7 @@ impl LineFormat for Blkparse {
             return Ok(Entry::Other);
         };
         self.check_clock(time, time_ns)?;
-        request(time_ns, device, flags, sector, sectors)
+        request(time_ns, device, flags, (sector, sectors), units)
     }
 }
 

@@ -4,6 +4,7 @@
 //! A request is one `D` (issued to the driver) event unless another event is chosen.
 
 use super::Format;
+use super::column_units::{Tick, Units};
 use super::linux::{Flags, request, sectors_of};
 use super::records::{RecordFormat, Records, u16_at, u32_at, u64_at};
 use super::text::{Bad, Entry};
@@ -16,19 +17,22 @@ pub const FORMAT: Format = Format {
     doc: "blktrace (binary, Linux), one CPU's file",
     columns: "48 bytes: magic and version, sequence, time (ns), sector (512 B), bytes, action, process id, device, CPU, error, \
               bytes of a payload that follows",
-    events: &["D", "C", "Q"],
+    events: &["D", "Q", "C"],
     tried: true,
+    units: None,
     example: EXAMPLE,
     detect: |sample| sample.starts_with(MAGIC) && sample.len() >= BYTES,
-    decode: |input, event| Records::boxed(input, Blktrace { event: *ACTIONS.get(event).unwrap_or(&ACTION_ISSUE) }),
+    decode: |input, reading| {
+        Records::boxed(input, Blktrace { event: *ACTIONS.get(reading.event).unwrap_or(&ACTION_ISSUE) })
+    },
 };
 
 /// Version 7, the only one for as long as the kernel has had the tracer.
 const MAGIC: &[u8] = b"\x07tae";
 const BYTES: usize = 48;
 
-/// The low half of an action is the event; these are `D`, `C` and `Q`, in the registry line's order.
-const ACTIONS: [u16; 3] = [ACTION_ISSUE, 8, 1];
+/// The low half of an action is the event; these are `D`, `Q` and `C`, in the registry line's order.
+const ACTIONS: [u16; 3] = [ACTION_ISSUE, 1, 8];
 const ACTION_ISSUE: u16 = 7;
 
 /// The high half is a set of these.
@@ -60,7 +64,13 @@ impl RecordFormat for Blktrace {
         }
         let (time_ns, sector, bytes) = (u64_at(fixed, 8), u64_at(fixed, 16), u64::from(u32_at(fixed, 24)));
         let flags = flags(category, bytes);
-        let entry = request(time_ns, u64::from(u32_at(fixed, 36)), flags, sector, sectors_of(bytes))?;
+        let entry = request(
+            time_ns,
+            u64::from(u32_at(fixed, 36)),
+            flags,
+            (sector, sectors_of(bytes)),
+            &Units::sectors(Tick::NS),
+        )?;
         Ok((entry, payload))
     }
 

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::input::{base_name, sha256};
+use super::input::base_name;
 use super::layout::DEVICES_MAX;
 use super::meter::Meter;
 use super::pack::{Packer, Packing};
 use super::reader::Step;
 use super::replay::{names, no_request};
+use super::seal::sha256;
 use super::traces::Traces;
 use super::{BinaryWriter, DeviceId, Record, TraceWorkload, csv, trace_error};
 use crate::config::{self, Beyond};
@@ -171,7 +172,7 @@ fn write(
         packing: packing.name(),
         requests,
         bytes: fs::metadata(part).map_err(io_error(part))?.len(),
-        sha256: sha256(&[part.to_path_buf()], &mut || Ok(()))?,
+        sha256: sha256(part)?,
         devices,
         warnings,
     })
@@ -210,6 +211,7 @@ fn copied(
         return Err(no_request(&traces));
     }
     let mut warnings = traces.warnings();
+    warnings.extend(traces.doubts());
     warnings.extend(numbers.warning());
     Ok((requests, numbers.changed(), warnings))
 }

@@ -2,9 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::text::{
-    Bad, Columns, Commas, Entry, Headed, LineFormat, NS_PER_US, Operations, Text, bytes_range, looks_like, operation,
-};
+use super::column_units::{Tick, Units};
+use super::text::{Bad, Columns, Commas, Entry, Headed, LineFormat, Operations, Text, looks_like, operation, range};
 use super::{Format, Record, believed};
 use crate::host::RequestKind;
 
@@ -16,9 +15,10 @@ pub const FORMAT: Format = Format {
     columns: "time (µs, may have a fraction), device, operation (R, W, T = trim, F = flush), offset (B), bytes [, FUA (0 or 1)]",
     events: &[],
     tried: true,
+    units: Some(Csv::UNITS),
     example: b"time_us,device,op,offset,bytes\n0.000,0,W,155429888,4096\n52429.125,0,R,28465152,4096\n91750,1,F,0,0\n",
     detect,
-    decode: |input, _| Text::boxed(input, Headed::<Csv>::default()),
+    decode: |input, reading| Text::boxed(input, Headed::<Csv>::default(), reading.units),
 };
 
 /// The line of column names that is written.
@@ -39,7 +39,7 @@ pub fn write(record: &Record, to: &mut impl Write) -> io::Result<()> {
         RequestKind::Trim => 'T',
         RequestKind::Flush => 'F',
     };
-    let (us, ns) = (time_ns / NS_PER_US, time_ns % NS_PER_US);
+    let (us, ns) = (time_ns / Tick::US.ns, time_ns % Tick::US.ns);
     writeln!(to, "{us}.{ns:03},{device},{letter},{offset_bytes},{bytes},{}", u8::from(fua))
 }
 
@@ -58,6 +58,7 @@ const LETTERS: &Operations = &[
 struct Csv;
 
 impl LineFormat for Csv {
+    const UNITS: Units = Units::bytes(Tick::US);
     const NAMES: &'static [&'static [&'static str]] = &[
         &["time_us", "time", "timestamp_us", "timestamp", "time (us)", "time (µs)"],
         &["device", "dev", "disk", "volume", "device_id"],
@@ -70,9 +71,9 @@ impl LineFormat for Csv {
     const OPTIONAL: usize = 1;
 
     #[inline]
-    fn line(&mut self, line: &[u8]) -> Result<Entry, Box<Bad>> {
+    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
         let mut columns = Commas::of(line);
-        let time_ns = columns.time("time (µs)", NS_PER_US)?;
+        let time_ns = columns.time("time (µs)", units.time)?;
         let device = columns.number("device")?;
         let kind = operation(columns.field("operation")?, LETTERS, "R, W, T or F")?;
         let offset = columns.number("offset")?;
@@ -85,7 +86,7 @@ impl LineFormat for Csv {
         if kind == RequestKind::Flush {
             return Ok(Entry::Request(Record::flush(time_ns, device)));
         }
-        let (offset_bytes, bytes) = bytes_range(("offset", offset), ("bytes", size))?;
+        let (offset_bytes, bytes) = range(("offset", offset), ("bytes", size), units)?;
         believed(Record { time_ns, device, offset_bytes, bytes, kind, fua }, "bytes")
     }
 }

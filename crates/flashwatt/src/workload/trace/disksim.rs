@@ -1,6 +1,7 @@
 //! DiskSim's default ASCII format: `time device block blocks flags`.
 
-use super::text::{Bad, Blanks, Columns, Entry, LineFormat, NS_PER_MS, Text, looks_like, sectors_range};
+use super::column_units::{Tick, Units};
+use super::text::{Bad, Blanks, Columns, Entry, LineFormat, Text, looks_like, range};
 use super::{Format, Record, believed};
 use crate::host::RequestKind;
 
@@ -12,25 +13,28 @@ pub const FORMAT: Format = Format {
     columns: "time (ms), device, first sector (512 B), sectors, flags (hexadecimal, bit 0 set = read)",
     events: &[],
     tried: true,
+    units: Some(Disksim::UNITS),
     example: b"0.000 5 174224064 16 1\n0.221 5 162947904 16 0\n2.516000 5 176275232 640 1\n",
     // SSDsim's lines look the same but for their times, which are whole.
     detect: |sample| sample.contains(&b'.') && looks_like(Disksim, sample),
-    decode: |input, _| Text::boxed(input, Disksim),
+    decode: |input, reading| Text::boxed(input, Disksim, reading.units),
 };
 
 struct Disksim;
 
 impl LineFormat for Disksim {
+    const UNITS: Units = Units::sectors(Tick::MS);
+
     #[inline]
-    fn line(&mut self, line: &[u8]) -> Result<Entry, Box<Bad>> {
+    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
         let mut columns = Blanks::of(line);
-        let time_ns = columns.time("time (ms)", NS_PER_MS)?;
+        let time_ns = columns.time("time (ms)", units.time)?;
         let device = columns.number("device")?;
         let sector = columns.number("first sector")?;
         let sectors = columns.number("sectors")?;
         let kind = flags(columns.field("flags")?)?;
         columns.end()?;
-        let (offset_bytes, bytes) = sectors_range(("first sector", sector), ("sectors", sectors))?;
+        let (offset_bytes, bytes) = range(("first sector", sector), ("sectors", sectors), units)?;
         believed(Record { time_ns, device, offset_bytes, bytes, kind, fua: false }, "sectors")
     }
 }

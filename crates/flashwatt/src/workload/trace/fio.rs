@@ -1,7 +1,11 @@
 //! fio's I/O logs (`write_iolog`), versions 2 and 3: what fio did to its files. Each file is a device, numbered in the
 //! order in which the log adds them. In version 2 time passes by `wait` lines; version 3 has a time in each line.
+//!
+//! fio opens the log for appending and writes the first line anew for each job (`iolog.c`, `init_iolog_write`), so a log of
+//! several jobs has several: there the clock of version 2 starts again.
 
-use super::text::{Bad, Blanks, Columns, Entry, LineFormat, NS_PER_US, Text, bytes_range, looks_like, number};
+use super::column_units::{Tick, Units};
+use super::text::{Bad, Blanks, Columns, Entry, LineFormat, Text, looks_like, number, range};
 use super::{Format, Record, believed};
 use crate::host::RequestKind;
 
@@ -13,10 +17,11 @@ pub const FORMAT: Format = Format {
     columns: "[version 3: time (µs)], file, action (add, open, close, wait, read, write, trim, sync, datasync), offset (B), bytes",
     events: &[],
     tried: false,
+    units: Some(Fio::UNITS),
     example: b"fio version 3 iolog\n2 /dev/sdb add\n872 /dev/sdb open\n878 /dev/sdb write 0 16384\n\
                900 /dev/sdb read 4096 4096\n950 /dev/sdb datasync 0 0\n990 /dev/sdb trim 8192 4096\n1000 /dev/sdb close\n",
     detect: |sample| sample.starts_with(b"fio version ") && looks_like(Fio::default(), sample),
-    decode: |input, _| Text::boxed(input, Fio::default()),
+    decode: |input, reading| Text::boxed(input, Fio::default(), reading.units),
 };
 
 /// A log of more files than this is damaged.
@@ -30,22 +35,25 @@ struct Fio {
 }
 
 impl LineFormat for Fio {
-    fn line(&mut self, line: &[u8]) -> Result<Entry, Box<Bad>> {
-        let Some(version) = self.version else {
+    const UNITS: Units = Units::bytes(Tick::US);
+
+    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
+        let Some(version) = self.version.filter(|_| !line.starts_with(b"fio version ")) else {
             self.version = Some(header(line)?);
+            self.now_ns = 0;
             return Ok(Entry::Header);
         };
         let mut columns = Blanks::of(line);
         if version == 3 {
-            self.now_ns = columns.time("time (µs)", NS_PER_US)?;
+            self.now_ns = columns.time("time (µs)", units.time)?;
         }
         let file = columns.field("file")?;
         let action = columns.field("action")?;
         match action {
             b"add" => self.add(file)?,
             b"open" | b"close" => {}
-            b"wait" => self.wait(&mut columns)?,
-            _ => return self.request(file, action, &mut columns),
+            b"wait" => self.wait(&mut columns, units.time)?,
+            _ => return self.request(file, action, &mut columns, units),
         }
         columns.end()?;
         Ok(Entry::Other)
@@ -64,9 +72,9 @@ impl Fio {
     }
 
     /// `file wait microseconds`, with a length of no meaning behind it in some versions of fio.
-    fn wait(&mut self, columns: &mut Blanks<'_>) -> Result<(), Box<Bad>> {
+    fn wait(&mut self, columns: &mut Blanks<'_>, unit: Tick) -> Result<(), Box<Bad>> {
         let wait = columns.field("offset")?;
-        let wait_ns = number(wait, "offset")?.checked_mul(NS_PER_US);
+        let wait_ns = number(wait, "offset")?.checked_mul(unit.ns);
         let until = wait_ns.and_then(|wait_ns| self.now_ns.checked_add(wait_ns));
         let Some(until) = until else {
             return Err(Bad::field("offset", "time too large", wait, "a time below 2^64 ns (584 years)"));
@@ -80,7 +88,13 @@ impl Fio {
         Ok(())
     }
 
-    fn request(&mut self, file: &[u8], action: &[u8], columns: &mut Blanks<'_>) -> Result<Entry, Box<Bad>> {
+    fn request(
+        &mut self,
+        file: &[u8],
+        action: &[u8],
+        columns: &mut Blanks<'_>,
+        units: &Units,
+    ) -> Result<Entry, Box<Bad>> {
         let kind = match action {
             b"read" => RequestKind::Read,
             b"write" => RequestKind::Write,
@@ -100,7 +114,7 @@ impl Fio {
         }
         let (offset, size) = (columns.number("offset")?, columns.number("bytes")?);
         columns.end()?;
-        let (offset_bytes, bytes) = bytes_range(("offset", offset), ("bytes", size))?;
+        let (offset_bytes, bytes) = range(("offset", offset), ("bytes", size), units)?;
         believed(Record { time_ns, device, offset_bytes, bytes, kind, fua: false }, "bytes")
     }
 }

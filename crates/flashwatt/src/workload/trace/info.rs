@@ -1,13 +1,16 @@
 //! Statistics of a trace as it is: nothing folded, nothing laid out.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::input::sha256;
-use super::layout::{Extent, Layout};
+use super::activity::{Arrivals, Streams};
+use super::footprint::{PAGE_BYTES, Pages, Sectors};
+use super::layout::{Extent, Layout, sectors};
 use super::meter::Meter;
 use super::replay::{names, no_request};
+use super::seal::{Seal, seal};
 use super::traces::Traces;
 use super::{DeviceId, Record};
 use crate::config;
@@ -40,6 +43,17 @@ pub struct TraceInfo {
     pub duration_ns: u64,
     /// The same in seconds.
     pub duration_s: f64,
+    /// Requests a second over the whole duration; none if that is 0.
+    pub iops: Option<f64>,
+    /// The most requests that arrive in one second, counted from the first request. One whose time goes back arrives with
+    /// the one before it, as in a replay.
+    pub peak_requests_per_s: u64,
+    /// Requests with an earlier time than the one directly before them.
+    pub time_steps_back: u64,
+    /// Requests with an earlier time than the latest before them: what a replay delays, and sorting moves.
+    pub requests_back: u64,
+    /// The largest step back from one request to the next.
+    pub largest_step_back_ns: u64,
     /// Share of reads in reads and writes, by count.
     pub read_percent: Option<f64>,
     /// Share of reads in reads and writes, by bytes.
@@ -48,6 +62,17 @@ pub struct TraceInfo {
     pub sequential_percent: Option<f64>,
     /// The same with the one before in the whole trace, whatever its device.
     pub sequential_device_blind_percent: Option<f64>,
+    /// Requests (flushes aside) that continue one of the last 64 sequential streams on the same device: that start where one
+    /// of them ended.
+    pub sequential_streams_percent: Option<f64>,
+    /// Such streams of two requests or more.
+    pub streams: u64,
+    /// Requests in one of them, on average.
+    pub stream_mean_requests: Option<f64>,
+    /// Requests (flushes aside) whose offset and length are multiples of 4 KiB.
+    pub aligned_percent: Option<f64>,
+    /// The least offset of a request on its device.
+    pub least_offset_bytes: Option<u64>,
     /// Mean size of a read.
     pub mean_read_kib: Option<f64>,
     /// Mean size of a write.
@@ -56,6 +81,8 @@ pub struct TraceInfo {
     pub footprint_read_mib: f64,
     /// Distinct 4-KiB pages that were written.
     pub footprint_written_mib: f64,
+    /// Bytes written, in whole sectors of 512 bytes, divided by those of them that are distinct.
+    pub overwrite_factor: Option<f64>,
     /// Bytes that a drive needs to hold the devices one after another.
     pub span_bytes: u64,
     /// The devices, by number.
@@ -85,32 +112,45 @@ pub struct DeviceInfo {
 /// is told how far it is, and ends it by answering `false`. Memory grows with the pages that are touched, not with the
 /// trace's length.
 pub fn info(cfg: &config::Trace, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<TraceInfo, Error> {
-    survey(cfg, progress).map(|(info, _)| info)
+    survey(cfg, progress).map(|survey| survey.info)
 }
 
-/// The same, and where the devices lie.
-pub(super) fn survey(
-    cfg: &config::Trace,
-    progress: &mut dyn FnMut(&Progress) -> bool,
-) -> Result<(TraceInfo, Layout), Error> {
+/// The statistics, and what a second reading needs.
+pub(super) struct Survey {
+    pub info: TraceInfo,
+    /// Where the devices lie.
+    pub layout: Layout,
+    /// What the files were.
+    pub seals: Vec<Arc<Seal>>,
+}
+
+/// As [`info`], for a second reading.
+pub(super) fn survey(cfg: &config::Trace, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Survey, Error> {
     let mut meter = Meter::new(progress);
     // Opened first: that refuses what is no file.
-    let mut traces = Traces::open(cfg)?;
-    let sha256 = sha256(&cfg.paths, &mut || meter.look(None))?;
+    Traces::open(cfg)?;
+    let (sha256, seals) = seal(&cfg.paths, &mut || meter.look(None))?;
+    let mut traces = Traces::open_sealed(cfg, &seals)?;
     let mut sums = Sums::default();
     let layout = Layout::of(&mut traces, &mut meter, |record, id| sums.add(record, id))?;
+    traces.verify()?;
     if layout.requests() == 0 {
         return Err(no_request(&traces));
     }
     let info = sums.info(names(cfg), sha256, &layout, &traces);
-    Ok((info, layout))
+    Ok(Survey { info, layout, seals })
 }
 
 /// Sums over the records of a trace.
 #[derive(Default)]
 struct Sums {
-    first_ns: Option<u64>,
-    latest_ns: u64,
+    arrivals: Arrivals,
+    streams: Streams,
+    aligned: u64,
+    least_offset: Option<u64>,
+    /// Written, in whole sectors: all bytes, and which.
+    written_bytes: u64,
+    written: Sectors,
     reads: Sum,
     writes: Sum,
     trims: Sum,
@@ -131,11 +171,15 @@ struct Sum {
 
 impl Sums {
     fn add(&mut self, record: &Record, id: DeviceId) {
-        self.first_ns.get_or_insert(record.time_ns);
-        self.latest_ns = self.latest_ns.max(record.time_ns);
+        self.arrivals.add(record.time_ns);
         match record.kind {
             RequestKind::Read => self.reads.add(record, id),
-            RequestKind::Write => self.writes.add(record, id),
+            RequestKind::Write => {
+                self.writes.add(record, id);
+                let (start, end) = sectors(record);
+                self.written_bytes += end - start;
+                self.written.add(record, id);
+            }
             RequestKind::Trim => {
                 self.trims.count += 1;
                 self.trims.bytes += record.bytes;
@@ -145,42 +189,62 @@ impl Sums {
                 return;
             }
         }
-        let end = record.offset_bytes + record.bytes;
-        self.sequential += u64::from(self.ends.insert(id, end) == Some(record.offset_bytes));
-        self.sequential_blind += u64::from(self.end.replace(end) == Some(record.offset_bytes));
+        self.place(record, id);
+    }
+
+    fn place(&mut self, record: &Record, id: DeviceId) {
+        self.streams.add(record, id);
+        let Record { offset_bytes, bytes, .. } = *record;
+        self.aligned += u64::from((offset_bytes | bytes).is_multiple_of(PAGE_BYTES));
+        self.least_offset = Some(self.least_offset.map_or(offset_bytes, |least| least.min(offset_bytes)));
+        let end = offset_bytes + bytes;
+        self.sequential += u64::from(self.ends.insert(id, end) == Some(offset_bytes));
+        self.sequential_blind += u64::from(self.end.replace(end) == Some(offset_bytes));
     }
 
     fn info(&self, file: String, sha256: String, layout: &Layout, traces: &Traces) -> TraceInfo {
         let (reads, writes) = (&self.reads, &self.writes);
         let moving = reads.count + writes.count + self.trims.count;
-        let start_ns = self.first_ns.unwrap_or(self.latest_ns);
-        let mut formats: Vec<_> = traces.formats().map(|format| format.name).collect();
-        formats.dedup();
+        let (arrivals, disorder, streams) = (&self.arrivals, self.arrivals.disorder, &self.streams);
+        let duration_ns = arrivals.duration_ns();
+        let duration_s = duration_ns as f64 / 1e9;
+        let distinct = self.written.bytes();
         TraceInfo {
             file,
             sha256,
-            format: formats.join(" + "),
+            format: traces.format_names(),
             requests: layout.requests(),
             reads: reads.count,
             writes: writes.count,
             trims: self.trims.count,
             flushes: self.flushes,
-            start_ns,
-            duration_ns: self.latest_ns - start_ns,
-            duration_s: (self.latest_ns - start_ns) as f64 / 1e9,
+            start_ns: arrivals.start_ns(),
+            duration_ns,
+            duration_s,
+            iops: (duration_ns > 0).then(|| layout.requests() as f64 / duration_s),
+            peak_requests_per_s: arrivals.peak,
+            time_steps_back: disorder.steps,
+            requests_back: disorder.records,
+            largest_step_back_ns: disorder.largest_ns,
             read_percent: percent(reads.count, reads.count + writes.count),
             read_bytes_percent: percent(reads.bytes, reads.bytes + writes.bytes),
             sequential_percent: percent(self.sequential, moving),
             sequential_device_blind_percent: percent(self.sequential_blind, moving),
+            sequential_streams_percent: percent(streams.continued, moving),
+            streams: streams.count,
+            stream_mean_requests: streams.mean_requests(),
+            aligned_percent: percent(self.aligned, moving),
+            least_offset_bytes: self.least_offset,
             mean_read_kib: reads.mean_kib(),
             mean_write_kib: writes.mean_kib(),
             footprint_read_mib: reads.pages.mib(),
             footprint_written_mib: writes.pages.mib(),
+            overwrite_factor: (distinct > 0).then(|| self.written_bytes as f64 / distinct as f64),
             span_bytes: layout.span(),
             devices: layout.extents().iter().map(DeviceInfo::of).collect(),
             bad_records: traces.bad_records(),
             other_records: traces.other_records(),
-            warnings: traces.warnings(),
+            warnings: traces.warnings().into_iter().chain(traces.doubts()).collect(),
         }
     }
 }
@@ -206,53 +270,4 @@ impl Sum {
 
 fn percent(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| 100.0 * part as f64 / whole as f64)
-}
-
-/// What footprints and reuse are counted in.
-pub(super) const PAGE_BYTES: u64 = 4096;
-
-/// A set of 4-KiB pages: 64 of them to a map entry.
-#[derive(Default)]
-struct Pages {
-    chunks: BTreeMap<(DeviceId, u64), u64>,
-    count: u64,
-}
-
-impl Pages {
-    fn add(&mut self, record: &Record, id: DeviceId) {
-        let mut page = record.offset_bytes / PAGE_BYTES;
-        let end = (record.offset_bytes + record.bytes).div_ceil(PAGE_BYTES);
-        while page < end {
-            let chunk_end = end.min((page / 64 + 1) * 64);
-            let mask = u64::MAX >> (64 - (chunk_end - page)) << (page % 64);
-            let bits = self.chunks.entry((id, page / 64)).or_default();
-            self.count += u64::from((mask & !*bits).count_ones());
-            *bits |= mask;
-            page = chunk_end;
-        }
-    }
-
-    fn mib(&self) -> f64 {
-        (self.count * PAGE_BYTES) as f64 / f64::from(1 << 20)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pages_count_once() {
-        let mut pages = Pages::default();
-        let mut add = |device, offset_bytes, bytes| {
-            let record = Record { time_ns: 0, device, offset_bytes, bytes, kind: RequestKind::Read, fua: false };
-            pages.add(&record, DeviceId { trace: 0, device });
-            pages.count
-        };
-        for (offset_bytes, bytes) in [(0, 1), (4095, 2), (63 * 4096, 2 * 4096), (0, 128 * 4096)] {
-            add(0, offset_bytes, bytes);
-        }
-        assert_eq!(add(0, 0, 1), 128);
-        assert_eq!(add(1, 0, 1), 129);
-    }
 }

@@ -2,13 +2,12 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
-use sha2::{Digest, Sha256};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::pack::Packing;
+use super::seal::{Changed, Seal, Watch};
 use crate::error::{Error, Fault, Place};
 
 /// Bytes that are asked of the file, and held unpacked, at a time.
@@ -40,6 +39,8 @@ pub struct Gauge {
     read: Arc<AtomicU64>,
     /// The file's length; 0 if that is not known.
     whole: u64,
+    /// Compares what is read with an earlier reading.
+    watch: Option<Arc<Mutex<Watch>>>,
 }
 
 impl Gauge {
@@ -47,18 +48,44 @@ impl Gauge {
     pub fn bytes(&self) -> (u64, u64) {
         (self.read.load(Relaxed), self.whole)
     }
+
+    fn watch(&self) -> Option<MutexGuard<'_, Watch>> {
+        // Nothing panics while it is held.
+        self.watch.as_ref().map(|watch| watch.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn changed(&self) -> Option<Changed> {
+        self.watch().and_then(|watch| watch.changed())
+    }
+
+    /// Compares what was read so far of the file at `path` with the earlier reading.
+    pub fn verify(&self, path: &Path) -> Result<(), Error> {
+        let Some(mut watch) = self.watch() else { return Ok(()) };
+        let io_error = |source| Error::Io { path: path.display().to_string(), source };
+        watch.finish(path).map_err(io_error)?.map_err(|changed| trace_changed(&base_name(path), changed))
+    }
+}
+
+fn trace_changed(name: &str, changed: Changed) -> Error {
+    let place = Place { file: Some(name.to_string()), ..Place::default() };
+    let fault = Fault::at(place, "the trace changed while it was read").found(changed);
+    let fault = fault.expected("the bytes that the first reading found");
+    Error::Trace(Box::new(fault.help("wait until nothing writes to it, or take a copy; then start again")))
 }
 
 /// Counts what is read through it.
 struct Gauged {
     source: Box<dyn Read + Send>,
-    read: Arc<AtomicU64>,
+    gauge: Gauge,
 }
 
 impl Read for Gauged {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         let got = self.source.read(to)?;
-        self.read.fetch_add(got as u64, Relaxed);
+        self.gauge.read.fetch_add(got as u64, Relaxed);
+        if let Some(mut watch) = self.gauge.watch().filter(|_| !to.is_empty()) {
+            watch.saw(&to[..got]).map_err(|changed| io::Error::other(changed.to_string()))?;
+        }
         Ok(got)
     }
 }
@@ -76,9 +103,14 @@ pub enum Line<'a> {
 impl Input {
     /// Opens a file.
     pub fn open(path: &Path) -> Result<Self, Error> {
+        Self::open_sealed(path, None)
+    }
+
+    /// Opens a file that was read before; an error if it is another one now, as soon as that shows.
+    pub(super) fn open_sealed(path: &Path, seal: Option<Arc<Seal>>) -> Result<Self, Error> {
         let io_error = |source| Error::Io { path: path.display().to_string(), source };
-        let file = File::open(path).map_err(io_error)?;
-        let metadata = file.metadata().map_err(io_error)?;
+        // Asked before it is opened: to open a FIFO is to wait for a writer.
+        let metadata = std::fs::metadata(path).map_err(io_error)?;
         if metadata.is_dir() {
             return Err(io_error(io::Error::from(io::ErrorKind::IsADirectory)));
         }
@@ -87,17 +119,21 @@ impl Input {
             let fault = Fault::at(place, "not a regular file").help("a trace is read twice: save it to a file first");
             return Err(Error::Trace(Box::new(fault)));
         }
-        let mut input = Input::new(Box::new(file), &base_name(path)).map_err(io_error)?;
-        input.path = path.display().to_string();
-        input.gauge.whole = metadata.len();
-        Ok(input)
+        let file = File::open(path).map_err(io_error)?;
+        let watch = seal.map(|seal| Arc::new(Mutex::new(Watch::new(seal))));
+        let gauge = Gauge { whole: metadata.len(), watch, ..Gauge::default() };
+        let (name, shown) = (base_name(path), path.display().to_string());
+        Input::gauged(Box::new(file), gauge.clone(), name.clone(), shown)
+            .map_err(|e| gauge.changed().map_or_else(|| io_error(e), |changed| trace_changed(&name, changed)))
     }
 
     /// Reads from anywhere; `name` is what errors call it.
     pub fn new(source: Box<dyn Read + Send>, name: &str) -> io::Result<Self> {
-        let gauge = Gauge::default();
-        let (packing, source) = unpacked(Box::new(Gauged { source, read: Arc::clone(&gauge.read) }))?;
-        let (path, name) = (name.to_string(), name.to_string());
+        Self::gauged(source, Gauge::default(), name.to_string(), name.to_string())
+    }
+
+    fn gauged(source: Box<dyn Read + Send>, gauge: Gauge, name: String, path: String) -> io::Result<Self> {
+        let (packing, source) = unpacked(Box::new(Gauged { source, gauge: gauge.clone() }))?;
         let buffer = vec![0; BUFFER_BYTES];
         Ok(Input { source, packing, path, name, buffer, start: 0, end: 0, lines: 0, ended: false, gauge })
     }
@@ -240,6 +276,9 @@ impl Input {
 
     /// A damaged archive is a fault of the trace, with the line that was reached; anything else the system's.
     fn error(&self, source: io::Error) -> Error {
+        if let Some(changed) = self.gauge.changed() {
+            return trace_changed(&self.name, changed);
+        }
         if self.packing == Packing::Plain || source.raw_os_error().is_some() {
             return Error::Io { path: self.path.clone(), source };
         }
@@ -280,25 +319,4 @@ fn without_cr(line: &[u8]) -> &[u8] {
 /// A path's last part, for reports.
 pub fn base_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
-}
-
-/// SHA-256, in lower-case hex, of the files as they lie on the disk (packed, if they are), one after another. `tick` is
-/// asked now and then; its error ends it.
-pub fn sha256(paths: &[PathBuf], tick: &mut dyn FnMut() -> Result<(), Error>) -> Result<String, Error> {
-    let mut hash = Sha256::new();
-    let mut buffer = vec![0; BUFFER_BYTES];
-    for path in paths {
-        let io_error = |source| Error::Io { path: path.display().to_string(), source };
-        let mut file = File::open(path).map_err(io_error)?;
-        loop {
-            match file.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(got) => hash.update(&buffer[..got]),
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(io_error(e)),
-            }
-            tick()?;
-        }
-    }
-    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -1,6 +1,7 @@
 //! What the three views of Linux's block tracer share: device numbers, and what a request is.
 
-use super::text::{Bad, Entry, number, sectors_range};
+use super::column_units::Units;
+use super::text::{Bad, Entry, number, range};
 use super::{Record, believed};
 use crate::host::RequestKind;
 use crate::units::SECTOR_BYTES;
@@ -64,9 +65,15 @@ pub fn rwbs(field: &[u8]) -> Result<Flags, Box<Bad>> {
     Ok(Flags { kind, preflush, fua: flags.contains(&b'F') })
 }
 
-/// A request of the block layer, from its flags and its range in sectors. Without data it is a flush or, as the
+/// A request of the block layer, from its flags and its range: first sector and sectors. Without data it is a flush or, as the
 /// completion of a write that was nothing but a flush, no request.
-pub fn request(time_ns: u64, device: u64, flags: Flags, sector: u64, sectors: u64) -> Result<Entry, Box<Bad>> {
+pub fn request(
+    time_ns: u64,
+    device: u64,
+    flags: Flags,
+    (sector, sectors): (u64, u64),
+    units: &Units,
+) -> Result<Entry, Box<Bad>> {
     let flush = flags.kind == Some(RequestKind::Flush) || flags.preflush && sectors == 0;
     if flush {
         return Ok(Entry::Request(Record::flush(time_ns, device)));
@@ -74,7 +81,7 @@ pub fn request(time_ns: u64, device: u64, flags: Flags, sector: u64, sectors: u6
     let Some(kind) = flags.kind.filter(|_| sectors > 0) else {
         return Ok(Entry::Other);
     };
-    let (offset_bytes, bytes) = sectors_range(("sector", sector), ("sectors", sectors))?;
+    let (offset_bytes, bytes) = range(("sector", sector), ("sectors", sectors), units)?;
     let entry = believed(Record { time_ns, device, offset_bytes, bytes, kind, fua: flags.fua }, "sectors")?;
     match entry {
         Entry::Request(record) if flags.preflush => Ok(Entry::FlushThen(record)),

@@ -16,13 +16,18 @@
 //!   and that is counted.
 //! - Nothing is kept of a record that has been replayed: memory does not depend on the trace's length.
 
+use std::io;
+
 use crate::error::{Error, Fault, Place, nearest};
 use crate::host::RequestKind;
 
+mod activity;
 mod alibaba;
 mod binary;
 mod blkparse;
 mod blktrace;
+mod census;
+mod column_units;
 mod convert;
 mod csv;
 mod diskmon;
@@ -30,6 +35,7 @@ mod disksim;
 mod fio;
 mod fiu;
 mod fiu_iodedup;
+mod footprint;
 mod info;
 mod input;
 mod layout;
@@ -43,7 +49,9 @@ mod reader;
 mod records;
 mod replay;
 mod reuse;
+mod seal;
 mod shape;
+mod sort;
 mod spc;
 mod ssdsim;
 mod systor17;
@@ -57,6 +65,7 @@ mod vscsi;
 mod zstd;
 
 pub use binary::Writer as BinaryWriter;
+pub use column_units::{Given, Tick, Units};
 pub use convert::{Converted, Renumbered, TARGETS, Target, convert};
 pub use info::{DeviceInfo, TraceInfo, info};
 pub use input::Input;
@@ -140,12 +149,23 @@ pub struct Format {
     pub events: &'static [&'static str],
     /// Was the decoder tried on a real file?
     pub tried: bool,
+    /// What its columns count by its definition; `None` for a binary format.
+    pub units: Option<Units>,
     /// A few records, for tests and documentation.
     pub example: &'static [u8],
     /// Do these first bytes (whole lines, unless binary) look like this format?
     pub detect: fn(sample: &[u8]) -> bool,
-    /// Makes a decoder; the number is that of the event (0 where there is no choice).
-    pub decode: fn(Input, usize) -> Box<dyn Decode>,
+    /// Makes a decoder.
+    pub decode: fn(Input, Reading) -> Box<dyn Decode>,
+}
+
+/// How a trace is to be read. By default as its format's definition says.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reading {
+    /// The number of the event that stands for a request; 0 where there is no choice.
+    pub event: usize,
+    /// What the columns count, if it is not what the format's definition says. Text formats only.
+    pub units: Option<Units>,
 }
 
 impl Format {
@@ -228,13 +248,14 @@ fn names_of<'a>(formats: impl IntoIterator<Item = &'a Format>) -> String {
 /// Unpacked bytes that recognition looks at.
 const SAMPLE_BYTES: usize = 64 << 10;
 
-/// The one format that the input's first records look like.
-pub fn recognise(input: &mut Input) -> Result<&'static Format, Error> {
+/// The one format that the input's first records look like, and the number of the event that stands for a request: the
+/// first in the format's list that is there at all.
+pub fn recognise(input: &mut Input) -> Result<(&'static Format, usize), Error> {
     let place = Place { file: Some(input.name().to_string()), ..Place::default() };
     let (sample, whole) = input.peek(SAMPLE_BYTES)?;
     let candidates = matching(if whole { sample } else { whole_lines(sample) });
     match candidates[..] {
-        [format] => Ok(format),
+        [format] => Ok((format, first_event(format, sample))),
         [] if sample.is_empty() => Err(trace_error(Fault::at(place, "the trace is empty"))),
         [] => {
             let first = sample.split(|&c| c == b'\n').next().unwrap_or_default();
@@ -251,6 +272,22 @@ pub fn recognise(input: &mut Input) -> Result<&'static Format, Error> {
             Err(trace_error(fault))
         }
     }
+}
+
+/// A log without the usual event (of completions only, or of a device that queues and does not issue) has another.
+fn first_event(format: &Format, sample: &[u8]) -> usize {
+    let is_there = |event: &usize| {
+        let Ok(input) = Input::new(Box::new(io::Cursor::new(sample.to_vec())), "") else { return false };
+        let mut decoder = (format.decode)(input, Reading { event: *event, units: None });
+        loop {
+            match decoder.next() {
+                Ok(record) => return record.is_some(),
+                Err(Halt::Stop(_)) => return false,
+                Err(_) => {}
+            }
+        }
+    };
+    (0..format.events.len()).find(is_there).unwrap_or(0)
 }
 
 fn matching(sample: &[u8]) -> Vec<&'static Format> {

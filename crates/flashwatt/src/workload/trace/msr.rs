@@ -1,8 +1,7 @@
 //! MSR Cambridge's format (Narayanan, Donnelly, Rowstron: *Write Off-Loading*, FAST 2008), from Windows' event tracing.
 
-use super::text::{
-    Bad, Columns, Commas, Entry, Headed, LineFormat, Operations, Text, bytes_range, looks_like, operation,
-};
+use super::column_units::{Tick, Units};
+use super::text::{Bad, Columns, Commas, Entry, Headed, LineFormat, Operations, Text, looks_like, operation, range};
 use super::{Format, Record, believed};
 use crate::host::RequestKind;
 
@@ -14,17 +13,16 @@ pub const FORMAT: Format = Format {
     columns: "time (FILETIME, 100 ns), host, disk, Read or Write, offset (B), bytes, response time (100 ns)",
     events: &[],
     tried: true,
+    units: Some(Msr::UNITS),
     example:
         b"128166372003061629,web,0,Read,7014609920,24576,41286\n128166372016382155,web,0,Write,2517917696,4096,704\n",
     detect: |sample| looks_like(Headed::<Msr>::default(), sample),
-    decode: |input, _| Text::boxed(input, Headed::<Msr>::default()),
+    decode: |input, reading| Text::boxed(input, Headed::<Msr>::default(), reading.units),
 };
 
 /// Windows' words.
 pub const READ_OR_WRITE: &Operations = &[(b"Read", RequestKind::Read), (b"Write", RequestKind::Write)];
 
-/// A FILETIME counts these.
-const TICK_NS: u64 = 100;
 /// More host names than this in one file are no host names.
 const HOSTS_MAX: usize = 4096;
 
@@ -36,10 +34,12 @@ struct Msr {
 }
 
 impl LineFormat for Msr {
+    const UNITS: Units = Units::bytes(Tick::FILETIME);
+
     #[inline]
-    fn line(&mut self, line: &[u8]) -> Result<Entry, Box<Bad>> {
+    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
         let mut columns = Commas::of(line);
-        let time_ns = columns.time("time (FILETIME)", TICK_NS)?;
+        let time_ns = columns.time("time (FILETIME)", units.time)?;
         let host = columns.field("host")?;
         let disk = columns.number("disk")?;
         let kind = operation(columns.field("operation")?, READ_OR_WRITE, "Read or Write")?;
@@ -47,7 +47,7 @@ impl LineFormat for Msr {
         let size = columns.number("bytes")?;
         columns.field("response time")?;
         columns.end()?;
-        let (offset_bytes, bytes) = bytes_range(("offset", offset), ("bytes", size))?;
+        let (offset_bytes, bytes) = range(("offset", offset), ("bytes", size), units)?;
         let device = self.device(host, disk)?;
         believed(Record { time_ns, device, offset_bytes, bytes, kind, fua: false }, "bytes")
     }

@@ -3,10 +3,9 @@
 //! `Z` (write zeroes) is taken as a trim: like one it leaves the range reading as zeroes without moving data, and a drive
 //! that supports either does both in its map. `X` (disconnect) is no request.
 
+use super::column_units::{Tick, Units};
 use super::csv::flag;
-use super::text::{
-    Bad, Columns, Commas, Entry, Headed, LineFormat, Operations, Text, bytes_range, looks_like, operation,
-};
+use super::text::{Bad, Columns, Commas, Entry, Headed, LineFormat, Operations, Text, looks_like, operation, range};
 use super::{Format, Record, believed};
 use crate::host::RequestKind;
 
@@ -18,10 +17,11 @@ pub const FORMAT: Format = Format {
     columns: "time (ns), operation (R, W, F = flush, T = trim, Z = write zeroes, X = disconnect), offset (B), bytes, FUA (0 or 1)",
     events: &[],
     tried: true,
+    units: Some(Nbd::UNITS),
     example: b"3605361179,R,0,4096,0\n3608905867,W,4096,4096,1\n3700000000,F,0,0,0\n3800000000,T,8192,65536,0\n\
                3900000000,Z,0,65536,0\n4000000000,X,0,0,0\n",
     detect: |sample| looks_like(Headed::<Nbd>::default(), sample),
-    decode: |input, _| Text::boxed(input, Headed::<Nbd>::default()),
+    decode: |input, reading| Text::boxed(input, Headed::<Nbd>::default(), reading.units),
 };
 
 const LETTERS: &Operations = &[
@@ -37,10 +37,12 @@ const LETTERS: &Operations = &[
 pub struct Nbd;
 
 impl LineFormat for Nbd {
+    const UNITS: Units = Units::bytes(Tick::NS);
+
     #[inline]
-    fn line(&mut self, line: &[u8]) -> Result<Entry, Box<Bad>> {
+    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
         let mut columns = Commas::of(line);
-        let time_ns = columns.number("time (ns)")?;
+        let time_ns = columns.whole_time("time (ns)", units.time)?;
         let letter = columns.field("operation")?;
         let offset = columns.number("offset")?;
         let size = columns.number("bytes")?;
@@ -53,7 +55,7 @@ impl LineFormat for Nbd {
         if kind == RequestKind::Flush {
             return Ok(Entry::Request(Record::flush(time_ns, 0)));
         }
-        let (offset_bytes, bytes) = bytes_range(("offset", offset), ("bytes", size))?;
+        let (offset_bytes, bytes) = range(("offset", offset), ("bytes", size), units)?;
         believed(Record { time_ns, device: 0, offset_bytes, bytes, kind, fua }, "bytes")
     }
 }

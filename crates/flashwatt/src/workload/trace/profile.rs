@@ -3,7 +3,8 @@
 
 use serde::Serialize;
 
-use super::info::{PAGE_BYTES, TraceInfo, survey};
+use super::footprint::PAGE_BYTES;
+use super::info::{Survey, TraceInfo, survey};
 use super::layout::Layout;
 use super::meter::Meter;
 use super::reader::Step;
@@ -92,8 +93,8 @@ pub struct Reused {
 /// Reads whole traces for their pictures; what the configuration leaves out, scales or merges is done before. `progress` is
 /// told how far it is, and ends it by answering `false`.
 pub fn profile(cfg: &config::Trace, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Profile, Error> {
-    let (info, mut layout) = survey(cfg, progress)?;
-    let (mut meter, mut traces) = (Meter::new(progress), Traces::open(cfg)?);
+    let Survey { info, mut layout, seals } = survey(cfg, progress)?;
+    let (mut meter, mut traces) = (Meter::new(progress), Traces::open_sealed(cfg, &seals)?);
     let mut sketch = Sketch::new(&info);
     loop {
         match traces.step()? {
@@ -103,9 +104,11 @@ pub fn profile(cfg: &config::Trace, progress: &mut dyn FnMut(&Progress) -> bool)
             }
             Step::LeftOut => meter.record(&traces)?,
             Step::Pause => meter.look(None)?,
-            Step::End => return Ok(sketch.finish(info)),
+            Step::End => break,
         }
     }
+    traces.verify()?;
+    Ok(sketch.finish(info))
 }
 
 fn base(layout: &mut Layout, traces: &Traces, record: &Record) -> Result<u64, Error> {

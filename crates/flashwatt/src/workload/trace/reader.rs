@@ -1,10 +1,14 @@
 //! One trace's records as the user wants them: damaged ones left out, chosen devices.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use super::census::Census;
+use super::column_units::{Given, Units};
 use super::input::Gauge;
-use super::{Decode, Format, Halt, Input, Record, counted, find, recognise, trace_error};
+use super::seal::Seal;
+use super::{Decode, Format, Halt, Input, Reading, Record, counted, find, recognise, trace_error};
 use crate::config;
 use crate::error::{Error, Fault, Place};
 
@@ -27,7 +31,15 @@ pub enum Step {
 /// Reads a trace from its start.
 pub struct Reader {
     decoder: Box<dyn Decode>,
+    path: PathBuf,
     format: &'static Format,
+    /// The event that stands for a request, if it is not the usual one and nobody chose it.
+    unusual_event: Option<&'static str>,
+    /// What the columns count; `None` in a binary format.
+    units: Option<Units>,
+    /// The unit of times is given, and not that of the format's column.
+    time_given: bool,
+    census: Census,
     gauge: Gauge,
     skip_bad: bool,
     /// Sorted; empty: all.
@@ -43,19 +55,25 @@ pub struct Reader {
 
 impl Reader {
     /// Opens one of the files that a configuration names; its format is recognised unless given.
-    pub fn open(path: &Path, cfg: &config::Trace) -> Result<Self, Error> {
-        let given = cfg.format.as_deref().map(find).transpose().map_err(|fault| Error::from(*fault))?;
-        let mut input = Input::open(path)?;
-        let (format, event) = match given {
-            Some(given) => given,
-            None => (recognise(&mut input)?, 0),
+    pub fn open(path: &Path, cfg: &config::Trace, seal: Option<Arc<Seal>>) -> Result<Self, Error> {
+        let named = cfg.format.as_deref().map(find).transpose().map_err(|fault| Error::from(*fault))?;
+        let mut input = Input::open_sealed(path, seal)?;
+        let (format, event) = match named {
+            Some(named) => named,
+            None => recognise(&mut input)?,
         };
+        let units = Given::by(cfg).of(format).map_err(|(_, fault)| Error::from(*fault))?;
         let mut devices = cfg.devices.clone();
         devices.sort_unstable();
         Ok(Reader {
             gauge: input.gauge(),
-            decoder: (format.decode)(input, event),
+            decoder: (format.decode)(input, Reading { event, units }),
+            path: path.to_path_buf(),
             format,
+            unusual_event: format.events.get(event).copied().filter(|_| event > 0 && named.is_none()),
+            units,
+            time_given: cfg.time_unit.is_some(),
+            census: Census::default(),
             skip_bad: cfg.skip_bad,
             devices,
             others: BTreeSet::new(),
@@ -69,7 +87,10 @@ impl Reader {
     #[inline]
     pub fn step(&mut self) -> Result<Step, Error> {
         match self.decoder.next() {
-            Ok(Some(record)) if self.wants(record.device) => Ok(Step::Record(record)),
+            Ok(Some(record)) if self.wants(record.device) => {
+                self.census.add(&record);
+                Ok(Step::Record(record))
+            }
             Ok(Some(record)) => {
                 self.leave_out(record.device);
                 Ok(Step::LeftOut)
@@ -110,7 +131,26 @@ impl Reader {
 
     /// A place in a record that was read.
     pub fn place_at(&self, position: u64, column: &str) -> Place {
-        self.decoder.place(position, column)
+        match self.units.filter(|_| self.time_given && column.starts_with("time (")) {
+            Some(units) => self.decoder.place(position, &format!("time ({})", units.time_name())),
+            None => self.decoder.place(position, column),
+        }
+    }
+
+    /// Compares what was read with what the seal says of the file.
+    pub fn verify(&self) -> Result<(), Error> {
+        self.gauge.verify(&self.path)
+    }
+
+    /// What no drive could have done, in words: a unit that is not what the format says.
+    pub fn doubts(&self) -> Vec<String> {
+        self.units.map(|units| self.census.doubts(&units)).unwrap_or_default()
+    }
+
+    /// The format's name, with the event that stands for a request if that is not the usual one.
+    pub fn format_name(&self) -> String {
+        let name = self.format.name;
+        self.unusual_event.map_or_else(|| name.to_string(), |event| format!("{name}:{event}"))
     }
 
     /// See [`Decode::position`].
@@ -146,6 +186,9 @@ impl Reader {
     /// What was left out so far, for the report's warnings.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
+        if let (Some(event), Some(usual)) = (self.unusual_event, self.format.events.first()) {
+            warnings.push(format!("read as {0}:{event}: the trace begins without {usual} events", self.format.name));
+        }
         if let Some(first) = &self.first_bad {
             warnings.push(format!("{} left out; the first: {first}", counted(self.bad, "damaged record")));
         }

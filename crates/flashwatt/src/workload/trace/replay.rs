@@ -1,8 +1,10 @@
 //! A trace as a workload: its requests, at its times, on this drive.
 
-use super::input::{base_name, sha256};
+use super::input::base_name;
 use super::layout::{Layout, sectors};
 use super::meter::Meter;
+use super::seal::seal;
+use super::sort::Disorder;
 use super::traces::{Position, Traces};
 use super::{DeviceId, Record, counted, trace_error};
 use crate::config::{self, Beyond};
@@ -26,6 +28,8 @@ pub struct TraceWorkload {
     closed_loop: bool,
     name: String,
     sha256: String,
+    /// What no drive could have done.
+    doubts: Vec<String>,
     issued: u64,
 }
 
@@ -48,9 +52,11 @@ impl TraceWorkload {
         }
         let mut meter = Meter::new(progress);
         // Opened first: that refuses what is no file.
-        let mut traces = Traces::open(cfg)?;
-        let sha256 = sha256(&cfg.paths, &mut || meter.look(None))?;
+        Traces::open(cfg)?;
+        let (sha256, seals) = seal(&cfg.paths, &mut || meter.look(None))?;
+        let mut traces = Traces::open_sealed(cfg, &seals)?;
         let mut layout = Layout::of(&mut traces, &mut meter, |_, _| {})?;
+        traces.verify()?;
         if layout.requests() == 0 {
             return Err(no_request(&traces));
         }
@@ -58,10 +64,11 @@ impl TraceWorkload {
             check_fits(&mut layout, drive_bytes, cfg, &mut meter)?;
         }
         let mut workload = TraceWorkload {
-            traces: Traces::open(cfg)?,
+            doubts: traces.doubts(),
+            traces: Traces::open_sealed(cfg, &seals)?,
             layout,
             place: Placement { drive_bytes, beyond: cfg.beyond, counts: Counts::default() },
-            clock: Clock { origin: None, latest: 0, backwards: 0 },
+            clock: Clock { origin: None, last_ns: 0, latest_ns: 0, disorder: Disorder::default() },
             ahead: None,
             closed_loop: cfg.closed_loop,
             name: names(cfg),
@@ -114,6 +121,7 @@ impl TraceWorkload {
 impl Workload for TraceWorkload {
     fn next(&mut self, now: Nanos) -> Result<Next, Error> {
         let Some(mut request) = self.ahead else {
+            self.traces.verify()?;
             return if self.issued == 0 { Err(self.none_left()) } else { Ok(Next::End) };
         };
         if self.closed_loop {
@@ -138,11 +146,18 @@ impl Workload for TraceWorkload {
         let mut warnings = self.traces.warnings();
         warnings.extend(devices_laid_out(&self.layout));
         warnings.extend(self.place.counts.warnings(self.place.drive_bytes));
-        if self.clock.backwards > 0 {
-            let records = counted(self.clock.backwards, "record");
-            warnings.push(format!("{records} whose time goes back: each arrives with the record before it"));
+        let disorder = self.clock.disorder;
+        if disorder.records > 0 {
+            let records = counted(disorder.records, "record");
+            let what = format!("{records} whose time goes back: each arrives with the record before it");
+            warnings.push(format!("{what} ({disorder}; --sort puts them in order)"));
         }
+        warnings.extend(self.doubts.iter().cloned());
         warnings
+    }
+
+    fn finish(&mut self) -> Result<(), Error> {
+        self.traces.verify()
     }
 
     fn input_sha256(&self) -> Option<String> {
@@ -158,20 +173,23 @@ impl Workload for TraceWorkload {
 
 /// Turns the trace's times into arrival times.
 struct Clock {
+    /// The first record's time.
     origin: Option<u64>,
-    /// Latest arrival so far.
-    latest: Nanos,
-    backwards: u64,
+    /// The last record's.
+    last_ns: u64,
+    /// The latest of all.
+    latest_ns: u64,
+    disorder: Disorder,
 }
 
 impl Clock {
     #[inline]
     fn arrival(&mut self, time_ns: u64) -> Nanos {
         let origin = *self.origin.get_or_insert(time_ns);
-        let elapsed = time_ns.saturating_sub(origin);
-        self.backwards += u64::from(time_ns < origin || elapsed < self.latest);
-        self.latest = self.latest.max(elapsed);
-        self.latest
+        self.disorder.add(time_ns, self.last_ns, self.latest_ns);
+        self.last_ns = time_ns;
+        self.latest_ns = self.latest_ns.max(time_ns);
+        self.latest_ns - origin
     }
 }
 
@@ -329,9 +347,7 @@ impl TraceWorkload {
 
 /// Says why there is nothing to replay.
 pub fn no_request(traces: &Traces) -> Error {
-    let mut formats: Vec<_> = traces.formats().map(|format| format.name).collect();
-    formats.dedup();
-    let mut fault = Fault::at(traces.file(), format!("no valid request in this {} trace", formats.join(" + ")));
+    let mut fault = Fault::at(traces.file(), format!("no valid request in this {} trace", traces.format_names()));
     let warnings = traces.warnings();
     if !warnings.is_empty() {
         fault = fault.found(warnings.join("; "));

@@ -1,8 +1,7 @@
 //! The Storage Performance Council's format (1999), in which the UMass repository keeps Financial and WebSearch.
 
-use super::text::{
-    Bad, Columns, Commas, Entry, LineFormat, NS_PER_S, Operations, Text, looks_like, operation, sector_and_bytes,
-};
+use super::column_units::{Tick, Units};
+use super::text::{Bad, Columns, Commas, Entry, LineFormat, Operations, Text, looks_like, operation, range};
 use super::{Format, Record, believed};
 use crate::host::RequestKind;
 
@@ -14,9 +13,10 @@ pub const FORMAT: Format = Format {
     columns: "ASU (device), LBA (512 B), bytes, operation (r or w), time (s)",
     events: &[],
     tried: true,
+    units: Some(Spc::UNITS),
     example: b"0,303,4096,w,0.000000\n1,240840,4096,R,0.026214\n0,311,8192,W,0.078643\n",
     detect: |sample| looks_like(Spc, sample),
-    decode: |input, _| Text::boxed(input, Spc),
+    decode: |input, reading| Text::boxed(input, Spc, reading.units),
 };
 
 /// `r` or `w`, in either case.
@@ -26,16 +26,18 @@ pub const R_OR_W: &Operations =
 struct Spc;
 
 impl LineFormat for Spc {
+    const UNITS: Units = Units::sectors_and_bytes(Tick::S);
+
     #[inline]
-    fn line(&mut self, line: &[u8]) -> Result<Entry, Box<Bad>> {
+    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
         let mut columns = Commas::of(line);
         let device = columns.number("ASU")?;
         let sector = columns.number("LBA")?;
         let size = columns.number("bytes")?;
         let kind = operation(columns.field("operation")?, R_OR_W, "r or w")?;
-        let time_ns = columns.time("time (s)", NS_PER_S)?;
+        let time_ns = columns.time("time (s)", units.time)?;
         columns.end()?;
-        let (offset_bytes, bytes) = sector_and_bytes(("LBA", sector), ("bytes", size))?;
+        let (offset_bytes, bytes) = range(("LBA", sector), ("bytes", size), units)?;
         believed(Record { time_ns, device, offset_bytes, bytes, kind, fua: false }, "bytes")
     }
 }

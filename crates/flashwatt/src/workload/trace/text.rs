@@ -1,17 +1,10 @@
 //! What the text formats share: columns, exact numbers, and what to say of a record that is not as it should be.
 
+use super::column_units::{Tick, Units};
 use super::input::{Input, Line};
 use super::{Decode, Halt, Record};
 use crate::error::{Error, Fault, Place};
 use crate::host::RequestKind;
-use crate::units::SECTOR_BYTES;
-
-/// Nanoseconds in a second, a millisecond and so on: what a decimal time is multiplied by.
-pub const NS_PER_S: u64 = 1_000_000_000;
-/// See [`NS_PER_S`].
-pub const NS_PER_MS: u64 = 1_000_000;
-/// See [`NS_PER_S`].
-pub const NS_PER_US: u64 = 1_000;
 
 /// No block interface moves more with one read or write; a larger one is a damaged record.
 pub const REQUEST_BYTES_MAX: u64 = 4 << 30;
@@ -101,10 +94,16 @@ pub trait Columns<'a> {
         number(self.field(column)?, column)
     }
 
-    /// The next field as a time, in nanoseconds. `unit_ns` is what 1 stands for.
+    /// The next field as a time, in nanoseconds. `unit` is what 1 stands for.
     #[inline(always)]
-    fn time(&mut self, column: &'static str, unit_ns: u64) -> Result<u64, Box<Bad>> {
-        decimal(self.field(column)?, unit_ns, column)
+    fn time(&mut self, column: &'static str, unit: Tick) -> Result<u64, Box<Bad>> {
+        decimal(self.field(column)?, unit, column)
+    }
+
+    /// The same in a format whose times are whole nanoseconds. In a longer unit they may have a fraction.
+    #[inline(always)]
+    fn whole_time(&mut self, column: &'static str, unit: Tick) -> Result<u64, Box<Bad>> {
+        if unit == Tick::NS { self.number(column) } else { self.time(column, unit) }
     }
 
     /// There must not be another field.
@@ -155,14 +154,14 @@ impl<'a> Columns<'a> for Commas<'a> {
     }
 
     #[inline(always)]
-    fn time(&mut self, column: &'static str, unit_ns: u64) -> Result<u64, Box<Bad>> {
+    fn time(&mut self, column: &'static str, unit: Tick) -> Result<u64, Box<Bad>> {
         let rest = self.0.unwrap_or_default();
-        if let Some((ns, length)) = leading_time(rest, unit_ns)
+        if let Some((ns, length)) = leading_time(rest, unit)
             && self.take(rest, length)
         {
             return Ok(ns);
         }
-        decimal(self.field(column)?, unit_ns, column)
+        decimal(self.field(column)?, unit, column)
     }
 
     #[inline(always)]
@@ -232,14 +231,14 @@ impl<'a> Columns<'a> for Blanks<'a> {
     }
 
     #[inline(always)]
-    fn time(&mut self, column: &'static str, unit_ns: u64) -> Result<u64, Box<Bad>> {
+    fn time(&mut self, column: &'static str, unit: Tick) -> Result<u64, Box<Bad>> {
         let rest = self.at_field();
-        if let Some((ns, length)) = leading_time(rest, unit_ns)
+        if let Some((ns, length)) = leading_time(rest, unit)
             && self.take(rest, length)
         {
             return Ok(ns);
         }
-        decimal(self.field(column)?, unit_ns, column)
+        decimal(self.field(column)?, unit, column)
     }
 
     #[inline(always)]
@@ -325,18 +324,18 @@ fn leading_digits(text: &[u8]) -> (u64, usize) {
 
 /// The decimal number that a text begins with, in nanoseconds, and its length; `None` where that takes more than this.
 #[inline(always)]
-fn leading_time(text: &[u8], unit_ns: u64) -> Option<(u64, usize)> {
+fn leading_time(text: &[u8], unit: Tick) -> Option<(u64, usize)> {
     let (whole, length) = leading_digits(text);
     if !(1..=SAFE_DIGITS).contains(&length) {
         return None;
     }
-    let whole_ns = whole.checked_mul(unit_ns)?;
+    let whole_ns = whole.checked_mul(unit.ns)?;
     if text.get(length) != Some(&b'.') {
         return Some((whole_ns, length));
     }
     let (fraction, digits) = leading_digits(&text[length + 1..]);
     // As many digits as a unit has powers of ten: then each stands for whole nanoseconds.
-    let scale = POWERS.get((unit_ns.ilog10() as usize).checked_sub(digits)?)?;
+    let scale = POWERS.get(usize::from(unit.digits).checked_sub(digits)?)?;
     Some((whole_ns.checked_add(fraction * scale)?, length + 1 + digits))
 }
 
@@ -367,14 +366,14 @@ fn not_a_number(field: &[u8], column: &'static str, expected: &'static str) -> B
 /// A decimal number of units, in whole nanoseconds: exact, without a detour through floating point. Digits below a
 /// nanosecond are cut off.
 #[inline(always)]
-pub fn decimal(field: &[u8], unit_ns: u64, column: &'static str) -> Result<u64, Box<Bad>> {
+pub fn decimal(field: &[u8], unit: Tick, column: &'static str) -> Result<u64, Box<Bad>> {
     let (whole, fraction) = match field.iter().position(|&c| c == b'.') {
         Some(dot) => (&field[..dot], &field[dot + 1..]),
         None => (field, &[][..]),
     };
-    let value = match (digits(whole), fraction_ns(fraction, unit_ns)) {
+    let value = match (digits(whole), fraction_ns(fraction, unit.ns)) {
         _ if whole.is_empty() && fraction.is_empty() => None,
-        (Some(whole), Some(part)) => whole.checked_mul(unit_ns).and_then(|whole| whole.checked_add(part)),
+        (Some(whole), Some(part)) => whole.checked_mul(unit.ns).and_then(|whole| whole.checked_add(part)),
         _ => None,
     };
     value.ok_or_else(|| bad_time(field, column))
@@ -403,34 +402,14 @@ fn bad_time(field: &[u8], column: &'static str) -> Box<Bad> {
     not_a_number(field, column, "a decimal number, 0 or more")
 }
 
-/// Where a request lies, in bytes, from two columns in bytes.
+/// Where a request lies, in bytes, from its columns of offset and size.
 #[inline(always)]
-pub fn bytes_range(start: (&'static str, u64), size: (&'static str, u64)) -> Result<(u64, u64), Box<Bad>> {
-    range(start, size, 1)
-}
-
-/// Where a request lies, in bytes, from two columns in sectors.
-#[inline(always)]
-pub fn sectors_range(start: (&'static str, u64), size: (&'static str, u64)) -> Result<(u64, u64), Box<Bad>> {
-    range(start, size, SECTOR_BYTES)
-}
-
-/// Where a request lies, in bytes, from its first sector and its size in bytes.
-#[inline(always)]
-pub fn sector_and_bytes(start: (&'static str, u64), size: (&'static str, u64)) -> Result<(u64, u64), Box<Bad>> {
-    let (offset, _) = range(start, ("", 1), SECTOR_BYTES)?;
-    let (_, bytes) = bytes_range(("", 0), size)?;
-    offset.checked_add(bytes).ok_or_else(|| too_far(start))?;
-    Ok((offset, bytes))
-}
-
-#[inline(always)]
-fn range(start: (&'static str, u64), size: (&'static str, u64), unit: u64) -> Result<(u64, u64), Box<Bad>> {
+pub fn range(start: (&'static str, u64), size: (&'static str, u64), units: &Units) -> Result<(u64, u64), Box<Bad>> {
     if size.1 == 0 {
         return Err(Bad::field(size.0, NO_LENGTH, b"0", "a positive number"));
     }
-    let offset = start.1.checked_mul(unit).filter(|&o| o < OFFSET_BYTES_MAX);
-    let bytes = size.1.checked_mul(unit).filter(|&b| b < OFFSET_BYTES_MAX);
+    let offset = start.1.checked_mul(units.offset_bytes).filter(|&o| o < OFFSET_BYTES_MAX);
+    let bytes = size.1.checked_mul(units.size_bytes).filter(|&b| b < OFFSET_BYTES_MAX);
     match (offset, bytes) {
         (Some(offset), Some(bytes)) => Ok((offset, bytes)),
         (None, _) => Err(too_far(start)),
@@ -473,8 +452,11 @@ pub enum Entry {
 
 /// A format of one record per line.
 pub trait LineFormat {
-    /// Decodes one line, which is neither blank nor a comment.
-    fn line(&mut self, line: &[u8]) -> Result<Entry, Box<Bad>>;
+    /// What its columns count by its definition.
+    const UNITS: Units;
+
+    /// Decodes one line, which is neither blank nor a comment. `units` says what its columns count.
+    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>>;
 
     /// Is a first line, which is no record, a line of this format's column names? Those that it may have stand in
     /// [`Self::NAMES`]; where that is empty any names are taken.
@@ -500,6 +482,7 @@ pub trait LineFormat {
 pub struct Text<F> {
     input: Input,
     format: F,
+    units: Units,
     /// The request that follows the flush just given.
     after_flush: Option<Record>,
     at_start: bool,
@@ -508,9 +491,10 @@ pub struct Text<F> {
 }
 
 impl<F: LineFormat + Send + 'static> Text<F> {
-    /// Decodes `input` by `format`.
-    pub fn boxed(input: Input, format: F) -> Box<dyn Decode> {
-        Box::new(Text { input, format, after_flush: None, at_start: true, others: 0, headers: 0 })
+    /// Decodes `input` by `format`; its columns count what its definition says unless `units` are given.
+    pub fn boxed(input: Input, format: F, units: Option<Units>) -> Box<dyn Decode> {
+        let units = units.unwrap_or(F::UNITS);
+        Box::new(Text { input, format, units, after_flush: None, at_start: true, others: 0, headers: 0 })
     }
 }
 
@@ -532,7 +516,7 @@ impl<F: LineFormat + Send> Decode for Text<F> {
             if is_empty_or_comment(line) {
                 continue;
             }
-            match self.format.line(line)? {
+            match self.format.line(line, &self.units)? {
                 Entry::Request(record) => return Ok(Some(record)),
                 Entry::FlushThen(record) => {
                     self.after_flush = Some(record);
@@ -582,9 +566,11 @@ pub struct Headed<F> {
 }
 
 impl<F: LineFormat> LineFormat for Headed<F> {
+    const UNITS: Units = F::UNITS;
+
     #[inline]
-    fn line(&mut self, line: &[u8]) -> Result<Entry, Box<Bad>> {
-        let entry = self.format.line(line);
+    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
+        let entry = self.format.line(line, units);
         if self.past_first {
             return entry;
         }
@@ -611,7 +597,7 @@ pub fn looks_like<F: LineFormat>(mut format: F, sample: &[u8]) -> bool {
         if is_empty_or_comment(line) {
             continue;
         }
-        match format.line(line) {
+        match format.line(line, &F::UNITS) {
             Ok(Entry::Request(_) | Entry::FlushThen(_)) => {
                 good += 1;
                 requests += 1;
@@ -647,30 +633,30 @@ impl From<Error> for Halt {
 mod tests {
     use super::*;
 
-    fn ns(field: &str, unit_ns: u64) -> Result<u64, &'static str> {
-        decimal(field.as_bytes(), unit_ns, "time").map_err(|bad| bad.what)
+    fn ns(field: &str, unit: Tick) -> Result<u64, &'static str> {
+        decimal(field.as_bytes(), unit, "time").map_err(|bad| bad.what)
     }
 
     #[test]
     fn times_are_exact() {
-        assert_eq!(ns("0.026214", NS_PER_S), Ok(26_214_000));
-        assert_eq!(ns("9007199.254740993", NS_PER_S), Ok(9_007_199_254_740_993), "not an f64");
-        assert_eq!(ns("1.5", NS_PER_US), Ok(1500));
-        assert_eq!(ns("1.", NS_PER_MS), Ok(1_000_000));
-        assert_eq!(ns(".25", NS_PER_MS), Ok(250_000));
-        assert_eq!(ns("0.1234567899", NS_PER_S), Ok(123_456_789), "cut off below a nanosecond");
-        assert_eq!(ns("18446744073.709551615", NS_PER_S), Ok(u64::MAX));
+        assert_eq!(ns("0.026214", Tick::S), Ok(26_214_000));
+        assert_eq!(ns("9007199.254740993", Tick::S), Ok(9_007_199_254_740_993), "not an f64");
+        assert_eq!(ns("1.5", Tick::US), Ok(1500));
+        assert_eq!(ns("1.", Tick::MS), Ok(1_000_000));
+        assert_eq!(ns(".25", Tick::MS), Ok(250_000));
+        assert_eq!(ns("0.1234567899", Tick::S), Ok(123_456_789), "cut off below a nanosecond");
+        assert_eq!(ns("18446744073.709551615", Tick::S), Ok(u64::MAX));
     }
 
     #[test]
     fn wrong_times_are_named() {
-        assert_eq!(ns("18446744073.709551616", NS_PER_S), Err("time too large"));
-        assert_eq!(ns("99999999999", NS_PER_S), Err("time too large"));
-        assert_eq!(ns("-1.5", NS_PER_S), Err("negative number"));
-        assert_eq!(ns("", NS_PER_S), Err("empty column"));
-        assert_eq!(ns(".", NS_PER_S), Err("not a number"));
-        assert_eq!(ns("1.5.2", NS_PER_S), Err("not a number"));
-        assert_eq!(ns("1e3", NS_PER_S), Err("not a number"));
+        assert_eq!(ns("18446744073.709551616", Tick::S), Err("time too large"));
+        assert_eq!(ns("99999999999", Tick::S), Err("time too large"));
+        assert_eq!(ns("-1.5", Tick::S), Err("negative number"));
+        assert_eq!(ns("", Tick::S), Err("empty column"));
+        assert_eq!(ns(".", Tick::S), Err("not a number"));
+        assert_eq!(ns("1.5.2", Tick::S), Err("not a number"));
+        assert_eq!(ns("1e3", Tick::S), Err("not a number"));
     }
 
     #[test]
@@ -694,14 +680,14 @@ mod tests {
         let mut rng = crate::rng::Rng::new(5);
         for _ in 0..100_000 {
             let text: Vec<u8> = (0..rng.below(24)).map(|_| b"0123456789.. ,-x9"[rng.below(17) as usize]).collect();
-            for unit_ns in [1, 100, NS_PER_US, NS_PER_MS, NS_PER_S] {
-                let long = |field: Option<&[u8]>| field.map(|field| (number(field, "c"), decimal(field, unit_ns, "c")));
+            for unit in [Tick::NS, Tick::FILETIME, Tick::US, Tick::MS, Tick::S] {
+                let long = |field: Option<&[u8]>| field.map(|field| (number(field, "c"), decimal(field, unit, "c")));
                 let (commas, blanks) = (Commas::of(&text).next(), Blanks::of(&text).next());
                 let mut short = [Commas::of(&text), Commas::of(&text)];
-                let found = (short[0].number("c"), short[1].time("c", unit_ns));
+                let found = (short[0].number("c"), short[1].time("c", unit));
                 assert_eq!(Some(found), long(commas), "{}", text.escape_ascii());
                 let mut short = [Blanks::of(&text), Blanks::of(&text)];
-                let found = (short[0].number("c"), short[1].time("c", unit_ns));
+                let found = (short[0].number("c"), short[1].time("c", unit));
                 assert_eq!(found, long(blanks).unwrap_or_else(|| (Err(Bad::missing("c")), Err(Bad::missing("c")))));
             }
         }

@@ -5,8 +5,9 @@
 use memchr::memmem;
 
 use super::Format;
+use super::column_units::{Tick, Units};
 use super::linux::{device, request, rwbs, sectors_of};
-use super::text::{Bad, Blanks, Columns, Entry, LineFormat, NS_PER_S, Text, decimal, looks_like};
+use super::text::{Bad, Blanks, Columns, Entry, LineFormat, Text, decimal, looks_like};
 
 /// The registry line.
 pub const FORMAT: Format = Format {
@@ -15,16 +16,23 @@ pub const FORMAT: Format = Format {
     doc: "tracefs block events (Linux)",
     columns: "process-pid, [CPU], flags, time (s):, event:, device (major,minor), RWBS, bytes (block_rq_issue only), \
               (command), first sector (512 B), +, sectors, ...",
-    events: &["block_rq_issue", "block_rq_complete", "block_bio_queue"],
+    events: EVENTS,
     tried: true,
+    units: Some(Tracefs::UNITS),
     example: b"# tracer: nop\n    fio-5670    [000] .....  1575.923874: block_bio_queue: 7,0 RM 4632 + 8 [fio]\n    \
                fio-5670    [000] .N...  1575.926981: block_rq_issue: 7,0 RM 4096 () 4632 + 8 be,0,4 [fio]\n    \
                kworker/0:1H-44      [000] .....  1576.172179: block_rq_issue: 7,0 FF 0 () 0 + 0 none,0,0 [kworker/0:1H]\n    \
                fio-5670    [000] .N...  1576.926981: block_rq_issue: 7,0 WS 8192 () 16 + 16 be,0,4 [fio]\n    \
                ksoftirqd/1-22      [001] ..s..  1576.928832: block_rq_complete: 7,0 RM () 4632 + 8 be,0,4 [0]\n",
-    detect: |sample| memmem::find(sample, b": block_").is_some() && looks_like(Tracefs::new(0), sample),
-    decode: |input, event| Text::boxed(input, Tracefs::new(event)),
+    detect: |sample| {
+        memmem::find(sample, b": block_").is_some()
+            && (0..EVENTS.len()).any(|event| looks_like(Tracefs::new(event), sample))
+    },
+    decode: |input, reading| Text::boxed(input, Tracefs::new(reading.event), reading.units),
 };
+
+/// Issued to the driver, queued, completed.
+const EVENTS: &[&str] = &["block_rq_issue", "block_bio_queue", "block_rq_complete"];
 
 struct Tracefs {
     /// `: name: `, as it stands between the time and the event's own columns.
@@ -34,20 +42,22 @@ struct Tracefs {
 
 impl Tracefs {
     fn new(event: usize) -> Self {
-        let event = FORMAT.events.get(event).unwrap_or(&"block_rq_issue");
+        let event = EVENTS.get(event).unwrap_or(&"block_rq_issue");
         Tracefs { marker: format!(": {event}: ").into_bytes(), has_bytes: *event == "block_rq_issue" }
     }
 }
 
 impl LineFormat for Tracefs {
-    fn line(&mut self, line: &[u8]) -> Result<Entry, Box<Bad>> {
+    const UNITS: Units = Units::sectors(Tick::S);
+
+    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
         let Some(at) = memmem::find(line, &self.marker) else {
             return other_event(line);
         };
         // The process's name, which comes first, may hold blanks: the time is found from its end.
         let before = &line[..at];
         let time = before.iter().rposition(|&c| c == b' ' || c == b'\t').map_or(before, |blank| &before[blank + 1..]);
-        let time_ns = decimal(time, NS_PER_S, "time (s)")?;
+        let time_ns = decimal(time, units.time, "time (s)")?;
         let mut columns = Blanks::of(&line[at + self.marker.len()..]);
         let device = device(columns.field("device")?)?;
         let flags = rwbs(columns.field("RWBS")?)?;
@@ -63,7 +73,7 @@ impl LineFormat for Tracefs {
         if sectors == 0 && bytes.is_some_and(|bytes| sectors_of(bytes) > 0) {
             return Ok(Entry::Other);
         }
-        request(time_ns, device, flags, sector, sectors)
+        request(time_ns, device, flags, (sector, sectors), units)
     }
 }
 

@@ -1,7 +1,12 @@
 //! One trace or several as one stream: merged by their times, cut to a window of time, scaled in time and space.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use super::reader::{Reader, Step};
+use super::seal::Seal;
 use super::shape::Shape;
+use super::sort::{Disorder, Sorter, WINDOW_RECORDS};
 use super::{DeviceId, Format, Record, counted, trace_error};
 use crate::config;
 use crate::error::{Error, Fault, Place};
@@ -25,6 +30,12 @@ pub struct Traces {
 
 struct Source {
     reader: Reader,
+    /// Puts its records in order, if that is asked for.
+    sorter: Option<Sorter>,
+    /// Its last line or record was read.
+    read: bool,
+    /// The place of the last record given.
+    position: u64,
     /// The next record and its place.
     ahead: Option<(Record, u64)>,
     ended: bool,
@@ -46,7 +57,14 @@ pub struct Position {
 impl Traces {
     /// Opens the files.
     pub fn open(cfg: &config::Trace) -> Result<Self, Error> {
-        let sources = cfg.paths.iter().map(|path| Source::open(path, cfg)).collect::<Result<_, _>>()?;
+        Self::open_sealed(cfg, &[])
+    }
+
+    /// Opens files that were read before; an error as soon as one of them shows to be another one now.
+    pub(super) fn open_sealed(cfg: &config::Trace, seals: &[Arc<Seal>]) -> Result<Self, Error> {
+        let seals = seals.iter().map(|seal| Some(Arc::clone(seal))).chain(std::iter::repeat(None));
+        let sources = cfg.paths.iter().zip(seals).map(|(path, seal)| Source::open(path, cfg, seal));
+        let sources = sources.collect::<Result<_, _>>()?;
         Ok(Traces {
             sources,
             current: 0,
@@ -97,7 +115,7 @@ impl Traces {
     fn merged(&mut self) -> Result<Step, Error> {
         if let [only] = &mut self.sources[..] {
             let step = only.step()?;
-            self.position = only.reader.position();
+            self.position = only.position;
             return Ok(step);
         }
         self.earliest()
@@ -147,6 +165,34 @@ impl Traces {
         self.sources.iter().map(|source| source.reader.format())
     }
 
+    /// The names of the formats in use, without those that stand beside each other twice.
+    pub fn format_names(&self) -> String {
+        let mut names: Vec<_> = self.sources.iter().map(|source| source.reader.format_name()).collect();
+        names.dedup();
+        names.join(" + ")
+    }
+
+    /// Compares what was read of each file with what the first reading found.
+    pub(super) fn verify(&self) -> Result<(), Error> {
+        self.sources.iter().try_for_each(|source| source.reader.verify())
+    }
+
+    /// What no drive could have done, and the option that would mend it.
+    pub fn doubts(&self) -> Vec<String> {
+        self.each_file(Reader::doubts)
+    }
+
+    /// What there is to say of each file, with its name if there are several.
+    fn each_file(&self, of: impl Fn(&Reader) -> Vec<String>) -> Vec<String> {
+        let several = self.sources.len() > 1;
+        let readers = self.sources.iter().map(|source| &source.reader);
+        let named = |reader: &Reader| {
+            let name = if several { format!("{}: ", reader.file()) } else { String::new() };
+            of(reader).into_iter().map(move |warning| format!("{name}{warning}"))
+        };
+        readers.flat_map(named).collect()
+    }
+
     /// Damaged records left out so far.
     pub fn bad_records(&self) -> u64 {
         self.sources.iter().map(|source| source.reader.bad_records()).fold(0, u64::saturating_add)
@@ -167,11 +213,12 @@ impl Traces {
 
     /// What was left out or changed so far, for the report's warnings.
     pub fn warnings(&self) -> Vec<String> {
-        let several = self.sources.len() > 1;
-        let mut warnings = Vec::new();
-        for reader in self.sources.iter().map(|source| &source.reader) {
-            let name = if several { format!("{}: ", reader.file()) } else { String::new() };
-            warnings.extend(reader.warnings().into_iter().map(|warning| format!("{name}{warning}")));
+        let mut warnings = self.each_file(Reader::warnings);
+        let sorted = self.sources.iter().filter_map(|source| source.sorter.as_ref());
+        let disorder = sorted.map(|sorter| sorter.disorder).reduce(Disorder::and).unwrap_or_default();
+        if disorder.records > 0 {
+            let records = counted(disorder.records, "record");
+            warnings.push(format!("{records} put in the order of their times: {disorder}"));
         }
         let early: u64 = self.sources.iter().map(|source| source.early).sum();
         if early > 0 {
@@ -197,14 +244,55 @@ impl Traces {
 }
 
 impl Source {
-    fn open(path: &std::path::Path, cfg: &config::Trace) -> Result<Self, Error> {
-        let origin = if cfg.align_starts { None } else { Some(None) };
-        Ok(Source { reader: Reader::open(path, cfg)?, ahead: None, ended: false, origin, early: 0 })
+    fn open(path: &Path, cfg: &config::Trace, seal: Option<Arc<Seal>>) -> Result<Self, Error> {
+        Ok(Source {
+            reader: Reader::open(path, cfg, seal)?,
+            sorter: cfg.sort.then(Sorter::default),
+            read: false,
+            position: 0,
+            ahead: None,
+            ended: false,
+            origin: if cfg.align_starts { None } else { Some(None) },
+            early: 0,
+        })
+    }
+
+    /// The next record in the order that is asked for.
+    #[inline]
+    fn ordered(&mut self) -> Result<Step, Error> {
+        if self.sorter.is_some() {
+            return self.sorted();
+        }
+        let step = self.reader.step()?;
+        self.position = self.reader.position();
+        Ok(step)
+    }
+
+    fn sorted(&mut self) -> Result<Step, Error> {
+        let sorter = self.sorter.get_or_insert_default();
+        while !self.read && !sorter.is_full() {
+            match self.reader.step()? {
+                Step::Record(record) => {
+                    let position = self.reader.position();
+                    if !sorter.take(record, position) {
+                        return Err(too_far_back(self.reader.place_at(position, "time")));
+                    }
+                    if sorter.is_long_taken() {
+                        return Ok(Step::Pause);
+                    }
+                }
+                Step::End => self.read = true,
+                other => return Ok(other),
+            }
+        }
+        let Some((record, position)) = sorter.give() else { return Ok(Step::End) };
+        self.position = position;
+        Ok(Step::Record(record))
     }
 
     #[inline]
     fn step(&mut self) -> Result<Step, Error> {
-        match self.reader.step()? {
+        match self.ordered()? {
             Step::Record(mut record) => {
                 if let Some(origin) = *self.origin.get_or_insert(Some(record.time_ns)) {
                     self.early += u64::from(record.time_ns < origin);
@@ -219,7 +307,7 @@ impl Source {
     fn look_ahead(&mut self) -> Result<Step, Error> {
         match self.step()? {
             Step::Record(record) => {
-                self.ahead = Some((record, self.reader.position()));
+                self.ahead = Some((record, self.position));
                 Ok(Step::LeftOut)
             }
             Step::End => {
@@ -229,4 +317,10 @@ impl Source {
             other => Ok(other),
         }
     }
+}
+
+fn too_far_back(place: Place) -> Error {
+    let fault = Fault::at(place, "the time goes back too far to be put in order");
+    let fault = fault.found(format!("a record more than {WINDOW_RECORDS} records behind its place"));
+    trace_error(fault.help("sort the file by its times first"))
 }

@@ -1,8 +1,9 @@
 //! VMware's virtual SCSI traces (CloudPhysics), binary, versions 1 and 2: fixed little-endian records with the SCSI
 //! command, its length in bytes, its logical block and the time in microseconds.
 
+use super::column_units::{Tick, Units};
 use super::records::{RecordFormat, Records, u16_at, u32_at, u64_at};
-use super::text::{Bad, Entry, NS_PER_US, sector_and_bytes};
+use super::text::{Bad, Entry, range};
 use super::{Format, Record, believed};
 use crate::host::RequestKind;
 
@@ -15,6 +16,7 @@ pub const FORMAT: Format = Format {
               version 2 (40 bytes): command, version, serial number, length, segments, block, time, response time",
     events: &[],
     tried: true,
+    units: None,
     example: EXAMPLE,
     detect: |sample| Vscsi::of(sample).is_some_and(|version| version.fits(sample)),
     decode: |mut input, _| {
@@ -24,6 +26,7 @@ pub const FORMAT: Format = Format {
     },
 };
 
+const UNITS: Units = Units::sectors_and_bytes(Tick::US);
 const V1_BYTES: usize = 32;
 const V2_BYTES: usize = 40;
 /// Records of a sample that recognition looks at.
@@ -88,7 +91,7 @@ impl RecordFormat for Vscsi {
             let found = format!("{command:#x}");
             return Err(Bad::field("command", "unknown operation", found.as_bytes(), "a SCSI command of one byte"));
         }
-        let Some(time_ns) = time.checked_mul(NS_PER_US) else {
+        let Some(time_ns) = time.checked_mul(Tick::US.ns) else {
             let expected = "a time below 2^64 ns (584 years)";
             return Err(Bad::field("time (µs)", "time too large", time.to_string().as_bytes(), expected));
         };
@@ -96,7 +99,7 @@ impl RecordFormat for Vscsi {
             None => Entry::Other,
             Some(RequestKind::Flush) => Entry::Request(Record::flush(time_ns, 0)),
             Some(kind) => {
-                let (offset_bytes, bytes) = sector_and_bytes(("block", block), ("length", u64::from(length)))?;
+                let (offset_bytes, bytes) = range(("block", block), ("length", u64::from(length)), &UNITS)?;
                 believed(Record { time_ns, device: 0, offset_bytes, bytes, kind, fua: false }, "length")?
             }
         };
