@@ -14,8 +14,28 @@ from flashwatt import _core
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+TIME_UNITS = ("s", "ms", "us", "100ns", "ns")
+"""What the times of a text trace can count."""
+LENGTH_UNITS = ("bytes", "sectors", "kib", "4kib", "8kib", "16kib", "mib")
+"""What its offsets and sizes can count; a sector has 512 bytes."""
+
+UNIT_OPTIONS = (
+    click.option("--time-unit", type=click.Choice(TIME_UNITS), help="What the times of a text trace count."),
+    click.option("--offset-unit", type=click.Choice(LENGTH_UNITS), help="What its offsets count; a sector has 512 B."),
+    click.option("--size-unit", type=click.Choice(LENGTH_UNITS), help="What its sizes count."),
+    click.option("--sort", is_flag=True, help="Put the records of each trace in the order of their times."),
+)
+"""The options of every command that reads traces about units and order; units as the format says unless given."""
+
 _NS_PER_MS = 1_000_000
 _LATEST_NS = 2**63 - 1
+
+
+def reads_units(command: Any) -> Any:
+    """Add `UNIT_OPTIONS` to a command."""
+    for option in reversed(UNIT_OPTIONS):
+        command = option(command)
+    return command
 
 
 def numbers(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:

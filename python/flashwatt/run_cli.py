@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flashwatt.delivery import deliver, finish
-from flashwatt.options import blamed, interval, numbers, window
+from flashwatt.options import blamed, interval, numbers, reads_units, window
 from flashwatt.terminal import DIRECTORY, FILE
 from flashwatt.terminal import as_json as _json
 
@@ -26,6 +26,10 @@ _OPTION_KEYS = {
     "fio": "workload.fio.path",
     "trace": "workload.trace.path",
     "trace_format": "workload.trace.format",
+    "time_unit": "workload.trace.time_unit",
+    "offset_unit": "workload.trace.offset_unit",
+    "size_unit": "workload.trace.size_unit",
+    "sort": "workload.trace.sort",
     "devices": "workload.trace.devices",
     "fold": "workload.trace.fold",
     "clip": "workload.trace.clip",
@@ -52,6 +56,7 @@ _skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out trace recor
     help="Replay this trace (gzip and zstd are unpacked on the way); given several times, merge them by time.",
 )
 @_format
+@reads_units
 @click.option("--devices", metavar="N,N,…", callback=numbers, help="Keep only the trace's requests to these devices.")
 @click.option("--fold", is_flag=True, help="Take addresses beyond the drive modulo its size.")
 @click.option("--clip", is_flag=True, help="Cut requests at the drive's end; leave out those beyond it.")
@@ -132,6 +137,7 @@ def _sets(options: dict[str, Any]) -> list[str]:
         "fio": options["fio"] and _quoted(_path(options["fio"])),
         "trace": options["trace"] and _paths(options["trace"]),
         "trace_format": options["trace_format"] and _quoted(options["trace_format"]),
+        **{unit: options[unit] and _quoted(options[unit]) for unit in ("time_unit", "offset_unit", "size_unit")},
         "devices": options["devices"] and f"[{options['devices']}]",
         "requests": options["requests"],
     }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flashwatt.options import blamed, numbers
+from flashwatt.options import UNIT_OPTIONS, blamed, numbers
 from flashwatt.terminal import note, say
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ _OPTIONS: tuple[Any, ...] = (
     click.argument("files", type=click.Path(exists=True, dir_okay=False, path_type=Path), nargs=-1, required=True),
     click.option("--format", "--trace-format", "trace_format", metavar="FORMAT", help="Recognised unless given."),
     click.option("--skip-bad", is_flag=True, help="Leave out (and count) records that cannot be read."),
+    *UNIT_OPTIONS,
     click.option("--devices", metavar="N,N,…", callback=numbers, help="Keep only the requests to these devices."),
     click.option("--from", "from_s", type=float, metavar="SECONDS", help="Leave out what comes earlier."),
     click.option("--until", "until_s", type=float, metavar="SECONDS", help="Leave out what comes then or later."),
@@ -50,6 +51,10 @@ _OPTION_KEYS = {
     f"workload.trace.{key}": f"--{name}"
     for key, name in {
         "format": "format",
+        "time_unit": "time-unit",
+        "offset_unit": "offset-unit",
+        "size_unit": "size-unit",
+        "sort": "sort",
         "skip_bad": "skip-bad",
         "devices": "devices",
         "from_s": "from",
@@ -85,7 +90,10 @@ def trace() -> None:
 @_trace_options
 @_json
 def info_(as_json: bool, **options: Any) -> None:
-    """Print what traces hold: requests, sizes, sequentiality, footprint, devices."""
+    """Print what traces hold: requests, rates, order, sizes, sequentiality, footprint, devices.
+
+    It says, too, what no drive could have done, and which unit would mend it.
+    """
     from flashwatt import traces
     from flashwatt.progress import bar
 
@@ -174,7 +182,8 @@ def _arguments(options: dict[str, Any]) -> dict[str, Any]:
     for key in ("from_s", "until_s", "max_requests", "speed", "space_scale"):
         if options[key] is not None:
             sets.append(f"{key}={options[key]}")
-    sets += [f"{key}=true" for key in ("align_starts", "share_devices") if options[key]]
+    sets += [f'{key}="{options[key]}"' for key in ("time_unit", "offset_unit", "size_unit") if options[key]]
+    sets += [f"{key}=true" for key in ("sort", "align_starts", "share_devices") if options[key]]
     files = list(options["files"])
     return {
         "files": files,

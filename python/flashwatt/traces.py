@@ -3,7 +3,8 @@
 Every function takes one file or several, which are merged by the times of their records, and these options:
 
 `trace_format`: the format (or "format:event"); recognised unless given. `skip_bad`: leave out (and count) records that
-cannot be read. `sets`: overrides of any other key of `[workload.trace]`, as "devices=[0, 2]" or "from_s=10".
+cannot be read. `sets`: overrides of any other key of `[workload.trace]`, as "devices=[0, 2]", "from_s=10",
+'time_unit="us"' or "sort=true".
 `progress`: called about ten times a second, see `flashwatt.runs.Progress`; the requests in all are an estimate.
 
 A `FlashwattError` says what cannot be read, a `RunInterruptedError` that `progress` (or Ctrl-C) ended it.
@@ -35,7 +36,7 @@ def info(
     sets: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Return the statistics of traces: requests, sizes, sequentiality, footprint, devices."""
+    """Return the statistics of traces: requests, rates, order, sizes, sequentiality, footprint, devices."""
     with explained():
         found: dict[str, Any] = json.loads(_core.trace_info(files, trace_format, skip_bad, _keys(sets), progress))
     return found

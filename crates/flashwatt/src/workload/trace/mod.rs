@@ -24,8 +24,10 @@ use crate::host::RequestKind;
 mod activity;
 mod alibaba;
 mod binary;
+mod biotracer;
 mod blkparse;
 mod blktrace;
+mod btrecord;
 mod census;
 mod column_units;
 mod convert;
@@ -36,6 +38,7 @@ mod fio;
 mod fiu;
 mod fiu_iodedup;
 mod footprint;
+mod hfplayer;
 mod info;
 mod input;
 mod layout;
@@ -62,6 +65,7 @@ mod text;
 mod tracefs;
 mod traces;
 mod vscsi;
+mod vscsi_csv;
 mod zstd;
 
 pub use binary::Writer as BinaryWriter;
@@ -98,6 +102,10 @@ pub const FORMATS: &[Format] = &[
     alibaba::FORMAT,
     tencent::FORMAT,
     systor17::FORMAT,
+    btrecord::FORMAT,
+    vscsi_csv::FORMAT,
+    hfplayer::FORMAT,
+    biotracer::FORMAT,
     binary::FORMAT,
 ];
 

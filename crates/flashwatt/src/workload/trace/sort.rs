@@ -9,8 +9,9 @@ use super::{Record, counted};
 pub const WINDOW_RECORDS: usize = 1 << 20;
 
 /// The records that are held, by time; records of one time stay in the file's order.
-#[derive(Default)]
 pub struct Sorter {
+    /// Records that it holds at most.
+    window: usize,
     held: BTreeMap<(u64, u64), (Record, u64)>,
     /// Records taken in so far.
     taken: u64,
@@ -70,6 +71,12 @@ impl fmt::Display for Disorder {
 }
 
 impl Sorter {
+    /// Holds so many records.
+    pub fn new(window: usize) -> Self {
+        let disorder = Disorder::default();
+        Sorter { window, held: BTreeMap::new(), taken: 0, latest_ns: 0, last_ns: 0, given_ns: 0, disorder }
+    }
+
     /// Takes a record in, with its position; false if an order is impossible since a later record was given out.
     pub fn take(&mut self, record: Record, position: u64) -> bool {
         if self.taken > 0 {
@@ -89,7 +96,7 @@ impl Sorter {
 
     /// Is there no room for another record?
     pub fn is_full(&self) -> bool {
-        self.held.len() >= WINDOW_RECORDS
+        self.held.len() >= self.window
     }
 
     /// The earliest record that is held.

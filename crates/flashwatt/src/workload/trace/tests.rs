@@ -9,6 +9,13 @@ use crate::config::{self, Beyond};
 use crate::host::Request;
 use crate::workload::{Next, Workload};
 
+mod changes;
+mod dialects;
+mod doubts;
+mod figures;
+mod order;
+mod units;
+
 /// A file that is removed when the test is over.
 struct Temporary(PathBuf);
 
@@ -84,7 +91,13 @@ fn requests_come_at_their_times() {
     let (requests, warnings) = replay(&file.cfg(), DRIVE).expect("a good trace");
     let expected = [(0, 'W', 4096, 4096), (2000, 'R', 0, 8192), (2000, 'R', 512, 512), (4000, 'W', 1024, 1536)];
     assert_eq!(brief(&requests), expected);
-    assert_eq!(warnings, ["1 record whose time goes back: each arrives with the record before it"]);
+    assert_eq!(
+        warnings,
+        [
+            "1 record whose time goes back: each arrives with the record before it (1 step back, the largest 1 us; --sort puts \
+         them in order)"
+        ]
+    );
 }
 
 #[test]
@@ -321,7 +334,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
         "blkparse",
         "8,0 0 1 0.5 9 Q R 8 + 8 [a]\n",
         "t: no valid request in this blkparse trace; found passed over as no request: 1 of the trace's lines or events \
-         (requests are D events unless the format is blkparse:C or blkparse:Q)",
+         (requests are D events unless the format is blkparse:Q or blkparse:C)",
     ),
     ("spc", "# nothing but this\n", "t: no valid request in this spc trace"),
 ];
@@ -575,7 +588,7 @@ fn registry_is_consistent() {
     }
     assert_eq!(
         message(find("blkparse:X").map(|_| ())),
-        "workload.trace.format: unknown event of blkparse; found `X`; expected one of D, C, Q"
+        "workload.trace.format: unknown event of blkparse; found `X`; expected one of D, Q, C"
     );
     let text = message(find("spc:D").map(|_| ()));
     assert_eq!(text, "workload.trace.format: spc has no choice of events; found `D`");
@@ -606,7 +619,8 @@ fn traces_are_merged_by_time_with_devices_of_their_own() {
     assert_eq!(requests, expected);
     let laid_out = "3 devices laid out one after another: 0 of file 1 at byte 0, 1 of file 1 at byte 1048576, \
                     0 of file 2 at byte 2097152";
-    let back = "1 record whose time goes back: each arrives with the record before it";
+    let back = "1 record whose time goes back: each arrives with the record before it (1 step back, the largest 100 ns; \
+                --sort puts them in order)";
     assert_eq!(warnings, [laid_out, back]);
 }
 

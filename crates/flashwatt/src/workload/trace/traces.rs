@@ -247,7 +247,7 @@ impl Source {
     fn open(path: &Path, cfg: &config::Trace, seal: Option<Arc<Seal>>) -> Result<Self, Error> {
         Ok(Source {
             reader: Reader::open(path, cfg, seal)?,
-            sorter: cfg.sort.then(Sorter::default),
+            sorter: cfg.sort.then(|| Sorter::new(WINDOW_RECORDS)),
             read: false,
             position: 0,
             ahead: None,
@@ -269,7 +269,7 @@ impl Source {
     }
 
     fn sorted(&mut self) -> Result<Step, Error> {
-        let sorter = self.sorter.get_or_insert_default();
+        let sorter = self.sorter.get_or_insert_with(|| Sorter::new(WINDOW_RECORDS));
         while !self.read && !sorter.is_full() {
             match self.reader.step()? {
                 Step::Record(record) => {
@@ -323,4 +323,23 @@ fn too_far_back(place: Place) -> Error {
     let fault = Fault::at(place, "the time goes back too far to be put in order");
     let fault = fault.found(format!("a record more than {WINDOW_RECORDS} records behind its place"));
     trace_error(fault.help("sort the file by its times first"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A window of two records: the third is taken when the earliest of the first two is gone.
+    #[test]
+    fn a_record_too_far_behind_its_place_is_told() {
+        let path = std::env::temp_dir().join(format!("flashwatt-far-{}", std::process::id()));
+        std::fs::write(&path, "5 0 8 8 0\n6 0 8 8 0\n7 0 8 8 0\n4 0 8 8 0\n").expect("a temporary file");
+        let mut traces = Traces::open(&config::Trace { sort: true, ..config::Trace::of(&path) }).expect("a good trace");
+        traces.sources[0].sorter = Some(Sorter::new(2));
+        let times = [(); 2].map(|()| traces.next_record().ok().flatten().map(|record| record.time_ns));
+        let told = traces.next_record().err().map_or_else(String::new, |error| error.to_string());
+        std::fs::remove_file(&path).expect("the file");
+        assert_eq!(times, [Some(5), Some(6)]);
+        assert!(told.contains(":4: time: the time goes back too far to be put in order"), "{told}");
+    }
 }

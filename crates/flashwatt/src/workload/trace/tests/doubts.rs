@@ -1,0 +1,108 @@
+//! Figures that no drive reaches are told, with the unit that would mend them; others are not.
+
+use std::fmt::Write as _;
+
+use super::*;
+use crate::config::{LengthUnit, TimeUnit};
+
+/// Requests of a trace.
+const REQUESTS: u64 = 200;
+
+/// A trace of lines that depend on their number and on a number drawn for each.
+fn trace(name: &str, line: impl Fn(u64, u64) -> String) -> Temporary {
+    let (mut content, mut rng) = (String::new(), crate::rng::Rng::new(7));
+    for i in 0..REQUESTS {
+        writeln!(content, "{}", line(i, rng.below(100_000))).expect("writing to memory");
+    }
+    Temporary::new(name, content.as_bytes())
+}
+
+fn doubts(cfg: &config::Trace) -> Vec<String> {
+    let warnings = info(cfg, &mut |_| true).map(|info| info.warnings).unwrap_or_else(|e| panic!("{e}"));
+    warnings.into_iter().filter(|warning| warning.starts_with("implausible")).collect()
+}
+
+/// Exactly one doubt, which names the option.
+fn doubted(file: &Temporary, what: &str, option: &str) {
+    let found = doubts(&file.cfg());
+    assert!(found.len() == 1 && found[0].contains(what) && found[0].contains(option), "{found:?}");
+}
+
+#[test]
+fn times_in_a_longer_unit() {
+    let ms = trace("t", |i, at| format!("{i} 0 {at} 8 1"));
+    doubted(&ms, "1,005,025,126 requests and 4116.6 GB a second", "--time-unit ms makes it 1,005 requests a second");
+    assert_eq!(doubts(&config::Trace { time_unit: Some(TimeUnit::Millisecond), ..ms.cfg() }), Vec::<String>::new());
+}
+
+#[test]
+fn times_in_a_shorter_unit() {
+    let ns =
+        trace("t", |i, at| format!("1,R,{},4096,{}", at * 4096, 1_577_808_144_360_767_000 + i * 50_000_000_000_000));
+    let cfg = config::Trace { format: Some("alibaba".into()), time_unit: Some(TimeUnit::Nanosecond), ..ns.cfg() };
+    assert_eq!(doubts(&cfg), Vec::<String>::new());
+    let us = trace("t", |i, at| format!("1,R,{},4096,{}", at * 4096, i * 50_000_000_000_000));
+    doubted(&us, "a trace of 315 years", "--time-unit ns makes it 0.00 requests a second");
+}
+
+#[test]
+fn sizes_in_a_shorter_unit() {
+    let bytes = trace("t", |i, at| format!("{}.0 0 {at} 8192 1", i));
+    doubted(&bytes, "4096.0 KiB on average", "--size-unit bytes makes them 8.0 KiB");
+    assert_eq!(doubts(&config::Trace { size_unit: Some(LengthUnit::Bytes), ..bytes.cfg() }), Vec::<String>::new());
+}
+
+#[test]
+fn sizes_in_a_longer_unit() {
+    let blocks = trace("t", |i, at| format!("{i}.0 0 {at} 1 1"));
+    doubted(&blocks, "512 bytes on average", "--size-unit 4kib makes them 4.0 KiB");
+    let sectors = trace("t", |i, at| format!("{i}000,0,R,{},16", at * 4096));
+    doubted(&sectors, "16 bytes on average", "--size-unit sectors makes them 8.0 KiB");
+}
+
+#[test]
+fn offsets_in_another_unit() {
+    let bytes = trace("t", |i, at| format!("{i}.0 0 {} 8 1", at * 4096));
+    doubted(
+        &bytes,
+        "all of them multiples of 2048.0 KiB, for requests of 4.0 KiB",
+        "--offset-unit bytes makes its span",
+    );
+    let sectors = trace("t", |i, at| format!("{i}000,0,R,{},4096", at * 8 + 3));
+    doubted(&sectors, "do not start at a sector of 512 bytes", "--offset-unit sectors makes its span");
+    let far = trace("t", |i, at| format!("{i}.0 0 {} 8 1", (at << 30) + at));
+    doubted(&far, "more than any drive holds", "--offset-unit bytes makes its span");
+}
+
+#[test]
+fn what_a_drive_can_do_is_not_doubted() {
+    for (what, file) in [
+        ("random", trace("t", |i, at| format!("{} 0 {} 8 1", i * 1000, at * 8))),
+        ("a mebibyte each, one after another", trace("t", |i, _| format!("{} 0 {} 2048 0", i * 1_000_000, i * 2048))),
+        ("all at one time", trace("t", |_, at| format!("5 0 {} 8 1", at * 8))),
+        ("flushes", trace("t", |i, _| format!("{i},0,F,0,0"))),
+        ("a trim of the drive", trace("t", |i, _| format!("{i}000,0,T,0,64000000000"))),
+        ("requests of 512 bytes in bytes", trace("t", |i, at| format!("{i}000,0,W,{},512", at * 512))),
+    ] {
+        let named = if what == "flushes" { Some("csv".to_string()) } else { None };
+        assert_eq!(doubts(&config::Trace { format: named, ..file.cfg() }), Vec::<String>::new(), "{what}");
+    }
+    let few = ssdsim(&"0 0 8 1 0\n1 0 8 1 0\n".repeat(40));
+    assert_eq!(doubts(&few.cfg()), Vec::<String>::new(), "too few to say");
+}
+
+/// A run says it though it stops early, and so does a conversion; of several files the one is named.
+#[test]
+fn runs_and_conversions_say_it_as_well() {
+    let (bad, good) =
+        (trace("bad", |i, at| format!("{i} 0 {at} 8 1")), trace("good", |i, at| format!("{i}000 0 {at} 8 1")));
+    let workload = TraceWorkload::open(&bad.cfg(), DRIVE).expect("a good trace");
+    assert!(workload.warnings().iter().any(|warning| warning.starts_with("implausible times")));
+    let both = config::Trace { paths: vec![bad.0.clone(), good.0.clone()], ..bad.cfg() };
+    let warnings = TraceWorkload::open(&both, DRIVE).expect("good traces").warnings();
+    let told: Vec<_> = warnings.iter().filter(|warning| warning.contains("implausible")).collect();
+    assert!(told.len() == 1 && told[0].starts_with("bad: implausible times"), "{told:?}");
+    let target = Target { path: bad.0.with_file_name("out.csv"), format: None, drive_bytes: None };
+    let converted = convert(&bad.cfg(), &target, &mut |_| true).unwrap_or_else(|e| panic!("{e}"));
+    assert!(converted.warnings.iter().any(|warning| warning.starts_with("implausible times")));
+}
