@@ -55,7 +55,8 @@ impl Target {
 }
 
 const CONFIG: &str = "[device]\npreset = \"x25m\"\nchannels = 4\n[gc.policy.window]\n[wear]\npolicy = \"none\"\n\
-    [workload.trace]\npath = [\"a\", \"b\"]\nformat = \"blkparse:C\"\ndevices = [0, 1]\nuntil_s = 1.5\nspeed = 2\nfold = true\n\
+    [workload.trace]\npath = [\"a\", \"b\"]\nformat = \"blkparse:C\"\ntime_unit = \"us\"\n\
+    size_unit = \"4kib\"\nsort = true\ndevices = [0, 1]\nuntil_s = 1.5\nspeed = 2\nfold = true\n\
     [run]\nseed = 7\nprecondition = \"steady\"\n[run.warmup]\nrequests = 10\n";
 
 /// A configuration is taken or refused in words, never with a panic.

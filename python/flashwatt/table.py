@@ -104,21 +104,22 @@ def show_trace(info: dict[str, Any], console: Console | None = None) -> None:
 def _trace_lines(info: dict[str, Any]) -> Iterator[tuple[str, str]]:
     kinds = ("reads", "writes", "trims", "flushes")
     yield "requests", f"{count(info['requests'])}: " + ", ".join(f"{count(info[k])} {k}" for k in kinds if info[k])
-    yield "rate", f"{number(info['iops'], 1)} requests/s on average, {count(info['peak_requests_per_s'])} in the busiest second"
+    peak = count(info["peak_requests_per_s"])
+    yield "rate", f"{number(info['iops'], 1)} requests/s on average, {peak} in the busiest second"
     yield "times", _order(info)
     by_count, by_bytes = _percent(info["read_percent"]), _percent(info["read_bytes_percent"])
     yield "reads", f"{by_count} by count, {by_bytes} by bytes"
     yield "mean size", f"{number(info['mean_read_kib'], 1)} KiB read, {number(info['mean_write_kib'], 1)} KiB written"
     of_device, of_trace = _percent(info["sequential_percent"]), _percent(info["sequential_device_blind_percent"])
     yield "sequential", f"{of_device} on the same device, {of_trace} in the order of the trace"
-    streams, length = info["streams"], number(info["stream_mean_requests"], 1)
-    of_streams = _percent(info["sequential_streams_percent"])
-    yield "streams", f"{of_streams} continue one of the last 64 streams; {count(streams)} streams of {length} requests on average"
+    of_streams, length = _percent(info["sequential_streams_percent"]), number(info["stream_mean_requests"], 1)
+    lengths = f"; {count(info['streams'])} streams of {length} requests on average" if info["streams"] else ""
+    yield "interleaved", f"{of_streams} continue one of the last 64 streams{lengths}"
     least = si(info["least_offset_bytes"], "B")
     yield "alignment", f"{_percent(info['aligned_percent'])} aligned to 4 KiB, least offset {least}"
     read, written = info["footprint_read_mib"], info["footprint_written_mib"]
     yield "footprint", f"{number(read, 1)} MiB read, {number(written, 1)} MiB written, in pages of 4 KiB"
-    yield "overwriting", f"{number(info['overwrite_factor'], 2)} times what was written on average"
+    yield "overwriting", f"{number(info['overwrite_factor'], 2)} bytes written per distinct byte"
     yield "span", f"{si(info['span_bytes'], 'B')}: what a drive needs to hold it without --fold"
     yield "sha256", info["sha256"]
 

@@ -38,7 +38,7 @@ CONFIGS: list[tuple[str, str, tuple[str, ...]]] = [
     (
         "an event that a format does not have",
         '[workload.trace]\npath = "a.csv"\nformat = "blkparse:X"\n',
-        ("3:1: workload.trace.format", "unknown event of blkparse", "found `X`", "expected one of D, C, Q"),
+        ("3:1: workload.trace.format", "unknown event of blkparse", "found `X`", "expected one of D, Q, C"),
     ),
     (
         "a misspelt format of a start state",

@@ -102,7 +102,9 @@ impl Row {
             }
         }
         // Real traces are what real drives did.
-        wrong.extend(info.warnings.iter().filter(|w| w.contains("implausible")).map(|w| format!("{}: {w}", self.files[0])));
+        wrong.extend(
+            info.warnings.iter().filter(|w| w.contains("implausible")).map(|w| format!("{}: {w}", self.files[0])),
+        );
         compared + self.compare_words(info, wrong)
     }
 

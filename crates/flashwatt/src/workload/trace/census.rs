@@ -124,7 +124,7 @@ impl Census {
             let rate = thousands(self.requests as f64 / duration(unit));
             format!("--time-unit {} makes it {rate} requests a second", unit.name())
         };
-        let options = TimeUnit::ALL.into_iter().filter(fits).map(option).collect::<Vec<_>>();
+        let options = TimeUnit::ALL.into_iter().rev().filter(fits).map(option).collect::<Vec<_>>();
         (!options.is_empty())
             .then(|| format!("implausible times: {what}; if the trace counts another unit, {}", options.join(", ")))
     }
@@ -145,10 +145,13 @@ impl Census {
         }
         let step = 1u64 << self.offset_bits.trailing_zeros().min(63);
         let coarse = self.offset_bits > 0 && step >= unit * BYTES_IN_UNITS && self.moving > 0;
-        if !coarse || self.mean_bytes() > step as f64 / 2.0 {
+        // Sizes that are too large are in bytes, too.
+        let too_large = self.mean_bytes() > MEAN_BYTES_MAX;
+        let mean = self.mean_bytes() / if too_large { units.size_bytes as f64 } else { 1.0 };
+        if !coarse || mean > step as f64 / 2.0 {
             return None;
         }
-        let (step, mean) = (kib(step as f64), kib(self.mean_bytes()));
+        let (step, mean) = (kib(step as f64), kib(mean));
         Some(format!("implausible offsets: all of them multiples of {step}, for requests of {mean} on average; {span}"))
     }
 

@@ -101,7 +101,7 @@ impl Given {
         ];
         let Some((key, Some(unit))) = given.into_iter().find(|(_, unit)| unit.is_some()) else { return Ok(()) };
         let what = format!("the format {} is binary: its units are fixed", format.name);
-        let fault = Fault::key(&format!("workload.trace.{key}"), what).found(format!("`{unit}`"));
+        let fault = Fault::key(format!("workload.trace.{key}"), what).found(format!("`{unit}`"));
         Err((key, Box::new(fault.expected("no unit"))))
     }
 }

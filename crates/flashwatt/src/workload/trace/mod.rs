@@ -1,9 +1,9 @@
 //! Recorded traces: one file per format, read as a stream, replayed as a [`Workload`](super::Workload).
 //!
 //! ```text
-//! file -> Input (plain, gzip, zstd) -> Decode (one per format) -> Reader (skip, filter, count) --.
-//! file -> ...                                                                                  --+-> Traces (merge, window, scale)
-//!                                          replay (TraceWorkload) | info | profile | convert  <-'
+//! file -> Input (plain, gzip, zstd) -> Decode (one per format) -> Reader (skip, filter, count, sort) --.
+//! file -> ...                                                                                        --+-> Traces (merge, window, scale)
+//!                                                replay (TraceWorkload) | info | profile | convert  <-'
 //! ```
 //!
 //! What every format has in common:
@@ -12,8 +12,10 @@
 //! - Numbers are whole and not negative; times are read as integers, exactly, and cut below a nanosecond.
 //! - A record with a missing or an extra column, an unknown operation, a number too large or a length of zero is an
 //!   error that names line and column, or is left out and counted (`skip_bad`).
-//! - Records are replayed in the file's order. Where time goes back, a request arrives together with the one before it,
-//!   and that is counted.
+//! - Its columns count what its definition says, or what the user says (text formats only).
+//! - Records are replayed in the file's order, unless sorting is asked for. Where time goes back, a request arrives together
+//!   with the one before it, and that is counted.
+//! - Every reading of a file is compared with the first one: a file that changes meanwhile is an error.
 //! - Nothing is kept of a record that has been replayed: memory does not depend on the trace's length.
 
 use std::io;

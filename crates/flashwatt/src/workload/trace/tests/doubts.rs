@@ -75,6 +75,16 @@ fn offsets_in_another_unit() {
 }
 
 #[test]
+fn both_in_bytes() {
+    let both = trace("t", |i, at| format!("{i}.0 0 {} 4096 1", at * 4096));
+    let found = doubts(&both.cfg());
+    assert!(
+        found.len() == 2 && found[0].contains("--size-unit bytes") && found[1].contains("--offset-unit bytes"),
+        "{found:?}"
+    );
+}
+
+#[test]
 fn what_a_drive_can_do_is_not_doubted() {
     for (what, file) in [
         ("random", trace("t", |i, at| format!("{} 0 {} 8 1", i * 1000, at * 8))),
