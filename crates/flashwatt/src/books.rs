@@ -36,8 +36,8 @@ pub struct Books<P: Probe> {
     last_bytes: (u64, Nanos),
     /// Pages read that were never written.
     pub unwritten_reads: u64,
-    /// Map units that the host wrote.
-    pub host_units: u64,
+    /// What the host wrote.
+    pub written: Written,
     /// What collection did.
     pub collection: Collection,
     /// What the translation layer did.
@@ -78,12 +78,12 @@ pub struct Window {
     pub end_ns: Nanos,
     /// Residencies and counts.
     pub ledger: Ledger,
-    /// What the meter read.
-    pub reading: Reading,
+    /// What the meter read since it last restarted; none if it reads on.
+    pub reading: Option<Reading>,
     /// Pages read that were never written.
     pub unwritten_reads: u64,
-    /// Map units that the host wrote.
-    pub host_units: u64,
+    /// What the host wrote.
+    pub written: Written,
     /// What collection did.
     pub collection: Collection,
     /// What the translation layer did.
@@ -94,6 +94,27 @@ pub struct Window {
     pub free_blocks_start: u64,
     /// … and when it ended.
     pub free_blocks_end: u64,
+}
+
+/// What the host wrote, on its way down: what write amplification is reckoned from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Bytes of the host's writes that the drive has accepted: they are planned, or in the write buffer.
+    pub host_bytes: u64,
+    /// Map units that those touch, each time that they do.
+    pub host_units: u64,
+    /// Map units that left the write buffer for the translation layer.
+    pub destaged_units: u64,
+}
+
+impl Written {
+    fn plus(&self, next: &Written) -> Written {
+        Written {
+            host_bytes: self.host_bytes + next.host_bytes,
+            host_units: self.host_units + next.host_units,
+            destaged_units: self.destaged_units + next.destaged_units,
+        }
+    }
 }
 
 /// What collection did.
@@ -128,7 +149,7 @@ impl Collection {
 }
 
 impl Window {
-    /// This window and the one that follows it as one.
+    /// This window and the one that follows it as one, through both of which the meter read.
     #[must_use]
     pub fn plus(&self, next: &Window) -> Window {
         let mut mapping = self.mapping;
@@ -137,9 +158,9 @@ impl Window {
             start_ns: self.start_ns,
             end_ns: next.end_ns,
             ledger: self.ledger.plus(&next.ledger),
-            reading: self.reading.plus(&next.reading),
+            reading: next.reading.clone().or_else(|| self.reading.clone()),
             unwritten_reads: self.unwritten_reads + next.unwritten_reads,
-            host_units: self.host_units + next.host_units,
+            written: self.written.plus(&next.written),
             collection: self.collection.plus(&next.collection),
             mapping,
             map_latency: match (&self.map_latency, &next.map_latency) {
@@ -172,7 +193,7 @@ impl<P: Probe> Books<P> {
             interface_ns_per_byte: (1e3 / energy.host_interface.bandwidth_mb_s * (1u64 << 32) as f64) as u64,
             last_bytes: (0, 0),
             unwritten_reads: 0,
-            host_units: 0,
+            written: Written::default(),
             collection: Collection::default(),
             mapping: Mapping::default(),
             map_latency: None,
@@ -350,19 +371,22 @@ impl<P: Probe> Books<P> {
         }
     }
 
-    /// Starts a new window: counters restart.
-    pub fn restart(&mut self, now: Nanos) {
+    /// Starts a new window: counters restart, and so does the meter unless it reads on.
+    pub fn restart(&mut self, now: Nanos, meter_reads_on: bool) {
         debug_assert_eq!(now, self.now);
-        self.meter.restart(now);
+        if !meter_reads_on {
+            self.meter.restart(now);
+        }
         self.ledger = Ledger::new(self.ledger.dies);
-        (self.window_start, self.unwritten_reads, self.host_units) = (now, 0, 0);
+        (self.window_start, self.unwritten_reads, self.written) = (now, 0, Written::default());
         self.collection = Collection::default();
         self.mapping = Mapping::default();
         self.map_latency = None;
     }
 
-    /// Ends the window, whose running operations have been cut, with so many erased blocks in the drive.
-    pub fn close(&mut self, now: Nanos, free_blocks: u64) -> Window {
+    /// Ends the window, whose running operations have been cut, with so many erased blocks in the drive. The meter is read,
+    /// unless it reads on into the next window.
+    pub fn close(&mut self, now: Nanos, free_blocks: u64, meter_reads_on: bool) -> Window {
         debug_assert_eq!(now, self.now);
         let free_blocks_start = std::mem::replace(&mut self.free_blocks, free_blocks);
         Window {
@@ -370,10 +394,10 @@ impl<P: Probe> Books<P> {
             free_blocks_end: free_blocks,
             start_ns: self.window_start,
             end_ns: now,
-            reading: self.meter.read(now),
+            reading: (!meter_reads_on).then(|| self.meter.read(now)),
             ledger: self.ledger.clone(),
             unwritten_reads: self.unwritten_reads,
-            host_units: self.host_units,
+            written: self.written,
             collection: self.collection,
             mapping: self.mapping,
             map_latency: self.map_latency.take(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::books::Window;
+use crate::books::{Window, Written};
 use crate::brain::Brain;
 use crate::config::Config;
 use crate::device::Array;
@@ -16,13 +16,19 @@ use crate::energy::price::{self, ByCause, Energies, MapEnergy, Priced};
 use crate::energy::{DieState, Table};
 use crate::ftl::{Cause, Mapping, Merges, OpKind};
 use crate::models::mapping_memory;
-use crate::sim::{End, Outcome};
+use crate::sim::{BufferCounts, Completed, End, Outcome};
 use crate::stats::{Bars, Latency};
 use crate::units::Nanos;
 use crate::workload::{SourceKind, Workload};
 
+mod outside;
+
+pub(crate) use outside::{OUTSIDE, outside};
+
 /// The version of this format. It grows when a key's meaning changes or a key goes; new keys alone do not raise it.
-pub const SCHEMA: u32 = 1;
+///
+/// 2: `flash.write_amplification` counts bytes of the host; currents are stated at one voltage; a counted drain belongs to all figures.
+pub const SCHEMA: u32 = 2;
 
 /// A report. Times in ns unless the key says otherwise, energies in J, powers in W, currents in mA.
 #[derive(Clone, Debug, Serialize)]
@@ -77,6 +83,8 @@ pub struct Report {
     pub energy_integral_j: f64,
     /// The books in integer nanoseconds and counts, which another price table can be applied to.
     pub ledger: LedgerReport,
+    /// The same of the drain alone, which is part of `ledger` where it is counted; none if the run did not come so far.
+    pub drain_ledger: Option<LedgerReport>,
     /// Power over time, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<PowerSeries>,
@@ -116,10 +124,12 @@ pub struct WindowReport {
     pub drain_s: f64,
     /// Requests that completed then.
     pub drained: u64,
-    /// Is the drain's energy part of the totals?
+    /// Does the drain belong to the window? If so all other sections cover both as one.
     pub drain_counted: bool,
     /// Energy of the drain in J.
     pub drain_energy_j: f64,
+    /// Pages read and programmed and blocks erased in the whole run: warm-up, window and drain.
+    pub flash_ops: u64,
 }
 
 /// Latencies in ns.
@@ -148,12 +158,8 @@ pub struct LatencyHistogram {
 }
 
 impl LatencyHistogram {
-    fn new(outcome: &Outcome, counted: &Window) -> Self {
-        let host = LatencyHistogram {
-            read: outcome.completed.reads.bars(),
-            write: outcome.completed.writes.bars(),
-            ..Self::default()
-        };
+    fn new(done: &Completed, counted: &Window) -> Self {
+        let host = LatencyHistogram { read: done.reads.bars(), write: done.writes.bars(), ..Self::default() };
         match &counted.map_latency {
             None => host,
             Some(map) => LatencyHistogram {
@@ -187,8 +193,16 @@ pub struct Flash {
     pub erases: Counts,
     /// Logical pages read that were never written.
     pub unwritten_reads: u64,
-    /// Bytes programmed per byte that the host wrote (in whole map units); none if it wrote nothing.
+    /// Bytes programmed per byte that the host wrote: the product of the factors below. None if it wrote nothing.
     pub write_amplification: Option<f64>,
+    /// Bytes of the map units that the host's writes touch, per byte that it wrote: what writing parts of units costs.
+    pub rmw_factor: Option<f64>,
+    /// Bytes that leave the write buffer, per byte of the map units written into it: what coalescing saves. None without a
+    /// write buffer.
+    pub buffer_factor: Option<f64>,
+    /// Bytes programmed per byte that the translation layer is given to write, in whole map units: what collection, merges,
+    /// the map, wear levelling and pages that are not filled add. None if it is given nothing.
+    pub gc_factor: Option<f64>,
 }
 
 /// Counts by cause.
@@ -225,6 +239,8 @@ pub struct Spread {
 pub struct FtlReport {
     /// Its registered name.
     pub name: &'static str,
+    /// Bytes that an entry of its map covers.
+    pub map_unit_bytes: u32,
     /// Share of map look-ups that found their entry in memory; none where the whole map is.
     pub map_hit_ratio: Option<f64>,
     /// Bytes that the map takes in the drive's memory.
@@ -313,10 +329,12 @@ pub struct Power {
     pub max_1s: Option<f64>,
 }
 
-/// Current in mA.
+/// The drive's current in mA: its power over one voltage. Currents of parts at different voltages do not add up.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs)]
 pub struct Current {
+    /// That voltage: the supply of `energy.mode = "terminal"`, else the highest of a part that draws something.
+    pub supply_v: f64,
     pub mean: f64,
     pub peak: Option<f64>,
     /// Time at the peak, in ns.
@@ -381,11 +399,14 @@ impl Report {
     pub(crate) fn new(parts: Parts) -> Report {
         let Parts { config, workload, outcome, brain, array, series, edges, latency_histogram, mut warnings } = parts;
         let table = Table::new(&config.energy);
-        let counted = counted(&outcome, config.run.count_drain);
+        let (counted, done) = outcome.counted(config.run.count_drain);
         let priced = price::price(&counted.ledger, &table);
+        let window = window_report(&outcome, &table, config.run.count_drain);
         warnings.extend(workload.warnings());
         warnings.extend(warnings_of(config, &counted, &outcome, brain.blocks.geometry().pages_per_block));
-        let throughput = throughput(&outcome);
+        warnings.extend(outside(priced.energy_j.total, window.drain_energy_j, window.drain_counted));
+        let throughput = throughput(&counted, &done);
+        let reading = counted.reading.clone().unwrap_or_default();
         Report {
             schema: SCHEMA,
             version: env!("CARGO_PKG_VERSION"),
@@ -393,52 +414,50 @@ impl Report {
             warnings,
             config_sha256: config.sha256(),
             seed: config.run.seed,
-            workload: workload_report(workload, &outcome),
-            window: window_report(&outcome, &table, config.run.count_drain),
+            workload: workload_report(workload, &done),
+            window,
             latency_ns: LatencyReport {
-                all: outcome.completed.all().summary(),
-                read: outcome.completed.reads.summary(),
-                write: outcome.completed.writes.summary(),
+                all: done.all().summary(),
+                read: done.reads.summary(),
+                write: done.writes.summary(),
             },
             flash: flash(&counted, brain, config),
             wear: wear(array),
             ftl: ftl(&counted, brain, config, priced.map_j.clone()),
             gc: gc(&counted),
-            write_buffer: write_buffer(config, &outcome),
-            efficiency: Efficiency::new(
-                outcome.completed.read_bytes + outcome.completed.write_bytes,
-                &priced,
-                &throughput,
-            ),
+            write_buffer: write_buffer(config, &done.buffer),
+            efficiency: Efficiency::new(done.read_bytes + done.write_bytes, &priced, &throughput),
             power_w: Power {
                 mean: priced.mean_w,
-                peak: Some(counted.reading.peak_w),
-                max_100us: counted.reading.window_w[0],
-                max_1s: counted.reading.window_w[1],
+                peak: Some(reading.peak.nw as f64 * 1e-9),
+                max_100us: reading.window_w[0],
+                max_1s: reading.window_w[1],
             },
             current_ma: Current {
+                supply_v: supply_v(&table),
                 mean: priced.mean_ma,
-                peak: Some(counted.reading.peak_ma),
-                time_at_peak_ns: Some(counted.reading.at_peak_ns),
+                peak: Some(table.ma(reading.peak.nw.into())),
+                time_at_peak_ns: Some(reading.at_peak_ns),
             },
             parallelism: parallelism(&counted.ledger),
             energy_total_j: AccountingTotals::new(&priced),
             energy_j: priced.energy_j,
             energy_by_cause_j: priced.by_cause,
-            energy_integral_j: counted.reading.energy_j,
+            energy_integral_j: reading.energy_j,
             ledger: ledger_report(&counted.ledger),
+            drain_ledger: outcome.drain.as_ref().map(|drain| ledger_report(&drain.ledger)),
             throughput,
             series,
             edges,
-            latency_histogram: latency_histogram.then(|| LatencyHistogram::new(&outcome, &counted)),
+            latency_histogram: latency_histogram.then(|| LatencyHistogram::new(&done, &counted)),
             config: config.clone(),
         }
     }
 }
 
-/// The window that energies and counts are taken from.
-fn counted(outcome: &Outcome, with_drain: bool) -> Window {
-    if with_drain { outcome.measured.plus(&outcome.drain) } else { outcome.measured.clone() }
+/// The voltage in V that currents are stated at.
+pub(crate) fn supply_v(table: &Table) -> f64 {
+    f64::from(table.supply_mv) / 1e3
 }
 
 fn status(end: &End) -> String {
@@ -468,7 +487,7 @@ fn warnings_of(config: &Config, counted: &Window, outcome: &Outcome, pages_per_b
         ));
     }
     warnings.extend(fewer_than_asked(config, outcome));
-    warnings.extend(collection_debt(outcome, pages_per_block));
+    warnings.extend(collection_debt(counted, pages_per_block));
     warnings
 }
 
@@ -483,8 +502,7 @@ fn fewer_than_asked(config: &Config, outcome: &Outcome) -> Option<String> {
 const DEBT_MAX: f64 = 0.1;
 
 /// Did the host write into blocks that collection has yet to win back?
-fn collection_debt(outcome: &Outcome, pages_per_block: u32) -> Option<String> {
-    let window = &outcome.measured;
+fn collection_debt(window: &Window, pages_per_block: u32) -> Option<String> {
     let owed = window.free_blocks_start.saturating_sub(window.free_blocks_end);
     let programs: u64 = Cause::ALL.iter().map(|&cause| window.ledger.pages(OpKind::Program, cause)).sum();
     let filled = programs as f64 / f64::from(pages_per_block);
@@ -499,8 +517,7 @@ fn collection_debt(outcome: &Outcome, pages_per_block: u32) -> Option<String> {
     })
 }
 
-fn workload_report(workload: &dyn Workload, outcome: &Outcome) -> WorkloadReport {
-    let done = &outcome.completed;
+fn workload_report(workload: &dyn Workload, done: &Completed) -> WorkloadReport {
     WorkloadReport {
         name: workload.name().to_string(),
         kind: workload.kind(),
@@ -519,34 +536,42 @@ fn window_report(outcome: &Outcome, table: &Table, drain_counted: bool) -> Windo
     WindowReport {
         warmup: outcome.warmup.requests(),
         measured: outcome.completed.requests(),
-        drain_s: seconds(outcome.drain.ledger.total_ns()),
+        drain_s: outcome.drain.as_ref().map_or(0.0, |drain| seconds(drain.ledger.total_ns())),
         drained: outcome.drained.requests(),
         drain_counted,
-        drain_energy_j: price::price(&outcome.drain.ledger, table).energy_j.total,
+        drain_energy_j: outcome.drain.as_ref().map_or(0.0, |drain| price::price(&drain.ledger, table).energy_j.total),
+        flash_ops: outcome.flash_operations,
     }
 }
 
-fn throughput(outcome: &Outcome) -> Throughput {
-    let simulated_s = seconds(outcome.measured.ledger.total_ns());
+fn throughput(counted: &Window, done: &Completed) -> Throughput {
+    let simulated_s = seconds(counted.ledger.total_ns());
     let per_s = |x: f64| if simulated_s > 0.0 { x / simulated_s } else { 0.0 };
     Throughput {
         simulated_s,
-        iops: per_s(outcome.completed.requests() as f64),
-        read_mb_s: per_s(outcome.completed.read_bytes as f64 * 1e-6),
-        write_mb_s: per_s(outcome.completed.write_bytes as f64 * 1e-6),
+        iops: per_s(done.requests() as f64),
+        read_mb_s: per_s(done.read_bytes as f64 * 1e-6),
+        write_mb_s: per_s(done.write_bytes as f64 * 1e-6),
     }
 }
 
 fn flash(window: &Window, brain: &Brain, config: &Config) -> Flash {
     let programs = counts(&window.ledger, OpKind::Program);
     let unit_bytes = f64::from(brain.blocks.geometry().unit_bytes);
-    let written = window.host_units as f64 * unit_bytes;
+    let Written { host_bytes, host_units, destaged_units } = window.written;
+    let has_buffer = config.write_buffer.bytes > 0;
+    let (asked, touched) = (host_bytes as f64, host_units as f64 * unit_bytes);
+    let given = if has_buffer { destaged_units as f64 * unit_bytes } else { touched };
     let programmed = programs.total as f64 * f64::from(config.device.page_bytes);
+    let ratio = |a: f64, b: f64| (b > 0.0).then(|| a / b);
     Flash {
         reads: counts(&window.ledger, OpKind::Read),
         erases: counts(&window.ledger, OpKind::Erase),
         unwritten_reads: window.unwritten_reads,
-        write_amplification: (written > 0.0).then(|| programmed / written),
+        write_amplification: ratio(programmed, asked),
+        rmw_factor: ratio(touched, asked),
+        buffer_factor: ratio(given, touched).filter(|_| has_buffer),
+        gc_factor: ratio(programmed, given),
         programs,
     }
 }
@@ -579,6 +604,7 @@ fn ftl(window: &Window, brain: &Brain, config: &Config, map_energy_j: MapEnergy)
     let Mapping { lookups, hits, merges } = window.mapping;
     FtlReport {
         name: config.ftl.name(),
+        map_unit_bytes: brain.blocks.geometry().unit_bytes,
         map_hit_ratio: (lookups > 0).then(|| hits as f64 / lookups as f64),
         mapping_bytes: brain.ftl.mapping_bytes(),
         mapping_model_bytes: config.ftl.model_bytes(&mapping_memory::tables(&flash)),
@@ -603,11 +629,7 @@ fn gc(window: &Window) -> GcReport {
     }
 }
 
-fn write_buffer(config: &Config, outcome: &Outcome) -> Option<WriteBufferReport> {
-    let counts = match config.run.count_drain {
-        true => outcome.completed.buffer.plus(&outcome.drained.buffer),
-        false => outcome.completed.buffer,
-    };
+fn write_buffer(config: &Config, counts: &BufferCounts) -> Option<WriteBufferReport> {
     (config.write_buffer.bytes > 0).then_some(WriteBufferReport {
         capacity_bytes: config.write_buffer.bytes,
         writes: counts.written,

@@ -9,11 +9,11 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::config::{Energy, Timing, prices};
-use crate::energy::price::price;
+use crate::energy::price::{Priced, price};
 use crate::energy::{DieState, Ledger, Table};
 use crate::error::{Error, Fault, Place};
 use crate::ftl::Cause;
-use crate::report::{AccountingTotals, Efficiency, LedgerReport, SCHEMA, Throughput};
+use crate::report::{AccountingTotals, Efficiency, LedgerReport, OUTSIDE, SCHEMA, Throughput, outside, supply_v};
 
 /// Figures of a report that its books do not hold.
 const OVERLAP: &[&[&str]] = &[
@@ -38,6 +38,8 @@ const DIES_MAX: u32 = 1 << 16;
 struct Run {
     config: RunConfig,
     ledger: LedgerReport,
+    drain_ledger: Option<LedgerReport>,
+    warnings: Vec<String>,
     workload: RunWorkload,
     throughput: Throughput,
     window: RunWindow,
@@ -63,7 +65,7 @@ struct RunWorkload {
 
 #[derive(Deserialize)]
 struct RunWindow {
-    drain_s: f64,
+    drain_counted: bool,
 }
 
 /// Prices the run of a report with another table: the report's JSON in, the repriced report's JSON out.
@@ -78,11 +80,14 @@ pub fn reprice(report_json: &str, table_toml: &str, table_name: &str) -> Result<
     let report_json = report_json.strip_prefix('\u{feff}').unwrap_or(report_json);
     let mut report = read(report_json)?;
     let run: Run = parse(report_json)?;
-    let books = books(&run.ledger)?;
+    let drain = run.drain_ledger.as_ref().map(|ledger| books("drain_ledger", ledger)).transpose()?;
+    let books = books("ledger", &run.ledger)?;
     let RunConfig { device, energy } = &run.config;
     let energy = prices(energy, &device.timing, device.page_bytes, table_toml, table_name)?;
-    rewrite(&mut report, &run, &books, &energy);
-    note(&mut report, &run, table_name);
+    let priced = price(&books, &Table::new(&energy));
+    rewrite(&mut report, &run, &priced, &energy);
+    rewrite_drain(&mut report, &run, &priced, drain.map(|drain| price(&drain, &Table::new(&energy))));
+    note(&mut report, table_name);
     Ok(Value::Object(report).to_string())
 }
 
@@ -140,14 +145,15 @@ fn power_budget(path: &str, config: &Value) -> Option<String> {
 }
 
 /// The books that a report prints, as the engine keeps them.
-fn books(report: &LedgerReport) -> Result<Ledger, Error> {
+/// `name` is the report's key for them.
+fn books(name: &str, report: &LedgerReport) -> Result<Ledger, Error> {
     let mut ledger = Ledger { dies: report.dies, ..Ledger::default() };
     for (state_name, by_cause) in &report.die_ns {
         let state = DieState::ALL.iter().find(|state| state.name() == state_name && **state != DieState::Idle);
         for (cause_name, &ns) in by_cause {
             let cause = Cause::ALL.iter().find(|cause| cause.name() == cause_name);
             let (Some(&state), Some(&cause)) = (state, cause) else {
-                let key = format!("ledger.die_ns.{state_name}.{cause_name}");
+                let key = format!("{name}.die_ns.{state_name}.{cause_name}");
                 return Err(error(fault(&key, "no state and cause of a die").expected("those of this version")));
             };
             ledger.die_ns[state as usize][cause as usize] = ns;
@@ -158,26 +164,27 @@ fn books(report: &LedgerReport) -> Result<Ledger, Error> {
     ledger.dram_op_ns = report.dram_op_ns;
     ledger.map_accesses = report.map_accesses;
     ledger.host_interface_ns = report.host_interface_ns;
-    check(report, &ledger)?;
+    check(name, report, &ledger)?;
     Ok(ledger)
 }
 
 /// Books that contradict themselves are no simulator's.
-fn check(report: &LedgerReport, ledger: &Ledger) -> Result<(), Error> {
+fn check(name: &str, report: &LedgerReport, ledger: &Ledger) -> Result<(), Error> {
     let sum = |values: &[u64]| values.iter().map(|&ns| u128::from(ns)).sum::<u128>();
     let cells: usize = report.die_ns.values().map(|by_cause| by_cause.len()).sum();
     let all_cells = (DieState::COUNT - 1) * Cause::ALL.len();
     let (active, elapsed) = (sum(ledger.die_ns.as_flattened()), sum(&ledger.elapsed_ns));
-    let wrong = |key: &str, what: &str| fault(key, what).expected("the ledger as the run wrote it");
+    let wrong =
+        |key: &str, what: &str| fault(&format!("{name}.{key}"), what).expected("the ledger as the run wrote it");
     let fault = if cells != all_cells {
-        wrong("ledger.die_ns", "not a whole ledger").found(format!("{cells} numbers of {all_cells}"))
+        wrong("die_ns", "not a whole ledger").found(format!("{cells} numbers of {all_cells}"))
     } else if !(1..=DIES_MAX).contains(&ledger.dies) {
-        wrong("ledger.dies", "out of range").found(ledger.dies)
+        wrong("dies", "out of range").found(ledger.dies)
     } else if elapsed > u128::from(u64::MAX >> 1) {
-        wrong("ledger.elapsed_ns", "out of range").found(format!("{elapsed} ns in all"))
+        wrong("elapsed_ns", "out of range").found(format!("{elapsed} ns in all"))
     } else if active > elapsed * u128::from(ledger.dies) || active > u128::from(u64::MAX) {
         let found = format!("{active} ns of {} dies in {elapsed} ns", ledger.dies);
-        wrong("ledger.die_ns", "dies are busy for longer than the run").found(found)
+        wrong("die_ns", "dies are busy for longer than the run").found(found)
     } else {
         return Ok(());
     };
@@ -186,13 +193,13 @@ fn check(report: &LedgerReport, ledger: &Ledger) -> Result<(), Error> {
 
 // ---------------------------------------------------------------- writing
 
-fn rewrite(report: &mut Map<String, Value>, run: &Run, books: &Ledger, energy: &Energy) {
-    let priced = price(books, &Table::new(energy));
+fn rewrite(report: &mut Map<String, Value>, run: &Run, priced: &Priced, energy: &Energy) {
     let bytes = run.workload.read_bytes + run.workload.write_bytes;
     set(report, &["config", "energy"], energy);
-    set(report, &["efficiency"], &Efficiency::new(bytes, &priced, &run.throughput));
-    set(report, &["energy_total_j"], &AccountingTotals::new(&priced));
+    set(report, &["efficiency"], &Efficiency::new(bytes, priced, &run.throughput));
+    set(report, &["energy_total_j"], &AccountingTotals::new(priced));
     set(report, &["power_w", "mean"], &priced.mean_w);
+    set(report, &["current_ma", "supply_v"], &supply_v(&Table::new(energy)));
     set(report, &["current_ma", "mean"], &priced.mean_ma);
     set(report, &["energy_by_cause_j"], &priced.by_cause);
     set(report, &["ftl", "map_energy_j"], &priced.map_j);
@@ -201,14 +208,20 @@ fn rewrite(report: &mut Map<String, Value>, run: &Run, books: &Ledger, energy: &
     set(report, &["config_sha256"], &format!("{:x}", Sha256::digest(config)));
 }
 
+/// The energy of the drain, and the warning if much of it is not in the figures, which is the last one.
+fn rewrite_drain(report: &mut Map<String, Value>, run: &Run, priced: &Priced, drain: Option<Priced>) {
+    let drain_j = drain.map_or(0.0, |drain| drain.energy_j.total);
+    set(report, &["window", "drain_energy_j"], &drain_j);
+    let mut warnings: Vec<&String> = run.warnings.iter().filter(|warning| !warning.starts_with(OUTSIDE)).collect();
+    let outside = outside(priced.energy_j.total, drain_j, run.window.drain_counted);
+    warnings.extend(&outside);
+    set(report, &["warnings"], &warnings);
+}
+
 /// Takes away what cannot be priced, and says so.
-fn note(report: &mut Map<String, Value>, run: &Run, table_name: &str) {
-    let mut overlap = OVERLAP.to_vec();
-    if run.window.drain_s > 0.0 {
-        overlap.push(&["window", "drain_energy_j"]);
-    }
+fn note(report: &mut Map<String, Value>, table_name: &str) {
     let mut nulls = Vec::new();
-    for path in overlap {
+    for path in OVERLAP {
         if set(report, path, &Value::Null) {
             nulls.push(path.join("."));
         }

@@ -313,7 +313,7 @@ impl Drive {
         let table = Table::new(&config.energy);
         let series = recorded.as_ref().and_then(|series| series.bins.as_ref()).map(|bins| bins.price(&table, dies));
         let edges = recorded.as_ref().and_then(|series| series.edges.as_ref()).map(|edges| edges.price(&table, dies));
-        let measured = (outcome.measured.start_ns, outcome.measured.end_ns);
+        let measured = outcome.counted_ns(config.run.count_drain);
         warnings
             .extend(edges.as_ref().zip(options.edges_ns).and_then(|(edges, window)| missed(edges, window, measured)));
         let report = Report::new(Parts {

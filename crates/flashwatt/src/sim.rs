@@ -41,7 +41,7 @@ const INSTANTS_PER_PROGRESS: u64 = 1 << 16;
 /// A simulation.
 pub struct Sim<'w, P: Probe> {
     geometry: Geometry,
-    /// Of the measured window, once that has ended.
+    /// Of what the figures cover, once that has ended.
     series: Option<Box<Series>>,
     pub(crate) brain: Brain,
     pub(crate) hw: Hardware<P>,
@@ -67,6 +67,8 @@ pub struct Sim<'w, P: Probe> {
     requests_done: u64,
     requests_total: Option<u64>,
     measure: Span,
+    /// Does the drain belong to what is measured?
+    count_drain: bool,
     budget: Budget,
     events: MoreEvents,
 }
@@ -188,6 +190,7 @@ impl<'w, P: Probe> Sim<'w, P> {
             ended_stages: Vec::new(),
             requests_done: 0,
             measure: config.run.measure,
+            count_drain: config.run.count_drain,
             budget: Budget::new(config.run.max_flash_ops, geometry.dies),
             events: MoreEvents {
                 link_in: first,

@@ -236,19 +236,19 @@ pub struct Controller {
     pub policy: Dispatch,
     /// Order of commands and data on a channel.
     pub bus_order: BusOrder,
-    /// What the drive's current must not exceed, if anything.
+    /// What the drive's power must not exceed, if anything.
     pub power_budget: Option<PowerBudget>,
 }
 
-/// What the drive's current must not exceed, in µA, and what follows from it.
+/// What the drive's power must not exceed, in nW, and what follows from it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PowerBudget {
-    /// The budget, ≥ `base_ua` + `operation_ua`.
-    pub budget_ua: i64,
+    /// The budget, ≥ `base_nw` + `operation_nw`.
+    pub budget_nw: i64,
     /// What the drive draws at the most while no die works.
-    pub base_ua: i64,
+    pub base_nw: i64,
     /// What an operation draws at the most, above an idle die.
-    pub operation_ua: i64,
+    pub operation_nw: i64,
     /// Dies that may work at a time, ≥ 1.
     pub active_dies: u32,
 }

@@ -225,7 +225,11 @@ pub struct Controller {
     ///
     /// With the drive's base (active controller and DRAM, host interface, all dies idle) and what one operation draws more
     /// than an idle die, that is ⌊(budget − base) / operation⌋. The oldest of the operations that could start comes first.
+    /// The current is the drive's power over its supply voltage (`current_ma.supply_v` in the report): `energy.terminal_v`, or
+    /// in `component` mode the highest voltage of a part that draws something.
     pub power_budget_ma: Option<f64>,
+    /// As `power_budget_ma`, for the drive's power in W; one of the two at most.
+    pub power_budget_w: Option<f64>,
 }
 
 /// `[energy]`

@@ -106,6 +106,14 @@ impl Geometry {
         from as u32..to as u32
     }
 
+    /// How many bytes of a request lie in these of its pages.
+    pub fn bytes_within(&self, request: &Request, extent: Extent) -> u64 {
+        let start = |lpn: u64| lpn << self.unit_shift;
+        let first = u64::from(extent.first.0);
+        let end = start(first + u64::from(extent.pages)).min(request.offset_bytes + request.bytes);
+        end.saturating_sub(start(first).max(request.offset_bytes))
+    }
+
     /// The block that holds a physical address.
     #[inline(always)]
     pub fn block_of(&self, ppn: Ppn) -> BlockId {

@@ -139,7 +139,7 @@ impl Bins {
         let last_ns = self.end_ns.saturating_sub(self.open_start());
         let lengths = self.closed.iter().map(|bin| (bin, self.interval_ns));
         for (bin, ns) in lengths.chain((last_ns > 0).then_some((&self.open, last_ns))) {
-            let row = Components::drawn(bin, table, dies, |draw| draw.nw);
+            let row = Components::drawn(bin, table, dies);
             power_w.push(&row, |nw_ns| nw_ns as f64 * 1e-9 / ns as f64);
         }
         PowerSeries { interval_ns: self.interval_ns, start_ns: self.start_ns, power_w }

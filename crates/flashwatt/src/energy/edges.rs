@@ -23,13 +23,13 @@ pub struct Edges {
 /// `until_ns`. Current is right-continuous: of what changes at one instant only the outcome is seen.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CurrentEdges {
-    /// Simulated time at which the window begins, cut to the measured window, …
+    /// Simulated time at which the window begins, cut to what the figures cover, …
     pub from_ns: Nanos,
     /// … and at which it ends.
     pub until_ns: Nanos,
     /// When a component's current changes; the first one is `from_ns`.
     pub time_ns: Vec<Nanos>,
-    /// The drive's current in mA from then on …
+    /// The drive's current from then on, in mA at the voltage that the report's `current_ma.supply_v` says, …
     pub total_ma: Vec<f64>,
     /// … and by component.
     pub current_ma: Components<Vec<f64>>,
@@ -78,12 +78,11 @@ impl Edges {
         let mut last = None;
         for (at, level) in &self.levels {
             let amount: PerState<u64> = std::array::from_fn::<_, STATES, _>(|state| u64::from(level[state]));
-            let row = Components::drawn(&amount, table, dies, |draw| draw.ua);
+            let row = Components::drawn(&amount, table, dies);
             if last.as_ref() != Some(&row) {
-                let ma = |ua: i128| ua as f64 / 1e3;
                 edges.time_ns.push(*at);
-                edges.total_ma.push(ma(row.total()));
-                edges.current_ma.push(&row, ma);
+                edges.total_ma.push(table.ma(row.total()));
+                edges.current_ma.push(&row, |nw| table.ma(nw));
             }
             last = Some(row);
         }

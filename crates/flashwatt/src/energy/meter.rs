@@ -1,4 +1,4 @@
-//! The drive's current and power as they change.
+//! The drive's power as it changes; its current is that power over one voltage ([`Table::supply_mv`]).
 //!
 //! Every change of state is an edge in time. The meter integrates between edges, which is a second path to the total
 //! energy, and finds what depends on what overlapped: the peak, the time spent at it, the worst window. Current is
@@ -52,33 +52,12 @@ pub struct Meter<R: Recorder> {
 pub struct Reading {
     /// ∫ power dt in J.
     pub energy_j: f64,
-    /// Highest current in mA.
-    pub peak_ma: f64,
-    /// Highest power in W.
-    pub peak_w: f64,
-    /// Time at the highest current.
+    /// Highest power.
+    pub peak: Draw,
+    /// Time at the highest power.
     pub at_peak_ns: u64,
     /// Greatest mean power in W over each of [`WINDOWS_NS`], windows laid end to end; none if the run was shorter.
     pub window_w: [Option<f64>; 2],
-}
-
-impl Reading {
-    /// This reading and one of the window that follows as one. A stretch of [`WINDOWS_NS`] that spans both is not seen.
-    #[must_use]
-    pub fn plus(&self, next: &Reading) -> Reading {
-        let at = |reading: &Reading, peak: f64| if reading.peak_ma == peak { reading.at_peak_ns } else { 0 };
-        let peak_ma = self.peak_ma.max(next.peak_ma);
-        Reading {
-            energy_j: self.energy_j + next.energy_j,
-            peak_ma,
-            peak_w: self.peak_w.max(next.peak_w),
-            at_peak_ns: at(self, peak_ma) + at(next, peak_ma),
-            window_w: std::array::from_fn(|i| match (self.window_w[i], next.window_w[i]) {
-                (Some(a), Some(b)) => Some(a.max(b)),
-                (a, b) => a.or(b),
-            }),
-        }
-    }
 }
 
 impl<R: Recorder> Meter<R> {
@@ -157,7 +136,7 @@ impl<R: Recorder> Meter<R> {
     /// Data moves over the host interface for `ns`, after what is already moving.
     #[inline(always)]
     pub fn host_interface(&mut self, now: Nanos, ns: Nanos) {
-        if self.parts[LINK].draw.ua != 0 && ns > 0 {
+        if self.parts[LINK].draw.nw != 0 && ns > 0 {
             self.work(LINK, now, ns);
         }
     }
@@ -190,8 +169,7 @@ impl<R: Recorder> Meter<R> {
         let joules = |nw_ns: u128| nw_ns as f64 * 1e-18;
         Reading {
             energy_j: joules(self.energy),
-            peak_ma: self.peak.ua as f64 * 1e-3,
-            peak_w: self.peak.nw as f64 * 1e-9,
+            peak: self.peak,
             at_peak_ns: self.at_peak_ns,
             window_w: self.windows.map(|w| w.greatest.map(|nw_ns| joules(nw_ns) / (w.len as f64 * 1e-9))),
         }
@@ -324,16 +302,12 @@ impl<R: Recorder> Meter<R> {
     /// The level lasted for `ns`.
     #[inline(always)]
     fn note_peak(&mut self, ns: Nanos) {
-        if self.level.ua >= self.peak.ua {
+        if self.level >= self.peak {
             cold_path();
-            if self.level.ua > self.peak.ua {
-                (self.peak.ua, self.at_peak_ns) = (self.level.ua, 0);
+            if self.level > self.peak {
+                (self.peak, self.at_peak_ns) = (self.level, 0);
             }
             self.at_peak_ns += ns;
-        }
-        if self.level.nw > self.peak.nw {
-            cold_path();
-            self.peak.nw = self.level.nw;
         }
     }
 

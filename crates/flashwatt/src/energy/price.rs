@@ -84,7 +84,7 @@ pub struct Priced {
     pub map_j: MapEnergy,
     /// Mean power in W.
     pub mean_w: f64,
-    /// Mean current in mA.
+    /// Mean current in mA, at the supply voltage of the table.
     pub mean_ma: f64,
     /// Totals under the accountings (i), (ii), (iii).
     pub totals_j: [f64; 3],
@@ -92,24 +92,23 @@ pub struct Priced {
 
 /// Prices a ledger.
 pub fn price(ledger: &Ledger, table: &Table) -> Priced {
-    let (energy_j, current) = energies(ledger, table);
+    let energy_j = energies(ledger, table);
     let seconds = ledger.total_ns() as f64 * 1e-9;
     let per_second = |x: f64| if seconds > 0.0 { x / seconds } else { 0.0 };
     let totals_j = [IdleAccounting::AlwaysOn, IdleAccounting::FlashOff, IdleAccounting::BusyOnly]
-        .map(|accounting| energies(ledger, &Table { accounting, ..table.clone() }).0.total);
+        .map(|accounting| energies(ledger, &Table { accounting, ..table.clone() }).total);
     let by_cause = by_cause(ledger, table, energy_j.total);
     Priced {
         map_j: MapEnergy { dram: map_dram_j(ledger, table, &energy_j.dram), flash: by_cause.map },
         by_cause,
         mean_w: per_second(energy_j.total),
-        mean_ma: per_second(current * 1e-12), // µA·ns = 10⁻¹⁵ C = 10⁻¹² mC
+        mean_ma: per_second(energy_j.total) * 1e6 / f64::from(table.supply_mv),
         totals_j,
         energy_j,
     }
 }
 
-/// The energies, and the charge in µA·ns.
-fn energies(ledger: &Ledger, table: &Table) -> (Energies, f64) {
+fn energies(ledger: &Ledger, table: &Table) -> Energies {
     let mut sum = Sum::default();
     let mut controller = ActiveIdle::default();
     let (mut dram_base, mut flash_base) = (0.0, 0.0);
@@ -124,7 +123,7 @@ fn energies(ledger: &Ledger, table: &Table) -> (Energies, f64) {
     let dram = dram_energies(ledger, table, dram_base, &mut sum);
     let nand = nand_energies(ledger, table, flash_base, &mut sum);
     let host_interface = sum.add(table.host_interface, ledger.host_interface_ns);
-    (Energies { total: sum.joules(), controller, dram, nand, host_interface }, sum.ua_ns as f64)
+    Energies { total: sum.joules(), controller, dram, nand, host_interface }
 }
 
 /// DRAM: with the controller, its phases; per operation, equations (4)–(7). What `base` holds is its idle draw over the
@@ -188,11 +187,10 @@ fn by_cause(ledger: &Ledger, table: &Table, total: f64) -> ByCause {
     ByCause { host, gc, merge, map, wear, shared: total - host - gc - merge - map - wear }
 }
 
-/// Exact sums of power and current over time.
+/// The exact sum of power over time.
 #[derive(Default)]
 struct Sum {
     nw_ns: i128,
-    ua_ns: i128,
 }
 
 impl Sum {
@@ -200,7 +198,6 @@ impl Sum {
     fn add(&mut self, draw: Draw, ns: u64) -> f64 {
         let nw_ns = i128::from(draw.nw) * i128::from(ns);
         self.nw_ns += nw_ns;
-        self.ua_ns += i128::from(draw.ua) * i128::from(ns);
         joules(nw_ns)
     }
 

@@ -46,9 +46,9 @@ pub struct Components<T> {
 }
 
 impl Components<i128> {
-    /// What `amount` of all parts draws, by component: `unit` says what of a draw is asked for.
-    pub(super) fn drawn(amount: &PerState<u64>, table: &Table, dies: u32, unit: fn(Draw) -> i64) -> Self {
-        let times = |amount: u64, draw: Draw| i128::from(amount) * i128::from(unit(draw));
+    /// What `amount` of all parts draws, by component, in nW.
+    pub(super) fn drawn(amount: &PerState<u64>, table: &Table, dies: u32) -> Self {
+        let times = |amount: u64, draw: Draw| i128::from(amount) * i128::from(draw.nw);
         let die = |state: DieState| times(amount[state as usize], table.die[state as usize]);
         let mut base = [0i128; 3];
         for phase in [Phase::Busy, Phase::Outstanding, Phase::Quiet] {

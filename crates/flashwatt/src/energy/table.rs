@@ -1,9 +1,12 @@
-//! The price table in whole numbers: what each state draws, in µA and nW.
+//! The price table in whole numbers: what each state draws, in nW.
 //!
 //! In component mode each part's power is its current at its own voltage; in terminal mode every current is drawn from
 //! the drive's supply (SPEC E3). µA × mV = nW exactly, and nW × ns = 10⁻¹⁸ J, so that totals are sums of integers.
+//!
+//! Currents of parts at different voltages do not add up; their powers do. So the engine keeps power alone, and the drive's
+//! current is its power over one voltage, [`Table::supply_mv`].
 
-use crate::config::{ChargedTransfer, DramRule, Energy, EnergyMode, IdleAccounting, NandEnergy};
+use crate::config::{ChargedTransfer, Dram, DramRule, Energy, EnergyMode, IdleAccounting, NandEnergy};
 use crate::units::Nanos;
 
 /// What a die is doing.
@@ -58,18 +61,16 @@ impl DieState {
     }
 }
 
-/// A current and the power that it means.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+/// The power that a current at a voltage means.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Draw {
-    /// Current in µA.
-    pub ua: i64,
     /// Power in nW.
     pub nw: i64,
 }
 
 impl Draw {
     fn new(ua: u32, millivolts: u32) -> Self {
-        Draw { ua: i64::from(ua), nw: i64::from(ua) * i64::from(millivolts) }
+        Draw { nw: i64::from(ua) * i64::from(millivolts) }
     }
 }
 
@@ -77,7 +78,7 @@ impl std::ops::Add for Draw {
     type Output = Draw;
     #[inline(always)]
     fn add(self, other: Draw) -> Draw {
-        Draw { ua: self.ua + other.ua, nw: self.nw + other.nw }
+        Draw { nw: self.nw + other.nw }
     }
 }
 
@@ -85,14 +86,14 @@ impl std::ops::Sub for Draw {
     type Output = Draw;
     #[inline(always)]
     fn sub(self, other: Draw) -> Draw {
-        Draw { ua: self.ua - other.ua, nw: self.nw - other.nw }
+        Draw { nw: self.nw - other.nw }
     }
 }
 
 impl std::ops::Mul<u32> for Draw {
     type Output = Draw;
     fn mul(self, n: u32) -> Draw {
-        Draw { ua: self.ua * i64::from(n), nw: self.nw * i64::from(n) }
+        Draw { nw: self.nw * i64::from(n) }
     }
 }
 
@@ -113,6 +114,9 @@ pub struct Table {
     pub map_access_ns: Nanos,
     /// Which idle accounting the totals use.
     pub accounting: IdleAccounting,
+    /// The voltage in mV that the drive's current is stated at: its supply in terminal mode; else the highest voltage of a
+    /// part that draws something, which feeds the lower ones without loss.
+    pub supply_mv: u32,
 }
 
 impl Table {
@@ -147,6 +151,31 @@ impl Table {
             dram_rule: energy.dram_rule,
             map_access_ns: energy.dram.map_access_ns,
             accounting: energy.idle_accounting,
+            supply_mv: supply_mv(energy),
+        }
+    }
+
+    /// The drive's current in mA at its supply voltage, while it draws so much power.
+    pub fn ma(&self, nw: i128) -> f64 {
+        nw as f64 / f64::from(self.supply_mv) / 1e3
+    }
+}
+
+/// See [`Table::supply_mv`].
+fn supply_mv(energy: &Energy) -> u32 {
+    let Energy { controller, dram: Dram { part: dram, .. }, nand, host_interface, .. } = energy;
+    let nand_ua = [nand.read_ua, nand.program_ua, nand.erase_ua, nand.idle_ua, nand.transfer_ua.unwrap_or(0)];
+    let parts = [
+        (controller.active_ua.max(controller.idle_ua), controller.millivolts),
+        (dram.active_ua.max(dram.idle_ua), dram.millivolts),
+        (nand_ua.into_iter().max().unwrap_or(0), nand.millivolts),
+        (host_interface.active_ua, host_interface.millivolts),
+    ];
+    match energy.mode {
+        EnergyMode::Terminal(millivolts) => millivolts,
+        EnergyMode::Component => {
+            let drawing = parts.iter().filter(|(ua, _)| *ua > 0).map(|&(_, mv)| mv).max();
+            drawing.unwrap_or(controller.millivolts)
         }
     }
 }

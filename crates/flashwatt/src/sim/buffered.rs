@@ -156,7 +156,8 @@ impl<P: Probe> Sim<'_, P> {
         active.remaining += u32::from(fua);
         self.completed.buffer.written += 1;
         self.completed.buffer.coalesced += u64::from(put.coalesced);
-        self.hw.books.host_units += 1;
+        self.hw.books.written.host_units += 1;
+        self.hw.books.written.host_bytes += bytes.len() as u64;
         self.hw.books.buffer(self.now, &BufferEvent::Write(put.entry, lpn, bytes));
         true
     }
@@ -270,6 +271,7 @@ impl<P: Probe> Sim<'_, P> {
         let (id, at) = (RequestId(buffered.first_id + batch), batch);
         self.hw.books.planned(self.now, &self.brain.plan);
         let batch = &mut buffered.batches[at as usize];
+        self.hw.books.written.destaged_units += batch.entries.len() as u64;
         self.hw.books.probe.planned(Purpose::Destage(&batch.entries), &self.brain);
         find_programs(batch, &buffered.buffer, &self.brain, &self.geometry);
         batch.remaining = self.controller.admit(id, &self.brain, &mut self.hw);

@@ -41,6 +41,21 @@ impl Completed {
         self.reads.count() + self.writes.count() + self.others.count()
     }
 
+    /// What has completed in this stage and in the next.
+    #[must_use]
+    pub fn plus(&self, next: &Completed) -> Completed {
+        Completed {
+            reads: self.reads.plus(&next.reads),
+            writes: self.writes.plus(&next.writes),
+            others: self.others.plus(&next.others),
+            trims: self.trims + next.trims,
+            flushes: self.flushes + next.flushes,
+            read_bytes: self.read_bytes + next.read_bytes,
+            write_bytes: self.write_bytes + next.write_bytes,
+            buffer: self.buffer.plus(&next.buffer),
+        }
+    }
+
     #[inline(always)]
     pub(super) fn add(&mut self, request: &Request, now: Nanos) {
         let latency = now - request.arrival_ns;
@@ -73,14 +88,32 @@ pub struct Outcome {
     pub measured: Window,
     /// … and what completed in it.
     pub completed: Completed,
-    /// What went on after it …
-    pub drain: Window,
+    /// What went on after it, if the run came so far …
+    pub drain: Option<Window>,
     /// … and what completed then: it was under way when the measured window ended.
     pub drained: Completed,
-    /// Power over time in the measured window, if it was recorded.
+    /// Pages read and programmed and blocks erased in the whole run.
+    pub flash_operations: u64,
+    /// Power over time in what the figures cover, if it was recorded.
     pub series: Option<Box<Series>>,
     /// How it ended.
     pub end: End,
+}
+
+impl Outcome {
+    /// What the figures cover: the measured window, with the drain as one if that is counted.
+    pub fn counted(&self, with_drain: bool) -> (Window, Completed) {
+        match &self.drain {
+            Some(drain) if with_drain => (self.measured.plus(drain), self.completed.plus(&self.drained)),
+            _ => (self.measured.clone(), self.completed.clone()),
+        }
+    }
+
+    /// When what the figures cover began and ended.
+    pub fn counted_ns(&self, with_drain: bool) -> (Nanos, Nanos) {
+        let drain = self.drain.as_ref().filter(|_| with_drain);
+        (self.measured.start_ns, drain.unwrap_or(&self.measured).end_ns)
+    }
 }
 
 /// How a run ended.

@@ -143,12 +143,14 @@ impl<P: Probe> Sim<'_, P> {
         };
         let operations = self.take_plan(id, purpose);
         if kind == RequestKind::Write {
-            self.hw.books.host_units += u64::from(written);
+            self.hw.books.written.host_units += u64::from(written);
             let active = &mut self.requests[id.idx()];
             active.planned += written;
-            if active.planned < active.pages {
+            if written == active.pages {
+                self.hw.books.written.host_bytes += active.request.bytes;
+            } else {
                 cold_path();
-                self.stalled.push_front(id);
+                self.planned_in_part(id, Extent { pages: written, ..extent });
             }
         } else if operations == 0 || !self.link.is_instant() {
             cold_path();
@@ -156,6 +158,15 @@ impl<P: Probe> Sim<'_, P> {
                 self.begin_sending(id, &[extent], 0);
             }
             self.complete_if_done(id);
+        }
+    }
+
+    /// Only these units of a write were planned: what is left of it, if anything is, waits.
+    fn planned_in_part(&mut self, id: RequestId, extent: Extent) {
+        let active = &self.requests[id.idx()];
+        self.hw.books.written.host_bytes += self.geometry.bytes_within(&active.request, extent);
+        if active.planned < active.pages {
+            self.stalled.push_front(id);
         }
     }
 

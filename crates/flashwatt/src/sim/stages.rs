@@ -28,7 +28,7 @@ impl<P: Probe> Sim<'_, P> {
     }
 
     pub(super) fn next_stage(&mut self) {
-        self.end_stage();
+        self.end_stage(self.count_drain && self.stage == Stage::Measured);
         match self.stage {
             Stage::Warmup => {
                 self.hw.books.probe.restarted(self.now);
@@ -45,34 +45,44 @@ impl<P: Probe> Sim<'_, P> {
         }
     }
 
-    /// Closes the books of the current stage.
-    pub(super) fn end_stage(&mut self) {
+    /// Closes the books of the current stage. Meter and series read on where the figures go on into the next stage.
+    fn end_stage(&mut self, meter_reads_on: bool) {
         self.controller.cut(self.now, &mut self.hw);
-        let window = self.hw.books.close(self.now, self.brain.blocks.all_free_blocks());
-        if self.stage == Stage::Measured {
+        let window = self.hw.books.close(self.now, self.brain.blocks.all_free_blocks(), meter_reads_on);
+        if self.is_counted() && !meter_reads_on {
             self.series = self.hw.books.take_series();
         }
-        self.hw.books.restart(self.now);
+        self.hw.books.restart(self.now, meter_reads_on);
         self.ended_stages.push((self.stage, std::mem::take(&mut self.completed), window));
+    }
+
+    /// Is what happens in the current stage part of the figures?
+    fn is_counted(&self) -> bool {
+        match self.stage {
+            Stage::Warmup => false,
+            Stage::Measured => true,
+            Stage::Drain => self.count_drain,
+        }
     }
 
     pub(super) fn finish(mut self, mut end: End) -> (Outcome, Books<P>, Brain, Array) {
         if matches!(end, End::Complete) {
             end = self.rest();
         }
-        self.end_stage();
+        self.end_stage(false);
+        let flash_operations = self.ended_stages.iter().map(|(_, _, window)| window.ledger.flash_operations()).sum();
         let (mut warmup, mut completed, mut drained) = Default::default();
         let (mut measured, mut drain) = Default::default();
         for (stage, counts, window) in self.ended_stages {
             match stage {
                 Stage::Warmup => warmup = counts,
                 Stage::Measured => (completed, measured) = (counts, window),
-                Stage::Drain => (drained, drain) = (counts, window),
+                Stage::Drain => (drained, drain) = (counts, Some(window)),
             }
         }
         self.hw.books.probe.finish(self.now);
         (
-            Outcome { warmup, measured, completed, drain, drained, series: self.series, end },
+            Outcome { warmup, measured, completed, drain, drained, flash_operations, series: self.series, end },
             self.hw.books,
             self.brain,
             self.hw.array,

@@ -55,7 +55,7 @@ fn neutral_options(base: &Report, config: &Config) -> Vec<Vec<String>> {
     let of = |sets: &[&str]| sets.iter().map(ToString::to_string).collect::<Vec<_>>();
     vec![
         of(&["controller.power_budget_ma=100000"]),
-        vec![format!("controller.power_budget_ma={}", budget_of_peak(base, config))],
+        vec![format!("controller.power_budget_w={}", budget_of_peak(base, config))],
         of(&["device.timing.channel_switch_ns=0"]),
         of(&["write_buffer.bytes=0", "write_buffer.destage_fraction=0.3", "write_buffer.idle_ns=7"]),
         of(&["device.host_link.bandwidth_mb_s=0", "device.host_link.command_ns=0"]),
@@ -63,14 +63,14 @@ fn neutral_options(base: &Report, config: &Config) -> Vec<Vec<String>> {
     ]
 }
 
-/// The budget in mA that allows as many dies to work as did without one, and no more.
+/// The budget in W that allows as many dies to work as did without one, and no more.
 fn budget_of_peak(base: &Report, config: &Config) -> f64 {
     let table = Table::new(&config.energy);
     let idle = table.die[0];
     let dies = base.ledger.dies;
-    let base_ua = (table.controller[1] + table.dram[1] + table.host_interface + idle * dies).ua;
-    let operation_ua = table.die.iter().map(|&draw| (draw - idle).ua).max().expect("dies have states");
-    (base_ua + operation_ua * i64::from(base.parallelism.max_active_dies.max(1))) as f64 / 1000.0
+    let base_nw = (table.controller[1] + table.dram[1] + table.host_interface + idle * dies).nw;
+    let operation_nw = table.die.iter().map(|&draw| (draw - idle).nw).max().expect("dies have states");
+    (base_nw + operation_nw * i64::from(base.parallelism.max_active_dies.max(1))) as f64 / 1e9
 }
 
 /// Every translation layer with every policy of collection and wear levelling; in a soak also with all that chips can do.

@@ -10,6 +10,7 @@ mod determinism;
 mod dispatch;
 #[allow(clippy::print_stderr)] // what is skipped is said aloud
 mod energy_laws;
+mod figures;
 mod power;
 mod progress;
 mod reprice;

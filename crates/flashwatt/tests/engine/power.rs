@@ -570,11 +570,12 @@ fn f33_every_edge_stays_within_the_budget() {
             let config = mixed(name, &["workload.uniform.queue_depth=32", "controller.power_budget_ma=9000"]);
             let base = config.controller.power_budget.expect("it is set");
             let dies = config.device.channels * config.device.ways * share / 8;
-            let budget = base.base_ua + base.operation_ua * i64::from(dies.max(1));
-            let budget = format!("controller.power_budget_ma={}", budget as f64 / 1e3);
+            let budget_nw = base.base_nw + base.operation_nw * i64::from(dies.max(1));
+            let budget = format!("controller.power_budget_w={}", budget_nw as f64 / 1e9);
             let (report, edges) = with_edges(&mixed(name, &["workload.uniform.queue_depth=32", &budget]));
-            let bound: f64 = budget.rsplit('=').next().and_then(|ma| ma.parse().ok()).expect("a number");
-            assert!(edges.total_ma.iter().all(|&ma| ma <= bound), "{name}: every edge within {bound} mA");
+            let bound = budget_nw as f64 / report.current_ma.supply_v / 1e6;
+            let within = |ma: f64| ma <= bound * (1.0 + 1e-12);
+            assert!(edges.total_ma.iter().all(|&ma| within(ma)), "{name}: every edge within {bound} mA");
             assert!(report.parallelism.max_active_dies <= dies.max(1), "{name}");
             assert!(report.throughput.simulated_s < last_s * 1.01, "{name}: {dies} dies are no slower than fewer");
             last_s = report.throughput.simulated_s;

@@ -46,8 +46,7 @@ fn value(json: &str) -> Value {
 /// The report as repricing would leave it if it changed no figure.
 fn without_overlaps(json: &str) -> Value {
     let mut report = value(json);
-    let drained = report["window"]["drain_s"] != 0.0;
-    for path in NULLS.into_iter().chain(drained.then_some("/window/drain_energy_j")) {
+    for path in NULLS {
         *report.pointer_mut(path).unwrap_or_else(|| panic!("{path}")) = Value::Null;
     }
     report
@@ -108,6 +107,27 @@ fn other_currents_voltages_and_modes_are_what_a_run_with_them_gives() {
         let sets: Vec<&str> = sets.iter().copied().chain(["run.count_drain=true"]).collect();
         assert_eq!(repriced(&json, &table), without_overlaps(&report("energysim", &sets)), "{table}");
     }
+}
+
+/// What lies outside the figures is priced anew as well, and so is the share of it that a warning says.
+#[test]
+fn the_drain_is_priced_anew() {
+    let warns = |report: &Value| {
+        let warnings = report["warnings"].as_array().expect("a list");
+        warnings.iter().any(|text| text.as_str().is_some_and(|text| text.contains("the figures leave out work")))
+    };
+    let buffer = ["write_buffer.bytes=4194304", "run.measure.requests=150"];
+    let awake = ["energy.controller.idle_ma=0", "energy.dram.idle_ma=0", "energy.nand.idle_ma=0"];
+    let (json, fresh) = (report("energysim", &buffer), report("energysim", &[&buffer[..], &awake].concat()));
+    let shares = [&json, &fresh].map(|json| {
+        let report = value(json);
+        let [drain, window] =
+            ["/window/drain_energy_j", "/energy_j/total"].map(|path| report.pointer(path).and_then(Value::as_f64));
+        drain.zip(window).map(|(drain, window)| drain / (drain + window))
+    });
+    assert!(!warns(&value(&json)) && warns(&value(&fresh)), "the prices decide whether it is much: {shares:?}");
+    assert!(value(&json)["window"]["drain_energy_j"].as_f64() > Some(0.0));
+    assert_eq!(repriced(&json, &awake.join("\n")), without_overlaps(&fresh));
 }
 
 #[test]
@@ -203,7 +223,7 @@ fn what_is_wrong_with_a_report_is_named() {
         ("{".into(), &["1:1", "not JSON"]),
         ("[]".into(), &["not a report", "no JSON object"]),
         ("{}".into(), &["schema", "not a report"]),
-        (changed("/schema", json!(2)), &["schema", "another schema", "found 2", "expected 1"]),
+        (changed("/schema", json!(1)), &["schema", "another schema", "found 1", "expected 2"]),
         (changed("/ledger", json!({})), &["not a whole report", "missing field"]),
         (changed("/ledger/die_ns", json!({})), &["ledger.die_ns", "not a whole ledger", "0 numbers of 35"]),
         (changed("/ledger/die_ns/read/gc", json!(-5)), &["not a whole report", "-5"]),
@@ -211,6 +231,7 @@ fn what_is_wrong_with_a_report_is_named() {
         (changed("/ledger/die_ns/read", json!({"host": 1, "lost": 2})), &["ledger.die_ns.read.lost"]),
         (changed("/ledger/elapsed_ns/quiet", json!(u64::MAX)), &["ledger.elapsed_ns", "out of range"]),
         (changed("/ledger/dies", json!(0)), &["ledger.dies", "out of range"]),
+        (changed("/drain_ledger/dies", json!(0)), &["drain_ledger.dies", "out of range"]),
         (changed("/config/energy/nand/program_ua", json!(4_000_000_000u32)), &["report's own prices", "out of range"]),
         (budget.to_string(), &["config.controller.power_budget_ma", "power budget", "what happened when"]),
     ];

@@ -183,7 +183,9 @@ fn overwrites_coalesce() {
         play(&drive(8, &["run.count_drain=true"]), &[write(0, 0, 2), write(100, 1, 2), write(200, 0, 3)]);
     assert_eq!((buffer(&report).writes, buffer(&report).writes_coalesced), (7, 4));
     assert_eq!(programs(&log), 3);
-    assert_eq!(report.flash.write_amplification, Some(3.0 / 7.0));
+    let flash = &report.flash;
+    assert_eq!((flash.write_amplification, flash.buffer_factor), (Some(3.0 / 7.0), Some(3.0 / 7.0)));
+    assert_eq!((flash.rmw_factor, flash.gc_factor), (Some(1.0), Some(1.0)));
 }
 
 /// An entry under way serves reads until its program ends, then flash does; one that is overwritten meanwhile is another.

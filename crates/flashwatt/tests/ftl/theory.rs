@@ -46,8 +46,9 @@ fn pages(op_ratio: f64) -> u64 {
     (2048.0 * f64::from(PAGES_PER_BLOCK) / (1.0 + op_ratio)) as u64
 }
 
+/// What theory is about: pages programmed per page that the translation layer is given.
 fn waf(report: &Report) -> f64 {
-    report.flash.write_amplification.expect("the host wrote")
+    report.flash.gc_factor.expect("the host wrote")
 }
 
 fn rho(report: &Report) -> f64 {

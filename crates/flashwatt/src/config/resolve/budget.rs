@@ -1,33 +1,56 @@
-//! The power budget: how many dies may work at a time so that the drive's current stays within it.
+//! The power budget: how many dies may work at a time so that the drive's power stays within it.
 
 use super::super::check::{Checker, field};
 use super::super::{Energy, PowerBudget, raw};
 use crate::energy::{DieState, Table};
 
-/// No budget is larger: 1000 A.
+/// No budget is larger: 1000 A, at up to 100 V.
 const MA_MAX: f64 = 1e6;
+const W_MAX: f64 = 1e5;
 
-/// k = ⌊(I_budget − I_base) / (I_op − I_idle)⌋ dies (SPEC A21), of a drive with `dies`. The base is what everything draws
+const KEY_MA: &str = "controller.power_budget_ma";
+const KEY_W: &str = "controller.power_budget_w";
+
+/// k = ⌊(P_budget − P_base) / (P_op − P_idle)⌋ dies (SPEC A21), of a drive with `dies`. The base is what everything draws
 /// at the most while no die works: the active controller and DRAM, the host interface, all dies idle. An operation draws
-/// as much as the hungriest of its phases.
+/// as much as the hungriest of its phases. A budget in mA is a current at the voltage that the drive's current is stated at.
 pub(super) fn power_budget(c: &mut Checker, raw: &raw::Controller, energy: &Energy, dies: u32) -> Option<PowerBudget> {
-    const KEY: &str = "controller.power_budget_ma";
-    let budget_ua = (c.optional(field!("controller", raw.power_budget_ma), 0.0..=MA_MAX)? * 1000.0).round() as i64;
     let table = Table::new(energy);
+    let (key, budget_nw) = asked(c, raw, &table)?;
     let idle = table.die[DieState::Idle as usize];
-    let base_ua = (table.controller[1] + table.dram[1] + table.host_interface + idle * dies).ua;
-    let operation_ua = table.die.iter().map(|&draw| (draw - idle).ua).max().unwrap_or(0);
-    if c.clean("controller") && c.clean("energy") && c.clean("device") && budget_ua < base_ua + operation_ua {
-        let ma = |ua: i64| ua as f64 / 1000.0;
+    let base_nw = (table.controller[1] + table.dram[1] + table.host_interface + idle * dies).nw;
+    let operation_nw = table.die.iter().map(|&draw| (draw - idle).nw).max().unwrap_or(0);
+    if c.clean("controller") && c.clean("energy") && c.clean("device") && budget_nw < base_nw + operation_nw {
+        let amount = |nw: i64| match key {
+            KEY_W => format!("{:?} W", nw as f64 / 1e9),
+            _ => format!("{:?} mA", table.ma(nw.into())),
+        };
         let expected = format!(
-            "at least {:?} mA: {:?} mA while no die works, and {:?} mA for one operation",
-            ma(base_ua + operation_ua),
-            ma(base_ua),
-            ma(operation_ua)
+            "at least {}: {} while no die works, and {} for one operation",
+            amount(base_nw + operation_nw),
+            amount(base_nw),
+            amount(operation_nw)
         );
-        let fault = c.fault(KEY, "no operation fits into the power budget").found(format!("{:?} mA", ma(budget_ua)));
+        let fault = c.fault(key, "no operation fits into the power budget").found(amount(budget_nw));
         c.push(fault.expected(expected));
     }
-    let fits = (budget_ua - base_ua).max(0).checked_div(operation_ua).unwrap_or(i64::from(dies));
-    Some(PowerBudget { budget_ua, base_ua, operation_ua, active_dies: fits.min(i64::from(dies)) as u32 })
+    let fits = (budget_nw - base_nw).max(0).checked_div(operation_nw).unwrap_or(i64::from(dies));
+    Some(PowerBudget { budget_nw, base_nw, operation_nw, active_dies: fits.min(i64::from(dies)) as u32 })
+}
+
+/// The budget in nW, by whichever key it is given.
+fn asked(c: &mut Checker, raw: &raw::Controller, table: &Table) -> Option<(&'static str, i64)> {
+    let ma = c.optional(field!("controller", raw.power_budget_ma), 0.0..=MA_MAX);
+    let watts = c.optional(field!("controller", raw.power_budget_w), 0.0..=W_MAX);
+    match (ma, watts) {
+        (None, None) => None,
+        (Some(ma), None) => Some((KEY_MA, (ma * 1000.0).round() as i64 * i64::from(table.supply_mv))),
+        (None, Some(watts)) => Some((KEY_W, (watts * 1e9).round() as i64)),
+        (Some(ma), Some(watts)) => {
+            let fault = c.fault(c.culprit(&[KEY_W, KEY_MA]), "power_budget_ma and power_budget_w exclude each other");
+            let found = format!("power_budget_ma = {ma:?}, power_budget_w = {watts:?}");
+            c.push(fault.found(found).expected("one of them"));
+            None
+        }
+    }
 }

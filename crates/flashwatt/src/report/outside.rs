@@ -1,0 +1,18 @@
+//! A warning of energy that the figures of a run leave out: that of a drain that is not counted.
+
+/// The drain's share of the energy of window and drain above which a warning is due.
+const OUTSIDE_MAX: f64 = 0.05;
+/// How the warning begins.
+pub(crate) const OUTSIDE: &str = "the figures leave out work that went on after the window";
+
+/// The warning, if it is due. A drain that is counted is part of the window.
+pub(crate) fn outside(window_j: f64, drain_j: f64, is_counted: bool) -> Option<String> {
+    let share = drain_j / (window_j + drain_j);
+    (!is_counted && share > OUTSIDE_MAX).then(|| {
+        format!(
+            "{OUTSIDE}: {:.0} % of the energy of window and drain was spent in the drain, on the write buffer's data, \
+             collection and operations under way (run.count_drain = true includes it; a longer run makes it smaller)",
+            100.0 * share
+        )
+    })
+}
