@@ -24,14 +24,14 @@ class Stopwatch:
         """Stop it, and give the section `engine` of a report."""
         (wall_0, _), (wall_1, cpu_1), (wall_2, cpu_2) = *self._times, _now()
         cpu_s = cpu_2 - cpu_1
-        flash = report["flash"]
-        operations = sum(flash[kind]["total"] for kind in ("reads", "programs", "erases"))
+        window = report["window"]
+        requests = window["warmup"] + window["measured"] + window["drained"]  # all that the time was spent on
         return {
             "prepare_wall_s": wall_1 - wall_0,
             "wall_s": wall_2 - wall_1,
             "cpu_s": cpu_s,
-            "requests_per_cpu_s": report["workload"]["requests"] / cpu_s if cpu_s > 0 else None,
-            "flash_ops_per_cpu_s": operations / cpu_s if cpu_s > 0 else None,
+            "requests_per_cpu_s": requests / cpu_s if cpu_s > 0 else None,
+            "flash_ops_per_cpu_s": window["flash_ops"] / cpu_s if cpu_s > 0 else None,
         }
 
 
