@@ -23,20 +23,21 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
-class _Section(Generic[_T]):
+class Section(Generic[_T]):
     """An attribute that reads a key of the report and gives it its type."""
 
     def __init__(self, kind: Any) -> None:
+        """Take the type of the key's value."""
         self.kind = kind
 
     def __set_name__(self, _owner: type[Report], name: str) -> None:
         self.name = name
 
     @overload
-    def __get__(self, report: None, _owner: type[Report]) -> _Section[_T]: ...
+    def __get__(self, report: None, _owner: type[Report]) -> Section[_T]: ...
     @overload
     def __get__(self, report: Report, _owner: type[Report]) -> _T: ...
-    def __get__(self, report: Report | None, _owner: type[Report]) -> _Section[_T] | _T:
+    def __get__(self, report: Report | None, _owner: type[Report]) -> Section[_T] | _T:
         if report is None:
             return self
         try:
@@ -60,40 +61,42 @@ class Report:
     ('complete', 1000)
     """
 
-    schema = _Section[int](int)
-    version = _Section[str](str)
+    schema = Section[int](int)
+    version = Section[str](str)
     """Version of FlashWatt."""
-    status = _Section[str](str)
+    status = Section[str](str)
     """`complete`, `interrupted`, `stopped: ` and which budget was reached, or `failed: ` and why."""
-    warnings = _Section[list[str]](list[str])
+    warnings = Section[list[str]](list[str])
     """What should be known about the run: records skipped or folded, figures that do not apply."""
-    config = _Section[dict[str, Any]](dict)
+    config = Section[dict[str, Any]](dict)
     """The whole configuration, every default filled in."""
-    config_sha256 = _Section[str](str)
-    seed = _Section[int](int)
-    workload = _Section[kinds.Workload](kinds.Workload)
-    window = _Section[kinds.Window](kinds.Window)
-    latency_ns = _Section[kinds.Latencies](kinds.Latencies)
-    throughput = _Section[kinds.Throughput](kinds.Throughput)
-    flash = _Section[kinds.Flash](kinds.Flash)
-    wear = _Section[kinds.Wear](kinds.Wear)
-    ftl = _Section[kinds.Ftl](kinds.Ftl)
-    gc = _Section[kinds.Gc](kinds.Gc)
-    write_buffer = _Section[kinds.WriteBuffer | None](kinds.WriteBuffer | None)
+    config_sha256 = Section[str](str)
+    seed = Section[int](int)
+    workload = Section[kinds.Workload](kinds.Workload)
+    window = Section[kinds.Window](kinds.Window)
+    latency_ns = Section[kinds.Latencies](kinds.Latencies)
+    throughput = Section[kinds.Throughput](kinds.Throughput)
+    flash = Section[kinds.Flash](kinds.Flash)
+    wear = Section[kinds.Wear](kinds.Wear)
+    ftl = Section[kinds.Ftl](kinds.Ftl)
+    gc = Section[kinds.Gc](kinds.Gc)
+    write_buffer = Section[kinds.WriteBuffer | None](kinds.WriteBuffer | None)
     """None for a drive without one."""
-    energy_j = _Section[kinds.Energy](kinds.Energy)
-    energy_by_cause_j = _Section[kinds.EnergyByCause](kinds.EnergyByCause)
-    energy_total_j = _Section[kinds.EnergyTotals](kinds.EnergyTotals)
-    efficiency = _Section[kinds.Efficiency](kinds.Efficiency)
-    power_w = _Section[kinds.Power](kinds.Power)
-    current_ma = _Section[kinds.Current](kinds.Current)
-    parallelism = _Section[kinds.Parallelism](kinds.Parallelism)
-    energy_integral_j = _Section[float | None](float | None)
+    energy_j = Section[kinds.Energy](kinds.Energy)
+    energy_by_cause_j = Section[kinds.EnergyByCause](kinds.EnergyByCause)
+    energy_total_j = Section[kinds.EnergyTotals](kinds.EnergyTotals)
+    efficiency = Section[kinds.Efficiency](kinds.Efficiency)
+    power_w = Section[kinds.Power](kinds.Power)
+    current_ma = Section[kinds.Current](kinds.Current)
+    parallelism = Section[kinds.Parallelism](kinds.Parallelism)
+    energy_integral_j = Section[float | None](float | None)
     """Total energy by integrating the drive's power as it changed: a second path to `energy_j.total`."""
-    ledger = _Section[kinds.Ledger](kinds.Ledger)
-    engine = _Section[kinds.Engine | None](kinds.Engine | None)
+    ledger = Section[kinds.Ledger](kinds.Ledger)
+    drain_ledger = Section[kinds.Ledger | None](kinds.Ledger | None)
+    """The books of the drain alone, part of `ledger` where it is counted. None if the run did not come so far."""
+    engine = Section[kinds.Engine | None](kinds.Engine | None)
     """None in the results of a sweep, which are the same whenever they are made."""
-    repriced = _Section[kinds.Repriced | None](kinds.Repriced | None)
+    repriced = Section[kinds.Repriced | None](kinds.Repriced | None)
     """None for a report whose prices are those of its run."""
 
     def __init__(self, content: Json, *, op_log: Path | None = None) -> None:

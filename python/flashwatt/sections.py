@@ -41,8 +41,11 @@ class Window:
     drained: int
     """Requests that completed then."""
     drain_counted: bool
-    """Is the drain's energy part of the totals?"""
-    drain_energy_j: float | None
+    """Does the drain belong to the window? If so all other sections cover both as one (`run.count_drain`)."""
+    drain_energy_j: float
+    """Energy of the drain."""
+    flash_ops: int
+    """Pages read and programmed and blocks erased in the whole run: warm-up, window and drain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,7 @@ class Throughput:
     """Requests over time; megabytes are 10^6 bytes."""
 
     simulated_s: float
+    """How long the window lasts, which all figures cover."""
     iops: float
     read_mb_s: float
     write_mb_s: float
@@ -100,7 +104,18 @@ class Flash:
     unwritten_reads: int
     """Logical pages read that were never written."""
     write_amplification: float | None
-    """Bytes programmed per byte that the host wrote."""
+    """Bytes programmed / bytes that the host wrote = `rmw_factor` × `buffer_factor` (1 without a buffer) × `gc_factor`.
+
+    None if the host wrote nothing."""
+    rmw_factor: float | None
+    """Bytes of the map units that the host's writes touch / bytes that it wrote: what writing parts of units costs."""
+    buffer_factor: float | None
+    """Bytes of map units that leave the write buffer / of those written into it: what coalescing saves.
+
+    None without a write buffer."""
+    gc_factor: float | None
+    """Bytes programmed / bytes of the map units that the translation layer is given to write: what collection, merges,
+    the map, wear levelling and pages that are not filled add. None if it is given nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +172,8 @@ class Ftl:
     """The translation layer."""
 
     name: str
+    map_unit_bytes: int
+    """Bytes that an entry of the map covers."""
     map_hit_ratio: float | None
     """Share of map look-ups that found their entry in memory; None where the whole map is."""
     mapping_bytes: int
@@ -253,8 +270,11 @@ class Efficiency:
     """Work per energy; None where there was no work or no energy."""
 
     mb_per_j: float | None
+    """10^6 bytes read and written / `energy_j.total`."""
     j_per_gb: float | None
+    """`energy_j.total` / 10^9 bytes read and written."""
     iops_per_w: float | None
+    """`throughput.iops` / `power_w.mean`: requests / `energy_j.total`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +282,9 @@ class Power:
     """Power in W; what depends on overlaps is None in a repriced report."""
 
     mean: float
+    """`energy_j.total` / `throughput.simulated_s`."""
     peak: float | None
+    """The highest power at any time."""
     max_100us: float | None
     """Highest mean over 100 µs."""
     max_1s: float | None
@@ -271,11 +293,18 @@ class Power:
 
 @dataclass(frozen=True, slots=True)
 class Current:
-    """Current in mA."""
+    """The drive's current in mA: its power / `supply_v`. Currents of parts at different voltages do not add up."""
 
+    supply_v: float
+    """The voltage in V that currents are stated at.
+
+    That is `energy.terminal_v`, or in `component` mode the highest voltage of a part that draws something."""
     mean: float
+    """`power_w.mean` / `supply_v`."""
     peak: float | None
+    """`power_w.peak` / `supply_v`."""
     time_at_peak_ns: int | None
+    """Time at the peak."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,11 +348,13 @@ class Engine:
     prepare_wall_s: float | None
     """Seconds until it began: reading the trace, laying down the start state. None in reports of older versions."""
     wall_s: float
-    """Seconds that it took then, …"""
+    """Seconds that the simulation took."""
     cpu_s: float
-    """… and of processor time, which the two rates are of."""
+    """Seconds of processor time that the simulation took."""
     requests_per_cpu_s: float | None
+    """Requests of warm-up, window and drain / `cpu_s`."""
     flash_ops_per_cpu_s: float | None
+    """Pages read and programmed and blocks erased in warm-up, window and drain / `cpu_s`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,8 +363,9 @@ class Repriced:
 
     table: str
     null: list[str]
-    """Keys that it could not give, and …"""
+    """Keys that it could not give."""
     reason: str
+    """Why it could not."""
 
 
 def build(kind: Any, value: Any, path: str) -> Any:

@@ -189,11 +189,10 @@ def _window(report: Json) -> str:
     window, text = report["window"], ""
     if window["warmup"]:
         text += f"\nafter a warm-up of {count(window['warmup'])} requests, which is not in the figures"
-    drain_j = window["drain_energy_j"]  # null in a repriced report
-    if drain_j is not None and drain_j > _DRAIN_NOTABLE * report["energy_j"]["total"]:
-        counted = "in" if window["drain_counted"] else "not in"
-        drain = f"{si(window['drain_s'], 's')} and {si(drain_j, 'J')}"
-        text += f"\nwhat was under way took {drain} more, which are {counted} the figures (run.count_drain)"
+    if window["drain_energy_j"] > _DRAIN_NOTABLE * report["energy_j"]["total"]:
+        counted = "are in" if window["drain_counted"] else "are not in"
+        drain = f"{si(window['drain_s'], 's')} and {si(window['drain_energy_j'], 'J')}"
+        text += f"\nwhat was under way in the end took {drain}, which {counted} the figures (run.count_drain)"
     return text
 
 
@@ -272,6 +271,7 @@ def _performance(report: Json) -> Iterator[tuple[str, str]]:
     yield "throughput", f"{count(through['iops'])} IOPS"
     yield "read, write", f"{number(through['read_mb_s'], 1)}, {number(through['write_mb_s'], 1)} MB/s"
     yield "write amplification", number(flash["write_amplification"])
+    yield from _amplification(flash)
     yield "flash reads", count(flash["reads"]["total"])
     yield "flash programs", count(flash["programs"]["total"])
     yield "flash erases", count(flash["erases"]["total"])
@@ -283,6 +283,14 @@ def _performance(report: Json) -> Iterator[tuple[str, str]]:
         yield "erases per block", f"{mean:{'.2f' if mean >= 1 else '.2g'}} ({erases['min']} to {erases['max']})"
 
 
+def _amplification(flash: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What write amplification is the product of, where collection is not all of it."""
+    factors = {name: flash.get(f"{name}_factor") for name in ("rmw", "buffer", "gc")}
+    known = {name: factor for name, factor in factors.items() if factor is not None}
+    if set(known) - {"gc"} and any(known.get(name, 1) != 1 for name in ("rmw", "buffer")):
+        yield f"= {' × '.join(known)}", " × ".join(map(number, known.values()))
+
+
 def _amperes(milliamperes: float | None) -> str:
     return si(None if milliamperes is None else milliamperes / 1e3, "A")
 
@@ -291,13 +299,19 @@ def _power(report: Json) -> Iterator[tuple[str, str]]:
     power, efficiency = report["power_w"], report["efficiency"]
     yield "mean power", si(power["mean"], "W")
     yield "peak power", si(power["peak"], "W")
-    yield "peak current", _amperes(at(report, "current_ma", "peak"))
+    yield "peak current", _peak_current(report)
     yield "worst 100 µs, 1 s", f"{si(power.get('max_100us'), 'W')}, {si(power.get('max_1s'), 'W')}"
     yield "efficiency", f"{number(efficiency['mb_per_j'], 1)} MB/J"
     yield "energy per GB", si(efficiency["j_per_gb"], "J")
     yield "per watt", f"{count(efficiency['iops_per_w'])} IOPS"
     busy = at(report, "parallelism", "mean_active_dies")
     yield "busy dies", number(busy and abs(busy), 2)
+
+
+def _peak_current(report: Json) -> str:
+    """Currents of parts at different voltages do not add up: at which one it is stated is part of it."""
+    peak, volts = at(report, "current_ma", "peak"), at(report, "current_ma", "supply_v")
+    return _amperes(peak) if peak is None or volts is None else f"{_amperes(peak)} at {volts:g} V"
 
 
 def _power_over_time(report: Json, width: int) -> Text:

@@ -131,8 +131,8 @@ def test_a_report_goes_to_a_file_and_back(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("{", r"bad\.json:1:2: not JSON"),
-        ("[]", r"bad\.json: schema: found None; expected 1"),
-        ('{"schema": 99}', r"bad\.json: schema: found 99; expected 1"),
+        ("[]", r"bad\.json: schema: found None; expected 2"),
+        ('{"schema": 99}', r"bad\.json: schema: found 99; expected 2"),
     ],
 )
 def test_what_is_no_report_is_named(tmp_path: Path, text: str, said: str) -> None:
@@ -143,9 +143,9 @@ def test_what_is_no_report_is_named(tmp_path: Path, text: str, said: str) -> Non
 
 def test_a_missing_figure_is_named() -> None:
     with pytest.raises(flashwatt.FlashwattError, match=r"throughput\.iops: missing"):
-        _ = Report({"schema": 1, "throughput": {"simulated_s": 1.0}}).throughput
+        _ = Report({"schema": 2, "throughput": {"simulated_s": 1.0}}).throughput
     with pytest.raises(flashwatt.FlashwattError, match=r"energy_j: missing"):
-        _ = Report({"schema": 1}).energy_j
+        _ = Report({"schema": 2}).energy_j
 
 
 def test_the_page_for_a_notebook(report: Json) -> None:

@@ -145,6 +145,28 @@ def test_a_long_preparation_and_edges_are_told(report: Json) -> None:
     assert "2 from 0 s until 9.00 µs, highest 207 mA at 2.00 µs" in text
 
 
+def test_write_amplification_is_taken_apart_where_collection_is_not_all_of_it(report: Json) -> None:
+    assert "rmw" not in page(report)
+    report["flash"] |= {"write_amplification": 8.57, "rmw_factor": 8.0, "gc_factor": 1.07125}
+    assert "= rmw × gc" in page(report)
+    assert "8.000 × 1.071" in page(report)
+    report["flash"] |= {"rmw_factor": 2.0, "buffer_factor": 0.5}
+    assert "= rmw × buffer × gc" in page(report)
+    assert "2.000 × 0.500 × 1.071" in page(report)
+
+
+def test_a_peak_current_says_at_which_voltage(report: Json) -> None:
+    assert "682 mA at 5 V" in page(report)
+
+
+@pytest.mark.parametrize(
+    ("counted", "said"), [(False, "which are not in the figures"), (True, "which are in the figures")]
+)
+def test_what_was_under_way_in_the_end_is_told(report: Json, counted: bool, said: str) -> None:
+    report["window"] |= {"drain_s": 0.25, "drain_energy_j": 3.5, "drain_counted": counted}
+    assert f"took 250 ms and 3.50 J, {said}" in page(report)
+
+
 def test_what_is_left_is_told_only_once_it_is_known() -> None:
     with Progress(left(), console=Console(file=io.StringIO())) as progress:
         (column,) = progress.columns

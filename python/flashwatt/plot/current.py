@@ -35,7 +35,8 @@ def current(report: Report) -> Chart:
     if len(edges["time_ns"]) > EDGES_MAX:
         found = f"found {len(edges['time_ns']):,} edges; expected at most {EDGES_MAX:,}"
         raise _core.FlashwattError(f"too many edges to draw; {found}; record a shorter window, or a series")
-    subtitle = (f"{describe_device(content)}.", f"{describe_workload(content)}.")
+    volts = content["current_ma"]["supply_v"]
+    subtitle = (f"{describe_device(content)}.", f"{describe_workload(content)}. Currents at {volts:g} V.")
     return Chart(_title(edges), subtitle, lambda width: current_chart(edges, width))
 
 
