@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from flashwatt.comparable import unlike_map_units
 from flashwatt.metrics import METRICS, metric_of
 from flashwatt.misspelt import known
 from flashwatt.report import content_of
@@ -120,6 +121,7 @@ def show(reports: dict[str, Report], console: Console | None = None, only: Seque
     _print("", list(reports), figures, console, folded=False)
     heading = "Configuration" if only else "Configuration, where it differs"
     _print(heading, list(reports), settings, console, folded=True)
+    show_warnings(unlike_map_units({label: report.ftl.map_unit_bytes for label, report in reports.items()}), console)
     for label, report in reports.items():
         ends = [] if report.status == "complete" else [report.status]
         show_warnings([f"{label}: {text}" for text in (*ends, *report.warnings)], console)

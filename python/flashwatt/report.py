@@ -117,7 +117,7 @@ class Report:
         if schema != _core.REPORT_SCHEMA:
             found = f"found {shown(schema)}; expected {_core.REPORT_SCHEMA}"
             raise _core.FlashwattError(f"{name}: schema: {found}, a report.json of this version's `flashwatt run`")
-        check(content, {key: one.kind for key, one in vars(cls).items() if isinstance(one, _Section)}, name)
+        check(content, {key: one.kind for key, one in vars(cls).items() if isinstance(one, Section)}, name)
         return cls(content)
 
     def write(self, path: str | PathLike[str]) -> None:

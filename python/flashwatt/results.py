@@ -34,6 +34,7 @@ _NO_METRICS = {
     "edges",
     "latency_histogram",
     "ledger",
+    "drain_ledger",
     "engine",
     "seed",
 }
@@ -78,7 +79,7 @@ class Results:
             yield Result(copied(point), content["seed"], Report(content["report"]))
 
     def frame(self) -> pl.DataFrame:
-        """One row for each run: the grid's keys, `seed`, `status`, then the report's figures by dotted keys."""
+        """One row for each run: the grid's keys, `seed`, `warnings` (how many), the report's figures by dotted keys."""
         return self._made().clone()
 
     def _made(self) -> pl.DataFrame:
@@ -87,7 +88,7 @@ class Results:
             contents = [json.loads(line) for _, line in self._lines]
             self._ids = [str(content["id"]) for content in contents]
             rows = [
-                {**_cells(point), "seed": content["seed"], **flat(content["report"])}
+                _row(point, content["seed"], content["report"])
                 for (point, _), content in zip(self._lines, contents, strict=True)
             ]
             keys = dict.fromkeys(key for row in rows for key in row)
@@ -109,13 +110,14 @@ class Results:
     @property
     def metrics(self) -> list[str]:
         """The figures that `summary` and `pareto` know."""
-        columns = self._made().drop("seed", *self.keys, strict=False)
+        columns = self._made().drop("seed", "warnings", *self.keys, strict=False)
         return [name for name, kind in columns.schema.items() if kind.is_numeric()]
 
     def summary(self, metrics: Sequence[str] = HEADLINES, *, confidence: float = 0.95) -> pl.DataFrame:
         """One row for each point of the grid: means over its seeds, with confidence.
 
-        Columns: the grid's keys; `runs`, those that were completed and count; for each metric `….mean` and `….ci95` (or
+        Columns: the grid's keys; `runs`, those that were completed and count; `warned`, the runs that have something to
+        say about themselves (`Report.warnings`); for each metric `….mean` and `….ci95` (or
         whatever the confidence is): half the width of Student's interval for the mean, None for fewer than two runs.
         """
         known("metrics", metrics, self.metrics)
@@ -131,9 +133,10 @@ class Results:
             )
         ]
         runs = (pl.col("status") == "complete").sum().alias("runs")
+        warned = (pl.col("warnings") > 0).sum().alias("warned")
         if not self.keys:
-            return self._distinct().select(runs, *figures)
-        return self._distinct().group_by(self.keys, maintain_order=True).agg(runs, *figures)
+            return self._distinct().select(runs, warned, *figures)
+        return self._distinct().group_by(self.keys, maintain_order=True).agg(runs, warned, *figures)
 
     def pareto(self, *, minimize: Sequence[str] = (), maximize: Sequence[str] = ()) -> pl.DataFrame:
         """The points that no other point beats in the means of these metrics; rows as in `summary`."""
@@ -162,6 +165,10 @@ def flat(report: Json) -> dict[str, Any]:
     """The figures of a report by dotted keys; no lists, no configuration, no books."""
     figures = {key: value for key, value in report.items() if key not in _NO_METRICS}
     return {key: value for key, value in leaves(figures) if not isinstance(value, list | dict)}
+
+
+def _row(point: dict[str, Any], seed: int, report: Json) -> dict[str, Any]:
+    return {**_cells(point), "seed": seed, "warnings": len(report.get("warnings") or []), **flat(report)}
 
 
 def _cells(point: dict[str, Any]) -> dict[str, Any]:

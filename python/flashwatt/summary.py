@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.text import Text
 
+from flashwatt.comparable import distinct_warnings, unlike_map_units
 from flashwatt.metrics import HEADLINES, METRICS
-from flashwatt.table import emit, new_table
+from flashwatt.table import emit, new_table, show_warnings
 from flashwatt.units import count
 
 if TYPE_CHECKING:
@@ -21,7 +22,10 @@ _ANY_WIDTH = 10_000
 
 
 def show_summary(results: Results, console: Console | None = None) -> None:
-    """Print the points of a sweep: means with their confidence, of as many figures as fit into the terminal."""
+    """Print the points of a sweep: means with their confidence, of as many figures as fit into the terminal.
+
+    A column says how many runs have warnings, if any has; below the table stands what they say.
+    """
     console = console or Console(highlight=False)
     metrics = [key for key in HEADLINES if key in results.metrics]
     summary = results.summary(metrics)
@@ -33,14 +37,18 @@ def show_summary(results: Results, console: Console | None = None) -> None:
             break
     emit(console, table)
     emit(console, Text("means over seeds, ± half of the 95 % confidence interval; more in results.parquet", "dim"))
+    units = {f"{one.point}": one.report.ftl.map_unit_bytes for one in results}
+    show_warnings([*unlike_map_units(units), *distinct_warnings(one.report.warnings for one in results)], console)
 
 
 def _summary(rows: list[dict[str, Any]], keys: list[str], metrics: list[str]) -> Table:
     names = [METRICS[key].name.replace("latency, ", "").replace("amplification", "ampl.") for key in metrics]
-    table = new_table("", *_short(keys), "runs", *names)
+    warned = ["warned"] if any(row["warned"] for row in rows) else []
+    table = new_table("", *_short(keys), "runs", *warned, *names)
     for row in rows:
         means = (_interval(METRICS[key], row[f"{key}.mean"], row[f"{key}.ci95"]) for key in metrics)
-        table.add_row(*(Text(str(row[key])) for key in keys), count(row["runs"]), *means)
+        counts = [count(row[name]) for name in ("runs", *warned)]
+        table.add_row(*(Text(str(row[key])) for key in keys), *counts, *means)
     return table
 
 

@@ -39,6 +39,19 @@ def test_the_table_says_what_differs_and_what_came_of_it(flashwatt: Cli, made: l
     assert "device.ways" not in result.stdout
 
 
+def test_reports_of_unlike_map_units_are_told() -> None:
+    def told(*units: int) -> str:
+        stream = io.StringIO()
+        drives = {f"of {unit}": package.run(BASE, ftl__page__map_unit_bytes=unit, latency=False) for unit in units}
+        show(drives, Console(file=stream, width=100))
+        return " ".join(stream.getvalue().split())
+
+    assert "the runs map different units" not in told(4096)
+    assert "ftl.map_unit_bytes: 1024 bytes (of 1024), 4096 bytes (of 4096); compare write_amplification" in told(
+        4096, 1024
+    )
+
+
 def test_as_json(flashwatt: Cli, made: list[str], tmp_path: Path) -> None:
     told = json.loads(flashwatt("compare", *made, "--json").stdout)
     assert list(told) == made

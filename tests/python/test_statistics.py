@@ -91,7 +91,7 @@ def results() -> Results:
 def test_a_summary_is_of_the_seeds(results: Results) -> None:
     summary = results.summary(["energy_j.total", "latency_ns.read.p99"], confidence=0.9)
     assert summary.columns == [
-        "device.ways", "runs",
+        "device.ways", "runs", "warned",
         "energy_j.total.mean", "energy_j.total.ci90", "latency_ns.read.p99.mean", "latency_ns.read.p99.ci90",
     ]  # fmt: skip
     for row in summary.iter_rows(named=True):
