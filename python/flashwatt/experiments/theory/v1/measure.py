@@ -42,7 +42,7 @@ def figures(evidence: Evidence) -> Iterator[Chart]:
 
 
 def _simulated(evidence: Evidence, spare: str, frontiers: str) -> float:
-    return evidence["writes"].value("flash.write_amplification", spare, frontiers)
+    return evidence["writes"].value("flash.gc_factor", spare, frontiers)
 
 
 def _theory(evidence: Evidence, spare: str, frontiers: str) -> float:

@@ -39,7 +39,7 @@ def figures(evidence: Evidence) -> Iterator[Chart]:
 
 
 def _simulated(evidence: Evidence, policy: str) -> float:
-    return evidence["writes"].value("flash.write_amplification", policy)
+    return evidence["writes"].value("flash.gc_factor", policy)
 
 
 def _theory(evidence: Evidence, policy: str) -> float:

@@ -42,8 +42,10 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
 def figures(evidence: Evidence) -> Iterator[Chart]:
     """Draw what the runs were like."""
     runs = evidence["once"]
-    rows = [Bar(ftl, "simulated", runs.value("flash.write_amplification", ftl)) for ftl in runs.labels("ftl")]
-    yield bars("What was run twice", "By translation layer.", rows, "write amplification")
+    rows = [Bar(ftl, "simulated", runs.value("flash.gc_factor", ftl)) for ftl in runs.labels("ftl")]
+    yield bars(
+        "What was run twice", "By translation layer.", rows, "bytes programmed / bytes given to the translation layer"
+    )
 
 
 def _bytes(report: Json, *without: str) -> str:
