@@ -18,10 +18,11 @@ SCHEMA_FILE = "flashwatt.schema.json"
 @click.argument("name", metavar="PRESET|KEY")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def explain(name: str, as_json: bool) -> None:
-    """Say what a preset consists of, or what a key means.
+    """Say what a preset consists of, or what a key of a configuration or of a report means.
 
     Of a preset: every number with its unit, its meaning and its source. Of a KEY (device.timing.read_ns): its meaning,
-    type, range and default, and its value in every preset. Of a table (device.timing): its keys.
+    type, range and default, and its value in every preset. Of a table (device.timing): its keys. Of a figure of the
+    report (flash.write_amplification): its meaning and formula.
     """
     found = reference.explain(name)
     click.echo(json.dumps(found, indent=2, ensure_ascii=False) if as_json else reference.as_text(found))

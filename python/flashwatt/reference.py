@@ -44,10 +44,25 @@ def presets() -> list[str]:
 
 
 def explain(name: str) -> dict[str, Any]:
-    """Explain a preset or a key. `FlashwattError` names the nearest one if there is neither."""
+    """Explain a preset, a key of a configuration or a key of a report. `FlashwattError` names the nearest one."""
+    from flashwatt.report_keys import report_keys
+
     if name in presets():
         return _preset(name)
+    if not any(key == name or key.endswith(f".{name}") for key in keys()):
+        reported = [key for key in report_keys() if key == name or key.endswith(f".{name}")]
+        if len(reported) == 1 or name in reported:
+            return _report_key(name if name in reported else reported[0])
+        if reported:
+            raise _ambiguous(name, reported)
     return _key(_whole(name))
+
+
+def _report_key(name: str) -> dict[str, Any]:
+    from flashwatt.report_keys import report_keys
+
+    below = {key: doc for key, doc in report_keys().items() if key.rpartition(".")[0] == name}
+    return {"report_key": name, "doc": report_keys()[name], "keys": below}
 
 
 def _whole(name: str) -> str:
@@ -58,10 +73,16 @@ def _whole(name: str) -> str:
     if len(ending) == 1:
         return ending[0]
     if ending:
-        listed = ", ".join(f"`{key}`" for key in ending[:_SHOWN])
-        raise _core.FlashwattError(f"explain: several keys end in this; found `{name}`; expected one of {listed}")
-    known("explain", [name], [*presets(), *keys()])
+        raise _ambiguous(name, ending)
+    from flashwatt.report_keys import report_keys
+
+    known("explain", [name], [*presets(), *keys(), *report_keys()])
     return name
+
+
+def _ambiguous(name: str, ending: list[str]) -> _core.FlashwattError:
+    listed = ", ".join(f"`{key}`" for key in ending[:_SHOWN])
+    return _core.FlashwattError(f"explain: several keys end in this; found `{name}`; expected one of {listed}")
 
 
 _SHOWN = 12
@@ -86,7 +107,16 @@ def _key(name: str) -> dict[str, Any]:
 
 def as_text(found: dict[str, Any]) -> str:
     """Write an explanation for a terminal."""
+    if "report_key" in found:
+        return _report_key_text(found)
     return _preset_text(found) if "preset" in found else _key_text(found)
+
+
+def _report_key_text(found: dict[str, Any]) -> str:
+    lines = [found["report_key"], "  in the report (report.json, --json)", *_wrapped(found["doc"], "  ")]
+    if found["keys"]:
+        lines += ["", "  Keys:", *_columns({key.rpartition(".")[2]: doc for key, doc in found["keys"].items()})]
+    return "\n".join(lines)
 
 
 def _preset_text(found: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 import tomli
 
-from flashwatt import Config, FlashwattError, reference
+from flashwatt import Config, FlashwattError, reference, report_keys
 from flashwatt.template import template
 
 if TYPE_CHECKING:
@@ -32,6 +32,22 @@ def test_presets_are_explained_whole(flashwatt: Cli, preset: str) -> None:
     for setting in settings.values():
         assert f"{setting['key'].rpartition('.')[2]} = {reference.written(setting['value'])}" in result.stdout
     assert result.stdout.count("Source: ") == sum(bool(setting["source"]) for setting in settings.values())
+
+
+def test_figures_of_a_report_are_explained(flashwatt: Cli) -> None:
+    told = flashwatt("explain", "flash.write_amplification").stdout
+    assert "`rmw_factor` × `buffer_factor` (1 without a buffer) × `gc_factor`" in " ".join(told.split())
+    assert flashwatt("explain", "write_amplification").stdout == told, "its end is enough where there is one such key"
+    table = flashwatt("explain", "flash").stdout
+    for words in ("Pages read, pages programmed, blocks erased.", "write_amplification  Bytes programmed"):
+        assert words in table
+    unknown = flashwatt("explain", "write_amplificaton").stderr
+    assert "did you mean `flash.write_amplification`?" in unknown
+    assert "several keys end in this" in flashwatt("explain", "peak").stderr
+    known = report_keys.report_keys()
+    assert {"energy_j.nand.program", "latency_ns.read.p99", "current_ma.supply_v", "window.flash_ops"} <= set(known)
+    for key in ("rmw_factor", "buffer_factor", "gc_factor"):
+        assert "/" in known[f"flash.{key}"], "a formula"
 
 
 def test_a_key_is_explained(flashwatt: Cli) -> None:
