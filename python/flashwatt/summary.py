@@ -24,7 +24,7 @@ _ANY_WIDTH = 10_000
 def show_summary(results: Results, console: Console | None = None) -> None:
     """Print the points of a sweep: means with their confidence, of as many figures as fit into the terminal.
 
-    A column says how many runs have warnings, if any has; below the table stands what they say.
+    A `!` beside their number marks runs with warnings; below the table stands what they say.
     """
     console = console or Console(highlight=False)
     metrics = [key for key in HEADLINES if key in results.metrics]
@@ -36,19 +36,20 @@ def show_summary(results: Results, console: Console | None = None) -> None:
         if console.measure(table, options=console.options.update(width=_ANY_WIDTH)).maximum <= console.width:
             break
     emit(console, table)
-    emit(console, Text("means over seeds, ± half of the 95 % confidence interval; more in results.parquet", "dim"))
+    said = "means over seeds, ± half of the 95 % confidence interval; more in results.parquet"
+    marked = "; !: with warnings" if any(row["warned"] for row in rows) else ""
+    emit(console, Text(said + marked, "dim"))
     units = {f"{one.point}": one.report.ftl.map_unit_bytes for one in results}
     show_warnings([*unlike_map_units(units), *distinct_warnings(one.report.warnings for one in results)], console)
 
 
 def _summary(rows: list[dict[str, Any]], keys: list[str], metrics: list[str]) -> Table:
     names = [METRICS[key].name.replace("latency, ", "").replace("amplification", "ampl.") for key in metrics]
-    warned = ["warned"] if any(row["warned"] for row in rows) else []
-    table = new_table("", *_short(keys), "runs", *warned, *names)
+    table = new_table("", *_short(keys), "runs", *names)
     for row in rows:
         means = (_interval(METRICS[key], row[f"{key}.mean"], row[f"{key}.ci95"]) for key in metrics)
-        counts = [count(row[name]) for name in ("runs", *warned)]
-        table.add_row(*(Text(str(row[key])) for key in keys), *counts, *means)
+        runs = count(row["runs"]) + (" !" if row["warned"] else "")
+        table.add_row(*(Text(str(row[key])) for key in keys), runs, *means)
     return table
 
 

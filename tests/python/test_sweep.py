@@ -419,14 +419,15 @@ def test_the_command_shows_and_writes(flashwatt: Cli, study: Path) -> None:
 def test_warnings_of_runs_are_told_once() -> None:
     quiet = flashwatt.sweep({"device.ways": [1, 2]}, base=_writes(100), workers=1)
     assert quiet.summary()["warned"].to_list() == [0, 0]
-    assert "warned" not in _shown(quiet)
+    assert "!" not in _shown(quiet)
     grid = {"write_buffer.bytes": [0, 1_048_576, 2_097_152]}
     results = flashwatt.sweep(grid, base=_writes(100), seeds=2, workers=1)
     assert results.summary()["warned"].to_list() == [0, 2, 2]
     assert results.frame()["warnings"].to_list() == [0, 0, 1, 1, 1, 1]
     assert "warnings" not in results.metrics
     shown = " ".join(_shown(results).split())
-    assert "warned" in shown
+    assert "!: with warnings" in shown
+    assert shown.count("2 !") == 2
     assert shown.count("the figures leave out work that went on after the window") == 1
     assert "warning: 4 runs, for example: " in shown
 
