@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -51,3 +52,19 @@ def flashwatt(tmp_path: Path) -> Cli:
         )
 
     return start
+
+
+def spelled_out(preset: str) -> tuple[str, int]:
+    """Uncomment every value of a preset in its template; also count the values."""
+    from flashwatt import reference
+    from flashwatt.template import template
+
+    _, settings = reference.preset(preset)
+    lines, table, uncommented = [], "", 0
+    for line in template(preset).splitlines():
+        table = line.strip("[]") if line.startswith("[") else table
+        name = re.match(r"#(\w+) = ", line)
+        given = name is not None and f"{table}.{name[1]}" in settings
+        lines.append(line[1:] if given else line)
+        uncommented += given
+    return "\n".join(lines), uncommented

@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 import tomli
 
+from conftest import spelled_out
 from flashwatt import Config, FlashwattError, reference, report_keys
 from flashwatt.template import template
 
@@ -89,15 +90,9 @@ def test_a_template_is_its_preset_until_it_is_changed(preset: str) -> None:
 @every_preset
 def test_a_template_with_every_value_of_the_preset_is_the_preset(preset: str) -> None:
     _, settings = reference.preset(preset)
-    lines, table, uncommented = [], "", 0
-    for line in template(preset).splitlines():
-        table = line.strip("[]") if line.startswith("[") else table
-        name = re.match(r"#(\w+) = ", line)
-        given = name is not None and f"{table}.{name[1]}" in settings
-        lines.append(line[1:] if given else line)
-        uncommented += given
+    text, uncommented = spelled_out(preset)
     assert uncommented == len(settings)
-    assert Config("\n".join(lines)).resolve() == Config(f'device.preset = "{preset}"').resolve()
+    assert Config(text).resolve() == Config(f'device.preset = "{preset}"').resolve()
 
 
 @every_preset
