@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use flashwatt::Error;
-use flashwatt::config::{self, Precondition, Workload, load};
+use flashwatt::config::{self, Workload, load};
 use flashwatt::workload::trace;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -42,7 +42,7 @@ fn run_error(error: Error) -> PyErr {
 /// the report of what was done comes back with the status "interrupted". `started` is called, on the engine's thread, when
 /// the start state is there and the simulation begins.
 #[pyfunction]
-#[pyo3(signature = (config_text, file_name, sets, op_log=None, series_interval_ns=None, progress=None, check=false, latency_histogram=false, edges_ns=None, started=None))]
+#[pyo3(signature = (config_text, file_name, sets, op_log=None, series_interval_ns=None, progress=None, check=false, latency_histogram=false, edges_ns=None, started=None, force=false))]
 #[allow(clippy::too_many_arguments)] // keyword arguments in Python
 fn run(
     py: Python<'_>,
@@ -56,8 +56,9 @@ fn run(
     latency_histogram: bool,
     edges_ns: Option<(u64, u64)>,
     started: Option<Py<PyAny>>,
+    force: bool,
 ) -> PyResult<String> {
-    let options = flashwatt::RunOptions { op_log, series_interval_ns, edges_ns, latency_histogram, check };
+    let options = flashwatt::RunOptions { op_log, force, series_interval_ns, edges_ns, latency_histogram, check };
     let mut started = started;
     let report = watched(py, progress, move |progress| {
         let config = load(&config_text, &file_name, &sets)?;
@@ -101,7 +102,7 @@ fn definition(
     let mut config = py.detach(|| load(config_text, file_name, &sets)).map_err(python_error)?;
     let seed = std::mem::take(&mut config.run.seed);
     let requests = config.workload.requests().unwrap_or(0);
-    Ok((seed, json(&config)?, requests, files(&config)))
+    Ok((seed, json(&config)?, requests, config.inputs()))
 }
 
 /// The configuration with its preset and overrides as one TOML text.
@@ -114,20 +115,7 @@ fn merged(py: Python<'_>, config_text: &str, file_name: &str, sets: Vec<String>)
 #[pyfunction]
 fn inputs(py: Python<'_>, config_text: &str, file_name: &str, sets: Vec<String>) -> PyResult<Vec<PathBuf>> {
     let config = py.detach(|| load(config_text, file_name, &sets)).map_err(python_error)?;
-    Ok(files(&config))
-}
-
-fn files(config: &config::Config) -> Vec<PathBuf> {
-    let mut workloads = vec![&config.workload];
-    if let Precondition::Workload(workload) = &config.run.precondition {
-        workloads.push(workload);
-    }
-    let path = |workload: &Workload| match workload {
-        Workload::Trace(trace) => trace.paths.clone(),
-        Workload::Fio(fio) => vec![fio.path.clone()],
-        Workload::Synthetic(_) | Workload::Standin(_) => Vec::new(),
-    };
-    workloads.into_iter().flat_map(path).collect()
+    Ok(config.inputs())
 }
 
 /// Prices a report with another table; both are text, and the names are what messages call them.
@@ -183,7 +171,7 @@ fn trace_profile(
 
 /// Converts traces to the file `to` and says, as JSON, what was written; the other parameters as for [`trace_info`].
 #[pyfunction]
-#[pyo3(signature = (path, to, format=None, skip_bad=false, sets=None, to_format=None, drive_bytes=None, progress=None))]
+#[pyo3(signature = (path, to, format=None, skip_bad=false, sets=None, to_format=None, drive_bytes=None, progress=None, force=false))]
 #[allow(clippy::too_many_arguments)] // keyword arguments in Python
 fn trace_convert(
     py: Python<'_>,
@@ -195,9 +183,10 @@ fn trace_convert(
     to_format: Option<String>,
     drive_bytes: Option<u64>,
     progress: Option<Py<PyAny>>,
+    force: bool,
 ) -> PyResult<String> {
     let cfg = trace_config(path, format, skip_bad, &sets.unwrap_or_default())?;
-    let target = trace::Target { path: to, format: to_format, drive_bytes };
+    let target = trace::Target { path: to, format: to_format, drive_bytes, force };
     let converted = watched(py, progress, move |progress| trace::convert(&cfg, &target, progress))?;
     json(&converted.map_err(run_error)?)
 }

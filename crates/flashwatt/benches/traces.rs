@@ -165,7 +165,7 @@ fn replay(path: &Path) -> f64 {
 
 fn convert(path: &Path) -> f64 {
     let to = Temporary(path.with_extension("converted.fwt"));
-    let target = Target { path: to.0.clone(), format: None, drive_bytes: None };
+    let target = Target { path: to.0.clone(), format: None, drive_bytes: None, force: true };
     let start = cpu_ns();
     let converted = trace::convert(&config::Trace::of(path), &target, &mut |_| true).expect("a good trace");
     assert_eq!(converted.requests, RECORDS);

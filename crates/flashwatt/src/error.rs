@@ -127,6 +127,9 @@ pub enum Error {
     /// The trace is wrong.
     #[error("{0}")]
     Trace(Box<Fault>),
+    /// A result must not be written where it was to go.
+    #[error("{0}")]
+    Output(Box<Fault>),
     /// The report to be priced is none, or is not one that can be.
     #[error("{0}")]
     Report(Box<Fault>),

@@ -63,6 +63,7 @@ pub mod instant;
 mod lane;
 mod mem;
 pub mod models;
+pub mod output;
 pub mod probe;
 mod progress;
 pub mod registry;

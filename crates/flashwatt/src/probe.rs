@@ -1,6 +1,8 @@
 //! Observers of a run. They are compiled in, one engine for each: an observer that does nothing costs nothing.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::Path;
 
 use crate::brain::Brain;
 use crate::cache::write_buffer::Bytes;
@@ -187,13 +189,22 @@ pub struct OpLog<W: Write> {
     error: Option<std::io::Error>,
 }
 
+/// The line of column names.
+const HEADER: &str =
+    "record,cause,die,block,page,start_ns,array_start_ns,array_end_ns,out_start_ns,end_ns,map_accesses,bytes";
+
+/// Whether a file is an operation log: it begins with the line of column names.
+pub fn is_op_log(path: &Path) -> bool {
+    let mut begin = [0; HEADER.len() + 1];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
+    read.is_ok() && begin[..HEADER.len()] == *HEADER.as_bytes() && begin[HEADER.len()] == b'\n'
+}
+
 impl<W: Write> OpLog<W> {
     /// A log that goes to `out`.
     pub fn new(out: W) -> Self {
         let mut log = OpLog { out, error: None };
-        log.line(format_args!(
-            "record,cause,die,block,page,start_ns,array_start_ns,array_end_ns,out_start_ns,end_ns,map_accesses,bytes"
-        ));
+        log.line(format_args!("{HEADER}"));
         log
     }
 

@@ -455,6 +455,17 @@ impl Report {
     }
 }
 
+impl Report {
+    /// Says that something besides the figures went wrong: a complete run has failed, another one warns.
+    pub(crate) fn fail(&mut self, what: &str) {
+        if self.status == "complete" {
+            self.status = format!("failed: {what}");
+        } else {
+            self.warnings.push(what.to_string());
+        }
+    }
+}
+
 /// The voltage in V that currents are stated at.
 pub(crate) fn supply_v(table: &Table) -> f64 {
     f64::from(table.supply_mv) / 1e3

@@ -1,8 +1,7 @@
 //! One run, from a configuration to a report.
 
-use std::fs::File;
 use std::io::BufWriter;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::brain::Brain;
 use crate::check::Shadow;
@@ -16,7 +15,8 @@ use crate::ftl::map_unit_bytes;
 use crate::host::Request;
 use crate::instant::Instant;
 use crate::mem;
-use crate::probe::{OpLog, Probe, Recording};
+use crate::output::{Aside, Rules};
+use crate::probe::{OpLog, Probe, Recording, is_op_log};
 use crate::progress::{Preparation, Progress};
 use crate::report::{Parts, Report};
 use crate::sim::{End, Outcome, Sim};
@@ -26,8 +26,10 @@ use crate::workload::{self, Next, Workload};
 /// What a run is asked for besides its configuration. None of it changes a figure.
 #[derive(Clone, Debug, Default)]
 pub struct RunOptions {
-    /// Where to write the operation log.
+    /// Where to write the operation log, by the rules of [`crate::output`].
     pub op_log: Option<PathBuf>,
+    /// Let the operation log replace a file that is none.
+    pub force: bool,
     /// Record power over time in bins of so many nanoseconds; 0: a length that gives 1,000 to 2,000 bins.
     pub series_interval_ns: Option<Nanos>,
     /// Record every edge of the drive's current in what is measured from the first of these simulated times to before the
@@ -141,20 +143,43 @@ pub fn run_with(
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Report, Error> {
     options.check(config)?;
+    let log = options.op_log.as_deref().map(|path| aside(path, config, options.force)).transpose()?;
     let drive = Drive::prepared(config, progress)?;
     let requests_total = config.run.requests(workload.len_hint());
     // Says that the simulation begins; whoever wants to end it is asked again soon.
     progress(&Progress { preparing: None, requests_done: 0, requests_total, now_ns: 0 });
-    let Some(path) = &options.op_log else {
+    let Some(log) = log else {
         if options.series().is_some() || options.check {
             return drive.run_checked(config, options, workload, Recording, progress).map(|(report, _)| report);
         }
         return drive.run(config, options, workload, (), progress).map(|(report, ())| report);
     };
-    let io = |source| Error::Io { path: path.display().to_string(), source };
-    let log = OpLog::new(BufWriter::new(File::create(path).map_err(io)?));
-    let (report, mut log) = drive.run_checked(config, options, workload, log, progress)?;
-    log.take_error().map_or(Ok(report), |source| Err(io(source)))
+    logged(drive, config, options, workload, log, progress)
+}
+
+/// The file of the operation log.
+fn aside(path: &Path, config: &Config, force: bool) -> Result<Aside, Error> {
+    Aside::new(path, Rules { inputs: config.inputs(), what: "an operation log", ours: is_op_log, force })
+}
+
+/// Runs with an operation log. A log that cannot be kept, as on a full disk, is told by the report's status: what was
+/// simulated is not lost.
+fn logged(
+    drive: Drive,
+    config: &Config,
+    options: &RunOptions,
+    workload: &mut dyn Workload,
+    file: Aside,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Report, Error> {
+    let log = OpLog::new(BufWriter::new(file.file()?));
+    let (mut report, mut log) = drive.run_checked(config, options, workload, log, progress)?;
+    let written = log.take_error().map_or(Ok(()), |source| Err(file.error(source)));
+    drop(log);
+    if let Err(error) = written.and_then(|()| file.commit()) {
+        report.fail(&format!("the operation log was not kept: {error}"));
+    }
+    Ok(report)
 }
 
 /// A drive in its start state.

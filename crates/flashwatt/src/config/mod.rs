@@ -29,6 +29,8 @@
 //! # Ok::<(), flashwatt::Error>(())
 //! ```
 
+use std::path::PathBuf;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -89,6 +91,20 @@ impl Config {
     pub fn sha256(&self) -> String {
         let json = serde_json::to_vec(self).expect("every key is a string and every number finite");
         format!("{:x}", Sha256::digest(json))
+    }
+
+    /// The files that a run reads: traces and fio jobs, as the user named them.
+    pub fn inputs(&self) -> Vec<PathBuf> {
+        let before = match &self.run.precondition {
+            Precondition::Workload(workload) => Some(workload.as_ref()),
+            _ => None,
+        };
+        let paths = |workload: &Workload| match workload {
+            Workload::Trace(trace) => trace.paths.clone(),
+            Workload::Fio(fio) => vec![fio.path.clone()],
+            Workload::Synthetic(_) | Workload::Standin(_) => Vec::new(),
+        };
+        std::iter::once(&self.workload).chain(before).flat_map(paths).collect()
     }
 }
 

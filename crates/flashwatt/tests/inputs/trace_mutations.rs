@@ -119,7 +119,7 @@ fn same_counts(cfg: &config::Trace, expected: &Fates, what: &str) {
 fn same_records(cfg: &config::Trace, folder: &Path, expected: &[Record]) {
     for name in ["c.csv", "c.csv.gz", "c.fwt", "c.fwt.zst"] {
         let path = folder.join(name);
-        let target = Target { path: path.clone(), format: None, drive_bytes: None };
+        let target = Target { path: path.clone(), format: None, drive_bytes: None, force: true };
         let converted = trace::convert(cfg, &target, &mut |_| true).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(converted.requests, expected.len() as u64);
         let mut traces = trace::Traces::open(&config::Trace::of(path)).unwrap_or_else(|e| panic!("{e}"));

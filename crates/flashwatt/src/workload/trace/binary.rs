@@ -44,7 +44,8 @@ pub const FORMAT: Format = Format {
     decode: |input, _| Box::new(Binary::new(input)),
 };
 
-const MAGIC: &[u8] = b"\x89FWT\r\n\x1a\n";
+/// What a file begins with.
+pub const MAGIC: &[u8] = b"\x89FWT\r\n\x1a\n";
 const VERSION: u16 = 1;
 const FILE_HEADER_BYTES: usize = 16;
 const BLOCK_MAGIC: &[u8] = b"FWTB";

@@ -1,13 +1,13 @@
 //! Any trace as another: read, merged, cut and scaled as for a replay, and written as CSV or in the binary form.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::input::base_name;
+use super::input::{Input, base_name};
 use super::layout::DEVICES_MAX;
 use super::meter::Meter;
 use super::pack::{Packer, Packing};
@@ -15,9 +15,10 @@ use super::reader::Step;
 use super::replay::{names, no_request};
 use super::seal::sha256;
 use super::traces::Traces;
-use super::{BinaryWriter, DeviceId, Record, TraceWorkload, csv, trace_error};
+use super::{BinaryWriter, DeviceId, Record, TraceWorkload, binary, csv, trace_error};
 use crate::config::{self, Beyond};
 use crate::error::{Error, Fault, Place, nearest};
+use crate::output::{Aside, Rules};
 use crate::progress::Progress;
 use crate::workload::{Next, Workload};
 
@@ -65,13 +66,15 @@ pub struct Renumbered {
 /// Where to convert to.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// The file. It is there when it is whole: until then the name has `.part` behind it.
+    /// The file, which is there when it is whole; what it may replace, [`crate::output`] says.
     pub path: PathBuf,
     /// `csv` or `binary`; by the file's name unless given.
     pub format: Option<String>,
     /// Lay the devices out on a drive of so many bytes, as a replay does, folded or clipped if the trace's configuration
     /// says so: what is written has one device and begins at time 0. Else devices and times stay as they are.
     pub drive_bytes: Option<u64>,
+    /// Replace a file that was not converted by this program.
+    pub force: bool,
 }
 
 /// Converts what `cfg` describes. `progress` is told how far it is, and ends it by answering `false`; then, and after an
@@ -82,34 +85,25 @@ pub fn convert(
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Converted, Error> {
     let (format, packing) = target.kind()?;
-    check_not_an_input(cfg, &target.path)?;
     if target.drive_bytes.is_none() && cfg.beyond != Beyond::Error {
         let fault = Fault::key("--fold, --clip", "fold and clip need a drive").found("no size of one");
         return Err(fault.expected("a drive to lay the trace out on (--drive SIZE)").into());
     }
-    let part = part(&target.path);
-    let written = write(cfg, target, &part, format, packing, progress);
-    let finished = written.and_then(|written| {
-        fs::rename(&part, &target.path).map_err(io_error(&target.path))?;
-        Ok(written)
-    });
-    if finished.is_err() {
-        // It may not have come into being; and what matters is the error before.
-        let _ = fs::remove_file(&part);
-    }
-    finished
+    let inputs = cfg.paths.clone();
+    let aside = Aside::new(&target.path, Rules { inputs, what: "a trace", ours: is_converted, force: target.force })?;
+    let converted = write(cfg, target, &aside, format, packing, progress)?;
+    aside.commit()?;
+    Ok(converted)
 }
 
-fn part(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".part");
-    PathBuf::from(name)
+/// Whether a file looks as [`convert`] would have written it: the binary form, or CSV in exactly its spelling.
+fn is_converted(path: &Path) -> bool {
+    let Ok(mut input) = Input::open(path) else { return false };
+    input.peek(SAMPLE_BYTES).is_ok_and(|(sample, _)| sample.starts_with(binary::MAGIC) || csv::is_converted(sample))
 }
 
-fn io_error(path: &Path) -> impl Fn(io::Error) -> Error {
-    let path = path.display().to_string();
-    move |source| Error::Io { path: path.clone(), source }
-}
+/// So much of a file is looked at.
+const SAMPLE_BYTES: usize = 64 << 10;
 
 impl Target {
     /// The format and the packing, by their names or by the file's.
@@ -139,40 +133,31 @@ impl Target {
     }
 }
 
-fn check_not_an_input(cfg: &config::Trace, path: &Path) -> Result<(), Error> {
-    let same = |a: &Path, b: &Path| fs::canonicalize(a).is_ok_and(|a| fs::canonicalize(b).is_ok_and(|b| a == b));
-    if !cfg.paths.iter().any(|input| same(input, path)) {
-        return Ok(());
-    }
-    let place = Place { file: Some(path.display().to_string()), ..Place::default() };
-    Err(trace_error(Fault::at(place, "a trace cannot be converted into itself").expected("another name")))
-}
-
 fn write(
     cfg: &config::Trace,
     target: &Target,
-    part: &Path,
+    aside: &Aside,
     format: &'static str,
     packing: Packing,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Converted, Error> {
-    let file = BufWriter::new(File::create(part).map_err(io_error(part))?);
-    let mut output = Output::new(format, Packer::new(packing, file)).map_err(io_error(part))?;
-    let mut put = |record: &Record| output.record(record).map_err(io_error(part));
+    let io = |source| aside.error(source);
+    let mut output = Output::new(format, Packer::new(packing, BufWriter::new(aside.file()?))).map_err(io)?;
+    let mut put = |record: &Record| output.record(record).map_err(io);
     let copied = match target.drive_bytes {
         Some(drive_bytes) => replayed(cfg, drive_bytes, progress, &mut put)?,
         None => copied(cfg, progress, &mut put)?,
     };
     let (requests, devices, warnings) = copied;
-    output.finish().map_err(io_error(part))?;
+    output.finish().map_err(io)?;
     Ok(Converted {
         file: base_name(&target.path),
         from: names(cfg),
         format,
         packing: packing.name(),
         requests,
-        bytes: fs::metadata(part).map_err(io_error(part))?.len(),
-        sha256: sha256(part)?,
+        bytes: fs::metadata(aside.part()).map_err(io)?.len(),
+        sha256: sha256(aside.part())?,
         devices,
         warnings,
     })

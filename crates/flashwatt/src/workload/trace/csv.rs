@@ -43,6 +43,19 @@ pub fn write(record: &Record, to: &mut impl Write) -> io::Result<()> {
     writeln!(to, "{us}.{ns:03},{device},{letter},{offset_bytes},{bytes},{}", u8::from(fua))
 }
 
+/// Whether a file that begins so has the column names and the spelling of [`write`].
+pub fn is_converted(sample: &[u8]) -> bool {
+    let whole = sample.len() - sample.iter().rev().take_while(|&&c| c != b'\n').count();
+    let mut lines = sample[..whole].split_inclusive(|&c| c == b'\n');
+    lines.next() == Some(format!("{HEADER}\n").as_bytes()) && lines.all(is_as_written)
+}
+
+fn is_as_written(line: &[u8]) -> bool {
+    let Ok(Entry::Request(record)) = Csv.line(line.trim_ascii_end()) else { return false };
+    let mut again = Vec::new();
+    write(&record, &mut again).is_ok() && again == line
+}
+
 const LETTERS: &Operations = &[
     (b"R", RequestKind::Read),
     (b"W", RequestKind::Write),

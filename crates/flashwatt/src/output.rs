@@ -1,0 +1,209 @@
+//! Files that results are written to. A file is written aside, under a name of its own in the same directory, and renamed
+//! when it is whole: whatever stops the writing, the file that was there before stays as it was.
+//!
+//! The name is `.flashwatt-PROCESS-NUMBER.part`, and its writer holds a lock on it. A process that is killed leaves its
+//! file behind; the next one that writes into the directory removes every such file that nobody has locked. The Python
+//! package (`flashwatt.outputs`) uses the same names and locks.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use crate::error::{Error, Fault, Place};
+
+const PREFIX: &str = ".flashwatt-";
+const SUFFIX: &str = ".part";
+
+/// Which files may be replaced.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// What is read: never replaced.
+    pub inputs: Vec<PathBuf>,
+    /// What is written, in words: "a trace".
+    pub what: &'static str,
+    /// Tells a file that this program wrote from others, by its content.
+    pub ours: fn(&Path) -> bool,
+    /// Replace a file that this program did not write, or a symbolic link; not what the link points to.
+    pub force: bool,
+}
+
+impl Rules {
+    /// Refuses a target that must not be replaced: an input, a directory, a device, a FIFO; without `force` also a
+    /// symbolic link and a file that this program did not write. A target that is not there, or is empty, is fine.
+    pub fn check(&self, path: &Path) -> Result<(), Error> {
+        if path.as_os_str().is_empty() {
+            return Err(refused(path, "an empty name", "the name of a file", ""));
+        }
+        let metadata = match fs::symlink_metadata(path) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(io_error(path)(error)),
+        };
+        let behind = fs::metadata(path).ok();
+        if behind.as_ref().is_some_and(|behind| !behind.is_file()) {
+            let kind = if behind.is_some_and(|behind| behind.is_dir()) { "a directory" } else { "a device or a FIFO" };
+            return Err(refused(path, kind, "the name of a file", ""));
+        }
+        if self.inputs.iter().any(|input| same(input, path)) {
+            return Err(refused(path, "a file that is read", "another name", ""));
+        }
+        if self.force {
+            return Ok(());
+        }
+        if metadata.is_symlink() {
+            let help = "--force replaces the link and leaves what it points to";
+            return Err(refused(path, "a symbolic link", "the name of a file", help));
+        }
+        if metadata.len() == 0 || (self.ours)(path) {
+            return Ok(());
+        }
+        let found = format!("a file that is not {} written by flashwatt", self.what);
+        Err(refused(path, &found, "another name", "--force replaces it"))
+    }
+}
+
+fn refused(path: &Path, found: &str, expected: &str, help: &str) -> Error {
+    let place = Place { file: Some(path.display().to_string()), ..Place::default() };
+    let fault = Fault::at(place, "cannot be written").found(found).expected(expected);
+    Error::Output(Box::new(if help.is_empty() { fault } else { fault.help(help) }))
+}
+
+fn same(a: &Path, b: &Path) -> bool {
+    fs::canonicalize(a).is_ok_and(|a| fs::canonicalize(b).is_ok_and(|b| a == b))
+}
+
+pub(crate) fn io_error(path: &Path) -> impl Fn(io::Error) -> Error {
+    let path = path.display().to_string();
+    move |source| Error::Io { path: path.clone(), source }
+}
+
+/// A file that is being written. Dropping it removes what was written; [`Aside::commit`] gives it its name.
+#[derive(Debug)]
+pub struct Aside {
+    target: PathBuf,
+    rules: Rules,
+    part: PathBuf,
+    /// Open as long as the part is there: its lock says that somebody is at work on it.
+    file: File,
+}
+
+impl Aside {
+    /// Begins a file that is to replace `target`, if the rules allow that.
+    pub fn new(target: &Path, rules: Rules) -> Result<Self, Error> {
+        rules.check(target)?;
+        let directory = match target.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        remove_leftovers(directory);
+        // Nobody else may read what replaces a private file.
+        let private = target.symlink_metadata().is_ok();
+        let (part, file) = create(directory, private).map_err(io_error(target))?;
+        Ok(Aside { target: target.to_path_buf(), rules, part, file })
+    }
+
+    /// The file to write into.
+    pub fn file(&self) -> Result<File, Error> {
+        self.file.try_clone().map_err(io_error(&self.target))
+    }
+
+    /// What the system said of writing, with the name of the target.
+    pub fn error(&self, source: io::Error) -> Error {
+        io_error(&self.target)(source)
+    }
+
+    /// Where it is until then.
+    pub fn part(&self) -> &Path {
+        &self.part
+    }
+
+    /// What is written is on the disk, and replaces the target, whose mode and owner stay.
+    pub fn commit(self) -> Result<(), Error> {
+        self.rules.check(&self.target)?;
+        let io = io_error(&self.target);
+        if let Ok(before) = fs::metadata(&self.target) {
+            keep_owner(&self.file, &before);
+            self.file.set_permissions(before.permissions()).map_err(&io)?;
+        }
+        self.file.sync_all().map_err(&io)?;
+        fs::rename(&self.part, &self.target).map_err(&io)
+    }
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        // After a commit it is not there any more.
+        let _ = fs::remove_file(&self.part);
+    }
+}
+
+#[cfg(unix)]
+fn keep_owner(file: &File, before: &fs::Metadata) {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    // Only the administrator may give a file to somebody else; it is the writer's otherwise.
+    let _ = fchown(file, Some(before.uid()), Some(before.gid()));
+}
+
+#[cfg(not(unix))]
+fn keep_owner(_file: &File, _before: &fs::Metadata) {}
+
+#[cfg(unix)]
+fn options(private: bool) -> OpenOptions {
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true).mode(if private { 0o600 } else { 0o666 });
+    options
+}
+
+#[cfg(not(unix))]
+fn options(_private: bool) -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true);
+    options
+}
+
+/// Makes a file of a name that nobody has, and locks it.
+fn create(directory: &Path, private: bool) -> io::Result<(PathBuf, File)> {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let number = COUNT.fetch_add(1, Relaxed);
+        let part = directory.join(format!("{PREFIX}{}-{number}{SUFFIX}", std::process::id()));
+        let file = match options(private).open(&part) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            opened => opened?,
+        };
+        // Another process may have taken it for a leftover before it was locked, and removed it.
+        let taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+        if !taken && part.exists() {
+            return Ok((part, file));
+        }
+    }
+}
+
+/// Removes what processes left that were killed while they wrote. What cannot be removed does no harm.
+fn remove_leftovers(directory: &Path) {
+    let Ok(entries) = fs::read_dir(directory) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let ours = name.to_str().is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX));
+        if !ours {
+            continue;
+        }
+        let path = entry.path();
+        match entry.file_type() {
+            Ok(kind) if kind.is_file() && is_abandoned(&path) => drop(fs::remove_file(&path)),
+            // The Python package keeps the log that it makes Parquet of in a directory.
+            Ok(kind) if kind.is_dir() && is_abandoned(&path) => drop(fs::remove_dir_all(&path)),
+            _ => {}
+        }
+    }
+}
+
+/// Nobody holds its lock. A file system without locks says so of no file.
+fn is_abandoned(path: &Path) -> bool {
+    File::open(path).is_ok_and(|file| file.try_lock().is_ok())
+}
+
+#[cfg(test)]
+mod tests;
