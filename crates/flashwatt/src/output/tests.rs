@@ -72,10 +72,13 @@ fn what_is_not_ours_is_refused_unless_forced() {
     let directory = Directory::new();
     let (path, other) = (directory.file("page", "mine"), directory.file("other", "ours"));
     let said = message(&path, &rules(&[], false));
-    assert!(said.ends_with(
-        "page: cannot be written; found a file that is not a page written by flashwatt; expected another name \
+    assert!(
+        said.ends_with(
+            "page: cannot be written; found a file that is not a page written by flashwatt; expected another name \
          (--force replaces it)"
-    ), "{said}");
+        ),
+        "{said}"
+    );
     write(&path, rules(&[], true)).expect("forced");
     assert!(message(&other, &rules(&[&other], true)).contains("found a file that is read"));
     assert!(message(&directory.0, &rules(&[], true)).contains("found a directory"));
