@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from flashwatt.runs import names, reprice, resolve, run
     from flashwatt.statistics import pareto
     from flashwatt.study import Study
-    from flashwatt.sweeps import SweepInterruptedError, sweep
+    from flashwatt.sweeps import SweepInterruptedError, SweepNotSavedError, sweep
 
 __all__ = [
     "Config",
@@ -33,6 +33,7 @@ __all__ = [
     "RunInterruptedError",
     "Study",
     "SweepInterruptedError",
+    "SweepNotSavedError",
     "__version__",
     "names",
     "pareto",
@@ -50,6 +51,7 @@ _HOMES = {  # no module has the name of a function: importing it would take the 
     "Results": "results",
     "Study": "study",
     "SweepInterruptedError": "sweeps",
+    "SweepNotSavedError": "sweeps",
     "names": "runs",
     "pareto": "statistics",
     "reprice": "runs",

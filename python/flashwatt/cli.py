@@ -6,7 +6,7 @@ import io
 import json
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -17,7 +17,7 @@ from flashwatt.model_cli import model
 from flashwatt.reproduce_cli import reproduce
 from flashwatt.run_cli import price, run
 from flashwatt.sweep_cli import compare, sweep
-from flashwatt.terminal import FAILED, INTERRUPTED, fail, note, say
+from flashwatt.terminal import FAILED, INTERRUPTED, drop_stdout, fail, note, open_streams, say
 from flashwatt.trace_cli import trace
 
 if TYPE_CHECKING:
@@ -31,10 +31,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     Returns after a success and exits with a status otherwise.
     """
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a terminal without "×" gets "?"
+    _prepare()
     try:
         cli(arguments, standalone_mode=False)
+        sys.stdout.flush()
     except click.exceptions.Exit as stop:
         if stop.exit_code:
             sys.exit(stop.exit_code)
@@ -45,16 +45,32 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         fail("interrupted; nothing was kept", INTERRUPTED)
-    except BrokenPipeError:
-        # Whoever read the output has gone (`| head`). Python would complain once more when it closes the stream.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # whoever read the output has gone (`| head`)
+        drop_stdout()
         sys.exit(FAILED)
     except _core.RunInterruptedError as error:
         fail(str(error), INTERRUPTED)
     except _core.FlashwattError as error:
         fail(str(error))
     except OSError as error:
-        fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        _fail(error)
+
+
+def _prepare() -> None:
+    """Put right what the process was started with."""
+    open_streams()
+    if not os.environ.get("COLUMNS", "1").strip("0"):
+        del os.environ["COLUMNS"]  # a width of nothing: nothing would be printed
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal without "×" gets "?"
+
+
+def _fail(error: OSError) -> NoReturn:
+    """End with what the system said of a file, or of standard output, which has no name."""
+    if error.filename is None:
+        drop_stdout()
+        fail(f"standard output: {error.strerror or error}", FAILED)
+    fail(f"{error.filename}: {error.strerror}")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

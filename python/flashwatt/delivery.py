@@ -1,75 +1,147 @@
-"""What becomes of a report on the command line: it is kept, shown, drawn, and decides the exit status."""
+"""What becomes of a report on the command line: it is shown, kept, drawn, and decides the exit status."""
 
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
-from flashwatt import _core
-from flashwatt.outputs import clear
-from flashwatt.terminal import FAILED, INTERRUPTED, fail, note
+from flashwatt import _core, marks
+from flashwatt.outputs import check, clear, directory, locked, save, save_together
+from flashwatt.room import FRAMES_BYTES, left_over
+from flashwatt.terminal import FAILED, INTERRUPTED, fail, note, printed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
-    from flashwatt.config import Config
+    from flashwatt.plot import Chart
     from flashwatt.report import Report
 
+SERIES = {"series.parquet": marks.TABLE, "power.svg": marks.SVG, "power.html": marks.PAGE}
+EDGES = {"edges.parquet": marks.TABLE, "current.svg": marks.SVG, "current.html": marks.PAGE}
+OF_A_RUN = {"report.json": marks.REPORT, "config.toml": marks.CONFIG, **SERIES, **EDGES}
+"""Every file that a run may leave in its directory."""
 
-def deliver(report: Report, out: Path | None, as_json: bool, config: Config | None = None) -> None:
-    """Keep the report before it is shown, and show it before anything is drawn: drawing takes seconds."""
-    files = _kept(report, out, config) if out else []
-    if as_json:
-        click.echo(report.json)
-    else:
-        from flashwatt.report import content_of
-        from flashwatt.table import show
 
-        show(content_of(report))
+@dataclass(frozen=True)
+class Folder:
+    """The directory of a run."""
+
+    path: Path
+    config: bytes | None
+    """The content of config.toml, if one is written."""
+    inputs: Collection[Path]
+    """What the command reads: never replaced, never removed."""
+    force: bool
+
+    @property
+    def keeps_config(self) -> bool:
+        """Whether the config.toml that is there already says the same: a run of it into its own directory."""
+        path = self.path / "config.toml"
+        return path.is_file() and path.read_bytes() == self.config
+
+
+@contextmanager
+def folder(
+    path: Path, names: Iterable[str], *, inputs: Collection[Path], force: bool, config: str | None = None
+) -> Iterator[Folder]:
+    """Make the directory of a run, and keep other commands out of it during the block.
+
+    Raises `FlashwattError` if one of these files must not be written: before the run, not after hours of it.
+    """
+    with locked(directory(path)):
+        opened = Folder(path, None if config is None else marks.config(config).encode(), inputs, force)
+        for name in names:
+            if name != "config.toml" or not opened.keeps_config:
+                check(path / name, OF_A_RUN[name], inputs=inputs, force=force)
+        yield opened
+
+
+def deliver(report: Report, out: Folder | None, as_json: bool) -> None:
+    """Show the report, then keep it: a full disk hides no result. It is drawn last, which takes seconds."""
+    with printed() as faults:
+        if as_json:
+            click.echo(report.json)
+        else:
+            from flashwatt.report import content_of
+            from flashwatt.table import show
+
+            show(content_of(report))
+    files = _kept(report, out) if out else []
     try:
         files += _draw(report, out) if out else []
     except KeyboardInterrupt:
         fail(f"interrupted while pictures were drawn; kept: {', '.join(map(str, files))}", INTERRUPTED)
     if files:
         note(f"wrote {', '.join(map(str, files))}")
+    if faults:
+        raise faults[0]
 
 
-def _kept(report: Report, out: Path, config: Config | None) -> list[Path]:
+def _kept(report: Report, out: Folder) -> list[Path]:
     """Write the report, and what gives it again; what an earlier run left beside them would pass for this one's."""
-    files = [out / "report.json", *([out / "config.toml"] if config else [])]
-    if stale := clear(out, [file.name for file in files]):
-        note(f"removed what an earlier run left: {', '.join(map(str, stale))}")
-    report.write(files[0])
-    if config:
-        files[1].write_text(config.merged(), encoding="utf-8")
-    return files
+    files = [(out.path / "report.json", report.encoded(), marks.REPORT)]
+    names = ["report.json"]
+    if out.config is not None:
+        names.append("config.toml")
+        if not out.keeps_config:
+            files.append((out.path / "config.toml", out.config, marks.CONFIG))
+    before = marks.REPORT.is_ours(out.path / "report.json") if (out.path / "report.json").is_file() else False
+    save_together(files, force=out.force)
+    if before:
+        stale = clear(
+            ((out.path / name, kind) for name, kind in OF_A_RUN.items() if name not in names), inputs=out.inputs
+        )
+        if stale:
+            note(f"removed what an earlier run left: {', '.join(map(str, stale))}")
+    return [out.path / name for name in names]
 
 
-def _draw(report: Report, out: Path) -> list[Path]:
+def _draw(report: Report, out: Folder) -> list[Path]:
     """What was recorded over time, as tables and as pictures."""
     from flashwatt.report import content_of
 
     recorded = content_of(report)
+    if (recorded.get("series") or recorded.get("edges")) and not left_over(FRAMES_BYTES):
+        note(f"nothing is drawn: less than {FRAMES_BYTES // 10**6} MB of address space is left (`ulimit -v`)")
+        return []
     wanted = {"series": ("series", "power"), "edges": ("edges", "current")}
     return [path for key, names in wanted.items() if recorded.get(key) for path in _drawn(report, out, *names)]
 
 
-def _drawn(report: Report, out: Path, frame: str, picture: str) -> Iterator[Path]:
-    from flashwatt import plot
+def _drawn(report: Report, out: Folder, frame: str, picture: str) -> Iterator[Path]:
+    from flashwatt import frames, plot
 
     note(f"drawing {picture} over time ...")
-    table = out / f"{frame}.parquet"
-    getattr(report, frame)().write_parquet(table)
+    table = out.path / f"{frame}.parquet"
+    frames.write(getattr(report, frame)(), table, force=out.force)
     yield table
     try:
         chart = getattr(plot, picture)(report)
     except _core.FlashwattError as error:
         note(f"{picture} over time is not drawn: {error}")
         return
-    yield from (chart.save(out / f"{picture}.{suffix}") for suffix in ("svg", "html"))
+    for suffix in ("svg", "html"):
+        if save_drawn(chart, out.path / f"{picture}.{suffix}", force=out.force):
+            yield out.path / f"{picture}.{suffix}"
+
+
+def save_drawn(chart: Chart, path: Path, *, force: bool) -> bool:
+    """Draw a picture; what cannot be drawn is said, and costs nothing but the picture. Tell whether it is there.
+
+    Raises `FlashwattError` for what is drawn and cannot be written.
+    """
+    try:
+        content = chart.content(path)
+    except _core.FlashwattError as error:
+        note(f"{path} is not drawn: {error}")
+        return False
+    save(path, content, marks.PICTURES[path.suffix], force=force)
+    return True
 
 
 def finish(report: Report, out: Path | None) -> None:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+import os
+from typing import TYPE_CHECKING
 
 import click
 
-from flashwatt import reference
-from flashwatt.terminal import note
+from flashwatt import _core, marks, reference
+from flashwatt.outputs import check, save_together
+from flashwatt.terminal import OUTPUT_FILE, note
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SCHEMA_FILE = "flashwatt.schema.json"
 """What `init` calls the schema that it writes beside a configuration."""
@@ -30,8 +35,8 @@ def explain(name: str, as_json: bool) -> None:
 
 @click.command()
 @click.argument("preset", default=reference.DEFAULT_PRESET)
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write it there.")
-@click.option("--force", is_flag=True, help="Overwrite FILE.")
+@click.option("--out", type=OUTPUT_FILE, metavar="FILE", help="Write it there.")
+@click.option("--force", is_flag=True, help="Replace FILE, and a schema beside it that flashwatt did not write.")
 def init(preset: str, out: Path | None, force: bool) -> None:
     """Write a configuration to start from: every key with its meaning, and the values of PRESET as comments.
 
@@ -43,11 +48,14 @@ def init(preset: str, out: Path | None, force: bool) -> None:
         click.echo(template(preset), nl=False)
         return
     text = f"#:schema ./{SCHEMA_FILE}\n{template(preset)}"
-    if out.exists() and not force:
+    if os.path.lexists(out) and not force:
         raise click.UsageError(f"{out} is there already (--force overwrites it)")
-    out.write_text(text, encoding="utf-8")
     beside = out.with_name(SCHEMA_FILE)
-    beside.write_text(_schema(), encoding="utf-8")
+    if out.name == SCHEMA_FILE:
+        raise click.UsageError(f"{out}: that is where the schema goes; expected another name")
+    check(beside, marks.SCHEMA, force=force)
+    files = [(out, text.encode(), marks.CONFIG), (beside, _schema().encode(), marks.SCHEMA)]
+    save_together(files, force=force)
     note(f"wrote {out} and {beside}")
 
 
@@ -58,4 +66,6 @@ def schema() -> None:
 
 
 def _schema() -> str:
-    return json.dumps(reference.schema(), indent=2, ensure_ascii=False) + "\n"
+    """The mark comes first, by which `init` knows a schema that it may replace."""
+    marked = {"$comment": f"FlashWatt {_core.__version__}", **reference.schema()}
+    return json.dumps(marked, indent=2, ensure_ascii=False) + "\n"

@@ -5,12 +5,15 @@ Units stand last in the names of columns.
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from flashwatt import _core
+from flashwatt import _core, marks
+from flashwatt.files import printable
+from flashwatt.outputs import replacing, save
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -85,3 +88,20 @@ def op_log(path: str | PathLike[str]) -> pl.LazyFrame:
     """An operation log that a run wrote (`--op-log FILE`), read when and as far as it is asked for."""
     path = Path(path)
     return pl.scan_parquet(path) if path.suffix == ".parquet" else pl.scan_csv(path, schema=_OP_LOG)
+
+
+def write(frame: pl.DataFrame, path: Path, *, force: bool = False) -> None:
+    """Write a frame as Parquet. Raises `FlashwattError` as `flashwatt.outputs.save` does."""
+    content = io.BytesIO()  # polars does not say why a file cannot be written
+    frame.write_parquet(content, metadata=marks.PARQUET)
+    save(path, content.getvalue(), marks.TABLE, force=force)
+
+
+def sink(frame: pl.LazyFrame, path: Path, *, force: bool = False) -> None:
+    """Write a frame as Parquet piece by piece, in bounded memory. Raises `FlashwattError` as `write` does."""
+    with replacing(path, marks.TABLE, force=force) as part:
+        try:
+            frame.sink_parquet(part, metadata=marks.PARQUET)
+        except pl.exceptions.PolarsError as error:
+            found = f"{printable(path)}: cannot be written; found: {error}"
+            raise _core.FlashwattError(f"{found}; expected room for it; a file of that name stays as it was") from None

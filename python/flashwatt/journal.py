@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import io
 import json
-from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
-from flashwatt import _core
+from flashwatt import _core, marks
 from flashwatt.files import check_regular
-from flashwatt.outputs import writing
+from flashwatt.outputs import check, replacing, writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
 
 
 _PIECE_BYTES = 1 << 20
+_HEAD = b'{"id": "'
+"""What every line begins with; the last one may be torn."""
 
 
 class Journal:
@@ -30,7 +31,9 @@ class Journal:
     def __init__(self, path: Path | None = None, *, only_read: bool = False) -> None:
         """Open or begin a file. Raises `FlashwattError` for one that is no journal."""
         self.path = path
-        if path and path.exists():
+        if path and not only_read:
+            check(path, marks.JOURNAL)
+        elif path and path.exists():
             check_regular(path)
         self._file: IO[bytes] = path.open("rb" if only_read else "a+b") if path else io.BytesIO()
         self._places: dict[str, tuple[int, int]] = {}
@@ -51,9 +54,10 @@ class Journal:
 
     def add(self, task: str, line: bytes) -> None:
         """Append the line of a task that has finished; it ends with a newline."""
-        self._file.seek(self._end)
-        self._file.write(line)
-        self._file.flush()
+        with writing(self.path or "results"):
+            self._file.seek(self._end)
+            self._file.write(line)
+            self._file.flush()
         self._place(task, line)
 
     def line(self, task: str) -> bytes:
@@ -66,10 +70,8 @@ class Journal:
         """Write the file anew: the tasks in this order, as far as they are there, then those of other studies."""
         if self.path is None:
             return
-        part = self.path.with_name(f"{self.path.name}.part")
-        with part.open("wb") as file:
+        with replacing(self.path, marks.JOURNAL) as part, part.open("wb") as file:
             file.writelines(self.line(task) for task in dict.fromkeys((*order, *self._places)) if task in self)
-        part.replace(self.path)
 
     def close(self) -> None:
         """Close the file."""
@@ -80,6 +82,8 @@ class Journal:
         for number, line in enumerate(self._lines(), 1):
             if line.endswith(b"\n"):
                 self._place(self._id(line, number), line)
+            elif not line.startswith(_HEAD[: len(line)]):
+                raise self._foreign(line, number)
 
     def _lines(self) -> Iterator[bytes]:
         """The lines of the file; of what does not begin as a result no more than a piece is read."""
@@ -99,26 +103,9 @@ class Journal:
         try:
             return str(json.loads(line)["id"])
         except (ValueError, TypeError, KeyError, RecursionError):
-            found = line[:40].decode(errors="backslashreplace").rstrip()
-            place = f"{self.path}:{number}: not a result of a sweep; found `{found}`"
-            raise _core.FlashwattError(f"{place}; expected a line with an id (remove the line, or the file)") from None
+            raise self._foreign(line, number) from None
 
-
-@contextmanager
-def locked(directory: Path | None) -> Iterator[None]:
-    """Keep a second command out of a directory; the system gives it free when the process ends, however it ends."""
-    try:
-        import fcntl
-    except ImportError:  # not on this system
-        directory = None
-    if directory is None:
-        yield
-        return
-    with writing(directory / ".lock"):
-        file = (directory / ".lock").open("ab")
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise _core.FlashwattError(f"{directory}: another command is at work there") from None
-        yield
+    def _foreign(self, line: bytes, number: int) -> _core.FlashwattError:
+        found = line[:40].decode(errors="backslashreplace").rstrip()
+        place = f"{self.path}:{number}: not a result of a sweep; found `{found}`"
+        return _core.FlashwattError(f"{place}; expected a line with an id (remove the line, or the file)")

@@ -4,33 +4,61 @@ from __future__ import annotations
 
 import os
 import tempfile
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flashwatt.outputs import writing
+from flashwatt import marks
+from flashwatt.outputs import check, check_not_read, scratch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
+    from os import PathLike
+
+    from flashwatt.sections import Json
+
+
+class OpLog:
+    """A log that is being written."""
+
+    def __init__(self, path: Path | None, engine_path: Path | None, *, force: bool) -> None:
+        """Of the engine's CSV, which for a log in CSV is the file that was asked for."""
+        self.path = path
+        self.engine_path = engine_path
+        self.force = force
+
+    def named(self, content: Json) -> Json:
+        """Of a report: name the file that was asked for where the engine names its own."""
+        if self.path and self.engine_path:
+            content["status"] = content["status"].replace(str(self.engine_path), str(self.path))
+        return content
+
+    def finish(self) -> None:
+        """Make Parquet of it, if that was asked for. Raises `FlashwattError` if it cannot be written."""
+        if self.path is None or self.engine_path is None or self.path == self.engine_path:
+            return
+        if not self.engine_path.exists():
+            return  # the engine could not keep it, and has said so
+        from flashwatt import frames
+
+        frames.sink(frames.op_log(self.engine_path), self.path, force=self.force)
 
 
 @contextmanager
-def written(path: Path | None) -> Iterator[Path | None]:
-    """Give the file that the engine has to write; after the block the log is at `path`, in the format of its suffix.
+def op_log(path: Path | None, *, inputs: Collection[str | PathLike[str]] = (), force: bool = False) -> Iterator[OpLog]:
+    """Say where the engine has to write; call `OpLog.finish` when the result of the run is safe.
 
-    Parquet takes a second file for a while, in the same directory, but no more memory than CSV.
+    Parquet takes a second file for a while, in the same directory, but no more memory than CSV. Raises `FlashwattError`
+    for a file that must not be replaced; the engine checks a CSV itself, but for `inputs` that it does not know.
     """
-    if path is None or path.suffix != ".parquet":
-        yield path
-        return
-    from flashwatt import frames
-
-    with writing(path):
-        beside = tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent)
-    with beside as directory:
-        csv = Path(directory) / "ops.csv"
-        yield csv
-        frames.op_log(csv).sink_parquet(path)
+    with ExitStack() as stack:
+        engine_path = path
+        if path is not None:
+            check_not_read(path, inputs)
+        if path is not None and path.suffix == ".parquet":
+            check(path, marks.TABLE, force=force)
+            engine_path = stack.enter_context(scratch(path)) / "ops.csv"
+        yield OpLog(path, engine_path, force=force)
 
 
 @contextmanager

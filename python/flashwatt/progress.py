@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from contextlib import contextmanager, suppress
+from typing import IO, TYPE_CHECKING, Any
 
 from flashwatt.units import duration
 
@@ -12,9 +12,35 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TypeAlias
 
+    from rich.console import Console
     from rich.progress import ProgressColumn, Task
 
     Update: TypeAlias = Callable[[int, int | None, int, str | None], None]
+
+
+class _Quiet:
+    """The error stream, of which nothing is said that cannot be written: a terminal that was closed ends no run."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        with suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(file=_Quiet(sys.stderr))  # type: ignore[arg-type]
 
 
 @contextmanager
@@ -24,7 +50,6 @@ def bar(doing: str = "Simulating") -> Iterator[Update]:
         yield lambda _done, _total, _now_ns, _preparing: None
         return
 
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
     columns = (
@@ -34,7 +59,7 @@ def bar(doing: str = "Simulating") -> Iterator[Update]:
         TextColumn("{task.completed:,} requests{task.fields[simulated]}"),
         left(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with Progress(*columns, console=_console(), transient=True) as progress:
         task = progress.add_task("Starting", total=None, simulated="")
         half: str | None = "Starting"
 
@@ -56,12 +81,11 @@ def runs_bar(doing: str, *, counted: bool) -> Iterator[Callable[[int, int], None
         yield silent
         return
 
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressColumn, TextColumn
 
     done = (MofNCompleteColumn(), TextColumn("runs")) if counted else (TaskProgressColumn(),)
     columns = (TextColumn(doing), BarColumn(), *done, left())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with Progress(*columns, console=_console(), transient=True) as progress:
         task = progress.add_task("", total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
-from flashwatt import _core
+from flashwatt import _core, marks
 from flashwatt import sections as kinds
 from flashwatt.files import parse_json, read_report
 from flashwatt.literals import shown
-from flashwatt.outputs import writing
+from flashwatt.outputs import save
 from flashwatt.shape import check
 
 if TYPE_CHECKING:
     from os import PathLike
+    from pathlib import Path
 
     import polars as pl
 
@@ -120,10 +120,17 @@ class Report:
         check(content, {key: one.kind for key, one in vars(cls).items() if isinstance(one, Section)}, name)
         return cls(content)
 
-    def write(self, path: str | PathLike[str]) -> None:
-        """Write it as a report.json. Raises `FlashwattError` if there is no such directory."""
-        with writing(path):
-            Path(path).write_text(self.json + "\n", encoding="utf-8")
+    def write(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Write it as a report.json.
+
+        Raises `FlashwattError` if there is no such directory and, without `force`, for a file that is there and is no
+        report.
+        """
+        save(path, self.encoded(), marks.REPORT, force=force)
+
+    def encoded(self) -> bytes:
+        """The bytes of report.json."""
+        return f"{self.json}\n".encode()
 
     def to_dict(self) -> Json:
         """Give the content of report.json, as a copy: what is done to it leaves the report as it is."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from flashwatt.terminal import DIRECTORY, FAILED, INTERRUPTED, as_json, fail, note, say
+from flashwatt.terminal import DIRECTORY, FAILED, INTERRUPTED, as_json, fail, force, note, say
 
 
 @click.command()
@@ -25,6 +25,7 @@ from flashwatt.terminal import DIRECTORY, FAILED, INTERRUPTED, as_json, fail, no
 @click.option("--out", type=DIRECTORY, default="reproduction", show_default=True, help="Keep runs and pages there.")
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Run so many at a time; all processors else.")
 @as_json
+@force
 def reproduce(
     ids: tuple[str, ...],
     *,
@@ -38,6 +39,7 @@ def reproduce(
     out: Path,
     workers: int | None,
     as_json: bool,
+    force: bool,
 ) -> None:
     """Rerun published experiments, and lay the published figures beside the simulated ones.
 
@@ -58,7 +60,7 @@ def reproduce(
     try:
         with runs_bar("Reproducing", counted=False) as progress:
             chosen = choose(ids, paper, experiments or EXPERIMENTS)
-            found = rerun(chosen, out, terms=terms, workers=workers, progress=progress)
+            found = rerun(chosen, out, terms=terms, workers=workers, progress=progress, force=force)
     except KeyboardInterrupt:
         fail(f"interrupted: what was finished is kept in {out}; the same command goes on from there", INTERRUPTED)
     if as_json:
@@ -69,9 +71,10 @@ def reproduce(
             say(found.origin)
     if terms.changed():
         note(f"not as published: {terms.changed()}")
-    note(f"wrote {', '.join(map(str, found.files))}")
+    if found.files:
+        note(f"wrote {', '.join(map(str, found.files))}")
     if found.fault:
-        note(f"not all runs could be made:\n{found.fault}")
+        note(f"not all could be done:\n{found.fault}")
         sys.exit(FAILED)
 
 

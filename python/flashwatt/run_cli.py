@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import json
 import signal
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from flashwatt.delivery import deliver, finish
+from flashwatt.delivery import EDGES, OF_A_RUN, SERIES, deliver, finish, folder
+from flashwatt.oplog import op_log as logged
 from flashwatt.options import blamed, interval, numbers, reads_units, window
-from flashwatt.terminal import DIRECTORY, FILE
+from flashwatt.terminal import DIRECTORY, FILE, OUTPUT_FILE, check_stdout, force
 from flashwatt.terminal import as_json as _json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
     from types import FrameType
 
     from flashwatt.config import Config
+    from flashwatt.delivery import Folder
+    from flashwatt.oplog import OpLog
     from flashwatt.report import Report
 
 _OPTION_KEYS = {
@@ -79,29 +83,46 @@ _skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out trace recor
 )
 @click.option(
     "--op-log",
-    type=click.Path(path_type=Path),
+    type=OUTPUT_FILE,
     metavar="FILE",
     help="Write one line per flash operation (CSV, or Parquet by its suffix).",
 )
 @click.option("--check", is_flag=True, help="Follow what every page holds; stop at the first difference (slow).")
-def run(config: Path, sets: tuple[str, ...], out: Path | None, as_json: bool, **options: Any) -> None:
+@force
+def run(config: Path, sets: tuple[str, ...], out: Path | None, as_json: bool, force: bool, **options: Any) -> None:
     """Simulate what CONFIG.toml describes and report it.
 
-    Ctrl-C ends a run early and keeps what it has; the exit status is 0 for complete runs only.
+    Ctrl-C ends a run early and keeps what it has; the exit status is 0 for complete runs only. A file in the way that
+    flashwatt did not write is replaced with --force only, one that the run reads never.
     """
-    if out:
-        out.mkdir(parents=True, exist_ok=True)
     from flashwatt.config import Config
 
     if options["fio"] and options["trace"]:
         raise click.UsageError("--fio and --trace are two workloads; a run has one")
     base, own = Config.of(config), sets
-    sets = (*_sets(options), *own)
-    whole = Config(base.text, base.name, sets)
-    with blamed(_given(options), own):
-        report = _simulate(whole, {**options, "keep": bool(out)})
-    deliver(report, out, as_json, whole)
+    whole = Config(base.text, base.name, (*_sets(options), *own))
+    if out is None:
+        check_stdout()
+    with ExitStack() as stack:
+        with blamed(_given(options), own):
+            inputs = [config, *whole.inputs()]
+            kept = stack.enter_context(_folder(out, options, inputs, whole, force)) if out else None
+            log = stack.enter_context(logged(options["op_log"], inputs=inputs, force=force))
+            report = _simulate(whole, log, {**options, "keep": bool(out), "force": force})
+        deliver(report, kept, as_json)
+        log.finish()
     finish(report, out)
+
+
+def _folder(
+    out: Path, options: dict[str, Any], inputs: list[Path], config: Config, force: bool
+) -> AbstractContextManager[Folder]:
+    log = options["op_log"]
+    if log and log.name in OF_A_RUN and log.parent.resolve() == out.resolve():
+        raise click.UsageError(f"--op-log {log}: that is where --out {out} keeps its {log.name}; expected another name")
+    series, edges = options["series"] or options["series_ms"], options["edges_ms"]
+    names = ["report.json", "config.toml", *(SERIES if series else ()), *(EDGES if edges else ())]
+    return folder(out, names, inputs=inputs, force=force, config=config.merged())
 
 
 @click.command()
@@ -111,7 +132,8 @@ def run(config: Path, sets: tuple[str, ...], out: Path | None, as_json: bool, **
 )
 @click.option("--out", type=DIRECTORY, metavar="DIR", help="Write the new report.json there.")
 @_json
-def price(report: Path, table: Path, out: Path | None, as_json: bool) -> None:
+@force
+def price(report: Path, table: Path, out: Path | None, as_json: bool, force: bool) -> None:
     """Say what the run of a report would use with other currents and voltages, without simulating it again.
 
     REPORT is a report.json, or a directory with one. TABLE.toml holds [energy] tables as a configuration does; what it
@@ -126,9 +148,9 @@ def price(report: Path, table: Path, out: Path | None, as_json: bool) -> None:
         raise click.UsageError(f"--out {out} would overwrite {report}, whose peaks and series would be lost")
     text, report_name = read_report(report)
     repriced = reprice(text, read_text(table), report_name=report_name, name=printable(table))
-    if out:
-        out.mkdir(parents=True, exist_ok=True)
-    deliver(repriced, out, as_json)
+    kept = folder(out, ["report.json"], inputs=[report, table], force=force) if out else nullcontext()
+    with kept as opened:
+        deliver(repriced, opened, as_json)
 
 
 def _sets(options: dict[str, Any]) -> list[str]:
@@ -172,13 +194,12 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _simulate(config: Config, options: dict[str, Any]) -> Report:
-    from flashwatt.oplog import written
+def _simulate(config: Config, log: OpLog, options: dict[str, Any]) -> Report:
     from flashwatt.progress import bar
     from flashwatt.report import Report
     from flashwatt.runs import simulate
 
-    with _interruptible() as interrupted, bar() as show, written(options["op_log"]) as op_log:
+    with _interruptible() as interrupted, bar() as show:
 
         def progress(done: int, total: int | None, now_ns: int, preparing: str | None) -> bool:
             show(done, total, now_ns, preparing)
@@ -186,21 +207,23 @@ def _simulate(config: Config, options: dict[str, Any]) -> Report:
 
         content = simulate(
             config,
-            op_log=op_log,
+            op_log=log.engine_path,
+            force=options["force"],
             series_interval_ns=options["series_ms"] or (0 if options["series"] else None),
             edges_ns=options["edges_ms"],
             latency_histogram=options["keep"],
             progress=progress,
             check=options["check"],
         )
-    return Report(content)
+    return Report(log.named(content))
 
 
 @contextmanager
 def _interruptible() -> Iterator[list[int]]:
     """Within the block, the first Ctrl-C is put on the list for the run to see; the second ends the process at once.
 
-    So is the signal by which batch systems end what has run too long.
+    So is the signal by which batch systems end what has run too long, and that of a terminal that is closed, unless it
+    is ignored, as under `nohup`.
     """
     signals: list[int] = []
 
@@ -208,7 +231,10 @@ def _interruptible() -> Iterator[list[int]]:
         signals.append(number)
         signal.signal(number, signal.SIG_DFL)
 
-    before = {number: signal.signal(number, remember) for number in (signal.SIGINT, signal.SIGTERM)}
+    heard = [signal.SIGINT, signal.SIGTERM]
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        heard.append(signal.SIGHUP)
+    before = {number: signal.signal(number, remember) for number in heard}
     try:
         yield signals
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import weakref
 from contextlib import contextmanager
@@ -16,7 +17,8 @@ from flashwatt import _core
 from flashwatt.config import Config, dotted_of, explained
 from flashwatt.literals import leaves, shown
 from flashwatt.misspelt import known
-from flashwatt.oplog import temporary, written
+from flashwatt.oplog import op_log as logged
+from flashwatt.oplog import temporary
 from flashwatt.report import Report
 from flashwatt.stopwatch import Stopwatch
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from flashwatt.config import Source
+    from flashwatt.oplog import OpLog
     from flashwatt.sections import Json
 
     Progress: TypeAlias = Callable[[int, int | None, int, str | None], bool | None]
@@ -53,6 +56,7 @@ def run(
     op_log: bool | str | PathLike[str] = False,
     check: bool = False,
     progress: Progress | None = None,
+    force: bool = False,
     **overrides: Any,
 ) -> Report:
     """Simulate a configuration and report it.
@@ -65,33 +69,50 @@ def run(
     the drive's current: `(from, until)` in simulated nanoseconds since the run began, warm-up and all, or, if `True`,
     all that is measured; a million changes is the most. A run that goes beyond either ends there: its status is
     "failed" and says so. `latency` keeps the histogram for `Report.latency`. `op_log` asks for a line per flash
-    operation, in a file of that name (.csv or .parquet) or, if `True`, in a temporary one that goes with the report.
+    operation, in a file of that name (.csv or .parquet) or, if `True`, in a temporary one that goes with the report. A
+    file of that name that is no operation log is replaced with `force` only; a log that cannot be kept, as on a full
+    disk, makes the status "failed" and costs no figure.
     `check` keeps a second account of what every page holds and stops at the first difference (slow).
 
     Ctrl-C ends the run early: the report says "interrupted". Raises `FlashwattError` for what cannot be run, naming the
     key, what was found, what was expected and the nearest valid name.
     """
+    inputs = [config] if isinstance(config, str | os.PathLike) else []
     config = Config.of(config).override(overrides_of(seed, overrides))
     named = None if isinstance(op_log, bool) else Path(op_log)
     with (
         explained(),
         _nearest(overrides),
         temporary(wanted=op_log is True) as unnamed,
-        written(named or unnamed) as log,
+        logged(named or unnamed, inputs=inputs, force=force) as log,
     ):
         content = simulate(
             config,
-            op_log=log,
+            op_log=log.engine_path,
+            force=force,
             series_interval_ns=interval_ns(series),
             edges_ns=window_ns(edges),
             latency_histogram=latency,
             check=check,
             progress=progress,
         )
+        _finish(log, log.named(content))
     report = Report(content, op_log=named or unnamed)
     if unnamed:
         weakref.finalize(report, unnamed.unlink, missing_ok=True)
     return report
+
+
+def _finish(log: OpLog, content: Json) -> None:
+    """Keep the log; what keeps it from that is said by the report, as the engine does."""
+    try:
+        log.finish()
+    except _core.FlashwattError as error:
+        fault = f"the operation log was not kept: {error}"
+        if content["status"] == "complete":
+            content["status"] = f"failed: {fault}"
+        else:
+            content["warnings"].append(fault)
 
 
 @contextmanager
@@ -150,6 +171,7 @@ def simulate(
     config: Config,
     *,
     op_log: str | PathLike[str] | None = None,
+    force: bool = False,
     series_interval_ns: int | None = None,
     edges_ns: tuple[int, int] | None = None,
     latency_histogram: bool = False,
@@ -163,6 +185,7 @@ def simulate(
         config.name,
         list(config.sets),
         op_log=op_log,
+        force=force,
         series_interval_ns=series_interval_ns,
         edges_ns=edges_ns,
         latency_histogram=latency_histogram,

@@ -8,8 +8,10 @@ from itertools import count
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from flashwatt import _core
-from flashwatt.journal import Journal, locked
+from flashwatt import _core, marks
+from flashwatt.frames import write
+from flashwatt.journal import Journal
+from flashwatt.outputs import check, locked
 from flashwatt.outputs import directory as made
 from flashwatt.progress import silent
 from flashwatt.results import Results
@@ -37,6 +39,15 @@ class SweepInterruptedError(KeyboardInterrupt):
         self.results = results
 
 
+class SweepNotSavedError(_core.FlashwattError):
+    """The results of a sweep could not be written as they were to be at its end; `results` holds them."""
+
+    def __init__(self, message: str, results: Results) -> None:
+        """Say what cannot be written."""
+        super().__init__(message)
+        self.results = results
+
+
 def sweep(
     grid: Mapping[str, Any] | str | PathLike[str] | Study,
     *,
@@ -46,6 +57,7 @@ def sweep(
     out: str | PathLike[str] | None = None,
     series: bool | int = False,
     progress: SweepProgress | None = None,
+    force: bool = False,
 ) -> Results:
     """Run every combination of the grid's values, laid over `base`, with every seed; results come in that order.
 
@@ -56,10 +68,11 @@ def sweep(
 
     With a directory `out` each task is kept in `out/results.jsonl` as it finishes, and a sweep that finds some of its
     tasks there does not run them again. When all are finished, that file has the order of the grid, and
-    `out/results.parquet` holds the frame of the results. Ctrl-C and even a killed process lose no finished task.
+    `out/results.parquet` holds the frame of the results. Ctrl-C and even a killed process lose no finished task. A
+    results.parquet that no sweep wrote is replaced with `force` only, a results.jsonl never.
 
-    Raises `FlashwattError` before anything is run for what is wrong anywhere in the grid, and `SweepInterruptedError`
-    after Ctrl-C.
+    Raises `FlashwattError` before anything is run for what is wrong anywhere in the grid or in the way of the results,
+    `SweepInterruptedError` after Ctrl-C, and `SweepNotSavedError` if the results cannot be written at the end.
     """
     study = _study(grid, base=base, seeds=seeds, series=series)
     size = next(n for n in (workers, study.workers, processors()) if n is not None)
@@ -67,12 +80,17 @@ def sweep(
         raise _core.FlashwattError(f"workers: found {size}; expected a whole number, ≥ 1")
     tasks = study.tasks()
     directory = None if out is None else made(out)
+    if directory:
+        check(directory / "results.parquet", marks.TABLE, force=force)
     with locked(directory), closing(Journal(directory / "results.jsonl" if directory else None)) as journal:
         _run_missing(tasks, journal, size, progress or silent)
-        journal.finish(task.id for task in tasks)
         results = _results(tasks, journal)
-        if directory:
-            results.frame().write_parquet(directory / "results.parquet")
+        try:
+            journal.finish(task.id for task in tasks)
+            if directory:
+                write(results.frame(), directory / "results.parquet", force=force)
+        except _core.FlashwattError as error:
+            raise SweepNotSavedError(str(error), results) from None
     return results
 
 

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from flashwatt import marks
 from flashwatt.options import UNIT_OPTIONS, blamed, numbers
-from flashwatt.terminal import note, say
+from flashwatt.outputs import check, directory, locked
+from flashwatt.terminal import DIRECTORY, OUTPUT_FILE, force, note, printed, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,15 +111,16 @@ def info_(as_json: bool, **options: Any) -> None:
 
 @trace.command()
 @_trace_options
-@click.option(
-    "--out", type=click.Path(dir_okay=False, path_type=Path), required=True, metavar="FILE", help=".csv, .fwt"
-)
+@click.option("--out", type=OUTPUT_FILE, required=True, metavar="FILE", help=".csv, .fwt")
 @click.option("--to", "to_format", metavar="FORMAT", help="csv or binary; by the ending of FILE unless given.")
 @click.option("--drive", "drive_bytes", callback=_size, metavar="SIZE", help="Lay devices out on a drive of this size.")
 @click.option("--fold", is_flag=True, help="With --drive: take addresses beyond it modulo its size.")
 @click.option("--clip", is_flag=True, help="With --drive: cut requests at its end; leave out those beyond.")
 @_json
-def convert(out: Path, to_format: str | None, drive_bytes: int | None, as_json: bool, **options: Any) -> None:
+@force
+def convert(
+    out: Path, to_format: str | None, drive_bytes: int | None, as_json: bool, force: bool, **options: Any
+) -> None:
     """Convert traces to CSV (.csv) or to FlashWatt's compact binary form (.fwt), packed with .gz or .zst behind it.
 
     Times and devices stay as they are unless options say otherwise. With --drive what is written is what a replay on
@@ -129,7 +132,8 @@ def convert(out: Path, to_format: str | None, drive_bytes: int | None, as_json: 
     arguments = _arguments(options)
     arguments["sets"] += [f"{key}=true" for key in ("fold", "clip") if options[key]]
     with bar("Writing") as progress, blamed(_OPTION_KEYS):
-        done = traces.convert(**arguments, to=out, to_format=to_format, drive_bytes=drive_bytes, progress=progress)
+        arguments |= {"to_format": to_format, "drive_bytes": drive_bytes, "force": force}
+        done = traces.convert(**arguments, to=out, progress=progress)
     if as_json:
         click.echo(json.dumps(done, indent=2))
         return
@@ -144,9 +148,10 @@ def convert(out: Path, to_format: str | None, drive_bytes: int | None, as_json: 
 
 @trace.command()
 @_trace_options
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, metavar="DIR")
+@click.option("--out", type=DIRECTORY, required=True, metavar="DIR")
 @_json
-def plot(out: Path, as_json: bool, **options: Any) -> None:
+@force
+def plot(out: Path, as_json: bool, force: bool, **options: Any) -> None:
     """Draw traces into DIR/trace.svg and DIR/trace.html (which needs no network).
 
     Arrivals and bytes over time, places over time, sizes, and the hit ratio of LRU caches over their size. --json
@@ -155,17 +160,23 @@ def plot(out: Path, as_json: bool, **options: Any) -> None:
     from flashwatt import traces
     from flashwatt.progress import bar
 
+    pictures = {"trace.svg": marks.SVG, "trace.html": marks.PAGE}
+    for name, kind in pictures.items():
+        check(out / name, kind, inputs=options["files"], force=force)
     with bar() as progress, blamed(_OPTION_KEYS):
         profile = traces.profile(**_arguments(options), progress=progress)
-    from flashwatt.plot.trace import write_trace
-
-    out.mkdir(parents=True, exist_ok=True)
-    written = write_trace(profile, out)
-    if as_json:
-        click.echo(json.dumps(profile))
+    with printed() as faults:
+        if as_json:
+            click.echo(json.dumps(profile))
     for warning in profile["info"]["warnings"]:
         note(warning)
+    from flashwatt.plot.trace import write_trace
+
+    with locked(directory(out)):
+        written = write_trace(profile, out, force=force)
     note(f"wrote {', '.join(map(str, written))}")
+    if faults:
+        raise faults[0]
 
 
 def _named_devices(info: dict[str, Any]) -> dict[str, Any]:

@@ -66,14 +66,20 @@ def convert(
     skip_bad: bool = False,
     sets: Sequence[str] = (),
     progress: Progress | None = None,
+    force: bool = False,
 ) -> dict[str, Any]:
     """Convert traces to "csv" or "binary" (by the ending of `to` unless given) and say what was written.
 
     A name that ends in .gz or .zst is packed. `drive_bytes` lays the devices out on a drive of that size, as a replay
     does, folded or clipped with "fold=true" or "clip=true" among the `sets`.
+
+    A file that is there already is replaced when the new one is whole: one that was converted before, others with
+    `force` only, and never one of the traces, a device or a FIFO.
     """
     with explained():
-        text = _core.trace_convert(files, to, trace_format, skip_bad, _keys(sets), to_format, drive_bytes, progress)
+        text = _core.trace_convert(
+            files, to, trace_format, skip_bad, _keys(sets), to_format, drive_bytes, progress, force
+        )
     return dict(json.loads(text))
 
 

@@ -6,15 +6,16 @@ import html
 import json
 import re
 from dataclasses import dataclass
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
-import vl_convert
 
-from flashwatt import _core
-from flashwatt.outputs import writing
+from flashwatt import _core, marks
+from flashwatt.outputs import save
+from flashwatt.painter import paint
 from flashwatt.plain import plain, plain_tree
 from flashwatt.plot.style import FAINT, FONT, INK, styled
 
@@ -39,33 +40,33 @@ class Chart:
     draw: Callable[[Any], alt.Chart | alt.LayerChart]
     """Makes the Altair chart for a width: pixels, or "container" on a page."""
 
-    def save(self, path: str | PathLike[str]) -> Path:
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> Path:
         """Write the chart in the format that the suffix names: .html, .svg, .png or .pdf; give its path.
 
-        Raises `FlashwattError` for another suffix, and for a directory that is not there.
+        Raises `FlashwattError` for another suffix, for a directory that is not there, and, without `force`, for a file
+        that is there and is no picture of this program's.
         """
         path = Path(path)
-        if path.suffix == ".html":
-            return write_page(path, self.title, [self])
-        content = self._content(path)
-        with writing(path):
-            path.write_bytes(content)
+        content = self.content(path)
+        save(path, content, marks.PICTURES[path.suffix], force=force)
         return path
 
-    def _content(self, path: Path) -> bytes:
-        """What a file of that name holds."""
+    def content(self, path: Path) -> bytes:
+        """Draw what a file of that name holds. Raises `FlashwattError` for another suffix."""
+        if path.suffix == ".html":
+            return document(self.title, [self], alone=True)
         if path.suffix == ".svg":
-            return self.svg().encode()
+            return marks.svg(self.svg()).encode()
         if path.suffix == ".png":
-            return vl_convert.vegalite_to_png(self.spec(), vl_version=_VEGA_LITE, scale=_PNG_SCALE)
+            return marks.png(paint("vegalite_to_png", self.spec(), vl_version=_VEGA_LITE, scale=_PNG_SCALE))
         if path.suffix == ".pdf":
-            return vl_convert.vegalite_to_pdf(self.spec(), vl_version=_VEGA_LITE)
+            return marks.pdf(paint("vegalite_to_pdf", self.spec(), vl_version=_VEGA_LITE))
         found = f"{path}: no format of a chart; found `{path.suffix}`"
         raise _core.FlashwattError(f"{found}; expected one of `.html`, `.svg`, `.png`, `.pdf`")
 
     def svg(self) -> str:
         """The chart as SVG."""
-        return _slim(vl_convert.vegalite_to_svg(self.spec(), vl_version=_VEGA_LITE))
+        return _slim(paint("vegalite_to_svg", self.spec(), vl_version=_VEGA_LITE).decode())
 
     def spec(self, width: Any = _WIDTH) -> dict[str, Any]:
         """The chart's Vega-Lite; titled, unless the page around it does that (a width of "container")."""
@@ -80,16 +81,18 @@ class Chart:
         return self.svg()
 
 
-def write_page(path: str | PathLike[str], title: str, charts: Sequence[Chart]) -> Path:
-    """Write charts below one another as one interactive page that needs no network; give its path."""
-    return write_document(path, title, charts, alone=len(charts) == 1)
+def write_page(path: str | PathLike[str], title: str, charts: Sequence[Chart], *, force: bool = False) -> Path:
+    """Write charts below one another as one interactive page that needs no network; give its path.
 
-
-def write_document(
-    path: str | PathLike[str], title: str, parts: Sequence[Chart | str], *, style: str = "", alone: bool = False
-) -> Path:
-    """Write charts and what stands between them, HTML, as one such page; a chart `alone` has the page's title."""
+    Raises `FlashwattError` as `Chart.save` does.
+    """
     path = Path(path)
+    save(path, document(title, charts, alone=len(charts) == 1), marks.PAGE, force=force)
+    return path
+
+
+def document(title: str, parts: Sequence[Chart | str], *, style: str = "", alone: bool = False) -> bytes:
+    """Charts and what stands between them, HTML, as one such page; a chart `alone` has the page's title."""
     charts = [part for part in parts if isinstance(part, Chart)]
     numbers = count()
     body = "\n".join(part if isinstance(part, str) else _figure(next(numbers), part, alone=alone) for part in parts)
@@ -98,16 +101,21 @@ def write_document(
     page = _PAGE.format(
         title=html.escape(plain(title)),
         body=plain(body, keep="\n\t"),
-        library=vl_convert.javascript_bundle(_GLOBALS, vl_version=_VEGA_LITE),
+        generator=marks.META,
+        library=_library(),
         specs=specs.replace("</", "<\\/"),
         style=style,
         ink=INK,
         faint=FAINT,
         font=FONT,
     )
-    with writing(path):
-        path.write_text(page, encoding="utf-8")
-    return path
+    return page.encode()
+
+
+@cache
+def _library() -> str:
+    """The JavaScript that draws on a page; it takes seconds to put together."""
+    return paint("javascript_bundle", _GLOBALS, vl_version=_VEGA_LITE).decode()
 
 
 def _figure(at: int, chart: Chart, *, alone: bool) -> str:
@@ -126,6 +134,7 @@ _PAGE = """<!DOCTYPE html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+{generator}
 <title>{title}</title>
 <style>
 body {{ margin: 0; padding: 16px; font-family: {font}; color: {ink}; background: white; }}

@@ -25,11 +25,15 @@ _TIME_UNITS = ((86_400e9, "d"), (3_600e9, "h"), (1e9, "s"), (1e6, "ms"), (1e3, "
 _SIZE_UNITS = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 
 
-def write_trace(profile: Json, directory: Path) -> list[Path]:
-    """Draw a trace's profile (`flashwatt.traces.profile`) into trace.svg and trace.html; return their paths."""
+def write_trace(profile: Json, directory: Path, *, force: bool = False) -> list[Path]:
+    """Draw a trace's profile (`flashwatt.traces.profile`) into trace.svg and trace.html; return their paths.
+
+    Raises `FlashwattError` as `Chart.save` does.
+    """
     picture = trace(profile)
-    page = write_page(directory / "trace.html", f"{picture.title}: {picture.subtitle[0]}", _panels(profile, 1))
-    return [picture.save(directory / "trace.svg"), page]
+    title, panels = f"{picture.title}: {picture.subtitle[0]}", _panels(profile, 1)
+    page = write_page(directory / "trace.html", title, panels, force=force)
+    return [picture.save(directory / "trace.svg", force=force), page]
 
 
 def trace(profile: Json) -> Chart:

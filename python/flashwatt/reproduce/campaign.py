@@ -7,12 +7,13 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from flashwatt import _core
-from flashwatt.journal import Journal, locked
+from flashwatt import _core, marks
+from flashwatt.journal import Journal
+from flashwatt.outputs import check, locked, save
 from flashwatt.outputs import directory as made
 from flashwatt.progress import silent
 from flashwatt.reproduce.evidence import Runs
-from flashwatt.reproduce.page import write_pages
+from flashwatt.reproduce.page import page_path, write_pages
 from flashwatt.reproduce.plan import plan, weight
 from flashwatt.reproduce.show import origin
 from flashwatt.reproduce.verdict import Finding, judge, tally
@@ -39,7 +40,7 @@ class Reproduction:
 
     rows: list[Row]
     fault: str
-    """What went wrong with runs, if anything did."""
+    """What went wrong with runs, or with the writing of files, if anything did."""
     files: list[Path]
     origin: str
     """Which workloads are real traces, and which are models."""
@@ -52,28 +53,42 @@ def reproduce(
     terms: Terms | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
+    force: bool = False,
 ) -> Reproduction:
     """Run experiments, judge them, and write `verdicts.json` and a page for each paper into the directory `out`.
 
     Each run is kept in `out/results.jsonl` as it ends, and one that is there is not made again. A run that fails
-    leaves the criteria that need it without evidence, and the others as they are.
+    leaves the criteria that need it without evidence, and the others as they are. Files of those names that no
+    reproduction wrote are replaced with `force` only, a results.jsonl never.
 
-    Raises `FlashwattError` before anything is run for what is wrong with the experiments.
+    Raises `FlashwattError` before anything is run for what is wrong with the experiments or in the way of the files.
     """
     work = plan(experiments, terms)
     for trace in work.terms.traces.values():
         _core.trace_info(trace)  # to its end, so that what is wrong with it is told before anything is run
     directory = made(out)
+    for path, kind in _files(experiments, directory):
+        check(path, kind, inputs=work.terms.traces.values(), force=force)
     with locked(directory), closing(Journal(directory / "results.jsonl")) as journal:
-        fault = _run_missing(work, journal, workers or processors(), progress or silent)
-        journal.finish(task.id for task in work.tasks.values())
-    with closing(Journal(directory / "results.jsonl", only_read=True)) as journal:
+        faults = [_run_missing(work, journal, workers or processors(), progress or silent)]
         findings = [_finding(one, work, journal) for one in experiments]
-        pages = write_pages(findings, work.terms, directory)
-    rows = [row for finding in findings for row in finding.rows]
-    files = [_write_verdicts(rows, work, directory), *pages]
+        rows = [row for finding in findings for row in finding.rows]
+        files: list[Path] = []
+        try:
+            journal.finish(task.id for task in work.tasks.values())
+            files.append(_write_verdicts(rows, work, directory, force=force))
+            files += write_pages(findings, work.terms, directory, force=force)
+        except _core.FlashwattError as error:
+            faults.append(str(error))
     workloads = [name for one in experiments for name in one.workloads]
+    fault = "\n".join(filter(None, faults))
     return Reproduction(rows, fault, files, origin(workloads, work.terms.traces))
+
+
+def _files(experiments: Sequence[Experiment], directory: Path) -> list[tuple[Path, marks.Kind]]:
+    """What is written at the end."""
+    pages = dict.fromkeys(page_path(one, directory) for one in experiments)
+    return [(directory / "verdicts.json", marks.VERDICTS), *((page, marks.PAGE) for page in pages)]
 
 
 def _run_missing(work: Plan, journal: Journal, workers: int, progress: Progress) -> str:
@@ -101,7 +116,7 @@ def _finding(experiment: Experiment, work: Plan, journal: Journal) -> Finding:
     return Finding(experiment, evidence, judge(experiment, evidence, short=experiment.id in work.short))
 
 
-def _write_verdicts(rows: list[Row], work: Plan, directory: Path) -> Path:
+def _write_verdicts(rows: list[Row], work: Plan, directory: Path, *, force: bool) -> Path:
     path = directory / "verdicts.json"
     content = {
         "version": _core.__version__,
@@ -110,5 +125,6 @@ def _write_verdicts(rows: list[Row], work: Plan, directory: Path) -> Path:
         "tally": tally(rows),
         "rows": [row.to_dict() for row in rows],
     }
-    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    text = json.dumps(content, indent=2, ensure_ascii=False)
+    save(path, f"{text}\n".encode(), marks.VERDICTS, force=force)
     return path

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
 
-from flashwatt import _core
-from flashwatt.plot.chart import Chart, write_document
+from flashwatt import _core, marks
+from flashwatt.outputs import save
+from flashwatt.plot.chart import Chart, document
 from flashwatt.reproduce.evidence import NoEvidenceError
 from flashwatt.reproduce.show import origin, published, simulated
 from flashwatt.reproduce.verdict import Verdict, tally
@@ -52,21 +53,30 @@ h3 { font-size: 1rem; padding: 0 12px; margin: .8rem 0 .2rem; }
 """
 
 
-def write_pages(findings: Sequence[Finding], terms: Terms, directory: Path) -> list[Path]:
-    """Write `PAPER.html` for every paper that something was found about; give the paths."""
-    papers = dict.fromkeys(finding.experiment.paper.name for finding in findings)
-    return [
-        _page([one for one in findings if one.experiment.paper.name == name], terms, directory / f"{name}.html")
-        for name in papers
-    ]
+def write_pages(findings: Sequence[Finding], terms: Terms, directory: Path, *, force: bool = False) -> list[Path]:
+    """Write `PAPER.html` for every paper that something was found about; give the paths.
+
+    Raises `FlashwattError` for a page that cannot be written, and, without `force`, for a file that is none of ours.
+    """
+    pages: dict[Path, list[Finding]] = {}
+    for one in findings:
+        pages.setdefault(page_path(one.experiment, directory), []).append(one)
+    for path, found in pages.items():
+        save(path, _page(found, terms), marks.PAGE, force=force)
+    return list(pages)
 
 
-def _page(findings: list[Finding], terms: Terms, path: Path) -> Path:
+def page_path(experiment: Experiment, directory: Path) -> Path:
+    """Where the page of an experiment's paper is."""
+    return directory / f"{experiment.paper.name}.html"
+
+
+def _page(findings: list[Finding], terms: Terms) -> bytes:
     paper = findings[0].experiment.paper
     parts: list[Chart | str] = [_overview(paper, [row for finding in findings for row in finding.rows], terms)]
     for one in findings:
         parts += [_said(one.experiment, terms.traces), _table(one.rows), *_figures(one), "</article>"]
-    return write_document(path, paper.title, parts, style=_STYLE)
+    return document(paper.title, parts, style=_STYLE)
 
 
 def _overview(paper: Paper, rows: list[Row], terms: Terms) -> str:
