@@ -115,7 +115,7 @@ def test_on_a_drive_it_is_what_a_replay_issues(flashwatt: Cli, trace: Path) -> N
     [
         (["four.spc", "--out", "t.foo"], "the name does not say what to convert to"),
         (["four.spc", "--out", "t.csv", "--fold"], "fold and clip need a drive"),
-        (["four.spc", "--out", "four.spc", "--to", "csv"], "cannot be converted into itself"),
+        (["four.spc", "--out", "four.spc", "--to", "csv"], "found a file that is read"),
         (["four.spc", "--out", "t", "--to", "binry"], "did you mean `binary`?"),
         (["four.spc", "--out", "t.csv", "--speed", "0"], "error: --speed: out of range"),
         (["four.spc", "--out", "t.csv", "--from", "3", "--until", "2"], "the window of time is empty"),
