@@ -129,6 +129,6 @@ fn a_fifo_is_refused_and_not_waited_for() {
     assert_eq!(message(TraceWorkload::open(&cfg, DRIVE)), expected);
     assert_eq!(message(info(&cfg, &mut |_| true)), expected);
     assert_eq!(message(profile(&cfg, &mut |_| true)), expected);
-    let target = Target { path: fifo.with_file_name("out.csv"), format: None, drive_bytes: None };
+    let target = Target { path: fifo.with_file_name("out.csv"), format: None, drive_bytes: None, force: false };
     assert_eq!(message(convert(&cfg, &target, &mut |_| true)), expected);
 }

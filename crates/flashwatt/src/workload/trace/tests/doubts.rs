@@ -112,7 +112,7 @@ fn runs_and_conversions_say_it_as_well() {
     let warnings = TraceWorkload::open(&both, DRIVE).expect("good traces").warnings();
     let told: Vec<_> = warnings.iter().filter(|warning| warning.contains("implausible")).collect();
     assert!(told.len() == 1 && told[0].starts_with("bad: implausible times"), "{told:?}");
-    let target = Target { path: bad.0.with_file_name("out.csv"), format: None, drive_bytes: None };
+    let target = Target { path: bad.0.with_file_name("out.csv"), format: None, drive_bytes: None, force: false };
     let converted = convert(&bad.cfg(), &target, &mut |_| true).unwrap_or_else(|e| panic!("{e}"));
     assert!(converted.warnings.iter().any(|warning| warning.starts_with("implausible times")));
 }
