@@ -51,7 +51,7 @@ pub fn is_converted(sample: &[u8]) -> bool {
 }
 
 fn is_as_written(line: &[u8]) -> bool {
-    let Ok(Entry::Request(record)) = Csv.line(line.trim_ascii_end()) else { return false };
+    let Ok(Entry::Request(record)) = Csv.line(line.trim_ascii_end(), &Csv::UNITS) else { return false };
     let mut again = Vec::new();
     write(&record, &mut again).is_ok() && again == line
 }
