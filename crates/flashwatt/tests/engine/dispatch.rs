@@ -47,7 +47,7 @@ fn a_write_is_passed_over_a_fixed_number_of_times() {
 /// A budget for one die less than there are makes operations wait, and still no write waits for more than 64 reads.
 #[test]
 fn a_budget_that_binds_keeps_the_bound() {
-    let log = writes_behind_reads(&["controller.power_budget_ma=711"]);
+    let log = writes_behind_reads(&["controller.power_budget_ma=611"]);
     assert_eq!(log.concurrency(|done| Some((done.t.start, done.t.end))).len(), 3 + 1, "three dies work");
     // The read before the writes on the fourth die has to wait for power: it is one of the 64 that go ahead.
     assert_eq!(reads_ahead(&log), [BYPASS_MAX, BYPASS_MAX, BYPASS_MAX, BYPASS_MAX - 1]);
