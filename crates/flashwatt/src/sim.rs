@@ -35,9 +35,6 @@ pub use outcome::{Completed, End, Outcome};
 use requests::Active;
 use stages::Stage;
 
-/// How often progress is told: every so many instants at which something happens.
-const INSTANTS_PER_PROGRESS: u64 = 1 << 16;
-
 /// A simulation.
 pub struct Sim<'w, P: Probe> {
     geometry: Geometry,
@@ -64,6 +61,8 @@ pub struct Sim<'w, P: Probe> {
     completed: Completed,
     left_in_stage: u64,
     ended_stages: Vec<(Stage, Completed, Window)>,
+    /// Requests that entered the drive, and those of them that have completed.
+    requests_taken: u64,
     requests_done: u64,
     requests_total: Option<u64>,
     measure: Span,
@@ -105,7 +104,9 @@ impl<'w, P: Probe> Sim<'w, P> {
         loop {
             for _ in 0..self.instants_in_budget()? {
                 self.settle()?;
-                let Some((now, mut event)) = self.controller.events.next_event() else { return Ok(()) };
+                let Some((now, mut event)) = self.controller.events.next_event() else {
+                    return self.nothing_more();
+                };
                 self.now = now;
                 self.hw.books.pass_time(now);
                 loop {
@@ -188,6 +189,7 @@ impl<'w, P: Probe> Sim<'w, P> {
             completed: Completed::default(),
             left_in_stage: u64::MAX,
             ended_stages: Vec::new(),
+            requests_taken: 0,
             requests_done: 0,
             measure: config.run.measure,
             count_drain: config.run.count_drain,

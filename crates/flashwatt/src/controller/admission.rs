@@ -11,6 +11,15 @@ use crate::ftl::{Cause, OpKind, Plan, PlanIndex, PlannedOp};
 use crate::probe::Probe;
 use crate::units::{BlockId, OpId, RequestId};
 
+/// A step of moving operations up to a better class.
+#[derive(Clone, Copy)]
+pub(super) enum Promotion {
+    /// An operation, and then those that it waits for.
+    Raise(OpId),
+    /// An operation that was taken out of its queue joins its new one.
+    Link(OpId),
+}
+
 impl Controller {
     /// Takes over a request's plan. Returns how many operations the request has to wait for.
     #[inline(always)]
@@ -167,39 +176,54 @@ impl Controller {
         }
     }
 
-    /// Moves an operation, and those that it waits for in turn, up to a better class.
-    pub(super) fn promote(&mut self, id: OpId, queue: Queue, array: &Array) {
-        let mut at = Some(id);
-        while let Some(id) = at {
-            let op = self.ops[id];
-            if op.queue <= queue || self.is_ordered(op.queue) || (op.started && !op.turns_into_program()) {
-                return;
+    /// Moves an operation, and those that it waits for in turn, up to a better class. They can be as many as a block has
+    /// pages, so that what is left to do stands in a list and not on the machine's stack.
+    fn promote(&mut self, id: OpId, queue: Queue, array: &Array) {
+        if !self.is_below(id, queue) {
+            return;
+        }
+        let mut steps = std::mem::take(&mut self.promotion);
+        steps.push(Promotion::Raise(id));
+        while let Some(step) = steps.pop() {
+            match step {
+                Promotion::Raise(id) if self.is_below(id, queue) => self.raise(id, queue, array, &mut steps),
+                Promotion::Raise(_) => {}
+                Promotion::Link(id) => self.link(id),
             }
-            let is_linked = op.blockers == 0 && !op.started; // of a copy half done the program joins the queue later
-            if is_linked {
-                self.unlink(id);
-            }
-            self.ops[id].queue = queue;
-            if op.role == Role::Read {
-                self.promote_stand_ins(id, queue, array);
-            }
-            if let Some(before) = op.programs().and_then(|at| array.program_before(at)) {
-                self.promote(before, queue, array);
-            }
-            if is_linked {
-                self.link(id);
-            }
-            at = op.after.is_some().then_some(op.after);
+        }
+        self.promotion = steps;
+    }
+
+    /// Is an operation of a worse class, and can it still be moved?
+    fn is_below(&self, id: OpId, queue: Queue) -> bool {
+        let op = &self.ops[id];
+        op.queue > queue && !self.is_ordered(op.queue) && (!op.started || op.turns_into_program())
+    }
+
+    /// Moves one operation up. What is to be done next goes to the end of `steps`, the first of it last.
+    fn raise(&mut self, id: OpId, queue: Queue, array: &Array, steps: &mut Vec<Promotion>) {
+        let op = self.ops[id];
+        let is_linked = op.blockers == 0 && !op.started; // of a copy half done the program joins the queue later
+        if is_linked {
+            self.unlink(id);
+        }
+        self.ops[id].queue = queue;
+        let first = steps.len();
+        steps.extend(self.ops.awaited(id).map(Promotion::Raise));
+        steps[first..].reverse();
+        if is_linked {
+            steps.push(Promotion::Link(id));
+        }
+        steps.extend(op.programs().and_then(|at| array.program_before(at)).map(Promotion::Raise));
+        if op.role == Role::Read {
+            steps.extend(self.stand_ins_of(id).iter().rev().copied().map(Promotion::Raise));
         }
     }
 
     /// Something that an operation waited for is there.
-    pub(super) fn unblock(&mut self, id: OpId, until: Until) {
+    pub(super) fn unblock(&mut self, id: OpId) {
         let op = &mut self.ops[id];
         op.blockers -= 1;
-        if until == Until::End {
-            op.after = OpId::NONE;
-        }
         if op.blockers == 0 {
             if self.is_ordered(self.ops[id].queue) {
                 self.refresh_ordered(self.ops[id].at.die);
@@ -207,5 +231,46 @@ impl Controller {
                 self.link(id);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::load;
+    use crate::device::Geometry;
+    use crate::units::Ppn;
+
+    /// A read in the background, of some page.
+    fn background_read(controller: &mut Controller, page: u32) -> OpId {
+        let at = controller.geometry.place(Ppn(page));
+        let planned = PlannedOp {
+            kind: OpKind::Read,
+            cause: Cause::Gc,
+            ppn: Ppn(page),
+            source: Ppn(page),
+            after: None,
+            replaces: BlockId::NONE,
+        };
+        controller.new_op(&planned, at, Place::NONE, RequestId(0), false)
+    }
+
+    #[test]
+    fn everything_that_an_operation_waits_for_inherits_its_class() {
+        let config = load("device.preset = \"limit\"", "test", &[]).expect("a valid configuration");
+        let geometry = Geometry::new(&config.device, config.device.page_bytes);
+        let array = Array::new(geometry.clone(), config.device.nand.program_order);
+        let mut controller = Controller::new(&config, &geometry, 0);
+        let [first, second, third, middle, last] = [0, 1, 2, 3, 4].map(|page| background_read(&mut controller, page));
+        for awaited in [first, second, third] {
+            controller.enqueue_new(awaited);
+            controller.wait(middle, awaited, Until::End, &array);
+        }
+        controller.ops.stop_awaiting(middle, first);
+        controller.unblock(middle);
+        controller.ops[last].queue = Queue::HostRead;
+        controller.wait(last, middle, Until::End, &array);
+        let queues = [first, second, third, middle].map(|id| controller.ops[id].queue);
+        assert_eq!(queues, [Queue::Background, Queue::HostRead, Queue::HostRead, Queue::HostRead]);
     }
 }

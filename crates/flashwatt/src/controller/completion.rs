@@ -223,14 +223,15 @@ impl Controller {
             }
         }
         while let Some(waiting) = self.ops.pop_dependent(id, Until::End) {
-            self.unblock(waiting, Until::End);
+            self.ops.stop_awaiting(waiting, id);
+            self.unblock(waiting);
         }
     }
 
     #[inline(always)]
     pub(super) fn release(&mut self, block: BlockId, array: &mut Array) {
         if let Some(erase) = array.release(block) {
-            self.unblock(erase, Until::Start);
+            self.unblock(erase);
         }
     }
 }

@@ -4,7 +4,7 @@
 //! The read is one operation: to it belong its plan number and everything that waits for it. In the queues of the other
 //! dies it has stand-ins, of the same number. Whichever is to start, the read takes its place, and the others go.
 
-use super::op::{NewOp, Queue, Role};
+use super::op::{NewOp, Role};
 use super::{Controller, Hardware};
 use crate::device::{Array, Place};
 use crate::ftl::{Plan, PlanIndex, PlannedOp, ReplicaChoice};
@@ -106,12 +106,11 @@ impl Controller {
         id
     }
 
-    /// A read moves up to a better class, and so do its stand-ins.
+    /// The stand-ins of a read.
     #[inline(never)]
-    pub(super) fn promote_stand_ins(&mut self, read: OpId, queue: Queue, array: &Array) {
+    pub(super) fn stand_ins_of(&self, read: OpId) -> &[OpId] {
         // Most often it is the one that has just been planned.
-        let Some(waiting) = self.waiting.iter().rev().find(|waiting| waiting.read == read).copied() else { return };
-        waiting.stand_ins().iter().for_each(|&id| self.promote(id, queue, array));
+        self.waiting.iter().rev().find(|waiting| waiting.read == read).map_or(&[], Waiting::stand_ins)
     }
 
     /// A read with stand-ins, or one of these, is out of its queue and starts. Returns the read, which is of that page now.

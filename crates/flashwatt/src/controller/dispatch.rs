@@ -435,7 +435,7 @@ impl Controller {
         if kind != OpKind::Read {
             more_ns = self.courses.of(kind).upper_ns * Nanos::from(is_upper);
             while let Some(waiting) = self.ops.pop_dependent(id, Until::Start) {
-                self.unblock(waiting, Until::Start);
+                self.unblock(waiting);
             }
         }
         let course = self.courses.of(kind);

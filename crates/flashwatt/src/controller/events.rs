@@ -34,6 +34,8 @@ pub struct Events {
     first: u64,
     /// The greatest key that there could be at this instant.
     last_now: u64,
+    /// The greatest key that is taken: that of the last resource at the horizon.
+    last: u64,
     /// The kind of each resource's event.
     kinds: Table<EventKind>,
     shift: u32,
@@ -41,44 +43,53 @@ pub struct Events {
 }
 
 impl Events {
-    /// No events, for `resources` resources.
-    pub fn new(resources: usize) -> Self {
+    /// No events, for `resources` resources. Whatever happens sets further events by at most `longest_ns` later, but for
+    /// those that are [`Self::reset`], which may lie anywhere.
+    pub fn new(resources: usize, longest_ns: Nanos) -> Self {
         let shift = resources.max(2).next_power_of_two().trailing_zeros();
+        let mask = (1 << shift) - 1;
         Events {
             lanes: std::array::from_fn(|_| Lane::new(resources)),
             first: NEVER,
             last_now: 0,
+            last: latest(shift).saturating_sub(longest_ns) << shift | mask,
             kinds: vec![EventKind::Other; resources].into(),
             shift,
-            mask: (1 << shift) - 1,
+            mask,
         }
     }
 
-    /// The last instant that can be told.
+    /// The last instant at which events are handled. What they set still has a key of its own.
     pub fn horizon(&self) -> Nanos {
-        (NEVER >> self.shift) - 1
+        self.last >> self.shift
+    }
+
+    /// When the next event is, whether that lies beyond the horizon or not.
+    pub fn next_at(&self) -> Option<Nanos> {
+        (self.first != NEVER).then_some(self.first >> self.shift)
     }
 
     /// Sets the event of a resource, which has none.
     #[inline(always)]
     pub fn set(&mut self, kind: EventKind, resource: u32, at: Nanos) {
-        debug_assert!(at <= self.horizon());
+        debug_assert!(at <= latest(self.shift));
         let key = at << self.shift | u64::from(resource);
         self.lanes[kind as usize].add(key);
         self.first = self.first.min(key);
         self.kinds[resource as usize] = kind;
     }
 
-    /// Sets the event of a resource, or sets it anew.
+    /// Sets the event of a resource, or sets it anew. Instants that have no key are all alike: they lie beyond the horizon.
     pub fn reset(&mut self, resource: u32, at: Nanos) {
         self.cancel(resource);
-        self.set(EventKind::Other, resource, at);
+        self.set(EventKind::Other, resource, at.min(latest(self.shift)));
     }
 
-    /// Goes on to the instant of the next event, if there is one: when that is, and whose event it is, which is taken.
+    /// Goes on to the instant of the next event, if there is one up to the horizon: when that is, and whose event it is,
+    /// which is taken.
     #[inline(always)]
     pub fn next_event(&mut self) -> Option<(Nanos, u32)> {
-        if self.first == NEVER {
+        if self.first > self.last {
             return None;
         }
         let at = self.first >> self.shift;
@@ -121,6 +132,11 @@ impl Events {
     }
 }
 
+/// The last instant that has a key.
+fn latest(shift: u32) -> Nanos {
+    (NEVER >> shift) - 1
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,7 +148,7 @@ mod tests {
     proptest! {
         #[test]
         fn gives_what_a_sorted_list_gives(sets in prop::collection::vec((0u32..37, 0u64..1000, 0..KINDS), 1..300)) {
-            let mut events = Events::new(37);
+            let mut events = Events::new(37, 10);
             let mut list = std::collections::BTreeMap::new();
             for (resource, at, kind) in sets {
                 if resource < 5 {
@@ -160,7 +176,7 @@ mod tests {
 
     #[test]
     fn events_of_one_instant_come_in_the_order_of_resources() {
-        let mut events = Events::new(5);
+        let mut events = Events::new(5, 10);
         for (kind, resource) in
             [(EventKind::Read, 3), (EventKind::Program, 0), (EventKind::Read, 4), (EventKind::Program, 1)]
         {
@@ -170,5 +186,17 @@ mod tests {
         let order: Vec<u32> = std::iter::from_fn(|| events.next_now()).collect();
         assert_eq!(order, [1, 3, 4]);
         assert_eq!(events.next_event(), None);
+    }
+
+    #[test]
+    fn nothing_is_taken_beyond_the_horizon_and_no_key_wraps() {
+        let mut events = Events::new(5, 1_000);
+        let horizon = events.horizon();
+        events.set(EventKind::Read, 1, horizon);
+        assert_eq!(events.next_event(), Some((horizon, 1)));
+        events.set(EventKind::Program, 2, horizon + 1_000);
+        events.reset(3, u64::MAX);
+        assert_eq!(events.next_event(), None);
+        assert_eq!(events.next_at(), Some(horizon + 1_000));
     }
 }

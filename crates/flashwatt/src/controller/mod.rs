@@ -24,6 +24,7 @@ use crate::ftl::{Cause, OpKind, PlanNumber};
 use crate::mem::Table;
 use crate::probe::Probe;
 use crate::units::{ChannelId, DieId, Nanos, OpId, RequestId};
+use admission::Promotion;
 use copies::Waiting;
 use events::Events;
 use map_ops::MapOps;
@@ -59,6 +60,8 @@ pub struct Controller {
     map_ops: MapOps,
     /// Reads that wait in the queues of several dies.
     waiting: Vec<Waiting>,
+    /// What is left to do of a promotion. Kept for its memory.
+    promotion: Vec<Promotion>,
     /// The pending events of dies, channels, and whoever comes after them.
     pub events: Events,
 }
@@ -79,8 +82,10 @@ impl Controller {
     pub fn new(config: &config::Config, geometry: &Geometry, more_events: u32) -> Self {
         let budget = config.controller.power_budget.as_ref();
         let active_dies_max = budget.map_or(geometry.dies, |budget| budget.active_dies.min(geometry.dies));
+        let courses = Courses::new(&config.device.timing);
+        let longest_ns = courses.longest_ns().max(config.device.timing.channel_switch_ns);
         Controller {
-            courses: Courses::new(&config.device.timing),
+            courses,
             timing: config.device.timing.clone(),
             policy: config.controller.policy,
             bus_order: config.controller.bus_order,
@@ -100,7 +105,8 @@ impl Controller {
             ids: Vec::new(),
             map_ops: MapOps::default(),
             waiting: Vec::new(),
-            events: Events::new((geometry.dies + geometry.channels + 1 + more_events) as usize),
+            promotion: Vec::new(),
+            events: Events::new((geometry.dies + geometry.channels + 1 + more_events) as usize, longest_ns),
             geometry: geometry.clone(),
         }
     }

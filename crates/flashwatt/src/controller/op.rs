@@ -68,6 +68,8 @@ pub struct Op {
     pub started: bool,
     /// Are there others for the same?
     pub role: Role,
+    /// Does it wait for the data of more operations than `after`? See [`OpTable::awaited`].
+    awaits_more: bool,
     /// Which page, or of which block the first.
     pub at: Place,
     /// A copyback's source, or where a read's data is to be programmed: see [`Self::turns_into_program`].
@@ -78,7 +80,7 @@ pub struct Op {
     pub replaces: BlockId,
     /// The next one in its queue.
     pub next: OpId,
-    /// The one whose data it waits for, while it does.
+    /// The first one whose data it waits for, while it does.
     pub after: OpId,
     /// First of the list of edges to those that wait for it.
     dependents: u32,
@@ -128,11 +130,19 @@ pub struct OpTable {
     free: OpId,
     nodes: Vec<Node>,
     free_nodes: Vec<u32>,
+    /// Operations that wait for the data of several others: who waits, and for which besides its `after`. Few at a time.
+    more_awaited: Vec<(OpId, OpId)>,
 }
 
 impl Default for OpTable {
     fn default() -> Self {
-        OpTable { ops: Vec::new().into(), free: OpId::NONE, nodes: Vec::new(), free_nodes: Vec::new() }
+        OpTable {
+            ops: Vec::new().into(),
+            free: OpId::NONE,
+            nodes: Vec::new(),
+            free_nodes: Vec::new(),
+            more_awaited: Vec::new(),
+        }
     }
 }
 
@@ -148,6 +158,7 @@ impl OpTable {
             blockers: 0,
             started: false,
             role: Role::Single,
+            awaits_more: false,
             at: new.at,
             other: new.other,
             request: new.request,
@@ -181,7 +192,34 @@ impl OpTable {
         self.ops[older.idx()].dependents = node;
         self.ops[younger.idx()].blockers += 1;
         if until == Until::End {
-            self.ops[younger.idx()].after = older;
+            let op = &mut self.ops[younger.idx()];
+            if op.after.is_none() {
+                op.after = older;
+            } else {
+                op.awaits_more = true;
+                self.more_awaited.push((younger, older));
+            }
+        }
+    }
+
+    /// The operations whose data this one waits for.
+    pub fn awaited(&self, id: OpId) -> impl Iterator<Item = OpId> + '_ {
+        let op = &self.ops[id.idx()];
+        let more: &[(OpId, OpId)] = if op.awaits_more { &self.more_awaited } else { &[] };
+        let first = op.after.is_some().then_some(op.after);
+        first.into_iter().chain(more.iter().filter(move |(younger, _)| *younger == id).map(|&(_, older)| older))
+    }
+
+    /// The data of `older`, which `younger` waited for, is there.
+    pub fn stop_awaiting(&mut self, younger: OpId, older: OpId) {
+        let op = &mut self.ops[younger.idx()];
+        if op.after == older {
+            op.after = OpId::NONE;
+        } else {
+            self.more_awaited.retain(|&edge| edge != (younger, older));
+        }
+        if op.awaits_more && op.blockers <= 1 {
+            op.awaits_more = false; // this was the last
         }
     }
 

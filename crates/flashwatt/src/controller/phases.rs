@@ -52,6 +52,12 @@ impl Courses {
         &self.of[kind as usize]
     }
 
+    /// The longest time from anything that happens to an event that it sets.
+    pub fn longest_ns(&self) -> Nanos {
+        let longest = self.of.iter().map(|course| course.whole_ns.saturating_add(course.upper_ns)).max();
+        longest.unwrap_or(0).max(self.transfer_ns)
+    }
+
     /// The phases of an operation from its start to its end.
     pub fn times(&self, kind: OpKind, start: Nanos, end: Nanos) -> OpTimes {
         let course = self.of(kind);

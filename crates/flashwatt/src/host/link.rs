@@ -43,7 +43,7 @@ impl Link {
 
     /// A command, with its data, goes in. Returns when the next thing arrives, if nothing was crossing.
     pub fn send_in(&mut self, now: Nanos, bytes: u64, id: RequestId) -> Option<Nanos> {
-        let ns = self.command_ns + self.data_ns(bytes);
+        let ns = self.command_ns.saturating_add(self.data_ns(bytes));
         self.inward.send(now, ns, id)
     }
 
@@ -70,7 +70,7 @@ impl Link {
 
 impl Direction {
     fn send(&mut self, now: Nanos, ns: Nanos, id: RequestId) -> Option<Nanos> {
-        self.free_at = self.free_at.max(now) + ns;
+        self.free_at = self.free_at.max(now).saturating_add(ns);
         self.crossing.push_back((self.free_at, id));
         (self.crossing.len() == 1).then_some(self.free_at)
     }
@@ -80,5 +80,19 @@ impl Direction {
             Some((_, id)) => (id, self.crossing.front().map(|&(at, _)| at)),
             None => unreachable!("an arrival on an empty link"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_arrival_wraps() {
+        let mut link =
+            Link::new(&config::HostLink { bandwidth_mb_s: Some(0.001), command_ns: u64::MAX - 5, queue_depth: 2 });
+        assert_eq!(link.send_in(0, 0, RequestId(0)), Some(u64::MAX - 5));
+        assert_eq!(link.send_in(1, 1 << 40, RequestId(1)), None);
+        assert_eq!(link.arrived_in(), (RequestId(0), Some(u64::MAX)));
     }
 }

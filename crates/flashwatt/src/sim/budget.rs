@@ -7,11 +7,15 @@
 //! Nothing is counted for it: the books have the number. They are opened rarely, and after so many instants that the
 //! operations ending in them cannot be more than are left, so that no instant is passed at which the budget is exceeded.
 
-use super::{End, INSTANTS_PER_PROGRESS, Sim};
+use super::{End, Sim};
 use crate::probe::Probe;
 
 /// Operations that one die can end at one instant: a read and a program, if it copies by itself.
 const ENDED_AT_ONCE: u64 = 2;
+
+/// Between two times that progress is told, an instant of each die can happen so often. An instant at which every one of
+/// thousands of dies does something takes long, and a user who wants to end the run shall not wait.
+const DIE_INSTANTS_PER_PROGRESS: u64 = 1 << 18;
 
 /// What a run may take.
 #[derive(Clone, Copy)]
@@ -19,20 +23,23 @@ pub(super) struct Budget {
     operations: Option<u64>,
     /// Operations that can end at one instant.
     ended_at_once: u64,
+    /// Instants between two times that progress is told.
+    instants: u64,
 }
 
 impl Budget {
     pub fn new(operations: Option<u64>, dies: u32) -> Self {
-        Budget { operations, ended_at_once: ENDED_AT_ONCE * u64::from(dies) }
+        let instants = (DIE_INSTANTS_PER_PROGRESS / u64::from(dies)).clamp(1, 1 << 14);
+        Budget { operations, ended_at_once: ENDED_AT_ONCE * u64::from(dies), instants }
     }
 }
 
 impl<P: Probe> Sim<'_, P> {
     /// How many instants may pass before the budget is looked at again, or that it is exceeded.
     pub(super) fn instants_in_budget(&self) -> Result<u64, End> {
-        let Some(operations) = self.budget.operations else { return Ok(INSTANTS_PER_PROGRESS) };
+        let Some(operations) = self.budget.operations else { return Ok(self.budget.instants) };
         let left = operations.checked_sub(self.operations_ended()).ok_or(End::OutOfBudget(operations))?;
-        Ok((left / self.budget.ended_at_once).clamp(1, INSTANTS_PER_PROGRESS))
+        Ok((left / self.budget.ended_at_once).clamp(1, self.budget.instants))
     }
 
     /// Flash operations that have ended since the run began.

@@ -82,7 +82,9 @@ impl Completed {
 
 /// How a run went, and what it came to.
 pub struct Outcome {
-    /// What completed before the counters started.
+    /// The window before the counters started …
+    pub warmed: Window,
+    /// … and what completed in it.
     pub warmup: Completed,
     /// The measured window …
     pub measured: Window,
@@ -96,6 +98,8 @@ pub struct Outcome {
     pub flash_operations: u64,
     /// Power over time in what the figures cover, if it was recorded.
     pub series: Option<Box<Series>>,
+    /// Requests that entered the drive in all.
+    pub taken: u64,
     /// How it ended.
     pub end: End,
 }

@@ -5,7 +5,7 @@ use std::hint::cold_path;
 use super::Sim;
 use crate::controller::Ended;
 use crate::device::Geometry;
-use crate::error::{Error, Fault};
+use crate::error::Error;
 use crate::ftl::{Extent, OpKind};
 use crate::host::{Request, RequestKind};
 use crate::probe::{Probe, Purpose, RequestRecord};
@@ -71,10 +71,7 @@ impl<P: Probe> Sim<'_, P> {
 
     pub(super) fn set_arrival(&mut self, at: Nanos) -> Result<(), Error> {
         if at > self.controller.events.horizon() {
-            let fault = Fault::key("workload", "the workload reaches beyond the end of simulated time")
-                .found(format!("a request at {at} ns"))
-                .expected(format!("at most {} ns on a drive of this size", self.controller.events.horizon()));
-            return Err(Error::from(fault));
+            return Err(self.beyond_time("workload", at));
         }
         self.controller.events.reset(self.events.arrival, at);
         Ok(())
@@ -83,6 +80,7 @@ impl<P: Probe> Sim<'_, P> {
     #[inline(always)]
     pub(super) fn admit(&mut self, request: &Request) {
         let Some(id) = self.free.pop() else { unreachable!("the host is asked only while there is room") };
+        self.requests_taken += 1;
         let bytes = request.interface_bytes();
         self.hw.books.request_admitted(self.now, bytes);
         let extent = self.geometry.extent(request);

@@ -7,6 +7,7 @@ use crate::config::Span;
 use crate::device::Array;
 use crate::error::{Error, Fault};
 use crate::probe::Probe;
+use crate::units::Nanos;
 
 /// Where a run stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,8 +23,7 @@ impl<P: Probe> Sim<'_, P> {
         self.left_in_stage = span.requests.unwrap_or(u64::MAX);
         self.controller.events.cancel(self.events.stage_end);
         if let Some(ns) = span.ns {
-            let at = self.now.saturating_add(ns).min(self.controller.events.horizon());
-            self.controller.events.reset(self.events.stage_end, at);
+            self.controller.events.reset(self.events.stage_end, self.now.saturating_add(ns));
         }
     }
 
@@ -72,21 +72,48 @@ impl<P: Probe> Sim<'_, P> {
         self.end_stage(false);
         let flash_operations = self.ended_stages.iter().map(|(_, _, window)| window.ledger.flash_operations()).sum();
         let (mut warmup, mut completed, mut drained) = Default::default();
-        let (mut measured, mut drain) = Default::default();
+        let (mut warmed, mut measured, mut drain) = Default::default();
         for (stage, counts, window) in self.ended_stages {
             match stage {
-                Stage::Warmup => warmup = counts,
+                Stage::Warmup => (warmup, warmed) = (counts, window),
                 Stage::Measured => (completed, measured) = (counts, window),
                 Stage::Drain => (drained, drain) = (counts, Some(window)),
             }
         }
         self.hw.books.probe.finish(self.now);
         (
-            Outcome { warmup, measured, completed, drain, drained, flash_operations, series: self.series, end },
+            Outcome {
+                warmed,
+                warmup,
+                measured,
+                completed,
+                drain,
+                drained,
+                flash_operations,
+                series: self.series,
+                taken: self.requests_taken,
+                end,
+            },
             self.hw.books,
             self.brain,
             self.hw.array,
         )
+    }
+
+    /// Nothing is going to happen any more, or only beyond the end of simulated time.
+    #[cold]
+    pub(super) fn nothing_more(&self) -> Result<(), End> {
+        self.controller.events.next_at().map_or(Ok(()), |at| Err(End::Failed(self.beyond_time("device", at))))
+    }
+
+    /// Something would happen at an instant beyond the last that can be simulated.
+    #[cold]
+    pub(super) fn beyond_time(&self, key: &str, at: Nanos) -> Error {
+        let horizon = self.controller.events.horizon();
+        let fault = Fault::key(key, "the run reaches beyond the end of simulated time")
+            .found(format!("an event at {at} ns"))
+            .expected(format!("at most {horizon} ns on a drive of {} dies", self.geometry.dies));
+        Error::from(fault)
     }
 
     /// Nothing is going to happen any more: is everything done?

@@ -11,6 +11,7 @@ mod dispatch;
 #[allow(clippy::print_stderr)] // what is skipped is said aloud
 mod energy_laws;
 mod figures;
+mod hard_cases;
 mod power;
 mod progress;
 mod reprice;
