@@ -9,8 +9,11 @@
 //! In a line they stand in the order in which they came; those that a forced write (FUA) waits for go first. The buffer knows
 //! no clock and no flash: its owner says which entries leave, and when their programs have ended.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
 use super::list::{Links, List};
-use crate::mem::{Table, zeroed};
+use crate::mem::Table;
 use crate::units::{EntryId, Lpn, RequestId};
 
 /// A range of bytes within a map unit.
@@ -26,8 +29,8 @@ pub struct WriteBuffer {
     entries: Table<Entry>,
     links: Vec<Links>,
     free: Vec<EntryId>,
-    /// The newest entry (+ 1) of each logical unit; 0 for none.
-    newest: Table<u32>,
+    /// The newest entry of each logical unit that has one. As large as the buffer, not as the drive.
+    newest: HashMap<Lpn, EntryId, BuildHasherDefault<UnitHasher>>,
     logical_units: u32,
     lines: Vec<Line>,
     /// Dirty entries that no request waits for, and those that one does, in all lines.
@@ -99,6 +102,14 @@ pub struct Content {
 }
 
 impl WriteBuffer {
+    /// Bytes of memory that a full buffer of so many units takes: vectors and hash tables may be twice as large as what is
+    /// in them.
+    pub fn memory_bytes(capacity: u64) -> u64 {
+        let hashed = size_of::<(Lpn, EntryId)>() + 1;
+        let entry = size_of::<Entry>() + size_of::<Links>() + size_of::<EntryId>() + hashed;
+        capacity * 2 * entry as u64
+    }
+
     /// An empty buffer for `capacity` units of `unit_bytes` each, of a drive with `logical_units`, whose entries wait in
     /// `lines`.
     pub fn new(capacity: u32, unit_bytes: u32, logical_units: u32, lines: u32) -> Self {
@@ -107,7 +118,7 @@ impl WriteBuffer {
             entries: Vec::new().into(),
             links: Vec::new(),
             free: Vec::new(),
-            newest: zeroed(logical_units as usize).into(),
+            newest: HashMap::default(),
             logical_units,
             lines: vec![Line::default(); lines as usize],
             dirty: [0; 2],
@@ -162,7 +173,7 @@ impl WriteBuffer {
             inherited = there.held;
         }
         let entry = self.make(lpn, held | inherited, request_pages, line)?;
-        self.newest[lpn.idx()] = entry.0 + 1;
+        self.newest.insert(lpn, entry);
         self.lines[line as usize].dirty.push_last(&mut self.links, entry.0);
         self.dirty[0] += 1;
         Some(Put { entry, coalesced: false })
@@ -272,8 +283,7 @@ impl WriteBuffer {
     /// A unit is trimmed: reads find nothing of it here, and what is dirty of it will not be written. Returns whether there
     /// was such an entry.
     pub fn trim(&mut self, lpn: Lpn, released: &mut Vec<RequestId>) -> bool {
-        let Some(entry) = self.newest(lpn) else { return false };
-        self.newest[lpn.idx()] = 0;
+        let Some(entry) = self.newest.remove(&lpn) else { return false };
         match self.entries[entry.idx()].state {
             State::Dirty | State::Urgent => self.leave_line(entry),
             State::UnderWay | State::Free => return false,
@@ -283,7 +293,7 @@ impl WriteBuffer {
     }
 
     fn newest(&self, lpn: Lpn) -> Option<EntryId> {
-        self.newest[lpn.idx()].checked_sub(1).map(EntryId)
+        self.newest.get(&lpn).copied()
     }
 
     fn make(&mut self, lpn: Lpn, held: u64, request_pages: u32, line: u32) -> Option<EntryId> {
@@ -308,9 +318,28 @@ impl WriteBuffer {
         let (lpn, waiters) = (entry.lpn, entry.waiters);
         self.waiters.take(waiters, released);
         if self.newest(lpn) == Some(id) {
-            self.newest[lpn.idx()] = 0;
+            self.newest.remove(&lpn);
         }
         self.free.push(id);
+    }
+}
+
+/// Hashes the numbers of units: always alike, so that a run is the same every time, and in one multiplication.
+#[derive(Default)]
+struct UnitHasher(u64);
+
+impl Hasher for UnitHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u32(u32::from(byte)));
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        const ODD: u64 = 0x9e37_79b9_7f4a_7c15; // 2^64 / the golden ratio
+        self.0 = (self.0 ^ u64::from(number)).wrapping_mul(ODD).rotate_left(32);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
     }
 }
 
