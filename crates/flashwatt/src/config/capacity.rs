@@ -131,13 +131,15 @@ impl Given {
 struct Needs<'a> {
     ftl: &'a ftl::Settings,
     watermarks: &'a Watermarks,
+    /// Is the drive full when it starts? If not, the host's data takes no room yet.
+    filled: bool,
 }
 
 impl Needs<'_> {
     /// The flash that they take on a drive of so many blocks in a plane.
     fn room(&self, geometry: &Geometry, blocks_per_plane: u128, logical_pages: u128) -> Room {
         let die_blocks = blocks_per_plane * u128::from(geometry.planes);
-        self.ftl.room(&Size {
+        let room = self.ftl.room(&Size {
             dies: u128::from(geometry.dies()),
             die_blocks,
             pages_per_block: u128::from(geometry.pages_per_block),
@@ -145,7 +147,8 @@ impl Needs<'_> {
             logical_pages,
             low_watermark_blocks: self.watermarks.low(u64::try_from(die_blocks).unwrap_or(u64::MAX)),
             reserved_blocks: self.watermarks.reserved_blocks,
-        })
+        });
+        if self.filled { room } else { Room { pages: room.pages.saturating_sub(logical_pages), ..room } }
     }
 }
 
@@ -160,14 +163,15 @@ impl Op {
 
 const KEYS: [&str; 4] = ["device.op_ratio", "device.spare_fraction", "device.logical_bytes", "device.blocks_per_plane"];
 
-/// Works out the size of the drive. Without a fault it is what the user asked for. A drive that may be filled needs the room
-/// that the translation layer `filled` takes then.
+/// Works out the size of the drive. Without a fault it is what the user asked for. The translation layer needs room beside the
+/// host's data, and, if the drive starts `filled`, room for that.
 pub(super) fn resolve(
     c: &mut Checker,
     device: &raw::Device,
     geometry: &Geometry,
     watermarks: &Watermarks,
-    filled: Option<&ftl::Settings>,
+    ftl: &ftl::Settings,
+    filled: bool,
 ) -> Option<Capacity> {
     let given = given(c, device)?;
     if !["device", "ftl", "gc"].iter().all(|table| c.clean(table)) {
@@ -177,7 +181,7 @@ pub(super) fn resolve(
     let physical = blocks * geometry.planes() * u128::from(geometry.pages_per_block);
     if check_addresses(c, geometry, physical)
         && check_logical(c, geometry, logical, physical)
-        && filled.is_none_or(|ftl| check_spare(c, &given, geometry, Needs { ftl, watermarks }))
+        && check_spare(c, &given, geometry, Needs { ftl, watermarks, filled })
     {
         let spare = (physical - logical) as f64;
         return Some(Capacity {
@@ -256,14 +260,22 @@ fn check_spare(c: &mut Checker, given: &Given, geometry: &Geometry, needs: Needs
     }
     let (blocks, logical) = given.solve(geometry);
     let block_pages = u128::from(geometry.pages_per_block);
-    let (all, host) = (blocks * geometry.planes(), logical.div_ceil(block_pages));
+    let all = blocks * geometry.planes();
     let room = needs.room(geometry, blocks, logical);
-    let (spare, needed) = (all - host, room.pages.div_ceil(block_pages) - host);
-    let key = c.culprit(&[KEYS[0], KEYS[1], KEYS[2], KEYS[3], "gc.low_watermark_blocks", "gc.low_watermark_fraction"]);
-    let fault = c
-        .fault(key, "too little spare flash for garbage collection")
-        .found(format!("{spare} spare blocks of {all}"))
-        .expected(format!("at least {needed}: {}", room.what));
+    let fault = if needs.filled {
+        let host = logical.div_ceil(block_pages);
+        let (spare, needed) = (all - host, room.pages.div_ceil(block_pages) - host);
+        let keys = [KEYS[0], KEYS[1], KEYS[2], KEYS[3], "gc.low_watermark_blocks", "gc.low_watermark_fraction"];
+        c.fault(c.culprit(&keys), "too little spare flash for garbage collection")
+            .found(format!("{spare} spare blocks of {all}"))
+            .expected(format!("at least {needed}: {}", room.what))
+    } else {
+        let reserved = format!("ftl.{}.map_reserved_blocks", needs.ftl.name());
+        let keys = [&reserved, "gc.low_watermark_blocks", "gc.low_watermark_fraction", KEYS[3], KEYS[2]];
+        c.fault(c.culprit(&keys), "too few blocks for the translation layer, even on an empty drive")
+            .found(format!("{all} blocks"))
+            .expected(format!("at least {}: {}", room.pages.div_ceil(block_pages), room.what))
+    };
     c.push(fault.help(match given.least_op_ratio(geometry, needs) {
         Some(ratio) => format!("device.op_ratio = {ratio} is the least that will do"),
         None => "no over-provisioning will do: a die needs more blocks".to_string(),
@@ -324,7 +336,7 @@ mod tests {
         ) {
             let watermarks = &Watermarks { low_blocks, low_fraction, reserved_blocks };
             let page = page::Settings { allocation: Allocation::Dynamic, separate_frontiers: true, map_unit_bytes: 4096 };
-            let needs = Needs { ftl: &ftl::Settings::Page(page), watermarks };
+            let needs = Needs { ftl: &ftl::Settings::Page(page), watermarks, filled: true };
             if let Some(ratio) = given.least_op_ratio(&GEOMETRY, needs) {
                 prop_assert!(given.with_op_ratio(ratio).fits(&GEOMETRY, needs));
                 let less = given.with_op_ratio(ratio - 1e-4);

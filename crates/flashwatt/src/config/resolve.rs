@@ -55,8 +55,8 @@ pub(super) fn resolve(c: &mut Checker, raw: &Raw) -> Option<Config> {
     let wear = wear(c, &raw.wear);
     let write_buffer = write_buffer(c, &raw.write_buffer, geometry.page_bytes);
     let policy = gc_policy(c, raw.gc.policy.as_ref());
-    let needs_spare = !matches!(raw.run.precondition, Some(raw::Precondition::Empty));
-    let capacity = capacity::resolve(c, &raw.device, &geometry, &watermarks, needs_spare.then_some(&ftl));
+    let filled = !matches!(raw.run.precondition, Some(raw::Precondition::Empty));
+    let capacity = capacity::resolve(c, &raw.device, &geometry, &watermarks, &ftl, filled);
     let logical_bytes = capacity.map_or(COUNT_MAX, |capacity| capacity.logical_bytes);
     let bounds = Bounds { logical_bytes, queue_depth: host_link.queue_depth };
     c.rules.default_is("workload", MODELS[0].name);

@@ -134,6 +134,21 @@ const CASES: &[Case] = &[
     ),
     ("", &["gc.low_watermark_blocks=2000"], &["--set: gc.low_watermark_blocks", "too little spare flash", "the least"]),
     (
+        "device = { preset = \"limit\", blocks_per_plane = 24 }\n",
+        &["ftl.dftl.map_reserved_blocks=20", "run.precondition=empty"],
+        &[
+            "--set: ftl.dftl.map_reserved_blocks",
+            "too few blocks for the translation layer, even on an empty drive",
+            "found 768 blocks",
+            "the low watermark and one more, and 21 for translation pages",
+        ],
+    ),
+    (
+        "device = { preset = \"limit\", blocks_per_plane = 24 }\n",
+        &["gc.low_watermark_blocks=24", "run.precondition=empty"],
+        &["--set: gc.low_watermark_blocks", "too few blocks for the translation layer, even on an empty drive"],
+    ),
+    (
         "",
         &["device.logical_bytes=100"],
         &["--set: device.logical_bytes", "0 bytes for the host", "a page (4096 bytes) or more"],
