@@ -55,6 +55,15 @@ struct DieBlocks {
 }
 
 impl BlockTable {
+    /// Bytes of memory that the tables of a drive take.
+    pub fn memory_bytes(geometry: &Geometry) -> u64 {
+        const STACKS_BYTES: usize = 8; // free lists and stacks of candidates
+        let words = (geometry.units_per_block as usize).div_ceil(64) * size_of::<u64>();
+        let block = size_of::<Info>() + words + 2 * size_of::<BlockId>() + STACKS_BYTES;
+        let unit = size_of::<u32>() as u64;
+        u64::from(geometry.blocks) * block as u64 + u64::from(geometry.physical_units()) * unit
+    }
+
     /// All blocks free, in address order.
     pub fn new(geometry: Geometry) -> Self {
         let words_per_block = (geometry.units_per_block as usize).div_ceil(64);
@@ -340,9 +349,22 @@ impl BlockTable {
 /// above the least count found. Exact, and far cheaper than lists that every overwrite of a page would have to relink.
 #[derive(Default)]
 struct FewestValid {
-    stacks: Vec<Vec<BlockId>>,
+    stacks: Vec<Stack>,
     /// No entry lies below this count.
     lowest: usize,
+}
+
+/// Blocks that came to one count, the last one on top.
+struct Stack {
+    blocks: Vec<BlockId>,
+    /// It is cleaned when it has grown to so many. That decides ties, and so does not depend on how a vector grows.
+    clean_at: usize,
+}
+
+impl Default for Stack {
+    fn default() -> Self {
+        Stack { blocks: Vec::new(), clean_at: 64 }
+    }
 }
 
 impl FewestValid {
@@ -356,23 +378,26 @@ impl FewestValid {
 
     fn push(&mut self, block: BlockId, valid: usize, info: &[Info]) {
         let stack = &mut self.stacks[valid];
-        if stack.len() == stack.capacity() && stack.len() >= 64 {
+        if stack.blocks.len() == stack.clean_at {
             // Stale entries must not pile up: drop them before the stack grows.
-            stack.retain(|b| is_candidate(info, *b, valid));
-            stack.sort_unstable();
-            stack.dedup();
+            stack.blocks.retain(|b| is_candidate(info, *b, valid));
+            stack.blocks.sort_unstable();
+            stack.blocks.dedup();
+            if stack.blocks.len() == stack.clean_at {
+                stack.clean_at *= 2;
+            }
         }
-        stack.push(block);
+        stack.blocks.push(block);
         self.lowest = self.lowest.min(valid);
     }
 
     fn peek(&mut self, info: &[Info]) -> Option<BlockId> {
         while let Some(stack) = self.stacks.get_mut(self.lowest) {
-            while let Some(&block) = stack.last() {
+            while let Some(&block) = stack.blocks.last() {
                 if is_candidate(info, block, self.lowest) {
                     return Some(block);
                 }
-                stack.pop();
+                stack.blocks.pop();
             }
             self.lowest += 1;
         }
@@ -383,8 +408,8 @@ impl FewestValid {
         let closed = blocks.filter(|b| info[b.idx()].state == BlockState::Closed && !info[b.idx()].apart);
         let Some(least) = closed.clone().map(|b| usize::from(info[b.idx()].valid)).min() else { return };
         const MARGIN: usize = 3;
-        self.stacks.iter_mut().for_each(Vec::clear);
-        self.stacks.resize_with(least + MARGIN, Vec::new);
+        self.stacks.iter_mut().for_each(|stack| stack.blocks.clear());
+        self.stacks.resize_with(least + MARGIN, Stack::default);
         self.lowest = least;
         for block in closed {
             self.note(block, info[block.idx()].valid, info);
@@ -396,4 +421,33 @@ impl FewestValid {
 fn is_candidate(info: &[Info], block: BlockId, valid: usize) -> bool {
     let info = &info[block.idx()];
     info.state == BlockState::Closed && usize::from(info.valid) == valid && !info.apart
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Blocks fall to one count, some of them go up and down again until the stack is cleaned, and all are taken.
+    fn order_of_ties(room: usize) -> Vec<BlockId> {
+        let mut info = vec![Info { state: BlockState::Closed, valid: 1, ..Info::default() }; 90];
+        let mut fewest = FewestValid::default();
+        fewest.stacks.resize_with(3, Stack::default);
+        fewest.stacks[1].blocks.reserve(room);
+        for block in (0..90).rev().chain((0..40).map(|i| i * 7 % 90)).map(BlockId) {
+            fewest.note(block, 1, &info);
+        }
+        let mut order = Vec::new();
+        while let Some(block) = fewest.peek(&info) {
+            info[block.idx()].state = BlockState::Victim;
+            order.push(block);
+        }
+        order
+    }
+
+    #[test]
+    fn ties_do_not_depend_on_how_vectors_grow() {
+        let order = order_of_ties(0);
+        assert_eq!(order.len(), 90);
+        assert_eq!(order, order_of_ties(1_000));
+    }
 }
