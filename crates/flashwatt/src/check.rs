@@ -82,6 +82,12 @@ struct Entry {
 type Fresh = BTreeMap<Lpn, (u32, bool)>;
 
 impl Shadow {
+    /// Bytes of memory that the shadow of a drive takes.
+    pub fn memory_bytes(geometry: &Geometry) -> u64 {
+        let flash = u64::from(geometry.physical_units()) * size_of::<Option<Data>>() as u64;
+        flash + u64::from(geometry.logical_units) * size_of::<Unit>() as u64
+    }
+
     /// The shadow of a drive in its start state.
     pub fn new(geometry: &Geometry, brain: &Brain) -> Self {
         let mut flash = vec![None; geometry.physical_units() as usize];

@@ -52,6 +52,12 @@ pub struct Array {
 }
 
 impl Array {
+    /// Bytes of memory that the array of a drive takes, without programs that are planned.
+    pub fn memory_bytes(geometry: &Geometry) -> u64 {
+        let words = (geometry.pages_per_block as usize).div_ceil(64) * size_of::<u64>();
+        u64::from(geometry.blocks) * (size_of::<Block>() + words) as u64
+    }
+
     /// An array with every block erased, and never before.
     pub fn new(geometry: Geometry, order: ProgramOrder) -> Self {
         let words_per_block = (geometry.pages_per_block as usize).div_ceil(64);

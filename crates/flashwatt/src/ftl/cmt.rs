@@ -60,6 +60,15 @@ pub struct Cmt {
 }
 
 impl Cmt {
+    /// Bytes of memory that the table takes, with the links of one order; parameters as for [`Self::new`].
+    pub fn memory_bytes(capacity: u32, logical: u32, entries_per_page: u32, by_page: bool) -> u64 {
+        let links = 2 * size_of::<Links>(); // those that grow may be twice as large as what is in them
+        let entry = size_of::<Entry>() + size_of::<u32>() + links + if by_page { links } else { 0 };
+        let lists = if by_page { size_of::<List>() * logical.div_ceil(entries_per_page) as usize } else { 0 };
+        let index = size_of::<u32>() as u64 * u64::from(logical);
+        index + u64::from(capacity.min(logical)) * entry as u64 + lists as u64
+    }
+
     /// Room for `capacity` entries, ≥ 1, of `logical` pages. Does it know dirty entries `by_page`?
     pub fn new(capacity: u32, logical: u32, entries_per_page: u32, by_page: bool) -> Self {
         let pages = logical.div_ceil(entries_per_page) as usize;

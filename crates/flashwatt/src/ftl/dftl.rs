@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cmt::Recency;
 use super::demand::Demand;
+use super::mapping::Mapping;
 use super::options::{self, Cache, Defaults};
 use super::{Room, Scheme, Size};
 use crate::config::{Allocation, Checker, Config, field};
@@ -77,6 +78,10 @@ impl Scheme for Dftl {
 
     fn room(settings: &Settings, size: &Size) -> Room {
         options::room(&settings.common, 0, size)
+    }
+
+    fn memory_bytes(settings: &Settings, geometry: &Geometry) -> u64 {
+        Mapping::<Recency>::memory_bytes(&settings.common, 0, geometry)
     }
 
     fn new(settings: &Settings, config: &Config, geometry: &Geometry) -> Self {

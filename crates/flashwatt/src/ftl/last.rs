@@ -27,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use super::blocks::BlockTable;
 use super::log_blocks::{LogFtl, LogPolicy};
 use super::log_size::{LogSize, Quota};
+use super::scheme::flat_map_bytes;
 use super::{Room, Scheme, Size};
 use crate::config::{Checker, Config, field};
 use crate::device::Geometry;
@@ -102,6 +103,12 @@ impl Scheme for LastFtl {
 
     fn room(settings: &Settings, size: &Size) -> Room {
         settings.log.room(size, Last::LEAST_PER_DIE)
+    }
+
+    fn memory_bytes(settings: &Settings, geometry: &Geometry) -> u64 {
+        let log_blocks = settings.log.per_die(geometry, Last::LEAST_PER_DIE) * geometry.dies;
+        let block = u64::from(geometry.pages_per_block) * size_of::<u32>() as u64 + size_of::<Slot>() as u64;
+        flat_map_bytes(geometry) + u64::from(log_blocks) * block
     }
 
     fn new(settings: &Settings, config: &Config, geometry: &Geometry) -> Self {

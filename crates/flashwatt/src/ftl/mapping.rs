@@ -5,6 +5,7 @@ use super::cmt::{Cmt, Order};
 use super::options::Settings;
 use super::pages::Owner;
 use super::plan::{Cause, Plan, PlanIndex, PlanNumber};
+use super::scheme::flat_map_bytes;
 use super::translation::{Share, TranslationPages};
 use crate::config::Config;
 use crate::device::Geometry;
@@ -75,6 +76,18 @@ impl<O: Order> Mapping<O> {
             self.order.prefetch(slot);
         }
         self.truth.get(lpn.idx())?.checked_sub(1).map(Ppn)
+    }
+
+    /// Bytes of memory that the map takes, with its order of recency.
+    pub fn memory_bytes(settings: &Settings, replicas: u32, geometry: &Geometry) -> u64 {
+        let logical = geometry.logical_units;
+        let share = Share::new(settings.entries_per_page, replicas + 1, settings.map_reserved_blocks, geometry);
+        let directory = size_of::<u32>() as u64 * u64::from(share.pages) * u64::from(share.copies);
+        let (entries, in_page) = (settings.cmt_entries, settings.entries_per_page);
+        flat_map_bytes(geometry)
+            + Cmt::memory_bytes(entries, logical, in_page, settings.evict_page)
+            + directory
+            + u64::from(share.pages)
     }
 
     /// Nothing is mapped.

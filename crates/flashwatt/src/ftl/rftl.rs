@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::cmt::Recency;
 use super::demand::Demand;
 use super::dftl::recency;
+use super::mapping::Mapping;
 use super::options::{self, Cache, Defaults};
 use super::plan::ReplicaChoice;
 use super::{Room, Scheme, Size};
@@ -92,6 +93,10 @@ impl Scheme for Rftl {
 
     fn room(settings: &Settings, size: &Size) -> Room {
         options::room(&settings.common, settings.replicas, size)
+    }
+
+    fn memory_bytes(settings: &Settings, geometry: &Geometry) -> u64 {
+        Mapping::<Recency>::memory_bytes(&settings.common, settings.replicas, geometry)
     }
 
     fn new(settings: &Settings, config: &Config, geometry: &Geometry) -> Self {

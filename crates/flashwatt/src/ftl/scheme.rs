@@ -46,8 +46,20 @@ pub trait Scheme: Ftl + Sized + 'static {
     /// The flash that the scheme takes to hold so much data for ever.
     fn room(settings: &Self::Settings, size: &Size) -> Room;
 
+    /// Bytes of memory that its tables take in this program once they are in use. A layer that keeps more than a place for
+    /// each logical unit and a few words for each block says so: a drive that the machine cannot hold is refused.
+    fn memory_bytes(_settings: &Self::Settings, geometry: &Geometry) -> u64 {
+        flat_map_bytes(geometry)
+    }
+
     /// The layer of a fresh drive.
     fn new(settings: &Self::Settings, config: &Config, geometry: &Geometry) -> Self;
+}
+
+/// Bytes of a place for each logical unit, and of a few words for each block.
+pub(super) fn flat_map_bytes(geometry: &Geometry) -> u64 {
+    const BLOCK_BYTES: u64 = 24;
+    4 * u64::from(geometry.logical_units) + BLOCK_BYTES * u64::from(geometry.blocks)
 }
 
 /// How large a drive is. In wide integers, for sizes that are asked for and make no sense pass here too.
@@ -162,6 +174,15 @@ macro_rules! schemes {
             pub fn room(&self, size: &Size) -> Room {
                 match self {
                     $(Settings::$variant(settings) => <$module::$scheme as Scheme>::room(settings, size)),+
+                }
+            }
+
+            /// Bytes of memory that its tables take.
+            pub(crate) fn memory_bytes(&self, geometry: &Geometry) -> u64 {
+                match self {
+                    $(Settings::$variant(settings) => {
+                        <$module::$scheme as Scheme>::memory_bytes(settings, geometry)
+                    })+
                 }
             }
 

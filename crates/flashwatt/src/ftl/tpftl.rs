@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cmt::{Cmt, Order};
 use super::demand::Demand;
+use super::mapping::Mapping;
 use super::options::{self, Defaults};
 use super::{Room, Scheme, Size};
 use crate::cache::list::{Links, List};
@@ -98,6 +99,13 @@ impl Scheme for Tpftl {
         options::room(&settings.common, 0, size)
     }
 
+    fn memory_bytes(settings: &Settings, geometry: &Geometry) -> u64 {
+        let common = &settings.common;
+        let nodes = geometry.logical_units.div_ceil(common.entries_per_page);
+        let uses = 2 * size_of::<u64>() as u64 * u64::from(common.cmt_entries.min(geometry.logical_units));
+        Mapping::<TwoLevel>::memory_bytes(common, 0, geometry) + TwoLevel::memory_bytes(nodes) + uses
+    }
+
     fn new(settings: &Settings, config: &Config, geometry: &Geometry) -> Self {
         let nodes = geometry.logical_units.div_ceil(settings.common.entries_per_page);
         Demand::build(&settings.common, 0, TwoLevel::new(settings, nodes), config, geometry)
@@ -131,6 +139,12 @@ struct Node {
 }
 
 impl TwoLevel {
+    /// Bytes of memory that so many nodes take, and the tournament among them.
+    fn memory_bytes(nodes: u32) -> u64 {
+        let leaf = (2 * size_of::<u32>() + size_of::<u64>()) as u64;
+        u64::from(nodes) * size_of::<Node>() as u64 + u64::from(nodes.next_power_of_two()) * leaf
+    }
+
     fn new(settings: &Settings, nodes: u32) -> Self {
         TwoLevel {
             nodes: vec![Node::default(); nodes as usize].into(),

@@ -1,0 +1,91 @@
+//! Memory that a drive takes, and whether there is so much: a drive that the machine cannot hold is the user's to make
+//! smaller, not the system's to end the process for.
+//!
+//! Each table counts its own bytes, beside its definition. `tests/footprint.rs` compares the sum with what the system says
+//! that the process holds.
+
+use crate::cache::WriteBuffer;
+use crate::check::Shadow;
+use crate::config::{Config, Precondition};
+use crate::device::{Array, Geometry};
+use crate::error::{Error, Fault};
+use crate::ftl::blocks::BlockTable;
+use crate::ftl::map_unit_bytes;
+use crate::limits::{self, Limit};
+use crate::mem;
+
+/// Queues, operations and events of a die, and what the host has under way, at most.
+const DIE_BYTES: u64 = 2_048;
+const REQUEST_BYTES: u64 = 512;
+/// Histograms, buffers of files, the report.
+const REST_BYTES: u64 = 4 << 20;
+
+/// Bytes of memory that a drive takes once all its tables are in use; `checked`: with the shadow check.
+pub fn footprint_bytes(config: &Config, checked: bool) -> u64 {
+    let geometry = Geometry::new(&config.device, map_unit_bytes(config));
+    let buffered = config.write_buffer.bytes / u64::from(geometry.unit_bytes);
+    let planned_programs = u64::from(geometry.dies) * u64::from(geometry.pages_per_block) * 16;
+    Array::memory_bytes(&geometry)
+        + BlockTable::memory_bytes(&geometry)
+        + config.ftl.memory_bytes(&geometry)
+        + WriteBuffer::memory_bytes(buffered.min(u64::from(u32::MAX)))
+        + if checked { Shadow::memory_bytes(&geometry) } else { 0 }
+        + u64::from(geometry.dies) * DIE_BYTES
+        + planned_programs
+        + u64::from(config.device.host_link.queue_depth) * REQUEST_BYTES
+        + REST_BYTES
+}
+
+/// Is there memory for a drive?
+///
+/// # Errors
+/// If the address space has no room for it, or if it is filled at the start and the machine, or a control group that this
+/// process belongs to, has less than it will take. (A drive that starts empty takes as much as is written to it.)
+pub(crate) fn check(config: &Config, checked: bool) -> Result<(), Error> {
+    let bytes = footprint_bytes(config, checked);
+    let filled = config.run.precondition != Precondition::Empty;
+    check_against(config, bytes, mem::is_there(bytes), limits::least().filter(|_| filled))
+}
+
+fn check_against(config: &Config, bytes: u64, is_there: bool, limit: Option<Limit>) -> Result<(), Error> {
+    let broken = limit.filter(|limit| limit.bytes < bytes);
+    if is_there && broken.is_none() {
+        return Ok(());
+    }
+    let megabytes = |bytes: u64| bytes.div_ceil(1_000_000);
+    let geometry = Geometry::new(&config.device, map_unit_bytes(config));
+    let expected = broken.map_or_else(
+        || "what the system gives this process (its address space may be limited: ulimit -v)".to_string(),
+        |limit| format!("at most {} MB, which are free {}", megabytes(limit.bytes), limit.whose),
+    );
+    let fault = Fault::key("device", "the drive needs more memory than there is")
+        .found(format!("{} map units: {} MB of memory", geometry.physical_units(), megabytes(bytes)))
+        .expected(expected)
+        .help("simulate a smaller drive, or one with larger map units: device.logical_bytes, device.page_bytes");
+    Err(Error::from(fault))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drive_beyond_a_limit_is_refused_and_the_limit_named() {
+        let config = crate::config::load("", "test", &[]).expect("the default drive");
+        let bytes = footprint_bytes(&config, false);
+        let limit = |bytes: u64| Some(Limit { bytes, whose: "in the control group /a".into() });
+        assert!(check_against(&config, bytes, true, limit(bytes)).is_ok());
+        assert!(check_against(&config, bytes, true, None).is_ok());
+        let error = check_against(&config, bytes, true, limit(3_000_000)).expect_err("too little").to_string();
+        assert!(error.contains("at most 3 MB, which are free in the control group /a"), "{error}");
+        let error = check_against(&config, bytes, false, None).expect_err("too little").to_string();
+        assert!(error.contains("ulimit -v"), "{error}");
+    }
+
+    #[test]
+    fn the_shadow_check_counts() {
+        let config = crate::config::load("", "test", &[]).expect("the default drive");
+        let units = u64::from(Geometry::new(&config.device, map_unit_bytes(&config)).logical_units);
+        assert!(footprint_bytes(&config, true) > footprint_bytes(&config, false) + 30 * units);
+    }
+}
