@@ -123,9 +123,10 @@ def test_a_start_state_is_told_apart_and_can_be_stopped() -> None:
 def test_the_progress_callback_stops_a_run() -> None:
     seen: list[int] = []
 
-    def stop(done: int, _total: int | None, _now_ns: int, _preparing: str | None) -> bool:
-        seen.append(done)
-        return False
+    def stop(done: int, _total: int | None, _now_ns: int, preparing: str | None) -> bool:
+        if preparing is None:
+            seen.append(done)
+        return preparing is not None
 
     report = flashwatt.run(flashwatt.Config(FOR_DAYS), progress=stop)
     assert report.status == "interrupted"

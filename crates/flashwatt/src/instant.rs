@@ -16,6 +16,8 @@ pub struct Instant<'a> {
     /// The flash.
     pub array: &'a mut Array,
     ops: Vec<PlannedOp>,
+    /// Flash operations carried out so far.
+    operations: u64,
 }
 
 /// A write found no room although all background work is done.
@@ -25,7 +27,12 @@ pub struct Full;
 impl<'a> Instant<'a> {
     /// A drive in whatever state its halves are in.
     pub fn new(geometry: &Geometry, brain: &'a mut Brain, array: &'a mut Array) -> Self {
-        Instant { geometry: geometry.clone(), brain, array, ops: Vec::new() }
+        Instant { geometry: geometry.clone(), brain, array, ops: Vec::new(), operations: 0 }
+    }
+
+    /// Flash operations carried out so far.
+    pub fn operations(&self) -> u64 {
+        self.operations
     }
 
     /// Carries out a request.
@@ -86,6 +93,7 @@ impl<'a> Instant<'a> {
     fn carry_out(&mut self) {
         self.ops.clear();
         self.ops.extend_from_slice(self.brain.plan.ops());
+        self.operations += self.ops.len() as u64;
         for at in 0..self.ops.len() {
             let op = self.ops[at];
             match op.kind {

@@ -47,6 +47,7 @@
 //! The engine is deterministic: one configuration and seed, one report, to the byte. It reads no clock, starts no thread and
 //! prints nothing.
 
+mod audit;
 pub mod books;
 pub mod brain;
 pub mod cache;
@@ -56,11 +57,13 @@ pub mod controller;
 pub mod device;
 pub mod energy;
 pub mod error;
+mod footprint;
 pub mod ftl;
 pub mod gc;
 pub mod host;
 pub mod instant;
 mod lane;
+mod limits;
 mod mem;
 pub mod models;
 pub mod output;
@@ -78,7 +81,8 @@ pub mod wear;
 pub mod workload;
 
 pub use error::{Error, Fault, Place};
-pub use progress::{Preparation, Progress};
+pub use footprint::footprint_bytes;
+pub use progress::{Preparation, Progress, Watch};
 pub use registry::list;
 pub use report::Report;
 pub use reprice::reprice;

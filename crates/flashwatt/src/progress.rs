@@ -1,12 +1,13 @@
 //! How far something is that takes long: a run, or the reading of a trace before it.
 
+use crate::error::Error;
 use crate::units::Nanos;
 
 /// How far a run is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// What is done before anything is simulated; the requests are those that do it, and no time is simulated. `None`
-    /// from the first simulated nanosecond on.
+    /// What is done before anything is simulated; the requests are those that do it, one for each page where a drive is
+    /// filled, and no time is simulated. `None` from the first simulated nanosecond on.
     pub preparing: Option<Preparation>,
     /// Requests completed, warm-up and all.
     pub requests_done: u64,
@@ -21,7 +22,7 @@ pub struct Progress {
 pub enum Preparation {
     /// A trace is read to its end: every record is checked, and every device measured, before the first is replayed.
     ReadingTrace,
-    /// The drive is brought into its start state by requests without a clock.
+    /// The drive is brought into its start state without a clock.
     StartState,
 }
 
@@ -32,5 +33,60 @@ impl Preparation {
             Preparation::ReadingTrace => "reading the trace",
             Preparation::StartState => "laying down the start state",
         }
+    }
+}
+
+/// Steps of work between two times that progress is told while a start state is laid down: pages that are filled, flash
+/// operations without a clock. A step takes less than a microsecond, so that a user who wants to end it does not wait.
+const STEPS_PER_LOOK: u64 = 1 << 15;
+
+/// Tells how far the laying down of a start state is, and hears when it is to end.
+pub struct Watch<'a> {
+    tell: &'a mut dyn FnMut(&Progress) -> bool,
+    done: u64,
+    total: Option<u64>,
+    /// Steps since progress was told.
+    steps: u64,
+}
+
+impl<'a> Watch<'a> {
+    /// `tell` is told how far it is, and ends it by answering `false`.
+    pub fn new(tell: &'a mut dyn FnMut(&Progress) -> bool) -> Self {
+        Watch { tell, done: 0, total: None, steps: 0 }
+    }
+
+    /// So many requests are to come, besides those that are done, if that is known.
+    pub fn expect(&mut self, more: Option<u64>) {
+        self.total = more.map(|more| self.done + more);
+    }
+
+    /// So many requests are done.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] if it is to end.
+    pub fn done(&mut self, requests: u64) -> Result<(), Error> {
+        self.done += requests;
+        self.step(requests)
+    }
+
+    /// Work was done that is no progress by itself.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] if it is to end.
+    pub fn step(&mut self, steps: u64) -> Result<(), Error> {
+        self.steps += steps;
+        if self.steps < STEPS_PER_LOOK {
+            return Ok(());
+        }
+        self.steps = 0;
+        let (done, total) = (self.done, self.total);
+        let preparing = Some(Preparation::StartState);
+        let told = Progress { preparing, requests_done: done, requests_total: total, now_ns: 0 };
+        if (self.tell)(&told) { Ok(()) } else { Err(Error::Interrupted { done, total }) }
+    }
+
+    /// Who else can be told, for work that watches itself.
+    pub(crate) fn teller(&mut self) -> &mut dyn FnMut(&Progress) -> bool {
+        self.tell
     }
 }

@@ -3,6 +3,7 @@
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
+use crate::audit::audit;
 use crate::brain::Brain;
 use crate::check::Shadow;
 use crate::config::{self, Config, Precondition, Span};
@@ -11,13 +12,13 @@ use crate::energy::bins::{BINS_MAX, Bins};
 use crate::energy::edges::{CurrentEdges, EDGES_MAX, Edges};
 use crate::energy::{Series, Table};
 use crate::error::{Error, Fault};
+use crate::footprint;
 use crate::ftl::map_unit_bytes;
 use crate::host::Request;
 use crate::instant::Instant;
-use crate::mem;
 use crate::output::{Aside, Rules};
 use crate::probe::{OpLog, Probe, Recording, is_op_log};
-use crate::progress::{Preparation, Progress};
+use crate::progress::{Progress, Watch};
 use crate::report::{Parts, Report};
 use crate::sim::{End, Outcome, Sim};
 use crate::units::Nanos;
@@ -144,6 +145,7 @@ pub fn run_with(
 ) -> Result<Report, Error> {
     options.check(config)?;
     let log = options.op_log.as_deref().map(|path| aside(path, config, options.force)).transpose()?;
+    footprint::check(config, options.check)?;
     let drive = Drive::prepared(config, progress)?;
     let requests_total = config.run.requests(workload.len_hint());
     // Says that the simulation begins; whoever wants to end it is asked again soon.
@@ -199,44 +201,43 @@ impl Drive {
     /// As [`Self::new`]; `progress` is told how far it is, and ends it by answering `false`.
     pub fn prepared(config: &Config, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Self, Error> {
         let geometry = Geometry::new(&config.device, map_unit_bytes(config));
-        check_memory(&geometry)?;
+        footprint::check(config, false)?;
         let brain = Brain::new(config, &geometry);
         let array = Array::new(geometry.clone(), config.device.nand.program_order);
         let mut drive = Drive { geometry, brain, array, warnings: Vec::new() };
-        drive.precondition(config, progress)?;
+        drive.precondition(config, &mut Watch::new(progress))?;
         drive.array.reset_wear();
         Ok(drive)
     }
 
-    fn precondition(&mut self, config: &Config, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<(), Error> {
+    fn precondition(&mut self, config: &Config, watch: &mut Watch) -> Result<(), Error> {
         match &config.run.precondition {
             Precondition::Empty => Ok(()),
-            Precondition::Filled => {
-                self.fill();
-                Ok(())
-            }
-            Precondition::Steady => self.steady(config, progress),
+            Precondition::Filled => self.fill(Some(0), watch),
+            Precondition::Steady => self.steady(config, watch),
             Precondition::Workload(workload) => {
-                self.fill();
                 let (bytes, seed) = (config.device.logical_bytes, config.run.seed ^ STEADY_SEED);
-                let mut workload = workload::open_watched(workload, bytes, seed, progress)?;
-                self.run_instantly(workload.as_mut(), progress)
+                let mut workload = workload::open_watched(workload, bytes, seed, watch.teller())?;
+                self.fill(workload.len_hint(), watch)?;
+                self.run_instantly(workload.as_mut(), watch)
             }
         }
     }
 
-    fn fill(&mut self) {
-        self.brain.ftl.fill(&mut self.brain.blocks, &mut self.array);
+    /// Writes every page once; so many requests follow, if that is known.
+    fn fill(&mut self, then: Option<u64>, watch: &mut Watch) -> Result<(), Error> {
+        watch.expect(then.map(|then| then + u64::from(self.geometry.logical_units)));
+        self.brain.ftl.fill(&mut self.brain.blocks, &mut self.array, watch)
     }
 
     /// From theory where there is one; else by running the translation layer until every block has been erased some times.
-    fn steady(&mut self, config: &Config, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<(), Error> {
-        let brain = &mut self.brain;
-        if brain.ftl.fill_steady(&mut brain.blocks, &mut self.array, &mut brain.rng) {
+    fn steady(&mut self, config: &Config, watch: &mut Watch) -> Result<(), Error> {
+        let (brain, pages) = (&mut self.brain, self.geometry.logical_units);
+        watch.expect(Some(u64::from(pages)));
+        if brain.ftl.fill_steady(&mut brain.blocks, &mut self.array, &mut brain.rng, watch)? {
             return Ok(());
         }
-        self.fill();
-        let pages = self.geometry.logical_units;
+        self.fill(Some(STEADY_TURNOVERS * u64::from(pages)), watch)?;
         self.warnings.push(format!(
             "precondition `steady` was reached by {STEADY_TURNOVERS} x {pages} uniform random writes without a clock: \
              theory gives it for page mapping with greedy collection and dynamic allocation only"
@@ -252,29 +253,21 @@ impl Drive {
             },
             config.run.seed ^ STEADY_SEED,
         );
-        self.run_instantly(workload.as_mut(), progress)
+        self.run_instantly(workload.as_mut(), watch)
     }
 
-    fn run_instantly(
-        &mut self,
-        workload: &mut dyn Workload,
-        progress: &mut dyn FnMut(&Progress) -> bool,
-    ) -> Result<(), Error> {
+    fn run_instantly(&mut self, workload: &mut dyn Workload, watch: &mut Watch) -> Result<(), Error> {
         let mut instant = Instant::new(&self.geometry, &mut self.brain, &mut self.array);
-        let (mut now, mut done) = (0, 0);
-        let total = workload.len_hint();
+        let (mut now, mut operations) = (0, 0);
         loop {
             match workload.next(now)? {
                 Next::Request(request) => {
                     let request = Request { arrival_ns: now, ..request };
                     instant.request(&request).map_err(|_| no_room())?;
                     workload.completed(&request, now);
-                    done += 1;
-                    let preparing = Some(Preparation::StartState);
-                    let told = Progress { preparing, requests_done: done, requests_total: total, now_ns: 0 };
-                    if done % REQUESTS_PER_PROGRESS == 0 && !progress(&told) {
-                        return Err(Error::Interrupted { done, total });
-                    }
+                    watch.done(1)?;
+                    watch.step(instant.operations() - operations)?;
+                    operations = instant.operations();
                 }
                 Next::WaitUntil(at) => now = at,
                 Next::WaitForCompletion => unreachable!("every request has completed"),
@@ -336,6 +329,12 @@ impl Drive {
             outcome.end = End::Failed(options.overflow(&full));
         }
         let table = Table::new(&config.energy);
+        let erases = array.erase_counts().map(u64::from).sum();
+        if let Err(error) = audit(&outcome, &table, erases)
+            && !matches!(outcome.end, End::Failed(_))
+        {
+            outcome.end = End::Failed(error);
+        }
         let series = recorded.as_ref().and_then(|series| series.bins.as_ref()).map(|bins| bins.price(&table, dies));
         let edges = recorded.as_ref().and_then(|series| series.edges.as_ref()).map(|edges| edges.price(&table, dies));
         let measured = outcome.counted_ns(config.run.count_drain);
@@ -358,28 +357,8 @@ impl Drive {
 
 /// How often the whole drive is overwritten to reach the steady state by brute force.
 const STEADY_TURNOVERS: u64 = 4;
-/// How often progress is told while a start state is laid down.
-const REQUESTS_PER_PROGRESS: u64 = 1 << 14;
 /// Keeps the draws of a start state apart from those of the run.
 const STEADY_SEED: u64 = 0x5eed_57a7e;
-
-/// Memory that a map unit takes (its place, its owner, two bits), and a block.
-const UNIT_MEMORY_BYTES: u64 = 9;
-const BLOCK_MEMORY_BYTES: u64 = 64;
-
-/// A drive that this machine cannot hold is the user's to make smaller, not the system's to end the process for.
-fn check_memory(geometry: &Geometry) -> Result<(), Error> {
-    let units = u64::from(geometry.physical_units());
-    let bytes = units * UNIT_MEMORY_BYTES + u64::from(geometry.blocks) * BLOCK_MEMORY_BYTES;
-    if mem::is_there(bytes) {
-        return Ok(());
-    }
-    let fault = Fault::key("device", "the drive needs more memory than there is")
-        .found(format!("{units} map units: {} MB of memory", bytes.div_ceil(1_000_000)))
-        .expected("what the system gives")
-        .help("simulate a smaller drive, or one with larger map units: device.logical_bytes, device.page_bytes");
-    Err(Error::from(fault))
-}
 
 /// Either time was up before a request had completed, or nothing was left to measure after the warm-up.
 fn nothing_measured(config: &Config, outcome: &Outcome) -> Error {

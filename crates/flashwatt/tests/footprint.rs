@@ -46,9 +46,9 @@ fn grown_by(config: &Config) -> u64 {
         assert!(instant.request(&read).is_ok());
     }
     let buffered = config.write_buffer.bytes / unit_bytes;
-    let mut buffer = WriteBuffer::new(buffered as u32, geometry.unit_bytes);
+    let mut buffer = WriteBuffer::new(buffered as u32, geometry.unit_bytes, geometry.logical_units, 1);
     for i in 0..buffered as u32 {
-        assert!(buffer.put(Lpn(i * 2), &(0..geometry.unit_bytes), 1).is_some(), "there is room");
+        assert!(buffer.put(Lpn(i * 2), &(0..geometry.unit_bytes), 1, 0).is_some(), "there is room");
     }
     let after = resident();
     drop((brain, array, buffer));

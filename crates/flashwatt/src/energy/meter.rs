@@ -38,6 +38,8 @@ pub struct Meter<R: Recorder> {
     ahead: Ahead,
     /// … and the ones after it, the last one first. Few, and mostly none: a transfer is short.
     further: Vec<Ahead>,
+    /// What DRAM and the host interface still had to do when windows ended, in nW·ns.
+    owed: u128,
     /// DRAM and the host interface: when they are done with what they were asked to do.
     parts: [Server; PARTS],
     /// The earlier of `parts`, or earlier still: where work has been added to one of them since …
@@ -52,6 +54,8 @@ pub struct Meter<R: Recorder> {
 pub struct Reading {
     /// ∫ power dt in J.
     pub energy_j: f64,
+    /// What of it DRAM and the host interface spend after the window, for work that they were asked to do in it.
+    pub owed_j: f64,
     /// Highest power.
     pub peak: Draw,
     /// Time at the highest power.
@@ -78,6 +82,7 @@ impl<R: Recorder> Meter<R> {
             boundary: 0,
             ahead: Ahead::NEVER,
             further: Vec::new(),
+            owed: 0,
             parts: [Server::idle(table.dram[1] - table.dram[0]), Server::idle(table.host_interface)],
             next_done: Nanos::MAX,
             next_own: Nanos::MAX,
@@ -154,7 +159,7 @@ impl<R: Recorder> Meter<R> {
     /// Starts a window of the run: what was read before is forgotten, also what DRAM and host interface still owe.
     pub fn restart(&mut self, now: Nanos) {
         self.settle(now);
-        (self.energy, self.peak, self.at_peak_ns) = (0, Draw::default(), 0);
+        (self.energy, self.owed, self.peak, self.at_peak_ns) = (0, 0, Draw::default(), 0);
         self.windows = WINDOWS_NS.map(|len| Window::new(len, now));
         if let Some(series) = self.recorder.series() {
             series.restart(now);
@@ -169,6 +174,7 @@ impl<R: Recorder> Meter<R> {
         let joules = |nw_ns: u128| nw_ns as f64 * 1e-18;
         Reading {
             energy_j: joules(self.energy),
+            owed_j: joules(self.owed),
             peak: self.peak,
             at_peak_ns: self.at_peak_ns,
             window_w: self.windows.map(|w| w.greatest.map(|nw_ns| joules(nw_ns) / (w.len as f64 * 1e-9))),
@@ -194,7 +200,8 @@ impl<R: Recorder> Meter<R> {
         for part in [DRAM, LINK] {
             let Server { draw, until } = self.parts[part];
             if !self.parts[part].is_idle() {
-                self.energy += area(draw.nw, until - now);
+                let owed = area(draw.nw, until - now);
+                (self.energy, self.owed) = (self.energy + owed, self.owed + owed);
                 self.recorder.series().into_iter().for_each(|series| series.owes(now, part, until - now));
                 self.end_work(part);
             }

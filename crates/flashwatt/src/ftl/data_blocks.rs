@@ -18,7 +18,9 @@ use super::plan::{Cause, OpKind, Plan, PlanIndex};
 use super::{Context, Extent, Ftl, Grain};
 use crate::config::{Config, ProgramOrder};
 use crate::device::{Array, Geometry};
+use crate::error::Error;
 use crate::mem::{Table, zeroed};
+use crate::progress::Watch;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 use crate::wear::WearPolicy;
 
@@ -102,8 +104,8 @@ impl<S: OnDataBlocks> Ftl for S {
         self.data_mut().erased(block, cx);
     }
 
-    fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array) {
-        self.data_mut().fill(blocks, array);
+    fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array, watch: &mut Watch) -> Result<(), Error> {
+        self.data_mut().fill(blocks, array, watch)
     }
 
     fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
@@ -470,7 +472,7 @@ impl DataBlocks {
     // ---------------------------------------------------------------- start states
 
     /// Lays down the whole logical space in data blocks.
-    pub fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array) {
+    pub fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array, watch: &mut Watch) -> Result<(), Error> {
         for of in (0..self.logical_blocks()).map(Lbn) {
             let block = BlockId(self.home(of).0 * self.geometry.blocks_per_die + of.0 / self.geometry.dies);
             let (first, pages) = (self.geometry.first_ppn(block).0, self.pages(of).count() as u32);
@@ -481,6 +483,8 @@ impl DataBlocks {
             }
             self.data[of.idx()] = block.0 + 1;
             self.frontier[block.idx()] = pages as u16;
+            watch.done(u64::from(pages))?;
         }
+        Ok(())
     }
 }

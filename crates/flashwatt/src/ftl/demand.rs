@@ -29,7 +29,9 @@ use super::plan::{Cause, Plan, ReplicaChoice};
 use super::{Context, Extent, Ftl};
 use crate::config::Config;
 use crate::device::{Array, Geometry};
+use crate::error::Error;
 use crate::mem::Table;
+use crate::progress::Watch;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
 /// A demand-paged translation layer: its table drops entries in the order that `O` says; `K` is the scheme that it is.
@@ -225,12 +227,14 @@ impl<O: Order, K> Ftl for Demand<O, K> {
         self.slots.give_up(self.map.geometry.die_of_block(block), plan);
     }
 
-    fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array) {
+    fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array, watch: &mut Watch) -> Result<(), Error> {
         for lpn in (0..self.map.geometry.logical_units).map(Lpn) {
             self.map.truth[lpn.idx()] = self.map.geometry.filled_ppn(lpn).0 + 1;
+            watch.step(1)?;
         }
-        self.pages.fill(blocks, array);
+        self.pages.fill(blocks, array, watch)?;
         self.map.tps.fill(blocks, array);
+        Ok(())
     }
 
     fn lookup(&self, lpn: Lpn) -> Option<Ppn> {

@@ -27,7 +27,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Checker, Config};
 use crate::device::{Array, Geometry};
+use crate::error::Error;
 use crate::models::mapping_memory::Tables;
+use crate::progress::Watch;
 use crate::rng::Rng;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 use blocks::BlockTable;
@@ -152,13 +154,20 @@ pub trait Ftl {
     /// A block's erase has ended. The plan takes no operations here; dies that may have background work now can be woken.
     fn erased(&mut self, block: BlockId, cx: &mut Context, plan: &mut Plan);
 
-    /// Lays down a start state on a fresh drive, without a clock: the whole logical space in address order.
-    fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array);
+    /// Lays down a start state on a fresh drive, without a clock: the whole logical space in address order. `watch` is told
+    /// of each page, and may end it.
+    fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array, watch: &mut Watch) -> Result<(), Error>;
 
     /// Lays down the state that uniform random writes of single pages lead to, if theory gives it for this layer and its
-    /// policies; false if it does not.
-    fn fill_steady(&mut self, _blocks: &mut BlockTable, _array: &mut Array, _rng: &mut Rng) -> bool {
-        false
+    /// policies; false if it does not. `watch` as in [`Self::fill`].
+    fn fill_steady(
+        &mut self,
+        _blocks: &mut BlockTable,
+        _array: &mut Array,
+        _rng: &mut Rng,
+        _watch: &mut Watch,
+    ) -> Result<bool, Error> {
+        Ok(false)
     }
 
     /// Where a logical page is, with everything planned done. For checks and tests.

@@ -13,8 +13,10 @@ use super::plan::{Cause, Plan, PlanIndex};
 use super::{Context, Extent, Ftl, Room, Scheme, Size, steady};
 use crate::config::{Allocation, Checker, Config, field};
 use crate::device::{Array, Geometry};
+use crate::error::Error;
 use crate::mem::{Table, prefetch, zeroed};
 use crate::models::mapping_memory::Tables;
+use crate::progress::Watch;
 use crate::rng::Rng;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
@@ -268,19 +270,27 @@ impl Ftl for PageFtl {
         self.pages.erased(block, cx);
     }
 
-    fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array) {
+    fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array, watch: &mut Watch) -> Result<(), Error> {
         for lpn in (0..self.geometry.logical_units).map(Lpn) {
             self.map.set(lpn, self.geometry.filled_ppn(lpn));
+            watch.step(1)?;
         }
-        self.pages.fill(blocks, array);
+        self.pages.fill(blocks, array, watch)
     }
 
-    fn fill_steady(&mut self, blocks: &mut BlockTable, array: &mut Array, rng: &mut Rng) -> bool {
+    fn fill_steady(
+        &mut self,
+        blocks: &mut BlockTable,
+        array: &mut Array,
+        rng: &mut Rng,
+        watch: &mut Watch,
+    ) -> Result<bool, Error> {
         let is_known = self.pages.is_mean_field();
         if is_known {
-            steady::lay_down(&self.geometry, self.pages.low_watermark(), &mut self.map.0, blocks, array, rng);
+            let drive = steady::Drive { map: &mut self.map.0, blocks, array, rng };
+            steady::lay_down(&self.geometry, self.pages.low_watermark(), drive, watch)?;
         }
-        is_known
+        Ok(is_known)
     }
 
     fn lookup(&self, lpn: Lpn) -> Option<Ppn> {

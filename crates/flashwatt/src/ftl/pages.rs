@@ -13,8 +13,10 @@ use super::frontier::{Frontier, Units};
 use super::plan::{Cause, Chosen, OpKind, Plan};
 use crate::config::{Allocation, Config};
 use crate::device::{Array, Geometry};
+use crate::error::Error;
 use crate::gc::VictimPolicy;
 use crate::mem::Table;
+use crate::progress::Watch;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 use crate::wear::WearPolicy;
 
@@ -376,7 +378,7 @@ impl Pages {
     }
 
     /// Lays down the whole logical space in address order over the dies, each at [`Geometry::filled_ppn`].
-    pub fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array) {
+    pub fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array, watch: &mut Watch) -> Result<(), Error> {
         let geometry = self.geometry.clone();
         let stripe = geometry.units_per_page;
         let pages = geometry.logical_units.div_ceil(stripe);
@@ -401,7 +403,9 @@ impl Pages {
                     frontier.next += here * stripe;
                     self.dies[die.idx()].host = frontier;
                 }
+                watch.done(u64::from(here * stripe))?;
             }
         }
+        Ok(())
     }
 }

@@ -8,6 +8,8 @@
 
 use super::blocks::BlockTable;
 use crate::device::{Array, Geometry};
+use crate::error::Error;
+use crate::progress::Watch;
 use crate::rng::Rng;
 use crate::units::{DieId, Lpn};
 
@@ -32,15 +34,18 @@ fn harmonic(x: f64) -> f64 {
     sum + (x - whole) / (whole + 1.0)
 }
 
-/// Lays the steady state down on a fresh drive, fills `map`, and leaves `low_watermark` free blocks on each die.
-pub(super) fn lay_down(
-    geometry: &Geometry,
-    low_watermark: u32,
-    map: &mut [u32],
-    blocks: &mut BlockTable,
-    array: &mut Array,
-    rng: &mut Rng,
-) {
+/// What a start state is laid down on: a fresh drive, its map, and the run's random numbers.
+pub(super) struct Drive<'a> {
+    pub map: &'a mut [u32],
+    pub blocks: &'a mut BlockTable,
+    pub array: &'a mut Array,
+    pub rng: &'a mut Rng,
+}
+
+/// Lays the steady state down on a fresh drive, fills its map, and leaves `low_watermark` free blocks on each die. `watch` is
+/// told of each page, and may end it.
+pub(super) fn lay_down(geometry: &Geometry, low_watermark: u32, drive: Drive, watch: &mut Watch) -> Result<(), Error> {
+    let Drive { map, blocks, array, rng } = drive;
     let logical = u64::from(geometry.logical_units);
     let mut lpns = Scattered::new(logical);
     for die in (0..geometry.dies).map(DieId) {
@@ -64,8 +69,11 @@ pub(super) fn lay_down(
                     lpn
                 })
             });
+            watch.step(u64::from(geometry.pages_per_block - count))?;
+            watch.done(u64::from(count))?;
         }
     }
+    Ok(())
 }
 
 /// How many pages are valid in each of `blocks` blocks, in random order, `valid` in all.

@@ -7,6 +7,7 @@ use crate::config;
 use crate::device::{Array, Geometry};
 use crate::host::{Request, RequestKind};
 use crate::instant::Instant;
+use crate::progress::Watch;
 use crate::units::Lpn;
 
 #[test]
@@ -29,7 +30,8 @@ fn the_example_keeps_what_is_written_on_the_least_flash() {
     let mut array = Array::new(geometry.clone(), config.device.nand.program_order);
     let mut brain = Brain::new(&config, &geometry);
     brain.ftl = Box::new(Wander::new(&settings, &config, &geometry));
-    brain.ftl.fill(&mut brain.blocks, &mut array);
+    let filled = brain.ftl.fill(&mut brain.blocks, &mut array, &mut Watch::new(&mut |_| true));
+    assert!(filled.is_ok(), "nobody ends it");
     let mut rng = crate::rng::Rng::new(1);
     let mut instant = Instant::new(&geometry, &mut brain, &mut array);
     for _ in 0..10_000 {

@@ -7,8 +7,10 @@ pub mod traces;
 
 use std::collections::VecDeque;
 
+use flashwatt::brain::Brain;
 use flashwatt::config::{self, Config};
 use flashwatt::controller::op::Op;
+use flashwatt::device::Array;
 use flashwatt::energy::Series;
 use flashwatt::energy::ledger::OpTimes;
 use flashwatt::error::Error;
@@ -18,7 +20,7 @@ use flashwatt::probe::{OpRecord, Probe, RequestRecord};
 use flashwatt::run::Drive;
 use flashwatt::units::Nanos;
 use flashwatt::workload::{Next, SourceKind, Workload};
-use flashwatt::{Report, RunOptions};
+use flashwatt::{Report, RunOptions, Watch};
 
 /// Bytes of the pages of all drives here.
 pub const PAGE: u64 = 4096;
@@ -268,6 +270,12 @@ impl Probe for Log {
 
 /// Drives up to this size are run under the shadow check.
 const CHECKED_BYTES_MAX: u64 = 256 << 20;
+
+/// Writes every page of a fresh drive once, without a clock.
+pub fn fill(brain: &mut Brain, array: &mut Array) {
+    let filled = brain.ftl.fill(&mut brain.blocks, array, &mut Watch::new(&mut |_| true));
+    filled.unwrap_or_else(|error| panic!("{error}"));
+}
 
 /// Runs any workload and keeps everything that it does.
 pub fn run_logged(config: &Config, workload: &mut dyn Workload) -> (Report, Log) {

@@ -31,7 +31,7 @@ fn build(config: &Config) -> (Geometry, Brain, Array, bool) {
         (Brain::new(config, &geometry), Array::new(geometry.clone(), config.device.nand.program_order));
     let filled = config.run.precondition == Precondition::Filled;
     if filled {
-        brain.ftl.fill(&mut brain.blocks, &mut array);
+        common::fill(&mut brain, &mut array);
     }
     (geometry, brain, array, filled)
 }

@@ -627,7 +627,7 @@ fn books(config: &Config) -> (Ledger, Reading) {
     let geometry = Geometry::new(&config.device, map_unit_bytes(config));
     let (mut brain, mut array) =
         (Brain::new(config, &geometry), Array::new(geometry.clone(), config.device.nand.program_order));
-    brain.ftl.fill(&mut brain.blocks, &mut array);
+    crate::common::fill(&mut brain, &mut array);
     let mut workload = flashwatt::workload::open(&config.workload, config.device.logical_bytes, config.run.seed)
         .expect("a synthetic workload");
     let sim = Sim::new(config, brain, array, workload.as_mut(), None::<Box<Series>>, ());

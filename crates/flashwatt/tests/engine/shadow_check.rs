@@ -3,16 +3,17 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::common::{PROBE_DRIVE, Script, half_write, load, read, request, write};
-use flashwatt::RunOptions;
 use flashwatt::brain::Brain;
 use flashwatt::check::Shadow;
 use flashwatt::config::Config;
 use flashwatt::device::{Array, Geometry};
+use flashwatt::error::Error;
 use flashwatt::ftl::blocks::BlockTable;
 use flashwatt::ftl::{Context, Extent, Ftl, OpKind, Plan, PlannedOp, map_unit_bytes};
 use flashwatt::host::{Request, RequestKind};
 use flashwatt::sim::Sim;
 use flashwatt::units::{BlockId, DieId, Lpn, Ppn};
+use flashwatt::{RunOptions, Watch};
 
 /// What a translation layer does wrong.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -89,8 +90,8 @@ impl Ftl for Faulty {
         self.inner.erased(block, cx, plan);
     }
 
-    fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array) {
-        self.inner.fill(blocks, array);
+    fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array, watch: &mut Watch) -> Result<(), Error> {
+        self.inner.fill(blocks, array, watch)
     }
 
     fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
@@ -108,7 +109,7 @@ fn run(fault: Fault, requests: &[Request]) -> Option<String> {
     let geometry = Geometry::new(&config.device, map_unit_bytes(&config));
     let mut array = Array::new(geometry.clone(), config.device.nand.program_order);
     let mut brain = Brain::new(&config, &geometry);
-    brain.ftl.fill(&mut brain.blocks, &mut array);
+    crate::common::fill(&mut brain, &mut array);
     let inner = std::mem::replace(&mut brain.ftl, flashwatt::ftl::build(&config, &geometry));
     brain.ftl = Box::new(Faulty { inner, fault });
     let shadow = Shadow::new(&geometry, &brain);

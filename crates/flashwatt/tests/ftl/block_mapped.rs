@@ -461,7 +461,7 @@ fn contents(config: &Config, seed: u64) {
     let geometry = Geometry::new(&config.device, map_unit_bytes(config));
     let (mut brain, mut array) =
         (Brain::new(config, &geometry), Array::new(geometry.clone(), config.device.nand.program_order));
-    brain.ftl.fill(&mut brain.blocks, &mut array);
+    crate::common::fill(&mut brain, &mut array);
     let mut shadow = Shadow::new(&geometry, &mut brain, &mut array, true);
     let mut rng = Rng::new(seed);
     let pages = u64::from(geometry.logical_units);

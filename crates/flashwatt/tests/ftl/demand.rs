@@ -266,7 +266,7 @@ fn fresh(config: &Config) -> (Geometry, Brain, Array) {
     let geometry = Geometry::new(&config.device, map_unit_bytes(config));
     let mut array = Array::new(geometry.clone(), config.device.nand.program_order);
     let mut brain = Brain::new(config, &geometry);
-    brain.ftl.fill(&mut brain.blocks, &mut array);
+    crate::common::fill(&mut brain, &mut array);
     (geometry, brain, array)
 }
 

@@ -148,7 +148,7 @@ fn f64_a_window_of_all_finds_the_best_victim() {
         let geometry = Geometry::new(&config.device, map_unit_bytes(&config));
         let mut array = Array::new(geometry.clone(), config.device.nand.program_order);
         let mut brain = Brain::new(&config, &geometry);
-        brain.ftl.fill(&mut brain.blocks, &mut array);
+        crate::common::fill(&mut brain, &mut array);
         let mut workload =
             flashwatt::workload::open(&config.workload, config.device.logical_bytes, 1).expect("uniform");
         let sim = Sim::new(&config, brain, array, workload.as_mut(), None, Fewest::default());

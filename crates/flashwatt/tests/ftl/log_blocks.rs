@@ -318,7 +318,7 @@ fn contents_on_larger_logs() {
         let geometry = Geometry::new(&config.device, map_unit_bytes(&config));
         let order = config.device.nand.program_order;
         let (mut brain, mut array) = (Brain::new(&config, &geometry), Array::new(geometry.clone(), order));
-        brain.ftl.fill(&mut brain.blocks, &mut array);
+        crate::common::fill(&mut brain, &mut array);
         let mut shadow = Shadow::new(&geometry, &mut brain, &mut array, true);
         for _ in 0..600 {
             shadow.request(&draw(&mut rng, config.device.logical_bytes / PAGE));

@@ -1,0 +1,266 @@
+//! A run audits itself at its end: what was counted in two ways must have come to the same. A run whose accounts disagree
+//! has failed, whatever its figures say.
+//!
+//! Each check costs a few sums over the books, which are there in any case; nothing is counted for it but the requests that
+//! came in.
+
+use crate::books::Window;
+use crate::energy::ledger::{Ledger, Phase};
+use crate::energy::meter::Reading;
+use crate::energy::price::{Priced, price};
+use crate::energy::{DieState, Table};
+use crate::error::{Error, Fault};
+use crate::ftl::{Cause, OpKind};
+use crate::sim::{BufferCounts, Completed, End, Outcome};
+
+/// By how much energies that were summed in two ways may differ, relatively: they are sums of integers until the last step.
+const TOLERANCE: f64 = 1e-9;
+
+/// Two accounts of one thing that disagree: what it is, and either figure.
+struct Disagreement {
+    what: &'static str,
+    found: String,
+    expected: String,
+}
+
+type Check = Result<(), Disagreement>;
+
+/// Compares the accounts of a run whose flash has seen so many erases.
+///
+/// # Errors
+/// If two of them disagree, or if the energy table's rates make a part work longer than the run lasted.
+pub(crate) fn audit(outcome: &Outcome, table: &Table, erases: u64) -> Result<(), Error> {
+    let windows = read_windows(outcome);
+    check_rates(&windows, table)?;
+    windows.iter().try_for_each(|window| check_window(window, table)).and_then(|()| check_run(outcome, erases)).map_err(
+        |Disagreement { what, found, expected }| {
+            let fault = Fault::key("run", format!("the run's own accounts disagree: {what}"));
+            Error::from(
+                fault.found(found).expected(expected).help("this is a fault of the simulator: please report it"),
+            )
+        },
+    )
+}
+
+/// The windows of a run that the meter was read at the end of: where it read on through the drain, measured window and drain
+/// are one.
+fn read_windows(outcome: &Outcome) -> Vec<Window> {
+    let drain = outcome.drain.iter();
+    match &outcome.drain {
+        Some(drain) if outcome.measured.reading.is_none() => vec![outcome.warmed.clone(), outcome.measured.plus(drain)],
+        _ => [&outcome.warmed, &outcome.measured].into_iter().chain(drain).cloned().collect(),
+    }
+}
+
+fn equal(what: &'static str, found: u64, expected: u64) -> Check {
+    if found == expected {
+        return Ok(());
+    }
+    Err(Disagreement { what, found: found.to_string(), expected: expected.to_string() })
+}
+
+fn at_most(what: &'static str, found: f64, most: f64) -> Check {
+    if found <= most * (1.0 + TOLERANCE) {
+        return Ok(());
+    }
+    Err(Disagreement { what, found: found.to_string(), expected: format!("at most {most}") })
+}
+
+/// What one window of the run came to.
+fn check_window(window: &Window, table: &Table) -> Check {
+    check_times(window)?;
+    let Some(reading) = &window.reading else { return Ok(()) };
+    let priced = price(&window.ledger, table);
+    check_energy(reading, &priced)?;
+    check_power(reading, window.ledger.total_ns())
+}
+
+/// Elapsed time was summed by phase and by busy dies, and the dies' work by state and by busy dies.
+fn check_times(window: &Window) -> Check {
+    let Ledger { busy_dies_ns, elapsed_ns, .. } = &window.ledger;
+    let elapsed = window.ledger.total_ns();
+    equal("elapsed time by what the drive was doing, in ns", elapsed, window.end_ns.wrapping_sub(window.start_ns))?;
+    equal("elapsed time by busy dies, in ns", busy_dies_ns.iter().sum(), elapsed)?;
+    equal("time with dies busy, in ns", busy_dies_ns.iter().skip(1).sum(), elapsed_ns[Phase::Busy as usize])?;
+    let by_count = (0..).zip(busy_dies_ns).fold(0, |sum: u64, (n, &ns): (u64, _)| sum.wrapping_add(n.wrapping_mul(ns)));
+    let by_state = DieState::ALL.iter().fold(0, |sum: u64, &state| sum.wrapping_add(window.ledger.state_ns(state)));
+    equal("the dies' work by state, in die-ns", by_state, by_count)
+}
+
+/// The priced ledger and the integral of power over time, and the total and its shares.
+fn check_energy(reading: &Reading, priced: &Priced) -> Check {
+    let (total, integral) = (priced.energy_j.total, reading.energy_j);
+    let differs = |a: f64, b: f64| (a - b).abs() > TOLERANCE * a.abs().max(b.abs()) + 1e-15;
+    if differs(total, integral) || !total.is_finite() {
+        let (found, expected) = (format!("{total} J"), format!("{integral} J, the integral of power over time"));
+        return Err(Disagreement { what: "the priced total", found, expected });
+    }
+    let shared = priced.by_cause.shared;
+    if shared < -TOLERANCE * total - 1e-15 {
+        let expected = format!("at most the total of {total} J");
+        return Err(Disagreement { what: "energy by cause", found: format!("{} J", total - shared), expected });
+    }
+    Ok(())
+}
+
+/// No mean lies above the peak. What DRAM and host interface still owe at the end of a window is booked in it and spent after
+/// it.
+fn check_power(reading: &Reading, elapsed_ns: u64) -> Check {
+    let (peak_w, seconds) = (reading.peak.nw as f64 * 1e-9, elapsed_ns as f64 * 1e-9);
+    if seconds > 0.0 {
+        at_most("mean power in W", (reading.energy_j - reading.owed_j) / seconds, peak_w)?;
+    }
+    let greatest = reading.window_w.iter().flatten().fold(0.0, |most: f64, &w| most.max(w));
+    at_most("the greatest mean power of a stretch in W", greatest, peak_w)
+}
+
+/// What the whole run came to.
+fn check_run(outcome: &Outcome, erases: u64) -> Check {
+    let stages = [&outcome.warmup, &outcome.completed, &outcome.drained];
+    let windows = read_windows(outcome);
+    let kinds = |done: &&Completed| done.reads.count() + done.writes.count() + done.trims + done.flushes;
+    let completed = stages.iter().map(|done| done.requests()).sum();
+    equal("requests by kind", stages.iter().map(kinds).sum(), completed)?;
+    let ended = |ledger: &Ledger| Cause::ALL.iter().map(|&cause| ledger.pages(OpKind::Erase, cause)).sum::<u64>();
+    equal("erases", windows.iter().map(|window| ended(&window.ledger)).sum(), erases)?;
+    let last = windows.iter().map(|window| window.end_ns).max().unwrap_or(0);
+    let longest = stages.iter().filter_map(|done| done.all().summary().max).max().unwrap_or(0);
+    at_most("the longest latency in ns", longest as f64, last as f64)?;
+    if !matches!(outcome.end, End::Complete) {
+        return Ok(());
+    }
+    equal("requests that completed", completed, outcome.taken)?;
+    let buffer = stages.iter().fold(BufferCounts::default(), |sum, done| sum.plus(&done.buffer));
+    equal("units written into the buffer", buffer.written, buffer.coalesced + buffer.trimmed + buffer.destaged)
+}
+
+/// DRAM and the host interface do one thing after the other, at the rates of the energy table, and no request waits for them.
+/// Rates that cannot carry what the run moved make them work longer than the run lasted, and mean power exceed the peak.
+fn check_rates(windows: &[Window], table: &Table) -> Result<(), Error> {
+    let mean_above_peak = |window: &Window| {
+        let peak_w = window.reading.as_ref().map_or(f64::INFINITY, |reading| reading.peak.nw as f64 * 1e-9);
+        price(&window.ledger, table).mean_w > peak_w * (1.0 + TOLERANCE)
+    };
+    if !windows.iter().any(mean_above_peak) {
+        return Ok(());
+    }
+    let sum = |ns: fn(&Ledger) -> u64| windows.iter().map(|window| ns(&window.ledger)).fold(0, u64::saturating_add);
+    let elapsed = sum(Ledger::total_ns);
+    let parts = [
+        ("energy.host_interface.bandwidth_mb_s", "the host interface", sum(|ledger| ledger.host_interface_ns)),
+        ("energy.dram.data_mb_s", "DRAM (by data_mb_s and map_access_ns)", sum(|ledger| ledger.dram_op_ns)),
+    ];
+    match parts.into_iter().max_by_key(|&(_, _, ns)| ns).filter(|&(_, _, ns)| ns > elapsed) {
+        None => Ok(()),
+        Some((key, part, ns)) => {
+            let fault = Fault::key(key, "the rate is too low for what the run moved: mean power lies above the peak");
+            let found = format!("{ns} ns of work for {part} in a run of {elapsed} ns");
+            Err(Error::from(fault.found(found).expected("a rate at which the work fits the run")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::brain::Brain;
+    use crate::config::{Config, Span, load};
+    use crate::device::{Array, Geometry};
+    use crate::ftl::map_unit_bytes;
+    use crate::progress::Watch;
+    use crate::sim::Sim;
+    use crate::workload;
+
+    /// A run with a warm-up, collection, reads and a write buffer; and the erases that the array has seen.
+    fn run() -> (Config, Outcome, u64) {
+        let sets = [
+            "device.preset=limit",
+            "device.blocks_per_plane=16",
+            "device.channels=2",
+            "device.ways=2",
+            "device.pages_per_block=16",
+            "device.op_ratio=0.6",
+            "write_buffer.bytes=65536",
+            "workload.uniform.requests=1500",
+            "workload.uniform.read_fraction=0.3",
+            "run.warmup.requests=300",
+            "run.measure.requests=1000",
+        ];
+        let config = load("", "test", &sets.map(String::from)).expect("a valid configuration");
+        let geometry = Geometry::new(&config.device, map_unit_bytes(&config));
+        let mut array = Array::new(geometry.clone(), config.device.nand.program_order);
+        let mut brain = Brain::new(&config, &geometry);
+        let filled = brain.ftl.fill(&mut brain.blocks, &mut array, &mut Watch::new(&mut |_| true));
+        assert!(filled.is_ok(), "nobody ends it");
+        array.reset_wear();
+        let mut workload =
+            workload::open(&config.workload, config.device.logical_bytes, 1).expect("a synthetic workload");
+        let sim = Sim::new(&config, brain, array, workload.as_mut(), None, ());
+        let (outcome, _, _, array) = sim.run(Span { requests: Some(300), ns: None }, &mut |_| true);
+        let erases = array.erase_counts().map(u64::from).sum();
+        (config, outcome, erases)
+    }
+
+    /// What the audit says of a run of which something was changed.
+    fn verdict(change: impl FnOnce(&mut Outcome)) -> Result<(), String> {
+        let (config, mut outcome, erases) = run();
+        change(&mut outcome);
+        audit(&outcome, &Table::new(&config.energy), erases).map_err(|error| error.to_string())
+    }
+
+    #[track_caller]
+    fn caught(words: &str, change: impl FnOnce(&mut Outcome)) {
+        let error = verdict(change).expect_err("the accounts disagree");
+        assert!(error.contains(words), "{error}");
+    }
+
+    fn reading(outcome: &mut Outcome) -> &mut Reading {
+        outcome.measured.reading.as_mut().expect("the meter is read at the end of the measured window")
+    }
+
+    #[test]
+    fn a_run_that_is_right_passes() {
+        assert_eq!(verdict(|_| {}), Ok(()));
+    }
+
+    #[test]
+    fn a_row_of_the_ledger_that_is_withheld_is_missed() {
+        caught("the dies' work by state", |outcome| {
+            outcome.measured.ledger.die_ns[DieState::Program as usize] = [0; 5];
+        });
+        caught("the priced total", |outcome| reading(outcome).energy_j *= 1.0 + 1e-8);
+    }
+
+    #[test]
+    fn time_is_counted_once() {
+        caught("elapsed time by what", |outcome| outcome.measured.ledger.elapsed_ns[2] += 1);
+        caught("elapsed time by busy dies", |outcome| outcome.measured.ledger.busy_dies_ns[0] += 1);
+        caught("time with dies busy", |outcome| {
+            let busy = &mut outcome.measured.ledger.busy_dies_ns;
+            let at = busy.iter().rposition(|&ns| ns > 0).expect("time passed");
+            (busy[0], busy[at]) = (busy[0] + 1, busy[at] - 1);
+        });
+        caught("elapsed time by what", |outcome| outcome.warmed.end_ns += 1);
+    }
+
+    #[test]
+    fn no_mean_lies_above_the_peak() {
+        caught("mean power in W", |outcome| reading(outcome).peak.nw /= 10);
+        caught("of a stretch", |outcome| reading(outcome).window_w[0] = Some(1e3));
+    }
+
+    #[test]
+    fn what_came_in_went_out() {
+        caught("requests that completed", |outcome| outcome.taken += 1);
+        caught("requests by kind", |outcome| outcome.completed.trims += 1);
+        caught("erases", |outcome| outcome.measured.ledger.operations[OpKind::Erase as usize][1] += 1);
+        caught("units written into the buffer", |outcome| outcome.drained.buffer.destaged -= 1);
+        caught("the longest latency", |outcome| outcome.completed.reads.add(u64::MAX - 1));
+    }
+
+    #[test]
+    fn an_interrupted_run_may_leave_requests_behind() {
+        let interrupted = |outcome: &mut Outcome| (outcome.end, outcome.taken) = (End::Interrupted, outcome.taken + 1);
+        assert_eq!(verdict(interrupted), Ok(()));
+    }
+}
