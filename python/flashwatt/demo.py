@@ -29,7 +29,7 @@ Try next:
 
 def demo() -> None:
     """Run the example as a user would, then say where the results are."""
-    arguments = ["run", str(_CONFIG), "--series", "--out", str(_OUT)]
+    arguments = ["run", str(_CONFIG), "--series", "--out", str(_OUT), "--force"]  # the directory is the demo's own
     click.echo(f"$ flashwatt {' '.join(arguments)}\n")
     main(arguments)
     click.echo(_NEXT.rstrip())
