@@ -32,9 +32,12 @@ def _picture(code: int) -> str:
 
 
 def plain_tree(value: Any) -> Any:
-    """Do the same to all text in a tree of dictionaries and lists, keys included; the tree itself stays as it is."""
+    """Do the same to all text in a tree of dictionaries and lists, keys included; the tree itself stays as it is.
+
+    Line ends and tabs are kept: a chart's data may be CSV text, and both are valid in XML.
+    """
     if isinstance(value, str):
-        return plain(value)
+        return plain(value, keep="\n\t")
     if isinstance(value, dict):
         return {plain_tree(key): plain_tree(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
