@@ -1,4 +1,4 @@
-//! Memory that a drive takes, and whether there is so much: a drive that the machine cannot hold is the user's to make
+//! Memory that a drive takes, and whether the machine has it: a drive that the machine cannot hold is the user's to make
 //! smaller, not the system's to end the process for.
 //!
 //! Each table counts its own bytes, beside its definition. `tests/footprint.rs` compares the sum with what the system says

@@ -191,18 +191,26 @@ fn remove_leftovers(directory: &Path) {
             continue;
         }
         let path = entry.path();
-        match entry.file_type() {
-            Ok(kind) if kind.is_file() && is_abandoned(&path) => drop(fs::remove_file(&path)),
+        let Ok(kind) = entry.file_type() else { continue };
+        if kind.is_symlink() {
+            continue;
+        }
+        // The lock is held until the file is gone: a new owner that waits for it sees that.
+        let Some(_lock) = claim(&path) else { continue };
+        if kind.is_dir() {
             // The Python package keeps the log that it makes Parquet of in a directory.
-            Ok(kind) if kind.is_dir() && is_abandoned(&path) => drop(fs::remove_dir_all(&path)),
-            _ => {}
+            drop(fs::remove_dir_all(&path));
+        } else if kind.is_file() {
+            drop(fs::remove_file(&path));
         }
     }
 }
 
-/// Nobody holds its lock. A file system without locks says so of no file.
-fn is_abandoned(path: &Path) -> bool {
-    File::open(path).is_ok_and(|file| file.try_lock().is_ok())
+/// The lock of a file that nobody holds; none on a file system without locks.
+fn claim(path: &Path) -> Option<File> {
+    let file = File::open(path).ok()?;
+    file.try_lock().ok()?;
+    Some(file)
 }
 
 #[cfg(test)]

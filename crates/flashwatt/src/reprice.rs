@@ -144,8 +144,7 @@ fn power_budget(path: &str, config: &Value) -> Option<String> {
     })
 }
 
-/// The books that a report prints, as the engine keeps them.
-/// `name` is the report's key for them.
+/// The books that a report prints under the key `name`, as the engine keeps them.
 fn books(name: &str, report: &LedgerReport) -> Result<Ledger, Error> {
     let mut ledger = Ledger { dies: report.dies, ..Ledger::default() };
     for (state_name, by_cause) in &report.die_ns {

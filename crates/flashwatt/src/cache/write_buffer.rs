@@ -250,7 +250,7 @@ impl WriteBuffer {
         self.dirty[usize::from(is_urgent)] -= 1;
     }
 
-    /// Entries that were just picked found no room on flash: they are dirty again, and stand where they stood.
+    /// Entries that were just picked found no room on flash: they are dirty again, in the order of age.
     pub fn put_back(&mut self, picked: &[EntryId]) {
         for &entry in picked.iter().rev() {
             let Entry { waiters, line, age, .. } = self.entries[entry.idx()];

@@ -131,7 +131,9 @@ impl Controller {
                 continue;
             }
             let Some(candidate) = self.peek(channel) else { return };
-            if self.timing.channel_switch_ns > 0 || self.power_left() <= self.older_candidates(now, candidate) {
+            let left = self.power_left();
+            let may_start = left >= self.geometry.channels || left > self.older_candidates(now, candidate);
+            if self.timing.channel_switch_ns > 0 || !may_start {
                 return;
             }
             if let Some(chosen) = self.commit(now, channel, candidate, brain, hw) {

@@ -155,7 +155,7 @@ impl Table {
         }
     }
 
-    /// The drive's current in mA at its supply voltage, while it draws so much power.
+    /// The drive's current in mA at its supply voltage, at a power of `nw`.
     pub fn ma(&self, nw: i128) -> f64 {
         nw as f64 / f64::from(self.supply_mv) / 1e3
     }

@@ -302,12 +302,12 @@ impl<P: LogPolicy> OnDataBlocks for LogFtl<P> {
         1
     }
 
-    /// A table of data blocks, and one of the pages of the log area.
     /// Random log blocks take pages of any address, on all dies in turn.
     fn home(&self, _lpn: Lpn) -> Option<DieId> {
         None
     }
 
+    /// A table of data blocks, and one of the pages of the log area.
     fn mapping_bytes(&self) -> u64 {
         let geometry = self.data.geometry();
         let log_blocks = self.quota.random_per_die * geometry.dies + self.quota.sequential;

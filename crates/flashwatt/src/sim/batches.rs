@@ -101,7 +101,8 @@ impl Buffered {
     /// The line whose next entry must leave now, if one must and may: of those the oldest, forced ones first.
     fn next_line(&self) -> Option<u32> {
         let [dirty, urgent] = self.buffer.dirty();
-        if dirty + urgent == 0 {
+        let may_matter = urgent > 0 || dirty >= self.threshold || self.forced_before > 0 || !self.waiting.is_empty();
+        if dirty + urgent == 0 || !may_matter {
             return None;
         }
         let may_leave = |line: &Line| !line.no_space && line.under_way < self.batches_per_line;

@@ -217,8 +217,8 @@ impl<P: Probe> Sim<'_, P> {
         let is_quiet = self.free.len() == self.requests.len() && self.stage != Stage::Drain;
         let (now, done) = (self.now, self.requests_done);
         let buffered = self.buffered();
-        let has_work = buffered.buffer.oldest_dirty().is_some_and(|age| age >= buffered.forced_before);
-        let since = (is_quiet && has_work).then_some(done);
+        let has_work = || buffered.buffer.oldest_dirty().is_some_and(|age| age >= buffered.forced_before);
+        let since = (is_quiet && has_work()).then_some(done);
         if since == std::mem::replace(&mut buffered.idle_since, since) {
             return;
         }

@@ -148,7 +148,7 @@ fn run_and_check(config: &Config, requests: &[Request]) {
     let mut told = 0;
     let (outcome, books, brain, array) = sim.run(config.run.warmup, &mut |_| {
         told += 1;
-        told < 100 // of 65,536 instants each
+        told < 400 // of at most 16,384 instants each
     });
     assert!(matches!(outcome.end, End::Complete), "the run does not end");
     assert_eq!(outcome.completed.requests(), requests.len() as u64, "every request completes, and in the window");

@@ -45,7 +45,7 @@ fn run(config: &Config, requests: &[Request]) -> Report {
     run_logged(config, &mut Script::new(requests)).0
 }
 
-/// The figures of a run, without warnings: a run without a measured part of its own has others.
+/// Fails unless the figures of two runs are the same.
 fn compare(found: &Value, expected: &Value, option: &str) {
     assert!(found == expected, "{option} changes something:\n{found}\n{expected}");
 }
