@@ -15,7 +15,7 @@ from flashwatt.room import FRAMES_BYTES, left_over
 from flashwatt.terminal import FAILED, INTERRUPTED, fail, note, printed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
     from pathlib import Path
 
     from flashwatt.plot import Chart
@@ -61,8 +61,11 @@ def folder(
         yield opened
 
 
-def deliver(report: Report, out: Folder | None, as_json: bool) -> None:
-    """Show the report, then keep it: a full disk hides no result. It is drawn last, which takes seconds."""
+def deliver(report: Report, out: Folder | None, as_json: bool, finish_log: Callable[[], None] = lambda: None) -> None:
+    """Show the report, then keep it: a full disk hides no result. It is drawn last, which takes seconds.
+
+    `finish_log` keeps the operation log: also where the result cannot be printed, and before anything is drawn.
+    """
     with printed() as faults:
         if as_json:
             click.echo(report.json)
@@ -71,7 +74,10 @@ def deliver(report: Report, out: Folder | None, as_json: bool) -> None:
             from flashwatt.table import show
 
             show(content_of(report))
-    files = _kept(report, out) if out else []
+    try:
+        files = _kept(report, out) if out else []
+    finally:
+        finish_log()
     try:
         files += _draw(report, out) if out else []
     except KeyboardInterrupt:

@@ -88,13 +88,14 @@ def _bar(report: Json) -> str:
     """Energy by component as one bar of parts, and what they are."""
     energy = report["energy_j"]
     joules = {name: at(energy, *path) or 0.0 for name, path in COMPONENTS.items()}
-    shown = {name: value for name, value in joules.items() if value > _LEAST_SHARE * energy["total"]}
+    total = energy["total"] or 1.0  # nothing has a share of nothing
+    shown = {name: value for name, value in joules.items() if value > _LEAST_SHARE * total}
     parts = "".join(
         f'<i style="flex:{value:.6g} 0 0;background:{_COLOURS[name]}" title="{_said(name, value)}"></i>'
         for name, value in shown.items()
     )
     legend = "".join(
-        f'<span><i style="background:{_COLOURS[name]}"></i>{name} <b>{percent(value / energy["total"])}</b></span>'
+        f'<span><i style="background:{_COLOURS[name]}"></i>{name} <b>{percent(value / total)}</b></span>'
         for name, value in shown.items()
     )
     return f'<div class="fw-bar">{parts}</div><div class="fw-legend">{legend}</div>'

@@ -12,6 +12,7 @@ import zlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from flashwatt import _core
+from flashwatt.files import TEXT_BYTES_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,6 +93,8 @@ def _is_parquet(path: Path) -> bool:
 
 
 def _is_config(path: Path) -> bool:
+    if path.stat().st_size > TEXT_BYTES_MAX:
+        return False
     first, _, rest = path.read_bytes().partition(b"\n")
     found = re.fullmatch(rb"# Written by flashwatt run\. SHA-256 of the lines below: ([0-9a-f]{64})", first)
     return found is not None and found[1].decode() == _sha256(rest)

@@ -72,6 +72,7 @@ _UNITS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "ns": ("ns", duration),
     "j": ("J", _si("J")),
     "w": ("W", _si("W")),
+    "v": ("V", _si("V")),
     "s": ("s", _si("s")),
     "bytes": ("bytes", _si("B")),
     "ma": ("mA", lambda value: si(None if value is None else value / 1e3, "A")),
@@ -83,6 +84,8 @@ def metric_of(key: str) -> Metric:
     """The figure of a dotted key; one that runs are not compared by else is called by its key."""
     if key in METRICS:
         return METRICS[key]
+    if key.endswith(".count"):
+        return Metric(key, "", count, "low")  # of what its parents measure
     for part in reversed(key.split(".")):
         name, _, unit = part.rpartition("_")
         if unit in _UNITS and not name.endswith(("_per", "mb")):

@@ -214,22 +214,26 @@ def remove_leftovers(directory: Path) -> None:
     """Remove what processes left that were killed while they wrote; what cannot be removed does no harm."""
     with suppress(OSError):
         for path in [*directory.glob(f"{_PREFIX}*{_SUFFIX}")]:
-            if path.is_symlink() or not _is_abandoned(path):
-                continue
-            if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
+            if not path.is_symlink():
+                _remove_leftover(path)
 
 
-def _is_abandoned(path: Path) -> bool:
-    """Nobody holds its lock. A file system without locks says so of no file."""
+def _remove_leftover(path: Path) -> None:
+    """Remove a file or directory whose lock nobody holds, under its lock: a new owner sees that it is gone.
+
+    A file system without locks keeps them all.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except OSError:
-        return False
+        return
     try:
-        return _lock(descriptor) is True
+        if _lock(descriptor) is not True:
+            return
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
     finally:
         os.close(descriptor)
 

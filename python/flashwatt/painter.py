@@ -42,6 +42,7 @@ class _Painter:
     def __init__(self) -> None:
         here = str(Path(__file__).parents[1])
         path = os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
+        self._owner = os.getpid()
         self._process = subprocess.Popen(
             [sys.executable, "-m", "flashwatt.painter"],
             stdin=subprocess.PIPE,
@@ -73,6 +74,8 @@ class _Painter:
         return content
 
     def stop(self) -> None:
+        if os.getpid() != self._owner:
+            return  # a fork of the process that started it
         self._process.kill()
         self._process.communicate()
 

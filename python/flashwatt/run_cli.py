@@ -109,8 +109,7 @@ def run(config: Path, sets: tuple[str, ...], out: Path | None, as_json: bool, fo
             kept = stack.enter_context(_folder(out, options, inputs, whole, force)) if out else None
             log = stack.enter_context(logged(options["op_log"], inputs=inputs, force=force))
             report = _simulate(whole, log, {**options, "keep": bool(out), "force": force})
-        deliver(report, kept, as_json)
-        log.finish()
+        deliver(report, kept, as_json, log.finish)
     finish(report, out)
 
 

@@ -79,6 +79,7 @@ def run(
     """
     inputs = [config] if isinstance(config, str | os.PathLike) else []
     config = Config.of(config).override(overrides_of(seed, overrides))
+    inputs += config.inputs()
     named = None if isinstance(op_log, bool) else Path(op_log)
     with (
         explained(),

@@ -63,9 +63,8 @@ def _gc(content: Any, config: Mapping[str, Any]) -> Json:
 
 def _controller(content: Any, _config: Mapping[str, Any]) -> Json:
     budget = content["power_budget"]
-    if budget and "budget_ua" in budget:
-        return {"controller": _without(content, {"power_budget"}) | {"power_budget_ma": _milli(budget["budget_ua"])}}
-    return {"controller": content}
+    settings = _without(content, {"power_budget"})
+    return {"controller": settings | ({"power_budget_w": budget["budget_nw"] / 1e9} if budget else {})}
 
 
 def _energy(content: Any, config: Mapping[str, Any]) -> Json:

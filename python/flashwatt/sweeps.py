@@ -99,7 +99,7 @@ def _study(grid: Mapping[str, Any] | str | PathLike[str] | Study, **options: Any
         grid = Study.read(grid)
     if not isinstance(grid, Study):
         return Study.of(grid, **options)
-    given = [name for name, value in options.items() if value not in ({}, 1, False)]
+    given = [name for name, value in options.items() if value is True or (value is not False and value not in ({}, 1))]
     if given:
         raise _core.FlashwattError(f"{grid.name}: brings its own {given[0]}; expected it in the study, not beside it")
     return grid

@@ -158,21 +158,20 @@ def plot(out: Path, as_json: bool, force: bool, **options: Any) -> None:
     prints the figures that they are drawn from.
     """
     from flashwatt import traces
+    from flashwatt.plot.trace import write_trace
     from flashwatt.progress import bar
 
     pictures = {"trace.svg": marks.SVG, "trace.html": marks.PAGE}
     for name, kind in pictures.items():
         check(out / name, kind, inputs=options["files"], force=force)
-    with bar() as progress, blamed(_OPTION_KEYS):
-        profile = traces.profile(**_arguments(options), progress=progress)
-    with printed() as faults:
-        if as_json:
-            click.echo(json.dumps(profile))
-    for warning in profile["info"]["warnings"]:
-        note(warning)
-    from flashwatt.plot.trace import write_trace
-
     with locked(directory(out)):
+        with bar() as progress, blamed(_OPTION_KEYS):
+            profile = traces.profile(**_arguments(options), progress=progress)
+        with printed() as faults:
+            if as_json:
+                click.echo(json.dumps(profile))
+        for warning in profile["info"]["warnings"]:
+            note(warning)
         written = write_trace(profile, out, force=force)
     note(f"wrote {', '.join(map(str, written))}")
     if faults:

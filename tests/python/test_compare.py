@@ -15,6 +15,7 @@ from rich.console import Console
 import flashwatt as package
 from conftest import CONFIG
 from flashwatt.compare import _change, compared, labels, show
+from flashwatt.metrics import metric_of
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -203,3 +204,9 @@ def test_changes_are_short_and_say_what_they_are_of() -> None:
     pairs = [(1, 1), (2, 1), (1, 1.5), (1, 1.9996), (1, 0), (3, 6), (1, 123456), (1, 4e6), (0, 1), (1, None), (1, -1)]
     found = [_change(*pair) for pair in pairs]
     assert found == ["=", "-50.0 %", "+50.0 %", "+100 %", "-100 %", "×2.00", "×1e+05", "×4e+06", "–", "–", "×-1"]
+
+
+def test_figures_have_units_of_their_own() -> None:
+    """A count of latencies is no time, and the voltage of currents no current."""
+    assert metric_of("latency_ns.write.count").write(2000) == "2,000"
+    assert metric_of("current_ma.supply_v").write(5.0).endswith(" V")
