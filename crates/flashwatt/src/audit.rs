@@ -25,21 +25,23 @@ struct Disagreement {
 
 type Check = Result<(), Disagreement>;
 
-/// Compares the accounts of a run whose flash has seen so many erases.
+/// Compares the accounts of a run. `erases` is the number that the array counted.
 ///
 /// # Errors
 /// If two of them disagree, or if the energy table's rates make a part work longer than the run lasted.
 pub(crate) fn audit(outcome: &Outcome, table: &Table, erases: u64) -> Result<(), Error> {
     let windows = read_windows(outcome);
     check_rates(&windows, table)?;
-    windows.iter().try_for_each(|window| check_window(window, table)).and_then(|()| check_run(outcome, erases)).map_err(
-        |Disagreement { what, found, expected }| {
+    windows
+        .iter()
+        .try_for_each(|window| check_window(window, table))
+        .and_then(|()| check_run(outcome, &windows, erases))
+        .map_err(|Disagreement { what, found, expected }| {
             let fault = Fault::key("run", format!("the run's own accounts disagree: {what}"));
             Error::from(
                 fault.found(found).expected(expected).help("this is a fault of the simulator: please report it"),
             )
-        },
-    )
+        })
 }
 
 /// The windows of a run that the meter was read at the end of: where it read on through the drain, measured window and drain
@@ -115,9 +117,8 @@ fn check_power(reading: &Reading, elapsed_ns: u64) -> Check {
 }
 
 /// What the whole run came to.
-fn check_run(outcome: &Outcome, erases: u64) -> Check {
+fn check_run(outcome: &Outcome, windows: &[Window], erases: u64) -> Check {
     let stages = [&outcome.warmup, &outcome.completed, &outcome.drained];
-    let windows = read_windows(outcome);
     let kinds = |done: &&Completed| done.reads.count() + done.writes.count() + done.trims + done.flushes;
     let completed = stages.iter().map(|done| done.requests()).sum();
     equal("requests by kind", stages.iter().map(kinds).sum(), completed)?;

@@ -384,8 +384,8 @@ impl<P: Probe> Books<P> {
         self.map_latency = None;
     }
 
-    /// Ends the window, whose running operations have been cut, with so many erased blocks in the drive. The meter is read,
-    /// unless it reads on into the next window.
+    /// Ends the window after its running operations have been cut. `free_blocks` is the number of erased blocks in the drive. The
+    /// meter is read, unless it reads on into the next window.
     pub fn close(&mut self, now: Nanos, free_blocks: u64, meter_reads_on: bool) -> Window {
         debug_assert_eq!(now, self.now);
         let free_blocks_start = std::mem::replace(&mut self.free_blocks, free_blocks);

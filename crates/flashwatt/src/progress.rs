@@ -36,8 +36,8 @@ impl Preparation {
     }
 }
 
-/// Steps of work between two times that progress is told while a start state is laid down: pages that are filled, flash
-/// operations without a clock. A step takes less than a microsecond, so that a user who wants to end it does not wait.
+/// Steps of work between two reports of progress while a start state is laid down: pages that are filled, flash operations
+/// without a clock. A step takes less than a microsecond, so that a user who wants to end it does not wait.
 const STEPS_PER_LOOK: u64 = 1 << 15;
 
 /// Tells how far the laying down of a start state is, and hears when it is to end.
@@ -50,7 +50,7 @@ pub struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// `tell` is told how far it is, and ends it by answering `false`.
+    /// `tell` receives the progress. Its answer `false` ends the work.
     pub fn new(tell: &'a mut dyn FnMut(&Progress) -> bool) -> Self {
         Watch { tell, done: 0, total: None, steps: 0 }
     }

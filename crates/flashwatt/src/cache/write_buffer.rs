@@ -102,8 +102,8 @@ pub struct Content {
 }
 
 impl WriteBuffer {
-    /// Bytes of memory that a full buffer of so many units takes: vectors and hash tables may be twice as large as what is
-    /// in them.
+    /// Bytes of memory that a full buffer of `capacity` units takes. Vectors and hash tables may be twice as large as their
+    /// content.
     pub fn memory_bytes(capacity: u64) -> u64 {
         let hashed = size_of::<(Lpn, EntryId)>() + 1;
         let entry = size_of::<Entry>() + size_of::<Links>() + size_of::<EntryId>() + hashed;

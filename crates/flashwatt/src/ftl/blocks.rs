@@ -357,7 +357,7 @@ struct FewestValid {
 /// Blocks that came to one count, the last one on top.
 struct Stack {
     blocks: Vec<BlockId>,
-    /// It is cleaned when it has grown to so many. That decides ties, and so does not depend on how a vector grows.
+    /// The stack is cleaned when it has this length. The length decides ties, so it does not depend on how a vector grows.
     clean_at: usize,
 }
 

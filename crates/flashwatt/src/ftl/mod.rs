@@ -154,8 +154,8 @@ pub trait Ftl {
     /// A block's erase has ended. The plan takes no operations here; dies that may have background work now can be woken.
     fn erased(&mut self, block: BlockId, cx: &mut Context, plan: &mut Plan);
 
-    /// Lays down a start state on a fresh drive, without a clock: the whole logical space in address order. `watch` is told
-    /// of each page, and may end it.
+    /// Lays down a start state on a fresh drive, without a clock: the whole logical space in address order. `watch` hears
+    /// of each page and may end the work.
     fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array, watch: &mut Watch) -> Result<(), Error>;
 
     /// Lays down the state that uniform random writes of single pages lead to, if theory gives it for this layer and its

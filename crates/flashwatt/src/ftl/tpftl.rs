@@ -139,7 +139,7 @@ struct Node {
 }
 
 impl TwoLevel {
-    /// Bytes of memory that so many nodes take, and the tournament among them.
+    /// Bytes of memory that `nodes` nodes take, with the tournament among them.
     fn memory_bytes(nodes: u32) -> u64 {
         let leaf = (2 * size_of::<u32>() + size_of::<u64>()) as u64;
         u64::from(nodes) * size_of::<Node>() as u64 + u64::from(nodes.next_power_of_two()) * leaf

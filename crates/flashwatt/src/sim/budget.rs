@@ -13,8 +13,8 @@ use crate::probe::Probe;
 /// Operations that one die can end at one instant: a read and a program, if it copies by itself.
 const ENDED_AT_ONCE: u64 = 2;
 
-/// Between two times that progress is told, an instant of each die can happen so often. An instant at which every one of
-/// thousands of dies does something takes long, and a user who wants to end the run shall not wait.
+/// Instants between two reports of progress, times the number of dies. An instant at which thousands of dies work takes long,
+/// and a user who ends the run must not wait.
 const DIE_INSTANTS_PER_PROGRESS: u64 = 1 << 18;
 
 /// What a run may take.
@@ -23,7 +23,7 @@ pub(super) struct Budget {
     operations: Option<u64>,
     /// Operations that can end at one instant.
     ended_at_once: u64,
-    /// Instants between two times that progress is told.
+    /// Instants between two reports of progress.
     instants: u64,
 }
 
@@ -43,7 +43,7 @@ impl<P: Probe> Sim<'_, P> {
     }
 
     /// Flash operations that have ended since the run began.
-    fn operations_ended(&self) -> u64 {
+    pub(super) fn operations_ended(&self) -> u64 {
         let before: u64 = self.ended_stages.iter().map(|(_, _, window)| window.ledger.flash_operations()).sum();
         before + self.hw.books.ledger.flash_operations()
     }

@@ -70,7 +70,7 @@ impl<P: Probe> Sim<'_, P> {
             end = self.rest();
         }
         self.end_stage(false);
-        let flash_operations = self.ended_stages.iter().map(|(_, _, window)| window.ledger.flash_operations()).sum();
+        let flash_operations = self.operations_ended();
         let (mut warmup, mut completed, mut drained) = Default::default();
         let (mut warmed, mut measured, mut drain) = Default::default();
         for (stage, counts, window) in self.ended_stages {
