@@ -77,27 +77,23 @@ def run(
     Ctrl-C ends the run early: the report says "interrupted". Raises `FlashwattError` for what cannot be run, naming the
     key, what was found, what was expected and the nearest valid name.
     """
-    inputs = [config] if isinstance(config, str | os.PathLike) else []
+    files = [config] if isinstance(config, str | os.PathLike) else []
     config = Config.of(config).override(overrides_of(seed, overrides))
-    inputs += config.inputs()
     named = None if isinstance(op_log, bool) else Path(op_log)
-    with (
-        explained(),
-        _nearest(overrides),
-        temporary(wanted=op_log is True) as unnamed,
-        logged(named or unnamed, inputs=inputs, force=force) as log,
-    ):
-        content = simulate(
-            config,
-            op_log=log.engine_path,
-            force=force,
-            series_interval_ns=interval_ns(series),
-            edges_ns=window_ns(edges),
-            latency_histogram=latency,
-            check=check,
-            progress=progress,
-        )
-        _finish(log, log.named(content))
+    with _nearest(overrides), explained(), temporary(wanted=op_log is True) as unnamed:
+        inputs = [*files, *config.inputs()]
+        with logged(named or unnamed, inputs=inputs, force=force) as log:
+            content = simulate(
+                config,
+                op_log=log.engine_path,
+                force=force,
+                series_interval_ns=interval_ns(series),
+                edges_ns=window_ns(edges),
+                latency_histogram=latency,
+                check=check,
+                progress=progress,
+            )
+            _finish(log, log.named(content))
     report = Report(content, op_log=named or unnamed)
     if unnamed:
         weakref.finalize(report, unnamed.unlink, missing_ok=True)
