@@ -53,11 +53,11 @@ impl Brain {
         }
     }
 
-    /// Plans a write of single pages that leave the write buffer together; returns how many of them found room.
-    pub fn write_together(&mut self, pages: &[Extent], array: &Array) -> u32 {
+    /// Plans a write of extents that leave the write buffer together; returns how many of their pages found room.
+    pub fn write_together(&mut self, extents: &[Extent], array: &Array) -> u32 {
         self.plan.clear();
         let mut cx = Context { blocks: &mut self.blocks, array, rng: &mut self.rng };
-        self.ftl.write_together(pages, &mut cx, &mut self.plan)
+        self.ftl.write_together(extents, &mut cx, &mut self.plan)
     }
 
     /// Plans a write; returns how many of its pages found room.

@@ -55,6 +55,12 @@ impl List {
         })
     }
 
+    /// The entry that follows on one of the list.
+    pub fn after(links: &[Links], entry: u32) -> Option<u32> {
+        let after = links[entry as usize].after;
+        (after != NIL).then_some(after)
+    }
+
     /// Adds an entry at the end.
     pub fn push_last(&mut self, links: &mut [Links], entry: u32) {
         links[entry as usize] = Links { before: self.last, after: NIL };

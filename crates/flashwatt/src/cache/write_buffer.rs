@@ -234,6 +234,27 @@ impl WriteBuffer {
         }
     }
 
+    /// Takes the dirty entry of a line that is next to leave and its dirty neighbours, in the order of their addresses: at most
+    /// `most` units, or as many as the entry's request had, without a gap between them, all in lines that `may_leave`.
+    pub fn pick_run(&mut self, line: u32, most: u32, may_leave: impl Fn(u32) -> bool, picked: &mut Vec<EntryId>) {
+        let Line { dirty, urgent } = self.lines[line as usize];
+        let Some(first) = urgent.first().or_else(|| dirty.first()) else { return };
+        let Entry { lpn, request_pages, .. } = self.entries[first as usize];
+        let most = most.max(request_pages);
+        let leaves = |lpn: &Lpn| {
+            let newest = self.newest(*lpn).map(|entry| &self.entries[entry.idx()]);
+            newest.is_some_and(|entry| entry.state != State::UnderWay && may_leave(entry.line))
+        };
+        let before = (0..lpn.0).rev().map(Lpn).take_while(leaves).take(most as usize - 1).count() as u32;
+        let behind = (lpn.0 + 1..self.logical_units).map(Lpn).take_while(leaves);
+        let behind = behind.take((most - 1 - before) as usize).count() as u32;
+        for lpn in (lpn.0 - before..=lpn.0 + behind).map(Lpn) {
+            if let Some(entry) = self.newest(lpn) {
+                self.pick(entry, picked);
+            }
+        }
+    }
+
     fn pick(&mut self, entry: EntryId, picked: &mut Vec<EntryId>) {
         self.leave_line(entry);
         self.entries[entry.idx()].state = State::UnderWay;
@@ -252,19 +273,35 @@ impl WriteBuffer {
 
     /// Entries that were just picked found no room on flash: they are dirty again, in the order of age.
     pub fn put_back(&mut self, picked: &[EntryId]) {
-        for &entry in picked.iter().rev() {
+        let place = |entry: &EntryId| {
             let Entry { waiters, line, age, .. } = self.entries[entry.idx()];
-            let is_urgent = waiters != NIL;
-            self.entries[entry.idx()].state = if is_urgent { State::Urgent } else { State::Dirty };
+            (line, waiters != NIL, age)
+        };
+        let mut places: Vec<_> = picked.iter().map(|entry| (place(entry), *entry)).collect();
+        places.sort_unstable_by_key(|&(place, _)| place);
+        // Entries of one list go in by one walk along it.
+        for same in places.chunk_by(|(a, _), (b, _)| (a.0, a.1) == (b.0, b.1)) {
+            let (line, is_urgent, _) = same[0].0;
             let line = &mut self.lines[line as usize];
             let list = if is_urgent { &mut line.urgent } else { &mut line.dirty };
-            let younger = list.iter(&self.links).find(|&other| self.entries[other as usize].age > age);
-            match younger {
-                Some(next) => list.insert_before(&mut self.links, entry.0, next),
-                None => list.push_last(&mut self.links, entry.0),
+            let mut next = list.first();
+            for &((.., age), entry) in same {
+                while let Some(older) = next.filter(|&other| self.entries[other as usize].age < age) {
+                    next = List::after(&self.links, older);
+                }
+                match next {
+                    Some(next) => list.insert_before(&mut self.links, entry.0, next),
+                    None => list.push_last(&mut self.links, entry.0),
+                }
+                self.entries[entry.idx()].state = if is_urgent { State::Urgent } else { State::Dirty };
             }
-            self.dirty[usize::from(is_urgent)] += 1;
+            self.dirty[usize::from(is_urgent)] += same.len() as u32;
         }
+    }
+
+    /// The line that an entry is in, or was.
+    pub fn line(&self, entry: EntryId) -> u32 {
+        self.entries[entry.idx()].line
     }
 
     /// What an entry holds.

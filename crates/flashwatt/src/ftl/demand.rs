@@ -26,7 +26,7 @@ use super::mapping::{Mapping, behind, read_behind};
 use super::options::Settings;
 use super::pages::{Owner, Pages};
 use super::plan::{Cause, Plan, ReplicaChoice};
-use super::{Context, Extent, Ftl};
+use super::{Context, Extent, Ftl, Grain};
 use crate::config::Config;
 use crate::device::{Array, Geometry};
 use crate::error::Error;
@@ -185,6 +185,15 @@ impl<O: Order, K> Ftl for Demand<O, K> {
             self.write_page(&extent, i, ppn, cx, plan);
         }
         extent.pages
+    }
+
+    /// One page for each die: a longer run would only queue.
+    fn grain(&self) -> Grain {
+        Grain::Run(self.map.geometry.dies)
+    }
+
+    fn home(&self, lpn: Lpn) -> Option<DieId> {
+        self.pages.home(lpn)
     }
 
     fn trim(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {

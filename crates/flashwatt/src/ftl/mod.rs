@@ -100,6 +100,9 @@ pub enum Grain {
     /// Map units from anywhere, as many as a physical page holds: extents of one unit each, for a layer that can put any
     /// units into one page.
     Page,
+    /// What the buffer holds of the pages around one, at most this number of neighbours or those of one request, as one
+    /// extent: for a layer that may have to read its map, which then reads it once for all of them.
+    Run(u32),
     /// All that the buffer holds of one logical block of this number of pages, neighbours as one extent: for a layer that maps
     /// blocks, which would pay a merge for each page that comes alone.
     Block(u32),

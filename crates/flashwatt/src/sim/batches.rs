@@ -18,8 +18,8 @@ pub(super) struct Buffered {
     units_per_page: u32,
     grain: Grain,
     pub lines: Vec<Line>,
-    /// Batches that may be under way in a line.
-    batches_per_line: u32,
+    /// What may be under way in a line, as [`Line::under_way`] counts it, before nothing more begins.
+    under_way_max: u32,
     /// From this number of dirty entries on, entries leave.
     threshold: u32,
     pub idle_ns: Nanos,
@@ -41,7 +41,8 @@ pub(super) struct Buffered {
 /// What is known of a line of the buffer's entries.
 #[derive(Clone, Default)]
 pub(super) struct Line {
-    /// Batches under way.
+    /// Batches under way that began with an entry of this line; of a layer that takes runs ([`Grain::Run`]) the line's entries
+    /// that are under way, as each is a page.
     under_way: u32,
     /// No die had a page to give: nothing leaves until a block has been erased.
     pub no_space: bool,
@@ -74,7 +75,7 @@ impl Buffered {
             units_per_page: geometry.units_per_page,
             grain: ftl.grain(),
             lines: vec![Line::default(); lines as usize],
-            batches_per_line: batches / lines,
+            under_way_max: batches / lines,
             threshold: threshold.max(geometry.units_per_page),
             idle_ns: config.idle_ns,
             idle_since: None,
@@ -105,8 +106,8 @@ impl Buffered {
         if dirty + urgent == 0 || !may_matter {
             return None;
         }
-        let may_leave = |line: &Line| !line.no_space && line.under_way < self.batches_per_line;
-        let lines = (0..).zip(&self.lines).filter(|(_, line)| may_leave(line));
+        let may_begin = |line: &Line| !line.no_space && line.under_way < self.under_way_max;
+        let lines = (0..).zip(&self.lines).filter(|(_, line)| may_begin(line));
         let heads = lines.filter_map(|(line, _)| self.buffer.next(line).map(|next| (line, next)));
         let (line, next) = heads.min_by_key(|(_, next)| (!next.urgent, next.age))?;
         self.must_leave(&next).then_some(line)
@@ -130,28 +131,52 @@ impl Buffered {
     pub fn next_batch(&mut self) -> Option<u32> {
         let line = self.next_line()?;
         let at = self.free_batches.pop()?;
-        self.lines[line as usize].under_way += 1;
         let batch = &mut self.batches[at as usize];
         batch.line = line;
         batch.entries.clear();
         match self.grain {
             Grain::Page => self.buffer.pick_oldest(line, self.units_per_page, &mut batch.entries),
             Grain::Block(pages) => self.buffer.pick_neighbours(line, pages, &mut batch.entries),
+            Grain::Run(most) => {
+                let has_space = |line: u32| !self.lines[line as usize].no_space;
+                self.buffer.pick_run(line, most, has_space, &mut batch.entries);
+            }
         }
+        self.count_under_way(at);
         Some(at)
+    }
+
+    /// A batch sets out.
+    fn count_under_way(&mut self, batch: u32) {
+        let Batch { line, entries, .. } = &self.batches[batch as usize];
+        match self.grain {
+            Grain::Run(_) => entries.iter().for_each(|&of| self.lines[self.buffer.line(of) as usize].under_way += 1),
+            Grain::Page | Grain::Block(_) => self.lines[*line as usize].under_way += 1,
+        }
+    }
+
+    /// An entry is not under way any more.
+    pub fn entry_left(&mut self, entry: EntryId) {
+        if matches!(self.grain, Grain::Run(_)) {
+            self.lines[self.buffer.line(entry) as usize].under_way -= 1;
+        }
     }
 
     /// Only the first `found` entries of a batch found room; the others stay.
     pub fn keep_back(&mut self, batch: u32, found: u32) {
-        let Batch { entries, line, .. } = &mut self.batches[batch as usize];
-        self.lines[*line as usize].no_space |= (found as usize) < entries.len();
-        self.buffer.put_back(&entries[found as usize..]);
-        entries.truncate(found as usize);
+        let kept = self.batches[batch as usize].entries.split_off(found as usize);
+        if let Some(&first) = kept.first() {
+            self.lines[self.buffer.line(first) as usize].no_space = true;
+            kept.iter().for_each(|&entry| self.entry_left(entry));
+            self.buffer.put_back(&kept);
+        }
     }
 
     /// A batch has come to its end.
     pub fn free_batch(&mut self, batch: u32) {
-        self.lines[self.batches[batch as usize].line as usize].under_way -= 1;
+        if !matches!(self.grain, Grain::Run(_)) {
+            self.lines[self.batches[batch as usize].line as usize].under_way -= 1;
+        }
         self.free_batches.push(batch);
     }
 

@@ -2,10 +2,11 @@
 //!
 //! A write is acknowledged when all its units are in the buffer; while that is full, writes wait, first come, first served.
 //! Entries leave in *batches*, of the translation layer's grain: one physical page's units, so that small writes share a
-//! program, or all that there is of a logical block, so that its pages share a merge. A batch has a request id of its own,
-//! above those of the host's requests. At most two batches for each die are under way: one that the die works
-//! on, and one whose data goes over the bus meanwhile. Where the layer chooses the die, that holds on average. The oldest
-//! entry whose die can take a batch leaves, with what leaves beside it,
+//! program, all that there is of a logical block, so that its pages share a merge, or a run of neighbours, so that they share
+//! a read of the map. A batch has a request id of its own, above those of the host's requests. At most two batches for each
+//! die are under way: one that the die works on, and one whose data goes over the bus meanwhile. Of runs, each page counts,
+//! and one may begin while fewer than two pages for each die are under way. Where the layer chooses the die, that holds on
+//! average. The oldest entry whose die can take a batch leaves, with what leaves beside it,
 //!
 //! - while dirty entries take the configured share of the buffer, and at least a whole page;
 //! - while writes wait for room: whole pages, or whatever is there if nothing is under way;
@@ -303,6 +304,7 @@ impl<P: Probe> Sim<'_, P> {
         while let Some(entry) = programs.iter().position(|&program| is_done || program == number) {
             programs.remove(entry);
             let entry = entries.remove(entry);
+            self.buffered().entry_left(entry);
             self.buffered().buffer.programmed(entry, &mut released);
             self.hw.books.buffer(self.now, &BufferEvent::Programmed(entry));
             self.completed.buffer.destaged += 1;

@@ -465,11 +465,12 @@ fn any_drive(n: [usize; 9]) -> Config {
         format!("ftl.page.map_unit_bytes={}", of(&["4096", "2048", "1024", "512"], n[1])),
         format!("ftl.page.allocation=\"{}\"", of(&["dynamic", "static"], n[2])),
     ];
-    let layers = ["block", "nftl", "bast", "bast_star", "fast", "last", "dftl"];
+    let layers = ["block", "nftl", "bast", "bast_star", "fast", "last", "dftl", "tpftl", "rftl"];
     let layer = layers.get(n[8] % 12).map(|name| [format!("ftl=\"{name}\""), "device.spare_fraction=0.6".to_string()]);
+    let is_replicated = layer.as_ref().is_some_and(|[name, _]| name.contains("rftl"));
     let [layer, more] = layer.unwrap_or(page);
     let sets = [
-        format!("device.channels={}", 1 + n[0] % 3),
+        format!("device.channels={}", (1 + n[0] % 3).max(1 + usize::from(is_replicated))),
         layer,
         more,
         format!("write_buffer.destage_fraction={}", of(&["0", "0.3", "0.8", "1"], n[3])),
