@@ -45,8 +45,9 @@ bench: $(CLI) ## how fast the command line and the engine are, against their goa
 reproduce: $(CLI) ## rerun the papers' experiments, with a page for each paper in reproduction/ (minutes)
 	@$(BIN)/python -m flashwatt reproduce --all
 
-soak: ## the contracts of every translation layer, 10^8 requests each (hours)
+soak: $(CLI) $(DEV) ## the contracts of every translation layer, 10^8 requests each (hours), and every hostile input
 	FLASHWATT_SOAK=100 cargo test --locked -p flashwatt --test contracts -- --nocapture
+	FLASHWATT_SOAK=100 $(BIN)/python -m pytest
 
 fuzz: ## configurations and every trace parser, FUZZ_SECONDS (60) each; cargo-fuzz where it is installed, else mutations
 	@bash tools/fuzz.sh

@@ -17,7 +17,7 @@ from flashwatt.model_cli import model
 from flashwatt.reproduce_cli import reproduce
 from flashwatt.run_cli import price, run
 from flashwatt.sweep_cli import compare, sweep
-from flashwatt.terminal import FAILED, INTERRUPTED, drop_stdout, fail, note, open_streams, say
+from flashwatt.terminal import FAILED, INTERRUPTED, drop_stdout, end_as_on_interrupt, fail, note, open_streams, say
 from flashwatt.trace_cli import trace
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def _prepare() -> None:
     open_streams()
     if not os.environ.get("COLUMNS", "1").strip("0"):
         del os.environ["COLUMNS"]  # a width of nothing: nothing would be printed
+    end_as_on_interrupt()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal without "×" gets "?"
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from flashwatt import _core, marks
-from flashwatt.outputs import check, clear, directory, locked, save, save_together
+from flashwatt.files import printable
+from flashwatt.outputs import check, clear, directory, is_read, locked, save, save_together
 from flashwatt.room import FRAMES_BYTES, left_over
 from flashwatt.terminal import FAILED, INTERRUPTED, fail, note, printed
 
@@ -42,7 +43,9 @@ class Folder:
     def keeps_config(self) -> bool:
         """Whether the config.toml that is there already says the same: a run of it into its own directory."""
         path = self.path / "config.toml"
-        return path.is_file() and path.read_bytes() == self.config
+        if self.config is None or not path.is_file() or path.stat().st_size != len(self.config):
+            return False
+        return path.read_bytes() == self.config
 
 
 @contextmanager
@@ -57,8 +60,15 @@ def folder(
         opened = Folder(path, None if config is None else marks.config(config).encode(), inputs, force)
         for name in names:
             if name != "config.toml" or not opened.keeps_config:
+                _check_not_input(path, name, inputs)
                 check(path / name, OF_A_RUN[name], inputs=inputs, force=force)
         yield opened
+
+
+def _check_not_input(path: Path, name: str, inputs: Collection[Path]) -> None:
+    if is_read(path / name, inputs):
+        found = f"{printable(path)}: not for the results of this run; found {name}, which it reads"
+        raise _core.FlashwattError(f"{found}; expected another directory")
 
 
 def deliver(report: Report, out: Folder | None, as_json: bool, finish_log: Callable[[], None] = lambda: None) -> None:

@@ -44,7 +44,7 @@ def series(report: Json) -> pl.DataFrame:
     components = {f"{name}_w": watts for name, watts in recorded["power_w"].items()}
     frame = pl.DataFrame(components, schema=dict.fromkeys(components, pl.Float64))
     first, interval = recorded["start_ns"], recorded["interval_ns"]
-    end = first + round(report["throughput"]["simulated_s"] * 1e9)
+    end = min(first + round(report["throughput"]["simulated_s"] * 1e9), 2**63 - 1)
     start = first + pl.int_range(pl.len(), dtype=pl.Int64) * interval
     return frame.select(
         start.alias("start_ns"),

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 
 _PIECE_BYTES = 1 << 20
-_HEAD = b'{"id": "'
-"""What every line begins with; the last one may be torn."""
 
 
 class Journal:
@@ -82,7 +80,7 @@ class Journal:
         for number, line in enumerate(self._lines(), 1):
             if line.endswith(b"\n"):
                 self._place(self._id(line, number), line)
-            elif not line.startswith(_HEAD[: len(line)]):
+            elif not line.startswith(marks.RESULT_HEAD[: len(line)]):
                 raise self._foreign(line, number)
 
     def _lines(self) -> Iterator[bytes]:

@@ -23,6 +23,8 @@ META = f'<meta name="generator" content="{_GENERATOR}">'
 """What stands in the head of a page."""
 PARQUET = {"flashwatt.version": _core.__version__}
 """Metadata of a Parquet file."""
+RESULT_HEAD = b'{"id": "'
+"""What every line of a sweep's results begins with."""
 _LOOKED_AT_BYTES = 4096
 _PNG_HEAD_BYTES = 33  # the signature, and the chunk IHDR
 
@@ -34,6 +36,8 @@ class Kind(NamedTuple):
     """In messages: "a page"."""
     is_ours: Callable[[Path], bool]
     """Whether an existing file has the mark. Raises `OSError` for one that cannot be read."""
+    yields_to_force: bool = True
+    """Whether `--force` replaces another file by one of this kind."""
 
 
 def svg(text: str) -> str:
@@ -89,7 +93,14 @@ def _is_parquet(path: Path) -> bool:
     if len(end) < 8 or end[4:] != b"PAR1":  # noqa: PLR2004
         return False
     (key,) = PARQUET
-    return key.encode() in _tail(path, 8 + int.from_bytes(end[:4], "little"))
+    length = int.from_bytes(end[:4], "little")
+    return length <= TEXT_BYTES_MAX and key.encode() in _tail(path, 8 + length)
+
+
+def _is_journal(path: Path) -> bool:
+    """The first line may be torn."""
+    head = _head(path)
+    return head.startswith(RESULT_HEAD) or RESULT_HEAD.startswith(head)
 
 
 def _is_config(path: Path) -> bool:
@@ -107,7 +118,7 @@ SVG = Kind("a picture", _holds(b"<!-- Generator: FlashWatt "))
 PNG = Kind("a picture", _holds(b"tEXtSoftware\0FlashWatt "))
 PDF = Kind("a picture", lambda path: b"% Generator: FlashWatt " in _tail(path))
 TABLE = Kind("a table", _is_parquet)
-JOURNAL = Kind("results of a sweep", _begins(rb'\{"id": "'))
+JOURNAL = Kind("results of a sweep", _is_journal, yields_to_force=False)
 VERDICTS = Kind("verdicts", _begins(rb'\{\s*"version": "[^"]*",\s*"real_traces": \['))
 SCHEMA = Kind("a schema", _begins(rb'\{\s*"\$comment": "FlashWatt '))
 PICTURES = {".html": PAGE, ".svg": SVG, ".png": PNG, ".pdf": PDF}

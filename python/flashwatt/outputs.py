@@ -86,8 +86,14 @@ def check(
 
 def check_not_read(path: str | PathLike[str], inputs: Iterable[str | PathLike[str]]) -> None:
     """Refuse, by a `FlashwattError`, to write a file that the command reads."""
-    if any(_same(path, one) for one in inputs):
+    if is_read(path, inputs):
         raise _core.FlashwattError(f"{printable(path)}: cannot be written; found {_READ}")
+
+
+def is_read(path: str | PathLike[str], inputs: Iterable[str | PathLike[str]]) -> bool:
+    """Whether a file is one of those that the command reads."""
+    real = os.path.realpath(path)
+    return any(os.path.realpath(one) == real for one in inputs)
 
 
 def _fault(path: str | PathLike[str], kind: Kind, inputs: Iterable[str | PathLike[str]], *, force: bool) -> str | None:
@@ -100,7 +106,7 @@ def _fault(path: str | PathLike[str], kind: Kind, inputs: Iterable[str | PathLik
             return None
     if fault := _no_file(Path(path)):
         return fault
-    if any(_same(path, one) for one in inputs):
+    if is_read(path, inputs):
         return _READ
     return None if force else _foreign(Path(path), found, kind)
 
@@ -110,7 +116,8 @@ def _foreign(path: Path, found: os.stat_result, kind: Kind) -> str | None:
     if stat.S_ISLNK(found.st_mode):
         return "a symbolic link; expected the name of a file (--force replaces the link and leaves what it points to)"
     if found.st_size and not _is_ours(path, kind):
-        return f"a file that is not {kind.name} written by flashwatt; expected another name (--force replaces it)"
+        help_ = " (--force replaces it)" if kind.yields_to_force else ""
+        return f"a file that is not {kind.name} written by flashwatt; expected another name{help_}"
     return None
 
 
@@ -124,10 +131,6 @@ def _no_file(path: Path) -> str | None:
         return None
     kind = "a directory" if stat.S_ISDIR(mode) else "a device or a FIFO"
     return f"{kind}; expected the name of a file"
-
-
-def _same(a: str | PathLike[str], b: str | PathLike[str]) -> bool:
-    return os.path.realpath(a) == os.path.realpath(b)
 
 
 def _is_ours(path: Path, kind: Kind) -> bool:
@@ -147,7 +150,7 @@ class Aside:
         with writing(target):
             remove_leftovers(self._target.parent)
             # Nobody else may read what replaces a private file.
-            mode = 0o600 if os.path.lexists(target) else 0o666
+            mode = 0o600 if self._target.exists() else 0o666
             self.path, self._descriptor = _create(self._target.parent, mode)
 
     def write(self, content: bytes) -> None:
@@ -302,7 +305,7 @@ def clear(files: Iterable[tuple[Path, Kind]], *, inputs: Collection[str | PathLi
     gone = []
     for path, kind in files:
         mine = path.is_file() and not path.is_symlink() and _is_ours(path, kind)
-        if mine and not any(_same(path, one) for one in inputs):
+        if mine and not is_read(path, inputs):
             with writing(path):
                 path.unlink()
             gone.append(path)

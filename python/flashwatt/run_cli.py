@@ -13,7 +13,7 @@ import click
 from flashwatt.delivery import EDGES, OF_A_RUN, SERIES, deliver, finish, folder
 from flashwatt.oplog import op_log as logged
 from flashwatt.options import blamed, interval, numbers, reads_units, window
-from flashwatt.terminal import DIRECTORY, FILE, OUTPUT_FILE, check_stdout, force
+from flashwatt.terminal import DIRECTORY, FILE, OUTPUT_FILE, check_stdout, ending_signals, force
 from flashwatt.terminal import as_json as _json
 
 if TYPE_CHECKING:
@@ -219,21 +219,14 @@ def _simulate(config: Config, log: OpLog, options: dict[str, Any]) -> Report:
 
 @contextmanager
 def _interruptible() -> Iterator[list[int]]:
-    """Within the block, the first Ctrl-C is put on the list for the run to see; the second ends the process at once.
-
-    So is the signal by which batch systems end what has run too long, and that of a terminal that is closed, unless it
-    is ignored, as under `nohup`.
-    """
+    """Within the block, the first signal to end is put on the list for the run to see; the second ends the process."""
     signals: list[int] = []
 
     def remember(number: int, _frame: FrameType | None) -> None:
         signals.append(number)
         signal.signal(number, signal.SIG_DFL)
 
-    heard = [signal.SIGINT, signal.SIGTERM]
-    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
-        heard.append(signal.SIGHUP)
-    before = {number: signal.signal(number, remember) for number in heard}
+    before = {number: signal.signal(number, remember) for number in ending_signals()}
     try:
         yield signals
     finally:

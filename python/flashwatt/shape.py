@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, is_dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from flashwatt import _core
 from flashwatt.literals import shown
@@ -12,13 +11,20 @@ from flashwatt.literals import shown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_WHOLE_MAX = 2**64
-_WORDS = {int: "a whole number of at most 64 bits", float: "a number", str: "text", bool: "true or false"}
+_WHOLE_MAX, _TIME_MAX_NS = 2**64 - 1, 2**63 - 1
+_NUMBER_MAX = 1e18
+"""No figure of a run comes near it, in whatever unit; products of two of them still are numbers."""
+_WORDS = {
+    int: "a whole number of at most 64 bits (a time: 63)",
+    float: f"a number of at most {_NUMBER_MAX:g}",
+    str: "text",
+    bool: "true or false",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """What every page says of a drive; the rest of `config.device` is read by nobody."""
+    """What every page says of a drive; pages read nothing else of `config.device`."""
 
     preset: str | None
     description: str | None
@@ -71,15 +77,6 @@ BESIDES: dict[str, Any] = {
 }
 """Keys that are no section of `Report`, or not a typed one."""
 
-_NEEDED = {
-    *("status", "warnings", "config", "workload", "window", "latency_ns", "throughput", "flash", "energy_j"),
-    *("efficiency", "power_w"),
-}
-"""Keys without which there is no page of a report."""
-
-_MAY_LACK_KEYS = {"ftl", "gc", "ledger", "parallelism", "energy_total_j", "current_ma"}
-"""Sections that older versions wrote with fewer keys, and that are read key by key."""
-
 
 def check(content: Mapping[str, Any], kinds: Mapping[str, Any], name: str) -> None:
     """Raise a `FlashwattError` with the first key of a report that is missing or of a wrong type.
@@ -87,11 +84,8 @@ def check(content: Mapping[str, Any], kinds: Mapping[str, Any], name: str) -> No
     `kinds` gives the type of each key; keys that it does not have are not looked at. `name` is that of the file.
     """
     for key, kind in {**kinds, **BESIDES}.items():
-        if content.get(key) is None and key not in _NEEDED:
-            continue
         for fault in _faults(kind, content.get(key), key):
-            if not (fault.missing and key in _MAY_LACK_KEYS):
-                raise _core.FlashwattError(f"{name}: {fault.text}")
+            raise _core.FlashwattError(f"{name}: {fault}")
     lists = [(f"series.power_w.{key}", values) for key, values in _columns(content, "series", "power_w")]
     lists += [(f"edges.current_ma.{key}", values) for key, values in _columns(content, "edges", "current_ma")]
     lists += [("edges.total_ma", edges["total_ma"])] if (edges := content.get("edges")) else []
@@ -111,51 +105,53 @@ def _same_length(place: str, values: list[Any], first: list[Any]) -> None:
         raise _core.FlashwattError(f"{place}: found {len(values)} values; expected {len(first)}")
 
 
-class _Fault(NamedTuple):
-    text: str
-    missing: bool = False
-
-
-def _faults(kind: Any, value: Any, path: str) -> Iterator[_Fault]:
+def _faults(kind: Any, value: Any, path: str) -> Iterator[str]:
     """What is wrong with a value of that type."""
     options = [one for one in get_args(kind) if one is not type(None)] if type(None) in get_args(kind) else []
     if value is None and (options or kind is None):
         return
     kind = options[0] if options else kind
     if value is None:
-        yield _Fault(f"{path}: missing in this report; expected one of schema {_core.REPORT_SCHEMA}", missing=True)
+        yield _missing(path)
     elif is_dataclass(kind) or kind is dict or get_origin(kind) is dict:
         yield from _table_faults(kind, value, path)
     elif kind is list or get_origin(kind) is list:
         yield from _list_faults(kind, value, path)
-    elif kind is not Any and not _fits(kind, value):
-        yield _Fault(f"{path}: wrong type; found {shown(value)}; expected {_WORDS[kind]}")
+    elif kind is not Any and not _fits(kind, value, path):
+        yield f"{path}: wrong type; found {shown(value)}; expected {_WORDS[kind]}"
 
 
-def _table_faults(kind: Any, value: Any, path: str) -> Iterator[_Fault]:
+def _missing(path: str) -> str:
+    return f"{path}: missing in this report; expected one of schema {_core.REPORT_SCHEMA}"
+
+
+def _table_faults(kind: Any, value: Any, path: str) -> Iterator[str]:
     if not isinstance(value, dict):
-        yield _Fault(f"{path}: wrong type; found {shown(value)}; expected a table")
+        yield f"{path}: wrong type; found {shown(value)}; expected a table"
     elif is_dataclass(kind):
         for key, hint in get_type_hints(kind).items():
-            yield from _faults(hint, value.get(key), f"{path}.{key}")
+            if key in value:
+                yield from _faults(hint, value[key], f"{path}.{key}")
+            else:
+                yield _missing(f"{path}.{key}")
     elif get_args(kind):
         for key, one in value.items():
             yield from _faults(get_args(kind)[1], one, f"{path}.{key}")
 
 
-def _list_faults(kind: Any, value: Any, path: str) -> Iterator[_Fault]:
+def _list_faults(kind: Any, value: Any, path: str) -> Iterator[str]:
     (inner,) = get_args(kind) or (Any,)
     if not isinstance(value, list):
-        yield _Fault(f"{path}: wrong type; found {shown(value)}; expected a list")
+        yield f"{path}: wrong type; found {shown(value)}; expected a list"
     elif inner is not Any:
-        wrong = next((at for at, one in enumerate(value) if not _fits(inner, one)), None)
+        wrong = next((at for at, one in enumerate(value) if not _fits(inner, one, path)), None)
         if wrong is not None:
-            yield _Fault(f"{path}[{wrong}]: wrong type; found {shown(value[wrong])}; expected {_WORDS[inner]}")
+            yield f"{path}[{wrong}]: wrong type; found {shown(value[wrong])}; expected {_WORDS[inner]}"
 
 
-def _fits(kind: Any, value: Any) -> bool:
+def _fits(kind: Any, value: Any, path: str) -> bool:
     if kind is int:
-        return type(value) is int and abs(value) < _WHOLE_MAX
+        return type(value) is int and abs(value) <= (_TIME_MAX_NS if "_ns" in path else _WHOLE_MAX)
     if kind is float:
-        return _fits(int, value) or (type(value) is float and math.isfinite(value))
+        return type(value) in (int, float) and abs(value) <= _NUMBER_MAX
     return isinstance(value, kind)

@@ -320,7 +320,7 @@ def _power_over_time(report: Json, width: int) -> Text:
     group = max(1, -(-len(watts) // width))
     means = [sum(watts[i : i + group]) / len(watts[i : i + group]) for i in range(0, len(watts), group)]
     top = max(means, default=0.0)
-    line = "".join(_SPARKS[round(watt / top * (len(_SPARKS) - 1))] if top else " " for watt in means)
+    line = "".join(_SPARKS[max(0, round(watt / top * (len(_SPARKS) - 1)))] if top > 0 else " " for watt in means)
     text = Text("power over time", "dim")
     text.append(f" to {si(top, 'W')}, {duration(group * series['interval_ns'], exact=True)} a column\n", "dim")
     return text.append(line, "cyan")

@@ -6,6 +6,7 @@ import errno
 import os
 import signal
 import sys
+import threading
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -66,6 +67,24 @@ def open_streams() -> None:
         sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     if sys.stdout is None:
         sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+
+
+def ending_signals() -> list[signal.Signals]:
+    """Those that ask for an early end: Ctrl-C, that of batch systems, and of a terminal that is closed.
+
+    The last one does not count where it is ignored, as under `nohup`.
+    """
+    signals = [signal.SIGINT, signal.SIGTERM]
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        signals.append(signal.SIGHUP)
+    return signals
+
+
+def end_as_on_interrupt() -> None:
+    """Let every signal that asks for an early end do what Ctrl-C does: files are closed, and locks freed."""
+    if threading.current_thread() is threading.main_thread():
+        for number in ending_signals():
+            signal.signal(number, signal.default_int_handler)
 
 
 def check_stdout() -> None:

@@ -98,7 +98,7 @@ impl Aside {
         };
         remove_leftovers(directory);
         // Nobody else may read what replaces a private file.
-        let private = target.symlink_metadata().is_ok();
+        let private = target.metadata().is_ok();
         let (part, file) = create(directory, private).map_err(io_error(target))?;
         Ok(Aside { target: target.to_path_buf(), rules, part, file })
     }

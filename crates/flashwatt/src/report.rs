@@ -102,7 +102,6 @@ pub struct Report {
 pub struct WorkloadReport {
     pub name: String,
     pub kind: SourceKind,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub input_sha256: Option<String>,
     pub requests: u64,
     pub reads: u64,

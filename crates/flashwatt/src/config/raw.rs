@@ -401,8 +401,8 @@ pub struct Trace {
     pub clip: Option<bool>,
     /// Records that cannot be read are left out (counted).
     pub skip_bad: Option<bool>,
-    /// Put the records of each file in the order of their times (counted); a record may stand up to 2^20 records behind
-    /// its place.
+    /// Put the records of each file in the order of their times (counted). A record may stand up to 2^20 records behind its
+    /// place; of several files each has its share of that, 2^16 at least.
     pub sort: Option<bool>,
     /// Times are divided by this: 2 replays twice as fast.
     pub speed: Option<f64>,
@@ -458,7 +458,7 @@ pub struct Run {
     pub warmup: Span,
     /// What is measured; everything unless given.
     pub measure: Span,
-    /// Is the energy of work that goes on after the last request (garbage collection) part of the totals?
+    /// Does the window end when the drain does? Then every figure covers the work that goes on after the last request, too.
     pub count_drain: Option<bool>,
     /// A run that takes more page reads, page programs and block erases than this, warm-up and drain included, ends there,
     /// keeps what was measured, and says so in its status; unless given, none does.

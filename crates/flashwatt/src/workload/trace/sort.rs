@@ -5,13 +5,16 @@ use std::fmt;
 
 use super::{Record, counted};
 
-/// Records that are held: one that stands further behind its place cannot be put there.
-pub const WINDOW_RECORDS: usize = 1 << 20;
+/// Records that each of `files` traces may hold: one that stands further behind its place cannot be put there. All of them
+/// together hold 2^20, unless that is less than 2^16 for one.
+pub fn window_records(files: usize) -> usize {
+    ((1 << 20) / files.max(1)).max(1 << 16)
+}
 
 /// The records that are held, by time; records of one time stay in the file's order.
 pub struct Sorter {
     /// Records that it holds at most.
-    window: usize,
+    pub window: usize,
     held: BTreeMap<(u64, u64), (Record, u64)>,
     /// Records taken in so far.
     taken: u64,
@@ -89,8 +92,8 @@ impl Sorter {
         record.time_ns >= self.given_ns
     }
 
-    /// Have many more been taken in? Then whoever is in charge may look around.
-    pub fn is_long_taken(&self) -> bool {
+    /// Have 2^16 more records been taken in? Then it is time to look for an interrupt.
+    pub fn is_time_to_pause(&self) -> bool {
         self.taken.is_multiple_of(1 << 16)
     }
 

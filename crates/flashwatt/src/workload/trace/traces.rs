@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::reader::{Reader, Step};
 use super::seal::Seal;
 use super::shape::Shape;
-use super::sort::{Disorder, Sorter, WINDOW_RECORDS};
+use super::sort::{Disorder, Sorter, window_records};
 use super::{DeviceId, Format, Record, counted, trace_error};
 use crate::config;
 use crate::error::{Error, Fault, Place};
@@ -247,7 +247,7 @@ impl Source {
     fn open(path: &Path, cfg: &config::Trace, seal: Option<Arc<Seal>>) -> Result<Self, Error> {
         Ok(Source {
             reader: Reader::open(path, cfg, seal)?,
-            sorter: cfg.sort.then(|| Sorter::new(WINDOW_RECORDS)),
+            sorter: cfg.sort.then(|| Sorter::new(window_records(cfg.paths.len()))),
             read: false,
             position: 0,
             ahead: None,
@@ -260,24 +260,19 @@ impl Source {
     /// The next record in the order that is asked for.
     #[inline]
     fn ordered(&mut self) -> Result<Step, Error> {
-        if self.sorter.is_some() {
-            return self.sorted();
-        }
-        let step = self.reader.step()?;
-        self.position = self.reader.position();
-        Ok(step)
-    }
-
-    fn sorted(&mut self) -> Result<Step, Error> {
-        let sorter = self.sorter.get_or_insert_with(|| Sorter::new(WINDOW_RECORDS));
+        let Some(sorter) = &mut self.sorter else {
+            let step = self.reader.step()?;
+            self.position = self.reader.position();
+            return Ok(step);
+        };
         while !self.read && !sorter.is_full() {
             match self.reader.step()? {
                 Step::Record(record) => {
                     let position = self.reader.position();
                     if !sorter.take(record, position) {
-                        return Err(too_far_back(self.reader.place_at(position, "time")));
+                        return Err(too_far_back(self.reader.place_at(position, "time"), sorter.window));
                     }
-                    if sorter.is_long_taken() {
+                    if sorter.is_time_to_pause() {
                         return Ok(Step::Pause);
                     }
                 }
@@ -319,9 +314,9 @@ impl Source {
     }
 }
 
-fn too_far_back(place: Place) -> Error {
+fn too_far_back(place: Place, window: usize) -> Error {
     let fault = Fault::at(place, "the time goes back too far to be put in order");
-    let fault = fault.found(format!("a record more than {WINDOW_RECORDS} records behind its place"));
+    let fault = fault.found(format!("a record more than {window} records behind its place"));
     trace_error(fault.help("sort the file by its times first"))
 }
 

@@ -1,0 +1,92 @@
+"""A report.json that somebody edited ends in a message or is shown, never in a traceback: any key, any value.
+
+`make test` tries some hundred edits, `make soak` all of them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import json
+import os
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import flashwatt
+from flashwatt import plot
+from flashwatt.report import Report, Section, content_of
+from flashwatt.table import show
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flashwatt.sections import Json
+
+_DELETED = object()
+_VALUES = (
+    *(_DELETED, None, True, "x", [], {}, [1], {"a": 1}),
+    *(0, -1, 2**63, 2**64 - 1, 1e300, -1e300, 1e-320),
+)
+_TRIED = 100
+
+
+@pytest.fixture(scope="module")
+def whole() -> Json:
+    """A report with every section that a run can have."""
+    config = {"device.preset": "x25m", "ftl": "dftl", "write_buffer.bytes": 65536, "run.count_drain": True}
+    more = {"workload.uniform.requests": 300, "run.warmup.requests": 20}
+    report = flashwatt.run({}, **config, **more, series=True, edges=True)  # type: ignore[arg-type]
+    return report.to_dict()
+
+
+def _paths(node: Any, above: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Every key, and the first entry of every list."""
+    keys = node.items() if isinstance(node, dict) else enumerate(node[:1]) if isinstance(node, list) else ()
+    for key, value in keys:
+        yield (*above, key)
+        yield from _paths(value, (*above, key))
+
+
+def _edited(whole: Json, path: tuple[str | int, ...], value: Any) -> str:
+    content = copy.deepcopy(whole)
+    node: Any = content
+    for key in path[:-1]:
+        node = node[key]
+    if value is _DELETED:
+        del node[path[-1]]
+    else:
+        node[path[-1]] = value
+    return json.dumps(content)
+
+
+def _use(text: str) -> None:
+    """All that can be asked of a report without another one."""
+    report = Report.parse(text, "report.json")
+    with contextlib.redirect_stdout(io.StringIO()):
+        show(content_of(report))
+    report._repr_html_()
+    for frame in (report.series, report.edges, report.latency):
+        frame()
+    for picture in (plot.power, plot.current, plot.latency):
+        picture(report)
+    for name, section in vars(Report).items():
+        if isinstance(section, Section):
+            getattr(report, name)
+
+
+def test_an_edited_report_is_shown_or_refused(whole: Json) -> None:
+    _use(json.dumps(whole))
+    edits = [(path, value) for path in _paths(whole) for value in _VALUES]
+    tried = edits if "FLASHWATT_SOAK" in os.environ else random.Random(1).sample(edits, _TRIED)
+    for path, value in tried:
+        text = _edited(whole, path, value)
+        try:
+            _use(text)
+        except flashwatt.FlashwattError:
+            continue
+        except Exception as error:
+            edit = "deleted" if value is _DELETED else repr(value)
+            raise AssertionError(f"{'.'.join(map(str, path))} = {edit}: {error!r}") from error
