@@ -137,7 +137,7 @@ def _print(title: str, labels: list[str], rows: list[_Row], console: Console, *,
     if not rows:
         return
     widths = [max(min(cell_len(label), _LEAST_WIDTH), *_lengths(rows, at)) for at, label in enumerate(labels)]
-    needed = [min(width, _LEAST_WIDTH) for width in widths] if folded else widths
+    needed = [_foldable(rows, at, width) for at, width in enumerate(widths)] if folded else widths
     beside = sum(width + _BETWEEN for width in (needed[0], max(needed[1:], default=0)))
     room = console.width - _EDGES
     named = min(max(cell_len(row.name) for row in rows), max(_LEAST_WIDTH, room - beside))
@@ -153,6 +153,12 @@ def _print(title: str, labels: list[str], rows: list[_Row], console: Console, *,
         for row in rows:
             table.add_row(Text(row.name), *(row.cells[column] for column in columns))
         emit(console, table)
+
+
+def _foldable(rows: list[_Row], at: int, width: int) -> int:
+    """The width that a column may be folded to: words may be, numbers may not."""
+    numbers = (cell_len(text) for row in rows if (text := row.cells[at].plain)[:1].isdigit())
+    return max(min(width, _LEAST_WIDTH), *numbers, 0)
 
 
 def _lengths(rows: list[_Row], at: int) -> Iterator[int]:

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _WHOLE_MAX, _TIME_MAX_NS = 2**64 - 1, 2**63 - 1
-_NUMBER_MAX = 1e18
-"""No figure of a run comes near it, in whatever unit; products of two of them still are numbers."""
+_NUMBER_MIN, _NUMBER_MAX = 1e-60, 1e18
+"""No figure of a run but 0 comes near these, in whatever unit; products and ratios of two of them still are numbers."""
 _WORDS = {
     int: "a whole number of at most 64 bits (a time: 63)",
-    float: f"a number of at most {_NUMBER_MAX:g}",
+    float: f"0, or a number from {_NUMBER_MIN:g} to {_NUMBER_MAX:g}",
     str: "text",
     bool: "true or false",
 }
@@ -153,5 +153,5 @@ def _fits(kind: Any, value: Any, path: str) -> bool:
     if kind is int:
         return type(value) is int and abs(value) <= (_TIME_MAX_NS if "_ns" in path else _WHOLE_MAX)
     if kind is float:
-        return type(value) in (int, float) and abs(value) <= _NUMBER_MAX
+        return type(value) in (int, float) and (value == 0 or _NUMBER_MIN <= abs(value) <= _NUMBER_MAX)
     return isinstance(value, kind)

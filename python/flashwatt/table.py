@@ -245,7 +245,7 @@ def _share(part: float | None, total: float | None) -> tuple[str, str]:
     if part is None or not total:
         return NOTHING, ""
     share = part / total
-    return percent(share), "█" * round(share * _BAR_WIDTH)
+    return percent(share), "█" * round(min(share, 1.0) * _BAR_WIDTH)
 
 
 def _latency(report: Json) -> Table:
