@@ -157,8 +157,12 @@ def _print(title: str, labels: list[str], rows: list[_Row], console: Console, *,
 
 def _foldable(rows: list[_Row], at: int, width: int) -> int:
     """The width that a column may be folded to: words may be, numbers may not."""
-    numbers = (cell_len(text) for row in rows if (text := row.cells[at].plain)[:1].isdigit())
+    numbers = (cell_len(text) for row in rows if _is_number(text := row.cells[at].plain))
     return max(min(width, _LEAST_WIDTH), *numbers, 0)
+
+
+def _is_number(text: str) -> bool:
+    return text.strip("-.e+0123456789") == ""
 
 
 def _lengths(rows: list[_Row], at: int) -> Iterator[int]:
