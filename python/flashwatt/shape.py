@@ -86,8 +86,11 @@ def check(content: Mapping[str, Any], kinds: Mapping[str, Any], name: str) -> No
     for key, kind in {**kinds, **BESIDES}.items():
         for fault in _faults(kind, content.get(key), key):
             raise _core.FlashwattError(f"{name}: {fault}")
-    lists = [(f"series.power_w.{key}", values) for key, values in _columns(content, "series", "power_w")]
-    lists += [(f"edges.current_ma.{key}", values) for key, values in _columns(content, "edges", "current_ma")]
+    for table, columns in (("series", "power_w"), ("edges", "current_ma")):
+        if content.get(table) and not _columns(content, table, columns):
+            raise _core.FlashwattError(f"{name}: {table}.{columns}: found no column; expected one for each component")
+    lists = [(f"series.power_w.{key}", values) for key, values in _columns(content, "series", "power_w").items()]
+    lists += [(f"edges.current_ma.{key}", values) for key, values in _columns(content, "edges", "current_ma").items()]
     lists += [("edges.total_ma", edges["total_ma"])] if (edges := content.get("edges")) else []
     for key, values in lists:
         first = edges["time_ns"] if key.startswith("edges") and edges else lists[0][1]
@@ -96,8 +99,9 @@ def check(content: Mapping[str, Any], kinds: Mapping[str, Any], name: str) -> No
         _same_length(f"{name}: latency_histogram.{kind}.count", bars["count"], bars["upper_ns"])
 
 
-def _columns(content: Mapping[str, Any], table: str, key: str) -> Iterator[tuple[str, list[float]]]:
-    yield from ((content.get(table) or {}).get(key) or {}).items()
+def _columns(content: Mapping[str, Any], table: str, key: str) -> dict[str, list[float]]:
+    columns: dict[str, list[float]] = (content.get(table) or {}).get(key, {})
+    return columns
 
 
 def _same_length(place: str, values: list[Any], first: list[Any]) -> None:
