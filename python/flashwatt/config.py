@@ -75,8 +75,7 @@ class Config:
 
     def inputs(self) -> list[Path]:
         """Name the files that a run would read besides."""
-        with explained():
-            return _core.inputs(self.text, self.name, list(self.sets))
+        return _core.inputs(self.text, self.name, list(self.sets))
 
 
 def dotted_of(keywords: Mapping[str, Any]) -> dict[str, Any]:

@@ -251,7 +251,7 @@ HOSTILE: list[tuple[str, str]] = [
     ('"status": 5, ', r"status: wrong type; found 5; expected text"),
     ('"warnings": [5], ', r"warnings\[0\]: wrong type; found 5; expected text"),
     ('"seed": 1.5, ', r"seed: wrong type; found 1\.5; expected a whole number"),
-    ('"energy_j": {"total": "much"}, ', r"energy_j\.total: wrong type; found 'much'; expected a number"),
+    ('"energy_j": {"total": "much"}, ', r"energy_j\.total: wrong type; found 'much'; expected 0, or a number"),
     ('"throughput": {"simulated_s": 1e999}, ', r"throughput\.simulated_s: wrong type; found inf"),
     ('"throughput": {"simulated_s": NaN}, ', r"not JSON; found NaN; expected a finite number"),
     (f'"seed": {"9" * 5000}, ', r"not JSON; Exceeds the limit"),

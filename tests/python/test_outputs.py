@@ -378,11 +378,20 @@ def test_a_killed_run_with_a_log_leaves_nothing_for_long(command: Cli, work: Pat
     assert leftovers(work) == []
 
 
+def started(work: Path, *words: str) -> subprocess.Popen[str]:
+    """Start the command, with SIGHUP as in a terminal: these tests may themselves run under `nohup`."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    try:
+        return subprocess.Popen([sys.executable, "-m", "flashwatt", *words], cwd=work, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="needs SIGHUP")
 def test_a_terminal_that_is_closed_ends_a_run_and_keeps_it(work: Path) -> None:
     words = ("run", "small.toml", "--set", "workload.uniform.requests=100_000_000_000", "--out", "out")
-    process = subprocess.Popen([sys.executable, "-m", "flashwatt", *words, "--op-log", "ops.csv"], cwd=work,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
+    process = started(work, *words, "--op-log", "ops.csv")
     for _ in range(600):
         if any(path.stat().st_size for path in work.glob(".flashwatt-*.part")):
             break
@@ -398,8 +407,7 @@ def test_a_terminal_that_is_closed_ends_a_run_and_keeps_it(work: Path) -> None:
 @pytest.mark.parametrize("number", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_a_sweep_that_is_ended_frees_its_directory(work: Path, number: str) -> None:
     (work / "study.toml").write_text("seeds = 3000\n" + STUDY)
-    process = subprocess.Popen([sys.executable, "-m", "flashwatt", "sweep", "study.toml", "--out", "out"], cwd=work,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
+    process = started(work, "sweep", "study.toml", "--out", "out")
     results = work / "out/results.jsonl"
     for _ in range(600):
         if results.exists() and results.stat().st_size:
@@ -415,8 +423,7 @@ def test_a_sweep_that_is_ended_frees_its_directory(work: Path, number: str) -> N
 
 def test_an_interrupt_while_the_command_is_loaded_is_a_message(work: Path) -> None:
     for pause_s in (0.03, 0.05, 0.07, 0.1):
-        process = subprocess.Popen([sys.executable, "-m", "flashwatt", "run", "small.toml"], cwd=work,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
+        process = started(work, "run", "small.toml")
         time.sleep(pause_s)
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
