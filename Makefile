@@ -25,7 +25,7 @@ test: $(CLI) $(DEV) ## all tests: engine (Rust), then package and command line (
 	@bash tools/traces.sh
 	cargo test --workspace --locked
 	@bash tools/browser.sh
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 	@bash tools/traces.sh
 
 lint: $(CLI) $(DEV) ## formatting, lints and types, with no warning let through
@@ -47,7 +47,7 @@ reproduce: $(CLI) ## rerun the papers' experiments, with a page for each paper i
 
 soak: $(CLI) $(DEV) ## the contracts of every translation layer, 10^8 requests each (hours), and every hostile input
 	FLASHWATT_SOAK=100 cargo test --locked -p flashwatt --test contracts -- --nocapture
-	FLASHWATT_SOAK=100 $(BIN)/python -m pytest
+	FLASHWATT_SOAK=100 $(BIN)/python -m pytest -n auto
 
 fuzz: ## configurations and every trace parser, FUZZ_SECONDS (60) each; cargo-fuzz where it is installed, else mutations
 	@bash tools/fuzz.sh
