@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 
 use common::cpu_ns;
 use flashwatt::config::{self, Arrivals, Beyond};
+use flashwatt::connector::{Completion, Next, Workload};
 use flashwatt::workload::synthetic;
 use flashwatt::workload::trace::{self, BinaryWriter, Input, Record, Target, TraceWorkload};
-use flashwatt::workload::{Next, Workload};
 
 const RECORDS: u64 = 2_000_000;
 const RUNS: usize = 5;
@@ -159,7 +159,7 @@ fn replay(path: &Path) -> f64 {
     let start = cpu_ns();
     let cfg = config::Trace { beyond: Beyond::Fold, closed_loop: true, ..config::Trace::of(path) };
     let mut workload: Box<dyn Workload> = Box::new(TraceWorkload::open(&cfg, 1 << 30).expect("a good trace"));
-    while let Ok(Next::Request(_)) = workload.next(0) {}
+    while let Ok(Next::Request(..)) = workload.next(0) {}
     rate(RECORDS, start)
 }
 
@@ -185,9 +185,9 @@ fn uniform(wanted: &str) {
         let start = cpu_ns();
         let mut workload: Box<dyn Workload> = black_box(synthetic::open(&cfg, 1));
         let mut sum = 0;
-        while let Ok(Next::Request(request)) = workload.next(0) {
+        while let Ok(Next::Request(tag, request)) = workload.next(0) {
             sum ^= request.offset_bytes;
-            workload.done(0);
+            workload.completed(&Completion::done(tag), 0);
         }
         black_box(sum);
         rate(cfg.requests, start)

@@ -4,14 +4,14 @@
 //! Each check costs a few sums over the books, which are there in any case; nothing is counted for it but the requests that
 //! came in.
 
-use crate::books::Window;
+use crate::books::{BufferCounts, Window};
 use crate::energy::ledger::{Ledger, Phase};
 use crate::energy::meter::Reading;
 use crate::energy::price::{Priced, price};
 use crate::energy::{DieState, Table};
 use crate::error::{Error, Fault};
 use crate::ftl::{Cause, OpKind};
-use crate::sim::{BufferCounts, Completed, End, Outcome};
+use crate::kernel::{Completed, End, Outcome};
 
 /// By how much energies that were summed in two ways may differ, relatively: they are sums of integers until the last step.
 const TOLERANCE: f64 = 1e-9;
@@ -131,7 +131,7 @@ fn check_run(outcome: &Outcome, windows: &[Window], erases: u64) -> Check {
         return Ok(());
     }
     equal("requests that completed", completed, outcome.taken)?;
-    let buffer = stages.iter().fold(BufferCounts::default(), |sum, done| sum.plus(&done.buffer));
+    let buffer = windows.iter().fold(BufferCounts::default(), |sum, window| sum.plus(&window.buffered));
     equal("units written into the buffer", buffer.written, buffer.coalesced + buffer.trimmed + buffer.destaged)
 }
 
@@ -168,8 +168,9 @@ mod tests {
     use crate::config::{Config, Span, load};
     use crate::device::{Array, Geometry};
     use crate::ftl::map_unit_bytes;
+    use crate::kernel::Sim;
     use crate::progress::Watch;
-    use crate::sim::Sim;
+    use crate::ssd::Ssd;
     use crate::workload;
 
     /// A run with a warm-up, collection, reads and a write buffer; and the erases that the array has seen.
@@ -196,8 +197,9 @@ mod tests {
         array.reset_wear();
         let mut workload =
             workload::open(&config.workload, config.device.logical_bytes, 1).expect("a synthetic workload");
-        let sim = Sim::new(&config, brain, array, workload.as_mut(), None, ());
-        let (outcome, _, _, array) = sim.run(Span { requests: Some(300), ns: None }, &mut |_| true);
+        let sim = Sim::new(&config, Ssd::new(&config, brain, array, None, ()), workload.as_mut());
+        let (outcome, ssd) = sim.run(Span { requests: Some(300), ns: None }, &mut |_| true);
+        let (_, _, array) = ssd.into_parts();
         let erases = array.erase_counts().map(u64::from).sum();
         (config, outcome, erases)
     }
@@ -255,7 +257,9 @@ mod tests {
         caught("requests that completed", |outcome| outcome.taken += 1);
         caught("requests by kind", |outcome| outcome.completed.trims += 1);
         caught("erases", |outcome| outcome.measured.ledger.operations[OpKind::Erase as usize][1] += 1);
-        caught("units written into the buffer", |outcome| outcome.drained.buffer.destaged -= 1);
+        caught("units written into the buffer", |outcome| {
+            outcome.drain.as_mut().expect("a drain").buffered.destaged -= 1
+        });
         caught("the longest latency", |outcome| outcome.completed.reads.add(u64::MAX - 1));
     }
 

@@ -38,6 +38,8 @@ pub struct Books<P: Probe> {
     pub unwritten_reads: u64,
     /// What the host wrote.
     pub written: Written,
+    /// What the write buffer did.
+    pub buffered: BufferCounts,
     /// What collection did.
     pub collection: Collection,
     /// What the translation layer did.
@@ -84,6 +86,8 @@ pub struct Window {
     pub unwritten_reads: u64,
     /// What the host wrote.
     pub written: Written,
+    /// What the write buffer did.
+    pub buffered: BufferCounts,
     /// What collection did.
     pub collection: Collection,
     /// What the translation layer did.
@@ -113,6 +117,38 @@ impl Written {
             host_bytes: self.host_bytes + next.host_bytes,
             host_units: self.host_units + next.host_units,
             destaged_units: self.destaged_units + next.destaged_units,
+        }
+    }
+}
+
+/// What the write buffer did in a window of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BufferCounts {
+    /// Map units written into it.
+    pub written: u64,
+    /// Those of them that went into an entry that was there.
+    pub coalesced: u64,
+    /// Map units read from it.
+    pub read_hits: u64,
+    /// Entries that were trimmed before they were written to flash.
+    pub trimmed: u64,
+    /// Entries whose program has ended.
+    pub destaged: u64,
+    /// Writes that had to wait for room.
+    pub delayed: u64,
+}
+
+impl BufferCounts {
+    /// These counts and those of the window that follows as one.
+    #[must_use]
+    pub fn plus(&self, next: &BufferCounts) -> BufferCounts {
+        BufferCounts {
+            written: self.written + next.written,
+            coalesced: self.coalesced + next.coalesced,
+            read_hits: self.read_hits + next.read_hits,
+            trimmed: self.trimmed + next.trimmed,
+            destaged: self.destaged + next.destaged,
+            delayed: self.delayed + next.delayed,
         }
     }
 }
@@ -161,6 +197,7 @@ impl Window {
             reading: next.reading.clone().or_else(|| self.reading.clone()),
             unwritten_reads: self.unwritten_reads + next.unwritten_reads,
             written: self.written.plus(&next.written),
+            buffered: self.buffered.plus(&next.buffered),
             collection: self.collection.plus(&next.collection),
             mapping,
             map_latency: match (&self.map_latency, &next.map_latency) {
@@ -194,6 +231,7 @@ impl<P: Probe> Books<P> {
             last_bytes: (0, 0),
             unwritten_reads: 0,
             written: Written::default(),
+            buffered: BufferCounts::default(),
             collection: Collection::default(),
             mapping: Mapping::default(),
             map_latency: None,
@@ -379,6 +417,7 @@ impl<P: Probe> Books<P> {
         }
         self.ledger = Ledger::new(self.ledger.dies);
         (self.window_start, self.unwritten_reads, self.written) = (now, 0, Written::default());
+        self.buffered = BufferCounts::default();
         self.collection = Collection::default();
         self.mapping = Mapping::default();
         self.map_latency = None;
@@ -398,6 +437,7 @@ impl<P: Probe> Books<P> {
             ledger: self.ledger.clone(),
             unwritten_reads: self.unwritten_reads,
             written: self.written,
+            buffered: self.buffered,
             collection: self.collection,
             mapping: self.mapping,
             map_latency: self.map_latency.take(),

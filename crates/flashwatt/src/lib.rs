@@ -40,7 +40,7 @@
 //!
 //! # Where to read on
 //!
-//! [`sim`] is the loop and the file to read first. [`controller`] says when things happen, [`ftl`] what happens, [`energy`]
+//! [`kernel::sim`] is the loop and the file to read first. [`controller`] says when things happen, [`ftl`] what happens, [`energy`]
 //! what it costs, [`device::array`] what is allowed. A new victim policy is one file in [`gc`] and one line in its registry, a new
 //! translation layer one file in [`ftl`] and one line in its list.
 //!
@@ -53,6 +53,7 @@ pub mod brain;
 pub mod cache;
 pub mod check;
 pub mod config;
+pub mod connector;
 pub mod controller;
 pub mod device;
 pub mod energy;
@@ -62,6 +63,7 @@ pub mod ftl;
 pub mod gc;
 pub mod host;
 pub mod instant;
+pub mod kernel;
 mod lane;
 mod limits;
 mod mem;
@@ -74,7 +76,7 @@ pub mod report;
 mod reprice;
 pub mod rng;
 pub mod run;
-pub mod sim;
+pub mod ssd;
 pub mod stats;
 pub mod units;
 pub mod wear;

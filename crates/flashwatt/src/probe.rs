@@ -6,13 +6,13 @@ use std::path::Path;
 
 use crate::brain::Brain;
 use crate::cache::write_buffer::Bytes;
+use crate::connector::RequestKind;
 use crate::controller::op::Op;
 use crate::device::Array;
 use crate::energy::Series;
 use crate::energy::ledger::OpTimes;
 use crate::energy::series::Recorder;
 use crate::ftl::{Extent, OpKind};
-use crate::host::RequestKind;
 use crate::units::{EntryId, Lpn, Nanos};
 
 /// An operation that has ended.

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::books::{Window, Written};
+use crate::books::{BufferCounts, Window, Written};
 use crate::brain::Brain;
 use crate::config::Config;
+use crate::connector::{SourceKind, Workload};
 use crate::device::Array;
 use crate::energy::bins::PowerSeries;
 use crate::energy::edges::CurrentEdges;
@@ -15,11 +16,10 @@ use crate::energy::meter::WINDOWS_NS;
 use crate::energy::price::{self, ByCause, Energies, MapEnergy, Priced};
 use crate::energy::{DieState, Table};
 use crate::ftl::{Cause, Mapping, Merges, OpKind};
+use crate::kernel::{Completed, End, Outcome};
 use crate::models::mapping_memory;
-use crate::sim::{BufferCounts, Completed, End, Outcome};
 use crate::stats::{Bars, Latency};
 use crate::units::Nanos;
-use crate::workload::{SourceKind, Workload};
 
 mod outside;
 
@@ -424,7 +424,7 @@ impl Report {
             wear: wear(array),
             ftl: ftl(&counted, brain, config, priced.map_j.clone()),
             gc: gc(&counted),
-            write_buffer: write_buffer(config, &done.buffer),
+            write_buffer: write_buffer(config, &counted.buffered),
             efficiency: Efficiency::new(done.read_bytes + done.write_bytes, &priced, &throughput),
             power_w: Power {
                 mean: priced.mean_w,

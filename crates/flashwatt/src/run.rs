@@ -7,6 +7,7 @@ use crate::audit::audit;
 use crate::brain::Brain;
 use crate::check::Shadow;
 use crate::config::{self, Config, Precondition, Span};
+use crate::connector::{Completion, Next, Request, Workload};
 use crate::device::{Array, Geometry};
 use crate::energy::bins::{BINS_MAX, Bins};
 use crate::energy::edges::{CurrentEdges, EDGES_MAX, Edges};
@@ -14,15 +15,15 @@ use crate::energy::{Series, Table};
 use crate::error::{Error, Fault};
 use crate::footprint;
 use crate::ftl::map_unit_bytes;
-use crate::host::Request;
 use crate::instant::Instant;
+use crate::kernel::{End, Outcome, Sim};
 use crate::output::{Aside, Rules};
 use crate::probe::{OpLog, Probe, Recording, is_op_log};
 use crate::progress::{Progress, Watch};
 use crate::report::{Parts, Report};
-use crate::sim::{End, Outcome, Sim};
+use crate::ssd::Ssd;
 use crate::units::Nanos;
-use crate::workload::{self, Next, Workload};
+use crate::workload;
 
 /// What a run is asked for besides its configuration. None of it changes a figure.
 #[derive(Clone, Debug, Default)]
@@ -261,10 +262,10 @@ impl Drive {
         let (mut now, mut operations) = (0, 0);
         loop {
             match workload.next(now)? {
-                Next::Request(request) => {
+                Next::Request(tag, request) => {
                     let request = Request { arrival_ns: now, ..request };
                     instant.request(&request).map_err(|_| no_room())?;
-                    workload.completed(&request, now);
+                    workload.completed(&Completion::done(tag), now);
                     watch.done(1)?;
                     watch.step(instant.operations() - operations)?;
                     operations = instant.operations();
@@ -314,8 +315,9 @@ impl Drive {
     ) -> Result<(Report, P), Error> {
         let dies = self.geometry.dies;
         let mut warnings = self.warnings;
-        let sim = Sim::new(config, self.brain, self.array, workload, options.series(), probe);
-        let (mut outcome, books, brain, array) = sim.run(config.run.warmup, progress);
+        let ssd = Ssd::new(config, self.brain, self.array, options.series(), probe);
+        let (mut outcome, ssd) = Sim::new(config, ssd, workload).run(config.run.warmup, progress);
+        let (books, brain, array) = ssd.into_parts();
         if outcome.completed.requests() == 0 && matches!(outcome.end, End::Complete) {
             outcome.end = End::Failed(nothing_measured(config, &outcome));
         }

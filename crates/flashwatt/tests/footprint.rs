@@ -7,9 +7,9 @@ use std::process::Command;
 use flashwatt::brain::Brain;
 use flashwatt::cache::WriteBuffer;
 use flashwatt::config::{self, Config};
+use flashwatt::connector::{Request, RequestKind};
 use flashwatt::device::{Array, Geometry};
 use flashwatt::ftl::{self, map_unit_bytes};
-use flashwatt::host::{Request, RequestKind};
 use flashwatt::instant::Instant;
 use flashwatt::units::Lpn;
 use flashwatt::{Error, Watch, footprint_bytes};
@@ -42,7 +42,7 @@ fn grown_by(config: &Config) -> u64 {
     let unit_bytes = u64::from(geometry.unit_bytes);
     for unit in (0..u64::from(geometry.logical_units)).step_by(if is_large_cache(config) { 1 } else { 512 }) {
         let offset_bytes = unit * unit_bytes;
-        let read = Request { arrival_ns: 0, kind: RequestKind::Read, offset_bytes, bytes: unit_bytes, fua: false };
+        let read = Request::new(0, RequestKind::Read, offset_bytes, unit_bytes);
         assert!(instant.request(&read).is_ok());
     }
     let buffered = config.write_buffer.bytes / unit_bytes;

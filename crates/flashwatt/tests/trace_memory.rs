@@ -4,8 +4,8 @@
 use std::io::{BufWriter, Write};
 
 use flashwatt::config::{self, Beyond};
+use flashwatt::connector::{Next, Workload};
 use flashwatt::workload::trace::TraceWorkload;
-use flashwatt::workload::{Next, Workload};
 
 /// KiB that this process has had in memory at most.
 fn peak_kib() -> u64 {
@@ -25,7 +25,7 @@ fn replay(requests: u64) {
     let cfg = config::Trace { beyond: Beyond::Fold, closed_loop: true, ..config::Trace::of(path.clone()) };
     let mut workload = TraceWorkload::open(&cfg, 1 << 28).expect("a good trace");
     let mut given = 0;
-    while let Ok(Next::Request(_)) = workload.next(0) {
+    while let Ok(Next::Request(..)) = workload.next(0) {
         given += 1;
     }
     assert_eq!(given, requests);

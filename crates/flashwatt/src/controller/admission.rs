@@ -260,7 +260,7 @@ mod tests {
         let config = load("device.preset = \"limit\"", "test", &[]).expect("a valid configuration");
         let geometry = Geometry::new(&config.device, config.device.page_bytes);
         let array = Array::new(geometry.clone(), config.device.nand.program_order);
-        let mut controller = Controller::new(&config, &geometry, 0);
+        let mut controller = Controller::new(&config, &geometry);
         let [first, second, third, middle, last] = [0, 1, 2, 3, 4].map(|page| background_read(&mut controller, page));
         for awaited in [first, second, third] {
             controller.enqueue_new(awaited);

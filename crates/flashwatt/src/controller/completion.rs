@@ -10,6 +10,7 @@ use crate::brain::Brain;
 use crate::device::{Array, Place};
 use crate::energy::DieState;
 use crate::ftl::{Cause, OpKind, PlanNumber};
+use crate::kernel::Agenda;
 use crate::probe::{OpRecord, Probe};
 use crate::units::{BlockId, ChannelId, DieId, Nanos, OpId};
 
@@ -36,7 +37,7 @@ impl Controller {
     #[inline(always)]
     pub fn die_event<P: Probe>(
         &mut self,
-        now: Nanos,
+        agenda: &mut Agenda,
         die: DieId,
         brain: &mut Brain,
         hw: &mut Hardware<P>,
@@ -44,7 +45,7 @@ impl Controller {
         let state = &self.dies[die.idx()];
         match state.stage {
             Stage::Reading => {
-                self.read_from_array(now, die, hw);
+                self.read_from_array(agenda, die, hw);
                 None
             }
             stage => {
@@ -52,7 +53,7 @@ impl Controller {
                 if stage == Stage::Out {
                     self.channels[channel.idx()].scheduled = false;
                 }
-                self.end(now, die, kind, brain, hw)
+                self.end(agenda, die, kind, brain, hw)
             }
         }
     }
@@ -60,12 +61,13 @@ impl Controller {
     /// A read's data is in the page register. It moves out at once if the bus is free and nothing else happens at this
     /// instant that could be older; else the channel is looked at with everything of this instant at hand.
     #[inline(always)]
-    pub(super) fn read_from_array<P: Probe>(&mut self, now: Nanos, die: DieId, hw: &mut Hardware<P>) {
+    pub(super) fn read_from_array<P: Probe>(&mut self, agenda: &mut Agenda, die: DieId, hw: &mut Hardware<P>) {
+        let now = agenda.now();
         let (channel, way) = self.seat(die);
         let state = &mut self.channels[channel.idx()];
         let alone = state.data_waits == 0 && !state.dirty && now >= state.bus_free_at;
-        if alone && !self.events.any_now() {
-            self.move_die_out(now, channel, die, DieState::Read, hw);
+        if alone && !agenda.any_now() {
+            self.move_die_out(agenda, channel, die, DieState::Read, hw);
         } else {
             let state = &mut self.channels[channel.idx()];
             state.data_waits |= 1 << way;
@@ -79,12 +81,13 @@ impl Controller {
     #[inline(always)]
     pub(super) fn end<P: Probe>(
         &mut self,
-        now: Nanos,
+        agenda: &mut Agenda,
         die: DieId,
         kind: OpKind,
         brain: &mut Brain,
         hw: &mut Hardware<P>,
     ) -> Option<Ended> {
+        let now = agenda.now();
         let state = &mut self.dies[die.idx()];
         let (channel, way, id, start) = (state.channel, state.way, state.running, state.started);
         (state.running, state.stage) = (OpId::NONE, Stage::Idle);
@@ -100,7 +103,7 @@ impl Controller {
         hw.books.probe.op_ended(&OpRecord { op: &self.ops[id], times: &self.courses.times(kind, start, now) });
         if half_done {
             self.release(at.block, &mut hw.array);
-            self.turn_into_program(now, id, channel, way, hw);
+            self.turn_into_program(agenda, id, channel, way, hw);
             return None;
         }
         self.touch(channel);
@@ -147,7 +150,7 @@ impl Controller {
     #[inline(always)]
     pub(super) fn turn_into_program<P: Probe>(
         &mut self,
-        now: Nanos,
+        agenda: &mut Agenda,
         id: OpId,
         channel: ChannelId,
         way: u32,
@@ -159,9 +162,9 @@ impl Controller {
         let at = std::mem::replace(&mut op.other, Place::NONE);
         op.at = at;
         self.keep_order(id, at, &hw.array);
-        if self.is_alone(now, channel, id) {
+        if self.is_alone(agenda, channel, id) {
             self.dies[at.die.idx()].bypassed = 0;
-            return self.start(now, channel, Chosen { die: at.die, way, op: id, is_queued: false }, hw);
+            return self.start(agenda, channel, Chosen { die: at.die, way, op: id, is_queued: false }, hw);
         }
         self.touch(channel);
         self.enqueue_new(id);
@@ -170,11 +173,11 @@ impl Controller {
     /// Is it sure without a look at the queues that this operation, ready and new, is the next one on its channel? Nothing
     /// else happens at this instant, and nothing else could start there.
     #[inline(always)]
-    pub(super) fn is_alone(&self, now: Nanos, channel: ChannelId, id: OpId) -> bool {
+    pub(super) fn is_alone(&self, agenda: &Agenda, channel: ChannelId, id: OpId) -> bool {
         let (op, bus) = (&self.ops[id], &self.channels[channel.idx()]);
-        let is_only_event = self.dirty.is_none() && !self.events.any_now() && !self.by_turns;
+        let is_only_event = self.dirty.is_none() && !agenda.any_now() && !self.by_turns;
         is_only_event
-            && now >= bus.bus_free_at
+            && agenda.now() >= bus.bus_free_at
             && !bus.has_work()
             && op.blockers == 0
             && self.dies[op.at.die.idx()].queues[op.queue as usize].head.is_none()

@@ -2,7 +2,6 @@
 
 use std::hint::cold_path;
 
-use super::events::EventKind;
 use super::op::{Op, Queue, Role, Until};
 use super::queues::{Die, Stage, ways};
 use super::{Controller, Hardware};
@@ -11,6 +10,7 @@ use crate::config::BusOrder;
 use crate::device::Array;
 use crate::energy::DieState;
 use crate::ftl::{OpKind, PlannedOp};
+use crate::kernel::{Agenda, EventKind};
 use crate::probe::{Probe, Purpose};
 use crate::units::{ChannelId, DieId, Nanos, OpId, RequestId};
 
@@ -55,14 +55,14 @@ pub(super) struct Chosen {
 impl Controller {
     /// Starts everything that can start now.
     #[inline(always)]
-    pub fn dispatch<P: Probe>(&mut self, now: Nanos, brain: &mut Brain, hw: &mut Hardware<P>) {
+    pub fn dispatch<P: Probe>(&mut self, agenda: &mut Agenda, brain: &mut Brain, hw: &mut Hardware<P>) {
         while let Some(channel) = self.take_dirty() {
             if self.by_turns {
                 cold_path();
                 self.touch(channel);
-                return self.dispatch_by_turns(now, brain, hw);
+                return self.dispatch_by_turns(agenda, brain, hw);
             }
-            self.dispatch_channel(now, channel, brain, hw);
+            self.dispatch_channel(agenda, channel, brain, hw);
         }
     }
 
@@ -79,15 +79,21 @@ impl Controller {
     }
 
     #[inline(always)]
-    fn dispatch_channel<P: Probe>(&mut self, now: Nanos, channel: ChannelId, brain: &mut Brain, hw: &mut Hardware<P>) {
-        while !self.is_bus_taken(now, channel) {
+    fn dispatch_channel<P: Probe>(
+        &mut self,
+        agenda: &mut Agenda,
+        channel: ChannelId,
+        brain: &mut Brain,
+        hw: &mut Hardware<P>,
+    ) {
+        while !self.is_bus_taken(agenda, channel) {
             if self.data_goes_first(channel) {
-                self.move_out(now, channel, hw);
+                self.move_out(agenda, channel, hw);
                 continue;
             }
             let Some(candidate) = self.peek(channel) else { return };
-            if let Some(chosen) = self.commit(now, channel, candidate, brain, hw) {
-                self.start(now, channel, chosen, hw);
+            if let Some(chosen) = self.commit(agenda.now(), channel, candidate, brain, hw) {
+                self.start(agenda, channel, chosen, hw);
             }
         }
     }
@@ -96,21 +102,21 @@ impl Controller {
     /// operation of all channels first. What fits into the budget in any order starts in the order of a drive without one,
     /// so that a budget that never binds changes nothing.
     #[inline(never)]
-    fn dispatch_by_turns<P: Probe>(&mut self, now: Nanos, brain: &mut Brain, hw: &mut Hardware<P>) {
+    fn dispatch_by_turns<P: Probe>(&mut self, agenda: &mut Agenda, brain: &mut Brain, hw: &mut Hardware<P>) {
         while self.dirty.is_some() {
             while let Some(channel) = self.take_dirty() {
-                self.dispatch_unrivalled(now, channel, brain, hw);
+                self.dispatch_unrivalled(agenda, channel, brain, hw);
             }
             while self.power_left() > 0
-                && let Some((channel, candidate)) = self.oldest_of_channels(now)
+                && let Some((channel, candidate)) = self.oldest_of_channels(agenda)
             {
-                if let Some(chosen) = self.commit(now, channel, candidate, brain, hw) {
-                    self.start(now, channel, chosen, hw);
-                    self.slot_free_at = now + self.timing.channel_switch_ns;
+                if let Some(chosen) = self.commit(agenda.now(), channel, candidate, brain, hw) {
+                    self.start(agenda, channel, chosen, hw);
+                    self.slot_free_at = agenda.now() + self.timing.channel_switch_ns;
                 }
             }
             if self.bus_order == BusOrder::CommandFirst {
-                (0..self.geometry.channels).for_each(|channel| self.move_out_all(now, ChannelId(channel), hw));
+                (0..self.geometry.channels).for_each(|channel| self.move_out_all(agenda, ChannelId(channel), hw));
             }
             // A step of background work may have gone to a channel that had been looked at before.
         }
@@ -120,24 +126,24 @@ impl Controller {
     /// them and for all older candidates.
     fn dispatch_unrivalled<P: Probe>(
         &mut self,
-        now: Nanos,
+        agenda: &mut Agenda,
         channel: ChannelId,
         brain: &mut Brain,
         hw: &mut Hardware<P>,
     ) {
-        while !self.is_bus_taken(now, channel) {
+        while !self.is_bus_taken(agenda, channel) {
             if self.data_goes_first(channel) {
-                self.move_out(now, channel, hw);
+                self.move_out(agenda, channel, hw);
                 continue;
             }
             let Some(candidate) = self.peek(channel) else { return };
             let left = self.power_left();
-            let may_start = left >= self.geometry.channels || left > self.older_candidates(now, candidate);
+            let may_start = left >= self.geometry.channels || left > self.older_candidates(agenda.now(), candidate);
             if self.timing.channel_switch_ns > 0 || !may_start {
                 return;
             }
-            if let Some(chosen) = self.commit(now, channel, candidate, brain, hw) {
-                self.start(now, channel, chosen, hw);
+            if let Some(chosen) = self.commit(agenda.now(), channel, candidate, brain, hw) {
+                self.start(agenda, channel, chosen, hw);
             }
         }
     }
@@ -167,14 +173,14 @@ impl Controller {
     }
 
     /// The channel with the oldest candidate, and that. If the slot is not free yet, its event is set instead.
-    fn oldest_of_channels(&mut self, now: Nanos) -> Option<(ChannelId, Candidate)> {
+    fn oldest_of_channels(&mut self, agenda: &mut Agenda) -> Option<(ChannelId, Candidate)> {
         let mut oldest: Option<(ChannelId, Candidate, u64)> = None;
         for channel in (0..self.geometry.channels).map(ChannelId) {
-            if !self.channels[channel.idx()].has_work() || self.is_bus_taken(now, channel) {
+            if !self.channels[channel.idx()].has_work() || self.is_bus_taken(agenda, channel) {
                 continue;
             }
-            if now < self.slot_free_at {
-                self.events.reset(self.slot_event(), self.slot_free_at);
+            if agenda.now() < self.slot_free_at {
+                agenda.reset(self.slot_event(), self.slot_free_at);
                 return None;
             }
             if let Some(candidate) = self.peek(channel) {
@@ -198,14 +204,14 @@ impl Controller {
 
     /// Is the bus taken? If so and something waits for it, its event is set.
     #[inline(always)]
-    pub(super) fn is_bus_taken(&mut self, now: Nanos, channel: ChannelId) -> bool {
+    pub(super) fn is_bus_taken(&mut self, agenda: &mut Agenda, channel: ChannelId) -> bool {
         let state = &mut self.channels[channel.idx()];
-        if now >= state.bus_free_at {
+        if agenda.now() >= state.bus_free_at {
             return false;
         }
         if !state.scheduled && state.has_work() {
             state.scheduled = true;
-            self.events.set(EventKind::Bus, self.geometry.dies + channel.0, state.bus_free_at);
+            agenda.set(EventKind::Bus, self.geometry.dies + channel.0, state.bus_free_at);
         }
         true
     }
@@ -228,31 +234,32 @@ impl Controller {
     }
 
     /// Data that waits on a channel moves out, if the bus is free.
-    fn move_out_all<P: Probe>(&mut self, now: Nanos, channel: ChannelId, hw: &mut Hardware<P>) {
-        while !self.is_bus_taken(now, channel) && self.channels[channel.idx()].data_waits != 0 {
-            self.move_out(now, channel, hw);
+    fn move_out_all<P: Probe>(&mut self, agenda: &mut Agenda, channel: ChannelId, hw: &mut Hardware<P>) {
+        while !self.is_bus_taken(agenda, channel) && self.channels[channel.idx()].data_waits != 0 {
+            self.move_out(agenda, channel, hw);
         }
     }
 
     /// The oldest read whose data waits on a channel moves out.
     #[inline(always)]
-    fn move_out<P: Probe>(&mut self, now: Nanos, channel: ChannelId, hw: &mut Hardware<P>) {
+    fn move_out<P: Probe>(&mut self, agenda: &mut Agenda, channel: ChannelId, hw: &mut Hardware<P>) {
         let waits = self.channels[channel.idx()].data_waits;
         let way = self.oldest(channel, waits, |die| die.running);
         self.channels[channel.idx()].data_waits &= !(1 << way);
         let die = self.geometry.die_at(channel, way);
-        self.move_die_out(now, channel, die, DieState::DataWait, hw);
+        self.move_die_out(agenda, channel, die, DieState::DataWait, hw);
     }
 
     #[inline(always)]
     pub(super) fn move_die_out<P: Probe>(
         &mut self,
-        now: Nanos,
+        agenda: &mut Agenda,
         channel: ChannelId,
         die: DieId,
         from: DieState,
         hw: &mut Hardware<P>,
     ) {
+        let now = agenda.now();
         let end = now + self.timing.page_transfer_ns;
         let bus = &mut self.channels[channel.idx()];
         debug_assert!(!bus.scheduled);
@@ -260,7 +267,7 @@ impl Controller {
         let state = &mut self.dies[die.idx()];
         state.stage = Stage::Out;
         hw.books.die(now, from, DieState::ReadBus);
-        self.events.set(EventKind::Transfer, die.0, end);
+        agenda.set(EventKind::Transfer, die.0, end);
     }
 
     /// What could start next on this channel: the operation of the best class, among those the oldest. Changes nothing: to
@@ -420,7 +427,14 @@ impl Controller {
 
     /// Starts the operation that was chosen.
     #[inline(always)]
-    pub(super) fn start<P: Probe>(&mut self, now: Nanos, channel: ChannelId, chosen: Chosen, hw: &mut Hardware<P>) {
+    pub(super) fn start<P: Probe>(
+        &mut self,
+        agenda: &mut Agenda,
+        channel: ChannelId,
+        chosen: Chosen,
+        hw: &mut Hardware<P>,
+    ) {
+        let now = agenda.now();
         let Chosen { die, way, op: mut id, is_queued } = chosen;
         if is_queued {
             self.unlink(id);
@@ -451,7 +465,7 @@ impl Controller {
             cold_path();
             hw.books.turns_to_program(now + course.array_end_ns);
         }
-        self.events.set(course.event, die.0, now + course.event_ns + more_ns);
+        agenda.set(course.event, die.0, now + course.event_ns + more_ns);
     }
 }
 

@@ -8,7 +8,6 @@ mod admission;
 mod completion;
 mod copies;
 mod dispatch;
-pub mod events;
 mod map_ops;
 pub mod op;
 pub mod phases;
@@ -21,12 +20,12 @@ use crate::brain::Brain;
 use crate::config::{self, BusOrder, Dispatch};
 use crate::device::{Array, Geometry};
 use crate::ftl::{Cause, OpKind, PlanNumber};
+use crate::kernel::Seats;
 use crate::mem::Table;
 use crate::probe::Probe;
 use crate::units::{ChannelId, DieId, Nanos, OpId, RequestId};
 use admission::Promotion;
 use copies::Waiting;
-use events::Events;
 use map_ops::MapOps;
 use op::{OpTable, Queue};
 use phases::Courses;
@@ -62,8 +61,6 @@ pub struct Controller {
     waiting: Vec<Waiting>,
     /// What is left to do of a promotion. Kept for its memory.
     promotion: Vec<Promotion>,
-    /// The pending events of dies, channels, and whoever comes after them.
-    pub events: Events,
 }
 
 /// An operation has ended.
@@ -78,12 +75,11 @@ pub struct Ended {
 }
 
 impl Controller {
-    /// All dies idle. `more_events`: events that others keep in the same tree.
-    pub fn new(config: &config::Config, geometry: &Geometry, more_events: u32) -> Self {
+    /// All dies idle.
+    pub fn new(config: &config::Config, geometry: &Geometry) -> Self {
         let budget = config.controller.power_budget.as_ref();
         let active_dies_max = budget.map_or(geometry.dies, |budget| budget.active_dies.min(geometry.dies));
         let courses = Courses::new(&config.device.timing);
-        let longest_ns = courses.longest_ns().max(config.device.timing.channel_switch_ns);
         Controller {
             courses,
             timing: config.device.timing.clone(),
@@ -106,14 +102,16 @@ impl Controller {
             map_ops: MapOps::default(),
             waiting: Vec::new(),
             promotion: Vec::new(),
-            events: Events::new((geometry.dies + geometry.channels + 1 + more_events) as usize, longest_ns),
             geometry: geometry.clone(),
         }
     }
 
-    /// The first event number that is free for others.
-    pub fn events_end(&self) -> u32 {
-        self.slot_event() + 1
+    /// Takes seats for dies, channels and the slot of the channel switch delay: the first ones, so that a seat is a die's
+    /// number.
+    pub fn enrol(&self, seats: &mut Seats) {
+        let longest_ns = self.courses.longest_ns().max(self.timing.channel_switch_ns);
+        let first = seats.take(self.slot_event() + 1, longest_ns);
+        assert_eq!(first, 0, "dies take the first seats");
     }
 
     fn slot_event(&self) -> u32 {

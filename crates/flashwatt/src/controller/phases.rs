@@ -1,11 +1,11 @@
 //! The course of an operation: which states its die goes through, and how long each lasts.
 
-use super::events::EventKind;
 use super::queues::Stage;
 use crate::config::Timing;
 use crate::energy::DieState;
 use crate::energy::ledger::OpTimes;
 use crate::ftl::OpKind;
+use crate::kernel::EventKind;
 use crate::units::Nanos;
 
 /// The course of operations of one kind.

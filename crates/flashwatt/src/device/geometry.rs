@@ -6,8 +6,8 @@
 use std::ops::Range;
 
 use crate::config;
+use crate::connector::Request;
 use crate::ftl::Extent;
-use crate::host::Request;
 use crate::units::{BlockId, ChannelId, DieId, Lpn, Ppn};
 
 /// The layout of a drive.

@@ -4,8 +4,8 @@ use super::documented_example::{Settings, Wander};
 use super::{Scheme, Size};
 use crate::brain::Brain;
 use crate::config;
+use crate::connector::{Request, RequestKind};
 use crate::device::{Array, Geometry};
-use crate::host::{Request, RequestKind};
 use crate::instant::Instant;
 use crate::progress::Watch;
 use crate::units::Lpn;
@@ -37,13 +37,7 @@ fn the_example_keeps_what_is_written_on_the_least_flash() {
     for _ in 0..10_000 {
         let first = rng.below(84);
         let pages = 1 + rng.below(8.min(84 - first));
-        let request = Request {
-            arrival_ns: 0,
-            kind: RequestKind::Write,
-            offset_bytes: first * 4096,
-            bytes: pages * 4096,
-            fua: false,
-        };
+        let request = Request::new(0, RequestKind::Write, first * 4096, pages * 4096);
         assert!(instant.request(&request).is_ok(), "no room");
     }
     for lpn in (0..84).map(Lpn) {

@@ -1,6 +1,3 @@
-//! The host's side: requests.
+//! The host's side: its link.
 
 pub mod link;
-pub mod request;
-
-pub use request::{Request, RequestKind};

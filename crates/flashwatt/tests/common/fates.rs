@@ -1,7 +1,7 @@
 //! What becomes of every record of a damaged trace: given, or counted as bad, or as no request. Shared by the tests and by
 //! `make fuzz`; it uses what the engine offers to anyone.
 
-use flashwatt::host::RequestKind;
+use flashwatt::connector::RequestKind;
 use flashwatt::rng::Rng;
 use flashwatt::workload::trace::{Format, Halt, Input, Reading, Record};
 

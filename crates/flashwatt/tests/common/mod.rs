@@ -9,17 +9,16 @@ use std::collections::VecDeque;
 
 use flashwatt::brain::Brain;
 use flashwatt::config::{self, Config};
+use flashwatt::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Workload};
 use flashwatt::controller::op::Op;
 use flashwatt::device::Array;
 use flashwatt::energy::Series;
 use flashwatt::energy::ledger::OpTimes;
 use flashwatt::error::Error;
 use flashwatt::ftl::{Cause, OpKind};
-use flashwatt::host::{Request, RequestKind};
 use flashwatt::probe::{OpRecord, Probe, RequestRecord};
 use flashwatt::run::Drive;
 use flashwatt::units::Nanos;
-use flashwatt::workload::{Next, SourceKind, Workload};
 use flashwatt::{Report, RunOptions, Watch};
 
 /// Bytes of the pages of all drives here.
@@ -123,7 +122,7 @@ pub fn mixed(preset_name: &str, sets: &[&str]) -> Config {
 
 /// A request for whole pages.
 pub fn request(at: Nanos, kind: RequestKind, first_page: u64, pages: u64) -> Request {
-    Request { arrival_ns: at, kind, offset_bytes: first_page * PAGE, bytes: pages * PAGE, fua: false }
+    Request::new(at, kind, first_page * PAGE, pages * PAGE)
 }
 
 /// A write of whole pages.
@@ -174,10 +173,10 @@ impl Workload for Script {
         }
         self.issued += 1;
         self.outstanding += 1;
-        Ok(self.requests.pop_front().map_or(Next::End, Next::Request))
+        Ok(self.requests.pop_front().map_or(Next::End, |request| Next::Request(Tag::default(), request)))
     }
 
-    fn done(&mut self, _now: Nanos) {
+    fn completed(&mut self, _done: &Completion, _now: Nanos) {
         self.outstanding -= 1;
     }
 

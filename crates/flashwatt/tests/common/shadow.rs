@@ -3,10 +3,10 @@
 //! your writes, through any number of copies.
 
 use flashwatt::brain::Brain;
+use flashwatt::connector::{Request, RequestKind};
 use flashwatt::device::{Array, Geometry};
 use flashwatt::ftl::blocks::BlockState;
 use flashwatt::ftl::{Cause, Extent, OpKind, PlannedOp};
-use flashwatt::host::{Request, RequestKind};
 use flashwatt::units::{BlockId, DieId, Lpn, OpId, Ppn};
 
 /// What the host knows of a drive: which logical pages it has written, and which version of each it wrote last.

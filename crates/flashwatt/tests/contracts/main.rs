@@ -11,15 +11,15 @@ use common::shadow::{Oracle, Shadow};
 use common::{Done, Log, PAGE, PROBE_DRIVE, Script, delays, load, read, run_logged, write};
 use flashwatt::brain::Brain;
 use flashwatt::config::{Config, Precondition, ProgramOrder};
+use flashwatt::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Workload};
 use flashwatt::device::{Array, Geometry};
 use flashwatt::ftl::page::spare_blocks_per_die;
 use flashwatt::ftl::{OpKind, map_unit_bytes};
-use flashwatt::host::{Request, RequestKind};
 use flashwatt::instant::Instant;
+use flashwatt::kernel::{End, Sim};
 use flashwatt::rng::Rng;
-use flashwatt::sim::{End, Sim};
+use flashwatt::ssd::Ssd;
 use flashwatt::units::{DieId, Nanos};
-use flashwatt::workload::{Next, SourceKind, Workload};
 use flashwatt::{Error, RunOptions};
 use proptest::prelude::*;
 use schemes::{Scheme, draw_request, for_all_schemes, load_scheme, schemes, tiny};
@@ -144,12 +144,13 @@ fn run_and_check(config: &Config, requests: &[Request]) {
     requests.chunks(GROUP).for_each(|group| oracle.apply_together(group));
     let mut script = Script::in_groups(requests, GROUP);
     let probe = (flashwatt::check::Shadow::new(&geometry, &brain), Log::default());
-    let sim = Sim::new(config, brain, array, &mut script, None, probe);
+    let sim = Sim::new(config, Ssd::new(config, brain, array, None, probe), &mut script);
     let mut told = 0;
-    let (outcome, books, brain, array) = sim.run(config.run.warmup, &mut |_| {
+    let (outcome, ssd) = sim.run(config.run.warmup, &mut |_| {
         told += 1;
         told < 400 // of at most 16,384 instants each
     });
+    let (books, brain, array) = ssd.into_parts();
     assert!(matches!(outcome.end, End::Complete), "the run does not end");
     assert_eq!(outcome.completed.requests(), requests.len() as u64, "every request completes, and in the window");
     let last = books.probe.1.requests.iter().map(|r| r.end_ns).max();
@@ -346,10 +347,10 @@ impl Workload for Flood {
             }
             _ => read(now, self.rng.below(self.pages), 1),
         };
-        Ok(Next::Request(next))
+        Ok(Next::Request(Tag::default(), next))
     }
 
-    fn done(&mut self, _now: Nanos) {
+    fn completed(&mut self, _done: &Completion, _now: Nanos) {
         self.outstanding -= 1;
     }
 

@@ -3,8 +3,8 @@
 
 use flashwatt::Report;
 use flashwatt::config::Config;
+use flashwatt::connector::{Request, RequestKind};
 use flashwatt::energy::Table;
-use flashwatt::host::{Request, RequestKind};
 use flashwatt::rng::Rng;
 use serde_json::Value;
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use flashwatt::config::Config;
-use flashwatt::host::{Request, RequestKind};
+use flashwatt::connector::{Request, RequestKind};
 use flashwatt::rng::Rng;
 use flashwatt::{gc, wear};
 
@@ -193,7 +193,7 @@ pub fn draw_request(rng: &mut Rng, drive_bytes: u64) -> Request {
     let grain = if bytes % PAGE == 0 && rng.below(8) > 0 { PAGE } else { SECTOR };
     let places = (drive_bytes - bytes) / grain + 1;
     let place = if rng.below(2) == 0 { rng.below(places) } else { rng.below(places.div_ceil(8)) };
-    Request { arrival_ns: 0, kind, offset_bytes: place * grain, bytes, fua: false }
+    Request::new(0, kind, place * grain, bytes)
 }
 
 /// Runs `test` for every scheme, so many times with other seeds, on two processors. A failure says which scheme and seed it

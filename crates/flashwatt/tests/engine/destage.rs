@@ -4,8 +4,8 @@
 use crate::common::{self, PAGE, load, merging_drive, play, preset, run_plain, write};
 use flashwatt::Report;
 use flashwatt::cache::WriteBuffer;
+use flashwatt::connector::Request;
 use flashwatt::ftl::{Cause, OpKind};
-use flashwatt::host::Request;
 use flashwatt::units::{Lpn, RequestId};
 
 /// Every layer that maps blocks.

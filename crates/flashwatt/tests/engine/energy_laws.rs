@@ -16,7 +16,8 @@ use flashwatt::energy::meter::Reading;
 use flashwatt::energy::price::price;
 use flashwatt::energy::{DieState, Phase, Series, Table};
 use flashwatt::ftl::{Cause, map_unit_bytes};
-use flashwatt::sim::Sim;
+use flashwatt::kernel::Sim;
+use flashwatt::ssd::Ssd;
 use flashwatt::units::Nanos;
 use flashwatt::{Report, RunOptions};
 
@@ -630,7 +631,7 @@ fn books(config: &Config) -> (Ledger, Reading) {
     crate::common::fill(&mut brain, &mut array);
     let mut workload = flashwatt::workload::open(&config.workload, config.device.logical_bytes, config.run.seed)
         .expect("a synthetic workload");
-    let sim = Sim::new(config, brain, array, workload.as_mut(), None::<Box<Series>>, ());
+    let sim = Sim::new(config, Ssd::new(config, brain, array, None::<Box<Series>>, ()), workload.as_mut());
     let (outcome, ..) = sim.run(config.run.warmup, &mut |_| true);
     (outcome.measured.ledger, outcome.measured.reading.expect("the drain is not counted"))
 }

@@ -7,7 +7,7 @@ use crate::common::{
     write,
 };
 use flashwatt::config::{self, Config};
-use flashwatt::host::Request;
+use flashwatt::connector::Request;
 use flashwatt::report::Flash;
 use flashwatt::units::Nanos;
 use flashwatt::{Report, RunOptions};

@@ -2,7 +2,7 @@
 
 use crate::common::{PROBE_DRIVE, Script, load, preset, read, write};
 use flashwatt::config::Config;
-use flashwatt::host::Request;
+use flashwatt::connector::Request;
 use flashwatt::run::Drive;
 use flashwatt::units::Nanos;
 use flashwatt::{Report, RunOptions, run};

@@ -12,6 +12,7 @@ mod dispatch;
 mod energy_laws;
 mod figures;
 mod hard_cases;
+mod hosts;
 mod power;
 mod progress;
 mod reprice;

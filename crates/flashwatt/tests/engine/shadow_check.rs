@@ -6,12 +6,13 @@ use crate::common::{PROBE_DRIVE, Script, half_write, load, read, request, write}
 use flashwatt::brain::Brain;
 use flashwatt::check::Shadow;
 use flashwatt::config::Config;
+use flashwatt::connector::{Request, RequestKind};
 use flashwatt::device::{Array, Geometry};
 use flashwatt::error::Error;
 use flashwatt::ftl::blocks::BlockTable;
 use flashwatt::ftl::{Context, Extent, Ftl, OpKind, Plan, PlannedOp, map_unit_bytes};
-use flashwatt::host::{Request, RequestKind};
-use flashwatt::sim::Sim;
+use flashwatt::kernel::Sim;
+use flashwatt::ssd::Ssd;
 use flashwatt::units::{BlockId, DieId, Lpn, Ppn};
 use flashwatt::{RunOptions, Watch};
 
@@ -114,7 +115,7 @@ fn run(fault: Fault, requests: &[Request]) -> Option<String> {
     brain.ftl = Box::new(Faulty { inner, fault });
     let shadow = Shadow::new(&geometry, &brain);
     let mut script = Script::new(requests);
-    let sim = Sim::new(&config, brain, array, &mut script, None, shadow);
+    let sim = Sim::new(&config, Ssd::new(&config, brain, array, None, shadow), &mut script);
     let outcome = catch_unwind(AssertUnwindSafe(|| sim.run(config.run.warmup, &mut |_| true)));
     outcome.err().map(|panic| panic.downcast_ref::<String>().cloned().unwrap_or_default())
 }

@@ -5,8 +5,8 @@
 use crate::common::delays::{COMMAND, ERASE, P, PROGRAM, R, READ, TRANSFER};
 use crate::common::{self, Done, Log, PAGE, PROBE_DRIVE, US, half_write, load, play, preset, read, run_own, write};
 use flashwatt::config::Config;
+use flashwatt::connector::{Request, RequestKind};
 use flashwatt::ftl::{Cause, OpKind};
-use flashwatt::host::{Request, RequestKind};
 use flashwatt::units::Nanos;
 
 /// The four layouts of 16 dies.

@@ -5,8 +5,8 @@ use crate::common::{
     self, Log, PAGE, Script, load, merging_drive, play, preset, read, request, run_logged, run_own, run_plain, write,
 };
 use flashwatt::config::{self, Config};
+use flashwatt::connector::{Request, RequestKind};
 use flashwatt::ftl::{Cause, OpKind};
-use flashwatt::host::{Request, RequestKind};
 use flashwatt::report::WriteBufferReport;
 use flashwatt::units::Nanos;
 use flashwatt::{Report, RunOptions};
@@ -495,7 +495,7 @@ fn any_request(at: Nanos, [kind, place, bytes, forced]: [u64; 4]) -> Request {
     };
     let sectors = if bytes < 12 { 8 } else { bytes - 11 };
     let place = if bytes % 3 == 0 { place } else { place / 8 * 8 };
-    Request { arrival_ns: at, kind, offset_bytes: place * 512, bytes: sectors * 512, fua: forced == 0 }
+    Request { fua: forced == 0, ..Request::new(at, kind, place * 512, sectors * 512) }
 }
 
 fn any_requests() -> impl Strategy<Value = Vec<Request>> {

@@ -8,9 +8,9 @@ use crate::common::{
 use flashwatt::Report;
 use flashwatt::brain::Brain;
 use flashwatt::config::Config;
+use flashwatt::connector::{Request, RequestKind};
 use flashwatt::device::{Array, Geometry};
 use flashwatt::ftl::{Cause, Merges, OpKind, map_unit_bytes};
-use flashwatt::host::{Request, RequestKind};
 use flashwatt::rng::Rng;
 use flashwatt::units::{BlockId, Nanos};
 

@@ -8,16 +8,17 @@ use crate::common::{
 };
 use flashwatt::brain::Brain;
 use flashwatt::config::Config;
+use flashwatt::connector::{Request, RequestKind};
 use flashwatt::controller::op::Op;
 use flashwatt::device::{Array, Geometry};
 use flashwatt::energy::Series;
 use flashwatt::ftl::blocks::BlockTable;
 use flashwatt::ftl::{Cause, OpKind, map_unit_bytes};
-use flashwatt::host::{Request, RequestKind};
 use flashwatt::instant::Instant;
+use flashwatt::kernel::{End, Sim};
 use flashwatt::probe::{OpRecord, Probe, Purpose};
 use flashwatt::rng::Rng;
-use flashwatt::sim::{End, Sim};
+use flashwatt::ssd::Ssd;
 use flashwatt::units::{DieId, Lpn, Nanos, Ppn};
 use flashwatt::{Report, RunOptions};
 
@@ -544,8 +545,9 @@ fn f101_copies_are_replaced_all_or_none() {
             flashwatt::workload::open(&config.workload, config.device.logical_bytes, 1).expect("uniform");
         let copies = Copies::new(&geometry, &brain, replicas + 1);
         let probe = (copies, flashwatt::check::Shadow::new(&geometry, &brain));
-        let sim = Sim::new(&config, brain, array, workload.as_mut(), None, probe);
-        let (outcome, books, _, array) = sim.run(config.run.warmup, &mut |_| true);
+        let sim = Sim::new(&config, Ssd::new(&config, brain, array, None, probe), workload.as_mut());
+        let (outcome, ssd) = sim.run(config.run.warmup, &mut |_| true);
+        let (books, _, array) = ssd.into_parts();
         assert!(matches!(outcome.end, End::Complete));
         let copies = &books.probe.0;
         assert!(copies.checks > 5000 && copies.torn > 1000, "there are moments with a version in part");

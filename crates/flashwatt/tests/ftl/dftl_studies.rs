@@ -8,8 +8,9 @@ use flashwatt::device::{Array, Geometry};
 use flashwatt::energy::Series;
 use flashwatt::ftl::blocks::BlockState;
 use flashwatt::ftl::map_unit_bytes;
+use flashwatt::kernel::Sim;
 use flashwatt::probe::{Probe, Purpose};
-use flashwatt::sim::Sim;
+use flashwatt::ssd::Ssd;
 use flashwatt::units::BlockId;
 
 // ---------------------------------------------------------------- what a map costs
@@ -151,8 +152,8 @@ fn f64_a_window_of_all_finds_the_best_victim() {
         crate::common::fill(&mut brain, &mut array);
         let mut workload =
             flashwatt::workload::open(&config.workload, config.device.logical_bytes, 1).expect("uniform");
-        let sim = Sim::new(&config, brain, array, workload.as_mut(), None, Fewest::default());
-        sim.run(config.run.warmup, &mut |_| true).1.probe
+        let sim = Sim::new(&config, Ssd::new(&config, brain, array, None, Fewest::default()), workload.as_mut());
+        sim.run(config.run.warmup, &mut |_| true).1.into_parts().0.probe
     });
     assert!(all.victims > 500 && all.fewer == 0, "{} of {}", all.fewer, all.victims);
     assert!(tenth.fewer > tenth.victims / 4, "{} of {}", tenth.fewer, tenth.victims);

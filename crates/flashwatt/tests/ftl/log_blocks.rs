@@ -8,9 +8,9 @@ use crate::common::{self, Done, Log, PAGE, assert_close, load, play, run_logged,
 use flashwatt::Report;
 use flashwatt::brain::Brain;
 use flashwatt::config::Config;
+use flashwatt::connector::{Request, RequestKind};
 use flashwatt::device::{Array, Geometry};
 use flashwatt::ftl::{Cause, Merges, OpKind, map_unit_bytes};
-use flashwatt::host::{Request, RequestKind};
 use flashwatt::rng::Rng;
 use flashwatt::units::BlockId;
 
@@ -252,7 +252,7 @@ fn last_merges_less_than_fast_on_a_hot_spot() {
 
 /// A single page of Park's drive.
 fn park_write(page: u64) -> Request {
-    Request { arrival_ns: 0, kind: RequestKind::Write, offset_bytes: page * 2048, bytes: 2048, fua: false }
+    Request::new(0, RequestKind::Write, page * 2048, 2048)
 }
 
 /// F43: the log of Park's drive is 50 MB in blocks of 128 KB: 400. The preset's flash has 8192 + 400 blocks; merges take one

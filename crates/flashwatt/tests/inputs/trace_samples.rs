@@ -7,8 +7,8 @@ use std::path::Path;
 
 use crate::common::traces::real_traces;
 use flashwatt::config::{self, Beyond};
+use flashwatt::connector::{Next, Workload};
 use flashwatt::workload::trace::{self, TraceInfo, TraceWorkload};
-use flashwatt::workload::{Next, Workload};
 
 /// A row of the README's table.
 struct Row {
@@ -272,7 +272,7 @@ fn drain(workload: &mut TraceWorkload, drive: u64) -> (u64, u64) {
     let (mut now, mut given) = (0, 0);
     loop {
         match workload.next(now).unwrap_or_else(|e| panic!("{e}")) {
-            Next::Request(r) => {
+            Next::Request(_, r) => {
                 assert!(r.arrival_ns <= now && r.offset_bytes + r.bytes <= drive);
                 assert!(r.bytes % 512 == 0 && r.offset_bytes % 512 == 0);
                 given += 1;

@@ -4,7 +4,8 @@ use std::io::Write;
 
 use crate::common::load;
 use flashwatt::config::{self, Workload};
-use flashwatt::workload::{NAMES, SourceKind};
+use flashwatt::connector::SourceKind;
+use flashwatt::workload::NAMES;
 use flashwatt::{Error, RunOptions, run};
 
 /// A drive small enough for every workload to be tried on it.

@@ -4,9 +4,9 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use flashwatt::config::{Arrivals, Gap, Group, Law, OpenLoop, Size, Sizes, Synthetic};
+use flashwatt::connector::{Completion, Next, Workload};
 use flashwatt::workload::standin::STANDINS;
 use flashwatt::workload::synthetic::{MODELS, open};
-use flashwatt::workload::{Next, Workload};
 
 const REQUESTS: u64 = 100_000;
 
@@ -20,10 +20,10 @@ fn drain(mut workload: Box<dyn Workload>) -> f64 {
     let start = Instant::now();
     loop {
         match workload.next(now) {
-            Ok(Next::Request(request)) => {
+            Ok(Next::Request(tag, request)) => {
                 sum ^= request.offset_bytes;
                 requests += 1;
-                workload.done(now);
+                workload.completed(&Completion::done(tag), now);
             }
             Ok(Next::WaitUntil(at)) => now = at,
             _ => break,

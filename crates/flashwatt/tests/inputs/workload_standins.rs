@@ -2,7 +2,7 @@
 //! the full size as well.
 
 use crate::common::preset;
-use flashwatt::workload::SourceKind;
+use flashwatt::connector::SourceKind;
 use flashwatt::workload::standin::{STANDINS, measures};
 use flashwatt::{RunOptions, run};
 

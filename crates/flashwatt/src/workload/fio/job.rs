@@ -1,17 +1,17 @@
 //! A job that runs: what it asks next, and when.
 
 use super::places::InOrder;
-use super::request_at;
 use super::resolve::{JobSpec, Rate};
 use crate::config::{Gap, Law};
-use crate::host::{Request, RequestKind};
+use crate::connector::{Next, Origin, Request, RequestKind, Tag};
 use crate::rng::Rng;
 use crate::units::Nanos;
-use crate::workload::Next;
 use crate::workload::synthetic::{Gaps, Mix, Places};
 
 /// A job, or one of its clones.
 pub(super) struct Job {
+    tag: Tag,
+    origin: Origin,
     rng: Rng,
     mix: Mix,
     places: Box<dyn Places>,
@@ -33,13 +33,16 @@ pub(super) struct Job {
 }
 
 impl Job {
-    pub fn new(spec: &JobSpec, clone: u64, seed: u64) -> Self {
+    /// The clone of that number of a job. Its requests bear `tag` and `origin`.
+    pub fn new(spec: &JobSpec, clone: u64, seed: u64, tag: Tag, origin: Origin) -> Self {
         let region = spec.region(clone);
         let places: Box<dyn Places> = match &spec.distribution {
             Some(distribution) => distribution.places(region, seed),
             None => Box::new(InOrder::new(region)),
         };
         Job {
+            tag,
+            origin,
             rng: Rng::new(seed),
             mix: Mix::new(spec.read_fraction, spec.trim_fraction, &spec.sizes),
             places,
@@ -76,7 +79,7 @@ impl Job {
         if let Some(flush) = self.flush.as_mut().filter(|flush| flush.writes == flush.every) {
             flush.writes = 0;
             self.outstanding += 1;
-            return request_at(now, FLUSH);
+            return self.request_at(now, FLUSH);
         }
         self.ask(now, started)
     }
@@ -105,13 +108,17 @@ impl Job {
         if let Some(flush) = self.flush.as_mut().filter(|_| request.kind == RequestKind::Write) {
             flush.writes += 1;
         }
-        request_at(now, request)
+        self.request_at(now, request)
+    }
+
+    fn request_at(&self, now: Nanos, request: Request) -> Next {
+        Next::Request(self.tag, Request { arrival_ns: now, origin: self.origin, ..request })
     }
 
     fn draw(&mut self) -> Request {
         let (kind, bytes) = self.mix.draw(&mut self.rng);
         let offset_bytes = self.places.place(kind, bytes, &mut self.rng);
-        Request { arrival_ns: 0, kind, offset_bytes, bytes, fua: self.fua && kind == RequestKind::Write }
+        Request { fua: self.fua && kind == RequestKind::Write, ..Request::new(0, kind, offset_bytes, bytes) }
     }
 
     /// One of its requests has completed.
@@ -123,7 +130,7 @@ impl Job {
     }
 }
 
-const FLUSH: Request = Request { arrival_ns: 0, kind: RequestKind::Flush, offset_bytes: 0, bytes: 0, fua: false };
+const FLUSH: Request = Request::new(0, RequestKind::Flush, 0, 0);
 
 /// A limit on what a job asks for in one direction. A job that fell behind catches up, as in fio.
 struct Limit {

@@ -15,10 +15,9 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use super::{Next, SourceKind, Workload};
 use crate::config;
+use crate::connector::{Completion, Next, Origin, SourceKind, Tag, Workload};
 use crate::error::{Error, Fault};
-use crate::host::Request;
 use crate::units::Nanos;
 
 mod job;
@@ -46,8 +45,7 @@ pub struct FioWorkload {
     stages: VecDeque<Vec<Job>>,
     /// Whose turn it is to be asked first.
     turn: usize,
-    /// Outstanding requests, oldest first, and which job each belongs to.
-    outstanding: VecDeque<(Request, usize)>,
+    outstanding: u64,
     len: Option<u64>,
     warnings: Vec<String>,
 }
@@ -93,7 +91,7 @@ impl FioWorkload {
             sha256: format!("{:x}", Sha256::digest(text)),
             stages: stages(&jobs, seed),
             turn: 0,
-            outstanding: VecDeque::new(),
+            outstanding: 0,
             len,
             warnings,
         })
@@ -106,7 +104,7 @@ impl FioWorkload {
         for _ in 0..jobs.len() {
             self.turn = (self.turn + 1) % jobs.len();
             match (jobs[self.turn].next(now), earliest) {
-                (Next::Request(request), _) => return Next::Request(request),
+                (request @ Next::Request(..), _) => return request,
                 (Next::WaitUntil(at), Next::WaitUntil(other)) => earliest = Next::WaitUntil(at.min(other)),
                 (Next::WaitUntil(at), _) => earliest = Next::WaitUntil(at),
                 (Next::WaitForCompletion, Next::End) => earliest = Next::WaitForCompletion,
@@ -142,7 +140,8 @@ fn read(path: &Path, file: &str) -> Result<io::Result<String>, Error> {
 fn stages(jobs: &[resolve::JobSpec], seed: u64) -> VecDeque<Vec<Job>> {
     let mut stages: VecDeque<Vec<Job>> = VecDeque::new();
     let mut number = 0;
-    for job in jobs {
+    for (at, job) in jobs.iter().enumerate() {
+        let origin = Origin(u16::try_from(at).unwrap_or(u16::MAX));
         if job.starts_stage || stages.is_empty() {
             stages.push_back(Vec::new());
         }
@@ -150,7 +149,8 @@ fn stages(jobs: &[resolve::JobSpec], seed: u64) -> VecDeque<Vec<Job>> {
             let seed = job.randseed.unwrap_or(seed) ^ u64::wrapping_mul(number, 0x9e37_79b9_7f4a_7c15);
             number += 1;
             if let Some(stage) = stages.back_mut() {
-                stage.push(Job::new(job, clone, seed));
+                let tag = Tag(stage.len() as u32);
+                stage.push(Job::new(job, clone, seed, tag, origin));
             }
         }
     }
@@ -161,12 +161,12 @@ impl Workload for FioWorkload {
     fn next(&mut self, now: Nanos) -> Result<Next, Error> {
         loop {
             match self.ask(now) {
-                Next::Request(request) => {
-                    self.outstanding.push_back((request, self.turn));
-                    return Ok(Next::Request(request));
+                request @ Next::Request(..) => {
+                    self.outstanding += 1;
+                    return Ok(request);
                 }
                 Next::End if self.stages.is_empty() => return Ok(Next::End),
-                Next::End if self.outstanding.is_empty() => {
+                Next::End if self.outstanding == 0 => {
                     self.stages.pop_front();
                     self.turn = 0;
                 }
@@ -176,13 +176,11 @@ impl Workload for FioWorkload {
         }
     }
 
-    /// Of requests that are alike in everything, the time they were issued at included, any one will do.
-    fn completed(&mut self, request: &Request, now: Nanos) {
-        let known = self.outstanding.iter().position(|(issued, _)| issued == request);
-        let job = known.and_then(|at| self.outstanding.remove(at)).map(|(_, job)| job);
-        debug_assert!(job.is_some(), "a completion without a request");
-        if let (Some(job), Some(jobs)) = (job, self.stages.front_mut()) {
-            jobs[job].done(now);
+    /// A tag is the number of the job in its stage, and a stage ends when nothing of it is outstanding.
+    fn completed(&mut self, done: &Completion, now: Nanos) {
+        self.outstanding -= 1;
+        if let Some(jobs) = self.stages.front_mut() {
+            jobs[done.tag.0 as usize].done(now);
         }
     }
 
@@ -205,9 +203,4 @@ impl Workload for FioWorkload {
     fn len_hint(&self) -> Option<u64> {
         self.len
     }
-}
-
-/// A request at once.
-fn request_at(now: Nanos, request: Request) -> Next {
-    Next::Request(Request { arrival_ns: now, ..request })
 }

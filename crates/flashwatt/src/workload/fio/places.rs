@@ -1,6 +1,6 @@
 //! Where the requests of a job go.
 
-use crate::host::RequestKind;
+use crate::connector::RequestKind;
 use crate::rng::Rng;
 use crate::workload::synthetic::{Normal, Pareto, Permutation, Places, Region, Uniform, Zipf, Zones};
 

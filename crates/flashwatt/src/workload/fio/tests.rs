@@ -1,5 +1,5 @@
 use super::*;
-use crate::host::RequestKind;
+use crate::connector::{Completion, Request, RequestKind, Tag};
 
 const DRIVE: u64 = 64 << 20;
 const MS: Nanos = 1_000_000;
@@ -11,15 +11,15 @@ fn parse(text: &str) -> FioWorkload {
 /// Every request with the time it was issued at; reads take a quarter of a millisecond, all others one.
 fn drain(text: &str) -> Vec<Request> {
     let mut workload = parse(text);
-    let (mut now, mut requests, mut ends) = (0, Vec::new(), VecDeque::<(Nanos, Request)>::new());
+    let (mut now, mut requests, mut ends) = (0, Vec::new(), VecDeque::<(Nanos, Tag)>::new());
     loop {
         let next = workload.next(now).expect("no errors");
         let first = ends.iter().map(|(at, _)| *at).min();
         match (next, first) {
-            (Next::Request(request), _) => {
+            (Next::Request(tag, request), _) => {
                 assert_eq!(request.arrival_ns, now, "fio's loops are closed");
                 requests.push(request);
-                ends.push_back((now + if request.kind == RequestKind::Read { MS / 4 } else { MS }, request));
+                ends.push_back((now + if request.kind == RequestKind::Read { MS / 4 } else { MS }, tag));
             }
             (Next::WaitUntil(at), end) if end.is_none_or(|end| at < end) => {
                 assert!(at > now);
@@ -29,8 +29,8 @@ fn drain(text: &str) -> Vec<Request> {
             (_, Some(end)) => {
                 let at = ends.iter().position(|(at, _)| *at == end).expect("it is the least of them");
                 now = end;
-                let (_, request) = ends.remove(at).expect("it was found");
-                workload.completed(&request, now);
+                let (_, tag) = ends.remove(at).expect("it was found");
+                workload.completed(&Completion::done(tag), now);
             }
             (wait, None) => panic!("{wait:?} with nothing outstanding"),
         }
@@ -192,7 +192,7 @@ fn one_seed_is_one_stream_and_a_job_may_have_its_own() {
     let of = |text: &str, seed| {
         let mut workload = FioWorkload::parse(text, "job.fio", true, DRIVE, seed).expect("a good job");
         let mut offsets = Vec::new();
-        while let Ok(Next::Request(r)) = workload.next(0) {
+        while let Ok(Next::Request(_, r)) = workload.next(0) {
             offsets.push(r.offset_bytes);
         }
         offsets

@@ -1,7 +1,7 @@
 //! Where the requests of a stand-in go: on from the last one, to fresh pages, or where a former one went.
 
 use super::data::{Model, list};
-use crate::host::RequestKind;
+use crate::connector::RequestKind;
 use crate::rng::Rng;
 use crate::workload::synthetic::{Permutation, Places, Table};
 

@@ -8,8 +8,8 @@
 use std::sync::LazyLock;
 
 use super::synthetic::{Clock, Mix, Synthetic};
-use super::{SourceKind, Workload};
 use crate::config;
+use crate::connector::{SourceKind, Workload};
 use crate::rng::Rng;
 
 mod data;

@@ -2,9 +2,8 @@
 
 use super::Standin;
 use crate::cache::list::{Links, List};
+use crate::connector::{Completion, Next, Request, RequestKind, Workload};
 use crate::error::Error;
-use crate::host::{Request, RequestKind};
-use crate::workload::{Next, Workload};
 
 /// Statistics of a stream of requests, as the papers define them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -81,8 +80,8 @@ pub fn statistics(workload: &mut dyn Workload, drive_bytes: u64, cache_entries: 
     let (mut statistics, mut now, mut first, mut end) = (Statistics::default(), 0, None, None);
     loop {
         match workload.next(now)? {
-            Next::Request(request) => {
-                workload.done(now);
+            Next::Request(tag, request) => {
+                workload.completed(&Completion::done(tag), now);
                 statistics.sequential += u64::from(end == Some(request.offset_bytes));
                 statistics.add(&request, &mut cache);
                 end = Some(request.offset_bytes + request.bytes);

@@ -1,7 +1,7 @@
 //! What a request is: its kind and its length.
 
 use crate::config::{Size, Sizes};
-use crate::host::RequestKind;
+use crate::connector::RequestKind;
 use crate::rng::Rng;
 
 /// Draws kinds and lengths: a read with one probability, a trim with another, else a write; a length of that kind's table.

@@ -9,10 +9,9 @@
 //! A new model of places is one file with a [`Model`] and one line in [`MODELS`]; kinds, sizes and arrivals are the same
 //! for all.
 
-use super::{Next, SourceKind, Upcoming, Workload};
 use crate::config;
+use crate::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Upcoming, Workload};
 use crate::error::Error;
-use crate::host::{Request, RequestKind};
 use crate::registry::Param;
 use crate::rng::Rng;
 use crate::units::Nanos;
@@ -168,7 +167,7 @@ impl<P: Places> Workload for Synthetic<P> {
         self.issued += 1;
         let later = self.draw();
         let Drawn { kind, offset_bytes, bytes } = std::mem::replace(&mut self.ahead[place], later);
-        Ok(Next::Request(Request { arrival_ns, kind, offset_bytes, bytes, fua: false }))
+        Ok(Next::Request(Tag::default(), Request::new(arrival_ns, kind, offset_bytes, bytes)))
     }
 
     #[inline]
@@ -178,7 +177,7 @@ impl<P: Places> Workload for Synthetic<P> {
     }
 
     #[inline]
-    fn done(&mut self, _now: Nanos) {
+    fn completed(&mut self, _done: &Completion, _now: Nanos) {
         debug_assert!(self.completed < self.issued, "a completion without a request");
         self.completed += 1;
     }

@@ -1,7 +1,7 @@
 //! Places around the middle of the range.
 
 use super::{Model, Places, Region, Synthetic};
-use crate::host::RequestKind;
+use crate::connector::RequestKind;
 use crate::registry::Param;
 use crate::rng::Rng;
 

@@ -1,7 +1,7 @@
 //! A share h of the requests goes to all but a share h of the places, at every scale.
 
 use super::{Model, Permutation, Places, Region, Synthetic};
-use crate::host::RequestKind;
+use crate::connector::RequestKind;
 use crate::registry::Param;
 use crate::rng::Rng;
 

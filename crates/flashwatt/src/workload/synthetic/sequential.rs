@@ -2,7 +2,7 @@
 
 use super::{Model, Places, Region, Synthetic};
 use crate::config;
-use crate::host::RequestKind;
+use crate::connector::RequestKind;
 use crate::registry::Param;
 use crate::rng::Rng;
 

@@ -3,6 +3,9 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::config::{Arrivals, Gap, Group, Law, OpenLoop, Phases, Size, Sizes};
 
+/// Which request it was does not matter to these workloads.
+const DONE: Completion = Completion::done(Tag(0));
+
 const RANGE: u64 = 4096 * 1000;
 
 fn cfg(name: &str, parameters: &[(&str, f64)]) -> config::Synthetic {
@@ -22,7 +25,7 @@ fn drain(cfg: &config::Synthetic, seed: u64) -> Vec<Request> {
     let (mut now, mut open, mut requests) = (0, 0, Vec::new());
     loop {
         match workload.next(now).expect("a synthetic workload has no errors") {
-            Next::Request(request) => {
+            Next::Request(_, request) => {
                 assert!(request.arrival_ns <= now);
                 open += 1;
                 requests.push(request);
@@ -35,7 +38,7 @@ fn drain(cfg: &config::Synthetic, seed: u64) -> Vec<Request> {
                 assert!(open > 0);
                 now += 1000;
                 open -= 1;
-                workload.done(now);
+                workload.completed(&DONE, now);
             }
             Next::End => return requests,
         }
@@ -89,7 +92,7 @@ fn every_model_keeps_the_contract() {
         assert_ne!(drain(&cfg, 3), requests, "{}", model.name);
         let mut workload = open(&cfg, 2);
         assert_eq!(workload.upcoming().map(|u| u.far_bytes), Some(requests[AHEAD - 1].offset_bytes), "{}", model.name);
-        assert!(matches!(workload.next(0), Ok(Next::Request(r)) if r == requests[0]), "{}", model.name);
+        assert!(matches!(workload.next(0), Ok(Next::Request(_, r)) if r == requests[0]), "{}", model.name);
         assert_eq!(workload.upcoming().map(|u| u.near_bytes), Some(requests[AHEAD / 2].offset_bytes), "{}", model.name);
     }
 }
@@ -284,11 +287,11 @@ fn a_closed_loop_keeps_its_queue_depth() {
     let mut workload =
         open(&config::Synthetic { arrivals: Arrivals::Closed { queue_depth: 4 }, ..cfg("zipf", &[]) }, 1);
     for _ in 0..4 {
-        assert!(matches!(workload.next(5), Ok(Next::Request(Request { arrival_ns: 5, .. }))));
+        assert!(matches!(workload.next(5), Ok(Next::Request(_, Request { arrival_ns: 5, .. }))));
     }
     assert!(matches!(workload.next(5), Ok(Next::WaitForCompletion)));
-    workload.done(9);
-    assert!(matches!(workload.next(9), Ok(Next::Request(_))));
+    workload.completed(&DONE, 9);
+    assert!(matches!(workload.next(9), Ok(Next::Request(..))));
     assert!(matches!(workload.next(9), Ok(Next::WaitForCompletion)));
 }
 

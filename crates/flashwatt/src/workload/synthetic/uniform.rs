@@ -1,7 +1,7 @@
 //! Every place is as likely as any other.
 
 use super::{Model, Places, Region, Synthetic};
-use crate::host::RequestKind;
+use crate::connector::RequestKind;
 use crate::rng::Rng;
 
 pub(super) const MODEL: Model = Model {

@@ -1,7 +1,7 @@
 //! A few places take most requests: Zipf's law.
 
 use super::{Model, Permutation, Places, Region, Synthetic};
-use crate::host::RequestKind;
+use crate::connector::RequestKind;
 use crate::registry::Param;
 use crate::rng::Rng;
 

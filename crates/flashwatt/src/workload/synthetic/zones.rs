@@ -1,7 +1,7 @@
 //! Parts of the range that get shares of the requests of their own.
 
 use super::{Places, Region};
-use crate::host::RequestKind;
+use crate::connector::RequestKind;
 use crate::rng::Rng;
 
 /// Parts of the range, one after the other; within one every place is as likely as any other.

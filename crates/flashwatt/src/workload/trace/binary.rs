@@ -22,8 +22,8 @@ use super::input::Input;
 use super::records::{u16_at, u32_at, u64_at};
 use super::text::{Bad, OFFSET_BYTES_MAX, believable};
 use super::{Decode, Format, Halt, Record, trace_error};
+use crate::connector::RequestKind;
 use crate::error::{Error, Fault, Place};
-use crate::host::RequestKind;
 use crate::units::SECTOR_BYTES;
 
 mod write;

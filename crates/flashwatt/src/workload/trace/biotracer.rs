@@ -9,7 +9,7 @@
 use super::column_units::{Tick, Units};
 use super::text::{Bad, Blanks, Columns, Entry, LineFormat, Text, looks_like, range};
 use super::{Format, Record, believed};
-use crate::host::RequestKind;
+use crate::connector::RequestKind;
 use crate::units::SECTOR_BYTES;
 
 /// The registry line.

@@ -8,7 +8,7 @@ use super::column_units::{Tick, Units};
 use super::linux::{Flags, request, sectors_of};
 use super::records::{RecordFormat, Records, u16_at, u32_at, u64_at};
 use super::text::{Bad, Entry};
-use crate::host::RequestKind;
+use crate::connector::RequestKind;
 
 /// The registry line.
 pub const FORMAT: Format = Format {

@@ -4,7 +4,7 @@
 use super::column_units::Units;
 use super::{Record, counted};
 use crate::config::{LengthUnit, TimeUnit};
-use crate::host::RequestKind;
+use crate::connector::RequestKind;
 use crate::units::SECTOR_BYTES;
 
 /// Fewer requests than this say nothing about a trace.

@@ -17,10 +17,10 @@ use super::seal::sha256;
 use super::traces::Traces;
 use super::{BinaryWriter, DeviceId, Record, TraceWorkload, binary, csv, trace_error};
 use crate::config::{self, Beyond};
+use crate::connector::{Next, Workload};
 use crate::error::{Error, Fault, Place, nearest};
 use crate::output::{Aside, Rules};
 use crate::progress::Progress;
-use crate::workload::{Next, Workload};
 
 /// What a trace can be converted to: names, the ending of such a file's name, one line about each.
 pub const TARGETS: &[(&str, &str, &str)] = &[
@@ -211,7 +211,7 @@ fn replayed(
     let cfg = config::Trace { closed_loop: false, ..cfg.clone() };
     let mut workload = TraceWorkload::open_watched(&cfg, drive_bytes, progress)?;
     let (total, mut requests) = (workload.len_hint(), 0u64);
-    while let Next::Request(request) = workload.next(u64::MAX)? {
+    while let Next::Request(_, request) = workload.next(u64::MAX)? {
         let (time_ns, offset_bytes, bytes) = (request.arrival_ns, request.offset_bytes, request.bytes);
         put(&Record { time_ns, device: 0, offset_bytes, bytes, kind: request.kind, fua: request.fua })?;
         requests += 1;

@@ -7,7 +7,7 @@
 use super::column_units::{Tick, Units};
 use super::text::{Bad, Blanks, Columns, Entry, LineFormat, Text, looks_like, number, range};
 use super::{Format, Record, believed};
-use crate::host::RequestKind;
+use crate::connector::RequestKind;
 
 /// The registry line.
 pub const FORMAT: Format = Format {

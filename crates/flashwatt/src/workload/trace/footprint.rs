@@ -106,7 +106,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::host::RequestKind;
+    use crate::connector::RequestKind;
     use crate::rng::Rng;
 
     fn write(device: u64, offset_bytes: u64, bytes: u64) -> Record {

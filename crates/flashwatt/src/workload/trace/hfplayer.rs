@@ -8,7 +8,7 @@
 use super::column_units::{Tick, Units};
 use super::text::{Bad, Columns, Commas, Entry, LineFormat, Operations, Text, looks_like, operation, range};
 use super::{Format, Record, believed};
-use crate::host::RequestKind;
+use crate::connector::RequestKind;
 
 /// The registry line.
 pub const FORMAT: Format = Format {

@@ -14,8 +14,8 @@ use super::seal::{Seal, seal};
 use super::traces::Traces;
 use super::{DeviceId, Record};
 use crate::config;
+use crate::connector::RequestKind;
 use crate::error::Error;
-use crate::host::RequestKind;
 use crate::progress::Progress;
 
 /// What `trace info` tells.

@@ -4,8 +4,8 @@ use super::meter::Meter;
 use super::reader::Step;
 use super::traces::{Position, Traces};
 use super::{DeviceId, Record, trace_error};
+use crate::connector::RequestKind;
 use crate::error::{Error, Fault, Place};
-use crate::host::RequestKind;
 use crate::units::SECTOR_BYTES;
 
 /// A device's share of the drive is a multiple of this, so that alignment within a device is alignment on the drive.

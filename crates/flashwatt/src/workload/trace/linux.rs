@@ -3,7 +3,7 @@
 use super::column_units::Units;
 use super::text::{Bad, Entry, number, range};
 use super::{Record, believed};
-use crate::host::RequestKind;
+use crate::connector::RequestKind;
 use crate::units::SECTOR_BYTES;
 
 /// Bits of a minor number in the kernel's device numbers.

@@ -20,8 +20,8 @@
 
 use std::io;
 
+use crate::connector::RequestKind;
 use crate::error::{Error, Fault, Place, nearest};
-use crate::host::RequestKind;
 
 mod activity;
 mod alibaba;

@@ -12,8 +12,8 @@ use super::reuse::{Curve, Reuse};
 use super::traces::Traces;
 use super::{Record, trace_error};
 use crate::config;
+use crate::connector::RequestKind;
 use crate::error::{Error, Fault};
-use crate::host::RequestKind;
 use crate::progress::Progress;
 
 /// Bins of the rates over time.

@@ -8,11 +8,10 @@ use super::sort::Disorder;
 use super::traces::{Position, Traces};
 use super::{DeviceId, Record, counted, trace_error};
 use crate::config::{self, Beyond};
+use crate::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Workload};
 use crate::error::{Error, Fault};
-use crate::host::{Request, RequestKind};
 use crate::progress::Progress;
 use crate::units::{Nanos, SECTOR_BYTES};
-use crate::workload::{Next, SourceKind, Workload};
 
 /// Replays a trace, or several merged.
 ///
@@ -88,7 +87,8 @@ impl TraceWorkload {
                 Some(range) => range,
                 None => continue,
             };
-            self.ahead = Some(Request { arrival_ns, kind: record.kind, offset_bytes, bytes, fua: record.fua });
+            self.ahead =
+                Some(Request { fua: record.fua, ..Request::new(arrival_ns, record.kind, offset_bytes, bytes) });
             return Ok(());
         }
         Ok(())
@@ -131,8 +131,10 @@ impl Workload for TraceWorkload {
         }
         self.advance()?;
         self.issued += 1;
-        Ok(Next::Request(request))
+        Ok(Next::Request(Tag::default(), request))
     }
+
+    fn completed(&mut self, _done: &Completion, _now: Nanos) {}
 
     fn name(&self) -> &str {
         &self.name

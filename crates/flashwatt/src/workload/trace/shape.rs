@@ -3,7 +3,7 @@
 use super::text::{Bad, OFFSET_BYTES_MAX};
 use super::{Record, counted};
 use crate::config;
-use crate::host::RequestKind;
+use crate::connector::RequestKind;
 
 /// Addresses are scaled in steps of this: within one step, what is sequential stays sequential, and aligned as it was.
 const STEP_BYTES: u64 = 1 << 20;

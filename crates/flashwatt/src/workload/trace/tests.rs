@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::*;
 use crate::config::{self, Beyond};
-use crate::host::Request;
-use crate::workload::{Next, Workload};
+use crate::connector::{Next, Request, Workload};
 
 mod changes;
 mod dialects;
@@ -50,7 +49,7 @@ fn replay(cfg: &config::Trace, drive_bytes: u64) -> Result<(Vec<Request>, Vec<St
     let (mut now, mut requests) = (0, Vec::new());
     loop {
         match workload.next(now)? {
-            Next::Request(request) => {
+            Next::Request(_, request) => {
                 assert!(request.arrival_ns <= now);
                 requests.push(request);
             }

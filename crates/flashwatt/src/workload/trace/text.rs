@@ -3,8 +3,8 @@
 use super::column_units::{Tick, Units};
 use super::input::{Input, Line};
 use super::{Decode, Halt, Record};
+use crate::connector::RequestKind;
 use crate::error::{Error, Fault, Place};
-use crate::host::RequestKind;
 
 /// No block interface moves more with one read or write; a larger one is a damaged record.
 pub const REQUEST_BYTES_MAX: u64 = 4 << 30;

@@ -5,7 +5,7 @@ use super::column_units::{Tick, Units};
 use super::records::{RecordFormat, Records, u16_at, u32_at, u64_at};
 use super::text::{Bad, Entry, range};
 use super::{Format, Record, believed};
-use crate::host::RequestKind;
+use crate::connector::RequestKind;
 
 /// The registry line.
 pub const FORMAT: Format = Format {

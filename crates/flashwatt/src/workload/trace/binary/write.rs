@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::{
     BLOCK_HEADER_BYTES, BLOCK_MAGIC, Before, FUA, KINDS, MAGIC, Record, SAME_BYTES, SAME_DEVICE, SECTORS, VERSION,
 };
-use crate::host::RequestKind;
+use crate::connector::RequestKind;
 use crate::units::SECTOR_BYTES;
 
 /// Records in a block: enough that its header is lost among them, few enough that damage costs little.

@@ -28,7 +28,7 @@ fn append(file: &Temporary, bytes: &[u8]) {
 
 fn drain(workload: &mut TraceWorkload) -> Result<u64, Error> {
     let mut requests = 0;
-    while let Next::Request(_) = workload.next(u64::MAX)? {
+    while let Next::Request(..) = workload.next(u64::MAX)? {
         requests += 1;
     }
     Ok(requests)
@@ -90,7 +90,7 @@ fn a_packed_trace_that_changes_is_told() {
 fn a_run_that_stops_early_compares_what_it_read() {
     let unread = long();
     let mut workload = TraceWorkload::open(&unread.cfg(), DRIVE).expect("a good trace");
-    assert!(matches!(workload.next(u64::MAX), Ok(Next::Request(_))));
+    assert!(matches!(workload.next(u64::MAX), Ok(Next::Request(..))));
     overwrite(&unread, 110_000 * LINE_BYTES, b"9");
     append(&unread, b"junk");
     assert_eq!(message(workload.finish()), "no error");
@@ -99,7 +99,7 @@ fn a_run_that_stops_early_compares_what_it_read() {
     overwrite(&read, 30_000 * LINE_BYTES, b"9");
     // Not as far as the mark at 1 MiB: that is only reached to compare.
     for _ in 0..31_000 {
-        assert!(matches!(workload.next(u64::MAX), Ok(Next::Request(_))));
+        assert!(matches!(workload.next(u64::MAX), Ok(Next::Request(..))));
     }
     let told = message(workload.finish());
     assert!(told.starts_with(&format!("{CHANGED} other bytes before byte 1048576")), "{told}");

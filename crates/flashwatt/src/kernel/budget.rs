@@ -8,14 +8,11 @@
 //! operations ending in them cannot be more than are left, so that no instant is passed at which the budget is exceeded.
 
 use super::{End, Sim};
-use crate::probe::Probe;
+use crate::connector::Device;
 
-/// Operations that one die can end at one instant: a read and a program, if it copies by itself.
-const ENDED_AT_ONCE: u64 = 2;
-
-/// Instants between two reports of progress, times the number of dies. An instant at which thousands of dies work takes long,
-/// and a user who ends the run must not wait.
-const DIE_INSTANTS_PER_PROGRESS: u64 = 1 << 18;
+/// Instants between two reports of progress, times the operations that may end at one. An instant at which thousands of dies
+/// work takes long, and a user who ends the run must not wait.
+const OPERATIONS_PER_PROGRESS: u64 = 1 << 19;
 
 /// What a run may take.
 #[derive(Clone, Copy)]
@@ -28,13 +25,13 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    pub fn new(operations: Option<u64>, dies: u32) -> Self {
-        let instants = (DIE_INSTANTS_PER_PROGRESS / u64::from(dies)).clamp(1, 1 << 14);
-        Budget { operations, ended_at_once: ENDED_AT_ONCE * u64::from(dies), instants }
+    pub fn new(operations: Option<u64>, ended_at_once: u64) -> Self {
+        let instants = (OPERATIONS_PER_PROGRESS / ended_at_once).clamp(1, 1 << 14);
+        Budget { operations, ended_at_once, instants }
     }
 }
 
-impl<P: Probe> Sim<'_, P> {
+impl<D: Device> Sim<'_, D> {
     /// How many instants may pass before the budget is looked at again, or that it is exceeded.
     pub(super) fn instants_in_budget(&self) -> Result<u64, End> {
         let Some(operations) = self.budget.operations else { return Ok(self.budget.instants) };
@@ -44,7 +41,7 @@ impl<P: Probe> Sim<'_, P> {
 
     /// Flash operations that have ended since the run began.
     pub(super) fn operations_ended(&self) -> u64 {
-        let before: u64 = self.ended_stages.iter().map(|(_, _, window)| window.ledger.flash_operations()).sum();
-        before + self.hw.books.ledger.flash_operations()
+        let before: u64 = self.ended_stages.iter().map(|stage| stage.window.ledger.flash_operations()).sum();
+        before + self.device.operations()
     }
 }

@@ -1,21 +1,20 @@
-//! A request's way: asked for, planned, completed.
+//! A request's way through the drive: admitted, planned, completed.
 
 use std::hint::cold_path;
 
-use super::Sim;
+use super::Ssd;
+use crate::connector::{Completion, Cx, Request, RequestKind, Tag};
 use crate::controller::Ended;
 use crate::device::Geometry;
-use crate::error::Error;
 use crate::ftl::{Extent, OpKind};
-use crate::host::{Request, RequestKind};
 use crate::probe::{Probe, Purpose, RequestRecord};
 use crate::units::{Lpn, Nanos, RequestId};
-use crate::workload::Next;
 
 /// A request inside the device.
 #[derive(Clone, Copy)]
 pub(super) struct Active {
     pub(super) request: Request,
+    tag: Tag,
     pub(super) admitted_ns: Nanos,
     /// Logical pages that it covers …
     pub(super) pages: u32,
@@ -26,88 +25,40 @@ pub(super) struct Active {
     pub(super) map_accesses: u32,
 }
 
-impl<P: Probe> Sim<'_, P> {
-    /// Takes what the host has, while the device has room.
+impl<P: Probe> Ssd<P> {
     #[inline(always)]
-    pub(super) fn ask_host(&mut self) -> Result<(), Error> {
-        self.ask_host = false;
-        while !self.free.is_empty() && !self.host_ended {
-            match self.workload.next(self.now) {
-                Ok(Next::Request(ref request)) => {
-                    self.prefetch();
-                    self.admit(request);
-                }
-                Ok(Next::WaitUntil(at)) => {
-                    self.set_arrival(at)?;
-                    break;
-                }
-                Ok(Next::WaitForCompletion) => break,
-                Err(error) => return Err(error),
-                Ok(Next::End) => {
-                    cold_path();
-                    self.host_ended = true;
-                    if self.free.len() == self.requests.len() {
-                        self.request_ends_stage(); // the last request has completed before this was known
-                    }
-                }
-            }
-        }
-        if self.buffered.is_some() {
-            cold_path();
-            self.tend_buffer();
-        }
-        Ok(())
-    }
-
-    /// Fetches what requests to come will touch.
-    #[inline(always)]
-    pub(super) fn prefetch(&self) {
-        if let Some(upcoming) = self.workload.upcoming() {
-            let far = self.geometry.lpn_of_byte(upcoming.far_bytes);
-            let near = self.geometry.lpn_of_byte(upcoming.near_bytes);
-            self.brain.ftl.prefetch(far, near, &self.brain.blocks, &self.hw.array);
-        }
-    }
-
-    pub(super) fn set_arrival(&mut self, at: Nanos) -> Result<(), Error> {
-        if at > self.controller.events.horizon() {
-            return Err(self.beyond_time("workload", at));
-        }
-        self.controller.events.reset(self.events.arrival, at);
-        Ok(())
-    }
-
-    #[inline(always)]
-    pub(super) fn admit(&mut self, request: &Request) {
-        let Some(id) = self.free.pop() else { unreachable!("the host is asked only while there is room") };
-        self.requests_taken += 1;
+    pub(super) fn admit(&mut self, tag: Tag, request: &Request, cx: &mut Cx) {
+        let Some(id) = self.free.pop() else { unreachable!("the host sends only what there is room for") };
+        self.tend = true;
+        let now = cx.now();
         let bytes = request.interface_bytes();
-        self.hw.books.request_admitted(self.now, bytes);
+        self.hw.books.request_admitted(now, bytes);
         let extent = self.geometry.extent(request);
         self.requests[id.idx()] = Active {
             request: *request,
-            admitted_ns: self.now,
+            tag,
+            admitted_ns: now,
             pages: extent.pages,
             planned: 0,
             remaining: 0,
             map_accesses: 0,
         };
         if self.link.is_instant() {
-            self.plan(id, request.kind, extent);
+            self.plan(id, request.kind, extent, cx);
         } else {
             cold_path();
             let bytes_in = if request.kind == RequestKind::Write { bytes } else { 0 };
-            let at = self.link.send_in(self.now, bytes_in, id);
-            self.set_link(self.events.link_in, at);
+            let at = self.link.send_in(now, bytes_in, id);
+            set_link(self.seats.link_in, at, cx);
         }
     }
 
     /// Plans a request that has arrived in the device.
     #[inline(always)]
-    pub(super) fn plan(&mut self, id: RequestId, kind: RequestKind, extent: Extent) {
+    pub(super) fn plan(&mut self, id: RequestId, kind: RequestKind, extent: Extent, cx: &mut Cx) {
         if self.buffered.is_some() {
             cold_path();
-            return self.plan_buffered(id);
+            return self.plan_buffered(id, cx);
         }
         match kind {
             RequestKind::Write if !self.stalled.is_empty() => {
@@ -116,15 +67,15 @@ impl<P: Probe> Sim<'_, P> {
             }
             RequestKind::Flush => {
                 cold_path();
-                self.complete_if_done(id); // a write without a buffer is on flash when it completes
+                self.complete_if_done(id, cx); // a write without a buffer is on flash when it completes
             }
-            _ => self.plan_extent(id, kind, extent),
+            _ => self.plan_extent(id, kind, extent, cx),
         }
     }
 
     /// Plans a request, or what is left of a write. If not all of a write finds room the rest waits, and later writes behind it.
     #[inline(always)]
-    fn plan_extent(&mut self, id: RequestId, kind: RequestKind, extent: Extent) {
+    fn plan_extent(&mut self, id: RequestId, kind: RequestKind, extent: Extent, cx: &mut Cx) {
         let mut written = 0;
         match kind {
             RequestKind::Read => self.brain.read(extent, &self.hw.array),
@@ -139,7 +90,7 @@ impl<P: Probe> Sim<'_, P> {
             }
             _ => Purpose::Trim(extent),
         };
-        let operations = self.take_plan(id, purpose);
+        let operations = self.take_plan(id, purpose, cx.now());
         if kind == RequestKind::Write {
             self.hw.books.written.host_units += u64::from(written);
             let active = &mut self.requests[id.idx()];
@@ -153,9 +104,9 @@ impl<P: Probe> Sim<'_, P> {
         } else if operations == 0 || !self.link.is_instant() {
             cold_path();
             if kind == RequestKind::Read && !self.link.is_instant() {
-                self.begin_sending(id, &[extent], 0);
+                self.begin_sending(id, &[extent], 0, cx);
             }
-            self.complete_if_done(id);
+            self.complete_if_done(id, cx);
         }
     }
 
@@ -168,10 +119,10 @@ impl<P: Probe> Sim<'_, P> {
         }
     }
 
-    /// Tells the controller, and whoever watches, what has been planned for a request. Returns how many operations those are.
+    /// Gives the plan of a request to the controller and the probe. Returns the number of its operations.
     #[inline(always)]
-    pub(super) fn take_plan(&mut self, id: RequestId, purpose: Purpose) -> u32 {
-        self.hw.books.planned(self.now, &self.brain.plan);
+    pub(super) fn take_plan(&mut self, id: RequestId, purpose: Purpose, now: Nanos) -> u32 {
+        self.hw.books.planned(now, &self.brain.plan);
         self.hw.books.probe.planned(purpose, &self.brain);
         let operations = self.controller.admit(id, &self.brain, &mut self.hw);
         let active = &mut self.requests[id.idx()];
@@ -182,16 +133,16 @@ impl<P: Probe> Sim<'_, P> {
 
     /// Plans what is left of a write.
     #[inline(never)]
-    fn plan_rest(&mut self, id: RequestId) {
+    fn plan_rest(&mut self, id: RequestId, cx: &mut Cx) {
         let rest = self.requests[id.idx()].rest(&self.geometry);
-        self.plan_extent(id, RequestKind::Write, rest);
+        self.plan_extent(id, RequestKind::Write, rest, cx);
     }
 
     /// A block has been erased: writes that wait may find room.
-    pub(super) fn erased(&mut self) {
+    pub(super) fn erased(&mut self, cx: &mut Cx) {
         self.let_destage();
         while let Some(id) = self.stalled.pop_front() {
-            self.plan_rest(id);
+            self.plan_rest(id, cx);
             if self.stalled.front() == Some(&id) {
                 return;
             }
@@ -199,64 +150,65 @@ impl<P: Probe> Sim<'_, P> {
     }
 
     #[inline(always)]
-    pub(super) fn op_ended(&mut self, ended: Ended) {
+    pub(super) fn op_ended(&mut self, ended: Ended, cx: &mut Cx) {
         if ended.kind == OpKind::Erase {
             cold_path();
-            self.erased();
+            self.erased(cx);
         }
         if ended.request.idx() >= self.requests.len() {
-            return self.destage_op_ended(ended); // or background work
+            return self.destage_op_ended(ended, cx); // or background work
         }
         let active = &self.requests[ended.request.idx()];
         if !self.link.is_instant() && active.request.kind == RequestKind::Read {
             cold_path();
-            if self.send_share(ended.request, ended.number) {
+            if self.send_share(ended.request, ended.number, cx) {
                 return; // the request waits for the data to cross the link
             }
         }
         let active = &mut self.requests[ended.request.idx()];
         active.remaining -= 1;
         if active.is_done() {
-            self.complete(ended.request);
+            self.complete(ended.request, cx);
         }
     }
 
-    /// Completes a request for which nothing is left to be done, where that is seldom so or does not matter much.
+    /// Completes a request if nothing is left to be done for it. Not for the hot path.
     #[inline(never)]
-    pub(super) fn complete_if_done(&mut self, id: RequestId) {
+    pub(super) fn complete_if_done(&mut self, id: RequestId, cx: &mut Cx) {
         if self.requests[id.idx()].is_done() {
-            self.complete(id);
+            self.complete(id, cx);
         }
     }
 
     #[inline(always)]
-    fn complete(&mut self, id: RequestId) {
-        let active = &self.requests[id.idx()];
-        self.hw.books.request_left(self.now);
+    fn complete(&mut self, id: RequestId, cx: &mut Cx) {
+        let (now, active) = (cx.now(), &self.requests[id.idx()]);
+        self.hw.books.request_left(now);
         self.hw.books.probe.request_ended(&RequestRecord {
             kind: active.request.kind,
             admitted_ns: active.admitted_ns,
-            end_ns: self.now,
+            end_ns: now,
             map_accesses: active.map_accesses,
             bytes: active.request.interface_bytes(),
         });
-        self.completed.add(&active.request, self.now);
+        cx.done.push(Completion::done(active.tag));
         self.requests_done += 1;
         self.free.push(id);
-        self.ask_host = true;
-        self.workload.completed(&self.requests[id.idx()].request, self.now);
-        self.left_in_stage -= 1;
-        if self.left_in_stage == 0 || (self.host_ended && self.free.len() == self.requests.len()) {
-            cold_path();
-            self.request_ends_stage();
-        }
+        self.tend = true;
+    }
+}
+
+/// Sets the event of one direction of the host link anew, if it has one.
+pub(super) fn set_link(seat: u32, at: Option<Nanos>, cx: &mut Cx) {
+    if let Some(at) = at {
+        cx.agenda.reset(seat, at);
     }
 }
 
 impl Active {
     pub(super) fn none() -> Self {
-        let request = Request { arrival_ns: 0, kind: RequestKind::Flush, offset_bytes: 0, bytes: 0, fua: false };
-        Active { request, admitted_ns: 0, pages: 0, planned: 0, remaining: 0, map_accesses: 0 }
+        let request = Request::new(0, RequestKind::Flush, 0, 0);
+        Active { request, tag: Tag::default(), admitted_ns: 0, pages: 0, planned: 0, remaining: 0, map_accesses: 0 }
     }
 
     #[inline(always)]

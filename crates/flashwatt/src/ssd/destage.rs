@@ -15,52 +15,20 @@
 //!
 //! Entries that need not leave yet fill up a batch.
 
+use super::Ssd;
 use super::batches::{Batch, Buffered};
-use super::{Sim, Stage};
 use crate::brain::Brain;
 use crate::cache::WriteBuffer;
+use crate::connector::{Cx, RequestKind};
 use crate::controller::Ended;
 use crate::device::Geometry;
 use crate::ftl::{Cause, Extent, OpKind, PlanIndex, PlanNumber};
-use crate::host::RequestKind;
 use crate::probe::{BufferEvent, Probe, Purpose};
-use crate::units::{Lpn, RequestId};
-
-/// What the write buffer did in a stage of the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BufferCounts {
-    /// Map units written into it.
-    pub written: u64,
-    /// Those of them that went into an entry that was there.
-    pub coalesced: u64,
-    /// Map units read from it.
-    pub read_hits: u64,
-    /// Entries that were trimmed before they were written to flash.
-    pub trimmed: u64,
-    /// Entries whose program has ended.
-    pub destaged: u64,
-    /// Writes that had to wait for room.
-    pub delayed: u64,
-}
-
-impl BufferCounts {
-    /// These counts and those of the stage that follows as one.
-    #[must_use]
-    pub fn plus(&self, next: &BufferCounts) -> BufferCounts {
-        BufferCounts {
-            written: self.written + next.written,
-            coalesced: self.coalesced + next.coalesced,
-            read_hits: self.read_hits + next.read_hits,
-            trimmed: self.trimmed + next.trimmed,
-            destaged: self.destaged + next.destaged,
-            delayed: self.delayed + next.delayed,
-        }
-    }
-}
+use crate::units::{Lpn, Nanos, RequestId};
 
 const NO_BUFFER: &str = "only drives with a write buffer come here";
 
-impl<P: Probe> Sim<'_, P> {
+impl<P: Probe> Ssd<P> {
     #[inline(always)]
     fn buffered(&mut self) -> &mut Buffered {
         match &mut self.buffered {
@@ -71,25 +39,25 @@ impl<P: Probe> Sim<'_, P> {
 
     /// Plans a request that has arrived in the device.
     #[inline(never)]
-    pub(super) fn plan_buffered(&mut self, id: RequestId) {
+    pub(super) fn plan_buffered(&mut self, id: RequestId, cx: &mut Cx) {
         match self.requests[id.idx()].request.kind {
-            RequestKind::Read => self.read_buffered(id),
-            RequestKind::Write => self.write_buffered(id),
+            RequestKind::Read => self.read_buffered(id, cx),
+            RequestKind::Write => self.write_buffered(id, cx),
             RequestKind::Trim => {
                 let extent = self.requests[id.idx()].extent(&self.geometry);
                 self.brain.trim(extent, &self.hw.array);
-                self.take_plan(id, Purpose::Trim(extent));
-                self.trim_buffered(id);
-                self.complete_if_done(id);
+                self.take_plan(id, Purpose::Trim(extent), cx.now());
+                self.trim_buffered(id, cx);
+                self.complete_if_done(id, cx);
             }
-            RequestKind::Flush => self.flush_buffer(id),
+            RequestKind::Flush => self.flush_buffer(id, cx),
         }
     }
 
     // ---------------------------------------------------------------- reads
 
     /// Units that the buffer holds come from there, the others from flash.
-    fn read_buffered(&mut self, id: RequestId) {
+    fn read_buffered(&mut self, id: RequestId, cx: &mut Cx) {
         let active = self.requests[id.idx()];
         let mut misses = std::mem::take(&mut self.buffered().extents);
         misses.clear();
@@ -101,46 +69,46 @@ impl<P: Probe> Sim<'_, P> {
             match self.buffered().buffer.holding(lpn, &bytes) {
                 Some(entry) => {
                     hit_bytes += bytes.len() as u64;
-                    self.completed.buffer.read_hits += 1;
-                    self.hw.books.buffer(self.now, &BufferEvent::Read(entry, lpn, bytes));
+                    self.hw.books.buffered.read_hits += 1;
+                    self.hw.books.buffer(cx.now(), &BufferEvent::Read(entry, lpn, bytes));
                 }
                 None => add_to_runs(&mut misses, extent, i),
             }
         }
         self.brain.read_runs(&misses, &self.hw.array);
-        self.take_plan(id, Purpose::Read(&misses));
+        self.take_plan(id, Purpose::Read(&misses), cx.now());
         if !self.link.is_instant() {
-            self.begin_sending(id, &misses, hit_bytes);
+            self.begin_sending(id, &misses, hit_bytes, cx);
         }
         self.buffered().extents = misses;
-        self.complete_if_done(id);
+        self.complete_if_done(id, cx);
     }
 
     // ---------------------------------------------------------------- writes
 
     /// A write enters the buffer, behind those that wait for room.
-    fn write_buffered(&mut self, id: RequestId) {
-        self.ask_host = true; // and tend the buffer
+    fn write_buffered(&mut self, id: RequestId, cx: &mut Cx) {
+        self.tend = true;
         let is_first = self.buffered().waiting.is_empty();
-        if !is_first || !self.enter(id) {
-            self.completed.buffer.delayed += 1;
+        if !is_first || !self.enter(id, cx) {
+            self.hw.books.buffered.delayed += 1;
             self.buffered().waiting.push_back(id);
         }
     }
 
     /// Puts as much of a write into the buffer as finds room, and completes it if that is all. Returns whether it is.
-    fn enter(&mut self, id: RequestId) -> bool {
+    fn enter(&mut self, id: RequestId, cx: &mut Cx) -> bool {
         let active = self.requests[id.idx()];
         for i in active.planned..active.pages {
-            if !self.enter_unit(id, i) {
+            if !self.enter_unit(id, i, cx.now()) {
                 return false;
             }
         }
-        self.complete_if_done(id);
+        self.complete_if_done(id, cx);
         true
     }
 
-    fn enter_unit(&mut self, id: RequestId, i: u32) -> bool {
+    fn enter_unit(&mut self, id: RequestId, i: u32, now: Nanos) -> bool {
         let request = self.requests[id.idx()].request;
         let (fua, extent) = (request.fua, self.geometry.extent(&request));
         let lpn = Lpn(extent.first.0 + i);
@@ -155,18 +123,18 @@ impl<P: Probe> Sim<'_, P> {
         let active = &mut self.requests[id.idx()];
         active.planned += 1;
         active.remaining += u32::from(fua);
-        self.completed.buffer.written += 1;
-        self.completed.buffer.coalesced += u64::from(put.coalesced);
+        self.hw.books.buffered.written += 1;
+        self.hw.books.buffered.coalesced += u64::from(put.coalesced);
         self.hw.books.written.host_units += 1;
         self.hw.books.written.host_bytes += bytes.len() as u64;
-        self.hw.books.buffer(self.now, &BufferEvent::Write(put.entry, lpn, bytes));
+        self.hw.books.buffer(now, &BufferEvent::Write(put.entry, lpn, bytes));
         true
     }
 
     /// There is room again.
-    fn enter_waiting(&mut self) {
+    fn enter_waiting(&mut self, cx: &mut Cx) {
         while let Some(&id) = self.buffered().waiting.front() {
-            if !self.enter(id) {
+            if !self.enter(id, cx) {
                 return;
             }
             self.buffered().waiting.pop_front();
@@ -176,20 +144,20 @@ impl<P: Probe> Sim<'_, P> {
     // ---------------------------------------------------------------- trims, flushes
 
     /// Units that are trimmed wholly leave the buffer.
-    fn trim_buffered(&mut self, id: RequestId) {
+    fn trim_buffered(&mut self, id: RequestId, cx: &mut Cx) {
         let extent = self.requests[id.idx()].extent(&self.geometry);
         let mut released = std::mem::take(&mut self.buffered().released);
         for i in (0..extent.pages).filter(|&i| !extent.is_partial(i)) {
             let lpn = Lpn(extent.first.0 + i);
             let dropped = self.buffered().buffer.trim(lpn, &mut released);
-            self.completed.buffer.trimmed += u64::from(dropped);
-            self.hw.books.buffer(self.now, &BufferEvent::Trim(lpn));
+            self.hw.books.buffered.trimmed += u64::from(dropped);
+            self.hw.books.buffer(cx.now(), &BufferEvent::Trim(lpn));
         }
-        self.entries_left(released);
+        self.entries_left(released, cx);
     }
 
     /// A flush waits for every entry that is there.
-    fn flush_buffer(&mut self, id: RequestId) {
+    fn flush_buffer(&mut self, id: RequestId, cx: &mut Cx) {
         let buffered = self.buffered();
         buffered.forced_before = buffered.forced_before.max(buffered.buffer.made());
         let mut entries = 0;
@@ -198,25 +166,26 @@ impl<P: Probe> Sim<'_, P> {
             entries += 1;
         }
         self.requests[id.idx()].remaining = entries;
-        self.ask_host = true;
-        self.complete_if_done(id);
+        self.tend = true;
+        self.complete_if_done(id, cx);
     }
 
     // ---------------------------------------------------------------- destaging
 
     /// All that this instant brings is in: destages what must leave, and notes when the drive becomes idle.
     #[inline(never)]
-    pub(super) fn tend_buffer(&mut self) {
+    pub(super) fn tend_buffer(&mut self, cx: &mut Cx) {
+        self.tend = false;
         while let Some(batch) = self.buffered().next_batch() {
-            self.destage(batch);
+            self.destage(batch, cx.now());
         }
-        self.set_idle_timer();
+        self.set_idle_timer(cx);
     }
 
     /// The drive is idle when no request has been in it for some time; that matters while there is something to destage.
-    fn set_idle_timer(&mut self) {
-        let is_quiet = self.free.len() == self.requests.len() && self.stage != Stage::Drain;
-        let (now, done) = (self.now, self.requests_done);
+    fn set_idle_timer(&mut self, cx: &mut Cx) {
+        let is_quiet = self.free.len() == self.requests.len() && !self.draining;
+        let (now, done, seat) = (cx.now(), self.requests_done, self.seats.idle);
         let buffered = self.buffered();
         let has_work = || buffered.buffer.oldest_dirty().is_some_and(|age| age >= buffered.forced_before);
         let since = (is_quiet && has_work()).then_some(done);
@@ -224,10 +193,10 @@ impl<P: Probe> Sim<'_, P> {
             return;
         }
         let at = now.saturating_add(buffered.idle_ns);
-        if since.is_some() && at <= self.controller.events.horizon() {
-            self.controller.events.reset(self.events.idle, at);
+        if since.is_some() && at <= cx.agenda.horizon() {
+            cx.agenda.reset(seat, at);
         } else {
-            self.controller.events.cancel(self.events.idle);
+            cx.agenda.cancel(seat);
         }
     }
 
@@ -236,14 +205,14 @@ impl<P: Probe> Sim<'_, P> {
         let buffered = self.buffered();
         buffered.idle_since = None;
         buffered.forced_before = buffered.forced_before.max(buffered.buffer.made());
-        self.ask_host = true;
+        self.tend = true;
     }
 
     /// The measured window is over: from now on everything goes to flash at once.
     pub(super) fn drain_buffer(&mut self) {
         if let Some(buffered) = &mut self.buffered {
             buffered.forced_before = u64::MAX;
-            self.ask_host = true;
+            self.tend = true;
         }
     }
 
@@ -254,23 +223,23 @@ impl<P: Probe> Sim<'_, P> {
             && buffered.has_no_room()
         {
             buffered.lines.iter_mut().for_each(|line| line.no_space = false);
-            self.ask_host = true;
+            self.tend = true;
         }
     }
 
-    fn destage(&mut self, batch: u32) {
+    fn destage(&mut self, batch: u32, now: Nanos) {
         self.buffered().find_extents(batch);
         let extents = std::mem::take(&mut self.buffered().extents);
         let found = self.brain.write_together(&extents, &self.hw.array);
         self.buffered().extents = extents;
         self.buffered().keep_back(batch, found);
-        self.take_destage_plan(batch);
+        self.take_destage_plan(batch, now);
     }
 
-    fn take_destage_plan(&mut self, batch: u32) {
+    fn take_destage_plan(&mut self, batch: u32, now: Nanos) {
         let Some(buffered) = &mut self.buffered else { unreachable!("{NO_BUFFER}") };
         let (id, at) = (RequestId(buffered.first_id + batch), batch);
-        self.hw.books.planned(self.now, &self.brain.plan);
+        self.hw.books.planned(now, &self.brain.plan);
         let batch = &mut buffered.batches[at as usize];
         self.hw.books.written.destaged_units += batch.entries.len() as u64;
         self.hw.books.probe.planned(Purpose::Destage(&batch.entries), &self.brain);
@@ -284,16 +253,16 @@ impl<P: Probe> Sim<'_, P> {
 
     /// An operation has ended for which no request of the host waits: one of a batch, or background work.
     #[inline(always)]
-    pub(super) fn destage_op_ended(&mut self, ended: Ended) {
+    pub(super) fn destage_op_ended(&mut self, ended: Ended, cx: &mut Cx) {
         if ended.request.as_background().is_none() {
-            self.batch_op_ended(ended.request, ended.number);
+            self.batch_op_ended(ended.request, ended.number, cx);
         }
     }
 
     /// Entries whose program has ended are on flash, whatever else the batch has to do; those without a program of their own
     /// are when all of it is done.
     #[inline(never)]
-    fn batch_op_ended(&mut self, id: RequestId, number: PlanNumber) {
+    fn batch_op_ended(&mut self, id: RequestId, number: PlanNumber, cx: &mut Cx) {
         let buffered = self.buffered();
         let at = id.0 - buffered.first_id;
         let batch = &mut buffered.batches[at as usize];
@@ -306,8 +275,8 @@ impl<P: Probe> Sim<'_, P> {
             let entry = entries.remove(entry);
             self.buffered().entry_left(entry);
             self.buffered().buffer.programmed(entry, &mut released);
-            self.hw.books.buffer(self.now, &BufferEvent::Programmed(entry));
-            self.completed.buffer.destaged += 1;
+            self.hw.books.buffer(cx.now(), &BufferEvent::Programmed(entry));
+            self.hw.books.buffered.destaged += 1;
         }
         let buffered = self.buffered();
         let batch = &mut buffered.batches[at as usize];
@@ -315,18 +284,18 @@ impl<P: Probe> Sim<'_, P> {
         if is_done {
             buffered.free_batch(at);
         }
-        self.entries_left(released);
+        self.entries_left(released, cx);
     }
 
     /// Entries have left the buffer: `released` waited for them, and there is room.
-    fn entries_left(&mut self, mut released: Vec<RequestId>) {
-        self.ask_host = true;
+    fn entries_left(&mut self, mut released: Vec<RequestId>, cx: &mut Cx) {
+        self.tend = true;
         for id in released.drain(..) {
             self.requests[id.idx()].remaining -= 1;
-            self.complete_if_done(id);
+            self.complete_if_done(id, cx);
         }
         self.buffered().released = released;
-        self.enter_waiting();
+        self.enter_waiting(cx);
     }
 }
 

@@ -5,14 +5,15 @@
 //! the request is planned. Zeros wait for the plan's first read of the map if there is one: before it the drive does not know
 //! that the unit holds nothing.
 
-use super::Sim;
+use super::Ssd;
+use super::requests::set_link;
 use crate::brain::Brain;
+use crate::connector::{Cx, Request};
 use crate::device::Geometry;
 use crate::ftl::{Cause, Extent, OpKind, PlanIndex, PlanNumber, PlannedOp};
-use crate::host::Request;
 use crate::mem::Table;
 use crate::probe::Probe;
-use crate::units::{Nanos, Ppn, RequestId};
+use crate::units::{Ppn, RequestId};
 
 /// For each request inside the device: bytes that cross the link when one of its flash operations ends.
 pub(super) struct Shares(Table<Share>);
@@ -69,50 +70,44 @@ fn reader(ops: &[PlannedOp], from: usize, ppn: Ppn, geometry: &Geometry) -> Opti
     (from..ops.len()).chain(0..from).find(reads)
 }
 
-impl<P: Probe> Sim<'_, P> {
+impl<P: Probe> Ssd<P> {
     /// A read has been planned: sends what can leave at once. `buffered_bytes` come from the write buffer, `runs` from flash.
     #[inline(never)]
-    pub(super) fn begin_sending(&mut self, id: RequestId, runs: &[Extent], buffered_bytes: u64) {
+    pub(super) fn begin_sending(&mut self, id: RequestId, runs: &[Extent], buffered_bytes: u64, cx: &mut Cx) {
         let request = self.requests[id.idx()].request;
         let zeros = self.shares.divide(id, &request, runs, &self.brain, &self.geometry);
         if buffered_bytes + zeros > 0 {
             self.requests[id.idx()].remaining += 1;
-            self.send(id, buffered_bytes + zeros);
+            self.send(id, buffered_bytes + zeros, cx);
         }
     }
 
     /// An operation of a read has ended. Returns whether it brought data, which is on its way now.
     #[inline(never)]
-    pub(super) fn send_share(&mut self, id: RequestId, operation: PlanNumber) -> bool {
+    pub(super) fn send_share(&mut self, id: RequestId, operation: PlanNumber, cx: &mut Cx) -> bool {
         let bytes = self.shares.of(id, operation);
         if bytes > 0 {
-            self.send(id, bytes);
+            self.send(id, bytes, cx);
         }
         bytes > 0
     }
 
-    fn send(&mut self, id: RequestId, bytes: u64) {
-        let at = self.link.send_out(self.now, bytes, id);
-        self.set_link(self.events.link_out, at);
+    fn send(&mut self, id: RequestId, bytes: u64, cx: &mut Cx) {
+        let at = self.link.send_out(cx.now(), bytes, id);
+        set_link(self.seats.link_out, at, cx);
     }
 
-    pub(super) fn link_event(&mut self, event: u32) {
-        if event == self.events.link_in {
+    pub(super) fn link_event(&mut self, seat: u32, cx: &mut Cx) {
+        if seat == self.seats.link_in {
             let (id, next) = self.link.arrived_in();
-            self.set_link(event, next);
+            set_link(seat, next, cx);
             let request = self.requests[id.idx()].request;
-            self.plan(id, request.kind, self.geometry.extent(&request));
+            self.plan(id, request.kind, self.geometry.extent(&request), cx);
         } else {
             let (id, next) = self.link.arrived_out();
-            self.set_link(event, next);
+            set_link(seat, next, cx);
             self.requests[id.idx()].remaining -= 1;
-            self.complete_if_done(id);
-        }
-    }
-
-    pub(super) fn set_link(&mut self, event: u32, at: Option<Nanos>) {
-        if let Some(at) = at {
-            self.controller.events.reset(event, at);
+            self.complete_if_done(id, cx);
         }
     }
 }

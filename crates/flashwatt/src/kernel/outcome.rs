@@ -1,13 +1,11 @@
 //! How a run went, and what it came to.
 
 use crate::books::Window;
+use crate::connector::{Request, RequestKind};
 use crate::energy::Series;
 use crate::error::Error;
-use crate::host::{Request, RequestKind};
 use crate::stats::Histogram;
 use crate::units::Nanos;
-
-use super::BufferCounts;
 
 /// What has completed in a stage of the run.
 #[derive(Clone, Debug, Default)]
@@ -26,8 +24,6 @@ pub struct Completed {
     pub read_bytes: u64,
     /// Bytes of writes.
     pub write_bytes: u64,
-    /// What the write buffer did.
-    pub buffer: BufferCounts,
 }
 
 impl Completed {
@@ -52,12 +48,11 @@ impl Completed {
             flushes: self.flushes + next.flushes,
             read_bytes: self.read_bytes + next.read_bytes,
             write_bytes: self.write_bytes + next.write_bytes,
-            buffer: self.buffer.plus(&next.buffer),
         }
     }
 
     #[inline(always)]
-    pub(super) fn add(&mut self, request: &Request, now: Nanos) {
+    pub(crate) fn add(&mut self, request: &Request, now: Nanos) {
         let latency = now - request.arrival_ns;
         match request.kind {
             RequestKind::Read => {

@@ -1,0 +1,12 @@
+//! The drive's connector: what a host and a device say to each other.
+//!
+//! Before the connector stands a [`Workload`], behind it the device. A host gives a request a [`Tag`] and an [`Origin`]; the
+//! device gives the tag back with the [`Completion`]. Neither side knows anything else of the other.
+
+mod device;
+mod request;
+mod workload;
+
+pub use device::{AtEnd, Cx, Device};
+pub use request::{Completion, Origin, Request, RequestKind, Status, Tag};
+pub use workload::{Next, SourceKind, Upcoming, Workload};

@@ -1,0 +1,281 @@
+//! The simulation: a workload before the connector, a device behind it, and the loop between them.
+//!
+//! Read this file first. One loop takes the next event and hands it to whom it belongs. Once all events of an instant are
+//! handled it asks the workload for more and lets the device start what can start.
+
+use std::hint::cold_path;
+
+use super::budget::Budget;
+use super::outcome::{Completed, End, Outcome};
+use super::stages::{Ended, Stage};
+use super::{Agenda, Seats};
+use crate::config::{Config, Span};
+use crate::connector::{Completion, Cx, Device, Next, Request, RequestKind, Status, Tag, Workload};
+use crate::energy::Series;
+use crate::error::{Error, Fault};
+use crate::mem::Table;
+use crate::progress::Progress;
+use crate::units::Nanos;
+
+/// A simulation.
+pub struct Sim<'w, D: Device> {
+    pub(super) agenda: Agenda,
+    workload: &'w mut dyn Workload,
+    pub(super) device: D,
+    /// Requests that have ended at this instant and are not handled yet.
+    done: Vec<Completion>,
+    /// Requests inside the device, by the tag that it knows them by, and tags that are free.
+    outstanding: Table<Outstanding>,
+    free: Vec<Tag>,
+    /// May the workload have something new, or the device something to start?
+    pub(super) ask: bool,
+    pub(super) host_ended: bool,
+    /// What the workload or the device did against its contract.
+    fault: Option<Error>,
+    /// The current stage, what has completed in it, and how many requests it still lasts.
+    pub(super) stage: Stage,
+    pub(super) completed: Completed,
+    pub(super) left_in_stage: u64,
+    pub(super) ended_stages: Vec<Ended>,
+    /// What was recorded over time in what the figures cover, once that has ended.
+    pub(super) series: Option<Box<Series>>,
+    /// Requests that entered the device, and those of them that have completed.
+    pub(super) requests_taken: u64,
+    requests_done: u64,
+    requests_total: Option<u64>,
+    pub(super) measure: Span,
+    /// Does the drain belong to what is measured?
+    pub(super) count_drain: bool,
+    pub(super) budget: Budget,
+    pub(super) seats: OwnSeats,
+}
+
+/// The seats that are not the device's.
+#[derive(Clone, Copy)]
+pub(super) struct OwnSeats {
+    pub arrival: u32,
+    pub stage_end: u32,
+}
+
+/// A request inside the device.
+#[derive(Clone, Copy)]
+struct Outstanding {
+    /// The workload's name for it.
+    tag: Tag,
+    request: Request,
+}
+
+impl<'w, D: Device> Sim<'w, D> {
+    /// A device in its start state and a workload.
+    pub fn new(config: &Config, mut device: D, workload: &'w mut dyn Workload) -> Self {
+        let mut seats = Seats::default();
+        device.enrol(&mut seats);
+        let first = seats.take(2, 0);
+        let room = device.room();
+        let none = Outstanding { tag: Tag(0), request: Request::new(0, RequestKind::Flush, 0, 0) };
+        Sim {
+            agenda: Agenda::new(&seats),
+            requests_total: config.run.requests(workload.len_hint()),
+            workload,
+            done: Vec::new(),
+            outstanding: vec![none; room as usize].into(),
+            free: (0..room).rev().map(Tag).collect(),
+            ask: true,
+            host_ended: false,
+            fault: None,
+            stage: Stage::Warmup,
+            completed: Completed::default(),
+            left_in_stage: u64::MAX,
+            ended_stages: Vec::new(),
+            series: None,
+            requests_taken: 0,
+            requests_done: 0,
+            measure: config.run.measure,
+            count_drain: config.run.count_drain,
+            budget: Budget::new(config.run.max_flash_ops, device.operations_at_once()),
+            seats: OwnSeats { arrival: first, stage_end: first + 1 },
+            device,
+        }
+    }
+
+    /// Runs to the end, and gives the device back. `progress` is told every now and then how far it is; when it answers
+    /// `false` the run stops and keeps what it has.
+    pub fn run(mut self, warmup: Span, progress: &mut dyn FnMut(&Progress) -> bool) -> (Outcome, D) {
+        self.start_stage(Stage::Warmup, warmup);
+        if warmup == Span::default() {
+            self.next_stage();
+        }
+        let end = self.event_loop(progress).err().unwrap_or(End::Complete);
+        self.finish(end)
+    }
+
+    fn event_loop(&mut self, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<(), End> {
+        loop {
+            for _ in 0..self.instants_in_budget()? {
+                self.settle()?;
+                let Some((now, mut seat)) = self.agenda.next_event() else {
+                    return self.nothing_more();
+                };
+                self.device.pass_time(now);
+                loop {
+                    self.handle(seat);
+                    match self.agenda.next_now() {
+                        Some(next) => seat = next,
+                        None => break,
+                    }
+                }
+            }
+            if !progress(&self.progress()) || self.device.series_overflowed() {
+                return Err(End::Interrupted); // the one that asked for the series finds out that it is full
+            }
+        }
+    }
+
+    /// All events of this instant are handled: asks the workload for more, and lets the device start what can start.
+    #[inline(always)]
+    fn settle(&mut self) -> Result<(), End> {
+        if self.ask {
+            self.ask_workload().map_err(End::Failed)?;
+        }
+        self.device.settle(&mut Cx { agenda: &mut self.agenda, done: &mut self.done });
+        self.take_completions();
+        Ok(())
+    }
+
+    /// One event of this instant.
+    #[inline(always)]
+    fn handle(&mut self, seat: u32) {
+        if seat < self.seats.arrival {
+            self.device.event(seat, &mut Cx { agenda: &mut self.agenda, done: &mut self.done });
+            self.take_completions();
+        } else if seat == self.seats.arrival {
+            self.ask = true;
+        } else {
+            self.next_stage();
+        }
+    }
+
+    /// Takes what the workload has, while the device has room.
+    #[inline(always)]
+    fn ask_workload(&mut self) -> Result<(), Error> {
+        self.ask = false;
+        if let Some(fault) = self.fault.take() {
+            cold_path();
+            return Err(fault);
+        }
+        while !self.free.is_empty() && !self.host_ended {
+            match self.workload.next(self.agenda.now())? {
+                Next::Request(tag, ref request) => self.submit(tag, request)?,
+                Next::WaitUntil(at) => {
+                    self.set_arrival(at)?;
+                    break;
+                }
+                Next::WaitForCompletion => {
+                    if self.is_quiet() {
+                        return Err(waits_for_nothing());
+                    }
+                    break;
+                }
+                Next::End => {
+                    cold_path();
+                    self.host_ended = true;
+                    if self.is_quiet() {
+                        self.request_ends_stage(); // the last request has completed before this was known
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn submit(&mut self, tag: Tag, request: &Request) -> Result<(), Error> {
+        if let Some(upcoming) = self.workload.upcoming() {
+            self.device.prefetch(&upcoming);
+        }
+        if request.arrival_ns > self.agenda.now() {
+            return Err(self.arrives_late(request));
+        }
+        let Some(slot) = self.free.pop() else { unreachable!("the workload is asked only while there is room") };
+        self.requests_taken += 1;
+        self.outstanding[slot.0 as usize] = Outstanding { tag, request: *request };
+        self.device.submit(slot, request, &mut Cx { agenda: &mut self.agenda, done: &mut self.done });
+        self.take_completions();
+        Ok(())
+    }
+
+    /// Handles the requests that have ended, in the order of their ends.
+    #[inline(always)]
+    fn take_completions(&mut self) {
+        if self.done.is_empty() {
+            return;
+        }
+        for at in 0..self.done.len() {
+            self.complete(self.done[at]);
+        }
+        self.done.clear();
+    }
+
+    #[inline(always)]
+    fn complete(&mut self, done: Completion) {
+        let Outstanding { tag, request } = self.outstanding[done.tag.0 as usize];
+        if done.status != Status::Done {
+            cold_path();
+            self.fault.get_or_insert_with(|| no_request(&request));
+        }
+        self.completed.add(&request, self.agenda.now());
+        self.requests_done += 1;
+        self.free.push(done.tag);
+        self.ask = true;
+        self.workload.completed(&Completion { tag, ..done }, self.agenda.now());
+        self.left_in_stage -= 1;
+        if self.left_in_stage == 0 || (self.host_ended && self.is_quiet()) {
+            cold_path();
+            self.request_ends_stage();
+        }
+    }
+
+    /// Is no request inside the device?
+    #[inline(always)]
+    pub(super) fn is_quiet(&self) -> bool {
+        self.free.len() == self.outstanding.len()
+    }
+
+    fn set_arrival(&mut self, at: Nanos) -> Result<(), Error> {
+        if at <= self.agenda.now() {
+            let fault = Fault::key("workload", "it waits for a time that is over").found(format!("{at} ns"));
+            return Err(fault.expected(format!("a time after {} ns", self.agenda.now())).into());
+        }
+        if at > self.agenda.horizon() {
+            return Err(self.beyond_time("workload", at));
+        }
+        self.agenda.reset(self.seats.arrival, at);
+        Ok(())
+    }
+
+    #[cold]
+    fn arrives_late(&self, request: &Request) -> Error {
+        let fault = Fault::key("workload", "a request that has not arrived yet");
+        let found = format!("an arrival at {} ns", request.arrival_ns);
+        fault.found(found).expected(format!("one at {} ns at the latest", self.agenda.now())).into()
+    }
+
+    fn progress(&self) -> Progress {
+        let (requests_done, requests_total) = (self.requests_done, self.requests_total);
+        Progress { preparing: None, requests_done, requests_total, now_ns: self.agenda.now() }
+    }
+}
+
+#[cold]
+fn waits_for_nothing() -> Error {
+    Fault::key("workload", "it waits for a completion, and no request is outstanding").into()
+}
+
+/// The workload asked for what the device does not have.
+#[cold]
+fn no_request(request: &Request) -> Error {
+    let Request { kind, offset_bytes, bytes, .. } = request;
+    let fault = Fault::key("workload", "a request that the device cannot take");
+    let found = format!("{kind:?} of {bytes} bytes at byte {offset_bytes}");
+    fault.found(found).expected("whole sectors of 512 bytes, all on the device").into()
+}

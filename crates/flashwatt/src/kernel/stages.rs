@@ -1,0 +1,120 @@
+//! The stages of a run: warm-up, the measured window, and the drain of what is still under way then.
+
+use super::{Completed, End, Outcome, Sim};
+use crate::books::Window;
+use crate::config::Span;
+use crate::connector::{AtEnd, Device};
+use crate::error::{Error, Fault};
+use crate::units::Nanos;
+
+/// Where a run stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Stage {
+    Warmup,
+    Measured,
+    Drain,
+}
+
+/// A stage that is over: what completed in it, and what the device did.
+pub(super) struct Ended {
+    pub stage: Stage,
+    pub completed: Completed,
+    pub window: Window,
+}
+
+impl<D: Device> Sim<'_, D> {
+    pub(super) fn start_stage(&mut self, stage: Stage, span: Span) {
+        self.stage = stage;
+        self.left_in_stage = span.requests.unwrap_or(u64::MAX);
+        self.agenda.cancel(self.seats.stage_end);
+        if let Some(ns) = span.ns {
+            self.agenda.reset(self.seats.stage_end, self.agenda.now().saturating_add(ns));
+        }
+    }
+
+    pub(super) fn next_stage(&mut self) {
+        self.end_stage(self.count_drain && self.stage == Stage::Measured);
+        match self.stage {
+            Stage::Warmup => {
+                self.device.measured(self.agenda.now());
+                self.start_stage(Stage::Measured, self.measure);
+            }
+            Stage::Measured => {
+                self.host_ended = true;
+                self.agenda.cancel(self.seats.arrival);
+                self.start_stage(Stage::Drain, Span::default());
+                self.device.drain(self.agenda.now());
+                self.ask = true;
+            }
+            Stage::Drain => {}
+        }
+    }
+
+    /// Ends the window of the current stage. Meter and series read on where the figures go on into the next stage.
+    fn end_stage(&mut self, reads_on: bool) {
+        let meter = match (reads_on, self.is_counted()) {
+            (true, _) => AtEnd::ReadOn,
+            (false, true) => AtEnd::Deliver,
+            (false, false) => AtEnd::Restart,
+        };
+        let (window, series) = self.device.end_window(self.agenda.now(), meter);
+        self.series = series.or(self.series.take());
+        let completed = std::mem::take(&mut self.completed);
+        self.ended_stages.push(Ended { stage: self.stage, completed, window });
+    }
+
+    /// Is what happens in the current stage part of the figures?
+    fn is_counted(&self) -> bool {
+        match self.stage {
+            Stage::Warmup => false,
+            Stage::Measured => true,
+            Stage::Drain => self.count_drain,
+        }
+    }
+
+    pub(super) fn finish(mut self, mut end: End) -> (Outcome, D) {
+        if matches!(end, End::Complete) {
+            end = self.device.rest().map_or_else(End::Failed, |()| End::Complete);
+        }
+        self.end_stage(false);
+        let flash_operations = self.operations_ended();
+        let (mut warmup, mut completed, mut drained) = Default::default();
+        let (mut warmed, mut measured, mut drain) = Default::default();
+        for Ended { stage, completed: counts, window } in self.ended_stages {
+            match stage {
+                Stage::Warmup => (warmup, warmed) = (counts, window),
+                Stage::Measured => (completed, measured) = (counts, window),
+                Stage::Drain => (drained, drain) = (counts, Some(window)),
+            }
+        }
+        self.device.finish(self.agenda.now());
+        let (series, taken) = (self.series, self.requests_taken);
+        let outcome =
+            Outcome { warmed, warmup, measured, completed, drain, drained, flash_operations, series, taken, end };
+        (outcome, self.device)
+    }
+
+    /// Nothing is going to happen any more, or only beyond the end of simulated time.
+    #[cold]
+    pub(super) fn nothing_more(&self) -> Result<(), End> {
+        self.agenda.next_at().map_or(Ok(()), |at| Err(End::Failed(self.beyond_time("device", at))))
+    }
+
+    /// Something would happen at an instant beyond the last that can be simulated.
+    #[cold]
+    pub(super) fn beyond_time(&self, key: &str, at: Nanos) -> Error {
+        let horizon = self.agenda.horizon();
+        let fault = Fault::key(key, "the run reaches beyond the end of simulated time")
+            .found(format!("an event at {at} ns"))
+            .expected(format!("at most {horizon} ns on this device"));
+        Error::from(fault)
+    }
+
+    /// The last request that a stage waits for has completed.
+    pub(super) fn request_ends_stage(&mut self) {
+        let drained = self.host_ended && self.is_quiet();
+        while self.stage != Stage::Drain && (drained || self.left_in_stage == 0) {
+            self.next_stage();
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! The SSD behind the connector: host link, write buffer, translation layer, controller and flash.
+//!
+//! ```text
+//! submit ── host link ── write buffer ── Ftl::{read, write, trim} ── Plan ── Controller ── flash
+//! done   ── host link ── (requests.rs: what a request still waits for) ──── an operation ends
+//! ```
+
+use std::collections::VecDeque;
+
+use crate::books::{Books, Window};
+use crate::brain::Brain;
+use crate::config::Config;
+use crate::connector::{AtEnd, Completion, Cx, Device, Request, Status, Tag, Upcoming};
+use crate::controller::{Controller, Hardware};
+use crate::device::{Array, Geometry};
+use crate::energy::Series;
+use crate::error::{Error, Fault};
+use crate::ftl;
+use crate::host::link::Link;
+use crate::kernel::Seats;
+use crate::mem::Table;
+use crate::probe::Probe;
+use crate::units::{DieId, Nanos, RequestId};
+
+mod batches;
+mod destage;
+mod host_link;
+mod requests;
+
+use batches::Buffered;
+use host_link::Shares;
+use requests::Active;
+
+/// An SSD.
+pub struct Ssd<P: Probe> {
+    geometry: Geometry,
+    logical_bytes: u64,
+    pub(crate) brain: Brain,
+    pub(crate) hw: Hardware<P>,
+    controller: Controller,
+    link: Link,
+    shares: Shares,
+    /// Requests inside, by their ids, and ids that are free.
+    requests: Table<Active>,
+    free: Vec<RequestId>,
+    /// Requests that have been completed.
+    requests_done: u64,
+    /// Writes that wait for a block to be erased.
+    stalled: VecDeque<RequestId>,
+    /// The write buffer, if the drive has one.
+    buffered: Option<Box<Buffered>>,
+    /// May the write buffer have something to destage?
+    tend: bool,
+    /// The host sends no more requests.
+    draining: bool,
+    seats: LinkSeats,
+}
+
+/// The seats behind the controller's.
+#[derive(Clone, Copy, Default)]
+struct LinkSeats {
+    link_in: u32,
+    link_out: u32,
+    idle: u32,
+}
+
+impl<P: Probe> Ssd<P> {
+    /// A drive in its start state.
+    pub fn new(config: &Config, brain: Brain, array: Array, series: Option<Box<Series>>, probe: P) -> Self {
+        let geometry = Geometry::new(&config.device, ftl::map_unit_bytes(config));
+        let mut controller = Controller::new(config, &geometry);
+        controller.begin(brain.plan.next());
+        let queue_depth = config.device.host_link.queue_depth;
+        let buffered = Buffered::new(&config.write_buffer, &geometry, brain.ftl.as_ref(), queue_depth);
+        let mut books = Books::new(config, geometry.dies, series, probe);
+        books.free_blocks = brain.blocks.all_free_blocks();
+        Ssd {
+            logical_bytes: config.device.logical_bytes,
+            hw: Hardware { array, books },
+            brain,
+            controller,
+            link: Link::new(&config.device.host_link),
+            shares: Shares::new(queue_depth),
+            requests: vec![Active::none(); queue_depth as usize].into(),
+            free: (0..queue_depth).rev().map(RequestId).collect(),
+            requests_done: 0,
+            stalled: VecDeque::new(),
+            buffered: buffered.map(Box::new),
+            tend: false,
+            draining: false,
+            seats: LinkSeats::default(),
+            geometry,
+        }
+    }
+
+    /// Takes the drive apart: the books, what decides, and the flash.
+    pub fn into_parts(self) -> (Books<P>, Brain, Array) {
+        (self.hw.books, self.brain, self.hw.array)
+    }
+}
+
+impl<P: Probe> Device for Ssd<P> {
+    fn enrol(&mut self, seats: &mut Seats) {
+        self.controller.enrol(seats);
+        let first = seats.take(3, 0);
+        self.seats = LinkSeats { link_in: first, link_out: first + 1, idle: first + 2 };
+    }
+
+    #[inline(always)]
+    fn room(&self) -> u32 {
+        self.free.len() as u32
+    }
+
+    #[inline(always)]
+    fn submit(&mut self, tag: Tag, request: &Request, cx: &mut Cx) {
+        if request.is_within(self.logical_bytes) {
+            self.admit(tag, request, cx);
+        } else {
+            cx.done.push(Completion { tag, status: Status::OutOfRange });
+        }
+    }
+
+    #[inline(always)]
+    fn pass_time(&mut self, now: Nanos) {
+        self.hw.books.pass_time(now);
+    }
+
+    #[inline(always)]
+    fn event(&mut self, seat: u32, cx: &mut Cx) {
+        if self.controller.is_of_die(seat) {
+            if let Some(ended) = self.controller.die_event(cx.agenda, DieId(seat), &mut self.brain, &mut self.hw) {
+                self.op_ended(ended, cx);
+            }
+        } else if seat < self.seats.link_in {
+            self.controller.bus_event(seat);
+        } else if seat == self.seats.idle {
+            self.idle();
+        } else {
+            self.link_event(seat, cx);
+        }
+    }
+
+    #[inline(always)]
+    fn settle(&mut self, cx: &mut Cx) {
+        if self.tend && self.buffered.is_some() {
+            self.tend_buffer(cx);
+        }
+        self.controller.dispatch(cx.agenda, &mut self.brain, &mut self.hw);
+    }
+
+    fn drain(&mut self, now: Nanos) {
+        self.hw.books.probe.drains(now);
+        self.draining = true;
+        self.drain_buffer();
+    }
+
+    fn rest(&mut self) -> Result<(), Error> {
+        let buffer_is_empty = self.buffered.as_ref().is_none_or(|buffered| buffered.is_empty());
+        if self.free.len() < self.requests.len() || !buffer_is_empty {
+            let has_no_room = !self.stalled.is_empty() || self.buffered.as_ref().is_some_and(|b| b.has_no_room());
+            assert!(has_no_room, "requests wait for nothing; this is a fault of the simulator");
+            return Err(no_room());
+        }
+        self.hw.books.probe.at_rest(&self.brain, &self.hw.array);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, upcoming: &Upcoming) {
+        let far = self.geometry.lpn_of_byte(upcoming.far_bytes);
+        let near = self.geometry.lpn_of_byte(upcoming.near_bytes);
+        self.brain.ftl.prefetch(far, near, &self.brain.blocks, &self.hw.array);
+    }
+
+    fn end_window(&mut self, now: Nanos, meter: AtEnd) -> (Window, Option<Box<Series>>) {
+        let reads_on = meter == AtEnd::ReadOn;
+        self.controller.cut(now, &mut self.hw);
+        let window = self.hw.books.close(now, self.brain.blocks.all_free_blocks(), reads_on);
+        let series = if meter == AtEnd::Deliver { self.hw.books.take_series() } else { None };
+        self.hw.books.restart(now, reads_on);
+        (window, series)
+    }
+
+    fn measured(&mut self, now: Nanos) {
+        self.hw.books.probe.restarted(now);
+    }
+
+    fn finish(&mut self, now: Nanos) {
+        self.hw.books.probe.finish(now);
+    }
+
+    fn operations(&self) -> u64 {
+        self.hw.books.ledger.flash_operations()
+    }
+
+    /// Of each die a read and a program, if it copies by itself.
+    fn operations_at_once(&self) -> u64 {
+        2 * u64::from(self.geometry.dies)
+    }
+
+    fn series_overflowed(&mut self) -> bool {
+        self.hw.books.series_overflowed()
+    }
+}
+
+/// Only a drive that starts empty can come to this: for the others the configuration asks for enough spare flash.
+fn no_room() -> Error {
+    let fault = Fault::key("device", "the drive has no room for what is written to it, and collection can make none");
+    Error::from(fault.help("raise device.op_ratio or device.spare_fraction"))
+}
