@@ -113,7 +113,8 @@ def _trace_lines(info: dict[str, Any]) -> Iterator[tuple[str, str]]:
     of_device, of_trace = _percent(info["sequential_percent"]), _percent(info["sequential_device_blind_percent"])
     yield "sequential", f"{of_device} on the same device, {of_trace} in the order of the trace"
     of_streams, length = _percent(info["sequential_streams_percent"]), number(info["stream_mean_requests"], 1)
-    lengths = f"; {count(info['streams'])} streams of {length} requests on average" if info["streams"] else ""
+    streams = f"{count(info['streams'])} stream{'' if info['streams'] == 1 else 's'}"
+    lengths = f"; {streams} of {length} requests on average" if info["streams"] else ""
     yield "interleaved", f"{of_streams} continue one of the last 64 streams{lengths}"
     least = si(info["least_offset_bytes"], "B")
     yield "alignment", f"{_percent(info['aligned_percent'])} aligned to 4 KiB, least offset {least}"

@@ -97,4 +97,4 @@ def test_a_fifo_is_refused_at_once(flashwatt: Cli, config: Path, tmp_path: Path,
     os.mkfifo(tmp_path / "fifo")
     result = flashwatt(*command, "fifo")
     assert result.returncode == 2
-    assert "fifo: not a regular file (a trace is read twice: save it to a file first)" in result.stderr
+    assert "fifo: not a regular file (a trace is read more than once: save it to a file first)" in result.stderr

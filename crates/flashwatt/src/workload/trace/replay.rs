@@ -15,8 +15,8 @@ use crate::units::{Nanos, SECTOR_BYTES};
 
 /// Replays a trace, or several merged.
 ///
-/// The files are read twice: once when they are opened, for the extent of each device, the number of requests and every error
-/// that the trace holds; then during the run. The first request arrives at time 0.
+/// The files are read three times: for their hash; when they are opened, for the extent of each device, the number of requests
+/// and every error that the trace holds; and during the run. The first request arrives at time 0.
 pub struct TraceWorkload {
     traces: Traces,
     layout: Layout,

@@ -417,7 +417,7 @@ fn hosts_of_one_msr_file_are_devices_of_their_own() {
 #[test]
 fn what_is_no_file_is_refused() {
     let device = config::Trace { paths: vec![PathBuf::from("/dev/zero")], ..ssdsim("").cfg() };
-    let expected = "zero: not a regular file (a trace is read twice: save it to a file first)";
+    let expected = "zero: not a regular file (a trace is read more than once: save it to a file first)";
     assert_eq!(message(replay(&device, DRIVE)), expected);
     let folder = config::Trace { paths: vec![std::env::temp_dir()], ..device };
     assert!(message(replay(&folder, DRIVE)).ends_with("is a directory"));

@@ -125,7 +125,7 @@ fn a_fifo_is_refused_and_not_waited_for() {
     let made = std::process::Command::new("mkfifo").arg(&fifo).status().expect("mkfifo");
     assert!(made.success());
     let cfg = config::Trace::of(&fifo);
-    let expected = "fifo: not a regular file (a trace is read twice: save it to a file first)";
+    let expected = "fifo: not a regular file (a trace is read more than once: save it to a file first)";
     assert_eq!(message(TraceWorkload::open(&cfg, DRIVE)), expected);
     assert_eq!(message(info(&cfg, &mut |_| true)), expected);
     assert_eq!(message(profile(&cfg, &mut |_| true)), expected);
