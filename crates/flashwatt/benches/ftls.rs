@@ -10,7 +10,7 @@ mod common;
 use common::cpu_ns;
 use flashwatt::config;
 use flashwatt::ftl::NAMES;
-use flashwatt::run::Drive;
+use flashwatt::run::StartState;
 use flashwatt::{Error, RunOptions, workload};
 
 const OPERATIONS: f64 = 3e6;
@@ -79,7 +79,7 @@ fn run(sets: &[String], requests: u64) -> Result<Measured, Error> {
         format!("run.warmup.requests={warmup}"),
     ];
     let config = config::load("", "bench", &[&own, sets].concat())?;
-    let drive = Drive::new(&config)?;
+    let drive = StartState::new(&config)?;
     let mut workload = workload::open(&config.workload, config.device.logical_bytes, config.run.seed)?;
     let mut start_ns = 0;
     let progress = &mut |progress: &flashwatt::Progress| {

@@ -11,7 +11,7 @@ mod common;
 use common::cpu_ns;
 use flashwatt::config::{self, Config};
 use flashwatt::probe::Recording;
-use flashwatt::run::Drive;
+use flashwatt::run::StartState;
 use flashwatt::{Progress, RunOptions, workload};
 
 struct Case {
@@ -42,7 +42,7 @@ fn main() -> Result<(), flashwatt::Error> {
 fn measure(case: &Case, requests: u64, series_interval_ns: Option<u64>) -> Result<(), flashwatt::Error> {
     let warmup = requests / 2;
     let config = config(case, requests + warmup, warmup)?;
-    let drive = Drive::new(&config)?;
+    let drive = StartState::new(&config)?;
     let mut workload = workload::open(&config.workload, config.device.logical_bytes, config.run.seed)?;
     let (mut start_ns, mut done_at_start) = (0, 0);
     let progress = &mut |progress: &Progress| {

@@ -444,6 +444,11 @@ impl<P: Probe> Books<P> {
         }
     }
 
+    /// See [`Meter::so_far`].
+    pub fn so_far(&self) -> (f64, f64) {
+        self.meter.so_far()
+    }
+
     /// Was there more to be recorded over time than can be stored?
     pub fn series_overflowed(&mut self) -> bool {
         self.meter.series_overflowed()

@@ -56,6 +56,7 @@ pub mod config;
 pub mod connector;
 pub mod controller;
 pub mod device;
+mod drive;
 pub mod energy;
 pub mod error;
 mod footprint;
@@ -82,6 +83,7 @@ pub mod units;
 pub mod wear;
 pub mod workload;
 
+pub use drive::{Done, Drive};
 pub use error::{Error, Fault, Place};
 pub use footprint::footprint_bytes;
 pub use progress::{Preparation, Progress, Watch};

@@ -147,7 +147,7 @@ pub fn run_with(
     options.check(config)?;
     let log = options.op_log.as_deref().map(|path| aside(path, config, options.force)).transpose()?;
     footprint::check(config, options.check)?;
-    let drive = Drive::prepared(config, progress)?;
+    let drive = StartState::watched(config, progress)?;
     let requests_total = config.run.requests(workload.len_hint());
     // Says that the simulation begins; whoever wants to end it is asked again soon.
     progress(&Progress { preparing: None, requests_done: 0, requests_total, now_ns: 0 });
@@ -168,7 +168,7 @@ fn aside(path: &Path, config: &Config, force: bool) -> Result<Aside, Error> {
 /// Runs with an operation log. A log that cannot be kept, as on a full disk, is told by the report's status: what was
 /// simulated is not lost.
 fn logged(
-    drive: Drive,
+    drive: StartState,
     config: &Config,
     options: &RunOptions,
     workload: &mut dyn Workload,
@@ -186,26 +186,26 @@ fn logged(
 }
 
 /// A drive in its start state.
-pub struct Drive {
+pub struct StartState {
     geometry: Geometry,
     brain: Brain,
     array: Array,
     warnings: Vec<String>,
 }
 
-impl Drive {
+impl StartState {
     /// Lays down the start state that a configuration asks for.
     pub fn new(config: &Config) -> Result<Self, Error> {
-        Self::prepared(config, &mut |_| true)
+        Self::watched(config, &mut |_| true)
     }
 
     /// As [`Self::new`]; `progress` is told how far it is, and ends it by answering `false`.
-    pub fn prepared(config: &Config, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Self, Error> {
+    pub fn watched(config: &Config, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Self, Error> {
         let geometry = Geometry::new(&config.device, map_unit_bytes(config));
         footprint::check(config, false)?;
         let brain = Brain::new(config, &geometry);
         let array = Array::new(geometry.clone(), config.device.nand.program_order);
-        let mut drive = Drive { geometry, brain, array, warnings: Vec::new() };
+        let mut drive = StartState { geometry, brain, array, warnings: Vec::new() };
         drive.precondition(config, &mut Watch::new(progress))?;
         drive.array.reset_wear();
         Ok(drive)
@@ -313,48 +313,63 @@ impl Drive {
         probe: P,
         progress: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<(Report, P), Error> {
-        let dies = self.geometry.dies;
-        let mut warnings = self.warnings;
         let ssd = Ssd::new(config, self.brain, self.array, options.series(), probe);
-        let (mut outcome, ssd) = Sim::new(config, ssd, workload).run(config.run.warmup, progress);
-        let (books, brain, array) = ssd.into_parts();
-        if outcome.completed.requests() == 0 && matches!(outcome.end, End::Complete) {
-            outcome.end = End::Failed(nothing_measured(config, &outcome));
-        }
-        if matches!(outcome.end, End::Complete)
-            && let Err(error) = workload.finish()
-        {
-            outcome.end = End::Failed(error);
-        }
-        let mut recorded = outcome.series.take();
-        if let Some(full) = recorded.take_if(|series| series.overflowed()) {
-            outcome.end = End::Failed(options.overflow(&full));
-        }
-        let table = Table::new(&config.energy);
-        let erases = array.erase_counts().map(u64::from).sum();
-        if let Err(error) = audit(&outcome, &table, erases)
-            && !matches!(outcome.end, End::Failed(_))
-        {
-            outcome.end = End::Failed(error);
-        }
-        let series = recorded.as_ref().and_then(|series| series.bins.as_ref()).map(|bins| bins.price(&table, dies));
-        let edges = recorded.as_ref().and_then(|series| series.edges.as_ref()).map(|edges| edges.price(&table, dies));
-        let measured = outcome.counted_ns(config.run.count_drain);
-        warnings
-            .extend(edges.as_ref().zip(options.edges_ns).and_then(|(edges, window)| missed(edges, window, measured)));
-        let report = Report::new(Parts {
-            config,
-            workload,
-            outcome,
-            brain: &brain,
-            array: &array,
-            series,
-            edges,
-            latency_histogram: options.latency_histogram,
-            warnings,
-        });
-        Ok((report, books.probe))
+        let (outcome, ssd) = Sim::new(config, ssd, &mut *workload).run(config.run.warmup, progress);
+        Ok(conclude(config, options, outcome, ssd, workload, self.warnings))
     }
+
+    /// The drive itself, at time 0.
+    pub(crate) fn into_ssd<P: Probe>(self, config: &Config, probe: P) -> (Ssd<P>, Vec<String>) {
+        (Ssd::new(config, self.brain, self.array, None, probe), self.warnings)
+    }
+}
+
+/// The report of a run that has ended, and the probe.
+pub(crate) fn conclude<P: Probe>(
+    config: &Config,
+    options: &RunOptions,
+    mut outcome: Outcome,
+    ssd: Ssd<P>,
+    workload: &mut dyn Workload,
+    mut warnings: Vec<String>,
+) -> (Report, P) {
+    let (books, brain, array) = ssd.into_parts();
+    let dies = brain.blocks.geometry().dies;
+    if outcome.completed.requests() == 0 && matches!(outcome.end, End::Complete) {
+        outcome.end = End::Failed(nothing_measured(config, &outcome));
+    }
+    if matches!(outcome.end, End::Complete)
+        && let Err(error) = workload.finish()
+    {
+        outcome.end = End::Failed(error);
+    }
+    let mut recorded = outcome.series.take();
+    if let Some(full) = recorded.take_if(|series| series.overflowed()) {
+        outcome.end = End::Failed(options.overflow(&full));
+    }
+    let table = Table::new(&config.energy);
+    let erases = array.erase_counts().map(u64::from).sum();
+    if let Err(error) = audit(&outcome, &table, erases)
+        && !matches!(outcome.end, End::Failed(_))
+    {
+        outcome.end = End::Failed(error);
+    }
+    let series = recorded.as_ref().and_then(|series| series.bins.as_ref()).map(|bins| bins.price(&table, dies));
+    let edges = recorded.as_ref().and_then(|series| series.edges.as_ref()).map(|edges| edges.price(&table, dies));
+    let measured = outcome.counted_ns(config.run.count_drain);
+    warnings.extend(edges.as_ref().zip(options.edges_ns).and_then(|(edges, window)| missed(edges, window, measured)));
+    let report = Report::new(Parts {
+        config,
+        workload,
+        outcome,
+        brain: &brain,
+        array: &array,
+        series,
+        edges,
+        latency_histogram: options.latency_histogram,
+        warnings,
+    });
+    (report, books.probe)
 }
 
 /// How often the whole drive is overwritten to reach the steady state by brute force.

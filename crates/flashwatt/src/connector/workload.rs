@@ -88,3 +88,41 @@ pub trait Workload {
         None
     }
 }
+
+impl<W: Workload + ?Sized> Workload for &mut W {
+    fn next(&mut self, now: Nanos) -> Result<Next, Error> {
+        (**self).next(now)
+    }
+
+    fn upcoming(&self) -> Option<Upcoming> {
+        (**self).upcoming()
+    }
+
+    fn completed(&mut self, done: &Completion, now: Nanos) {
+        (**self).completed(done, now);
+    }
+
+    fn finish(&mut self) -> Result<(), Error> {
+        (**self).finish()
+    }
+
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn kind(&self) -> SourceKind {
+        (**self).kind()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        (**self).warnings()
+    }
+
+    fn input_sha256(&self) -> Option<String> {
+        (**self).input_sha256()
+    }
+
+    fn len_hint(&self) -> Option<u64> {
+        (**self).len_hint()
+    }
+}

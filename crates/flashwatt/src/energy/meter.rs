@@ -156,6 +156,12 @@ impl<R: Recorder> Meter<R> {
         self.parts[part].work(now, ns); // more work only puts the end off: it is looked for again where it was expected
     }
 
+    /// Energy in J since the window began, without what DRAM and host interface still owe, and the power in W now.
+    pub fn so_far(&self) -> (f64, f64) {
+        let energy = self.energy + u128::from(self.recent);
+        (energy as f64 * 1e-18, self.level.nw as f64 * 1e-9)
+    }
+
     /// Starts a window of the run: what was read before is forgotten, also what DRAM and host interface still owe.
     pub fn restart(&mut self, now: Nanos) {
         self.settle(now);

@@ -85,6 +85,13 @@ impl Agenda {
         self.now
     }
 
+    /// Time passes up to `now`, before which nothing happens any more.
+    pub fn pass_to(&mut self, now: Nanos) {
+        debug_assert!(self.next_at().is_none_or(|at| at > now) && now <= self.horizon());
+        self.now = now;
+        self.last_now = now << self.shift | self.mask;
+    }
+
     /// The last instant at which events are handled. What they set still has a key of its own.
     pub fn horizon(&self) -> Nanos {
         self.last >> self.shift

@@ -8,7 +8,7 @@
 //! operations ending in them cannot be more than are left, so that no instant is passed at which the budget is exceeded.
 
 use super::{End, Sim};
-use crate::connector::Device;
+use crate::connector::{Device, Workload};
 
 /// Instants between two reports of progress, times the operations that may end at one. An instant at which thousands of dies
 /// work takes long, and a user who ends the run must not wait.
@@ -31,7 +31,7 @@ impl Budget {
     }
 }
 
-impl<D: Device> Sim<'_, D> {
+impl<W: Workload, D: Device> Sim<W, D> {
     /// How many instants may pass before the budget is looked at again, or that it is exceeded.
     pub(super) fn instants_in_budget(&self) -> Result<u64, End> {
         let Some(operations) = self.budget.operations else { return Ok(self.budget.instants) };

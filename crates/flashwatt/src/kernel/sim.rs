@@ -18,9 +18,9 @@ use crate::progress::Progress;
 use crate::units::Nanos;
 
 /// A simulation.
-pub struct Sim<'w, D: Device> {
+pub struct Sim<W: Workload, D: Device> {
     pub(super) agenda: Agenda,
-    workload: &'w mut dyn Workload,
+    pub(super) workload: W,
     pub(super) device: D,
     /// Requests that have ended at this instant and are not handled yet.
     done: Vec<Completion>,
@@ -30,6 +30,8 @@ pub struct Sim<'w, D: Device> {
     /// May the workload have something new, or the device something to start?
     pub(super) ask: bool,
     pub(super) host_ended: bool,
+    /// Is the workload fed by a program between two steps? Then it may wait while nothing is outstanding.
+    is_fed: bool,
     /// What the workload or the device did against its contract.
     fault: Option<Error>,
     /// The current stage, what has completed in it, and how many requests it still lasts.
@@ -65,9 +67,9 @@ struct Outstanding {
     request: Request,
 }
 
-impl<'w, D: Device> Sim<'w, D> {
+impl<W: Workload, D: Device> Sim<W, D> {
     /// A device in its start state and a workload.
-    pub fn new(config: &Config, mut device: D, workload: &'w mut dyn Workload) -> Self {
+    pub fn new(config: &Config, mut device: D, workload: W) -> Self {
         let mut seats = Seats::default();
         device.enrol(&mut seats);
         let first = seats.take(2, 0);
@@ -82,6 +84,7 @@ impl<'w, D: Device> Sim<'w, D> {
             free: (0..room).rev().map(Tag).collect(),
             ask: true,
             host_ended: false,
+            is_fed: false,
             fault: None,
             stage: Stage::Warmup,
             completed: Completed::default(),
@@ -101,32 +104,95 @@ impl<'w, D: Device> Sim<'w, D> {
     /// Runs to the end, and gives the device back. `progress` is told every now and then how far it is; when it answers
     /// `false` the run stops and keeps what it has.
     pub fn run(mut self, warmup: Span, progress: &mut dyn FnMut(&Progress) -> bool) -> (Outcome, D) {
+        self.begin(warmup);
+        let end = self.event_loop(progress).err().unwrap_or(End::Complete);
+        let (outcome, _, device) = self.finish(end);
+        (outcome, device)
+    }
+
+    /// The run begins.
+    pub(crate) fn begin(&mut self, warmup: Span) {
         self.start_stage(Stage::Warmup, warmup);
         if warmup == Span::default() {
             self.next_stage();
         }
-        let end = self.event_loop(progress).err().unwrap_or(End::Complete);
+    }
+
+    /// Goes on up to a time, and handles everything that happens until then and at that time.
+    pub(crate) fn advance(&mut self, until: Nanos) -> Result<(), End> {
+        if until > self.agenda.horizon() {
+            return Err(End::Failed(self.beyond_time("advance", until)));
+        }
+        self.settle()?;
+        while self.agenda.next_at().is_some_and(|at| at <= until) {
+            self.instant()?;
+            self.settle()?;
+        }
+        if until > self.agenda.now() {
+            self.agenda.pass_to(until);
+            self.device.pass_time(until);
+        }
+        Ok(())
+    }
+
+    /// When something happens next, as far as is known now.
+    pub(crate) fn next_event_ns(&mut self) -> Result<Option<Nanos>, End> {
+        self.settle()?;
+        Ok(self.agenda.next_at())
+    }
+
+    /// Goes on to the end of everything that is under way, and ends the run.
+    pub(crate) fn end(mut self) -> (Outcome, W, D) {
+        let end = self.event_loop(&mut |_| true).err().unwrap_or(End::Complete);
         self.finish(end)
+    }
+
+    /// The time.
+    pub(crate) fn now_ns(&self) -> Nanos {
+        self.agenda.now()
+    }
+
+    /// The workload.
+    pub(crate) fn workload(&mut self) -> &mut W {
+        &mut self.workload
+    }
+
+    /// The device.
+    pub(crate) fn device(&self) -> &D {
+        &self.device
+    }
+
+    /// The workload has been fed: it may have something new.
+    pub(crate) fn wake(&mut self) {
+        (self.is_fed, self.ask) = (true, true);
     }
 
     fn event_loop(&mut self, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<(), End> {
         loop {
             for _ in 0..self.instants_in_budget()? {
                 self.settle()?;
-                let Some((now, mut seat)) = self.agenda.next_event() else {
-                    return self.nothing_more();
-                };
-                self.device.pass_time(now);
-                loop {
-                    self.handle(seat);
-                    match self.agenda.next_now() {
-                        Some(next) => seat = next,
-                        None => break,
-                    }
+                if !self.instant()? {
+                    return Ok(());
                 }
             }
             if !progress(&self.progress()) || self.device.series_overflowed() {
                 return Err(End::Interrupted); // the one that asked for the series finds out that it is full
+            }
+        }
+    }
+
+    /// Goes on to the next instant at which something happens and handles its events. False if nothing is going to happen.
+    #[inline(always)]
+    fn instant(&mut self) -> Result<bool, End> {
+        let Some((now, mut seat)) = self.agenda.next_event() else {
+            return self.nothing_more().map(|()| false);
+        };
+        self.device.pass_time(now);
+        loop {
+            self.handle(seat);
+            match self.agenda.next_now() {
+                Some(next) => seat = next,
+                None => return Ok(true),
             }
         }
     }
@@ -171,7 +237,7 @@ impl<'w, D: Device> Sim<'w, D> {
                     break;
                 }
                 Next::WaitForCompletion => {
-                    if self.is_quiet() {
+                    if self.is_quiet() && !self.is_fed {
                         return Err(waits_for_nothing());
                     }
                     break;

@@ -3,7 +3,7 @@
 use super::{Completed, End, Outcome, Sim};
 use crate::books::Window;
 use crate::config::Span;
-use crate::connector::{AtEnd, Device};
+use crate::connector::{AtEnd, Device, Workload};
 use crate::error::{Error, Fault};
 use crate::units::Nanos;
 
@@ -22,7 +22,7 @@ pub(super) struct Ended {
     pub window: Window,
 }
 
-impl<D: Device> Sim<'_, D> {
+impl<W: Workload, D: Device> Sim<W, D> {
     pub(super) fn start_stage(&mut self, stage: Stage, span: Span) {
         self.stage = stage;
         self.left_in_stage = span.requests.unwrap_or(u64::MAX);
@@ -72,7 +72,7 @@ impl<D: Device> Sim<'_, D> {
         }
     }
 
-    pub(super) fn finish(mut self, mut end: End) -> (Outcome, D) {
+    pub(super) fn finish(mut self, mut end: End) -> (Outcome, W, D) {
         if matches!(end, End::Complete) {
             end = self.device.rest().map_or_else(End::Failed, |()| End::Complete);
         }
@@ -91,7 +91,7 @@ impl<D: Device> Sim<'_, D> {
         let (series, taken) = (self.series, self.requests_taken);
         let outcome =
             Outcome { warmed, warmup, measured, completed, drain, drained, flash_operations, series, taken, end };
-        (outcome, self.device)
+        (outcome, self.workload, self.device)
     }
 
     /// Nothing is going to happen any more, or only beyond the end of simulated time.

@@ -93,6 +93,11 @@ impl<P: Probe> Ssd<P> {
         }
     }
 
+    /// Energy in J since the window began, and the power in W now.
+    pub(crate) fn so_far(&self) -> (f64, f64) {
+        self.hw.books.so_far()
+    }
+
     /// Takes the drive apart: the books, what decides, and the flash.
     pub fn into_parts(self) -> (Books<P>, Brain, Array) {
         (self.hw.books, self.brain, self.hw.array)

@@ -17,7 +17,7 @@ use flashwatt::energy::ledger::OpTimes;
 use flashwatt::error::Error;
 use flashwatt::ftl::{Cause, OpKind};
 use flashwatt::probe::{OpRecord, Probe, RequestRecord};
-use flashwatt::run::Drive;
+use flashwatt::run::StartState;
 use flashwatt::units::Nanos;
 use flashwatt::{Report, RunOptions, Watch};
 
@@ -279,7 +279,7 @@ pub fn fill(brain: &mut Brain, array: &mut Array) {
 /// Runs any workload and keeps everything that it does.
 pub fn run_logged(config: &Config, workload: &mut dyn Workload) -> (Report, Log) {
     let options = RunOptions { check: config.device.logical_bytes <= CHECKED_BYTES_MAX, ..RunOptions::default() };
-    let (report, log) = Drive::new(config)
+    let (report, log) = StartState::new(config)
         .and_then(|drive| drive.run_checked(config, &options, workload, Log::default(), &mut |_| true))
         .unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(report.status, "complete");

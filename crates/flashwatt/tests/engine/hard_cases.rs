@@ -3,13 +3,13 @@
 use crate::common::{PROBE_DRIVE, Script, load, preset, read, write};
 use flashwatt::config::Config;
 use flashwatt::connector::Request;
-use flashwatt::run::Drive;
+use flashwatt::run::StartState;
 use flashwatt::units::Nanos;
 use flashwatt::{Report, RunOptions, run};
 
 /// Runs a script; how it ends is up to the caller.
 fn ends(config: &Config, requests: &[Request]) -> Report {
-    let drive = Drive::new(config).expect("a drive");
+    let drive = StartState::new(config).expect("a drive");
     let mut script = Script::new(requests);
     let report = drive.run(config, &RunOptions::default(), &mut script, (), &mut |_| true);
     report.expect("a report, whatever it says").0

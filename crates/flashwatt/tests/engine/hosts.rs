@@ -2,7 +2,7 @@
 
 use crate::common::{PROBE_DRIVE, load};
 use flashwatt::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Workload};
-use flashwatt::run::Drive;
+use flashwatt::run::StartState;
 use flashwatt::units::Nanos;
 use flashwatt::{Error, RunOptions};
 
@@ -33,7 +33,7 @@ fn read(arrival_ns: Nanos, offset_bytes: u64, bytes: u64) -> Next {
 fn status_after(said: &[Next]) -> String {
     let config = load(PROBE_DRIVE, &[]);
     let mut workload = Words([&[read(0, 0, 4096)], said].concat());
-    let drive = Drive::new(&config).unwrap_or_else(|error| panic!("{error}"));
+    let drive = StartState::new(&config).unwrap_or_else(|error| panic!("{error}"));
     let ended = drive.run_checked(&config, &RunOptions::default(), &mut workload, (), &mut |_| true);
     ended.map(|(report, ())| report.status).unwrap_or_else(|error| panic!("{error}"))
 }

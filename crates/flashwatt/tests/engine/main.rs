@@ -8,6 +8,7 @@ mod common;
 mod destage;
 mod determinism;
 mod dispatch;
+mod driven;
 #[allow(clippy::print_stderr)] // what is skipped is said aloud
 mod energy_laws;
 mod figures;

@@ -116,7 +116,8 @@ impl Input {
         }
         if !metadata.is_file() {
             let place = Place { file: Some(base_name(path)), ..Place::default() };
-            let fault = Fault::at(place, "not a regular file").help("a trace is read more than once: save it to a file first");
+            let fault =
+                Fault::at(place, "not a regular file").help("a trace is read more than once: save it to a file first");
             return Err(Error::Trace(Box::new(fault)));
         }
         let file = File::open(path).map_err(io_error)?;

@@ -1,0 +1,130 @@
+//! A drive that is fed by another program does what it does in a run.
+
+use crate::common::{self, PAGE, PROBE_DRIVE, figures, load, merging_drive, play};
+use flashwatt::config::{self, Config};
+use flashwatt::connector::{Request, RequestKind};
+use flashwatt::rng::Rng;
+use flashwatt::units::Nanos;
+use flashwatt::{Done, Drive, Report};
+
+fn drive(config: &Config) -> Drive {
+    Drive::new(config).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Requests at growing times, with reads, writes, trims and flushes.
+fn script(rng: &mut Rng, requests: u64) -> Vec<Request> {
+    let mut at = 0;
+    let one = |_| {
+        at += rng.below(400_000);
+        match rng.below(10) {
+            0 => Request::new(at, RequestKind::Flush, 0, 0),
+            1 => common::request(at, RequestKind::Trim, rng.below(30), 1),
+            2..=4 => common::read(at, rng.below(30), 1 + rng.below(4)),
+            _ => common::write(at, rng.below(30), 1 + rng.below(4)),
+        }
+    };
+    (0..requests).map(one).collect()
+}
+
+/// Sends a script in steps of any length, some requests long before their time and some at it.
+fn driven(config: &Config, script: &[Request], rng: &mut Rng) -> (Report, Vec<Done>) {
+    let mut drive = drive(config);
+    let (mut left, mut done) = (script, Vec::new());
+    while !left.is_empty() {
+        let (now, known) = left.split_at((1 + rng.below(5) as usize).min(left.len()));
+        for &request in now {
+            drive.send(request).unwrap_or_else(|error| panic!("{error}"));
+        }
+        left = known;
+        let until = left.first().map_or(drive.now_ns(), |next| next.arrival_ns);
+        if rng.below(2) == 0 {
+            let middle = drive.now_ns() + (until - drive.now_ns()) / 2;
+            done.extend(drive.advance(middle).unwrap_or_else(|error| panic!("{error}")));
+        }
+        done.extend(drive.advance(until).unwrap_or_else(|error| panic!("{error}")));
+    }
+    while let Some(at) = drive.next_event_ns().unwrap_or_else(|error| panic!("{error}")) {
+        done.extend(drive.advance(at).unwrap_or_else(|error| panic!("{error}")));
+    }
+    let (energy_j, simulated_ns) = (drive.energy_j(), drive.now_ns());
+    let report = drive.report();
+    common::assert_close(energy_j, report.energy_j.total, "the energy so far is that of the report");
+    common::assert_close(simulated_ns as f64 / 1e9, report.throughput.simulated_s, "nothing is left to be done");
+    (report, done)
+}
+
+/// What came of it, but for the name of the workload, and for where the drain begins: a drive is not told which request is
+/// the last one.
+fn compared(report: &Report) -> serde_json::Value {
+    let mut report = figures(report);
+    report["workload"]["name"].take();
+    for key in ["window", "drain_ledger", "warnings"] {
+        report[key].take();
+    }
+    report
+}
+
+/// Who feeds it and in which steps changes nothing: the same bytes of report as a run of the same requests, to the end of
+/// what they leave to be done. The last request is a flush, for a drive that is not told so destages when it is idle.
+#[test]
+fn a_driven_drive_is_a_run() {
+    let drives = [
+        load(PROBE_DRIVE, &["device.channels=2"]),
+        load(
+            PROBE_DRIVE,
+            &["device.channels=2", "device.host_link.bandwidth_mb_s=200", "device.host_link.queue_depth=3"],
+        ),
+        load(PROBE_DRIVE, &["ftl=\"dftl\"", "device.spare_fraction=0.6"]),
+        load(PROBE_DRIVE, &["write_buffer.bytes=16384", "write_buffer.idle_ns=300000"]),
+        merging_drive(&["ftl=\"fast\"", "device.spare_fraction=0.6"]),
+    ];
+    for (config, seed) in drives.iter().zip(1..) {
+        let mut rng = Rng::new(seed);
+        let mut script = script(&mut rng, 200);
+        script.push(Request::new(script[199].arrival_ns, RequestKind::Flush, 0, 0));
+        let config = &Config { run: config::Run { count_drain: true, ..config.run.clone() }, ..config.clone() };
+        let (run, log) = play(config, &script);
+        for steps in 0..3 {
+            let (report, done) = driven(config, &script, &mut Rng::new(steps));
+            assert_eq!(report.status, "complete");
+            assert_eq!(compared(&report), compared(&run), "drive {seed}, steps {steps}");
+            let ends: Vec<Nanos> = log.requests.iter().map(|request| request.end_ns).collect();
+            assert!(
+                done.len() <= ends.len() && done.iter().map(|done| done.end_ns).eq(ends[..done.len()].iter().copied())
+            );
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_sent_is_refused_and_changes_nothing() {
+    let config = load(PROBE_DRIVE, &[]);
+    let mut drive = drive(&config);
+    assert_eq!(drive.advance(500).map(|done| done.len()).ok(), Some(0));
+    let end = config.device.logical_bytes;
+    for (offset, bytes) in [(end, 512), (0, 0), (100, 512), (0, 100), (u64::MAX - 511, 512)] {
+        let said = drive.submit(RequestKind::Read, offset, bytes, 500).map_err(|error| error.to_string());
+        assert!(said.as_ref().is_err_and(|said| said.contains("does not lie on the drive")), "{said:?}");
+    }
+    let said = drive.submit(RequestKind::Read, 0, PAGE, 499).map_err(|error| error.to_string());
+    assert!(
+        said.as_ref().is_err_and(|said| said.contains("a time that is over; found 499 ns; expected 500 ns")),
+        "{said:?}"
+    );
+    assert!(drive.submit(RequestKind::Read, 0, PAGE, 500).is_ok());
+    assert!(drive.advance(Nanos::MAX).is_err_and(|error| error.to_string().contains("end of simulated time")));
+    let report = drive.report();
+    assert!(report.status.starts_with("failed: ") && report.workload.requests <= 1, "{}", report.status);
+}
+
+/// Requests of one time go in the order of their sending, whatever was sent before for later.
+#[test]
+fn times_decide_then_the_order_of_sending() {
+    let mut drive = drive(&load(PROBE_DRIVE, &["device.channels=1"]));
+    let mut send = |at| drive.submit(RequestKind::Write, 0, PAGE, at).unwrap_or_else(|error| panic!("{error}"));
+    let tags = [30, 10, 10, 20].map(&mut send);
+    let done = drive.advance(1_000_000_000).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(done.iter().map(|done| done.tag).collect::<Vec<_>>(), [tags[1], tags[2], tags[3], tags[0]]);
+    assert!(done.iter().all(|done| done.latency_ns() > 0));
+    assert!(drive.power_w() >= 0.0);
+}
