@@ -97,6 +97,11 @@ def check(content: Mapping[str, Any], kinds: Mapping[str, Any], name: str) -> No
         _same_length(f"{name}: {key}", values, first)
     for kind, bars in (content.get("latency_histogram") or {}).items():
         _same_length(f"{name}: latency_histogram.{kind}.count", bars["count"], bars["upper_ns"])
+        for key, values in bars.items():
+            _no_less_than_0(f"{name}: latency_histogram.{kind}.{key}", values)
+        if (total := sum(bars["count"])) > _WHOLE_MAX:
+            place = f"{name}: latency_histogram.{kind}.count"
+            raise _core.FlashwattError(f"{place}: found {total} requests in all; expected at most 64 bits")
 
 
 def _columns(content: Mapping[str, Any], table: str, key: str) -> dict[str, list[float]]:
@@ -107,6 +112,11 @@ def _columns(content: Mapping[str, Any], table: str, key: str) -> dict[str, list
 def _same_length(place: str, values: list[Any], first: list[Any]) -> None:
     if len(values) != len(first):
         raise _core.FlashwattError(f"{place}: found {len(values)} values; expected {len(first)}")
+
+
+def _no_less_than_0(place: str, values: list[int]) -> None:
+    if (least := min(values, default=0)) < 0:
+        raise _core.FlashwattError(f"{place}: found {least}; expected no number below 0")
 
 
 def _faults(kind: Any, value: Any, path: str) -> Iterator[str]:

@@ -46,14 +46,15 @@ pub trait Device {
     /// How many requests it would take now.
     fn room(&self) -> u32;
 
-    /// Takes a request, for which there is room. Its end is put into [`Cx::done`], now or later, with the tag.
+    /// Takes a request, for which there is room. Its end is put into [`Cx::done`], now or later, with the tag. A tag is less
+    /// than the room of an empty device, and no two requests inside the device have the same one.
     fn submit(&mut self, tag: Tag, request: &Request, cx: &mut Cx);
 
     /// Time passes up to `now`, with everything as it was until here.
     fn pass_time(&mut self, now: Nanos);
 
-    /// One of its events of this instant.
-    fn event(&mut self, seat: u32, cx: &mut Cx);
+    /// One of its events of this instant. Returns true if requests have ended.
+    fn event(&mut self, seat: u32, cx: &mut Cx) -> bool;
 
     /// Every event and request of this instant is in: starts what can start.
     fn settle(&mut self, cx: &mut Cx);

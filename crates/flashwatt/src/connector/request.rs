@@ -1,5 +1,7 @@
 //! What a host asks of a device, and what comes back.
 
+use std::hint::cold_path;
+
 use crate::units::Nanos;
 
 /// The kind of a request.
@@ -78,9 +80,13 @@ impl Request {
     #[inline(always)]
     pub fn is_within(&self, device_bytes: u64) -> bool {
         const SECTOR: u64 = crate::units::SECTOR_BYTES;
+        if self.kind == RequestKind::Flush {
+            cold_path();
+            return self.bytes == 0;
+        }
         let is_aligned = (self.offset_bytes | self.bytes).is_multiple_of(SECTOR);
-        let is_inside = self.bytes <= device_bytes && self.offset_bytes <= device_bytes - self.bytes;
-        is_aligned && is_inside && (self.bytes > 0) == (self.kind != RequestKind::Flush)
+        let has_length = self.bytes.wrapping_sub(1) < device_bytes;
+        is_aligned && has_length && self.offset_bytes <= device_bytes - self.bytes
     }
 
     /// Bytes of data that cross the host interface for it.

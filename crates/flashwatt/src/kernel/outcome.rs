@@ -1,7 +1,7 @@
 //! How a run went, and what it came to.
 
 use crate::books::Window;
-use crate::connector::{Request, RequestKind};
+use crate::connector::RequestKind;
 use crate::energy::Series;
 use crate::error::Error;
 use crate::stats::Histogram;
@@ -52,16 +52,15 @@ impl Completed {
     }
 
     #[inline(always)]
-    pub(crate) fn add(&mut self, request: &Request, now: Nanos) {
-        let latency = now - request.arrival_ns;
-        match request.kind {
+    pub(crate) fn add(&mut self, kind: RequestKind, bytes: u64, latency: Nanos) {
+        match kind {
             RequestKind::Read => {
                 self.reads.add(latency);
-                self.read_bytes += request.bytes;
+                self.read_bytes += bytes;
             }
             RequestKind::Write => {
                 self.writes.add(latency);
-                self.write_bytes += request.bytes;
+                self.write_bytes += bytes;
             }
             RequestKind::Trim => {
                 self.others.add(latency);

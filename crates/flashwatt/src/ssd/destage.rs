@@ -184,7 +184,7 @@ impl<P: Probe> Ssd<P> {
 
     /// The drive is idle when no request has been in it for some time; that matters while there is something to destage.
     fn set_idle_timer(&mut self, cx: &mut Cx) {
-        let is_quiet = self.free.len() == self.requests.len() && !self.draining;
+        let is_quiet = self.inside == 0 && !self.draining;
         let (now, done, seat) = (cx.now(), self.requests_done, self.seats.idle);
         let buffered = self.buffered();
         let has_work = || buffered.buffer.oldest_dirty().is_some_and(|age| age >= buffered.forced_before);

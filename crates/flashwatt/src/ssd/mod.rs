@@ -6,6 +6,7 @@
 //! ```
 
 use std::collections::VecDeque;
+use std::hint::cold_path;
 
 use crate::books::{Books, Window};
 use crate::brain::Brain;
@@ -40,9 +41,9 @@ pub struct Ssd<P: Probe> {
     controller: Controller,
     link: Link,
     shares: Shares,
-    /// Requests inside, by their ids, and ids that are free.
+    /// Requests by the tags that they came with, and how many of them are inside.
     requests: Table<Active>,
-    free: Vec<RequestId>,
+    inside: u32,
     /// Requests that have been completed.
     requests_done: u64,
     /// Writes that wait for a block to be erased.
@@ -82,7 +83,7 @@ impl<P: Probe> Ssd<P> {
             link: Link::new(&config.device.host_link),
             shares: Shares::new(queue_depth),
             requests: vec![Active::none(); queue_depth as usize].into(),
-            free: (0..queue_depth).rev().map(RequestId).collect(),
+            inside: 0,
             requests_done: 0,
             stalled: VecDeque::new(),
             buffered: buffered.map(Box::new),
@@ -113,7 +114,7 @@ impl<P: Probe> Device for Ssd<P> {
 
     #[inline(always)]
     fn room(&self) -> u32 {
-        self.free.len() as u32
+        self.requests.len() as u32 - self.inside
     }
 
     #[inline(always)]
@@ -131,23 +132,27 @@ impl<P: Probe> Device for Ssd<P> {
     }
 
     #[inline(always)]
-    fn event(&mut self, seat: u32, cx: &mut Cx) {
+    fn event(&mut self, seat: u32, cx: &mut Cx) -> bool {
         if self.controller.is_of_die(seat) {
-            if let Some(ended) = self.controller.die_event(cx.agenda, DieId(seat), &mut self.brain, &mut self.hw) {
-                self.op_ended(ended, cx);
+            match self.controller.die_event(cx.agenda, DieId(seat), &mut self.brain, &mut self.hw) {
+                Some(ended) => self.op_ended(ended, cx),
+                None => return false,
             }
         } else if seat < self.seats.link_in {
             self.controller.bus_event(seat);
+            return false;
         } else if seat == self.seats.idle {
             self.idle();
         } else {
             self.link_event(seat, cx);
         }
+        !cx.done.is_empty()
     }
 
     #[inline(always)]
     fn settle(&mut self, cx: &mut Cx) {
-        if self.tend && self.buffered.is_some() {
+        if self.buffered.is_some() && self.tend {
+            cold_path();
             self.tend_buffer(cx);
         }
         self.controller.dispatch(cx.agenda, &mut self.brain, &mut self.hw);
@@ -161,7 +166,7 @@ impl<P: Probe> Device for Ssd<P> {
 
     fn rest(&mut self) -> Result<(), Error> {
         let buffer_is_empty = self.buffered.as_ref().is_none_or(|buffered| buffered.is_empty());
-        if self.free.len() < self.requests.len() || !buffer_is_empty {
+        if self.inside > 0 || !buffer_is_empty {
             let has_no_room = !self.stalled.is_empty() || self.buffered.as_ref().is_some_and(|b| b.has_no_room());
             assert!(has_no_room, "requests wait for nothing; this is a fault of the simulator");
             return Err(no_room());

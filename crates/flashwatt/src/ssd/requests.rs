@@ -14,7 +14,6 @@ use crate::units::{Lpn, Nanos, RequestId};
 #[derive(Clone, Copy)]
 pub(super) struct Active {
     pub(super) request: Request,
-    tag: Tag,
     pub(super) admitted_ns: Nanos,
     /// Logical pages that it covers …
     pub(super) pages: u32,
@@ -28,7 +27,8 @@ pub(super) struct Active {
 impl<P: Probe> Ssd<P> {
     #[inline(always)]
     pub(super) fn admit(&mut self, tag: Tag, request: &Request, cx: &mut Cx) {
-        let Some(id) = self.free.pop() else { unreachable!("the host sends only what there is room for") };
+        let id = RequestId(tag.0);
+        self.inside += 1;
         self.tend = true;
         let now = cx.now();
         let bytes = request.interface_bytes();
@@ -36,7 +36,6 @@ impl<P: Probe> Ssd<P> {
         let extent = self.geometry.extent(request);
         self.requests[id.idx()] = Active {
             request: *request,
-            tag,
             admitted_ns: now,
             pages: extent.pages,
             planned: 0,
@@ -191,9 +190,9 @@ impl<P: Probe> Ssd<P> {
             map_accesses: active.map_accesses,
             bytes: active.request.interface_bytes(),
         });
-        cx.done.push(Completion::done(active.tag));
+        cx.done.push(Completion::done(Tag(id.0)));
         self.requests_done += 1;
-        self.free.push(id);
+        self.inside -= 1;
         self.tend = true;
     }
 }
@@ -208,7 +207,7 @@ pub(super) fn set_link(seat: u32, at: Option<Nanos>, cx: &mut Cx) {
 impl Active {
     pub(super) fn none() -> Self {
         let request = Request::new(0, RequestKind::Flush, 0, 0);
-        Active { request, tag: Tag::default(), admitted_ns: 0, pages: 0, planned: 0, remaining: 0, map_accesses: 0 }
+        Active { request, admitted_ns: 0, pages: 0, planned: 0, remaining: 0, map_accesses: 0 }
     }
 
     #[inline(always)]
