@@ -6,10 +6,13 @@ use crate::config::{Config, DramRule};
 use crate::controller::phases::Course;
 use crate::energy::ledger::{Ledger, OpTimes, Phase};
 use crate::energy::meter::Reading;
+use crate::energy::parts::StateId;
+use crate::energy::series::Recorder;
 use crate::energy::{DieState, Meter, Series, Table};
 use crate::ftl::plan::{Chosen, Notes};
 use crate::ftl::{Cause, Mapping, OpKind, Plan};
 use crate::probe::{BufferEvent, Probe};
+use crate::ssd::parts::{DRAM_WORKS, LINK_WORKS, drive_state, parts};
 use crate::stats::Histogram;
 use crate::units::Nanos;
 
@@ -210,6 +213,17 @@ impl Window {
     }
 }
 
+/// The servers of the meter.
+const DRAM: usize = 0;
+const LINK: usize = 1;
+
+/// The meter of a quiet drive.
+fn meter<R: Recorder>(table: &Table, dies: u32, series: Option<Box<Series>>) -> Meter<R> {
+    let mut meter = Meter::new(&parts(table, dies), [DRAM_WORKS, LINK_WORKS], series);
+    meter.change(StateId::NONE, drive_state(Phase::Quiet));
+    meter
+}
+
 impl<P: Probe> Books<P> {
     /// Empty books at time 0.
     pub fn new(config: &Config, dies: u32, series: Option<Box<Series>>, probe: P) -> Self {
@@ -217,7 +231,7 @@ impl<P: Probe> Books<P> {
         let per_op = energy.dram_rule == DramRule::PerOp;
         Books {
             ledger: Ledger::new(dies),
-            meter: Meter::new(Table::new(energy), dies, series),
+            meter: meter(&Table::new(energy), dies, series),
             probe,
             window_start: 0,
             phase: Phase::Quiet,
@@ -293,7 +307,7 @@ impl<P: Probe> Books<P> {
         if ns > 0 {
             debug_assert_eq!(now, self.now);
             self.ledger.dram_op_ns += ns;
-            self.meter.dram(now, ns);
+            self.meter.work(DRAM, now, ns);
         }
     }
 
@@ -310,7 +324,9 @@ impl<P: Probe> Books<P> {
             self.last_bytes = (bytes, self.interface_ns(bytes));
         }
         self.ledger.host_interface_ns += self.last_bytes.1;
-        self.meter.host_interface(now, self.last_bytes.1);
+        if self.last_bytes.1 > 0 {
+            self.meter.work(LINK, now, self.last_bytes.1);
+        }
     }
 
     /// A request has left the device.
@@ -337,10 +353,10 @@ impl<P: Probe> Books<P> {
             self.enter_phase();
         }
         if course.array_start_ns > 0 {
-            self.meter.die(DieState::Idle, course.bus);
-            self.meter.die_ahead(now + course.array_start_ns, course.bus, course.array);
+            self.meter.change(DieState::Idle.id(), course.bus.id());
+            self.meter.change_ahead(now + course.array_start_ns, course.bus.id(), course.array.id());
         } else {
-            self.meter.die(DieState::Idle, course.array);
+            self.meter.change(DieState::Idle.id(), course.array.id());
         }
         if cause == Cause::Host && course.moves_data {
             self.dram(now, self.page_data_ns);
@@ -350,14 +366,14 @@ impl<P: Probe> Books<P> {
     /// A copyback's program will follow on its read at `at`.
     #[inline]
     pub fn turns_to_program(&mut self, at: Nanos) {
-        self.meter.die_ahead(at, DieState::Read, DieState::Program);
+        self.meter.change_ahead(at, DieState::Read.id(), DieState::Program.id());
     }
 
     /// A die goes from one state to another.
     #[inline(always)]
     pub fn die(&mut self, now: Nanos, from: DieState, to: DieState) {
         debug_assert_eq!(now, self.now);
-        self.meter.die(from, to);
+        self.meter.change(from.id(), to.id());
     }
 
     /// A die ends an operation. `last` is the state that it was in, and `over_ns` how much longer it took than others of its
@@ -365,7 +381,7 @@ impl<P: Probe> Books<P> {
     #[inline(always)]
     pub fn op_ended(&mut self, now: Nanos, kind: OpKind, cause: Cause, last: DieState, over_ns: Nanos) {
         debug_assert_eq!(now, self.now);
-        self.meter.die(last, DieState::Idle);
+        self.meter.change(last.id(), DieState::Idle.id());
         self.busy_dies -= 1;
         if self.busy_dies == 0 {
             self.enter_phase();
@@ -404,9 +420,14 @@ impl<P: Probe> Books<P> {
             (0, 0) => Phase::Quiet,
         };
         if phase != self.phase {
-            self.phase = phase;
-            self.meter.phase(phase);
+            self.change_phase(phase);
         }
+    }
+
+    #[inline(never)]
+    fn change_phase(&mut self, phase: Phase) {
+        self.meter.change(drive_state(self.phase), drive_state(phase));
+        self.phase = phase;
     }
 
     /// Starts a new window: counters restart, and so does the meter unless it reads on.

@@ -22,6 +22,7 @@ use crate::probe::{OpLog, Probe, Recording, is_op_log};
 use crate::progress::{Progress, Watch};
 use crate::report::{Parts, Report};
 use crate::ssd::Ssd;
+use crate::ssd::parts::parts;
 use crate::units::Nanos;
 use crate::workload;
 
@@ -348,14 +349,15 @@ pub(crate) fn conclude<P: Probe>(
         outcome.end = End::Failed(options.overflow(&full));
     }
     let table = Table::new(&config.energy);
+    let parts = parts(&table, dies);
     let erases = array.erase_counts().map(u64::from).sum();
     if let Err(error) = audit(&outcome, &table, erases)
         && !matches!(outcome.end, End::Failed(_))
     {
         outcome.end = End::Failed(error);
     }
-    let series = recorded.as_ref().and_then(|series| series.bins.as_ref()).map(|bins| bins.price(&table, dies));
-    let edges = recorded.as_ref().and_then(|series| series.edges.as_ref()).map(|edges| edges.price(&table, dies));
+    let series = recorded.as_ref().and_then(|series| series.bins.as_ref()).map(|bins| bins.price(&parts));
+    let edges = recorded.as_ref().and_then(|series| series.edges.as_ref()).map(|edges| edges.price(&parts));
     let measured = outcome.counted_ns(config.run.count_drain);
     warnings.extend(edges.as_ref().zip(options.edges_ns).and_then(|(edges, window)| missed(edges, window, measured)));
     let report = Report::new(Parts {

@@ -6,8 +6,7 @@
 
 use serde::Serialize;
 
-use super::states::{Components, PerState, STATES};
-use super::table::Table;
+use super::parts::{Columns, Parts, PerState, StateId};
 use crate::units::Nanos;
 
 /// The most bins that are stored.
@@ -34,14 +33,14 @@ pub struct PowerSeries {
     /// Simulated time at which the first bin begins.
     pub start_ns: Nanos,
     /// Mean power in W in each bin, by component.
-    pub power_w: Components<Vec<f64>>,
+    pub power_w: Columns,
 }
 
 impl Bins {
     /// Bins of `interval_ns` > 0; with `merge_at` that is where it starts, and adjacent bins are merged whenever there are
     /// that many, so that a run of any length ends with `merge_at`/2 to `merge_at` bins.
     pub fn new(interval_ns: Nanos, merge_at: Option<usize>) -> Self {
-        let (open, closed) = ([0; STATES], Vec::new());
+        let (open, closed) = (PerState::default(), Vec::new());
         Bins { interval_ns, start_ns: 0, end_ns: Nanos::MAX, open, closed, merge_at }
     }
 
@@ -62,21 +61,23 @@ impl Bins {
 
     /// A part enters a state.
     #[inline(always)]
-    pub(super) fn enter(&mut self, now: Nanos, state: usize) {
-        self.open[state] = self.open[state].wrapping_add(self.end_ns - now);
+    pub(super) fn enter(&mut self, now: Nanos, state: StateId) {
+        let sum = &mut self.open[state.number()];
+        *sum = sum.wrapping_add(self.end_ns - now);
     }
 
     /// A part leaves a state.
     #[inline(always)]
-    pub(super) fn leave(&mut self, now: Nanos, state: usize) {
-        self.open[state] = self.open[state].wrapping_sub(self.end_ns - now);
+    pub(super) fn leave(&mut self, now: Nanos, state: StateId) {
+        let sum = &mut self.open[state.number()];
+        *sum = sum.wrapping_sub(self.end_ns - now);
     }
 
     /// Forgets everything and begins anew.
     pub(super) fn restart(&mut self, now: Nanos, count: &PerState<u32>) {
         self.start_ns = now;
         self.closed.clear();
-        self.open(now, [0; STATES], count);
+        self.open(now, PerState::default(), count);
     }
 
     /// Time passes up to `now`: closes all bins that have ended.
@@ -88,7 +89,7 @@ impl Bins {
                 self.end_ns = Nanos::MAX;
                 return;
             }
-            self.open(self.end_ns, carried.unwrap_or([0; STATES]), count);
+            self.open(self.end_ns, carried.unwrap_or_default(), count);
         }
     }
 
@@ -113,11 +114,12 @@ impl Bins {
         carried
     }
 
-    /// Nothing is added after `now`, except that a part owes so much time in a state.
-    pub(super) fn owe(&mut self, now: Nanos, state: usize, ns: Nanos) {
+    /// Nothing is added after `now`, except that a part owes `ns` in a state.
+    pub(super) fn owe(&mut self, now: Nanos, state: StateId, ns: Nanos) {
         let start = self.open_start();
         let last = self.closed.last_mut().filter(|_| start == now).unwrap_or(&mut self.open);
-        last[state] = last[state].wrapping_add(ns);
+        let sum = &mut last[state.number()];
+        *sum = sum.wrapping_add(ns);
     }
 
     /// Closes the last bin, which may be cut short.
@@ -134,13 +136,12 @@ impl Bins {
 
     /// Prices what was recorded, once that is finished. The last bin, cut short by the end of the run, is a mean over the
     /// time it has.
-    pub fn price(&self, table: &Table, dies: u32) -> PowerSeries {
-        let mut power_w = Components::default();
+    pub fn price(&self, parts: &Parts) -> PowerSeries {
+        let mut power_w = parts.columns();
         let last_ns = self.end_ns.saturating_sub(self.open_start());
         let lengths = self.closed.iter().map(|bin| (bin, self.interval_ns));
         for (bin, ns) in lengths.chain((last_ns > 0).then_some((&self.open, last_ns))) {
-            let row = Components::drawn(bin, table, dies);
-            power_w.push(&row, |nw_ns| nw_ns as f64 * 1e-9 / ns as f64);
+            power_w.push(&parts.drawn(bin), |nw_ns| nw_ns as f64 * 1e-9 / ns as f64);
         }
         PowerSeries { interval_ns: self.interval_ns, start_ns: self.start_ns, power_w }
     }

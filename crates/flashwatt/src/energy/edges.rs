@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use super::states::{Components, PerState, STATES};
-use super::table::Table;
+use super::parts::{Columns, Parts, PerState};
 use crate::units::Nanos;
 
 /// The most edges that are stored: a window is meant to be short.
@@ -32,7 +31,7 @@ pub struct CurrentEdges {
     /// The drive's current from then on, in mA at the voltage that the report's `current_ma.supply_v` says, …
     pub total_ma: Vec<f64>,
     /// … and by component.
-    pub current_ma: Components<Vec<f64>>,
+    pub current_ma: Columns,
 }
 
 impl Edges {
@@ -72,17 +71,21 @@ impl Edges {
     }
 
     /// Prices what was recorded, once that is finished.
-    pub fn price(&self, table: &Table, dies: u32) -> CurrentEdges {
+    pub fn price(&self, parts: &Parts) -> CurrentEdges {
         let start = self.levels.first().map_or(self.until_ns, |(at, _)| *at);
-        let mut edges = CurrentEdges { from_ns: start, until_ns: self.until_ns, ..CurrentEdges::default() };
+        let mut edges = CurrentEdges {
+            from_ns: start,
+            until_ns: self.until_ns,
+            current_ma: parts.columns(),
+            ..CurrentEdges::default()
+        };
         let mut last = None;
         for (at, level) in &self.levels {
-            let amount: PerState<u64> = std::array::from_fn::<_, STATES, _>(|state| u64::from(level[state]));
-            let row = Components::drawn(&amount, table, dies);
+            let row = parts.drawn(&level.map(u64::from));
             if last.as_ref() != Some(&row) {
                 edges.time_ns.push(*at);
-                edges.total_ma.push(table.ma(row.total()));
-                edges.current_ma.push(&row, |nw| table.ma(nw));
+                edges.total_ma.push(parts.ma(row.iter().sum()));
+                edges.current_ma.push(&row, |nw| parts.ma(nw));
             }
             last = Some(row);
         }

@@ -1,4 +1,4 @@
-//! The drive's power as it changes; its current is that power over one voltage ([`Table::supply_mv`]).
+//! A device's power as its parts change their states.
 //!
 //! Every change of state is an edge in time. The meter integrates between edges, which is a second path to the total
 //! energy, and finds what depends on what overlapped: the peak, the time spent at it, the worst window. Current is
@@ -6,11 +6,9 @@
 
 use std::hint::cold_path;
 
-use super::ledger::Phase;
+use super::parts::{NUMBERS, Parts, StateId};
 use super::series::{Recorder, Series};
-use super::states::{DRAM, LINK, PARTS};
-use super::table::{DieState, Draw, Table};
-use crate::config::IdleAccounting;
+use super::table::Draw;
 use crate::units::Nanos;
 
 /// Lengths of the windows whose greatest mean power is reported.
@@ -18,11 +16,8 @@ pub const WINDOWS_NS: [Nanos; 2] = [100_000, 1_000_000_000];
 
 /// The meter.
 pub struct Meter<R: Recorder> {
-    /// What a die draws more, by [`Change`].
+    /// Power that a part draws more, by [`Change`].
     delta: [Draw; Change::COUNT],
-    /// What everything but busy dies draws, by [`Phase`].
-    base: [Draw; 3],
-    phase: Phase,
     now: Nanos,
     level: Draw,
     /// ∫ power dt since the window began, in nW·ns = 10⁻¹⁸ J, …
@@ -34,27 +29,29 @@ pub struct Meter<R: Recorder> {
     windows: [Window; 2],
     /// The earliest end of a window, or of a bin of the series.
     boundary: Nanos,
-    /// The next of the edges that are known ahead: the end of a transfer, where the array takes over …
+    /// The next change of a state that is known ahead.
     ahead: Ahead,
-    /// … and the ones after it, the last one first. Few, and mostly none: a transfer is short.
+    /// The changes after that, the last one first. Few, and mostly none.
     further: Vec<Ahead>,
-    /// What DRAM and the host interface still had to do when windows ended, in nW·ns.
+    /// Work that was left to the servers when windows ended, in nW·ns.
     owed: u128,
-    /// DRAM and the host interface: when they are done with what they were asked to do.
-    parts: [Server; PARTS],
-    /// The earlier of `parts`, or earlier still: where work has been added to one of them since …
+    servers: [Server; SERVERS],
+    /// A lower bound of the time at which a server is done next.
     next_done: Nanos,
-    /// … and of that and `ahead`.
+    /// The earlier of `next_done` and the time of `ahead`.
     next_own: Nanos,
     recorder: R,
 }
+
+/// How many parts of a device can be [`Server`]s.
+pub const SERVERS: usize = 2;
 
 /// What the meter read over a window of the run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reading {
     /// ∫ power dt in J.
     pub energy_j: f64,
-    /// What of it DRAM and the host interface spend after the window, for work that they were asked to do in it.
+    /// The part of it that servers spend after the window, for work that they were given in it.
     pub owed_j: f64,
     /// Highest power.
     pub peak: Draw,
@@ -65,14 +62,13 @@ pub struct Reading {
 }
 
 impl<R: Recorder> Meter<R> {
-    /// A meter of a drive with `dies` dies, at time 0, everything quiet.
-    pub fn new(table: Table, dies: u32, series: Option<Box<Series>>) -> Self {
-        let base = [Phase::Busy, Phase::Outstanding, Phase::Quiet].map(|phase| base_level(&table, dies, phase));
+    /// A meter of a device at time 0, with no part in any state. `servers` are the states of the parts that do one job
+    /// after the other.
+    pub fn new(parts: &Parts, servers: [StateId; SERVERS], series: Option<Box<Series>>) -> Self {
+        let draws = parts.draws();
         Meter {
-            level: base[Phase::Quiet as usize],
-            delta: std::array::from_fn(|change| Change(change).draw(&table)),
-            base,
-            phase: Phase::Quiet,
+            level: Draw::default(),
+            delta: std::array::from_fn(|change| draws[change % NUMBERS] - draws[change / NUMBERS]),
             now: 0,
             energy: 0,
             recent: 0,
@@ -83,7 +79,7 @@ impl<R: Recorder> Meter<R> {
             ahead: Ahead::NEVER,
             further: Vec::new(),
             owed: 0,
-            parts: [Server::idle(table.dram[1] - table.dram[0]), Server::idle(table.host_interface)],
+            servers: servers.map(|state| Server { state, draw: parts.draw(state), until: Nanos::MAX }),
             next_done: Nanos::MAX,
             next_own: Nanos::MAX,
             recorder: R::new(series),
@@ -100,69 +96,51 @@ impl<R: Recorder> Meter<R> {
         self.integrate(now);
     }
 
-    /// A die changes its state.
+    /// A part changes its state now.
     #[inline(always)]
-    pub fn die(&mut self, from: DieState, to: DieState) {
-        self.change(Change::new(from, to));
+    pub fn change(&mut self, from: StateId, to: StateId) {
+        self.take(Change::new(from, to));
     }
 
     #[inline(always)]
-    fn change(&mut self, change: Change) {
+    fn take(&mut self, change: Change) {
         self.level = self.level + self.delta[change.0];
         if let Some(series) = self.recorder.series() {
-            series.die(self.now, change.from(), change.to());
+            series.change(self.now, change.from(), change.to());
         }
     }
 
-    /// A die will change its state at a known time. Asked for only where the level changes or a series tells them apart.
+    /// A part will change its state at a known time. The meter keeps the change if the level changes with it, or a series
+    /// tells the states apart.
     #[inline(always)]
-    pub fn die_ahead(&mut self, at: Nanos, from: DieState, to: DieState) {
+    pub fn change_ahead(&mut self, at: Nanos, from: StateId, to: StateId) {
         let change = Change::new(from, to);
         if self.delta[change.0] != Draw::default() || self.recorder.series().is_some() {
             self.put_ahead(Ahead { at, change });
         }
     }
 
-    /// The drive enters a phase.
-    pub fn phase(&mut self, phase: Phase) {
-        self.level = self.level + self.base[phase as usize] - self.base[self.phase as usize];
-        if let Some(series) = self.recorder.series() {
-            series.phase(self.now, self.phase, phase);
+    /// A server works for `ns` > 0, after the work that it has.
+    #[inline(always)]
+    pub fn work(&mut self, server: usize, now: Nanos, ns: Nanos) {
+        let Server { state, draw, until } = self.servers[server];
+        if draw == Draw::default() {
+            return;
         }
-        self.phase = phase;
-    }
-
-    /// DRAM works for `ns`, after what it is already doing.
-    #[inline(always)]
-    pub fn dram(&mut self, now: Nanos, ns: Nanos) {
-        self.work(DRAM, now, ns);
-    }
-
-    /// Data moves over the host interface for `ns`, after what is already moving.
-    #[inline(always)]
-    pub fn host_interface(&mut self, now: Nanos, ns: Nanos) {
-        if self.parts[LINK].draw.nw != 0 && ns > 0 {
-            self.work(LINK, now, ns);
-        }
-    }
-
-    #[inline(always)]
-    fn work(&mut self, part: usize, now: Nanos, ns: Nanos) {
-        if self.parts[part].is_idle() {
-            self.level = self.level + self.parts[part].draw;
-            self.note(part, true);
+        if until == Nanos::MAX {
+            self.change(StateId::NONE, state);
             self.done_at(now + ns);
         }
-        self.parts[part].work(now, ns); // more work only puts the end off: it is looked for again where it was expected
+        self.servers[server].add(now, ns); // more work puts the end off: it is looked for again at the time noted first
     }
 
-    /// Energy in J since the window began, without what DRAM and host interface still owe, and the power in W now.
+    /// Energy in J since the window began, without the work left to servers, and the power in W now.
     pub fn so_far(&self) -> (f64, f64) {
         let energy = self.energy + u128::from(self.recent);
         (energy as f64 * 1e-18, self.level.nw as f64 * 1e-9)
     }
 
-    /// Starts a window of the run: what was read before is forgotten, also what DRAM and host interface still owe.
+    /// Starts a window of the run: forgets all energy so far, and the work left to servers.
     pub fn restart(&mut self, now: Nanos) {
         self.settle(now);
         (self.energy, self.owed, self.peak, self.at_peak_ns) = (0, 0, Draw::default(), 0);
@@ -173,8 +151,8 @@ impl<R: Recorder> Meter<R> {
         self.find_boundary();
     }
 
-    /// Ends a window of the run and reads the meter. What DRAM and host interface still owe is paid here: the ledger
-    /// booked it when it was asked for.
+    /// Ends a window of the run and reads the meter. The work left to servers counts here: the ledger booked it when it was
+    /// asked for.
     pub fn read(&mut self, now: Nanos) -> Reading {
         self.settle(now);
         let joules = |nw_ns: u128| nw_ns as f64 * 1e-18;
@@ -203,13 +181,13 @@ impl<R: Recorder> Meter<R> {
     fn settle(&mut self, now: Nanos) {
         self.advance(now);
         self.energy += u128::from(std::mem::take(&mut self.recent));
-        for part in [DRAM, LINK] {
-            let Server { draw, until } = self.parts[part];
-            if !self.parts[part].is_idle() {
+        for server in 0..SERVERS {
+            let Server { state, draw, until } = self.servers[server];
+            if until != Nanos::MAX {
                 let owed = area(draw.nw, until - now);
                 (self.energy, self.owed) = (self.energy + owed, self.owed + owed);
-                self.recorder.series().into_iter().for_each(|series| series.owes(now, part, until - now));
-                self.end_work(part);
+                self.recorder.series().into_iter().for_each(|series| series.owes(now, state, until - now));
+                self.end_work(server);
             }
         }
         self.find_next_done();
@@ -231,30 +209,29 @@ impl<R: Recorder> Meter<R> {
     }
 
     #[inline(always)]
-    fn end_work(&mut self, part: usize) {
-        self.level = self.level - self.parts[part].draw;
-        self.parts[part].until = Nanos::MAX;
-        self.note(part, false);
+    fn end_work(&mut self, server: usize) {
+        self.servers[server].until = Nanos::MAX;
+        self.change(self.servers[server].state, StateId::NONE);
     }
 
-    /// DRAM or the host interface may be done.
+    /// A server may be done.
     #[inline(always)]
     fn work_done(&mut self, at: Nanos) {
-        if self.parts[DRAM].until == at {
-            self.end_work(DRAM);
-        } else if self.parts[LINK].until == at {
-            self.end_work(LINK);
+        if self.servers[0].until == at {
+            self.end_work(0);
+        } else if self.servers[1].until == at {
+            self.end_work(1);
         }
         self.find_next_done();
     }
 
     #[inline(always)]
     fn find_next_done(&mut self) {
-        self.next_done = self.parts[DRAM].until.min(self.parts[LINK].until);
+        self.next_done = self.servers[0].until.min(self.servers[1].until);
         self.next_own = self.ahead.at.min(self.next_done);
     }
 
-    /// DRAM or the host interface will be done then.
+    /// A server will be done at this time.
     #[inline(always)]
     fn done_at(&mut self, at: Nanos) {
         self.next_done = self.next_done.min(at);
@@ -265,7 +242,7 @@ impl<R: Recorder> Meter<R> {
     fn take_ahead(&mut self) {
         let change = self.ahead.change;
         self.ahead = if self.further.is_empty() { Ahead::NEVER } else { self.next_of_further() };
-        self.change(change);
+        self.take(change);
     }
 
     #[inline(always)]
@@ -344,16 +321,9 @@ impl<R: Recorder> Meter<R> {
         let window_ends = self.windows.iter().map(|window| window.end).min().unwrap_or(Nanos::MAX);
         self.boundary = self.recorder.series().map_or(window_ends, |series| series.boundary().min(window_ends));
     }
-
-    #[inline(always)]
-    fn note(&mut self, part: usize, works: bool) {
-        if let Some(series) = self.recorder.series() {
-            series.part(self.now, part, works);
-        }
-    }
 }
 
-/// A die will change its state.
+/// A part will change its state.
 #[derive(Clone, Copy)]
 struct Ahead {
     at: Nanos,
@@ -361,58 +331,47 @@ struct Ahead {
 }
 
 impl Ahead {
-    const NEVER: Ahead = Ahead { at: Nanos::MAX, change: Change::new(DieState::Idle, DieState::Idle) };
+    const NEVER: Ahead = Ahead { at: Nanos::MAX, change: Change::new(StateId::NONE, StateId::NONE) };
 }
 
-/// From which state a die goes to which. One word, so that an [`Ahead`] has no gaps: the processor waits where something is
+/// From which state a part goes to which. One word, so that an [`Ahead`] has no gaps: the processor waits where something is
 /// loaded that was stored in parts.
 #[derive(Clone, Copy)]
 struct Change(usize);
 
 impl Change {
-    const COUNT: usize = DieState::COUNT * DieState::COUNT;
+    const COUNT: usize = NUMBERS * NUMBERS;
 
     #[inline(always)]
-    const fn new(from: DieState, to: DieState) -> Self {
-        Change(from as usize * DieState::COUNT + to as usize)
+    const fn new(from: StateId, to: StateId) -> Self {
+        Change(from.number() * NUMBERS + to.number())
     }
 
-    fn from(self) -> DieState {
-        DieState::ALL[self.0 / DieState::COUNT]
+    fn from(self) -> StateId {
+        StateId::numbered(self.0 / NUMBERS)
     }
 
-    fn to(self) -> DieState {
-        DieState::ALL[self.0 % DieState::COUNT]
-    }
-
-    fn draw(self, table: &Table) -> Draw {
-        table.die[self.to() as usize] - table.die[self.from() as usize]
+    fn to(self) -> StateId {
+        StateId::numbered(self.0 % NUMBERS)
     }
 }
 
-/// A part that does one thing after the other.
+/// A part that does one job after the other, in no state while it has none.
 #[derive(Clone, Copy)]
 struct Server {
-    /// What it draws while it works.
+    /// Its state while it works.
+    state: StateId,
+    /// Power while it works.
     draw: Draw,
-    /// When it will be done; [`Nanos::MAX`] while it is idle.
+    /// When it will be done; [`Nanos::MAX`] while it has no work.
     until: Nanos,
 }
 
 impl Server {
-    fn idle(draw: Draw) -> Self {
-        Server { draw, until: Nanos::MAX }
-    }
-
-    #[inline(always)]
-    fn is_idle(&self) -> bool {
-        self.until == Nanos::MAX
-    }
-
     /// There is work for `ns` more.
     #[inline(always)]
-    fn work(&mut self, now: Nanos, ns: Nanos) {
-        self.until = if self.is_idle() { now } else { self.until } + ns;
+    fn add(&mut self, now: Nanos, ns: Nanos) {
+        self.until = if self.until == Nanos::MAX { now } else { self.until } + ns;
     }
 }
 
@@ -420,12 +379,6 @@ impl Server {
 #[inline(always)]
 fn area(nw: i64, ns: Nanos) -> u128 {
     u128::from(nw as u64) * u128::from(ns)
-}
-
-/// What everything draws in a phase while each die is idle, under the table's idle accounting.
-fn base_level(table: &Table, dies: u32, phase: Phase) -> Draw {
-    let [controller, dram, flash] = super::price::base(table, phase);
-    controller + dram + flash * dies
 }
 
 /// Mean power over stretches of one length, laid end to end from the start of the run's window.
@@ -460,14 +413,5 @@ impl Window {
 
     fn note(&mut self, energy: u128) {
         self.greatest = Some(self.greatest.map_or(energy, |greatest| greatest.max(energy)));
-    }
-}
-
-/// Does this accounting charge flash, and everything else, in a phase?
-pub(super) fn charged(accounting: IdleAccounting, phase: Phase) -> (bool, bool) {
-    match accounting {
-        IdleAccounting::AlwaysOn => (true, true),
-        IdleAccounting::FlashOff => (phase != Phase::Quiet, true),
-        IdleAccounting::BusyOnly => (phase == Phase::Busy, phase == Phase::Busy),
     }
 }

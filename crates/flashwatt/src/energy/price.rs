@@ -5,13 +5,21 @@
 use serde::{Deserialize, Serialize};
 
 use super::ledger::{Ledger, Phase};
-use super::meter::charged;
 use super::table::{DieState, Draw, Table};
 use crate::config::{DramRule, IdleAccounting};
 use crate::ftl::Cause;
 
+/// Does this accounting charge flash, and everything else, in a phase?
+fn charged(accounting: IdleAccounting, phase: Phase) -> (bool, bool) {
+    match accounting {
+        IdleAccounting::AlwaysOn => (true, true),
+        IdleAccounting::FlashOff => (phase != Phase::Quiet, true),
+        IdleAccounting::BusyOnly => (phase == Phase::Busy, phase == Phase::Busy),
+    }
+}
+
 /// What controller, DRAM and one idle die draw in a phase, under the table's accounting.
-pub(super) fn base(table: &Table, phase: Phase) -> [Draw; 3] {
+pub fn base(table: &Table, phase: Phase) -> [Draw; 3] {
     let (flash_on, rest_on) = charged(table.accounting, phase);
     let active = usize::from(phase != Phase::Quiet);
     let dram_active = if table.dram_rule == DramRule::WithController { active } else { 0 };

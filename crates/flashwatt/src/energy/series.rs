@@ -3,9 +3,7 @@
 
 use super::bins::Bins;
 use super::edges::Edges;
-use super::ledger::Phase;
-use super::states::{PerState, STATES, of_part, of_phase};
-use super::table::DieState;
+use super::parts::{PerState, StateId};
 use crate::units::Nanos;
 
 /// A recording.
@@ -63,11 +61,9 @@ impl Recorder for () {
 }
 
 impl Series {
-    /// A recording of a drive on which everything is quiet; it begins with [`Self::restart`].
+    /// A recording of a device without parts; it begins with [`Self::restart`].
     pub fn new(bins: Option<Bins>, edges: Option<Edges>) -> Self {
-        let mut count = [0; STATES];
-        count[of_phase(Phase::Quiet)] = 1;
-        Series { count, bins, edges }
+        Series { count: PerState::default(), bins, edges }
     }
 
     /// Was there more to be recorded than can be stored?
@@ -75,42 +71,24 @@ impl Series {
         self.bins.as_ref().is_some_and(Bins::overflowed) || self.edges.as_ref().is_some_and(Edges::overflowed)
     }
 
+    /// A part goes from one state to another.
     #[inline(always)]
-    pub(super) fn die(&mut self, now: Nanos, from: DieState, to: DieState) {
-        self.change(now, Some(from as usize), Some(to as usize));
-    }
-
-    pub(super) fn phase(&mut self, now: Nanos, from: Phase, to: Phase) {
-        self.change(now, Some(of_phase(from)), Some(of_phase(to)));
-    }
-
-    /// DRAM or the host interface begins or stops to work.
-    pub(super) fn part(&mut self, now: Nanos, part: usize, works: bool) {
-        let state = Some(of_part(part));
-        if works { self.change(now, None, state) } else { self.change(now, state, None) }
-    }
-
-    /// One part leaves a state, or enters one, or both.
-    #[inline(always)]
-    fn change(&mut self, now: Nanos, from: Option<usize>, to: Option<usize>) {
-        if let Some(from) = from {
-            self.count[from] = self.count[from].wrapping_sub(1);
-        }
-        if let Some(to) = to {
-            self.count[to] = self.count[to].wrapping_add(1);
-        }
+    pub(super) fn change(&mut self, now: Nanos, from: StateId, to: StateId) {
+        let (left, entered) = (from.number(), to.number());
+        self.count[left] = self.count[left].wrapping_sub(1);
+        self.count[entered] = self.count[entered].wrapping_add(1);
         if let Some(bins) = &mut self.bins {
-            from.into_iter().for_each(|state| bins.leave(now, state));
-            to.into_iter().for_each(|state| bins.enter(now, state));
+            bins.leave(now, from);
+            bins.enter(now, to);
         }
         if let Some(edges) = &mut self.edges {
             edges.note(now, &self.count);
         }
     }
 
-    /// At the end of what is recorded a part still owes so much time that the ledger has booked.
-    pub(super) fn owes(&mut self, now: Nanos, part: usize, ns: Nanos) {
-        self.bins.iter_mut().for_each(|bins| bins.owe(now, of_part(part), ns));
+    /// At the end of what is recorded a part owes `ns` in a state, which the ledger has booked.
+    pub(super) fn owes(&mut self, now: Nanos, state: StateId, ns: Nanos) {
+        self.bins.iter_mut().for_each(|bins| bins.owe(now, state, ns));
     }
 
     /// Forgets everything and begins anew.

@@ -6,6 +6,7 @@
 //! Currents of parts at different voltages do not add up; their powers do. So the engine keeps power alone, and the drive's
 //! current is its power over one voltage, [`Table::supply_mv`].
 
+use super::parts::StateId;
 use crate::config::{ChargedTransfer, Dram, DramRule, Energy, EnergyMode, IdleAccounting, NandEnergy};
 use crate::units::Nanos;
 
@@ -45,6 +46,12 @@ impl DieState {
         DieState::EraseBus,
         DieState::DataWait,
     ];
+
+    /// Its number among a drive's states: they begin with those of a die.
+    #[inline(always)]
+    pub const fn id(self) -> StateId {
+        StateId::numbered(self as usize)
+    }
 
     /// As it is called in reports.
     pub const fn name(self) -> &'static str {

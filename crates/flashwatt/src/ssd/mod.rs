@@ -26,6 +26,7 @@ use crate::units::{DieId, Nanos, RequestId};
 mod batches;
 mod destage;
 mod host_link;
+pub mod parts;
 mod requests;
 
 use batches::Buffered;

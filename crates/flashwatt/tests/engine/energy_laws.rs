@@ -319,14 +319,14 @@ fn check_series(report: &Report, what: &str) {
     };
     let (p, e) = (&series.power_w, &report.energy_j);
     let parts = [
-        (&p.controller, e.controller.active + e.controller.idle),
-        (&p.dram, e.dram.active + e.dram.idle),
-        (&p.nand_idle, e.nand.idle),
-        (&p.nand_read, e.nand.read),
-        (&p.nand_program, e.nand.program),
-        (&p.nand_erase, e.nand.erase),
-        (&p.nand_transfer, e.nand.transfer),
-        (&p.host_interface, e.host_interface),
+        (&p["controller"], e.controller.active + e.controller.idle),
+        (&p["dram"], e.dram.active + e.dram.idle),
+        (&p["nand_idle"], e.nand.idle),
+        (&p["nand_read"], e.nand.read),
+        (&p["nand_program"], e.nand.program),
+        (&p["nand_erase"], e.nand.erase),
+        (&p["nand_transfer"], e.nand.transfer),
+        (&p["host_interface"], e.host_interface),
     ];
     for (at, (bins, joules)) in parts.into_iter().enumerate() {
         assert_close(energy(bins), joules, &format!("{what}, component {at}"));
@@ -384,9 +384,17 @@ fn x25m_write(pages: u64, sets: &[&str]) -> (Report, Vec<f64>) {
 
 fn total_power(report: &Report) -> Vec<f64> {
     let p = &report.series.as_ref().expect("it was asked for").power_w;
-    let parts = [&p.controller, &p.dram, &p.nand_idle, &p.nand_read, &p.nand_program, &p.nand_erase, &p.nand_transfer];
-    let sum = |at: usize| parts.iter().map(|part| part[at]).sum::<f64>() + p.host_interface[at];
-    (0..p.controller.len()).map(sum).collect()
+    let parts = [
+        &p["controller"],
+        &p["dram"],
+        &p["nand_idle"],
+        &p["nand_read"],
+        &p["nand_program"],
+        &p["nand_erase"],
+        &p["nand_transfer"],
+    ];
+    let sum = |at: usize| parts.iter().map(|part| part[at]).sum::<f64>() + p["host_interface"][at];
+    (0..p["controller"].len()).map(sum).collect()
 }
 
 /// F30, D3: with 16 dies the peak current does not depend on channels × ways, exactly: 450 mA with EnergySim's controller

@@ -117,8 +117,8 @@ fn other_paths(report: &Report) -> [f64; 3] {
     let total_ns = (report.throughput.simulated_s * 1e9).round() as u64;
     let (series, edges) = (report.series.as_ref().expect("asked for"), report.edges.as_ref().expect("asked for"));
     let p = &series.power_w;
-    let nand = [&p.nand_idle, &p.nand_read, &p.nand_program, &p.nand_erase, &p.nand_transfer];
-    let parts = [&nand[..], &[&p.controller, &p.dram, &p.host_interface]].concat();
+    let nand = [&p["nand_idle"], &p["nand_read"], &p["nand_program"], &p["nand_erase"], &p["nand_transfer"]];
+    let parts = [&nand[..], &[&p["controller"], &p["dram"], &p["host_interface"]]].concat();
     let ns = |at: usize| series.interval_ns.min(total_ns - at as u64 * series.interval_ns) as f64;
     let by_series = parts.iter().flat_map(|bins| bins.iter().enumerate().map(|(at, w)| w * ns(at) * 1e-9)).sum();
     let ends = edges.time_ns[1..].iter().chain([&edges.until_ns]);
@@ -260,7 +260,7 @@ fn currents_of_different_rails_do_not_add_up() {
     assert_close(current.mean * 3.3e-3, report.power_w.mean, "mean current");
     let edges = recorded(&drive(&[&RAILS[..], &["workload.uniform.requests=1"]].concat())).edges.expect("asked for");
     assert_eq!(edges.total_ma[..2], [30.0 + 40.0 + 4.0, 30.0 + 40.0 + 60.0]);
-    assert!(edges.current_ma.dram.iter().all(|&ma| ma == 40.0), "DRAM's current at 3.3 V");
+    assert!(edges.current_ma["dram"].iter().all(|&ma| ma == 40.0), "DRAM's current at 3.3 V");
     // A part that draws nothing has no say in the voltage; without any difference currents add up.
     let (report, _) = play(&drive(&[&RAILS[..], &["energy.host_interface.volts=12"]].concat()), &[write(0, 0, 1)]);
     assert_eq!(report.current_ma.supply_v, 3.3);

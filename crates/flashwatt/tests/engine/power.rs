@@ -438,12 +438,12 @@ fn edges_integrate_to_the_energy() {
         let (e, c) = (&report.energy_j, &edges.current_ma);
         assert_within(joules(&edges.total_ma), e.total, 1e-7, &format!("{name}: total"));
         for (what, found, expected) in [
-            ("controller", &c.controller, e.controller.active + e.controller.idle),
-            ("idle dies", &c.nand_idle, e.nand.idle),
-            ("reads", &c.nand_read, e.nand.read),
-            ("programs", &c.nand_program, e.nand.program),
-            ("erases", &c.nand_erase, e.nand.erase),
-            ("transfers", &c.nand_transfer, e.nand.transfer),
+            ("controller", &c["controller"], e.controller.active + e.controller.idle),
+            ("idle dies", &c["nand_idle"], e.nand.idle),
+            ("reads", &c["nand_read"], e.nand.read),
+            ("programs", &c["nand_program"], e.nand.program),
+            ("erases", &c["nand_erase"], e.nand.erase),
+            ("transfers", &c["nand_transfer"], e.nand.transfer),
         ] {
             assert_close(joules(found), expected, &format!("{name}: {what}"));
         }
@@ -506,7 +506,7 @@ fn a_warm_up_is_not_recorded() {
     assert_eq!(report.status, "complete");
     let elapsed = &report.ledger.elapsed_ns;
     let measured_ns = elapsed.busy + elapsed.outstanding + elapsed.quiet;
-    let bins = report.series.expect("it was asked for").power_w.controller.len() as u64;
+    let bins = report.series.expect("it was asked for").power_w["controller"].len() as u64;
     assert_eq!(bins, measured_ns.div_ceil(200), "those of the measured window");
 }
 
@@ -524,7 +524,7 @@ fn bins_hold_what_is_owed() {
             let series = report.series.expect("it was asked for");
             let total_ns = (report.throughput.simulated_s * 1e9).round() as u64;
             let ns = |at: u64| series.interval_ns.min(total_ns - at * series.interval_ns);
-            let dram: f64 = (0..).zip(&series.power_w.dram).map(|(at, w)| w * ns(at) as f64 * 1e-9).sum();
+            let dram: f64 = (0..).zip(&series.power_w["dram"]).map(|(at, w)| w * ns(at) as f64 * 1e-9).sum();
             assert_close(
                 dram,
                 report.energy_j.dram.active + report.energy_j.dram.idle,

@@ -1,0 +1,170 @@
+//! A device as its energy sees it: components, the states that their parts can be in, and the power of each state.
+//!
+//! A device declares its [`Parts`] once. Meter, series and edges know nothing else of the device, so a new state or a new
+//! component is a line in a declaration.
+//!
+//! Power is linear in the number of parts in each state. A state may therefore add to one component and take from another: a
+//! busy die draws its own power as `nand_program`, and no longer that of an idle die as `nand_idle`.
+
+use serde::{Serialize, Serializer};
+
+use super::table::Draw;
+
+/// The most states that a device can declare. The number after the last one is [`StateId::NONE`].
+pub const STATES_MAX: usize = 15;
+/// States and [`StateId::NONE`].
+pub(super) const NUMBERS: usize = STATES_MAX + 1;
+
+/// The number of a state, in the order of declaration.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StateId(u8);
+
+impl StateId {
+    /// Not in any state: a part that appears or vanishes.
+    pub const NONE: StateId = StateId(STATES_MAX as u8);
+
+    /// The `number`th state of a declaration, counted from 0.
+    ///
+    /// # Panics
+    /// If no device can have that many states.
+    pub const fn new(number: usize) -> Self {
+        assert!(number < STATES_MAX, "a device has at most STATES_MAX states");
+        StateId(number as u8)
+    }
+
+    /// As [`Self::new`], for a number below [`NUMBERS`].
+    #[inline(always)]
+    pub(super) const fn numbered(number: usize) -> Self {
+        StateId(number as u8)
+    }
+
+    /// Its number.
+    #[inline(always)]
+    pub(super) const fn number(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A value for each state. The last place belongs to [`StateId::NONE`] and means nothing.
+pub(super) type PerState<T> = [T; NUMBERS];
+
+/// The power that one part in a state adds to a component.
+#[derive(Clone, Copy, Debug)]
+pub struct Share {
+    /// The component's place in the declaration.
+    pub component: usize,
+    /// Added power; negative for what the part no longer draws elsewhere.
+    pub draw: Draw,
+}
+
+/// The declaration.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    components: &'static [&'static str],
+    states: Vec<Vec<Share>>,
+    supply_mv: u32,
+}
+
+impl Parts {
+    /// A device with these components and no state yet. Currents are stated at `supply_mv`, a voltage in mV.
+    pub fn new(components: &'static [&'static str], supply_mv: u32) -> Self {
+        Parts { components, states: Vec::new(), supply_mv }
+    }
+
+    /// Declares the next state by what one part in it draws.
+    ///
+    /// # Panics
+    /// If the device has [`STATES_MAX`] states already.
+    pub fn state(&mut self, shares: &[Share]) -> StateId {
+        let id = StateId::new(self.states.len());
+        self.states.push(shares.to_vec());
+        id
+    }
+
+    /// Total power of one part in a state.
+    pub fn draw(&self, state: StateId) -> Draw {
+        let shares = self.states.get(state.number()).map_or(&[][..], Vec::as_slice);
+        shares.iter().fold(Draw::default(), |sum, share| sum + share.draw)
+    }
+
+    /// Total power by a state's number.
+    pub(super) fn draws(&self) -> PerState<Draw> {
+        std::array::from_fn(
+            |number| if number < STATES_MAX { self.draw(StateId::new(number)) } else { Draw::default() },
+        )
+    }
+
+    /// Power in nW by component for a number of parts in each state; energy in nW·ns for part-nanoseconds.
+    pub(super) fn drawn(&self, amounts: &PerState<u64>) -> Vec<i128> {
+        let mut sums = vec![0; self.components.len()];
+        for (shares, &amount) in self.states.iter().zip(amounts) {
+            for share in shares {
+                sums[share.component] += i128::from(amount) * i128::from(share.draw.nw);
+            }
+        }
+        sums
+    }
+
+    /// The device's current in mA at a power of `nw`.
+    pub(super) fn ma(&self, nw: i128) -> f64 {
+        nw as f64 / f64::from(self.supply_mv) / 1e3
+    }
+
+    /// Empty columns, one for each component.
+    pub(super) fn columns(&self) -> Columns {
+        Columns(self.components.iter().map(|&name| (name, Vec::new())).collect())
+    }
+}
+
+/// Values over time, a column for each component in the order of declaration. Serialized as a table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Columns(Vec<(&'static str, Vec<f64>)>);
+
+impl Columns {
+    /// Adds a row.
+    pub(super) fn push(&mut self, row: &[i128], value: impl Fn(i128) -> f64) {
+        for ((_, values), &one) in self.0.iter_mut().zip(row) {
+            values.push(value(one));
+        }
+    }
+}
+
+impl std::ops::Index<&str> for Columns {
+    type Output = [f64];
+
+    /// The column of a component; panics if the device has no such component.
+    fn index(&self, component: &str) -> &[f64] {
+        match self.0.iter().find(|(name, _)| *name == component) {
+            Some((_, values)) => values,
+            None => panic!("no component {component}"),
+        }
+    }
+}
+
+impl Serialize for Columns {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, values)| (name, values)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_may_take_from_one_component_what_it_adds_to_another() {
+        let nw = |nw| Draw { nw };
+        let mut parts = Parts::new(&["idle", "busy"], 2_000);
+        let on = parts.state(&[Share { component: 0, draw: nw(50) }]);
+        let busy = parts.state(&[Share { component: 1, draw: nw(70) }, Share { component: 0, draw: nw(-20) }]);
+        assert_eq!((parts.draw(on), parts.draw(busy), parts.draw(StateId::NONE)), (nw(50), nw(50), nw(0)));
+        let mut amounts = [0; NUMBERS];
+        (amounts[on.number()], amounts[busy.number()]) = (1, 2);
+        let row = parts.drawn(&amounts);
+        assert_eq!(row, [10, 140]);
+        let mut columns = parts.columns();
+        columns.push(&row, |nw| parts.ma(nw));
+        assert_eq!(columns["busy"], [140.0 / 2_000.0 / 1e3]);
+        assert_eq!(serde_json::to_string(&columns).expect("numbers"), r#"{"idle":[5e-6],"busy":[0.00007]}"#);
+    }
+}

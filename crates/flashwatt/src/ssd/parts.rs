@@ -1,0 +1,58 @@
+//! The SSD's parts: one controller, DRAM, dies and a host interface.
+//!
+//! The states of the whole drive ([`Phase`]) hold the power of everything while each die is idle and neither DRAM nor the host
+//! interface works; the other states hold what a part at work draws more.
+
+use crate::energy::parts::{Parts, Share, StateId};
+use crate::energy::table::Draw;
+use crate::energy::{DieState, Phase, Table, price};
+
+const COMPONENTS: &[&str] =
+    &["controller", "dram", "nand_idle", "nand_read", "nand_program", "nand_erase", "nand_transfer", "host_interface"];
+const CONTROLLER: usize = 0;
+const DRAM: usize = 1;
+const NAND_IDLE: usize = 2;
+const HOST_INTERFACE: usize = 7;
+
+/// DRAM works for an operation.
+pub const DRAM_WORKS: StateId = StateId::new(DieState::COUNT);
+/// Data moves over the host interface.
+pub const LINK_WORKS: StateId = StateId::new(DieState::COUNT + 1);
+
+/// The state of the whole drive. Idle dies are part of it.
+pub const fn drive_state(phase: Phase) -> StateId {
+    StateId::new(DieState::COUNT + 2 + phase as usize)
+}
+
+/// The parts of a drive with `dies` dies.
+pub fn parts(table: &Table, dies: u32) -> Parts {
+    let mut parts = Parts::new(COMPONENTS, table.supply_mv);
+    let share = |component: usize, draw: Draw| Share { component, draw };
+    for state in DieState::ALL {
+        let (busy, idle) = (table.die[state as usize], table.die[DieState::Idle as usize]);
+        let id = match component(state) {
+            None => parts.state(&[]),
+            Some(own) => parts.state(&[share(own, busy), share(NAND_IDLE, Draw::default() - idle)]),
+        };
+        assert_eq!(id, state.id());
+    }
+    parts.state(&[share(DRAM, table.dram[1] - table.dram[0])]);
+    parts.state(&[share(HOST_INTERFACE, table.host_interface)]);
+    for phase in [Phase::Busy, Phase::Outstanding, Phase::Quiet] {
+        let [controller, dram, die] = price::base(table, phase);
+        let id = parts.state(&[share(CONTROLLER, controller), share(DRAM, dram), share(NAND_IDLE, die * dies)]);
+        assert_eq!(id, drive_state(phase));
+    }
+    parts
+}
+
+/// The component that a busy die belongs to. A die on the bus, or with data that waits for it, counts as `nand_transfer`.
+fn component(state: DieState) -> Option<usize> {
+    Some(match state {
+        DieState::Idle => return None,
+        DieState::Read => 3,
+        DieState::Program => 4,
+        DieState::Erase => 5,
+        DieState::ReadBus | DieState::ProgramBus | DieState::EraseBus | DieState::DataWait => 6,
+    })
+}
