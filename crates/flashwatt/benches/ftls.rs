@@ -90,7 +90,7 @@ fn run(sets: &[String], requests: u64) -> Result<Measured, Error> {
     };
     let report = drive.run(&config, &RunOptions::default(), workload.as_mut(), (), progress)?.0;
     let ns = (cpu_ns() - start_ns) as f64;
-    let flash = &report.flash;
+    let flash = &report.ssd().flash;
     let operations = (flash.reads.total + flash.programs.total + flash.erases.total) as f64;
-    Ok(Measured { ns, operations, hit_ratio: report.ftl.map_hit_ratio })
+    Ok(Measured { ns, operations, hit_ratio: report.ssd().ftl.map_hit_ratio })
 }

@@ -57,7 +57,7 @@ fn measure(case: &Case, requests: u64, series_interval_ns: Option<u64>) -> Resul
         Some(_) => drive.run(&config, &options, workload.as_mut(), Recording, progress)?.0,
     };
     let per_request = (cpu_ns() - start_ns) as f64 / (requests + warmup - done_at_start) as f64;
-    let flash = &report.flash;
+    let flash = &report.ssd().flash;
     let operations = (flash.reads.total + flash.programs.total + flash.erases.total) as f64 / requests as f64;
     println!(
         "{{\"case\":\"{}\",\"ns_per_request\":{per_request:.2},\"flash_ops_per_request\":{operations:.3},\

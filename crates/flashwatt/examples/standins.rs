@@ -68,5 +68,5 @@ fn active_dies(standin: &Standin) -> Result<f64, Error> {
         format!("workload.standin.scale={}", 1.0 / 64.0),
     ];
     let report = run(&config::load("", "standins", &sets)?, &RunOptions::default(), &mut |_| true)?;
-    Ok(report.parallelism.mean_active_dies)
+    Ok(report.ssd().parallelism.mean_active_dies)
 }

@@ -4,14 +4,16 @@
 //! Each check costs a few sums over the books, which are there in any case; nothing is counted for it but the requests that
 //! came in.
 
-use crate::books::{BufferCounts, Window};
+use crate::books::{BufferCounts, SsdFigures};
+use crate::config::Config;
 use crate::energy::ledger::{Ledger, Phase};
 use crate::energy::meter::Reading;
 use crate::energy::price::{Priced, price};
-use crate::energy::{DieState, Table};
+use crate::energy::{DieState, Figures, PriceTable, Window};
 use crate::error::{Error, Fault};
 use crate::ftl::{Cause, OpKind};
 use crate::kernel::{Completed, End, Outcome};
+use crate::report::Reported;
 
 /// By how much energies that were summed in two ways may differ, relatively: they are sums of integers until the last step.
 const TOLERANCE: f64 = 1e-9;
@@ -25,28 +27,42 @@ struct Disagreement {
 
 type Check = Result<(), Disagreement>;
 
-/// Compares the accounts of a run. `erases` is the number that the array counted.
+/// Compares the accounts of a run that every device's run has.
+///
+/// # Errors
+/// If two of them disagree.
+pub(crate) fn audit<D: Reported>(device: &D, config: &Config, outcome: &Outcome<D::Figures>) -> Result<(), Error> {
+    device.audit(config, outcome)?;
+    let windows = read_windows(outcome);
+    let each = windows.iter().try_for_each(|window| {
+        let Some(reading) = &window.reading else { return Ok(()) };
+        check_energy(reading, device.energy_j(config, &window.figures))?;
+        check_power(reading, window.elapsed_ns())
+    });
+    each.and_then(|()| check_requests(outcome, &windows)).map_err(Error::from)
+}
+
+/// Compares the accounts of an SSD. `erases` is the number that the array counted.
 ///
 /// # Errors
 /// If two of them disagree, or if the energy table's rates make a part work longer than the run lasted.
-pub(crate) fn audit(outcome: &Outcome, table: &Table, erases: u64) -> Result<(), Error> {
+pub(crate) fn ssd(outcome: &Outcome<SsdFigures>, table: &PriceTable, erases: u64) -> Result<(), Error> {
     let windows = read_windows(outcome);
     check_rates(&windows, table)?;
-    windows
-        .iter()
-        .try_for_each(|window| check_window(window, table))
-        .and_then(|()| check_run(outcome, &windows, erases))
-        .map_err(|Disagreement { what, found, expected }| {
-            let fault = Fault::key("run", format!("the run's own accounts disagree: {what}"));
-            Error::from(
-                fault.found(found).expected(expected).help("this is a fault of the simulator: please report it"),
-            )
-        })
+    let each = windows.iter().try_for_each(|window| check_window(window, table));
+    each.and_then(|()| check_flash(outcome, &windows, erases)).map_err(Error::from)
+}
+
+impl From<Disagreement> for Error {
+    fn from(Disagreement { what, found, expected }: Disagreement) -> Self {
+        let fault = Fault::key("run", format!("the run's own accounts disagree: {what}"));
+        Error::from(fault.found(found).expected(expected).help("this is a fault of the simulator: please report it"))
+    }
 }
 
 /// The windows of a run that the meter was read at the end of: where it read on through the drain, measured window and drain
 /// are one.
-fn read_windows(outcome: &Outcome) -> Vec<Window> {
+fn read_windows<F: Figures>(outcome: &Outcome<F>) -> Vec<Window<F>> {
     let drain = outcome.drain.iter();
     match &outcome.drain {
         Some(drain) if outcome.measured.reading.is_none() => vec![outcome.warmed.clone(), outcome.measured.plus(drain)],
@@ -69,35 +85,26 @@ fn at_most(what: &'static str, found: f64, most: f64) -> Check {
 }
 
 /// What one window of the run came to.
-fn check_window(window: &Window, table: &Table) -> Check {
+fn check_window(window: &Window<SsdFigures>, table: &PriceTable) -> Check {
     check_times(window)?;
-    let Some(reading) = &window.reading else { return Ok(()) };
-    let priced = price(&window.ledger, table);
-    check_energy(reading, &priced)?;
-    check_power(reading, window.ledger.total_ns())
+    check_shares(&price(&window.figures.ledger, table))
 }
 
 /// Elapsed time was summed by phase and by busy dies, and the dies' work by state and by busy dies.
-fn check_times(window: &Window) -> Check {
-    let Ledger { busy_dies_ns, elapsed_ns, .. } = &window.ledger;
-    let elapsed = window.ledger.total_ns();
+fn check_times(window: &Window<SsdFigures>) -> Check {
+    let ledger = &window.figures.ledger;
+    let (busy_dies_ns, elapsed_ns, elapsed) = (&ledger.busy_dies_ns, &ledger.elapsed_ns, ledger.total_ns());
     equal("elapsed time by what the drive was doing, in ns", elapsed, window.end_ns.wrapping_sub(window.start_ns))?;
     equal("elapsed time by busy dies, in ns", busy_dies_ns.iter().sum(), elapsed)?;
     equal("time with dies busy, in ns", busy_dies_ns.iter().skip(1).sum(), elapsed_ns[Phase::Busy as usize])?;
     let by_count = (0..).zip(busy_dies_ns).fold(0, |sum: u64, (n, &ns): (u64, _)| sum.wrapping_add(n.wrapping_mul(ns)));
-    let by_state = DieState::ALL.iter().fold(0, |sum: u64, &state| sum.wrapping_add(window.ledger.state_ns(state)));
+    let by_state = DieState::ALL.iter().fold(0, |sum: u64, &state| sum.wrapping_add(ledger.state_ns(state)));
     equal("the dies' work by state, in die-ns", by_state, by_count)
 }
 
-/// The priced ledger and the integral of power over time, and the total and its shares.
-fn check_energy(reading: &Reading, priced: &Priced) -> Check {
-    let (total, integral) = (priced.energy_j.total, reading.energy_j);
-    let differs = |a: f64, b: f64| (a - b).abs() > TOLERANCE * a.abs().max(b.abs()) + 1e-15;
-    if differs(total, integral) || !total.is_finite() {
-        let (found, expected) = (format!("{total} J"), format!("{integral} J, the integral of power over time"));
-        return Err(Disagreement { what: "the priced total", found, expected });
-    }
-    let shared = priced.by_cause.shared;
+/// The energies by cause come to no more than the total.
+fn check_shares(priced: &Priced) -> Check {
+    let (total, shared) = (priced.energy_j.total, priced.by_cause.shared);
     if shared < -TOLERANCE * total - 1e-15 {
         let expected = format!("at most the total of {total} J");
         return Err(Disagreement { what: "energy by cause", found: format!("{} J", total - shared), expected });
@@ -105,8 +112,17 @@ fn check_energy(reading: &Reading, priced: &Priced) -> Check {
     Ok(())
 }
 
-/// No mean lies above the peak. What DRAM and host interface still owe at the end of a window is booked in it and spent after
-/// it.
+/// The priced energy of a window and the integral of power over time agree.
+fn check_energy(reading: &Reading, total: f64) -> Check {
+    let integral = reading.energy_j;
+    if (total - integral).abs() <= TOLERANCE * total.abs().max(integral.abs()) + 1e-15 && total.is_finite() {
+        return Ok(());
+    }
+    let (found, expected) = (format!("{total} J"), format!("{integral} J, the integral of power over time"));
+    Err(Disagreement { what: "the priced total", found, expected })
+}
+
+/// No mean lies above the peak. The work that is left to servers at the end of a window is booked in it and done after it.
 fn check_power(reading: &Reading, elapsed_ns: u64) -> Check {
     let (peak_w, seconds) = (reading.peak.nw as f64 * 1e-9, elapsed_ns as f64 * 1e-9);
     if seconds > 0.0 {
@@ -116,36 +132,44 @@ fn check_power(reading: &Reading, elapsed_ns: u64) -> Check {
     at_most("the greatest mean power of a stretch in W", greatest, peak_w)
 }
 
-/// What the whole run came to.
-fn check_run(outcome: &Outcome, windows: &[Window], erases: u64) -> Check {
+/// Requests: those that went in have come out, none later than the end.
+fn check_requests<F: Figures>(outcome: &Outcome<F>, windows: &[Window<F>]) -> Check {
     let stages = [&outcome.warmup, &outcome.completed, &outcome.drained];
     let kinds = |done: &&Completed| done.reads.count() + done.writes.count() + done.trims + done.flushes;
     let completed = stages.iter().map(|done| done.requests()).sum();
     equal("requests by kind", stages.iter().map(kinds).sum(), completed)?;
-    let ended = |ledger: &Ledger| Cause::ALL.iter().map(|&cause| ledger.pages(OpKind::Erase, cause)).sum::<u64>();
-    equal("erases", windows.iter().map(|window| ended(&window.ledger)).sum(), erases)?;
     let last = windows.iter().map(|window| window.end_ns).max().unwrap_or(0);
     let longest = stages.iter().filter_map(|done| done.all().summary().max).max().unwrap_or(0);
     at_most("the longest latency in ns", longest as f64, last as f64)?;
     if !matches!(outcome.end, End::Complete) {
         return Ok(());
     }
-    equal("requests that completed", completed, outcome.taken)?;
-    let buffer = windows.iter().fold(BufferCounts::default(), |sum, window| sum.plus(&window.buffered));
+    equal("requests that completed", completed, outcome.taken)
+}
+
+/// The array and the write buffer have counted what the books say.
+fn check_flash(outcome: &Outcome<SsdFigures>, windows: &[Window<SsdFigures>], erases: u64) -> Check {
+    let ended = |ledger: &Ledger| Cause::ALL.iter().map(|&cause| ledger.pages(OpKind::Erase, cause)).sum::<u64>();
+    equal("erases", windows.iter().map(|window| ended(&window.figures.ledger)).sum(), erases)?;
+    if !matches!(outcome.end, End::Complete) {
+        return Ok(());
+    }
+    let buffer = windows.iter().fold(BufferCounts::default(), |sum, window| sum.plus(&window.figures.buffered));
     equal("units written into the buffer", buffer.written, buffer.coalesced + buffer.trimmed + buffer.destaged)
 }
 
 /// DRAM and the host interface do one thing after the other, at the rates of the energy table, and no request waits for them.
 /// Rates that cannot carry what the run moved make them work longer than the run lasted, and mean power exceed the peak.
-fn check_rates(windows: &[Window], table: &Table) -> Result<(), Error> {
-    let mean_above_peak = |window: &Window| {
+fn check_rates(windows: &[Window<SsdFigures>], table: &PriceTable) -> Result<(), Error> {
+    let mean_above_peak = |window: &Window<SsdFigures>| {
         let peak_w = window.reading.as_ref().map_or(f64::INFINITY, |reading| reading.peak.nw as f64 * 1e-9);
-        price(&window.ledger, table).mean_w > peak_w * (1.0 + TOLERANCE)
+        price(&window.figures.ledger, table).mean_w > peak_w * (1.0 + TOLERANCE)
     };
     if !windows.iter().any(mean_above_peak) {
         return Ok(());
     }
-    let sum = |ns: fn(&Ledger) -> u64| windows.iter().map(|window| ns(&window.ledger)).fold(0, u64::saturating_add);
+    let sum =
+        |ns: fn(&Ledger) -> u64| windows.iter().map(|window| ns(&window.figures.ledger)).fold(0, u64::saturating_add);
     let elapsed = sum(Ledger::total_ns);
     let parts = [
         ("energy.host_interface.bandwidth_mb_s", "the host interface", sum(|ledger| ledger.host_interface_ns)),
@@ -173,8 +197,8 @@ mod tests {
     use crate::ssd::Ssd;
     use crate::workload;
 
-    /// A run with a warm-up, collection, reads and a write buffer; and the erases that the array has seen.
-    fn run() -> (Config, Outcome, u64) {
+    /// A run with a warm-up, collection, reads and a write buffer; and the drive after it.
+    fn run() -> (Config, Outcome<SsdFigures>, Ssd<()>) {
         let sets = [
             "device.preset=limit",
             "device.blocks_per_plane=16",
@@ -199,25 +223,23 @@ mod tests {
             workload::open(&config.workload, config.device.logical_bytes, 1).expect("a synthetic workload");
         let sim = Sim::new(&config, Ssd::new(&config, brain, array, None, ()), workload.as_mut());
         let (outcome, ssd) = sim.run(Span { requests: Some(300), ns: None }, &mut |_| true);
-        let (_, _, array) = ssd.into_parts();
-        let erases = array.erase_counts().map(u64::from).sum();
-        (config, outcome, erases)
+        (config, outcome, ssd)
     }
 
     /// What the audit says of a run of which something was changed.
-    fn verdict(change: impl FnOnce(&mut Outcome)) -> Result<(), String> {
-        let (config, mut outcome, erases) = run();
+    fn verdict(change: impl FnOnce(&mut Outcome<SsdFigures>)) -> Result<(), String> {
+        let (config, mut outcome, device) = run();
         change(&mut outcome);
-        audit(&outcome, &Table::new(&config.energy), erases).map_err(|error| error.to_string())
+        audit(&device, &config, &outcome).map_err(|error| error.to_string())
     }
 
     #[track_caller]
-    fn caught(words: &str, change: impl FnOnce(&mut Outcome)) {
+    fn caught(words: &str, change: impl FnOnce(&mut Outcome<SsdFigures>)) {
         let error = verdict(change).expect_err("the accounts disagree");
         assert!(error.contains(words), "{error}");
     }
 
-    fn reading(outcome: &mut Outcome) -> &mut Reading {
+    fn reading(outcome: &mut Outcome<SsdFigures>) -> &mut Reading {
         outcome.measured.reading.as_mut().expect("the meter is read at the end of the measured window")
     }
 
@@ -229,17 +251,17 @@ mod tests {
     #[test]
     fn a_row_of_the_ledger_that_is_withheld_is_missed() {
         caught("the dies' work by state", |outcome| {
-            outcome.measured.ledger.die_ns[DieState::Program as usize] = [0; 5];
+            outcome.measured.figures.ledger.die_ns[DieState::Program as usize] = [0; 5];
         });
         caught("the priced total", |outcome| reading(outcome).energy_j *= 1.0 + 1e-8);
     }
 
     #[test]
     fn time_is_counted_once() {
-        caught("elapsed time by what", |outcome| outcome.measured.ledger.elapsed_ns[2] += 1);
-        caught("elapsed time by busy dies", |outcome| outcome.measured.ledger.busy_dies_ns[0] += 1);
+        caught("elapsed time by what", |outcome| outcome.measured.figures.ledger.elapsed_ns[2] += 1);
+        caught("elapsed time by busy dies", |outcome| outcome.measured.figures.ledger.busy_dies_ns[0] += 1);
         caught("time with dies busy", |outcome| {
-            let busy = &mut outcome.measured.ledger.busy_dies_ns;
+            let busy = &mut outcome.measured.figures.ledger.busy_dies_ns;
             let at = busy.iter().rposition(|&ns| ns > 0).expect("time passed");
             (busy[0], busy[at]) = (busy[0] + 1, busy[at] - 1);
         });
@@ -256,16 +278,17 @@ mod tests {
     fn what_came_in_went_out() {
         caught("requests that completed", |outcome| outcome.taken += 1);
         caught("requests by kind", |outcome| outcome.completed.trims += 1);
-        caught("erases", |outcome| outcome.measured.ledger.operations[OpKind::Erase as usize][1] += 1);
+        caught("erases", |outcome| outcome.measured.figures.ledger.operations[OpKind::Erase as usize][1] += 1);
         caught("units written into the buffer", |outcome| {
-            outcome.drain.as_mut().expect("a drain").buffered.destaged -= 1
+            outcome.drain.as_mut().expect("a drain").figures.buffered.destaged -= 1
         });
         caught("the longest latency", |outcome| outcome.completed.reads.add(u64::MAX - 1));
     }
 
     #[test]
     fn an_interrupted_run_may_leave_requests_behind() {
-        let interrupted = |outcome: &mut Outcome| (outcome.end, outcome.taken) = (End::Interrupted, outcome.taken + 1);
+        let interrupted =
+            |outcome: &mut Outcome<SsdFigures>| (outcome.end, outcome.taken) = (End::Interrupted, outcome.taken + 1);
         assert_eq!(verdict(interrupted), Ok(()));
     }
 }

@@ -5,14 +5,13 @@ use std::hint::cold_path;
 use crate::config::{Config, DramRule};
 use crate::controller::phases::Course;
 use crate::energy::ledger::{Ledger, OpTimes, Phase};
-use crate::energy::meter::Reading;
 use crate::energy::parts::StateId;
 use crate::energy::series::Recorder;
-use crate::energy::{DieState, Meter, Series, Table};
+use crate::energy::ssd::{DRAM_WORKS, LINK_WORKS, drive_state, parts};
+use crate::energy::{DieState, Figures, Meter, PriceTable, Series, Window};
 use crate::ftl::plan::{Chosen, Notes};
 use crate::ftl::{Cause, Mapping, OpKind, Plan};
 use crate::probe::{BufferEvent, Probe};
-use crate::ssd::parts::{DRAM_WORKS, LINK_WORKS, drive_state, parts};
 use crate::stats::Histogram;
 use crate::units::Nanos;
 
@@ -74,17 +73,11 @@ impl MapLatency {
     }
 }
 
-/// What a window of the run came to.
+/// An SSD's figures of a window of the run.
 #[derive(Clone, Debug, Default)]
-pub struct Window {
-    /// When it began.
-    pub start_ns: Nanos,
-    /// When it ended.
-    pub end_ns: Nanos,
+pub struct SsdFigures {
     /// Residencies and counts.
     pub ledger: Ledger,
-    /// What the meter read since it last restarted; none if it reads on.
-    pub reading: Option<Reading>,
     /// Pages read that were never written.
     pub unwritten_reads: u64,
     /// What the host wrote.
@@ -97,9 +90,9 @@ pub struct Window {
     pub mapping: Mapping,
     /// How long operations of the map took, if any ended.
     pub map_latency: Option<Box<MapLatency>>,
-    /// Erased blocks in the whole drive when it began, …
+    /// Erased blocks in the whole drive when the window began.
     pub free_blocks_start: u64,
-    /// … and when it ended.
+    /// Erased blocks in the whole drive when the window ended.
     pub free_blocks_end: u64,
 }
 
@@ -187,17 +180,12 @@ impl Collection {
     }
 }
 
-impl Window {
-    /// This window and the one that follows it as one, through both of which the meter read.
-    #[must_use]
-    pub fn plus(&self, next: &Window) -> Window {
+impl Figures for SsdFigures {
+    fn plus(&self, next: &SsdFigures) -> SsdFigures {
         let mut mapping = self.mapping;
         mapping += next.mapping;
-        Window {
-            start_ns: self.start_ns,
-            end_ns: next.end_ns,
+        SsdFigures {
             ledger: self.ledger.plus(&next.ledger),
-            reading: next.reading.clone().or_else(|| self.reading.clone()),
             unwritten_reads: self.unwritten_reads + next.unwritten_reads,
             written: self.written.plus(&next.written),
             buffered: self.buffered.plus(&next.buffered),
@@ -211,6 +199,10 @@ impl Window {
             free_blocks_end: next.free_blocks_end,
         }
     }
+
+    fn operations(&self) -> u64 {
+        self.ledger.flash_operations()
+    }
 }
 
 /// The servers of the meter.
@@ -218,7 +210,7 @@ const DRAM: usize = 0;
 const LINK: usize = 1;
 
 /// The meter of a quiet drive.
-fn meter<R: Recorder>(table: &Table, dies: u32, series: Option<Box<Series>>) -> Meter<R> {
+fn meter<R: Recorder>(table: &PriceTable, dies: u32, series: Option<Box<Series>>) -> Meter<R> {
     let mut meter = Meter::new(&parts(table, dies), [DRAM_WORKS, LINK_WORKS], series);
     meter.change(StateId::NONE, drive_state(Phase::Quiet));
     meter
@@ -231,7 +223,7 @@ impl<P: Probe> Books<P> {
         let per_op = energy.dram_rule == DramRule::PerOp;
         Books {
             ledger: Ledger::new(dies),
-            meter: meter(&Table::new(energy), dies, series),
+            meter: meter(&PriceTable::new(energy), dies, series),
             probe,
             window_start: 0,
             phase: Phase::Quiet,
@@ -446,15 +438,13 @@ impl<P: Probe> Books<P> {
 
     /// Ends the window after its running operations have been cut. `free_blocks` is the number of erased blocks in the drive. The
     /// meter is read, unless it reads on into the next window.
-    pub fn close(&mut self, now: Nanos, free_blocks: u64, meter_reads_on: bool) -> Window {
+    pub fn close(&mut self, now: Nanos, free_blocks: u64, meter_reads_on: bool) -> Window<SsdFigures> {
         debug_assert_eq!(now, self.now);
         let free_blocks_start = std::mem::replace(&mut self.free_blocks, free_blocks);
-        Window {
+        let reading = (!meter_reads_on).then(|| self.meter.read(now));
+        let figures = SsdFigures {
             free_blocks_start,
             free_blocks_end: free_blocks,
-            start_ns: self.window_start,
-            end_ns: now,
-            reading: (!meter_reads_on).then(|| self.meter.read(now)),
             ledger: self.ledger.clone(),
             unwritten_reads: self.unwritten_reads,
             written: self.written,
@@ -462,7 +452,8 @@ impl<P: Probe> Books<P> {
             collection: self.collection,
             mapping: self.mapping,
             map_latency: self.map_latency.take(),
-        }
+        };
+        Window { start_ns: self.window_start, end_ns: now, reading, figures }
     }
 
     /// See [`Meter::so_far`].

@@ -153,7 +153,7 @@ impl Drive {
         if let Some(end) = self.end {
             outcome.end = end;
         }
-        conclude(&self.config, &RunOptions::default(), outcome, ssd, &mut inbox, self.warnings).0
+        conclude(&self.config, &RunOptions::default(), outcome, &ssd, &mut inbox, self.warnings)
     }
 
     fn went_on<T>(&mut self, result: Result<T, End>) -> Result<T, Error> {

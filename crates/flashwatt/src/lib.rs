@@ -34,7 +34,7 @@
 //! // The pages start 30 µs apart (channel switch delay); the last one is moved in and programmed in 82 + 900 µs.
 //! assert_eq!(report.latency_ns.write.max, Some((7 * 30 + 82 + 900) * 1_000));
 //! // A program costs 20 mA × 3.3 V × 900 µs = 59.4 µJ.
-//! assert!((report.energy_j.nand.program - 8.0 * 59.4e-6).abs() < 1e-12);
+//! assert!((report.ssd().energy_j.nand.program - 8.0 * 59.4e-6).abs() < 1e-12);
 //! # Ok::<(), flashwatt::Error>(())
 //! ```
 //!

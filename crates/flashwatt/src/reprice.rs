@@ -10,10 +10,11 @@ use sha2::{Digest, Sha256};
 
 use crate::config::{Energy, Timing, prices};
 use crate::energy::price::{Priced, price};
-use crate::energy::{DieState, Ledger, Table};
+use crate::energy::{DieState, Ledger, PriceTable};
 use crate::error::{Error, Fault, Place};
 use crate::ftl::Cause;
-use crate::report::{AccountingTotals, Efficiency, LedgerReport, OUTSIDE, SCHEMA, Throughput, outside, supply_v};
+use crate::report::ssd::{AccountingTotals, LedgerReport};
+use crate::report::{Efficiency, OUTSIDE, SCHEMA, Throughput, outside, supply_v};
 
 /// Figures of a report that its books do not hold.
 const OVERLAP: &[&[&str]] = &[
@@ -84,9 +85,9 @@ pub fn reprice(report_json: &str, table_toml: &str, table_name: &str) -> Result<
     let books = books("ledger", &run.ledger)?;
     let RunConfig { device, energy } = &run.config;
     let energy = prices(energy, &device.timing, device.page_bytes, table_toml, table_name)?;
-    let priced = price(&books, &Table::new(&energy));
+    let priced = price(&books, &PriceTable::new(&energy));
     rewrite(&mut report, &run, &priced, &energy);
-    rewrite_drain(&mut report, &run, &priced, drain.map(|drain| price(&drain, &Table::new(&energy))));
+    rewrite_drain(&mut report, &run, &priced, drain.map(|drain| price(&drain, &PriceTable::new(&energy))));
     note(&mut report, table_name);
     Ok(Value::Object(report).to_string())
 }
@@ -195,10 +196,10 @@ fn check(name: &str, report: &LedgerReport, ledger: &Ledger) -> Result<(), Error
 fn rewrite(report: &mut Map<String, Value>, run: &Run, priced: &Priced, energy: &Energy) {
     let bytes = run.workload.read_bytes + run.workload.write_bytes;
     set(report, &["config", "energy"], energy);
-    set(report, &["efficiency"], &Efficiency::new(bytes, priced, &run.throughput));
-    set(report, &["energy_total_j"], &AccountingTotals::new(priced));
+    set(report, &["efficiency"], &Efficiency::new(bytes, priced.energy_j.total, priced.mean_w, &run.throughput));
+    set(report, &["energy_total_j"], &AccountingTotals::new(priced.totals_j));
     set(report, &["power_w", "mean"], &priced.mean_w);
-    set(report, &["current_ma", "supply_v"], &supply_v(&Table::new(energy)));
+    set(report, &["current_ma", "supply_v"], &supply_v(PriceTable::new(energy).supply_mv));
     set(report, &["current_ma", "mean"], &priced.mean_ma);
     set(report, &["energy_by_cause_j"], &priced.by_cause);
     set(report, &["ftl", "map_energy_j"], &priced.map_j);

@@ -9,9 +9,9 @@ use crate::check::Shadow;
 use crate::config::{self, Config, Precondition, Span};
 use crate::connector::{Completion, Next, Request, Workload};
 use crate::device::{Array, Geometry};
+use crate::energy::Series;
 use crate::energy::bins::{BINS_MAX, Bins};
 use crate::energy::edges::{CurrentEdges, EDGES_MAX, Edges};
-use crate::energy::{Series, Table};
 use crate::error::{Error, Fault};
 use crate::footprint;
 use crate::ftl::map_unit_bytes;
@@ -20,9 +20,8 @@ use crate::kernel::{End, Outcome, Sim};
 use crate::output::{Aside, Rules};
 use crate::probe::{OpLog, Probe, Recording, is_op_log};
 use crate::progress::{Progress, Watch};
-use crate::report::{Parts, Report};
+use crate::report::{Parts, Report, Reported};
 use crate::ssd::Ssd;
-use crate::ssd::parts::parts;
 use crate::units::Nanos;
 use crate::workload;
 
@@ -46,7 +45,7 @@ pub struct RunOptions {
 
 impl RunOptions {
     /// What is to be recorded over time, if anything is.
-    fn series(&self) -> Option<Box<Series>> {
+    pub fn series(&self) -> Option<Box<Series>> {
         let bins = self.series_interval_ns.map(|ns| match ns {
             0 => Bins::new(AUTOMATIC_START_NS, Some(AUTOMATIC_BINS)),
             ns => Bins::new(ns, None),
@@ -159,6 +158,25 @@ pub fn run_with(
         return drive.run(config, options, workload, (), progress).map(|(report, ())| report);
     };
     logged(drive, config, options, workload, log, progress)
+}
+
+/// Runs the configuration's workload on a device of the caller's own instead of the SSD that the configuration describes.
+/// Of the configuration's drive only `device.logical_bytes` counts: the workload's addresses lie within it.
+///
+/// The device records over time what [`RunOptions::series`] gives, if it was handed to it.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_device<D: Reported>(
+    config: &Config,
+    options: &RunOptions,
+    device: D,
+    workload: &mut dyn Workload,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Report, Error> {
+    options.check(config)?;
+    let (outcome, device) = Sim::new(config, device, &mut *workload).run(config.run.warmup, progress);
+    Ok(conclude(config, options, outcome, &device, workload, Vec::new()))
 }
 
 /// The file of the operation log.
@@ -316,7 +334,8 @@ impl StartState {
     ) -> Result<(Report, P), Error> {
         let ssd = Ssd::new(config, self.brain, self.array, options.series(), probe);
         let (outcome, ssd) = Sim::new(config, ssd, &mut *workload).run(config.run.warmup, progress);
-        Ok(conclude(config, options, outcome, ssd, workload, self.warnings))
+        let report = conclude(config, options, outcome, &ssd, workload, self.warnings);
+        Ok((report, ssd.into_parts().0.probe))
     }
 
     /// The drive itself, at time 0.
@@ -325,17 +344,15 @@ impl StartState {
     }
 }
 
-/// The report of a run that has ended, and the probe.
-pub(crate) fn conclude<P: Probe>(
+/// The report of a run that has ended.
+pub(crate) fn conclude<D: Reported>(
     config: &Config,
     options: &RunOptions,
-    mut outcome: Outcome,
-    ssd: Ssd<P>,
+    mut outcome: Outcome<D::Figures>,
+    device: &D,
     workload: &mut dyn Workload,
     mut warnings: Vec<String>,
-) -> (Report, P) {
-    let (books, brain, array) = ssd.into_parts();
-    let dies = brain.blocks.geometry().dies;
+) -> Report {
     if outcome.completed.requests() == 0 && matches!(outcome.end, End::Complete) {
         outcome.end = End::Failed(nothing_measured(config, &outcome));
     }
@@ -348,30 +365,18 @@ pub(crate) fn conclude<P: Probe>(
     if let Some(full) = recorded.take_if(|series| series.overflowed()) {
         outcome.end = End::Failed(options.overflow(&full));
     }
-    let table = Table::new(&config.energy);
-    let parts = parts(&table, dies);
-    let erases = array.erase_counts().map(u64::from).sum();
-    if let Err(error) = audit(&outcome, &table, erases)
+    if let Err(error) = audit(device, config, &outcome)
         && !matches!(outcome.end, End::Failed(_))
     {
         outcome.end = End::Failed(error);
     }
+    let parts = device.parts(config);
     let series = recorded.as_ref().and_then(|series| series.bins.as_ref()).map(|bins| bins.price(&parts));
     let edges = recorded.as_ref().and_then(|series| series.edges.as_ref()).map(|edges| edges.price(&parts));
     let measured = outcome.counted_ns(config.run.count_drain);
     warnings.extend(edges.as_ref().zip(options.edges_ns).and_then(|(edges, window)| missed(edges, window, measured)));
-    let report = Report::new(Parts {
-        config,
-        workload,
-        outcome,
-        brain: &brain,
-        array: &array,
-        series,
-        edges,
-        latency_histogram: options.latency_histogram,
-        warnings,
-    });
-    (report, books.probe)
+    let latency_histogram = options.latency_histogram;
+    Report::new(Parts { config, workload, outcome, device, series, edges, latency_histogram, warnings })
 }
 
 /// How often the whole drive is overwritten to reach the steady state by brute force.
@@ -380,7 +385,7 @@ const STEADY_TURNOVERS: u64 = 4;
 const STEADY_SEED: u64 = 0x5eed_57a7e;
 
 /// Either time was up before a request had completed, or nothing was left to measure after the warm-up.
-fn nothing_measured(config: &Config, outcome: &Outcome) -> Error {
+fn nothing_measured<F>(config: &Config, outcome: &Outcome<F>) -> Error {
     const WHAT: &str = "nothing was measured";
     let measured_ns = outcome.measured.end_ns.saturating_sub(outcome.measured.start_ns);
     let fault = match config.run.measure.ns {

@@ -116,7 +116,7 @@ mod tests {
             "run.precondition=empty".into(),
         ];
         let report = crate::run(&load_preset(preset, &sets), &crate::RunOptions::default(), &mut |_| true);
-        report.expect("a run").energy_j.total * 1e3
+        report.expect("a run").ssd().energy_j.total * 1e3
     }
 
     #[test]

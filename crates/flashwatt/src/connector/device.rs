@@ -1,8 +1,8 @@
 //! What a device is to those who drive it.
 
 use super::{Completion, Request, Tag, Upcoming};
-use crate::books::Window;
 use crate::energy::Series;
+use crate::energy::window::{AtEnd, Figures, Window};
 use crate::error::Error;
 use crate::kernel::{Agenda, Seats};
 use crate::units::Nanos;
@@ -23,23 +23,15 @@ impl Cx<'_> {
     }
 }
 
-/// What becomes of the meter and of what it recorded over time when a window of the run ends.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum AtEnd {
-    /// It reads on into the next window.
-    ReadOn,
-    /// It is read and restarts.
-    Restart,
-    /// It is read and restarts; what it recorded is delivered.
-    Deliver,
-}
-
 /// A storage device as its connector shows it. It owns no loop and no clock: it is given requests and its own events, and
 /// says what comes of them.
 ///
 /// At each instant [`Self::pass_time`] comes first, then the device's events, then requests ([`Self::submit`]), and last
 /// [`Self::settle`]; the two in the middle may come again after it at the same instant.
 pub trait Device {
+    /// Its figures of a window.
+    type Figures: Figures;
+
     /// Takes its seats at the agenda. The order of seats is the order of events at one instant.
     fn enrol(&mut self, seats: &mut Seats);
 
@@ -57,26 +49,28 @@ pub trait Device {
     fn event(&mut self, seat: u32, cx: &mut Cx) -> bool;
 
     /// Every event and request of this instant is in: starts what can start.
-    fn settle(&mut self, cx: &mut Cx);
+    fn settle(&mut self, _cx: &mut Cx) {}
 
     /// The host sends no more requests and wants everything to be on the medium.
-    fn drain(&mut self, now: Nanos);
+    fn drain(&mut self, _now: Nanos) {}
 
     /// Nothing is going to happen any more. An error says what is left undone, and why.
-    fn rest(&mut self) -> Result<(), Error>;
+    fn rest(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
 
     /// Fetches into the machine's caches what requests to come will touch. Changes no result.
     fn prefetch(&self, _upcoming: &Upcoming) {}
 
     /// A window of the run ends, and the next one begins. Returns what the device did in it, and what was recorded over time
     /// if that is to be delivered.
-    fn end_window(&mut self, now: Nanos, meter: AtEnd) -> (Window, Option<Box<Series>>);
+    fn end_window(&mut self, now: Nanos, meter: AtEnd) -> (Window<Self::Figures>, Option<Box<Series>>);
 
-    /// The warm-up is over. Only probes want to know.
-    fn measured(&mut self, now: Nanos);
+    /// The warm-up is over. For probes.
+    fn measured(&mut self, _now: Nanos) {}
 
-    /// The run is over at this time. Only probes want to know.
-    fn finish(&mut self, now: Nanos);
+    /// The run is over at this time. For probes.
+    fn finish(&mut self, _now: Nanos) {}
 
     /// Operations of the medium that have ended in this window.
     fn operations(&self) -> u64;

@@ -7,6 +7,6 @@ mod device;
 mod request;
 mod workload;
 
-pub use device::{AtEnd, Cx, Device};
+pub use device::{Cx, Device};
 pub use request::{Completion, Origin, Request, RequestKind, Status, Tag};
 pub use workload::{Next, SourceKind, Upcoming, Workload};

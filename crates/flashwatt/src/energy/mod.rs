@@ -7,6 +7,7 @@
 //!   is a second path to the total, which must agree with the first to 1e-9.
 //! * [`Series`]: the same over time when asked for: in bins, or every edge in a window.
 
+pub mod accounts;
 pub mod bins;
 pub mod edges;
 pub mod ledger;
@@ -14,10 +15,14 @@ pub mod meter;
 pub mod parts;
 pub mod price;
 pub mod series;
+pub mod ssd;
 pub mod table;
+pub mod window;
 
+pub use accounts::Accounts;
 pub use ledger::{Ledger, Phase};
 pub use meter::Meter;
 pub use parts::Parts;
 pub use series::Series;
-pub use table::{DieState, Table};
+pub use table::{DieState, PriceTable};
+pub use window::{AtEnd, Figures, Window};

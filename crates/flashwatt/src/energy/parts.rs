@@ -9,6 +9,8 @@
 use serde::{Serialize, Serializer};
 
 use super::table::Draw;
+use super::window::Figures;
+use crate::units::Nanos;
 
 /// The most states that a device can declare. The number after the last one is [`StateId::NONE`].
 pub const STATES_MAX: usize = 15;
@@ -105,6 +107,22 @@ impl Parts {
         sums
     }
 
+    /// Energy in J of part-nanoseconds in each state.
+    pub(super) fn energies(&self, times: &PartTimes) -> ComponentEnergies {
+        let joules = |nw_ns: i128| nw_ns as f64 * 1e-18;
+        let sums = self.drawn(&times.0);
+        let total = joules(sums.iter().sum());
+        ComponentEnergies {
+            total,
+            components: self.components.iter().copied().zip(sums.into_iter().map(joules)).collect(),
+        }
+    }
+
+    /// The voltage in mV that currents are stated at.
+    pub fn supply_mv(&self) -> u32 {
+        self.supply_mv
+    }
+
     /// The device's current in mA at a power of `nw`.
     pub(super) fn ma(&self, nw: i128) -> f64 {
         nw as f64 / f64::from(self.supply_mv) / 1e3
@@ -113,6 +131,52 @@ impl Parts {
     /// Empty columns, one for each component.
     pub(super) fn columns(&self) -> Columns {
         Columns(self.components.iter().map(|&name| (name, Vec::new())).collect())
+    }
+}
+
+/// An amount for each state: parts that are in it, or part-nanoseconds in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PartTimes(PerState<u64>);
+
+impl PartTimes {
+    pub(super) fn add(&mut self, state: StateId, amount: u64) {
+        self.0[state.number()] = self.0[state.number()].wrapping_add(amount);
+    }
+
+    pub(super) fn take(&mut self, state: StateId, amount: u64) {
+        self.add(state, amount.wrapping_neg());
+    }
+
+    /// Adds `ns` for each of these parts.
+    pub(super) fn add_over(&mut self, counts: &PartTimes, ns: Nanos) {
+        for (sum, count) in self.0[..STATES_MAX].iter_mut().zip(&counts.0) {
+            *sum += count * ns;
+        }
+    }
+}
+
+impl Figures for PartTimes {
+    fn plus(&self, next: &Self) -> Self {
+        PartTimes(std::array::from_fn(|state| self.0[state].wrapping_add(next.0[state])))
+    }
+
+    fn operations(&self) -> u64 {
+        0
+    }
+}
+
+/// Energy in J of a device, by component in the order of declaration. Serialized as a table that begins with `total`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ComponentEnergies {
+    /// The sum.
+    pub total: f64,
+    /// Each component's share.
+    pub components: Vec<(&'static str, f64)>,
+}
+
+impl Serialize for ComponentEnergies {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(std::iter::once(&("total", self.total)).chain(&self.components).map(|(k, v)| (k, v)))
     }
 }
 

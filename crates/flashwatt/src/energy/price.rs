@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::ledger::{Ledger, Phase};
-use super::table::{DieState, Draw, Table};
+use super::table::{DieState, Draw, PriceTable};
 use crate::config::{DramRule, IdleAccounting};
 use crate::ftl::Cause;
 
@@ -19,7 +19,7 @@ fn charged(accounting: IdleAccounting, phase: Phase) -> (bool, bool) {
 }
 
 /// What controller, DRAM and one idle die draw in a phase, under the table's accounting.
-pub fn base(table: &Table, phase: Phase) -> [Draw; 3] {
+pub fn base(table: &PriceTable, phase: Phase) -> [Draw; 3] {
     let (flash_on, rest_on) = charged(table.accounting, phase);
     let active = usize::from(phase != Phase::Quiet);
     let dram_active = if table.dram_rule == DramRule::WithController { active } else { 0 };
@@ -99,12 +99,12 @@ pub struct Priced {
 }
 
 /// Prices a ledger.
-pub fn price(ledger: &Ledger, table: &Table) -> Priced {
+pub fn price(ledger: &Ledger, table: &PriceTable) -> Priced {
     let energy_j = energies(ledger, table);
     let seconds = ledger.total_ns() as f64 * 1e-9;
     let per_second = |x: f64| if seconds > 0.0 { x / seconds } else { 0.0 };
     let totals_j = [IdleAccounting::AlwaysOn, IdleAccounting::FlashOff, IdleAccounting::BusyOnly]
-        .map(|accounting| energies(ledger, &Table { accounting, ..table.clone() }).total);
+        .map(|accounting| energies(ledger, &PriceTable { accounting, ..table.clone() }).total);
     let by_cause = by_cause(ledger, table, energy_j.total);
     Priced {
         map_j: MapEnergy { dram: map_dram_j(ledger, table, &energy_j.dram), flash: by_cause.map },
@@ -116,7 +116,7 @@ pub fn price(ledger: &Ledger, table: &Table) -> Priced {
     }
 }
 
-fn energies(ledger: &Ledger, table: &Table) -> Energies {
+fn energies(ledger: &Ledger, table: &PriceTable) -> Energies {
     let mut sum = Sum::default();
     let mut controller = ActiveIdle::default();
     let (mut dram_base, mut flash_base) = (0.0, 0.0);
@@ -136,7 +136,7 @@ fn energies(ledger: &Ledger, table: &Table) -> Energies {
 
 /// DRAM: with the controller, its phases; per operation, equations (4)–(7). What `base` holds is its idle draw over the
 /// time that the accounting charges it for, at least as long as its operations took: so much of it is theirs.
-fn dram_energies(ledger: &Ledger, table: &Table, base: f64, sum: &mut Sum) -> ActiveIdle {
+fn dram_energies(ledger: &Ledger, table: &PriceTable, base: f64, sum: &mut Sum) -> ActiveIdle {
     let [idle_draw, active_draw] = table.dram;
     match table.dram_rule {
         DramRule::PerOp => {
@@ -154,7 +154,7 @@ fn dram_energies(ledger: &Ledger, table: &Table, base: f64, sum: &mut Sum) -> Ac
 }
 
 /// DRAM's energy without that of page data: of what its operations took (rule `per_op`), the map's share by time.
-fn map_dram_j(ledger: &Ledger, table: &Table, dram: &ActiveIdle) -> f64 {
+fn map_dram_j(ledger: &Ledger, table: &PriceTable, dram: &ActiveIdle) -> f64 {
     let map_share = match table.dram_rule {
         DramRule::PerOp if ledger.dram_op_ns > 0 => {
             ledger.map_accesses as f64 * table.map_access_ns as f64 / ledger.dram_op_ns as f64
@@ -164,7 +164,7 @@ fn map_dram_j(ledger: &Ledger, table: &Table, dram: &ActiveIdle) -> f64 {
     dram.idle + dram.active * map_share
 }
 
-fn nand_energies(ledger: &Ledger, table: &Table, base: f64, sum: &mut Sum) -> NandEnergies {
+fn nand_energies(ledger: &Ledger, table: &PriceTable, base: f64, sum: &mut Sum) -> NandEnergies {
     let idle_draw = table.die[DieState::Idle as usize];
     let idle = base - joules(i128::from(idle_draw.nw) * i128::from(ledger.active_ns()));
     let mut of = |states: &[DieState]| -> f64 {
@@ -184,7 +184,7 @@ fn nand_energies(ledger: &Ledger, table: &Table, base: f64, sum: &mut Sum) -> Na
     NandEnergies { read, program, erase, transfer, idle, total: read + program + erase + transfer + idle }
 }
 
-fn by_cause(ledger: &Ledger, table: &Table, total: f64) -> ByCause {
+fn by_cause(ledger: &Ledger, table: &PriceTable, total: f64) -> ByCause {
     let of = |cause: Cause| -> f64 {
         let nw_ns = DieState::ALL.iter().map(|&state| {
             i128::from(table.die[state as usize].nw) * i128::from(ledger.die_ns[state as usize][cause as usize])

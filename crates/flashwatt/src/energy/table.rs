@@ -4,7 +4,7 @@
 //! the drive's supply (SPEC E3). µA × mV = nW exactly, and nW × ns = 10⁻¹⁸ J, so that totals are sums of integers.
 //!
 //! Currents of parts at different voltages do not add up; their powers do. So the engine keeps power alone, and the drive's
-//! current is its power over one voltage, [`Table::supply_mv`].
+//! current is its power over one voltage, [`PriceTable::supply_mv`].
 
 use super::parts::StateId;
 use crate::config::{ChargedTransfer, Dram, DramRule, Energy, EnergyMode, IdleAccounting, NandEnergy};
@@ -106,7 +106,7 @@ impl std::ops::Mul<u32> for Draw {
 
 /// What everything draws.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct PriceTable {
     /// A die in each [`DieState`].
     pub die: [Draw; DieState::COUNT],
     /// The controller: idle, active.
@@ -126,7 +126,7 @@ pub struct Table {
     pub supply_mv: u32,
 }
 
-impl Table {
+impl PriceTable {
     /// The table of a configuration.
     pub fn new(energy: &Energy) -> Self {
         let volts = |component: u32| match energy.mode {
@@ -141,7 +141,7 @@ impl Table {
             let millivolts = volts(part.millivolts);
             [Draw::new(part.idle_ua, millivolts), Draw::new(part.active_ua, millivolts)]
         };
-        Table {
+        PriceTable {
             die: [
                 die(nand.idle_ua),
                 die(nand.read_ua),
@@ -168,7 +168,7 @@ impl Table {
     }
 }
 
-/// See [`Table::supply_mv`].
+/// See [`PriceTable::supply_mv`].
 fn supply_mv(energy: &Energy) -> u32 {
     let Energy { controller, dram: Dram { part: dram, .. }, nand, host_interface, .. } = energy;
     let nand_ua = [nand.read_ua, nand.program_ua, nand.erase_ua, nand.idle_ua, nand.transfer_ua.unwrap_or(0)];

@@ -9,6 +9,7 @@
 
 use super::{End, Sim};
 use crate::connector::{Device, Workload};
+use crate::energy::Figures;
 
 /// Instants between two reports of progress, times the operations that may end at one. An instant at which thousands of dies
 /// work takes long, and a user who ends the run must not wait.
@@ -41,7 +42,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
 
     /// Flash operations that have ended since the run began.
     pub(super) fn operations_ended(&self) -> u64 {
-        let before: u64 = self.ended_stages.iter().map(|stage| stage.window.ledger.flash_operations()).sum();
+        let before: u64 = self.ended_stages.iter().map(|stage| stage.window.figures.operations()).sum();
         before + self.device.operations()
     }
 }

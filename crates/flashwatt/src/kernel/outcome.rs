@@ -1,8 +1,7 @@
 //! How a run went, and what it came to.
 
-use crate::books::Window;
 use crate::connector::RequestKind;
-use crate::energy::Series;
+use crate::energy::{Figures, Series, Window};
 use crate::error::Error;
 use crate::stats::Histogram;
 use crate::units::Nanos;
@@ -75,18 +74,18 @@ impl Completed {
 }
 
 /// How a run went, and what it came to.
-pub struct Outcome {
-    /// The window before the counters started …
-    pub warmed: Window,
-    /// … and what completed in it.
+pub struct Outcome<F> {
+    /// The window before the counters started.
+    pub warmed: Window<F>,
+    /// Requests that completed in the warm-up.
     pub warmup: Completed,
-    /// The measured window …
-    pub measured: Window,
-    /// … and what completed in it.
+    /// The measured window.
+    pub measured: Window<F>,
+    /// Requests that completed in the measured window.
     pub completed: Completed,
-    /// What went on after it, if the run came so far …
-    pub drain: Option<Window>,
-    /// … and what completed then: it was under way when the measured window ended.
+    /// The drain after the measured window, if the run came to it.
+    pub drain: Option<Window<F>>,
+    /// Requests that completed in the drain: they were under way when the measured window ended.
     pub drained: Completed,
     /// Pages read and programmed and blocks erased in the whole run.
     pub flash_operations: u64,
@@ -98,9 +97,9 @@ pub struct Outcome {
     pub end: End,
 }
 
-impl Outcome {
+impl<F: Figures> Outcome<F> {
     /// What the figures cover: the measured window, with the drain as one if that is counted.
-    pub fn counted(&self, with_drain: bool) -> (Window, Completed) {
+    pub fn counted(&self, with_drain: bool) -> (Window<F>, Completed) {
         match &self.drain {
             Some(drain) if with_drain => (self.measured.plus(drain), self.completed.plus(&self.drained)),
             _ => (self.measured.clone(), self.completed.clone()),

@@ -38,7 +38,7 @@ pub struct Sim<W: Workload, D: Device> {
     pub(super) stage: Stage,
     pub(super) completed: Completed,
     pub(super) left_in_stage: u64,
-    pub(super) ended_stages: Vec<Ended>,
+    pub(super) ended_stages: Vec<Ended<D::Figures>>,
     /// What was recorded over time in what the figures cover, once that has ended.
     pub(super) series: Option<Box<Series>>,
     /// Requests that entered the device.
@@ -104,7 +104,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
 
     /// Runs to the end, and gives the device back. `progress` is told every now and then how far it is; when it answers
     /// `false` the run stops and keeps what it has.
-    pub fn run(mut self, warmup: Span, progress: &mut dyn FnMut(&Progress) -> bool) -> (Outcome, D) {
+    pub fn run(mut self, warmup: Span, progress: &mut dyn FnMut(&Progress) -> bool) -> (Outcome<D::Figures>, D) {
         self.begin(warmup);
         let end = self.event_loop(progress).err().unwrap_or(End::Complete);
         let (outcome, _, device) = self.finish(end);
@@ -143,7 +143,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
     }
 
     /// Goes on to the end of everything that is under way, and ends the run.
-    pub(crate) fn end(mut self) -> (Outcome, W, D) {
+    pub(crate) fn end(mut self) -> (Outcome<D::Figures>, W, D) {
         let end = self.event_loop(&mut |_| true).err().unwrap_or(End::Complete);
         self.finish(end)
     }

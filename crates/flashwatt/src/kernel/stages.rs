@@ -1,9 +1,9 @@
 //! The stages of a run: warm-up, the measured window, and the drain of what is still under way then.
 
 use super::{Completed, End, Outcome, Sim};
-use crate::books::Window;
 use crate::config::Span;
-use crate::connector::{AtEnd, Device, Workload};
+use crate::connector::{Device, Workload};
+use crate::energy::{AtEnd, Window};
 use crate::error::{Error, Fault};
 use crate::units::Nanos;
 
@@ -15,11 +15,11 @@ pub(super) enum Stage {
     Drain,
 }
 
-/// A stage that is over: what completed in it, and what the device did.
-pub(super) struct Ended {
+/// A stage that is over: the requests that completed in it, and its window.
+pub(super) struct Ended<F> {
     pub stage: Stage,
     pub completed: Completed,
-    pub window: Window,
+    pub window: Window<F>,
 }
 
 impl<W: Workload, D: Device> Sim<W, D> {
@@ -72,7 +72,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
         }
     }
 
-    pub(super) fn finish(mut self, mut end: End) -> (Outcome, W, D) {
+    pub(super) fn finish(mut self, mut end: End) -> (Outcome<D::Figures>, W, D) {
         if matches!(end, End::Complete) {
             end = self.device.rest().map_or_else(End::Failed, |()| End::Complete);
         }

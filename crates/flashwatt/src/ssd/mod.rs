@@ -8,25 +8,28 @@
 use std::collections::VecDeque;
 use std::hint::cold_path;
 
-use crate::books::{Books, Window};
+use crate::audit;
+use crate::books::{Books, SsdFigures};
 use crate::brain::Brain;
 use crate::config::Config;
-use crate::connector::{AtEnd, Completion, Cx, Device, Request, Status, Tag, Upcoming};
+use crate::connector::{Completion, Cx, Device, Request, Status, Tag, Upcoming};
 use crate::controller::{Controller, Hardware};
 use crate::device::{Array, Geometry};
-use crate::energy::Series;
+use crate::energy;
+use crate::energy::price::price;
+use crate::energy::{AtEnd, Parts, PriceTable, Series, Window};
 use crate::error::{Error, Fault};
 use crate::ftl;
 use crate::host::link::Link;
-use crate::kernel::Seats;
+use crate::kernel::{Outcome, Seats};
 use crate::mem::Table;
 use crate::probe::Probe;
+use crate::report::{self, DeviceReport, Reported};
 use crate::units::{DieId, Nanos, RequestId};
 
 mod batches;
 mod destage;
 mod host_link;
-pub mod parts;
 mod requests;
 
 use batches::Buffered;
@@ -107,6 +110,8 @@ impl<P: Probe> Ssd<P> {
 }
 
 impl<P: Probe> Device for Ssd<P> {
+    type Figures = SsdFigures;
+
     fn enrol(&mut self, seats: &mut Seats) {
         self.controller.enrol(seats);
         let first = seats.take(3, 0);
@@ -183,7 +188,7 @@ impl<P: Probe> Device for Ssd<P> {
         self.brain.ftl.prefetch(far, near, &self.brain.blocks, &self.hw.array);
     }
 
-    fn end_window(&mut self, now: Nanos, meter: AtEnd) -> (Window, Option<Box<Series>>) {
+    fn end_window(&mut self, now: Nanos, meter: AtEnd) -> (Window<SsdFigures>, Option<Box<Series>>) {
         let reads_on = meter == AtEnd::ReadOn;
         self.controller.cut(now, &mut self.hw);
         let window = self.hw.books.close(now, self.brain.blocks.all_free_blocks(), reads_on);
@@ -211,6 +216,25 @@ impl<P: Probe> Device for Ssd<P> {
 
     fn series_overflowed(&mut self) -> bool {
         self.hw.books.series_overflowed()
+    }
+}
+
+impl<P: Probe> Reported for Ssd<P> {
+    fn parts(&self, config: &Config) -> Parts {
+        energy::ssd::parts(&PriceTable::new(&config.energy), self.geometry.dies)
+    }
+
+    fn energy_j(&self, config: &Config, figures: &SsdFigures) -> f64 {
+        price(&figures.ledger, &PriceTable::new(&config.energy)).energy_j.total
+    }
+
+    fn report(&self, config: &Config, outcome: &Outcome<SsdFigures>) -> DeviceReport {
+        report::ssd::report(config, outcome, &self.brain, &self.hw.array)
+    }
+
+    fn audit(&self, config: &Config, outcome: &Outcome<SsdFigures>) -> Result<(), Error> {
+        let erases = self.hw.array.erase_counts().map(u64::from).sum();
+        audit::ssd(outcome, &PriceTable::new(&config.energy), erases)
     }
 }
 

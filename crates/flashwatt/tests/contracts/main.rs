@@ -387,7 +387,7 @@ fn writes_end_under_a_flood_of_reads() {
             // Uninterrupted collection goes on until there are free blocks again: a few of them, of 7 copies at most.
             let bound = if preemptible { bound } else { bound + 3 * (7 * 660_000 + 3_100_000) };
             assert!(longest.is_some_and(|ns| ns < bound), "{policy}, {preemptible}: {longest:?} of {bound} ns");
-            assert!(report.flash.erases.gc > 2, "{policy}: there is collection");
+            assert!(report.ssd().flash.erases.gc > 2, "{policy}: there is collection");
         }
     }
 }

@@ -4,7 +4,7 @@
 use flashwatt::Report;
 use flashwatt::config::Config;
 use flashwatt::connector::{Request, RequestKind};
-use flashwatt::energy::Table;
+use flashwatt::energy::PriceTable;
 use flashwatt::rng::Rng;
 use serde_json::Value;
 
@@ -65,12 +65,12 @@ fn neutral_options(base: &Report, config: &Config) -> Vec<Vec<String>> {
 
 /// The budget in W that allows as many dies to work as did without one, and no more.
 fn budget_of_peak(base: &Report, config: &Config) -> f64 {
-    let table = Table::new(&config.energy);
+    let table = PriceTable::new(&config.energy);
     let idle = table.die[0];
-    let dies = base.ledger.dies;
+    let dies = base.ssd().ledger.dies;
     let base_nw = (table.controller[1] + table.dram[1] + table.host_interface + idle * dies).nw;
     let operation_nw = table.die.iter().map(|&draw| (draw - idle).nw).max().expect("dies have states");
-    (base_nw + operation_nw * i64::from(base.parallelism.max_active_dies.max(1))) as f64 / 1e9
+    (base_nw + operation_nw * i64::from(base.ssd().parallelism.max_active_dies.max(1))) as f64 / 1e9
 }
 
 /// Every translation layer with every policy of collection and wear levelling; in a soak also with all that chips can do.

@@ -38,7 +38,7 @@ fn sequential_with(ftl: &str, buffer_bytes: u64, more: &[String]) -> Report {
 }
 
 fn programmed(report: &Report) -> u64 {
-    report.flash.programs.total
+    report.ssd().flash.programs.total
 }
 
 /// A buffer never makes sequential writes dearer or slower: what is written together reaches the layer together.
@@ -48,7 +48,7 @@ fn a_buffer_keeps_sequential_writes_together() {
         let (without, with) = (sequential(ftl, 0), sequential(ftl, 1 << 20));
         let (before, after) = (programmed(&without), programmed(&with));
         assert!(after <= before, "{ftl}: {after} pages programmed with a buffer, {before} without");
-        let energy = [&without, &with].map(|report| report.energy_j.total);
+        let energy = [&without, &with].map(|report| report.ssd().energy_j.total);
         assert!(energy[1] <= 1.05 * energy[0], "{ftl}: {energy:?} J");
         let mb_s = [&without, &with].map(|report| report.throughput.write_mb_s);
         assert!(mb_s[1] >= 0.95 * mb_s[0], "{ftl}: {mb_s:?} MB/s");
@@ -62,12 +62,12 @@ fn a_buffer_keeps_what_shares_a_map_page_together() {
     for (ftl, allocation) in DEMAND_PAGED.into_iter().flat_map(|ftl| [(ftl, "dynamic"), (ftl, "static")]) {
         let sets = [format!("ftl.{ftl}.allocation=\"{allocation}\""), format!("ftl.{ftl}.cmt_bytes=4096")];
         let (without, with) = (sequential_with(ftl, 0, &sets), sequential_with(ftl, 1 << 20, &sets));
-        let map_reads = [&without, &with].map(|report| report.flash.reads.map);
+        let map_reads = [&without, &with].map(|report| report.ssd().flash.reads.map);
         assert!(map_reads[0] > 0, "{ftl}");
         assert!(allocation == "static" || map_reads[1] <= map_reads[0] * 21 / 20, "{ftl}: {map_reads:?} map reads");
         let mb_s = [&without, &with].map(|report| report.throughput.write_mb_s);
         assert!(mb_s[1] >= 0.95 * mb_s[0], "{ftl}, {allocation}: {mb_s:?} MB/s");
-        let energy = [&without, &with].map(|report| report.energy_j.total);
+        let energy = [&without, &with].map(|report| report.ssd().energy_j.total);
         assert!(energy[1] <= 1.05 * energy[0], "{ftl}, {allocation}: {energy:?} J");
     }
 }
@@ -116,8 +116,8 @@ fn a_block_in_the_buffer_leaves_whole() {
     let order = [3, 7, 1, 0, 2, 6, 4, 5];
     let script: Vec<Request> = order.iter().zip(0..).map(|(&page, at)| write(at, page, 1)).collect();
     let (report, log) = play(&config, &script);
-    assert_eq!((report.flash.programs.host, report.flash.programs.merge), (8, 0));
-    assert_eq!(report.flash.reads.total, 0);
+    assert_eq!((report.ssd().flash.programs.host, report.ssd().flash.programs.merge), (8, 0));
+    assert_eq!(report.ssd().flash.reads.total, 0);
     let pages: Vec<u32> = log.all(OpKind::Program, Cause::Host).iter().map(|done| done.op.at.page).collect();
     assert_eq!(pages, [0, 1, 2, 3, 4, 5, 6, 7]);
 }
@@ -166,6 +166,6 @@ fn partial_entries_split_runs() {
     let half = |page: u64| Request { bytes: PAGE / 2, ..write(page, page, 1) };
     let script = [half(0), half(1), write(2, 2, 1), half(3)];
     let (report, _) = play(&merging_drive(&sets), &script); // under the shadow check
-    assert_eq!(report.flash.programs.host, 4);
-    assert_eq!(report.flash.reads.host, 3, "the other halves");
+    assert_eq!(report.ssd().flash.programs.host, 4);
+    assert_eq!(report.ssd().flash.reads.host, 3, "the other halves");
 }

@@ -48,7 +48,7 @@ fn driven(config: &Config, script: &[Request], rng: &mut Rng) -> (Report, Vec<Do
     }
     let (energy_j, simulated_ns) = (drive.energy_j(), drive.now_ns());
     let report = drive.report();
-    common::assert_close(energy_j, report.energy_j.total, "the energy so far is that of the report");
+    common::assert_close(energy_j, report.ssd().energy_j.total, "the energy so far is that of the report");
     common::assert_close(simulated_ns as f64 / 1e9, report.throughput.simulated_s, "nothing is left to be done");
     (report, done)
 }

@@ -14,7 +14,7 @@ use flashwatt::device::{Array, Geometry};
 use flashwatt::energy::ledger::Ledger;
 use flashwatt::energy::meter::Reading;
 use flashwatt::energy::price::price;
-use flashwatt::energy::{DieState, Phase, Series, Table};
+use flashwatt::energy::{DieState, Phase, PriceTable, Series};
 use flashwatt::ftl::{Cause, map_unit_bytes};
 use flashwatt::kernel::Sim;
 use flashwatt::ssd::Ssd;
@@ -34,13 +34,13 @@ fn energysim(sets: &[&str]) -> Config {
 #[test]
 fn f1_energy_of_single_operations() {
     let (report, _) = play(&energysim(&[]), &[read(0, 0, 1)]);
-    let read_j = report.energy_j.nand.read;
+    let read_j = report.ssd().energy_j.nand.read;
     assert_close(read_j, 3.30e-6, "read");
     let (report, _) = play(&energysim(&[]), &[write(0, 0, 1)]);
-    let write_j = report.energy_j.nand.program;
+    let write_j = report.ssd().energy_j.nand.program;
     assert_close(write_j, 59.40e-6, "write");
     let (report, _) = play(&energysim(&["device.timing.program_ns=500000"]), &[write(0, 0, 1)]);
-    assert_close(report.energy_j.nand.program, 33.00e-6, "write of 500 µs");
+    assert_close(report.ssd().energy_j.nand.program, 33.00e-6, "write of 500 µs");
     let erase_j = energy_of_an_erase();
     assert_close(erase_j, 132.00e-6, "erase");
     assert_close(write_j / read_j, 18.0, "write / read");
@@ -52,9 +52,9 @@ fn f1_energy_of_single_operations() {
 fn energy_of_an_erase() -> f64 {
     let config = energysim(&["workload.uniform.requests=20000", "device.channels=1", "device.ways=1"]);
     let report = run_plain(&config);
-    let erases = report.flash.erases.total;
+    let erases = report.ssd().flash.erases.total;
     assert!(erases > 10, "collection is needed: {erases}");
-    report.energy_j.nand.erase / erases as f64
+    report.ssd().energy_j.nand.erase / erases as f64
 }
 
 /// F4, D5: k operations cost k times as much, summed exactly, whatever else goes on.
@@ -64,7 +64,7 @@ fn f4_energies_are_counts_times_prices() {
         let requests = format!("workload.uniform.requests={requests}");
         let config = energysim(&[&requests, "workload.uniform.read_fraction=0.4", "run.count_drain=true"]);
         let report = run_plain(&config);
-        let (flash, nand) = (&report.flash, &report.energy_j.nand);
+        let (flash, nand) = (&report.ssd().flash, &report.ssd().energy_j.nand);
         assert_close(nand.read, flash.reads.total as f64 * 3.30e-6, "reads");
         assert_close(nand.program, flash.programs.total as f64 * 59.40e-6, "programs");
         assert_close(nand.erase, flash.erases.total as f64 * 132.00e-6, "erases");
@@ -92,10 +92,10 @@ fn hand_ledger() -> Ledger {
     ledger
 }
 
-/// F6, SPEC B1 equations (1)–(14): each term by hand from EnergySim's Table III, at 3.3 V.
+/// F6, SPEC B1 equations (1)–(14): each term by hand from EnergySim's PriceTable III, at 3.3 V.
 #[test]
 fn f6_equations_on_hand_numbers() {
-    let priced = price(&hand_ledger(), &Table::new(&energysim(&[]).energy));
+    let priced = price(&hand_ledger(), &PriceTable::new(&energysim(&[]).energy));
     let e = &priced.energy_j;
     let v = 3.3;
     let controller = [30e-3 * v * 5e-3, 15e-3 * v * 5e-3];
@@ -128,7 +128,7 @@ fn f6_equations_on_hand_numbers() {
 /// SPEC B1 (4)–(7), CRITERIA E4: DRAM with the controller: active for as long as that is.
 #[test]
 fn dram_with_the_controller() {
-    let table = Table::new(&energysim(&["energy.dram_rule=\"with_controller\""]).energy);
+    let table = PriceTable::new(&energysim(&["energy.dram_rule=\"with_controller\""]).energy);
     let e = price(&hand_ledger(), &table).energy_j;
     assert_close(e.dram.active, 100e-3 * 3.3 * 5e-3, "active");
     assert_close(e.dram.idle, 20e-3 * 3.3 * 5e-3, "idle");
@@ -137,9 +137,9 @@ fn dram_with_the_controller() {
 /// SPEC E3: in terminal mode every current is drawn from the drive's supply.
 #[test]
 fn terminal_mode() {
-    let component = price(&hand_ledger(), &Table::new(&energysim(&[]).energy));
+    let component = price(&hand_ledger(), &PriceTable::new(&energysim(&[]).energy));
     let sets = ["energy.mode=\"terminal\"", "energy.terminal_v=5.0"];
-    let terminal = price(&hand_ledger(), &Table::new(&energysim(&sets).energy));
+    let terminal = price(&hand_ledger(), &PriceTable::new(&energysim(&sets).energy));
     assert_close(terminal.energy_j.total, component.energy_j.total * 5.0 / 3.3, "total: everything was at 3.3 V");
     assert_close(terminal.energy_j.nand.erase, 200e-6, "an erase at 5 V (D5)");
     assert_close(terminal.mean_ma, component.mean_ma, "the currents are the same");
@@ -149,13 +149,13 @@ fn terminal_mode() {
 #[test]
 fn f10_idle_accountings_by_hand() {
     let total = |accounting: &str| {
-        let table = Table::new(&energysim(&[&format!("energy.idle_accounting=\"{accounting}\"")]).energy);
+        let table = PriceTable::new(&energysim(&[&format!("energy.idle_accounting=\"{accounting}\"")]).energy);
         let priced = price(&hand_ledger(), &table);
         let at = ACCOUNTINGS.iter().position(|a| *a == accounting).expect("one of three");
         assert_close(priced.totals_j[at], priced.energy_j.total, "the total of its own accounting");
         assert_close(
             priced.totals_j.iter().sum(),
-            price(&hand_ledger(), &Table::new(&energysim(&[]).energy)).totals_j.iter().sum(),
+            price(&hand_ledger(), &PriceTable::new(&energysim(&[]).energy)).totals_j.iter().sum(),
             "the others do not depend on it",
         );
         priced.energy_j.total
@@ -179,7 +179,7 @@ fn f12_energy_of_a_slot() {
         "energy.nand.idle_ma=0",
     ];
     let ledger = Ledger { elapsed_ns: [0, 0, 100_000], ..Ledger::new(16) };
-    assert_close(price(&ledger, &Table::new(&energysim(&sets).energy)).energy_j.total, 0.4e-3, "slot");
+    assert_close(price(&ledger, &PriceTable::new(&energysim(&sets).energy)).energy_j.total, 0.4e-3, "slot");
 }
 
 // ---------------------------------------------------------------- runs
@@ -206,7 +206,7 @@ fn a_tiny_run_by_hand() {
         let dram = v * (20e-3 * rest_on + 80e-3 * dram_ops);
         let nand = v * (20e-3 * 2.0 * 900e-6 + 3e-3 * (flash_on - 2.0 * 900e-6));
         let interface = v * 9e-3 * 2.0 * 13.654e-6;
-        let e = &report.energy_j;
+        let e = &report.ssd().energy_j;
         assert_close(e.controller.active + e.controller.idle, controller, accounting);
         assert_close(e.dram.active + e.dram.idle, dram, accounting);
         assert_close(e.nand.total, nand, accounting);
@@ -222,28 +222,29 @@ fn f7_conservation() {
     for name in PRESETS {
         let config = mixed(name, &["run.count_drain=true"]);
         let report = run_plain(&config);
-        let e = &report.energy_j;
+        let e = &report.ssd().energy_j;
         let nand = e.nand.read + e.nand.program + e.nand.erase + e.nand.transfer + e.nand.idle;
         assert_close(nand, e.nand.total, "flash");
         let parts = e.controller.active + e.controller.idle + e.dram.active + e.dram.idle + nand + e.host_interface;
         assert_close(parts, e.total, "parts");
-        let c = &report.energy_by_cause_j;
+        let c = &report.ssd().energy_by_cause_j;
         assert_close(c.host + c.gc + c.merge + c.map + c.wear + c.shared, e.total, "causes");
         assert!(c.gc > 0.0 && c.host > 0.0, "{name}: there is collection");
-        let totals = &report.energy_total_j;
+        let totals = &report.ssd().energy_total_j;
         assert_eq!(totals.always_on, e.total);
         let draws_when_idle = config.energy.nand.idle_ua > 0;
         assert!(
             (totals.busy_only < totals.flash_off && totals.flash_off < totals.always_on) == draws_when_idle,
             "{name}: {totals:?}, {:?}",
-            report.ledger.elapsed_ns
+            report.ssd().ledger.elapsed_ns
         );
-        let elapsed = &report.ledger.elapsed_ns;
+        let elapsed = &report.ssd().ledger.elapsed_ns;
         let total_ns = elapsed.busy + elapsed.outstanding + elapsed.quiet;
-        let dies = u64::from(report.ledger.dies);
-        let by_busy: Vec<u64> = report.parallelism.active_dies_s.iter().map(|s| (s * 1e9).round() as u64).collect();
+        let dies = u64::from(report.ssd().ledger.dies);
+        let by_busy: Vec<u64> =
+            report.ssd().parallelism.active_dies_s.iter().map(|s| (s * 1e9).round() as u64).collect();
         assert_eq!(by_busy.iter().sum::<u64>(), total_ns, "time by busy dies");
-        let die_ns: u64 = report.ledger.die_ns.values().flat_map(|causes| causes.values()).sum();
+        let die_ns: u64 = report.ssd().ledger.die_ns.values().flat_map(|causes| causes.values()).sum();
         assert_eq!((0..).zip(&by_busy).map(|(n, ns)| n * ns).sum::<u64>(), die_ns, "die time in operations");
         assert!(die_ns <= dies * total_ns);
         assert_close(report.power_w.mean * total_ns as f64 * 1e-9, e.total, "mean power");
@@ -264,11 +265,11 @@ fn f11_ledger_is_the_log() {
         let ops: Vec<_> = log.ops.iter().map(|done| clip(done.t.start, done.t.end)).collect();
         let requests = log.requests.iter().map(|r| clip(r.admitted_ns, r.end_ns));
         let active: Vec<_> = ops.iter().copied().chain(requests).collect();
-        let elapsed = &report.ledger.elapsed_ns;
+        let elapsed = &report.ssd().ledger.elapsed_ns;
         assert_eq!(elapsed.busy, union(&ops), "{name}: busy");
         assert_eq!(elapsed.busy + elapsed.outstanding, union(&active), "{name}: active");
         assert_eq!(elapsed.busy + elapsed.outstanding + elapsed.quiet, end - begin, "{name}: all");
-        for die in 0..report.ledger.dies {
+        for die in 0..report.ssd().ledger.dies {
             let mine: Vec<_> = log
                 .ops
                 .iter()
@@ -310,14 +311,14 @@ fn f8_series_adds_up_to_the_total() {
 
 fn check_series(report: &Report, what: &str) {
     let series = report.series.as_ref().expect("it was asked for");
-    let elapsed = &report.ledger.elapsed_ns;
+    let elapsed = &report.ssd().ledger.elapsed_ns;
     let total_ns = elapsed.busy + elapsed.outstanding + elapsed.quiet;
     let energy = |bins: &[f64]| -> f64 {
         assert_eq!(bins.len() as u64, total_ns.div_ceil(series.interval_ns), "{what}: every bin is there");
         let ns = |at: u64| series.interval_ns.min(total_ns - at * series.interval_ns);
         (0..).zip(bins).map(|(at, w)| w * ns(at) as f64 * 1e-9).sum()
     };
-    let (p, e) = (&series.power_w, &report.energy_j);
+    let (p, e) = (&series.power_w, &report.ssd().energy_j);
     let parts = [
         (&p["controller"], e.controller.active + e.controller.idle),
         (&p["dram"], e.dram.active + e.dram.idle),
@@ -468,7 +469,7 @@ fn price_outside(configs: &[(String, Config)], edit: impl Fn(String) -> String) 
 
 /// The greatest relative difference between the report's energies and the script's, and where.
 fn difference(report: &Report, outside: &Prices) -> (f64, String) {
-    let e = &report.energy_j;
+    let e = &report.ssd().energy_j;
     let inside = [
         ("controller", e.controller.active + e.controller.idle),
         ("dram", e.dram.active + e.dram.idle),
@@ -491,7 +492,7 @@ fn difference(report: &Report, outside: &Prices) -> (f64, String) {
 #[track_caller]
 fn assert_three_paths(configs: &[(String, Config)]) -> Vec<Report> {
     let check = |((name, _), (report, outside)): (&(String, Config), (Report, Prices))| {
-        assert_close(report.energy_integral_j, report.energy_j.total, &format!("{name}: the meter's integral"));
+        assert_close(report.energy_integral_j, report.ssd().energy_j.total, &format!("{name}: the meter's integral"));
         let (relative, component) = difference(&report, &outside);
         assert!(relative <= 1e-9, "{name}: the script differs by {relative:e} in {component}");
         report
@@ -609,7 +610,7 @@ fn a_withheld_operation_is_noticed_in_the_log() {
 fn a_withheld_operation_is_noticed_in_the_ledger() {
     let config = mixed("energysim", &[]);
     let (ledger, reading) = books(&config);
-    let table = Table::new(&config.energy);
+    let table = PriceTable::new(&config.energy);
     let total = |ledger: &Ledger| price(ledger, &table).energy_j.total;
     assert_close(total(&ledger), reading.energy_j, "the untouched ledger agrees");
     let timing = &config.device.timing;
@@ -641,5 +642,5 @@ fn books(config: &Config) -> (Ledger, Reading) {
         .expect("a synthetic workload");
     let sim = Sim::new(config, Ssd::new(config, brain, array, None::<Box<Series>>, ()), workload.as_mut());
     let (outcome, ..) = sim.run(config.run.warmup, &mut |_| true);
-    (outcome.measured.ledger, outcome.measured.reading.expect("the drain is not counted"))
+    (outcome.measured.figures.ledger, outcome.measured.reading.expect("the drain is not counted"))
 }

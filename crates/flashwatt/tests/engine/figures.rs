@@ -8,7 +8,7 @@ use crate::common::{
 };
 use flashwatt::config::{self, Config};
 use flashwatt::connector::Request;
-use flashwatt::report::Flash;
+use flashwatt::report::ssd::Flash;
 use flashwatt::units::Nanos;
 use flashwatt::{Report, RunOptions};
 
@@ -32,9 +32,9 @@ fn amplification(flash: &Flash) -> (Option<f64>, [Option<f64>; 3]) {
 #[test]
 fn a_sector_costs_a_page() {
     let (report, _) = play(&drive(&[]), &[sector(0, 3, 0), sector(10_000_000, 5, 7), sector(20_000_000, 9, 4)]);
-    assert_eq!(amplification(&report.flash), (Some(8.0), [Some(8.0), None, Some(1.0)]));
+    assert_eq!(amplification(&report.ssd().flash), (Some(8.0), [Some(8.0), None, Some(1.0)]));
     let (report, _) = play(&drive(&[]), &[write(0, 3, 2), half_write(10_000_000, 9)]);
-    assert_eq!(amplification(&report.flash), (Some(3.0 / 2.5), [Some(3.0 / 2.5), None, Some(1.0)]));
+    assert_eq!(amplification(&report.ssd().flash), (Some(3.0 / 2.5), [Some(3.0 / 2.5), None, Some(1.0)]));
 }
 
 /// Map units of 1 KiB: a sector touches one of them, and a page is programmed for it, of which three quarters stay empty.
@@ -42,10 +42,10 @@ fn a_sector_costs_a_page() {
 fn smaller_map_units_are_touched_in_whole() {
     let config = drive(&["ftl.page.map_unit_bytes=1024"]);
     let (report, _) = play(&config, &[sector(0, 3, 0), sector(10_000_000, 5, 7)]);
-    assert_eq!(amplification(&report.flash), (Some(8.0), [Some(2.0), None, Some(4.0)]));
-    assert_eq!(report.ftl.map_unit_bytes, 1024);
+    assert_eq!(amplification(&report.ssd().flash), (Some(8.0), [Some(2.0), None, Some(4.0)]));
+    assert_eq!(report.ssd().ftl.map_unit_bytes, 1024);
     let (report, _) = play(&config, &[half_write(0, 3)]);
-    assert_eq!(amplification(&report.flash), (Some(2.0), [Some(1.0), None, Some(2.0)]));
+    assert_eq!(amplification(&report.ssd().flash), (Some(2.0), [Some(1.0), None, Some(2.0)]));
 }
 
 /// Two parts of a page enter the buffer, and a page leaves it; sectors of one page coalesce.
@@ -53,7 +53,7 @@ fn smaller_map_units_are_touched_in_whole() {
 fn a_buffer_takes_back_what_parts_cost() {
     let buffer = |script: &[Request]| {
         let config = drive(&["write_buffer.bytes=32768", "run.count_drain=true"]);
-        amplification(&play(&config, script).0.flash)
+        amplification(&play(&config, script).0.ssd().flash)
     };
     let part = |at, from: u64, sectors: u64| Request { bytes: sectors * 512, ..sector(at, 5, from) };
     assert_eq!(buffer(&[part(0, 0, 3), part(10, 3, 5)]), (Some(1.0), [Some(2.0), Some(0.5), Some(1.0)]));
@@ -65,9 +65,9 @@ fn a_buffer_takes_back_what_parts_cost() {
 #[test]
 fn what_is_not_there_has_no_factor() {
     let (report, _) = play(&drive(&[]), &[read(0, 3, 1)]);
-    assert_eq!(amplification(&report.flash), (None, [None; 3]));
+    assert_eq!(amplification(&report.ssd().flash), (None, [None; 3]));
     let (report, _) = play(&drive(&["write_buffer.bytes=32768"]), &[write(0, 3, 1)]);
-    assert_eq!(amplification(&report.flash), (Some(0.0), [Some(1.0), Some(0.0), None]));
+    assert_eq!(amplification(&report.ssd().flash), (Some(0.0), [Some(1.0), Some(0.0), None]));
 }
 
 /// Over a whole run the host's bytes are those of its writes, also where a write finds room for a part of itself only, and waits.
@@ -83,8 +83,8 @@ fn writes_that_find_room_in_parts_are_counted_once() {
     ];
     for more in ["write_buffer.bytes=0", "write_buffer.bytes=16384", "ftl.page.map_unit_bytes=1024"] {
         let (report, _) = run_own(&drive(&[&writes[..], &[more]].concat()));
-        let programmed = report.flash.programs.total * PAGE;
-        let amplified = report.flash.write_amplification.expect("the host wrote");
+        let programmed = report.ssd().flash.programs.total * PAGE;
+        let amplified = report.ssd().flash.write_amplification.expect("the host wrote");
         assert_close(amplified * report.workload.write_bytes as f64, programmed as f64, more);
     }
 }
@@ -94,8 +94,8 @@ fn writes_that_find_room_in_parts_are_counted_once() {
 fn the_factors_multiply_to_the_write_amplification() {
     for name in PRESETS {
         for sets in [&["write_buffer.bytes=0"][..], &["write_buffer.bytes=65536", "run.count_drain=true"]] {
-            let flash = run_plain(&mixed(name, sets)).flash;
-            let (amplified, [rmw, buffer, gc]) = amplification(&flash);
+            let report = run_plain(&mixed(name, sets));
+            let (amplified, [rmw, buffer, gc]) = amplification(&report.ssd().flash);
             let product = rmw.expect("written") * buffer.unwrap_or(1.0) * gc.expect("destaged");
             assert_close(product, amplified.expect("written"), &format!("{name} {sets:?}"));
             assert!(rmw >= Some(1.0) && gc > Some(1.0), "{name}: parts of pages, and collection");
@@ -143,7 +143,7 @@ fn a_counted_drain_belongs_to_every_figure() {
         "workload.uniform.request_bytes=65536",
     ];
     let report = recorded(&preset("limit", &burst));
-    let total = report.energy_j.total;
+    let total = report.ssd().energy_j.total;
     assert_close(report.energy_integral_j, total, "the meter's integral");
     for (path, joules) in ["the series", "the edges", "mean power"].iter().zip(other_paths(&report)) {
         assert_within(joules, total, 1e-9, path);
@@ -155,7 +155,7 @@ fn a_counted_drain_belongs_to_every_figure() {
     assert_eq!(Some(highest), report.current_ma.peak, "the peak is in the drain");
     assert_eq!(edges.until_ns, (report.throughput.simulated_s * 1e9).round() as Nanos);
     assert_close(report.throughput.iops * report.throughput.simulated_s, 64.0, "requests in the window");
-    assert_eq!(report.flash.programs.host, 64 * 16);
+    assert_eq!(report.ssd().flash.programs.host, 64 * 16);
 }
 
 /// Requests under way when as many have completed as were to be measured complete in the drain, and count with it.
@@ -170,12 +170,12 @@ fn requests_of_a_counted_drain_count() {
         assert_eq!(load.requests, 1050 + if counted { window.drained } else { 0 });
         assert_eq!(report.latency_ns.all.count, load.requests);
         assert_close(report.throughput.iops * report.throughput.simulated_s, load.requests as f64, "throughput");
-        let elapsed = &report.ledger.elapsed_ns;
+        let elapsed = &report.ssd().ledger.elapsed_ns;
         let total_s = (elapsed.busy + elapsed.outstanding + elapsed.quiet) as f64 * 1e-9;
         assert_close(report.throughput.simulated_s, total_s, "the ledger's time");
         for (path, joules) in ["the series", "the edges", "mean power"].iter().zip(other_paths(&report)) {
             let owed = if *path == "the edges" { 1e-4 } else { 1e-9 }; // DRAM and interface at the window's end
-            assert_within(joules, report.energy_j.total, owed, path);
+            assert_within(joules, report.ssd().energy_j.total, owed, path);
         }
     }
 }
@@ -187,9 +187,9 @@ fn a_run_that_ends_early_keeps_its_series() {
         let drain = format!("run.count_drain={counted}");
         let report = recorded(&mixed("limit", &[&drain, "run.max_flash_ops=1200", "run.warmup.requests=100"]));
         assert!(report.status.starts_with("stopped"), "{}", report.status);
-        assert!(report.drain_ledger.is_none() && report.window.drain_energy_j == 0.0);
-        assert_close(report.energy_integral_j, report.energy_j.total, "the meter's integral");
-        assert_close(other_paths(&report)[0], report.energy_j.total, "the series");
+        assert!(report.ssd().drain_ledger.is_none() && report.window.drain_energy_j == 0.0);
+        assert_close(report.energy_integral_j, report.ssd().energy_j.total, "the meter's integral");
+        assert_close(other_paths(&report)[0], report.ssd().energy_j.total, "the series");
     }
 }
 
@@ -214,7 +214,7 @@ fn energy_outside_the_window_is_told() {
     let burst = [write(0, 0, 4)];
     let buffer = "write_buffer.bytes=32768";
     let (report, _) = play(&drive(&[buffer]), &burst);
-    let share = report.window.drain_energy_j / (report.window.drain_energy_j + report.energy_j.total);
+    let share = report.window.drain_energy_j / (report.window.drain_energy_j + report.ssd().energy_j.total);
     assert_eq!(report.window.drain_s, 4.0 * P as f64 * 1e-9);
     let warning = leaves_out(&report).expect("it was all spent afterwards");
     assert!(share > 0.99 && warning.contains(&format!("{:.0} % of the energy", 100.0 * share)), "{warning}");
@@ -276,13 +276,13 @@ fn currents_of_different_rails_do_not_add_up() {
 fn a_budget_is_one_of_power() {
     let more = ["device.channels=4", "workload.uniform.requests=40", "controller.power_budget_ma=194"];
     let by_ma = run_plain(&drive(&[&RAILS[..], &more].concat()));
-    assert_eq!(by_ma.parallelism.max_active_dies, 2);
+    assert_eq!(by_ma.ssd().parallelism.max_active_dies, 2);
     assert_eq!(by_ma.current_ma.peak, Some(194.0));
     let by_w = run_plain(&drive(&[&RAILS[..], &more[..2], &["controller.power_budget_w=0.6402"]].concat()));
     let json = |report: &Report| serde_json::to_string(report).expect("a report is JSON");
     assert_eq!(json(&by_w), json(&by_ma), "194 mA at 3.3 V");
     let one = run_plain(&drive(&[&RAILS[..], &more[..2], &["controller.power_budget_w=0.64019"]].concat()));
-    assert_eq!(one.parallelism.max_active_dies, 1);
+    assert_eq!(one.ssd().parallelism.max_active_dies, 1);
 }
 
 #[test]

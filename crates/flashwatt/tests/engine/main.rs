@@ -17,6 +17,7 @@ mod hosts;
 mod power;
 mod progress;
 mod reprice;
+mod second_device;
 mod shadow_check;
 mod timing;
 mod warnings;

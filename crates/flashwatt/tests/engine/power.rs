@@ -103,7 +103,7 @@ fn closed_form_mj(base_ma: f64, duration_us: u64, active_us: u64) -> f64 {
 }
 
 fn energy_mj(config: &Config) -> f64 {
-    run_plain(config).energy_j.total * 1e3
+    run_plain(config).ssd().energy_j.total * 1e3
 }
 
 /// D4: the default reading (all currents at 5 V, 900 µs, transfer active) is its closed form: 1.02, 2.02, 3.14, 4.63, 5.75 mJ.
@@ -161,12 +161,12 @@ fn upper_pages_take_longer() {
     let (report, log) = play(&energysim(1, 1, &sets), &[write(0, 0, 5)]);
     let lengths: Vec<Nanos> = log.ops.iter().map(|done| (done.t.end - done.t.array_start) / US).collect();
     assert_eq!(lengths, [900, 1300, 900, 1300, 900]);
-    assert_close(report.energy_j.nand.program, 20e-3 * 3.3 * 5300e-6, "programs");
+    assert_close(report.ssd().energy_j.nand.program, 20e-3 * 3.3 * 5300e-6, "programs");
     for copyback in [false, true] {
         let copyback = format!("device.nand.copyback={copyback}");
         let config = mixed("limit", &["device.timing.program_upper_ns=1100000", &copyback, "run.count_drain=true"]);
         let (report, log) = run_own(&config);
-        assert_close(report.energy_integral_j, report.energy_j.total, "ledger and meter");
+        assert_close(report.energy_integral_j, report.ssd().energy_j.total, "ledger and meter");
         let programs = log.ops.iter().filter(|done| matches!(done.op.kind, OpKind::Program | OpKind::Copyback));
         let mut seen = [0, 0];
         for done in programs {
@@ -204,11 +204,11 @@ fn layouts(name: &str) -> [Report; 4] {
 /// Joules under (iii) without what flash operations draw above an idle die: their number differs a little with the order in
 /// which they start. A page's transfer is charged for 82 µs.
 fn base_j(report: &Report) -> f64 {
-    let (joules, ua) = (&report.energy_j.nand, &report.config.energy.nand);
+    let (joules, ua) = (&report.ssd().energy_j.nand, &report.config.energy.nand);
     let above_idle = |joules: f64, active_ua: u32| joules * (1.0 - f64::from(ua.idle_ua) / f64::from(active_ua));
-    let transfers = (report.flash.reads.total + report.flash.programs.total) as f64;
+    let transfers = (report.ssd().flash.reads.total + report.ssd().flash.programs.total) as f64;
     let transfer_w = f64::from(ua.transfer_ua.unwrap_or(ua.read_ua) - ua.idle_ua) * 1e-6 * 3.3;
-    report.energy_total_j.busy_only
+    report.ssd().energy_total_j.busy_only
         - above_idle(joules.read, ua.read_ua)
         - above_idle(joules.program, ua.program_ua)
         - above_idle(joules.erase, ua.erase_ua)
@@ -242,12 +242,12 @@ const X22_AND_X21: [(&str, f64, f64); 9] = [
 fn x22_energy_and_x21_response_of_layouts() {
     for (name, energy_limit, response_limit) in X22_AND_X21 {
         let reports = layouts(name);
-        let always_on = reports.each_ref().map(|report| report.energy_total_j.always_on);
+        let always_on = reports.each_ref().map(|report| report.ssd().energy_total_j.always_on);
         assert!(spread(&always_on) <= 1.05, "{name} (i): {always_on:?}");
-        let busy_only = reports.each_ref().map(|report| report.energy_total_j.busy_only);
+        let busy_only = reports.each_ref().map(|report| report.ssd().energy_total_j.busy_only);
         assert!(spread(&busy_only) <= energy_limit, "{name} (iii): {busy_only:?}");
         assert!(busy_only.iter().rev().is_sorted(), "{name} (iii): {busy_only:?}");
-        let busy_s = reports.each_ref().map(|report| report.ledger.elapsed_ns.busy as f64 * 1e-9);
+        let busy_s = reports.each_ref().map(|report| report.ssd().ledger.elapsed_ns.busy as f64 * 1e-9);
         let base = reports.each_ref().map(base_j);
         let added_w = (base[0] - base[3]) / (busy_s[0] - busy_s[3]);
         assert!((added_w / ENERGYSIM_BASE_W - 1.0).abs() <= 0.01, "{name} (iii) adds {added_w} W of busy time");
@@ -307,12 +307,12 @@ fn x23_energy_of_switch_delays() {
                 [format!("device.timing.channel_switch_ns={cs}000"), format!("device.timing.page_transfer_ns={ws}000")];
             standin(name, 4, 4, &[&delays[0], &delays[1], "energy.nand.transfer_ns=82000", &transfer_ma])
         });
-        let always_on = reports.each_ref().map(|report| report.energy_total_j.always_on);
+        let always_on = reports.each_ref().map(|report| report.ssd().energy_total_j.always_on);
         let reference = always_on[1];
         assert!(always_on.iter().all(|total| (total / reference - 1.0).abs() <= 0.01), "{name} (i): {always_on:?}");
-        let busy_only = reports.each_ref().map(|report| report.energy_total_j.busy_only);
+        let busy_only = reports.each_ref().map(|report| report.ssd().energy_total_j.busy_only);
         assert!(spread(&busy_only) <= limit, "{name} (iii): {busy_only:?}");
-        let busy_s = reports.each_ref().map(|report| report.ledger.elapsed_ns.busy as f64 * 1e-9);
+        let busy_s = reports.each_ref().map(|report| report.ssd().ledger.elapsed_ns.busy as f64 * 1e-9);
         let base = reports.each_ref().map(base_j);
         let added_w = (base[3] - base[0]) / (busy_s[3] - busy_s[0]);
         assert!((added_w / ENERGYSIM_BASE_W - 1.0).abs() <= 0.005, "{name} (iii) adds {added_w} W of busy time");
@@ -329,7 +329,7 @@ fn a_transfer_costs_what_it_is_charged_for() {
         let sets = [&timing, "energy.nand.transfer_ns=82000", "energy.nand.transfer_ma=\"operation\""];
         let (report, _) = play(&energysim(1, 1, &sets), &[write(0, 0, 1)]);
         let idle_j = 3e-3 * 3.3 * f64::from(ws) * 1e-6;
-        let above_j = report.energy_j.nand.transfer - idle_j;
+        let above_j = report.ssd().energy_j.nand.transfer - idle_j;
         // The current is a whole number of µA: half of one over the transfer.
         let rounding_j = 0.5e-6 * 3.3 * f64::from(ws) * 1e-6;
         assert!((above_j - 17e-3 * 3.3 * 82e-6).abs() <= rounding_j * 1.000_001, "{ws} µs: {above_j}");
@@ -411,16 +411,16 @@ fn f24_fast_programs_peak_at_17_dies() {
 #[test]
 fn x26_small_writes_on_large_pages() {
     let small = run_plain(&energysim(8, 2, &["workload.uniform.requests=64", "run.count_drain=true"]));
-    assert_close(small.energy_j.nand.program / 64.0, 59.4e-6, "pages of 4 KB");
+    assert_close(small.ssd().energy_j.nand.program / 64.0, 59.4e-6, "pages of 4 KB");
     let large = ["device.page_bytes=16384", "device.timing.program_ns=1600000", "workload.uniform.request_bytes=4096"];
     let more = ["workload.uniform.requests=64", "workload.uniform.align_bytes=4096", "run.count_drain=true"];
     let whole = run_plain(&energysim(8, 2, &[&large[..], &more].concat()));
-    assert_close(whole.energy_j.nand.program / 64.0, 105.6e-6, "pages of 16 KB");
-    assert_close(whole.energy_j.nand.read / 64.0, 3.3e-6, "each is read before it is written");
+    assert_close(whole.ssd().energy_j.nand.program / 64.0, 105.6e-6, "pages of 16 KB");
+    assert_close(whole.ssd().energy_j.nand.read / 64.0, 3.3e-6, "each is read before it is written");
     let mapped = ["ftl.page.map_unit_bytes=4096", "write_buffer.bytes=1048576", "workload.uniform.sequential=true"];
     let shared = run_plain(&energysim(8, 2, &[&large[..], &more, &mapped].concat()));
-    assert_eq!((shared.flash.programs.host, shared.flash.reads.total), (16, 0), "four to a program");
-    assert_close(shared.energy_j.nand.program / 64.0, 26.4e-6, "pages of 16 KB in four parts");
+    assert_eq!((shared.ssd().flash.programs.host, shared.ssd().flash.reads.total), (16, 0), "four to a program");
+    assert_close(shared.ssd().energy_j.nand.program / 64.0, 26.4e-6, "pages of 16 KB in four parts");
 }
 
 // ---------------------------------------------------------------- series and edges
@@ -435,7 +435,7 @@ fn edges_integrate_to_the_energy() {
         assert!(edges.time_ns.is_sorted_by(|a, b| a < b), "{name}: an instant has one level");
         assert_eq!((edges.from_ns, edges.until_ns), (0, (report.throughput.simulated_s * 1e9).round() as Nanos));
         let joules = |ma: &[f64]| charge(&edges, ma) * 5e-12;
-        let (e, c) = (&report.energy_j, &edges.current_ma);
+        let (e, c) = (&report.ssd().energy_j, &edges.current_ma);
         assert_within(joules(&edges.total_ma), e.total, 1e-7, &format!("{name}: total"));
         for (what, found, expected) in [
             ("controller", &c["controller"], e.controller.active + e.controller.idle),
@@ -504,7 +504,7 @@ fn a_warm_up_is_not_recorded() {
     let config = preset("limit", &[&sets[..], &["device.blocks_per_plane=64"]].concat());
     let report = flashwatt::run(&config, &options, &mut |_| true).expect("it runs");
     assert_eq!(report.status, "complete");
-    let elapsed = &report.ledger.elapsed_ns;
+    let elapsed = &report.ssd().ledger.elapsed_ns;
     let measured_ns = elapsed.busy + elapsed.outstanding + elapsed.quiet;
     let bins = report.series.expect("it was asked for").power_w["controller"].len() as u64;
     assert_eq!(bins, measured_ns.div_ceil(200), "those of the measured window");
@@ -521,13 +521,13 @@ fn bins_hold_what_is_owed() {
         for interval in [0, 1_000, 70_000_000] {
             let options = RunOptions { series_interval_ns: Some(interval), ..RunOptions::default() };
             let report = flashwatt::run(&config, &options, &mut |_| true).expect("it runs");
-            let series = report.series.expect("it was asked for");
+            let series = report.series.as_ref().expect("it was asked for");
             let total_ns = (report.throughput.simulated_s * 1e9).round() as u64;
             let ns = |at: u64| series.interval_ns.min(total_ns - at * series.interval_ns);
             let dram: f64 = (0..).zip(&series.power_w["dram"]).map(|(at, w)| w * ns(at) as f64 * 1e-9).sum();
             assert_close(
                 dram,
-                report.energy_j.dram.active + report.energy_j.dram.idle,
+                report.ssd().energy_j.dram.active + report.ssd().energy_j.dram.idle,
                 &format!("{seconds}, {interval}"),
             );
         }
@@ -552,7 +552,7 @@ fn f33_power_budget() {
                 let sets = [&load[..], &sets.each_ref().map(String::as_str)].concat();
                 let config = preset("energysim", &[&sets[..], &["device.blocks_per_plane=64"]].concat());
                 let report = run_plain(&config);
-                assert_eq!(report.parallelism.max_active_dies, k, "{policy}, {budget} mA");
+                assert_eq!(report.ssd().parallelism.max_active_dies, k, "{policy}, {budget} mA");
                 let peak = report.current_ma.peak.expect("a run has a peak");
                 assert!(peak <= f64::from(budget), "{policy}: {peak} mA of {budget}");
             }
@@ -576,7 +576,7 @@ fn f33_every_edge_stays_within_the_budget() {
             let bound = budget_nw as f64 / report.current_ma.supply_v / 1e6;
             let within = |ma: f64| ma <= bound * (1.0 + 1e-12);
             assert!(edges.total_ma.iter().all(|&ma| within(ma)), "{name}: every edge within {bound} mA");
-            assert!(report.parallelism.max_active_dies <= dies.max(1), "{name}");
+            assert!(report.ssd().parallelism.max_active_dies <= dies.max(1), "{name}");
             assert!(report.throughput.simulated_s < last_s * 1.01, "{name}: {dies} dies are no slower than fewer");
             last_s = report.throughput.simulated_s;
             if share == 8 {
@@ -634,10 +634,11 @@ fn histogram_of_active_dies() {
     let config = mixed("energysim", &["run.warmup.requests=0", "run.count_drain=true"]);
     let (report, log) = run_own(&config);
     let from_log = log.concurrency(|done| Some((done.t.start, done.t.end)));
-    let reported: Vec<Nanos> = report.parallelism.active_dies_s.iter().map(|s| (s * 1e9).round() as Nanos).collect();
+    let reported: Vec<Nanos> =
+        report.ssd().parallelism.active_dies_s.iter().map(|s| (s * 1e9).round() as Nanos).collect();
     for dies in 1..from_log.len() {
         assert_eq!(reported[dies], from_log[dies], "{dies} dies");
     }
     assert!(reported[from_log.len()..].iter().all(|&ns| ns == 0));
-    assert_eq!(report.parallelism.max_active_dies as usize, from_log.len() - 1);
+    assert_eq!(report.ssd().parallelism.max_active_dies as usize, from_log.len() - 1);
 }

@@ -129,7 +129,7 @@ fn a_run_that_is_interrupted_reports_what_it_did() {
 
 /// Reads, programs and erases that a report counts.
 fn flash_ops(report: &Report) -> u64 {
-    report.flash.reads.total + report.flash.programs.total + report.flash.erases.total
+    report.ssd().flash.reads.total + report.ssd().flash.programs.total + report.ssd().flash.erases.total
 }
 
 /// A drive that collects, with copies on the die, and with a warm-up; and its reports.
@@ -154,7 +154,7 @@ fn a_budget_of_operations_ends_a_run_where_it_is_used_up() {
         assert_eq!(report.status, format!("stopped: operation budget of {budget} reached"));
         let taken = flash_ops(&report);
         assert!((budget + 1..=budget + at_once).contains(&taken), "{taken} of {budget}");
-        assert!(report.workload.requests > 0 && report.energy_j.total > 0.0, "what was done is kept");
+        assert!(report.workload.requests > 0 && report.ssd().energy_j.total > 0.0, "what was done is kept");
     }
 }
 

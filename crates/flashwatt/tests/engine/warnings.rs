@@ -52,5 +52,5 @@ fn collection_that_falls_behind() {
     assert!(warns(&early, "collection fell behind"), "{:?}", early.warnings);
     let late = measured("run.warmup.requests=300000");
     assert!(!warns(&late, "collection fell behind"), "{:?}", late.warnings);
-    assert!(late.flash.write_amplification > early.flash.write_amplification);
+    assert!(late.ssd().flash.write_amplification > early.ssd().flash.write_amplification);
 }

@@ -7,7 +7,7 @@ use crate::common::{
 use flashwatt::config::{self, Config};
 use flashwatt::connector::{Request, RequestKind};
 use flashwatt::ftl::{Cause, OpKind};
-use flashwatt::report::WriteBufferReport;
+use flashwatt::report::ssd::WriteBufferReport;
 use flashwatt::units::Nanos;
 use flashwatt::{Report, RunOptions};
 use proptest::prelude::*;
@@ -44,7 +44,7 @@ fn ends(log: &Log) -> Vec<Nanos> {
 }
 
 fn buffer(report: &Report) -> &WriteBufferReport {
-    report.write_buffer.as_ref().unwrap_or_else(|| panic!("a drive with a buffer reports it"))
+    report.ssd().write_buffer.as_ref().unwrap_or_else(|| panic!("a drive with a buffer reports it"))
 }
 
 fn programs(log: &Log) -> usize {
@@ -151,10 +151,10 @@ fn the_drain_empties_the_buffer() {
     let (report, log) = play(&drive(8, &[]), &[write(0, 0, 3)]);
     assert_eq!(programs(&log), 3);
     assert_eq!(buffer(&report).destaged, 0);
-    assert_eq!(report.flash.programs.total, 0);
+    assert_eq!(report.ssd().flash.programs.total, 0);
     assert_eq!(report.window.drain_s, (3 * P) as f64 * 1e-9);
     let (report, _) = play(&drive(8, &["run.count_drain=true"]), &[write(0, 0, 3)]);
-    assert_eq!((buffer(&report).destaged, report.flash.programs.host), (3, 3));
+    assert_eq!((buffer(&report).destaged, report.ssd().flash.programs.host), (3, 3));
 }
 
 /// The same with a device that takes one request at a time: the host has ended before it is asked again.
@@ -183,7 +183,7 @@ fn overwrites_coalesce() {
         play(&drive(8, &["run.count_drain=true"]), &[write(0, 0, 2), write(100, 1, 2), write(200, 0, 3)]);
     assert_eq!((buffer(&report).writes, buffer(&report).writes_coalesced), (7, 4));
     assert_eq!(programs(&log), 3);
-    let flash = &report.flash;
+    let flash = &report.ssd().flash;
     assert_eq!((flash.write_amplification, flash.buffer_factor), (Some(3.0 / 7.0), Some(3.0 / 7.0)));
     assert_eq!((flash.rmw_factor, flash.gc_factor), (Some(1.0), Some(1.0)));
 }
@@ -204,7 +204,7 @@ fn an_entry_serves_reads_until_its_program_ends() {
 fn a_read_takes_the_rest_from_flash() {
     let (report, log) = play(&drive(8, &[]), &[write(0, 1, 1), read(100, 0, 3), read(1_000_000, 1, 1)]);
     assert_eq!(ends(&log)[1..], [100 + R + READ + TRANSFER + COMMAND, 1_000_000]);
-    assert_eq!((buffer(&report).read_hits, report.flash.reads.host), (2, 2));
+    assert_eq!((buffer(&report).read_hits, report.ssd().flash.reads.host), (2, 2));
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn a_trim_drops_entries() {
         &[write(0, 0, 3), trim(100, 1, 1), read(200, 0, 3), write(300_000, 1, 1), trim(400_000, 0, 1)],
     );
     assert_eq!(buffer(&report).trimmed, 2);
-    assert_eq!((buffer(&report).read_hits, report.flash.unwritten_reads), (2, 1));
+    assert_eq!((buffer(&report).read_hits, report.ssd().flash.unwritten_reads), (2, 1));
     assert_eq!(programs(&log), 2);
 }
 
@@ -236,7 +236,7 @@ fn parts_of_a_page_merge() {
     };
     let run = |script: &[Request]| {
         let (report, log) = play(&drive(8, &["run.count_drain=true"]), script);
-        (report.flash.reads.host, programs(&log), buffer(&report).writes_coalesced)
+        (report.ssd().flash.reads.host, programs(&log), buffer(&report).writes_coalesced)
     };
     assert_eq!(run(&[part(0, 0, 3), part(10, 3, 5)]), (0, 1, 1), "the halves make a whole");
     assert_eq!(run(&[part(0, 0, 3), part(10, 4, 4)]), (1, 1, 1), "a sector is missing");
@@ -250,7 +250,7 @@ fn parts_of_a_page_merge() {
 fn a_part_of_an_entry_under_way_needs_no_read() {
     let config = drive(8, &["write_buffer.destage_fraction=0", "run.count_drain=true"]);
     let (report, log) = play(&config, &[write(0, 0, 1), common::half_write(100, 0)]);
-    assert_eq!((report.flash.reads.host, programs(&log), buffer(&report).writes_coalesced), (0, 2, 0));
+    assert_eq!((report.ssd().flash.reads.host, programs(&log), buffer(&report).writes_coalesced), (0, 2, 0));
 }
 
 // ---------------------------------------------------------------- flush, forced writes
@@ -307,7 +307,7 @@ fn large_pages(sets: &[&str]) -> Config {
 fn program_joules(config: &Config, n: u64) -> f64 {
     let script: Vec<Request> = (0..n).map(|i| write(i, 4 * i + i % 4, 1)).collect();
     let (report, _) = play(config, &script);
-    report.energy_j.nand.program
+    report.ssd().energy_j.nand.program
 }
 
 /// F81: the program energy of a 4 KiB write: 105.6 µJ on a 16 KiB page, 59.4 µJ on a 4 KiB page, and with sub-page mapping
@@ -328,7 +328,7 @@ fn f81_energy_of_a_small_write() {
 /// Without sub-page mapping a small write also reads the page that it changes a part of; with it, it does not.
 #[test]
 fn sub_page_mapping_saves_the_read() {
-    let reads = |sets: &[&str]| play(&large_pages(sets), &[write(0, 5, 1)]).0.flash.reads.host;
+    let reads = |sets: &[&str]| play(&large_pages(sets), &[write(0, 5, 1)]).0.ssd().flash.reads.host;
     assert_eq!(reads(&[]), 1);
     assert_eq!(reads(&["ftl.page.map_unit_bytes=4096"]), 0);
     assert_eq!(reads(&["ftl.page.map_unit_bytes=4096", "write_buffer.bytes=65536"]), 0);
@@ -342,12 +342,12 @@ fn gathered_units_are_read_back() {
     let later = 100_000_000;
     let scattered: Vec<Request> = (0..4).map(|i| write(i, 40 * i, 1)).collect();
     let (report, _) = play(&config, &[&*scattered, &[read(later, 0, 1), read(later + 1, 80, 1)]].concat());
-    assert_eq!((report.flash.programs.host, report.flash.reads.host), (1, 2));
+    assert_eq!((report.ssd().flash.programs.host, report.ssd().flash.reads.host), (1, 2));
     let together: Vec<Request> = [2, 0, 3, 1].into_iter().zip(0..).map(|(page, at)| write(at, page, 1)).collect();
     let (report, _) = play(&config, &[&*together, &[read(later, 0, 4)]].concat());
-    assert_eq!((report.flash.programs.host, report.flash.reads.host), (1, 1));
+    assert_eq!((report.ssd().flash.programs.host, report.ssd().flash.reads.host), (1, 1));
     let (report, _) = play(&config, &[&*together, &[write(later, 1, 1), read(later + 1, 0, 4)]].concat());
-    assert_eq!(report.flash.reads.host, 1, "the page on flash is read once although the buffer holds its middle");
+    assert_eq!(report.ssd().flash.reads.host, 1, "the page on flash is read once although the buffer holds its middle");
 }
 
 /// A buffer turns a load of small random writes into a quarter of the programs, collection and all.
@@ -366,9 +366,9 @@ fn a_buffer_saves_programs_under_load() {
         run_plain(&large_pages(&all))
     };
     let (without, with) = (run(&[]), run(&["write_buffer.bytes=262144"]));
-    assert_eq!(without.flash.programs.host, 20_000);
-    assert!(with.flash.programs.host <= 5_100, "{}", with.flash.programs.host);
-    assert!(with.energy_j.total < without.energy_j.total / 2.0);
+    assert_eq!(without.ssd().flash.programs.host, 20_000);
+    assert!(with.ssd().flash.programs.host <= 5_100, "{}", with.ssd().flash.programs.host);
+    assert!(with.ssd().energy_j.total < without.ssd().energy_j.total / 2.0);
 }
 
 // ---------------------------------------------------------------- laws
@@ -413,7 +413,7 @@ fn two_paths_to_the_energy_agree() {
     for rule in ["per_op", "with_controller"] {
         let rule = format!("energy.dram_rule=\"{rule}\"");
         let report = run_plain(&mixed(&[&rule]));
-        common::assert_close(report.energy_integral_j, report.energy_j.total, &rule);
+        common::assert_close(report.energy_integral_j, report.ssd().energy_j.total, &rule);
     }
 }
 
@@ -422,7 +422,7 @@ fn two_paths_to_the_energy_agree() {
 fn data_passes_dram_twice() {
     let dram = |config: &Config, script: &[Request]| {
         let report = play(config, script).0;
-        report.ledger.dram_op_ns - report.ledger.map_accesses * config.energy.dram.map_access_ns
+        report.ssd().ledger.dram_op_ns - report.ssd().ledger.map_accesses * config.energy.dram.map_access_ns
     };
     let config = drive(8, &["run.count_drain=true"]);
     let page = config.energy.dram.page_data_ns;
@@ -453,7 +453,7 @@ fn the_log_tells_of_dram() {
             _ => 0,
         };
     }
-    assert_eq!(ns, report.ledger.dram_op_ns);
+    assert_eq!(ns, report.ssd().ledger.dram_op_ns);
 }
 
 // ---------------------------------------------------------------- any drive, any sequence

@@ -50,13 +50,13 @@ fn single(pages: impl IntoIterator<Item = u64>) -> Vec<Request> {
 }
 
 fn merges(report: &Report) -> Merges {
-    report.ftl.merges.expect("the scheme merges")
+    report.ssd().ftl.merges.expect("the scheme merges")
 }
 
 /// Copies and erases that merges came to.
 fn costs(report: &Report) -> (u64, u64) {
-    assert_eq!(report.flash.reads.merge, report.flash.programs.merge, "a copy is a read and a program");
-    (report.flash.programs.merge, report.flash.erases.merge)
+    assert_eq!(report.ssd().flash.reads.merge, report.ssd().flash.programs.merge, "a copy is a read and a program");
+    (report.ssd().flash.programs.merge, report.ssd().flash.erases.merge)
 }
 
 // ---------------------------------------------------------------- merges by kind
@@ -68,7 +68,7 @@ fn f36_switch_merge() {
         // The ninth overwrite finds the log block full.
         let (report, _) = play(&drive(ftl, 4, 1, &[]), &single((0..8).chain([3])));
         assert_eq!(merges(&report), Merges { switch: 1, ..Merges::default() }, "{ftl}");
-        assert_eq!((costs(&report), report.flash.programs.host), ((0, 1), 9), "{ftl}");
+        assert_eq!((costs(&report), report.ssd().flash.programs.host), ((0, 1), 9), "{ftl}");
     }
 }
 
@@ -94,7 +94,7 @@ fn f38_full_merge() {
         // All pages backwards, and a ninth overwrite.
         let (report, _) = play(&drive(ftl, 4, 1, &[]), &single((0..8).rev().chain([3])));
         assert_eq!(merges(&report), Merges { full: 1, ..Merges::default() }, "{ftl}");
-        assert_eq!((costs(&report), report.flash.programs.host), ((8, 2), 9), "{ftl}");
+        assert_eq!((costs(&report), report.ssd().flash.programs.host), ((8, 2), 9), "{ftl}");
     }
 }
 
@@ -106,7 +106,7 @@ fn f38_energies_of_merges() {
         let (report, _) = play(&park("bast"), &park_writes(&[first, &[64, 128, 192]].concat()));
         let Merges { switch, partial, full, .. } = merges(&report);
         assert_eq!(merges(&report).replacement, 1);
-        ((switch, partial, full), costs(&report), report.energy_by_cause_j.merge * 1e6)
+        ((switch, partial, full), costs(&report), report.ssd().energy_by_cause_j.merge * 1e6)
     };
     let all: Vec<u64> = (0..64).collect();
     let (kind, counts, energy_uj) = after(&all);
@@ -135,7 +135,7 @@ fn f47_block_mapping() {
     for page in [0, 5, 63, 64 * 63 + 9] {
         let (report, _) = play(&park("block"), &park_writes(&[page]));
         assert_eq!(costs(&report), (63, 1));
-        assert_eq!((report.flash.programs.host, merges(&report).full), (1, 1));
+        assert_eq!((report.ssd().flash.programs.host, merges(&report).full), (1, 1));
     }
     let (report, _) = play(&park("block"), &[Request { offset_bytes: 0, bytes: 64 * 2048, ..write(0, 0, 1) }]);
     assert_eq!(costs(&report), (0, 1), "a whole block has nothing to be copied");
@@ -149,7 +149,7 @@ fn f48_parallelism_of_sequential_writes() {
         let more = ["device.logical_bytes=1048576", "run.precondition=\"empty\"", ftl];
         let requests: Vec<Request> = (0..BLOCK).map(|page| write(0, page, 1)).collect();
         let (report, log) = play(&preset("limit", &[&sets[..], &more].concat()), &requests);
-        assert_eq!((report.flash.programs.total, report.flash.erases.total), (8, 0));
+        assert_eq!((report.ssd().flash.programs.total, report.ssd().flash.erases.total), (8, 0));
         log.programming().len() - 1
     };
     for ftl in ["block", "bast", "bast_star", "nftl"] {
@@ -213,7 +213,7 @@ fn bast_random() {
     assert_within(replacement as f64 / writes as f64, 1.0 - h, 0.006, "replacements: 3 σ");
     assert_within(partial as f64 / replacement as f64, (1.0 - h) / (b - h), 0.05, "partial merges: 3 σ");
     assert_eq!((switch, partial + full), (0, replacement));
-    assert_eq!(report.flash.erases.total, partial + 2 * full);
+    assert_eq!(report.ssd().flash.erases.total, partial + 2 * full);
 }
 
 /// The log block taken is the one written to least recently; reads count for nothing.
@@ -235,7 +235,7 @@ fn f44_f45_bast_star() {
         let [bast, star] = ["bast", "bast_star"].map(|ftl| {
             let sets = ["workload.uniform.requests=5000", "workload.uniform.request_bytes=4096"];
             let report = run_plain(&drive(ftl, 32, logs, &sets));
-            (merges(&report), report.flash.erases.total)
+            (merges(&report), report.ssd().flash.erases.total)
         });
         assert!(bast.0.replacement > 0, "{bast:?}");
         assert_eq!(star.0.replacement, 0);
@@ -307,7 +307,7 @@ fn wear_levelling_levels() {
         let worst = |policy: &str| {
             let config = drive(ftl, 24, 1, &[&format!("wear.policy=\"{policy}\""), "wear.min_gap=2"]);
             let (report, _) = play(&config, &single((0..2000).map(|i| i * 5 % 8)));
-            f64::from(report.wear.erase_count.max) / report.wear.erase_count.mean
+            f64::from(report.ssd().wear.erase_count.max) / report.ssd().wear.erase_count.mean
         };
         let (without, with) = (worst("none"), worst("static_swap"));
         assert!(with < 0.6 * without, "{ftl}: most erases over mean: {without} without, {with} with");
@@ -339,7 +339,7 @@ fn nftl_probes() {
             let (report, log) = play(&drive("nftl", 4, 1, &[&format!("ftl.nftl.probe=\"{probe}\"")]), &requests);
             let found = probes(&log, 4 * GAP);
             assert_eq!(found, if probe == "scan" { expected } else { 0 }, "pages {first}, {pages} more: {probe}");
-            assert_eq!((report.flash.reads.host, costs(&report)), (pages, (0, 0)));
+            assert_eq!((report.ssd().flash.reads.host, costs(&report)), (pages, (0, 0)));
             let last = log.all(OpKind::SpareRead, Cause::Map).iter().map(|d| d.t.end).max().unwrap_or(0);
             if pages == 1 {
                 assert!(log.all(OpKind::Read, Cause::Host)[0].t.start >= last, "data comes after all probes");
@@ -368,7 +368,7 @@ fn nftl_writes_and_folds() {
     let mut requests = single([3, 5, 3, 1]);
     requests.push(half_write(4 * GAP, 5));
     let (report, log) = play(&drive("nftl", 4, 1, &[]), &requests);
-    assert_eq!((probes(&log, 0), report.flash.reads.host), (3, 1), "pages 1, 3, and 5");
+    assert_eq!((probes(&log, 0), report.ssd().flash.reads.host), (3, 1), "pages 1, 3, and 5");
     let probed = log.all(OpKind::SpareRead, Cause::Map)[2].t.end;
     let rest = log.all(OpKind::Read, Cause::Host)[0];
     let program = log.all(OpKind::Program, Cause::Host)[4];
@@ -410,7 +410,7 @@ fn pages_go_to_their_place_first() {
 #[test]
 fn mapping_bytes() {
     let bytes = |ftl: &str, more: &[&str]| {
-        run_plain(&drive(ftl, 10, 3, &[more, &["workload.uniform.requests=1"]].concat())).ftl.mapping_bytes
+        run_plain(&drive(ftl, 10, 3, &[more, &["workload.uniform.requests=1"]].concat())).ssd().ftl.mapping_bytes
     };
     assert_eq!(bytes("block", &[]), 4 * 10);
     assert_eq!(bytes("bast", &[]), 4 * (10 + 3 * (1 + 8)));
@@ -427,7 +427,7 @@ fn the_quota_of_log_blocks() {
     {
         let sets = [format!("ftl.bast.log_fraction={fraction}"), format!("device.blocks_per_plane={blocks}")];
         let config = drive("bast", 50, 1, &["workload.uniform.requests=1", &sets[0], &sets[1]]);
-        assert_eq!(run_plain(&config).ftl.mapping_bytes, 4 * (50 + logs * 9), "{fraction} of {blocks}");
+        assert_eq!(run_plain(&config).ssd().ftl.mapping_bytes, 4 * (50 + logs * 9), "{fraction} of {blocks}");
     }
 }
 

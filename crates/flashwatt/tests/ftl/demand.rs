@@ -160,15 +160,15 @@ fn f60_with_the_whole_map_in_memory_data_operations_are_those_of_the_page_ftl() 
     };
     let (page, dftl) = (run("ftl=page", 60), run("ftl=dftl", 64)); // 4 blocks of a die are for the map: 1 + 3
     let counts = |r: &Report| {
-        let of = |c: &flashwatt::report::Counts| [c.host, c.gc];
-        [of(&r.flash.reads), of(&r.flash.programs), of(&r.flash.erases)]
+        let of = |c: &flashwatt::report::ssd::Counts| [c.host, c.gc];
+        [of(&r.ssd().flash.reads), of(&r.ssd().flash.programs), of(&r.ssd().flash.erases)]
     };
-    assert!(page.flash.erases.gc > 100 && page.flash.programs.gc > 100, "there is collection");
+    assert!(page.ssd().flash.erases.gc > 100 && page.ssd().flash.programs.gc > 100, "there is collection");
     assert_eq!(counts(&page), counts(&dftl));
     assert_eq!(page.latency_ns.all.mean, dftl.latency_ns.all.mean);
-    assert_eq!((dftl.flash.reads.map, dftl.flash.programs.map), (0, 0));
+    assert_eq!((dftl.ssd().flash.reads.map, dftl.ssd().flash.programs.map), (0, 0));
     let small = run("ftl.dftl.cmt_entries=100", 64);
-    assert!(small.energy_by_cause_j.map > 0.0 && page.energy_by_cause_j.map == 0.0);
+    assert!(small.ssd().energy_by_cause_j.map > 0.0 && page.ssd().energy_by_cause_j.map == 0.0);
 }
 
 /// Theory: under uniform access each entry is as likely to be in memory as any other: the hit ratio is the share of them
@@ -188,6 +188,7 @@ fn uniform_access_hits_in_proportion_to_the_table() {
             more.into(),
         ];
         let ratio = run_plain(&preset("limit", &sets.each_ref().map(String::as_str)))
+            .ssd()
             .ftl
             .map_hit_ratio
             .expect("there are look-ups");
@@ -206,10 +207,10 @@ fn f61_stand_ins_hit_as_published() {
             "ftl.dftl.cmt_entries=16384".into(),
         ];
         let report = run_plain(&preset("energysim", &sets.each_ref().map(String::as_str)));
-        let percent = 100.0 * report.ftl.map_hit_ratio.expect("there are look-ups");
+        let percent = 100.0 * report.ssd().ftl.map_hit_ratio.expect("there are look-ups");
         assert!((percent - published).abs() < 1.5, "{name}: {percent} % of {published} %");
-        assert_eq!(report.ftl.mapping_bytes, 16384 * 8 + 4 * report_tps(&report), "table and directory");
-        report.energy_by_cause_j.map / report.energy_by_cause_j.host
+        assert_eq!(report.ssd().ftl.mapping_bytes, 16384 * 8 + 4 * report_tps(&report), "table and directory");
+        report.ssd().energy_by_cause_j.map / report.ssd().energy_by_cause_j.host
     };
     let shares = [("financial1", 98.5), ("financial2", 97.8), ("msnfs", 25.3)].map(map_share);
     let [financial1, financial2, msnfs] = shares;
@@ -239,7 +240,7 @@ fn collection_writes_a_translation_page_once() {
     let rewrites = rewrites.iter().filter(|d| d.op.request.as_background().is_some() && !d.op.turns_into_program());
     let rewrites = rewrites.count(); // reads that are not of copies of translation pages
     assert!((erases.len()..=2 * erases.len()).contains(&rewrites), "{rewrites} for {} victims", erases.len());
-    assert!(report.flash.programs.map as usize >= rewrites);
+    assert!(report.ssd().flash.programs.map as usize >= rewrites);
 }
 
 /// A trim: entries in memory change there, translation pages of the others are written anew in the background, each once.
@@ -249,7 +250,7 @@ fn trims_reach_the_map_on_flash() {
     let reads = (0..20).map(|page| read(50 * MS, page, 1));
     let requests: Vec<Request> = [read(0, 3, 1), trim].into_iter().chain(reads).collect();
     let (report, log) = play(&drive(4, &["ftl.dftl.cmt_entries=4"]), &requests);
-    assert_eq!(report.flash.unwritten_reads, 20);
+    assert_eq!(report.ssd().flash.unwritten_reads, 20);
     let background = log.ops.iter().filter(|d| d.op.request.as_background().is_some());
     assert_eq!(background.filter(|d| d.op.kind == OpKind::Program).count(), 3, "translation pages 0, 1 and 2");
     assert_eq!(log.all(OpKind::Program, Cause::Map).len(), 3 + 1, "and page 3's entry when it goes");
@@ -563,7 +564,7 @@ fn tpftl_misses_once_for_a_request() {
     let config = drive(4, &["ftl.tpftl.entry_bytes=512", "ftl.tpftl.cmt_entries=16"]);
     let (report, log) = play(&config, &[read(0, 0, 8), read(MS, 8, 4)]);
     assert_eq!(map_ops(&log), (2, 0));
-    assert_within(report.ftl.map_hit_ratio.expect("there are look-ups"), 10.0 / 12.0, 1e-12, "all but the first");
+    assert_within(report.ssd().ftl.map_hit_ratio.expect("there are look-ups"), 10.0 / 12.0, 1e-12, "all but the first");
 }
 
 /// On a workload with locality in space TPFTL writes and reads the map less than DFTL with a table of as many entries.
@@ -576,7 +577,7 @@ fn tpftl_touches_the_map_less_than_dftl() {
             format!("ftl.{name}.cmt_entries=2048"),
         ];
         let report = run_plain(&preset("energysim", &sets.each_ref().map(String::as_str)));
-        (report.flash.reads.map, report.flash.programs.map)
+        (report.ssd().flash.reads.map, report.ssd().flash.programs.map)
     };
     let (dftl, tpftl) = (run("dftl"), run("tpftl"));
     assert!(tpftl.0 < dftl.0 && 2 * tpftl.1 < dftl.1, "{tpftl:?} against {dftl:?}");

@@ -29,9 +29,9 @@ fn map_energy_j(standin: &str, ftl: &str, dram_ma: [u32; 2]) -> f64 {
             "energy.idle_accounting=\"busy_only\"",
         ],
     ));
-    let map = &report.ftl.map_energy_j;
-    assert_eq!(map.flash, report.energy_by_cause_j.map);
-    assert!(map.dram > 0.0 && map.dram < report.energy_j.dram.idle + report.energy_j.dram.active);
+    let map = &report.ssd().ftl.map_energy_j;
+    assert_eq!(map.flash, report.ssd().energy_by_cause_j.map);
+    assert!(map.dram > 0.0 && map.dram < report.ssd().energy_j.dram.idle + report.ssd().energy_j.dram.active);
     map.dram + map.flash
 }
 
@@ -85,7 +85,7 @@ fn windows(writes: &str) -> [f64; 6] {
         WINDOWS.map(|w| scope.spawn(move || windowed(writes, w))).map(|run| run.join().expect("it runs"))
     });
     let times = runs.each_ref().map(|run| run.latency_ns.all.mean.expect("there were writes"));
-    let searches = runs.each_ref().map(|run| run.gc.searches);
+    let searches = runs.each_ref().map(|run| run.ssd().gc.searches);
     assert!(searches.is_sorted_by(|fewer, more| fewer < more), "{writes}: {searches:?}");
     assert!(times[1..].iter().all(|&time| times[0] >= 1.05 * time), "{writes}: {times:?}");
     times

@@ -41,7 +41,7 @@ fn pairs(blocks: std::ops::Range<u64>) -> Vec<Request> {
 }
 
 fn merges(report: &Report) -> Merges {
-    report.ftl.merges.expect("it merges")
+    report.ssd().ftl.merges.expect("it merges")
 }
 
 fn merged(switch: u64, partial: u64, full: u64) -> Merges {
@@ -52,8 +52,8 @@ fn merged(switch: u64, partial: u64, full: u64) -> Merges {
 #[track_caller]
 fn expect(report: &Report, kinds: Merges, copies: u64, erases: u64) {
     assert_eq!(merges(report), kinds);
-    assert_eq!(report.flash.programs.merge, copies, "pages copied by merges");
-    assert_eq!(report.flash.erases.merge, erases, "blocks erased by merges");
+    assert_eq!(report.ssd().flash.programs.merge, copies, "pages copied by merges");
+    assert_eq!(report.ssd().flash.erases.merge, erases, "blocks erased by merges");
 }
 
 // ---------------------------------------------------------------- what merges are
@@ -70,8 +70,8 @@ fn page_mapping_never_merges() {
         "run.precondition=\"filled\"",
     ];
     let (report, log) = run_own(&common::preset("limit", &sets));
-    assert!(report.flash.erases.gc > 0, "it does collect");
-    assert_eq!(report.ftl.merges, None);
+    assert!(report.ssd().flash.erases.gc > 0, "it does collect");
+    assert_eq!(report.ssd().ftl.merges, None);
     assert!(log.ops.iter().all(|done| done.op.cause != Cause::Merge));
 }
 
@@ -245,7 +245,12 @@ fn last_merges_less_than_fast_on_a_hot_spot() {
     let run = |log: &str| run_own(&common::preset("limit", &[&sets[..], &[log]].concat())).0;
     let (fast, last) = (run("ftl.fast.log_fraction=0.15"), run("ftl.last.log_fraction=0.15"));
     let all = |report: &Report| merges(report).full + merges(report).partial;
-    assert!(merges(&last).full < merges(&fast).full && all(&last) < all(&fast), "{:?}, {:?}", last.ftl, fast.ftl);
+    assert!(
+        merges(&last).full < merges(&fast).full && all(&last) < all(&fast),
+        "{:?}, {:?}",
+        last.ssd().ftl,
+        fast.ssd().ftl
+    );
 }
 
 // ---------------------------------------------------------------- size and energy
@@ -266,10 +271,10 @@ fn the_log_of_parks_drive_has_400_blocks() {
     for ftl in ["fast", "last"] {
         let name = format!("ftl=\"{ftl}\"");
         let (report, _) = play(&common::preset("park-1g", &[&name]), &[random(0)]);
-        assert_eq!(report.ftl.mapping_bytes, 4 * (blocks + 399 * pages), "{ftl}");
+        assert_eq!(report.ssd().ftl.mapping_bytes, 4 * (blocks + 399 * pages), "{ftl}");
         let sets = [format!("ftl.{ftl}.log_blocks=400"), "device.op_ratio=0.049".to_string()];
         let (report, _) = play(&common::preset("park-1g", &sets.each_ref().map(String::as_str)), &[random(0)]);
-        assert_eq!(report.ftl.mapping_bytes, 4 * (blocks + 400 * pages), "{ftl}");
+        assert_eq!(report.ssd().ftl.mapping_bytes, 4 * (blocks + 400 * pages), "{ftl}");
     }
     let config = common::preset("park-1g", &["ftl.fast.log_blocks=400", "device.op_ratio=0.049"]);
     let fits: Vec<Request> = (0..399 * pages).map(random).collect();
@@ -298,12 +303,15 @@ fn energy_after_the_workload_is_counted_when_asked() {
     };
     let ((with, log), (without, same)) = (run(true), run(false));
     assert_eq!(log.ops.len(), same.ops.len(), "the same run");
-    assert!(with.flash.erases.merge > without.flash.erases.merge, "merges end after the last measured request");
-    assert!(with.energy_j.total > without.energy_j.total);
+    assert!(
+        with.ssd().flash.erases.merge > without.ssd().flash.erases.merge,
+        "merges end after the last measured request"
+    );
+    assert!(with.ssd().energy_j.total > without.ssd().energy_j.total);
     let count = |kind| log.ops.iter().filter(|done| done.op.kind == kind).count() as f64;
     let expected = 4.72e-6 * count(OpKind::Read) + 38.04e-6 * count(OpKind::Program) + 527.68e-6 * count(OpKind::Erase);
-    common::assert_within(with.energy_j.total, expected, 1e-6, "all operations by table 1");
-    assert_close(with.energy_j.total, with.energy_integral_j, "the integral");
+    common::assert_within(with.ssd().energy_j.total, expected, 1e-6, "all operations by table 1");
+    assert_close(with.ssd().energy_j.total, with.energy_integral_j, "the integral");
 }
 
 // ---------------------------------------------------------------- larger logs

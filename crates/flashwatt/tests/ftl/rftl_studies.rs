@@ -123,8 +123,8 @@ fn change(mix: Mix, of: impl Fn(&Report) -> f64) -> f64 {
     ratios.iter().sum::<f64>() / 3.0 - 1.0
 }
 
-fn map_ns(report: &Report, of: impl Fn(&flashwatt::report::MapLatencyReport) -> &Latency) -> f64 {
-    report.ftl.map_latency_ns.as_ref().and_then(|latency| of(latency).mean).expect("there were some")
+fn map_ns(report: &Report, of: impl Fn(&flashwatt::report::ssd::MapLatencyReport) -> &Latency) -> f64 {
+    report.ssd().ftl.map_latency_ns.as_ref().and_then(|latency| of(latency).mean).expect("there were some")
 }
 
 /// X31, E18: with one replica reads of the map take 5 to 35 % less time. Writes are on flash sooner with their first copy, and
@@ -181,7 +181,7 @@ fn f107_x36_miss_ratios_are_those_of_table_6() {
         let sets =
             ["workload.uniform.requests=300000", "run.warmup.requests=250000", "workload.uniform.read_fraction=0.8"];
         let report = replicated(0, &[&[table.as_str()], &sets[..]].concat());
-        1.0 - report.ftl.map_hit_ratio.expect("there are look-ups")
+        1.0 - report.ssd().ftl.map_hit_ratio.expect("there are look-ups")
     };
     for (kib, tenths) in [(32, 9), (68, 8), (147, 6), (208, 4), (247, 2), (512, 0)] {
         let published = f64::from(tenths) / 10.0;

@@ -37,7 +37,7 @@ fn uniform_writes(op_ratio: f64, turnovers: f64, sets: &[&str]) -> Report {
     ];
     let all: Vec<&str> = drive.iter().map(String::as_str).chain(sets.iter().copied()).collect();
     let report = run_plain(&preset("limit", &all));
-    assert!(report.gc.victims > 100, "there is collection");
+    assert!(report.ssd().gc.victims > 100, "there is collection");
     report
 }
 
@@ -48,11 +48,11 @@ fn pages(op_ratio: f64) -> u64 {
 
 /// What theory is about: pages programmed per page that the translation layer is given.
 fn waf(report: &Report) -> f64 {
-    report.flash.gc_factor.expect("the host wrote")
+    report.ssd().flash.gc_factor.expect("the host wrote")
 }
 
 fn rho(report: &Report) -> f64 {
-    report.gc.mean_valid_fraction.expect("there is collection")
+    report.ssd().gc.mean_valid_fraction.expect("there is collection")
 }
 
 /// The zero of a function that falls from a positive to a negative value.
@@ -120,7 +120,7 @@ fn greedy() {
             let report = by_force(op_ratio, &[&format!("ftl.page.frontiers=\"{frontiers}\"")]);
             let what = format!("{op_ratio}, {frontiers}, ρ = {}", rho(&report));
             assert_within(waf(&report), greedy_theory(rho(&report)), 0.01, &what);
-            let victims = report.gc.mean_victim_valid_fraction.expect("there is collection");
+            let victims = report.ssd().gc.mean_victim_valid_fraction.expect("there is collection");
             assert_within(waf(&report), 1.0 / (1.0 - victims), 0.01, "what victims hold is what is written again");
         }
     }
@@ -164,7 +164,7 @@ fn steady_start_state_is_that_of_brute_force() {
 #[test]
 fn window() {
     let runs = [0.0, 0.1, 0.25, 0.5, 1.0].map(|w| by_force(0.15, &[&format!("gc.policy.window.w={w:?}")]));
-    let searches = runs.each_ref().map(|report| report.gc.searches);
+    let searches = runs.each_ref().map(|report| report.ssd().gc.searches);
     assert!(searches.is_sorted_by(|a, b| a < b), "{searches:?}");
     let wafs = runs.each_ref().map(waf);
     assert!(wafs.is_sorted_by(|a, b| *b <= a * 1.002), "{wafs:?}");

@@ -48,7 +48,7 @@ fn stand_ins_run_and_keep_the_published_number_of_dies_busy() {
         assert_eq!((report.workload.name.as_str(), report.workload.kind), (standin.name, SourceKind::Standin));
         assert_eq!(report.workload.requests, standin.requests(SCALE), "{}", standin.name);
         if let Some(published) = &standin.data.published.active_dies {
-            let dies = report.parallelism.mean_active_dies;
+            let dies = report.ssd().parallelism.mean_active_dies;
             assert!((dies - published.value).abs() < 0.7, "{}: {dies} of {}", standin.name, published.value);
         }
     }
@@ -58,7 +58,7 @@ fn stand_ins_run_and_keep_the_published_number_of_dies_busy() {
 /// 1,296), in proportion.
 #[test]
 fn page_operations_are_those_of_table_viii() {
-    let writes = |name: &str| report(name).flash.programs.host as f64 / 1e3 / SCALE;
+    let writes = |name: &str| report(name).ssd().flash.programs.host as f64 / 1e3 / SCALE;
     let (msnfs, filezilla) = (writes("msnfs"), writes("filezilla"));
     assert!((msnfs / 1175.0 - 1.0).abs() < 0.1, "{msnfs}");
     assert!((filezilla / 1296.0 - 1.0).abs() < 0.1, "{filezilla}");

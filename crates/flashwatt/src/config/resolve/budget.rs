@@ -2,7 +2,7 @@
 
 use super::super::check::{Checker, field};
 use super::super::{Energy, PowerBudget, raw};
-use crate::energy::{DieState, Table};
+use crate::energy::{DieState, PriceTable};
 
 /// No budget is larger: 1000 A, at up to 100 V.
 const MA_MAX: f64 = 1e6;
@@ -15,7 +15,7 @@ const KEY_W: &str = "controller.power_budget_w";
 /// at the most while no die works: the active controller and DRAM, the host interface, all dies idle. An operation draws
 /// as much as the hungriest of its phases. A budget in mA is a current at the voltage that the drive's current is stated at.
 pub(super) fn power_budget(c: &mut Checker, raw: &raw::Controller, energy: &Energy, dies: u32) -> Option<PowerBudget> {
-    let table = Table::new(energy);
+    let table = PriceTable::new(energy);
     let (key, budget_nw) = asked(c, raw, &table)?;
     let idle = table.die[DieState::Idle as usize];
     let base_nw = (table.controller[1] + table.dram[1] + table.host_interface + idle * dies).nw;
@@ -39,7 +39,7 @@ pub(super) fn power_budget(c: &mut Checker, raw: &raw::Controller, energy: &Ener
 }
 
 /// The budget in nW, by whichever key it is given.
-fn asked(c: &mut Checker, raw: &raw::Controller, table: &Table) -> Option<(&'static str, i64)> {
+fn asked(c: &mut Checker, raw: &raw::Controller, table: &PriceTable) -> Option<(&'static str, i64)> {
     let ma = c.optional(field!("controller", raw.power_budget_ma), 0.0..=MA_MAX);
     let watts = c.optional(field!("controller", raw.power_budget_w), 0.0..=W_MAX);
     match (ma, watts) {

@@ -1,60 +1,25 @@
-//! The result of a run: what `report.json` holds. Versioned; the engine prints nothing.
+//! An SSD's part of the report: flash, wear, translation layer, collection, write buffer, and energy by part and cause.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::books::{BufferCounts, Window, Written};
+use super::{DeviceReport, LatencyHistogram, Sections, seconds};
+use crate::books::{BufferCounts, SsdFigures, Written};
 use crate::brain::Brain;
 use crate::config::Config;
-use crate::connector::{SourceKind, Workload};
 use crate::device::Array;
-use crate::energy::bins::PowerSeries;
-use crate::energy::edges::CurrentEdges;
 use crate::energy::ledger::{Ledger, Phase};
-use crate::energy::meter::WINDOWS_NS;
 use crate::energy::price::{self, ByCause, Energies, MapEnergy, Priced};
-use crate::energy::{DieState, Table};
+use crate::energy::{DieState, PriceTable};
 use crate::ftl::{Cause, Mapping, Merges, OpKind};
-use crate::kernel::{Completed, End, Outcome};
+use crate::kernel::Outcome;
 use crate::models::mapping_memory;
-use crate::stats::{Bars, Latency};
-use crate::units::Nanos;
+use crate::stats::Latency;
 
-mod outside;
-
-pub(crate) use outside::{OUTSIDE, outside};
-
-/// The version of this format. It grows when a key's meaning changes or a key goes; new keys alone do not raise it.
-///
-/// 2: `flash.write_amplification` counts bytes of the host; currents are stated at one voltage; a counted drain belongs to all figures.
-pub const SCHEMA: u32 = 2;
-
-/// A report. Times in ns unless the key says otherwise, energies in J, powers in W, currents in mA.
-#[derive(Clone, Debug, Serialize)]
-pub struct Report {
-    /// [`SCHEMA`].
-    pub schema: u32,
-    /// Version of FlashWatt.
-    pub version: &'static str,
-    /// `complete`, `interrupted`, `stopped: ` and which budget was reached, or `failed: ` and why.
-    pub status: String,
-    /// What the user should know: records skipped or folded, figures that do not apply.
-    pub warnings: Vec<String>,
-    /// The whole configuration, every default filled in.
-    pub config: Config,
-    /// SHA-256 of the configuration.
-    pub config_sha256: String,
-    /// Seed of every random draw.
-    pub seed: u64,
-    /// What was asked of the drive in the measured window.
-    pub workload: WorkloadReport,
-    /// What was measured.
-    pub window: WindowReport,
-    /// From a request's arrival to its completion.
-    pub latency_ns: LatencyReport,
-    /// Requests over time.
-    pub throughput: Throughput,
+/// An SSD's part of a report. Energies in J.
+#[derive(Clone, Debug)]
+pub struct SsdReport {
     /// Flash operations.
     pub flash: Flash,
     /// Wear since the start of the run.
@@ -71,114 +36,12 @@ pub struct Report {
     pub energy_by_cause_j: ByCause,
     /// Total energy in J under each idle accounting.
     pub energy_total_j: AccountingTotals,
-    /// Work per energy.
-    pub efficiency: Efficiency,
-    /// Power in W.
-    pub power_w: Power,
-    /// Current in mA.
-    pub current_ma: Current,
     /// Dies at work at the same time.
     pub parallelism: Parallelism,
-    /// Total energy in J by integrating the drive's power as it changed: a second path to `energy_j.total`.
-    pub energy_integral_j: f64,
     /// The books in integer nanoseconds and counts, which another price table can be applied to.
     pub ledger: LedgerReport,
     /// The same of the drain alone, which is part of `ledger` where it is counted; none if the run did not come so far.
     pub drain_ledger: Option<LedgerReport>,
-    /// Power over time, if asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub series: Option<PowerSeries>,
-    /// Every edge of the current in a window of time, if asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub edges: Option<CurrentEdges>,
-    /// How latencies are spread, if asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub latency_histogram: Option<LatencyHistogram>,
-}
-
-/// What was asked of the drive.
-#[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs)]
-pub struct WorkloadReport {
-    pub name: String,
-    pub kind: SourceKind,
-    pub input_sha256: Option<String>,
-    pub requests: u64,
-    pub reads: u64,
-    pub writes: u64,
-    pub trims: u64,
-    pub flushes: u64,
-    pub read_bytes: u64,
-    pub write_bytes: u64,
-}
-
-/// What was measured.
-#[derive(Clone, Debug, Serialize)]
-pub struct WindowReport {
-    /// Requests that completed before the counters started.
-    pub warmup: u64,
-    /// Requests that completed in the window.
-    pub measured: u64,
-    /// Simulated seconds that the drive went on after it.
-    pub drain_s: f64,
-    /// Requests that completed then.
-    pub drained: u64,
-    /// Does the drain belong to the window? If so all other sections cover both as one.
-    pub drain_counted: bool,
-    /// Energy of the drain in J.
-    pub drain_energy_j: f64,
-    /// Pages read and programmed and blocks erased in the whole run: warm-up, window and drain.
-    pub flash_ops: u64,
-}
-
-/// Latencies in ns.
-#[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs)]
-pub struct LatencyReport {
-    pub all: Latency,
-    pub read: Latency,
-    pub write: Latency,
-}
-
-/// How latencies are spread: what the quantiles of [`LatencyReport`] and [`MapLatencyReport`] are read from. Nothing is in the
-/// bins of a kind that did not occur.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct LatencyHistogram {
-    /// Reads of the host …
-    pub read: Bars,
-    /// … and its writes, from arrival to completion.
-    pub write: Bars,
-    /// Reads of the map, from planning to end.
-    pub map_read: Bars,
-    /// Writes of all copies of a page of the map, from planning to the end of the first …
-    pub map_write_first: Bars,
-    /// … and of the last.
-    pub map_write_last: Bars,
-}
-
-impl LatencyHistogram {
-    fn new(done: &Completed, counted: &Window) -> Self {
-        let host = LatencyHistogram { read: done.reads.bars(), write: done.writes.bars(), ..Self::default() };
-        match &counted.map_latency {
-            None => host,
-            Some(map) => LatencyHistogram {
-                map_read: map.read.bars(),
-                map_write_first: map.write_first.bars(),
-                map_write_last: map.write_last.bars(),
-                ..host
-            },
-        }
-    }
-}
-
-/// Requests over time; megabytes are 10^6 bytes.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[allow(missing_docs)]
-pub struct Throughput {
-    pub simulated_s: f64,
-    pub iops: f64,
-    pub read_mb_s: f64,
-    pub write_mb_s: f64,
 }
 
 /// Counts of flash operations: pages read, pages programmed, blocks erased. A copyback is a read and a program.
@@ -308,38 +171,6 @@ pub struct AccountingTotals {
     pub busy_only: f64,
 }
 
-/// Work per energy.
-#[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs)]
-pub struct Efficiency {
-    pub mb_per_j: Option<f64>,
-    pub j_per_gb: Option<f64>,
-    pub iops_per_w: Option<f64>,
-}
-
-/// Power in W. A window's figure is the greatest mean over windows of that length laid end to end from the start of what
-/// is measured; none if that is shorter. Those that depend on overlaps are none after repricing.
-#[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs)]
-pub struct Power {
-    pub mean: f64,
-    pub peak: Option<f64>,
-    pub max_100us: Option<f64>,
-    pub max_1s: Option<f64>,
-}
-
-/// The drive's current in mA: its power over one voltage. Currents of parts at different voltages do not add up.
-#[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs)]
-pub struct Current {
-    /// That voltage: the supply of `energy.mode = "terminal"`, else the highest of a part that draws something.
-    pub supply_v: f64,
-    pub mean: f64,
-    pub peak: Option<f64>,
-    /// Time at the peak, in ns.
-    pub time_at_peak_ns: Option<Nanos>,
-}
-
 /// Dies at work at the same time.
 #[derive(Clone, Debug, Serialize)]
 pub struct Parallelism {
@@ -381,138 +212,72 @@ pub struct Elapsed {
     pub quiet: u64,
 }
 
-/// What a report is made of.
-pub(crate) struct Parts<'a> {
-    pub config: &'a Config,
-    pub workload: &'a dyn Workload,
-    pub outcome: Outcome,
-    pub brain: &'a Brain,
-    pub array: &'a Array,
-    pub series: Option<PowerSeries>,
-    pub edges: Option<CurrentEdges>,
-    pub latency_histogram: bool,
-    pub warnings: Vec<String>,
-}
-
-impl Report {
-    pub(crate) fn new(parts: Parts) -> Report {
-        let Parts { config, workload, outcome, brain, array, series, edges, latency_histogram, mut warnings } = parts;
-        let table = Table::new(&config.energy);
-        let (counted, done) = outcome.counted(config.run.count_drain);
-        let priced = price::price(&counted.ledger, &table);
-        let window = window_report(&outcome, &table, config.run.count_drain);
-        warnings.extend(workload.warnings());
-        warnings.extend(warnings_of(config, &counted, &outcome, brain.blocks.geometry().pages_per_block));
-        warnings.extend(outside(priced.energy_j.total, window.drain_energy_j, window.drain_counted));
-        let throughput = throughput(&counted, &done);
-        let reading = counted.reading.clone().unwrap_or_default();
-        Report {
-            schema: SCHEMA,
-            version: env!("CARGO_PKG_VERSION"),
-            status: status(&outcome.end),
-            warnings,
-            config_sha256: config.sha256(),
-            seed: config.run.seed,
-            workload: workload_report(workload, &done),
-            window,
-            latency_ns: LatencyReport {
-                all: done.all().summary(),
-                read: done.reads.summary(),
-                write: done.writes.summary(),
-            },
-            flash: flash(&counted, brain, config),
+/// The report of an SSD with these tables and this flash.
+pub(crate) fn report(config: &Config, outcome: &Outcome<SsdFigures>, brain: &Brain, array: &Array) -> DeviceReport {
+    let table = PriceTable::new(&config.energy);
+    let (counted, _) = outcome.counted(config.run.count_drain);
+    let figures = counted.figures;
+    let drain = outcome.drain.as_ref().map(|drain| &drain.figures.ledger);
+    let Priced { energy_j, by_cause, map_j, totals_j, .. } = price::price(&figures.ledger, &table);
+    DeviceReport {
+        supply_mv: table.supply_mv,
+        warnings: warnings(&figures, brain.blocks.geometry().pages_per_block),
+        sections: Sections::Ssd(Box::new(SsdReport {
+            flash: flash(&figures, brain, config),
             wear: wear(array),
-            ftl: ftl(&counted, brain, config, priced.map_j.clone()),
-            gc: gc(&counted),
-            write_buffer: write_buffer(config, &counted.buffered),
-            efficiency: Efficiency::new(done.read_bytes + done.write_bytes, &priced, &throughput),
-            power_w: Power {
-                mean: priced.mean_w,
-                peak: Some(reading.peak.nw as f64 * 1e-9),
-                max_100us: reading.window_w[0],
-                max_1s: reading.window_w[1],
-            },
-            current_ma: Current {
-                supply_v: supply_v(&table),
-                mean: priced.mean_ma,
-                peak: Some(table.ma(reading.peak.nw.into())),
-                time_at_peak_ns: Some(reading.at_peak_ns),
-            },
-            parallelism: parallelism(&counted.ledger),
-            energy_total_j: AccountingTotals::new(&priced),
-            energy_j: priced.energy_j,
-            energy_by_cause_j: priced.by_cause,
-            energy_integral_j: reading.energy_j,
-            ledger: ledger_report(&counted.ledger),
-            drain_ledger: outcome.drain.as_ref().map(|drain| ledger_report(&drain.ledger)),
-            throughput,
-            series,
-            edges,
-            latency_histogram: latency_histogram.then(|| LatencyHistogram::new(&done, &counted)),
-            config: config.clone(),
-        }
+            ftl: ftl(&figures, brain, config, map_j),
+            gc: gc(&figures),
+            write_buffer: write_buffer(config, &figures.buffered),
+            energy_j,
+            energy_by_cause_j: by_cause,
+            energy_total_j: AccountingTotals::new(totals_j),
+            parallelism: parallelism(&figures.ledger),
+            ledger: ledger_report(&figures.ledger),
+            drain_ledger: drain.map(ledger_report),
+        })),
+        latency_histogram: map_histogram(&figures),
     }
 }
 
-impl Report {
-    /// Says that something besides the figures went wrong: a complete run has failed, another one warns.
-    pub(crate) fn fail(&mut self, what: &str) {
-        if self.status == "complete" {
-            self.status = format!("failed: {what}");
-        } else {
-            self.warnings.push(what.to_string());
-        }
+/// The map's part of the histogram of latencies.
+fn map_histogram(figures: &SsdFigures) -> LatencyHistogram {
+    match &figures.map_latency {
+        None => LatencyHistogram::default(),
+        Some(map) => LatencyHistogram {
+            map_read: map.read.bars(),
+            map_write_first: map.write_first.bars(),
+            map_write_last: map.write_last.bars(),
+            ..LatencyHistogram::default()
+        },
     }
 }
 
-/// The voltage in V that currents are stated at.
-pub(crate) fn supply_v(table: &Table) -> f64 {
-    f64::from(table.supply_mv) / 1e3
-}
-
-fn status(end: &End) -> String {
-    match end {
-        End::Complete => "complete".into(),
-        End::Interrupted => "interrupted".into(),
-        End::OutOfBudget(operations) => format!("stopped: operation budget of {operations} reached"),
-        End::Failed(error) => format!("failed: {error}"),
-    }
-}
-
-fn warnings_of(config: &Config, counted: &Window, outcome: &Outcome, pages_per_block: u32) -> Vec<String> {
+fn warnings(figures: &SsdFigures, pages_per_block: u32) -> Vec<String> {
     let mut warnings = Vec::new();
-    let total = counted.ledger.total_ns();
-    if counted.ledger.dram_op_ns > total {
+    let (ledger, total) = (&figures.ledger, figures.ledger.total_ns());
+    if ledger.dram_op_ns > total {
         warnings.push(format!(
             "DRAM operations took {} ns of a run of {total} ns: more than there was; energy.dram.map_access_ns or \
              data_mb_s is too slow for this workload",
-            counted.ledger.dram_op_ns
+            ledger.dram_op_ns
         ));
     }
-    if counted.unwritten_reads > 0 {
+    if figures.unwritten_reads > 0 {
         warnings.push(format!(
             "{} page reads found a page that was never written: they took no flash operation (run.precondition = \
              \"filled\" writes every page first)",
-            counted.unwritten_reads
+            figures.unwritten_reads
         ));
     }
-    warnings.extend(fewer_than_asked(config, outcome));
-    warnings.extend(collection_debt(counted, pages_per_block));
+    warnings.extend(collection_debt(figures, pages_per_block));
     warnings
-}
-
-/// The workload ended before all requests that were to be measured.
-fn fewer_than_asked(config: &Config, outcome: &Outcome) -> Option<String> {
-    let (asked, measured) = (config.run.measure.requests?, outcome.completed.requests());
-    let ended_early = matches!(outcome.end, End::Complete) && measured < asked && config.run.measure.ns.is_none();
-    ended_early.then(|| format!("the workload ended after {measured} of the {asked} requests that were to be measured"))
 }
 
 /// Share of the blocks filled in the window that collection may owe at its end without a word.
 const DEBT_MAX: f64 = 0.1;
 
 /// Did the host write into blocks that collection has yet to win back?
-fn collection_debt(window: &Window, pages_per_block: u32) -> Option<String> {
+fn collection_debt(window: &SsdFigures, pages_per_block: u32) -> Option<String> {
     let owed = window.free_blocks_start.saturating_sub(window.free_blocks_end);
     let programs: u64 = Cause::ALL.iter().map(|&cause| window.ledger.pages(OpKind::Program, cause)).sum();
     let filled = programs as f64 / f64::from(pages_per_block);
@@ -527,45 +292,7 @@ fn collection_debt(window: &Window, pages_per_block: u32) -> Option<String> {
     })
 }
 
-fn workload_report(workload: &dyn Workload, done: &Completed) -> WorkloadReport {
-    WorkloadReport {
-        name: workload.name().to_string(),
-        kind: workload.kind(),
-        input_sha256: workload.input_sha256(),
-        requests: done.requests(),
-        reads: done.reads.count(),
-        writes: done.writes.count(),
-        trims: done.trims,
-        flushes: done.flushes,
-        read_bytes: done.read_bytes,
-        write_bytes: done.write_bytes,
-    }
-}
-
-fn window_report(outcome: &Outcome, table: &Table, drain_counted: bool) -> WindowReport {
-    WindowReport {
-        warmup: outcome.warmup.requests(),
-        measured: outcome.completed.requests(),
-        drain_s: outcome.drain.as_ref().map_or(0.0, |drain| seconds(drain.ledger.total_ns())),
-        drained: outcome.drained.requests(),
-        drain_counted,
-        drain_energy_j: outcome.drain.as_ref().map_or(0.0, |drain| price::price(&drain.ledger, table).energy_j.total),
-        flash_ops: outcome.flash_operations,
-    }
-}
-
-fn throughput(counted: &Window, done: &Completed) -> Throughput {
-    let simulated_s = seconds(counted.ledger.total_ns());
-    let per_s = |x: f64| if simulated_s > 0.0 { x / simulated_s } else { 0.0 };
-    Throughput {
-        simulated_s,
-        iops: per_s(done.requests() as f64),
-        read_mb_s: per_s(done.read_bytes as f64 * 1e-6),
-        write_mb_s: per_s(done.write_bytes as f64 * 1e-6),
-    }
-}
-
-fn flash(window: &Window, brain: &Brain, config: &Config) -> Flash {
+fn flash(window: &SsdFigures, brain: &Brain, config: &Config) -> Flash {
     let programs = counts(&window.ledger, OpKind::Program);
     let unit_bytes = f64::from(brain.blocks.geometry().unit_bytes);
     let Written { host_bytes, host_units, destaged_units } = window.written;
@@ -604,7 +331,7 @@ fn wear(array: &Array) -> Wear {
     Wear { erase_count: Spread { min, max, mean, stddev: variance.sqrt() } }
 }
 
-fn ftl(window: &Window, brain: &Brain, config: &Config, map_energy_j: MapEnergy) -> FtlReport {
+fn ftl(window: &SsdFigures, brain: &Brain, config: &Config, map_energy_j: MapEnergy) -> FtlReport {
     let device = &config.device;
     let flash = mapping_memory::Flash {
         capacity_bytes: device.logical_bytes,
@@ -628,7 +355,7 @@ fn ftl(window: &Window, brain: &Brain, config: &Config, map_energy_j: MapEnergy)
     }
 }
 
-fn gc(window: &Window) -> GcReport {
+fn gc(window: &SsdFigures) -> GcReport {
     let gc = &window.collection;
     let mean = |sum: f64| (gc.victims > 0).then(|| sum / gc.victims as f64);
     GcReport {
@@ -652,22 +379,9 @@ fn write_buffer(config: &Config, counts: &BufferCounts) -> Option<WriteBufferRep
 }
 
 impl AccountingTotals {
-    pub(crate) fn new(priced: &Priced) -> Self {
-        let [always_on, flash_off, busy_only] = priced.totals_j;
+    pub(crate) fn new(totals_j: [f64; 3]) -> Self {
+        let [always_on, flash_off, busy_only] = totals_j;
         AccountingTotals { always_on, flash_off, busy_only }
-    }
-}
-
-impl Efficiency {
-    /// Of a window in which so many bytes were read and written.
-    pub(crate) fn new(bytes: u64, priced: &Priced, throughput: &Throughput) -> Self {
-        let mb = bytes as f64 * 1e-6;
-        let joules = priced.energy_j.total;
-        Efficiency {
-            mb_per_j: (joules > 0.0).then(|| mb / joules),
-            j_per_gb: (mb > 0.0).then(|| joules / mb * 1e3),
-            iops_per_w: (priced.mean_w > 0.0).then(|| throughput.iops / priced.mean_w),
-        }
     }
 }
 
@@ -702,9 +416,3 @@ fn ledger_report(ledger: &Ledger) -> LedgerReport {
         host_interface_ns: ledger.host_interface_ns,
     }
 }
-
-fn seconds(ns: u64) -> f64 {
-    ns as f64 * 1e-9
-}
-
-const _: () = assert!(WINDOWS_NS[0] == 100_000 && WINDOWS_NS[1] == 1_000_000_000, "the keys of Power say so");

@@ -3,9 +3,10 @@
 //! The states of the whole drive ([`Phase`]) hold the power of everything while each die is idle and neither DRAM nor the host
 //! interface works; the other states hold what a part at work draws more.
 
-use crate::energy::parts::{Parts, Share, StateId};
-use crate::energy::table::Draw;
-use crate::energy::{DieState, Phase, Table, price};
+use super::ledger::Phase;
+use super::parts::{Parts, Share, StateId};
+use super::price;
+use super::table::{DieState, Draw, PriceTable};
 
 const COMPONENTS: &[&str] =
     &["controller", "dram", "nand_idle", "nand_read", "nand_program", "nand_erase", "nand_transfer", "host_interface"];
@@ -25,7 +26,7 @@ pub const fn drive_state(phase: Phase) -> StateId {
 }
 
 /// The parts of a drive with `dies` dies.
-pub fn parts(table: &Table, dies: u32) -> Parts {
+pub fn parts(table: &PriceTable, dies: u32) -> Parts {
     let mut parts = Parts::new(COMPONENTS, table.supply_mv);
     let share = |component: usize, draw: Draw| Share { component, draw };
     for state in DieState::ALL {

@@ -1,0 +1,437 @@
+//! The result of a run: what `report.json` holds. Versioned; the engine prints nothing.
+
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
+
+use crate::config::Config;
+use crate::connector::{Device, SourceKind, Workload};
+use crate::energy::bins::PowerSeries;
+use crate::energy::edges::CurrentEdges;
+use crate::energy::meter::WINDOWS_NS;
+use crate::energy::parts::{ComponentEnergies, PartTimes};
+use crate::energy::{self, Accounts, Figures, Window};
+use crate::error::Error;
+use crate::kernel::{Completed, End, Outcome};
+use crate::stats::{Bars, Latency};
+use crate::units::Nanos;
+
+mod outside;
+pub mod ssd;
+
+pub(crate) use outside::{OUTSIDE, outside};
+pub use ssd::SsdReport;
+
+/// The version of this format. It grows when a key's meaning changes or a key goes; new keys alone do not raise it.
+///
+/// 2: `flash.write_amplification` counts bytes of the host; currents are stated at one voltage; a counted drain belongs to all figures.
+pub const SCHEMA: u32 = 2;
+
+/// A report. Times in ns unless the key says otherwise, energies in J, powers in W, currents in mA.
+///
+/// Its JSON is one table: the keys of [`Sections`] stand among the others.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// Version of FlashWatt.
+    pub version: &'static str,
+    /// `complete`, `interrupted`, `stopped: ` and which budget was reached, or `failed: ` and why.
+    pub status: String,
+    /// What the user should know: records skipped or folded, figures that do not apply.
+    pub warnings: Vec<String>,
+    /// The whole configuration, every default filled in.
+    pub config: Config,
+    /// SHA-256 of the configuration.
+    pub config_sha256: String,
+    /// Seed of every random draw.
+    pub seed: u64,
+    /// What was asked of the drive in the measured window.
+    pub workload: WorkloadReport,
+    /// What was measured.
+    pub window: WindowReport,
+    /// From a request's arrival to its completion.
+    pub latency_ns: LatencyReport,
+    /// Requests over time.
+    pub throughput: Throughput,
+    /// The device's own sections.
+    pub device: Sections,
+    /// Work per energy.
+    pub efficiency: Efficiency,
+    /// Power in W.
+    pub power_w: Power,
+    /// Current in mA.
+    pub current_ma: Current,
+    /// Total energy in J by integrating the drive's power as it changed: a second path to `energy_j.total`.
+    pub energy_integral_j: f64,
+    /// Power over time, if asked for.
+    pub series: Option<PowerSeries>,
+    /// Every edge of the current in a window of time, if asked for.
+    pub edges: Option<CurrentEdges>,
+    /// How latencies are spread, if asked for.
+    pub latency_histogram: Option<LatencyHistogram>,
+}
+
+/// A device whose runs can be reported.
+pub trait Reported: Device {
+    /// Its parts, by which a series is priced.
+    fn parts(&self, config: &Config) -> energy::Parts;
+
+    /// Energy in J of a window by its figures, priced. The meter's reading must agree.
+    fn energy_j(&self, config: &Config, figures: &Self::Figures) -> f64;
+
+    /// Its part of a run's report.
+    fn report(&self, config: &Config, outcome: &Outcome<Self::Figures>) -> DeviceReport;
+
+    /// Compares accounts of a run that only this kind of device has. An error says which two disagree: the run has failed.
+    fn audit(&self, _config: &Config, _outcome: &Outcome<Self::Figures>) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// A device's part of a report.
+#[derive(Clone, Debug)]
+pub struct DeviceReport {
+    /// The voltage in mV that currents are stated at.
+    pub supply_mv: u32,
+    /// What the user should know of these figures.
+    pub warnings: Vec<String>,
+    /// Its own sections.
+    pub sections: Sections,
+    /// Its own part of the histogram of latencies.
+    pub latency_histogram: LatencyHistogram,
+}
+
+/// The sections of a report that depend on the kind of the device.
+#[derive(Clone, Debug)]
+pub enum Sections {
+    /// Of an SSD.
+    Ssd(Box<SsdReport>),
+    /// Of a device that declares nothing but its parts.
+    Parts(PartsReport),
+}
+
+/// The sections of a device that declares nothing but its parts.
+#[derive(Clone, Debug)]
+pub struct PartsReport {
+    /// Energy in J, by component.
+    pub energy_j: ComponentEnergies,
+}
+
+impl DeviceReport {
+    /// Of a device that keeps [`Accounts`] and nothing else.
+    pub fn of_accounts(accounts: &Accounts, config: &Config, outcome: &Outcome<PartTimes>) -> Self {
+        let (counted, _) = outcome.counted(config.run.count_drain);
+        let energy_j = accounts.energies(&counted.figures);
+        DeviceReport {
+            supply_mv: accounts.parts().supply_mv(),
+            warnings: Vec::new(),
+            sections: Sections::Parts(PartsReport { energy_j }),
+            latency_histogram: LatencyHistogram::default(),
+        }
+    }
+}
+
+/// Entries of a map, named as the fields.
+macro_rules! entries {
+    ($map:ident, $of:expr, $($key:ident),+ $(,)?) => { $($map.serialize_entry(stringify!($key), &$of.$key)?);+ };
+}
+
+impl Serialize for Report {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        entries!(map, self, schema, version, status, warnings, config, config_sha256, seed);
+        entries!(map, self, workload, window, latency_ns, throughput);
+        match &self.device {
+            Sections::Ssd(ssd) => {
+                entries!(map, ssd, flash, wear, ftl, gc, write_buffer, energy_j, energy_by_cause_j, energy_total_j);
+            }
+            Sections::Parts(parts) => entries!(map, parts, energy_j),
+        }
+        entries!(map, self, efficiency, power_w, current_ma);
+        if let Sections::Ssd(ssd) = &self.device {
+            entries!(map, ssd, parallelism);
+        }
+        entries!(map, self, energy_integral_j);
+        if let Sections::Ssd(ssd) = &self.device {
+            entries!(map, ssd, ledger, drain_ledger);
+        }
+        if self.series.is_some() {
+            entries!(map, self, series);
+        }
+        if self.edges.is_some() {
+            entries!(map, self, edges);
+        }
+        if self.latency_histogram.is_some() {
+            entries!(map, self, latency_histogram);
+        }
+        map.end()
+    }
+}
+
+/// What was asked of the drive.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct WorkloadReport {
+    pub name: String,
+    pub kind: SourceKind,
+    pub input_sha256: Option<String>,
+    pub requests: u64,
+    pub reads: u64,
+    pub writes: u64,
+    pub trims: u64,
+    pub flushes: u64,
+    pub read_bytes: u64,
+    pub write_bytes: u64,
+}
+
+/// What was measured.
+#[derive(Clone, Debug, Serialize)]
+pub struct WindowReport {
+    /// Requests that completed before the counters started.
+    pub warmup: u64,
+    /// Requests that completed in the window.
+    pub measured: u64,
+    /// Simulated seconds that the drive went on after it.
+    pub drain_s: f64,
+    /// Requests that completed then.
+    pub drained: u64,
+    /// Does the drain belong to the window? If so all other sections cover both as one.
+    pub drain_counted: bool,
+    /// Energy of the drain in J.
+    pub drain_energy_j: f64,
+    /// Pages read and programmed and blocks erased in the whole run: warm-up, window and drain.
+    pub flash_ops: u64,
+}
+
+/// Latencies in ns.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct LatencyReport {
+    pub all: Latency,
+    pub read: Latency,
+    pub write: Latency,
+}
+
+/// How latencies are spread: what the quantiles of [`LatencyReport`] and [`MapLatencyReport`] are read from. Nothing is in the
+/// bins of a kind that did not occur.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LatencyHistogram {
+    /// Reads of the host …
+    pub read: Bars,
+    /// … and its writes, from arrival to completion.
+    pub write: Bars,
+    /// Reads of the map, from planning to end.
+    pub map_read: Bars,
+    /// Writes of all copies of a page of the map, from planning to the end of the first …
+    pub map_write_first: Bars,
+    /// … and of the last.
+    pub map_write_last: Bars,
+}
+
+/// Requests over time; megabytes are 10^6 bytes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Throughput {
+    pub simulated_s: f64,
+    pub iops: f64,
+    pub read_mb_s: f64,
+    pub write_mb_s: f64,
+}
+
+/// Work per energy.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct Efficiency {
+    pub mb_per_j: Option<f64>,
+    pub j_per_gb: Option<f64>,
+    pub iops_per_w: Option<f64>,
+}
+
+/// Power in W. A window's figure is the greatest mean over windows of that length laid end to end from the start of what
+/// is measured; none if that is shorter. Those that depend on overlaps are none after repricing.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct Power {
+    pub mean: f64,
+    pub peak: Option<f64>,
+    pub max_100us: Option<f64>,
+    pub max_1s: Option<f64>,
+}
+
+/// The drive's current in mA: its power over one voltage. Currents of parts at different voltages do not add up.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct Current {
+    /// That voltage: the supply of `energy.mode = "terminal"`, else the highest of a part that draws something.
+    pub supply_v: f64,
+    pub mean: f64,
+    pub peak: Option<f64>,
+    /// Time at the peak, in ns.
+    pub time_at_peak_ns: Option<Nanos>,
+}
+
+/// What a report is made of.
+pub(crate) struct Parts<'a, D: Reported> {
+    pub config: &'a Config,
+    pub workload: &'a dyn Workload,
+    pub outcome: Outcome<D::Figures>,
+    pub device: &'a D,
+    pub series: Option<PowerSeries>,
+    pub edges: Option<CurrentEdges>,
+    pub latency_histogram: bool,
+    pub warnings: Vec<String>,
+}
+
+impl Report {
+    pub(crate) fn new<D: Reported>(parts: Parts<D>) -> Report {
+        let Parts { config, workload, outcome, device, series, edges, latency_histogram, mut warnings } = parts;
+        let (counted, done) = outcome.counted(config.run.count_drain);
+        let DeviceReport { supply_mv, warnings: of_device, sections, latency_histogram: histogram } =
+            device.report(config, &outcome);
+        let drain_j = outcome.drain.as_ref().map_or(0.0, |drain| device.energy_j(config, &drain.figures));
+        let total_j = device.energy_j(config, &counted.figures);
+        let window = window_report(&outcome, drain_j, config.run.count_drain);
+        warnings.extend(workload.warnings());
+        warnings.extend(of_device);
+        warnings.extend(fewer_than_asked(config, &outcome));
+        warnings.extend(outside(total_j, drain_j, window.drain_counted));
+        let throughput = throughput(&counted, &done);
+        let mean_w = if throughput.simulated_s > 0.0 { total_j / throughput.simulated_s } else { 0.0 };
+        let reading = counted.reading.clone().unwrap_or_default();
+        let histogram = LatencyHistogram { read: done.reads.bars(), write: done.writes.bars(), ..histogram };
+        Report {
+            schema: SCHEMA,
+            version: env!("CARGO_PKG_VERSION"),
+            status: status(&outcome.end),
+            warnings,
+            config_sha256: config.sha256(),
+            seed: config.run.seed,
+            workload: workload_report(workload, &done),
+            window,
+            latency_ns: LatencyReport {
+                all: done.all().summary(),
+                read: done.reads.summary(),
+                write: done.writes.summary(),
+            },
+            device: sections,
+            efficiency: Efficiency::new(done.read_bytes + done.write_bytes, total_j, mean_w, &throughput),
+            power_w: Power {
+                mean: mean_w,
+                peak: Some(reading.peak.nw as f64 * 1e-9),
+                max_100us: reading.window_w[0],
+                max_1s: reading.window_w[1],
+            },
+            current_ma: Current {
+                supply_v: supply_v(supply_mv),
+                mean: mean_w * 1e6 / f64::from(supply_mv),
+                peak: Some(reading.peak.nw as f64 / f64::from(supply_mv) / 1e3),
+                time_at_peak_ns: Some(reading.at_peak_ns),
+            },
+            energy_integral_j: reading.energy_j,
+            throughput,
+            series,
+            edges,
+            latency_histogram: latency_histogram.then_some(histogram),
+            config: config.clone(),
+        }
+    }
+
+    /// The sections of an SSD.
+    ///
+    /// # Panics
+    /// If the device is none.
+    pub fn ssd(&self) -> &SsdReport {
+        match &self.device {
+            Sections::Ssd(ssd) => ssd,
+            Sections::Parts(_) => panic!("the report of a device that is no SSD"),
+        }
+    }
+}
+
+impl Report {
+    /// Says that something besides the figures went wrong: a complete run has failed, another one warns.
+    pub(crate) fn fail(&mut self, what: &str) {
+        if self.status == "complete" {
+            self.status = format!("failed: {what}");
+        } else {
+            self.warnings.push(what.to_string());
+        }
+    }
+}
+
+/// The voltage in V that currents are stated at.
+pub(crate) fn supply_v(supply_mv: u32) -> f64 {
+    f64::from(supply_mv) / 1e3
+}
+
+fn status(end: &End) -> String {
+    match end {
+        End::Complete => "complete".into(),
+        End::Interrupted => "interrupted".into(),
+        End::OutOfBudget(operations) => format!("stopped: operation budget of {operations} reached"),
+        End::Failed(error) => format!("failed: {error}"),
+    }
+}
+
+/// The workload ended before all requests that were to be measured.
+fn fewer_than_asked<F: Figures>(config: &Config, outcome: &Outcome<F>) -> Option<String> {
+    let (asked, measured) = (config.run.measure.requests?, outcome.completed.requests());
+    let ended_early = matches!(outcome.end, End::Complete) && measured < asked && config.run.measure.ns.is_none();
+    ended_early.then(|| format!("the workload ended after {measured} of the {asked} requests that were to be measured"))
+}
+
+fn workload_report(workload: &dyn Workload, done: &Completed) -> WorkloadReport {
+    WorkloadReport {
+        name: workload.name().to_string(),
+        kind: workload.kind(),
+        input_sha256: workload.input_sha256(),
+        requests: done.requests(),
+        reads: done.reads.count(),
+        writes: done.writes.count(),
+        trims: done.trims,
+        flushes: done.flushes,
+        read_bytes: done.read_bytes,
+        write_bytes: done.write_bytes,
+    }
+}
+
+fn window_report<F: Figures>(outcome: &Outcome<F>, drain_energy_j: f64, drain_counted: bool) -> WindowReport {
+    WindowReport {
+        warmup: outcome.warmup.requests(),
+        measured: outcome.completed.requests(),
+        drain_s: outcome.drain.as_ref().map_or(0.0, |drain| seconds(drain.elapsed_ns())),
+        drained: outcome.drained.requests(),
+        drain_counted,
+        drain_energy_j,
+        flash_ops: outcome.flash_operations,
+    }
+}
+
+fn throughput<F: Figures>(counted: &Window<F>, done: &Completed) -> Throughput {
+    let simulated_s = seconds(counted.elapsed_ns());
+    let per_s = |x: f64| if simulated_s > 0.0 { x / simulated_s } else { 0.0 };
+    Throughput {
+        simulated_s,
+        iops: per_s(done.requests() as f64),
+        read_mb_s: per_s(done.read_bytes as f64 * 1e-6),
+        write_mb_s: per_s(done.write_bytes as f64 * 1e-6),
+    }
+}
+
+impl Efficiency {
+    /// Of a window in which so many bytes were read and written.
+    pub(crate) fn new(bytes: u64, joules: f64, mean_w: f64, throughput: &Throughput) -> Self {
+        let mb = bytes as f64 * 1e-6;
+        Efficiency {
+            mb_per_j: (joules > 0.0).then(|| mb / joules),
+            j_per_gb: (mb > 0.0).then(|| joules / mb * 1e3),
+            iops_per_w: (mean_w > 0.0).then(|| throughput.iops / mean_w),
+        }
+    }
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 * 1e-9
+}
+
+const _: () = assert!(WINDOWS_NS[0] == 100_000 && WINDOWS_NS[1] == 1_000_000_000, "the keys of Power say so");
