@@ -5,11 +5,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::data_blocks::{DataBlocks, ENTRY_BYTES, OnDataBlocks};
-use super::plan::Plan;
-use super::{Context, Extent, Room, Scheme, Size};
 use crate::config::{Checker, Config, field};
 use crate::device::Geometry;
+use crate::ftl::blocked::data_blocks::{DataBlocks, ENTRY_BYTES, OnDataBlocks};
+use crate::ftl::plan::Plan;
+use crate::ftl::{Context, Extent, Room, Scheme, Size};
 use crate::units::{BlockId, DieId, Lpn};
 
 /// `[ftl.wander]`: what the user writes. The doc comments become the reference.

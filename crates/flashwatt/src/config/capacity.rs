@@ -287,7 +287,7 @@ fn check_spare(c: &mut Checker, given: &Given, geometry: &Geometry, needs: Needs
 mod tests {
     use super::*;
     use crate::config::Allocation;
-    use crate::ftl::page;
+    use crate::ftl::schemes::page;
     use proptest::prelude::*;
 
     const GEOMETRY: Geometry =

@@ -4,57 +4,24 @@
 //! operations into a [`Plan`]. It knows no clock, no queue and no joule. The map commits when a request is planned; the
 //! array changes when the operations end, and the controller sees to it that every one finds what it needs.
 
+mod blocked;
 pub mod blocks;
-mod cmt;
-mod data_blocks;
 mod demand;
-mod frontier;
-mod gc_slots;
-mod log_blocks;
-mod log_size;
-mod mapping;
-mod options;
-mod own_logs;
-pub mod pages;
-mod pairs;
+mod paged;
 pub mod plan;
 mod scheme;
-mod steady;
-mod translation;
+pub mod schemes;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::config::{Checker, Config};
+use crate::config::Config;
 use crate::device::{Array, Geometry};
 use crate::error::Error;
-use crate::models::mapping_memory::Tables;
 use crate::progress::Watch;
 use crate::rng::Rng;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 use blocks::BlockTable;
 pub use plan::{Cause, Mapping, Merges, OpKind, Plan, PlanIndex, PlanNumber, PlannedOp, ReplicaChoice};
-use scheme::schemes;
 pub use scheme::{Room, Scheme, Size};
-
-schemes! {
-    Page(page::PageFtl),
-    Dftl(dftl::Dftl),
-    Rftl(rftl::Rftl),
-    Tpftl(tpftl::Tpftl),
-    Block(block::BlockFtl),
-    Nftl(nftl::NftlFtl),
-    Bast(bast::BastFtl),
-    BastStar(bast_star::BastStarFtl),
-    Fast(fast::FastFtl),
-    Last(last::LastFtl),
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options::Page(Default::default())
-    }
-}
+pub use schemes::{NAMES, Options, Settings};
 
 /// A run of logical pages of one request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

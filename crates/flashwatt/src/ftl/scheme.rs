@@ -187,7 +187,7 @@ macro_rules! schemes {
             }
 
             /// The layer of a fresh drive.
-            fn build(&self, config: &Config, geometry: &Geometry) -> Box<dyn Ftl> {
+            pub(super) fn build(&self, config: &Config, geometry: &Geometry) -> Box<dyn Ftl> {
                 match self {
                     $(Settings::$variant(settings) => {
                         Box::new(<$module::$scheme as Scheme>::new(settings, config, geometry))

@@ -13,7 +13,7 @@ use flashwatt::brain::Brain;
 use flashwatt::config::{Config, Precondition, ProgramOrder};
 use flashwatt::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Workload};
 use flashwatt::device::{Array, Geometry};
-use flashwatt::ftl::page::spare_blocks_per_die;
+use flashwatt::ftl::schemes::page::spare_blocks_per_die;
 use flashwatt::ftl::{OpKind, map_unit_bytes};
 use flashwatt::instant::Instant;
 use flashwatt::kernel::{End, Sim};

@@ -7,15 +7,16 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::input::{Input, base_name};
+use super::formats::{binary, csv};
 use super::layout::DEVICES_MAX;
-use super::meter::Meter;
 use super::pack::{Packer, Packing};
-use super::reader::Step;
+use super::read::input::{Input, base_name};
+use super::read::meter::Meter;
+use super::read::reader::Step;
+use super::read::seal::sha256;
+use super::read::traces::Traces;
 use super::replay::{names, no_request};
-use super::seal::sha256;
-use super::traces::Traces;
-use super::{BinaryWriter, DeviceId, Record, TraceWorkload, binary, csv, trace_error};
+use super::{BinaryWriter, DeviceId, Record, TraceWorkload, trace_error};
 use crate::config::{self, Beyond};
 use crate::connector::{Next, Workload};
 use crate::error::{Error, Fault, Place, nearest};

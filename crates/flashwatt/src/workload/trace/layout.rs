@@ -1,8 +1,8 @@
 //! Where a trace's devices lie on the drive: one after another, each as long as its furthest request needs.
 
-use super::meter::Meter;
-use super::reader::Step;
-use super::traces::{Position, Traces};
+use super::read::meter::Meter;
+use super::read::reader::Step;
+use super::read::traces::{Position, Traces};
 use super::{DeviceId, Record, trace_error};
 use crate::connector::RequestKind;
 use crate::error::{Error, Fault, Place};

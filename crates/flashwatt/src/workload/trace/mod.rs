@@ -22,94 +22,33 @@ use std::io;
 
 use crate::connector::RequestKind;
 use crate::error::{Error, Fault, Place, nearest};
+use read::{input, text};
 
-mod activity;
-mod alibaba;
-mod binary;
-mod biotracer;
-mod blkparse;
-mod blktrace;
-mod btrecord;
-mod census;
-mod column_units;
 mod convert;
-mod csv;
-mod diskmon;
-mod disksim;
-mod fio;
-mod fiu;
-mod fiu_iodedup;
-mod footprint;
-mod hfplayer;
-mod info;
-mod input;
+mod formats;
 mod layout;
-mod linux;
-mod meter;
-mod msr;
-mod nbd;
 mod pack;
-mod profile;
-mod reader;
-mod records;
+mod read;
 mod replay;
-mod reuse;
-mod seal;
-mod shape;
-mod sort;
-mod spc;
-mod ssdsim;
-mod systor17;
-mod tencent;
+mod study;
 #[cfg(test)]
 mod tests;
-mod text;
-mod tracefs;
-mod traces;
-mod vscsi;
-mod vscsi_csv;
-mod zstd;
 
-pub use binary::Writer as BinaryWriter;
-pub use column_units::{Given, Tick, Units};
 pub use convert::{Converted, Renumbered, TARGETS, Target, convert};
-pub use info::{DeviceInfo, TraceInfo, info};
-pub use input::Input;
-pub use profile::{OverTime, Places, Profile, Reused, Size, profile};
-pub use reader::Step;
+pub use formats::FORMATS;
+pub use formats::binary::Writer as BinaryWriter;
+pub use read::column_units::{Given, Tick, Units};
+pub use read::input::Input;
+pub use read::reader::Step;
+pub use read::text::Bad;
+pub use read::traces::{Position, Traces};
 pub use replay::TraceWorkload;
-pub use reuse::Curve;
-pub use text::Bad;
-pub use traces::{Position, Traces};
+pub use study::info::{DeviceInfo, TraceInfo, info};
+pub use study::profile::{OverTime, Places, Profile, Reused, Size, profile};
+pub use study::reuse::Curve;
 
 /// What lists say about replaying a trace.
 pub const DOC: &str = "a recorded trace of any of the formats, at its own times or as fast as the device accepts";
-
-/// Every format that a configuration can name; adding one is adding a line here.
-pub const FORMATS: &[Format] = &[
-    ssdsim::FORMAT,
-    spc::FORMAT,
-    msr::FORMAT,
-    disksim::FORMAT,
-    csv::FORMAT,
-    fiu::FORMAT,
-    fiu_iodedup::FORMAT,
-    blkparse::FORMAT,
-    diskmon::FORMAT,
-    nbd::FORMAT,
-    vscsi::FORMAT,
-    tracefs::FORMAT,
-    blktrace::FORMAT,
-    fio::FORMAT,
-    alibaba::FORMAT,
-    tencent::FORMAT,
-    systor17::FORMAT,
-    btrecord::FORMAT,
-    vscsi_csv::FORMAT,
-    hfplayer::FORMAT,
-    biotracer::FORMAT,
-    binary::FORMAT,
-];
 
 /// One record of a trace, in the units of the simulator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,11 +1,11 @@
 //! A trace as a workload: its requests, at its times, on this drive.
 
-use super::input::base_name;
 use super::layout::{Layout, sectors};
-use super::meter::Meter;
-use super::seal::seal;
-use super::sort::Disorder;
-use super::traces::{Position, Traces};
+use super::read::input::base_name;
+use super::read::meter::Meter;
+use super::read::seal::seal;
+use super::read::sort::Disorder;
+use super::read::traces::{Position, Traces};
 use super::{DeviceId, Record, counted, trace_error};
 use crate::config::{self, Beyond};
 use crate::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Workload};

@@ -352,12 +352,12 @@ fn broken_binary_traces_are_told_exactly() {
     let skip = "(--skip-bad leaves such records out)";
     for (format, cut, expected) in [
         (
-            vscsi::FORMAT,
+            formats::vscsi::FORMAT,
             50,
             "t: record 2: record: the file ends in the middle of a record; found 18 bytes of 32; expected all of it",
         ),
         (
-            blktrace::FORMAT,
+            formats::blktrace::FORMAT,
             50,
             "t: record 1: record: the file ends in the middle of a record; found 50 bytes of 52; expected all of it",
         ),
@@ -374,10 +374,10 @@ fn broken_binary_traces_are_told_exactly() {
         (message(replay(&cfg, DRIVE)), replay(&skipping, DRIVE).map_or(0, |(requests, _)| requests.len()))
     };
     let version = "t: record 2: version: not a vscsi record of the same version as the first";
-    assert_eq!(of(&vscsi::FORMAT, 32 + 15), (format!("{version} {skip}"), 1));
+    assert_eq!(of(&formats::vscsi::FORMAT, 32 + 15), (format!("{version} {skip}"), 1));
     let magic = "t: record 2: magic: not a blktrace record; found `\\x07t!e`; expected magic 0x65617407";
     // The first record is 48 bytes and a name of 4; those after the damaged one are found by their magic.
-    assert_eq!(of(&blktrace::FORMAT, 52 + 2), (format!("{magic} {skip}"), 2));
+    assert_eq!(of(&formats::blktrace::FORMAT, 52 + 2), (format!("{magic} {skip}"), 2));
 }
 
 #[test]

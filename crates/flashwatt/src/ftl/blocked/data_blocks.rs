@@ -1,0 +1,490 @@
+//! What schemes that map whole blocks have in common: a data block for each logical block, and how blocks are merged.
+//!
+//! The pages of a *logical block*, as many consecutive logical pages as a block has, lie in its *data block* in order: page
+//! i at offset i. All data blocks of a logical block are of one die, its home: logical blocks go round the dies, channels
+//! first (SPEC E31). What else a scheme keeps (log blocks, replacement blocks) holds newer versions of some pages, until they
+//! are merged:
+//!
+//! - [`DataBlocks::full_merge`]: the newest version of every page is copied to a fresh block, which becomes the data block;
+//! - [`DataBlocks::take_over`]: a block that holds the first pages in order becomes the data block, the rest is copied to it
+//!   (a partial merge, or a switch merge if there is no rest).
+//!
+//! The old data block is erased; the scheme erases what else has become empty. Source: Kim et al. 2002; SPEC A6.
+//!
+//! Where each page is, the simulator keeps in one table. A drive finds it in the tables that the scheme says it has.
+
+use crate::config::{Config, ProgramOrder};
+use crate::device::{Array, Geometry};
+use crate::error::Error;
+use crate::ftl::blocks::BlockTable;
+use crate::ftl::plan::{Cause, OpKind, Plan, PlanIndex};
+use crate::ftl::{Context, Extent, Ftl, Grain};
+use crate::mem::{Table, zeroed};
+use crate::progress::Watch;
+use crate::units::{BlockId, DieId, Lpn, Ppn};
+use crate::wear::WearPolicy;
+
+/// A logical block: so many consecutive logical pages.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Lbn(pub u32);
+
+impl Lbn {
+    /// As an index.
+    #[inline]
+    pub fn idx(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A scheme of data blocks: what sets it apart from others. The rest of [`Ftl`] is the same for all.
+pub trait OnDataBlocks {
+    /// Its data blocks.
+    fn data(&self) -> &DataBlocks;
+
+    /// The same, to be changed.
+    fn data_mut(&mut self) -> &mut DataBlocks;
+
+    /// Plans a read.
+    fn read(&mut self, extent: Extent, _cx: &mut Context, plan: &mut Plan) {
+        self.data().read(extent, plan);
+    }
+
+    /// Plans the write of an extent's pages from the `i`-th on, as many as it takes at a time. Returns how many; 0: there is no
+    /// room.
+    fn write_some(&mut self, extent: &Extent, i: u32, cx: &mut Context, plan: &mut Plan) -> u32;
+
+    /// The die that a logical page is written to, if its address decides that: where only the scheme's data blocks and log
+    /// blocks of a logical block take writes, its home.
+    fn home(&self, lpn: Lpn) -> Option<DieId> {
+        let data = self.data();
+        Some(data.home(data.logical_block(lpn)))
+    }
+
+    /// Bytes that the drive's tables take.
+    fn mapping_bytes(&self) -> u64;
+}
+
+impl<S: OnDataBlocks> Ftl for S {
+    fn read(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {
+        OnDataBlocks::read(self, extent, cx, plan);
+    }
+
+    fn write(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) -> u32 {
+        let mut done = 0;
+        while done < extent.pages {
+            match self.write_some(&extent, done, cx, plan) {
+                0 => break,
+                pages => done += pages,
+            }
+        }
+        done
+    }
+
+    fn grain(&self) -> Grain {
+        Grain::Block(self.data().geometry.pages_per_block)
+    }
+
+    fn home(&self, lpn: Lpn) -> Option<DieId> {
+        OnDataBlocks::home(self, lpn)
+    }
+
+    fn trim(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {
+        self.data_mut().trim(extent, cx, plan);
+    }
+
+    fn wants_background(&self, die: DieId, _blocks: &BlockTable) -> bool {
+        self.data().wants_background(die)
+    }
+
+    fn background(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
+        self.data_mut().background(die, cx, plan);
+    }
+
+    fn erased(&mut self, block: BlockId, cx: &mut Context, _plan: &mut Plan) {
+        self.data_mut().erased(block, cx);
+    }
+
+    fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array, watch: &mut Watch) -> Result<(), Error> {
+        self.data_mut().fill(blocks, array, watch)
+    }
+
+    fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
+        self.data().get(lpn)
+    }
+
+    fn mapping_bytes(&self) -> u64 {
+        OnDataBlocks::mapping_bytes(self)
+    }
+
+    fn merges(&self) -> bool {
+        true
+    }
+}
+
+/// Bytes of an entry of a drive's table, of blocks or of pages.
+pub const ENTRY_BYTES: u64 = 4;
+
+/// The map, and the data blocks.
+pub struct DataBlocks {
+    geometry: Geometry,
+    any_order: bool,
+    copy_kind: OpKind,
+    wear: Box<dyn WearPolicy>,
+    /// Physical address (+ 1) of each logical page; 0 for none.
+    map: Table<u32>,
+    /// Data block (+ 1) of each logical block; 0 for none.
+    data: Table<u32>,
+    /// Of each physical block: pages up to the last one that is planned to be programmed.
+    frontier: Table<u16>,
+    /// A move of cold data on each die that is wanted.
+    moves: Table<Option<Move>>,
+}
+
+/// Cold data that is to move into a worn block.
+#[derive(Clone, Copy)]
+struct Move {
+    worn: BlockId,
+    cold: BlockId,
+    /// The logical block whose data block the cold one is.
+    of: Lbn,
+    /// Is the worn block erased, and taken for this?
+    ready: bool,
+}
+
+impl DataBlocks {
+    /// Nothing mapped.
+    pub fn new(config: &Config, geometry: &Geometry) -> Self {
+        let logical_blocks = geometry.logical_units.div_ceil(geometry.pages_per_block);
+        DataBlocks {
+            any_order: config.device.nand.program_order == ProgramOrder::Any,
+            copy_kind: OpKind::of_copies(config.device.nand.copyback),
+            wear: crate::wear::build(&config.wear),
+            map: zeroed(geometry.logical_units as usize).into(),
+            data: vec![0; logical_blocks as usize].into(),
+            frontier: vec![0; geometry.blocks as usize].into(),
+            moves: vec![None; geometry.dies as usize].into(),
+            geometry: geometry.clone(),
+        }
+    }
+
+    // ---------------------------------------------------------------- where things are
+
+    /// The drive's layout.
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    /// Logical blocks.
+    pub fn logical_blocks(&self) -> u32 {
+        self.data.len() as u32
+    }
+
+    /// The logical block of a page.
+    #[inline]
+    pub fn logical_block(&self, lpn: Lpn) -> Lbn {
+        Lbn(lpn.0 / self.geometry.pages_per_block)
+    }
+
+    /// A page's place in its logical block.
+    #[inline]
+    pub fn offset(&self, lpn: Lpn) -> u32 {
+        lpn.0 % self.geometry.pages_per_block
+    }
+
+    /// The page at an offset of a logical block, if the drive has so many.
+    #[inline]
+    pub fn page(&self, of: Lbn, offset: u32) -> Option<Lpn> {
+        let lpn = of.0 * self.geometry.pages_per_block + offset;
+        (lpn < self.geometry.logical_units).then_some(Lpn(lpn))
+    }
+
+    /// The pages of a logical block.
+    pub fn pages(&self, of: Lbn) -> impl Iterator<Item = Lpn> + use<> {
+        let first = of.0 * self.geometry.pages_per_block;
+        (first..(first + self.geometry.pages_per_block).min(self.geometry.logical_units)).map(Lpn)
+    }
+
+    /// Pages of an extent from the `i`-th on that are of one logical block.
+    pub fn run(&self, extent: &Extent, i: u32) -> u32 {
+        let offset = self.offset(Lpn(extent.first.0 + i));
+        (self.geometry.pages_per_block - offset).min(extent.pages - i)
+    }
+
+    /// The die of a logical block's data blocks.
+    #[inline]
+    pub fn home(&self, of: Lbn) -> DieId {
+        DieId(of.0 % self.geometry.dies)
+    }
+
+    /// Where a page is.
+    #[inline]
+    pub fn get(&self, lpn: Lpn) -> Option<Ppn> {
+        self.map[lpn.idx()].checked_sub(1).map(Ppn)
+    }
+
+    /// A logical block's data block.
+    #[inline]
+    pub fn data_block(&self, of: Lbn) -> Option<BlockId> {
+        self.data[of.idx()].checked_sub(1).map(BlockId)
+    }
+
+    /// The address of a page of a physical block.
+    #[inline]
+    pub fn address(&self, block: BlockId, page: u32) -> Ppn {
+        Ppn(self.geometry.first_ppn(block).0 + page)
+    }
+
+    /// Pages of a physical block up to the last one that is planned to be programmed.
+    #[inline]
+    pub fn written(&self, block: BlockId) -> u32 {
+        u32::from(self.frontier[block.idx()])
+    }
+
+    /// Can this page of a block still be programmed?
+    pub fn is_open(&self, block: BlockId, page: u32, cx: &Context) -> bool {
+        let behind = page >= self.written(block);
+        behind || (self.any_order && cx.blocks.lpn_at(self.address(block, page)).is_none())
+    }
+
+    /// Does this block hold nothing but the first pages of a logical block, each at its offset and none of them newer
+    /// elsewhere? Then it can become the data block.
+    pub fn is_in_order(&self, block: BlockId, of: Lbn, cx: &Context) -> bool {
+        (0..self.written(block)).all(|offset| {
+            let (lpn, ppn) = (self.page(of, offset), self.address(block, offset));
+            lpn.is_some()
+                && cx.blocks.lpn_at(ppn) == lpn
+                && lpn.and_then(|lpn| self.get(lpn)).is_none_or(|at| at == ppn)
+        })
+    }
+
+    // ---------------------------------------------------------------- requests
+
+    /// Plans a read of all pages where they are.
+    pub fn read(&self, extent: Extent, plan: &mut Plan) {
+        plan.map_accesses += extent.pages;
+        for lpn in (extent.first.0..extent.first.0 + extent.pages).map(Lpn) {
+            match self.get(lpn) {
+                Some(ppn) => drop(plan.read(ppn, Cause::Host, None)),
+                None => plan.unwritten_reads += 1,
+            }
+        }
+    }
+
+    /// Plans a trim.
+    pub fn trim(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {
+        plan.map_accesses += extent.pages;
+        for i in (0..extent.pages).filter(|&i| !extent.is_partial(i)) {
+            let lpn = Lpn(extent.first.0 + i);
+            if let Some(old) = self.get(lpn) {
+                self.map[lpn.idx()] = 0;
+                cx.blocks.set_invalid(old);
+            }
+        }
+    }
+
+    /// Plans the host's write of a page to an address; of a part of the page after a read of the rest.
+    pub fn program(&mut self, lpn: Lpn, partial: bool, to: Ppn, cx: &mut Context, plan: &mut Plan) {
+        let rest = self.get(lpn).filter(|_| partial).map(|old| plan.read(old, Cause::Host, None));
+        self.program_with(lpn, rest, to, cx, plan);
+    }
+
+    /// The same, of a part of the page with the rest that an operation of the plan brings.
+    pub fn program_with(&mut self, lpn: Lpn, rest: Option<PlanIndex>, to: Ppn, cx: &mut Context, plan: &mut Plan) {
+        let op = plan.program(to, Cause::Host, rest);
+        if let Some(old) = self.get(lpn) {
+            let block = cx.blocks.set_invalid(old);
+            plan.replaces(op, block);
+        }
+        self.put(lpn, to, cx);
+        plan.map_accesses += 1;
+    }
+
+    /// Plans the copy of a page, which must be there, to an address: on the same die as the drive copies, else over the bus.
+    pub fn copy(&mut self, lpn: Lpn, to: Ppn, cause: Cause, cx: &mut Context, plan: &mut Plan) {
+        let Some(from) = self.get(lpn) else { unreachable!("a page that is nowhere is not copied") };
+        let block = cx.blocks.set_invalid(from);
+        if self.geometry.die_of(from) == self.geometry.die_of(to) {
+            plan.copy(self.copy_kind, from, to, cause, block);
+        } else {
+            let read = plan.read(from, cause, None);
+            let op = plan.program(to, cause, Some(read));
+            plan.replaces(op, block);
+        }
+        self.put(lpn, to, cx);
+        plan.map_accesses += 1;
+    }
+
+    fn put(&mut self, lpn: Lpn, to: Ppn, cx: &mut Context) {
+        self.map[lpn.idx()] = to.0 + 1;
+        cx.blocks.set_valid(to, lpn);
+        let frontier = &mut self.frontier[self.geometry.block_of(to).idx()];
+        *frontier = (*frontier).max(self.geometry.unit_in_block(to) as u16 + 1);
+    }
+
+    // ---------------------------------------------------------------- blocks
+
+    /// An erased block of a die, if there is one.
+    pub fn take_block(&self, die: DieId, cx: &mut Context) -> Option<BlockId> {
+        cx.blocks.take_free(die, self.wear.least_worn_first().then_some(cx.array))
+    }
+
+    /// A block becomes a logical block's data block; the one until now is erased.
+    pub fn set_data_block(&mut self, of: Lbn, block: BlockId, cx: &mut Context, plan: &mut Plan) {
+        let old = std::mem::replace(&mut self.data[of.idx()], block.0 + 1);
+        if let Some(old) = old.checked_sub(1).map(BlockId) {
+            self.erase(old, Cause::Merge, cx, plan);
+        }
+    }
+
+    /// Plans the erase of a block that holds nothing valid any more.
+    pub fn erase(&mut self, block: BlockId, cause: Cause, cx: &mut Context, plan: &mut Plan) {
+        debug_assert_eq!(cx.blocks.valid_units(block), 0, "an erase of valid data");
+        let die = self.geometry.die_of_block(block);
+        self.call_off(die, block, cx);
+        if self.moves[die.idx()].is_none()
+            && let Some(cold) = self.wear.swap(block, &cx.blocks.view(die, cx.array))
+            && let Some(of) = self.owner(cold, cx)
+        {
+            self.moves[die.idx()] = Some(Move { worn: block, cold, of, ready: false });
+        }
+        cx.blocks.condemn(block);
+        plan.erase(self.geometry.first_ppn(block), cause);
+    }
+
+    /// The data block of pages from `first` on, so many, of one logical block, if all of them can still be programmed in it.
+    pub fn open_for(&self, first: Lpn, pages: u32, cx: &Context) -> Option<BlockId> {
+        let offsets = self.offset(first)..self.offset(first) + pages;
+        let can_take = |&block: &BlockId| offsets.clone().all(|at| self.is_open(block, at, cx));
+        self.data_block(self.logical_block(first)).filter(can_take)
+    }
+
+    /// Writes the pages of an extent from the `i`-th on, so many, of one logical block, in place in this block of it.
+    pub fn write_in_place(
+        &mut self,
+        extent: &Extent,
+        i: u32,
+        pages: u32,
+        block: BlockId,
+        cx: &mut Context,
+        plan: &mut Plan,
+    ) {
+        for i in i..i + pages {
+            let lpn = Lpn(extent.first.0 + i);
+            self.program(lpn, extent.is_partial(i), self.address(block, self.offset(lpn)), cx, plan);
+        }
+    }
+
+    /// Writes the pages of an extent from the `i`-th on, so many, which are of one logical block, by copying it: they and copies
+    /// of its other pages go to a fresh block, which becomes the data block. Counted as a full merge if there was one before.
+    pub fn rewrite(&mut self, extent: &Extent, i: u32, pages: u32, fresh: BlockId, cx: &mut Context, plan: &mut Plan) {
+        let first = Lpn(extent.first.0 + i);
+        let of = self.logical_block(first);
+        for lpn in self.pages(of) {
+            let to = self.address(fresh, self.offset(lpn));
+            if (first.0..first.0 + pages).contains(&lpn.0) {
+                self.program(lpn, extent.is_partial(lpn.0 - extent.first.0), to, cx, plan);
+            } else if self.get(lpn).is_some() {
+                self.copy(lpn, to, Cause::Merge, cx, plan);
+            }
+        }
+        plan.notes().mapping.merges.full += u64::from(self.data_block(of).is_some());
+        self.set_data_block(of, fresh, cx, plan);
+    }
+
+    /// The newest version of every page of a logical block goes to a fresh block, in order, which becomes its data block.
+    pub fn full_merge(&mut self, of: Lbn, fresh: BlockId, cx: &mut Context, plan: &mut Plan) {
+        self.copy_rest(of, fresh, cx, plan);
+        self.set_data_block(of, fresh, cx, plan);
+        plan.notes().mapping.merges.full += 1;
+    }
+
+    /// A block [in order](Self::is_in_order) becomes the data block, once what it lacks has been copied to it.
+    pub fn take_over(&mut self, of: Lbn, block: BlockId, cx: &mut Context, plan: &mut Plan) {
+        let copies = self.copy_rest(of, block, cx, plan);
+        self.set_data_block(of, block, cx, plan);
+        let merges = &mut plan.notes().mapping.merges;
+        *(if copies == 0 { &mut merges.switch } else { &mut merges.partial }) += 1;
+    }
+
+    /// Copies the pages of a logical block that lie elsewhere to their offsets in a block. Returns how many there were.
+    fn copy_rest(&mut self, of: Lbn, to: BlockId, cx: &mut Context, plan: &mut Plan) -> u32 {
+        let mut copies = 0;
+        for (lpn, offset) in self.pages(of).zip(0..) {
+            let to = self.address(to, offset);
+            if self.get(lpn).is_some_and(|at| at != to) {
+                self.copy(lpn, to, Cause::Merge, cx, plan);
+                copies += 1;
+            }
+        }
+        copies
+    }
+
+    /// The logical block whose data block this is.
+    fn owner(&self, block: BlockId, cx: &Context) -> Option<Lbn> {
+        let first = cx.blocks.valid_lpns(block).next()?;
+        let of = self.logical_block(first);
+        (self.data_block(of) == Some(block)).then_some(of)
+    }
+
+    // ---------------------------------------------------------------- wear
+
+    /// Is cold data to be moved on this die?
+    pub fn wants_background(&self, die: DieId) -> bool {
+        self.moves[die.idx()].is_some_and(|wanted| wanted.ready)
+    }
+
+    /// Plans the move of cold data into a worn block, as a whole.
+    pub fn background(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
+        let Some(Move { worn, cold, of, .. }) = self.moves[die.idx()].take_if(|wanted| wanted.ready) else { return };
+        debug_assert_eq!(self.data_block(of), Some(cold), "a move that is pointless has been called off");
+        for lpn in self.pages(of) {
+            let offset = self.offset(lpn);
+            if self.get(lpn) == Some(self.address(cold, offset)) {
+                self.copy(lpn, self.address(worn, offset), Cause::Wear, cx, plan);
+            }
+        }
+        self.data[of.idx()] = worn.0 + 1;
+        cx.blocks.condemn(cold);
+        plan.erase(self.geometry.first_ppn(cold), Cause::Wear);
+    }
+
+    /// A block is going to be erased: if its data was to move, it need not any more, and the worn block is free. (To wait with
+    /// that would keep an erased block from a write that no erase may ever wake again.)
+    fn call_off(&mut self, die: DieId, cold: BlockId, cx: &mut Context) {
+        if let Some(Move { worn, ready: true, .. }) = self.moves[die.idx()].take_if(|wanted| wanted.cold == cold) {
+            cx.blocks.give_back(worn);
+        }
+    }
+
+    /// A block's erase has ended: it is free, or taken at once for cold data.
+    pub fn erased(&mut self, block: BlockId, cx: &mut Context) {
+        self.frontier[block.idx()] = 0;
+        let die = self.geometry.die_of_block(block);
+        match &mut self.moves[die.idx()] {
+            Some(wanted) if wanted.worn == block && !wanted.ready => {
+                wanted.ready = true;
+                cx.blocks.erased_and_taken(block);
+            }
+            _ => cx.blocks.erased(block),
+        }
+    }
+
+    // ---------------------------------------------------------------- start states
+
+    /// Lays down the whole logical space in data blocks.
+    pub fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array, watch: &mut Watch) -> Result<(), Error> {
+        for of in (0..self.logical_blocks()).map(Lbn) {
+            let block = BlockId(self.home(of).0 * self.geometry.blocks_per_die + of.0 / self.geometry.dies);
+            let (first, pages) = (self.geometry.first_ppn(block).0, self.pages(of).count() as u32);
+            array.lay_down(block, pages);
+            blocks.lay_down(block, pages, |ppn| self.page(of, ppn.0 - first));
+            for lpn in self.pages(of) {
+                self.map[lpn.idx()] = first + self.offset(lpn) + 1;
+            }
+            self.data[of.idx()] = block.0 + 1;
+            self.frontier[block.idx()] = pages as u16;
+            watch.done(u64::from(pages))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,317 @@
+//! Log blocks that all logical blocks share: what FAST and LAST have in common.
+//!
+//! Each logical block has a data block ([`DataBlocks`]). A page that its data block cannot take any more goes to the *log
+//! area*, which is small and mapped page by page:
+//!
+//! - A *sequential log block* belongs to one logical block and holds its first pages in order, from offset 0 on, so that it
+//!   can become the data block. A write at offset 0 opens one, a write of the page that comes next is appended. Before too
+//!   many are open the one used longest ago is merged: a switch if it is complete, a partial merge if its pages are still
+//!   the newest, else a full merge; one whose pages are all obsolete is only erased.
+//! - All other pages go to *random log blocks*, whatever logical block they are of: round the dies, channels first (SPEC E31).
+//!   When a die has used up its share, one is merged away: every logical block that has a valid page in it gets a fresh data
+//!   block (a full merge each, or, if it has a sequential log block, the merge of that), then the log block is erased.
+//!
+//! What sets schemes apart is a [`LogPolicy`]: which requests count as sequential, which of a die's open random log blocks a
+//! page goes to, and which full one is merged. Source: Lee et al. 2007 (FAST) and 2008 (LAST); SPEC A6.
+//!
+//! Why it never stops: on each die there is room for all data blocks, the share of the log, and one block more. As long as no
+//! erase of a die is under way it thus has an erased block for a merge, and one for every log block that it lacks. A write that
+//! finds none says how far it came; a merge of a random log block goes on where it stood, for what has been merged is not
+//! valid there any more.
+
+use super::data_blocks::{DataBlocks, ENTRY_BYTES, Lbn, OnDataBlocks};
+use super::log_size::{LogSize, Quota};
+use crate::config::Config;
+use crate::device::Geometry;
+use crate::ftl::blocks::BlockTable;
+use crate::ftl::plan::{Cause, Plan};
+use crate::ftl::{Context, Extent};
+use crate::mem::Table;
+use crate::units::{BlockId, DieId, Lpn, Ppn};
+
+/// What a scheme decides.
+pub trait LogPolicy: 'static {
+    /// Random log blocks that are open on each die.
+    const FRONTIERS: usize;
+
+    /// Least log blocks of a die that it can work with: sequential ones and open random ones.
+    const LEAST_PER_DIE: u32 = 1 + Self::FRONTIERS as u32;
+
+    /// May pages of a request of so many pages go to sequential log blocks?
+    fn is_sequential(&self, request_pages: u32) -> bool;
+
+    /// Which of the open random log blocks a page goes to that lies at `old` until now: below [`Self::FRONTIERS`].
+    fn frontier(&self, _old: Option<Ppn>) -> usize {
+        0
+    }
+
+    /// A random log block has been opened for a frontier.
+    fn opened(&mut self, _block: BlockId, _frontier: usize) {}
+
+    /// A page has been put into a random log block.
+    fn logged(&mut self, _at: Ppn) {}
+
+    /// A random log block is going to be erased.
+    fn reclaimed(&mut self, _block: BlockId) {}
+
+    /// Which of a die's full random log blocks, oldest first and one at least, is merged next.
+    fn victim(&mut self, full: impl Iterator<Item = BlockId> + Clone, blocks: &BlockTable) -> Option<BlockId>;
+}
+
+/// A sequential log block.
+#[derive(Clone, Copy)]
+struct Sequential {
+    of: Lbn,
+    block: BlockId,
+}
+
+/// A die's random log blocks.
+#[derive(Clone, Default)]
+struct DieLog {
+    /// Oldest first.
+    blocks: Vec<BlockId>,
+    /// The one that each frontier writes to; full or none: it needs another.
+    open: Vec<Option<BlockId>>,
+    /// The one that is being merged.
+    victim: Option<BlockId>,
+}
+
+/// A translation layer of data blocks and shared log blocks.
+pub struct LogFtl<P> {
+    data: DataBlocks,
+    policy: P,
+    quota: Quota,
+    /// Used longest ago first.
+    sequential: Vec<Sequential>,
+    random: Table<DieLog>,
+    /// Whose turn it is among the dies.
+    next_die: u32,
+}
+
+impl<P: LogPolicy> LogFtl<P> {
+    /// Of a fresh drive, with so many sequential log blocks at most.
+    pub fn with(
+        config: &Config,
+        geometry: &Geometry,
+        size: &LogSize,
+        sequential: u32,
+        policy: impl FnOnce(Quota) -> P,
+    ) -> Self {
+        let quota = Quota::new(sequential, size.per_die(geometry, P::LEAST_PER_DIE), geometry.dies);
+        let log = DieLog { open: vec![None; P::FRONTIERS], ..DieLog::default() };
+        LogFtl {
+            data: DataBlocks::new(config, geometry),
+            policy: policy(quota),
+            quota,
+            sequential: Vec::new(),
+            random: vec![log; geometry.dies as usize].into(),
+            next_die: 0,
+        }
+    }
+
+    // ---------------------------------------------------------------- where a page goes
+
+    /// The address for a page of the host's, if there is one.
+    #[inline]
+    fn destination(&mut self, lpn: Lpn, request_pages: u32, cx: &mut Context, plan: &mut Plan) -> Option<Ppn> {
+        let (of, offset) = (self.data.logical_block(lpn), self.data.offset(lpn));
+        let Some(data) = self.data.data_block(of) else { return self.open_data(of, offset, cx, plan) };
+        if self.data.is_open(data, offset, cx) {
+            return Some(self.data.address(data, offset));
+        }
+        if self.policy.is_sequential(request_pages) {
+            if offset == 0 {
+                return self.open_sequential(of, cx, plan);
+            }
+            if let Some(block) = self.continued(of, offset) {
+                return Some(self.data.address(block, offset));
+            }
+        }
+        let at = self.random_page(self.policy.frontier(self.data.get(lpn)), cx, plan)?;
+        self.policy.logged(at);
+        Some(at)
+    }
+
+    /// A logical block's first data block.
+    fn open_data(&mut self, of: Lbn, offset: u32, cx: &mut Context, plan: &mut Plan) -> Option<Ppn> {
+        let block = self.data.take_block(self.data.home(of), cx)?;
+        self.data.set_data_block(of, block, cx, plan);
+        Some(self.data.address(block, offset))
+    }
+
+    // ---------------------------------------------------------------- sequential log blocks
+
+    /// The place of a logical block's sequential log block among all.
+    fn sequential_of(&self, of: Lbn) -> Option<usize> {
+        self.sequential.iter().position(|log| log.of == of)
+    }
+
+    /// The sequential log block that a page continues: it is the one used last now.
+    fn continued(&mut self, of: Lbn, offset: u32) -> Option<BlockId> {
+        let at = self.sequential_of(of)?;
+        let log = self.sequential[at];
+        if self.data.written(log.block) != offset {
+            return None;
+        }
+        self.sequential[at..].rotate_left(1);
+        Some(log.block)
+    }
+
+    /// Opens a sequential log block, once there is room among them.
+    fn open_sequential(&mut self, of: Lbn, cx: &mut Context, plan: &mut Plan) -> Option<Ppn> {
+        let home = self.data.home(of);
+        while let Some(at) = self.sequential_in_the_way(of, home) {
+            if !self.merge_sequential(at, cx, plan) {
+                return None;
+            }
+        }
+        let block = self.data.take_block(home, cx)?;
+        self.sequential.push(Sequential { of, block });
+        Some(self.data.address(block, 0))
+    }
+
+    /// The sequential log block that must go before this logical block gets one: its own, or the one used longest ago in the
+    /// drive, or on its die.
+    fn sequential_in_the_way(&self, of: Lbn, home: DieId) -> Option<usize> {
+        let is_there = |log: &Sequential| self.data.home(log.of) == home;
+        let on_die = self.sequential.iter().filter(|log| is_there(log)).count() as u32;
+        if let Some(own) = self.sequential_of(of) {
+            Some(own)
+        } else if on_die >= self.quota.sequential_per_die {
+            self.sequential.iter().position(is_there)
+        } else {
+            (self.sequential.len() as u32 >= self.quota.sequential).then_some(0)
+        }
+    }
+
+    /// Merges a sequential log block away. Returns whether there was a block for it.
+    fn merge_sequential(&mut self, at: usize, cx: &mut Context, plan: &mut Plan) -> bool {
+        let Sequential { of, block } = self.sequential[at];
+        if cx.blocks.valid_units(block) == 0 {
+            self.data.erase(block, Cause::Merge, cx, plan);
+        } else if self.data.is_in_order(block, of, cx) {
+            self.data.take_over(of, block, cx, plan);
+        } else {
+            let Some(fresh) = self.data.take_block(self.data.home(of), cx) else { return false };
+            self.data.full_merge(of, fresh, cx, plan);
+            self.data.erase(block, Cause::Merge, cx, plan);
+        }
+        self.sequential.remove(at);
+        true
+    }
+
+    // ---------------------------------------------------------------- random log blocks
+
+    /// The next page for a frontier, on the die whose turn it is or the first after it that has one.
+    #[inline]
+    fn random_page(&mut self, frontier: usize, cx: &mut Context, plan: &mut Plan) -> Option<Ppn> {
+        for _ in 0..self.data.geometry().dies {
+            let die = DieId(self.next_die);
+            self.next_die = if die.0 + 1 == self.data.geometry().dies { 0 } else { die.0 + 1 };
+            if let Some(at) = self.random_page_on(die, frontier, cx, plan) {
+                return Some(at);
+            }
+        }
+        None
+    }
+
+    #[inline]
+    fn random_page_on(&mut self, die: DieId, frontier: usize, cx: &mut Context, plan: &mut Plan) -> Option<Ppn> {
+        let open = self.random[die.idx()].open[frontier].filter(|&block| !self.is_full(block));
+        let block = match open {
+            Some(block) => block,
+            None => self.open_random(die, frontier, cx, plan)?,
+        };
+        Some(self.data.address(block, self.data.written(block)))
+    }
+
+    #[inline]
+    fn is_full(&self, block: BlockId) -> bool {
+        self.data.written(block) == self.data.geometry().pages_per_block
+    }
+
+    /// Opens a random log block on a die, once there is room among them.
+    fn open_random(&mut self, die: DieId, frontier: usize, cx: &mut Context, plan: &mut Plan) -> Option<BlockId> {
+        let used = self.random[die.idx()].blocks.len() as u32;
+        if used >= self.quota.random_per_die && !self.reclaim(die, cx, plan) {
+            return None;
+        }
+        let block = self.data.take_block(die, cx)?;
+        let log = &mut self.random[die.idx()];
+        log.blocks.push(block);
+        log.open[frontier] = Some(block);
+        self.policy.opened(block, frontier);
+        Some(block)
+    }
+
+    /// Merges away what is valid in one of a die's random log blocks, and erases it. Returns whether it came to the end.
+    fn reclaim(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) -> bool {
+        let Some(victim) = self.victim(die, cx) else { return false };
+        while let Some(lpn) = first_valid(victim, cx) {
+            if !self.merge(self.data.logical_block(lpn), cx, plan) {
+                return false;
+            }
+        }
+        let log = &mut self.random[die.idx()];
+        log.victim = None;
+        log.blocks.retain(|&block| block != victim);
+        log.open.iter_mut().for_each(|open| *open = open.filter(|&block| block != victim));
+        self.policy.reclaimed(victim);
+        self.data.erase(victim, Cause::Merge, cx, plan);
+        true
+    }
+
+    /// The random log block of a die that is being merged.
+    fn victim(&mut self, die: DieId, cx: &Context) -> Option<BlockId> {
+        let (data, log) = (&self.data, &mut self.random[die.idx()]);
+        let pages = data.geometry().pages_per_block;
+        let full = log.blocks.iter().copied().filter(|&block| data.written(block) == pages);
+        log.victim = log.victim.or_else(|| self.policy.victim(full, cx.blocks));
+        log.victim
+    }
+
+    /// Brings the newest version of every page of a logical block into a data block. Returns whether there was a block for it.
+    fn merge(&mut self, of: Lbn, cx: &mut Context, plan: &mut Plan) -> bool {
+        if let Some(at) = self.sequential_of(of) {
+            return self.merge_sequential(at, cx, plan);
+        }
+        let Some(fresh) = self.data.take_block(self.data.home(of), cx) else { return false };
+        self.data.full_merge(of, fresh, cx, plan);
+        true
+    }
+}
+
+/// The first page that is valid in a block.
+fn first_valid(block: BlockId, cx: &Context) -> Option<Lpn> {
+    cx.blocks.valid_lpns(block).next()
+}
+
+impl<P: LogPolicy> OnDataBlocks for LogFtl<P> {
+    fn data(&self) -> &DataBlocks {
+        &self.data
+    }
+
+    fn data_mut(&mut self) -> &mut DataBlocks {
+        &mut self.data
+    }
+
+    fn write_some(&mut self, extent: &Extent, i: u32, cx: &mut Context, plan: &mut Plan) -> u32 {
+        let lpn = Lpn(extent.first.0 + i);
+        let Some(to) = self.destination(lpn, extent.request_pages, cx, plan) else { return 0 };
+        self.data.program(lpn, extent.is_partial(i), to, cx, plan);
+        1
+    }
+
+    /// Random log blocks take pages of any address, on all dies in turn.
+    fn home(&self, _lpn: Lpn) -> Option<DieId> {
+        None
+    }
+
+    /// A table of data blocks, and one of the pages of the log area.
+    fn mapping_bytes(&self) -> u64 {
+        let geometry = self.data.geometry();
+        let log_blocks = self.quota.random_per_die * geometry.dies + self.quota.sequential;
+        let log_pages = u64::from(log_blocks) * u64::from(geometry.pages_per_block);
+        (u64::from(self.data.logical_blocks()) + log_pages) * ENTRY_BYTES
+    }
+}

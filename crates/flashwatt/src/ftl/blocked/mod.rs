@@ -1,0 +1,7 @@
+//! Whole blocks mapped: what the block-mapped and log-block layers share.
+
+pub(super) mod data_blocks;
+pub(super) mod log_blocks;
+pub(super) mod log_size;
+pub(super) mod own_logs;
+pub(super) mod pairs;

@@ -1,0 +1,337 @@
+//! The cached mapping table of the demand-paged schemes: which entries of the map are in the drive's memory, which of them
+//! differ from what is on flash, and which goes when another one comes.
+//!
+//! The table knows what there is; an [`Order`] knows who has been used how lately. Both are index lists over slots: no
+//! hashing, and no allocation once the table is full.
+
+use crate::cache::list::{Links, List};
+use crate::ftl::plan::PlanNumber;
+use crate::mem::{Table, prefetch, with_room, zeroed};
+use crate::units::Lpn;
+
+/// Decides which entry goes.
+pub trait Order {
+    /// An entry that is there has been used.
+    fn used(&mut self, slot: u32, cmt: &Cmt);
+
+    /// An entry has come.
+    fn added(&mut self, slot: u32, cmt: &Cmt);
+
+    /// An entry is about to go.
+    fn removed(&mut self, slot: u32, cmt: &Cmt);
+
+    /// The entry to go next.
+    fn victim(&self, cmt: &Cmt) -> Option<u32>;
+
+    /// Fetches what a use of an entry will touch into the machine's caches.
+    fn prefetch(&self, _slot: u32) {}
+
+    /// How many entries behind that of `lpn`, which is going to be fetched, come along with it; the request goes on for
+    /// `rest` pages behind it. They lie in the same translation page.
+    fn ahead(&mut self, _lpn: Lpn, _rest: u32, _cmt: &Cmt) -> u32 {
+        0
+    }
+}
+
+/// An entry in memory.
+#[derive(Clone, Copy)]
+struct Entry {
+    lpn: Lpn,
+    /// The read of the map that brought it, or is going to.
+    brought_by: PlanNumber,
+}
+
+/// No read of the map.
+const NOBODY: PlanNumber = PlanNumber(u64::MAX);
+/// In the index: the entry differs from what is on flash.
+const DIRTY: u32 = 1 << 31;
+
+/// The table.
+pub struct Cmt {
+    /// Slot (+ 1) of the entry of each logical page, and [`DIRTY`] if it is; 0 for none. So most changes touch no more.
+    slot_of: Table<u32>,
+    entries: Table<Entry>,
+    unused: Vec<u32>,
+    capacity: u32,
+    entries_per_page: u32,
+    /// Of each translation page, the entries that differ from it, if they are ever asked for together.
+    dirty: Option<Table<List>>,
+    dirty_links: Vec<Links>,
+}
+
+impl Cmt {
+    /// Bytes of memory that the table takes, with the links of one order; parameters as for [`Self::new`].
+    pub fn memory_bytes(capacity: u32, logical: u32, entries_per_page: u32, by_page: bool) -> u64 {
+        let links = 2 * size_of::<Links>(); // those that grow may be twice as large as what is in them
+        let entry = size_of::<Entry>() + size_of::<u32>() + links + if by_page { links } else { 0 };
+        let lists = if by_page { size_of::<List>() * logical.div_ceil(entries_per_page) as usize } else { 0 };
+        let index = size_of::<u32>() as u64 * u64::from(logical);
+        index + u64::from(capacity.min(logical)) * entry as u64 + lists as u64
+    }
+
+    /// Room for `capacity` entries, ≥ 1, of `logical` pages. Does it know dirty entries `by_page`?
+    pub fn new(capacity: u32, logical: u32, entries_per_page: u32, by_page: bool) -> Self {
+        let pages = logical.div_ceil(entries_per_page) as usize;
+        let capacity = capacity.min(logical).min(DIRTY - 1);
+        Cmt {
+            slot_of: zeroed(logical as usize).into(),
+            entries: with_room(capacity as usize).into(),
+            unused: Vec::new(),
+            capacity,
+            entries_per_page,
+            dirty: by_page.then(|| vec![List::default(); pages].into()),
+            dirty_links: Vec::new(),
+        }
+    }
+
+    /// How many entries there is room for.
+    pub fn capacity(&self) -> u32 {
+        self.capacity
+    }
+
+    /// Room for so many more entries is left.
+    pub fn left(&self) -> u32 {
+        self.capacity - (self.entries.len() - self.unused.len()) as u32
+    }
+
+    /// The translation page that holds an entry.
+    #[inline(always)]
+    pub fn page_of(&self, lpn: Lpn) -> u32 {
+        lpn.0 / self.entries_per_page
+    }
+
+    /// Entries of one translation page that follow on that of `lpn`.
+    pub fn rest_of_page(&self, lpn: Lpn) -> u32 {
+        let end = (self.page_of(lpn) + 1) * self.entries_per_page;
+        end.min(self.slot_of.len() as u32) - lpn.0 - 1
+    }
+
+    /// The slot of a page's entry, if that is in memory.
+    #[inline(always)]
+    pub fn find(&self, lpn: Lpn) -> Option<u32> {
+        (self.slot_of[lpn.idx()] & !DIRTY).checked_sub(1)
+    }
+
+    /// Whose entry it is.
+    #[inline(always)]
+    pub fn lpn(&self, slot: u32) -> Lpn {
+        self.entries[slot as usize].lpn
+    }
+
+    /// Does it differ from what is on flash?
+    #[inline(always)]
+    pub fn is_dirty(&self, slot: u32) -> bool {
+        self.slot_of[self.lpn(slot).idx()] & DIRTY != 0
+    }
+
+    /// The read that brings the entry of `lpn`, or brought it. Nobody has to wait for one that has changed since.
+    #[inline(always)]
+    pub fn brought_by(&self, lpn: Lpn, slot: u32) -> Option<PlanNumber> {
+        let number = self.entries[slot as usize].brought_by;
+        (number != NOBODY && self.slot_of[lpn.idx()] & DIRTY == 0).then_some(number)
+    }
+
+    /// A page's entry comes, as it is on flash. There is room for it.
+    pub fn insert(&mut self, lpn: Lpn, brought_by: Option<PlanNumber>) -> u32 {
+        debug_assert!(self.find(lpn).is_none() && self.left() > 0);
+        let entry = Entry { lpn, brought_by: brought_by.unwrap_or(NOBODY) };
+        let slot = self.unused.pop().unwrap_or(self.entries.len() as u32);
+        if slot as usize == self.entries.len() {
+            self.entries.push(entry);
+            if self.dirty.is_some() {
+                self.dirty_links.push(Links::NONE);
+            }
+        } else {
+            self.entries[slot as usize] = entry;
+        }
+        self.slot_of[lpn.idx()] = slot + 1;
+        slot
+    }
+
+    /// A clean entry goes.
+    pub fn remove(&mut self, slot: u32) {
+        debug_assert!(!self.is_dirty(slot), "a change is lost");
+        let lpn = self.lpn(slot);
+        self.slot_of[lpn.idx()] = 0;
+        self.unused.push(slot);
+    }
+
+    /// The entry of a page, if it is there, changes. Returns whether it is.
+    #[inline(always)]
+    pub fn soil(&mut self, lpn: Lpn) -> bool {
+        let entry = &mut self.slot_of[lpn.idx()];
+        if *entry == 0 {
+            return false;
+        }
+        if *entry & DIRTY == 0 {
+            let slot = *entry - 1;
+            *entry |= DIRTY;
+            if let Some(dirty) = &mut self.dirty {
+                dirty[(lpn.0 / self.entries_per_page) as usize].push_last(&mut self.dirty_links, slot);
+            }
+        }
+        true
+    }
+
+    /// A dirty entry is on flash as it is.
+    pub fn clean(&mut self, slot: u32) {
+        let lpn = self.lpn(slot);
+        debug_assert!(self.is_dirty(slot));
+        self.slot_of[lpn.idx()] &= !DIRTY;
+        self.entries[slot as usize].brought_by = NOBODY;
+        if let Some(dirty) = &mut self.dirty {
+            dirty[(lpn.0 / self.entries_per_page) as usize].remove(&mut self.dirty_links, slot);
+        }
+    }
+
+    /// All entries of a translation page are on flash as they are.
+    pub fn clean_page(&mut self, page: u32) {
+        while let Some(slot) = self.dirty.as_ref().and_then(|dirty| dirty[page as usize].first()) {
+            self.clean(slot);
+        }
+    }
+
+    /// Fetches where the entry of a page is into the machine's caches.
+    #[inline(always)]
+    pub fn prefetch(&self, lpn: Lpn) {
+        prefetch(&self.slot_of, lpn.idx());
+    }
+
+    /// The slot of an entry, which is fetched into the machine's caches, if it is there.
+    #[inline(always)]
+    pub fn prefetch_entry(&self, lpn: Lpn) -> Option<u32> {
+        let slot = (self.slot_of.get(lpn.idx())? & !DIRTY).checked_sub(1)?;
+        prefetch(&self.entries, slot as usize);
+        Some(slot)
+    }
+}
+
+/// Least recently used, or segmented: an entry that is used again while it is on probation becomes protected; the
+/// protected ones are at most so many, and the least recent of them goes back on probation. The least recent one on
+/// probation goes first (Karedla, Love, Wherry 1994; RFTL's choice).
+pub struct Recency {
+    /// On probation, and protected: the least recent first.
+    lists: [List; 2],
+    links: Vec<Links>,
+    is_protected: Vec<bool>,
+    protected_max: u32,
+}
+
+impl Recency {
+    /// For a table of so many entries. `protected_max` 0: plain LRU.
+    pub fn new(capacity: u32, protected_max: u32) -> Self {
+        Recency {
+            lists: [List::default(); 2],
+            links: with_room(capacity as usize),
+            is_protected: Vec::new(),
+            protected_max,
+        }
+    }
+
+    fn put(&mut self, slot: u32, is_protected: bool) {
+        self.is_protected[slot as usize] = is_protected;
+        self.lists[usize::from(is_protected)].push_last(&mut self.links, slot);
+    }
+
+    #[inline(always)]
+    fn take(&mut self, slot: u32) {
+        let list = usize::from(self.is_protected[slot as usize]);
+        self.lists[list].remove(&mut self.links, slot);
+    }
+}
+
+impl Order for Recency {
+    #[inline(always)]
+    fn used(&mut self, slot: u32, _cmt: &Cmt) {
+        if self.protected_max == 0 {
+            self.lists[0].remove(&mut self.links, slot);
+            return self.lists[0].push_last(&mut self.links, slot);
+        }
+        self.take(slot);
+        self.put(slot, true);
+        if self.lists[1].len() > self.protected_max
+            && let Some(oldest) = self.lists[1].pop_first(&mut self.links)
+        {
+            self.put(oldest, false);
+        }
+    }
+
+    fn added(&mut self, slot: u32, _cmt: &Cmt) {
+        if slot as usize == self.links.len() {
+            self.links.push(Links::NONE);
+            self.is_protected.push(false);
+        }
+        self.put(slot, false);
+    }
+
+    fn removed(&mut self, slot: u32, _cmt: &Cmt) {
+        self.take(slot);
+    }
+
+    fn victim(&self, _cmt: &Cmt) -> Option<u32> {
+        self.lists[0].first().or(self.lists[1].first())
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, slot: u32) {
+        prefetch(&self.links, slot as usize);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Uses pages one after the other through a table of so many entries; returns those that are there in the end, the next
+    /// to go first.
+    fn left(capacity: u32, protected: u32, uses: &[u32]) -> Vec<u32> {
+        let (mut cmt, mut order) = (Cmt::new(capacity, 100, 10, false), Recency::new(capacity, protected));
+        for &lpn in uses {
+            match cmt.find(Lpn(lpn)) {
+                Some(slot) => order.used(slot, &cmt),
+                None => {
+                    if cmt.left() == 0 {
+                        go(&mut cmt, &mut order);
+                    }
+                    let slot = cmt.insert(Lpn(lpn), None);
+                    order.added(slot, &cmt);
+                }
+            }
+        }
+        std::iter::from_fn(|| go(&mut cmt, &mut order)).collect()
+    }
+
+    fn go(cmt: &mut Cmt, order: &mut Recency) -> Option<u32> {
+        let slot = order.victim(cmt)?;
+        let lpn = cmt.lpn(slot);
+        order.removed(slot, cmt);
+        cmt.remove(slot);
+        Some(lpn.0)
+    }
+
+    #[test]
+    fn lru_drops_the_least_recent() {
+        assert_eq!(left(3, 0, &[1, 2, 3, 1, 4]), [3, 1, 4]);
+    }
+
+    /// F58: the order of a segmented LRU, worked by hand: 4 entries of which 2 may be protected.
+    #[test]
+    fn f58_segmented_lru_protects_what_is_used_twice() {
+        // 1 and 2 are used twice and protected; 3, 4, 5, 6 pass through the two places on probation.
+        assert_eq!(left(4, 2, &[1, 1, 2, 2, 3, 4, 5, 6]), [5, 6, 1, 2]);
+        // 3 becomes protected too, and the least recent of the protected, 1, goes back on probation, behind 4.
+        assert_eq!(left(4, 2, &[1, 1, 2, 2, 3, 4, 3]), [4, 1, 2, 3]);
+        // A use of a protected entry makes it the most recent of them: then 1 goes back, not 2.
+        assert_eq!(left(4, 2, &[2, 2, 1, 1, 2, 3, 4, 3]), [4, 1, 2, 3]);
+    }
+
+    #[test]
+    fn dirty_entries_are_known_by_translation_page() {
+        let mut cmt = Cmt::new(4, 100, 10, true);
+        let slots = [5, 7, 15].map(|lpn| cmt.insert(Lpn(lpn), None));
+        assert!([5, 7, 15].iter().all(|&lpn| cmt.soil(Lpn(lpn))) && !cmt.soil(Lpn(6)));
+        cmt.clean_page(0);
+        assert_eq!(slots.map(|slot| cmt.is_dirty(slot)), [false, false, true]);
+        assert_eq!(cmt.rest_of_page(Lpn(5)), 4);
+    }
+}

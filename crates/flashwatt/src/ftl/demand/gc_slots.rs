@@ -1,0 +1,76 @@
+//! At most so many channels collect at a time (RFTL: two, that reads of the map find replicas on others).
+//!
+//! A channel has a slot while one of its dies collects. A die that can do nothing for now gives its slot up, so that whatever
+//! it waits for can be done; those that were refused one get the next, first come first served.
+
+use std::collections::VecDeque;
+
+use crate::device::Geometry;
+use crate::ftl::plan::Plan;
+use crate::units::DieId;
+
+/// The slots.
+pub(super) struct GcSlots {
+    geometry: Geometry,
+    /// 0: as many channels as there are.
+    limit: u32,
+    taken: u32,
+    /// Dies of each channel that collect.
+    collecting: Vec<u32>,
+    is_collecting: Vec<bool>,
+    refused: VecDeque<DieId>,
+}
+
+impl GcSlots {
+    /// `limit` 0: no limit.
+    pub fn new(limit: u32, geometry: &Geometry) -> Self {
+        GcSlots {
+            limit,
+            taken: 0,
+            collecting: vec![0; geometry.channels as usize],
+            is_collecting: vec![false; geometry.dies as usize],
+            refused: VecDeque::new(),
+            geometry: geometry.clone(),
+        }
+    }
+
+    /// May this die collect now? If not, it is woken when it may.
+    #[inline(always)]
+    pub fn admits(&mut self, die: DieId) -> bool {
+        self.limit == 0 || self.is_collecting[die.idx()] || self.admits_new(die)
+    }
+
+    fn admits_new(&mut self, die: DieId) -> bool {
+        let joins = self.collecting[self.geometry.channel_of(die).idx()] > 0;
+        let is_free = self.refused.is_empty() && (joins || self.taken < self.limit);
+        if is_free {
+            self.take(die);
+        } else if !self.refused.contains(&die) {
+            self.refused.push_back(die);
+        }
+        is_free
+    }
+
+    fn take(&mut self, die: DieId) {
+        let dies = &mut self.collecting[self.geometry.channel_of(die).idx()];
+        self.taken += u32::from(*dies == 0);
+        *dies += 1;
+        self.is_collecting[die.idx()] = true;
+    }
+
+    /// A die has ended its collection, or cannot go on for now.
+    pub fn give_up(&mut self, die: DieId, plan: &mut Plan) {
+        if !std::mem::take(&mut self.is_collecting[die.idx()]) {
+            return;
+        }
+        let dies = &mut self.collecting[self.geometry.channel_of(die).idx()];
+        *dies -= 1;
+        self.taken -= u32::from(*dies == 0);
+        while self.taken < self.limit
+            && let Some(next) = self.refused.pop_front()
+        {
+            self.take(next);
+            plan.wake(next);
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! The map of the demand-paged schemes: what is true, what is in memory of it, and what is on flash.
+
+use super::cmt::{Cmt, Order};
+use super::options::Settings;
+use super::translation::{Share, TranslationPages};
+use crate::config::Config;
+use crate::device::Geometry;
+use crate::ftl::Context;
+use crate::ftl::paged::pages::Owner;
+use crate::ftl::plan::{Cause, Plan, PlanIndex, PlanNumber};
+use crate::ftl::scheme::flat_map_bytes;
+use crate::mem::{Table, prefetch, zeroed};
+use crate::units::{BlockId, DieId, Lpn, Ppn};
+
+/// Bytes of an entry of the global translation directory: an address.
+const DIRECTORY_ENTRY_BYTES: u64 = 4;
+
+/// The map, in memory and on flash.
+pub(in crate::ftl) struct Mapping<O> {
+    pub geometry: Geometry,
+    /// What is true: physical address (+ 1) of each logical page, 0 for none. The drive knows it from `cmt` or from flash.
+    pub truth: Table<u32>,
+    pub cmt: Cmt,
+    order: O,
+    pub(super) tps: TranslationPages,
+    /// Of each die, translation pages that do not know yet where the victim's pages have gone.
+    pub moved: Table<Vec<u32>>,
+    /// Does a translation page hold entries of trimmed pages?
+    pub is_trimmed: Table<bool>,
+    /// The last translation pages read in a plan: for an entry that went, and for one that came.
+    last_read: [Option<(u32, PlanNumber)>; 2],
+    evict_page: bool,
+    pub fetch_on_write: bool,
+    entry_bytes: u32,
+}
+
+/// For what a translation page is read.
+#[derive(Clone, Copy)]
+enum For {
+    Leaving,
+    Coming,
+}
+
+impl<O: Order> Owner for Mapping<O> {
+    #[inline(always)]
+    fn claimed(&self, die: DieId) -> u32 {
+        self.tps.free(die)
+    }
+
+    #[inline(always)]
+    fn moved(&mut self, lpn: Lpn, from: Ppn, to: Ppn) {
+        debug_assert_eq!(self.get(lpn), Some(from));
+        self.truth[lpn.idx()] = to.0 + 1;
+        if self.cmt.soil(lpn) {
+            return;
+        }
+        let page = self.cmt.page_of(lpn);
+        let stale = &mut self.moved[self.geometry.die_of(to).idx()];
+        if !stale.contains(&page) {
+            stale.push(page);
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, lpn: Lpn) {
+        prefetch(&self.truth, lpn.idx());
+        self.cmt.prefetch(lpn);
+    }
+}
+
+impl<O: Order> Mapping<O> {
+    /// Fetches what a look-up will touch into the machine's caches, if what says where has been fetched.
+    #[inline(always)]
+    pub fn prefetch_near(&self, lpn: Lpn) -> Option<Ppn> {
+        if let Some(slot) = self.cmt.prefetch_entry(lpn) {
+            self.order.prefetch(slot);
+        }
+        self.truth.get(lpn.idx())?.checked_sub(1).map(Ppn)
+    }
+
+    /// Bytes of memory that the map takes, with its order of recency.
+    pub fn memory_bytes(settings: &Settings, replicas: u32, geometry: &Geometry) -> u64 {
+        let logical = geometry.logical_units;
+        let share = Share::new(settings.entries_per_page, replicas + 1, settings.map_reserved_blocks, geometry);
+        let directory = size_of::<u32>() as u64 * u64::from(share.pages) * u64::from(share.copies);
+        let (entries, in_page) = (settings.cmt_entries, settings.entries_per_page);
+        flat_map_bytes(geometry)
+            + Cmt::memory_bytes(entries, logical, in_page, settings.evict_page)
+            + directory
+            + u64::from(share.pages)
+    }
+
+    /// Nothing is mapped.
+    pub fn new(settings: &Settings, replicas: u32, order: O, config: &Config, geometry: &Geometry) -> Self {
+        let share = Share::new(settings.entries_per_page, replicas + 1, settings.map_reserved_blocks, geometry);
+        Mapping {
+            truth: zeroed(geometry.logical_units as usize).into(),
+            cmt: Cmt::new(settings.cmt_entries, geometry.logical_units, settings.entries_per_page, settings.evict_page),
+            order,
+            tps: TranslationPages::new(share, config, geometry),
+            moved: vec![Vec::new(); geometry.dies as usize].into(),
+            is_trimmed: vec![false; share.pages as usize].into(),
+            last_read: [None; 2],
+            evict_page: settings.evict_page,
+            fetch_on_write: settings.fetch_on_write,
+            entry_bytes: settings.entry_bytes,
+            geometry: geometry.clone(),
+        }
+    }
+
+    /// Bytes of the directory and of the table. What the simulator knows besides is not the drive's.
+    pub fn bytes(&self) -> u64 {
+        let share = self.tps.share();
+        DIRECTORY_ENTRY_BYTES * u64::from(share.pages) * u64::from(share.copies)
+            + u64::from(self.entry_bytes) * u64::from(self.cmt.capacity())
+    }
+
+    /// Where a page is.
+    #[inline(always)]
+    pub fn get(&self, lpn: Lpn) -> Option<Ppn> {
+        self.truth[lpn.idx()].checked_sub(1).map(Ppn)
+    }
+
+    /// Could the entry of `lpn` be changed now? If not, collection of translation pages is asked for.
+    pub fn has_place(&self, lpn: Lpn, plan: &mut Plan) -> bool {
+        if self.cmt.left() > 0 || self.cmt.find(lpn).is_some() {
+            return true;
+        }
+        match self.order.victim(&self.cmt) {
+            Some(slot) if self.cmt.is_dirty(slot) => self.has_room(self.cmt.page_of(self.cmt.lpn(slot)), plan),
+            _ => true,
+        }
+    }
+
+    /// Can a translation page be written now? If not, collection is asked for.
+    fn has_room(&self, page: u32, plan: &mut Plan) -> bool {
+        let has_room = self.tps.has_room(page);
+        if !has_room {
+            self.tps.homes(page).for_each(|die| plan.wake(die));
+        }
+        has_room
+    }
+
+    /// Looks an entry up, and has it brought if it is not there and `fetches`. Returns the read that brings it. `rest`: so far
+    /// the request goes on behind this page.
+    #[inline(always)]
+    pub fn look_up(
+        &mut self,
+        lpn: Lpn,
+        rest: u32,
+        fetches: bool,
+        cx: &mut Context,
+        plan: &mut Plan,
+    ) -> Option<PlanNumber> {
+        plan.map_accesses += 1;
+        let slot = self.cmt.find(lpn);
+        plan.looked_up(slot.is_some());
+        match slot {
+            Some(slot) => {
+                self.order.used(slot, &self.cmt);
+                self.cmt.brought_by(lpn, slot)
+            }
+            None => self.bring(lpn, rest, fetches, cx, plan),
+        }
+    }
+
+    #[inline(never)]
+    fn bring(&mut self, lpn: Lpn, rest: u32, fetches: bool, cx: &mut Context, plan: &mut Plan) -> Option<PlanNumber> {
+        let ahead = self.order.ahead(lpn, rest, &self.cmt);
+        let has_place = self.make_place(None, cx, plan);
+        let read = if fetches { self.read_page(self.cmt.page_of(lpn), For::Coming, plan) } else { None };
+        if has_place {
+            self.insert(lpn, read);
+            if read.is_some() {
+                self.bring_ahead(lpn, ahead, read, cx, plan);
+            }
+        }
+        read
+    }
+
+    /// Entries behind that of `lpn`, which has just come, come along with it, as far as there is room.
+    fn bring_ahead(&mut self, lpn: Lpn, ahead: u32, read: Option<PlanNumber>, cx: &mut Context, plan: &mut Plan) {
+        for next in (lpn.0 + 1..=lpn.0 + ahead).map(Lpn) {
+            if self.cmt.find(next).is_some() {
+                continue;
+            }
+            if !self.make_place(Some(lpn), cx, plan) {
+                return;
+            }
+            self.insert(next, read);
+        }
+    }
+
+    fn insert(&mut self, lpn: Lpn, read: Option<PlanNumber>) {
+        let slot = self.cmt.insert(lpn, read);
+        self.order.added(slot, &self.cmt);
+    }
+
+    /// If the table is full an entry goes, `but` for that of one page. There may be no room for what it takes.
+    fn make_place(&mut self, but: Option<Lpn>, cx: &mut Context, plan: &mut Plan) -> bool {
+        if self.cmt.left() > 0 {
+            return true;
+        }
+        let Some(slot) = self.order.victim(&self.cmt) else { return false };
+        if but == Some(self.cmt.lpn(slot)) {
+            return false;
+        }
+        if self.cmt.is_dirty(slot) && !self.write_back(slot, cx, plan) {
+            return false;
+        }
+        self.order.removed(slot, &self.cmt);
+        self.cmt.remove(slot);
+        true
+    }
+
+    /// A dirty entry's translation page is written anew.
+    fn write_back(&mut self, slot: u32, cx: &mut Context, plan: &mut Plan) -> bool {
+        let page = self.cmt.page_of(self.cmt.lpn(slot));
+        if !self.has_room(page, plan) {
+            return false;
+        }
+        if !self.evict_page {
+            self.cmt.clean(slot);
+        }
+        self.rewrite(page, BlockId::NONE, cx, plan);
+        true
+    }
+
+    /// A translation page is read and written anew: `frees`, if any, is the block that it points to no more then.
+    pub fn rewrite(&mut self, page: u32, frees: BlockId, cx: &mut Context, plan: &mut Plan) {
+        let read = self.read_page(page, For::Leaving, plan);
+        self.tps.write(page, read.and_then(|read| plan.index_of(read)), frees, cx, plan);
+        self.is_trimmed[page as usize] = false;
+        if self.evict_page {
+            self.cmt.clean_page(page);
+        }
+    }
+
+    /// The read of a translation page in this plan: one that is there already, or a new one.
+    fn read_page(&mut self, page: u32, purpose: For, plan: &mut Plan) -> Option<PlanNumber> {
+        let of_page = |read: &&(u32, PlanNumber)| read.0 == page && plan.index_of(read.1).is_some();
+        let known = match purpose {
+            For::Coming => self.last_read.iter().flatten().find(of_page),
+            For::Leaving => None, // what was read before may have been written anew since
+        };
+        if let Some(&(_, number)) = known {
+            return Some(number);
+        }
+        let number = self.tps.read(page, plan).map(|op| plan.number(op));
+        self.last_read[purpose as usize] = number.map(|number| (page, number));
+        number
+    }
+
+    /// The entry of a page that has been looked up changes.
+    #[inline(always)]
+    pub fn change(&mut self, lpn: Lpn, to: Ppn) {
+        self.truth[lpn.idx()] = to.0 + 1;
+        let is_there = self.cmt.soil(lpn);
+        debug_assert!(is_there, "it was asked whether there is a place");
+    }
+}
+
+/// Plans an operation for which the map must have been read, by an operation of this plan or of an earlier one.
+#[inline(always)]
+pub(super) fn behind(
+    map_read: Option<PlanNumber>,
+    plan: &mut Plan,
+    operation: impl FnOnce(&mut Plan, Option<PlanIndex>) -> PlanIndex,
+) -> PlanIndex {
+    let after = map_read.and_then(|number| plan.index_of(number));
+    let op = operation(plan, after);
+    if let (None, Some(number)) = (after, map_read) {
+        plan.behind(op, number);
+    }
+    op
+}
+
+/// Plans the read of data for which the map must have been read.
+#[inline(always)]
+pub(super) fn read_behind(ppn: Ppn, map_read: Option<PlanNumber>, plan: &mut Plan) -> PlanIndex {
+    behind(map_read, plan, |plan, after| plan.read(ppn, Cause::Host, after))
+}

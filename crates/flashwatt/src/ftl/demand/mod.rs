@@ -1,0 +1,275 @@
+//! The core of the demand-paged schemes: pages of data anywhere, the whole map in translation pages on flash, and the
+//! entries in use in a cached mapping table.
+//!
+//! A look-up whose entry is not in memory reads its translation page; before that, if the table is full, an entry goes, and
+//! if that one is dirty its translation page is read and written anew (lazy write-back): 2 reads and 1 program at worst. If
+//! both entries lie in one translation page, one read does for both; so it does for all look-ups of one request. The read
+//! of the data waits for that of the map, and so do hits on an entry that is still on its way (law 6d). A write of a whole
+//! page needs no entry to begin with and does not wait; a write of a part of one does.
+//!
+//! Collection of data moves pages. Where the entry of one is in memory it changes there; the translation pages of the
+//! others are written anew before the victim is erased, each once. A trim changes entries in memory too; the translation
+//! pages of the others are written anew in the background. Translation pages collect by themselves (see
+//! [`translation`]).
+//!
+//! Two things that a drive can do and this one does not: a read whose dirty victim finds no room on flash for its
+//! translation page does not wait for collection but goes without a place in the table; and translation pages that were
+//! never written (on a drive that starts empty) are not read.
+
+pub(super) mod cmt;
+mod gc_slots;
+pub(super) mod mapping;
+pub(super) mod options;
+mod translation;
+
+use std::collections::VecDeque;
+use std::marker::PhantomData;
+
+use super::blocks::BlockTable;
+use super::paged::pages::{Owner, Pages};
+use super::plan::{Cause, Plan, ReplicaChoice};
+use super::{Context, Extent, Ftl, Grain};
+use crate::config::Config;
+use crate::device::{Array, Geometry};
+use crate::error::Error;
+use crate::mem::Table;
+use crate::progress::Watch;
+use crate::units::{BlockId, DieId, Lpn, Ppn};
+use cmt::Order;
+use gc_slots::GcSlots;
+use mapping::{Mapping, behind, read_behind};
+use options::Settings;
+
+/// A demand-paged translation layer: its table drops entries in the order that `O` says; `K` is the scheme that it is.
+pub struct Demand<O, K> {
+    pages: Pages,
+    map: Mapping<O>,
+    slots: GcSlots,
+    /// Dies whose collection waits for room for translation pages.
+    blocked: Vec<DieId>,
+    /// Of each die, translation pages that hold entries of trimmed pages.
+    trimmed: Table<VecDeque<u32>>,
+    choice: ReplicaChoice,
+    scheme: PhantomData<K>,
+}
+
+impl<O: Order, K> Demand<O, K> {
+    /// The layer of a fresh drive; `order` is that of a table of `settings.cmt_entries`, or of as many as there are pages.
+    pub(super) fn build(
+        settings: &Settings,
+        replicas: u32,
+        order: O,
+        config: &Config,
+        geometry: &Geometry,
+    ) -> Demand<O, K> {
+        Demand {
+            pages: Pages::new(settings.allocation, true, config, geometry),
+            map: Mapping::new(settings, replicas, order, config, geometry),
+            slots: GcSlots::new(settings.gc_channels, geometry),
+            blocked: Vec::new(),
+            trimmed: vec![VecDeque::new(); geometry.dies as usize].into(),
+            choice: ReplicaChoice::default(),
+            scheme: PhantomData,
+        }
+    }
+
+    /// How a replica is chosen, where there are any.
+    pub(super) fn choosing(mut self, choice: ReplicaChoice) -> Self {
+        self.choice = choice;
+        self
+    }
+
+    /// What a plan says of copies of translation pages.
+    #[inline(always)]
+    fn says_how(&self, plan: &mut Plan) {
+        (plan.choice, plan.map_copies) = (self.choice, self.map.tps.share().copies);
+    }
+
+    /// Plans the program of one page.
+    #[inline(always)]
+    fn write_page(&mut self, extent: &Extent, i: u32, ppn: Ppn, cx: &mut Context, plan: &mut Plan) {
+        let lpn = Lpn(extent.first.0 + i);
+        let is_partial = extent.is_partial(i);
+        let fetches = is_partial || self.map.fetch_on_write;
+        let map_read = self.map.look_up(lpn, extent.pages - i - 1, fetches, cx, plan).filter(|_| is_partial);
+        let old = self.map.get(lpn);
+        let op = match old {
+            Some(old) if is_partial => {
+                let read = read_behind(old, map_read, plan);
+                plan.program(ppn, Cause::Host, Some(read))
+            }
+            // Only the map can say that there is nothing to be read.
+            _ => behind(map_read, plan, |plan, after| plan.program(ppn, Cause::Host, after)),
+        };
+        if let Some(old) = old {
+            let block = cx.blocks.set_invalid(old);
+            plan.replaces(op, block);
+        }
+        self.map.change(lpn, ppn);
+        cx.blocks.set_valid(ppn, lpn);
+    }
+
+    /// The entry of a trimmed page that is not in memory: its translation page is to be written anew some time.
+    fn trim_on_flash(&mut self, page: u32, plan: &mut Plan) {
+        let Some(home) = self.map.tps.places(page).next().map(|ppn| self.map.geometry.die_of(ppn)) else { return };
+        if !std::mem::replace(&mut self.map.is_trimmed[page as usize], true) {
+            self.trimmed[home.idx()].push_back(page);
+            plan.wake(home);
+        }
+    }
+
+    /// Plans the next step of a die's collection.
+    fn collect(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
+        self.map.tps.background(die, cx, plan);
+        if !plan.ops().is_empty() {
+            return;
+        }
+        if let (Some(victim), Some(&page)) = (self.pages.copied(die, cx.blocks), self.map.moved[die.idx()].last()) {
+            if self.has_room(page, die) {
+                self.map.moved[die.idx()].pop();
+                self.map.rewrite(page, victim, cx, plan);
+            }
+            return;
+        }
+        self.pages.background(die, &mut self.map, cx, plan);
+    }
+
+    /// Can background work of a die write a translation page now? If not, the die is woken when some block has been erased; a
+    /// die that is short of room collects without being told.
+    fn has_room(&mut self, page: u32, die: DieId) -> bool {
+        let has_room = self.map.tps.has_room(page);
+        if !has_room && !self.blocked.contains(&die) {
+            self.blocked.push(die);
+        }
+        has_room
+    }
+
+    /// Plans the next step of what trims have left to be done.
+    fn rewrite_trimmed(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
+        while let Some(&page) = self.trimmed[die.idx()].front() {
+            if self.map.is_trimmed[page as usize] {
+                if !self.has_room(page, die) {
+                    return;
+                }
+                self.map.rewrite(page, BlockId::NONE, cx, plan);
+            }
+            self.trimmed[die.idx()].pop_front();
+            if !plan.ops().is_empty() {
+                return;
+            }
+        }
+    }
+
+    fn wants_collection(&self, die: DieId, blocks: &BlockTable) -> bool {
+        self.map.tps.wants_background(die) || self.pages.wants_background(die, &self.map, blocks)
+    }
+}
+
+impl<O: Order, K> Ftl for Demand<O, K> {
+    fn read(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {
+        self.says_how(plan);
+        for i in 0..extent.pages {
+            let lpn = Lpn(extent.first.0 + i);
+            let map_read = self.map.look_up(lpn, extent.pages - i - 1, true, cx, plan);
+            match self.map.get(lpn) {
+                Some(ppn) => {
+                    read_behind(ppn, map_read, plan);
+                }
+                None => plan.unwritten_reads += 1,
+            }
+        }
+    }
+
+    fn write(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) -> u32 {
+        self.says_how(plan);
+        for i in 0..extent.pages {
+            let lpn = Lpn(extent.first.0 + i);
+            if !self.map.has_place(lpn, plan) {
+                return i;
+            }
+            let Some(ppn) = self.pages.host_page(lpn, &self.map, cx, plan) else { return i };
+            self.write_page(&extent, i, ppn, cx, plan);
+        }
+        extent.pages
+    }
+
+    /// One page for each die: a longer run would only queue.
+    fn grain(&self) -> Grain {
+        Grain::Run(self.map.geometry.dies)
+    }
+
+    fn home(&self, lpn: Lpn) -> Option<DieId> {
+        self.pages.home(lpn)
+    }
+
+    fn trim(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {
+        plan.map_accesses += extent.pages;
+        for i in (0..extent.pages).filter(|&i| !extent.is_partial(i)) {
+            let lpn = Lpn(extent.first.0 + i);
+            let Some(old) = self.map.get(lpn) else { continue };
+            self.map.truth[lpn.idx()] = 0;
+            let block = cx.blocks.set_invalid(old);
+            plan.wake(self.map.geometry.die_of_block(block));
+            if !self.map.cmt.soil(lpn) {
+                self.trim_on_flash(self.map.cmt.page_of(lpn), plan);
+            }
+        }
+    }
+
+    fn wants_background(&self, die: DieId, blocks: &BlockTable) -> bool {
+        self.wants_collection(die, blocks) || !self.trimmed[die.idx()].is_empty()
+    }
+
+    fn background(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
+        self.says_how(plan);
+        if self.wants_collection(die, cx.blocks) && self.slots.admits(die) {
+            self.collect(die, cx, plan);
+            if !plan.ops().is_empty() {
+                return;
+            }
+            self.slots.give_up(die, plan);
+        }
+        self.rewrite_trimmed(die, cx, plan);
+    }
+
+    fn erased(&mut self, block: BlockId, cx: &mut Context, plan: &mut Plan) {
+        if cx.blocks.is_apart(block) {
+            self.map.tps.erased(block, cx);
+            self.blocked.drain(..).for_each(|die| plan.wake(die));
+        } else {
+            self.pages.erased(block, cx);
+        }
+        self.slots.give_up(self.map.geometry.die_of_block(block), plan);
+    }
+
+    fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array, watch: &mut Watch) -> Result<(), Error> {
+        for lpn in (0..self.map.geometry.logical_units).map(Lpn) {
+            self.map.truth[lpn.idx()] = self.map.geometry.filled_ppn(lpn).0 + 1;
+            watch.step(1)?;
+        }
+        self.pages.fill(blocks, array, watch)?;
+        self.map.tps.fill(blocks, array);
+        Ok(())
+    }
+
+    fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
+        self.map.get(lpn)
+    }
+
+    fn map_pages(&self) -> Vec<Ppn> {
+        self.map.tps.all_places()
+    }
+
+    #[inline]
+    fn prefetch(&self, far: Lpn, near: Lpn, blocks: &BlockTable, array: &Array) {
+        self.map.prefetch(far);
+        if let Some(ppn) = self.map.prefetch_near(near) {
+            blocks.prefetch(ppn);
+            array.prefetch(ppn);
+        }
+    }
+
+    fn mapping_bytes(&self) -> u64 {
+        self.map.bytes()
+    }
+}

@@ -1,0 +1,170 @@
+//! What the demand-paged schemes can be told in common.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::translation::Share;
+use crate::config::{Allocation, Checker, Field, field};
+use crate::ftl::paged::pages::spare_blocks_per_die;
+use crate::ftl::{Room, Size};
+
+/// Bytes of the cached mapping table if nothing is said (EnergySim's, SPEC E16).
+const CMT_BYTES: u64 = 8 << 20;
+/// Bytes of an entry if nothing is said: 512 entries in a page of 4 KiB (RFTL §3, SPEC E15).
+const ENTRY_BYTES: u32 = 8;
+
+/// Which entry leaves the cached mapping table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Cache {
+    /// The least recently used one.
+    Lru,
+    /// The least recent one of those that were used once; those used again are protected.
+    SegmentedLru,
+}
+
+/// The options that the schemes have in common, as the user writes them.
+#[derive(Clone, Debug, Default)]
+#[allow(missing_docs)]
+pub(in crate::ftl) struct Common {
+    pub cmt_bytes: Option<u64>,
+    pub cmt_entries: Option<u32>,
+    pub entry_bytes: Option<u32>,
+    pub fetch_on_write: Option<bool>,
+    pub allocation: Option<Allocation>,
+    pub map_reserved_blocks: Option<u32>,
+    pub gc_channels: Option<u32>,
+}
+
+/// Declares a scheme's options: those in common, and its own.
+macro_rules! options {
+    ($(#[$doc:meta])* { $($(#[$own_doc:meta])* $own:ident: $type:ty,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct Options {
+            /// Bytes of the cached mapping table; or say `cmt_entries`.
+            pub cmt_bytes: Option<u64>,
+            /// Entries of the cached mapping table; or say `cmt_bytes`.
+            pub cmt_entries: Option<u32>,
+            /// Bytes of an entry of a translation page: a page holds as many entries as fit.
+            pub entry_bytes: Option<u32>,
+            /// A write of a whole page whose entry is not in memory fetches it (Gupta et al. 2009), though it does not wait
+            /// for it; if not, the entry comes into being without a look at flash (EagleTree).
+            pub fetch_on_write: Option<bool>,
+            /// Which die a page of data is written to: `dynamic` (round robin, channels first) or `static` (logical page
+            /// modulo dies).
+            pub allocation: Option<Allocation>,
+            /// Blocks of each die that are for translation pages, beside those that these fill. By default as many again, 3
+            /// or more.
+            pub map_reserved_blocks: Option<u32>,
+            /// At most so many channels collect at a time; 0: as many as there are.
+            pub gc_channels: Option<u32>,
+            $($(#[$own_doc])* pub $own: $type,)*
+        }
+
+        impl Options {
+            fn common(&self) -> $crate::ftl::demand::options::Common {
+                $crate::ftl::demand::options::Common {
+                    cmt_bytes: self.cmt_bytes,
+                    cmt_entries: self.cmt_entries,
+                    entry_bytes: self.entry_bytes,
+                    fetch_on_write: self.fetch_on_write,
+                    allocation: self.allocation,
+                    map_reserved_blocks: self.map_reserved_blocks,
+                    gc_channels: self.gc_channels,
+                }
+            }
+        }
+    };
+}
+pub(in crate::ftl) use options;
+
+/// What the schemes have in common, checked.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Settings {
+    /// Entries of the cached mapping table, ≥ 1; more than the drive has logical pages: all of them.
+    pub cmt_entries: u32,
+    /// Bytes of an entry of a translation page.
+    pub entry_bytes: u32,
+    /// Entries of a translation page.
+    pub entries_per_page: u32,
+    /// Do all dirty entries of a translation page become clean when it is written?
+    pub evict_page: bool,
+    /// Do writes of whole pages fetch the entry?
+    pub fetch_on_write: bool,
+    /// Which die a page of data is written to.
+    pub allocation: Allocation,
+    /// Blocks of each die for translation pages, beside those that these fill; `None`: as many again, 3 or more.
+    pub map_reserved_blocks: Option<u32>,
+    /// At most so many channels collect at a time; 0: as many as there are.
+    pub gc_channels: u32,
+}
+
+/// What differs between the schemes.
+pub(in crate::ftl) struct Defaults {
+    /// `ftl.NAME`.
+    pub table: &'static str,
+    /// Bytes of an entry in memory, if not the same as on flash.
+    pub cached_entry_bytes: Option<u32>,
+    pub evict_page: bool,
+    pub gc_channels: u32,
+}
+
+impl Common {
+    pub fn resolve(self, of: &Defaults, c: &mut Checker, page_bytes: u32) -> Settings {
+        let (table, options) = (of.table, self);
+        let entry_bytes = c.number(field!(table, options.entry_bytes), ENTRY_BYTES, 1..=512);
+        let cached = of.cached_entry_bytes.unwrap_or(entry_bytes);
+        Settings {
+            cmt_entries: cmt_entries(c, table, &options, cached),
+            entry_bytes,
+            entries_per_page: (page_bytes / entry_bytes).max(1),
+            evict_page: of.evict_page,
+            fetch_on_write: c.choice(field!(table, options.fetch_on_write), true),
+            allocation: c.choice(field!(table, options.allocation), Allocation::Dynamic),
+            map_reserved_blocks: c.optional(field!(table, options.map_reserved_blocks), 2..=1_000_000),
+            gc_channels: c.number(field!(table, options.gc_channels), of.gc_channels, 0..=1024),
+        }
+    }
+}
+
+fn cmt_entries(c: &mut Checker, table: &str, options: &Common, entry_bytes: u32) -> u32 {
+    if let (Some(bytes), Some(entries)) = (options.cmt_bytes, options.cmt_entries) {
+        let fault = c.fault(&format!("{table}.cmt_entries"), "the size of the cached mapping table is given twice");
+        let found = format!("cmt_bytes = {bytes} and cmt_entries = {entries}");
+        c.push(fault.found(found).expected("one of them"));
+    }
+    let least = u64::from(entry_bytes);
+    let bytes = c.number(field!(table, options.cmt_bytes), CMT_BYTES, least..=1 << 40);
+    let entries = c.optional(field!(table, options.cmt_entries), 1..=u32::MAX);
+    entries.unwrap_or(u32::try_from(bytes / least).unwrap_or(u32::MAX))
+}
+
+/// The share of entries that a segmented table may protect.
+pub(in crate::ftl) fn protected_fraction(c: &mut Checker, table: &str, cache: Cache, fraction: Option<f64>) -> f64 {
+    let field = Field { key: format!("{table}.protected_fraction"), value: fraction };
+    if cache == Cache::SegmentedLru {
+        return c.number(field, 0.5, 0.0..=1.0);
+    }
+    if fraction.is_some() {
+        let fault = c.fault(&field.key, "has no effect").found("cache = \"lru\"");
+        c.push(fault.expected("cache = \"segmented_lru\", or no such key"));
+    }
+    c.optional(field, 0.0..=1.0);
+    0.0
+}
+
+/// The flash that a scheme with so many replicas takes.
+pub(in crate::ftl) fn room(settings: &Settings, replicas: u32, size: &Size) -> Room {
+    let spare_blocks = size.dies * spare_blocks_per_die(size.low_watermark_blocks, size.reserved_blocks);
+    let map = Share::room(settings.entries_per_page, replicas + 1, settings.map_reserved_blocks, size);
+    Room {
+        pages: size.logical_pages + spare_blocks * size.pages_per_block + map,
+        what: format!(
+            "in each of {} dies the low watermark and one more, and {} for translation pages",
+            size.dies,
+            map / size.pages_per_block.max(1) / size.dies.max(1)
+        ),
+    }
+}

@@ -1,0 +1,283 @@
+//! Translation pages: the map on flash, in blocks of its own.
+//!
+//! A translation page holds the entries of so many consecutive logical pages. Every copy of it has a fixed home: the
+//! original of page t lies on die t mod dies (channel c), its k-th replica on the die at the same position of channel
+//! (c + k) mod channels (SPEC E17). The global translation directory says where on that die. Each die has a share of blocks
+//! for translation pages that data never takes, and collects them by itself, the one with the fewest valid pages first: so
+//! the map can always be written, whatever becomes of the data. One block, in part filled, takes both new pages and
+//! copies; the last free one of the share is for copies alone (law 6g).
+
+use crate::config::Config;
+use crate::device::{Array, Geometry};
+use crate::ftl::blocks::{BlockState, BlockTable};
+use crate::ftl::paged::frontier::Frontier;
+use crate::ftl::plan::{Cause, OpKind, Plan, PlanIndex};
+use crate::ftl::{Context, Size};
+use crate::mem::Table;
+use crate::units::{BlockId, DieId, Lpn, Ppn};
+
+/// Original and replicas, at most.
+pub(super) const COPIES_MAX: usize = 4;
+/// Collection starts below so many free blocks of a die's share.
+const LOW_WATERMARK: u32 = 2;
+/// The last free blocks of a die's share are for copies, so many.
+const RESERVED: u32 = 1;
+
+/// How much of the drive the map takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Share {
+    /// Translation pages, copies aside.
+    pub pages: u32,
+    /// Original and replicas.
+    pub copies: u32,
+    /// Blocks of each die.
+    pub blocks_per_die: u32,
+}
+
+/// Blocks of each die that the map takes: those that its pages fill, and `reserved` more (if nothing is said, as many
+/// again, 3 or more).
+pub(super) fn blocks_per_die(
+    pages: u128,
+    copies: u32,
+    reserved: Option<u32>,
+    dies: u128,
+    pages_per_block: u128,
+) -> u128 {
+    let full = (pages.div_ceil(dies) * u128::from(copies)).div_ceil(pages_per_block);
+    full + reserved.map_or(full.max(3), u128::from)
+}
+
+impl Share {
+    /// Of a drive with so many entries in a translation page.
+    pub fn new(entries_per_page: u32, copies: u32, reserved: Option<u32>, geometry: &Geometry) -> Self {
+        let pages = geometry.logical_units.div_ceil(entries_per_page);
+        let (dies, in_block) = (u128::from(geometry.dies), u128::from(geometry.pages_per_block));
+        let blocks = blocks_per_die(u128::from(pages), copies, reserved, dies, in_block);
+        Share { pages, copies, blocks_per_die: u32::try_from(blocks).unwrap_or(u32::MAX) }
+    }
+
+    /// The same in physical pages, for sizes that are asked for.
+    pub fn room(entries_per_page: u32, copies: u32, reserved: Option<u32>, size: &Size) -> u128 {
+        let pages = size.logical_pages.div_ceil(u128::from(entries_per_page));
+        size.dies * size.pages_per_block * blocks_per_die(pages, copies, reserved, size.dies, size.pages_per_block)
+    }
+}
+
+/// The translation pages of a drive.
+pub(super) struct TranslationPages {
+    geometry: Geometry,
+    share: Share,
+    /// The global translation directory: physical address (+ 1) of each copy of each page, copy by copy; 0 for none.
+    directory: Table<u32>,
+    dies: Table<Die>,
+    copy_kind: OpKind,
+    least_worn_first: bool,
+}
+
+#[derive(Clone, Default)]
+struct Die {
+    frontier: Frontier,
+    /// The blocks of its share that are in use.
+    blocks: Vec<BlockId>,
+    job: Option<Job>,
+}
+
+/// The collection of one block.
+#[derive(Clone, Copy)]
+struct Job {
+    victim: BlockId,
+    cursor: u32,
+    erasing: bool,
+}
+
+impl TranslationPages {
+    /// None is on flash yet.
+    pub fn new(share: Share, config: &Config, geometry: &Geometry) -> Self {
+        TranslationPages {
+            directory: vec![0; (share.pages * share.copies) as usize].into(),
+            dies: vec![Die::default(); geometry.dies as usize].into(),
+            copy_kind: OpKind::of_copies(config.device.nand.copyback),
+            least_worn_first: crate::wear::build(&config.wear).least_worn_first(),
+            share,
+            geometry: geometry.clone(),
+        }
+    }
+
+    /// How much of the drive they take.
+    pub fn share(&self) -> &Share {
+        &self.share
+    }
+
+    /// The die on which a copy of a page lies.
+    fn home(&self, page: u32, copy: u32) -> DieId {
+        let die = DieId(page % self.geometry.dies);
+        let channel = (self.geometry.channel_of(die).0 + copy) % self.geometry.channels;
+        self.geometry.die_at(crate::units::ChannelId(channel), self.geometry.way_of(die))
+    }
+
+    /// The dies on which its copies lie, the original's first.
+    pub fn homes(&self, page: u32) -> impl Iterator<Item = DieId> + '_ {
+        (0..self.share.copies).map(move |copy| self.home(page, copy))
+    }
+
+    /// Where the copies of a page lie, the original first.
+    pub fn places(&self, page: u32) -> impl Iterator<Item = Ppn> + '_ {
+        let entries = (0..self.share.copies).map(move |copy| self.directory[(copy * self.share.pages + page) as usize]);
+        entries.filter_map(|entry| entry.checked_sub(1).map(Ppn))
+    }
+
+    /// Where all copies of all pages lie.
+    pub fn all_places(&self) -> Vec<Ppn> {
+        self.directory.iter().filter_map(|entry| entry.checked_sub(1).map(Ppn)).collect()
+    }
+
+    /// Free blocks of a die's share.
+    #[inline(always)]
+    pub fn free(&self, die: DieId) -> u32 {
+        self.share.blocks_per_die - self.dies[die.idx()].blocks.len() as u32
+    }
+
+    /// Could a page be written now?
+    pub fn has_room(&self, page: u32) -> bool {
+        self.homes(page).all(|die| {
+            let free = self.free(die);
+            free > RESERVED || (free == RESERVED && !self.dies[die.idx()].frontier.is_full())
+        })
+    }
+
+    /// Plans the read of a page, whichever copy of it can be had first. `None`: it is not on flash.
+    pub fn read(&self, page: u32, plan: &mut Plan) -> Option<PlanIndex> {
+        let mut places = [Ppn::NONE; COPIES_MAX];
+        let mut copies = 0;
+        for ppn in self.places(page) {
+            places[copies] = ppn;
+            copies += 1;
+        }
+        let (original, replicas) = places[..copies].split_first()?;
+        Some(plan.read_any(*original, replicas, Cause::Map, None))
+    }
+
+    /// Plans the program of all copies of a page, once the data that `after` brings is there. No block that holds one of the
+    /// old copies, nor `frees`, is erased before all new ones are on flash.
+    pub fn write(&mut self, page: u32, after: Option<PlanIndex>, frees: BlockId, cx: &mut Context, plan: &mut Plan) {
+        let mut old = [BlockId::NONE; COPIES_MAX + 1];
+        old[COPIES_MAX] = frees;
+        for (copy, ppn) in self.places(page).enumerate() {
+            old[copy] = cx.blocks.set_invalid(ppn);
+        }
+        for copy in 0..self.share.copies {
+            let die = self.home(page, copy);
+            let Some(ppn) = self.take(die, cx) else { unreachable!("it was asked whether there is room") };
+            let op = plan.program(ppn, Cause::Map, after);
+            old.iter().filter(|block| block.is_some()).for_each(|&block| plan.replaces(op, block));
+            self.set(page, copy, ppn, cx.blocks);
+            if self.free(die) <= RESERVED {
+                plan.wake(die);
+            }
+        }
+    }
+
+    fn set(&mut self, page: u32, copy: u32, ppn: Ppn, blocks: &mut BlockTable) {
+        let at = copy * self.share.pages + page;
+        self.directory[at as usize] = ppn.0 + 1;
+        blocks.set_valid(ppn, Lpn(self.geometry.logical_units + at));
+    }
+
+    /// The next page of a die.
+    fn take(&mut self, die: DieId, cx: &mut Context) -> Option<Ppn> {
+        if self.dies[die.idx()].frontier.is_full() {
+            if self.free(die) == 0 {
+                return None;
+            }
+            let block = cx.blocks.take_free(die, self.least_worn_first.then_some(cx.array))?;
+            cx.blocks.set_apart(block);
+            self.dies[die.idx()].blocks.push(block);
+            self.dies[die.idx()].frontier = Frontier::at(&self.geometry, block);
+        }
+        Some(self.dies[die.idx()].frontier.take(1))
+    }
+
+    /// Is there collection to be done on a die?
+    pub fn wants_background(&self, die: DieId) -> bool {
+        match &self.dies[die.idx()].job {
+            Some(job) => !job.erasing,
+            None => self.free(die) < LOW_WATERMARK,
+        }
+    }
+
+    /// Plans the next step of a die's collection: a copy or an erase. None can be done: the plan stays empty.
+    pub fn background(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
+        if self.dies[die.idx()].job.is_none() && self.free(die) < LOW_WATERMARK {
+            self.start_job(die, cx);
+        }
+        let Some(job) = self.dies[die.idx()].job.filter(|job| !job.erasing) else { return };
+        match cx.blocks.next_valid(job.victim, job.cursor) {
+            Some(unit) => self.copy(die, job.victim, unit, cx, plan),
+            None => {
+                plan.erase(self.geometry.first_ppn(job.victim), Cause::Map);
+                self.dies[die.idx()].job = Some(Job { erasing: true, ..job });
+            }
+        }
+    }
+
+    fn start_job(&mut self, die: DieId, cx: &mut Context) {
+        let full = |block: &&BlockId| cx.blocks.state(**block) == BlockState::Closed;
+        let victim = self.dies[die.idx()].blocks.iter().filter(full).min_by_key(|block| cx.blocks.valid_units(**block));
+        if let Some(&victim) = victim.filter(|block| cx.blocks.valid_units(**block) < self.geometry.units_per_block) {
+            cx.blocks.condemn(victim);
+            self.dies[die.idx()].job = Some(Job { victim, cursor: 0, erasing: false });
+        }
+    }
+
+    fn copy(&mut self, die: DieId, victim: BlockId, unit: u32, cx: &mut Context, plan: &mut Plan) {
+        let Some(to) = self.take(die, cx) else { return };
+        let from = Ppn(self.geometry.first_ppn(victim).0 + unit);
+        let lpn = cx.blocks.move_from_victim(victim, from, to);
+        let entry = &mut self.directory[(lpn.0 - self.geometry.logical_units) as usize];
+        debug_assert_eq!(*entry, from.0 + 1);
+        *entry = to.0 + 1;
+        plan.copy(self.copy_kind, from, to, Cause::Map, victim);
+        self.dies[die.idx()].job = Some(Job { victim, cursor: unit + 1, erasing: false });
+    }
+
+    /// The erase of one of its blocks has ended.
+    pub fn erased(&mut self, block: BlockId, cx: &mut Context) {
+        let die = &mut self.dies[self.geometry.die_of_block(block).idx()];
+        die.job = None;
+        die.blocks.retain(|&b| b != block);
+        cx.blocks.erased(block);
+    }
+
+    /// Lays down all copies of all pages on a fresh drive, behind what is there already.
+    pub fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array) {
+        let geometry = self.geometry.clone();
+        let mut pages = vec![Vec::new(); geometry.dies as usize];
+        for copy in 0..self.share.copies {
+            for page in 0..self.share.pages {
+                pages[self.home(page, copy).idx()].push(copy * self.share.pages + page);
+            }
+        }
+        for (die, pages) in (0..geometry.dies).map(DieId).zip(&pages) {
+            let free = geometry.blocks_of(die).filter(|&block| blocks.state(block) == BlockState::Free);
+            let free: Vec<BlockId> = free.take(self.share.blocks_per_die as usize).collect();
+            for (&block, here) in free.iter().zip(pages.chunks(geometry.pages_per_block as usize)) {
+                self.lay_down(die, block, here, blocks, array);
+            }
+        }
+    }
+
+    fn lay_down(&mut self, die: DieId, block: BlockId, pages: &[u32], blocks: &mut BlockTable, array: &mut Array) {
+        let mut frontier = Frontier::at(&self.geometry, block);
+        let first = self.geometry.first_ppn(block).0;
+        array.lay_down(block, pages.len() as u32);
+        blocks.set_apart(block);
+        blocks.lay_down(block, pages.len() as u32, |ppn| {
+            frontier.take(1);
+            let page = pages[(ppn.0 - first) as usize];
+            self.directory[page as usize] = ppn.0 + 1;
+            Some(Lpn(self.geometry.logical_units + page))
+        });
+        self.dies[die.idx()].blocks.push(block);
+        self.dies[die.idx()].frontier = frontier;
+    }
+}

@@ -1,0 +1,411 @@
+//! Pages of data anywhere: what page mapping and the demand-paged schemes share.
+//!
+//! Writes go round robin over the dies, channels first (SPEC A2), or to the die that the address gives (`static`). Each
+//! die has a block that the host writes to and one that collection writes to, or one for both. A die collects when its
+//! free blocks run low; it copies within the die. The last free blocks are kept for collection, so that it can always
+//! finish. The map belongs to the [`Owner`], which is told of every move.
+
+use std::hint::cold_path;
+
+use super::frontier::{Frontier, Units};
+use crate::config::{Allocation, Config};
+use crate::device::{Array, Geometry};
+use crate::error::Error;
+use crate::ftl::Context;
+use crate::ftl::blocks::BlockTable;
+use crate::ftl::plan::{Cause, Chosen, OpKind, Plan};
+use crate::gc::VictimPolicy;
+use crate::mem::Table;
+use crate::progress::Watch;
+use crate::units::{BlockId, DieId, Lpn, Ppn};
+use crate::wear::WearPolicy;
+
+/// Blocks that must be spare in a die for garbage collection always to have somewhere to go: the low watermark (or, if that
+/// is more, one block above what is reserved for collection), and one block in part filled.
+pub fn spare_blocks_per_die(low_watermark_blocks: u32, reserved_blocks: u32) -> u128 {
+    u128::from(low_watermark_blocks.max(reserved_blocks.saturating_add(1))) + 1
+}
+
+/// Whose pages they are.
+pub(in crate::ftl) trait Owner {
+    /// Free blocks of a die that are kept for other things than these pages.
+    #[inline(always)]
+    fn claimed(&self, _die: DieId) -> u32 {
+        0
+    }
+
+    /// The data of `lpn` goes from one address to another of the same die.
+    fn moved(&mut self, lpn: Lpn, from: Ppn, to: Ppn);
+
+    /// Fetches what a move of `lpn` will touch into the machine's caches.
+    fn prefetch(&self, lpn: Lpn);
+}
+
+/// Where pages are written to, and what is being collected.
+pub(in crate::ftl) struct Pages {
+    geometry: Geometry,
+    dies: Table<Die>,
+    /// Whose turn it is among the dies.
+    next_die: u32,
+    allocation: Allocation,
+    separate_frontiers: bool,
+    copy_kind: OpKind,
+    low_watermark: u32,
+    reserved: u32,
+    policy: Box<dyn VictimPolicy>,
+    policy_is_greedy: bool,
+    wear: Box<dyn WearPolicy>,
+}
+
+/// Where a die is written to, and what is being collected there.
+#[derive(Clone, Default)]
+struct Die {
+    host: Frontier,
+    gc: Frontier,
+    /// What a move of cold data left over of the block that it filled; collection writes there next.
+    leftover: Frontier,
+    job: Option<Job>,
+}
+
+/// The collection of one block.
+#[derive(Clone, Copy)]
+struct Job {
+    victim: BlockId,
+    /// The map unit of the victim at which the search for valid ones goes on; past its end only the erase is left.
+    cursor: u32,
+    cause: Cause,
+    /// Is the erase planned?
+    erasing: bool,
+    /// The block whose data moves into the victim once it is erased.
+    then_move: BlockId,
+    /// Where copies go instead of the die's own frontier.
+    into: Option<Frontier>,
+}
+
+impl Pages {
+    /// On a fresh drive.
+    pub fn new(allocation: Allocation, separate_frontiers: bool, config: &Config, geometry: &Geometry) -> Self {
+        Pages {
+            dies: vec![Die::default(); geometry.dies as usize].into(),
+            next_die: 0,
+            allocation,
+            separate_frontiers,
+            copy_kind: OpKind::of_copies(config.device.nand.copyback),
+            low_watermark: config.gc.low_watermark_blocks,
+            reserved: config.gc.reserved_blocks,
+            policy: crate::gc::build(&config.gc.policy),
+            policy_is_greedy: config.gc.policy.name == "greedy",
+            wear: crate::wear::build(&config.wear),
+            geometry: geometry.clone(),
+        }
+    }
+
+    /// Collection starts below so many free blocks.
+    pub fn low_watermark(&self) -> u32 {
+        self.low_watermark
+    }
+
+    /// Are the conditions met under which theory knows the steady state?
+    pub fn is_mean_field(&self) -> bool {
+        self.policy_is_greedy && self.allocation == Allocation::Dynamic && self.geometry.units_per_page == 1
+    }
+
+    /// The physical page for a host write that begins at `lpn`, if any die that it may go to has one.
+    #[inline(always)]
+    pub fn host_page<O: Owner>(&mut self, lpn: Lpn, owner: &O, cx: &mut Context, plan: &mut Plan) -> Option<Ppn> {
+        match self.home(lpn) {
+            Some(die) => self.host_page_on(die, owner, cx, plan),
+            None => {
+                for _ in 0..self.geometry.dies {
+                    let die = DieId(self.next_die);
+                    self.next_die = if die.0 + 1 == self.geometry.dies { 0 } else { die.0 + 1 };
+                    if let Some(ppn) = self.host_page_on(die, owner, cx, plan) {
+                        return Some(ppn);
+                    }
+                }
+                None
+            }
+        }
+    }
+
+    /// The die that a page is written to, if its address decides that.
+    #[inline]
+    pub fn home(&self, lpn: Lpn) -> Option<DieId> {
+        match self.allocation {
+            Allocation::Static => Some(DieId(lpn.0 / self.geometry.units_per_page % self.geometry.dies)),
+            Allocation::Dynamic => None,
+        }
+    }
+
+    #[inline(always)]
+    fn host_page_on<O: Owner>(&mut self, die: DieId, owner: &O, cx: &mut Context, plan: &mut Plan) -> Option<Ppn> {
+        if self.dies[die.idx()].host.is_full() && !self.open_host_block(die, owner, cx, plan) {
+            return None;
+        }
+        if !self.separate_frontiers && self.free(die, owner, cx.blocks) < self.reserved {
+            // Collection has taken the reserve: what is left of the shared block is for its copies.
+            plan.wake(die);
+            return None;
+        }
+        Some(self.dies[die.idx()].host.take(self.geometry.units_per_page))
+    }
+
+    fn open_host_block<O: Owner>(&mut self, die: DieId, owner: &O, cx: &mut Context, plan: &mut Plan) -> bool {
+        let free = self.free(die, owner, cx.blocks);
+        if free <= self.low_watermark {
+            plan.wake(die);
+        }
+        if free <= self.reserved {
+            // What a move left over is the last that the host gets; collection may have nothing else to gain.
+            let die = &mut self.dies[die.idx()];
+            die.host = std::mem::take(&mut die.leftover);
+            return !die.host.is_full();
+        }
+        match self.take_block(die, owner, cx) {
+            Some(block) => {
+                self.dies[die.idx()].host = Frontier::at(&self.geometry, block);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Free blocks that these pages may take.
+    #[inline(always)]
+    fn free<O: Owner>(&self, die: DieId, owner: &O, blocks: &BlockTable) -> u32 {
+        let (free, claimed) = (blocks.free_blocks(die), owner.claimed(die));
+        debug_assert!(free >= claimed, "what is claimed is there");
+        free - claimed
+    }
+
+    fn take_block<O: Owner>(&self, die: DieId, owner: &O, cx: &mut Context) -> Option<BlockId> {
+        if self.free(die, owner, cx.blocks) == 0 {
+            return None;
+        }
+        self.take_free(die, cx)
+    }
+
+    /// Takes any free block of a die, as wear levelling will have it.
+    pub fn take_free(&self, die: DieId, cx: &mut Context) -> Option<BlockId> {
+        cx.blocks.take_free(die, self.wear.least_worn_first().then_some(cx.array))
+    }
+
+    /// The page that a copy on this die goes to.
+    fn copy_page<O: Owner>(&mut self, die: DieId, owner: &O, cx: &mut Context) -> Option<Ppn> {
+        let units = self.geometry.units_per_page;
+        if let Some(Job { into: Some(into), .. }) = &mut self.dies[die.idx()].job {
+            return Some(into.take(units));
+        }
+        if self.copy_frontier(die).is_full() {
+            let leftover = std::mem::take(&mut self.dies[die.idx()].leftover);
+            *self.copy_frontier(die) = if leftover.is_full() {
+                Frontier::at(&self.geometry, self.take_block(die, owner, cx)?)
+            } else {
+                leftover
+            };
+        }
+        Some(self.copy_frontier(die).take(units))
+    }
+
+    fn copy_frontier(&mut self, die: DieId) -> &mut Frontier {
+        let separate = self.separate_frontiers;
+        let die = &mut self.dies[die.idx()];
+        if separate { &mut die.gc } else { &mut die.host }
+    }
+
+    /// Is there collection to be done on a die?
+    pub fn wants_background<O: Owner>(&self, die: DieId, owner: &O, blocks: &BlockTable) -> bool {
+        match &self.dies[die.idx()].job {
+            Some(job) => !job.erasing,
+            None => self.free(die, owner, blocks) < self.low_watermark,
+        }
+    }
+
+    /// The block that is being collected on a die, if everything has been copied from it and only its erase is left to plan.
+    pub fn copied(&self, die: DieId, blocks: &BlockTable) -> Option<BlockId> {
+        let job = self.dies[die.idx()].job.as_ref().filter(|job| !job.erasing)?;
+        blocks.next_valid(job.victim, job.cursor).is_none().then_some(job.victim)
+    }
+
+    /// Plans the next step of a die's collection: a copy or an erase.
+    #[inline(always)]
+    pub fn background<O: Owner>(&mut self, die: DieId, owner: &mut O, cx: &mut Context, plan: &mut Plan) {
+        match &self.dies[die.idx()].job {
+            Some(job) if job.erasing => return,
+            Some(_) => {}
+            None => {
+                cold_path();
+                self.start_job(die, owner, cx, plan);
+            }
+        }
+        self.step(die, owner, cx, plan);
+    }
+
+    /// Starts the collection of a block, if the die is low on free ones and a block has something to gain.
+    fn start_job<O: Owner>(&mut self, die: DieId, owner: &O, cx: &mut Context, plan: &mut Plan) {
+        if self.free(die, owner, cx.blocks) >= self.low_watermark {
+            return;
+        }
+        let view = cx.blocks.view(die, cx.array);
+        let Some(choice) = self.policy.choose(&view, cx.rng) else { return };
+        let can_move = self.dies[die.idx()].leftover.is_full();
+        let then_move = can_move.then(|| self.wear.swap(choice.block, &view)).flatten().unwrap_or(BlockId::NONE);
+        let units = f64::from(self.geometry.units_per_block);
+        plan.notes().chosen = Some(Chosen {
+            searches: choice.searches,
+            die_valid_fraction: cx.blocks.valid_fraction(die, cx.array),
+            victim_valid_fraction: f64::from(cx.blocks.valid_units(choice.block)) / units,
+        });
+        cx.blocks.condemn(choice.block);
+        if then_move.is_some() {
+            cx.blocks.condemn(then_move);
+        }
+        self.dies[die.idx()].job =
+            Some(Job { victim: choice.block, cursor: 0, cause: Cause::Gc, erasing: false, then_move, into: None });
+    }
+
+    /// Plans the copy of the next valid pages of the victim, or its erase once there are none.
+    #[inline(always)]
+    fn step<O: Owner>(&mut self, die: DieId, owner: &mut O, cx: &mut Context, plan: &mut Plan) {
+        let Some(job) = &mut self.dies[die.idx()].job else { return };
+        let (victim, cause) = (job.victim, job.cause);
+        let Some(unit) = cx.blocks.next_valid(victim, job.cursor) else {
+            job.erasing = true;
+            plan.erase(self.geometry.first_ppn(victim), cause);
+            return;
+        };
+        let Some(to) = self.copy_page(die, owner, cx) else { return };
+        let cursor = self.copy(victim, unit, to, cause, owner, cx, plan);
+        if let Some(lpn) = cx.blocks.next_valid_lpn(victim, cursor) {
+            owner.prefetch(lpn); // not sooner: what all dies touch until then would have driven it out again
+        }
+        if let Some(job) = &mut self.dies[die.idx()].job {
+            job.cursor = cursor;
+        }
+    }
+
+    /// Plans the copy of as many valid map units of a block as fit one page, from `unit` on. Returns where to go on.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    fn copy<O: Owner>(
+        &mut self,
+        block: BlockId,
+        unit: u32,
+        to: Ppn,
+        cause: Cause,
+        owner: &mut O,
+        cx: &mut Context,
+        plan: &mut Plan,
+    ) -> u32 {
+        if self.geometry.units_per_page > 1 {
+            cold_path();
+            return self.copy_units(block, unit, to, cause, owner, cx, plan);
+        }
+        let from = Ppn(self.geometry.first_ppn(block).0 + unit);
+        let lpn = cx.blocks.move_from_victim(block, from, to);
+        owner.moved(lpn, from, to);
+        plan.map_accesses += 1;
+        plan.copy(self.copy_kind, from, to, cause, block);
+        unit + 1
+    }
+
+    #[inline(never)]
+    #[allow(clippy::too_many_arguments)]
+    fn copy_units<O: Owner>(
+        &mut self,
+        block: BlockId,
+        unit: u32,
+        to: Ppn,
+        cause: Cause,
+        owner: &mut O,
+        cx: &mut Context,
+        plan: &mut Plan,
+    ) -> u32 {
+        let (sources, rest) = self.gather(block, unit, cx);
+        let mut read = None;
+        for (i, &source) in sources.iter().enumerate() {
+            if i == 0 || self.geometry.page_of(source) != self.geometry.page_of(sources[i - 1]) {
+                read = Some(plan.read(source, cause, read));
+            }
+        }
+        let op = plan.program(to, cause, read);
+        for (i, &source) in sources.iter().enumerate() {
+            let to = Ppn(to.0 + i as u32);
+            let lpn = cx.blocks.move_from_victim(block, source, to);
+            owner.moved(lpn, source, to);
+        }
+        plan.map_accesses += sources.len() as u32;
+        plan.replaces(op, block);
+        rest
+    }
+
+    fn gather(&self, block: BlockId, from: u32, cx: &Context) -> (Units, u32) {
+        let mut sources = Units::default();
+        let mut next = from;
+        while sources.len() < self.geometry.units_per_page as usize {
+            let Some(unit) = cx.blocks.next_valid(block, next) else { break };
+            sources.push(Ppn(self.geometry.first_ppn(block).0 + unit));
+            next = unit + 1;
+        }
+        (sources, next)
+    }
+
+    /// A block's erase has ended.
+    pub fn erased(&mut self, block: BlockId, cx: &mut Context) {
+        let die = self.geometry.die_of_block(block);
+        match self.dies[die.idx()].job.take() {
+            Some(job) if job.then_move.is_some() => {
+                cx.blocks.erased_and_taken(block);
+                self.start_move(die, block, job.then_move);
+            }
+            job => {
+                cx.blocks.erased(block);
+                self.dies[die.idx()].leftover = job.and_then(|job| job.into).unwrap_or(self.dies[die.idx()].leftover);
+            }
+        }
+    }
+
+    /// A worn victim has been erased: the coldest block's data moves into it.
+    fn start_move(&mut self, die: DieId, worn: BlockId, cold: BlockId) {
+        self.dies[die.idx()].job = Some(Job {
+            victim: cold,
+            cursor: 0,
+            cause: Cause::Wear,
+            erasing: false,
+            then_move: BlockId::NONE,
+            into: Some(Frontier::at(&self.geometry, worn)),
+        });
+    }
+
+    /// Lays down the whole logical space in address order over the dies, each at [`Geometry::filled_ppn`].
+    pub fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array, watch: &mut Watch) -> Result<(), Error> {
+        let geometry = self.geometry.clone();
+        let stripe = geometry.units_per_page;
+        let pages = geometry.logical_units.div_ceil(stripe);
+        for die in (0..geometry.dies).map(DieId) {
+            let mut left = (pages + geometry.dies - 1 - die.0) / geometry.dies;
+            for block in geometry.blocks_of(die) {
+                let here = left.min(geometry.pages_per_block);
+                if here == 0 {
+                    break;
+                }
+                left -= here;
+                let page_in_die = (block.0 % geometry.blocks_per_die) * geometry.pages_per_block;
+                let first = geometry.first_ppn(block).0;
+                array.lay_down(block, here);
+                blocks.lay_down(block, here * stripe, |ppn| {
+                    let (page, unit) = (page_in_die + (ppn.0 - first) / stripe, (ppn.0 - first) % stripe);
+                    let lpn = (page * geometry.dies + die.0) * stripe + unit;
+                    (lpn < geometry.logical_units).then_some(Lpn(lpn))
+                });
+                if here < geometry.pages_per_block {
+                    let mut frontier = Frontier::at(&geometry, block);
+                    frontier.next += here * stripe;
+                    self.dies[die.idx()].host = frontier;
+                }
+                watch.done(u64::from(here * stripe))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,80 @@
+//! Block mapping: each logical block on one physical block, each page at its offset.
+//!
+//! A page that has not been written since its block was erased is programmed in place. To overwrite one, the whole block
+//! moves: the new pages and copies of the others go to a fresh block, and the old one is erased. The table has one entry for
+//! a block, so that it is the smallest of all; the price is a block of copies for each overwrite. Source: Park et al. 2011
+//! §3.1 (SPEC A6); Ban 1995. One copy of a block is counted as one full merge.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::config::{Checker, Config};
+use crate::device::Geometry;
+use crate::ftl::blocked::data_blocks::{DataBlocks, ENTRY_BYTES, OnDataBlocks};
+use crate::ftl::plan::Plan;
+use crate::ftl::{Context, Extent, Room, Scheme, Size};
+use crate::models::mapping_memory::Tables;
+use crate::units::Lpn;
+
+/// `[ftl.block]`
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Options {}
+
+/// The options, checked.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Settings {}
+
+/// The translation layer.
+pub struct BlockFtl {
+    data: DataBlocks,
+}
+
+impl Scheme for BlockFtl {
+    const DOC: &'static str = "block mapping: an overwrite copies the block (Park et al. 2011)";
+    const COLLECTS: bool = false;
+    const MODEL: Option<fn(&Tables) -> u64> = Some(|tables| tables.block);
+    type Options = Options;
+    type Settings = Settings;
+
+    fn resolve(_options: Options, _c: &mut Checker, _page_bytes: u32) -> Settings {
+        Settings {}
+    }
+
+    fn room(_settings: &Settings, size: &Size) -> Room {
+        Room {
+            pages: size.dies * (size.data_blocks_per_die() + 1) * size.pages_per_block,
+            what: format!("in each of {} dies whole blocks for the host's data and one more", size.dies),
+        }
+    }
+
+    fn new(_settings: &Settings, config: &Config, geometry: &Geometry) -> Self {
+        BlockFtl { data: DataBlocks::new(config, geometry) }
+    }
+}
+
+impl OnDataBlocks for BlockFtl {
+    fn data(&self) -> &DataBlocks {
+        &self.data
+    }
+
+    fn data_mut(&mut self) -> &mut DataBlocks {
+        &mut self.data
+    }
+
+    fn write_some(&mut self, extent: &Extent, i: u32, cx: &mut Context, plan: &mut Plan) -> u32 {
+        let (first, pages) = (Lpn(extent.first.0 + i), self.data.run(extent, i));
+        if let Some(block) = self.data.open_for(first, pages, cx) {
+            self.data.write_in_place(extent, i, pages, block, cx, plan);
+            return pages;
+        }
+        let home = self.data.home(self.data.logical_block(first));
+        let Some(fresh) = self.data.take_block(home, cx) else { return 0 };
+        self.data.rewrite(extent, i, pages, fresh, cx, plan);
+        pages
+    }
+
+    fn mapping_bytes(&self) -> u64 {
+        u64::from(self.data.logical_blocks()) * ENTRY_BYTES
+    }
+}

@@ -1,0 +1,257 @@
+//! LAST, locality-aware sector translation: the log is divided by how data is written.
+//!
+//! The idea: a locality detector tells sequential from random writes by the size of the request, and frequently from rarely
+//! overwritten pages by how long ago they were written. Several sequential log blocks serve several streams side by side, each
+//! of which then ends in switch merges; pages that are soon overwritten share random log blocks, which so become *dead*
+//! (nothing in them is valid) and cost one erase; of the others the one is merged that costs least.
+//! [`crate::ftl::blocked::log_blocks`] has the mechanism that it shares with FAST. Source: S. Lee, D. Shin, Y.-J. Kim,
+//! J. Kim: "LAST: locality-aware sector translation for NAND flash memory-based storage systems", ACM SIGOPS OSR 42(6),
+//! 2008; SPEC A6, E14.
+//!
+//! What that leaves open, and where this departs from it:
+//!
+//! - Sequential is a request that touches `sequential_threshold_bytes` or more, in whole pages. Its pages open a sequential log
+//!   block at offset 0 of a logical block and go on there in order, as only so a switch merge is possible; pages before the
+//!   first such offset, and any that do not continue, go to the random log. Smaller requests never enter a sequential one.
+//! - Before another is opened the sequential log block used longest ago is merged, of all, or of a die that has its share.
+//! - Hot is a page whose version until now lies in the random log, where fewer than `hot_window_pages` pages have been written
+//!   since; all others are cold. The original adapts the sizes of the two parts; here hot and cold have an open block
+//!   each on every die, and share what the die has of full ones.
+//! - When a die has used up its random log blocks a dead one is erased, if there is any. Otherwise the cold one with the
+//!   fewest *associated* logical blocks (those that have valid pages in it, each of which is a merge) is merged, the
+//!   oldest of several; a hot one only if none that is full is cold.
+//! - As in FAST, `merges.full` counts logical blocks, and one that owns a sequential log block is merged by merging that.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::config::{Checker, Config, field};
+use crate::device::Geometry;
+use crate::ftl::blocked::log_blocks::{LogFtl, LogPolicy};
+use crate::ftl::blocked::log_size::{LogSize, Quota};
+use crate::ftl::blocks::BlockTable;
+use crate::ftl::scheme::flat_map_bytes;
+use crate::ftl::{Room, Scheme, Size};
+use crate::mem::Table;
+use crate::models::mapping_memory::Tables;
+use crate::units::{BlockId, Ppn};
+
+/// Requests of so many bytes are sequential (SPEC E14).
+const SEQUENTIAL_THRESHOLD_BYTES: u32 = 8192;
+/// Streams that each have a log block; choice: the original leaves the number to the size of its log.
+const SEQUENTIAL_LOG_BLOCKS: u32 = 8;
+/// They are searched one by one.
+const SEQUENTIAL_LOG_BLOCKS_MAX: u32 = 64;
+
+/// The open random log block for each kind of page.
+const COLD: usize = 0;
+const HOT: usize = 1;
+
+/// `[ftl.last]`
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Options {
+    /// Share of all blocks that are log blocks, the sequential ones included; fewer if the drive has fewer to spare beside
+    /// those for the host's data and one on each die for merges, and three on each die at least.
+    pub log_fraction: Option<f64>,
+    /// Log blocks instead of a share of all: each die gets its part, rounded down, and three at least.
+    pub log_blocks: Option<u32>,
+    /// Requests that touch so many bytes or more, in whole pages, are sequential writes.
+    pub sequential_threshold_bytes: Option<u32>,
+    /// Sequential log blocks in the drive at most. A die has two of them, or its part if that is more, but not over a third
+    /// of its log blocks.
+    pub sequential_log_blocks: Option<u32>,
+    /// A page is hot if fewer pages than this have been written to the random log since it was written there last; 0: none
+    /// is. Without this key half of the pages of the random log.
+    pub hot_window_pages: Option<u32>,
+}
+
+/// The options, checked.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Settings {
+    /// How large the log area is.
+    #[serde(flatten)]
+    pub log: LogSize,
+    /// Requests that touch so many bytes are sequential.
+    pub sequential_threshold_bytes: u32,
+    /// Sequential log blocks at most.
+    pub sequential_log_blocks: u32,
+    /// Pages in the window of hot ones; nothing: half of those of the random log.
+    pub hot_window_pages: Option<u32>,
+}
+
+/// The translation layer.
+pub type LastFtl = LogFtl<Last>;
+
+impl Scheme for LastFtl {
+    const DOC: &'static str = "LAST: sequential streams and hot pages apart in the shared log (Lee et al. 2008)";
+    const COLLECTS: bool = false;
+    const MODEL: Option<fn(&Tables) -> u64> = Some(|tables| tables.last);
+    type Options = Options;
+    type Settings = Settings;
+
+    fn resolve(options: Options, c: &mut Checker, _page_bytes: u32) -> Settings {
+        const TABLE: &str = "ftl.last";
+        let (threshold, blocks) =
+            (field!(TABLE, options.sequential_threshold_bytes), field!(TABLE, options.sequential_log_blocks));
+        Settings {
+            log: LogSize::resolve(c, field!(TABLE, options.log_fraction), field!(TABLE, options.log_blocks)),
+            sequential_threshold_bytes: c.number(threshold, SEQUENTIAL_THRESHOLD_BYTES, 1..=1 << 30),
+            sequential_log_blocks: c.number(blocks, SEQUENTIAL_LOG_BLOCKS, 1..=SEQUENTIAL_LOG_BLOCKS_MAX),
+            hot_window_pages: c.optional(field!(TABLE, options.hot_window_pages), 0..=u32::MAX / 2),
+        }
+    }
+
+    fn room(settings: &Settings, size: &Size) -> Room {
+        settings.log.room(size, Last::LEAST_PER_DIE)
+    }
+
+    fn memory_bytes(settings: &Settings, geometry: &Geometry) -> u64 {
+        let log_blocks = settings.log.per_die(geometry, Last::LEAST_PER_DIE) * geometry.dies;
+        let block = u64::from(geometry.pages_per_block) * size_of::<u32>() as u64 + size_of::<Slot>() as u64;
+        flat_map_bytes(geometry) + u64::from(log_blocks) * block
+    }
+
+    fn new(settings: &Settings, config: &Config, geometry: &Geometry) -> Self {
+        let policy = |quota| Last::new(settings, geometry, quota);
+        LogFtl::with(config, geometry, &settings.log, settings.sequential_log_blocks, policy)
+    }
+}
+
+/// What sets it apart: detects locality, and chooses the cheapest victim.
+pub struct Last {
+    geometry: Geometry,
+    /// Requests of so many pages are sequential.
+    sequential_pages: u32,
+    /// Pages in the window of hot ones.
+    hot_window: u32,
+    /// Pages written to the random log.
+    clock: u32,
+    /// The slot (+ 1) of each block that is a random log block; 0 for none.
+    slot_of: Table<u32>,
+    slots: Vec<Slot>,
+    free_slots: Vec<u32>,
+    /// The clock when each page of each slot was written.
+    written_at: Table<u32>,
+    /// The last count that each logical block was a part of, and the number of that count.
+    seen: Table<u32>,
+    counts: u32,
+}
+
+/// What is known of a random log block.
+#[derive(Clone, Copy)]
+struct Slot {
+    is_hot: bool,
+    /// Associated logical blocks when it had so many valid pages: while those are as many, they are the same.
+    associated: Option<(u32, u32)>,
+}
+
+impl Last {
+    fn new(settings: &Settings, geometry: &Geometry, quota: Quota) -> Self {
+        let slots = quota.random_per_die * geometry.dies;
+        let log_pages = slots * geometry.pages_per_block;
+        Last {
+            sequential_pages: settings.sequential_threshold_bytes.div_ceil(geometry.page_bytes()),
+            hot_window: settings.hot_window_pages.unwrap_or(log_pages / 2),
+            clock: 0,
+            slot_of: vec![0; geometry.blocks as usize].into(),
+            slots: vec![Slot { is_hot: false, associated: None }; slots as usize],
+            free_slots: (0..slots).rev().collect(),
+            written_at: vec![0; log_pages as usize].into(),
+            seen: vec![0; geometry.logical_units.div_ceil(geometry.pages_per_block) as usize].into(),
+            counts: 0,
+            geometry: geometry.clone(),
+        }
+    }
+
+    /// The slot of a block.
+    #[inline]
+    fn slot(&self, block: BlockId) -> Option<usize> {
+        self.slot_of[block.idx()].checked_sub(1).map(|slot| slot as usize)
+    }
+
+    /// Where the time of a page of the random log stands.
+    #[inline]
+    fn page(&self, at: Ppn) -> Option<usize> {
+        let slot = self.slot(self.geometry.block_of(at))?;
+        Some(slot * self.geometry.pages_per_block as usize + self.geometry.unit_in_block(at) as usize)
+    }
+
+    fn is_cold(&self, block: BlockId) -> bool {
+        self.slot(block).is_some_and(|slot| !self.slots[slot].is_hot)
+    }
+
+    /// The first of the blocks that have the fewest associated logical ones.
+    fn cheapest(&mut self, of: impl Iterator<Item = BlockId>, blocks: &BlockTable) -> Option<BlockId> {
+        of.min_by_key(|&block| self.associated(block, blocks))
+    }
+
+    /// Logical blocks that have valid pages in a random log block.
+    fn associated(&mut self, block: BlockId, blocks: &BlockTable) -> u32 {
+        let valid = blocks.valid_units(block);
+        let Some(slot) = self.slot(block) else { return valid };
+        if let Some((then, count)) = self.slots[slot].associated
+            && then == valid
+        {
+            return count;
+        }
+        let count = self.count_associated(block, blocks);
+        self.slots[slot].associated = Some((valid, count));
+        count
+    }
+
+    fn count_associated(&mut self, block: BlockId, blocks: &BlockTable) -> u32 {
+        self.counts = self.counts.wrapping_add(1);
+        let mut count = 0;
+        for lpn in blocks.valid_lpns(block) {
+            let seen = &mut self.seen[(lpn.0 / self.geometry.pages_per_block) as usize];
+            count += u32::from(*seen != self.counts);
+            *seen = self.counts;
+        }
+        count
+    }
+}
+
+impl LogPolicy for Last {
+    const FRONTIERS: usize = 2;
+
+    fn is_sequential(&self, request_pages: u32) -> bool {
+        request_pages >= self.sequential_pages
+    }
+
+    #[inline]
+    fn frontier(&self, old: Option<Ppn>) -> usize {
+        let age = |page: usize| self.clock.wrapping_sub(self.written_at[page]);
+        match old.and_then(|old| self.page(old)) {
+            Some(page) if age(page) < self.hot_window => HOT,
+            _ => COLD,
+        }
+    }
+
+    fn opened(&mut self, block: BlockId, frontier: usize) {
+        let Some(slot) = self.free_slots.pop() else { unreachable!("as many slots as random log blocks") };
+        self.slot_of[block.idx()] = slot + 1;
+        self.slots[slot as usize] = Slot { is_hot: frontier == HOT, associated: None };
+    }
+
+    #[inline]
+    fn logged(&mut self, at: Ppn) {
+        self.clock = self.clock.wrapping_add(1);
+        if let Some(page) = self.page(at) {
+            self.written_at[page] = self.clock;
+        }
+    }
+
+    fn reclaimed(&mut self, block: BlockId) {
+        let slot = std::mem::take(&mut self.slot_of[block.idx()]);
+        self.free_slots.push(slot - 1);
+    }
+
+    fn victim(&mut self, full: impl Iterator<Item = BlockId> + Clone, blocks: &BlockTable) -> Option<BlockId> {
+        if let Some(dead) = full.clone().find(|&block| blocks.valid_units(block) == 0) {
+            return Some(dead);
+        }
+        let cold: Vec<BlockId> = full.clone().filter(|&block| self.is_cold(block)).collect();
+        self.cheapest(cold.into_iter(), blocks).or_else(|| self.cheapest(full, blocks))
+    }
+}

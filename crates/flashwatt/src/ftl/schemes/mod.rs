@@ -1,0 +1,29 @@
+//! The translation layers that a configuration can name: one file each, one line each in the list below.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::scheme::schemes;
+use super::{Ftl, Room, Scheme, Size};
+use crate::config::{Checker, Config};
+use crate::device::Geometry;
+use crate::models::mapping_memory::Tables;
+
+schemes! {
+    Page(page::PageFtl),
+    Dftl(dftl::Dftl),
+    Rftl(rftl::Rftl),
+    Tpftl(tpftl::Tpftl),
+    Block(block::BlockFtl),
+    Nftl(nftl::NftlFtl),
+    Bast(bast::BastFtl),
+    BastStar(bast_star::BastStarFtl),
+    Fast(fast::FastFtl),
+    Last(last::LastFtl),
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options::Page(Default::default())
+    }
+}

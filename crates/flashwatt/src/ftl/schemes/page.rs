@@ -1,0 +1,313 @@
+//! Page mapping: any logical page on any physical page, the whole map in DRAM. Where pages are written to and how they are
+//! collected is [`crate::ftl::paged::pages`]. Source: Ban 1995; Agrawal et al. 2008 for the organisation by dies.
+
+use std::hint::cold_path;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::config::{Allocation, Checker, Config, field};
+use crate::device::{Array, Geometry};
+use crate::error::Error;
+use crate::ftl::blocks::BlockTable;
+pub use crate::ftl::paged::pages::spare_blocks_per_die;
+use crate::ftl::paged::pages::{Owner, Pages};
+use crate::ftl::paged::steady;
+use crate::ftl::plan::{Cause, Plan, PlanIndex};
+use crate::ftl::{Context, Extent, Ftl, Room, Scheme, Size};
+use crate::mem::{Table, prefetch, zeroed};
+use crate::models::mapping_memory::Tables;
+use crate::progress::Watch;
+use crate::rng::Rng;
+use crate::units::{BlockId, DieId, Lpn, Ppn};
+
+/// Bytes of a map entry in the drive's DRAM.
+const ENTRY_BYTES: u64 = 4;
+const UNITS_PER_PAGE_MAX: u32 = 32;
+
+/// `[ftl.page]`
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Options {
+    /// Which die a page is written to: `dynamic` (round robin, channels first) or `static` (logical page modulo dies).
+    pub allocation: Option<Allocation>,
+    /// Write frontiers in a die: `separate` for the host and garbage collection, or `shared`.
+    pub frontiers: Option<Frontiers>,
+    /// Bytes that one map entry covers: the page, or a power-of-two part of it (sub-page mapping).
+    pub map_unit_bytes: Option<u32>,
+}
+
+/// Write frontiers in a die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Frontiers {
+    /// The host and garbage collection write to blocks of their own.
+    Separate,
+    /// They fill the same block.
+    Shared,
+}
+
+/// The options, checked.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Settings {
+    /// Which die a page is written to.
+    pub allocation: Allocation,
+    /// Do the host and garbage collection write to blocks of their own?
+    pub separate_frontiers: bool,
+    /// Bytes that one map entry covers: `page_bytes` divided by a power of two, ≥ 512.
+    pub map_unit_bytes: u32,
+}
+
+impl Scheme for PageFtl {
+    const DOC: &'static str = "page mapping, the whole map in DRAM";
+    const COLLECTS: bool = true;
+    const MODEL: Option<fn(&Tables) -> u64> = Some(|tables| tables.page);
+    type Options = Options;
+    type Settings = Settings;
+
+    fn resolve(options: Options, c: &mut Checker, page_bytes: u32) -> Settings {
+        const TABLE: &str = "ftl.page";
+        Settings {
+            allocation: c.choice(field!(TABLE, options.allocation), Allocation::Dynamic),
+            separate_frontiers: c.choice(field!(TABLE, options.frontiers), Frontiers::Separate) == Frontiers::Separate,
+            map_unit_bytes: options.map_unit_bytes.map_or(page_bytes, |unit| map_unit(c, unit, page_bytes)),
+        }
+    }
+
+    fn map_unit_bytes(settings: &Settings, _page_bytes: u32) -> u32 {
+        settings.map_unit_bytes
+    }
+
+    /// Under sub-page mapping a block can lose nearly a page in units that hold nothing, and still not be worth collecting:
+    /// one page more for each block.
+    fn room(_settings: &Settings, size: &Size) -> Room {
+        let spare_blocks = size.dies * spare_blocks_per_die(size.low_watermark_blocks, size.reserved_blocks);
+        let scattered = if size.units_per_page > 1 { size.dies * size.die_blocks } else { 0 };
+        Room {
+            pages: size.logical_pages + spare_blocks * size.pages_per_block + scattered,
+            what: format!("in each of {} dies the low watermark and one more", size.dies),
+        }
+    }
+
+    fn new(settings: &Settings, config: &Config, geometry: &Geometry) -> Self {
+        PageFtl {
+            map: Map(zeroed(geometry.logical_units as usize).into()),
+            pages: Pages::new(settings.allocation, settings.separate_frontiers, config, geometry),
+            geometry: geometry.clone(),
+        }
+    }
+}
+
+fn map_unit(c: &mut Checker, unit: u32, page_bytes: u32) -> u32 {
+    let least = (page_bytes / UNITS_PER_PAGE_MAX).max(512);
+    if (least..=page_bytes).contains(&unit) && unit.is_power_of_two() {
+        return unit;
+    }
+    if c.clean("device.page_bytes") {
+        let fault = c.fault("ftl.page.map_unit_bytes", "does not divide the page").found(unit);
+        c.push(fault.expected(format!("a power of two from {least} to the page's {page_bytes} bytes")));
+    }
+    page_bytes
+}
+
+/// The translation layer.
+pub struct PageFtl {
+    geometry: Geometry,
+    map: Map,
+    pages: Pages,
+}
+
+/// Physical address (+ 1) of each logical page; 0 for none.
+struct Map(Table<u32>);
+
+impl Map {
+    #[inline(always)]
+    fn get(&self, lpn: Lpn) -> Option<Ppn> {
+        self.0[lpn.idx()].checked_sub(1).map(Ppn)
+    }
+
+    #[inline(always)]
+    fn set(&mut self, lpn: Lpn, ppn: Ppn) {
+        self.0[lpn.idx()] = ppn.0 + 1;
+    }
+}
+
+impl Owner for Map {
+    #[inline(always)]
+    fn moved(&mut self, lpn: Lpn, from: Ppn, to: Ppn) {
+        debug_assert_eq!(self.get(lpn), Some(from));
+        self.set(lpn, to);
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, lpn: Lpn) {
+        prefetch(&self.0, lpn.idx());
+    }
+}
+
+impl PageFtl {
+    /// Directs the logical page to a new address as part of operation `op`.
+    #[inline(always)]
+    fn remap(&mut self, lpn: Lpn, ppn: Ppn, op: PlanIndex, cx: &mut Context, plan: &mut Plan) {
+        if let Some(old) = self.map.get(lpn) {
+            let block = cx.blocks.set_invalid(old);
+            plan.replaces(op, block);
+        }
+        self.map.set(lpn, ppn);
+        cx.blocks.set_valid(ppn, lpn);
+    }
+
+    /// Plans the program of `units` logical pages from `lpn` on to one physical page. Those of which only a part is written
+    /// are read first.
+    #[inline(always)]
+    fn write_page(&mut self, extent: &Extent, i: u32, units: u32, ppn: Ppn, cx: &mut Context, plan: &mut Plan) {
+        let lpn = Lpn(extent.first.0 + i);
+        let mut read = None;
+        if extent.head_partial || extent.tail_partial {
+            cold_path();
+            for j in (0..units).filter(|j| extent.is_partial(i + j)) {
+                self.read_old(Lpn(lpn.0 + j), &mut read, plan);
+            }
+        }
+        let op = plan.program(ppn, Cause::Host, read.map(|(op, _)| op));
+        for j in 0..units {
+            self.remap(Lpn(lpn.0 + j), Ppn(ppn.0 + j), op, cx, plan);
+        }
+    }
+
+    /// Plans the read of what a logical page holds until now, after the last of its kind, which it need not repeat if that
+    /// was of the same physical page.
+    fn read_old(&self, lpn: Lpn, last: &mut Option<(PlanIndex, u32)>, plan: &mut Plan) {
+        let Some(old) = self.map.get(lpn) else { return };
+        let page = self.geometry.page_of(old);
+        if last.is_none_or(|(_, read)| read != page) {
+            *last = Some((plan.read(old, Cause::Host, last.map(|(op, _)| op)), page));
+        }
+    }
+
+    /// Plans the program of single logical pages from anywhere to one physical page.
+    fn program_together(&mut self, pages: &[Extent], ppn: Ppn, cx: &mut Context, plan: &mut Plan) {
+        let mut read = None;
+        for page in pages.iter().filter(|page| page.is_partial(0)) {
+            self.read_old(page.first, &mut read, plan);
+        }
+        let op = plan.program(ppn, Cause::Host, read.map(|(op, _)| op));
+        for (page, unit) in pages.iter().zip(0..) {
+            self.remap(page.first, Ppn(ppn.0 + unit), op, cx, plan);
+        }
+        plan.map_accesses += pages.len() as u32;
+    }
+}
+
+impl Ftl for PageFtl {
+    fn read(&mut self, extent: Extent, _cx: &mut Context, plan: &mut Plan) {
+        plan.map_accesses += extent.pages;
+        let (mut lpn, end, mut last_page) = (extent.first, extent.first.0 + extent.pages, u32::MAX);
+        loop {
+            if let Some(ppn) = self.map.get(lpn) {
+                let page = self.geometry.page_of(ppn);
+                if page != last_page {
+                    plan.read(ppn, Cause::Host, None);
+                    last_page = page;
+                }
+            } else {
+                cold_path();
+                plan.unwritten_reads += 1;
+            }
+            lpn.0 += 1;
+            if lpn.0 == end {
+                return;
+            }
+        }
+    }
+
+    fn write(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) -> u32 {
+        let per_page = self.geometry.units_per_page;
+        let mut done = 0;
+        while done < extent.pages {
+            let units = per_page.min(extent.pages - done);
+            let Some(ppn) = self.pages.host_page(Lpn(extent.first.0 + done), &self.map, cx, plan) else { break };
+            self.write_page(&extent, done, units, ppn, cx, plan);
+            done += units;
+        }
+        plan.map_accesses += done;
+        done
+    }
+
+    fn home(&self, lpn: Lpn) -> Option<DieId> {
+        self.pages.home(lpn)
+    }
+
+    /// All in one physical page.
+    fn write_together(&mut self, units: &[Extent], cx: &mut Context, plan: &mut Plan) -> u32 {
+        debug_assert!(units.len() <= self.geometry.units_per_page as usize);
+        let Some(first) = units.first() else { return 0 };
+        let Some(ppn) = self.pages.host_page(first.first, &self.map, cx, plan) else { return 0 };
+        self.program_together(units, ppn, cx, plan);
+        units.len() as u32
+    }
+
+    fn trim(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {
+        plan.map_accesses += extent.pages;
+        for i in (0..extent.pages).filter(|&i| !extent.is_partial(i)) {
+            let lpn = Lpn(extent.first.0 + i);
+            if let Some(old) = self.map.get(lpn) {
+                self.map.0[lpn.idx()] = 0;
+                let block = cx.blocks.set_invalid(old);
+                plan.wake(self.geometry.die_of_block(block));
+            }
+        }
+    }
+
+    fn wants_background(&self, die: DieId, blocks: &BlockTable) -> bool {
+        self.pages.wants_background(die, &self.map, blocks)
+    }
+
+    fn background(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
+        self.pages.background(die, &mut self.map, cx, plan);
+    }
+
+    fn erased(&mut self, block: BlockId, cx: &mut Context, _plan: &mut Plan) {
+        self.pages.erased(block, cx);
+    }
+
+    fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array, watch: &mut Watch) -> Result<(), Error> {
+        for lpn in (0..self.geometry.logical_units).map(Lpn) {
+            self.map.set(lpn, self.geometry.filled_ppn(lpn));
+            watch.step(1)?;
+        }
+        self.pages.fill(blocks, array, watch)
+    }
+
+    fn fill_steady(
+        &mut self,
+        blocks: &mut BlockTable,
+        array: &mut Array,
+        rng: &mut Rng,
+        watch: &mut Watch,
+    ) -> Result<bool, Error> {
+        let is_known = self.pages.is_mean_field();
+        if is_known {
+            let drive = steady::Drive { map: &mut self.map.0, blocks, array, rng };
+            steady::lay_down(&self.geometry, self.pages.low_watermark(), drive, watch)?;
+        }
+        Ok(is_known)
+    }
+
+    fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
+        self.map.get(lpn)
+    }
+
+    #[inline]
+    fn prefetch(&self, far: Lpn, near: Lpn, blocks: &BlockTable, array: &Array) {
+        prefetch(&self.map.0, far.idx());
+        if let Some(ppn) = self.map.0.get(near.idx()).and_then(|entry| entry.checked_sub(1)).map(Ppn) {
+            blocks.prefetch(ppn);
+            array.prefetch(ppn);
+        }
+    }
+
+    fn mapping_bytes(&self) -> u64 {
+        u64::from(self.geometry.logical_units) * ENTRY_BYTES
+    }
+}

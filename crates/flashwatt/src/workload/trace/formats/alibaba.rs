@@ -1,0 +1,42 @@
+//! Alibaba's block traces (Li et al.: *An In-Depth Analysis of Cloud Block Storage Workloads*, IISWC 2020).
+
+use super::super::read::column_units::{Tick, Units};
+use super::super::read::text::{Bad, Columns, Commas, Entry, Headed, LineFormat, Text, looks_like, operation, range};
+use super::super::{Format, Record, believed};
+use super::nbd::Nbd;
+use super::spc::R_OR_W;
+
+/// The registry line.
+pub const FORMAT: Format = Format {
+    name: "alibaba",
+    aliases: &[],
+    doc: "Alibaba block traces",
+    columns: "device, operation (R or W), offset (B), bytes, time (µs)",
+    events: &[],
+    tried: false,
+    units: Some(Alibaba::UNITS),
+    example: b"419,W,8792731648,16384,1577808144360767\n725,R,59110326272,360448,1577808144360813\n",
+    // The columns of an nbd log are of the same kinds, but its last one is 0 or 1: no time of these years.
+    detect: |sample| looks_like(Headed::<Alibaba>::default(), sample) && !looks_like(Headed::<Nbd>::default(), sample),
+    decode: |input, reading| Text::boxed(input, Headed::<Alibaba>::default(), reading.units),
+};
+
+#[derive(Default)]
+struct Alibaba;
+
+impl LineFormat for Alibaba {
+    const UNITS: Units = Units::bytes(Tick::US);
+
+    #[inline]
+    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
+        let mut columns = Commas::of(line);
+        let device = columns.number("device")?;
+        let kind = operation(columns.field("operation")?, R_OR_W, "R or W")?;
+        let offset = columns.number("offset")?;
+        let size = columns.number("bytes")?;
+        let time_ns = columns.time("time (µs)", units.time)?;
+        columns.end()?;
+        let (offset_bytes, bytes) = range(("offset", offset), ("bytes", size), units)?;
+        believed(Record { time_ns, device, offset_bytes, bytes, kind, fua: false }, "bytes")
+    }
+}

@@ -1,0 +1,113 @@
+//! The text that `blkparse` makes of Linux's block traces, in its default form.
+//!
+//! A request is one `D` (issued to the driver) event unless another event is chosen. The summary that `blkparse` appends
+//! is not read.
+
+use super::super::Format;
+use super::super::read::column_units::{Tick, Units};
+use super::super::read::text::{Bad, Blanks, Columns, Entry, LineFormat, Text, looks_like, number};
+use super::linux::{device, request, rwbs};
+
+/// The registry line.
+pub const FORMAT: Format = Format {
+    name: "blkparse",
+    aliases: &[],
+    doc: "blkparse text (Linux block traces)",
+    columns: "device (major,minor), CPU, sequence, time (s), process id, event, RWBS, first sector (512 B), +, sectors, [process]",
+    events: EVENTS,
+    tried: true,
+    units: Some(Blkparse::UNITS),
+    example: b"  8,16   3        4     0.000011950  3645  I   R 4938888 + 256 [java]\n  \
+               8,16   3        5     0.000026421  3645  D   R 4938888 + 256 [java]\n  \
+               8,16   3        6     0.000030000  3645  D  FN [kworker/3:1H]\n  \
+               8,16   3        7     0.000031000  3645  D FWS 8 + 8 [jbd2/sdb1 8]\n  \
+               8,16   3        8     0.000032000  3645  U   N [java] 1\n  \
+               8,16   3        9     0.001795683  3557  C   R 4938888 + 256 [0]\n\
+               CPU0 (8,16):\n Reads Queued:           0,        0KiB\n",
+    detect: |sample| (0..EVENTS.len()).any(|event| looks_like(Blkparse::new(event), sample)),
+    decode: |input, reading| Text::boxed(input, Blkparse::new(reading.event), reading.units),
+};
+
+/// Issued to the driver, queued, completed.
+const EVENTS: &[&str] = &["D", "Q", "C"];
+
+/// Times count from the trace's start. One that jumps ahead by more than this is not from this clock: `blktrace` leaves
+/// a CPU's first events with the time of day when it missed that CPU's start.
+const CLOCK_JUMP_NS_MAX: u64 = 1_000_000 * Tick::S.ns;
+
+struct Blkparse {
+    event: &'static [u8],
+    /// Time of the last good request; `None` before the first.
+    last_ns: Option<u64>,
+}
+
+impl Blkparse {
+    fn new(event: usize) -> Self {
+        Blkparse { event: EVENTS.get(event).unwrap_or(&"D").as_bytes(), last_ns: None }
+    }
+
+    fn check_clock(&mut self, time: &[u8], time_ns: u64) -> Result<(), Box<Bad>> {
+        let last_ns = *self.last_ns.get_or_insert(time_ns);
+        if time_ns.saturating_sub(last_ns) > CLOCK_JUMP_NS_MAX {
+            let expected = "at most 10^6 s after the request before";
+            return Err(Bad::field("time (s)", "a jump of the clock", time, expected));
+        }
+        self.last_ns = Some(last_ns.max(time_ns));
+        Ok(())
+    }
+}
+
+impl LineFormat for Blkparse {
+    const UNITS: Units = Units::sectors(Tick::S);
+
+    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
+        if is_summary(line) {
+            return Ok(Entry::End);
+        }
+        let mut columns = Blanks::of(line);
+        let device = device(columns.field("device")?)?;
+        columns.number("CPU")?;
+        columns.number("sequence")?;
+        let time = columns.field("time (s)")?;
+        let time_ns = super::super::read::text::decimal(time, units.time, "time (s)")?;
+        columns.number("process id")?;
+        let event = columns.field("event")?;
+        if !is_event(event) {
+            return Err(Bad::field("event", "unknown event", event, "one or two letters"));
+        }
+        if event != self.event {
+            return Ok(Entry::Other);
+        }
+        let flags = rwbs(columns.field("RWBS")?)?;
+        let Some((sector, sectors)) = range(&mut columns)? else {
+            return Ok(Entry::Other);
+        };
+        self.check_clock(time, time_ns)?;
+        request(time_ns, device, flags, (sector, sectors), units)
+    }
+}
+
+fn is_event(field: &[u8]) -> bool {
+    matches!(field.len(), 1 | 2) && field.iter().all(u8::is_ascii_alphabetic)
+}
+
+/// `CPU0 (8,16):` or, on one CPU, `Total (8,16):`.
+fn is_summary(line: &[u8]) -> bool {
+    line.ends_with(b"):") && (line.starts_with(b"CPU") || line.starts_with(b"Total ("))
+}
+
+/// First sector and sectors: `8 + 16 [process]`. Events without data leave them out; `None` for a packet command, whose
+/// bytes stand in their place: `36 (12 00 ..) [process]`.
+fn range<'a>(columns: &mut Blanks<'a>) -> Result<Option<(u64, u64)>, Box<Bad>> {
+    let first = columns.field("sector")?;
+    if first.starts_with(b"[") {
+        return Ok(Some((0, 0)));
+    }
+    let first = number(first, "sector")?;
+    match columns.field("+")? {
+        b"+" => Ok(Some((first, columns.number("sectors")?))),
+        [b'[', ..] => Ok(Some((first, 0))),
+        [b'(', ..] => Ok(None),
+        other => Err(Bad::field("+", "not a range", other, "sector + sectors")),
+    }
+}

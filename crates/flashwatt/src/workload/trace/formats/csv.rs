@@ -1,0 +1,116 @@
+//! Plain CSV, the format to convert to when a trace comes in none of the others.
+
+use std::io::{self, Write};
+
+use super::super::read::column_units::{Tick, Units};
+use super::super::read::text::{
+    Bad, Columns, Commas, Entry, Headed, LineFormat, Operations, Text, looks_like, operation, range,
+};
+use super::super::{Format, Record, believed};
+use crate::connector::RequestKind;
+
+/// The registry line.
+pub const FORMAT: Format = Format {
+    name: "csv",
+    aliases: &[],
+    doc: "plain CSV, with or without a line of column names",
+    columns: "time (µs, may have a fraction), device, operation (R, W, T = trim, F = flush), offset (B), bytes [, FUA (0 or 1)]",
+    events: &[],
+    tried: true,
+    units: Some(Csv::UNITS),
+    example: b"time_us,device,op,offset,bytes\n0.000,0,W,155429888,4096\n52429.125,0,R,28465152,4096\n91750,1,F,0,0\n",
+    detect,
+    decode: |input, reading| Text::boxed(input, Headed::<Csv>::default(), reading.units),
+};
+
+/// The line of column names that is written.
+pub const HEADER: &str = "time_us,device,op,offset,bytes,fua";
+
+/// Recognition, for formats with columns of the same kinds: by the records, or by the column names.
+pub fn detect(sample: &[u8]) -> bool {
+    let first = sample.split(|&c| c == b'\n').next().unwrap_or_default();
+    looks_like(Headed::<Csv>::default(), sample) || Csv::is_header(first)
+}
+
+/// Writes a record as a line of this format: nothing is lost.
+pub fn write(record: &Record, to: &mut impl Write) -> io::Result<()> {
+    let Record { time_ns, device, offset_bytes, bytes, kind, fua } = *record;
+    let letter = match kind {
+        RequestKind::Read => 'R',
+        RequestKind::Write => 'W',
+        RequestKind::Trim => 'T',
+        RequestKind::Flush => 'F',
+    };
+    let (us, ns) = (time_ns / Tick::US.ns, time_ns % Tick::US.ns);
+    writeln!(to, "{us}.{ns:03},{device},{letter},{offset_bytes},{bytes},{}", u8::from(fua))
+}
+
+/// Whether a file that begins so has the column names and the spelling of [`write`].
+pub fn is_converted(sample: &[u8]) -> bool {
+    let whole = sample.len() - sample.iter().rev().take_while(|&&c| c != b'\n').count();
+    let mut lines = sample[..whole].split_inclusive(|&c| c == b'\n');
+    lines.next() == Some(format!("{HEADER}\n").as_bytes()) && lines.all(is_as_written)
+}
+
+fn is_as_written(line: &[u8]) -> bool {
+    let Ok(Entry::Request(record)) = Csv.line(line.trim_ascii_end(), &Csv::UNITS) else { return false };
+    let mut again = Vec::new();
+    write(&record, &mut again).is_ok() && again == line
+}
+
+const LETTERS: &Operations = &[
+    (b"R", RequestKind::Read),
+    (b"W", RequestKind::Write),
+    (b"T", RequestKind::Trim),
+    (b"F", RequestKind::Flush),
+    (b"r", RequestKind::Read),
+    (b"w", RequestKind::Write),
+    (b"t", RequestKind::Trim),
+    (b"f", RequestKind::Flush),
+];
+
+#[derive(Default)]
+struct Csv;
+
+impl LineFormat for Csv {
+    const UNITS: Units = Units::bytes(Tick::US);
+    const NAMES: &'static [&'static [&'static str]] = &[
+        &["time_us", "time", "timestamp_us", "timestamp", "time (us)", "time (µs)"],
+        &["device", "dev", "disk", "volume", "device_id"],
+        &["op", "operation", "opcode", "type", "kind", "rw", "r/w"],
+        &["offset", "offset_bytes", "offset_b", "offset (b)", "off", "address_bytes"],
+        &["bytes", "size", "size_bytes", "length", "length_bytes", "len", "size (b)"],
+        &["fua"],
+    ];
+    const HEADER: &'static str = "`time_us,device,op,offset,bytes` (and `fua`) in this order, or no line of names";
+    const OPTIONAL: usize = 1;
+
+    #[inline]
+    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
+        let mut columns = Commas::of(line);
+        let time_ns = columns.time("time (µs)", units.time)?;
+        let device = columns.number("device")?;
+        let kind = operation(columns.field("operation")?, LETTERS, "R, W, T or F")?;
+        let offset = columns.number("offset")?;
+        let size = columns.number("bytes")?;
+        let fua = match columns.next() {
+            Some(field) => flag(field)?,
+            None => false,
+        };
+        columns.end()?;
+        if kind == RequestKind::Flush {
+            return Ok(Entry::Request(Record::flush(time_ns, device)));
+        }
+        let (offset_bytes, bytes) = range(("offset", offset), ("bytes", size), units)?;
+        believed(Record { time_ns, device, offset_bytes, bytes, kind, fua }, "bytes")
+    }
+}
+
+/// The FUA column.
+pub fn flag(field: &[u8]) -> Result<bool, Box<Bad>> {
+    match field {
+        b"0" => Ok(false),
+        b"1" => Ok(true),
+        other => Err(Bad::field("FUA", "neither 0 nor 1", other, "0 or 1")),
+    }
+}

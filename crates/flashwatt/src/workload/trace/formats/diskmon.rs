@@ -1,0 +1,41 @@
+//! What Sysinternals' DiskMon saves.
+
+use super::super::read::column_units::{Tick, Units};
+use super::super::read::text::{Bad, Blanks, Columns, Entry, LineFormat, Text, looks_like, operation, range};
+use super::super::{Format, Record, believed};
+use super::msr::READ_OR_WRITE;
+
+/// The registry line.
+pub const FORMAT: Format = Format {
+    name: "diskmon",
+    aliases: &[],
+    doc: "DiskMon (Windows)",
+    columns: "number, time (s), duration (s), disk, Read or Write, first sector (512 B), sectors",
+    events: &[],
+    tried: true,
+    units: Some(Diskmon::UNITS),
+    example: b"0\t0.016375\t0.00038147\t0\tWrite\t3271215\t8\n1\t0.016375\t0.00012398\t0\tRead\t108745397\t8\n",
+    detect: |sample| looks_like(Diskmon, sample),
+    decode: |input, reading| Text::boxed(input, Diskmon, reading.units),
+};
+
+struct Diskmon;
+
+impl LineFormat for Diskmon {
+    const UNITS: Units = Units::sectors(Tick::S);
+
+    #[inline]
+    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
+        let mut columns = Blanks::of(line);
+        columns.number("number")?;
+        let time_ns = columns.time("time (s)", units.time)?;
+        columns.field("duration")?;
+        let device = columns.number("disk")?;
+        let kind = operation(columns.field("operation")?, READ_OR_WRITE, "Read or Write")?;
+        let sector = columns.number("first sector")?;
+        let sectors = columns.number("sectors")?;
+        columns.end()?;
+        let (offset_bytes, bytes) = range(("first sector", sector), ("sectors", sectors), units)?;
+        believed(Record { time_ns, device, offset_bytes, bytes, kind, fua: false }, "sectors")
+    }
+}

@@ -1,0 +1,43 @@
+//! The FIU traces (Koller, Rangaswami: *I/O Deduplication*, FAST 2010) as their authors give them out.
+
+use super::super::read::column_units::{Tick, Units};
+use super::super::read::text::{Bad, Blanks, Columns, Entry, LineFormat, Text, looks_like, operation, range};
+use super::super::{Format, Record, believed};
+use super::linux::device_number;
+use super::spc::R_OR_W;
+
+/// The registry line.
+pub const FORMAT: Format = Format {
+    name: "fiu-iodedup",
+    aliases: &["fiu-original"],
+    doc: "FIU traces, the authors' own format",
+    columns: "time (ns), process id, process, first sector (512 B), sectors, operation (R or W), major, minor, content hash",
+    events: &[],
+    tried: false,
+    units: Some(Fiu::UNITS),
+    example: b"89967404415337 4892 syslogd 904265560 8 W 6 0 531e779039be\n89967404480000 4892 cron 283193184 8 R 6 0 56f11b71\n",
+    detect: |sample| looks_like(Fiu, sample),
+    decode: |input, reading| Text::boxed(input, Fiu, reading.units),
+};
+
+struct Fiu;
+
+impl LineFormat for Fiu {
+    const UNITS: Units = Units::sectors(Tick::NS);
+
+    #[inline]
+    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
+        let mut columns = Blanks::of(line);
+        let time_ns = columns.whole_time("time (ns)", units.time)?;
+        columns.number("process id")?;
+        columns.field("process")?;
+        let sector = columns.number("first sector")?;
+        let sectors = columns.number("sectors")?;
+        let kind = operation(columns.field("operation")?, R_OR_W, "R or W")?;
+        let device = device_number(columns.field("major")?, columns.field("minor")?)?;
+        columns.field("content hash")?;
+        columns.end()?;
+        let (offset_bytes, bytes) = range(("first sector", sector), ("sectors", sectors), units)?;
+        believed(Record { time_ns, device, offset_bytes, bytes, kind, fua: false }, "sectors")
+    }
+}

@@ -1,0 +1,63 @@
+//! A log of the requests to a network block device.
+//!
+//! `Z` (write zeroes) is taken as a trim: like one it leaves the range reading as zeroes without moving data, and a drive
+//! that supports either does both in its map. `X` (disconnect) is no request.
+
+use super::super::read::column_units::{Tick, Units};
+use super::super::read::text::{
+    Bad, Columns, Commas, Entry, Headed, LineFormat, Operations, Text, looks_like, operation, range,
+};
+use super::super::{Format, Record, believed};
+use super::csv::flag;
+use crate::connector::RequestKind;
+
+/// The registry line.
+pub const FORMAT: Format = Format {
+    name: "nbd",
+    aliases: &["nbdlog"],
+    doc: "log of a network block device",
+    columns: "time (ns), operation (R, W, F = flush, T = trim, Z = write zeroes, X = disconnect), offset (B), bytes, FUA (0 or 1)",
+    events: &[],
+    tried: true,
+    units: Some(Nbd::UNITS),
+    example: b"3605361179,R,0,4096,0\n3608905867,W,4096,4096,1\n3700000000,F,0,0,0\n3800000000,T,8192,65536,0\n\
+               3900000000,Z,0,65536,0\n4000000000,X,0,0,0\n",
+    detect: |sample| looks_like(Headed::<Nbd>::default(), sample),
+    decode: |input, reading| Text::boxed(input, Headed::<Nbd>::default(), reading.units),
+};
+
+const LETTERS: &Operations = &[
+    (b"R", RequestKind::Read),
+    (b"W", RequestKind::Write),
+    (b"F", RequestKind::Flush),
+    (b"T", RequestKind::Trim),
+    (b"Z", RequestKind::Trim),
+];
+
+/// Recognition and decoding of the `nbd` format.
+#[derive(Default)]
+pub struct Nbd;
+
+impl LineFormat for Nbd {
+    const UNITS: Units = Units::bytes(Tick::NS);
+
+    #[inline]
+    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
+        let mut columns = Commas::of(line);
+        let time_ns = columns.whole_time("time (ns)", units.time)?;
+        let letter = columns.field("operation")?;
+        let offset = columns.number("offset")?;
+        let size = columns.number("bytes")?;
+        let fua = flag(columns.field("FUA")?)?;
+        columns.end()?;
+        if letter == b"X" {
+            return Ok(Entry::Other);
+        }
+        let kind = operation(letter, LETTERS, "R, W, F, T, Z or X")?;
+        if kind == RequestKind::Flush {
+            return Ok(Entry::Request(Record::flush(time_ns, 0)));
+        }
+        let (offset_bytes, bytes) = range(("offset", offset), ("bytes", size), units)?;
+        believed(Record { time_ns, device: 0, offset_bytes, bytes, kind, fua }, "bytes")
+    }
+}

@@ -1,0 +1,45 @@
+//! The Storage Performance Council's format (1999), in which the UMass repository keeps Financial and WebSearch.
+
+use super::super::read::column_units::{Tick, Units};
+use super::super::read::text::{
+    Bad, Columns, Commas, Entry, LineFormat, Operations, Text, looks_like, operation, range,
+};
+use super::super::{Format, Record, believed};
+use crate::connector::RequestKind;
+
+/// The registry line.
+pub const FORMAT: Format = Format {
+    name: "spc",
+    aliases: &[],
+    doc: "SPC trace file (UMass Financial, WebSearch)",
+    columns: "ASU (device), LBA (512 B), bytes, operation (r or w), time (s)",
+    events: &[],
+    tried: true,
+    units: Some(Spc::UNITS),
+    example: b"0,303,4096,w,0.000000\n1,240840,4096,R,0.026214\n0,311,8192,W,0.078643\n",
+    detect: |sample| looks_like(Spc, sample),
+    decode: |input, reading| Text::boxed(input, Spc, reading.units),
+};
+
+/// `r` or `w`, in either case.
+pub const R_OR_W: &Operations =
+    &[(b"r", RequestKind::Read), (b"w", RequestKind::Write), (b"R", RequestKind::Read), (b"W", RequestKind::Write)];
+
+struct Spc;
+
+impl LineFormat for Spc {
+    const UNITS: Units = Units::sectors_and_bytes(Tick::S);
+
+    #[inline]
+    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
+        let mut columns = Commas::of(line);
+        let device = columns.number("ASU")?;
+        let sector = columns.number("LBA")?;
+        let size = columns.number("bytes")?;
+        let kind = operation(columns.field("operation")?, R_OR_W, "r or w")?;
+        let time_ns = columns.time("time (s)", units.time)?;
+        columns.end()?;
+        let (offset_bytes, bytes) = range(("LBA", sector), ("bytes", size), units)?;
+        believed(Record { time_ns, device, offset_bytes, bytes, kind, fua: false }, "bytes")
+    }
+}

@@ -1,0 +1,45 @@
+//! Tencent's cloud block storage traces (Zhang et al.: *OSCA*, ATC 2020). Their times are whole seconds: replayed with
+//! them, requests come in bursts of a second's worth, so that a closed loop often makes more sense.
+
+use super::super::read::column_units::{Tick, Units};
+use super::super::read::text::{
+    Bad, Columns, Commas, Entry, Headed, LineFormat, Operations, Text, looks_like, operation, range,
+};
+use super::super::{Format, Record, believed};
+use crate::connector::RequestKind;
+
+/// The registry line.
+pub const FORMAT: Format = Format {
+    name: "tencent",
+    aliases: &[],
+    doc: "Tencent block storage traces",
+    columns: "time (s), offset (512-B sectors), size (sectors), operation (0 = read, 1 = write), volume",
+    events: &[],
+    tried: false,
+    units: Some(Tencent::UNITS),
+    example: b"1538323200,12910952,128,0,1063\n1538323200,6338688,8,1,1627\n",
+    detect: |sample| looks_like(Headed::<Tencent>::default(), sample),
+    decode: |input, reading| Text::boxed(input, Headed::<Tencent>::default(), reading.units),
+};
+
+const ZERO_IS_READ: &Operations = &[(b"0", RequestKind::Read), (b"1", RequestKind::Write)];
+
+#[derive(Default)]
+struct Tencent;
+
+impl LineFormat for Tencent {
+    const UNITS: Units = Units::sectors(Tick::S);
+
+    #[inline]
+    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
+        let mut columns = Commas::of(line);
+        let time_ns = columns.time("time (s)", units.time)?;
+        let sector = columns.number("offset")?;
+        let sectors = columns.number("size")?;
+        let kind = operation(columns.field("operation")?, ZERO_IS_READ, "0 (read) or 1 (write)")?;
+        let device = columns.number("volume")?;
+        columns.end()?;
+        let (offset_bytes, bytes) = range(("offset", sector), ("size", sectors), units)?;
+        believed(Record { time_ns, device, offset_bytes, bytes, kind, fua: false }, "size")
+    }
+}

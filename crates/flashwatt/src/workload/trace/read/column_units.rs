@@ -1,0 +1,107 @@
+//! What the columns of a text format count: as its definition says, or as the user says.
+
+use super::super::Format;
+use crate::config::{self, LengthUnit, TimeUnit};
+use crate::error::Fault;
+use crate::units::SECTOR_BYTES;
+
+/// The length of a unit of time, a power of ten.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tick {
+    /// In nanoseconds.
+    pub ns: u64,
+    /// Digits behind the point that still stand for whole nanoseconds: the power of ten that `ns` is.
+    pub digits: u8,
+}
+
+impl Tick {
+    /// A second.
+    pub const S: Tick = Tick::of(TimeUnit::Second);
+    /// A millisecond.
+    pub const MS: Tick = Tick::of(TimeUnit::Millisecond);
+    /// A microsecond.
+    pub const US: Tick = Tick::of(TimeUnit::Microsecond);
+    /// What a FILETIME of Windows counts.
+    pub const FILETIME: Tick = Tick::of(TimeUnit::HundredNanoseconds);
+    /// A nanosecond.
+    pub const NS: Tick = Tick::of(TimeUnit::Nanosecond);
+
+    /// The length of a unit.
+    pub const fn of(unit: TimeUnit) -> Self {
+        let ns = unit.ns();
+        Tick { ns, digits: ns.ilog10() as u8 }
+    }
+}
+
+/// What the columns of a text format count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Units {
+    /// Its times.
+    pub time: Tick,
+    /// Its offsets, in bytes.
+    pub offset_bytes: u64,
+    /// Its sizes, in bytes.
+    pub size_bytes: u64,
+}
+
+impl Units {
+    /// Offsets and sizes in bytes.
+    pub const fn bytes(time: Tick) -> Self {
+        Units { time, offset_bytes: 1, size_bytes: 1 }
+    }
+
+    /// Offsets and sizes in sectors of 512 bytes.
+    pub const fn sectors(time: Tick) -> Self {
+        Units { time, offset_bytes: SECTOR_BYTES, size_bytes: SECTOR_BYTES }
+    }
+
+    /// Offsets in sectors of 512 bytes, sizes in bytes.
+    pub const fn sectors_and_bytes(time: Tick) -> Self {
+        Units { time, offset_bytes: SECTOR_BYTES, size_bytes: 1 }
+    }
+
+    /// The name of the unit of times.
+    pub fn time_name(&self) -> &'static str {
+        TimeUnit::ALL.iter().find(|unit| unit.ns() == self.time.ns).map_or("?", |unit| unit.name())
+    }
+}
+
+/// The units that the user gives; those of the format's definition where there is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Given {
+    /// Of the time column.
+    pub time: Option<TimeUnit>,
+    /// Of the offset column.
+    pub offset: Option<LengthUnit>,
+    /// Of the size column.
+    pub size: Option<LengthUnit>,
+}
+
+impl Given {
+    /// Those that a configuration gives.
+    pub fn by(cfg: &config::Trace) -> Self {
+        Given { time: cfg.time_unit, offset: cfg.offset_unit, size: cfg.size_unit }
+    }
+
+    /// What a format's columns count; `None` for a binary one. An error, with its key, if a unit is given for one.
+    pub fn of(&self, format: &Format) -> Result<Option<Units>, (&'static str, Box<Fault>)> {
+        let Some(own) = format.units else { return self.none_for(format).map(|()| None) };
+        Ok(Some(Units {
+            time: self.time.map_or(own.time, Tick::of),
+            offset_bytes: self.offset.map_or(own.offset_bytes, LengthUnit::bytes),
+            size_bytes: self.size.map_or(own.size_bytes, LengthUnit::bytes),
+        }))
+    }
+
+    fn none_for(&self, format: &Format) -> Result<(), (&'static str, Box<Fault>)> {
+        let given = [
+            ("time_unit", self.time.map(TimeUnit::name)),
+            ("offset_unit", self.offset.map(LengthUnit::name)),
+            ("size_unit", self.size.map(LengthUnit::name)),
+        ];
+        let Some((key, Some(unit))) = given.into_iter().find(|(_, unit)| unit.is_some()) else { return Ok(()) };
+        let what = format!("the format {} is binary: its units are fixed", format.name);
+        let fault = Fault::key(format!("workload.trace.{key}"), what).found(format!("`{unit}`"));
+        Err((key, Box::new(fault.expected("no unit"))))
+    }
+}

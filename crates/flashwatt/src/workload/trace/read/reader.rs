@@ -1,0 +1,209 @@
+//! One trace's records as the user wants them: damaged ones left out, chosen devices.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::super::{Decode, Format, Halt, Input, Reading, Record, counted, find, recognise, trace_error};
+use super::census::Census;
+use super::column_units::{Given, Units};
+use super::input::Gauge;
+use super::seal::Seal;
+use crate::config;
+use crate::error::{Error, Fault, Place};
+
+/// Devices that a message names at most.
+const DEVICES_NAMED_MAX: usize = 32;
+
+/// What one step of reading came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// A record.
+    Record(Record),
+    /// A record that was left out.
+    LeftOut,
+    /// Much that is no record. Whoever is in charge may look around before the next step.
+    Pause,
+    /// There is no more.
+    End,
+}
+
+/// Reads a trace from its start.
+pub struct Reader {
+    decoder: Box<dyn Decode>,
+    path: PathBuf,
+    format: &'static Format,
+    /// The event that stands for a request, if it is not the usual one and nobody chose it.
+    unusual_event: Option<&'static str>,
+    /// What the columns count; `None` in a binary format.
+    units: Option<Units>,
+    /// The unit of times is given, and not that of the format's column.
+    time_given: bool,
+    census: Census,
+    gauge: Gauge,
+    skip_bad: bool,
+    /// Sorted; empty: all.
+    devices: Vec<u64>,
+    /// Devices that were met and are not among them, for a message.
+    others: BTreeSet<u64>,
+    /// Records of those.
+    to_others: u64,
+    /// Damaged records left out.
+    bad: u64,
+    first_bad: Option<Fault>,
+}
+
+impl Reader {
+    /// Opens one of the files that a configuration names; its format is recognised unless given.
+    pub fn open(path: &Path, cfg: &config::Trace, seal: Option<Arc<Seal>>) -> Result<Self, Error> {
+        let named = cfg.format.as_deref().map(find).transpose().map_err(|fault| Error::from(*fault))?;
+        let mut input = Input::open_sealed(path, seal)?;
+        let (format, event) = match named {
+            Some(named) => named,
+            None => recognise(&mut input)?,
+        };
+        let units = Given::by(cfg).of(format).map_err(|(_, fault)| Error::from(*fault))?;
+        let mut devices = cfg.devices.clone();
+        devices.sort_unstable();
+        Ok(Reader {
+            gauge: input.gauge(),
+            decoder: (format.decode)(input, Reading { event, units }),
+            path: path.to_path_buf(),
+            format,
+            unusual_event: format.events.get(event).copied().filter(|_| event > 0 && named.is_none()),
+            units,
+            time_given: cfg.time_unit.is_some(),
+            census: Census::default(),
+            skip_bad: cfg.skip_bad,
+            devices,
+            others: BTreeSet::new(),
+            to_others: 0,
+            bad: 0,
+            first_bad: None,
+        })
+    }
+
+    /// The next record, or why there is none yet.
+    #[inline]
+    pub fn step(&mut self) -> Result<Step, Error> {
+        match self.decoder.next() {
+            Ok(Some(record)) if self.wants(record.device) => {
+                self.census.add(&record);
+                Ok(Step::Record(record))
+            }
+            Ok(Some(record)) => {
+                self.leave_out(record.device);
+                Ok(Step::LeftOut)
+            }
+            Ok(None) => Ok(Step::End),
+            Err(halt) => self.halted(halt),
+        }
+    }
+
+    #[inline]
+    fn wants(&self, device: u64) -> bool {
+        self.devices.is_empty() || self.devices.binary_search(&device).is_ok()
+    }
+
+    fn leave_out(&mut self, device: u64) {
+        self.to_others += 1;
+        if self.others.len() < DEVICES_NAMED_MAX {
+            self.others.insert(device);
+        }
+    }
+
+    #[cold]
+    fn halted(&mut self, halt: Halt) -> Result<Step, Error> {
+        let bad = match halt {
+            Halt::Bad(bad) => bad,
+            Halt::Pause => return Ok(Step::Pause),
+            Halt::Stop(error) => return Err(error),
+        };
+        let (records, place) = (bad.records.max(1), self.place_at(self.position(), bad.column));
+        let fault = bad.into_fault(place);
+        if !self.skip_bad {
+            return Err(trace_error(fault.help("--skip-bad leaves such records out")));
+        }
+        self.bad = self.bad.saturating_add(records);
+        self.first_bad.get_or_insert(fault);
+        Ok(Step::LeftOut)
+    }
+
+    /// A place in a record that was read.
+    pub fn place_at(&self, position: u64, column: &str) -> Place {
+        match self.units.filter(|_| self.time_given && column.starts_with("time (")) {
+            Some(units) => self.decoder.place(position, &format!("time ({})", units.time_name())),
+            None => self.decoder.place(position, column),
+        }
+    }
+
+    /// Compares what was read with what the seal says of the file.
+    pub fn verify(&self) -> Result<(), Error> {
+        self.gauge.verify(&self.path)
+    }
+
+    /// What no drive could have done, in words: a unit that is not what the format says.
+    pub fn doubts(&self) -> Vec<String> {
+        self.units.map(|units| self.census.doubts(&units)).unwrap_or_default()
+    }
+
+    /// The format's name, with the event that stands for a request if that is not the usual one.
+    pub fn format_name(&self) -> String {
+        let name = self.format.name;
+        self.unusual_event.map_or_else(|| name.to_string(), |event| format!("{name}:{event}"))
+    }
+
+    /// See [`Decode::position`].
+    pub fn position(&self) -> u64 {
+        self.decoder.position()
+    }
+
+    /// How far the file has been read.
+    pub fn gauge(&self) -> &Gauge {
+        &self.gauge
+    }
+
+    /// The format in use.
+    pub fn format(&self) -> &'static Format {
+        self.format
+    }
+
+    /// Damaged records left out so far.
+    pub fn bad_records(&self) -> u64 {
+        self.bad
+    }
+
+    /// See [`Decode::others`].
+    pub fn other_records(&self) -> u64 {
+        self.decoder.others()
+    }
+
+    /// Devices that were met and left out, as far as a message names them.
+    pub fn other_devices(&self) -> &BTreeSet<u64> {
+        &self.others
+    }
+
+    /// What was left out so far, for the report's warnings.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if let (Some(event), Some(usual)) = (self.unusual_event, self.format.events.first()) {
+            warnings.push(format!("read as {0}:{event}: the trace begins without {usual} events", self.format.name));
+        }
+        if let Some(first) = &self.first_bad {
+            warnings.push(format!("{} left out; the first: {first}", counted(self.bad, "damaged record")));
+        }
+        let others = self.other_records();
+        if others > 0 {
+            warnings.push(format!("passed over as no request: {others} of the trace's lines or events"));
+        }
+        if self.to_others > 0 {
+            warnings.push(format!("{} to devices that were not chosen left out", counted(self.to_others, "request")));
+        }
+        warnings
+    }
+
+    /// The file alone, for what concerns no record.
+    pub fn file(&self) -> Place {
+        Place { file: self.place_at(0, "").file, ..Place::default() }
+    }
+}
