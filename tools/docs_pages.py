@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mkdocs.structure.files import File
 
-from flashwatt import reference
+from flashwatt.config import reference
 from flashwatt.reproduce import reproduce
 from flashwatt.reproduce.catalogue import choose
 from flashwatt.reproduce.show import markdown

@@ -5,7 +5,7 @@
 >>> report.status, report.flash.programs.host
 ('complete', 1000)
 
-What is heavy is loaded when it is used: frames when one is asked for, plots with `flashwatt.plot`.
+Heavy modules are loaded on first use: polars with the first frame, altair with `flashwatt.plot`.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from flashwatt._core import FlashwattError, RunInterruptedError, __version__
 
 if TYPE_CHECKING:
     from flashwatt import plot, traces
-    from flashwatt.config import Config
-    from flashwatt.report import Report
-    from flashwatt.results import Results
+    from flashwatt.config.config import Config
+    from flashwatt.report.report import Report
     from flashwatt.runs import names, reprice, resolve, run
-    from flashwatt.statistics import pareto
-    from flashwatt.study import Study
-    from flashwatt.sweeps import SweepInterruptedError, SweepNotSavedError, sweep
+    from flashwatt.sweeps.results import Results
+    from flashwatt.sweeps.statistics import pareto
+    from flashwatt.sweeps.study import Study
+    from flashwatt.sweeps.sweep import SweepInterruptedError, SweepNotSavedError, sweep
 
 __all__ = [
     "Config",
@@ -45,19 +45,19 @@ __all__ = [
     "traces",
 ]
 
-_HOMES = {  # no module has the name of a function: importing it would take the name
-    "Config": "config",
-    "Report": "report",
-    "Results": "results",
-    "Study": "study",
-    "SweepInterruptedError": "sweeps",
-    "SweepNotSavedError": "sweeps",
+_HOMES = {  # no module or folder has the name of a function: importing it would replace the function
+    "Config": "config.config",
+    "Report": "report.report",
+    "Results": "sweeps.results",
+    "Study": "sweeps.study",
+    "SweepInterruptedError": "sweeps.sweep",
+    "SweepNotSavedError": "sweeps.sweep",
     "names": "runs",
-    "pareto": "statistics",
+    "pareto": "sweeps.statistics",
     "reprice": "runs",
     "resolve": "runs",
     "run": "runs",
-    "sweep": "sweeps",
+    "sweep": "sweeps.sweep",
 }
 _MODULES = ("plot", "traces")
 

@@ -6,7 +6,7 @@ import sys
 def main() -> None:
     """Run the command line. Ctrl-C while it is loaded, a tenth of a second, ends in a message, too."""
     try:
-        from flashwatt.cli import main as command_line
+        from flashwatt.cli.main import main as command_line
     except KeyboardInterrupt:
         sys.stderr.write("flashwatt: error: interrupted; nothing was kept\n")
         sys.exit(130)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from flashwatt.cli import main
+from flashwatt.cli.main import main
 
 _CONFIG, _OUT = Path("examples/bursts.toml"), Path("demo")
 

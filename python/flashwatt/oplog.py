@@ -8,14 +8,14 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flashwatt import marks
-from flashwatt.outputs import check, check_not_read, scratch
+from flashwatt.base import marks
+from flashwatt.base.outputs import check, check_not_read, scratch
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from os import PathLike
 
-    from flashwatt.sections import Json
+    from flashwatt.base.files import Json
 
 
 class OpLog:
@@ -39,7 +39,7 @@ class OpLog:
             return
         if not self.engine_path.exists():
             return  # the engine could not keep it, and has said so
-        from flashwatt import frames
+        from flashwatt.base import frames
 
         frames.sink(frames.op_log(self.engine_path), self.path, force=self.force)
 

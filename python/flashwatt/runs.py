@@ -14,12 +14,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
-from flashwatt.config import Config, dotted_of, explained
-from flashwatt.literals import leaves, shown
-from flashwatt.misspelt import known
+from flashwatt.base.literals import leaves, shown
+from flashwatt.base.misspelt import known
+from flashwatt.config.config import Config, dotted_of, explained
 from flashwatt.oplog import op_log as logged
 from flashwatt.oplog import temporary
-from flashwatt.report import Report
+from flashwatt.report.report import Report
 from flashwatt.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from os import PathLike
     from typing import TypeAlias
 
-    from flashwatt.config import Source
+    from flashwatt.base.files import Json
+    from flashwatt.config.config import Source
     from flashwatt.oplog import OpLog
-    from flashwatt.sections import Json
 
     Progress: TypeAlias = Callable[[int, int | None, int, str | None], bool | None]
     """Called about ten times a second: requests done, requests in all (if known), simulated nanoseconds, preparing.
@@ -118,7 +118,7 @@ def _nearest(keywords: Collection[str]) -> Iterator[None]:
     try:
         yield
     except _core.FlashwattError:
-        from flashwatt.reference import keys
+        from flashwatt.config.reference import keys
 
         options = [name for name, one in signature(run).parameters.items() if one.kind is one.KEYWORD_ONLY]
         tables = [key for key in keys() if "." not in key]

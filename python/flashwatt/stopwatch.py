@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from flashwatt.sections import Json
+    from flashwatt.base.files import Json
 
 
 class Stopwatch:

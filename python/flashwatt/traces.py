@@ -16,7 +16,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
-from flashwatt.config import explained
+from flashwatt.config.config import explained
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

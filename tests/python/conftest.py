@@ -56,8 +56,8 @@ def flashwatt(tmp_path: Path) -> Cli:
 
 def spelled_out(preset: str) -> tuple[str, int]:
     """Uncomment every value of a preset in its template; also count the values."""
-    from flashwatt import reference
-    from flashwatt.template import template
+    from flashwatt.config import reference
+    from flashwatt.config.template import template
 
     _, settings = reference.preset(preset)
     lines, table, uncommented = [], "", 0

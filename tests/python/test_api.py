@@ -14,7 +14,7 @@ from conftest import CONFIG
 from flashwatt import Config, Report
 
 if TYPE_CHECKING:
-    from flashwatt.sections import Json
+    from flashwatt.base.files import Json
 
 SMALL = Config(CONFIG)
 TREE: dict[str, Any] = {
@@ -177,7 +177,7 @@ def test_the_check_and_the_buffer() -> None:
 def test_functions_are_no_modules() -> None:
     """Importing a module must not take the name of a function."""
     import flashwatt.runs
-    import flashwatt.sweeps
+    import flashwatt.sweeps.sweep
 
     assert callable(flashwatt.run)
     assert callable(flashwatt.sweep)

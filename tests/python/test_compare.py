@@ -14,8 +14,8 @@ from rich.console import Console
 
 import flashwatt as package
 from conftest import CONFIG
-from flashwatt.compare import _change, compared, labels, show
-from flashwatt.metrics import metric_of
+from flashwatt.report.compare import _change, compared, labels, show
+from flashwatt.report.metrics import metric_of
 
 if TYPE_CHECKING:
     from conftest import Cli

@@ -17,13 +17,13 @@ import pytest
 
 import flashwatt
 from flashwatt import plot
-from flashwatt.report import Report, Section, content_of
-from flashwatt.table import show
+from flashwatt.report.report import Report, Section, content_of
+from flashwatt.report.table import show
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flashwatt.sections import Json
+    from flashwatt.base.files import Json
 
 _DELETED = object()
 _VALUES = (

@@ -9,8 +9,8 @@ import sys
 import pytest
 
 import flashwatt
-import flashwatt.config
-import flashwatt.report
+from flashwatt.config import config
+from flashwatt.report import report
 
 HEAVY = ("rich", "altair", "vl_convert", "polars", "importlib.metadata", "asyncio", "concurrent", "multiprocessing")
 
@@ -25,17 +25,17 @@ def modules(*command: str) -> set[str]:
 @pytest.mark.parametrize("argument", ["--help", "--version"])
 def test_help_and_version_load_nothing_heavy(argument: str) -> None:
     loaded = modules("-m", "flashwatt", argument)
-    assert "flashwatt.terminal" in loaded
+    assert "flashwatt.cli.terminal" in loaded
     assert [module for module in loaded if module.startswith(HEAVY)] == []
 
 
 def test_a_run_loads_no_frames_and_no_plots() -> None:
     loaded = modules("-c", "import flashwatt; flashwatt.run(workload__uniform__requests=10).energy_j.total")
-    assert "flashwatt.report" in loaded
+    assert "flashwatt.report.report" in loaded
     assert [module for module in loaded if module.startswith(HEAVY)] == []
 
 
-@pytest.mark.parametrize("module", [flashwatt, flashwatt.config, flashwatt.report], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [flashwatt, config, report], ids=lambda module: module.__name__)
 def test_what_docstrings_promise_happens(module: object) -> None:
     failed, attempted = doctest.testmod(module, extraglobs={"flashwatt": flashwatt})  # type: ignore[arg-type]
     assert (failed, attempted > 0) == (0, True)

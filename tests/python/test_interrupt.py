@@ -16,7 +16,7 @@ import pytest
 
 import flashwatt
 from conftest import CONFIG
-from flashwatt.terminal import INTERRUPTED
+from flashwatt.cli.terminal import INTERRUPTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

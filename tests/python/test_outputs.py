@@ -20,9 +20,10 @@ import pytest
 
 import flashwatt
 from conftest import CONFIG
-from flashwatt import marks, outputs, plot, traces
-from flashwatt.cli import main
-from flashwatt.report import Report
+from flashwatt import plot, traces
+from flashwatt.base import marks, outputs
+from flashwatt.cli.main import main
+from flashwatt.report.report import Report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -427,7 +428,7 @@ def test_an_interrupt_while_the_command_is_loaded_is_a_message(work: Path) -> No
         time.sleep(pause_s)
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
-        assert 'flashwatt/cli.py", line' not in said, said
+        assert 'flashwatt/cli/main.py", line' not in said, said
 
 
 def shell(work: Path, line: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -569,7 +570,7 @@ def test_a_report_of_a_script_replaces_reports_only(work: Path) -> None:
 LIMITED = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (6_000_000_000, resource.RLIM_INFINITY))
-from flashwatt.cli import main
+from flashwatt.cli.main import main
 main()
 """
 
@@ -600,7 +601,7 @@ def test_too_little_room_is_a_message(work: Path) -> None:
 
 
 def test_drawing_goes_on_after_a_failure() -> None:
-    from flashwatt.painter import paint
+    from flashwatt.base.painter import paint
 
     with pytest.raises(flashwatt.FlashwattError, match="the process that draws said: "):
         paint("vegalite_to_svg", {"mark": "no such"}, vl_version="6.4")

@@ -16,7 +16,7 @@ from flashwatt.plot.power import power_chart
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from flashwatt.sections import Json
+    from flashwatt.base.files import Json
 
 SIGNATURES = {"svg": b"<svg", "html": b"<!DOCTYPE html>", "png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF-"}
 PLOTS = {"power": plot.power, "current": plot.current, "energy": plot.energy, "latency": plot.latency}

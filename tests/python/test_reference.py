@@ -12,8 +12,10 @@ import pytest
 import tomli
 
 from conftest import spelled_out
-from flashwatt import Config, FlashwattError, reference, report_keys
-from flashwatt.template import template
+from flashwatt import Config, FlashwattError
+from flashwatt.config import reference
+from flashwatt.config.template import template
+from flashwatt.report import keys as report_keys
 
 if TYPE_CHECKING:
     from conftest import Cli

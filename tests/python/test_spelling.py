@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import flashwatt
-from flashwatt import reference
-from flashwatt.spelling import as_written
+from flashwatt.config import reference
+from flashwatt.config.spelling import as_written
 
 CASES: list[str] = [
     *(f'device.preset = "{name}"' for name in flashwatt.names("presets")),

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import flashwatt
-from flashwatt.statistics import mean_and_ci, student_t
+from flashwatt.sweeps.statistics import mean_and_ci, student_t
 
 if TYPE_CHECKING:
     from flashwatt import Results

@@ -17,8 +17,8 @@ import pytest
 from rich.console import Console
 
 import flashwatt
-from flashwatt.summary import show_summary
-from flashwatt.terminal import INTERRUPTED
+from flashwatt.cli.terminal import INTERRUPTED
+from flashwatt.sweeps.summary import show_summary
 
 if TYPE_CHECKING:
     from conftest import Cli

@@ -10,13 +10,13 @@ import pytest
 from rich.console import Console
 from rich.progress import Progress, ProgressColumn
 
-from flashwatt import table
-from flashwatt.html import card
-from flashwatt.progress import left
-from flashwatt.units import count, duration, number, percent, prefix, si
+from flashwatt.base.progress import left
+from flashwatt.base.units import count, duration, number, percent, prefix, si
+from flashwatt.report import table
+from flashwatt.report.html import card
 
 if TYPE_CHECKING:
-    from flashwatt.sections import Json
+    from flashwatt.base.files import Json
 
 
 def page(report: Json, width: int = 100) -> str:

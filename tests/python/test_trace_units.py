@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flashwatt import traces
-from flashwatt.options import LENGTH_UNITS, TIME_UNITS
+from flashwatt.cli.options import LENGTH_UNITS, TIME_UNITS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from flashwatt import _core, marks
-from flashwatt.outputs import save
-from flashwatt.painter import paint
-from flashwatt.plain import plain, plain_tree
+from flashwatt import _core
+from flashwatt.base import marks
+from flashwatt.base.outputs import save
+from flashwatt.base.painter import paint
+from flashwatt.base.plain import plain, plain_tree
 from flashwatt.plot.style import FAINT, FONT, INK, styled
 
 if TYPE_CHECKING:

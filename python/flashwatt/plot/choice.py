@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
-from flashwatt.report import Report, content_of
+from flashwatt.report.report import Report, content_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

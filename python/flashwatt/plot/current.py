@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 
 from flashwatt import _core
+from flashwatt.base.units import duration, si
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.stack import COMPONENTS, HEADROOM, areas, mark, time_axis, time_unit, value_axis
 from flashwatt.plot.style import HEIGHT, short
-from flashwatt.report import content_of
-from flashwatt.table import describe_device, describe_workload
-from flashwatt.units import duration, si
+from flashwatt.report.report import content_of
+from flashwatt.report.table import describe_device, describe_workload
 
 if TYPE_CHECKING:
-    from flashwatt.report import Report
-    from flashwatt.sections import Json
+    from flashwatt.base.files import Json
+    from flashwatt.report.report import Report
 
 EDGES_MAX = 5_000
 """More edges would be thinner than a pixel, and make the files large."""

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
+from flashwatt.base.units import prefix, si
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.choice import labelled
 from flashwatt.plot.stack import COMPONENTS
 from flashwatt.plot.style import INK, columns, short
-from flashwatt.units import prefix, si
 
 if TYPE_CHECKING:
+    from flashwatt.base.files import Json
     from flashwatt.plot.choice import Reports
-    from flashwatt.sections import Json
 
 _BAR = 46  # height of a run's bar and the gap below it
 _HEADROOM = 1.16  # room for the longest bar's label

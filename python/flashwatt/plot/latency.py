@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import polars as pl
 
-from flashwatt import _core, frames
+from flashwatt import _core
+from flashwatt.base import frames
+from flashwatt.base.units import duration
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.choice import labelled
 from flashwatt.plot.style import COLOURS, HEIGHT, columns, short
-from flashwatt.units import duration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from flashwatt.base.files import Json
     from flashwatt.plot.choice import Reports
-    from flashwatt.sections import Json
 
 _KINDS = {
     "read": "reads",

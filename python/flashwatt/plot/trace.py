@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
+from flashwatt.base.units import count, duration, si
 from flashwatt.plot.chart import Chart, write_page
 from flashwatt.plot.style import columns, named, short
-from flashwatt.units import count, duration, si
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from flashwatt.sections import Json
+    from flashwatt.base.files import Json
 
 _COLOURS = {"reads": "#3b7dbd", "writes": "#f0932b", "trims": "#76b7b2", "flushes": "#59657a"}
 _HEIGHT, _MAP_HEIGHT, _GAP = 170, 240, 26

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from flashwatt import metrics
-from flashwatt.misspelt import known
+from flashwatt.base.misspelt import known
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.style import COLOURS, FAINT, HEIGHT, INK, SHAPES, columns, short
+from flashwatt.report import metrics
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import polars as pl
 
-    from flashwatt.metrics import Best
-    from flashwatt.results import Results
+    from flashwatt.report.metrics import Best
+    from flashwatt.sweeps.results import Results
 
 
 def tradeoff(

@@ -7,17 +7,18 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from flashwatt import _core, marks
-from flashwatt.journal import Journal
-from flashwatt.outputs import check, locked, save
-from flashwatt.outputs import directory as made
-from flashwatt.progress import silent
+from flashwatt import _core
+from flashwatt.base import marks
+from flashwatt.base.outputs import check, locked, save
+from flashwatt.base.outputs import directory as made
+from flashwatt.base.progress import silent
 from flashwatt.reproduce.evidence import Runs
 from flashwatt.reproduce.page import page_path, write_pages
 from flashwatt.reproduce.plan import plan, weight
 from flashwatt.reproduce.show import origin
 from flashwatt.reproduce.verdict import Finding, judge, tally
-from flashwatt.workers import processors, run_tasks
+from flashwatt.sweeps.journal import Journal
+from flashwatt.sweeps.workers import processors, run_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from flashwatt.reproduce.catalogue import Experiment
     from flashwatt.reproduce.plan import Plan, Terms
     from flashwatt.reproduce.verdict import Row
-    from flashwatt.task import Task
+    from flashwatt.sweeps.task import Task
 
     Progress: TypeAlias = Callable[[int, int], object]
     """Called at the start and after every run: requests done, roughly, and requests in all."""

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flashwatt import _core
-from flashwatt.config import parse_toml
-from flashwatt.files import read_text
-from flashwatt.literals import flattened
-from flashwatt.misspelt import known
+from flashwatt.base.files import read_text
+from flashwatt.base.literals import flattened
+from flashwatt.base.misspelt import known
+from flashwatt.config.config import parse_toml
 from flashwatt.reproduce.criterion import Criterion
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flashwatt import _core
-from flashwatt.misspelt import known
+from flashwatt.base.misspelt import known
 
 if TYPE_CHECKING:
     from collections.abc import Callable

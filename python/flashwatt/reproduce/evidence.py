@@ -6,17 +6,17 @@ import json
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flashwatt import _core
-from flashwatt.misspelt import known
-from flashwatt.report import Report, content_of
+from flashwatt.base.misspelt import known
+from flashwatt.report.report import Report, content_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from flashwatt.config import Config
-    from flashwatt.journal import Journal
+    from flashwatt.config.config import Config
     from flashwatt.reproduce.catalogue import RunSet
     from flashwatt.reproduce.plan import Labels
-    from flashwatt.task import Task
+    from flashwatt.sweeps.journal import Journal
+    from flashwatt.sweeps.task import Task
 
 
 class NoEvidenceError(_core.FlashwattError):

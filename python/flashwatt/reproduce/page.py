@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
 
-from flashwatt import _core, marks
-from flashwatt.outputs import save
+from flashwatt import _core
+from flashwatt.base import marks
+from flashwatt.base.outputs import save
 from flashwatt.plot.chart import Chart, document
 from flashwatt.reproduce.evidence import NoEvidenceError
 from flashwatt.reproduce.show import origin, published, simulated

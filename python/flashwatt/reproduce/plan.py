@@ -7,17 +7,17 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flashwatt import _core
-from flashwatt.config import Config
-from flashwatt.misspelt import known
+from flashwatt.base.misspelt import known
+from flashwatt.config.config import Config
 from flashwatt.reproduce.catalogue import WORKLOAD
-from flashwatt.task import Hashes, Kept, defined
+from flashwatt.sweeps.task import Hashes, Kept, defined
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from flashwatt.reproduce.catalogue import Experiment, Overrides, Paper, RunSet
-    from flashwatt.task import Task
+    from flashwatt.sweeps.task import Task
 
 Labels: TypeAlias = "tuple[str, ...]"
 """One for each axis of a set, in their order."""

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from flashwatt.report.table import emit
 from flashwatt.reproduce.verdict import Verdict, tally
-from flashwatt.table import emit
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

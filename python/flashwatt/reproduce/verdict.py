@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from flashwatt.misspelt import known
+from flashwatt.base.misspelt import known
 from flashwatt.reproduce.evidence import NoEvidenceError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from flashwatt.plot import Chart
-    from flashwatt.report import Report
+    from flashwatt.report.report import Report
     from flashwatt.reproduce.criterion import Value
     from flashwatt.reproduce.evidence import Evidence
 

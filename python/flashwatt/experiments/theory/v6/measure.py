@@ -11,10 +11,10 @@ from flashwatt.plot.figures import Bar, bars
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from flashwatt.base.files import Json
     from flashwatt.plot import Chart
     from flashwatt.reproduce.criterion import Value
     from flashwatt.reproduce.evidence import Evidence
-    from flashwatt.sections import Json
 
 KEPT = ("series", "latency_histogram", "engine")
 

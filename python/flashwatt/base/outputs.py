@@ -1,0 +1,343 @@
+"""Where results are written: nothing of the user's is replaced, and nothing of an earlier run stays beside them.
+
+Every file is written aside, under a name of its own in the same directory, and renamed when it is whole: whatever
+stops the writing, a full disk or a signal, the file that was there before stays as it was. What is read is never
+replaced, nor is a device or a FIFO; a symbolic link and a file without this program's mark (`flashwatt.base.marks`)
+only with `force`.
+
+Names and locks of the files aside are those of the engine (`output.rs`): `.flashwatt-PROCESS-NUMBER.part`, locked by
+its writer. Those of processes that were killed are removed by the next one that writes into the directory.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import stat
+from contextlib import contextmanager, suppress
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flashwatt import _core
+from flashwatt.base.files import printable
+
+try:
+    import fcntl
+except ImportError:  # not on this system: no locks, and what is left behind stays
+    fcntl = None  # type: ignore[assignment]
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+    from os import PathLike
+
+    from flashwatt.base.marks import Kind
+
+_PREFIX, _SUFFIX = ".flashwatt-", ".part"
+_LOCK = ".flashwatt.lock"
+_numbers = count()
+_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_READ = "a file that is read; expected another name"
+_RIGHTS = {errno.EACCES, errno.EPERM, errno.EROFS}
+
+
+@contextmanager
+def writing(path: str | PathLike[str]) -> Iterator[None]:
+    """Within the block a file is written: a `FlashwattError` names it if that cannot be done."""
+    try:
+        yield
+    except OSError as error:
+        raise _core.FlashwattError(_failed(path, error)) from None
+
+
+def _failed(path: str | PathLike[str], error: OSError) -> str:
+    expected = "a file in a directory that is there"
+    if error.errno in _ROOM or "No space left" in str(error) or "File too large" in str(error):
+        expected = "room for it; a file of that name stays as it was"
+    elif error.errno in _RIGHTS:
+        expected = "a place where you may write"
+    return f"{printable(path)}: cannot be written; found: {error.strerror or error}; expected {expected}"
+
+
+def directory(path: str | PathLike[str]) -> Path:
+    """Make a directory for results, with those above it; a `FlashwattError` names one that cannot be made."""
+    if not os.fspath(path):
+        raise _core.FlashwattError("no directory for results; found an empty name; expected that of a directory")
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        found = f"{printable(path)}: no directory for results; found: {error.strerror}"
+        raise _core.FlashwattError(f"{found}; expected a directory, or a place for a new one") from None
+    return Path(path)
+
+
+def check(
+    path: str | PathLike[str], kind: Kind, *, inputs: Iterable[str | PathLike[str]] = (), force: bool = False
+) -> None:
+    """Refuse, by a `FlashwattError`, a file that must not be replaced by one of this kind.
+
+    `inputs` are what the command reads. A file that is not there, or is empty, may be written.
+    """
+    fault = _fault(path, kind, inputs, force=force)
+    if fault:
+        raise _core.FlashwattError(f"{printable(path)}: cannot be written; found {fault}")
+
+
+def check_not_read(path: str | PathLike[str], inputs: Iterable[str | PathLike[str]]) -> None:
+    """Refuse, by a `FlashwattError`, to write a file that the command reads."""
+    if is_read(path, inputs):
+        raise _core.FlashwattError(f"{printable(path)}: cannot be written; found {_READ}")
+
+
+def is_read(path: str | PathLike[str], inputs: Iterable[str | PathLike[str]]) -> bool:
+    """Whether a file is one of those that the command reads."""
+    real = os.path.realpath(path)
+    return any(os.path.realpath(one) == real for one in inputs)
+
+
+def _fault(path: str | PathLike[str], kind: Kind, inputs: Iterable[str | PathLike[str]], *, force: bool) -> str | None:
+    if not os.fspath(path):
+        return "an empty name; expected the name of a file"
+    with writing(path):
+        try:
+            found = os.lstat(path)
+        except FileNotFoundError:
+            return None
+    if fault := _no_file(Path(path)):
+        return fault
+    if is_read(path, inputs):
+        return _READ
+    return None if force else _foreign(Path(path), found, kind)
+
+
+def _foreign(path: Path, found: os.stat_result, kind: Kind) -> str | None:
+    """What is lost if this file is replaced, if anything is."""
+    if stat.S_ISLNK(found.st_mode):
+        return "a symbolic link; expected the name of a file (--force replaces the link and leaves what it points to)"
+    if found.st_size and not _is_ours(path, kind):
+        help_ = " (--force replaces it)" if kind.yields_to_force else ""
+        return f"a file that is not {kind.name} written by flashwatt; expected another name{help_}"
+    return None
+
+
+def _no_file(path: Path) -> str | None:
+    """What a path, or what it points to, is instead of a file."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return None  # a link to nothing
+    if stat.S_ISREG(mode):
+        return None
+    kind = "a directory" if stat.S_ISDIR(mode) else "a device or a FIFO"
+    return f"{kind}; expected the name of a file"
+
+
+def _is_ours(path: Path, kind: Kind) -> bool:
+    try:
+        return kind.is_ours(path)
+    except OSError:
+        return False  # it cannot be read, so nobody knows
+
+
+class Aside:
+    """A file that is being written, and is to replace another one when it is whole."""
+
+    def __init__(self, target: str | PathLike[str], kind: Kind, *, force: bool = False) -> None:
+        """Begin it. Raises `FlashwattError` for a target that must not be replaced, or cannot be written."""
+        check(target, kind, force=force)
+        self._target, self._kind, self._force = Path(target), kind, force
+        with writing(target):
+            remove_leftovers(self._target.parent)
+            # Nobody else may read what replaces a private file.
+            mode = 0o600 if self._target.exists() else 0o666
+            self.path, self._descriptor = _create(self._target.parent, mode)
+
+    def write(self, content: bytes) -> None:
+        """Write all that the file is to hold."""
+        with writing(self._target):
+            self.path.write_bytes(content)
+
+    def commit(self) -> None:
+        """Put it in the target's place; mode and owner of a file that was there stay."""
+        try:
+            check(self._target, self._kind, force=self._force)
+            with writing(self._target):
+                _keep_owner(self._descriptor, self._target)
+                os.fsync(self._descriptor)
+                self.path.replace(self._target)
+        finally:
+            self.discard()
+
+    def discard(self) -> None:
+        """Remove it, unless it is in its place."""
+        self.path.unlink(missing_ok=True)
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+        self._descriptor = -1
+
+
+def _create(directory: Path, mode: int) -> tuple[Path, int]:
+    """Make a file of a name that nobody has, and lock it."""
+    while True:
+        path = directory / f"{_PREFIX}{os.getpid()}-{next(_numbers)}-py{_SUFFIX}"
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), mode)
+        except FileExistsError:
+            continue
+        # Another process may have taken it for a leftover before it was locked, and removed it.
+        if _lock(descriptor) is not False and path.exists():
+            return path, descriptor
+        os.close(descriptor)
+
+
+def _lock(descriptor: int) -> bool | None:
+    """Whether the lock is had; None where there are none."""
+    if fcntl is None:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def _keep_owner(descriptor: int, target: Path) -> None:
+    if not target.exists() or not hasattr(os, "fchown"):
+        return
+    before = target.stat()
+    with suppress(PermissionError):  # only the administrator may give a file to somebody else
+        os.fchown(descriptor, before.st_uid, before.st_gid)
+    os.fchmod(descriptor, stat.S_IMODE(before.st_mode))
+
+
+def remove_leftovers(directory: Path) -> None:
+    """Remove what processes left that were killed while they wrote; what cannot be removed does no harm."""
+    with suppress(OSError):
+        for path in [*directory.glob(f"{_PREFIX}*{_SUFFIX}")]:
+            if not path.is_symlink():
+                _remove_leftover(path)
+
+
+def _remove_leftover(path: Path) -> None:
+    """Remove a file or directory whose lock nobody holds, under its lock: a new owner sees that it is gone.
+
+    A file system without locks keeps them all.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except OSError:
+        return
+    try:
+        if _lock(descriptor) is not True:
+            return
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def replacing(target: str | PathLike[str], kind: Kind, *, force: bool = False) -> Iterator[Path]:
+    """Give the path to write to: after the block the file is the target, and not if the block raised.
+
+    Raises `FlashwattError` for a target that must not be replaced (see `check`), or cannot be written.
+    """
+    aside = Aside(target, kind, force=force)
+    try:
+        with writing(target):
+            yield aside.path
+        aside.commit()
+    finally:
+        aside.discard()
+
+
+def save(target: str | PathLike[str], content: bytes, kind: Kind, *, force: bool = False) -> None:
+    """Write a file whole, or not at all; raises as `replacing` does."""
+    save_together([(target, content, kind)], force=force)
+
+
+def save_together(files: Iterable[tuple[str | PathLike[str], bytes, Kind]], *, force: bool = False) -> None:
+    """Write files that belong together: none replaces another one before all are whole on the disk."""
+    begun: list[Aside] = []
+    try:
+        for target, content, kind in files:
+            begun.append(Aside(target, kind, force=force))
+            begun[-1].write(content)
+        for aside in begun:
+            aside.commit()
+    finally:
+        for aside in begun:
+            aside.discard()
+
+
+@contextmanager
+def scratch(beside: Path) -> Iterator[Path]:
+    """Make a directory beside a file, which goes after the block; one that was left behind goes with the next."""
+    with writing(beside):
+        remove_leftovers(beside.parent)
+        path, descriptor = _create_directory(beside.parent)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+        os.close(descriptor)
+
+
+def _create_directory(beside: Path) -> tuple[Path, int]:
+    """As `_create`, for a directory."""
+    while True:
+        path = beside / f"{_PREFIX}{os.getpid()}-{next(_numbers)}-py{_SUFFIX}"
+        with suppress(FileExistsError):
+            path.mkdir()
+            descriptor = os.open(path, os.O_RDONLY)
+            if _lock(descriptor) is not False and path.exists():
+                return path, descriptor
+            os.close(descriptor)
+
+
+def clear(files: Iterable[tuple[Path, Kind]], *, inputs: Collection[str | PathLike[str]] = ()) -> list[Path]:
+    """Remove files of an earlier command, if they have this program's mark and are not read; give those gone."""
+    gone = []
+    for path, kind in files:
+        mine = path.is_file() and not path.is_symlink() and _is_ours(path, kind)
+        if mine and not is_read(path, inputs):
+            with writing(path):
+                path.unlink()
+            gone.append(path)
+    return gone
+
+
+@contextmanager
+def locked(directory: Path | None) -> Iterator[None]:
+    """Keep a second command out of a directory; the system gives it free when the process ends, however it ends."""
+    if directory is None or fcntl is None:
+        yield
+        return
+    path = directory / _LOCK
+    descriptor = _locked(path)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            if os.fstat(descriptor).st_size == 0:
+                path.unlink()
+        os.close(descriptor)
+
+
+def _locked(path: Path) -> int:
+    """Hold the lock file that is at the path now: the one who had it before removed his."""
+    while True:
+        with writing(path):
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+        if _lock(descriptor) is False:
+            os.close(descriptor)
+            raise _core.FlashwattError(f"{printable(path.parent)}: another command is at work there")
+        with suppress(FileNotFoundError):
+            if os.path.samestat(path.stat(), os.fstat(descriptor)):
+                return descriptor
+        os.close(descriptor)

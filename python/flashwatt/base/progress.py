@@ -1,0 +1,108 @@
+"""The progress bar: on the terminal's error stream, where it disturbs no output."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager, suppress
+from typing import IO, TYPE_CHECKING, Any
+
+from flashwatt.base.units import duration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import TypeAlias
+
+    from rich.console import Console
+    from rich.progress import ProgressColumn, Task
+
+    Update: TypeAlias = Callable[[int, int | None, int, str | None], None]
+
+
+class _Quiet:
+    """The error stream, of which nothing is said that cannot be written: a terminal that was closed ends no run."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        with suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(file=_Quiet(sys.stderr))  # type: ignore[arg-type]
+
+
+@contextmanager
+def bar(doing: str = "Simulating") -> Iterator[Update]:
+    """Show a bar while the block runs, if someone is there to see it; `doing` is what follows the preparations."""
+    if not sys.stderr.isatty():
+        yield lambda _done, _total, _now_ns, _preparing: None
+        return
+
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(show_speed=True),
+        TextColumn("{task.completed:,} requests{task.fields[simulated]}"),
+        left(),
+    )
+    with Progress(*columns, console=_console(), transient=True) as progress:
+        task = progress.add_task("Starting", total=None, simulated="")
+        half: str | None = "Starting"
+
+        def update(done: int, total: int | None, now_ns: int, preparing: str | None) -> None:
+            nonlocal half
+            if preparing != half:  # another half begins, with a speed of its own
+                half = preparing
+                progress.reset(task, description=preparing.capitalize() if preparing else doing, total=total)
+            simulated = f", {duration(now_ns)} simulated" if now_ns else ""
+            progress.update(task, completed=done, total=total, simulated=simulated)
+
+        yield update
+
+
+@contextmanager
+def runs_bar(doing: str, *, counted: bool) -> Iterator[Callable[[int, int], None]]:
+    """Show how many of many runs are done, or what share of them, if someone is there to see it."""
+    if not sys.stderr.isatty():
+        yield silent
+        return
+
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressColumn, TextColumn
+
+    done = (MofNCompleteColumn(), TextColumn("runs")) if counted else (TaskProgressColumn(),)
+    columns = (TextColumn(doing), BarColumn(), *done, left())
+    with Progress(*columns, console=_console(), transient=True) as progress:
+        task = progress.add_task("", total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+def silent(_done: int, _total: int) -> None:
+    """Show nothing."""
+
+
+def left() -> ProgressColumn:
+    """What is left of the time, once that can be said; nothing until then."""
+    from rich.progress import TimeRemainingColumn
+    from rich.text import Text
+
+    class Left(TimeRemainingColumn):
+        def render(self, task: Task) -> Text:
+            if task.finished or task.time_remaining is None:
+                return Text()
+            return super().render(task).append(" left")
+
+    return Left(compact=True)

@@ -1,0 +1,178 @@
+"""What becomes of a report on the command line: it is shown, kept, drawn, and decides the exit status."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from flashwatt import _core
+from flashwatt.base import marks
+from flashwatt.base.files import printable
+from flashwatt.base.outputs import check, clear, directory, is_read, locked, save, save_together
+from flashwatt.cli.room import FRAMES_BYTES, left_over
+from flashwatt.cli.terminal import FAILED, INTERRUPTED, fail, note, printed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator
+    from pathlib import Path
+
+    from flashwatt.plot import Chart
+    from flashwatt.report.report import Report
+
+SERIES = {"series.parquet": marks.TABLE, "power.svg": marks.SVG, "power.html": marks.PAGE}
+EDGES = {"edges.parquet": marks.TABLE, "current.svg": marks.SVG, "current.html": marks.PAGE}
+OF_A_RUN = {"report.json": marks.REPORT, "config.toml": marks.CONFIG, **SERIES, **EDGES}
+"""Every file that a run may leave in its directory."""
+
+
+@dataclass(frozen=True)
+class Folder:
+    """The directory of a run."""
+
+    path: Path
+    config: bytes | None
+    """The content of config.toml, if one is written."""
+    inputs: Collection[Path]
+    """What the command reads: never replaced, never removed."""
+    force: bool
+
+    @property
+    def keeps_config(self) -> bool:
+        """Whether the config.toml that is there already says the same: a run of it into its own directory."""
+        path = self.path / "config.toml"
+        if self.config is None or not path.is_file() or path.stat().st_size != len(self.config):
+            return False
+        return path.read_bytes() == self.config
+
+
+@contextmanager
+def folder(
+    path: Path, names: Iterable[str], *, inputs: Collection[Path], force: bool, config: str | None = None
+) -> Iterator[Folder]:
+    """Make the directory of a run, and keep other commands out of it during the block.
+
+    Raises `FlashwattError` if one of these files must not be written: before the run, not after hours of it.
+    """
+    with locked(directory(path)):
+        opened = Folder(path, None if config is None else marks.config(config).encode(), inputs, force)
+        for name in names:
+            if name != "config.toml" or not opened.keeps_config:
+                _check_not_input(path, name, inputs)
+                check(path / name, OF_A_RUN[name], inputs=inputs, force=force)
+        yield opened
+
+
+def _check_not_input(path: Path, name: str, inputs: Collection[Path]) -> None:
+    if is_read(path / name, inputs):
+        found = f"{printable(path)}: not for the results of this run; found {name}, which it reads"
+        raise _core.FlashwattError(f"{found}; expected another directory")
+
+
+def deliver(report: Report, out: Folder | None, as_json: bool, finish_log: Callable[[], None] = lambda: None) -> None:
+    """Show the report, then keep it: a full disk hides no result. It is drawn last, which takes seconds.
+
+    `finish_log` keeps the operation log: also where the result cannot be printed, and before anything is drawn.
+    """
+    with printed() as faults:
+        if as_json:
+            click.echo(report.json)
+        else:
+            from flashwatt.report.report import content_of
+            from flashwatt.report.table import show
+
+            show(content_of(report))
+    try:
+        files = _kept(report, out) if out else []
+    finally:
+        finish_log()
+    try:
+        files += _draw(report, out) if out else []
+    except KeyboardInterrupt:
+        fail(f"interrupted while pictures were drawn; kept: {', '.join(map(str, files))}", INTERRUPTED)
+    if files:
+        note(f"wrote {', '.join(map(str, files))}")
+    if faults:
+        raise faults[0]
+
+
+def _kept(report: Report, out: Folder) -> list[Path]:
+    """Write the report, and what gives it again; what an earlier run left beside them would pass for this one's."""
+    files = [(out.path / "report.json", report.encoded(), marks.REPORT)]
+    names = ["report.json"]
+    if out.config is not None:
+        names.append("config.toml")
+        if not out.keeps_config:
+            files.append((out.path / "config.toml", out.config, marks.CONFIG))
+    before = marks.REPORT.is_ours(out.path / "report.json") if (out.path / "report.json").is_file() else False
+    save_together(files, force=out.force)
+    if before:
+        stale = clear(
+            ((out.path / name, kind) for name, kind in OF_A_RUN.items() if name not in names), inputs=out.inputs
+        )
+        if stale:
+            note(f"removed what an earlier run left: {', '.join(map(str, stale))}")
+    return [out.path / name for name in names]
+
+
+def _draw(report: Report, out: Folder) -> list[Path]:
+    """What was recorded over time, as tables and as pictures."""
+    from flashwatt.report.report import content_of
+
+    recorded = content_of(report)
+    if (recorded.get("series") or recorded.get("edges")) and not left_over(FRAMES_BYTES):
+        note(f"nothing is drawn: less than {FRAMES_BYTES // 10**6} MB of address space is left (`ulimit -v`)")
+        return []
+    wanted = {"series": ("series", "power"), "edges": ("edges", "current")}
+    return [path for key, names in wanted.items() if recorded.get(key) for path in _drawn(report, out, *names)]
+
+
+def _drawn(report: Report, out: Folder, frame: str, picture: str) -> Iterator[Path]:
+    from flashwatt import plot
+    from flashwatt.base import frames
+
+    note(f"drawing {picture} over time ...")
+    table = out.path / f"{frame}.parquet"
+    frames.write(getattr(report, frame)(), table, force=out.force)
+    yield table
+    try:
+        chart = getattr(plot, picture)(report)
+    except _core.FlashwattError as error:
+        note(f"{picture} over time is not drawn: {error}")
+        return
+    for suffix in ("svg", "html"):
+        if save_drawn(chart, out.path / f"{picture}.{suffix}", force=out.force):
+            yield out.path / f"{picture}.{suffix}"
+
+
+def save_drawn(chart: Chart, path: Path, *, force: bool) -> bool:
+    """Draw a picture; what cannot be drawn is said, and costs nothing but the picture. Tell whether it is there.
+
+    Raises `FlashwattError` for what is drawn and cannot be written.
+    """
+    try:
+        content = chart.content(path)
+    except _core.FlashwattError as error:
+        note(f"{path} is not drawn: {error}")
+        return False
+    save(path, content, marks.PICTURES[path.suffix], force=force)
+    return True
+
+
+def finish(report: Report, out: Path | None) -> None:
+    """Say how a run ended that was not completed, and exit with its status."""
+    status = report.status
+    if status == "complete":
+        return
+    kept = f"kept in {out / 'report.json'}" if out else "printed (--out DIR also keeps it)"
+    requests, warmup = report.workload.requests, report.window.warmup
+    if warmup and not requests:
+        note(f"{status} in the warm-up, after {warmup:,} requests: nothing was measured; the report is {kept}")
+    elif not requests:
+        note(f"{status}; the report is {kept}")
+    else:
+        note(f"{status} after {requests:,} requests; what was measured until then is {kept}")
+    sys.exit(INTERRUPTED if status == "interrupted" else FAILED)

@@ -1,0 +1,75 @@
+"""`flashwatt explain`, `init` and `schema`: what a configuration can say, and what presets say."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from flashwatt import _core
+from flashwatt.base import marks
+from flashwatt.base.outputs import check, save_together
+from flashwatt.cli.terminal import OUTPUT_FILE, note
+from flashwatt.config import reference
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCHEMA_FILE = "flashwatt.schema.json"
+"""What `init` calls the schema that it writes beside a configuration."""
+
+
+@click.command()
+@click.argument("name", metavar="PRESET|KEY")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def explain(name: str, as_json: bool) -> None:
+    """Say what a preset consists of, or what a key of a configuration or of a report means.
+
+    Of a preset: every number with its unit, its meaning and its source. Of a KEY (device.timing.read_ns): its meaning,
+    type, range and default, and its value in every preset. Of a table (device.timing): its keys. Of a figure of the
+    report (flash.write_amplification): its meaning and formula.
+    """
+    from flashwatt.cli import explanation
+
+    found = explanation.explain(name)
+    click.echo(json.dumps(found, indent=2, ensure_ascii=False) if as_json else explanation.as_text(found))
+
+
+@click.command()
+@click.argument("preset", default=reference.DEFAULT_PRESET)
+@click.option("--out", type=OUTPUT_FILE, metavar="FILE", help="Write it there.")
+@click.option("--force", is_flag=True, help="Replace FILE, and a schema beside it that flashwatt did not write.")
+def init(preset: str, out: Path | None, force: bool) -> None:
+    """Write a configuration to start from: every key with its meaning, and the values of PRESET as comments.
+
+    With --out, the schema for editors is written beside it.
+    """
+    from flashwatt.config.template import template
+
+    if out is None:
+        click.echo(template(preset), nl=False)
+        return
+    text = f"#:schema ./{SCHEMA_FILE}\n{template(preset)}"
+    if os.path.lexists(out) and not force:
+        raise click.UsageError(f"{out} is there already (--force overwrites it)")
+    beside = out.with_name(SCHEMA_FILE)
+    if out.name == SCHEMA_FILE:
+        raise click.UsageError(f"{out}: that is where the schema goes; expected another name")
+    check(beside, marks.SCHEMA, force=force)
+    files = [(out, text.encode(), marks.CONFIG), (beside, _schema().encode(), marks.SCHEMA)]
+    save_together(files, force=force)
+    note(f"wrote {out} and {beside}")
+
+
+@click.command()
+def schema() -> None:
+    """Print the JSON schema of configurations, for editors and checkers."""
+    click.echo(_schema(), nl=False)
+
+
+def _schema() -> str:
+    """The mark comes first, by which `init` knows a schema that it may replace."""
+    marked = {"$comment": f"FlashWatt {_core.__version__}", **reference.schema()}
+    return json.dumps(marked, indent=2, ensure_ascii=False) + "\n"

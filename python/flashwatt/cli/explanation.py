@@ -1,0 +1,132 @@
+"""What `flashwatt explain` says of a preset, of a key of a configuration, or of a key of a report."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from flashwatt import _core
+from flashwatt.base.misspelt import known
+from flashwatt.config.reference import facts, keys, preset, presets, written
+from flashwatt.report.keys import report_keys
+
+if TYPE_CHECKING:
+    from flashwatt.config.reference import Key
+
+_WIDTH = 100
+
+
+def explain(name: str) -> dict[str, Any]:
+    """Explain a preset, a key of a configuration or a key of a report. `FlashwattError` names the nearest one."""
+    if name in presets():
+        return _preset(name)
+    if not any(key == name or key.endswith(f".{name}") for key in keys()):
+        reported = [key for key in report_keys() if key == name or key.endswith(f".{name}")]
+        if len(reported) == 1 or name in reported:
+            return _report_key(name if name in reported else reported[0])
+        if reported:
+            raise _ambiguous(name, reported)
+    return _key(_whole(name))
+
+
+def _report_key(name: str) -> dict[str, Any]:
+    below = {key: doc for key, doc in report_keys().items() if key.rpartition(".")[0] == name}
+    return {"report_key": name, "doc": report_keys()[name], "keys": below}
+
+
+def _whole(name: str) -> str:
+    """Complete a key of which only the end was given, if there is one such key."""
+    if name in keys():
+        return name
+    ending = [key for key in keys() if key.endswith(f".{name}") and not key.startswith("run.precondition.")]
+    if len(ending) == 1:
+        return ending[0]
+    if ending:
+        raise _ambiguous(name, ending)
+    known("explain", [name], [*presets(), *keys(), *report_keys()])
+    return name
+
+
+def _ambiguous(name: str, ending: list[str]) -> _core.FlashwattError:
+    listed = ", ".join(f"`{key}`" for key in ending[:_SHOWN])
+    return _core.FlashwattError(f"explain: several keys end in this; found `{name}`; expected one of {listed}")
+
+
+_SHOWN = 12
+
+
+def _preset(name: str) -> dict[str, Any]:
+    about, settings = preset(name)
+    with_docs = [{**setting, **_facts(key)} for key, setting in settings.items()]
+    return {"preset": name, "about": about, "settings": with_docs}
+
+
+def _facts(key: str) -> dict[str, Any]:
+    return {"unit": keys()[key]["unit"], "doc": keys()[key]["doc"]}
+
+
+def _key(name: str) -> dict[str, Any]:
+    values = {one: preset(one)[1][name] for one in presets() if name in preset(one)[1]}
+    found = {one: {"value": setting["value"], "source": setting["source"]} for one, setting in values.items()}
+    below = [key for key in keys() if key.startswith(f"{name}.") and "." not in key[len(name) + 1 :]]
+    return {**keys()[name], "presets": found, "keys": {key: keys()[key]["doc"] for key in below}}
+
+
+def as_text(found: dict[str, Any]) -> str:
+    """Write an explanation for a terminal."""
+    if "report_key" in found:
+        return _report_key_text(found)
+    return _preset_text(found) if "preset" in found else _key_text(found)
+
+
+def _report_key_text(found: dict[str, Any]) -> str:
+    lines = [found["report_key"], "  in the report (report.json, --json)", *_wrapped(found["doc"], "  ")]
+    if found["keys"]:
+        lines += ["", "  Keys:", *_columns({key.rpartition(".")[2]: doc for key, doc in found["keys"].items()})]
+    return "\n".join(lines)
+
+
+def _preset_text(found: dict[str, Any]) -> str:
+    lines = [found["preset"], "", *textwrap.indent(found["about"], "  ").splitlines()]
+    table = ""
+    for setting in found["settings"]:
+        above, _, name = setting["key"].rpartition(".")
+        if above != table:
+            table = above
+            lines += ["", f"[{table}]"]
+        lines.append(f"{name} = {written(setting['value'])}{_spaced(setting['unit'])}")
+        lines += _wrapped(setting["doc"].split("\n\n")[0])
+        if setting["source"]:
+            lines += _wrapped(f"Source: {setting['source']}")
+    return "\n".join(lines)
+
+
+def _key_text(found: Key) -> str:
+    lines = [found["key"], f"  {facts(found)}", *_wrapped(found["doc"], "  ")]
+    if found["choices"]:
+        lines += ["", "  One of:", *_columns({one["name"]: one["doc"] for one in found["choices"]})]
+    elif found["keys"]:
+        lines += ["", "  Keys:", *_columns({key.rpartition(".")[2]: doc for key, doc in found["keys"].items()})]
+    if found["presets"]:
+        values = {f"{one} = {written(each['value'])}": each["source"] for one, each in found["presets"].items()}
+        lines += ["", "  In presets:", *_columns(values)]
+    return "\n".join(lines)
+
+
+def _spaced(unit: str | None) -> str:
+    return f" {unit}" if unit else ""
+
+
+def _wrapped(text: str, indent: str = "    ") -> list[str]:
+    return textwrap.wrap(text, _WIDTH, initial_indent=indent, subsequent_indent=indent)
+
+
+def _columns(rows: dict[str, str]) -> list[str]:
+    width = max(map(len, rows))
+    lines = []
+    for left, right in rows.items():
+        first = f"    {left:<{width}}  "
+        text = right.split("\n\n")[0]
+        wrapped = textwrap.wrap(text, _WIDTH, initial_indent=first, subsequent_indent=" " * len(first))
+        lines += wrapped or [first.rstrip()]
+    return lines

@@ -1,0 +1,119 @@
+"""The command line. It imports little: what draws tables and plots is loaded by the commands that need it."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from flashwatt import _core
+from flashwatt.base.misspelt import known
+from flashwatt.cli.explain import explain, init, schema
+from flashwatt.cli.model import model
+from flashwatt.cli.reproduce import reproduce
+from flashwatt.cli.run import price, run
+from flashwatt.cli.sweep import compare, sweep
+from flashwatt.cli.terminal import FAILED, INTERRUPTED, drop_stdout, end_as_on_interrupt, fail, note, open_streams, say
+from flashwatt.cli.trace import trace
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+KINDS = ("ftls", "gc", "wear", "dispatch", "schedulers", "presets", "workloads", "standins", "formats", "experiments")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; whatever the user did wrong ends in a message, not in a traceback.
+
+    Returns after a success and exits with a status otherwise.
+    """
+    _prepare()
+    try:
+        cli(arguments, standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Exit as stop:
+        if stop.exit_code:
+            sys.exit(stop.exit_code)
+    except click.ClickException as error:
+        told = io.StringIO()
+        error.show(told)
+        say(told.getvalue().rstrip("\n"), err=True)
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        fail("interrupted; nothing was kept", INTERRUPTED)
+    except BrokenPipeError:  # whoever read the output has gone (`| head`)
+        drop_stdout()
+        sys.exit(FAILED)
+    except _core.RunInterruptedError as error:
+        fail(str(error), INTERRUPTED)
+    except _core.FlashwattError as error:
+        fail(str(error))
+    except OSError as error:
+        _fail(error)
+
+
+def _prepare() -> None:
+    """Put right what the process was started with."""
+    open_streams()
+    if not os.environ.get("COLUMNS", "1").strip("0"):
+        del os.environ["COLUMNS"]  # a width of nothing: nothing would be printed
+    end_as_on_interrupt()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal without "×" gets "?"
+
+
+def _fail(error: OSError) -> NoReturn:
+    """End with what the system said of a file, or of standard output, which has no name."""
+    if error.filename is None:
+        drop_stdout()
+        fail(f"standard output: {error.strerror or error}", FAILED)
+    fail(f"{error.filename}: {error.strerror}")
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(_core.__version__, message="flashwatt %(version)s")
+def cli() -> None:
+    """Simulate a flash SSD under a workload: how fast, how worn, and where every joule went."""
+
+
+@cli.command("list")
+@click.argument("kind", metavar=f"[{'|'.join(KINDS)}]", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object of names and descriptions.")
+def list_(kind: str | None, as_json: bool) -> None:
+    """Print what is registered, each with one line about it; without KIND, what kinds there are."""
+    if kind is None:
+        click.echo("\n".join(KINDS))
+        return
+    known("list", [kind], KINDS)
+    names = _registered(kind)
+    if as_json:
+        click.echo(json.dumps(names, indent=2))
+        return
+    width = max(map(len, names), default=0)
+    for name, line in names.items():
+        click.echo(f"{name:<{width}}  {line}")
+    if not names:
+        note(f"this version has no {kind} yet")
+
+
+def _registered(kind: str) -> dict[str, str]:
+    """What the engine has of a kind; experiments are the package's own."""
+    if kind != "experiments":
+        return dict(_core.list_names(kind) or [])
+    from flashwatt.reproduce.catalogue import catalogue
+
+    return {name: f"{one.title} ({one.paper.name}, {one.source})" for name, one in catalogue().items()}
+
+
+@cli.command()
+def version() -> None:
+    """Print the version."""
+    click.echo(f"flashwatt {_core.__version__}")
+
+
+for _command in (run, price, trace, sweep, compare, reproduce, model, explain, init, schema):
+    cli.add_command(_command)

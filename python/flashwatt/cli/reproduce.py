@@ -1,0 +1,90 @@
+"""`flashwatt reproduce`: published studies rerun, every figure beside the published one."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from flashwatt.cli.terminal import DIRECTORY, FAILED, INTERRUPTED, as_json, fail, force, note, say
+
+
+@click.command()
+@click.argument("ids", nargs=-1, metavar="[ID]…")
+@click.option("--paper", metavar="NAME", help="All experiments of one paper.")
+@click.option("--all", "everything", is_flag=True, help="All experiments of all papers.")
+@click.option("--full", is_flag=True, help="Every workload to its end, where a part of it is run else.")
+@click.option("--requests", type=click.IntRange(min=1), metavar="N", help="At most so many of each: a first look.")
+@click.option(
+    "--set", "sets", multiple=True, metavar="KEY=VALUE", help="Lay a value over every run: does it still hold?"
+)
+@click.option("--trace", "traces", multiple=True, metavar="NAME=FILE", help="A real trace for a workload's model.")
+@click.option("--experiments", type=DIRECTORY, metavar="DIR", help="Experiments of your own, laid out like ours.")
+@click.option("--out", type=DIRECTORY, default="reproduction", show_default=True, help="Keep runs and pages there.")
+@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Run so many at a time; all processors else.")
+@as_json
+@force
+def reproduce(
+    ids: tuple[str, ...],
+    *,
+    paper: str | None,
+    everything: bool,
+    full: bool,
+    requests: int | None,
+    sets: tuple[str, ...],
+    traces: tuple[str, ...],
+    experiments: Path | None,
+    out: Path,
+    workers: int | None,
+    as_json: bool,
+    force: bool,
+) -> None:
+    """Rerun published experiments, and lay the published figures beside the simulated ones.
+
+    ID is one of `flashwatt list experiments`. Each run is kept as it ends: the same command goes on where one was
+    ended, by Ctrl-C or otherwise. DIR gets a page for each paper and verdicts.json.
+    """
+    from flashwatt.base.progress import runs_bar
+    from flashwatt.reproduce.campaign import reproduce as rerun
+    from flashwatt.reproduce.catalogue import EXPERIMENTS, choose
+    from flashwatt.reproduce.plan import Terms
+    from flashwatt.reproduce.show import show_verdicts
+
+    if [bool(ids), paper is not None, everything].count(True) != 1:
+        raise click.UsageError("name experiments, or a --paper, or --all; `flashwatt list experiments` names them")
+    if full and requests:
+        raise click.UsageError("--full and --requests contradict each other")
+    terms = Terms(_named(traces), full, requests, sets)
+    try:
+        with runs_bar("Reproducing", counted=False) as progress:
+            chosen = choose(ids, paper, experiments or EXPERIMENTS)
+            found = rerun(chosen, out, terms=terms, workers=workers, progress=progress, force=force)
+    except KeyboardInterrupt:
+        fail(f"interrupted: what was finished is kept in {out}; the same command goes on from there", INTERRUPTED)
+    if as_json:
+        click.echo(json.dumps([row.to_dict() for row in found.rows], indent=2))
+    else:
+        show_verdicts(found.rows)
+        if found.origin:
+            say(found.origin)
+    if terms.changed():
+        note(f"not as published: {terms.changed()}")
+    if found.files:
+        note(f"wrote {', '.join(map(str, found.files))}")
+    if found.fault:
+        note(f"not all could be done:\n{found.fault}")
+        sys.exit(FAILED)
+
+
+def _named(traces: tuple[str, ...]) -> dict[str, Path]:
+    named = {}
+    for one in traces:
+        name, equals, path = one.partition("=")
+        if not (name and equals and path):
+            raise click.UsageError(f"--trace {one}: expected NAME=FILE, as in financial1=Financial1.spc.gz")
+        if not Path(path).is_file():
+            raise click.UsageError(f"--trace {one}: there is no file {path}")
+        named[name] = Path(path)
+    return named

@@ -1,0 +1,234 @@
+"""`flashwatt run` and `flashwatt price`: a report from a configuration, or from another report."""
+
+from __future__ import annotations
+
+import json
+import signal
+from contextlib import ExitStack, contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from flashwatt.cli.delivery import EDGES, OF_A_RUN, SERIES, deliver, finish, folder
+from flashwatt.cli.options import blamed, interval, numbers, reads_units, window
+from flashwatt.cli.terminal import DIRECTORY, FILE, OUTPUT_FILE, check_stdout, ending_signals, force
+from flashwatt.cli.terminal import as_json as _json
+from flashwatt.oplog import op_log as logged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+    from types import FrameType
+
+    from flashwatt.cli.delivery import Folder
+    from flashwatt.config.config import Config
+    from flashwatt.oplog import OpLog
+    from flashwatt.report.report import Report
+
+_OPTION_KEYS = {
+    "fio": "workload.fio.path",
+    "trace": "workload.trace.path",
+    "trace_format": "workload.trace.format",
+    "time_unit": "workload.trace.time_unit",
+    "offset_unit": "workload.trace.offset_unit",
+    "size_unit": "workload.trace.size_unit",
+    "sort": "workload.trace.sort",
+    "devices": "workload.trace.devices",
+    "fold": "workload.trace.fold",
+    "clip": "workload.trace.clip",
+    "skip_bad": "workload.trace.skip_bad",
+    "align_starts": "workload.trace.align_starts",
+    "share_devices": "workload.trace.share_devices",
+    "requests": "run.measure.requests",
+}
+"""The options of `run` that are short for a `--set`, and its key."""
+
+_format = click.option(
+    "--format", "--trace-format", "trace_format", metavar="FORMAT", help="The trace's format; recognised unless given."
+)
+_skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out trace records that cannot be read.")
+
+
+@click.command()
+@click.argument("config", type=FILE, metavar="CONFIG.toml")
+@click.option(
+    "--trace",
+    type=FILE,
+    multiple=True,
+    metavar="FILE",
+    help="Replay this trace (gzip and zstd are unpacked on the way); given several times, merge them by time.",
+)
+@_format
+@reads_units
+@click.option("--devices", metavar="N,N,…", callback=numbers, help="Keep only the trace's requests to these devices.")
+@click.option("--fold", is_flag=True, help="Take addresses beyond the drive modulo its size.")
+@click.option("--clip", is_flag=True, help="Cut requests at the drive's end; leave out those beyond it.")
+@_skip_bad
+@click.option("--align-starts", is_flag=True, help="Of several traces: let each begin at time 0.")
+@click.option("--share-devices", is_flag=True, help="Of several traces: equal device numbers are one device.")
+@click.option("--fio", type=FILE, metavar="JOB.fio", help="Run the jobs of this fio job file, in simulated time.")
+@click.option("--requests", type=click.IntRange(min=1), metavar="N", help="Measure so many requests, then stop.")
+@click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Override any key: device.channels=4.")
+@click.option("--out", type=DIRECTORY, metavar="DIR", help="Write report.json (and the plots) there.")
+@_json
+@click.option("--series", is_flag=True, help="Record power over time (plotted with --out).")
+@click.option("--series-ms", type=float, callback=interval, metavar="MS", help="The same, in bins of this length.")
+@click.option(
+    "--edges-ms",
+    type=(float, float),
+    callback=window,
+    metavar="FROM UNTIL",
+    help="Record every change of the current in this window of simulated time (plotted with --out).",
+)
+@click.option(
+    "--op-log",
+    type=OUTPUT_FILE,
+    metavar="FILE",
+    help="Write one line per flash operation (CSV, or Parquet by its suffix).",
+)
+@click.option("--check", is_flag=True, help="Follow what every page holds; stop at the first difference (slow).")
+@force
+def run(config: Path, sets: tuple[str, ...], out: Path | None, as_json: bool, force: bool, **options: Any) -> None:
+    """Simulate what CONFIG.toml describes and report it.
+
+    Ctrl-C ends a run early and keeps what it has; the exit status is 0 for complete runs only. A file in the way that
+    flashwatt did not write is replaced with --force only, one that the run reads never.
+    """
+    from flashwatt.config.config import Config
+
+    if options["fio"] and options["trace"]:
+        raise click.UsageError("--fio and --trace are two workloads; a run has one")
+    base, own = Config.of(config), sets
+    whole = Config(base.text, base.name, (*_sets(options), *own))
+    if out is None:
+        check_stdout()
+    with ExitStack() as stack:
+        with blamed(_given(options), own):
+            inputs = [config, *whole.inputs()]
+            kept = stack.enter_context(_folder(out, options, inputs, whole, force)) if out else None
+            log = stack.enter_context(logged(options["op_log"], inputs=inputs, force=force))
+            report = _simulate(whole, log, {**options, "keep": bool(out), "force": force})
+        deliver(report, kept, as_json, log.finish)
+    finish(report, out)
+
+
+def _folder(
+    out: Path, options: dict[str, Any], inputs: list[Path], config: Config, force: bool
+) -> AbstractContextManager[Folder]:
+    log = options["op_log"]
+    if log and log.name in OF_A_RUN and log.parent.resolve() == out.resolve():
+        raise click.UsageError(f"--op-log {log}: that is where --out {out} keeps its {log.name}; expected another name")
+    series, edges = options["series"] or options["series_ms"], options["edges_ms"]
+    names = ["report.json", "config.toml", *(SERIES if series else ()), *(EDGES if edges else ())]
+    return folder(out, names, inputs=inputs, force=force, config=config.merged())
+
+
+@click.command()
+@click.argument("report", type=click.Path(exists=True, path_type=Path), metavar="REPORT")
+@click.option(
+    "--table", type=FILE, required=True, metavar="TABLE.toml", help="Its [energy] keys replace those of the run."
+)
+@click.option("--out", type=DIRECTORY, metavar="DIR", help="Write the new report.json there.")
+@_json
+@force
+def price(report: Path, table: Path, out: Path | None, as_json: bool, force: bool) -> None:
+    """Say what the run of a report would use with other currents and voltages, without simulating it again.
+
+    REPORT is a report.json, or a directory with one. TABLE.toml holds [energy] tables as a configuration does; what it
+    leaves out stays as it was in the run. Energies, means and efficiency come out as a run would give them; peaks and
+    power over time depend on what happened at the same time, and need a run.
+    """
+    from flashwatt.base.files import printable, read_report, read_text
+    from flashwatt.runs import reprice
+
+    report = report / "report.json" if report.is_dir() else report
+    if out and (out / "report.json").resolve() == report.resolve():
+        raise click.UsageError(f"--out {out} would overwrite {report}, whose peaks and series would be lost")
+    text, report_name = read_report(report)
+    repriced = reprice(text, read_text(table), report_name=report_name, name=printable(table))
+    kept = folder(out, ["report.json"], inputs=[report, table], force=force) if out else nullcontext()
+    with kept as opened:
+        deliver(repriced, opened, as_json)
+
+
+def _sets(options: dict[str, Any]) -> list[str]:
+    """The overrides that options are short for."""
+    values = {
+        "fio": options["fio"] and _quoted(_path(options["fio"])),
+        "trace": options["trace"] and _paths(options["trace"]),
+        "trace_format": options["trace_format"] and _quoted(options["trace_format"]),
+        **{unit: options[unit] and _quoted(options[unit]) for unit in ("time_unit", "offset_unit", "size_unit")},
+        "devices": options["devices"] and f"[{options['devices']}]",
+        "requests": options["requests"],
+    }
+    return [f"{key}={values.get(option, 'true')}" for option, key in _OPTION_KEYS.items() if options[option]]
+
+
+def _given(options: dict[str, Any]) -> dict[str, str]:
+    """The options that were given, by what messages call that which they stand for."""
+    keys = {**_OPTION_KEYS, "series_ms": "series", "edges_ms": "edges"}
+    names = {"trace_format": "--format"}
+    return {key: names.get(option, f"--{option.replace('_', '-')}") for option, key in keys.items() if options[option]}
+
+
+def _paths(paths: tuple[Path, ...]) -> str:
+    """As a TOML value: one path, or a list of several."""
+    quoted = [_quoted(_path(path)) for path in paths]
+    return quoted[0] if len(quoted) == 1 else f"[{', '.join(quoted)}]"
+
+
+def _path(path: Path) -> str:
+    """As text: a configuration is UTF-8, and so is every path in it."""
+    try:
+        return str(path).encode().decode()
+    except UnicodeEncodeError:
+        from flashwatt.base.files import printable
+
+        raise click.UsageError(f"{printable(path)}: the name is not UTF-8; rename or link the file") from None
+
+
+def _quoted(text: str) -> str:
+    """As a TOML string, whatever the text holds."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _simulate(config: Config, log: OpLog, options: dict[str, Any]) -> Report:
+    from flashwatt.base.progress import bar
+    from flashwatt.report.report import Report
+    from flashwatt.runs import simulate
+
+    with _interruptible() as interrupted, bar() as show:
+
+        def progress(done: int, total: int | None, now_ns: int, preparing: str | None) -> bool:
+            show(done, total, now_ns, preparing)
+            return not interrupted
+
+        content = simulate(
+            config,
+            op_log=log.engine_path,
+            force=options["force"],
+            series_interval_ns=options["series_ms"] or (0 if options["series"] else None),
+            edges_ns=options["edges_ms"],
+            latency_histogram=options["keep"],
+            progress=progress,
+            check=options["check"],
+        )
+    return Report(log.named(content))
+
+
+@contextmanager
+def _interruptible() -> Iterator[list[int]]:
+    """Within the block, the first signal to end is put on the list for the run to see; the second ends the process."""
+    signals: list[int] = []
+
+    def remember(number: int, _frame: FrameType | None) -> None:
+        signals.append(number)
+        signal.signal(number, signal.SIG_DFL)
+
+    before = {number: signal.signal(number, remember) for number in ending_signals()}
+    try:
+        yield signals
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,124 @@
+"""What the commands share: options, statuses, and how they speak to the person at the terminal."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import sys
+import threading
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from flashwatt.base.plain import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_FAULTS_SHOWN = 20
+
+FAILED, USER_ERROR, INTERRUPTED = 1, 2, 128 + signal.SIGINT
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+class _Output(click.Path):
+    """A path to write to; an empty one, as of a variable that is not set, is a mistake."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not os.fspath(value):
+            self.fail("an empty name; expected that of a file or a directory", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+DIRECTORY = _Output(file_okay=False, path_type=Path)
+OUTPUT_FILE = _Output(path_type=Path)
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the table.")
+force = click.option("--force", is_flag=True, help="Replace files that flashwatt did not write.")
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print text that may hold names from outside, without characters that would act on the terminal."""
+    click.echo(plain(text, keep="\n\t"), err=err)
+
+
+def note(message: str) -> None:
+    """Say something to the person at the terminal; standard output is for results. If nobody is there, go on."""
+    with suppress(OSError):
+        say(f"flashwatt: {message}", err=True)
+
+
+def open_streams() -> None:
+    """Open the standard streams that are closed.
+
+    A file that is opened later must not get the number of one of them: messages would end up in it. What is written to
+    a closed standard output is an error, what is said to a closed error stream is not.
+    """
+    for number, mode in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_RDWR)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, mode)  # the lowest number that is free
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+
+
+def ending_signals() -> list[signal.Signals]:
+    """Those that ask for an early end: Ctrl-C, that of batch systems, and of a terminal that is closed.
+
+    The last one does not count where it is ignored, as under `nohup`.
+    """
+    signals = [signal.SIGINT, signal.SIGTERM]
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        signals.append(signal.SIGHUP)
+    return signals
+
+
+def end_as_on_interrupt() -> None:
+    """Let every signal that asks for an early end do what Ctrl-C does: files are closed, and locks freed."""
+    if threading.current_thread() is threading.main_thread():
+        for number in ending_signals():
+            signal.signal(number, signal.default_int_handler)
+
+
+def check_stdout() -> None:
+    """Fail if standard output is closed, before a result is made that has nowhere to go."""
+    if sys.__stdout__ is None:
+        fail("standard output is closed; expected a terminal, a pipe or a file for the result (or --out DIR)", FAILED)
+
+
+@contextmanager
+def printed() -> Iterator[list[OSError]]:
+    """Within the block a result is printed. An error of that is put on the list, to be raised when all is saved."""
+    faults: list[OSError] = []
+    try:
+        yield faults
+        sys.stdout.flush()
+    except OSError as error:
+        faults.append(error)
+    except SystemExit:  # rich ends the process when nobody reads its tables (`| head`)
+        faults.append(BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)))
+
+
+def drop_stdout() -> None:
+    """Let what was not printed go: Python would complain once more when it closes the stream."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def fail(message: str, status: int = USER_ERROR) -> NoReturn:
+    """Say what is wrong, and end."""
+    note(f"error: {_beginning(message)}")
+    sys.exit(status)
+
+
+def _beginning(message: str) -> str:
+    """As many of the faults as a screen holds: a file of another kind has one in every line."""
+    lines = message.split("\n")
+    more = len(lines) - _FAULTS_SHOWN
+    return message if more <= 1 else "\n".join([*lines[:_FAULTS_SHOWN], f"… and {more} more faults"])

@@ -1,0 +1,116 @@
+"""What a run is made from: TOML text, a dictionary or a file, and what is laid over it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from flashwatt import _core
+from flashwatt.base.files import printable, read_text
+from flashwatt.base.literals import assignments, flattened, leaves, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import TypeAlias
+
+    Source: TypeAlias = "str | PathLike[str] | Mapping[str, Any] | Config"
+    """A configuration as a user has it: the path of a TOML file, a dictionary of the same shape, or a `Config`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """A configuration: TOML text and overrides. It is not checked before it is resolved or run.
+
+    >>> drive = Config('device.preset = "x25m"').override(device__channels=4)
+    >>> drive.resolve()["device"]["channels"]
+    4
+    """
+
+    text: str = ""
+    """TOML, as in a file."""
+    name: str = "<config>"
+    """What messages call the text."""
+    sets: tuple[str, ...] = ()
+    """Overrides as on the command line, `device.channels=4`; the last one of a key counts."""
+
+    @classmethod
+    def of(cls, source: Source) -> Config:
+        """Take a configuration in any of its forms; a string is a path. Raises `FlashwattError` for a bad file."""
+        if isinstance(source, Config):
+            return source
+        if isinstance(source, Mapping):
+            return cls("\n".join(assignments(source)), "<dict>")
+        if isinstance(source, str) and "\n" in source:
+            raise _core.FlashwattError("a string is the path of a file; for TOML as text say flashwatt.Config(text)")
+        if not isinstance(source, str | PathLike):
+            expected = "the path of a TOML file, a dictionary, or a flashwatt.Config"
+            raise _core.FlashwattError(f"config: found {shown(source)}; expected {expected}")
+        return cls(read_text(source), printable(source))
+
+    def override(self, *tables: Mapping[str, Any], **keys: Any) -> Config:
+        """Lay values over it: dictionaries with tables or dotted keys, keywords with `__` for the dot.
+
+        `override({"device.channels": 4})`, `override(device={"channels": 4})` and `override(device__channels=4)` mean
+        the same.
+        """
+        sets = [one for table in (*tables, dotted_of(keys)) for one in assignments(flattened(table))]
+        return Config(self.text, self.name, (*self.sets, *sets))
+
+    def resolve(self) -> dict[str, Any]:
+        """Check it, and give every value that a run would use. Raises `FlashwattError` with every fault found."""
+        with explained():
+            config: dict[str, Any] = json.loads(_core.resolve(self.text, self.name, list(self.sets)))
+        return config
+
+    def merged(self) -> str:
+        """The preset, the text and the overrides as one TOML text, which gives the same configuration by itself."""
+        with explained():
+            return _core.merged(self.text, self.name, list(self.sets))
+
+    def inputs(self) -> list[Path]:
+        """Name the files that a run would read besides."""
+        return _core.inputs(self.text, self.name, list(self.sets))
+
+
+def dotted_of(keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """Keywords as dotted keys. Raises `FlashwattError` for a key that is given twice, in two spellings."""
+    spelled: dict[str, str] = {}
+    for keyword, value in keywords.items():
+        for key, _ in leaves({keyword.replace("__", "."): value}):
+            if other := spelled.get(key):
+                found = f"found `{other}` and `{keyword}`" if other != keyword else f"found `{keyword}` twice"
+                raise _core.FlashwattError(f"{key}: given twice; {found}; expected one of them")
+            spelled[key] = keyword
+    return {keyword.replace("__", "."): value for keyword, value in keywords.items()}
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Name places as a script's author knows them: overrides instead of `--set`, no lines where no file has any."""
+    try:
+        yield
+    except _core.FlashwattError as error:
+        text = re.sub(r"^--set: ", "override ", str(error), flags=re.MULTILINE)
+        raise type(error)(without_lines(text)) from None
+
+
+def without_lines(message: str) -> str:
+    """Take line and column from places in a dictionary, which has none."""
+    return re.sub(r"^(<dict>):\d+:\d+: ", r"\1: ", message, flags=re.MULTILINE)
+
+
+def parse_toml(text: str, name: str) -> dict[str, Any]:
+    """Read TOML that is no configuration of the engine's; `name` is what a `FlashwattError` calls it."""
+    import tomli
+
+    try:
+        content: dict[str, Any] = tomli.loads(text)
+    except tomli.TOMLDecodeError as error:
+        raise _core.FlashwattError(f"{name}: not TOML; {error}") from None
+    return content

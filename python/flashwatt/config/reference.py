@@ -1,0 +1,62 @@
+"""What can be said in a configuration: the engine's own account of its keys and presets, in words."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+from flashwatt import _core
+from flashwatt.base.misspelt import known
+
+DEFAULT_PRESET = "x25m"
+
+Key = dict[str, Any]
+
+_TYPES = {"integer": "whole number", "boolean": "true or false", "array": "list", "object": "table"}
+
+
+def schema() -> dict[str, Any]:
+    """Give the JSON schema (draft 7) of a configuration file."""
+    loaded: dict[str, Any] = json.loads(_core.config_schema())
+    return loaded
+
+
+@cache
+def keys() -> dict[str, Key]:
+    """Give every key with its doc, types, unit, minimum, maximum, default and choices; tables before what they hold."""
+    return {key["key"]: key for key in json.loads(_core.config_reference())}
+
+
+@cache
+def preset(name: str) -> tuple[str, dict[str, dict[str, Any]]]:
+    """Give what a preset says about itself, and its values and sources by key. `FlashwattError` if there is none."""
+    known("presets", [name], [known_name for known_name, _ in _core.list_names("presets") or []])
+    about, settings = json.loads(_core.preset_settings(name) or "")
+    return about, {setting["key"]: setting for setting in settings}
+
+
+def presets() -> list[str]:
+    """Give the names of all presets."""
+    return [name for name, _ in _core.list_names("presets") or []]
+
+
+def facts(key: Key) -> str:
+    """Say in one line what values a key takes, their unit, range and default."""
+    parts = [" or ".join(_TYPES.get(one, one) for one in key["types"])]
+    if key["unit"]:
+        parts.append(key["unit"])
+    if key["minimum"] is not None:
+        parts.append(f"{written(key['minimum'])} to {written(key['maximum'])}")
+    if key["default"] is not None:
+        parts.append(f"default {written(key['default'])}")
+    if key["required"]:
+        parts.append("must be given (presets do)")
+    return "; ".join(parts)
+
+
+def written(value: Any) -> str:
+    """Write a value as in TOML, whole numbers with groups of three digits."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:_}"
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,184 @@
+"""The configuration of a report in the keys and units of a configuration file.
+
+A report's `config` is what the engine makes of a file: currents in µA, voltages in mV, defaults filled in. Here it is
+what a user would write: `energy.nand.read_ma`, `workload.uniform.rate_per_s`. Without `device.op_ratio`, which follows
+from the other sizes, these keys give the same configuration again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flashwatt.base.literals import leaves
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from flashwatt.base.files import Json
+
+_THOUSANDTHS = {"_ua": "_ma", "millivolts": "volts"}
+_DERIVED = {"spare_fraction", "entries_per_page", "timed"}
+"""What follows from other keys, or is no key."""
+
+_MERGING = {"block", "nftl", "bast", "bast_star", "fast", "last"}
+"""Translation layers that merge blocks as they must: no key of `gc` has an effect."""
+
+
+def as_written(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Dotted keys and values of a report's `config`; keys that say nothing (None, {}) are left out."""
+    written: dict[str, Any] = {}
+    for table, content in config.items():
+        spell = _TABLES.get(table)
+        try:
+            tree = spell(content, config) if spell else {table: content}
+        except (TypeError, ValueError, KeyError, IndexError, AttributeError, ArithmeticError):
+            tree = {table: content}  # no engine wrote this: it is shown as it is
+        written |= dict(leaves(tree))
+    return {key: value for key, value in written.items() if value is not None and value != {}}
+
+
+def _device(content: Any, _config: Mapping[str, Any]) -> Json:
+    return {"device": _without(content, _DERIVED)}
+
+
+def _ftl(content: Any, _config: Mapping[str, Any]) -> Json:
+    ((name, settings),) = content.items()
+    settings = _without(settings, _DERIVED)
+    if (separate := settings.pop("separate_frontiers", None)) is not None:
+        settings["frontiers"] = "separate" if separate else "shared"
+    if settings.get("cache") == "lru":
+        del settings["protected_fraction"]
+    if name == "tpftl":
+        settings["batch_update"] = settings.pop("evict_page")
+    return {"ftl": name, f"ftl.{name}": settings}
+
+
+def _gc(content: Any, config: Mapping[str, Any]) -> Json:
+    if _MERGING & set(config["ftl"]):
+        return {}
+    policy = content["policy"]
+    rest = _without(content, {"policy"})
+    return {"gc.policy": policy["name"], f"gc.policy.{policy['name']}": policy["parameters"], "gc": rest}
+
+
+def _controller(content: Any, _config: Mapping[str, Any]) -> Json:
+    budget = content["power_budget"]
+    settings = _without(content, {"power_budget"})
+    return {"controller": settings | ({"power_budget_w": budget["budget_nw"] / 1e9} if budget else {})}
+
+
+def _energy(content: Any, config: Mapping[str, Any]) -> Json:
+    device, dram, nand = config["device"], content["dram"], content["nand"]
+    data_ns, transfer = dram["page_data_ns"], nand["transfer"]
+    energy = dict(content)
+    if isinstance(content["mode"], dict):
+        energy |= {"mode": "terminal", "terminal_v": _milli(content["mode"]["terminal"])}
+    energy["controller"] = _milli_keys(content["controller"])
+    energy["host_interface"] = _milli_keys(content["host_interface"])
+    data_mb_s = device["page_bytes"] * 1000 / data_ns if data_ns else 0  # one byte in 1000 ns is 10^6 bytes/s
+    energy["dram"] = {
+        **_milli_keys(dram["part"]),
+        "map_access_ns": dram["map_access_ns"],
+        "data_mb_s": _whole(data_mb_s),
+    }
+    energy["nand"] = _milli_keys(_without(nand, {"transfer"}))
+    if nand["transfer_ua"] is None:
+        energy["nand"]["transfer_ma"] = "operation"
+    if transfer:
+        energy["nand"]["transfer_ns"] = transfer["charged_ns"] - device["timing"]["command_ns"]
+    return {"energy": energy}
+
+
+def _workload(content: Any, _config: Mapping[str, Any]) -> Json:
+    return _tagged("workload", content)
+
+
+def _run(content: Any, _config: Mapping[str, Any]) -> Json:
+    run = _without(content, {"precondition", "warmup", "measure"})
+    spans = {
+        f"run.{name}": {"requests": content[name]["requests"], "seconds": _seconds(content[name]["ns"])}
+        for name in ("warmup", "measure")
+    }
+    start = content["precondition"]
+    before = {"run.precondition": start} if isinstance(start, str) else _tagged("run.precondition", start["workload"])
+    return {"run": run, **before, **spans}
+
+
+def _tagged(table: str, content: Any) -> Json:
+    """A workload under its name."""
+    ((name, settings),) = content.items()
+    return {table: name, f"{table}.{name}": _model(settings) if "arrivals" in settings else _recorded(settings)}
+
+
+def _model(settings: Json) -> Json:
+    """The keys of a synthetic workload."""
+    sizes = {kind: _size(list_) for kind, list_ in settings["sizes"].items()}
+    same = len({repr(size) for size in sizes.values()}) == 1
+    written = {"request_bytes": sizes["read"]} if same else {f"{kind}_bytes": size for kind, size in sizes.items()}
+    return _without(settings, {"sizes", "arrivals"}) | written | _arrivals(settings["arrivals"])
+
+
+def _size(sizes: list[Json]) -> Any:
+    return sizes[0]["bytes"] if len(sizes) == 1 else [[one["bytes"], one["share"]] for one in sizes]
+
+
+def _arrivals(arrivals: Json) -> Json:
+    if "closed" in arrivals:
+        return {"queue_depth": arrivals["closed"]["queue_depth"]}
+    shape = arrivals["open"]
+    gap, group, phases = shape["gap"], shape["group"], shape["phases"]
+    if group.get("fixed", 1) != 1:
+        return {"burst_requests": group["fixed"], "burst_gap_ns": _whole(gap["mean_ns"])}
+    mean = group["geometric"]["mean"] if "geometric" in group else None
+    written = {"rate_per_s": _whole((mean or 1) * 1e9 / gap["mean_ns"]), "gaps": gap["law"], "burst_mean": mean}
+    times = {f"{name}_ns": _whole(phases[name]["mean_ns"]) for name in ("on", "off")} if phases else {}
+    return {**written, **times, "tick_ns": shape["tick_ns"]}
+
+
+def _recorded(settings: Json) -> Json:
+    """The keys of a trace, and of what else is no model."""
+    written = _without(settings, _DERIVED)
+    for key in ("from", "until"):
+        if f"{key}_ns" in written:
+            written[f"{key}_s"] = _seconds(written.pop(f"{key}_ns"))
+    if (beyond := written.pop("beyond", None)) in ("fold", "clip"):
+        written[beyond] = True
+    return written
+
+
+_TABLES: dict[str, Callable[[Any, Mapping[str, Any]], Json]] = {
+    "device": _device,
+    "ftl": _ftl,
+    "gc": _gc,
+    "controller": _controller,
+    "energy": _energy,
+    "workload": _workload,
+    "run": _run,
+}
+
+
+def _without(content: Mapping[str, Any], keys: set[str]) -> Json:
+    return {key: value for key, value in content.items() if key not in keys}
+
+
+def _milli_keys(content: Mapping[str, Any]) -> Json:
+    """Currents in mA and voltages in V."""
+    written = {}
+    for key, value in content.items():
+        ending = next((one for one in _THOUSANDTHS if key.endswith(one)), "")
+        named = f"{key.removesuffix(ending)}{_THOUSANDTHS[ending]}" if ending else key
+        written[named] = _milli(value) if ending and value is not None else value
+    return written
+
+
+def _milli(thousandths: float) -> float:
+    return _whole(thousandths / 1000)
+
+
+def _seconds(ns: float | None) -> float | None:
+    return None if ns is None else _whole(ns / 1e9)
+
+
+def _whole(value: float) -> float:
+    """A whole number without its `.0`."""
+    return int(value) if value == int(value) else value

@@ -1,0 +1,72 @@
+"""A configuration to start from: every key explained, nothing decided."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from flashwatt.config.reference import facts, keys, preset, written
+
+if TYPE_CHECKING:
+    from flashwatt.config.reference import Key
+
+_WIDTH = 116
+_TAGGED = ("ftl", "gc.policy", "workload", "run.precondition")
+"""Tables of which a configuration has one by name: the template writes that one out."""
+
+
+def template(name: str) -> str:
+    """Write a commented configuration that is the preset of that name until a line is uncommented."""
+    about, settings = preset(name)
+    lines = [f"# {line}".rstrip() for line in about.splitlines()]
+    lines += [
+        "#",
+        "# Every line that begins with `#` and a key is what counts without it: uncomment it to change it.",
+        "",
+    ]
+    table = None
+    for key in _chosen(settings):
+        above, _, short = key.rpartition(".")
+        if above != table:
+            table = above
+            lines += ["", f"[{above}]"]
+        if key == "device.preset":
+            lines += [*_doc(keys()[key]), f'preset = "{name}"']
+        else:
+            lines += _entry(keys()[key], short, settings.get(key))
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _chosen(settings: dict[str, Any]) -> list[str]:
+    """List the keys of values, by table: of what is chosen by name, those of the preset's choice."""
+    found = []
+    for key in keys():
+        tag = next((tag for tag in _TAGGED if key.startswith(f"{tag}.")), None)
+        if tag and not key.startswith(f"{tag}.{_choice(tag, settings)}."):
+            continue
+        by_name = "." in key and key in _TAGGED and not any(given.startswith(f"{key}.") for given in settings)
+        if by_name or (key not in _TAGGED and keys()[key]["types"] != ["object"]):
+            found.append(key)
+    tables = list(dict.fromkeys(key.rpartition(".")[0] for key in found))
+    return sorted(found, key=lambda key: tables.index(key.rpartition(".")[0]))
+
+
+def _choice(tag: str, settings: dict[str, Any]) -> str:
+    if tag in settings:
+        return str(settings[tag]["value"])
+    below = [key[len(tag) + 1 :] for key in settings if key.startswith(f"{tag}.")]
+    return below[0].partition(".")[0] if below else str(keys()[tag]["default"])
+
+
+def _entry(key: Key, short: str, setting: dict[str, Any] | None) -> list[str]:
+    if setting:
+        source = f"  # {setting['source']}" if setting["source"] else ""
+        return [*_doc(key), f"#{short} = {written(setting['value'])}{source}"]
+    if key["default"] is not None:
+        return [*_doc(key), f"#{short} = {written(key['default'])}"]
+    return [*_doc(key), f"#{short} ="]
+
+
+def _doc(key: Key) -> list[str]:
+    text = f"{key['doc'].split(chr(10) * 2)[0]} ({facts(key)})"
+    return ["", *textwrap.wrap(text, _WIDTH, initial_indent="# ", subsequent_indent="# ")]

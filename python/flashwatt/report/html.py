@@ -1,0 +1,153 @@
+"""A report as a notebook shows it: a fragment of HTML that brings its own looks and needs no script and no network.
+
+Text takes the colour of what is around it, so that it is read on light and dark pages alike.
+"""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING
+
+from flashwatt.base.plain import plain
+from flashwatt.base.units import NOTHING, count, duration, number, percent, si
+from flashwatt.report.table import CAUSES, COMPONENTS, QUANTILES, at, describe_device, describe_workload, part_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from flashwatt.base.files import Json
+
+
+def escape(text: str) -> str:
+    """Text from outside as HTML may hold it."""
+    return html.escape(plain(text))
+
+
+_COLOURS = {
+    "NAND program": "#f0932b",
+    "NAND read": "#3b7dbd",
+    "NAND erase": "#d1495b",
+    "NAND transfer": "#76b7b2",
+    "NAND idle": "#c3cad4",
+    "controller active": "#8d99aa",
+    "controller idle": "#a9b3c1",
+    "DRAM active": "#6c7a8f",
+    "DRAM idle": "#7f8b9d",
+    "host interface": "#59657a",
+}
+_LEAST_SHARE = 0.0005  # of a bar: less is no pixel
+
+
+def card(report: Json) -> str:
+    """Draw a report."""
+    status = report["status"]
+    badge = "" if status == "complete" else f'<strong class="fw-bad">{escape(status)}</strong> '
+    warnings = "".join(f'<div class="fw-warn">{escape(text)}</div>' for text in report["warnings"])
+    parts = [
+        f'<div class="fw-head"><b>{escape(describe_device(report))}</b>',
+        f'<div class="fw-faint">{badge}{escape(describe_workload(report))}</div></div>',
+        warnings,
+        f'<div class="fw-tiles">{"".join(_tiles(report))}</div>',
+        _bar(report),
+        f'<div class="fw-tables">{_latency(report)}{_causes(report)}</div>',
+    ]
+    return f'<div class="fw-report"><style>{_STYLE}</style>{"".join(parts)}</div>'
+
+
+def _tiles(report: Json) -> Iterator[str]:
+    power = report["power_w"]
+    figures = [
+        ("energy", si(report["energy_j"]["total"], "J"), f"{si(at(report, 'efficiency', 'j_per_gb'), 'J')} per GB"),
+        ("power", si(power["mean"], "W"), f"peak {si(power.get('peak'), 'W')}"),
+        ("throughput", f"{count(report['throughput']['iops'])} IOPS", _rates(report)),
+        ("write amplification", number(report["flash"]["write_amplification"], 2), _erases(report)),
+        (
+            "simulated",
+            si(report["throughput"]["simulated_s"], "s"),
+            f"{count(report['workload']['requests'])} requests",
+        ),
+    ]
+    for name, value, more in figures:
+        yield f'<div class="fw-tile"><span>{name}</span><b>{escape(value)}</b><span>{escape(more)}</span></div>'
+
+
+def _rates(report: Json) -> str:
+    through = report["throughput"]
+    return f"{number(through['read_mb_s'], 1)} MB/s read, {number(through['write_mb_s'], 1)} written"
+
+
+def _erases(report: Json) -> str:
+    return f"{count(report['flash']['erases']['total'])} blocks erased"
+
+
+def _requests(report: Json) -> str:
+    return f"{count(report['workload']['requests'])} requests"
+
+
+def _bar(report: Json) -> str:
+    """Energy by component as one bar of parts, and what they are."""
+    energy = report["energy_j"]
+    joules = {name: at(energy, *path) or 0.0 for name, path in COMPONENTS.items()}
+    total = energy["total"] or 1.0  # nothing has a share of nothing
+    shown = {name: value for name, value in joules.items() if value > _LEAST_SHARE * total}
+    parts = "".join(
+        f'<i style="flex:{value:.6g} 0 0;background:{_COLOURS[name]}" title="{_said(name, value)}"></i>'
+        for name, value in shown.items()
+    )
+    legend = "".join(
+        f'<span><i style="background:{_COLOURS[name]}"></i>{name} <b>{percent(value / total)}</b></span>'
+        for name, value in shown.items()
+    )
+    return f'<div class="fw-bar">{parts}</div><div class="fw-legend">{legend}</div>'
+
+
+def _said(name: str, joules: float) -> str:
+    return f"{name}: {si(joules, 'J')}"
+
+
+def _latency(report: Json) -> str:
+    rows = []
+    for kind in ("read", "write"):
+        figures = at(report, "latency_ns", kind)
+        if at(figures, "count"):
+            rows.append([kind, count(figures["count"]), *(duration(figures.get(key)) for key in QUANTILES.values())])
+    return _table("Latency", ["", "requests", *QUANTILES], rows)
+
+
+def _causes(report: Json) -> str:
+    total = report["energy_j"]["total"]
+    joules = {cause: part_of(at(report, "energy_by_cause_j", cause), total) for cause in CAUSES}
+    rows = [[cause, si(value, "J"), percent(value / total)] for cause, value in joules.items() if value and total]
+    return _table("Energy by cause", ["", "", "share"], rows)
+
+
+def _table(title: str, columns: Iterable[str], rows: list[list[str]]) -> str:
+    if not rows:
+        return ""
+    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(cell or NOTHING)}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><caption>{title}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+_STYLE = """
+.fw-report{font:14px/1.45 Helvetica,Arial,sans-serif;max-width:880px;padding:14px 16px;border:1px solid #8884;
+border-radius:8px;color:inherit;overflow-x:auto}
+.fw-report .fw-faint{opacity:.72}
+.fw-report .fw-bad{color:#d1495b}
+.fw-report .fw-warn{margin-top:6px;padding:4px 10px;border-left:3px solid #f0932b;background:#f0932b1a}
+.fw-report .fw-tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(138px,1fr));gap:10px;margin:14px 0}
+.fw-report .fw-tile{display:flex;flex-direction:column}
+.fw-report .fw-tile b{font-size:19px;line-height:1.3;white-space:nowrap}
+.fw-report .fw-tile span{font-size:12px;opacity:.72}
+.fw-report .fw-bar{display:flex;height:16px;border-radius:3px;overflow:hidden;background:#8882}
+.fw-report .fw-bar i{min-width:1px}
+.fw-report .fw-legend{display:flex;flex-wrap:wrap;gap:3px 16px;margin:8px 0 14px;font-size:12.5px}
+.fw-report .fw-legend i{display:inline-block;width:10px;height:10px;border-radius:2px;margin-right:6px}
+.fw-report .fw-tables{display:flex;flex-wrap:wrap;gap:12px 36px;align-items:start}
+.fw-report table{border-collapse:collapse;margin:0;font-size:12.5px;background:none;color:inherit}
+.fw-report caption{caption-side:top;text-align:left;font-weight:bold;padding:0 0 3px;color:inherit;white-space:nowrap}
+.fw-report th,.fw-report td{text-align:right;padding:2px 0 2px 14px;border:0;background:none;font-weight:normal;
+white-space:nowrap;font-variant-numeric:tabular-nums}
+.fw-report thead th{opacity:.72;border-bottom:1px solid #8886}
+.fw-report th:first-child,.fw-report td:first-child{text-align:left;padding-left:0}
+""".replace("\n", "")

@@ -1,0 +1,49 @@
+"""What the keys of a report mean: what the docstrings of its classes say, by dotted key."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from dataclasses import is_dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+
+from flashwatt.report import report, sections
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+
+@cache
+def report_keys() -> dict[str, str]:
+    """Give every key of a report with its meaning, tables before what they hold."""
+    found: dict[str, str] = {}
+    docs = {**_docs(sections), **_docs(report)}
+    for name, attribute in vars(report.Report).items():
+        if isinstance(attribute, report.Section):
+            _add(found, name, attribute.kind, docs["Report"].get(name, ""), docs)
+    return found
+
+
+def _add(found: dict[str, str], key: str, kind: Any, doc: str, docs: dict[str, dict[str, str]]) -> None:
+    table: Any = next((option for option in (*get_args(kind), kind) if is_dataclass(option)), None)
+    found[key] = " ".join(filter(None, [inspect.getdoc(table) if table else "", doc]))
+    if table:
+        for name, hint in get_type_hints(table).items():
+            _add(found, f"{key}.{name}", hint, docs[table.__name__].get(name, ""), docs)
+
+
+def _docs(module: ModuleType) -> dict[str, dict[str, str]]:
+    """The docstrings that stand below attributes, by class and attribute: Python drops them, the source has them."""
+    classes = [node for node in ast.parse(inspect.getsource(module)).body if isinstance(node, ast.ClassDef)]
+    return {one.name: dict(_of_class(one)) for one in classes}
+
+
+def _of_class(node: ast.ClassDef) -> list[tuple[str, str]]:
+    found = []
+    for statement, below in zip(node.body, node.body[1:], strict=False):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+        match targets, below:
+            case [ast.Name(id=name)], ast.Expr(value=ast.Constant(value=str(doc))):
+                found.append((name, inspect.cleandoc(doc)))
+    return found

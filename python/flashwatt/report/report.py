@@ -1,0 +1,211 @@
+"""A report as an object: typed sections, frames, a page for the notebook."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+from flashwatt import _core
+from flashwatt.base import marks
+from flashwatt.base.files import parse_json, read_report
+from flashwatt.base.literals import shown
+from flashwatt.base.outputs import save
+from flashwatt.report import sections as kinds
+from flashwatt.report.shape import check
+
+if TYPE_CHECKING:
+    from os import PathLike
+    from pathlib import Path
+
+    import polars as pl
+
+    from flashwatt.base.files import Json
+
+_T = TypeVar("_T")
+
+
+class Section(Generic[_T]):
+    """An attribute that reads a key of the report and gives it its type."""
+
+    def __init__(self, kind: Any) -> None:
+        """Take the type of the key's value."""
+        self.kind = kind
+
+    def __set_name__(self, _owner: type[Report], name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, report: None, _owner: type[Report]) -> Section[_T]: ...
+    @overload
+    def __get__(self, report: Report, _owner: type[Report]) -> _T: ...
+    def __get__(self, report: Report | None, _owner: type[Report]) -> Section[_T] | _T:
+        if report is None:
+            return self
+        try:
+            value: _T = kinds.build(self.kind, content_of(report).get(self.name), self.name)
+        except KeyError as missing:
+            found = f"{missing.args[0]}: missing in this report; expected one of schema {_core.REPORT_SCHEMA}"
+            raise _core.FlashwattError(found) from None
+        return value
+
+
+def content_of(report: Report) -> Json:
+    """Give the content of a report without a copy, to read and not to change: it may hold millions of numbers."""
+    return report._content
+
+
+class Report:
+    """The result of a run. Attributes are the sections of report.json; `to_dict` gives it whole.
+
+    >>> report = flashwatt.run(workload__uniform__requests=1000)
+    >>> report.status, report.workload.requests
+    ('complete', 1000)
+    """
+
+    schema = Section[int](int)
+    version = Section[str](str)
+    """Version of FlashWatt."""
+    status = Section[str](str)
+    """`complete`, `interrupted`, `stopped: ` and which budget was reached, or `failed: ` and why."""
+    warnings = Section[list[str]](list[str])
+    """What should be known about the run: records skipped or folded, figures that do not apply."""
+    config = Section[dict[str, Any]](dict)
+    """The whole configuration, every default filled in."""
+    config_sha256 = Section[str](str)
+    seed = Section[int](int)
+    workload = Section[kinds.Workload](kinds.Workload)
+    window = Section[kinds.Window](kinds.Window)
+    latency_ns = Section[kinds.Latencies](kinds.Latencies)
+    throughput = Section[kinds.Throughput](kinds.Throughput)
+    flash = Section[kinds.Flash](kinds.Flash)
+    wear = Section[kinds.Wear](kinds.Wear)
+    ftl = Section[kinds.Ftl](kinds.Ftl)
+    gc = Section[kinds.Gc](kinds.Gc)
+    write_buffer = Section[kinds.WriteBuffer | None](kinds.WriteBuffer | None)
+    """None for a drive without one."""
+    energy_j = Section[kinds.Energy](kinds.Energy)
+    energy_by_cause_j = Section[kinds.EnergyByCause](kinds.EnergyByCause)
+    energy_total_j = Section[kinds.EnergyTotals](kinds.EnergyTotals)
+    efficiency = Section[kinds.Efficiency](kinds.Efficiency)
+    power_w = Section[kinds.Power](kinds.Power)
+    current_ma = Section[kinds.Current](kinds.Current)
+    parallelism = Section[kinds.Parallelism](kinds.Parallelism)
+    energy_integral_j = Section[float | None](float | None)
+    """Total energy by integrating the drive's power as it changed: a second path to `energy_j.total`."""
+    ledger = Section[kinds.Ledger](kinds.Ledger)
+    drain_ledger = Section[kinds.Ledger | None](kinds.Ledger | None)
+    """The books of the drain alone, part of `ledger` where it is counted. None if the run did not come so far."""
+    engine = Section[kinds.Engine | None](kinds.Engine | None)
+    """None in the results of a sweep, which are the same whenever they are made."""
+    repriced = Section[kinds.Repriced | None](kinds.Repriced | None)
+    """None for a report whose prices are those of its run."""
+
+    def __init__(self, content: Json, *, op_log: Path | None = None) -> None:
+        """Wrap the content of a report.json; `op_log` is the operation log of the same run."""
+        self._content = content
+        self._op_log = op_log
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Report:
+        """Read a report.json, or the one in a directory. Raises `FlashwattError` for a file that is none."""
+        return cls.parse(*read_report(path))
+
+    @classmethod
+    def parse(cls, text: str, name: str = "<report>") -> Report:
+        """Take the text of a report.json; `name` is what a `FlashwattError` calls it."""
+        content = parse_json(text.removeprefix("\ufeff"), name)
+        schema = content.get("schema") if isinstance(content, dict) else None
+        if schema != _core.REPORT_SCHEMA:
+            found = f"found {shown(schema)}; expected {_core.REPORT_SCHEMA}"
+            raise _core.FlashwattError(f"{name}: schema: {found}, a report.json of this version's `flashwatt run`")
+        check(content, {key: one.kind for key, one in vars(cls).items() if isinstance(one, Section)}, name)
+        return cls(content)
+
+    def write(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Write it as a report.json.
+
+        Raises `FlashwattError` if there is no such directory and, without `force`, for a file that is there and is no
+        report.
+        """
+        save(path, self.encoded(), marks.REPORT, force=force)
+
+    def encoded(self) -> bytes:
+        """The bytes of report.json."""
+        return f"{self.json}\n".encode()
+
+    def to_dict(self) -> Json:
+        """Give the content of report.json, as a copy: what is done to it leaves the report as it is."""
+        content: Json = kinds.copied(self._content)
+        return content
+
+    @property
+    def json(self) -> str:
+        """The text of report.json."""
+        return json.dumps(self._content, indent=2)
+
+    def series(self) -> pl.DataFrame:
+        """Power over time, one row per bin; a run records it when asked to: `run(..., series=True)`.
+
+        Columns: `start_ns`, `end_ns`, mean power in W by component (`controller_w`, `nand_program_w`, …), `total_w`.
+        """
+        from flashwatt.base import frames
+
+        return frames.series(self._content)
+
+    def edges(self) -> pl.DataFrame:
+        """Current as it changed, one row from each change to the next: `run(..., edges=(from_ns, until_ns))`.
+
+        Columns: `start_ns`, `end_ns`, current in mA by component (`controller_ma`, `nand_program_ma`, …), `total_ma`.
+        The rows follow one another without a gap; of what changes at one instant only the outcome is there.
+        """
+        from flashwatt.base import frames
+
+        return frames.edges(self._content)
+
+    def latency(self) -> pl.DataFrame:
+        """How latencies are spread, one row per bin of the histogram that holds something.
+
+        Columns: `kind`, `upper_ns` (the greatest latency of the bin, which is at most 0.8 % wide), `count`,
+        `cumulative_fraction` (the share of that kind that took `upper_ns` or less). Kinds: `read` and `write` of the
+        host, from arrival to completion; `map_read`, `map_write_first` and `map_write_last`, operations of a map on
+        flash from planning to end, a write of several copies to the end of the first and of the last. A kind that did
+        not occur has no row.
+        """
+        from flashwatt.base import frames
+
+        return frames.latency(self._content)
+
+    def op_log(self) -> pl.DataFrame:
+        """Every flash operation, request and event of the run, in the order of their ends: `run(..., op_log=True)`.
+
+        Columns: `record` (an operation's kind, `request`, …) and `cause`, both categorical; `die`, `block`, `page`;
+        `start_ns`, `array_start_ns`, `array_end_ns`, `out_start_ns`, `end_ns`; `map_accesses`, `bytes`.
+
+        It takes some 80 bytes of memory for each record. For long runs see `scan_op_log`.
+        """
+        return self.scan_op_log().collect()
+
+    def scan_op_log(self) -> pl.LazyFrame:
+        """The log of `op_log`, read when and as far as it is asked for, in bounded memory however long the run was.
+
+        `.filter(...).collect()` keeps what is left over, `.sink_parquet(path)` next to nothing. The log is a file of
+        some 60 bytes for each record; a temporary one goes when the report does: keep that while you use the frame.
+        """
+        from flashwatt.base import frames
+
+        if self._op_log is None:
+            raise _core.FlashwattError("the run kept no operation log; ask for it: run(..., op_log=True)")
+        return frames.op_log(self._op_log)
+
+    def _repr_html_(self) -> str:
+        from flashwatt.report.html import card
+
+        return card(self._content)
+
+    def __repr__(self) -> str:
+        from flashwatt.base.units import si
+        from flashwatt.report.table import describe_device, describe_workload
+
+        energy, power = self._content["energy_j"]["total"], self._content["power_w"]["mean"]
+        drive, load = describe_device(self._content), describe_workload(self._content)
+        return f"<Report: {self.status}; {drive}; {load}; {si(energy, 'J')}, {si(power, 'W')} mean>"

@@ -1,0 +1,404 @@
+"""The sections of a report: one class for each table of report.json, with the same names.
+
+Units stand last in every name; a mean, a share or a quantile of nothing is None.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """What was asked of the drive in the measured window."""
+
+    name: str
+    kind: str
+    input_sha256: str | None
+    requests: int
+    reads: int
+    writes: int
+    trims: int
+    flushes: int
+    read_bytes: int
+    write_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What was measured, what came before it and what after."""
+
+    warmup: int
+    """Requests that completed before the counters started."""
+    measured: int
+    """Requests that completed in the window."""
+    drain_s: float
+    """Simulated seconds that the drive went on after it."""
+    drained: int
+    """Requests that completed then."""
+    drain_counted: bool
+    """Does the drain belong to the window? If so all other sections cover both as one (`run.count_drain`)."""
+    drain_energy_j: float
+    """Energy of the drain."""
+    flash_ops: int
+    """Pages read and programmed and blocks erased in the whole run: warm-up, window and drain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """From a request's arrival to its completion, in ns; quantiles are at most 0.8 % above the exact ones."""
+
+    count: int
+    mean: float | None
+    min: int | None
+    max: int | None
+    p50: int | None
+    p95: int | None
+    p99: int | None
+    p99_9: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Latencies:
+    """Latencies of all requests, of reads, of writes."""
+
+    all: Latency
+    read: Latency
+    write: Latency
+
+
+@dataclass(frozen=True, slots=True)
+class Throughput:
+    """Requests over time; megabytes are 10^6 bytes."""
+
+    simulated_s: float
+    """How long the window lasts, which all figures cover."""
+    iops: float
+    read_mb_s: float
+    write_mb_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Flash operations by cause."""
+
+    host: int
+    gc: int
+    merge: int
+    map: int
+    wear: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Flash:
+    """Pages read, pages programmed, blocks erased."""
+
+    reads: Counts
+    programs: Counts
+    erases: Counts
+    unwritten_reads: int
+    """Logical pages read that were never written."""
+    write_amplification: float | None
+    """Bytes programmed / bytes that the host wrote = `rmw_factor` × `buffer_factor` (1 without a buffer) × `gc_factor`.
+
+    None if the host wrote nothing."""
+    rmw_factor: float | None
+    """Bytes of the map units that the host's writes touch / bytes that it wrote: what writing parts of units costs."""
+    buffer_factor: float | None
+    """Bytes of map units that leave the write buffer / of those written into it: what coalescing saves.
+
+    None without a write buffer."""
+    gc_factor: float | None
+    """Bytes programmed / bytes of the map units that the translation layer is given to write: what collection, merges,
+    the map, wear levelling and pages that are not filled add. None if it is given nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How values are spread."""
+
+    min: int
+    max: int
+    mean: float
+    stddev: float
+
+
+@dataclass(frozen=True, slots=True)
+class Wear:
+    """Wear since the start of the run."""
+
+    erase_count: Spread
+    """Erases per block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Merges:
+    """Merges by kind."""
+
+    switch: int
+    partial: int
+    full: int
+    replacement: int
+
+
+@dataclass(frozen=True, slots=True)
+class MapLatency:
+    """From the planning of an operation of the map to its end, in ns; its collection does not count."""
+
+    read: Latency
+    write_first: Latency
+    """Writes of all copies of a page, to the end of the first."""
+    write_last: Latency
+    """The same, to the end of the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class MapEnergy:
+    """Energy in J that the map costs."""
+
+    dram: float
+    """All of DRAM's, but what page data on its way through it costs."""
+    flash: float
+    """Flash operations of cause `map`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ftl:
+    """The translation layer."""
+
+    name: str
+    map_unit_bytes: int
+    """Bytes that an entry of the map covers."""
+    map_hit_ratio: float | None
+    """Share of map look-ups that found their entry in memory; None where the whole map is."""
+    mapping_bytes: int
+    mapping_model_bytes: int | None
+    map_latency_ns: MapLatency | None
+    """How long operations of the map took; None where there were none."""
+    map_energy_j: MapEnergy
+    """What the map costs, in DRAM and on flash."""
+    merges: Merges | None
+
+
+@dataclass(frozen=True, slots=True)
+class Gc:
+    """Garbage collection."""
+
+    victims: int
+    searches: int
+    """Candidates examined to choose them."""
+    mean_valid_fraction: float | None
+    """Valid share of the programmed pages, averaged over the moments at which a victim was chosen."""
+    mean_victim_valid_fraction: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class WriteBuffer:
+    """The write buffer; counts are of map units."""
+
+    capacity_bytes: int
+    writes: int
+    writes_coalesced: int
+    writes_delayed: int
+    """Requests that had to wait for room."""
+    read_hits: int
+    trimmed: int
+    destaged: int
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveIdle:
+    """Energy in J of a part while it works and while it does not."""
+
+    active: float
+    idle: float
+
+
+@dataclass(frozen=True, slots=True)
+class Nand:
+    """Energy in J of the dies, by operation."""
+
+    read: float
+    program: float
+    erase: float
+    transfer: float
+    idle: float
+    total: float
+
+
+@dataclass(frozen=True, slots=True)
+class Energy:
+    """Energy in J by component; total = controller + dram + nand.total + host_interface."""
+
+    total: float
+    controller: ActiveIdle
+    dram: ActiveIdle
+    nand: Nand
+    host_interface: float
+
+
+@dataclass(frozen=True, slots=True)
+class EnergyByCause:
+    """Energy in J by cause; what no single operation causes is shared."""
+
+    host: float
+    gc: float
+    merge: float
+    map: float
+    wear: float
+    shared: float
+
+
+@dataclass(frozen=True, slots=True)
+class EnergyTotals:
+    """Total energy in J under each idle accounting."""
+
+    always_on: float
+    flash_off: float
+    """Flash off while nothing is outstanding."""
+    busy_only: float
+    """Everything charged only while at least one die is busy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Efficiency:
+    """Work per energy; None where there was no work or no energy."""
+
+    mb_per_j: float | None
+    """10^6 bytes read and written / `energy_j.total`."""
+    j_per_gb: float | None
+    """`energy_j.total` / 10^9 bytes read and written."""
+    iops_per_w: float | None
+    """`throughput.iops` / `power_w.mean`: requests / `energy_j.total`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """Power in W; what depends on overlaps is None in a repriced report."""
+
+    mean: float
+    """`energy_j.total` / `throughput.simulated_s`."""
+    peak: float | None
+    """The highest power at any time."""
+    max_100us: float | None
+    """Highest mean over 100 µs."""
+    max_1s: float | None
+    """Highest mean over 1 s; None for a run shorter than that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Current:
+    """The drive's current in mA: its power / `supply_v`. Currents of parts at different voltages do not add up."""
+
+    supply_v: float
+    """The voltage in V that currents are stated at.
+
+    That is `energy.terminal_v`, or in `component` mode the highest voltage of a part that draws something."""
+    mean: float
+    """`power_w.mean` / `supply_v`."""
+    peak: float | None
+    """`power_w.peak` / `supply_v`."""
+    time_at_peak_ns: int | None
+    """Time at the peak."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parallelism:
+    """Dies at work at the same time."""
+
+    mean_active_dies: float
+    """Mean number of busy dies while at least one is."""
+    max_active_dies: int
+    time_at_max_fraction: float
+    active_dies_s: list[float]
+    """Seconds with n dies busy, n = 0, 1, …"""
+
+
+@dataclass(frozen=True, slots=True)
+class Elapsed:
+    """Elapsed ns by what the drive was doing: a die busy, a request outstanding but no die busy, neither."""
+
+    busy: int
+    outstanding: int
+    quiet: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """The books in integers, which another price table can be applied to."""
+
+    dies: int
+    die_ns: dict[str, dict[str, int]]
+    """Die-nanoseconds by state and cause."""
+    elapsed_ns: Elapsed
+    dram_op_ns: int
+    map_accesses: int
+    host_interface_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """How long the simulation took; the only part that differs between two equal runs."""
+
+    prepare_wall_s: float | None
+    """Seconds until it began: reading the trace, laying down the start state. None in reports of older versions."""
+    wall_s: float
+    """Seconds that the simulation took."""
+    cpu_s: float
+    """Seconds of processor time that the simulation took."""
+    requests_per_cpu_s: float | None
+    """Requests of warm-up, window and drain / `cpu_s`."""
+    flash_ops_per_cpu_s: float | None
+    """Pages read and programmed and blocks erased in warm-up, window and drain / `cpu_s`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repriced:
+    """What another price table did to a report."""
+
+    table: str
+    null: list[str]
+    """Keys that it could not give."""
+    reason: str
+    """Why it could not."""
+
+
+def build(kind: Any, value: Any, path: str) -> Any:
+    """Make a section from its JSON; a key without a value must be one that may be None.
+
+    Raises `KeyError` with the path of a key that is missing.
+    """
+    from dataclasses import is_dataclass
+    from typing import get_args
+
+    options = get_args(kind)
+    if value is None and (type(None) in options or kind is None):
+        return None
+    target: Any = next((option for option in (*options, kind) if is_dataclass(option)), None)
+    if target is None and value is not None:
+        return copied(value)
+    if not isinstance(value, dict) or target is None:
+        raise KeyError(path)
+    return target(**{key: build(hint, value.get(key), f"{path}.{key}") for key, hint in _hints(target).items()})
+
+
+def copied(value: Any) -> Any:
+    """Copy a tree of JSON: what is done to the copy leaves the original as it is."""
+    if isinstance(value, dict):
+        return {key: copied(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [copied(one) if isinstance(one, dict | list) else one for one in value]
+    return value
+
+
+_known: dict[Any, dict[str, Any]] = {}
+
+
+def _hints(section: Any) -> dict[str, Any]:
+    from typing import get_type_hints
+
+    if section not in _known:
+        _known[section] = get_type_hints(section)
+    return _known[section]

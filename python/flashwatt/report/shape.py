@@ -1,0 +1,171 @@
+"""What a report.json must look like: it comes from outside, and a person may have edited it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, is_dataclass
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+
+from flashwatt import _core
+from flashwatt.base.literals import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_WHOLE_MAX, _TIME_MAX_NS = 2**64 - 1, 2**63 - 1
+_NUMBER_MIN, _NUMBER_MAX = 1e-60, 1e18
+"""No figure of a run but 0 comes near these, in whatever unit; products and ratios of two of them still are numbers."""
+_WORDS = {
+    int: "a whole number of at most 64 bits (a time: 63)",
+    float: f"0, or a number from {_NUMBER_MIN:g} to {_NUMBER_MAX:g}",
+    str: "text",
+    bool: "true or false",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """What every page says of a drive; pages read nothing else of `config.device`."""
+
+    preset: str | None
+    description: str | None
+    channels: int
+    ways: int
+    page_bytes: int
+    logical_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """The part of `config` that pages need."""
+
+    device: Device
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """`series`: power over time."""
+
+    start_ns: int
+    interval_ns: int
+    power_w: dict[str, list[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """`edges`: the current as it changed."""
+
+    from_ns: int
+    until_ns: int
+    time_ns: list[int]
+    current_ma: dict[str, list[float]]
+    total_ma: list[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """One kind of `latency_histogram`."""
+
+    upper_ns: list[int]
+    count: list[int]
+
+
+BESIDES: dict[str, Any] = {
+    "config": Configuration,
+    "series": Series | None,
+    "edges": Edges | None,
+    "latency_histogram": dict[str, Bars] | None,
+}
+"""Keys that are no section of `Report`, or not a typed one."""
+
+
+def check(content: Mapping[str, Any], kinds: Mapping[str, Any], name: str) -> None:
+    """Raise a `FlashwattError` with the first key of a report that is missing or of a wrong type.
+
+    `kinds` gives the type of each key; keys that it does not have are not looked at. `name` is that of the file.
+    """
+    for key, kind in {**kinds, **BESIDES}.items():
+        for fault in _faults(kind, content.get(key), key):
+            raise _core.FlashwattError(f"{name}: {fault}")
+    for table, columns in (("series", "power_w"), ("edges", "current_ma")):
+        if content.get(table) and not _columns(content, table, columns):
+            raise _core.FlashwattError(f"{name}: {table}.{columns}: found no column; expected one for each component")
+    lists = [(f"series.power_w.{key}", values) for key, values in _columns(content, "series", "power_w").items()]
+    lists += [(f"edges.current_ma.{key}", values) for key, values in _columns(content, "edges", "current_ma").items()]
+    lists += [("edges.total_ma", edges["total_ma"])] if (edges := content.get("edges")) else []
+    for key, values in lists:
+        first = edges["time_ns"] if key.startswith("edges") and edges else lists[0][1]
+        _same_length(f"{name}: {key}", values, first)
+    for kind, bars in (content.get("latency_histogram") or {}).items():
+        _same_length(f"{name}: latency_histogram.{kind}.count", bars["count"], bars["upper_ns"])
+        for key, values in bars.items():
+            _no_less_than_0(f"{name}: latency_histogram.{kind}.{key}", values)
+        if (total := sum(bars["count"])) > _WHOLE_MAX:
+            place = f"{name}: latency_histogram.{kind}.count"
+            raise _core.FlashwattError(f"{place}: found {total} requests in all; expected at most 64 bits")
+
+
+def _columns(content: Mapping[str, Any], table: str, key: str) -> dict[str, list[float]]:
+    columns: dict[str, list[float]] = (content.get(table) or {}).get(key, {})
+    return columns
+
+
+def _same_length(place: str, values: list[Any], first: list[Any]) -> None:
+    if len(values) != len(first):
+        raise _core.FlashwattError(f"{place}: found {len(values)} values; expected {len(first)}")
+
+
+def _no_less_than_0(place: str, values: list[int]) -> None:
+    if (least := min(values, default=0)) < 0:
+        raise _core.FlashwattError(f"{place}: found {least}; expected no number below 0")
+
+
+def _faults(kind: Any, value: Any, path: str) -> Iterator[str]:
+    """What is wrong with a value of that type."""
+    options = [one for one in get_args(kind) if one is not type(None)] if type(None) in get_args(kind) else []
+    if value is None and (options or kind is None):
+        return
+    kind = options[0] if options else kind
+    if value is None:
+        yield _missing(path)
+    elif is_dataclass(kind) or kind is dict or get_origin(kind) is dict:
+        yield from _table_faults(kind, value, path)
+    elif kind is list or get_origin(kind) is list:
+        yield from _list_faults(kind, value, path)
+    elif kind is not Any and not _fits(kind, value, path):
+        yield f"{path}: wrong type; found {shown(value)}; expected {_WORDS[kind]}"
+
+
+def _missing(path: str) -> str:
+    return f"{path}: missing in this report; expected one of schema {_core.REPORT_SCHEMA}"
+
+
+def _table_faults(kind: Any, value: Any, path: str) -> Iterator[str]:
+    if not isinstance(value, dict):
+        yield f"{path}: wrong type; found {shown(value)}; expected a table"
+    elif is_dataclass(kind):
+        for key, hint in get_type_hints(kind).items():
+            if key in value:
+                yield from _faults(hint, value[key], f"{path}.{key}")
+            else:
+                yield _missing(f"{path}.{key}")
+    elif get_args(kind):
+        for key, one in value.items():
+            yield from _faults(get_args(kind)[1], one, f"{path}.{key}")
+
+
+def _list_faults(kind: Any, value: Any, path: str) -> Iterator[str]:
+    (inner,) = get_args(kind) or (Any,)
+    if not isinstance(value, list):
+        yield f"{path}: wrong type; found {shown(value)}; expected a list"
+    elif inner is not Any:
+        wrong = next((at for at, one in enumerate(value) if not _fits(inner, one, path)), None)
+        if wrong is not None:
+            yield f"{path}[{wrong}]: wrong type; found {shown(value[wrong])}; expected {_WORDS[inner]}"
+
+
+def _fits(kind: Any, value: Any, path: str) -> bool:
+    if kind is int:
+        return type(value) is int and abs(value) <= (_TIME_MAX_NS if "_ns" in path else _WHOLE_MAX)
+    if kind is float:
+        return type(value) in (int, float) and (value == 0 or _NUMBER_MIN <= abs(value) <= _NUMBER_MAX)
+    return isinstance(value, kind)

@@ -1,0 +1,338 @@
+"""A report as a page for the terminal."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.columns import Columns
+from rich.console import Console
+from rich.measure import Measurement
+from rich.padding import Padding
+from rich.segment import Segment
+from rich.table import Table
+from rich.text import Text
+
+from flashwatt.base.plain import plain
+from flashwatt.base.units import NOTHING, count, duration, number, percent, si
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import ConsoleOptions, RenderableType
+
+    from flashwatt.base.files import Json
+
+_MAX_WIDTH = 100
+_BAR_WIDTH = 12
+COMPONENTS = {
+    "NAND program": ("nand", "program"),
+    "NAND read": ("nand", "read"),
+    "NAND erase": ("nand", "erase"),
+    "NAND transfer": ("nand", "transfer"),
+    "NAND idle": ("nand", "idle"),
+    "controller active": ("controller", "active"),
+    "controller idle": ("controller", "idle"),
+    "DRAM active": ("dram", "active"),
+    "DRAM idle": ("dram", "idle"),
+    "host interface": ("host_interface",),
+}
+CAUSES = ("host", "gc", "merge", "map", "wear", "shared")
+QUANTILES = {"mean": "mean", "p50": "p50", "p95": "p95", "p99": "p99", "p99.9": "p99_9", "max": "max"}
+_SPARKS = " ▁▂▃▄▅▆▇█"
+
+
+def show(report: Json, console: Console | None = None) -> None:
+    """Print a report."""
+    console = console or Console(highlight=False)
+    console.width = min(console.width, _MAX_WIDTH)
+    emit(console, _heading(report))
+    emit(console, Columns([_energy_by_component(report), _energy_by_cause(report)], padding=(0, 3)))
+    if totals := report.get("energy_total_j"):
+        emit(console, _idle_accountings(totals))
+    emit(console, _latency(report))
+    emit(console, Padding(_figures(report), (1, 0, 0, 1)))
+    if report.get("series"):
+        emit(console, Padding(_power_over_time(report, console.width - 2), (1, 0, 0, 1)))
+    if report.get("edges"):
+        emit(console, Padding(_edges(report["edges"]), (1, 0, 0, 1)))
+    show_warnings(report["warnings"], console)
+
+
+class _Plain:
+    """What is printed, without characters that would act on the terminal: names may hold any."""
+
+    def __init__(self, inner: RenderableType) -> None:
+        self.inner = inner
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        for one in console.render(self.inner, options):
+            yield one if one.control else Segment(plain(one.text, keep="\n"), one.style)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement.get(console, options, self.inner)
+
+
+def emit(console: Console, page: RenderableType) -> None:
+    """Print a part of a page; everything that this package prints with styles goes through here."""
+    console.print(_Plain(page))
+
+
+def show_warnings(warnings: list[str], console: Console) -> None:
+    """Print each on a line of its own."""
+    for warning in warnings:
+        emit(console, Text.assemble(("warning: ", "bold yellow"), warning))
+
+
+def show_trace(info: dict[str, Any], console: Console | None = None) -> None:
+    """Print the statistics of a trace."""
+    console = console or Console(highlight=False)
+    grid = Table.grid(padding=(0, 3))
+    for name, value in _trace_lines(info):
+        grid.add_row(Text(name, "dim"), Text(value))
+    emit(console, Text(f"{info['file']}: {info['format']}, {duration(info['duration_s'] * 1e9)}", "bold"))
+    emit(console, grid)
+    if len(info["devices"]) > 1:
+        table = new_table("\nDevices", "device", "requests", "ends at")
+        for device in info["devices"]:
+            table.add_row(str(device["device"]), count(device["requests"]), si(device["end_bytes"], "B"))
+        emit(console, table)
+    show_warnings(info["warnings"], console)
+
+
+def _trace_lines(info: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    kinds = ("reads", "writes", "trims", "flushes")
+    yield "requests", f"{count(info['requests'])}: " + ", ".join(f"{count(info[k])} {k}" for k in kinds if info[k])
+    peak = count(info["peak_requests_per_s"])
+    yield "rate", f"{number(info['iops'], 1)} requests/s on average, {peak} in the busiest second"
+    yield "times", _order(info)
+    by_count, by_bytes = _percent(info["read_percent"]), _percent(info["read_bytes_percent"])
+    yield "reads", f"{by_count} by count, {by_bytes} by bytes"
+    yield "mean size", f"{number(info['mean_read_kib'], 1)} KiB read, {number(info['mean_write_kib'], 1)} KiB written"
+    of_device, of_trace = _percent(info["sequential_percent"]), _percent(info["sequential_device_blind_percent"])
+    yield "sequential", f"{of_device} on the same device, {of_trace} in the order of the trace"
+    of_streams, length = _percent(info["sequential_streams_percent"]), number(info["stream_mean_requests"], 1)
+    streams = f"{count(info['streams'])} stream{'' if info['streams'] == 1 else 's'}"
+    lengths = f"; {streams} of {length} requests on average" if info["streams"] else ""
+    yield "interleaved", f"{of_streams} continue one of the last 64 streams{lengths}"
+    least = si(info["least_offset_bytes"], "B")
+    yield "alignment", f"{_percent(info['aligned_percent'])} aligned to 4 KiB, least offset {least}"
+    read, written = info["footprint_read_mib"], info["footprint_written_mib"]
+    yield "footprint", f"{number(read, 1)} MiB read, {number(written, 1)} MiB written, in pages of 4 KiB"
+    yield "overwriting", f"{number(info['overwrite_factor'], 2)} bytes written per distinct byte"
+    yield "span", f"{si(info['span_bytes'], 'B')}: what a drive needs to hold it without --fold"
+    yield "sha256", info["sha256"]
+
+
+def _order(info: dict[str, Any]) -> str:
+    """How far the times of a trace go back."""
+    if not info["requests_back"]:
+        return "in order"
+    steps, requests = count(info["time_steps_back"]), count(info["requests_back"])
+    largest = duration(info["largest_step_back_ns"])
+    return f"{steps} steps back, the largest {largest}; {requests} requests before the latest time so far (see --sort)"
+
+
+def _percent(value: float | None) -> str:
+    return percent(None if value is None else value / 100)
+
+
+def at(tree: Any, *path: str) -> Any:
+    """Look a value up; `None` where the report has none."""
+    for key in path:
+        tree = tree.get(key) if isinstance(tree, dict) else None
+    return tree
+
+
+def describe_device(report: Json) -> str:
+    """Say in one line which drive it was."""
+    device = at(report, "config", "device") or {}
+    name = device.get("preset") or device.get("description") or "custom drive"
+    dies = f"{device.get('channels')} channels × {device.get('ways')} ways"
+    page = f"{device.get('page_bytes', 0) / 1024:g} KiB pages"
+    return f"{name}: {dies}, {page}, {si(device.get('logical_bytes'), 'B')}, FTL {at(report, 'ftl', 'name')}"
+
+
+def describe_workload(report: Json) -> str:
+    """Say in one line what was asked of it."""
+    load = report["workload"]
+    parts = [f"{count(load['reads'])} reads ({si(load['read_bytes'], 'B')})"]
+    parts.append(f"{count(load['writes'])} writes ({si(load['write_bytes'], 'B')})")
+    parts += [f"{count(load[kind])} {kind}" for kind in ("trims", "flushes") if load.get(kind)]
+    return f"{load['name']}: {', '.join(parts)}"
+
+
+def _heading(report: Json) -> Text:
+    status = report["status"]
+    text = Text()
+    text.append(describe_device(report), "bold")
+    text.append(f"\n{describe_workload(report)}\n")
+    text.append(status, "green" if status == "complete" else "bold red")
+    text.append(f", {si(report['throughput']['simulated_s'], 's')} simulated")
+    if engine := report.get("engine"):
+        rate = f"{si(engine['requests_per_cpu_s'], '')} requests per CPU second"
+        text.append(f" in {duration(engine['wall_s'] * 1e9)} ({rate})")
+        if (before_s := engine.get("prepare_wall_s") or 0) >= _PREPARATION_NOTABLE_S:
+            text.append(f" after {duration(before_s * 1e9)} of preparation")
+    text.append(_window(report))
+    if repriced := report.get("repriced"):
+        text.append(f"\nwith the currents and voltages of {repriced['table']}: no peaks, which only a run gives")
+    return text
+
+
+_PREPARATION_NOTABLE_S = 0.5
+_DRAIN_NOTABLE = 0.05  # of the energy that the figures hold
+
+
+def _window(report: Json) -> str:
+    """What came before and after that the figures do not hold."""
+    window, text = report["window"], ""
+    if window["warmup"]:
+        text += f"\nafter a warm-up of {count(window['warmup'])} requests, which is not in the figures"
+    if window["drain_energy_j"] > _DRAIN_NOTABLE * report["energy_j"]["total"]:
+        counted = "are in" if window["drain_counted"] else "are not in"
+        drain = f"{si(window['drain_s'], 's')} and {si(window['drain_energy_j'], 'J')}"
+        text += f"\nwhat was under way in the end took {drain}, which {counted} the figures (run.count_drain)"
+    return text
+
+
+def new_table(title: str, *columns: str) -> Table:
+    """A table in the house's style: the first column left, the others right."""
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column(columns[0], no_wrap=True)
+    for column in columns[1:]:
+        table.add_column(column, justify="right", no_wrap=True)
+    return table
+
+
+def _energy_by_component(report: Json) -> Table:
+    energy = report["energy_j"]
+    table = new_table("\nEnergy by component", "", "energy", "share", "")
+    for name, path in COMPONENTS.items():
+        joules = part_of(at(energy, *path), energy["total"])
+        table.add_row(name, si(joules, "J"), *_share(joules, energy["total"]))
+    table.add_section()
+    table.add_row("total", si(energy["total"], "J"), "", "", style="bold")
+    table.columns[-1].justify = "left"
+    return table
+
+
+def _energy_by_cause(report: Json) -> Table:
+    total = report["energy_j"]["total"]
+    table = new_table("\nEnergy by cause", "", "energy", "share")
+    for cause in CAUSES:
+        joules = part_of(at(report, "energy_by_cause_j", cause), total)
+        table.add_row(cause, si(joules, "J"), _share(joules, total)[0])
+    return table
+
+
+def _idle_accountings(totals: dict[str, float]) -> Padding:
+    """Three answers to what idling costs; the tables above use the configuration's."""
+    parts = (f"{name.replace('_', ' ')} {si(joules, 'J')}" for name, joules in totals.items())
+    return Padding(Text(f"total by idle accounting: {', '.join(parts)}", "dim"), (0, 0, 1, 1))
+
+
+_ROUNDING = 1e-12
+"""Parts of a sum of doubles that are smaller than this share of it are what rounding left over."""
+
+
+def part_of(joules: float | None, total: float | None) -> float | None:
+    """A part of a total; 0 for what only rounding made of it, which may be less than nothing."""
+    return 0.0 if joules is not None and total and abs(joules) < _ROUNDING * abs(total) else joules
+
+
+def _share(part: float | None, total: float | None) -> tuple[str, str]:
+    if part is None or not total:
+        return NOTHING, ""
+    share = part / total
+    return percent(share), "█" * round(min(share, 1.0) * _BAR_WIDTH)
+
+
+def _latency(report: Json) -> Table:
+    table = new_table("Latency", "", "requests", *QUANTILES)
+    for kind in ("read", "write"):
+        figures = at(report, "latency_ns", kind)
+        if at(figures, "count"):
+            cells = (duration(figures.get(key)) for key in QUANTILES.values())
+            table.add_row(kind, count(figures["count"]), *cells)
+    return table
+
+
+def _figures(report: Json) -> Table:
+    grid = Table.grid(padding=(0, 3))
+    left, right = list(_performance(report)), list(_power(report))
+    for (name_a, value_a), (name_b, value_b) in zip_longest(left, right, fillvalue=("", "")):
+        grid.add_row(Text(name_a, "dim"), value_a, Text(name_b, "dim"), value_b)
+    return grid
+
+
+def _performance(report: Json) -> Iterator[tuple[str, str]]:
+    through, flash, erases = report["throughput"], report["flash"], at(report, "wear", "erase_count")
+    yield "throughput", f"{count(through['iops'])} IOPS"
+    yield "read, write", f"{number(through['read_mb_s'], 1)}, {number(through['write_mb_s'], 1)} MB/s"
+    yield "write amplification", number(flash["write_amplification"])
+    yield from _amplification(flash)
+    yield "flash reads", count(flash["reads"]["total"])
+    yield "flash programs", count(flash["programs"]["total"])
+    yield "flash erases", count(flash["erases"]["total"])
+    if buffer := report.get("write_buffer"):
+        coalesced, hits = count(buffer["writes_coalesced"]), count(buffer["read_hits"])
+        yield "write buffer", f"{coalesced} of {count(buffer['writes'])} writes coalesced, {hits} read hits"
+    if erases:
+        mean = erases["mean"]
+        yield "erases per block", f"{mean:{'.2f' if mean >= 1 else '.2g'}} ({erases['min']} to {erases['max']})"
+
+
+def _amplification(flash: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What write amplification is the product of, where collection is not all of it."""
+    factors = {name: flash.get(f"{name}_factor") for name in ("rmw", "buffer", "gc")}
+    known = {name: factor for name, factor in factors.items() if factor is not None}
+    if set(known) - {"gc"} and any(known.get(name, 1) != 1 for name in ("rmw", "buffer")):
+        yield f"= {' × '.join(known)}", " × ".join(map(number, known.values()))
+
+
+def _amperes(milliamperes: float | None) -> str:
+    return si(None if milliamperes is None else milliamperes / 1e3, "A")
+
+
+def _power(report: Json) -> Iterator[tuple[str, str]]:
+    power, efficiency = report["power_w"], report["efficiency"]
+    yield "mean power", si(power["mean"], "W")
+    yield "peak power", si(power["peak"], "W")
+    yield "peak current", _peak_current(report)
+    yield "worst 100 µs, 1 s", f"{si(power.get('max_100us'), 'W')}, {si(power.get('max_1s'), 'W')}"
+    yield "efficiency", f"{number(efficiency['mb_per_j'], 1)} MB/J"
+    yield "energy per GB", si(efficiency["j_per_gb"], "J")
+    yield "per watt", f"{count(efficiency['iops_per_w'])} IOPS"
+    busy = at(report, "parallelism", "mean_active_dies")
+    yield "busy dies", number(busy and abs(busy), 2)
+
+
+def _peak_current(report: Json) -> str:
+    """Currents of parts at different voltages do not add up: at which one it is stated is part of it."""
+    peak, volts = at(report, "current_ma", "peak"), at(report, "current_ma", "supply_v")
+    return _amperes(peak) if peak is None or volts is None else f"{_amperes(peak)} at {volts:g} V"
+
+
+def _power_over_time(report: Json, width: int) -> Text:
+    series = report["series"]
+    watts = [sum(values) for values in zip(*series["power_w"].values(), strict=True)]
+    group = max(1, -(-len(watts) // width))
+    means = [sum(watts[i : i + group]) / len(watts[i : i + group]) for i in range(0, len(watts), group)]
+    top = max(means, default=0.0)
+    line = "".join(_SPARKS[max(0, round(watt / top * (len(_SPARKS) - 1)))] if top > 0 else " " for watt in means)
+    text = Text("power over time", "dim")
+    text.append(f" to {si(top, 'W')}, {duration(group * series['interval_ns'], exact=True)} a column\n", "dim")
+    return text.append(line, "cyan")
+
+
+def _edges(edges: dict[str, Any]) -> Text:
+    """How many changes of the current were recorded, and the highest."""
+    totals, text = edges["total_ma"], Text("current edges", "dim")
+    window = f"from {duration(edges['from_ns'])} until {duration(edges['until_ns'])}"
+    text.append(f"   {count(len(totals))} {window}")
+    if totals:
+        highest = max(totals)
+        text.append(f", highest {_amperes(highest)} at {duration(edges['time_ns'][totals.index(highest)])}")
+    return text

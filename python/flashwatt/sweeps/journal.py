@@ -1,0 +1,110 @@
+"""The results of a sweep as a file: one line of JSON for each finished task.
+
+Until all are there, lines stand in the order of their ends. Whatever ends the sweep, finished lines stay: only the last
+one can be torn, and it is taken away when the file is opened again. When all tasks are finished the file is written
+anew in the order of the study: the same bytes however it came about.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import IO, TYPE_CHECKING
+
+from flashwatt import _core
+from flashwatt.base import marks
+from flashwatt.base.files import check_regular
+from flashwatt.base.outputs import check, replacing, writing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+
+_PIECE_BYTES = 1 << 20
+
+
+class Journal:
+    """Lines by the id of their task; in memory without a path."""
+
+    def __init__(self, path: Path | None = None, *, only_read: bool = False) -> None:
+        """Open or begin a file. Raises `FlashwattError` for one that is no journal."""
+        self.path = path
+        if path and not only_read:
+            check(path, marks.JOURNAL)
+        elif path and path.exists():
+            check_regular(path)
+        self._file: IO[bytes] = path.open("rb" if only_read else "a+b") if path else io.BytesIO()
+        self._places: dict[str, tuple[int, int]] = {}
+        self._end = 0
+        try:
+            self._index()
+            if not only_read:
+                self._file.truncate(self._end)
+        except BaseException:
+            self.close()
+            raise
+
+    def __contains__(self, task: str) -> bool:
+        return task in self._places
+
+    def __iter__(self) -> Iterator[bytes]:
+        return map(self.line, list(self._places))
+
+    def add(self, task: str, line: bytes) -> None:
+        """Append the line of a task that has finished; it ends with a newline."""
+        with writing(self.path or "results"):
+            self._file.seek(self._end)
+            self._file.write(line)
+            self._file.flush()
+        self._place(task, line)
+
+    def line(self, task: str) -> bytes:
+        """The line of a finished task."""
+        start, length = self._places[task]
+        self._file.seek(start)
+        return self._file.read(length)
+
+    def finish(self, order: Iterable[str]) -> None:
+        """Write the file anew: the tasks in this order, as far as they are there, then those of other studies."""
+        if self.path is None:
+            return
+        with replacing(self.path, marks.JOURNAL) as part, part.open("wb") as file:
+            file.writelines(self.line(task) for task in dict.fromkeys((*order, *self._places)) if task in self)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _index(self) -> None:
+        self._file.seek(0)
+        for number, line in enumerate(self._lines(), 1):
+            if line.endswith(b"\n"):
+                self._place(self._id(line, number), line)
+            elif not line.startswith(marks.RESULT_HEAD[: len(line)]):
+                raise self._foreign(line, number)
+
+    def _lines(self) -> Iterator[bytes]:
+        """The lines of the file; of what does not begin as a result no more than a piece is read."""
+        while line := self._file.readline(_PIECE_BYTES):
+            if len(line) < _PIECE_BYTES or line.endswith(b"\n"):
+                yield line
+            elif line.startswith(b"{"):
+                yield line + self._file.readline()
+            else:
+                yield line + b"\n"  # no torn result: it is refused as it is
+
+    def _place(self, task: str, line: bytes) -> None:
+        self._places[task] = (self._end, len(line))
+        self._end += len(line)
+
+    def _id(self, line: bytes, number: int) -> str:
+        try:
+            return str(json.loads(line)["id"])
+        except (ValueError, TypeError, KeyError, RecursionError):
+            raise self._foreign(line, number) from None
+
+    def _foreign(self, line: bytes, number: int) -> _core.FlashwattError:
+        found = line[:40].decode(errors="backslashreplace").rstrip()
+        place = f"{self.path}:{number}: not a result of a sweep; found `{found}`"
+        return _core.FlashwattError(f"{place}; expected a line with an id (remove the line, or the file)")

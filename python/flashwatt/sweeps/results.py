@@ -1,0 +1,169 @@
+"""The results of a sweep: reports, a frame with a row for each run, means over seeds, the best compromises."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from flashwatt import _core
+from flashwatt.base.files import parse_json, printable
+from flashwatt.base.misspelt import known
+from flashwatt.report.metrics import HEADLINES, flat
+from flashwatt.report.report import Report
+from flashwatt.report.sections import copied
+from flashwatt.sweeps.journal import Journal
+from flashwatt.sweeps.statistics import pareto, student_t
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from os import PathLike
+
+    from flashwatt.base.files import Json
+
+
+class Result(NamedTuple):
+    """One run of a sweep."""
+
+    point: dict[str, Any]
+    """Its values of the grid's keys."""
+    seed: int
+    report: Report
+
+
+class Results:
+    """The runs of a sweep in the order of its grid; iterating gives a `Result` for each."""
+
+    def __init__(self, lines: Iterable[tuple[dict[str, Any], bytes]]) -> None:
+        """Take points and lines as in results.jsonl; the lines are parsed when they are needed."""
+        self._lines = list(lines)
+        self._frame: pl.DataFrame | None = None
+        self._ids: list[str] = []
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Results:
+        """Read a results.jsonl, or the one in a directory; a last line that is torn, or not yet whole, is left out."""
+        path = Path(path)
+        path = path / "results.jsonl" if path.is_dir() else path
+        try:
+            journal = Journal(path, only_read=True)
+        except OSError as error:
+            raise _core.FlashwattError(f"{path}: {error.strerror}") from None
+        with closing(journal):
+            return cls((_point(line, path), line) for line in journal)
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def __iter__(self) -> Iterator[Result]:
+        for point, line in self._lines:
+            content = json.loads(line)
+            yield Result(copied(point), content["seed"], Report(content["report"]))
+
+    def frame(self) -> pl.DataFrame:
+        """One row for each run: the grid's keys, `seed`, `warnings` (how many), the report's figures by dotted keys."""
+        return self._made().clone()
+
+    def _made(self) -> pl.DataFrame:
+        """The frame, made once."""
+        if self._frame is None:
+            contents = [json.loads(line) for _, line in self._lines]
+            self._ids = [str(content["id"]) for content in contents]
+            rows = [
+                _row(point, content["seed"], content["report"])
+                for (point, _), content in zip(self._lines, contents, strict=True)
+            ]
+            keys = dict.fromkeys(key for row in rows for key in row)
+            self._frame = pl.DataFrame([_column(key, [row.get(key) for row in rows]) for key in keys])
+        return self._frame
+
+    def _distinct(self) -> pl.DataFrame:
+        """The frame without rows that repeat a run at an equal point: one run counts once in statistics."""
+        frame = self._made()
+        marked = frame.select(*self.keys, pl.Series("run id", self._ids, dtype=pl.String)).with_row_index("row")
+        first = marked.unique([*self.keys, "run id"], keep="first")
+        return frame[first["row"].sort()]
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys of the grid."""
+        return list(dict.fromkeys(key for point, _ in self._lines for key in point))
+
+    @property
+    def metrics(self) -> list[str]:
+        """The figures that `summary` and `pareto` know."""
+        columns = self._made().drop("seed", "warnings", *self.keys, strict=False)
+        return [name for name, kind in columns.schema.items() if kind.is_numeric()]
+
+    def summary(self, metrics: Sequence[str] = HEADLINES, *, confidence: float = 0.95) -> pl.DataFrame:
+        """One row for each point of the grid: means over its seeds, with confidence.
+
+        Columns: the grid's keys; `runs`, those that were completed and count; `warned`, the runs that have something to
+        say about themselves (`Report.warnings`); for each metric `….mean` and `….ci95` (or
+        whatever the confidence is): half the width of Student's interval for the mean, None for fewer than two runs.
+        """
+        known("metrics", metrics, self.metrics)
+        suffix = f"ci{100 * confidence:g}"
+        width = _ci_per_deviation(len(self), confidence)
+        figures = [
+            figure
+            for name in metrics
+            for column in [pl.col(name).cast(pl.Float64).filter(pl.col("status") == "complete")]
+            for figure in (
+                column.mean().alias(f"{name}.mean"),
+                (column.std() * column.count().replace_strict(width, default=None)).alias(f"{name}.{suffix}"),
+            )
+        ]
+        runs = (pl.col("status") == "complete").sum().alias("runs")
+        warned = (pl.col("warnings") > 0).sum().alias("warned")
+        if not self.keys:
+            return self._distinct().select(runs, warned, *figures)
+        return self._distinct().group_by(self.keys, maintain_order=True).agg(runs, warned, *figures)
+
+    def pareto(self, *, minimize: Sequence[str] = (), maximize: Sequence[str] = ()) -> pl.DataFrame:
+        """The points that no other point beats in the means of these metrics; rows as in `summary`."""
+        means = self.summary([*minimize, *maximize])
+        return pareto(means, minimize=[f"{x}.mean" for x in minimize], maximize=[f"{x}.mean" for x in maximize])
+
+    def __repr__(self) -> str:
+        return f"<Results: {len(self)} runs at {len(self.keys)} keys: {', '.join(self.keys)}>"
+
+    def _repr_html_(self) -> str:
+        return str(self.summary([name for name in HEADLINES if name in self.metrics])._repr_html_())
+
+
+def _point(line: bytes, path: Path) -> dict[str, Any]:
+    """The point of a line of results.jsonl, whose other parts must be there, too."""
+    content = parse_json(line, printable(path))
+    kinds = {"point": dict, "seed": int, "report": dict}
+    if wrong := [key for key, kind in kinds.items() if not isinstance(content.get(key), kind)]:
+        task, missing = str(content.get("id"))[:12], ", ".join(wrong)
+        raise _core.FlashwattError(f"{printable(path)}: task {task}: no {missing}; expected a result of a sweep")
+    point: dict[str, Any] = content["point"]
+    return point
+
+
+def _row(point: dict[str, Any], seed: int, report: Json) -> dict[str, Any]:
+    return {**_cells(point), "seed": seed, "warnings": len(report.get("warnings") or []), **flat(report)}
+
+
+def _cells(point: dict[str, Any]) -> dict[str, Any]:
+    """Values of the grid as a frame can hold them: tables and lists as JSON."""
+    return {key: json.dumps(value) if isinstance(value, dict | list) else value for key, value in point.items()}
+
+
+def _column(name: str, values: list[Any]) -> pl.Series:
+    found = {type(value) for value in values if value is not None}
+    if found == {int, float}:
+        return pl.Series(name, values, dtype=pl.Float64, strict=False)
+    if len(found) > 1:
+        return pl.Series(name, [value if value is None else str(value) for value in values], dtype=pl.String)
+    return pl.Series(name, values, dtype=None if found else pl.Float64)
+
+
+def _ci_per_deviation(most: int, confidence: float) -> dict[int, float]:
+    """t(n − 1) / √n by n, the factor from the sample's standard deviation to half the interval's width."""
+    return {n: student_t(confidence, n - 1) / n**0.5 for n in range(2, max(2, most) + 1)}

@@ -1,0 +1,280 @@
+"""What a sweep is made from: a configuration, a grid of values to lay over it, seeds; all checked before any run."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Mapping, Sized
+from dataclasses import dataclass, field
+from itertools import product
+from math import prod
+from operator import index
+from os import PathLike, fspath
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from flashwatt import _core
+from flashwatt.base.files import printable, read_text
+from flashwatt.base.literals import flattened, leaves, shown
+from flashwatt.base.misspelt import known
+from flashwatt.config.config import Config, parse_toml, without_lines
+from flashwatt.runs import interval_ns
+from flashwatt.sweeps.task import Hashes, Kept, defined
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from flashwatt.config.config import Source
+    from flashwatt.sweeps.task import Task
+
+_KEYS = ("base", "grid", "seeds", "workers", "series")
+_FAULTS_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """A grid of runs: every combination of the grid's values, each with every seed."""
+
+    base: Config
+    grid: dict[str, list[Any]]
+    """Key of the configuration → its values."""
+    seeds: int | tuple[int, ...] = 1
+    """So many seeds from the configuration's own on, or these."""
+    workers: int | None = None
+    series: bool | int = False
+    name: str = "<study>"
+    text: str = field(default="", repr=False)
+    """The file, where messages find the lines of keys."""
+
+    @classmethod
+    def of(
+        cls,
+        grid: Mapping[str, Any],
+        *,
+        base: Source = MappingProxyType({}),
+        seeds: int | Sequence[int] = 1,
+        workers: int | None = None,
+        series: bool | int = False,
+        name: str = "<study>",
+        text: str = "",
+    ) -> Study:
+        """Check the shape of a study; whether its runs are valid is for `tasks` to say. Raises `FlashwattError`."""
+        lists = {
+            key: _values(f"{_place(name, text, f'grid.{key}')}grid.{key}", values)
+            for key, values in flattened(grid, f"{_place(name, text, 'grid')}grid.").items()
+        }
+        replicates = _replicates(f"{_place(name, text, 'seeds')}seeds", seeds)
+        _check_count(f"{_place(name, text, 'seeds')}seeds", replicates)
+        _check_count(f"{_place(name, text, 'workers')}workers", 1 if workers is None else workers)
+        if "run.seed" in lists and replicates != 1:
+            raise _core.FlashwattError(
+                f"{_place(name, text, 'grid.run.seed')}grid.run.seed: the study has `seeds` as well"
+            )
+        interval_ns(series)
+        _check_size(f"{name}: " if text else "", lists, replicates)
+        _check_overlap(lambda key: f"{_place(name, text, f'grid.{key}')}grid.{key}", lists)
+        return cls(Config.of(base), lists, replicates, workers, series, name, text)
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Study:
+        """Read a STUDY.toml: `base` (a file beside it, or a table), `[grid]`, `seeds`, `workers`, `series`."""
+        text, name = read_text(path), printable(path)
+        content = parse_toml(text, name)
+        known(name, content, _KEYS)
+        base, grid = content.pop("base", {}), content.pop("grid", {})
+        if isinstance(base, str):
+            base = Path(path).parent / base
+        elif isinstance(base, dict):
+            base = Config(Config.of(base).text, f"{name}: base")
+        for key, value, kind in (("base", base, (Path, Config)), ("grid", grid, dict)):
+            if not isinstance(value, kind):
+                raise _core.FlashwattError(f"{name}: {key}: found {value!r}; expected a table")
+        return cls.of(grid, base=base, name=name, text=text, **_typed(name, text, content))
+
+    @property
+    def size(self) -> int:
+        """How many runs it has."""
+        return _size(self.grid, self.seeds)
+
+    def tasks(self) -> list[Task]:
+        """Every run, in the order of the grid, each checked. Raises `FlashwattError` with all faults of all runs."""
+        _check_size(f"{self.name}: " if self.text else "", self.grid, self.seeds)
+        tasks: list[Task] = []
+        faults: dict[str, None] = {}
+        known_points: dict[str, dict[str, Any]] = {}
+        hashes = Hashes()
+        for values in product(*self.grid.values()):
+            point = dict(zip(self.grid, values, strict=True))
+            try:
+                tasks += self._at(point, hashes, known_points)
+            except _core.FlashwattError as error:
+                faults |= dict.fromkeys(self._explain(line, point) for line in str(error).splitlines())
+        if faults:
+            more = len(faults) - _FAULTS_SHOWN
+            rest = [f"… and {more} more faults"] if more > 0 else []
+            raise _core.FlashwattError("\n".join([*list(faults)[:_FAULTS_SHOWN], *rest]))
+        return tasks
+
+    def _at(self, point: dict[str, Any], hashes: Hashes, known_points: dict[str, dict[str, Any]]) -> list[Task]:
+        """The runs of a point, which must differ from those of all points before it."""
+        kept = Kept(series_interval_ns=interval_ns(self.series))
+        tasks = defined(self.base.override(point), point, hashes, seeds=self.seeds, kept=kept)
+        for task in tasks:
+            if (other := known_points.setdefault(task.id, point)) is not point:
+                place = f"{_place(self.name, self.text, 'grid')}grid"
+                raise _core.FlashwattError(
+                    f"{place}: two points are the same run, which would count twice; found {_listed(other)} and "
+                    f"{_listed(point)}; expected points whose configurations differ"
+                )
+        return tasks
+
+    def _explain(self, message: str, point: dict[str, Any]) -> str:
+        """Name the place in the study; the point as well, where it is not one value's fault."""
+        if key := re.match(r"--set: ([^:;]+): ", message):
+            where = f"{_place(self.name, self.text, f'grid.{key[1]}')}grid.{message.removeprefix('--set: ')}"
+            return where if key[1] in self.grid else f"{where} (at {_listed(point)})"
+        if key := re.match(rf"{re.escape(self.name)}: base:\d+:\d+: ([^:;]+): ", message):
+            return f"{_place(self.name, self.text, f'base.{key[1]}')}base.{message[key.start(1) :]}"
+        return without_lines(message)
+
+
+def _listed(point: dict[str, Any]) -> str:
+    return ", ".join(f"{key} = {value!r}" for key, value in point.items())
+
+
+def _typed(name: str, text: str, content: dict[str, Any]) -> dict[str, Any]:
+    """The keys that are numbers or lists of them, as they are."""
+    expected = {
+        "seeds": "a whole number or a list of them",
+        "workers": "a whole number",
+        "series": "true or ns of a bin",
+    }
+    for key, value in content.items():
+        whole = type(value) is int or (key == "series" and isinstance(value, bool))
+        several = key == "seeds" and isinstance(value, list) and all(type(one) is int for one in value)
+        if not (whole or several):
+            raise _core.FlashwattError(f"{_place(name, text, key)}{key}: found {value!r}; expected {expected[key]}")
+    return content
+
+
+def _values(place: str, values: Any) -> list[Any]:
+    _check_length(place, values)
+    listed = _plain(values)
+    if not isinstance(listed, list) or not listed:
+        raise _core.FlashwattError(f"{place}: found {shown(values)}; expected a list of at least one value")
+    first: dict[str, Any] = {}
+    for value in listed:
+        name = _same(value)
+        if name in first:
+            other = first[name]
+            twice = f"{value!r} twice" if repr(other) == repr(value) else f"{other!r} and {value!r}, which are equal"
+            raise _core.FlashwattError(f"{place}: found {twice}; expected each value once (`seeds` repeats runs)")
+        first[name] = value
+    return listed
+
+
+def _same(value: Any) -> str:
+    """Text that is the same for equal values however they are written: 1 and 1.0, the keys of tables in any order."""
+
+    def whole(one: Any) -> Any:
+        if isinstance(one, dict):
+            return {str(key): whole(inner) for key, inner in one.items()}
+        if isinstance(one, list):
+            return [whole(inner) for inner in one]
+        return int(one) if isinstance(one, float) and one.is_integer() else one
+
+    return json.dumps(whole(value), sort_keys=True, default=repr)
+
+
+def _check_length(place: str, values: Any) -> None:
+    """Before a list is made of it: a range takes no room, whatever its length."""
+    try:
+        length = len(values) if isinstance(values, Sized) else 0
+    except OverflowError:  # a range may be longer than Python can say
+        length = sys.maxsize
+    if length > RUNS_MAX and not isinstance(values, str | bytes | Mapping):
+        raise _core.FlashwattError(f"{place}: found {length:,} values; {_AT_MOST}")
+
+
+def _replicates(place: str, seeds: int | Sequence[int]) -> int | tuple[int, ...]:
+    if isinstance(seeds, int):
+        return seeds
+    _check_length(place, seeds)
+    try:
+        return tuple(index(seed) for seed in seeds)
+    except TypeError:
+        found = f"found {shown(seeds)}; expected a whole number or a list of them"
+        raise _core.FlashwattError(f"{place}: {found}") from None
+
+
+RUNS_MAX = 100_000
+"""Runs of one sweep at most: they are all checked, and kept in memory, before the first one starts."""
+
+_AT_MOST = f"expected at most {RUNS_MAX:,} runs in one sweep (several sweeps may share a directory)"
+
+
+def _size(lists: dict[str, list[Any]], seeds: int | tuple[int, ...]) -> int:
+    return prod(map(len, lists.values())) * (seeds if isinstance(seeds, int) else len(seeds))
+
+
+def _check_size(place: str, lists: dict[str, list[Any]], seeds: int | tuple[int, ...]) -> None:
+    """Count the runs before any of them is made."""
+    counts = {f"grid.{key}": len(values) for key, values in lists.items()}
+    counts["seeds"] = seeds if isinstance(seeds, int) else len(seeds)
+    if (runs := _size(lists, seeds)) > RUNS_MAX:
+        factors = " × ".join(f"{count:,} of {key}" for key, count in counts.items() if count > 1)
+        raise _core.FlashwattError(f"{place}too many runs; found {runs:,} ({factors}); {_AT_MOST}")
+
+
+def _check_overlap(place: Callable[[str], str], lists: dict[str, list[Any]]) -> None:
+    """Refuse a key that would change what a value of another key says: `ftl = "page"` and `ftl.dftl.cmt_entries`."""
+    for key, inner in ((key, inner) for key in lists for inner in lists if inner.startswith(f"{key}.")):
+        for value in lists[key]:
+            if _changes(inner.removeprefix(f"{key}."), value):
+                found = f"grid.{key} = {shown(value)}, which this key would change"
+                raise _core.FlashwattError(f"{place(inner)}: found {found}; expected keys that do not overlap")
+
+
+def _changes(key: str, value: Any) -> bool:
+    """Does a key below a value stand for something that the value has set?"""
+    if not isinstance(value, Mapping):
+        return bool(key.partition(".")[0] != value)  # below a name are the parameters of what it names
+    for name, one in leaves(value):
+        if name == key or name.startswith(f"{key}."):
+            return True
+        if key.startswith(f"{name}.") and one != {} and _changes(key.removeprefix(f"{name}."), one):
+            return True
+    return False
+
+
+def _plain(value: Any) -> Any:
+    """As JSON has it: lists for arrays, ranges and tuples, text for paths."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    _check_length("grid", value)
+    if isinstance(value, list | tuple | range):
+        return [_plain(one) for one in value]
+    if isinstance(value, Mapping):
+        return {key: _plain(one) for key, one in value.items()}
+    return fspath(value) if isinstance(value, PathLike) else value
+
+
+def _check_count(place: str, count: int | tuple[int, ...]) -> None:
+    if isinstance(count, tuple):
+        if not count or len(set(count)) < len(count):
+            raise _core.FlashwattError(f"{place}: found {shown(list(count))}; expected at least one seed, each once")
+    elif isinstance(count, bool) or count < 1:
+        raise _core.FlashwattError(f"{place}: found {count}; expected a whole number, ≥ 1")
+
+
+def _place(name: str, text: str, key: str) -> str:
+    """`study.toml:7: `, if the key stands somewhere in the file below the table that its first part names."""
+    if not text:
+        return ""
+    table, _, last = key.rpartition(".")
+    header = re.search(rf"^[ \t]*\[{re.escape(table.partition('.')[0])}\b", text, re.MULTILINE) if table else None
+    assigned = re.compile(rf"""^[ \t]*(?:[\w.\-"']*\.)?["']?{re.escape(last)}["']?[ \t]*=""", re.MULTILINE)
+    found = assigned.search(text, header.end() if header else 0)
+    return f"{name}:{text.count(chr(10), 0, found.end()) + 1}: " if found else f"{name}: "

@@ -1,0 +1,125 @@
+"""Many runs: every point of a grid with every seed, on all processors, continued where an earlier sweep ended."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from itertools import count
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from flashwatt import _core
+from flashwatt.base import marks
+from flashwatt.base.frames import write
+from flashwatt.base.outputs import check, locked
+from flashwatt.base.outputs import directory as made
+from flashwatt.base.progress import silent
+from flashwatt.sweeps.journal import Journal
+from flashwatt.sweeps.results import Results
+from flashwatt.sweeps.study import Study
+from flashwatt.sweeps.workers import processors, run_tasks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from os import PathLike
+    from typing import TypeAlias
+
+    from flashwatt.config.config import Source
+    from flashwatt.sweeps.task import Task
+
+    SweepProgress: TypeAlias = Callable[[int, int], object]
+    """Called at the start and after every task: tasks finished, tasks in all."""
+
+
+class SweepInterruptedError(KeyboardInterrupt):
+    """Ctrl-C during a sweep; what was finished is in `results`, and in the directory if it has one."""
+
+    def __init__(self, message: str, results: Results) -> None:
+        """Say what was kept."""
+        super().__init__(message)
+        self.results = results
+
+
+class SweepNotSavedError(_core.FlashwattError):
+    """The results of a sweep could not be written as they were to be at its end; `results` holds them."""
+
+    def __init__(self, message: str, results: Results) -> None:
+        """Say what cannot be written."""
+        super().__init__(message)
+        self.results = results
+
+
+def sweep(
+    grid: Mapping[str, Any] | str | PathLike[str] | Study,
+    *,
+    base: Source = MappingProxyType({}),
+    seeds: int | Sequence[int] = 1,
+    workers: int | None = None,
+    out: str | PathLike[str] | None = None,
+    series: bool | int = False,
+    progress: SweepProgress | None = None,
+    force: bool = False,
+) -> Results:
+    """Run every combination of the grid's values, laid over `base`, with every seed; results come in that order.
+
+    `grid` maps keys of the configuration to lists of values: `{"device.channels": [4, 8]}`. It may also be a `Study`,
+    or the path of a STUDY.toml; these bring their own base, seeds and series. `seeds` is how many replicates to run,
+    from the configuration's own seed on, or a list of seeds. `workers` are processes, one for each processor unless
+    given: the results are the same with any number. `series` keeps power over time, as for `run`.
+
+    With a directory `out` each task is kept in `out/results.jsonl` as it finishes, and a sweep that finds some of its
+    tasks there does not run them again. When all are finished, that file has the order of the grid, and
+    `out/results.parquet` holds the frame of the results. Ctrl-C and even a killed process lose no finished task. A
+    results.parquet that no sweep wrote is replaced with `force` only, a results.jsonl never.
+
+    Raises `FlashwattError` before anything is run for what is wrong anywhere in the grid or in the way of the results,
+    `SweepInterruptedError` after Ctrl-C, and `SweepNotSavedError` if the results cannot be written at the end.
+    """
+    study = _study(grid, base=base, seeds=seeds, series=series)
+    size = next(n for n in (workers, study.workers, processors()) if n is not None)
+    if size < 1:
+        raise _core.FlashwattError(f"workers: found {size}; expected a whole number, ≥ 1")
+    tasks = study.tasks()
+    directory = None if out is None else made(out)
+    if directory:
+        check(directory / "results.parquet", marks.TABLE, force=force)
+    with locked(directory), closing(Journal(directory / "results.jsonl" if directory else None)) as journal:
+        _run_missing(tasks, journal, size, progress or silent)
+        results = _results(tasks, journal)
+        try:
+            journal.finish(task.id for task in tasks)
+            if directory:
+                write(results.frame(), directory / "results.parquet", force=force)
+        except _core.FlashwattError as error:
+            raise SweepNotSavedError(str(error), results) from None
+    return results
+
+
+def _study(grid: Mapping[str, Any] | str | PathLike[str] | Study, **options: Any) -> Study:
+    if isinstance(grid, str | os.PathLike):
+        grid = Study.read(grid)
+    if not isinstance(grid, Study):
+        return Study.of(grid, **options)
+    given = [name for name, value in options.items() if value is True or (value is not False and value not in ({}, 1))]
+    if given:
+        raise _core.FlashwattError(f"{grid.name}: brings its own {given[0]}; expected it in the study, not beside it")
+    return grid
+
+
+def _run_missing(tasks: list[Task], journal: Journal, workers: int, progress: SweepProgress) -> None:
+    total = len({task.id for task in tasks})
+    missing = {task.id: task for task in tasks if task.id not in journal}
+    ended = count(total - len(missing) + 1)
+    progress(total - len(missing), total)
+    try:
+        run_tasks(list(missing.values()), journal, workers, lambda _task: progress(next(ended), total))
+    except KeyboardInterrupt:
+        where = (
+            f"in {journal.path}; the same sweep goes on from there" if journal.path else "in the exception's results"
+        )
+        message = f"interrupted: {next(ended) - 1} of {total} tasks are finished and kept {where}"
+        raise SweepInterruptedError(message, _results(tasks, journal)) from None
+
+
+def _results(tasks: list[Task], journal: Journal) -> Results:
+    return Results((task.point, journal.line(task.id)) for task in tasks if task.id in journal)

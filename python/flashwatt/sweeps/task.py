@@ -1,0 +1,93 @@
+"""One run of many: what a sweep or a reproduction hands to its workers, and keeps its result under."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flashwatt import _core
+from flashwatt.base.files import check_regular, printable
+from flashwatt.config.config import Config
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a report holds beside its figures, as the engine takes it."""
+
+    series_interval_ns: int | None = None
+    edges_ns: tuple[int, int] | None = None
+    latency_histogram: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One run."""
+
+    id: str
+    """SHA-256 of everything that its report depends on: the resolved configuration with the seed, the contents of its
+    traces, what is kept besides, and the engine itself: another build makes its own results."""
+    point: dict[str, Any]
+    """What tells it from the others: values by keys of the configuration."""
+    seed: int
+    config: Config
+    kept: Kept
+    requests: int
+    """How many its workload makes, where the configuration says so; 0 for a whole trace."""
+
+
+def defined(
+    config: Config, point: dict[str, Any], hashes: Hashes, *, seeds: int | Iterable[int] = 1, kept: Kept | None = None
+) -> list[Task]:
+    """Check a configuration, and give a task for each seed: so many from its own on, or these.
+
+    Raises `FlashwattError` with every fault of the configuration.
+    """
+    kept = kept or Kept()
+    first, resolved, requests, paths = _core.definition(config.text, config.name, list(config.sets))
+    besides = [*(hashes.of(path) for path in paths), hashes.of(_ENGINE), asdict(kept)]
+    common = hashlib.sha256(f"{resolved}{json.dumps(besides)}".encode())
+    tasks = []
+    for seed in range(first, first + seeds) if isinstance(seeds, int) else seeds:
+        if not 0 <= seed <= _SEED_MAX:
+            raise _core.FlashwattError(f"seeds: found {seed}; expected whole numbers from 0 to {_SEED_MAX}")
+        whole = common.copy()
+        whole.update(b"%d" % seed)
+        seeded = Config(config.text, config.name, (*config.sets, f"run.seed={seed}"))
+        tasks.append(Task(whole.hexdigest(), point, seed, seeded, kept, requests))
+    return tasks
+
+
+_SEED_MAX = 2**64 - 1
+_ENGINE = Path(_core.__file__)
+
+
+class Hashes:
+    """SHA-256 of files, each read once."""
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        self._known: dict[Path, str] = {}
+
+    def of(self, path: Path) -> str:
+        """Give a file's. Raises `FlashwattError` for one that cannot be read."""
+        if path not in self._known:
+            self._known[path] = _sha256(path)
+        return self._known[path]
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    try:
+        check_regular(path)
+        with path.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    except OSError as error:
+        raise _core.FlashwattError(f"{printable(path)}: {error.strerror}") from None
+    return digest.hexdigest()

@@ -1,0 +1,108 @@
+"""A process that runs a sweep's tasks: one line of JSON in, one line out, until the input ends.
+
+A process of its own and not a fork: the parent's threads and its `__main__` are none of its business. It is in a
+session of its own, so that Ctrl-C is for the parent to hear; a parent that died is noticed, and the run under way given
+up.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flashwatt import _core
+
+if TYPE_CHECKING:
+    from flashwatt.sweeps.task import Task
+
+
+class Worker:
+    """The parent's end."""
+
+    def __init__(self) -> None:
+        """Start a process that finds the package where this one found it."""
+        here = str(Path(__file__).parents[2])
+        path = os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "flashwatt.sweeps.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": path},
+            start_new_session=True,
+        )
+
+    def run(self, task: Task) -> bytes:
+        """Run a task and give its line of the results. Raises `FlashwattError` for one that cannot be run."""
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        try:
+            stdin.write(_request(task))
+            stdin.flush()
+        except BrokenPipeError:
+            pass  # it has ended, and so has its output
+        line = stdout.readline()
+        if not line.endswith(b"\n"):
+            status = self._process.wait()
+            how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
+            raise _core.FlashwattError(f"{_name(task)}: the process that ran it {how}")
+        if line.startswith(b'{"error"'):
+            raise _core.FlashwattError(f"{_name(task)}: {json.loads(line)['error']}")
+        return line
+
+    def stop(self) -> None:
+        """End the process, whatever it is doing."""
+        self._process.kill()
+        self._process.communicate()
+
+
+def _name(task: Task) -> str:
+    values = ", ".join(f"{key} = {value!r}" for key, value in task.point.items())
+    return f"task {task.id[:12]} ({values or 'the only point'}, seed {task.seed})"
+
+
+def _request(task: Task) -> bytes:
+    config = task.config
+    request = {
+        "head": {"id": task.id, "point": task.point, "seed": task.seed},
+        "config": [config.text, config.name, config.sets],
+        "kept": asdict(task.kept),
+    }
+    return json.dumps(request).encode() + b"\n"
+
+
+def main() -> None:
+    """Serve the process that started this one."""
+    parent = os.getppid()
+    for line in sys.stdin.buffer:
+        sys.stdout.buffer.write(_answer(json.loads(line), parent))
+        sys.stdout.buffer.flush()
+
+
+def _answer(request: dict[str, Any], parent: int) -> bytes:
+    """The report goes into the line as the engine wrote it."""
+
+    def wanted(_done: int, _total: int | None, _now_ns: int, _preparing: str | None) -> bool:
+        return os.getppid() == parent
+
+    try:
+        text, name, sets = request["config"]
+        kept = request["kept"]
+        window = kept.pop("edges_ns")
+        report = _core.run(text, name, sets, edges_ns=window and tuple(window), progress=wanted, **kept)
+    except _core.FlashwattError as error:
+        return json.dumps({"error": str(error)}).encode() + b"\n"
+    head = json.dumps(request["head"], ensure_ascii=False)
+    return f'{head[:-1]}, "report": {report}}}\n'.encode()
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except BrokenPipeError:
+        os._exit(1)  # nobody listens any more; Python would complain when it closes the stream
