@@ -1,4 +1,4 @@
-"""What becomes of a report on the command line: it is shown, kept, drawn, and decides the exit status."""
+"""The last steps of a command with a report: print it, save it, draw it, set the exit status."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Folder:
     config: bytes | None
     """The content of config.toml, if one is written."""
     inputs: Collection[Path]
-    """What the command reads: never replaced, never removed."""
+    """Files that the command reads: it never replaces or removes them."""
     force: bool
 
     @property
@@ -100,7 +100,7 @@ def deliver(report: Report, out: Folder | None, as_json: bool, finish_log: Calla
 
 
 def _kept(report: Report, out: Folder) -> list[Path]:
-    """Write the report, and what gives it again; what an earlier run left beside them would pass for this one's."""
+    """Write the report and the configuration of its run; remove the files of an earlier run."""
     files = [(out.path / "report.json", report.encoded(), marks.REPORT)]
     names = ["report.json"]
     if out.config is not None:
@@ -119,7 +119,7 @@ def _kept(report: Report, out: Folder) -> list[Path]:
 
 
 def _draw(report: Report, out: Folder) -> list[Path]:
-    """What was recorded over time, as tables and as pictures."""
+    """Write the recordings over time as tables and as pictures."""
     from flashwatt.report.report import content_of
 
     recorded = content_of(report)

@@ -1,4 +1,4 @@
-"""`flashwatt explain`, `init` and `schema`: what a configuration can say, and what presets say."""
+"""`flashwatt explain`, `init` and `schema`: the reference of configurations and presets."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SCHEMA_FILE = "flashwatt.schema.json"
 @click.argument("name", metavar="PRESET|KEY")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def explain(name: str, as_json: bool) -> None:
-    """Say what a preset consists of, or what a key of a configuration or of a report means.
+    """Explain a preset, or a key of a configuration or of a report.
 
     Of a preset: every number with its unit, its meaning and its source. Of a KEY (device.timing.read_ns): its meaning,
     type, range and default, and its value in every preset. Of a table (device.timing): its keys. Of a figure of the

@@ -1,4 +1,4 @@
-"""What `flashwatt explain` says of a preset, of a key of a configuration, or of a key of a report."""
+"""The text of `flashwatt explain` for a preset, a key of a configuration, or a key of a report."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _report_key(name: str) -> dict[str, Any]:
 
 
 def _whole(name: str) -> str:
-    """Complete a key of which only the end was given, if there is one such key."""
+    """Give the whole key for the end of one; raise `FlashwattError` if no key or several keys end so."""
     if name in keys():
         return name
     ending = [key for key in keys() if key.endswith(f".{name}") and not key.startswith("run.precondition.")]

@@ -1,4 +1,4 @@
-"""The command line. It imports little: what draws tables and plots is loaded by the commands that need it."""
+"""The command line. It imports little: a command that draws tables or plots loads their libraries itself."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ KINDS = ("ftls", "gc", "wear", "dispatch", "schedulers", "presets", "workloads",
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line; whatever the user did wrong ends in a message, not in a traceback.
+    """Run the command line. A user's error ends in a message, not in a traceback.
 
-    Returns after a success and exits with a status otherwise.
+    Return after a success; exit with a status otherwise.
     """
     _prepare()
     try:
@@ -39,13 +39,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if stop.exit_code:
             sys.exit(stop.exit_code)
     except click.ClickException as error:
-        told = io.StringIO()
-        error.show(told)
-        say(told.getvalue().rstrip("\n"), err=True)
+        message = io.StringIO()
+        error.show(message)
+        say(message.getvalue().rstrip("\n"), err=True)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         fail("interrupted; nothing was kept", INTERRUPTED)
-    except BrokenPipeError:  # whoever read the output has gone (`| head`)
+    except BrokenPipeError:  # the reader of the output has gone (`| head`)
         drop_stdout()
         sys.exit(FAILED)
     except _core.RunInterruptedError as error:
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _prepare() -> None:
-    """Put right what the process was started with."""
+    """Correct the streams, the environment and the signals that the process was started with."""
     open_streams()
     if not os.environ.get("COLUMNS", "1").strip("0"):
         del os.environ["COLUMNS"]  # a width of nothing: nothing would be printed
@@ -67,7 +67,7 @@ def _prepare() -> None:
 
 
 def _fail(error: OSError) -> NoReturn:
-    """End with what the system said of a file, or of standard output, which has no name."""
+    """Exit with the system's message about a file, or about standard output, which has no name."""
     if error.filename is None:
         drop_stdout()
         fail(f"standard output: {error.strerror or error}", FAILED)
@@ -77,14 +77,14 @@ def _fail(error: OSError) -> NoReturn:
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(_core.__version__, message="flashwatt %(version)s")
 def cli() -> None:
-    """Simulate a flash SSD under a workload: how fast, how worn, and where every joule went."""
+    """Simulate a flash SSD under a workload: its speed, its wear, and its energy by component and cause."""
 
 
 @cli.command("list")
 @click.argument("kind", metavar=f"[{'|'.join(KINDS)}]", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object of names and descriptions.")
 def list_(kind: str | None, as_json: bool) -> None:
-    """Print what is registered, each with one line about it; without KIND, what kinds there are."""
+    """Print the registered names of a KIND, each with one line about it. Without KIND, print the kinds."""
     if kind is None:
         click.echo("\n".join(KINDS))
         return
@@ -101,7 +101,7 @@ def list_(kind: str | None, as_json: bool) -> None:
 
 
 def _registered(kind: str) -> dict[str, str]:
-    """What the engine has of a kind; experiments are the package's own."""
+    """Give the names of a kind with a line about each: the engine's, or the package's own experiments."""
     if kind != "experiments":
         return dict(_core.list_names(kind) or [])
     from flashwatt.reproduce.catalogue import catalogue

@@ -1,4 +1,4 @@
-"""What options of several commands share: how their values are read, and whose fault a fault is."""
+"""Options that several commands share: the check of their values, and messages that name the option at fault."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 TIME_UNITS = ("s", "ms", "us", "100ns", "ns")
-"""What the times of a text trace can count."""
+"""Units of the times in a text trace."""
 LENGTH_UNITS = ("bytes", "sectors", "kib", "4kib", "8kib", "16kib", "mib")
-"""What its offsets and sizes can count; a sector has 512 bytes."""
+"""Units of offsets and sizes in a text trace; a sector has 512 bytes."""
 
 UNIT_OPTIONS = (
-    click.option("--time-unit", type=click.Choice(TIME_UNITS), help="What the times of a text trace count."),
-    click.option("--offset-unit", type=click.Choice(LENGTH_UNITS), help="What its offsets count; a sector has 512 B."),
-    click.option("--size-unit", type=click.Choice(LENGTH_UNITS), help="What its sizes count."),
+    click.option("--time-unit", type=click.Choice(TIME_UNITS), help="Unit of the times in a text trace."),
+    click.option("--offset-unit", type=click.Choice(LENGTH_UNITS), help="Unit of its offsets; a sector has 512 B."),
+    click.option("--size-unit", type=click.Choice(LENGTH_UNITS), help="Unit of its sizes."),
     click.option("--sort", is_flag=True, help="Put the records of each trace in the order of their times."),
 )
 """The options of every command that reads traces about units and order; units as the format says unless given."""

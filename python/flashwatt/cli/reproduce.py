@@ -15,15 +15,15 @@ from flashwatt.cli.terminal import DIRECTORY, FAILED, INTERRUPTED, as_json, fail
 @click.argument("ids", nargs=-1, metavar="[ID]…")
 @click.option("--paper", metavar="NAME", help="All experiments of one paper.")
 @click.option("--all", "everything", is_flag=True, help="All experiments of all papers.")
-@click.option("--full", is_flag=True, help="Every workload to its end, where a part of it is run else.")
-@click.option("--requests", type=click.IntRange(min=1), metavar="N", help="At most so many of each: a first look.")
+@click.option("--full", is_flag=True, help="Run every workload to its end, not only a part of it.")
+@click.option("--requests", type=click.IntRange(min=1), metavar="N", help="Run at most N requests of each workload: a first look.")
 @click.option(
-    "--set", "sets", multiple=True, metavar="KEY=VALUE", help="Lay a value over every run: does it still hold?"
+    "--set", "sets", multiple=True, metavar="KEY=VALUE", help="Override a key in every run."
 )
-@click.option("--trace", "traces", multiple=True, metavar="NAME=FILE", help="A real trace for a workload's model.")
+@click.option("--trace", "traces", multiple=True, metavar="NAME=FILE", help="Replay a real trace in place of a workload's model.")
 @click.option("--experiments", type=DIRECTORY, metavar="DIR", help="Experiments of your own, laid out like ours.")
 @click.option("--out", type=DIRECTORY, default="reproduction", show_default=True, help="Keep runs and pages there.")
-@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Run so many at a time; all processors else.")
+@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Run N at a time; one per processor unless given.")
 @as_json
 @force
 def reproduce(
@@ -43,8 +43,8 @@ def reproduce(
 ) -> None:
     """Rerun published experiments, and lay the published figures beside the simulated ones.
 
-    ID is one of `flashwatt list experiments`. Each run is kept as it ends: the same command goes on where one was
-    ended, by Ctrl-C or otherwise. DIR gets a page for each paper and verdicts.json.
+    ID is one of `flashwatt list experiments`. Each run is kept as soon as it ends. After Ctrl-C, or any other end, the
+    same command continues. DIR gets a page for each paper and verdicts.json.
     """
     from flashwatt.base.progress import runs_bar
     from flashwatt.reproduce.campaign import reproduce as rerun
@@ -62,7 +62,7 @@ def reproduce(
             chosen = choose(ids, paper, experiments or EXPERIMENTS)
             found = rerun(chosen, out, terms=terms, workers=workers, progress=progress, force=force)
     except KeyboardInterrupt:
-        fail(f"interrupted: what was finished is kept in {out}; the same command goes on from there", INTERRUPTED)
+        fail(f"interrupted: the finished runs are kept in {out}; the same command continues from there", INTERRUPTED)
     if as_json:
         click.echo(json.dumps([row.to_dict() for row in found.rows], indent=2))
     else:

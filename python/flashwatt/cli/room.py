@@ -1,4 +1,4 @@
-"""Address space: a library that finds none left ends the process, so it is asked for before the library is loaded."""
+"""Address space: polars ends the process where it finds none left, so it is checked before polars is loaded."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import mmap
 import sys
 
 FRAMES_BYTES = 900_000_000
-"""What tables and charts reserve, with the threads of two processors; what they use is far less."""
+"""Address space that tables and charts reserve, with the threads of two processors. They use far less of it."""
 
 
 def left_over(wanted_bytes: int) -> bool:
-    """Whether so much address space can be reserved; none of it is used."""
+    """Return whether `wanted_bytes` of address space can be reserved; none of it is used."""
     if sys.platform == "win32":
         return True
     try:

@@ -68,7 +68,7 @@ _skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out trace recor
 @click.option("--align-starts", is_flag=True, help="Of several traces: let each begin at time 0.")
 @click.option("--share-devices", is_flag=True, help="Of several traces: equal device numbers are one device.")
 @click.option("--fio", type=FILE, metavar="JOB.fio", help="Run the jobs of this fio job file, in simulated time.")
-@click.option("--requests", type=click.IntRange(min=1), metavar="N", help="Measure so many requests, then stop.")
+@click.option("--requests", type=click.IntRange(min=1), metavar="N", help="Measure N requests, then stop.")
 @click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Override any key: device.channels=4.")
 @click.option("--out", type=DIRECTORY, metavar="DIR", help="Write report.json (and the plots) there.")
 @_json
@@ -87,13 +87,13 @@ _skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out trace recor
     metavar="FILE",
     help="Write one line per flash operation (CSV, or Parquet by its suffix).",
 )
-@click.option("--check", is_flag=True, help="Follow what every page holds; stop at the first difference (slow).")
+@click.option("--check", is_flag=True, help="Keep a second account of every page's content; stop at the first difference (slow).")
 @force
 def run(config: Path, sets: tuple[str, ...], out: Path | None, as_json: bool, force: bool, **options: Any) -> None:
-    """Simulate what CONFIG.toml describes and report it.
+    """Simulate the drive and the workload of CONFIG.toml, and report the figures.
 
-    Ctrl-C ends a run early and keeps what it has; the exit status is 0 for complete runs only. A file in the way that
-    flashwatt did not write is replaced with --force only, one that the run reads never.
+    Ctrl-C ends a run early and keeps the figures until then; the exit status is 0 for complete runs only. A file in the
+    way that flashwatt did not write is replaced with --force only, one that the run reads never.
     """
     from flashwatt.config.config import Config
 
@@ -133,11 +133,11 @@ def _folder(
 @_json
 @force
 def price(report: Path, table: Path, out: Path | None, as_json: bool, force: bool) -> None:
-    """Say what the run of a report would use with other currents and voltages, without simulating it again.
+    """Compute the energy of a report's run with other currents and voltages, without simulating it again.
 
-    REPORT is a report.json, or a directory with one. TABLE.toml holds [energy] tables as a configuration does; what it
-    leaves out stays as it was in the run. Energies, means and efficiency come out as a run would give them; peaks and
-    power over time depend on what happened at the same time, and need a run.
+    REPORT is a report.json, or a directory with one. TABLE.toml holds [energy] tables as a configuration does; keys
+    that it leaves out keep the run's values. Energies, means and efficiency equal those of a run with that table. Peaks
+    and power over time depend on operations that overlap, and need a run.
     """
     from flashwatt.base.files import printable, read_report, read_text
     from flashwatt.runs import reprice
@@ -153,7 +153,7 @@ def price(report: Path, table: Path, out: Path | None, as_json: bool, force: boo
 
 
 def _sets(options: dict[str, Any]) -> list[str]:
-    """The overrides that options are short for."""
+    """Give the overrides that the options stand for."""
     values = {
         "fio": options["fio"] and _quoted(_path(options["fio"])),
         "trace": options["trace"] and _paths(options["trace"]),
@@ -166,7 +166,7 @@ def _sets(options: dict[str, Any]) -> list[str]:
 
 
 def _given(options: dict[str, Any]) -> dict[str, str]:
-    """The options that were given, by what messages call that which they stand for."""
+    """Give the options that the user gave, by the keys under which messages name them."""
     keys = {**_OPTION_KEYS, "series_ms": "series", "edges_ms": "edges"}
     names = {"trace_format": "--format"}
     return {key: names.get(option, f"--{option.replace('_', '-')}") for option, key in keys.items() if options[option]}
@@ -189,7 +189,7 @@ def _path(path: Path) -> str:
 
 
 def _quoted(text: str) -> str:
-    """As a TOML string, whatever the text holds."""
+    """Write any text as a TOML string."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -36,8 +36,8 @@ _MANY = 2000  # from here on, checking takes long enough to be wondered at
 
 @click.command()
 @click.argument("study", type=FILE, metavar="STUDY.toml")
-@click.option("--out", type=DIRECTORY, metavar="DIR", required=True, help="Keep the results there; go on from those.")
-@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Run so many at a time; all processors else.")
+@click.option("--out", type=DIRECTORY, metavar="DIR", required=True, help="Keep the results there; continue from those already there.")
+@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Run N at a time; one per processor unless given.")
 @as_json
 @force
 def sweep(study: Path, out: Path, workers: int | None, as_json: bool, force: bool) -> None:
@@ -115,11 +115,11 @@ def _complain(results: Results) -> None:
     metavar="KEY",
     help="Only these figures or settings, by dotted keys or tables: energy_j, latency_ns.read.p99_9.",
 )
-@click.option("--html", type=OUTPUT_FILE, metavar="FILE", help="Draw them, too.")
+@click.option("--html", type=OUTPUT_FILE, metavar="FILE", help="Draw the comparison in a page, too.")
 @as_json
 @force
 def compare(reports: tuple[Path, ...], only: tuple[str, ...], html: Path | None, as_json: bool, force: bool) -> None:
-    """Lay reports side by side: what came of each, and how their configurations differ.
+    """Lay reports side by side: their figures, and the differences of their configurations.
 
     REPORT is a report.json, or a directory with one. The best value of each figure is green; the others say how far
     they are from the first report's. Settings are in the words and units of a configuration file.

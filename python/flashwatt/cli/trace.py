@@ -1,4 +1,4 @@
-"""`flashwatt trace`: what a trace holds, as figures and as pictures, and conversion."""
+"""`flashwatt trace`: statistics of traces, pictures of them, and conversion."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ _OPTIONS: tuple[Any, ...] = (
     click.option("--skip-bad", is_flag=True, help="Leave out (and count) records that cannot be read."),
     *UNIT_OPTIONS,
     click.option("--devices", metavar="N,N,…", callback=numbers, help="Keep only the requests to these devices."),
-    click.option("--from", "from_s", type=float, metavar="SECONDS", help="Leave out what comes earlier."),
-    click.option("--until", "until_s", type=float, metavar="SECONDS", help="Leave out what comes then or later."),
-    click.option("--requests", "max_requests", type=click.IntRange(min=1), metavar="N", help="Stop after so many."),
+    click.option("--from", "from_s", type=float, metavar="SECONDS", help="Leave out earlier requests."),
+    click.option("--until", "until_s", type=float, metavar="SECONDS", help="Leave out requests from then on."),
+    click.option("--requests", "max_requests", type=click.IntRange(min=1), metavar="N", help="Stop after N requests."),
     click.option("--speed", type=float, metavar="X", help="Divide times by X."),
     click.option("--space-scale", type=float, metavar="X", help="Multiply addresses by X, in steps of 1 MiB."),
     click.option("--align-starts", is_flag=True, help="Let each file begin at time 0."),
@@ -70,11 +70,11 @@ _OPTION_KEYS = {
         "clip": "clip",
     }.items()
 }
-"""What the options stand for."""
+"""The configuration keys that the options stand for."""
 
 
 def _trace_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add what all commands take: the files, and what of them is read."""
+    """Add the arguments of all commands: the files, and the options that select records."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
@@ -92,7 +92,7 @@ def trace() -> None:
 @_trace_options
 @_json
 def info_(as_json: bool, **options: Any) -> None:
-    """Print what traces hold: requests, rates, order, sizes, sequentiality, footprint, devices.
+    """Print statistics of traces: requests, rates, order, sizes, sequentiality, footprint, devices.
 
     It says, too, what no drive could have done, and which unit would mend it.
     """
