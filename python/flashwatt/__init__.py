@@ -63,7 +63,7 @@ _MODULES = ("plot", "traces")
 
 
 def __getattr__(name: str) -> Any:
-    """Load what is asked for the first time (PEP 562)."""
+    """Load a name's module on first use (PEP 562)."""
     if name in _MODULES:
         return import_module(f"flashwatt.{name}")
     if name not in _HOMES:

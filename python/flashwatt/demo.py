@@ -1,4 +1,4 @@
-"""What `make demo` runs: one simulation by the command line, and what to try next."""
+"""The program of `make demo`: one simulation by the command line, and commands to try next."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Try next:
 
 
 def demo() -> None:
-    """Run the example as a user would, then say where the results are."""
+    """Run the example as a user would, then print where the results are."""
     arguments = ["run", str(_CONFIG), "--series", "--out", str(_OUT), "--force"]  # the directory is the demo's own
     click.echo(f"$ flashwatt {' '.join(arguments)}\n")
     main(arguments)

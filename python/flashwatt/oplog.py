@@ -1,4 +1,4 @@
-"""Where a run's operation log goes: the engine writes CSV; Parquet is made of that when the run is over."""
+"""The file of a run's operation log: the engine writes CSV, which is converted to Parquet after the run."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def op_log(path: Path | None, *, inputs: Collection[str | PathLike[str]] = (), f
 
 @contextmanager
 def temporary(*, wanted: bool) -> Iterator[Path | None]:
-    """Make a file for a log that nobody named; it is the caller's to remove, unless the block fails."""
+    """Make a temporary file for a log. The caller removes it; if the block fails, it is removed here."""
     if not wanted:
         yield None
         return

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     Progress: TypeAlias = Callable[[int, int | None, int, str | None], bool | None]
     """Called about ten times a second: requests done, requests in all (if known), simulated nanoseconds, preparing.
 
-    What a run prepares is "reading the trace" (to its end, before a replay) or "laying down the start state" (with
-    requests of its own); None once it simulates. `False` stops the run: the report then says "interrupted" and holds
-    what was done. A run that is still preparing has nothing to report, and raises `RunInterruptedError`."""
+    `preparing` is "reading the trace" (to its end, before a replay) or "laying down the start state" (with requests of
+    its own); None during the simulation. Return `False` to stop the run: its report has the status "interrupted" and
+    the figures until then. A run that is stopped while it prepares has no report, and raises `RunInterruptedError`."""
 
     Edges: TypeAlias = bool | tuple[int, int]
     """The window in which the drive's current is recorded change by change; see `run`."""
@@ -64,18 +64,18 @@ def run(
     `config` is the path of a TOML file, a dictionary of the same shape or a `Config`; without one the default drive
     runs. `overrides` are laid over it: `device__channels=4`, `device={"channels": 4}` or `**{"device.channels": 4}`.
 
-    `seed` is short for `run__seed`. `series` asks for power over time, in bins of so many nanoseconds or, if `True`, of
-    a length that suits the run (1,000 to 2,000 bins); ten million bins is the most. `edges` asks for every change of
-    the drive's current: `(from, until)` in simulated nanoseconds since the run began, warm-up and all, or, if `True`,
-    all that is measured; a million changes is the most. A run that goes beyond either ends there: its status is
-    "failed" and says so. `latency` keeps the histogram for `Report.latency`. `op_log` asks for a line per flash
-    operation, in a file of that name (.csv or .parquet) or, if `True`, in a temporary one that goes with the report. A
-    file of that name that is no operation log is replaced with `force` only; a log that cannot be kept, as on a full
-    disk, makes the status "failed" and costs no figure.
-    `check` keeps a second account of what every page holds and stops at the first difference (slow).
+    `seed` is short for `run__seed`. `series` records power over time: a number is the length of a bin in nanoseconds;
+    `True` chooses a length that gives 1,000 to 2,000 bins. The limit is ten million bins. `edges` records every change
+    of the drive's current: `(from, until)` is a window in simulated nanoseconds from the start of the run, including
+    the warm-up; `True` records the whole measured window. The limit is a million changes. A run that exceeds a limit
+    ends there with the status "failed" and the reason. `latency` keeps the histogram for `Report.latency`. `op_log`
+    writes a line per flash operation into a file of that name (.csv or .parquet) or, if `True`, into a temporary file
+    that is removed with the report. A file of that name that is no operation log is replaced with `force` only. If the
+    log cannot be written, as on a full disk, the status is "failed"; the figures stay valid.
+    `check` keeps a second account of every page's content and stops at the first difference (slow).
 
-    Ctrl-C ends the run early: the report says "interrupted". Raises `FlashwattError` for what cannot be run, naming the
-    key, what was found, what was expected and the nearest valid name.
+    Ctrl-C ends the run early: the report has the status "interrupted". Raises `FlashwattError` for a configuration that
+    cannot be run; the message names the key, the value found, the values expected and the nearest valid name.
     """
     files = [config] if isinstance(config, str | os.PathLike) else []
     config = Config.of(config).override(overrides_of(seed, overrides))
@@ -101,7 +101,7 @@ def run(
 
 
 def _finish(log: OpLog, content: Json) -> None:
-    """Keep the log; what keeps it from that is said by the report, as the engine does."""
+    """Keep the log; if that fails, put the reason into the report, as the engine does."""
     try:
         log.finish()
     except _core.FlashwattError as error:
@@ -114,7 +114,7 @@ def _finish(log: OpLog, content: Json) -> None:
 
 @contextmanager
 def _nearest(keywords: Collection[str]) -> Iterator[None]:
-    """Within the block, a keyword that is neither an option of `run` nor a key is told the nearest of both."""
+    """Within the block, the error for an unknown keyword names the nearest option of `run` or key."""
     try:
         yield
     except _core.FlashwattError:
@@ -200,8 +200,9 @@ def reprice(
 ) -> Report:
     """Evaluate the run of a report with other currents and voltages: `[energy]` tables in TOML, laid over its own.
 
-    Energies, means and efficiency come out as in a run with that table; what depends on what happened at the same time
-    (peaks, windows, the series) is None, and `repriced` says why. Raises `FlashwattError` for what cannot be priced.
+    Energies, means and efficiency equal those of a run with that table. Figures that depend on overlapping operations
+    (peaks, windows, the series) are None, and `repriced` gives the reason. Raises `FlashwattError` for a report or a
+    table that cannot be used.
     """
     text = report.json if isinstance(report, Report) else report if isinstance(report, str) else json.dumps(report)
     return Report.parse(_core.reprice(text.removeprefix("\ufeff"), report_name, table, name), report_name)
@@ -213,13 +214,13 @@ def resolve(config: Source, **overrides: Any) -> dict[str, Any]:
 
 
 def names(kind: str) -> dict[str, str]:
-    """Everything that is registered under a kind ("ftls", "gc", "presets", ...), each with one line about it.
+    """Give the registered names of a kind ("ftls", "gc", "presets" and others), each with one line about it.
 
-    Raises `FlashwattError` for a kind that there is not.
+    Raises `FlashwattError` for an unknown kind.
     """
     known("names", [f"{kind}"], KINDS)
     return dict(_core.list_names(kind) or [])
 
 
 KINDS = ("ftls", "gc", "wear", "dispatch", "schedulers", "presets", "workloads", "standins", "formats")
-"""What the engine has several of."""
+"""The kinds of names that the engine registers."""

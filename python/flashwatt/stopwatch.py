@@ -1,4 +1,4 @@
-"""How fast the engine was. It reads no clock itself, so that equal runs have equal reports."""
+"""The wall and CPU time of a run. The engine reads no clock, so that equal runs have equal reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recorded traces as a Python library: their statistics, what their pictures are drawn from, conversion.
+"""Recorded traces as a Python library: statistics, the data of their pictures, conversion.
 
 Every function takes one file or several, which are merged by the times of their records, and these options:
 
@@ -50,7 +50,7 @@ def profile(
     sets: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Return what pictures of traces are drawn from: rates and places over time, sizes, the hit ratio of LRU caches."""
+    """Return the data of a trace's pictures: rates and places over time, sizes, the hit ratio of LRU caches."""
     with explained():
         found: dict[str, Any] = json.loads(_core.trace_profile(files, trace_format, skip_bad, _keys(sets), progress))
     return found
@@ -68,7 +68,7 @@ def convert(
     progress: Progress | None = None,
     force: bool = False,
 ) -> dict[str, Any]:
-    """Convert traces to "csv" or "binary" (by the ending of `to` unless given) and say what was written.
+    """Convert traces to "csv" or "binary" (by the ending of `to` unless given) and describe the written file.
 
     A name that ends in .gz or .zst is packed. `drive_bytes` lays the devices out on a drive of that size, as a replay
     does, folded or clipped with "fold=true" or "clip=true" among the `sets`.

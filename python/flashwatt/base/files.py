@@ -1,4 +1,4 @@
-"""How files from outside are read: whole, within a bound, and only files that have an end."""
+"""Reading of files from outside: whole, up to a limit of bytes, regular files only."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Json = dict[str, Any]
 """The content of a report.json, or of a part of it."""
 
 TEXT_BYTES_MAX = 16 << 20
-"""Of a configuration, a study, a price table: far more than anybody writes."""
+"""Limit for a configuration, a study or a price table; real ones are far smaller."""
 
 REPORT_BYTES_MAX = 4 << 30
-"""Of a report: power over time in ten million bins takes about three gigabytes."""
+"""Limit for a report: power over time in ten million bins takes about three gigabytes."""
 
 _SNIFFED_BYTES = 4096
 _DEPTH_MAX = 64
@@ -36,15 +36,15 @@ _KINDS = {
 
 
 def printable(path: str | PathLike[str]) -> str:
-    """Give a file name as a message can hold it: bytes that are no UTF-8 as escapes."""
+    """Give a file name for a message, with bytes that are no UTF-8 as escapes."""
     return str(path).encode(errors="surrogateescape").decode(errors="backslashreplace")
 
 
 def read_text(path: str | PathLike[str], most_bytes: int = TEXT_BYTES_MAX) -> str:
     """Read a text file in UTF-8, without the byte order mark that some editors begin it with.
 
-    Raises `FlashwattError` for what is no such file, for one of more than `most_bytes`, and, without waiting for it,
-    for a pipe or a device.
+    Raises `FlashwattError` for a file that is no text or longer than `most_bytes`. It raises it for a pipe or a device
+    as well, without waiting for data.
     """
     name = printable(path)
     try:
@@ -86,19 +86,19 @@ def _read(path: str | PathLike[str], name: str, most_bytes: int) -> bytes:
 
 
 def read_json(path: str | PathLike[str]) -> Any:
-    """Read a file of JSON. Raises `FlashwattError` for what `read_text` refuses, and for what is no plain JSON."""
+    """Read a file of JSON. Raises `FlashwattError` as `read_text` does, and for text that is no plain JSON."""
     return parse_json(read_text(path, _most_bytes(path)), printable(path))
 
 
 def read_report(path: str | PathLike[str]) -> tuple[str, str]:
-    """Read the text of a report.json, or of the one in a directory; and give the name that messages call it."""
+    """Read the text of a report.json, or of the one in a directory; return it with its name for messages."""
     path = Path(path)
     path = path / "report.json" if path.is_dir() else path
     return read_text(path, _most_bytes(path)), printable(path)
 
 
 def _most_bytes(path: str | PathLike[str]) -> int:
-    """A long file is read only if it begins as a JSON object: 4 GB of another kind would be read for nothing."""
+    """Give the limit for a file: the larger one only if the file begins as a JSON object."""
     try:
         if Path(path).stat().st_size <= TEXT_BYTES_MAX:
             return TEXT_BYTES_MAX

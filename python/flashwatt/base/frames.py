@@ -70,7 +70,7 @@ def edges(report: Json) -> pl.DataFrame:
 
 
 def latency(report: Json) -> pl.DataFrame:
-    """How latencies are spread, one row per bin that holds something."""
+    """Distribution of latencies, one row per bin that is not empty."""
     histogram = report.get("latency_histogram")
     if not histogram:
         raise _core.FlashwattError("the report holds no histogram of latencies; ask for it: run(..., latency=True)")

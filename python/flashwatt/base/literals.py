@@ -23,7 +23,7 @@ def leaves(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
 
 
 def flattened(tree: Mapping[str, Any], place: str = "") -> dict[str, Any]:
-    """Give dotted keys and values of a tree of tables; `place` is what a message calls the tree.
+    """Give dotted keys and values of a tree of tables; `place` names the tree in messages.
 
     Raises `FlashwattError` for a key that is there in two spellings, `device.ways` and `device = { ways }`: a
     dictionary would keep one of them.
@@ -46,7 +46,7 @@ def assignments(tree: Mapping[str, Any]) -> Iterator[str]:
 
 
 def literal(value: Any, path: str = "value") -> str:
-    """Give a value as TOML; `path` is what a message calls it. Scalars and arrays of NumPy count as Python's own."""
+    """Give a value as TOML; `path` names it in messages. Scalars and arrays of NumPy count as Python's own."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, PathLike):

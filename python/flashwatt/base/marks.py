@@ -1,4 +1,4 @@
-"""How a file is known as one that this program wrote: by a mark in its content, whatever its name is.
+"""Marks in the content of files, by which this program recognises its own files under any name.
 
 Pages, SVG, PNG and PDF name their generator, Parquet has a key in its metadata, `config.toml` a hash of its lines: one
 that was edited since belongs to the user. Reports, verdicts and schemas are known by the keys that they begin with.
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 _GENERATOR = f"FlashWatt {_core.__version__}"
 META = f'<meta name="generator" content="{_GENERATOR}">'
-"""What stands in the head of a page."""
+"""The mark in the head of a page."""
 PARQUET = {"flashwatt.version": _core.__version__}
 """Metadata of a Parquet file."""
 RESULT_HEAD = b'{"id": "'
-"""What every line of a sweep's results begins with."""
+"""The beginning of every line of a sweep's results."""
 _LOOKED_AT_BYTES = 4096
 _PNG_HEAD_BYTES = 33  # the signature, and the chunk IHDR
 

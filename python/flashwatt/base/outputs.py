@@ -1,12 +1,12 @@
-"""Where results are written: nothing of the user's is replaced, and nothing of an earlier run stays beside them.
+"""Writing of results: no file of the user is replaced, and no file of an earlier run stays beside them.
 
-Every file is written aside, under a name of its own in the same directory, and renamed when it is whole: whatever
-stops the writing, a full disk or a signal, the file that was there before stays as it was. What is read is never
-replaced, nor is a device or a FIFO; a symbolic link and a file without this program's mark (`flashwatt.base.marks`)
-only with `force`.
+Every file is written as a part file in the same directory and renamed when it is complete. If a full disk or a signal
+stops the writing, the previous file stays unchanged. A file that the command reads is never replaced, nor is a device
+or a FIFO. A symbolic link, or a file without this program's mark (`flashwatt.base.marks`), is replaced with `force`
+only.
 
-Names and locks of the files aside are those of the engine (`output.rs`): `.flashwatt-PROCESS-NUMBER.part`, locked by
-its writer. Those of processes that were killed are removed by the next one that writes into the directory.
+The engine (`output.rs`) uses the same names and locks for part files: `.flashwatt-PROCESS-NUMBER.part`, locked by the
+writer. A part file that a killed process left is removed by the next process that writes into the directory.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from flashwatt.base.files import printable
 
 try:
     import fcntl
-except ImportError:  # not on this system: no locks, and what is left behind stays
+except ImportError:  # not on this system: no locks, and part files of killed processes stay
     fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ _RIGHTS = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 @contextmanager
 def writing(path: str | PathLike[str]) -> Iterator[None]:
-    """Within the block a file is written: a `FlashwattError` names it if that cannot be done."""
+    """Turn an `OSError` while a file is written into a `FlashwattError` that names the file."""
     try:
         yield
     except OSError as error:
@@ -77,7 +77,7 @@ def check(
 ) -> None:
     """Refuse, by a `FlashwattError`, a file that must not be replaced by one of this kind.
 
-    `inputs` are what the command reads. A file that is not there, or is empty, may be written.
+    `inputs` are the files that the command reads. A missing or empty file may be written.
     """
     fault = _fault(path, kind, inputs, force=force)
     if fault:
@@ -112,7 +112,7 @@ def _fault(path: str | PathLike[str], kind: Kind, inputs: Iterable[str | PathLik
 
 
 def _foreign(path: Path, found: os.stat_result, kind: Kind) -> str | None:
-    """What is lost if this file is replaced, if anything is."""
+    """Describe the content that would be lost if this file were replaced; None if there is none."""
     if stat.S_ISLNK(found.st_mode):
         return "a symbolic link; expected the name of a file (--force replaces the link and leaves what it points to)"
     if found.st_size and not _is_ours(path, kind):
@@ -122,7 +122,7 @@ def _foreign(path: Path, found: os.stat_result, kind: Kind) -> str | None:
 
 
 def _no_file(path: Path) -> str | None:
-    """What a path, or what it points to, is instead of a file."""
+    """Describe a path that is no regular file, nor a link to one; None if it is."""
     try:
         mode = path.stat().st_mode
     except OSError:
@@ -137,7 +137,7 @@ def _is_ours(path: Path, kind: Kind) -> bool:
     try:
         return kind.is_ours(path)
     except OSError:
-        return False  # it cannot be read, so nobody knows
+        return False  # it cannot be read: its mark is unknown
 
 
 class Aside:
@@ -149,7 +149,7 @@ class Aside:
         self._target, self._kind, self._force = Path(target), kind, force
         with writing(target):
             remove_leftovers(self._target.parent)
-            # Nobody else may read what replaces a private file.
+            # A file that replaces a private one is private from the start.
             mode = 0o600 if self._target.exists() else 0o666
             self.path, self._descriptor = _create(self._target.parent, mode)
 
@@ -178,7 +178,7 @@ class Aside:
 
 
 def _create(directory: Path, mode: int) -> tuple[Path, int]:
-    """Make a file of a name that nobody has, and lock it."""
+    """Make a file with an unused name, and lock it."""
     while True:
         path = directory / f"{_PREFIX}{os.getpid()}-{next(_numbers)}-py{_SUFFIX}"
         try:
@@ -192,7 +192,7 @@ def _create(directory: Path, mode: int) -> tuple[Path, int]:
 
 
 def _lock(descriptor: int) -> bool | None:
-    """Whether the lock is had; None where there are none."""
+    """Take the lock; return whether that succeeded, or None on a system without locks."""
     if fcntl is None:
         return None
     try:
@@ -214,7 +214,7 @@ def _keep_owner(descriptor: int, target: Path) -> None:
 
 
 def remove_leftovers(directory: Path) -> None:
-    """Remove what processes left that were killed while they wrote; what cannot be removed does no harm."""
+    """Remove part files of killed processes; one that cannot be removed does no harm."""
     with suppress(OSError):
         for path in [*directory.glob(f"{_PREFIX}*{_SUFFIX}")]:
             if not path.is_symlink():
@@ -222,7 +222,7 @@ def remove_leftovers(directory: Path) -> None:
 
 
 def _remove_leftover(path: Path) -> None:
-    """Remove a file or directory whose lock nobody holds, under its lock: a new owner sees that it is gone.
+    """Remove a file or directory that no process has locked, under its lock: a new owner sees that it is gone.
 
     A file system without locks keeps them all.
     """

@@ -23,7 +23,7 @@ from flashwatt import _core
 def paint(function: str, /, *arguments: Any, **keywords: Any) -> bytes:
     """Call a function of vl_convert and give what it returns, text as UTF-8.
 
-    Raises `FlashwattError` for what cannot be drawn, also if drawing ends the process.
+    Raises `FlashwattError` for a picture that cannot be drawn, also if drawing ends the process.
     """
     line = json.dumps([function, arguments, keywords]).encode() + b"\n"
     with _guard:
@@ -31,7 +31,7 @@ def paint(function: str, /, *arguments: Any, **keywords: Any) -> bytes:
         try:
             return painter.call(line)
         except BaseException:
-            painter.stop()  # an answer that nobody waited for would be taken for the next one's
+            painter.stop()  # the next call would take an answer left in the pipe for its own
             _painter.cache_clear()
             raise
 
@@ -118,7 +118,7 @@ def main() -> None:
         function, arguments, keywords = json.loads(line)
         try:
             result = getattr(vl_convert, function)(*arguments, **keywords)
-        except Exception as error:  # whatever it is, the parent says it
+        except Exception as error:  # the parent reports it
             output.write(json.dumps({"error": str(error)}).encode() + b"\n")
         else:
             content = result.encode() if isinstance(result, str) else result

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class _Quiet:
-    """The error stream, of which nothing is said that cannot be written: a terminal that was closed ends no run."""
+    """The error stream with errors of writing ignored: a closed terminal does not end a run."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
@@ -45,7 +45,7 @@ def _console() -> Console:
 
 @contextmanager
 def bar(doing: str = "Simulating") -> Iterator[Update]:
-    """Show a bar while the block runs, if someone is there to see it; `doing` is what follows the preparations."""
+    """Show a bar while the block runs, if the error stream is a terminal; `doing` describes the main phase."""
     if not sys.stderr.isatty():
         yield lambda _done, _total, _now_ns, _preparing: None
         return
@@ -76,7 +76,7 @@ def bar(doing: str = "Simulating") -> Iterator[Update]:
 
 @contextmanager
 def runs_bar(doing: str, *, counted: bool) -> Iterator[Callable[[int, int], None]]:
-    """Show how many of many runs are done, or what share of them, if someone is there to see it."""
+    """Show the number of finished runs, or their share, if the error stream is a terminal."""
     if not sys.stderr.isatty():
         yield silent
         return
@@ -95,7 +95,7 @@ def silent(_done: int, _total: int) -> None:
 
 
 def left() -> ProgressColumn:
-    """What is left of the time, once that can be said; nothing until then."""
+    """Make a column with the remaining time, empty until it can be estimated."""
     from rich.progress import TimeRemainingColumn
     from rich.text import Text
 

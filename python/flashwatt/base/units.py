@@ -23,7 +23,7 @@ def si(value: float | None, unit: str, digits: int = 3) -> str:
 
 
 def prefix(value: float | None) -> tuple[float, str]:
-    """Choose one prefix for a column of numbers by its largest: what to divide by, and the prefix."""
+    """Choose one prefix for a column of numbers by its largest; return the divisor and the prefix."""
     if not value or not math.isfinite(value):
         return 1.0, ""
     exponent = max(-12, min(15, 3 * math.floor(math.log10(abs(value)) / 3)))
@@ -53,7 +53,7 @@ def count(value: float | None) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Format a share of one; what rounds to nothing has no sign."""
+    """Format a share of one as per cent; a share that rounds to 0 has no sign."""
     return NOTHING if share is None else f"{100 * share:.1f} %".replace("-0.0 %", "0.0 %")
 
 

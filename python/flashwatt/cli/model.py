@@ -36,7 +36,9 @@ def model() -> None:
 
 
 @model.command("mapping-memory")
-@click.option("--capacity", "capacities", type=_Bytes(), multiple=True, help="Capacity of the drive; 512M to 1T unless given.")
+@click.option(
+    "--capacity", "capacities", type=_Bytes(), multiple=True, help="Capacity of the drive; 512M to 1T unless given."
+)
 @click.option("--page-bytes", type=_Bytes(), default="2K", show_default=True, help="Size of a flash page.")
 @click.option("--block-bytes", type=_Bytes(), default="128K", show_default=True, help="Size of an erase block.")
 @as_json
@@ -66,7 +68,13 @@ def mapping_memory(capacities: tuple[int, ...], page_bytes: int, block_bytes: in
 @click.option("--miss", "misses", type=click.FloatRange(0, 1), multiple=True, help="Miss ratios; 0 to 1 unless given.")
 @click.option("--channels", type=click.IntRange(min=1), default=8, show_default=True, help="F of the model.")
 @click.option("--copies", type=click.IntRange(min=1), multiple=True, help="N: 2, 4 and 6 unless given; at most F.")
-@click.option("--gc", type=click.FloatRange(0, 1), default=1.0, show_default=True, help="Probability that a miss meets garbage collection.")
+@click.option(
+    "--gc",
+    type=click.FloatRange(0, 1),
+    default=1.0,
+    show_default=True,
+    help="Probability that a miss meets garbage collection.",
+)
 @as_json
 def rftl(misses: tuple[float, ...], channels: int, copies: tuple[int, ...], gc: float, *, as_json: bool) -> None:
     """Mean time of a map look-up with replicas of translation pages, and what they cost (RFTL, 2019).

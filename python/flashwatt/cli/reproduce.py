@@ -16,14 +16,18 @@ from flashwatt.cli.terminal import DIRECTORY, FAILED, INTERRUPTED, as_json, fail
 @click.option("--paper", metavar="NAME", help="All experiments of one paper.")
 @click.option("--all", "everything", is_flag=True, help="All experiments of all papers.")
 @click.option("--full", is_flag=True, help="Run every workload to its end, not only a part of it.")
-@click.option("--requests", type=click.IntRange(min=1), metavar="N", help="Run at most N requests of each workload: a first look.")
 @click.option(
-    "--set", "sets", multiple=True, metavar="KEY=VALUE", help="Override a key in every run."
+    "--requests", type=click.IntRange(min=1), metavar="N", help="Run at most N requests of each workload: a first look."
 )
-@click.option("--trace", "traces", multiple=True, metavar="NAME=FILE", help="Replay a real trace in place of a workload's model.")
+@click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Override a key in every run.")
+@click.option(
+    "--trace", "traces", multiple=True, metavar="NAME=FILE", help="Replay a real trace in place of a workload's model."
+)
 @click.option("--experiments", type=DIRECTORY, metavar="DIR", help="Experiments of your own, laid out like ours.")
 @click.option("--out", type=DIRECTORY, default="reproduction", show_default=True, help="Keep runs and pages there.")
-@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Run N at a time; one per processor unless given.")
+@click.option(
+    "--workers", type=click.IntRange(min=1), metavar="N", help="Run N at a time; one per processor unless given."
+)
 @as_json
 @force
 def reproduce(

@@ -87,7 +87,9 @@ _skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out trace recor
     metavar="FILE",
     help="Write one line per flash operation (CSV, or Parquet by its suffix).",
 )
-@click.option("--check", is_flag=True, help="Keep a second account of every page's content; stop at the first difference (slow).")
+@click.option(
+    "--check", is_flag=True, help="Keep a second account of every page's content; stop at the first difference (slow)."
+)
 @force
 def run(config: Path, sets: tuple[str, ...], out: Path | None, as_json: bool, force: bool, **options: Any) -> None:
     """Simulate the drive and the workload of CONFIG.toml, and report the figures.

@@ -36,8 +36,16 @@ _MANY = 2000  # from here on, checking takes long enough to be wondered at
 
 @click.command()
 @click.argument("study", type=FILE, metavar="STUDY.toml")
-@click.option("--out", type=DIRECTORY, metavar="DIR", required=True, help="Keep the results there; continue from those already there.")
-@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Run N at a time; one per processor unless given.")
+@click.option(
+    "--out",
+    type=DIRECTORY,
+    metavar="DIR",
+    required=True,
+    help="Keep the results there; continue from those already there.",
+)
+@click.option(
+    "--workers", type=click.IntRange(min=1), metavar="N", help="Run N at a time; one per processor unless given."
+)
 @as_json
 @force
 def sweep(study: Path, out: Path, workers: int | None, as_json: bool, force: bool) -> None:

@@ -1,4 +1,4 @@
-"""What a run is made from: TOML text, a dictionary or a file, and what is laid over it."""
+"""The configuration of a run: TOML text, a dictionary or a file, with overrides laid over it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Config:
     text: str = ""
     """TOML, as in a file."""
     name: str = "<config>"
-    """What messages call the text."""
+    """The name of the text in messages."""
     sets: tuple[str, ...] = ()
     """Overrides as on the command line, `device.channels=4`; the last one of a key counts."""
 
@@ -74,7 +74,7 @@ class Config:
             return _core.merged(self.text, self.name, list(self.sets))
 
     def inputs(self) -> list[Path]:
-        """Name the files that a run would read besides."""
+        """Name the files that a run would read beside the configuration."""
         return _core.inputs(self.text, self.name, list(self.sets))
 
 
@@ -106,7 +106,7 @@ def without_lines(message: str) -> str:
 
 
 def parse_toml(text: str, name: str) -> dict[str, Any]:
-    """Read TOML that is no configuration of the engine's; `name` is what a `FlashwattError` calls it."""
+    """Read TOML that is no configuration; `name` names it in a `FlashwattError`."""
     import tomli
 
     try:

@@ -1,4 +1,4 @@
-"""What can be said in a configuration: the engine's own account of its keys and presets, in words."""
+"""The reference of a configuration: its keys and the presets, as the engine describes them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def keys() -> dict[str, Key]:
 
 @cache
 def preset(name: str) -> tuple[str, dict[str, dict[str, Any]]]:
-    """Give what a preset says about itself, and its values and sources by key. `FlashwattError` if there is none."""
+    """Give a preset's description, and its values and sources by key. Raise `FlashwattError` for an unknown name."""
     known("presets", [name], [known_name for known_name, _ in _core.list_names("presets") or []])
     about, settings = json.loads(_core.preset_settings(name) or "")
     return about, {setting["key"]: setting for setting in settings}

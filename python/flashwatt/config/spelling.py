@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _THOUSANDTHS = {"_ua": "_ma", "millivolts": "volts"}
 _DERIVED = {"spare_fraction", "entries_per_page", "timed"}
-"""What follows from other keys, or is no key."""
+"""Entries of a report's `config` that follow from other keys, or that are no keys."""
 
 _MERGING = {"block", "nftl", "bast", "bast_star", "fast", "last"}
 """Translation layers that merge blocks as they must: no key of `gc` has an effect."""
@@ -136,7 +136,7 @@ def _arrivals(arrivals: Json) -> Json:
 
 
 def _recorded(settings: Json) -> Json:
-    """The keys of a trace, and of what else is no model."""
+    """Give the keys of a trace, or of another workload that is no model."""
     written = _without(settings, _DERIVED)
     for key in ("from", "until"):
         if f"{key}_ns" in written:

@@ -53,7 +53,7 @@ class Chart:
         return path
 
     def content(self, path: Path) -> bytes:
-        """Draw what a file of that name holds. Raises `FlashwattError` for another suffix."""
+        """Draw the content of a file of that name, by its suffix. Raises `FlashwattError` for an unknown suffix."""
         if path.suffix == ".html":
             return document(self.title, [self], alone=True)
         if path.suffix == ".svg":
@@ -93,7 +93,7 @@ def write_page(path: str | PathLike[str], title: str, charts: Sequence[Chart], *
 
 
 def document(title: str, parts: Sequence[Chart | str], *, style: str = "", alone: bool = False) -> bytes:
-    """Charts and what stands between them, HTML, as one such page; a chart `alone` has the page's title."""
+    """Write charts, and the HTML between them, as one page; a chart that is `alone` has the page's title."""
     charts = [part for part in parts if isinstance(part, Chart)]
     numbers = count()
     body = "\n".join(part if isinstance(part, str) else _figure(next(numbers), part, alone=alone) for part in parts)

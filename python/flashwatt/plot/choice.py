@@ -1,4 +1,4 @@
-"""Which reports a chart compares, and what they are called."""
+"""The reports that a chart compares, with their labels."""
 
 from __future__ import annotations
 

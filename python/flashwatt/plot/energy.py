@@ -1,4 +1,4 @@
-"""Where the joules went, run beside run."""
+"""Energy by component, one bar for each run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures as papers draw them: bars by group, lines, stairs, shares; what was published is marked beside.
+"""Figures as papers draw them: bars by group, lines, stairs, shares, with marks for the published values.
 
 Rows are plain: a label or a number for each axis, a series, a value. A value of None leaves a gap.
 """
@@ -94,7 +94,7 @@ def lines(
     log_x: bool = False,
     log_y: bool = False,
 ) -> Chart:
-    """Draw a line for each series, or its stairs; published ones are dashed. `axes` are what x and y are called."""
+    """Draw a line for each series, or its stairs; published ones are dashed. `axes` are the titles of x and y."""
     kept = list(rows)
     values = [
         {"x": short(row.x), "y": _short(row.y), "series": row.series, "origin": _origin(row.published)} for row in kept

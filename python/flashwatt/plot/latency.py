@@ -1,4 +1,4 @@
-"""How latencies are spread, down to the rarest."""
+"""Distribution of latencies, up to the highest."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _TIME = (
     "datum.value >= 1e6 ? datum.value / 1e6 + ' s' : "
     "datum.value >= 1e3 ? datum.value / 1e3 + ' ms' : datum.value + ' µs'"
 )
-_LEAST_US = 0.5  # what is left of 0 on a logarithmic axis
+_LEAST_US = 0.5  # stands for 0 on a logarithmic axis
 
 
 def latency(reports: Reports, kinds: Sequence[str] = ("read", "write")) -> Chart:

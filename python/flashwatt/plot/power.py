@@ -38,7 +38,7 @@ def power(report: Report) -> Chart:
 
 
 def power_chart(report: Json, width: Any, bins: int) -> alt.LayerChart:
-    """Draw a report's series in at most so many bins."""
+    """Draw a report's series, with neighbouring bins joined to at most a given number."""
     scale, unit = time_unit(_end_ns(report))
     peak = report["power_w"].get("peak")
     start_ns, highest = _highest(report)
@@ -89,7 +89,7 @@ def _mean(values: list[float]) -> float:
 
 
 def _highest(report: Json) -> tuple[int, float]:
-    """Where the bin with the highest mean power starts, in nanoseconds, and its watts."""
+    """Give the start of the bin with the highest mean power, in nanoseconds, and that power in W."""
     series = report["series"]
     watts = [sum(values) for values in zip(*series["power_w"].values(), strict=True)]
     index = max(range(len(watts)), key=watts.__getitem__, default=None)
@@ -99,7 +99,7 @@ def _highest(report: Json) -> tuple[int, float]:
 
 
 def _end_ns(report: Json) -> float:
-    """Where the last bin ends, which the end of the run may have cut short."""
+    """Give the end of the last bin, which the end of the run may have cut short."""
     series = report["series"]
     whole = len(series["power_w"]["controller"]) * series["interval_ns"]
     return float(series["start_ns"] + min(whole, report["throughput"]["simulated_s"] * 1e9))

@@ -1,4 +1,4 @@
-"""What pictures over time share: a stack of the components, its axes, and the mark on what is highest."""
+"""Parts of all pictures over time: the stack of the components, its axes, and the mark on the highest value."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import altair as alt
 
 from flashwatt.plot.style import INK, columns, short
 
-# From the bottom of the stack: what is always there first, what the workload adds on top.
+# From the bottom of the stack: parts that always draw current first, parts that depend on the workload on top.
 COMPONENTS = {
     "nand_idle": ("NAND idle", "#d5dae1"),
     "controller": ("controller", "#a9b3c1"),
@@ -20,11 +20,11 @@ COMPONENTS = {
     "nand_program": ("NAND program", "#f0932b"),
     "nand_erase": ("NAND erase", "#d1495b"),
 }
-HEADROOM = 1.12  # room for the label of what is highest
+HEADROOM = 1.12  # room for the label of the highest value
 
 
 def time_unit(span_ns: float) -> tuple[float, str]:
-    """Choose a unit for an axis of so many nanoseconds: how many make one, and its name."""
+    """Choose a unit for an axis of `span_ns` nanoseconds; return its length in nanoseconds and its name."""
     for scale, unit in ((3.6e12, "h"), (1e9, "s"), (1e6, "ms")):
         if span_ns >= 2 * scale:
             return scale, unit
@@ -38,7 +38,7 @@ def time_axis(title: str) -> alt.X:
 
 
 def value_axis(title: str, top: float) -> alt.Y:
-    """Make the axis of what is stacked, from nothing to `top`."""
+    """Make the axis of the stacked values, from 0 to `top`."""
     return alt.Y("value:Q", title=title, axis=alt.Axis(tickCount=6), scale=alt.Scale(domain=[0, top], nice=False))
 
 
@@ -68,7 +68,7 @@ def areas(rows: list[dict[str, float]], x: alt.X, y: alt.Y, units: tuple[str, st
 
 
 def mark(time: float, value: float, said: str, x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    """Point at what is highest, and say what it is beside the point: on its side where there is more room."""
+    """Mark the highest value, with a label on the side that has more room."""
     base = alt.Chart(alt.InlineData(values=[{"time": short(time), "value": short(value), "said": said}]))
     base = base.encode(x=x, y=y, tooltip=alt.Tooltip("said:N", title="highest"))
     point = base.mark_point(shape="triangle-down", filled=True, size=70, color=INK, yOffset=-6)

@@ -1,4 +1,4 @@
-"""How charts look: one hand for all of them."""
+"""The style that all charts share."""
 
 from __future__ import annotations
 

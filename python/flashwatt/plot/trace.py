@@ -116,7 +116,7 @@ def _colour(kinds: list[str]) -> alt.Color:
 
 
 def _places(profile: Json, kind: str, joined: int, width: Any) -> alt.Chart:
-    """Where the requests of a kind start, over time."""
+    """Draw the start addresses of the requests of one kind over time."""
     places, (scale, x) = profile["places"], _time_axis(profile)
     unit_bytes, unit = _unit(profile["info"]["span_bytes"], _SIZE_UNITS)
     column, row = joined * places["column_ns"] / scale, joined * places["row_bytes"] / unit_bytes

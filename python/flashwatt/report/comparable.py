@@ -1,4 +1,4 @@
-"""What should be known before runs are compared."""
+"""Warnings for a comparison of runs: different map units, and the runs' own warnings."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def distinct_warnings(runs: Iterable[list[str]]) -> list[str]:
         for kind, text in kinds.items():
             texts.setdefault(kind, text)
             numbers[kind] = numbers.get(kind, 0) + 1
-    told = [f"{_runs(numbers[kind])}: {text}" for kind, text in texts.items()]
-    left_out = len(told) - _MOST
-    return told if left_out <= 0 else [*told[:_MOST], f"{left_out} kinds of warning more; see results.jsonl"]
+    lines = [f"{_runs(numbers[kind])}: {text}" for kind, text in texts.items()]
+    left_out = len(lines) - _MOST
+    return lines if left_out <= 0 else [*lines[:_MOST], f"{left_out} kinds of warning more; see results.jsonl"]
 
 
 def _runs(number: int) -> str:

@@ -1,4 +1,4 @@
-"""Reports side by side: what came of each, and how their configurations differ."""
+"""Reports side by side: their figures, and the differences of their configurations."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def labels(paths: Sequence[Path]) -> list[str]:
 
 
 def compared(reports: dict[str, Report], only: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
-    """For each label what distinguishes its configuration (`config`), and its figures (`metrics`), by dotted keys.
+    """Give for each label the settings that differ (`config`) and the figures (`metrics`), by dotted keys.
 
     Keys of the configuration are in the words and units of a configuration file. `only` names keys or tables of the
     report or of the configuration: then these are given, whether they differ or not. Raises `FlashwattError` for a name
@@ -103,8 +103,8 @@ def _differing(configs: dict[str, dict[str, Any]]) -> list[str]:
 def show(reports: dict[str, Report], console: Console | None = None, only: Sequence[str] = ()) -> None:
     """Print figures with a column for each report, the best of each in green, then how the configurations differ.
 
-    Later columns say how they differ from the first one. What is too wide for the terminal goes on below, beside the
-    first report again.
+    Later columns show their difference from the first one. Columns that are too wide for the terminal follow below,
+    again beside the first report.
     """
     console = console or Console(highlight=False)
     content = compared(reports, only)
@@ -206,7 +206,7 @@ _CHANGE_WIDTH = 8  # one more than the longest change
 
 
 def _change(first: float | None, value: float | None) -> str:
-    """How a value differs from the first one; a dash where there is no ratio."""
+    """Write the difference of a value from the first one; a dash where there is no ratio."""
     if value == first:
         return "="
     if not first or value is None or not math.isfinite(value / first):

@@ -85,7 +85,7 @@ def _requests(report: Json) -> str:
 
 
 def _bar(report: Json) -> str:
-    """Energy by component as one bar of parts, and what they are."""
+    """Energy by component as one bar of parts, with a legend."""
     energy = report["energy_j"]
     joules = {name: at(energy, *path) or 0.0 for name, path in COMPONENTS.items()}
     total = energy["total"] or 1.0  # nothing has a share of nothing

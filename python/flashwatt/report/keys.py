@@ -1,4 +1,4 @@
-"""What the keys of a report mean: what the docstrings of its classes say, by dotted key."""
+"""The meanings of a report's keys: the docstrings of its classes, by dotted key."""
 
 from __future__ import annotations
 

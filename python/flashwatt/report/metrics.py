@@ -1,4 +1,4 @@
-"""The figures that runs are compared by: what they are called, how they are written, which end is the good one."""
+"""The figures that runs are compared by: their names, units and formats, and whether low or high is better."""
 
 from __future__ import annotations
 
@@ -95,11 +95,11 @@ _UNITS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "bytes": ("bytes", _si("B")),
     "ma": ("mA", lambda value: si(None if value is None else value / 1e3, "A")),
 }
-"""What the ends of names say: `latency_ns`, `energy_j`, ...; those of rates (`mb_s`, `j_per_gb`) say more."""
+"""Units by the last part of a key: `latency_ns`, `energy_j`. Rates (`mb_s`, `j_per_gb`) end otherwise."""
 
 
 def metric_of(key: str) -> Metric:
-    """The figure of a dotted key; one that runs are not compared by else is called by its key."""
+    """Give the figure of a dotted key; one outside `METRICS` has its key as a name."""
     if key in METRICS:
         return METRICS[key]
     if key.endswith(".count"):
@@ -112,16 +112,16 @@ def metric_of(key: str) -> Metric:
 
 
 def title(key: str) -> str:
-    """What an axis calls a figure; its key, if it is none of these."""
+    """Give a figure's title for an axis; its key, if it is not in `METRICS`."""
     return METRICS[key].title if key in METRICS else key
 
 
 def best(key: str) -> Best:
-    """Which end of a figure is the good one; the low one, if it is none of these."""
+    """Give the better end of a figure; `low`, if it is not in `METRICS`."""
     return METRICS[key].best if key in METRICS else "low"
 
 
 def flat(report: Json) -> dict[str, Any]:
-    """The figures of a report by dotted keys; no lists, no configuration, no books."""
+    """Give the figures of a report by dotted keys, without lists, the configuration and the ledger."""
     figures = {key: value for key, value in report.items() if key not in _NO_METRICS}
     return {key: value for key, value in leaves(figures) if not isinstance(value, list | dict)}

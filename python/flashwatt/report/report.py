@@ -66,9 +66,9 @@ class Report:
     version = Section[str](str)
     """Version of FlashWatt."""
     status = Section[str](str)
-    """`complete`, `interrupted`, `stopped: ` and which budget was reached, or `failed: ` and why."""
+    """`complete`, `interrupted`, `stopped: ` with the budget that was reached, or `failed: ` with the reason."""
     warnings = Section[list[str]](list[str])
-    """What should be known about the run: records skipped or folded, figures that do not apply."""
+    """Warnings about the run: records skipped or folded, figures that do not apply."""
     config = Section[dict[str, Any]](dict)
     """The whole configuration, every default filled in."""
     config_sha256 = Section[str](str)
@@ -94,7 +94,7 @@ class Report:
     """Total energy by integrating the drive's power as it changed: a second path to `energy_j.total`."""
     ledger = Section[kinds.Ledger](kinds.Ledger)
     drain_ledger = Section[kinds.Ledger | None](kinds.Ledger | None)
-    """The books of the drain alone, part of `ledger` where it is counted. None if the run did not come so far."""
+    """The ledger of the drain alone; `ledger` includes it where the drain is counted. None if the run ended before."""
     engine = Section[kinds.Engine | None](kinds.Engine | None)
     """None in the results of a sweep, which are the same whenever they are made."""
     repriced = Section[kinds.Repriced | None](kinds.Repriced | None)
@@ -112,7 +112,7 @@ class Report:
 
     @classmethod
     def parse(cls, text: str, name: str = "<report>") -> Report:
-        """Take the text of a report.json; `name` is what a `FlashwattError` calls it."""
+        """Take the text of a report.json; `name` names it in a `FlashwattError`."""
         content = parse_json(text.removeprefix("\ufeff"), name)
         schema = content.get("schema") if isinstance(content, dict) else None
         if schema != _core.REPORT_SCHEMA:
@@ -134,7 +134,7 @@ class Report:
         return f"{self.json}\n".encode()
 
     def to_dict(self) -> Json:
-        """Give the content of report.json, as a copy: what is done to it leaves the report as it is."""
+        """Give the content of report.json as a copy; changes of the copy do not change the report."""
         content: Json = kinds.copied(self._content)
         return content
 
@@ -144,7 +144,7 @@ class Report:
         return json.dumps(self._content, indent=2)
 
     def series(self) -> pl.DataFrame:
-        """Power over time, one row per bin; a run records it when asked to: `run(..., series=True)`.
+        """Power over time, one row per bin. `run(..., series=True)` records it.
 
         Columns: `start_ns`, `end_ns`, mean power in W by component (`controller_w`, `nand_program_w`, …), `total_w`.
         """
@@ -156,14 +156,14 @@ class Report:
         """Current as it changed, one row from each change to the next: `run(..., edges=(from_ns, until_ns))`.
 
         Columns: `start_ns`, `end_ns`, current in mA by component (`controller_ma`, `nand_program_ma`, …), `total_ma`.
-        The rows follow one another without a gap; of what changes at one instant only the outcome is there.
+        The rows follow one another without a gap. Of several changes at one instant only the last value is kept.
         """
         from flashwatt.base import frames
 
         return frames.edges(self._content)
 
     def latency(self) -> pl.DataFrame:
-        """How latencies are spread, one row per bin of the histogram that holds something.
+        """Distribution of latencies, one row per bin of the histogram that is not empty.
 
         Columns: `kind`, `upper_ns` (the greatest latency of the bin, which is at most 0.8 % wide), `count`,
         `cumulative_fraction` (the share of that kind that took `upper_ns` or less). Kinds: `read` and `write` of the
@@ -186,10 +186,11 @@ class Report:
         return self.scan_op_log().collect()
 
     def scan_op_log(self) -> pl.LazyFrame:
-        """The log of `op_log`, read when and as far as it is asked for, in bounded memory however long the run was.
+        """The log of `op_log` as a lazy frame, read piece by piece, in bounded memory for runs of any length.
 
-        `.filter(...).collect()` keeps what is left over, `.sink_parquet(path)` next to nothing. The log is a file of
-        some 60 bytes for each record; a temporary one goes when the report does: keep that while you use the frame.
+        `.filter(...).collect()` keeps the matching rows in memory, `.sink_parquet(path)` next to none. The log is a
+        file of some 60 bytes for each record. A temporary one is removed with the report: keep the report while you use
+        the frame.
         """
         from flashwatt.base import frames
 

@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """What was asked of the drive in the measured window."""
+    """Requests of the host in the measured window."""
 
     name: str
     kind: str
@@ -27,18 +27,18 @@ class Workload:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What was measured, what came before it and what after."""
+    """The measured window, the warm-up before it and the drain after it."""
 
     warmup: int
     """Requests that completed before the counters started."""
     measured: int
     """Requests that completed in the window."""
     drain_s: float
-    """Simulated seconds that the drive went on after it."""
+    """Simulated seconds of the drain."""
     drained: int
-    """Requests that completed then."""
+    """Requests that completed in the drain."""
     drain_counted: bool
-    """Does the drain belong to the window? If so all other sections cover both as one (`run.count_drain`)."""
+    """Whether the drain belongs to the window (`run.count_drain`); then all other sections cover both."""
     drain_energy_j: float
     """Energy of the drain."""
     flash_ops: int
@@ -73,7 +73,7 @@ class Throughput:
     """Requests over time; megabytes are 10^6 bytes."""
 
     simulated_s: float
-    """How long the window lasts, which all figures cover."""
+    """Length of the measured window, in simulated seconds."""
     iops: float
     read_mb_s: float
     write_mb_s: float
@@ -105,19 +105,19 @@ class Flash:
 
     None if the host wrote nothing."""
     rmw_factor: float | None
-    """Bytes of the map units that the host's writes touch / bytes that it wrote: what writing parts of units costs."""
+    """Bytes of the map units that the host's writes touch / bytes that the host wrote: the cost of partial units."""
     buffer_factor: float | None
-    """Bytes of map units that leave the write buffer / of those written into it: what coalescing saves.
+    """Bytes of map units that leave the write buffer / bytes of map units written into it: the gain by coalescing.
 
     None without a write buffer."""
     gc_factor: float | None
-    """Bytes programmed / bytes of the map units that the translation layer is given to write: what collection, merges,
-    the map, wear levelling and pages that are not filled add. None if it is given nothing."""
+    """Bytes programmed / bytes of the map units that the translation layer is given to write. Collection, merges, the
+    map, wear levelling and partly filled pages raise it. None if the layer is given nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How values are spread."""
+    """Distribution of values."""
 
     min: int
     max: int
@@ -145,7 +145,7 @@ class Merges:
 
 @dataclass(frozen=True, slots=True)
 class MapLatency:
-    """From the planning of an operation of the map to its end, in ns; its collection does not count."""
+    """From the planning of a map operation to its end, in ns, without garbage collection of map pages."""
 
     read: Latency
     write_first: Latency
@@ -159,7 +159,7 @@ class MapEnergy:
     """Energy in J that the map costs."""
 
     dram: float
-    """All of DRAM's, but what page data on its way through it costs."""
+    """Energy of DRAM, without that of page data that passes through it."""
     flash: float
     """Flash operations of cause `map`."""
 
@@ -176,9 +176,9 @@ class Ftl:
     mapping_bytes: int
     mapping_model_bytes: int | None
     map_latency_ns: MapLatency | None
-    """How long operations of the map took; None where there were none."""
+    """Latencies of map operations; None where there were none."""
     map_energy_j: MapEnergy
-    """What the map costs, in DRAM and on flash."""
+    """Energy of the map, in DRAM and on flash."""
     merges: Merges | None
 
 
@@ -241,7 +241,7 @@ class Energy:
 
 @dataclass(frozen=True, slots=True)
 class EnergyByCause:
-    """Energy in J by cause; what no single operation causes is shared."""
+    """Energy in J by cause; `shared` is the energy that no single operation causes."""
 
     host: float
     gc: float
@@ -257,7 +257,7 @@ class EnergyTotals:
 
     always_on: float
     flash_off: float
-    """Flash off while nothing is outstanding."""
+    """Flash off while no request is outstanding."""
     busy_only: float
     """Everything charged only while at least one die is busy."""
 
@@ -276,7 +276,7 @@ class Efficiency:
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """Power in W; what depends on overlaps is None in a repriced report."""
+    """Power in W; figures that depend on overlapping operations are None in a repriced report."""
 
     mean: float
     """`energy_j.total` / `throughput.simulated_s`."""
@@ -295,7 +295,7 @@ class Current:
     supply_v: float
     """The voltage in V that currents are stated at.
 
-    That is `energy.terminal_v`, or in `component` mode the highest voltage of a part that draws something."""
+    That is `energy.terminal_v`, or in `component` mode the highest voltage of a part that draws current."""
     mean: float
     """`power_w.mean` / `supply_v`."""
     peak: float | None
@@ -318,7 +318,7 @@ class Parallelism:
 
 @dataclass(frozen=True, slots=True)
 class Elapsed:
-    """Elapsed ns by what the drive was doing: a die busy, a request outstanding but no die busy, neither."""
+    """Elapsed ns by phase: a die busy, a request outstanding but no die busy, neither."""
 
     busy: int
     outstanding: int
@@ -327,7 +327,7 @@ class Elapsed:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """The books in integers, which another price table can be applied to."""
+    """Integer times and counts by state and cause, to which another price table can be applied."""
 
     dies: int
     die_ns: dict[str, dict[str, int]]
@@ -340,10 +340,10 @@ class Ledger:
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """How long the simulation took; the only part that differs between two equal runs."""
+    """Wall and CPU time of the simulation; the only section that differs between two equal runs."""
 
     prepare_wall_s: float | None
-    """Seconds until it began: reading the trace, laying down the start state. None in reports of older versions."""
+    """Seconds before the simulation, for the trace and the start state. None in reports of older versions."""
     wall_s: float
     """Seconds that the simulation took."""
     cpu_s: float
@@ -356,13 +356,13 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class Repriced:
-    """What another price table did to a report."""
+    """The price table of a repriced report, and the keys that it leaves null."""
 
     table: str
     null: list[str]
-    """Keys that it could not give."""
+    """Keys without a value in a repriced report."""
     reason: str
-    """Why it could not."""
+    """Reason why these keys have no value."""
 
 
 def build(kind: Any, value: Any, path: str) -> Any:
@@ -385,7 +385,7 @@ def build(kind: Any, value: Any, path: str) -> Any:
 
 
 def copied(value: Any) -> Any:
-    """Copy a tree of JSON: what is done to the copy leaves the original as it is."""
+    """Copy a tree of JSON; changes of the copy do not change the original."""
     if isinstance(value, dict):
         return {key: copied(one) for key, one in value.items()}
     if isinstance(value, list | tuple):

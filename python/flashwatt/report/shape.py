@@ -1,4 +1,4 @@
-"""What a report.json must look like: it comes from outside, and a person may have edited it."""
+"""The check of a report.json: it comes from outside, and a person may have edited it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _WHOLE_MAX, _TIME_MAX_NS = 2**64 - 1, 2**63 - 1
 _NUMBER_MIN, _NUMBER_MAX = 1e-60, 1e18
-"""No figure of a run but 0 comes near these, in whatever unit; products and ratios of two of them still are numbers."""
+"""Bounds of a figure's magnitude, in any unit; 0 is allowed. Products and ratios of two such figures are finite."""
 _WORDS = {
     int: "a whole number of at most 64 bits (a time: 63)",
     float: f"0, or a number from {_NUMBER_MIN:g} to {_NUMBER_MAX:g}",
@@ -24,7 +24,7 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """What every page says of a drive; pages read nothing else of `config.device`."""
+    """The description of a drive on pages, which read nothing else of `config.device`."""
 
     preset: str | None
     description: str | None
@@ -120,7 +120,7 @@ def _no_less_than_0(place: str, values: list[int]) -> None:
 
 
 def _faults(kind: Any, value: Any, path: str) -> Iterator[str]:
-    """What is wrong with a value of that type."""
+    """Describe the fault of a value of that type."""
     options = [one for one in get_args(kind) if one is not type(None)] if type(None) in get_args(kind) else []
     if value is None and (options or kind is None):
         return

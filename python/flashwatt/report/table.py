@@ -61,7 +61,7 @@ def show(report: Json, console: Console | None = None) -> None:
 
 
 class _Plain:
-    """What is printed, without characters that would act on the terminal: names may hold any."""
+    """Remove characters that would act on the terminal from a text; names may hold any."""
 
     def __init__(self, inner: RenderableType) -> None:
         self.inner = inner
@@ -126,7 +126,7 @@ def _trace_lines(info: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _order(info: dict[str, Any]) -> str:
-    """How far the times of a trace go back."""
+    """Describe the largest step back in the times of a trace."""
     if not info["requests_back"]:
         return "in order"
     steps, requests = count(info["time_steps_back"]), count(info["requests_back"])
@@ -155,7 +155,7 @@ def describe_device(report: Json) -> str:
 
 
 def describe_workload(report: Json) -> str:
-    """Say in one line what was asked of it."""
+    """Describe the workload in one line."""
     load = report["workload"]
     parts = [f"{count(load['reads'])} reads ({si(load['read_bytes'], 'B')})"]
     parts.append(f"{count(load['writes'])} writes ({si(load['write_bytes'], 'B')})")
@@ -186,7 +186,7 @@ _DRAIN_NOTABLE = 0.05  # of the energy that the figures hold
 
 
 def _window(report: Json) -> str:
-    """What came before and after that the figures do not hold."""
+    """Describe the warm-up and the drain, which the figures do not cover."""
     window, text = report["window"], ""
     if window["warmup"]:
         text += f"\nafter a warm-up of {count(window['warmup'])} requests, which is not in the figures"
@@ -228,17 +228,17 @@ def _energy_by_cause(report: Json) -> Table:
 
 
 def _idle_accountings(totals: dict[str, float]) -> Padding:
-    """Three answers to what idling costs; the tables above use the configuration's."""
+    """The totals under the three idle accountings; the tables above use the configuration's."""
     parts = (f"{name.replace('_', ' ')} {si(joules, 'J')}" for name, joules in totals.items())
     return Padding(Text(f"total by idle accounting: {', '.join(parts)}", "dim"), (0, 0, 1, 1))
 
 
 _ROUNDING = 1e-12
-"""Parts of a sum of doubles that are smaller than this share of it are what rounding left over."""
+"""Parts of a sum of doubles that are smaller than this share of it are rounding errors."""
 
 
 def part_of(joules: float | None, total: float | None) -> float | None:
-    """A part of a total; 0 for what only rounding made of it, which may be less than nothing."""
+    """Give a part of a total; 0 for a rounding error, which may be negative."""
     return 0.0 if joules is not None and total and abs(joules) < _ROUNDING * abs(total) else joules
 
 
@@ -285,7 +285,7 @@ def _performance(report: Json) -> Iterator[tuple[str, str]]:
 
 
 def _amplification(flash: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What write amplification is the product of, where collection is not all of it."""
+    """The factors of write amplification, where garbage collection is not the only one."""
     factors = {name: flash.get(f"{name}_factor") for name in ("rmw", "buffer", "gc")}
     known = {name: factor for name, factor in factors.items() if factor is not None}
     if set(known) - {"gc"} and any(known.get(name, 1) != 1 for name in ("rmw", "buffer")):
@@ -328,7 +328,7 @@ def _power_over_time(report: Json, width: int) -> Text:
 
 
 def _edges(edges: dict[str, Any]) -> Text:
-    """How many changes of the current were recorded, and the highest."""
+    """The number of recorded changes of the current, and the highest current."""
     totals, text = edges["total_ma"], Text("current edges", "dim")
     window = f"from {duration(edges['from_ns'])} until {duration(edges['until_ns'])}"
     text.append(f"   {count(len(totals))} {window}")

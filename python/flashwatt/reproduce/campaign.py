@@ -1,4 +1,4 @@
-"""Run what experiments ask for, then judge it."""
+"""Run the tasks of experiments, then judge the results."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """What came of it."""
+    """The result: verdicts, files, faults."""
 
     rows: list[Row]
     fault: str
-    """What went wrong with runs, or with the writing of files, if anything did."""
+    """Faults of runs and of the writing of files; empty if there were none."""
     files: list[Path]
     origin: str
     """Which workloads are real traces, and which are models."""
@@ -62,11 +62,11 @@ def reproduce(
     leaves the criteria that need it without evidence, and the others as they are. Files of those names that no
     reproduction wrote are replaced with `force` only, a results.jsonl never.
 
-    Raises `FlashwattError` before anything is run for what is wrong with the experiments or in the way of the files.
+    Raises `FlashwattError` before the first run for a fault of an experiment, or a file that must not be replaced.
     """
     work = plan(experiments, terms)
     for trace in work.terms.traces.values():
-        _core.trace_info(trace)  # to its end, so that what is wrong with it is told before anything is run
+        _core.trace_info(trace)  # to its end, so that a fault is reported before the first run
     directory = made(out)
     for path, kind in _files(experiments, directory):
         check(path, kind, inputs=work.terms.traces.values(), force=force)
@@ -87,13 +87,13 @@ def reproduce(
 
 
 def _files(experiments: Sequence[Experiment], directory: Path) -> list[tuple[Path, marks.Kind]]:
-    """What is written at the end."""
+    """Name the files that are written at the end."""
     pages = dict.fromkeys(page_path(one, directory) for one in experiments)
     return [(directory / "verdicts.json", marks.VERDICTS), *((page, marks.PAGE) for page in pages)]
 
 
 def _run_missing(work: Plan, journal: Journal, workers: int, progress: Progress) -> str:
-    """Run what is not there yet; the message of what failed."""
+    """Run the tasks without a result; return the message of those that failed."""
     tasks = work.once()
     total = sum(map(weight, tasks))
     missing = [task for task in tasks if task.id not in journal]

@@ -27,7 +27,7 @@ EXPERIMENTS = Path(__file__).parents[1] / "experiments"
 Overrides: TypeAlias = dict[str, Any]
 """Values by dotted keys of the configuration."""
 Axis: TypeAlias = dict[str, Overrides]
-"""What each of an axis's labels means."""
+"""The overrides of each label of an axis."""
 
 WORKLOAD = "workload"
 """The axis whose labels real traces may stand in for."""
@@ -56,7 +56,7 @@ class RunSet:
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """A publication, and what its experiments share."""
+    """A publication, and the settings that its experiments share."""
 
     name: str
     title: str
@@ -76,7 +76,7 @@ class Experiment:
     paper: Paper
     title: str
     source: str
-    """Where it stands in the paper."""
+    """The table or figure of the paper."""
     sets: tuple[RunSet, ...]
     criteria: tuple[Criterion, ...]
     directory: Path = field(repr=False)
@@ -95,8 +95,8 @@ class Experiment:
     def measures(self) -> Iterator[ModuleType]:
         """Its `measure.py`, for `quantities(evidence)` and `figures(evidence)`.
 
-        Whatever goes wrong in the block is a `FlashwattError` with the file's name and line: whoever writes an
-        experiment is told where.
+        An error in the block becomes a `FlashwattError` with the file's name and line, for the author of the
+        experiment.
         """
         file = self.directory / "measure.py"
         try:

@@ -1,4 +1,4 @@
-"""What a published figure asks of a simulated one."""
+"""Criteria: the bounds that a published figure sets for the simulated one."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Criterion:
     source: str
     unit: str
     bound: str
-    """The bound in words; empty for what is only shown."""
+    """The bound in words; empty for a figure that is shown and not judged."""
     meets: Callable[[Value], bool] | None
     calibrated: bool
     """Was the model fitted to it? Then it is no prediction."""
     why: str
-    """What is known about a figure that misses the bound, or differs from the published one."""
+    """The reason, if known, why the figure misses the bound or differs from the published one."""
 
     @classmethod
     def of(cls, place: str, table: dict[str, Any], source: str) -> Criterion:

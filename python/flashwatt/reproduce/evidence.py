@@ -1,4 +1,4 @@
-"""Reports by the labels of an experiment's axes: what its quantities are made of."""
+"""Reports by the labels of an experiment's axes; its quantities are computed from them."""
 
 from __future__ import annotations
 

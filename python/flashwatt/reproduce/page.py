@@ -68,7 +68,7 @@ def write_pages(findings: Sequence[Finding], terms: Terms, directory: Path, *, f
 
 
 def page_path(experiment: Experiment, directory: Path) -> Path:
-    """Where the page of an experiment's paper is."""
+    """Give the path of the page of an experiment's paper."""
     return directory / f"{experiment.paper.name}.html"
 
 

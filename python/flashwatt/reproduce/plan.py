@@ -27,19 +27,19 @@ Place: TypeAlias = "tuple[str, str, Labels]"
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """On what terms experiments are rerun: as they are written, unless these say otherwise."""
+    """Changes to the experiments as they are written; the defaults change nothing."""
 
     traces: Mapping[str, Path] = field(default_factory=dict)
-    """Real traces for workloads that are modelled else."""
+    """Real traces that replace the models of workloads, by the workload's name."""
     full: bool = False
     """Run every workload to its end."""
     requests: int | None = None
-    """So many requests of every workload at most: a first look."""
+    """The most requests of each workload: a first look."""
     sets: tuple[str, ...] = ()
     """Overrides as on the command line, `device.channels=4`, laid over every run."""
 
     def changed(self) -> str:
-        """What is not as the experiments have it, in words; the verdicts are to be read with it."""
+        """Describe the changes in words, for the reader of the verdicts."""
         some = [f"{self.requests:,} requests of each workload at most"] if self.requests else []
         return "; ".join([*some, *self.sets])
 
@@ -51,7 +51,7 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be run."""
+    """The tasks of experiments."""
 
     terms: Terms
     tasks: dict[Place, Task]
@@ -90,7 +90,7 @@ def _tasks(experiments: list[Experiment], terms: Terms, hashes: Hashes) -> dict[
 
 
 def weight(task: Task) -> int:
-    """How long a task takes, roughly: laying down the drive, its requests, more for layers that copy whole blocks."""
+    """Estimate a task's time: the start state, its requests, more for layers that copy whole blocks."""
     chosen = [key.split(".")[1] for key in task.point if key.startswith("ftl.")]
     layer = task.point.get("ftl", *chosen[:1])
     return _START + (task.requests or _TRACE) * (4 if layer in _COPIERS else 1)
@@ -116,13 +116,13 @@ def _task(experiment: Experiment, runs: RunSet, labels: Labels, terms: Terms, ha
 
 
 def _replay(paper: Paper, trace: Path, stand_in: Overrides) -> Overrides:
-    """What a label means, with a real trace in the place of its model."""
+    """Give the overrides of a label, with a real trace in the place of its model."""
     rest: dict[str, Any] = {key: value for key, value in stand_in.items() if not key.startswith("workload.")}
     return {**rest, "workload.trace.path": str(trace), **paper.real}
 
 
 def _limited(point: Overrides, requests: int | None) -> Overrides:
-    """At most so many requests are measured, after at most as many of warm-up, in the words of the workload at hand."""
+    """Give the overrides that limit the measured requests, and the warm-up, to `requests` each."""
     if requests is None:
         return {}
     if "workload.trace.path" in point:

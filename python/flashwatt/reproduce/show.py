@@ -27,13 +27,13 @@ _STYLES = {
 }
 
 _COLUMNS = {"": None, "quantity": 4, "published": 2, "simulated": 2, "criterion": 2, "verdict": None}
-"""Shares of what a terminal has; the others take what they need."""
+"""Columns and their shares of the terminal's width; a column without a share is as wide as its content."""
 _WHOLE = 1000
 """Greater figures are shown without decimals."""
 
 
 def show_verdicts(rows: list[Row], console: Console | None = None) -> None:
-    """Print a line for each criterion, what is known about those that are missed, and how many are met."""
+    """Print a line for each criterion, the remarks on missed ones, and the number that are met."""
     console = console or Console(highlight=False)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=True)
     for name, share in _COLUMNS.items():
@@ -61,7 +61,7 @@ def markdown(rows: Iterable[Row]) -> str:
 
 
 def published(row: Row) -> str:
-    """What the paper says; with its unit if that is a number and no more."""
+    """Give the published figure, with its unit if it is a plain number."""
     is_number = re.fullmatch(r"[-+−]?[\d.,]+", row.published)
     return f"{row.published} {row.unit}".rstrip() if is_number else row.published
 

@@ -1,4 +1,4 @@
-"""Verdicts: a criterion, what was simulated, and whether that meets it."""
+"""Verdicts: a criterion, the simulated figure, and whether the figure meets the criterion."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 class Verdict(Enum):
-    """What is to be said of a criterion."""
+    """The verdict on a criterion."""
 
     MET = "met"
     MISSED = "MISSED"
     SHOWN = "shown"
-    """It is not asked for: the figure stands beside the published one for whoever wants to compare."""
+    """The criterion has no bound: the figure stands beside the published one for comparison."""
     SHORT = "too short"
     """Runs were cut short by `--requests`, and the criterion is for whole ones."""
     UNKNOWN = "no evidence"
@@ -52,7 +52,7 @@ class Row:
 
     @property
     def claim(self) -> str:
-        """What is said, and whether the model was fitted to it."""
+        """The paper's claim, and whether the model was fitted to it."""
         return f"{self.says} (calibrated)" if self.calibrated else self.says
 
     def to_dict(self) -> dict[str, Any]:
@@ -62,7 +62,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """An experiment, the runs that it stands on, and what is to be said of its criteria."""
+    """An experiment, its runs, and a row for each of its criteria."""
 
     experiment: Experiment
     evidence: Evidence
@@ -72,7 +72,7 @@ class Finding:
 def judge(experiment: Experiment, evidence: Evidence, *, short: bool = False) -> list[Row]:
     """Give a verdict on every criterion of an experiment, unless its runs are cut `short`.
 
-    Raises `FlashwattError` for what is wrong with the experiment's own code.
+    Raises `FlashwattError` for a fault in the experiment's own code.
     """
     with experiment.measures() as measures:
         quantities: Mapping[str, Callable[[], Value]] = measures.quantities(evidence)
@@ -116,7 +116,7 @@ def _verdict(criterion: Criterion, value: Value | None, *, short: bool) -> Verdi
 
 
 def tally(rows: Iterable[Row]) -> dict[str, int]:
-    """How many criteria are gated, and how many rows have which verdict."""
+    """Count the gated criteria, and the rows of each verdict."""
     rows = list(rows)
     counted = Counter(row.verdict for row in rows)
     return {"gated": sum(row.gated for row in rows), **{verdict.value: counted[verdict] for verdict in Verdict}}

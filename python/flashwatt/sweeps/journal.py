@@ -85,7 +85,7 @@ class Journal:
                 raise self._foreign(line, number)
 
     def _lines(self) -> Iterator[bytes]:
-        """The lines of the file; of what does not begin as a result no more than a piece is read."""
+        """Yield the lines of the file; of a line that does not begin as a result, only a piece is read."""
         while line := self._file.readline(_PIECE_BYTES):
             if len(line) < _PIECE_BYTES or line.endswith(b"\n"):
                 yield line

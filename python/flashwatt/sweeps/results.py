@@ -101,9 +101,9 @@ class Results:
     def summary(self, metrics: Sequence[str] = HEADLINES, *, confidence: float = 0.95) -> pl.DataFrame:
         """One row for each point of the grid: means over its seeds, with confidence.
 
-        Columns: the grid's keys; `runs`, those that were completed and count; `warned`, the runs that have something to
-        say about themselves (`Report.warnings`); for each metric `….mean` and `….ci95` (or
-        whatever the confidence is): half the width of Student's interval for the mean, None for fewer than two runs.
+        Columns: the grid's keys; `runs`, the number of completed runs, which alone count; `warned`, the number of runs
+        with warnings (`Report.warnings`); for each metric `METRIC.mean` and `METRIC.ci95` (the number is `confidence`
+        in per cent): half the width of Student's interval for the mean, None for fewer than two runs.
         """
         known("metrics", metrics, self.metrics)
         suffix = f"ci{100 * confidence:g}"

@@ -1,4 +1,4 @@
-"""What to say about several runs: means with confidence, and which choices no other choice beats."""
+"""Statistics of several runs: means with confidence intervals, and the Pareto front."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def pareto(frame: pl.DataFrame, *, minimize: Sequence[str] = (), maximize: Seque
         (tuple(s * x for s, x in zip(signs.values(), row, strict=True)), at) for at, row in _whole(frame, signs)
     )
     front: list[tuple[tuple[float, ...], int]] = []
-    for point, at in points:  # whoever beats a point stands before it
+    for point, at in points:  # a point that beats another one stands before it
         if all(other == point or any(a > b for a, b in zip(other, point, strict=True)) for other, _ in front):
             front.append((point, at))
     return frame[[at for _, at in front]]

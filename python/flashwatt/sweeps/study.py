@@ -1,4 +1,4 @@
-"""What a sweep is made from: a configuration, a grid of values to lay over it, seeds; all checked before any run."""
+"""The definition of a sweep: a configuration, a grid of overrides, seeds; all are checked before the first run."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Study:
 
     @property
     def size(self) -> int:
-        """How many runs it has."""
+        """The number of its runs."""
         return _size(self.grid, self.seeds)
 
     def tasks(self) -> list[Task]:
@@ -189,7 +189,7 @@ def _same(value: Any) -> str:
 
 
 def _check_length(place: str, values: Any) -> None:
-    """Before a list is made of it: a range takes no room, whatever its length."""
+    """Check the length before a list is made: a range takes no memory, a list of its values does."""
     try:
         length = len(values) if isinstance(values, Sized) else 0
     except OverflowError:  # a range may be longer than Python can say
@@ -229,7 +229,7 @@ def _check_size(place: str, lists: dict[str, list[Any]], seeds: int | tuple[int,
 
 
 def _check_overlap(place: Callable[[str], str], lists: dict[str, list[Any]]) -> None:
-    """Refuse a key that would change what a value of another key says: `ftl = "page"` and `ftl.dftl.cmt_entries`."""
+    """Refuse a key that would change the value of another key: `ftl = "page"` and `ftl.dftl.cmt_entries`."""
     for key, inner in ((key, inner) for key in lists for inner in lists if inner.startswith(f"{key}.")):
         for value in lists[key]:
             if _changes(inner.removeprefix(f"{key}."), value):

@@ -24,7 +24,7 @@ _ANY_WIDTH = 10_000
 def show_summary(results: Results, console: Console | None = None) -> None:
     """Print the points of a sweep: means with their confidence, of as many figures as fit into the terminal.
 
-    A `!` beside their number marks runs with warnings; below the table stands what they say.
+    A `!` beside the number of runs marks warnings, which are printed below the table.
     """
     console = console or Console(highlight=False)
     metrics = [key for key in HEADLINES if key in results.metrics]

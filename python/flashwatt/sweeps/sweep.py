@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 
 class SweepInterruptedError(KeyboardInterrupt):
-    """Ctrl-C during a sweep; what was finished is in `results`, and in the directory if it has one."""
+    """Ctrl-C during a sweep; `results` holds the finished runs, and so does the directory if there is one."""
 
     def __init__(self, message: str, results: Results) -> None:
-        """Say what was kept."""
+        """Name the results that were kept."""
         super().__init__(message)
         self.results = results
 
@@ -44,7 +44,7 @@ class SweepNotSavedError(_core.FlashwattError):
     """The results of a sweep could not be written as they were to be at its end; `results` holds them."""
 
     def __init__(self, message: str, results: Results) -> None:
-        """Say what cannot be written."""
+        """Name the results that cannot be written."""
         super().__init__(message)
         self.results = results
 
@@ -72,7 +72,7 @@ def sweep(
     `out/results.parquet` holds the frame of the results. Ctrl-C and even a killed process lose no finished task. A
     results.parquet that no sweep wrote is replaced with `force` only, a results.jsonl never.
 
-    Raises `FlashwattError` before anything is run for what is wrong anywhere in the grid or in the way of the results,
+    Raises `FlashwattError` before the first run for a fault anywhere in the grid or a file that must not be replaced,
     `SweepInterruptedError` after Ctrl-C, and `SweepNotSavedError` if the results cannot be written at the end.
     """
     study = _study(grid, base=base, seeds=seeds, series=series)

@@ -1,4 +1,4 @@
-"""One run of many: what a sweep or a reproduction hands to its workers, and keeps its result under."""
+"""One run of many: a sweep or a reproduction hands tasks to its workers, and stores results by their ids."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What a report holds beside its figures, as the engine takes it."""
+    """Recordings that a report holds beside its figures, as the engine takes them."""
 
     series_interval_ns: int | None = None
     edges_ns: tuple[int, int] | None = None
@@ -30,21 +30,23 @@ class Task:
     """One run."""
 
     id: str
-    """SHA-256 of everything that its report depends on: the resolved configuration with the seed, the contents of its
-    traces, what is kept besides, and the engine itself: another build makes its own results."""
+    """SHA-256 of everything that the report depends on: the resolved configuration with the seed, the contents of its
+    traces, the recordings (`kept`), and the engine's build."""
     point: dict[str, Any]
-    """What tells it from the others: values by keys of the configuration."""
+    """Values by keys of the configuration that distinguish the task from the others."""
     seed: int
     config: Config
     kept: Kept
     requests: int
-    """How many its workload makes, where the configuration says so; 0 for a whole trace."""
+    """Requests of the workload, where the configuration gives their number; 0 for a whole trace."""
 
 
 def defined(
     config: Config, point: dict[str, Any], hashes: Hashes, *, seeds: int | Iterable[int] = 1, kept: Kept | None = None
 ) -> list[Task]:
-    """Check a configuration, and give a task for each seed: so many from its own on, or these.
+    """Check a configuration, and give a task for each seed.
+
+    A number of seeds counts from the configuration's own seed on; other seeds are taken as they are.
 
     Raises `FlashwattError` with every fault of the configuration.
     """

@@ -1,8 +1,7 @@
 """A process that runs a sweep's tasks: one line of JSON in, one line out, until the input ends.
 
-A process of its own and not a fork: the parent's threads and its `__main__` are none of its business. It is in a
-session of its own, so that Ctrl-C is for the parent to hear; a parent that died is noticed, and the run under way given
-up.
+It is a new process and not a fork, so that it shares neither the parent's threads nor its `__main__`. It runs in a
+session of its own, so that Ctrl-C reaches the parent only. If the parent has died, the worker gives up its run.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ class Worker:
         return line
 
     def stop(self) -> None:
-        """End the process, whatever it is doing."""
+        """End the process, also in the middle of a run."""
         self._process.kill()
         self._process.communicate()
 
@@ -105,4 +104,4 @@ if __name__ == "__main__":
     try:
         main()
     except BrokenPipeError:
-        os._exit(1)  # nobody listens any more; Python would complain when it closes the stream
+        os._exit(1)  # the reader has gone; Python would print an error when it closes the stream

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def run_tasks(tasks: Sequence[Task], journal: Journal, workers: int, ended: Callable[[Task], object]) -> None:
     """Run tasks in processes, started in this order; `ended` is called for each when it is in the journal.
 
-    A task that fails does not stop the others: what went wrong is raised as `FlashwattError` when all have ended.
+    A task that fails does not stop the others; its fault is raised as `FlashwattError` when all have ended.
     """
     faults: dict[str, None] = {}
     with _pool(min(workers, len(tasks))) as start:
@@ -65,5 +65,5 @@ def _pool(size: int) -> Iterator[Callable[[Task], Future[tuple[Task, bytes]]]]:
 
 
 def processors() -> int:
-    """Those that this process may use."""
+    """Count the processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
