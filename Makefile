@@ -1,4 +1,4 @@
-# FlashWatt. `make help` lists what there is. Everything is built in .venv and target/, nothing is installed elsewhere.
+# FlashWatt. `make help` lists the targets. Everything is built in .venv and target/, nothing is installed elsewhere.
 
 PYTHON ?= python3
 VENV   := .venv
@@ -15,20 +15,20 @@ CLI   := $(VENV)/.stamp-cli
 .PHONY: help demo test lint bench reproduce soak fuzz docs clean
 .DELETE_ON_ERROR:
 
-help: ## this list
+help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(CLI) ## simulate a drive and draw its power over time; leaves the command line at .venv/bin/flashwatt
+demo: $(CLI) ## simulate a drive and draw its power over time; the command line is then at .venv/bin/flashwatt
 	@$(BIN)/python -m flashwatt.demo
 
-test: $(CLI) $(DEV) ## all tests: engine (Rust), then package and command line (Python)
+test: $(CLI) $(DEV) ## run all tests: engine (Rust), then package and command line (Python)
 	@bash tools/traces.sh
 	cargo test --workspace --locked
 	@bash tools/browser.sh
 	$(BIN)/python -m pytest -n auto
 	@bash tools/traces.sh
 
-lint: $(CLI) $(DEV) ## formatting, lints and types, with no warning let through
+lint: $(CLI) $(DEV) ## check formatting, lints and types; a warning is an error
 	cargo fmt --all --check
 	git ls-files '*.rs' | xargs rustfmt --check --edition 2024
 	cargo clippy --workspace --all-targets --locked -- -D warnings
@@ -37,22 +37,22 @@ lint: $(CLI) $(DEV) ## formatting, lints and types, with no warning let through
 	$(BIN)/ruff format --check python tests/python tools examples
 	$(BIN)/mypy --strict python/flashwatt
 
-bench: $(CLI) ## how fast the command line and the engine are, against their goals
+bench: $(CLI) ## measure the speed of the command line and the engine against their goals
 	@$(BIN)/python tools/bench.py
 	@cargo bench --quiet --locked -p flashwatt --bench ftls
 	@cargo bench --quiet --locked -p flashwatt --bench traces
 
-reproduce: $(CLI) ## rerun the papers' experiments, with a page for each paper in reproduction/ (minutes)
+reproduce: $(CLI) ## rerun the papers' experiments, with a page for each paper in reproduction/ (takes minutes)
 	@$(BIN)/python -m flashwatt reproduce --all
 
-soak: $(CLI) $(DEV) ## the contracts of every translation layer, 10^8 requests each (hours), and every hostile input
+soak: $(CLI) $(DEV) ## test every translation layer with 10^8 requests, and every hostile input (takes hours)
 	FLASHWATT_SOAK=100 cargo test --locked -p flashwatt --test contracts -- --nocapture
 	FLASHWATT_SOAK=100 $(BIN)/python -m pytest -n auto
 
-fuzz: ## configurations and every trace parser, FUZZ_SECONDS (60) each; cargo-fuzz where it is installed, else mutations
+fuzz: ## fuzz configurations and trace parsers, FUZZ_SECONDS (60) each; with cargo-fuzz if installed, or by mutations
 	@bash tools/fuzz.sh
 
-docs: $(CLI) $(DOCS) ## the site, in site/index.html; no warning passes
+docs: $(CLI) $(DOCS) ## build the site in site/index.html; a warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error::SyntaxWarning -m mkdocs build --strict --quiet
 
 clean: ## remove everything that was built
