@@ -7,7 +7,7 @@ cannot be read. `sets`: overrides of any other key of `[workload.trace]`, as "de
 'time_unit="us"' or "sort=true".
 `progress`: called about ten times a second, see `flashwatt.runs.Progress`; the requests in all are an estimate.
 
-A `FlashwattError` says what cannot be read, a `RunInterruptedError` that `progress` (or Ctrl-C) ended it.
+A file that cannot be read raises `FlashwattError`. An end by `progress` or Ctrl-C raises `RunInterruptedError`.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def test_what_an_earlier_run_left_does_not_pass_for_this_ones(flashwatt: Cli, co
     assert flashwatt("run", config, "--series", "--out", out).returncode == 0
     (out / "notes.txt").write_text("mine")
     again = flashwatt("run", config, "--edges-ms", 5, 6, "--out", out)
-    assert f"removed what an earlier run left: {out / 'series.parquet'}, " in again.stderr
+    assert f"removed files of an earlier run: {out / 'series.parquet'}, " in again.stderr
     drawn = {"edges.parquet", "current.svg", "current.html"}
     assert {path.name for path in out.iterdir()} == {"report.json", "config.toml", "notes.txt"} | drawn
     prices = tmp_path / "prices.toml"

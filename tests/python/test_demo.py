@@ -1,4 +1,4 @@
-"""The demo: what it prints tells something, and what it says to try next works."""
+"""The demo: its figures are typical of a drive in use, and the commands that it suggests work."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def test_the_run_tells_something(place: Path) -> None:
+def test_the_run_shows_collection_and_bursts(place: Path) -> None:
     report = json.loads((place / "demo/report.json").read_text())
     assert report["flash"]["write_amplification"] > 1.5
     assert report["flash"]["erases"]["gc"] > 0
@@ -51,12 +51,12 @@ def test_the_page_holds_what_it_promises(place: Path) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_what_to_try_next_works(place: Path, command: str) -> None:
+def test_suggested_commands_work(place: Path, command: str) -> None:
     words = [sys.executable, "-m", "flashwatt", *command.split()]
     result = subprocess.run(words, cwd=place, capture_output=True, text=True, check=False, timeout=120)
     assert result.returncode == 0, result.stderr
     assert result.stdout
 
 
-def test_there_is_something_to_try() -> None:
+def test_commands_are_suggested() -> None:
     assert len(COMMANDS) >= 4

@@ -36,6 +36,6 @@ def test_a_run_loads_no_frames_and_no_plots() -> None:
 
 
 @pytest.mark.parametrize("module", [flashwatt, config, report], ids=lambda module: module.__name__)
-def test_what_docstrings_promise_happens(module: object) -> None:
+def test_examples_in_docstrings_work(module: object) -> None:
     failed, attempted = doctest.testmod(module, extraglobs={"flashwatt": flashwatt})  # type: ignore[arg-type]
     assert (failed, attempted > 0) == (0, True)

@@ -222,7 +222,7 @@ def test_only_files_with_our_mark_are_removed(command: Cli, work: Path) -> None:
     drawn = out / "current.html"
     drawn.write_text(f"<head>{marks.META}</head>")
     result = command("run", "small.toml", "--out", "out")
-    assert f"removed what an earlier run left: {drawn}\n" in result.stderr.replace("out/", f"{out}/")
+    assert f"removed files of an earlier run: {drawn}\n" in result.stderr.replace("out/", f"{out}/")
     assert [path.read_text() for path in mine] == [MINE] * len(mine)
     refused(command("run", "small.toml", "--series", "--out", "out"), "series.parquet: cannot be written")
 

@@ -230,7 +230,7 @@ def test_every_key_of_a_sweep_is_told_apart_or_said_not_to_be() -> None:
         "color": "device.channels",
         "shape": "gc.policy",
     }
-    assert "Not told apart here: device.ways;" in chart.subtitle[1]
+    assert "Not distinguished here: device.ways;" in chart.subtitle[1]
     dots = plot.tradeoff(results, shape="device.channels").spec()["layer"][-1]["encoding"]
     assert (dots["color"]["field"], dots["shape"]["field"]) == ("gc_policy", "device_channels")
     with pytest.raises(flashwatt.FlashwattError, match=r"shape: .*did you mean `device\.ways`"):

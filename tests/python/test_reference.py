@@ -1,4 +1,4 @@
-"""What the reference says of keys and presets: `explain`, `init`, `schema`, and the pages about them."""
+"""The reference of keys and presets: `explain`, `init`, `schema`, and the pages about them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_key_is_explained(flashwatt: Cli) -> None:
     ("wrong", "right"),
     [("device.timing.raed_ns", "device.timing.read_ns"), ("park-2g", "park-1g"), ("workload.zipf.teta", "theta")],
 )
-def test_what_is_misspelt_is_told_the_nearest(flashwatt: Cli, wrong: str, right: str) -> None:
+def test_a_misspelt_name_gets_the_nearest(flashwatt: Cli, wrong: str, right: str) -> None:
     result = flashwatt("explain", wrong)
     assert result.returncode == 2
     assert result.stdout == ""
@@ -121,7 +121,7 @@ def test_init_writes_the_schema_beside_it(flashwatt: Cli, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
-def test_the_schema_takes_what_the_engine_takes(path: Path) -> None:
+def test_the_schema_accepts_every_configuration_of_the_engine(path: Path) -> None:
     jsonschema.Draft7Validator.check_schema(reference.schema())
     jsonschema.validate(tomli.loads(path.read_text()), reference.schema(), jsonschema.Draft7Validator)
 
@@ -141,7 +141,7 @@ def test_the_schema_takes_what_the_engine_takes(path: Path) -> None:
         "run.seed = 1.5",
     ],
 )
-def test_the_schema_refuses_what_the_engine_refuses(text: str) -> None:
+def test_the_schema_refuses_with_the_engine(text: str) -> None:
     assert not jsonschema.Draft7Validator(reference.schema()).is_valid(tomli.loads(text))
     with pytest.raises(FlashwattError):
         Config(text).resolve()

@@ -1,4 +1,4 @@
-"""What a report holds many of, as frames of polars: whatever speaks Arrow reads them without a copy.
+"""The long lists of a report as frames of polars, which every Arrow library reads without a copy.
 
 Units stand last in the names of columns.
 """

@@ -208,7 +208,7 @@ def _keep_owner(descriptor: int, target: Path) -> None:
     if not target.exists() or not hasattr(os, "fchown"):
         return
     before = target.stat()
-    with suppress(PermissionError):  # only the administrator may give a file to somebody else
+    with suppress(PermissionError):  # only the administrator may change the owner of a file
         os.fchown(descriptor, before.st_uid, before.st_gid)
     os.fchmod(descriptor, stat.S_IMODE(before.st_mode))
 

@@ -1,7 +1,7 @@
-"""A process that draws: a line of JSON in, a line of JSON and the bytes that it announces out, until the input ends.
+"""A process that draws: it answers a line of JSON by a line of JSON and the bytes that this line announces.
 
-The library that draws holds a JavaScript engine, which ends its process where it finds no room: it reserves more
-address space than limits (`ulimit -v`) often leave. In a process of its own that costs the picture, not the result.
+The drawing library holds a JavaScript engine, which ends its process if it finds too little address space, as under a
+limit (`ulimit -v`). In a process of its own that costs the picture, not the result.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from flashwatt import _core
 
 
 def paint(function: str, /, *arguments: Any, **keywords: Any) -> bytes:
-    """Call a function of vl_convert and give what it returns, text as UTF-8.
+    """Call a function of vl_convert and give its result, text as UTF-8.
 
     Raises `FlashwattError` for a picture that cannot be drawn, also if drawing ends the process.
     """

@@ -114,7 +114,7 @@ def _kept(report: Report, out: Folder) -> list[Path]:
             ((out.path / name, kind) for name, kind in OF_A_RUN.items() if name not in names), inputs=out.inputs
         )
         if stale:
-            note(f"removed what an earlier run left: {', '.join(map(str, stale))}")
+            note(f"removed files of an earlier run: {', '.join(map(str, stale))}")
     return [out.path / name for name in names]
 
 
@@ -149,9 +149,9 @@ def _drawn(report: Report, out: Folder, frame: str, picture: str) -> Iterator[Pa
 
 
 def save_drawn(chart: Chart, path: Path, *, force: bool) -> bool:
-    """Draw a picture; what cannot be drawn is said, and costs nothing but the picture. Tell whether it is there.
+    """Draw and save a picture; return whether that succeeded. If it cannot be drawn, a message says so.
 
-    Raises `FlashwattError` for what is drawn and cannot be written.
+    Raises `FlashwattError` for a picture that is drawn and cannot be written.
     """
     try:
         content = chart.content(path)
@@ -163,7 +163,7 @@ def save_drawn(chart: Chart, path: Path, *, force: bool) -> bool:
 
 
 def finish(report: Report, out: Path | None) -> None:
-    """Say how a run ended that was not completed, and exit with its status."""
+    """Print the end of a run that is not complete, and exit with its status."""
     status = report.status
     if status == "complete":
         return
@@ -174,5 +174,5 @@ def finish(report: Report, out: Path | None) -> None:
     elif not requests:
         note(f"{status}; the report is {kept}")
     else:
-        note(f"{status} after {requests:,} requests; what was measured until then is {kept}")
+        note(f"{status} after {requests:,} requests; the report until then is {kept}")
     sys.exit(INTERRUPTED if status == "interrupted" else FAILED)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SCHEMA_FILE = "flashwatt.schema.json"
-"""What `init` calls the schema that it writes beside a configuration."""
+"""The name of the schema that `init` writes beside a configuration."""
 
 
 @click.command()

@@ -77,7 +77,7 @@ def mapping_memory(capacities: tuple[int, ...], page_bytes: int, block_bytes: in
 )
 @as_json
 def rftl(misses: tuple[float, ...], channels: int, copies: tuple[int, ...], gc: float, *, as_json: bool) -> None:
-    """Mean time of a map look-up with replicas of translation pages, and what they cost (RFTL, 2019).
+    """Mean time of a map look-up with replicas of translation pages, and their cost (RFTL, 2019).
 
     F(P) = P · F_best + (1 - P) · F_worst with P = copies / channels, the original among the copies; C = 0.1, R = 25,
     W = 200 µs, and 900 µs of waiting for collection. A replica is a copy beside the original.

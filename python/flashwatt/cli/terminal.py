@@ -1,4 +1,4 @@
-"""What the commands share: options, statuses, and how they speak to the person at the terminal."""
+"""The parts that all commands share: options, exit statuses, and messages on the terminal."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def say(text: str, *, err: bool = False) -> None:
 
 
 def note(message: str) -> None:
-    """Say something to the person at the terminal; standard output is for results. If nobody is there, go on."""
+    """Print a message on the error stream; standard output is for results. Ignore a closed error stream."""
     with suppress(OSError):
         say(f"flashwatt: {message}", err=True)
 
@@ -55,8 +55,8 @@ def note(message: str) -> None:
 def open_streams() -> None:
     """Open the standard streams that are closed.
 
-    A file that is opened later must not get the number of one of them: messages would end up in it. What is written to
-    a closed standard output is an error, what is said to a closed error stream is not.
+    A file that is opened later must not get the number of one of them: messages would end up in it. Output to
+    a closed standard output is an error, a message to a closed error stream is not.
     """
     for number, mode in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_RDWR)):
         try:
@@ -70,7 +70,7 @@ def open_streams() -> None:
 
 
 def ending_signals() -> list[signal.Signals]:
-    """Those that ask for an early end: Ctrl-C, that of batch systems, and of a terminal that is closed.
+    """Give the signals that ask for an early end: of Ctrl-C, of batch systems, and of a terminal that is closed.
 
     The last one does not count where it is ignored, as under `nohup`.
     """
@@ -81,7 +81,7 @@ def ending_signals() -> list[signal.Signals]:
 
 
 def end_as_on_interrupt() -> None:
-    """Let every signal that asks for an early end do what Ctrl-C does: files are closed, and locks freed."""
+    """Let every signal that asks for an early end act as Ctrl-C does: files are closed, and locks freed."""
     if threading.current_thread() is threading.main_thread():
         for number in ending_signals():
             signal.signal(number, signal.default_int_handler)
@@ -95,30 +95,30 @@ def check_stdout() -> None:
 
 @contextmanager
 def printed() -> Iterator[list[OSError]]:
-    """Within the block a result is printed. An error of that is put on the list, to be raised when all is saved."""
+    """Print a result within the block. An error goes into the list, to be raised when all files are saved."""
     faults: list[OSError] = []
     try:
         yield faults
         sys.stdout.flush()
     except OSError as error:
         faults.append(error)
-    except SystemExit:  # rich ends the process when nobody reads its tables (`| head`)
+    except SystemExit:  # rich ends the process when the reader of its tables has gone (`| head`)
         faults.append(BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)))
 
 
 def drop_stdout() -> None:
-    """Let what was not printed go: Python would complain once more when it closes the stream."""
+    """Discard output that was not printed: Python would report the error again when it closes the stream."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def fail(message: str, status: int = USER_ERROR) -> NoReturn:
-    """Say what is wrong, and end."""
+    """Print an error message, and exit."""
     note(f"error: {_beginning(message)}")
     sys.exit(status)
 
 
 def _beginning(message: str) -> str:
-    """As many of the faults as a screen holds: a file of another kind has one in every line."""
+    """Shorten a list of faults to a screen: a file of another kind has a fault in every line."""
     lines = message.split("\n")
     more = len(lines) - _FAULTS_SHOWN
     return message if more <= 1 else "\n".join([*lines[:_FAULTS_SHOWN], f"… and {more} more faults"])

@@ -94,7 +94,7 @@ def trace() -> None:
 def info_(as_json: bool, **options: Any) -> None:
     """Print statistics of traces: requests, rates, order, sizes, sequentiality, footprint, devices.
 
-    It says, too, what no drive could have done, and which unit would mend it.
+    Statistics that no drive could reach get a warning, with the unit that would explain them.
     """
     from flashwatt import traces
     from flashwatt.base.progress import bar
@@ -123,7 +123,7 @@ def convert(
 ) -> None:
     """Convert traces to CSV (.csv) or to FlashWatt's compact binary form (.fwt), packed with .gz or .zst behind it.
 
-    Times and devices stay as they are unless options say otherwise. With --drive what is written is what a replay on
+    Times and devices stay as they are unless options say otherwise. With --drive the file holds what a replay on
     such a drive issues: one device, beginning at time 0.
     """
     from flashwatt import traces

@@ -24,7 +24,7 @@ def schema() -> dict[str, Any]:
 
 @cache
 def keys() -> dict[str, Key]:
-    """Give every key with its doc, types, unit, minimum, maximum, default and choices; tables before what they hold."""
+    """Give every key with its doc, types, unit, minimum, maximum, default and choices; tables before their keys."""
     return {key["key"]: key for key in json.loads(_core.config_reference())}
 
 
@@ -42,7 +42,7 @@ def presets() -> list[str]:
 
 
 def facts(key: Key) -> str:
-    """Say in one line what values a key takes, their unit, range and default."""
+    """Describe the values of a key in one line: types, unit, range and default."""
     parts = [" or ".join(_TYPES.get(one, one) for one in key["types"])]
     if key["unit"]:
         parts.append(key["unit"])

@@ -1,7 +1,7 @@
 """The configuration of a report in the keys and units of a configuration file.
 
-A report's `config` is what the engine makes of a file: currents in µA, voltages in mV, defaults filled in. Here it is
-what a user would write: `energy.nand.read_ma`, `workload.uniform.rate_per_s`. Without `device.op_ratio`, which follows
+A report's `config` is the engine's form of a file: currents in µA, voltages in mV, defaults filled in. This module
+gives the user's form: `energy.nand.read_ma`, `workload.uniform.rate_per_s`. Without `device.op_ratio`, which follows
 from the other sizes, these keys give the same configuration again.
 """
 

@@ -21,7 +21,7 @@ def template(name: str) -> str:
     lines = [f"# {line}".rstrip() for line in about.splitlines()]
     lines += [
         "#",
-        "# Every line that begins with `#` and a key is what counts without it: uncomment it to change it.",
+        "# A line that begins with `#` and a key shows the value in force: uncomment it to change it.",
         "",
     ]
     table = None
@@ -38,7 +38,7 @@ def template(name: str) -> str:
 
 
 def _chosen(settings: dict[str, Any]) -> list[str]:
-    """List the keys of values, by table: of what is chosen by name, those of the preset's choice."""
+    """List the keys of values by table; of the tables that are chosen by name, only the preset's choice."""
     found = []
     for key in keys():
         tag = next((tag for tag in _TAGGED if key.startswith(f"{tag}.")), None)

@@ -16,7 +16,7 @@ from flashwatt.plot.style import COLOURS, HEIGHT, INK, columns, named, short
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-_MARKED = "Black strokes: what was published, or theory."
+_MARKED = "Black strokes: published or theoretical values."
 
 
 class Bar(NamedTuple):

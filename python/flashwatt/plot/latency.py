@@ -43,7 +43,7 @@ def latency(reports: Reports, kinds: Sequence[str] = ("read", "write")) -> Chart
     """The share of requests that took longer than a time, both on logarithmic axes: tails show as they are.
 
     `kinds` says which of `Report.latency()` are drawn: of the host `read` and `write`; of the map `map_read`,
-    `map_write_first`, `map_write_last`. What did not occur has no line.
+    `map_write_first`, `map_write_last`. A kind that did not occur has no line.
 
     Raises `FlashwattError` for another kind, and for a report without the histogram: `run(..., latency=True)` keeps it.
     """

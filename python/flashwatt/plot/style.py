@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 INK, FAINT, FONT = "#2b3340", "#69758a", "Helvetica, Arial, sans-serif"
 HEIGHT = 300
 COLOURS = ["#3b7dbd", "#f0932b", "#d1495b", "#4f9d8f", "#8e6bb0", "#7f8b9d", "#b38b3f", "#2b3340"]
-"""For choices side by side; told apart by people who see few colours, in print as well."""
+"""Colours for choices side by side, distinguishable by colour-blind people, and in print."""
 
 SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left"]
 """For choices of a second kind."""

@@ -48,7 +48,7 @@ def trace(profile: Json) -> Chart:
 
 
 def _panels(profile: Json, joined: int) -> list[Chart]:
-    """Charts of their own; so many cells of the maps are joined each way."""
+    """Make one chart each; `joined` cells of the maps are joined in both directions."""
     info = profile["info"]
     panels: list[tuple[str, Callable[[Any], alt.Chart]]] = [("Requests over time", lambda w: _rates(profile, w))]
     if info["reads"] or info["writes"]:
@@ -162,7 +162,7 @@ def _table(rows: list[dict[str, Any]]) -> alt.InlineData:
 
 
 def _joined(cells: list[list[int]], column: int, joined: int) -> dict[tuple[int, int], int]:
-    """Sums of one column of the cells over squares of so many of them."""
+    """Sum one column of the cells over squares of `joined` × `joined` cells."""
     sums: dict[tuple[int, int], int] = {}
     for cell in cells:
         if cell[column]:

@@ -51,7 +51,7 @@ def tradeoff(
     wanted = " and ".join(f"{arrows[good[name]]} {_word(name)}" for name in good)
     subtitle = f"Better: {wanted}. Ringed: no other point beats it. Bars: 95 % confidence over seeds."
     others = [key for key in results.keys if key not in told]
-    more = (f"Not told apart here: {', '.join(others)}; point at a dot of the page to see them.",) if others else ()
+    more = (f"Not distinguished here: {', '.join(others)}; point at a dot of the page to see them.",) if others else ()
 
     def draw(width: Any) -> alt.LayerChart:
         return _points(rows, line, (x, y), width, told=told, keys=results.keys)

@@ -1,6 +1,6 @@
 """A report as a notebook shows it: a fragment of HTML that brings its own looks and needs no script and no network.
 
-Text takes the colour of what is around it, so that it is read on light and dark pages alike.
+Text inherits its colour from the page, so that it is readable on light and dark pages.
 """
 
 from __future__ import annotations

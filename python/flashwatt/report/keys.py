@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @cache
 def report_keys() -> dict[str, str]:
-    """Give every key of a report with its meaning, tables before what they hold."""
+    """Give every key of a report with its meaning, tables before their keys."""
     found: dict[str, str] = {}
     docs = {**_docs(sections), **_docs(report)}
     for name, attribute in vars(report.Report).items():

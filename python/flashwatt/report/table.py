@@ -121,7 +121,7 @@ def _trace_lines(info: dict[str, Any]) -> Iterator[tuple[str, str]]:
     read, written = info["footprint_read_mib"], info["footprint_written_mib"]
     yield "footprint", f"{number(read, 1)} MiB read, {number(written, 1)} MiB written, in pages of 4 KiB"
     yield "overwriting", f"{number(info['overwrite_factor'], 2)} bytes written per distinct byte"
-    yield "span", f"{si(info['span_bytes'], 'B')}: what a drive needs to hold it without --fold"
+    yield "span", f"{si(info['span_bytes'], 'B')}: the size of a drive that holds it without --fold"
     yield "sha256", info["sha256"]
 
 
@@ -193,7 +193,7 @@ def _window(report: Json) -> str:
     if window["drain_energy_j"] > _DRAIN_NOTABLE * report["energy_j"]["total"]:
         counted = "are in" if window["drain_counted"] else "are not in"
         drain = f"{si(window['drain_s'], 's')} and {si(window['drain_energy_j'], 'J')}"
-        text += f"\nwhat was under way in the end took {drain}, which {counted} the figures (run.count_drain)"
+        text += f"\nthe drain took {drain}, which {counted} the figures (run.count_drain)"
     return text
 
 

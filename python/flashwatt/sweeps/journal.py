@@ -1,8 +1,8 @@
 """The results of a sweep as a file: one line of JSON for each finished task.
 
-Until all are there, lines stand in the order of their ends. Whatever ends the sweep, finished lines stay: only the last
-one can be torn, and it is taken away when the file is opened again. When all tasks are finished the file is written
-anew in the order of the study: the same bytes however it came about.
+Until all tasks have finished, lines stand in the order of their ends. If the sweep is interrupted, finished lines stay:
+only the last one can be torn, and it is removed when the file is opened again. When all tasks have finished, the file
+is written anew in the order of the study: the same bytes with any number of workers and interruptions.
 """
 
 from __future__ import annotations

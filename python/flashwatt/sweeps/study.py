@@ -240,7 +240,7 @@ def _check_overlap(place: Callable[[str], str], lists: dict[str, list[Any]]) -> 
 def _changes(key: str, value: Any) -> bool:
     """Does a key below a value stand for something that the value has set?"""
     if not isinstance(value, Mapping):
-        return bool(key.partition(".")[0] != value)  # below a name are the parameters of what it names
+        return bool(key.partition(".")[0] != value)  # the keys below a name are its parameters
     for name, one in leaves(value):
         if name == key or name.startswith(f"{key}."):
             return True
