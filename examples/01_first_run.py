@@ -1,8 +1,8 @@
 # %% [markdown]
 # # A first run
 #
-# A drive, a workload, a report. Every key of a configuration can be given as a keyword, with `__` for the dot; what
-# is not given comes from the preset. `flashwatt list presets` names the drives that there are.
+# A drive, a workload, a report. Every key of a configuration can be given as a keyword, with `__` for the dot; other
+# values come from the preset. `flashwatt list presets` names the drives.
 
 # %%
 import flashwatt

@@ -2,7 +2,7 @@
 # # Power over time
 #
 # Bursts of writes on a well-used drive, with pauses between them. `series=True` records the mean power of each
-# component in bins of equal length; a number asks for bins of so many nanoseconds.
+# component in bins of equal length; a number is the length of a bin in nanoseconds.
 
 # %%
 import polars as pl
@@ -40,7 +40,7 @@ flashwatt.plot.current(burst)
 burst.edges().select("start_ns", "end_ns", "nand_program_ma", "total_ma").head()
 
 # %% [markdown]
-# pandas, DuckDB, PyArrow and whatever else speaks Arrow read frames as they are:
+# pandas, DuckDB, PyArrow and other Arrow libraries read frames without conversion:
 # `pandas.DataFrame.from_arrow(series)`, `duckdb.sql("SELECT max(total_w) FROM series")`. For later, there is Parquet.
 
 # %%

@@ -2,8 +2,8 @@
 # # Which drive is worth its energy?
 #
 # A sweep runs every combination of a grid, each with several seeds, on all processors. With `out="some/directory"` it
-# keeps every finished run: whatever ends it, the same call goes on from there. `flashwatt sweep STUDY.toml` is the
-# same as a command.
+# keeps every finished run: after an interruption the same call continues from there. `flashwatt sweep STUDY.toml` does
+# the same from the command line.
 
 # %%
 import flashwatt

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Every flash operation
 #
-# The operation log has a row for each operation, request and event. It is kept in a file; `scan_op_log` reads no more
-# of it than it is asked for, however long the run was.
+# The operation log has a row for each operation, request and event. It is kept in a file; `scan_op_log` reads only
+# the requested part of it, so that runs may be long.
 
 # %%
 import polars as pl

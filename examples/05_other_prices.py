@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Other prices, the same run
 #
-# The books of a run are whole nanoseconds that depend on no current and no voltage: another chip's prices need no
+# The ledger of a run holds whole nanoseconds that depend on no current and no voltage: another chip's prices need no
 # second simulation.
 
 # %%
@@ -16,7 +16,7 @@ priced = {name: flashwatt.reprice(report, table) for name, table in programs.ite
 flashwatt.plot.energy(priced)
 
 # %% [markdown]
-# What depends on what happened at the same time has no price in the books: peaks, windows and the series are None,
+# Peaks, windows and the series depend on operations that overlap, which the ledger does not hold: they are None,
 # and the report says so.
 
 # %%
@@ -25,7 +25,7 @@ print(cheap.energy_j.total, cheap.power_w.mean, cheap.power_w.peak)
 print(cheap.repriced.reason if cheap.repriced else "")
 
 # %% [markdown]
-# What does idling cost? Three answers that the literature gives, for one run.
+# The total energy of one run under the three idle accountings of the literature.
 
 # %%
 totals = report.energy_total_j

@@ -1,4 +1,4 @@
-"""What `make bench` runs: how quick the front door and the engine are, each against its goal.
+"""The benchmark of `make bench`: the speed of the command line and of the engine, each against its goal.
 
 The engine's goals are half of what a bare prototype of its inner loop reached on one quiet core of the machines that
 it is developed on. Whatever else runs there takes caches and clock away, and CPU time counts that as the engine's

@@ -1,4 +1,4 @@
-"""Pages that are made while the site is built: references out of the engine, the tutorial out of the examples."""
+"""Pages made while the site is built: references from the engine's lists, the tutorial from the examples."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 ABOUT_KEYS = """# Configuration
 
 A configuration is a TOML file. Every key may be left out, and each may be given as `--set KEY=VALUE` as well. The file
-is laid over the preset that `device.preset` names. `flashwatt explain KEY` says what stands here, `flashwatt init`
+is laid over the preset that `device.preset` names. `flashwatt explain KEY` prints the same text, `flashwatt init`
 writes a file to start from, `flashwatt schema` prints the JSON schema for editors. `[run.precondition.NAME]` takes the
 keys of `[workload.NAME]`.
 
 *Required* keys have no default: every preset gives them."""
 ABOUT_VALIDATION = """# Validation
 
-What no paper's figure can show: simulated drives against closed forms, and against themselves. This page was made while
-the site was built, by
+This page compares simulated drives with closed forms, and with equivalent drives. It was made while the site was built,
+by
 
 ```sh
 flashwatt reproduce --paper theory
@@ -71,7 +71,7 @@ def tutorial(path: Path) -> str:
             parts.append(re.sub(r"^# ?", "", cell.removeprefix(" [markdown]\n"), flags=re.MULTILINE).strip())
         else:
             parts.append(f"```python\n{cell.strip()}\n```")
-    note = f"This page is `examples/{path.name}`: a script, and a notebook for whoever opens it as one."
+    note = f"This page is `examples/{path.name}`: a script that also opens as a notebook."
     title, _, rest = "\n\n".join(parts).partition("\n")
     return f"{title}\n\n*{note}*\n{rest}\n"
 
@@ -118,5 +118,5 @@ def presets() -> str:
 
 
 def escaped(text: str) -> str:
-    """Keep what a table's cell would take for markup; brackets that look like links stay text."""
+    """Escape characters that a table's cell would take for markup; brackets that look like links stay text."""
     return re.sub(r"(`[^`]*`)|([|\[\]*])", lambda hit: hit[1].replace("|", "\\|") if hit[1] else f"\\{hit[2]}", text)

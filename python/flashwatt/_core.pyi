@@ -12,7 +12,7 @@ __version__: str
 REPORT_SCHEMA: int
 
 class FlashwattError(ValueError):
-    """What the user wrote cannot be run: the message names the place, what was found and what was expected."""
+    """The input cannot be run: the message names the place, the value found and the values expected."""
 
 class RunInterruptedError(FlashwattError):
     """It was ended before there was anything to report: while a trace was read or the start state laid down."""

@@ -1,4 +1,4 @@
-"""What the tests share: small configurations, a canned report, and the command line as a user starts it."""
+"""Fixtures that the tests share: small configurations, a saved report, and the command line as a user starts it."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class LikeNumpy:
 
 
 def content(report: Report) -> Json:
-    """What equal runs have in common."""
+    """Give the parts of a report that equal runs share."""
     return {key: value for key, value in report.to_dict().items() if key != "engine"}
 
 
@@ -135,7 +135,7 @@ def test_a_report_goes_to_a_file_and_back(tmp_path: Path) -> None:
         ('{"schema": 99}', r"bad\.json: schema: found 99; expected 2"),
     ],
 )
-def test_what_is_no_report_is_named(tmp_path: Path, text: str, said: str) -> None:
+def test_an_invalid_report_is_named(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "bad.json").write_text(text)
     with pytest.raises(flashwatt.FlashwattError, match=said):
         Report.read(tmp_path / "bad.json")
@@ -195,7 +195,7 @@ def test_a_series_of_no_whole_nanoseconds_is_refused(series: Any) -> None:
 
 
 @pytest.mark.parametrize("config", [None, 5, b"drive.toml", ["drive.toml"], "a\0b", 1.5])
-def test_what_is_no_configuration_is_refused(config: Any) -> None:
+def test_an_invalid_configuration_is_refused(config: Any) -> None:
     with pytest.raises(flashwatt.FlashwattError, match=r"^config: found |not the name of a file"):
         flashwatt.run(config)
 
@@ -225,7 +225,7 @@ def test_overrides_of_one_key_in_one_table_are_refused() -> None:
         SMALL.override(workload__trace__devices=range(10**12))
 
 
-def test_what_a_report_gives_is_a_copy() -> None:
+def test_a_report_gives_copies() -> None:
     report = flashwatt.run(SMALL)
     before = report.json
     report.to_dict()["config"]["device"]["channels"] = 99

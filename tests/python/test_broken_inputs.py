@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from conftest import Cli
 
-# The configuration, what the message must hold: place, found, expected, and the nearest name where there is one.
+# A configuration, and words that its message must hold: place, found, expected, and the nearest name if there is one.
 CONFIGS: list[tuple[str, str, tuple[str, ...]]] = [
     ("a misspelt key", "[device]\nchanels = 4\n", ("2:1: device.chanels", "`chanels`", "did you mean `channels`?")),
     ("a misspelt table", "[devise]\nchannels = 4\n", ("1:2: devise", "expected one of", "did you mean `device`?")),
@@ -100,7 +100,7 @@ CONFIGS: list[tuple[str, str, tuple[str, ...]]] = [
     ("a key twice", "[device]\nways = 2\nways = 3\n", ("3:1", "duplicate key", "found `ways = 3`")),
 ]
 
-# The content of a trace, options, what the message must hold.
+# The content of a trace, options, and words that the message must hold.
 TRACES: list[tuple[str, bytes, tuple[str, ...], tuple[str, ...]]] = [
     ("an empty file", b"", (), ("bad.trace: the trace is empty",)),
     ("no request", b"# nothing\n\n", (), ("bad.trace", "format was not recognised", "found `# nothing`", "--format")),
@@ -169,7 +169,7 @@ OPTIONS: list[tuple[tuple[str, ...], tuple[str, ...]]] = [
 
 
 def check(result: object, said: tuple[str, ...]) -> None:
-    """Check that the message is one, holds what it must, and that nothing else was said."""
+    """Check that there is one message, that it holds the words, and that nothing else was printed."""
     returncode, stdout, stderr = (getattr(result, name) for name in ("returncode", "stdout", "stderr"))
     assert returncode == 2, stderr
     assert stdout == ""
@@ -275,7 +275,7 @@ def test_a_job_file_may_begin_with_a_byte_order_mark(flashwatt: Cli, config: Pat
     assert result.returncode == 0, result.stderr
 
 
-# A run that fails, and what is said: that which helps.
+# A run that fails, and its message, which names a remedy.
 ADVICE: list[tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = [
     (
         "no time to measure",

@@ -37,7 +37,7 @@ addEventListener("error", event => failures.push(event.message));
 addEventListener("unhandledrejection", event => failures.push(String(event.reason)));
 for (const level of ["error", "warn"]) console[level] = (...words) => failures.push(words.join(" "));
 </script>"""
-# When all is drawn: what there is to be seen, as JSON in the page.
+# A script for the page: when all charts are drawn, it writes what is visible as JSON into the page.
 TELL = """<script>
 setTimeout(() => {
   const shown = text => text.textContent.trim() && text.getAttribute("opacity") !== "0";
@@ -98,7 +98,7 @@ def results() -> Results:
 
 
 def look(page: Path, *widths: int) -> list[dict[str, Any]]:
-    """Open a page in windows of these widths, and give what is to be seen in each."""
+    """Open a page in windows of these widths, and give the visible content of each."""
     text = page.read_text().replace("<head>", f"<head>{LISTEN}", 1)
     before, _, after = text.rpartition("</body>")
     probed = page.with_name(f"{page.stem}-probed.html")

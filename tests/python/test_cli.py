@@ -1,4 +1,4 @@
-"""The command line: what goes to which stream, exit statuses, and messages without tracebacks."""
+"""The command line: output streams, exit statuses, and messages without tracebacks."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_series_and_edges_are_kept_and_drawn(flashwatt: Cli, config: Path, tmp_p
     assert "current edges" in result.stdout
 
 
-def test_what_an_earlier_run_left_does_not_pass_for_this_ones(flashwatt: Cli, config: Path, tmp_path: Path) -> None:
+def test_files_of_an_earlier_run_are_removed(flashwatt: Cli, config: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert flashwatt("run", config, "--series", "--out", out).returncode == 0
     (out / "notes.txt").write_text("mine")

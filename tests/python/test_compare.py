@@ -83,7 +83,7 @@ def test_the_page(flashwatt: Cli, made: list[str], tmp_path: Path) -> None:
         ((), "REPORT"),
     ],
 )
-def test_what_is_no_report_is_a_message(
+def test_an_invalid_report_is_a_message(
     flashwatt: Cli, made: list[str], tmp_path: Path, arguments: tuple[str, ...], said: str
 ) -> None:
     assert made
@@ -192,7 +192,7 @@ def test_keys_may_be_given_in_one_list_or_several(flashwatt: Cli, made: list[str
     assert list(json.loads(one.stdout)["wide"]["metrics"]) == ["power_w.mean"]
 
 
-def test_what_is_no_report_is_refused_at_once(flashwatt: Cli, made: list[str], tmp_path: Path) -> None:
+def test_an_invalid_report_is_refused_at_once(flashwatt: Cli, made: list[str], tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for file in ("/dev/zero", "pipe"):
         result = flashwatt("compare", made[0], file)

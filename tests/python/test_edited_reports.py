@@ -1,4 +1,4 @@
-"""A report.json that somebody edited ends in a message or is shown, never in a traceback: any key, any value.
+"""An edited report.json ends in a message or is shown, never in a traceback: any key, any value.
 
 `make test` tries some hundred edits, `make soak` all of them.
 """

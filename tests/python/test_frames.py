@@ -1,4 +1,4 @@
-"""Frames: what they hold agrees with the report, and others read them without a copy."""
+"""Frames: their content agrees with the report, and other libraries read them without a copy."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_window_cuts_edges() -> None:
     assert window["total_ma"][1:].to_list() == inside["total_ma"].to_list()
 
 
-def test_what_cannot_be_recorded_is_said() -> None:
+def test_recordings_out_of_range_are_refused() -> None:
     missed = flashwatt.run(SMALL, edges=(10**15, 10**15 + 1))
     assert missed.edges().height == 0
     assert missed.warnings[-1].startswith("edges: none were recorded from 1000000000000000 ns until")

@@ -1,4 +1,4 @@
-"""The command line answers at once: nothing heavy is loaded before it is needed."""
+"""The command line starts fast: heavy libraries are loaded by the commands that need them."""
 
 from __future__ import annotations
 

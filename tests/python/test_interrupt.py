@@ -1,4 +1,4 @@
-"""Ctrl-C ends a run early and keeps what was measured."""
+"""Ctrl-C ends a run early and keeps the figures until then."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="ne
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Start runs that would take days; what is left of them is killed at the end."""
+    """Start runs that would take days; those still running are killed at the end."""
     with ExitStack() as stack:
 
         def started(config: str) -> subprocess.Popen[str]:
@@ -66,7 +66,7 @@ def wait_until_it_simulates(process: subprocess.Popen[str]) -> None:
 
 
 @needs_proc
-def test_what_was_measured_is_kept(start: Start, tmp_path: Path) -> None:
+def test_figures_until_the_interrupt_are_kept(start: Start, tmp_path: Path) -> None:
     run = start(FOR_DAYS)
     wait_until_it_simulates(run)
     run.send_signal(signal.SIGINT)
@@ -94,7 +94,7 @@ def test_a_start_state_can_be_interrupted(start: Start) -> None:
 
 @needs_proc
 def test_a_second_ctrl_c_does_not_wait(start: Start, tmp_path: Path) -> None:
-    # The engine listens to nobody while it looks for the end of a line.
+    # The engine checks for signals only between lines.
     nothing = gzip.compress(b"# no request " * 5_000_000)
     with (tmp_path / "long.csv.gz").open("wb") as trace:
         trace.writelines([nothing] * 400)

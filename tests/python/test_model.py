@@ -57,7 +57,7 @@ def test_rftl_is_the_grid_of_d6(flashwatt: Cli) -> None:
         (("rftl", "--miss", "1.5"), "1.5"),
     ],
 )
-def test_what_makes_no_sense_is_named(flashwatt: Cli, arguments: tuple[str, ...], said: str) -> None:
+def test_senseless_arguments_are_named(flashwatt: Cli, arguments: tuple[str, ...], said: str) -> None:
     result = flashwatt("model", *arguments)
     assert result.returncode == 2
     assert said in result.stderr

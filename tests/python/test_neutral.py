@@ -1,4 +1,4 @@
-"""Two ways of saying one thing give the same figures (law 11). Tests of the engine have the options of the drive."""
+"""Two equivalent configurations give the same figures (law 11). Tests of the engine have the options of the drive."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import flashwatt
 from conftest import spelled_out
 
 TRACE = Path(__file__).parents[2] / "examples" / "trace.csv"
-# What says which run it was, and not what came of it.
+# Keys that identify a run and are no result of it.
 IDENTITY = ("version", "config", "config_sha256", "engine")
 IDENTITY_OF_THE_WORKLOAD = ("name", "inputs", "input_sha256")
 

@@ -1,4 +1,4 @@
-"""Nothing of the user's is destroyed, whatever a result is written over, and whatever stops the writing."""
+"""No file of the user is destroyed, wherever a result is written, and also if writing stops half-way."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ CASES = [(name, file) for name, (_, files) in COMMANDS.items() for file in files
 
 
 @pytest.mark.parametrize(("name", "file"), CASES, ids=[f"{name}: {file}" for name, file in CASES])
-def test_a_file_of_somebody_else_is_refused_before_the_work(command: Cli, work: Path, name: str, file: str) -> None:
+def test_a_foreign_file_is_refused_before_the_work(command: Cli, work: Path, name: str, file: str) -> None:
     path = work / file
     path.parent.mkdir(exist_ok=True)
     path.write_text(MINE)
@@ -169,7 +169,7 @@ def test_a_device_stays_a_device(command: Cli, work: Path, name: str, force: tup
     assert stat.S_ISCHR((work / file).stat().st_mode)
 
 
-def test_what_is_read_is_never_replaced(command: Cli, work: Path) -> None:
+def test_inputs_are_never_replaced(command: Cli, work: Path) -> None:
     (work / "link.csv").symlink_to("trace.csv")
     (work / "config.toml").write_text(CONFIG)
     for log in ("trace.csv", "link.csv", "config.toml"):
@@ -184,7 +184,7 @@ def test_what_is_read_is_never_replaced(command: Cli, work: Path) -> None:
     assert Report.read(work / "one.json").status == "complete"
 
 
-def test_what_is_read_is_never_removed(command: Cli, work: Path) -> None:
+def test_inputs_are_never_removed(command: Cli, work: Path) -> None:
     assert command("run", "small.toml", "--out", "out").returncode == 0
     (work / "out/config.toml").write_text(marks.config(PRICES))
     assert command("price", "one.json", "--table", "out/config.toml", "--out", "out").returncode == 0
@@ -227,7 +227,7 @@ def test_only_files_with_our_mark_are_removed(command: Cli, work: Path) -> None:
     refused(command("run", "small.toml", "--series", "--out", "out"), "series.parquet: cannot be written")
 
 
-def test_a_torn_line_of_somebody_else_is_no_result(command: Cli, work: Path) -> None:
+def test_a_torn_line_of_a_foreign_file_is_no_result(command: Cli, work: Path) -> None:
     (work / "out").mkdir()
     notes = work / "out/results.jsonl"
     notes.write_text("my notes")
@@ -244,7 +244,7 @@ def test_a_first_line_that_was_torn_is_made_anew(command: Cli, work: Path) -> No
 
 @contextmanager
 def full_disk(room_bytes: int) -> Iterator[None]:
-    """Within the block no file may be longer, as on a disk that has no more room."""
+    """Limit the length of files within the block, as on a full disk."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (room_bytes, before[1]))
     try:
@@ -344,14 +344,14 @@ def test_a_run_locks_its_directory(command: Cli, work: Path) -> None:
     assert leftovers(work) == []
 
 
-def test_a_lock_of_somebody_else_stays(work: Path) -> None:
+def test_a_foreign_lock_stays(work: Path) -> None:
     (work / ".flashwatt.lock").write_text(MINE)
     with outputs.locked(work):
         pass
     assert (work / ".flashwatt.lock").read_text() == MINE
 
 
-def test_what_a_killed_process_left_goes(work: Path) -> None:
+def test_part_files_of_killed_processes_are_removed(work: Path) -> None:
     (work / ".flashwatt-1-0.part").write_text("half a table")
     (work / ".flashwatt-1-1-py.part").mkdir()
     (work / ".flashwatt-1-1-py.part/ops.csv").write_text("half a log")

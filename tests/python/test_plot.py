@@ -1,4 +1,4 @@
-"""Pictures: they render, they carry what the report says, and they load nothing from elsewhere."""
+"""Pictures: they render, they show the report's figures, and they load nothing from the network."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_an_unknown_format_is_named(run: Report, tmp_path: Path) -> None:
         plot.energy(run).save(tmp_path / "energy.gif")
 
 
-def test_what_was_not_recorded_is_asked_for() -> None:
+def test_a_missing_recording_is_named() -> None:
     run = flashwatt.run(flashwatt.Config(CONFIG), latency=False)
     with pytest.raises(flashwatt.FlashwattError, match="series=True"):
         plot.power(run)

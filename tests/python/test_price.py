@@ -1,4 +1,4 @@
-"""Other prices for a run that was made."""
+"""Another price table for a finished run."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_another_accounting_is_that_of_a_fresh_run() -> None:
         (("run/report.json", "--table", "run/report.json"), "more faults"),
     ],
 )
-def test_what_cannot_be_priced_is_a_message(
+def test_unusable_prices_are_a_message(
     flashwatt: Cli, made: Path, tmp_path: Path, arguments: tuple[str, ...], said: str
 ) -> None:
     (tmp_path / "typo.toml").write_text("[energy.nand]\nraed_ma = 3\n")

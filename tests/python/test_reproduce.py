@@ -136,7 +136,7 @@ def test_a_run_that_failed_leaves_no_evidence(tmp_path: Path) -> None:
     unknown = [row for row in found.rows if row.verdict is Verdict.UNKNOWN]
     assert unknown
     assert all("the drive caught fire" in row.remark for row in unknown)
-    assert any(row.verdict is Verdict.MET for row in found.rows), "what needs other runs stands"
+    assert any(row.verdict is Verdict.MET for row in found.rows), "verdicts that need other runs only"
 
 
 def test_a_real_trace_takes_the_place_of_a_model(tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_the_command_line(flashwatt: Cli, tmp_path: Path) -> None:
         (("X29", "--out", "file/r"), "file/r: no directory for results"),
     ],
 )
-def test_what_is_wrong_is_said(flashwatt: Cli, tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
+def test_faults_are_named(flashwatt: Cli, tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
     (tmp_path / "file").touch()
     result = flashwatt("reproduce", *arguments)
     assert result.returncode == 2
@@ -202,7 +202,7 @@ def test_the_example_in_the_docs(flashwatt: Cli, tmp_path: Path) -> None:
     result = flashwatt("reproduce", "X40", "--experiments", "mine")
     assert result.returncode == 0, result.stderr
     shown = [line.rstrip() for line in result.stdout.splitlines() if line.strip()]
-    assert shown == [line for line in text.splitlines() if line in shown], "the docs show what comes out"
+    assert shown == [line for line in text.splitlines() if line in shown], "the docs show the output"
     assert (tmp_path / "reproduction" / "agarwal.html").exists()
 
 
@@ -219,7 +219,7 @@ def test_experiments_of_ones_own_that_are_wrong(flashwatt: Cli, tmp_path: Path) 
 
 
 def test_a_killed_reproduction_goes_on(tmp_path: Path) -> None:
-    """What is finished is kept, and the tables are the same bytes in the end."""
+    """Finished runs are kept, and the tables have the same bytes in the end."""
 
     def command(out: str) -> list[str]:
         ids = ("X1", "X13", "X14")
@@ -251,7 +251,7 @@ def test_a_broken_trace_is_told_before_anything_is_run(flashwatt: Cli, tmp_path:
     assert not (tmp_path / "r" / "results.jsonl").exists()
 
 
-def test_what_is_cut_short_is_not_judged(tmp_path: Path) -> None:
+def test_short_runs_are_not_judged(tmp_path: Path) -> None:
     found = reproduce([catalogue()["X36"]], tmp_path, terms=Terms(requests=2_000))
     verdicts = {row.verdict for row in found.rows}
     assert verdicts == {Verdict.SHORT, Verdict.SHOWN}

@@ -32,7 +32,7 @@ KEYS = set(reference.keys())
 
 
 @pytest.mark.parametrize("text", CASES)
-def test_what_is_written_gives_the_same_configuration(text: str) -> None:
+def test_the_written_form_gives_the_same_configuration(text: str) -> None:
     resolved = flashwatt.Config(text).resolve()
     written = as_written(resolved)
     assert not set(written) - KEYS
@@ -51,5 +51,5 @@ def test_units_are_those_of_a_file() -> None:
 
 
 @pytest.mark.parametrize("config", [{}, {"energy": 5, "gc": {"policy": []}, "run": None}, {"energy": {"dram": {}}}])
-def test_what_no_engine_wrote_is_left_as_it_is(config: dict[str, Any]) -> None:
+def test_a_foreign_configuration_is_left_unchanged(config: dict[str, Any]) -> None:
     assert set(as_written(config)) <= {"energy", "gc.policy", "run"}

@@ -1,4 +1,4 @@
-"""How fast the engine was: rates of all that it did, by all the time that it took."""
+"""The speed of the engine: rates count all requests and operations, over all CPU time."""
 
 from __future__ import annotations
 

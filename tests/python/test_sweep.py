@@ -1,4 +1,4 @@
-"""Sweeps: the same results however they come about, and no finished task is lost."""
+"""Sweeps: the same results with any number of workers and interruptions, and no finished task is lost."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_any_number_of_workers_gives_the_same_bytes(tmp_path: Path) -> None:
     assert repr(again) == "<Results: 4 runs at 2 keys: gc.policy, device.ways>"
 
 
-def test_what_is_there_is_not_run_again(tmp_path: Path) -> None:
+def test_finished_tasks_are_not_run_again(tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
     small(out=tmp_path)
     first = lines(tmp_path)
@@ -192,7 +192,7 @@ def test_a_run_counts_once_however_often_its_line_is_there(tmp_path: Path) -> No
     assert once.summary()["runs"].to_list() == [2, 2, 2, 2]
 
 
-def test_what_results_give_is_a_copy() -> None:
+def test_results_give_copies() -> None:
     results = small()
     results.frame()[0, "seed"] = 99
     next(iter(results)).point["gc.policy"] = "none"
@@ -365,7 +365,7 @@ def test_kill_loses_only_what_is_in_flight(study: Path, flashwatt: Cli) -> None:
 
 
 def cmdline(process: int) -> bytes:
-    """Give what a process was started with; nothing, if it has ended meanwhile."""
+    """Give the command line of a process; empty if it has ended meanwhile."""
     try:
         return Path(f"/proc/{process}/cmdline").read_bytes()
     except OSError:

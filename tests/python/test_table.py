@@ -65,7 +65,7 @@ def test_a_long_idle_run_shows_every_energy(report: Json) -> None:
     assert not re.search(r"\b0\.00 ", text)
 
 
-def test_what_rounding_left_over_is_nothing(report: Json) -> None:
+def test_rounding_errors_count_as_zero(report: Json) -> None:
     report["energy_by_cause_j"]["shared"] = -1.8e-15
     text = page(report)
     assert re.search(r"shared +0 J +0\.0 %", text)
@@ -81,7 +81,7 @@ def test_names_do_not_act_on_the_terminal(report: Json) -> None:
     assert not set(text) & set("\x1b\x7f\u202e\x07")
 
 
-def test_what_is_missing_is_a_dash(report: Json) -> None:
+def test_missing_figures_are_dashes(report: Json) -> None:
     report["power_w"] = {"mean": 1.0, "peak": None, "max_100us": None, "max_1s": None}
     report["parallelism"] = None
     report["efficiency"] = {"mb_per_j": None, "j_per_gb": None, "iops_per_w": None}
@@ -162,12 +162,12 @@ def test_a_peak_current_says_at_which_voltage(report: Json) -> None:
 @pytest.mark.parametrize(
     ("counted", "said"), [(False, "which are not in the figures"), (True, "which are in the figures")]
 )
-def test_what_was_under_way_in_the_end_is_told(report: Json, counted: bool, said: str) -> None:
+def test_the_drain_is_reported(report: Json, counted: bool, said: str) -> None:
     report["window"] |= {"drain_s": 0.25, "drain_energy_j": 3.5, "drain_counted": counted}
     assert f"took 250 ms and 3.50 J, {said}" in page(report)
 
 
-def test_what_is_left_is_told_only_once_it_is_known() -> None:
+def test_the_remaining_time_is_shown_once_it_is_known() -> None:
     with Progress(left(), console=Console(file=io.StringIO())) as progress:
         (column,) = progress.columns
         progress.add_task("", total=None)

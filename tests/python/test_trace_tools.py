@@ -1,4 +1,4 @@
-"""Conversion, pictures, merging and what can be done to traces on the way, as a user does it."""
+"""Conversion, pictures, merging and changes of traces, as a user starts them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def figures(path: Path, **options: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.csv.zst", "t.fwt", "t.fwt.gz", "t.fwt.zst"])
-def test_what_is_converted_is_the_same_trace(flashwatt: Cli, trace: Path, tmp_path: Path, name: str) -> None:
+def test_a_converted_trace_is_the_same_trace(flashwatt: Cli, trace: Path, tmp_path: Path, name: str) -> None:
     result = flashwatt("trace", "convert", trace.name, "--out", name)
     assert result.returncode == 0, result.stderr
     assert "4 requests" in result.stdout
@@ -123,7 +123,7 @@ def test_on_a_drive_it_is_what_a_replay_issues(flashwatt: Cli, trace: Path) -> N
         (["four.spc", "--out", "t.csv", "--devices", "7"], "no request to a chosen device"),
     ],
 )
-def test_what_cannot_be_converted_is_a_message(
+def test_a_failed_conversion_is_a_message(
     flashwatt: Cli, trace: Path, tmp_path: Path, arguments: list[str], words: str
 ) -> None:
     before = trace.read_bytes()

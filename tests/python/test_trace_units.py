@@ -1,4 +1,4 @@
-"""Units of text traces, doubts about them, their order, and what is no file, as a user meets them."""
+"""Units of text traces, warnings about them, the order of records, and paths that are no files, on the command line."""
 
 from __future__ import annotations
 
