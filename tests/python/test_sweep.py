@@ -381,7 +381,7 @@ def test_ctrl_c_keeps_what_is_finished_and_says_so(study: Path) -> None:
     assert stdout == ""
     kept = len(lines(study.parent / "out"))
     said = f"flashwatt: error: interrupted: {kept} of 40 tasks are finished and kept in out/results.jsonl; "
-    assert stderr == f"{said}the same sweep goes on from there\n"
+    assert stderr == f"{said}the same sweep continues from there\n"
 
 
 def test_ctrl_c_in_a_script_gives_what_is_finished() -> None:

@@ -27,9 +27,9 @@ SCHEMA_FILE = "flashwatt.schema.json"
 def explain(name: str, as_json: bool) -> None:
     """Explain a preset, or a key of a configuration or of a report.
 
-    Of a preset: every number with its unit, its meaning and its source. Of a KEY (device.timing.read_ns): its meaning,
-    type, range and default, and its value in every preset. Of a table (device.timing): its keys. Of a figure of the
-    report (flash.write_amplification): its meaning and formula.
+    For a preset: every number with its unit, its meaning and its source. For a KEY (device.timing.read_ns): its
+    meaning, type, range and default, and its value in every preset. For a table (device.timing): its keys. For a figure
+    of the report (flash.write_amplification): its meaning and formula.
     """
     from flashwatt.cli import explanation
 

@@ -73,7 +73,9 @@ _skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out trace recor
 @click.option("--out", type=DIRECTORY, metavar="DIR", help="Write report.json (and the plots) there.")
 @_json
 @click.option("--series", is_flag=True, help="Record power over time (plotted with --out).")
-@click.option("--series-ms", type=float, callback=interval, metavar="MS", help="The same, in bins of this length.")
+@click.option(
+    "--series-ms", type=float, callback=interval, metavar="MS", help="Record power over time in bins of this length."
+)
 @click.option(
     "--edges-ms",
     type=(float, float),
@@ -129,7 +131,11 @@ def _folder(
 @click.command()
 @click.argument("report", type=click.Path(exists=True, path_type=Path), metavar="REPORT")
 @click.option(
-    "--table", type=FILE, required=True, metavar="TABLE.toml", help="Its [energy] keys replace those of the run."
+    "--table",
+    type=FILE,
+    required=True,
+    metavar="TABLE.toml",
+    help="A file whose [energy] keys replace those of the run.",
 )
 @click.option("--out", type=DIRECTORY, metavar="DIR", help="Write the new report.json there.")
 @_json

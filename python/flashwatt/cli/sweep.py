@@ -49,11 +49,11 @@ _MANY = 2000  # from here on, checking takes long enough to be wondered at
 @as_json
 @force
 def sweep(study: Path, out: Path, workers: int | None, as_json: bool, force: bool) -> None:
-    """Run every combination of STUDY.toml's grid, with every seed.
+    """Run every combination of the grid in STUDY.toml, with every seed.
 
     STUDY.toml holds `base` (a configuration beside it, or a table), `[grid]` with a list of values for each key,
-    `seeds` and `workers`. DIR/results.jsonl gets a line for each finished run: the same command goes on where one was
-    ended, by Ctrl-C or otherwise.
+    `seeds` and `workers`. DIR/results.jsonl gets a line for each finished run. After Ctrl-C, or any other end, the same
+    command continues.
     """
     if not left_over(FRAMES_BYTES):
         fail(f"a sweep needs {FRAMES_BYTES // 10**6} MB of address space; found less (`ulimit -v`)")

@@ -44,7 +44,7 @@ class Reproduction:
     """Faults of runs and of the writing of files; empty if there were none."""
     files: list[Path]
     origin: str
-    """Which workloads are real traces, and which are models."""
+    """The workloads that are real traces, and those that are models, in words."""
 
 
 def reproduce(

@@ -48,7 +48,7 @@ class Row:
     verdict: Verdict
     calibrated: bool
     remark: str
-    """Why it differs, as far as that is known, or why there is no figure."""
+    """The reason, if known, why the figure differs from the published one, or why there is none."""
 
     @property
     def claim(self) -> str:

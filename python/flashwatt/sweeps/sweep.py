@@ -115,7 +115,7 @@ def _run_missing(tasks: list[Task], journal: Journal, workers: int, progress: Sw
         run_tasks(list(missing.values()), journal, workers, lambda _task: progress(next(ended), total))
     except KeyboardInterrupt:
         where = (
-            f"in {journal.path}; the same sweep goes on from there" if journal.path else "in the exception's results"
+            f"in {journal.path}; the same sweep continues from there" if journal.path else "in the exception's results"
         )
         message = f"interrupted: {next(ended) - 1} of {total} tasks are finished and kept {where}"
         raise SweepInterruptedError(message, _results(tasks, journal)) from None
