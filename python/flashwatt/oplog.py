@@ -46,10 +46,10 @@ class OpLog:
 
 @contextmanager
 def op_log(path: Path | None, *, inputs: Collection[str | PathLike[str]] = (), force: bool = False) -> Iterator[OpLog]:
-    """Say where the engine has to write; call `OpLog.finish` when the result of the run is safe.
+    """Give the log with the path for the engine to write to; call `OpLog.finish` when the run's result is saved.
 
-    Parquet takes a second file for a while, in the same directory, but no more memory than CSV. Raises `FlashwattError`
-    for a file that must not be replaced; the engine checks a CSV itself, but for `inputs` that it does not know.
+    Parquet takes a temporary second file in the same directory, and as much memory as CSV. Raises `FlashwattError` for
+    a file that must not be replaced; the engine checks a CSV itself, except against `inputs`, which it does not know.
     """
     with ExitStack() as stack:
         engine_path = path

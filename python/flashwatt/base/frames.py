@@ -86,13 +86,13 @@ def latency(report: Json) -> pl.DataFrame:
 
 
 def op_log(path: str | PathLike[str]) -> pl.LazyFrame:
-    """An operation log that a run wrote (`--op-log FILE`), read when and as far as it is asked for."""
+    """Give the operation log of a run (`--op-log FILE`) as a lazy frame."""
     path = Path(path)
     return pl.scan_parquet(path) if path.suffix == ".parquet" else pl.scan_csv(path, schema=_OP_LOG)
 
 
 def write(frame: pl.DataFrame, path: Path, *, force: bool = False) -> None:
-    """Write a frame as Parquet. Raises `FlashwattError` as `flashwatt.outputs.save` does."""
+    """Write a frame as Parquet. Raises `FlashwattError` as `flashwatt.base.outputs.save` does."""
     content = io.BytesIO()  # polars does not say why a file cannot be written
     frame.write_parquet(content, metadata=marks.PARQUET)
     save(path, content.getvalue(), marks.TABLE, force=force)

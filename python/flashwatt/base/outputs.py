@@ -159,7 +159,7 @@ class Aside:
             self.path.write_bytes(content)
 
     def commit(self) -> None:
-        """Put it in the target's place; mode and owner of a file that was there stay."""
+        """Replace the target by it; mode and owner of an existing target are kept."""
         try:
             check(self._target, self._kind, force=self._force)
             with writing(self._target):
@@ -170,7 +170,7 @@ class Aside:
             self.discard()
 
     def discard(self) -> None:
-        """Remove it, unless it is in its place."""
+        """Remove it, unless it has replaced the target."""
         self.path.unlink(missing_ok=True)
         if self._descriptor >= 0:
             os.close(self._descriptor)
@@ -243,7 +243,7 @@ def _remove_leftover(path: Path) -> None:
 
 @contextmanager
 def replacing(target: str | PathLike[str], kind: Kind, *, force: bool = False) -> Iterator[Path]:
-    """Give the path to write to: after the block the file is the target, and not if the block raised.
+    """Give the path to write to: after the block the file replaces the target, unless the block raised.
 
     Raises `FlashwattError` for a target that must not be replaced (see `check`), or cannot be written.
     """
@@ -277,7 +277,7 @@ def save_together(files: Iterable[tuple[str | PathLike[str], bytes, Kind]], *, f
 
 @contextmanager
 def scratch(beside: Path) -> Iterator[Path]:
-    """Make a directory beside a file, which goes after the block; one that was left behind goes with the next."""
+    """Make a directory beside a file for the block; it is removed afterwards, or by the next command."""
     with writing(beside):
         remove_leftovers(beside.parent)
         path, descriptor = _create_directory(beside.parent)
@@ -301,7 +301,7 @@ def _create_directory(beside: Path) -> tuple[Path, int]:
 
 
 def clear(files: Iterable[tuple[Path, Kind]], *, inputs: Collection[str | PathLike[str]] = ()) -> list[Path]:
-    """Remove files of an earlier command, if they have this program's mark and are not read; give those gone."""
+    """Remove files of an earlier command that have this program's mark and are no inputs; return their paths."""
     gone = []
     for path, kind in files:
         mine = path.is_file() and not path.is_symlink() and _is_ours(path, kind)
@@ -314,7 +314,7 @@ def clear(files: Iterable[tuple[Path, Kind]], *, inputs: Collection[str | PathLi
 
 @contextmanager
 def locked(directory: Path | None) -> Iterator[None]:
-    """Keep a second command out of a directory; the system gives it free when the process ends, however it ends."""
+    """Lock a directory against a second command; the system releases the lock when the process ends."""
     if directory is None or fcntl is None:
         yield
         return
@@ -330,7 +330,7 @@ def locked(directory: Path | None) -> Iterator[None]:
 
 
 def _locked(path: Path) -> int:
-    """Hold the lock file that is at the path now: the one who had it before removed his."""
+    """Take the lock of the file that is at the path now: a previous owner removes its own file."""
     while True:
         with writing(path):
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)

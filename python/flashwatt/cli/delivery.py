@@ -42,7 +42,7 @@ class Folder:
 
     @property
     def keeps_config(self) -> bool:
-        """Whether the config.toml that is there already says the same: a run of it into its own directory."""
+        """Whether an equal config.toml is there already: a run of it writes into its own directory."""
         path = self.path / "config.toml"
         if self.config is None or not path.is_file() or path.stat().st_size != len(self.config):
             return False
@@ -73,7 +73,7 @@ def _check_not_input(path: Path, name: str, inputs: Collection[Path]) -> None:
 
 
 def deliver(report: Report, out: Folder | None, as_json: bool, finish_log: Callable[[], None] = lambda: None) -> None:
-    """Show the report, then keep it: a full disk hides no result. It is drawn last, which takes seconds.
+    """Print the report, then save it, so that a full disk hides no result. Pictures, which take seconds, come last.
 
     `finish_log` keeps the operation log: also where the result cannot be printed, and before anything is drawn.
     """

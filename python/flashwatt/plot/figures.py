@@ -134,7 +134,7 @@ def _colour(series: Sequence[str]) -> alt.Color:
 
 
 def _bar_axis(rows: Sequence[Bar], unit: str, *, log: bool) -> tuple[alt.Y, dict[str, Any]]:
-    """The axis of bars, and where they stand: on a logarithmic one at a power of ten, for there is no zero."""
+    """Give the axis of bars and their base: 0, or a power of ten on a logarithmic axis, which has no zero."""
     if not log:
         return alt.Y("value:Q", title=unit), {}
     values = [value for row in rows for value in (row.value, row.published) if value]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _COLOURS = {"reads": "#3b7dbd", "writes": "#f0932b", "trims": "#76b7b2", "flushes": "#59657a"}
 _HEIGHT, _MAP_HEIGHT, _GAP = 170, 240, 26
 _FITTING: dict[str, Any] = {"tickCount": alt.ExprRef("width / 70"), "labelOverlap": True, "labelSeparation": 6}
-"""As many labels as an axis has room for."""
+"""The most labels of an axis."""
 _SVG_JOINED = 2  # cells of the map to a side of one in the SVG, which would be large otherwise
 _TIME_UNITS = ((86_400e9, "d"), (3_600e9, "h"), (1e9, "s"), (1e6, "ms"), (1e3, "µs"))
 _SIZE_UNITS = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))

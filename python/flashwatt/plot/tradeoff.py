@@ -29,12 +29,12 @@ def tradeoff(
     color: str | None = None,
     shape: str | None = None,
 ) -> Chart:
-    """Two figures of every point: means over seeds, bars for their 95 % confidence, a line through the Pareto front.
+    """Draw two figures of every point: means over seeds, bars for their 95 % confidence, a line for the Pareto front.
 
-    `best` says which end of `x` and of `y` is the good one, where that does not go without saying; `color` and `shape`
-    are the keys of the grid that colours and shapes tell apart, the first ones unless given: legends name both, and
-    the subtitle what further keys only a page's tooltips tell. Raises `FlashwattError` for a figure or a key that the
-    results have not.
+    `best` gives the better end, "low" or "high", of `x` and of `y`; None takes the figure's own. `color` and `shape`
+    are the keys of the grid that colours and shapes distinguish, the first ones unless given. Legends name both; the
+    subtitle names further keys, which only the tooltips of a page show. Raises `FlashwattError` for a figure or a key
+    that is not in the results.
     """
     known("color", [color] if color else [], results.keys)
     known("shape", [shape] if shape else [], results.keys)
@@ -60,7 +60,7 @@ def tradeoff(
 
 
 def _told(keys: list[str], color: str | None, shape: str | None) -> list[str]:
-    """The key that colours tell apart and the one that shapes do, as far as there are any."""
+    """Give the key that colours distinguish and the one that shapes do, if the grid has them."""
     first = color or next((key for key in keys if key != shape), None)
     second = shape or next((key for key in keys if key != first), None)
     return [key for key in (first, second) if key]
@@ -82,7 +82,7 @@ def _rows(means: pl.DataFrame, keys: list[str], x: str, y: str) -> list[dict[str
 
 
 def _field(key: str) -> str:
-    """Vega-Lite takes dots for a way into tables."""
+    """Replace dots in a key: Vega-Lite takes them for a path into tables."""
     return key.replace(".", "_")
 
 

@@ -1,4 +1,4 @@
-"""A report as a notebook shows it: a fragment of HTML that brings its own looks and needs no script and no network.
+"""A report in a notebook: a fragment of HTML with its own style, without scripts and without network access.
 
 Text inherits its colour from the page, so that it is readable on light and dark pages.
 """

@@ -70,7 +70,7 @@ class Report:
     warnings = Section[list[str]](list[str])
     """Warnings about the run: records skipped or folded, figures that do not apply."""
     config = Section[dict[str, Any]](dict)
-    """The whole configuration, every default filled in."""
+    """The resolved configuration, with every default filled in."""
     config_sha256 = Section[str](str)
     seed = Section[int](int)
     workload = Section[kinds.Workload](kinds.Workload)
@@ -96,7 +96,7 @@ class Report:
     drain_ledger = Section[kinds.Ledger | None](kinds.Ledger | None)
     """The ledger of the drain alone; `ledger` includes it where the drain is counted. None if the run ended before."""
     engine = Section[kinds.Engine | None](kinds.Engine | None)
-    """None in the results of a sweep, which are the same whenever they are made."""
+    """None in the results of a sweep, which do not depend on the speed of the machine."""
     repriced = Section[kinds.Repriced | None](kinds.Repriced | None)
     """None for a report whose prices are those of its run."""
 

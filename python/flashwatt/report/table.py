@@ -146,7 +146,7 @@ def at(tree: Any, *path: str) -> Any:
 
 
 def describe_device(report: Json) -> str:
-    """Say in one line which drive it was."""
+    """Describe the drive in one line."""
     device = at(report, "config", "device") or {}
     name = device.get("preset") or device.get("description") or "custom drive"
     dies = f"{device.get('channels')} channels × {device.get('ways')} ways"
@@ -310,7 +310,7 @@ def _power(report: Json) -> Iterator[tuple[str, str]]:
 
 
 def _peak_current(report: Json) -> str:
-    """Currents of parts at different voltages do not add up: at which one it is stated is part of it."""
+    """Write the current with its voltage: currents of parts at different voltages do not add up."""
     peak, volts = at(report, "current_ma", "peak"), at(report, "current_ma", "supply_v")
     return _amperes(peak) if peak is None or volts is None else f"{_amperes(peak)} at {volts:g} V"
 

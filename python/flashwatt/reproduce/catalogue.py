@@ -1,4 +1,4 @@
-"""The experiments that there are: their files, read and checked."""
+"""The catalogue of experiments: their files, read and checked."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ class RunSet:
     axes: dict[str, Axis]
     overrides: Overrides
     requests: int | None = None
-    """So many of each run at most, unless the whole length is asked for."""
+    """The most requests of each run; `--full` runs the whole length."""
     series_ns: int | None = None
     """Length of a bin of power over time, if that is kept; 0 for one that suits the run."""
     edges_ns: tuple[int, int] | None = None
     """Window in which every change of the current is kept."""
     latency: bool = False
-    """Are histograms of latencies kept?"""
+    """Whether histograms of latencies are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Paper:
     citation: str
     overrides: Overrides
     real: Overrides
-    """Laid over a run that replays a real trace."""
+    """Overrides of a run that replays a real trace."""
     axes: dict[str, Axis]
 
 

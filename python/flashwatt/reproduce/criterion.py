@@ -34,13 +34,13 @@ class Criterion:
     """The bound in words; empty for a figure that is shown and not judged."""
     meets: Callable[[Value], bool] | None
     calibrated: bool
-    """Was the model fitted to it? Then it is no prediction."""
+    """Whether the model was fitted to the figure, which then is no prediction."""
     why: str
     """The reason, if known, why the figure misses the bound or differs from the published one."""
 
     @classmethod
     def of(cls, place: str, table: dict[str, Any], source: str) -> Criterion:
-        """Read an entry of `criteria`. Raises `FlashwattError` for one that says too little or too much."""
+        """Read an entry of `criteria`. Raises `FlashwattError` for missing or contradictory keys."""
         known(place, table, (*_KEYS, *_BOUNDS))
         if missing := [key for key in ("quantity", "says") if not table.get(key)]:
             raise _core.FlashwattError(f"{place}: {missing[0]}: missing; expected text")

@@ -55,7 +55,7 @@ h3 { font-size: 1rem; padding: 0 12px; margin: .8rem 0 .2rem; }
 
 
 def write_pages(findings: Sequence[Finding], terms: Terms, directory: Path, *, force: bool = False) -> list[Path]:
-    """Write `PAPER.html` for every paper that something was found about; give the paths.
+    """Write `PAPER.html` for every paper with findings; return the paths.
 
     Raises `FlashwattError` for a page that cannot be written, and, without `force`, for a file that is none of ours.
     """

@@ -39,14 +39,14 @@ class Study:
 
     base: Config
     grid: dict[str, list[Any]]
-    """Key of the configuration → its values."""
+    """Lists of values by keys of the configuration."""
     seeds: int | tuple[int, ...] = 1
-    """So many seeds from the configuration's own on, or these."""
+    """A number of seeds, counted from the configuration's own, or the seeds themselves."""
     workers: int | None = None
     series: bool | int = False
     name: str = "<study>"
     text: str = field(default="", repr=False)
-    """The file, where messages find the lines of keys."""
+    """The content of the file, in which messages look up the lines of keys."""
 
     @classmethod
     def of(
@@ -131,7 +131,7 @@ class Study:
         return tasks
 
     def _explain(self, message: str, point: dict[str, Any]) -> str:
-        """Name the place in the study; the point as well, where it is not one value's fault."""
+        """Name the place of a fault in the study, and the point if the fault is not that of one value."""
         if key := re.match(r"--set: ([^:;]+): ", message):
             where = f"{_place(self.name, self.text, f'grid.{key[1]}')}grid.{message.removeprefix('--set: ')}"
             return where if key[1] in self.grid else f"{where} (at {_listed(point)})"
@@ -176,7 +176,7 @@ def _values(place: str, values: Any) -> list[Any]:
 
 
 def _same(value: Any) -> str:
-    """Text that is the same for equal values however they are written: 1 and 1.0, the keys of tables in any order."""
+    """Give the same text for equal values: 1 and 1.0, or a table with its keys in another order."""
 
     def whole(one: Any) -> Any:
         if isinstance(one, dict):
@@ -238,7 +238,7 @@ def _check_overlap(place: Callable[[str], str], lists: dict[str, list[Any]]) -> 
 
 
 def _changes(key: str, value: Any) -> bool:
-    """Does a key below a value stand for something that the value has set?"""
+    """Return whether a key below a value's key would change that value."""
     if not isinstance(value, Mapping):
         return bool(key.partition(".")[0] != value)  # the keys below a name are its parameters
     for name, one in leaves(value):

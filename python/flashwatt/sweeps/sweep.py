@@ -41,7 +41,7 @@ class SweepInterruptedError(KeyboardInterrupt):
 
 
 class SweepNotSavedError(_core.FlashwattError):
-    """The results of a sweep could not be written as they were to be at its end; `results` holds them."""
+    """The final files of a sweep could not be written; `results` holds the results."""
 
     def __init__(self, message: str, results: Results) -> None:
         """Name the results that cannot be written."""
@@ -63,8 +63,8 @@ def sweep(
     """Run every combination of the grid's values, laid over `base`, with every seed; results come in that order.
 
     `grid` maps keys of the configuration to lists of values: `{"device.channels": [4, 8]}`. It may also be a `Study`,
-    or the path of a STUDY.toml; these bring their own base, seeds and series. `seeds` is how many replicates to run,
-    from the configuration's own seed on, or a list of seeds. `workers` are processes, one for each processor unless
+    or the path of a STUDY.toml; these bring their own base, seeds and series. `seeds` is a number of replicates, counted
+    from the configuration's own seed, or a list of seeds. `workers` are processes, one for each processor unless
     given: the results are the same with any number. `series` keeps power over time, as for `run`.
 
     With a directory `out` each task is kept in `out/results.jsonl` as it finishes, and a sweep that finds some of its
