@@ -63,9 +63,9 @@ def sweep(
     """Run every combination of the grid's values, laid over `base`, with every seed; results come in that order.
 
     `grid` maps keys of the configuration to lists of values: `{"device.channels": [4, 8]}`. It may also be a `Study`,
-    or the path of a STUDY.toml; these bring their own base, seeds and series. `seeds` is a number of replicates, counted
-    from the configuration's own seed, or a list of seeds. `workers` are processes, one for each processor unless
-    given: the results are the same with any number. `series` keeps power over time, as for `run`.
+    or the path of a STUDY.toml; these bring their own base, seeds and series. `seeds` is a number of replicates,
+    counted from the configuration's own seed, or a list of seeds. `workers` is a number of processes, one for each
+    processor unless given; the results are the same with any number. `series` keeps power over time, as for `run`.
 
     With a directory `out` each task is kept in `out/results.jsonl` as it finishes, and a sweep that finds some of its
     tasks there does not run them again. When all are finished, that file has the order of the grid, and
