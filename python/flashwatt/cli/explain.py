@@ -12,7 +12,6 @@ from flashwatt import _core
 from flashwatt.base import marks
 from flashwatt.base.outputs import check, save_together
 from flashwatt.cli.terminal import OUTPUT_FILE, note
-from flashwatt.config import reference
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,16 +37,18 @@ def explain(name: str, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("preset", default=reference.DEFAULT_PRESET)
+@click.argument("preset", required=False)
 @click.option("--out", type=OUTPUT_FILE, metavar="FILE", help="Write it there.")
 @click.option("--force", is_flag=True, help="Replace FILE, and a schema beside it that flashwatt did not write.")
-def init(preset: str, out: Path | None, force: bool) -> None:
+def init(preset: str | None, out: Path | None, force: bool) -> None:
     """Write a configuration to start from: every key with its meaning, and the values of PRESET as comments.
 
     With --out, the schema for editors is written beside it.
     """
+    from flashwatt.config.reference import DEFAULT_PRESET
     from flashwatt.config.template import template
 
+    preset = DEFAULT_PRESET if preset is None else preset
     if out is None:
         click.echo(template(preset), nl=False)
         return
@@ -71,5 +72,7 @@ def schema() -> None:
 
 def _schema() -> str:
     """The mark comes first, by which `init` knows a schema that it may replace."""
+    from flashwatt.config import reference
+
     marked = {"$comment": f"FlashWatt {_core.__version__}", **reference.schema()}
     return json.dumps(marked, indent=2, ensure_ascii=False) + "\n"
