@@ -5,11 +5,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Checker, Config, field};
+use crate::connector::Extent;
 use crate::device::Geometry;
 use crate::ftl::blocked::data_blocks::{DataBlocks, ENTRY_BYTES, OnDataBlocks};
 use crate::ftl::plan::Plan;
-use crate::ftl::{Context, Extent, Room, Scheme, Size};
+use crate::ftl::{Context, Room, Scheme, Setup, Size};
+use crate::settings::{Checker, field};
 use crate::units::{BlockId, DieId, Lpn};
 
 /// `[ftl.wander]`: what the user writes. The doc comments become the reference.
@@ -48,8 +49,8 @@ impl Scheme for Wander {
         Room { pages: blocks * size.pages_per_block, what }
     }
 
-    fn new(_settings: &Settings, config: &Config, geometry: &Geometry) -> Self {
-        Wander { data: DataBlocks::new(config, geometry) }
+    fn new(_settings: &Settings, setup: &Setup, geometry: &Geometry) -> Self {
+        Wander { data: DataBlocks::new(setup, geometry) }
     }
 }
 

@@ -9,10 +9,11 @@ use crate::config::Config;
 use crate::energy::ledger::{Ledger, Phase};
 use crate::energy::meter::Reading;
 use crate::energy::price::{Priced, price};
-use crate::energy::{DieState, Figures, PriceTable, Window};
+use crate::energy::window::{Figures, Window};
+use crate::energy::{DieState, PriceTable};
 use crate::error::{Error, Fault};
-use crate::ftl::{Cause, OpKind};
 use crate::kernel::{Completed, End, Outcome};
+use crate::operation::{Cause, OpKind};
 use crate::report::Reported;
 
 /// By how much energies that were summed in two ways may differ, relatively: they are sums of integers until the last step.
@@ -191,7 +192,6 @@ mod tests {
     use crate::brain::Brain;
     use crate::config::{Config, Span, load};
     use crate::device::{Array, Geometry};
-    use crate::ftl::map_unit_bytes;
     use crate::kernel::Sim;
     use crate::progress::Watch;
     use crate::ssd::Ssd;
@@ -213,7 +213,7 @@ mod tests {
             "run.measure.requests=1000",
         ];
         let config = load("", "test", &sets.map(String::from)).expect("a valid configuration");
-        let geometry = Geometry::new(&config.device, map_unit_bytes(&config));
+        let geometry = Geometry::new(&config.device, config.map_unit_bytes());
         let mut array = Array::new(geometry.clone(), config.device.nand.program_order);
         let mut brain = Brain::new(&config, &geometry);
         let filled = brain.ftl.fill(&mut brain.blocks, &mut array, &mut Watch::new(&mut |_| true));

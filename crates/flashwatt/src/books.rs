@@ -2,15 +2,18 @@
 
 use std::hint::cold_path;
 
-use crate::config::{Config, DramRule};
-use crate::controller::phases::Course;
+use crate::config::Config;
+use crate::device::phases::Course;
 use crate::energy::ledger::{Ledger, OpTimes, Phase};
 use crate::energy::parts::StateId;
 use crate::energy::series::Recorder;
+use crate::energy::settings::DramRule;
 use crate::energy::ssd::{DRAM_WORKS, LINK_WORKS, drive_state, parts};
-use crate::energy::{DieState, Figures, Meter, PriceTable, Series, Window};
+use crate::energy::window::{Figures, Window};
+use crate::energy::{DieState, Meter, PriceTable, Series};
 use crate::ftl::plan::{Chosen, Notes};
-use crate::ftl::{Cause, Mapping, OpKind, Plan};
+use crate::ftl::{Mapping, Plan};
+use crate::operation::{Cause, OpKind};
 use crate::probe::{BufferEvent, Probe};
 use crate::stats::Histogram;
 use crate::units::Nanos;

@@ -1,9 +1,10 @@
 //! What decides: the translation layer, what it knows of blocks, its random numbers, and the plan that it fills.
 
+use crate::blocks::BlockTable;
 use crate::config::Config;
+use crate::connector::Extent;
 use crate::device::{Array, Geometry};
-use crate::ftl::blocks::BlockTable;
-use crate::ftl::{self, Context, Extent, Ftl, Plan};
+use crate::ftl::{self, Context, Ftl, Plan};
 use crate::rng::Rng;
 use crate::units::{BlockId, DieId};
 
@@ -26,7 +27,7 @@ impl Brain {
     /// The deciding half of a configuration's drive, empty.
     pub fn new(config: &Config, geometry: &Geometry) -> Self {
         Brain {
-            ftl: ftl::build(config, geometry),
+            ftl: ftl::build(&config.ftl, &config.ftl_setup(), geometry),
             blocks: BlockTable::new(geometry.clone()),
             rng: Rng::new(config.run.seed ^ STREAM),
             plan: Plan::default(),

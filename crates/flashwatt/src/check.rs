@@ -19,11 +19,12 @@ use std::collections::BTreeMap;
 
 use crate::brain::Brain;
 use crate::cache::write_buffer::Bytes;
-use crate::controller::op::Op;
+use crate::connector::Extent;
 use crate::device::{Array, Geometry};
 use crate::energy::Series;
-use crate::ftl::{Cause, Extent, OpKind, PlannedOp};
-use crate::probe::{BufferEvent, OpRecord, Probe, Purpose};
+use crate::ftl::PlannedOp;
+use crate::operation::{Cause, OpKind};
+use crate::probe::{BufferEvent, OpFacts, OpRecord, Probe, Purpose};
 use crate::units::{BlockId, EntryId, Lpn, Nanos, Ppn, SECTOR_BYTES};
 
 /// The shadow of a drive.
@@ -244,7 +245,7 @@ impl Shadow {
 
     // ---------------------------------------------------------------- operations
 
-    fn read_ended(&self, op: &Op, expected: &[(Ppn, Data)]) {
+    fn read_ended(&self, op: &OpFacts, expected: &[(Ppn, Data)]) {
         let at = if op.kind == OpKind::Copyback { op.other } else { op.at };
         for &(ppn, data) in expected {
             require(self.geometry.place(ppn) == at, || format!("operation {} reads another page than planned", op.seq));
@@ -388,7 +389,7 @@ impl Probe for Shadow {
         }
         let Some(pending) = self.pending.remove(&op.seq) else { return };
         if op.kind != OpKind::Program {
-            self.read_ended(op, &pending.reads);
+            self.read_ended(&op, &pending.reads);
         }
         if op.turns_into_program() {
             self.pending.insert(op.seq, Pending { reads: Vec::new(), ..pending });

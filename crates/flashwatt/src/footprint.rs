@@ -4,13 +4,12 @@
 //! Each table counts its own bytes, beside its definition. `tests/footprint.rs` compares the sum with what the system says
 //! that the process holds.
 
+use crate::blocks::BlockTable;
 use crate::cache::WriteBuffer;
 use crate::check::Shadow;
 use crate::config::{Config, Precondition};
 use crate::device::{Array, Geometry};
 use crate::error::{Error, Fault};
-use crate::ftl::blocks::BlockTable;
-use crate::ftl::map_unit_bytes;
 use crate::limits::{self, Limit};
 use crate::mem;
 
@@ -22,7 +21,7 @@ const REST_BYTES: u64 = 4 << 20;
 
 /// Bytes of memory that a drive takes once all its tables are in use; `checked`: with the shadow check.
 pub fn footprint_bytes(config: &Config, checked: bool) -> u64 {
-    let geometry = Geometry::new(&config.device, map_unit_bytes(config));
+    let geometry = Geometry::new(&config.device, config.map_unit_bytes());
     let buffered = config.write_buffer.bytes / u64::from(geometry.unit_bytes);
     let planned_programs = u64::from(geometry.dies) * u64::from(geometry.pages_per_block) * 16;
     Array::memory_bytes(&geometry)
@@ -53,7 +52,7 @@ fn check_against(config: &Config, bytes: u64, is_there: bool, limit: Option<Limi
         return Ok(());
     }
     let megabytes = |bytes: u64| bytes.div_ceil(1_000_000);
-    let geometry = Geometry::new(&config.device, map_unit_bytes(config));
+    let geometry = Geometry::new(&config.device, config.map_unit_bytes());
     let expected = broken.map_or_else(
         || "what the system gives this process (its address space may be limited: ulimit -v)".to_string(),
         |limit| format!("at most {} MB, which are free {}", megabytes(limit.bytes), limit.whose),
@@ -85,7 +84,7 @@ mod tests {
     #[test]
     fn the_shadow_check_counts() {
         let config = crate::config::load("", "test", &[]).expect("the default drive");
-        let units = u64::from(Geometry::new(&config.device, map_unit_bytes(&config)).logical_units);
+        let units = u64::from(Geometry::new(&config.device, config.map_unit_bytes()).logical_units);
         assert!(footprint_bytes(&config, true) > footprint_bytes(&config, false) + 30 * units);
     }
 }

@@ -3,9 +3,10 @@
 //! Start states are laid down with it, and property tests drive translation layers with it: the referee watches here too.
 
 use crate::brain::Brain;
-use crate::connector::{Request, RequestKind};
+use crate::connector::{Extent, Request, RequestKind};
 use crate::device::{Array, Geometry};
-use crate::ftl::{Extent, OpKind, PlannedOp};
+use crate::ftl::PlannedOp;
+use crate::operation::OpKind;
 use crate::units::{DieId, Lpn, OpId};
 
 /// A drive without a clock.

@@ -48,9 +48,11 @@
 //! prints nothing.
 
 mod audit;
+pub mod blocks;
 pub mod books;
 pub mod brain;
 pub mod cache;
+mod catalogue;
 pub mod check;
 pub mod config;
 pub mod connector;
@@ -69,6 +71,7 @@ mod lane;
 mod limits;
 mod mem;
 pub mod models;
+pub mod operation;
 pub mod output;
 pub mod probe;
 mod progress;
@@ -77,17 +80,18 @@ pub mod report;
 mod reprice;
 pub mod rng;
 pub mod run;
+mod settings;
 pub mod ssd;
 pub mod stats;
 pub mod units;
 pub mod wear;
 pub mod workload;
 
+pub use catalogue::list;
 pub use drive::{Done, Drive};
 pub use error::{Error, Fault, Place};
 pub use footprint::footprint_bytes;
 pub use progress::{Preparation, Progress, Watch};
-pub use registry::list;
 pub use report::Report;
 pub use reprice::reprice;
 pub use run::{RunOptions, run};

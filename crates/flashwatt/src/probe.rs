@@ -6,20 +6,45 @@ use std::path::Path;
 
 use crate::brain::Brain;
 use crate::cache::write_buffer::Bytes;
-use crate::connector::RequestKind;
-use crate::controller::op::Op;
-use crate::device::Array;
+use crate::connector::{Extent, RequestKind};
+use crate::device::{Array, Place};
 use crate::energy::Series;
 use crate::energy::ledger::OpTimes;
 use crate::energy::series::Recorder;
-use crate::ftl::{Extent, OpKind};
-use crate::units::{EntryId, Lpn, Nanos};
+use crate::operation::{Cause, OpKind};
+use crate::units::{BlockId, EntryId, Lpn, Nanos, RequestId};
+
+/// What an operation was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OpFacts {
+    /// Its plan number: older ones are smaller.
+    pub seq: u64,
+    /// What.
+    pub kind: OpKind,
+    /// Why.
+    pub cause: Cause,
+    /// Which page, or of which block the first.
+    pub at: Place,
+    /// A copyback's source, or where the data of a copy's read is to be programmed.
+    pub other: Place,
+    /// For which request, if for one.
+    pub request: RequestId,
+    /// The block whose data its program makes obsolete.
+    pub replaces: BlockId,
+}
+
+impl OpFacts {
+    /// Is this the first half of a copy? The second half is a program of page `other`, under the same number.
+    pub fn turns_into_program(&self) -> bool {
+        self.kind == OpKind::Read && self.other.block.is_some()
+    }
+}
 
 /// An operation that has ended.
 #[derive(Clone, Copy, Debug)]
 pub struct OpRecord<'a> {
     /// What it was.
-    pub op: &'a Op,
+    pub op: OpFacts,
     /// When its phases were.
     pub times: &'a OpTimes,
 }

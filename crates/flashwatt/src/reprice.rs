@@ -8,11 +8,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::config::{Energy, Timing, prices};
+use crate::config::prices;
+use crate::device::settings::Timing;
 use crate::energy::price::{Priced, price};
+use crate::energy::settings::Energy;
 use crate::energy::{DieState, Ledger, PriceTable};
 use crate::error::{Error, Fault, Place};
-use crate::ftl::Cause;
+use crate::operation::Cause;
 use crate::report::ssd::{AccountingTotals, LedgerReport};
 use crate::report::{Efficiency, OUTSIDE, SCHEMA, Throughput, outside, supply_v};
 

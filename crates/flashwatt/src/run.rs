@@ -13,8 +13,6 @@ use crate::energy::Series;
 use crate::energy::bins::{BINS_MAX, Bins};
 use crate::energy::edges::{CurrentEdges, EDGES_MAX, Edges};
 use crate::error::{Error, Fault};
-use crate::footprint;
-use crate::ftl::map_unit_bytes;
 use crate::instant::Instant;
 use crate::kernel::{End, Outcome, Sim};
 use crate::output::{Aside, Rules};
@@ -23,7 +21,7 @@ use crate::progress::{Progress, Watch};
 use crate::report::{Parts, Report, Reported};
 use crate::ssd::Ssd;
 use crate::units::Nanos;
-use crate::workload;
+use crate::{footprint, workload};
 
 /// What a run is asked for besides its configuration. None of it changes a figure.
 #[derive(Clone, Debug, Default)]
@@ -220,7 +218,7 @@ impl StartState {
 
     /// As [`Self::new`]; `progress` is told how far it is, and ends it by answering `false`.
     pub fn watched(config: &Config, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Self, Error> {
-        let geometry = Geometry::new(&config.device, map_unit_bytes(config));
+        let geometry = Geometry::new(&config.device, config.map_unit_bytes());
         footprint::check(config, false)?;
         let brain = Brain::new(config, &geometry);
         let array = Array::new(geometry.clone(), config.device.nand.program_order);

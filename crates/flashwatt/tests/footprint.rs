@@ -9,10 +9,9 @@ use flashwatt::cache::WriteBuffer;
 use flashwatt::config::{self, Config};
 use flashwatt::connector::{Request, RequestKind};
 use flashwatt::device::{Array, Geometry};
-use flashwatt::ftl::{self, map_unit_bytes};
 use flashwatt::instant::Instant;
 use flashwatt::units::Lpn;
-use flashwatt::{Error, Watch, footprint_bytes};
+use flashwatt::{Error, Watch, footprint_bytes, ftl};
 
 /// Bytes that this process has in memory.
 fn resident() -> u64 {
@@ -33,7 +32,7 @@ fn drive(sets: &[String]) -> Result<Config, Error> {
 /// How much more this process holds with a drive that is filled, and read at every place of its tables.
 fn grown_by(config: &Config) -> u64 {
     let before = resident();
-    let geometry = Geometry::new(&config.device, map_unit_bytes(config));
+    let geometry = Geometry::new(&config.device, config.map_unit_bytes());
     let mut array = Array::new(geometry.clone(), config.device.nand.program_order);
     let mut brain = Brain::new(config, &geometry);
     let filled = brain.ftl.fill(&mut brain.blocks, &mut array, &mut Watch::new(&mut |_| true));

@@ -1,9 +1,9 @@
 //! How large a drive is: of blocks, logical size and over-provisioning two determine the third. And how much of it must
 //! be spare.
 
-use super::check::{Checker, field};
 use super::raw;
 use crate::ftl::{self, Room, Size};
+use crate::settings::{Checker, field};
 
 /// Physical map units are numbered by 32 bits, of which two numbers are taken.
 const UNITS_MAX: u128 = (1 << 32) - 3;
@@ -286,7 +286,7 @@ fn check_spare(c: &mut Checker, given: &Given, geometry: &Geometry, needs: Needs
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Allocation;
+    use crate::ftl::Allocation;
     use crate::ftl::schemes::page;
     use proptest::prelude::*;
 

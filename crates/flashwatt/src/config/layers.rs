@@ -1,13 +1,10 @@
 //! How one tree is laid over another: the user's file over a preset, the command line over both.
 
-use super::node::{Node, Table, Value, join};
+use crate::settings::{Node, Rivals, Table, drop_rivals, merge};
 use crate::workload::synthetic::MODELS;
 
 /// Values that are tagged from outside (`ftl = "page"` or `[ftl.page]`).
 pub(super) const TAGGED: [&str; 4] = ["ftl", "gc.policy", "workload", "run.precondition"];
-
-/// Keys of which only one group makes sense at a time: whoever writes a key of one group means to be rid of the others.
-type Rivals = &'static [&'static [&'static str]];
 
 const RIVALS: [(&str, Rivals); 2] = [
     ("device", &[&["op_ratio"], &["spare_fraction"]]),
@@ -44,16 +41,7 @@ pub(super) fn lay(base: &mut Node, over: Node) {
 
 /// As [`lay`], but keeps rivals: for overrides on one command line, where two rivals are a contradiction.
 pub(super) fn lay_without_rivals(base: &mut Node, over: Node) {
-    merge(base, over, "");
-}
-
-fn drop_rivals(base: &mut Table, over: &Table, groups: &[&[&str]]) {
-    let given = |group: &[&str]| group.iter().any(|&key| over.contains_key(key));
-    for group in groups {
-        if !given(group) && groups.iter().any(|other| given(other)) {
-            group.iter().for_each(|&key| drop(base.remove(key)));
-        }
-    }
+    merge(base, over, &TAGGED);
 }
 
 /// Blocks, logical size, over-provisioning: two determine the third. Whoever overrides one of them means this:
@@ -74,25 +62,4 @@ fn drop_capacity(base: &mut Table, over: &Table) {
         _ => &["blocks_per_plane", "logical_bytes", "op_ratio", "spare_fraction"],
     };
     dropped.iter().for_each(|&key| drop(base.remove(key)));
-}
-
-fn merge(base: &mut Node, over: Node, path: &str) {
-    let same_tag = base.tag().is_some() && base.tag() == over.tag();
-    match (&mut base.value, over.value) {
-        (Value::Table(_), Value::String(_)) if same_tag && TAGGED.contains(&path) => {}
-        (Value::Table(table), Value::Table(over_table)) if same_tag || !TAGGED.contains(&path) => {
-            (base.place, base.origin) = (over.place, over.origin);
-            merge_tables(table, over_table, path);
-        }
-        (_, value) => *base = Node { place: over.place, origin: over.origin, value },
-    }
-}
-
-fn merge_tables(base: &mut Table, over: Table, path: &str) {
-    for (key, value) in over {
-        match base.get_mut(&key) {
-            Some(node) => merge(node, value, &join(path, &key)),
-            None => drop(base.insert(key, value)),
-        }
-    }
 }

@@ -39,29 +39,32 @@ use crate::ftl;
 use crate::units::Nanos;
 
 mod capacity;
-mod check;
-mod de;
 mod layers;
-mod node;
 mod parse;
 mod presets;
 mod prices;
 pub mod raw;
 mod resolve;
-mod rules;
 mod schema;
 mod settings;
-mod synthetic;
-mod trace_units;
 
-pub(crate) use check::{Checker, Field, field};
+pub use crate::device::settings::{Device, HostLink, Nand, ProgramOrder, Timing};
+pub use crate::energy::settings::{
+    ChargedTransfer, Dram, DramRule, Energy, EnergyMode, HostInterface, IdleAccounting, NandEnergy, Part,
+};
+pub use crate::ftl::Allocation;
+pub use crate::gc::{Gc, GcPolicy};
+pub use crate::wear::Wear;
+pub use crate::workload::settings::{
+    Arrivals, Beyond, Fio, Gap, Group, Law, LengthUnit, OpenLoop, Phases, Size, Sizes, Standin, Synthetic, TimeUnit,
+    Trace, Workload,
+};
 pub use parse::{load, merged};
+pub(crate) use presets::described;
 pub use presets::{DEFAULT_PRESET, PRESETS, preset};
 pub(crate) use prices::prices;
 pub use schema::{Choice, Key, reference, schema};
 pub use settings::{Setting, about, settings};
-pub use synthetic::{Arrivals, Fio, Gap, Group, Law, OpenLoop, Phases, Size, Sizes, Standin, Synthetic, Workload};
-pub use trace_units::{LengthUnit, TimeUnit};
 
 /// A valid, complete configuration. Every field has its final value; the report carries it whole.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -93,6 +96,16 @@ impl Config {
         format!("{:x}", Sha256::digest(json))
     }
 
+    /// Bytes that one map entry of its translation layer covers.
+    pub fn map_unit_bytes(&self) -> u32 {
+        self.ftl.map_unit_bytes(self.device.page_bytes)
+    }
+
+    /// The settings that its translation layer heeds besides its own.
+    pub fn ftl_setup(&self) -> ftl::Setup<'_> {
+        ftl::Setup { nand: &self.device.nand, gc: &self.gc, wear: &self.wear }
+    }
+
     /// The files that a run reads: traces and fio jobs, as the user named them.
     pub fn inputs(&self) -> Vec<PathBuf> {
         let before = match &self.run.precondition {
@@ -106,132 +119,6 @@ impl Config {
         };
         std::iter::once(&self.workload).chain(before).flat_map(paths).collect()
     }
-}
-
-/// The drive.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Device {
-    /// The preset it was laid over, if any.
-    pub preset: Option<String>,
-    /// One line about it.
-    pub description: String,
-    /// Channels, ≥ 1.
-    pub channels: u32,
-    /// Dies per channel, 1..=64.
-    pub ways: u32,
-    /// Planes per die, ≥ 1.
-    pub planes: u32,
-    /// Erase blocks per plane.
-    pub blocks_per_plane: u32,
-    /// Pages per erase block, 2..=65535.
-    pub pages_per_block: u32,
-    /// Bytes per page: a power of two ≥ 512.
-    pub page_bytes: u32,
-    /// Bytes that the host sees: a whole number of pages.
-    pub logical_bytes: u64,
-    /// (physical − logical) / physical, as it came out.
-    pub spare_fraction: f64,
-    /// (physical − logical) / logical, as it came out.
-    pub op_ratio: f64,
-    /// Timing.
-    pub timing: Timing,
-    /// The host's link.
-    pub host_link: HostLink,
-    /// Rules of the NAND.
-    pub nand: Nand,
-}
-
-/// Timing of the flash array and its buses, in nanoseconds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Timing {
-    /// tR.
-    pub read_ns: Nanos,
-    /// tPROG.
-    pub program_ns: Nanos,
-    /// tPROG of upper pages (every other page of a block, from its second one on), > `program_ns`; `None`: no difference.
-    #[serde(default)]
-    pub program_upper_ns: Option<Nanos>,
-    /// tBERS.
-    pub erase_ns: Nanos,
-    /// Command time on the bus.
-    pub command_ns: Nanos,
-    /// One page's data over the bus; the way switch delay as well.
-    pub page_transfer_ns: Nanos,
-    /// Channel switch delay.
-    pub channel_switch_ns: Nanos,
-}
-
-/// The host's link.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct HostLink {
-    /// 10^6 bytes/s; `None`: takes no time.
-    pub bandwidth_mb_s: Option<f64>,
-    /// Per command, in nanoseconds.
-    pub command_ns: Nanos,
-    /// Requests that the device accepts at a time, ≥ 1.
-    pub queue_depth: u32,
-}
-
-/// Rules of the NAND.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Nand {
-    /// Order of programs in a block.
-    pub program_order: ProgramOrder,
-    /// Copies within a die without the bus.
-    pub copyback: bool,
-}
-
-/// In which order the pages of a block may be programmed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ProgramOrder {
-    /// Ascending; gaps are allowed.
-    Ascending,
-    /// Any, as the small-block SLC of the older papers did.
-    Any,
-}
-
-/// Which die a page is written to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Allocation {
-    /// Round robin, channels first; a die without room is passed over.
-    Dynamic,
-    /// Logical page modulo dies.
-    Static,
-}
-
-/// Garbage collection.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Gc {
-    /// The registered policy and its parameters.
-    pub policy: GcPolicy,
-    /// Collection starts when a die has fewer free blocks than this, ≥ 2 and > `reserved_blocks`.
-    pub low_watermark_blocks: u32,
-    /// Free blocks of a die that only garbage collection may take, ≥ 1.
-    pub reserved_blocks: u32,
-    /// Host operations may go between the steps of a collection.
-    pub preemptible: bool,
-}
-
-/// A registered victim policy by name, with its numeric parameters in the order of the registry.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct GcPolicy {
-    /// The registered name.
-    pub name: String,
-    /// Its parameters.
-    pub parameters: std::collections::BTreeMap<String, f64>,
-}
-
-/// Wear levelling.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Wear {
-    /// The registered policy.
-    pub policy: String,
-    /// `static_swap`: ratio over the mean.
-    pub ratio: f64,
-    /// `static_swap`: erases over the mean.
-    pub min_gap: u32,
 }
 
 /// The drive's write buffer.
@@ -292,203 +179,12 @@ pub enum BusOrder {
     CommandFirst,
 }
 
-/// The price table: currents in µA, voltages in mV.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Energy {
-    /// How currents become power.
-    pub mode: EnergyMode,
-    /// Which idle accounting the totals use.
-    pub idle_accounting: IdleAccounting,
-    /// When DRAM is active.
-    pub dram_rule: DramRule,
-    /// The flash controller.
-    pub controller: Part,
-    /// The DRAM.
-    pub dram: Dram,
-    /// A flash die.
-    pub nand: NandEnergy,
-    /// The host interface.
-    pub host_interface: HostInterface,
-}
-
-/// How currents become power.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum EnergyMode {
-    /// Each part at its own voltage.
-    Component,
-    /// Everything at the drive's supply voltage, in mV.
-    Terminal(u32),
-}
-
-/// What is charged while nothing happens (SPEC E7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum IdleAccounting {
-    /// (i) Everything is on for the whole run.
-    AlwaysOn,
-    /// (ii) Flash is off while no request is in the device and no die is busy.
-    FlashOff,
-    /// (iii) Every component is charged only while at least one die is busy.
-    BusyOnly,
-}
-
-/// When DRAM draws its active current.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum DramRule {
-    /// While the controller is active.
-    WithController,
-    /// For the time of each operation.
-    PerOp,
-}
-
 /// The names of [`Dispatch`], and one line about each.
 pub const DISPATCH: &[(&str, &str)] = &[
     ("in_order", "as planned, first in first out on each die; background work when nothing else is planned for it"),
     ("reads_first", "host and map reads before everything else, which goes as planned"),
     ("out_of_order", "by class (host read, map, host write, merge and gc, erase), then as planned"),
 ];
-
-/// A part with two states.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
-    /// µA while active.
-    pub active_ua: u32,
-    /// µA while idle, ≤ active.
-    pub idle_ua: u32,
-    /// mV.
-    pub millivolts: u32,
-}
-
-/// The DRAM.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Dram {
-    /// Its two states.
-    pub part: Part,
-    /// One map lookup or update.
-    pub map_access_ns: Nanos,
-    /// One page's data through it.
-    pub page_data_ns: Nanos,
-}
-
-/// A flash die.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NandEnergy {
-    /// µA while reading from the array.
-    pub read_ua: u32,
-    /// µA while programming.
-    pub program_ua: u32,
-    /// µA while erasing.
-    pub erase_ua: u32,
-    /// µA while data moves over the bus; `None`: the current of the operation it belongs to.
-    pub transfer_ua: Option<u32>,
-    /// How long a page's way over the bus is charged for; `None`: as long as it takes.
-    #[serde(default)]
-    pub transfer: Option<ChargedTransfer>,
-    /// µA otherwise.
-    pub idle_ua: u32,
-    /// mV.
-    pub millivolts: u32,
-}
-
-/// A page's way over the bus, with its command: charged for one time, and taking another. The charge is spread over the time
-/// that it takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ChargedTransfer {
-    /// Nanoseconds that it is charged for.
-    pub charged_ns: Nanos,
-    /// Nanoseconds that it takes, > 0.
-    pub taken_ns: Nanos,
-}
-
-/// The host interface.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct HostInterface {
-    /// µA while data moves.
-    pub active_ua: u32,
-    /// mV.
-    pub millivolts: u32,
-    /// 10^6 bytes/s that the time of a transfer is reckoned by.
-    pub bandwidth_mb_s: f64,
-}
-
-/// A recorded trace, or several that are merged.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Trace {
-    /// The files, at least one. Reports carry the base names only, as a list where there are several.
-    #[serde(rename = "path", serialize_with = "base_names")]
-    pub paths: Vec<std::path::PathBuf>,
-    /// Their format, unless it is to be recognised.
-    pub format: Option<String>,
-    /// What the time column counts, unless it is what the format's definition says.
-    pub time_unit: Option<TimeUnit>,
-    /// The same of the offset column.
-    pub offset_unit: Option<LengthUnit>,
-    /// The same of the size column.
-    pub size_unit: Option<LengthUnit>,
-    /// Keep only these devices of the trace; empty: all.
-    pub devices: Vec<u64>,
-    /// Equal device numbers in several files are the same device.
-    pub share_devices: bool,
-    /// Each file's first record is at time 0.
-    pub align_starts: bool,
-    /// Leave out what comes earlier after the first record.
-    pub from_ns: Nanos,
-    /// Leave out what comes as late after the first record, or later.
-    pub until_ns: Option<Nanos>,
-    /// What to do with addresses beyond the drive.
-    pub beyond: Beyond,
-    /// Leave out records that cannot be read.
-    pub skip_bad: bool,
-    /// Put the records of each file in the order of their times.
-    pub sort: bool,
-    /// Times are divided by this.
-    pub speed: f64,
-    /// Addresses on each device are multiplied by this.
-    pub space_scale: f64,
-    /// Issue as fast as the device accepts.
-    pub closed_loop: bool,
-    /// Stop after so many requests.
-    pub max_requests: Option<u64>,
-}
-
-impl Trace {
-    /// The whole of one file, as it is.
-    pub fn of(path: impl Into<std::path::PathBuf>) -> Self {
-        Trace {
-            paths: vec![path.into()],
-            format: None,
-            time_unit: None,
-            offset_unit: None,
-            size_unit: None,
-            devices: Vec::new(),
-            share_devices: false,
-            align_starts: false,
-            from_ns: 0,
-            until_ns: None,
-            beyond: Beyond::Error,
-            skip_bad: false,
-            sort: false,
-            speed: 1.0,
-            space_scale: 1.0,
-            closed_loop: false,
-            max_requests: None,
-        }
-    }
-}
-
-/// What to do with addresses beyond the drive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Beyond {
-    /// An error.
-    Error,
-    /// Take them modulo the drive's size.
-    Fold,
-    /// Cut at the drive's end; leave out what lies wholly beyond.
-    Clip,
-}
 
 /// What is run and measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -542,19 +238,4 @@ pub struct Span {
     pub requests: Option<u64>,
     /// Simulated nanoseconds.
     pub ns: Option<Nanos>,
-}
-
-fn base_names<S: serde::Serializer>(paths: &[std::path::PathBuf], s: S) -> Result<S::Ok, S::Error> {
-    match paths {
-        [path] => base_name(path, s),
-        paths => s.collect_seq(paths.iter().map(|path| name_of(path))),
-    }
-}
-
-fn base_name<S: serde::Serializer>(path: &std::path::Path, s: S) -> Result<S::Ok, S::Error> {
-    s.serialize_str(&name_of(path))
-}
-
-fn name_of(path: &std::path::Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }

@@ -4,18 +4,14 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
-use super::Config;
-use super::check::Checker;
-use super::de::{WHOLE, unknown_name};
 use super::layers::{TAGGED, lay, lay_without_rivals};
-use super::node::{Node, Origin, Value, parse_set};
 use super::presets::{DEFAULT_PRESET, PRESETS};
 use super::raw::Raw;
 use super::resolve::resolve;
-use super::rules::Rules;
-use super::schema;
+use super::{Config, schema};
 use crate::error::{Error, Fault, Place};
 use crate::registry::Entry;
+use crate::settings::{Checker, Node, Origin, Rules, Value, WHOLE, parse_set, unknown_name};
 
 /// Faults of one text are given all at once, up to so many.
 const FAULTS_MAX: usize = 100;
@@ -121,7 +117,7 @@ fn prune_faults(node: &mut Node, faults: &mut Vec<Fault>) {
     while let Err(error) = Raw::deserialize(&*node) {
         let (fault, path) = error.into_parts();
         faults.push(fault);
-        if faults.len() >= FAULTS_MAX || !node.prune(&path) {
+        if faults.len() >= FAULTS_MAX || !node.prune(&path, &TAGGED) {
             *node = Node::empty(node.origin);
         }
     }

@@ -20,10 +20,20 @@ pub fn preset(name: &str) -> Option<&'static str> {
     PRESETS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }
 
+/// Each preset and the line that it says about its drive.
+pub(crate) fn described() -> impl Iterator<Item = (&'static str, String)> {
+    PRESETS.iter().map(|(name, _)| (*name, description(name)))
+}
+
+fn description(preset: &str) -> String {
+    let text = format!("device.preset = {preset:?}");
+    super::load(&text, preset, &[]).map_or_else(|error| error.to_string(), |config| config.device.description)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::node::{Node, Origin, Value};
     use super::super::*;
+    use crate::settings::{Node, Origin, Value};
 
     fn load_preset(name: &str, sets: &[String]) -> Config {
         load(&format!("device.preset = {name:?}"), "test.toml", sets).expect("a valid preset")

@@ -2,14 +2,14 @@
 
 use serde::Deserialize;
 
-use super::check::Checker;
 use super::layers::lay;
-use super::node::{Node, Origin, Value, join};
 use super::parse::{layer, listed};
 use super::raw::{self, Raw};
 use super::resolve::energy;
-use super::{Energy, EnergyMode, Part, Timing};
+use crate::device::settings::Timing;
+use crate::energy::settings::{Energy, EnergyMode, Part};
 use crate::error::{Error, Fault, Place};
+use crate::settings::{Checker, Node, Origin, Value, join};
 
 /// What the table of the run itself is called in messages.
 const OWN: &str = "the report's own prices";

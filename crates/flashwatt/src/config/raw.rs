@@ -11,8 +11,11 @@ use serde::de::{self, Deserializer, EnumAccess, MapAccess, SeqAccess, VariantAcc
 use serde::{Deserialize, Serialize};
 
 use super::schema::names;
-use super::{BusOrder, Dispatch, DramRule, IdleAccounting, LengthUnit, ProgramOrder, TimeUnit};
+use super::{BusOrder, Dispatch};
+use crate::device::settings::ProgramOrder;
+use crate::energy::settings::{DramRule, IdleAccounting};
 use crate::ftl;
+use crate::workload::settings::{LengthUnit, TimeUnit};
 
 mod synthetic;
 

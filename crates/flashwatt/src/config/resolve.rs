@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::capacity::{self, Geometry, Watermarks};
-use super::check::{Checker, Field, field};
-use super::de::unknown_name;
 use super::presets::DEFAULT_PRESET;
 use super::raw::{self, Raw};
-use super::{
-    BusOrder, Config, Controller, Device, Dispatch, Gc, GcPolicy, HostLink, Nand, Precondition, ProgramOrder, Run,
-    Span, Timing, Wear, Workload, WriteBuffer,
-};
+use super::{BusOrder, Config, Controller, Dispatch, Precondition, Run, Span, Workload, WriteBuffer};
+use crate::device::settings::{Device, HostLink, Nand, ProgramOrder, Timing};
+use crate::gc::{Gc, GcPolicy};
+use crate::settings::{Checker, Field, field, unknown_name};
+use crate::wear::Wear;
 
 use crate::ftl;
 use crate::registry::{self, Param};
@@ -78,7 +77,12 @@ pub(super) fn resolve(c: &mut Checker, raw: &Raw) -> Option<Config> {
     })
 }
 
-fn controller(c: &mut Checker, controller: &raw::Controller, energy: &super::Energy, dies: u32) -> Controller {
+fn controller(
+    c: &mut Checker,
+    controller: &raw::Controller,
+    energy: &crate::energy::settings::Energy,
+    dies: u32,
+) -> Controller {
     Controller {
         policy: c.choice(field!("controller", controller.policy), Dispatch::OutOfOrder),
         bus_order: c.choice(field!("controller", controller.bus_order), BusOrder::DataFirst),

@@ -1,5 +1,5 @@
 //! The schema and the reference of configurations, out of what the parser itself is made of: structs, names and doc comments
-//! of [`super::raw`], registries, and the rules that the checks record ([`super::rules`]). Nothing is listed a second time.
+//! of [`super::raw`], registries, and the rules that the checks record ([`Rules`]). Nothing is listed a second time.
 
 use std::sync::OnceLock;
 
@@ -10,10 +10,8 @@ use serde_json::{Map, Value};
 use super::parse;
 use super::presets::PRESETS;
 use super::raw::Raw;
-use super::rules::Rules;
-use crate::ftl;
-use crate::gc;
-use crate::workload;
+use crate::settings::Rules;
+use crate::{ftl, gc, workload};
 
 pub(super) mod names;
 mod shapes;

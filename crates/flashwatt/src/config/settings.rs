@@ -3,8 +3,8 @@
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::node::{Node, Origin, Value, join};
 use super::presets::preset;
+use crate::settings::{Node, Origin, Value, join};
 
 /// One key that a preset gives.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -1,10 +1,9 @@
 //! What a device is to those who drive it.
 
-use super::{Completion, Request, Tag, Upcoming};
+use super::{Agenda, Completion, Request, Seats, Tag, Upcoming};
 use crate::energy::Series;
 use crate::energy::window::{AtEnd, Figures, Window};
 use crate::error::Error;
-use crate::kernel::{Agenda, Seats};
 use crate::units::Nanos;
 
 /// What a device works with while one of its methods runs.

@@ -7,7 +7,8 @@ use super::{Controller, Hardware};
 use crate::brain::Brain;
 use crate::config::Dispatch;
 use crate::device::{Array, Place};
-use crate::ftl::{Cause, OpKind, Plan, PlanIndex, PlannedOp};
+use crate::ftl::{Plan, PlanIndex, PlannedOp};
+use crate::operation::{Cause, OpKind};
 use crate::probe::Probe;
 use crate::units::{BlockId, OpId, RequestId};
 

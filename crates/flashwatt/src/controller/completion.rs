@@ -4,13 +4,14 @@ use std::hint::cold_path;
 
 use super::dispatch::Chosen;
 use super::op::{Queue, Until};
-use super::queues::Stage;
 use super::{Controller, Ended, Hardware};
 use crate::brain::Brain;
+use crate::connector::Agenda;
+use crate::device::phases::Stage;
 use crate::device::{Array, Place};
 use crate::energy::DieState;
-use crate::ftl::{Cause, OpKind, PlanNumber};
-use crate::kernel::Agenda;
+use crate::ftl::PlanNumber;
+use crate::operation::{Cause, OpKind};
 use crate::probe::{OpRecord, Probe};
 use crate::units::{BlockId, ChannelId, DieId, Nanos, OpId};
 
@@ -100,7 +101,7 @@ impl Controller {
         if hw.books.began_before(start) {
             self.began_before(kind, cause, start, now, hw);
         }
-        hw.books.probe.op_ended(&OpRecord { op: &self.ops[id], times: &self.courses.times(kind, start, now) });
+        hw.books.probe.op_ended(&OpRecord { op: self.ops[id].facts(), times: &self.courses.times(kind, start, now) });
         if half_done {
             self.release(at.block, &mut hw.array);
             self.turn_into_program(agenda, id, channel, way, hw);

@@ -3,14 +3,16 @@
 use std::hint::cold_path;
 
 use super::op::{Op, Queue, Role, Until};
-use super::queues::{Die, Stage, ways};
+use super::queues::{Die, ways};
 use super::{Controller, Hardware};
 use crate::brain::Brain;
 use crate::config::BusOrder;
+use crate::connector::{Agenda, EventKind};
 use crate::device::Array;
+use crate::device::phases::Stage;
 use crate::energy::DieState;
-use crate::ftl::{OpKind, PlannedOp};
-use crate::kernel::{Agenda, EventKind};
+use crate::ftl::PlannedOp;
+use crate::operation::OpKind;
 use crate::probe::{Probe, Purpose};
 use crate::units::{ChannelId, DieId, Nanos, OpId, RequestId};
 

@@ -4,7 +4,8 @@
 use std::collections::VecDeque;
 
 use crate::books::MapLatency;
-use crate::ftl::{OpKind, PlanNumber};
+use crate::ftl::PlanNumber;
+use crate::operation::OpKind;
 use crate::units::{Nanos, OpId};
 
 /// The lists, in the order of plan numbers. An entry goes once it and all before it have ended.

@@ -10,7 +10,6 @@ mod copies;
 mod dispatch;
 mod map_ops;
 pub mod op;
-pub mod phases;
 mod queues;
 
 use std::hint::cold_path;
@@ -18,17 +17,18 @@ use std::hint::cold_path;
 use crate::books::Books;
 use crate::brain::Brain;
 use crate::config::{self, BusOrder, Dispatch};
+use crate::connector::Seats;
+use crate::device::phases::Courses;
 use crate::device::{Array, Geometry};
-use crate::ftl::{Cause, OpKind, PlanNumber};
-use crate::kernel::Seats;
+use crate::ftl::PlanNumber;
 use crate::mem::Table;
+use crate::operation::{Cause, OpKind};
 use crate::probe::Probe;
 use crate::units::{ChannelId, DieId, Nanos, OpId, RequestId};
 use admission::Promotion;
 use copies::Waiting;
 use map_ops::MapOps;
 use op::{OpTable, Queue};
-use phases::Courses;
 use queues::{Channel, Die};
 
 /// The controller.

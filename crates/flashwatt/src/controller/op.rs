@@ -3,8 +3,9 @@
 use std::hint::cold_path;
 
 use crate::device::Place;
-use crate::ftl::{Cause, OpKind};
 use crate::mem::Table;
+use crate::operation::{Cause, OpKind};
+use crate::probe::OpFacts;
 use crate::units::{BlockId, OpId, RequestId};
 
 /// What a die can turn to next, in the order of precedence: its queues of operations, and two places at which background
@@ -89,6 +90,13 @@ pub struct Op {
 }
 
 impl Op {
+    /// What observers see of it.
+    #[inline(always)]
+    pub fn facts(&self) -> OpFacts {
+        let Op { seq, kind, cause, at, other, request, replaces, .. } = *self;
+        OpFacts { seq, kind, cause, at, other, request, replaces }
+    }
+
     /// Is this the first half of a copy? When it ends it becomes the second: the program of page `other`.
     #[inline(always)]
     pub fn turns_into_program(&self) -> bool {

@@ -8,23 +8,9 @@ use std::hint::cold_path;
 use super::Controller;
 use super::op::Queue;
 use crate::config::Dispatch;
-use crate::ftl::{Cause, OpKind};
+use crate::device::phases::Stage;
+use crate::operation::{Cause, OpKind};
 use crate::units::{ChannelId, DieId, Nanos, OpId};
-
-/// How far a die is with its operation.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) enum Stage {
-    #[default]
-    Idle,
-    /// Command, data in, array.
-    Array,
-    /// The same for a read, whose data is to move out then.
-    Reading,
-    /// Data waits for the bus.
-    DataWait,
-    /// Data moves out.
-    Out,
-}
 
 #[derive(Clone, Copy)]
 pub(super) struct List {

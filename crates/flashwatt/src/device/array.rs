@@ -9,11 +9,10 @@
 
 use std::hint::cold_path;
 
+use super::settings::ProgramOrder;
 use super::{Geometry, Place};
-use crate::config::ProgramOrder;
 use crate::mem::{Table, prefetch, zeroed};
-use crate::units::Ppn;
-use crate::units::{BlockId, DieId, OpId};
+use crate::units::{BlockId, DieId, OpId, Ppn};
 
 /// What a block has been through and what is planned for it.
 #[derive(Clone, Copy, Debug, Default)]

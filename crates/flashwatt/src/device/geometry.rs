@@ -5,9 +5,8 @@
 
 use std::ops::Range;
 
-use crate::config;
-use crate::connector::Request;
-use crate::ftl::Extent;
+use super::settings::Device;
+use crate::connector::{Extent, Request};
 use crate::units::{BlockId, ChannelId, DieId, Lpn, Ppn};
 
 /// The layout of a drive.
@@ -43,7 +42,7 @@ pub struct Geometry {
 
 impl Geometry {
     /// The layout that a configuration describes, with map units of `unit_bytes`.
-    pub fn new(device: &config::Device, unit_bytes: u32) -> Self {
+    pub fn new(device: &Device, unit_bytes: u32) -> Self {
         let units_per_page = device.page_bytes / unit_bytes;
         let dies = device.channels * device.ways;
         let blocks_per_die = device.planes * device.blocks_per_plane;

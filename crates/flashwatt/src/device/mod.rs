@@ -2,6 +2,8 @@
 
 pub mod array;
 pub mod geometry;
+pub mod phases;
+pub mod settings;
 
 pub use array::Array;
 pub use geometry::{Geometry, Place};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::table::DieState;
-use crate::ftl::{Cause, OpKind};
+use crate::operation::{Cause, OpKind};
 use crate::units::Nanos;
 
 /// What the drive as a whole is doing: what the idle accountings tell apart.

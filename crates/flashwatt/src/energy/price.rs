@@ -5,9 +5,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::ledger::{Ledger, Phase};
+use super::settings::{DramRule, IdleAccounting};
 use super::table::{DieState, Draw, PriceTable};
-use crate::config::{DramRule, IdleAccounting};
-use crate::ftl::Cause;
+use crate::operation::Cause;
 
 /// Does this accounting charge flash, and everything else, in a phase?
 fn charged(accounting: IdleAccounting, phase: Phase) -> (bool, bool) {

@@ -3,10 +3,9 @@
 //! The states of the whole drive ([`Phase`]) hold the power of everything while each die is idle and neither DRAM nor the host
 //! interface works; the other states hold what a part at work draws more.
 
-use super::ledger::Phase;
-use super::parts::{Parts, Share, StateId};
-use super::price;
-use super::table::{DieState, Draw, PriceTable};
+use crate::energy::parts::{Parts, Share, StateId};
+use crate::energy::table::Draw;
+use crate::energy::{DieState, Phase, PriceTable, price};
 
 const COMPONENTS: &[&str] =
     &["controller", "dram", "nand_idle", "nand_read", "nand_program", "nand_erase", "nand_transfer", "host_interface"];

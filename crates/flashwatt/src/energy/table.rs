@@ -7,7 +7,7 @@
 //! current is its power over one voltage, [`PriceTable::supply_mv`].
 
 use super::parts::StateId;
-use crate::config::{ChargedTransfer, Dram, DramRule, Energy, EnergyMode, IdleAccounting, NandEnergy};
+use super::settings::{ChargedTransfer, Dram, DramRule, Energy, EnergyMode, IdleAccounting, NandEnergy};
 use crate::units::Nanos;
 
 /// What a die is doing.
@@ -137,7 +137,7 @@ impl PriceTable {
         let die = |ua: u32| Draw::new(ua, volts(nand.millivolts));
         let bus = |operation: u32| die(nand.transfer_ua.unwrap_or(operation));
         let page_bus = |operation: u32| die(charged(nand, nand.transfer_ua.unwrap_or(operation)));
-        let pair = |part: &crate::config::Part| {
+        let pair = |part: &super::settings::Part| {
             let millivolts = volts(part.millivolts);
             [Draw::new(part.idle_ua, millivolts), Draw::new(part.active_ua, millivolts)]
         };

@@ -1,9 +1,9 @@
-//! Windows of a run: stretches of simulated time that the accounts are closed at the end of.
+//! A window of a run, and what a device did in it.
 
 use super::meter::Reading;
 use crate::units::Nanos;
 
-/// The meter and its recording at the end of a window.
+/// What becomes of the meter and of what it recorded over time when a window of the run ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AtEnd {
     /// It reads on into the next window.

@@ -5,51 +5,24 @@
 //! array changes when the operations end, and the controller sees to it that every one finds what it needs.
 
 mod blocked;
-pub mod blocks;
 mod demand;
 mod paged;
 pub mod plan;
 mod scheme;
 pub mod schemes;
 
-use crate::config::Config;
+use crate::blocks::BlockTable;
+use crate::connector::Extent;
 use crate::device::{Array, Geometry};
 use crate::error::Error;
+pub use crate::operation::{Cause, OpKind};
 use crate::progress::Watch;
 use crate::rng::Rng;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
-use blocks::BlockTable;
-pub use plan::{Cause, Mapping, Merges, OpKind, Plan, PlanIndex, PlanNumber, PlannedOp, ReplicaChoice};
-pub use scheme::{Room, Scheme, Size};
+pub use paged::Allocation;
+pub use plan::{Mapping, Merges, Plan, PlanIndex, PlanNumber, PlannedOp, ReplicaChoice};
+pub use scheme::{Room, Scheme, Setup, Size};
 pub use schemes::{NAMES, Options, Settings};
-
-/// A run of logical pages of one request.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Extent {
-    /// The first.
-    pub first: Lpn,
-    /// How many, ≥ 1.
-    pub pages: u32,
-    /// How many the whole request has, of which this may be the rest.
-    pub request_pages: u32,
-    /// The request covers only a part of the first page …
-    pub head_partial: bool,
-    /// … or of the last.
-    pub tail_partial: bool,
-}
-
-impl Extent {
-    /// Its pages.
-    pub fn lpns(&self) -> impl Iterator<Item = Lpn> + use<> {
-        (self.first.0..self.first.0 + self.pages).map(Lpn)
-    }
-
-    /// Does the request cover only a part of the `i`-th page?
-    #[inline(always)]
-    pub fn is_partial(&self, i: u32) -> bool {
-        (self.head_partial && i == 0) || (self.tail_partial && i == self.pages - 1)
-    }
-}
 
 /// What a translation layer works with.
 pub struct Context<'a> {
@@ -162,14 +135,9 @@ pub trait Ftl {
     }
 }
 
-/// The translation layer of a configuration.
-pub fn build(config: &Config, geometry: &Geometry) -> Box<dyn Ftl> {
-    config.ftl.build(config, geometry)
-}
-
-/// Bytes that one map entry of a configuration's translation layer covers.
-pub fn map_unit_bytes(config: &Config) -> u32 {
-    config.ftl.map_unit_bytes(config.device.page_bytes)
+/// The translation layer of these settings.
+pub fn build(settings: &Settings, setup: &Setup, geometry: &Geometry) -> Box<dyn Ftl> {
+    settings.build(setup, geometry)
 }
 
 /// The example of `docs/add-an-ftl.md`, as it stands there.

@@ -11,9 +11,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Ftl;
-use crate::config::{Checker, Config};
 use crate::device::Geometry;
+use crate::device::settings::Nand;
+use crate::gc::Gc;
 use crate::models::mapping_memory::Tables;
+use crate::settings::Checker;
+use crate::wear::Wear;
 
 /// A translation layer as it is registered.
 pub trait Scheme: Ftl + Sized + 'static {
@@ -53,13 +56,24 @@ pub trait Scheme: Ftl + Sized + 'static {
     }
 
     /// The layer of a fresh drive.
-    fn new(settings: &Self::Settings, config: &Config, geometry: &Geometry) -> Self;
+    fn new(settings: &Self::Settings, setup: &Setup, geometry: &Geometry) -> Self;
 }
 
 /// Bytes of a place for each logical unit, and of a few words for each block.
 pub(super) fn flat_map_bytes(geometry: &Geometry) -> u64 {
     const BLOCK_BYTES: u64 = 24;
     4 * u64::from(geometry.logical_units) + BLOCK_BYTES * u64::from(geometry.blocks)
+}
+
+/// The settings of a drive that a layer heeds besides its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup<'a> {
+    /// Rules of the NAND.
+    pub nand: &'a Nand,
+    /// Garbage collection.
+    pub gc: &'a Gc,
+    /// Wear levelling.
+    pub wear: &'a Wear,
 }
 
 /// How large a drive is. In wide integers, for sizes that are asked for and make no sense pass here too.
@@ -187,10 +201,10 @@ macro_rules! schemes {
             }
 
             /// The layer of a fresh drive.
-            pub(super) fn build(&self, config: &Config, geometry: &Geometry) -> Box<dyn Ftl> {
+            pub(super) fn build(&self, setup: &Setup, geometry: &Geometry) -> Box<dyn Ftl> {
                 match self {
                     $(Settings::$variant(settings) => {
-                        Box::new(<$module::$scheme as Scheme>::new(settings, config, geometry))
+                        Box::new(<$module::$scheme as Scheme>::new(settings, setup, geometry))
                     })+
                 }
             }

@@ -1,7 +1,8 @@
 //! Cost-age-times (Chiang, Lee & Chang 1999): the block with the least u / (1 − u) × 1 / age × erases, u its share of valid
 //! pages. As cost-benefit prefers old blocks, this one prefers blocks that have been erased seldom too.
 
-use super::{BlockView, Choice, VictimPolicy};
+use super::VictimPolicy;
+use crate::blocks::{BlockView, Choice};
 use crate::registry::Entry;
 use crate::rng::Rng;
 use crate::units::BlockId;

@@ -1,7 +1,8 @@
 //! Cost-benefit (Kawaguchi, Nishioka & Motoda 1995): the block with the greatest age × (1 − u) / 2u, u its share of valid
 //! pages. Prefers old blocks, whose remaining pages are unlikely to be overwritten soon.
 
-use super::{BlockView, Choice, VictimPolicy};
+use super::VictimPolicy;
+use crate::blocks::{BlockView, Choice};
 use crate::registry::Entry;
 use crate::rng::Rng;
 use crate::units::BlockId;

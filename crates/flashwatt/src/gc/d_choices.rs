@@ -1,6 +1,7 @@
 //! d-choices (Van Houdt 2013): the best of d blocks drawn at random; d = 1 is random, d → ∞ greedy.
 
-use super::{BlockView, Choice, VictimPolicy};
+use super::VictimPolicy;
+use crate::blocks::{BlockView, Choice};
 use crate::registry::{Entry, Param};
 use crate::rng::Rng;
 

@@ -1,6 +1,7 @@
 //! First in, first out: the block that was filled longest ago.
 
-use super::{BlockView, Choice, VictimPolicy};
+use super::VictimPolicy;
+use crate::blocks::{BlockView, Choice};
 use crate::registry::Entry;
 use crate::rng::Rng;
 

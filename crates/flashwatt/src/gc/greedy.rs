@@ -1,6 +1,7 @@
 //! Greedy: the block with the fewest valid pages. Optimal for uniform writes.
 
-use super::{BlockView, Choice, VictimPolicy};
+use super::VictimPolicy;
+use crate::blocks::{BlockView, Choice};
 use crate::registry::Entry;
 use crate::rng::Rng;
 

@@ -3,12 +3,35 @@
 //! A policy sees a read-only [`BlockView`] of one die and answers with a [`Choice`]; it never acts. How blocks are merged
 //! belongs to the translation layer that merges them, not here. To add a policy: one file, one line in [`REGISTRY`].
 
-use crate::config;
-use crate::device::Array;
-use crate::ftl::blocks::{BlockState, BlockTable};
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+pub use crate::blocks::{BlockView, Choice};
 use crate::registry::{Entry, find, registry};
 use crate::rng::Rng;
-use crate::units::{BlockId, DieId};
+
+/// Garbage collection.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Gc {
+    /// The registered policy and its parameters.
+    pub policy: GcPolicy,
+    /// Collection starts when a die has fewer free blocks than this, ≥ 2 and > `reserved_blocks`.
+    pub low_watermark_blocks: u32,
+    /// Free blocks of a die that only garbage collection may take, ≥ 1.
+    pub reserved_blocks: u32,
+    /// Host operations may go between the steps of a collection.
+    pub preemptible: bool,
+}
+
+/// A registered victim policy by name, with its numeric parameters in the order of the registry.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GcPolicy {
+    /// The registered name.
+    pub name: String,
+    /// Its parameters.
+    pub parameters: BTreeMap<String, f64>,
+}
 
 registry! {
     /// Every victim policy that a configuration can name: one file each.
@@ -23,7 +46,7 @@ registry! {
 }
 
 /// The policy of a configuration, which has checked the name and the parameters.
-pub fn build(policy: &config::GcPolicy) -> Box<dyn VictimPolicy> {
+pub fn build(policy: &GcPolicy) -> Box<dyn VictimPolicy> {
     match find(REGISTRY, &policy.name) {
         Ok(entry) => (entry.build)(&policy.parameters),
         Err(_) => unreachable!("a configuration names registered policies only"),
@@ -37,121 +60,4 @@ pub fn build(policy: &config::GcPolicy) -> Box<dyn VictimPolicy> {
 pub trait VictimPolicy {
     /// The next victim of a die.
     fn choose(&self, view: &BlockView, rng: &mut Rng) -> Option<Choice>;
-}
-
-/// What a policy decided, and what it cost to decide.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Choice {
-    /// The victim.
-    pub block: BlockId,
-    /// Candidates examined on the way.
-    pub searches: u32,
-}
-
-/// One die's blocks, to be looked at.
-pub struct BlockView<'a> {
-    blocks: &'a BlockTable,
-    array: &'a Array,
-    die: DieId,
-}
-
-impl<'a> BlockView<'a> {
-    pub(crate) fn new(blocks: &'a BlockTable, array: &'a Array, die: DieId) -> Self {
-        BlockView { blocks, array, die }
-    }
-
-    /// The blocks that can be collected: fully programmed, with a page or more to gain.
-    pub fn candidates(&self) -> impl Iterator<Item = BlockId> + '_ {
-        self.blocks.geometry().blocks_of(self.die).filter(|&b| self.is_candidate(b))
-    }
-
-    /// Can this block be collected?
-    pub fn is_candidate(&self, block: BlockId) -> bool {
-        self.is_closed(block) && self.gains(block)
-    }
-
-    /// Is it fully programmed, and collected by policies?
-    fn is_closed(&self, block: BlockId) -> bool {
-        self.blocks.state(block) == BlockState::Closed && !self.blocks.is_apart(block)
-    }
-
-    /// Do the valid map units of this block fit fewer pages than it has? Else its collection would go on for ever.
-    fn gains(&self, block: BlockId) -> bool {
-        self.invalid(block) >= self.blocks.geometry().units_per_page
-    }
-
-    /// Any block of the die, a candidate or not.
-    pub fn any_block(&self, rng: &mut Rng) -> BlockId {
-        let per_die = self.blocks.geometry().blocks_per_die;
-        BlockId(self.die.0 * per_die + rng.below(u64::from(per_die)) as u32)
-    }
-
-    /// The candidate that is `better` than all others, the first of equals, after a look at each.
-    pub fn best(&self, better: impl Fn(BlockId, BlockId) -> bool) -> Option<Choice> {
-        let mut searches = 0;
-        let best =
-            self.candidates().inspect(|_| searches += 1).reduce(|best, b| if better(b, best) { b } else { best })?;
-        Some(Choice { block: best, searches })
-    }
-
-    /// The blocks of the die.
-    pub fn blocks_in_die(&self) -> u32 {
-        self.blocks.geometry().blocks_per_die
-    }
-
-    /// The block with the fewest valid pages, found without a search.
-    pub fn fewest_valid(&self) -> Option<BlockId> {
-        self.blocks.fewest_valid(self.die).filter(|&b| self.gains(b))
-    }
-
-    /// Valid map units in a block.
-    pub fn valid(&self, block: BlockId) -> u32 {
-        self.blocks.valid_units(block)
-    }
-
-    /// Map units in a block that hold nothing of value.
-    pub fn invalid(&self, block: BlockId) -> u32 {
-        self.units_per_block() - self.valid(block)
-    }
-
-    /// Map units in a block.
-    pub fn units_per_block(&self) -> u32 {
-        self.blocks.geometry().units_per_block
-    }
-
-    /// Age of a block's data: how many blocks of the drive have been filled since this one was.
-    pub fn age(&self, block: BlockId) -> u32 {
-        self.blocks.age(block)
-    }
-
-    /// How often a block has been erased.
-    pub fn erases(&self, block: BlockId) -> u32 {
-        self.array.erases(block)
-    }
-
-    /// Mean of [`Self::erases`] over the drive.
-    pub fn mean_erases(&self) -> f64 {
-        self.array.mean_erases()
-    }
-
-    /// How many erases of any block ago this block was last erased.
-    pub fn since_erase(&self, block: BlockId) -> u32 {
-        self.array.since_erase(block)
-    }
-
-    /// Fully programmed blocks of the die, candidates or not.
-    pub fn closed(&self) -> impl Iterator<Item = BlockId> + '_ {
-        self.blocks.geometry().blocks_of(self.die).filter(|&b| self.is_closed(b))
-    }
-
-    /// A candidate drawn at random, all alike.
-    pub fn random_candidate(&self, rng: &mut Rng) -> Option<BlockId> {
-        // Most blocks of a full drive are candidates: drawing until one is hit takes a try or two. Where hardly any is,
-        // one pass over the die settles it.
-        const TRIES: u32 = 64;
-        (0..TRIES).map(|_| self.any_block(rng)).find(|&b| self.is_candidate(b)).or_else(|| {
-            let count = self.candidates().count() as u64;
-            if count == 0 { None } else { self.candidates().nth(rng.below(count) as usize) }
-        })
-    }
 }

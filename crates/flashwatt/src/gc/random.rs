@@ -1,6 +1,7 @@
 //! Random: any block with something to gain.
 
-use super::{BlockView, Choice, VictimPolicy};
+use super::VictimPolicy;
+use crate::blocks::{BlockView, Choice};
 use crate::registry::Entry;
 use crate::rng::Rng;
 

@@ -1,7 +1,8 @@
 //! The victim window of P11 (Fig. 6): of the blocks with something to gain, a share w is searched for the one with the
 //! fewest valid pages. w = 0 takes a block at random ("Const."), w = 1 searches all.
 
-use super::{BlockView, Choice, VictimPolicy};
+use super::VictimPolicy;
+use crate::blocks::{BlockView, Choice};
 use crate::registry::{Entry, Param};
 use crate::rng::Rng;
 

@@ -9,7 +9,7 @@
 
 use super::{End, Sim};
 use crate::connector::{Device, Workload};
-use crate::energy::Figures;
+use crate::energy::window::Figures;
 
 /// Instants between two reports of progress, times the operations that may end at one. An instant at which thousands of dies
 /// work takes long, and a user who ends the run must not wait.

@@ -1,7 +1,8 @@
 //! How a run went, and what it came to.
 
 use crate::connector::RequestKind;
-use crate::energy::{Figures, Series, Window};
+use crate::energy::Series;
+use crate::energy::window::{Figures, Window};
 use crate::error::Error;
 use crate::stats::Histogram;
 use crate::units::Nanos;

@@ -3,7 +3,7 @@
 use super::{Completed, End, Outcome, Sim};
 use crate::config::Span;
 use crate::connector::{Device, Workload};
-use crate::energy::{AtEnd, Window};
+use crate::energy::window::{AtEnd, Window};
 use crate::error::{Error, Fault};
 use crate::units::Nanos;
 

@@ -4,21 +4,23 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::config::Config;
-use crate::connector::{Device, SourceKind, Workload};
+use crate::connector::{SourceKind, Workload};
+use crate::energy::Accounts;
 use crate::energy::bins::PowerSeries;
 use crate::energy::edges::CurrentEdges;
 use crate::energy::meter::WINDOWS_NS;
 use crate::energy::parts::{ComponentEnergies, PartTimes};
-use crate::energy::{self, Accounts, Figures, Window};
-use crate::error::Error;
+use crate::energy::window::{Figures, Window};
 use crate::kernel::{Completed, End, Outcome};
 use crate::stats::{Bars, Latency};
 use crate::units::Nanos;
 
 mod outside;
+mod reported;
 pub mod ssd;
 
 pub(crate) use outside::{OUTSIDE, outside};
+pub use reported::Reported;
 pub use ssd::SsdReport;
 
 /// The version of this format. It grows when a key's meaning changes or a key goes; new keys alone do not raise it.
@@ -69,23 +71,6 @@ pub struct Report {
     pub edges: Option<CurrentEdges>,
     /// How latencies are spread, if asked for.
     pub latency_histogram: Option<LatencyHistogram>,
-}
-
-/// A device whose runs can be reported.
-pub trait Reported: Device {
-    /// Its parts, by which a series is priced.
-    fn parts(&self, config: &Config) -> energy::Parts;
-
-    /// Energy in J of a window by its figures, priced. The meter's reading must agree.
-    fn energy_j(&self, config: &Config, figures: &Self::Figures) -> f64;
-
-    /// Its part of a run's report.
-    fn report(&self, config: &Config, outcome: &Outcome<Self::Figures>) -> DeviceReport;
-
-    /// Compares accounts of a run that only this kind of device has. An error says which two disagree: the run has failed.
-    fn audit(&self, _config: &Config, _outcome: &Outcome<Self::Figures>) -> Result<(), Error> {
-        Ok(())
-    }
 }
 
 /// A device's part of a report.

@@ -12,9 +12,10 @@ use crate::device::Array;
 use crate::energy::ledger::{Ledger, Phase};
 use crate::energy::price::{self, ByCause, Energies, MapEnergy, Priced};
 use crate::energy::{DieState, PriceTable};
-use crate::ftl::{Cause, Mapping, Merges, OpKind};
+use crate::ftl::{Mapping, Merges};
 use crate::kernel::Outcome;
 use crate::models::mapping_memory;
+use crate::operation::{Cause, OpKind};
 use crate::stats::Latency;
 
 /// An SSD's part of a report. Energies in J.

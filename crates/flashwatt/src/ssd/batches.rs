@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 use crate::cache::WriteBuffer;
 use crate::cache::write_buffer::{Content, Next};
 use crate::config;
+use crate::connector::Extent;
 use crate::device::Geometry;
-use crate::ftl::{Extent, Ftl, Grain, PlanNumber};
+use crate::ftl::{Ftl, Grain, PlanNumber};
 use crate::units::{EntryId, Lpn, Nanos, RequestId};
 
 /// Batches for each die that may be under way.

@@ -19,10 +19,11 @@ use super::Ssd;
 use super::batches::{Batch, Buffered};
 use crate::brain::Brain;
 use crate::cache::WriteBuffer;
-use crate::connector::{Cx, RequestKind};
+use crate::connector::{Cx, Extent, RequestKind};
 use crate::controller::Ended;
 use crate::device::Geometry;
-use crate::ftl::{Cause, Extent, OpKind, PlanIndex, PlanNumber};
+use crate::ftl::{PlanIndex, PlanNumber};
+use crate::operation::{Cause, OpKind};
 use crate::probe::{BufferEvent, Probe, Purpose};
 use crate::units::{Lpn, Nanos, RequestId};
 

@@ -8,10 +8,11 @@
 use super::Ssd;
 use super::requests::set_link;
 use crate::brain::Brain;
-use crate::connector::{Cx, Request};
+use crate::connector::{Cx, Extent, Request};
 use crate::device::Geometry;
-use crate::ftl::{Cause, Extent, OpKind, PlanIndex, PlanNumber, PlannedOp};
+use crate::ftl::{PlanIndex, PlanNumber, PlannedOp};
 use crate::mem::Table;
+use crate::operation::{Cause, OpKind};
 use crate::probe::Probe;
 use crate::units::{Ppn, RequestId};
 

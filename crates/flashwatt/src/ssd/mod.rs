@@ -12,16 +12,15 @@ use crate::audit;
 use crate::books::{Books, SsdFigures};
 use crate::brain::Brain;
 use crate::config::Config;
-use crate::connector::{Completion, Cx, Device, Request, Status, Tag, Upcoming};
+use crate::connector::{Completion, Cx, Device, Request, Seats, Status, Tag, Upcoming};
 use crate::controller::{Controller, Hardware};
 use crate::device::{Array, Geometry};
-use crate::energy;
 use crate::energy::price::price;
-use crate::energy::{AtEnd, Parts, PriceTable, Series, Window};
+use crate::energy::window::{AtEnd, Window};
+use crate::energy::{self, Parts, PriceTable, Series};
 use crate::error::{Error, Fault};
-use crate::ftl;
 use crate::host::link::Link;
-use crate::kernel::{Outcome, Seats};
+use crate::kernel::Outcome;
 use crate::mem::Table;
 use crate::probe::Probe;
 use crate::report::{self, DeviceReport, Reported};
@@ -72,7 +71,7 @@ struct LinkSeats {
 impl<P: Probe> Ssd<P> {
     /// A drive in its start state.
     pub fn new(config: &Config, brain: Brain, array: Array, series: Option<Box<Series>>, probe: P) -> Self {
-        let geometry = Geometry::new(&config.device, ftl::map_unit_bytes(config));
+        let geometry = Geometry::new(&config.device, config.map_unit_bytes());
         let mut controller = Controller::new(config, &geometry);
         controller.begin(brain.plan.next());
         let queue_depth = config.device.host_link.queue_depth;

@@ -3,10 +3,10 @@
 use std::hint::cold_path;
 
 use super::Ssd;
-use crate::connector::{Completion, Cx, Request, RequestKind, Tag};
+use crate::connector::{Completion, Cx, Extent, Request, RequestKind, Tag};
 use crate::controller::Ended;
 use crate::device::Geometry;
-use crate::ftl::{Extent, OpKind};
+use crate::operation::OpKind;
 use crate::probe::{Probe, Purpose, RequestRecord};
 use crate::units::{Lpn, Nanos, RequestId};
 

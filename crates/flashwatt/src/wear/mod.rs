@@ -1,9 +1,21 @@
 //! Wear levelling: which free block is taken, and when a worn block is given cold data.
 
-use crate::config;
-use crate::gc::BlockView;
+use serde::Serialize;
+
+use crate::blocks::BlockView;
 use crate::registry::registry;
 use crate::units::BlockId;
+
+/// Wear levelling.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Wear {
+    /// The registered policy.
+    pub policy: String,
+    /// `static_swap`: ratio over the mean.
+    pub ratio: f64,
+    /// `static_swap`: erases over the mean.
+    pub min_gap: u32,
+}
 
 /// A wear levelling policy. Decides, and does not act.
 pub trait WearPolicy {
@@ -24,7 +36,7 @@ pub struct Entry {
     /// One line for the user.
     pub doc: &'static str,
     /// Makes one.
-    pub build: fn(&config::Wear) -> Box<dyn WearPolicy>,
+    pub build: fn(&Wear) -> Box<dyn WearPolicy>,
 }
 
 registry! {
@@ -36,7 +48,7 @@ registry! {
 }
 
 /// The policy of a configuration, which has checked the name.
-pub fn build(config: &config::Wear) -> Box<dyn WearPolicy> {
+pub fn build(config: &Wear) -> Box<dyn WearPolicy> {
     match REGISTRY.iter().find(|entry| entry.name == config.policy) {
         Some(entry) => (entry.build)(config),
         None => unreachable!("a configuration names registered policies only"),

@@ -1,11 +1,11 @@
 //! Where requests come from: models, fio jobs and traces, each a [`Workload`].
 
-use crate::config;
 use crate::connector::Workload;
 use crate::error::Error;
 use crate::progress::Progress;
 
 pub mod fio;
+pub mod settings;
 pub mod standin;
 pub mod synthetic;
 pub mod trace;
@@ -24,22 +24,22 @@ pub const NAMES: [(&str, &str); synthetic::MODELS.len() + FILES.len()] = {
 const FILES: &[(&str, &str)] = &[("fio", fio::DOC), ("standin", standin::DOC), ("trace", trace::DOC)];
 
 /// Opens the workload that a configuration names, for a drive of so many bytes. What draws at random draws from `seed`.
-pub fn open(cfg: &config::Workload, drive_bytes: u64, seed: u64) -> Result<Box<dyn Workload>, Error> {
+pub fn open(cfg: &settings::Workload, drive_bytes: u64, seed: u64) -> Result<Box<dyn Workload>, Error> {
     open_watched(cfg, drive_bytes, seed, &mut |_| true)
 }
 
 /// As [`open`]; where that takes long (a trace is read to its end before it is replayed) `progress` is told how far it is,
 /// and ends it by answering `false`.
 pub fn open_watched(
-    cfg: &config::Workload,
+    cfg: &settings::Workload,
     drive_bytes: u64,
     seed: u64,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Box<dyn Workload>, Error> {
     match cfg {
-        config::Workload::Synthetic(cfg) => Ok(synthetic::open(cfg, seed)),
-        config::Workload::Fio(cfg) => Ok(Box::new(fio::FioWorkload::open(cfg, drive_bytes, seed)?)),
-        config::Workload::Standin(cfg) => Ok(standin::open(cfg, drive_bytes, seed)),
-        config::Workload::Trace(cfg) => Ok(Box::new(trace::TraceWorkload::open_watched(cfg, drive_bytes, progress)?)),
+        settings::Workload::Synthetic(cfg) => Ok(synthetic::open(cfg, seed)),
+        settings::Workload::Fio(cfg) => Ok(Box::new(fio::FioWorkload::open(cfg, drive_bytes, seed)?)),
+        settings::Workload::Standin(cfg) => Ok(standin::open(cfg, drive_bytes, seed)),
+        settings::Workload::Trace(cfg) => Ok(Box::new(trace::TraceWorkload::open_watched(cfg, drive_bytes, progress)?)),
     }
 }

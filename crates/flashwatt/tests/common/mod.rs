@@ -10,13 +10,12 @@ use std::collections::VecDeque;
 use flashwatt::brain::Brain;
 use flashwatt::config::{self, Config};
 use flashwatt::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Workload};
-use flashwatt::controller::op::Op;
 use flashwatt::device::Array;
 use flashwatt::energy::Series;
 use flashwatt::energy::ledger::OpTimes;
 use flashwatt::error::Error;
 use flashwatt::ftl::{Cause, OpKind};
-use flashwatt::probe::{OpRecord, Probe, RequestRecord};
+use flashwatt::probe::{OpFacts, OpRecord, Probe, RequestRecord};
 use flashwatt::run::StartState;
 use flashwatt::units::Nanos;
 use flashwatt::{Report, RunOptions, Watch};
@@ -193,7 +192,7 @@ impl Workload for Script {
 #[derive(Clone, Copy, Debug)]
 pub struct Done {
     /// What it was.
-    pub op: Op,
+    pub op: OpFacts,
     /// When its phases were.
     pub t: OpTimes,
 }
@@ -247,7 +246,7 @@ impl Probe for Log {
     type Recorder = Option<Box<Series>>;
 
     fn op_ended(&mut self, record: &OpRecord) {
-        self.ops.push(Done { op: *record.op, t: *record.times });
+        self.ops.push(Done { op: record.op, t: *record.times });
     }
 
     fn request_ended(&mut self, record: &RequestRecord) {

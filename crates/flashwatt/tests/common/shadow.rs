@@ -2,11 +2,11 @@
 //! [`flashwatt::instant::Instant`] does, and checks that every page that is written anywhere holds what it should: read
 //! your writes, through any number of copies.
 
+use flashwatt::blocks::BlockState;
 use flashwatt::brain::Brain;
-use flashwatt::connector::{Request, RequestKind};
+use flashwatt::connector::{Extent, Request, RequestKind};
 use flashwatt::device::{Array, Geometry};
-use flashwatt::ftl::blocks::BlockState;
-use flashwatt::ftl::{Cause, Extent, OpKind, PlannedOp};
+use flashwatt::ftl::{Cause, OpKind, PlannedOp};
 use flashwatt::units::{BlockId, DieId, Lpn, OpId, Ppn};
 
 /// What the host knows of a drive: which logical pages it has written, and which version of each it wrote last.

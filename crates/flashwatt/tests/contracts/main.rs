@@ -13,8 +13,8 @@ use flashwatt::brain::Brain;
 use flashwatt::config::{Config, Precondition, ProgramOrder};
 use flashwatt::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Workload};
 use flashwatt::device::{Array, Geometry};
+use flashwatt::ftl::OpKind;
 use flashwatt::ftl::schemes::page::spare_blocks_per_die;
-use flashwatt::ftl::{OpKind, map_unit_bytes};
 use flashwatt::instant::Instant;
 use flashwatt::kernel::{End, Sim};
 use flashwatt::rng::Rng;
@@ -26,7 +26,7 @@ use schemes::{Scheme, draw_request, for_all_schemes, load_scheme, schemes, tiny}
 
 /// A drive in its start state.
 fn build(config: &Config) -> (Geometry, Brain, Array, bool) {
-    let geometry = Geometry::new(&config.device, map_unit_bytes(config));
+    let geometry = Geometry::new(&config.device, config.map_unit_bytes());
     let (mut brain, mut array) =
         (Brain::new(config, &geometry), Array::new(geometry.clone(), config.device.nand.program_order));
     let filled = config.run.precondition == Precondition::Filled;

@@ -15,7 +15,7 @@ use flashwatt::energy::ledger::Ledger;
 use flashwatt::energy::meter::Reading;
 use flashwatt::energy::price::price;
 use flashwatt::energy::{DieState, Phase, PriceTable, Series};
-use flashwatt::ftl::{Cause, map_unit_bytes};
+use flashwatt::ftl::Cause;
 use flashwatt::kernel::Sim;
 use flashwatt::ssd::Ssd;
 use flashwatt::units::Nanos;
@@ -634,7 +634,7 @@ fn a_withheld_operation_is_noticed_in_the_ledger() {
 /// The ledger and the meter's reading of the measured window.
 fn books(config: &Config) -> (Ledger, Reading) {
     assert_eq!(config.run.precondition, Precondition::Filled);
-    let geometry = Geometry::new(&config.device, map_unit_bytes(config));
+    let geometry = Geometry::new(&config.device, config.map_unit_bytes());
     let (mut brain, mut array) =
         (Brain::new(config, &geometry), Array::new(geometry.clone(), config.device.nand.program_order));
     crate::common::fill(&mut brain, &mut array);

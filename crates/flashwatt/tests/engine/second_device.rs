@@ -4,11 +4,11 @@
 use std::collections::VecDeque;
 
 use flashwatt::config::{Config, load};
-use flashwatt::connector::{Completion, Cx, Device, Request, Status, Tag};
+use flashwatt::connector::{AtEnd, Completion, Cx, Device, Request, Seats, Status, Tag, Window};
 use flashwatt::energy::parts::{PartTimes, Parts, Share, StateId};
 use flashwatt::energy::table::Draw;
-use flashwatt::energy::{Accounts, AtEnd, Series, Window};
-use flashwatt::kernel::{Outcome, Seats};
+use flashwatt::energy::{Accounts, Series};
+use flashwatt::kernel::Outcome;
 use flashwatt::report::{DeviceReport, Report, Reported};
 use flashwatt::run::run_device;
 use flashwatt::units::Nanos;

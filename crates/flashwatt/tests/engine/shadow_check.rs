@@ -3,14 +3,14 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::common::{PROBE_DRIVE, Script, half_write, load, read, request, write};
+use flashwatt::blocks::BlockTable;
 use flashwatt::brain::Brain;
 use flashwatt::check::Shadow;
 use flashwatt::config::Config;
-use flashwatt::connector::{Request, RequestKind};
+use flashwatt::connector::{Extent, Request, RequestKind};
 use flashwatt::device::{Array, Geometry};
 use flashwatt::error::Error;
-use flashwatt::ftl::blocks::BlockTable;
-use flashwatt::ftl::{Context, Extent, Ftl, OpKind, Plan, PlannedOp, map_unit_bytes};
+use flashwatt::ftl::{Context, Ftl, OpKind, Plan, PlannedOp};
 use flashwatt::kernel::Sim;
 use flashwatt::ssd::Ssd;
 use flashwatt::units::{BlockId, DieId, Lpn, Ppn};
@@ -107,11 +107,11 @@ impl Ftl for Faulty {
 /// Runs requests on the probe drive with a faulty translation layer. Returns what stopped the run.
 fn run(fault: Fault, requests: &[Request]) -> Option<String> {
     let config: Config = load(PROBE_DRIVE, &[]);
-    let geometry = Geometry::new(&config.device, map_unit_bytes(&config));
+    let geometry = Geometry::new(&config.device, config.map_unit_bytes());
     let mut array = Array::new(geometry.clone(), config.device.nand.program_order);
     let mut brain = Brain::new(&config, &geometry);
     crate::common::fill(&mut brain, &mut array);
-    let inner = std::mem::replace(&mut brain.ftl, flashwatt::ftl::build(&config, &geometry));
+    let inner = std::mem::replace(&mut brain.ftl, flashwatt::ftl::build(&config.ftl, &config.ftl_setup(), &geometry));
     brain.ftl = Box::new(Faulty { inner, fault });
     let shadow = Shadow::new(&geometry, &brain);
     let mut script = Script::new(requests);

@@ -10,7 +10,7 @@ use flashwatt::brain::Brain;
 use flashwatt::config::Config;
 use flashwatt::connector::{Request, RequestKind};
 use flashwatt::device::{Array, Geometry};
-use flashwatt::ftl::{Cause, Merges, OpKind, map_unit_bytes};
+use flashwatt::ftl::{Cause, Merges, OpKind};
 use flashwatt::rng::Rng;
 use flashwatt::units::{BlockId, Nanos};
 
@@ -458,7 +458,7 @@ fn tight_drives_stay_alive() {
 }
 
 fn contents(config: &Config, seed: u64) {
-    let geometry = Geometry::new(&config.device, map_unit_bytes(config));
+    let geometry = Geometry::new(&config.device, config.map_unit_bytes());
     let (mut brain, mut array) =
         (Brain::new(config, &geometry), Array::new(geometry.clone(), config.device.nand.program_order));
     crate::common::fill(&mut brain, &mut array);

@@ -6,14 +6,13 @@ use std::collections::BTreeMap;
 use crate::common::{
     self, Done, Log, PAGE, assert_within, half_write, load, play, preset, read, request, run_own, run_plain, write,
 };
+use flashwatt::blocks::BlockTable;
 use flashwatt::brain::Brain;
 use flashwatt::config::Config;
 use flashwatt::connector::{Request, RequestKind};
-use flashwatt::controller::op::Op;
 use flashwatt::device::{Array, Geometry};
 use flashwatt::energy::Series;
-use flashwatt::ftl::blocks::BlockTable;
-use flashwatt::ftl::{Cause, OpKind, map_unit_bytes};
+use flashwatt::ftl::{Cause, OpKind};
 use flashwatt::instant::Instant;
 use flashwatt::kernel::{End, Sim};
 use flashwatt::probe::{OpRecord, Probe, Purpose};
@@ -265,7 +264,7 @@ fn replicated(channels: u32, replicas: u32, sets: &[&str]) -> Config {
 }
 
 fn fresh(config: &Config) -> (Geometry, Brain, Array) {
-    let geometry = Geometry::new(&config.device, map_unit_bytes(config));
+    let geometry = Geometry::new(&config.device, config.map_unit_bytes());
     let mut array = Array::new(geometry.clone(), config.device.nand.program_order);
     let mut brain = Brain::new(config, &geometry);
     crate::common::fill(&mut brain, &mut array);
@@ -512,7 +511,7 @@ impl Probe for Copies {
     }
 
     fn op_ended(&mut self, record: &OpRecord) {
-        let op: &Op = record.op;
+        let op = record.op;
         match op.kind {
             OpKind::Program | OpKind::Copyback => {
                 let Some((ppn, at, version)) = self.pending.remove(&op.seq) else { return };

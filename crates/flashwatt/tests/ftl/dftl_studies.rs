@@ -3,11 +3,10 @@
 
 use crate::common::{preset, run_plain};
 use flashwatt::Report;
+use flashwatt::blocks::BlockState;
 use flashwatt::brain::Brain;
 use flashwatt::device::{Array, Geometry};
 use flashwatt::energy::Series;
-use flashwatt::ftl::blocks::BlockState;
-use flashwatt::ftl::map_unit_bytes;
 use flashwatt::kernel::Sim;
 use flashwatt::probe::{Probe, Purpose};
 use flashwatt::ssd::Ssd;
@@ -146,7 +145,7 @@ fn f64_a_window_of_all_finds_the_best_victim() {
                 "run.precondition=\"filled\"",
             ],
         );
-        let geometry = Geometry::new(&config.device, map_unit_bytes(&config));
+        let geometry = Geometry::new(&config.device, config.map_unit_bytes());
         let mut array = Array::new(geometry.clone(), config.device.nand.program_order);
         let mut brain = Brain::new(&config, &geometry);
         crate::common::fill(&mut brain, &mut array);

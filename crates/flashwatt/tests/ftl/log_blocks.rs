@@ -10,7 +10,7 @@ use flashwatt::brain::Brain;
 use flashwatt::config::Config;
 use flashwatt::connector::{Request, RequestKind};
 use flashwatt::device::{Array, Geometry};
-use flashwatt::ftl::{Cause, Merges, OpKind, map_unit_bytes};
+use flashwatt::ftl::{Cause, Merges, OpKind};
 use flashwatt::rng::Rng;
 use flashwatt::units::BlockId;
 
@@ -323,7 +323,7 @@ fn contents_on_larger_logs() {
     for seed in 0..60 {
         let mut rng = Rng::new(seed);
         let config = larger_log(seed, &mut rng);
-        let geometry = Geometry::new(&config.device, map_unit_bytes(&config));
+        let geometry = Geometry::new(&config.device, config.map_unit_bytes());
         let order = config.device.nand.program_order;
         let (mut brain, mut array) = (Brain::new(&config, &geometry), Array::new(geometry.clone(), order));
         crate::common::fill(&mut brain, &mut array);

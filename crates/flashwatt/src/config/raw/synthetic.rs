@@ -9,9 +9,9 @@ use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor};
 
 use super::Trace;
-use crate::config::Law;
 use crate::config::schema::names;
 use crate::workload::NAMES;
+use crate::workload::settings::Law;
 use crate::workload::synthetic::{MODELS, Model, model};
 
 /// The workload, tagged by its name.

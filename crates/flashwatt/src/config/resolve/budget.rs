@@ -1,8 +1,9 @@
 //! The power budget: how many dies may work at a time so that the drive's power stays within it.
 
-use super::super::check::{Checker, field};
-use super::super::{Energy, PowerBudget, raw};
+use super::super::{PowerBudget, raw};
+use crate::energy::settings::Energy;
 use crate::energy::{DieState, PriceTable};
+use crate::settings::{Checker, field};
 
 /// No budget is larger: 1000 A, at up to 100 V.
 const MA_MAX: f64 = 1e6;

@@ -1,11 +1,12 @@
 //! The price table: mA and V as the user writes them, µA and mV as the engine reckons.
 
-use super::super::check::{Checker, Field, field};
 use super::super::raw;
-use super::super::{
-    ChargedTransfer, Dram, DramRule, Energy, EnergyMode, HostInterface, IdleAccounting, NandEnergy, Part, Timing,
-};
 use super::{MB_S, NS_MAX, rate_or_none};
+use crate::device::settings::Timing;
+use crate::energy::settings::{
+    ChargedTransfer, Dram, DramRule, Energy, EnergyMode, HostInterface, IdleAccounting, NandEnergy, Part,
+};
+use crate::settings::{Checker, Field, field};
 use crate::units::Nanos;
 
 /// No part draws more: 10 A.

@@ -2,15 +2,12 @@
 
 use std::path::PathBuf;
 
-use super::super::check::{Checker, Field, field};
-use super::super::de::unknown_name;
-use super::super::raw;
-use super::super::{
-    Arrivals, Beyond, Fio, Gap, Group, Law, OpenLoop, Phases, Size, Sizes, Standin, Synthetic, Trace, Workload,
-};
+use super::super::{Fio, Standin, Synthetic, Workload, raw};
 use super::{COUNT_MAX, NS_MAX, QUEUE_DEPTH_MAX, parameters};
 use crate::error::Fault;
+use crate::settings::{Checker, Field, field, unknown_name};
 use crate::units::{Nanos, SECTOR_BYTES};
+use crate::workload::settings::{Arrivals, Beyond, Gap, Group, Law, OpenLoop, Phases, Size, Sizes, Trace};
 use crate::workload::standin::{self, STANDINS};
 use crate::workload::synthetic::{MODELS, model};
 use crate::workload::trace::{Given, find};

@@ -13,13 +13,15 @@
 //!
 //! Where each page is, the simulator keeps in one table. A drive finds it in the tables that the scheme says it has.
 
-use crate::config::{Config, ProgramOrder};
+use crate::blocks::BlockTable;
+use crate::connector::Extent;
+use crate::device::settings::ProgramOrder;
 use crate::device::{Array, Geometry};
 use crate::error::Error;
-use crate::ftl::blocks::BlockTable;
-use crate::ftl::plan::{Cause, OpKind, Plan, PlanIndex};
-use crate::ftl::{Context, Extent, Ftl, Grain};
+use crate::ftl::plan::{Plan, PlanIndex};
+use crate::ftl::{Context, Ftl, Grain, Setup};
 use crate::mem::{Table, zeroed};
+use crate::operation::{Cause, OpKind};
 use crate::progress::Watch;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 use crate::wear::WearPolicy;
@@ -153,12 +155,12 @@ struct Move {
 
 impl DataBlocks {
     /// Nothing mapped.
-    pub fn new(config: &Config, geometry: &Geometry) -> Self {
+    pub fn new(setup: &Setup, geometry: &Geometry) -> Self {
         let logical_blocks = geometry.logical_units.div_ceil(geometry.pages_per_block);
         DataBlocks {
-            any_order: config.device.nand.program_order == ProgramOrder::Any,
-            copy_kind: OpKind::of_copies(config.device.nand.copyback),
-            wear: crate::wear::build(&config.wear),
+            any_order: setup.nand.program_order == ProgramOrder::Any,
+            copy_kind: OpKind::of_copies(setup.nand.copyback),
+            wear: crate::wear::build(setup.wear),
             map: zeroed(geometry.logical_units as usize).into(),
             data: vec![0; logical_blocks as usize].into(),
             frontier: vec![0; geometry.blocks as usize].into(),

@@ -21,12 +21,13 @@
 
 use super::data_blocks::{DataBlocks, ENTRY_BYTES, Lbn, OnDataBlocks};
 use super::log_size::{LogSize, Quota};
-use crate::config::Config;
+use crate::blocks::BlockTable;
+use crate::connector::Extent;
 use crate::device::Geometry;
-use crate::ftl::blocks::BlockTable;
-use crate::ftl::plan::{Cause, Plan};
-use crate::ftl::{Context, Extent};
+use crate::ftl::plan::Plan;
+use crate::ftl::{Context, Setup};
 use crate::mem::Table;
+use crate::operation::Cause;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
 /// What a scheme decides.
@@ -91,7 +92,7 @@ pub struct LogFtl<P> {
 impl<P: LogPolicy> LogFtl<P> {
     /// Of a fresh drive, with so many sequential log blocks at most.
     pub fn with(
-        config: &Config,
+        setup: &Setup,
         geometry: &Geometry,
         size: &LogSize,
         sequential: u32,
@@ -100,7 +101,7 @@ impl<P: LogPolicy> LogFtl<P> {
         let quota = Quota::new(sequential, size.per_die(geometry, P::LEAST_PER_DIE), geometry.dies);
         let log = DieLog { open: vec![None; P::FRONTIERS], ..DieLog::default() };
         LogFtl {
-            data: DataBlocks::new(config, geometry),
+            data: DataBlocks::new(setup, geometry),
             policy: policy(quota),
             quota,
             sequential: Vec::new(),

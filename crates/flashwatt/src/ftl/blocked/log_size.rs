@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::config::{Checker, Field};
 use crate::device::Geometry;
 use crate::ftl::{Room, Size};
+use crate::settings::{Checker, Field};
 
 /// Share of the blocks that the log has unless the user says otherwise (Park et al. 2011: "approximately 5 %"; SPEC E12).
 pub const LOG_FRACTION: f64 = 0.05;

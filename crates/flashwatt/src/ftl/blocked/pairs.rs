@@ -20,10 +20,11 @@ use std::marker::PhantomData;
 use super::data_blocks::{DataBlocks, ENTRY_BYTES, Lbn, OnDataBlocks};
 use super::log_size::{self, MERGE_BLOCKS};
 use super::own_logs::OwnLogs;
-use crate::config::Config;
+use crate::connector::Extent;
 use crate::device::Geometry;
-use crate::ftl::plan::{Cause, Plan, PlanIndex};
-use crate::ftl::{Context, Extent, Room, Size};
+use crate::ftl::plan::{Plan, PlanIndex};
+use crate::ftl::{Context, Room, Setup, Size};
+use crate::operation::Cause;
 use crate::units::{BlockId, Lpn, Ppn};
 
 /// What sets schemes of this kind apart.
@@ -75,8 +76,8 @@ pub fn room(size: &Size) -> Room {
 
 impl<S> Pairs<S> {
     /// The layer of a fresh drive.
-    pub fn with(rules: Rules, config: &Config, geometry: &Geometry) -> Self {
-        let data = DataBlocks::new(config, geometry);
+    pub fn with(rules: Rules, setup: &Setup, geometry: &Geometry) -> Self {
+        let data = DataBlocks::new(setup, geometry);
         Pairs {
             logs: OwnLogs::new(geometry, data.logical_blocks(), log_size::share(rules.log_fraction, geometry).max(1)),
             data,

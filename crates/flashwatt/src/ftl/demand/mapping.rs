@@ -3,13 +3,13 @@
 use super::cmt::{Cmt, Order};
 use super::options::Settings;
 use super::translation::{Share, TranslationPages};
-use crate::config::Config;
 use crate::device::Geometry;
-use crate::ftl::Context;
 use crate::ftl::paged::pages::Owner;
-use crate::ftl::plan::{Cause, Plan, PlanIndex, PlanNumber};
+use crate::ftl::plan::{Plan, PlanIndex, PlanNumber};
 use crate::ftl::scheme::flat_map_bytes;
+use crate::ftl::{Context, Setup};
 use crate::mem::{Table, prefetch, zeroed};
+use crate::operation::Cause;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
 /// Bytes of an entry of the global translation directory: an address.
@@ -91,13 +91,13 @@ impl<O: Order> Mapping<O> {
     }
 
     /// Nothing is mapped.
-    pub fn new(settings: &Settings, replicas: u32, order: O, config: &Config, geometry: &Geometry) -> Self {
+    pub fn new(settings: &Settings, replicas: u32, order: O, setup: &Setup, geometry: &Geometry) -> Self {
         let share = Share::new(settings.entries_per_page, replicas + 1, settings.map_reserved_blocks, geometry);
         Mapping {
             truth: zeroed(geometry.logical_units as usize).into(),
             cmt: Cmt::new(settings.cmt_entries, geometry.logical_units, settings.entries_per_page, settings.evict_page),
             order,
-            tps: TranslationPages::new(share, config, geometry),
+            tps: TranslationPages::new(share, setup, geometry),
             moved: vec![Vec::new(); geometry.dies as usize].into(),
             is_trimmed: vec![false; share.pages as usize].into(),
             last_read: [None; 2],

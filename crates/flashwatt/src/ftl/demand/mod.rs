@@ -25,14 +25,16 @@ mod translation;
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 
-use super::blocks::BlockTable;
 use super::paged::pages::{Owner, Pages};
-use super::plan::{Cause, Plan, ReplicaChoice};
-use super::{Context, Extent, Ftl, Grain};
-use crate::config::Config;
+use super::plan::{Plan, ReplicaChoice};
+use super::{Context, Ftl, Grain};
+use crate::blocks::BlockTable;
+use crate::connector::Extent;
 use crate::device::{Array, Geometry};
 use crate::error::Error;
+use crate::ftl::Setup;
 use crate::mem::Table;
+use crate::operation::Cause;
 use crate::progress::Watch;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 use cmt::Order;
@@ -59,12 +61,12 @@ impl<O: Order, K> Demand<O, K> {
         settings: &Settings,
         replicas: u32,
         order: O,
-        config: &Config,
+        setup: &Setup,
         geometry: &Geometry,
     ) -> Demand<O, K> {
         Demand {
-            pages: Pages::new(settings.allocation, true, config, geometry),
-            map: Mapping::new(settings, replicas, order, config, geometry),
+            pages: Pages::new(settings.allocation, true, setup, geometry),
+            map: Mapping::new(settings, replicas, order, setup, geometry),
             slots: GcSlots::new(settings.gc_channels, geometry),
             blocked: Vec::new(),
             trimmed: vec![VecDeque::new(); geometry.dies as usize].into(),

@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::translation::Share;
-use crate::config::{Allocation, Checker, Field, field};
 use crate::ftl::paged::pages::spare_blocks_per_die;
-use crate::ftl::{Room, Size};
+use crate::ftl::{Allocation, Room, Size};
+use crate::settings::{Checker, Field, field};
 
 /// Bytes of the cached mapping table if nothing is said (EnergySim's, SPEC E16).
 const CMT_BYTES: u64 = 8 << 20;

@@ -7,13 +7,13 @@
 //! the map can always be written, whatever becomes of the data. One block, in part filled, takes both new pages and
 //! copies; the last free one of the share is for copies alone (law 6g).
 
-use crate::config::Config;
+use crate::blocks::{BlockState, BlockTable};
 use crate::device::{Array, Geometry};
-use crate::ftl::blocks::{BlockState, BlockTable};
 use crate::ftl::paged::frontier::Frontier;
-use crate::ftl::plan::{Cause, OpKind, Plan, PlanIndex};
-use crate::ftl::{Context, Size};
+use crate::ftl::plan::{Plan, PlanIndex};
+use crate::ftl::{Context, Setup, Size};
 use crate::mem::Table;
+use crate::operation::{Cause, OpKind};
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
 /// Original and replicas, at most.
@@ -92,12 +92,12 @@ struct Job {
 
 impl TranslationPages {
     /// None is on flash yet.
-    pub fn new(share: Share, config: &Config, geometry: &Geometry) -> Self {
+    pub fn new(share: Share, setup: &Setup, geometry: &Geometry) -> Self {
         TranslationPages {
             directory: vec![0; (share.pages * share.copies) as usize].into(),
             dies: vec![Die::default(); geometry.dies as usize].into(),
-            copy_kind: OpKind::of_copies(config.device.nand.copyback),
-            least_worn_first: crate::wear::build(&config.wear).least_worn_first(),
+            copy_kind: OpKind::of_copies(setup.nand.copyback),
+            least_worn_first: crate::wear::build(setup.wear).least_worn_first(),
             share,
             geometry: geometry.clone(),
         }

@@ -1,5 +1,18 @@
 //! Pages of data anywhere: what page mapping and the demand-paged layers share.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 pub(super) mod frontier;
 pub(super) mod pages;
 pub(super) mod steady;
+
+/// Which die a page is written to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Allocation {
+    /// Round robin, channels first; a die without room is passed over.
+    Dynamic,
+    /// Logical page modulo dies.
+    Static,
+}

@@ -8,14 +8,14 @@
 use std::hint::cold_path;
 
 use super::frontier::{Frontier, Units};
-use crate::config::{Allocation, Config};
+use crate::blocks::BlockTable;
 use crate::device::{Array, Geometry};
 use crate::error::Error;
-use crate::ftl::Context;
-use crate::ftl::blocks::BlockTable;
-use crate::ftl::plan::{Cause, Chosen, OpKind, Plan};
+use crate::ftl::plan::{Chosen, Plan};
+use crate::ftl::{Allocation, Context, Setup};
 use crate::gc::VictimPolicy;
 use crate::mem::Table;
+use crate::operation::{Cause, OpKind};
 use crate::progress::Watch;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 use crate::wear::WearPolicy;
@@ -84,18 +84,18 @@ struct Job {
 
 impl Pages {
     /// On a fresh drive.
-    pub fn new(allocation: Allocation, separate_frontiers: bool, config: &Config, geometry: &Geometry) -> Self {
+    pub fn new(allocation: Allocation, separate_frontiers: bool, setup: &Setup, geometry: &Geometry) -> Self {
         Pages {
             dies: vec![Die::default(); geometry.dies as usize].into(),
             next_die: 0,
             allocation,
             separate_frontiers,
-            copy_kind: OpKind::of_copies(config.device.nand.copyback),
-            low_watermark: config.gc.low_watermark_blocks,
-            reserved: config.gc.reserved_blocks,
-            policy: crate::gc::build(&config.gc.policy),
-            policy_is_greedy: config.gc.policy.name == "greedy",
-            wear: crate::wear::build(&config.wear),
+            copy_kind: OpKind::of_copies(setup.nand.copyback),
+            low_watermark: setup.gc.low_watermark_blocks,
+            reserved: setup.gc.reserved_blocks,
+            policy: crate::gc::build(&setup.gc.policy),
+            policy_is_greedy: setup.gc.policy.name == "greedy",
+            wear: crate::wear::build(setup.wear),
             geometry: geometry.clone(),
         }
     }

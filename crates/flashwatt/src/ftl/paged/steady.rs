@@ -6,9 +6,9 @@
 //! the programmed pages that are valid; and b·ρ·(H_b − H_j) / (b − j) = 1 gives j. Within 0.1 % of brute force in
 //! write amplification at 128 pages per block (Van Houdt 2013; Desnoyers 2012).
 
+use crate::blocks::BlockTable;
 use crate::device::{Array, Geometry};
 use crate::error::Error;
-use crate::ftl::blocks::BlockTable;
 use crate::progress::Watch;
 use crate::rng::Rng;
 use crate::units::{DieId, Lpn};

@@ -13,11 +13,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Checker, Config, field};
 use crate::device::Geometry;
 use crate::ftl::blocked::log_size::LOG_FRACTION;
 use crate::ftl::blocked::pairs::{self, Pairs, Rules};
-use crate::ftl::{Room, Scheme, Size};
+use crate::ftl::{Room, Scheme, Setup, Size};
+use crate::settings::{Checker, field};
 
 /// `[ftl.bast]`
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -73,7 +73,7 @@ impl Scheme for BastFtl {
         pairs::room(size)
     }
 
-    fn new(settings: &Settings, config: &Config, geometry: &Geometry) -> Self {
-        Pairs::with(rules(settings, true), config, geometry)
+    fn new(settings: &Settings, setup: &Setup, geometry: &Geometry) -> Self {
+        Pairs::with(rules(settings, true), setup, geometry)
     }
 }

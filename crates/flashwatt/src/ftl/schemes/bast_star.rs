@@ -8,10 +8,10 @@
 //! fills up, and the next logical block that needs one gets it. One whose logical block is never written to again stays.
 
 use super::bast::{self, Options, Settings};
-use crate::config::{Checker, Config};
 use crate::device::Geometry;
 use crate::ftl::blocked::pairs::{self, Pairs};
-use crate::ftl::{Room, Scheme, Size};
+use crate::ftl::{Room, Scheme, Setup, Size};
+use crate::settings::Checker;
 
 /// BAST*, as it is registered.
 pub struct BastStar;
@@ -33,7 +33,7 @@ impl Scheme for BastStarFtl {
         pairs::room(size)
     }
 
-    fn new(settings: &Settings, config: &Config, geometry: &Geometry) -> Self {
-        Pairs::with(bast::rules(settings, false), config, geometry)
+    fn new(settings: &Settings, setup: &Setup, geometry: &Geometry) -> Self {
+        Pairs::with(bast::rules(settings, false), setup, geometry)
     }
 }

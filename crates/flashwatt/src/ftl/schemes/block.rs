@@ -8,12 +8,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Checker, Config};
+use crate::connector::Extent;
 use crate::device::Geometry;
 use crate::ftl::blocked::data_blocks::{DataBlocks, ENTRY_BYTES, OnDataBlocks};
 use crate::ftl::plan::Plan;
-use crate::ftl::{Context, Extent, Room, Scheme, Size};
+use crate::ftl::{Context, Room, Scheme, Setup, Size};
 use crate::models::mapping_memory::Tables;
+use crate::settings::Checker;
 use crate::units::Lpn;
 
 /// `[ftl.block]`
@@ -48,8 +49,8 @@ impl Scheme for BlockFtl {
         }
     }
 
-    fn new(_settings: &Settings, config: &Config, geometry: &Geometry) -> Self {
-        BlockFtl { data: DataBlocks::new(config, geometry) }
+    fn new(_settings: &Settings, setup: &Setup, geometry: &Geometry) -> Self {
+        BlockFtl { data: DataBlocks::new(setup, geometry) }
     }
 }
 

@@ -12,14 +12,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Allocation, Checker, Config, field};
 use crate::device::Geometry;
 use crate::ftl::demand::Demand;
 use crate::ftl::demand::cmt::Recency;
 use crate::ftl::demand::mapping::Mapping;
 use crate::ftl::demand::options::{self, Cache, Defaults};
-use crate::ftl::{Room, Scheme, Size};
+use crate::ftl::{Allocation, Room, Scheme, Setup, Size};
 use crate::models::mapping_memory::Tables;
+use crate::settings::{Checker, field};
 
 options::options! {
     /// `[ftl.dftl]`
@@ -84,8 +84,8 @@ impl Scheme for Dftl {
         Mapping::<Recency>::memory_bytes(&settings.common, 0, geometry)
     }
 
-    fn new(settings: &Settings, config: &Config, geometry: &Geometry) -> Self {
+    fn new(settings: &Settings, setup: &Setup, geometry: &Geometry) -> Self {
         let order = recency(settings.protected_fraction, settings.common.cmt_entries, geometry);
-        Demand::build(&settings.common, 0, order, config, geometry)
+        Demand::build(&settings.common, 0, order, setup, geometry)
     }
 }

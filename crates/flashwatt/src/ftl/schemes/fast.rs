@@ -20,13 +20,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Checker, Config, field};
+use crate::blocks::BlockTable;
 use crate::device::Geometry;
 use crate::ftl::blocked::log_blocks::{LogFtl, LogPolicy};
 use crate::ftl::blocked::log_size::LogSize;
-use crate::ftl::blocks::BlockTable;
-use crate::ftl::{Room, Scheme, Size};
+use crate::ftl::{Room, Scheme, Setup, Size};
 use crate::models::mapping_memory::Tables;
+use crate::settings::{Checker, field};
 use crate::units::BlockId;
 
 /// `[ftl.fast]`
@@ -82,7 +82,7 @@ impl Scheme for FastFtl {
         settings.log.room(size, Fast::LEAST_PER_DIE)
     }
 
-    fn new(settings: &Settings, config: &Config, geometry: &Geometry) -> Self {
-        LogFtl::with(config, geometry, &settings.log, 1, |_| Fast)
+    fn new(settings: &Settings, setup: &Setup, geometry: &Geometry) -> Self {
+        LogFtl::with(setup, geometry, &settings.log, 1, |_| Fast)
     }
 }

@@ -25,15 +25,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Checker, Config, field};
+use crate::blocks::BlockTable;
 use crate::device::Geometry;
 use crate::ftl::blocked::log_blocks::{LogFtl, LogPolicy};
 use crate::ftl::blocked::log_size::{LogSize, Quota};
-use crate::ftl::blocks::BlockTable;
 use crate::ftl::scheme::flat_map_bytes;
-use crate::ftl::{Room, Scheme, Size};
+use crate::ftl::{Room, Scheme, Setup, Size};
 use crate::mem::Table;
 use crate::models::mapping_memory::Tables;
+use crate::settings::{Checker, field};
 use crate::units::{BlockId, Ppn};
 
 /// Requests of so many bytes are sequential (SPEC E14).
@@ -112,9 +112,9 @@ impl Scheme for LastFtl {
         flat_map_bytes(geometry) + u64::from(log_blocks) * block
     }
 
-    fn new(settings: &Settings, config: &Config, geometry: &Geometry) -> Self {
+    fn new(settings: &Settings, setup: &Setup, geometry: &Geometry) -> Self {
         let policy = |quota| Last::new(settings, geometry, quota);
-        LogFtl::with(config, geometry, &settings.log, settings.sequential_log_blocks, policy)
+        LogFtl::with(setup, geometry, &settings.log, settings.sequential_log_blocks, policy)
     }
 }
 

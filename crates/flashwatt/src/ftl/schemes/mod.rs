@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use super::scheme::schemes;
 use super::{Ftl, Room, Scheme, Size};
-use crate::config::{Checker, Config};
 use crate::device::Geometry;
+use crate::ftl::Setup;
 use crate::models::mapping_memory::Tables;
+use crate::settings::Checker;
 
 schemes! {
     Page(page::PageFtl),

@@ -4,7 +4,8 @@
 //! block. When that is full, or another logical block needs one and the quota of the die is exhausted (then the least recently
 //! written one is taken, which is counted as a `replacement`), the newest versions of all pages are *folded* into a fresh block;
 //! a replacement block with all pages in order becomes the primary block instead (a switch merge). How that is done is said in
-//! [`crate::ftl::blocked::pairs`], where replacement blocks are called log blocks. Source: Ban 1999; Kuo et al. 2008; SPEC A5, E11.
+//! [`crate::ftl::blocked::pairs`], where replacement blocks are called log blocks. Source: Ban 1999; Kuo et al. 2008;
+//! SPEC A5, E11.
 //!
 //! Only blocks are mapped in memory. Which page a page of a replacement block holds is in its spare area, so that a read takes
 //! *probes* (`probe = "scan"`): spare areas are read from the newest page of the replacement block backwards, one after the
@@ -18,11 +19,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Checker, Config, field};
 use crate::device::Geometry;
 use crate::ftl::blocked::log_size::LOG_FRACTION;
 use crate::ftl::blocked::pairs::{self, Pairs, Rules};
-use crate::ftl::{Room, Scheme, Size};
+use crate::ftl::{Room, Scheme, Setup, Size};
+use crate::settings::{Checker, field};
 
 /// `[ftl.nftl]`
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -78,9 +79,9 @@ impl Scheme for NftlFtl {
         pairs::room(size)
     }
 
-    fn new(settings: &Settings, config: &Config, geometry: &Geometry) -> Self {
+    fn new(settings: &Settings, setup: &Setup, geometry: &Geometry) -> Self {
         let (log_fraction, scans) = (settings.replacement_fraction, settings.probe == Probe::Scan);
         let rules = Rules { log_fraction, partial_merges: false, replaces: true, scans };
-        Pairs::with(rules, config, geometry)
+        Pairs::with(rules, setup, geometry)
     }
 }

@@ -6,19 +6,21 @@ use std::hint::cold_path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Allocation, Checker, Config, field};
+use crate::blocks::BlockTable;
+use crate::connector::Extent;
 use crate::device::{Array, Geometry};
 use crate::error::Error;
-use crate::ftl::blocks::BlockTable;
 pub use crate::ftl::paged::pages::spare_blocks_per_die;
 use crate::ftl::paged::pages::{Owner, Pages};
 use crate::ftl::paged::steady;
-use crate::ftl::plan::{Cause, Plan, PlanIndex};
-use crate::ftl::{Context, Extent, Ftl, Room, Scheme, Size};
+use crate::ftl::plan::{Plan, PlanIndex};
+use crate::ftl::{Allocation, Context, Ftl, Room, Scheme, Setup, Size};
 use crate::mem::{Table, prefetch, zeroed};
 use crate::models::mapping_memory::Tables;
+use crate::operation::Cause;
 use crate::progress::Watch;
 use crate::rng::Rng;
+use crate::settings::{Checker, field};
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
 /// Bytes of a map entry in the drive's DRAM.
@@ -89,10 +91,10 @@ impl Scheme for PageFtl {
         }
     }
 
-    fn new(settings: &Settings, config: &Config, geometry: &Geometry) -> Self {
+    fn new(settings: &Settings, setup: &Setup, geometry: &Geometry) -> Self {
         PageFtl {
             map: Map(zeroed(geometry.logical_units as usize).into()),
-            pages: Pages::new(settings.allocation, settings.separate_frontiers, config, geometry),
+            pages: Pages::new(settings.allocation, settings.separate_frontiers, setup, geometry),
             geometry: geometry.clone(),
         }
     }

@@ -15,14 +15,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::dftl::recency;
-use crate::config::{Allocation, Checker, Config, field};
 use crate::device::Geometry;
 use crate::ftl::demand::Demand;
 use crate::ftl::demand::cmt::Recency;
 use crate::ftl::demand::mapping::Mapping;
 use crate::ftl::demand::options::{self, Cache, Defaults};
 use crate::ftl::plan::ReplicaChoice;
-use crate::ftl::{Room, Scheme, Size};
+use crate::ftl::{Allocation, Room, Scheme, Setup, Size};
+use crate::settings::{Checker, field};
 
 options::options! {
     /// `[ftl.rftl]`
@@ -99,8 +99,8 @@ impl Scheme for Rftl {
         Mapping::<Recency>::memory_bytes(&settings.common, settings.replicas, geometry)
     }
 
-    fn new(settings: &Settings, config: &Config, geometry: &Geometry) -> Self {
+    fn new(settings: &Settings, setup: &Setup, geometry: &Geometry) -> Self {
         let order = recency(settings.protected_fraction, settings.common.cmt_entries, geometry);
-        Demand::build(&settings.common, settings.replicas, order, config, geometry).choosing(settings.choose)
+        Demand::build(&settings.common, settings.replicas, order, setup, geometry).choosing(settings.choose)
     }
 }

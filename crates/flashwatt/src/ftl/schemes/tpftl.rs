@@ -22,14 +22,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cache::list::{Links, List};
-use crate::config::{Allocation, Checker, Config, field};
 use crate::device::Geometry;
 use crate::ftl::demand::Demand;
 use crate::ftl::demand::cmt::{Cmt, Order};
 use crate::ftl::demand::mapping::Mapping;
 use crate::ftl::demand::options::{self, Defaults};
-use crate::ftl::{Room, Scheme, Size};
+use crate::ftl::{Allocation, Room, Scheme, Setup, Size};
 use crate::mem::Table;
+use crate::settings::{Checker, field};
 use crate::units::Lpn;
 
 /// Bytes of an entry in memory (Zhou et al. §4.2).
@@ -106,9 +106,9 @@ impl Scheme for Tpftl {
         Mapping::<TwoLevel>::memory_bytes(common, 0, geometry) + TwoLevel::memory_bytes(nodes) + uses
     }
 
-    fn new(settings: &Settings, config: &Config, geometry: &Geometry) -> Self {
+    fn new(settings: &Settings, setup: &Setup, geometry: &Geometry) -> Self {
         let nodes = geometry.logical_units.div_ceil(settings.common.entries_per_page);
-        Demand::build(&settings.common, 0, TwoLevel::new(settings, nodes), config, geometry)
+        Demand::build(&settings.common, 0, TwoLevel::new(settings, nodes), setup, geometry)
     }
 }
 

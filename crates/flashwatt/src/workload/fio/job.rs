@@ -2,10 +2,10 @@
 
 use super::places::InOrder;
 use super::resolve::{JobSpec, Rate};
-use crate::config::{Gap, Law};
 use crate::connector::{Next, Origin, Request, RequestKind, Tag};
 use crate::rng::Rng;
 use crate::units::Nanos;
+use crate::workload::settings::{Gap, Law};
 use crate::workload::synthetic::{Gaps, Mix, Places};
 
 /// A job, or one of its clones.

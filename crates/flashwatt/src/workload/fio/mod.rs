@@ -15,10 +15,10 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use crate::config;
 use crate::connector::{Completion, Next, Origin, SourceKind, Tag, Workload};
 use crate::error::{Error, Fault};
 use crate::units::Nanos;
+use crate::workload::settings;
 
 mod job;
 mod options;
@@ -55,7 +55,7 @@ impl FioWorkload {
     ///
     /// # Errors
     /// [`Error::Io`], and [`Error::Config`] with every fault of the file: its line, the option, what was expected.
-    pub fn open(cfg: &config::Fio, drive_bytes: u64, seed: u64) -> Result<Self, Error> {
+    pub fn open(cfg: &settings::Fio, drive_bytes: u64, seed: u64) -> Result<Self, Error> {
         let io = |source| Error::Io { path: cfg.path.display().to_string(), source };
         let file = cfg.path.display().to_string();
         let text = read(&cfg.path, &file)?.map_err(io)?;

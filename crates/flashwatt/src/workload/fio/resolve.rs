@@ -3,9 +3,9 @@
 use super::places::Distribution;
 use super::sections::{Section, Written};
 use super::units::{Amount, amount, bytes, time_ns};
-use crate::config::{Size, Sizes};
 use crate::error::{Fault, nearest};
 use crate::units::{Nanos, SECTOR_BYTES};
+use crate::workload::settings::{Size, Sizes};
 use crate::workload::synthetic::Region;
 
 /// A job as its section describes it.

@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 
-use crate::config::{Arrivals, Gap, Group, Law, OpenLoop, Size, Sizes};
 use crate::units::Nanos;
+use crate::workload::settings::{Arrivals, Gap, Group, Law, OpenLoop, Size, Sizes};
 
 /// A stand-in's file.
 #[derive(Clone, Debug, Deserialize)]

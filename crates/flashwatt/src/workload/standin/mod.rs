@@ -8,9 +8,9 @@
 use std::sync::LazyLock;
 
 use super::synthetic::{Clock, Mix, Synthetic};
-use crate::config;
 use crate::connector::{SourceKind, Workload};
 use crate::rng::Rng;
+use crate::workload::settings;
 
 mod data;
 mod locality;
@@ -88,7 +88,7 @@ impl Standin {
 }
 
 /// The workload of a valid configuration.
-pub fn open(cfg: &config::Standin, drive_bytes: u64, seed: u64) -> Box<dyn Workload> {
+pub fn open(cfg: &settings::Standin, drive_bytes: u64, seed: u64) -> Box<dyn Workload> {
     match find(&cfg.name) {
         Some(standin) => standin.open(cfg.scale, cfg.requests, drive_bytes, seed),
         None => unreachable!("a valid configuration names a stand-in"),

@@ -1,9 +1,9 @@
 //! When requests come: a closed loop, or groups with gaps between them, in phases, on ticks.
 
-use crate::config::{Arrivals, Gap, Group, Law, OpenLoop, Phases};
 use crate::connector::Next;
 use crate::rng::Rng;
 use crate::units::Nanos;
+use crate::workload::settings::{Arrivals, Gap, Group, Law, OpenLoop, Phases};
 
 /// When the next request comes.
 #[derive(Clone, Debug)]

@@ -1,8 +1,8 @@
 //! What a request is: its kind and its length.
 
-use crate::config::{Size, Sizes};
 use crate::connector::RequestKind;
 use crate::rng::Rng;
+use crate::workload::settings::{Size, Sizes};
 
 /// Draws kinds and lengths: a read with one probability, a trim with another, else a write; a length of that kind's table.
 #[derive(Clone, Debug)]

@@ -9,12 +9,12 @@
 //! A new model of places is one file with a [`Model`] and one line in [`MODELS`]; kinds, sizes and arrivals are the same
 //! for all.
 
-use crate::config;
 use crate::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Upcoming, Workload};
 use crate::error::Error;
 use crate::registry::Param;
 use crate::rng::Rng;
 use crate::units::Nanos;
+use crate::workload::settings;
 
 mod clock;
 mod hot_cold;
@@ -53,7 +53,7 @@ pub struct Model {
     /// Its parameters, besides the keys that all models have.
     pub params: &'static [Param],
     /// Makes a workload of a valid configuration of this model. The same seed gives the same requests.
-    pub open: fn(cfg: &config::Synthetic, seed: u64) -> Box<dyn Workload>,
+    pub open: fn(cfg: &settings::Synthetic, seed: u64) -> Box<dyn Workload>,
 }
 
 /// A parameter of the models that have popular places.
@@ -72,7 +72,7 @@ pub fn model(name: &str) -> Option<&'static Model> {
 }
 
 /// The workload of a valid configuration. The same seed gives the same requests.
-pub fn open(cfg: &config::Synthetic, seed: u64) -> Box<dyn Workload> {
+pub fn open(cfg: &settings::Synthetic, seed: u64) -> Box<dyn Workload> {
     (cfg.model.open)(cfg, seed)
 }
 
@@ -120,7 +120,7 @@ const AHEAD: usize = 32;
 
 impl<P: Places> Synthetic<P> {
     /// A workload of this configuration that goes to these places.
-    pub fn new(cfg: &config::Synthetic, places: P, seed: u64) -> Self {
+    pub fn new(cfg: &settings::Synthetic, places: P, seed: u64) -> Self {
         let mut rng = Rng::new(seed);
         let clock = Clock::new(&cfg.arrivals, &mut rng);
         let mix = Mix::new(cfg.read_fraction, cfg.trim_fraction, &cfg.sizes);

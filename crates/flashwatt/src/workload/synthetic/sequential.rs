@@ -1,10 +1,10 @@
 //! Each request follows on the one before, in one stream or in several that take turns.
 
 use super::{Model, Places, Region, Synthetic};
-use crate::config;
 use crate::connector::RequestKind;
 use crate::registry::Param;
 use crate::rng::Rng;
+use crate::workload::settings;
 
 pub(super) const MODEL: Model = Model {
     name: "sequential",
@@ -45,7 +45,7 @@ struct Sequential {
 }
 
 impl Sequential {
-    fn new(cfg: &config::Synthetic) -> Self {
+    fn new(cfg: &settings::Synthetic) -> Self {
         let (region, streams) = (cfg.region(), cfg.parameter("streams") as u64);
         let turn_below = Rng::threshold(1.0 / cfg.parameter("run_requests"));
         let part_slots = region.range_bytes / region.align_bytes / streams;

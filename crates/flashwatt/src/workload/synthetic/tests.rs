@@ -1,26 +1,26 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::config::{Arrivals, Gap, Group, Law, OpenLoop, Phases, Size, Sizes};
+use crate::workload::settings::{Arrivals, Gap, Group, Law, OpenLoop, Phases, Size, Sizes};
 
 /// Which request it was does not matter to these workloads.
 const DONE: Completion = Completion::done(Tag(0));
 
 const RANGE: u64 = 4096 * 1000;
 
-fn cfg(name: &str, parameters: &[(&str, f64)]) -> config::Synthetic {
-    config::Synthetic {
+fn cfg(name: &str, parameters: &[(&str, f64)]) -> settings::Synthetic {
+    settings::Synthetic {
         model: model(name).expect("a registered model"),
         parameters: parameters.iter().map(|(name, value)| (name.to_string(), *value)).collect(),
         requests: 200_000,
         range_bytes: RANGE,
         arrivals: Arrivals::Closed { queue_depth: 32 },
-        ..config::Synthetic::writes()
+        ..settings::Synthetic::writes()
     }
 }
 
 /// Runs a workload to its end; requests complete only when it asks to wait for that.
-fn drain(cfg: &config::Synthetic, seed: u64) -> Vec<Request> {
+fn drain(cfg: &settings::Synthetic, seed: u64) -> Vec<Request> {
     let mut workload = open(cfg, seed);
     let (mut now, mut open, mut requests) = (0, 0, Vec::new());
     loop {
@@ -46,7 +46,7 @@ fn drain(cfg: &config::Synthetic, seed: u64) -> Vec<Request> {
 }
 
 /// How often each place of the range is chosen.
-fn counts(cfg: &config::Synthetic, seed: u64) -> Vec<u64> {
+fn counts(cfg: &settings::Synthetic, seed: u64) -> Vec<u64> {
     let mut counts = vec![0; (RANGE / 4096) as usize];
     drain(cfg, seed).iter().for_each(|r| counts[(r.offset_bytes / 4096) as usize] += 1);
     counts
@@ -70,7 +70,7 @@ fn chi_squared(counts: &[u64], weights: impl Fn(usize) -> f64) -> f64 {
 fn every_model_keeps_the_contract() {
     for model in MODELS {
         let sizes = vec![Size { bytes: 4096, share: 1.0 }, Size { bytes: 20_480, share: 1.0 }];
-        let cfg = config::Synthetic {
+        let cfg = settings::Synthetic {
             requests: 20_000,
             read_fraction: 0.5,
             trim_fraction: 0.25,
@@ -101,7 +101,7 @@ fn every_model_keeps_the_contract() {
 #[test]
 fn every_model_works_in_the_smallest_range() {
     for model in MODELS {
-        let cfg = config::Synthetic { range_bytes: 4096, requests: 100, ..cfg(model.name, &[]) };
+        let cfg = settings::Synthetic { range_bytes: 4096, requests: 100, ..cfg(model.name, &[]) };
         assert!(drain(&cfg, 1).iter().all(|r| r.offset_bytes == 0), "{}", model.name);
     }
 }
@@ -109,7 +109,7 @@ fn every_model_works_in_the_smallest_range() {
 /// The bits of one stream: whoever changes what is drawn when changes every published figure.
 #[test]
 fn the_uniform_stream_is_what_it_always_was() {
-    let cfg = config::Synthetic { read_fraction: 0.5, requests: 4, ..cfg("uniform", &[]) };
+    let cfg = settings::Synthetic { read_fraction: 0.5, requests: 4, ..cfg("uniform", &[]) };
     let mut rng = Rng::new(9);
     let drawn: Vec<(RequestKind, u64)> = (0..4)
         .map(|_| {
@@ -144,7 +144,7 @@ fn zipf_frequencies_are_those_of_the_law() {
 #[test]
 fn zipf_is_right_where_ranks_share_buckets() {
     let places: u64 = 1 << 30;
-    let zipf = config::Synthetic { range_bytes: places * 4096, ..cfg("zipf", &[("theta", 0.9), ("scattered", 0.0)]) };
+    let zipf = settings::Synthetic { range_bytes: places * 4096, ..cfg("zipf", &[("theta", 0.9), ("scattered", 0.0)]) };
     let requests = drain(&zipf, 4);
     let up_to = |rank: f64| (rank + 0.5).powf(0.1); // the integral of x^-0.9, but for a factor
     let share = |a: f64, b: f64| (up_to(b) - up_to(a)) / (up_to(places as f64) - up_to(1000.0));
@@ -198,7 +198,7 @@ fn the_hot_part_gets_its_share_and_is_even() {
 
 #[test]
 fn a_sequence_starts_over_where_a_request_no_longer_fits() {
-    let cfg = config::Synthetic {
+    let cfg = settings::Synthetic {
         requests: 6,
         sizes: Sizes::all(1536),
         align_bytes: 1024,
@@ -237,7 +237,7 @@ fn kinds_and_sizes_mix_as_asked() {
         trim: list(&[(1 << 20, 1.0)]),
     };
     let cfg =
-        config::Synthetic { sizes, read_fraction: 0.5, trim_fraction: 0.1, align_bytes: 512, ..cfg("uniform", &[]) };
+        settings::Synthetic { sizes, read_fraction: 0.5, trim_fraction: 0.1, align_bytes: 512, ..cfg("uniform", &[]) };
     let mut found: BTreeMap<(RequestKindName, u64), f64> = BTreeMap::new();
     drain(&cfg, 10).iter().for_each(|r| *found.entry((name_of(r.kind), r.bytes)).or_default() += 1.0 / 200_000.0);
     let expected = [
@@ -267,7 +267,7 @@ fn name_of(kind: RequestKind) -> RequestKindName {
 // ---------------------------------------------------------------- arrivals
 
 fn times(arrivals: OpenLoop) -> Vec<Nanos> {
-    let cfg = config::Synthetic { arrivals: Arrivals::Open(arrivals), ..cfg("uniform", &[]) };
+    let cfg = settings::Synthetic { arrivals: Arrivals::Open(arrivals), ..cfg("uniform", &[]) };
     drain(&cfg, 11).iter().map(|r| r.arrival_ns).collect()
 }
 
@@ -285,7 +285,7 @@ fn gaps(times: &[Nanos]) -> (f64, f64) {
 #[test]
 fn a_closed_loop_keeps_its_queue_depth() {
     let mut workload =
-        open(&config::Synthetic { arrivals: Arrivals::Closed { queue_depth: 4 }, ..cfg("zipf", &[]) }, 1);
+        open(&settings::Synthetic { arrivals: Arrivals::Closed { queue_depth: 4 }, ..cfg("zipf", &[]) }, 1);
     for _ in 0..4 {
         assert!(matches!(workload.next(5), Ok(Next::Request(_, Request { arrival_ns: 5, .. }))));
     }

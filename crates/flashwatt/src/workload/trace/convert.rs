@@ -17,11 +17,12 @@ use super::read::seal::sha256;
 use super::read::traces::Traces;
 use super::replay::{names, no_request};
 use super::{BinaryWriter, DeviceId, Record, TraceWorkload, trace_error};
-use crate::config::{self, Beyond};
 use crate::connector::{Next, Workload};
 use crate::error::{Error, Fault, Place, nearest};
 use crate::output::{Aside, Rules};
 use crate::progress::Progress;
+use crate::workload::settings;
+use crate::workload::settings::Beyond;
 
 /// What a trace can be converted to: names, the ending of such a file's name, one line about each.
 pub const TARGETS: &[(&str, &str, &str)] = &[
@@ -81,7 +82,7 @@ pub struct Target {
 /// Converts what `cfg` describes. `progress` is told how far it is, and ends it by answering `false`; then, and after an
 /// error, nothing is left behind.
 pub fn convert(
-    cfg: &config::Trace,
+    cfg: &settings::Trace,
     target: &Target,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Converted, Error> {
@@ -135,7 +136,7 @@ impl Target {
 }
 
 fn write(
-    cfg: &config::Trace,
+    cfg: &settings::Trace,
     target: &Target,
     aside: &Aside,
     format: &'static str,
@@ -169,7 +170,7 @@ type Copied = (u64, Vec<Renumbered>, Vec<String>);
 
 /// Gives every record to `put`, with the trace's own devices and times.
 fn copied(
-    cfg: &config::Trace,
+    cfg: &settings::Trace,
     progress: &mut dyn FnMut(&Progress) -> bool,
     put: &mut dyn FnMut(&Record) -> Result<(), Error>,
 ) -> Result<Copied, Error> {
@@ -204,12 +205,12 @@ fn copied(
 
 /// Gives every request to `put` as a replay on a drive of so many bytes issues it.
 fn replayed(
-    cfg: &config::Trace,
+    cfg: &settings::Trace,
     drive_bytes: u64,
     progress: &mut dyn FnMut(&Progress) -> bool,
     put: &mut dyn FnMut(&Record) -> Result<(), Error>,
 ) -> Result<Copied, Error> {
-    let cfg = config::Trace { closed_loop: false, ..cfg.clone() };
+    let cfg = settings::Trace { closed_loop: false, ..cfg.clone() };
     let mut workload = TraceWorkload::open_watched(&cfg, drive_bytes, progress)?;
     let (total, mut requests) = (workload.len_hint(), 0u64);
     while let Next::Request(_, request) = workload.next(u64::MAX)? {
@@ -234,7 +235,7 @@ struct Numbers {
 }
 
 impl Numbers {
-    fn new(cfg: &config::Trace) -> Self {
+    fn new(cfg: &settings::Trace) -> Self {
         Numbers { renumber: cfg.paths.len() > 1 && !cfg.share_devices, seen: BTreeMap::new(), last: None }
     }
 

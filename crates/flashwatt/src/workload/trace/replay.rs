@@ -7,11 +7,12 @@ use super::read::seal::seal;
 use super::read::sort::Disorder;
 use super::read::traces::{Position, Traces};
 use super::{DeviceId, Record, counted, trace_error};
-use crate::config::{self, Beyond};
 use crate::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Workload};
 use crate::error::{Error, Fault};
 use crate::progress::Progress;
 use crate::units::{Nanos, SECTOR_BYTES};
+use crate::workload::settings;
+use crate::workload::settings::Beyond;
 
 /// Replays a trace, or several merged.
 ///
@@ -34,14 +35,14 @@ pub struct TraceWorkload {
 
 impl TraceWorkload {
     /// Opens a trace for a drive of so many bytes.
-    pub fn open(cfg: &config::Trace, drive_bytes: u64) -> Result<Self, Error> {
+    pub fn open(cfg: &settings::Trace, drive_bytes: u64) -> Result<Self, Error> {
         Self::open_watched(cfg, drive_bytes, &mut |_| true)
     }
 
     /// As [`Self::open`]; during the first reading `progress` is told how far it is (in all: an estimate), and ends it by
     /// answering `false`.
     pub fn open_watched(
-        cfg: &config::Trace,
+        cfg: &settings::Trace,
         drive_bytes: u64,
         progress: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<Self, Error> {
@@ -285,13 +286,18 @@ fn devices_laid_out(layout: &Layout) -> Option<String> {
 }
 
 /// The files' base names, for reports.
-pub fn names(cfg: &config::Trace) -> String {
+pub fn names(cfg: &settings::Trace) -> String {
     cfg.paths.iter().map(|path| base_name(path)).collect::<Vec<_>>().join(" + ")
 }
 
 /// The whole trace is checked before the run, so that a long run does not end in an error that was there to be seen. One
 /// that does not fit is read once more, to say how much of it does not.
-fn check_fits(layout: &mut Layout, drive_bytes: u64, cfg: &config::Trace, meter: &mut Meter<'_>) -> Result<(), Error> {
+fn check_fits(
+    layout: &mut Layout,
+    drive_bytes: u64,
+    cfg: &settings::Trace,
+    meter: &mut Meter<'_>,
+) -> Result<(), Error> {
     if layout.span() <= drive_bytes {
         return Ok(());
     }

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::*;
-use crate::config::{self, Beyond};
 use crate::connector::{Next, Request, Workload};
+use crate::workload::settings;
+use crate::workload::settings::Beyond;
 
 mod changes;
 mod dialects;
@@ -29,8 +30,8 @@ impl Temporary {
         Temporary(path)
     }
 
-    fn cfg(&self) -> config::Trace {
-        config::Trace::of(&self.0)
+    fn cfg(&self) -> settings::Trace {
+        settings::Trace::of(&self.0)
     }
 }
 
@@ -44,7 +45,7 @@ impl Drop for Temporary {
 const DRIVE: u64 = 1 << 30;
 
 /// Everything that a workload gives, at the times at which it gives it, and what it has to say then.
-fn replay(cfg: &config::Trace, drive_bytes: u64) -> Result<(Vec<Request>, Vec<String>), Error> {
+fn replay(cfg: &settings::Trace, drive_bytes: u64) -> Result<(Vec<Request>, Vec<String>), Error> {
     let mut workload = TraceWorkload::open(cfg, drive_bytes)?;
     let (mut now, mut requests) = (0, Vec::new());
     loop {
@@ -112,10 +113,11 @@ fn name_hash_and_length_are_known_from_the_start() {
 #[test]
 fn speed_closed_loop_and_max_requests() {
     let file = ssdsim("0 0 8 8 0\n1000 0 8 8 0\n4001 0 8 8 0\n");
-    let of = |cfg: &config::Trace| replay(cfg, DRIVE).map(|(r, _)| r.iter().map(|r| r.arrival_ns).collect::<Vec<_>>());
-    assert_eq!(of(&config::Trace { speed: 2.0, ..file.cfg() }).ok(), Some(vec![0, 500, 2001]));
-    assert_eq!(of(&config::Trace { closed_loop: true, ..file.cfg() }).ok(), Some(vec![0, 0, 0]));
-    assert_eq!(of(&config::Trace { max_requests: Some(2), ..file.cfg() }).ok(), Some(vec![0, 1000]));
+    let of =
+        |cfg: &settings::Trace| replay(cfg, DRIVE).map(|(r, _)| r.iter().map(|r| r.arrival_ns).collect::<Vec<_>>());
+    assert_eq!(of(&settings::Trace { speed: 2.0, ..file.cfg() }).ok(), Some(vec![0, 500, 2001]));
+    assert_eq!(of(&settings::Trace { closed_loop: true, ..file.cfg() }).ok(), Some(vec![0, 0, 0]));
+    assert_eq!(of(&settings::Trace { max_requests: Some(2), ..file.cfg() }).ok(), Some(vec![0, 1000]));
 }
 
 #[test]
@@ -126,10 +128,10 @@ fn devices_are_laid_out_or_chosen() {
     let expected = [(0, 'W', 2 * mib, 4096), (1, 'W', mib - 4096, 8192), (2, 'R', 2 * mib + 4096, 4096)];
     assert_eq!(brief(&requests), expected);
     assert_eq!(warnings, ["2 devices laid out one after another: 3 at byte 0, 7 at byte 2097152"]);
-    let (chosen, warnings) = replay(&config::Trace { devices: vec![7], ..file.cfg() }, DRIVE).expect("a good trace");
+    let (chosen, warnings) = replay(&settings::Trace { devices: vec![7], ..file.cfg() }, DRIVE).expect("a good trace");
     assert_eq!(brief(&chosen), [(0, 'W', 0, 4096), (2, 'R', 4096, 4096)]);
     assert_eq!(warnings, ["1 request to devices that were not chosen left out"]);
-    let wrong = config::Trace { devices: vec![7, 4], ..file.cfg() };
+    let wrong = settings::Trace { devices: vec![7, 4], ..file.cfg() };
     assert_eq!(
         message(replay(&wrong, DRIVE)),
         "t.ssdsim: the trace has no request to a chosen device; found device 4; expected some of 7, 3"
@@ -145,7 +147,7 @@ fn beyond_the_drive_is_an_error_or_folded_or_clipped() {
         "t.ssdsim:3: offset: requests reach beyond the drive; found 3 of 4, the furthest until byte 2101248; expected at \
          most 1048576, the drive's size (--fold takes addresses modulo the drive's size, --clip cuts there; or take a larger drive)"
     );
-    let fold = config::Trace { beyond: Beyond::Fold, ..file.cfg() };
+    let fold = settings::Trace { beyond: Beyond::Fold, ..file.cfg() };
     let (requests, warnings) = replay(&fold, drive).expect("a folded trace");
     let expected = [(0, 'W', 4096, 4096), (1, 'W', drive - 4096, 4096), (2, 'R', 0, 4096), (3, 'W', 0, drive)];
     assert_eq!(brief(&requests), expected);
@@ -157,7 +159,7 @@ fn beyond_the_drive_is_an_error_or_folded_or_clipped() {
             "1 request cut at the drive's end"
         ]
     );
-    let clip = config::Trace { beyond: Beyond::Clip, ..file.cfg() };
+    let clip = settings::Trace { beyond: Beyond::Clip, ..file.cfg() };
     assert_eq!(TraceWorkload::open(&clip, drive).expect("a clipped trace").len_hint(), None);
     let (requests, warnings) = replay(&clip, drive).expect("a clipped trace");
     let expected = [(0, 'W', 4096, 4096), (1, 'W', drive - 2048, 2048), (3, 'W', 0, drive)];
@@ -342,7 +344,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
 fn broken_traces_are_told_exactly() {
     for (format, content, expected) in BROKEN {
         let file = Temporary::new("t", content.as_bytes());
-        let cfg = config::Trace { format: Some((*format).to_string()), ..file.cfg() };
+        let cfg = settings::Trace { format: Some((*format).to_string()), ..file.cfg() };
         assert_eq!(message(replay(&cfg, DRIVE)), *expected);
     }
 }
@@ -369,8 +371,8 @@ fn broken_binary_traces_are_told_exactly() {
         let mut content = format.example.to_vec();
         content[at] ^= 0x40;
         let file = Temporary::new("t", &content);
-        let cfg = config::Trace { format: Some(format.name.to_string()), ..file.cfg() };
-        let skipping = config::Trace { skip_bad: true, ..cfg.clone() };
+        let cfg = settings::Trace { format: Some(format.name.to_string()), ..file.cfg() };
+        let skipping = settings::Trace { skip_bad: true, ..cfg.clone() };
         (message(replay(&cfg, DRIVE)), replay(&skipping, DRIVE).map_or(0, |(requests, _)| requests.len()))
     };
     let version = "t: record 2: version: not a vscsi record of the same version as the first";
@@ -416,10 +418,10 @@ fn hosts_of_one_msr_file_are_devices_of_their_own() {
 #[cfg(unix)]
 #[test]
 fn what_is_no_file_is_refused() {
-    let device = config::Trace { paths: vec![PathBuf::from("/dev/zero")], ..ssdsim("").cfg() };
+    let device = settings::Trace { paths: vec![PathBuf::from("/dev/zero")], ..ssdsim("").cfg() };
     let expected = "zero: not a regular file (a trace is read more than once: save it to a file first)";
     assert_eq!(message(replay(&device, DRIVE)), expected);
-    let folder = config::Trace { paths: vec![std::env::temp_dir()], ..device };
+    let folder = settings::Trace { paths: vec![std::env::temp_dir()], ..device };
     assert!(message(replay(&folder, DRIVE)).ends_with("is a directory"));
 }
 
@@ -427,7 +429,7 @@ fn what_is_no_file_is_refused() {
 fn bad_records_can_be_left_out_but_not_all_of_them() {
     let file = ssdsim("0 0 8 8 0\n0 0 8 8 5\n0 0 8 8\n1 0 8 8 0\n");
     let (requests, warnings) =
-        replay(&config::Trace { skip_bad: true, ..file.cfg() }, DRIVE).expect("two good records");
+        replay(&settings::Trace { skip_bad: true, ..file.cfg() }, DRIVE).expect("two good records");
     assert_eq!(requests.len(), 2);
     assert_eq!(
         warnings,
@@ -437,7 +439,7 @@ fn bad_records_can_be_left_out_but_not_all_of_them() {
         ]
     );
     let file = ssdsim("0 0 8 8 5\n");
-    let cfg = config::Trace { skip_bad: true, format: Some("ssdsim".to_string()), ..file.cfg() };
+    let cfg = settings::Trace { skip_bad: true, format: Some("ssdsim".to_string()), ..file.cfg() };
     assert!(
         message(replay(&cfg, DRIVE)).starts_with("t.ssdsim: no valid request in this ssdsim trace; found 1 damaged")
     );
@@ -446,7 +448,7 @@ fn bad_records_can_be_left_out_but_not_all_of_them() {
 #[test]
 fn names_of_formats_are_checked() {
     let file = ssdsim("0 0 8 8 0\n");
-    let cfg = config::Trace { format: Some("ssdsin".to_string()), ..file.cfg() };
+    let cfg = settings::Trace { format: Some("ssdsin".to_string()), ..file.cfg() };
     let message = message(replay(&cfg, DRIVE));
     assert!(
         message.starts_with("workload.trace.format: unknown trace format; found `ssdsin`; expected one of ssdsim, spc")
@@ -465,7 +467,7 @@ fn unknown_formats_empty_files_and_absent_ones() {
     );
     let empty = Temporary::new("t.txt", b"");
     assert_eq!(message(replay(&empty.cfg(), DRIVE)), "t.txt: the trace is empty");
-    let absent = config::Trace { paths: vec![PathBuf::from("/nowhere/t")], ..empty.cfg() };
+    let absent = settings::Trace { paths: vec![PathBuf::from("/nowhere/t")], ..empty.cfg() };
     assert!(message(replay(&absent, DRIVE)).starts_with("/nowhere/t: No such file"));
 }
 
@@ -485,7 +487,8 @@ fn a_first_record_of_no_length_is_recognised_and_then_named() {
         assert_eq!(message(replay(&file.cfg(), DRIVE)), format!("{expected} (--skip-bad leaves such records out)"));
     }
     let file = Temporary::new("t", b"0 0 8 0 0\n1 0 8 0 0\n5 0 8 8 0\n");
-    let (requests, warnings) = replay(&config::Trace { skip_bad: true, ..file.cfg() }, DRIVE).expect("one good record");
+    let (requests, warnings) =
+        replay(&settings::Trace { skip_bad: true, ..file.cfg() }, DRIVE).expect("one good record");
     assert_eq!(requests.len(), 1);
     assert!(warnings[0].starts_with("2 damaged records left out; the first: t:1: sectors"), "{warnings:?}");
 }
@@ -546,7 +549,7 @@ fn overlong_lines_are_bad_records() {
     let content = [&b"0 0 8 8 0\n0 0 "[..], &vec![b'8'; 3 << 20], b" 8 0\n1 0 8 8 0\n"].concat();
     let file = Temporary::new("t", &content);
     assert!(message(replay(&file.cfg(), DRIVE)).starts_with("t:2: line: line longer than 1 MiB"));
-    let (requests, _) = replay(&config::Trace { skip_bad: true, ..file.cfg() }, DRIVE).expect("two good records");
+    let (requests, _) = replay(&settings::Trace { skip_bad: true, ..file.cfg() }, DRIVE).expect("two good records");
     assert_eq!(requests.len(), 2);
 }
 
@@ -594,10 +597,10 @@ fn registry_is_consistent() {
 }
 
 /// Two traces as they are merged, and what is said of it.
-fn merged(change: impl Fn(&mut config::Trace)) -> (Brief, Vec<String>) {
+fn merged(change: impl Fn(&mut settings::Trace)) -> (Brief, Vec<String>) {
     let (a, b) =
         (ssdsim("100 0 0 8 0\n300 1 8 8 0\n200 0 8 8 1\n"), Temporary::new("u", b"250 0 16 8 1\n300 0 24 8 0\n"));
-    let mut cfg = config::Trace { paths: vec![a.0.clone(), b.0.clone()], ..a.cfg() };
+    let mut cfg = settings::Trace { paths: vec![a.0.clone(), b.0.clone()], ..a.cfg() };
     change(&mut cfg);
     let (requests, warnings) = replay(&cfg, DRIVE).expect("two good traces");
     (brief(&requests), warnings)
@@ -631,7 +634,7 @@ fn merged_traces_can_share_devices_and_starts() {
     let (requests, _) = merged(|cfg| cfg.align_starts = true);
     assert_eq!(requests.iter().map(|request| request.0).collect::<Vec<_>>(), [0, 0, 50, 200, 200]);
     let early = ssdsim("500 0 0 8 0\n400 0 8 8 0\n");
-    let (_, warnings) = replay(&config::Trace { align_starts: true, ..early.cfg() }, DRIVE).expect("a good trace");
+    let (_, warnings) = replay(&settings::Trace { align_starts: true, ..early.cfg() }, DRIVE).expect("a good trace");
     assert_eq!(warnings, ["1 record put at the start of the file: earlier than the first one there"]);
     let (requests, _) = merged(|cfg| (cfg.max_requests, cfg.from_ns) = (Some(2), 150));
     assert_eq!(requests.iter().map(|request| request.0).collect::<Vec<_>>(), [0, 50]);
@@ -640,12 +643,12 @@ fn merged_traces_can_share_devices_and_starts() {
 #[test]
 fn faults_of_merged_traces_name_their_file() {
     let (good, bad) = (ssdsim("0 0 8 8 0\n"), Temporary::new("u", b"0 0 8 8 0\n1 0 8 8 7\n"));
-    let cfg = config::Trace { paths: vec![good.0.clone(), bad.0.clone()], ..good.cfg() };
+    let cfg = settings::Trace { paths: vec![good.0.clone(), bad.0.clone()], ..good.cfg() };
     assert!(message(replay(&cfg, DRIVE)).starts_with("u:2: operation: unknown operation"));
-    let (_, warnings) = replay(&config::Trace { skip_bad: true, ..cfg.clone() }, DRIVE).expect("two good records");
+    let (_, warnings) = replay(&settings::Trace { skip_bad: true, ..cfg.clone() }, DRIVE).expect("two good records");
     assert!(warnings[0].starts_with("u: 1 damaged record left out; the first: u:2: operation"), "{warnings:?}");
     let beyond = Temporary::new("v", b"0 0 8 8 0\n0 0 4096 8 0\n");
-    let cfg = config::Trace { paths: vec![good.0.clone(), beyond.0.clone()], ..good.cfg() };
+    let cfg = settings::Trace { paths: vec![good.0.clone(), beyond.0.clone()], ..good.cfg() };
     let said = message(replay(&cfg, 1 << 20));
     assert!(
         said.starts_with("v:2: offset: requests reach beyond the drive; found 2 of 3, the furthest until"),
@@ -678,7 +681,7 @@ fn reading_tells_how_far_it_is_and_can_be_ended() {
 #[test]
 fn much_that_is_no_request_does_not_deafen() {
     let file = Temporary::new("t.csv", &b"# nothing\n".repeat(1_000_000));
-    let cfg = config::Trace { format: Some("csv".to_string()), ..file.cfg() };
+    let cfg = settings::Trace { format: Some("csv".to_string()), ..file.cfg() };
     let mut looks = 0;
     let message = message(TraceWorkload::open_watched(&cfg, DRIVE, &mut |_| {
         looks += 1;

@@ -3,9 +3,9 @@
 
 use super::super::{Record, counted};
 use super::column_units::Units;
-use crate::config::{LengthUnit, TimeUnit};
 use crate::connector::RequestKind;
 use crate::units::SECTOR_BYTES;
+use crate::workload::settings::{LengthUnit, TimeUnit};
 
 /// Fewer requests than this say nothing about a trace.
 const REQUESTS_MIN: u64 = 100;

@@ -1,9 +1,10 @@
 //! What the columns of a text format count: as its definition says, or as the user says.
 
 use super::super::Format;
-use crate::config::{self, LengthUnit, TimeUnit};
 use crate::error::Fault;
 use crate::units::SECTOR_BYTES;
+use crate::workload::settings;
+use crate::workload::settings::{LengthUnit, TimeUnit};
 
 /// The length of a unit of time, a power of ten.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,7 +80,7 @@ pub struct Given {
 
 impl Given {
     /// Those that a configuration gives.
-    pub fn by(cfg: &config::Trace) -> Self {
+    pub fn by(cfg: &settings::Trace) -> Self {
         Given { time: cfg.time_unit, offset: cfg.offset_unit, size: cfg.size_unit }
     }
 

@@ -9,8 +9,8 @@ use super::census::Census;
 use super::column_units::{Given, Units};
 use super::input::Gauge;
 use super::seal::Seal;
-use crate::config;
 use crate::error::{Error, Fault, Place};
+use crate::workload::settings;
 
 /// Devices that a message names at most.
 const DEVICES_NAMED_MAX: usize = 32;
@@ -55,7 +55,7 @@ pub struct Reader {
 
 impl Reader {
     /// Opens one of the files that a configuration names; its format is recognised unless given.
-    pub fn open(path: &Path, cfg: &config::Trace, seal: Option<Arc<Seal>>) -> Result<Self, Error> {
+    pub fn open(path: &Path, cfg: &settings::Trace, seal: Option<Arc<Seal>>) -> Result<Self, Error> {
         let named = cfg.format.as_deref().map(find).transpose().map_err(|fault| Error::from(*fault))?;
         let mut input = Input::open_sealed(path, seal)?;
         let (format, event) = match named {

@@ -2,8 +2,8 @@
 
 use super::super::{Record, counted};
 use super::text::{Bad, OFFSET_BYTES_MAX};
-use crate::config;
 use crate::connector::RequestKind;
+use crate::workload::settings;
 
 /// Addresses are scaled in steps of this: within one step, what is sequential stays sequential, and aligned as it was.
 const STEP_BYTES: u64 = 1 << 20;
@@ -26,7 +26,7 @@ pub struct Shape {
 
 impl Shape {
     /// What `cfg` asks for.
-    pub fn new(cfg: &config::Trace) -> Self {
+    pub fn new(cfg: &settings::Trace) -> Self {
         let (speed, space_scale) = (cfg.speed, cfg.space_scale);
         let mut shape = Shape {
             plain: false,
@@ -108,8 +108,8 @@ impl Shape {
 mod tests {
     use super::*;
 
-    fn shape(change: impl Fn(&mut config::Trace)) -> Shape {
-        let mut cfg = config::Trace::of("t");
+    fn shape(change: impl Fn(&mut settings::Trace)) -> Shape {
+        let mut cfg = settings::Trace::of("t");
         change(&mut cfg);
         Shape::new(&cfg)
     }

@@ -8,8 +8,8 @@ use super::reader::{Reader, Step};
 use super::seal::Seal;
 use super::shape::Shape;
 use super::sort::{Disorder, Sorter, window_records};
-use crate::config;
 use crate::error::{Error, Fault, Place};
+use crate::workload::settings;
 
 /// The traces that a configuration names, read from their start.
 ///
@@ -56,12 +56,12 @@ pub struct Position {
 
 impl Traces {
     /// Opens the files.
-    pub fn open(cfg: &config::Trace) -> Result<Self, Error> {
+    pub fn open(cfg: &settings::Trace) -> Result<Self, Error> {
         Self::open_sealed(cfg, &[])
     }
 
     /// Opens files that were read before; an error as soon as one of them shows to be another one now.
-    pub(in crate::workload::trace) fn open_sealed(cfg: &config::Trace, seals: &[Arc<Seal>]) -> Result<Self, Error> {
+    pub(in crate::workload::trace) fn open_sealed(cfg: &settings::Trace, seals: &[Arc<Seal>]) -> Result<Self, Error> {
         let seals = seals.iter().map(|seal| Some(Arc::clone(seal))).chain(std::iter::repeat(None));
         let sources = cfg.paths.iter().zip(seals).map(|(path, seal)| Source::open(path, cfg, seal));
         let sources = sources.collect::<Result<_, _>>()?;
@@ -244,7 +244,7 @@ impl Traces {
 }
 
 impl Source {
-    fn open(path: &Path, cfg: &config::Trace, seal: Option<Arc<Seal>>) -> Result<Self, Error> {
+    fn open(path: &Path, cfg: &settings::Trace, seal: Option<Arc<Seal>>) -> Result<Self, Error> {
         Ok(Source {
             reader: Reader::open(path, cfg, seal)?,
             sorter: cfg.sort.then(|| Sorter::new(window_records(cfg.paths.len()))),
@@ -329,7 +329,8 @@ mod tests {
     fn a_record_too_far_behind_its_place_is_told() {
         let path = std::env::temp_dir().join(format!("flashwatt-far-{}", std::process::id()));
         std::fs::write(&path, "5 0 8 8 0\n6 0 8 8 0\n7 0 8 8 0\n4 0 8 8 0\n").expect("a temporary file");
-        let mut traces = Traces::open(&config::Trace { sort: true, ..config::Trace::of(&path) }).expect("a good trace");
+        let mut traces =
+            Traces::open(&settings::Trace { sort: true, ..settings::Trace::of(&path) }).expect("a good trace");
         traces.sources[0].sorter = Some(Sorter::new(2));
         let times = [(); 2].map(|()| traces.next_record().ok().flatten().map(|record| record.time_ns));
         let told = traces.next_record().err().map_or_else(String::new, |error| error.to_string());

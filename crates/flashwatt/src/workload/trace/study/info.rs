@@ -13,10 +13,10 @@ use super::super::replay::{names, no_request};
 use super::super::{DeviceId, Record};
 use super::activity::{Arrivals, Streams};
 use super::footprint::{PAGE_BYTES, Pages, Sectors};
-use crate::config;
 use crate::connector::RequestKind;
 use crate::error::Error;
 use crate::progress::Progress;
+use crate::workload::settings;
 
 /// What `trace info` tells.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -111,7 +111,7 @@ pub struct DeviceInfo {
 /// Reads whole traces for their statistics; what the configuration leaves out, scales or merges is done before. `progress`
 /// is told how far it is, and ends it by answering `false`. Memory grows with the pages that are touched, not with the
 /// trace's length.
-pub fn info(cfg: &config::Trace, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<TraceInfo, Error> {
+pub fn info(cfg: &settings::Trace, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<TraceInfo, Error> {
     survey(cfg, progress).map(|survey| survey.info)
 }
 
@@ -125,7 +125,7 @@ pub(super) struct Survey {
 }
 
 /// As [`info`], for a second reading.
-pub(super) fn survey(cfg: &config::Trace, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Survey, Error> {
+pub(super) fn survey(cfg: &settings::Trace, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Survey, Error> {
     let mut meter = Meter::new(progress);
     // Opened first: that refuses what is no file.
     Traces::open(cfg)?;

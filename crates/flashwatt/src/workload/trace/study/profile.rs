@@ -11,10 +11,10 @@ use super::super::{Record, trace_error};
 use super::footprint::PAGE_BYTES;
 use super::info::{Survey, TraceInfo, survey};
 use super::reuse::{Curve, Reuse};
-use crate::config;
 use crate::connector::RequestKind;
 use crate::error::{Error, Fault};
 use crate::progress::Progress;
+use crate::workload::settings;
 
 /// Bins of the rates over time.
 const TIME_BINS: u64 = 600;
@@ -92,7 +92,7 @@ pub struct Reused {
 
 /// Reads whole traces for their pictures; what the configuration leaves out, scales or merges is done before. `progress` is
 /// told how far it is, and ends it by answering `false`.
-pub fn profile(cfg: &config::Trace, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Profile, Error> {
+pub fn profile(cfg: &settings::Trace, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Profile, Error> {
     let Survey { info, mut layout, seals } = survey(cfg, progress)?;
     let (mut meter, mut traces) = (Meter::new(progress), Traces::open_sealed(cfg, &seals)?);
     let mut sketch = Sketch::new(&info);

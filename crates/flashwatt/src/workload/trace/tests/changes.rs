@@ -111,7 +111,7 @@ fn the_same_trace_twice_is_no_change() {
     let mut workload = TraceWorkload::open(&file.cfg(), DRIVE).expect("a good trace");
     assert_eq!(drain(&mut workload).ok(), Some(150_000));
     assert_eq!(message(workload.finish()), "no error");
-    let several = config::Trace { paths: vec![file.0.clone(), file.0.clone()], ..file.cfg() };
+    let several = settings::Trace { paths: vec![file.0.clone(), file.0.clone()], ..file.cfg() };
     let mut workload = TraceWorkload::open(&several, DRIVE).expect("good traces");
     assert_eq!(drain(&mut workload).ok(), Some(300_000));
 }
@@ -124,7 +124,7 @@ fn a_fifo_is_refused_and_not_waited_for() {
     let fifo = beside.0.with_file_name("fifo");
     let made = std::process::Command::new("mkfifo").arg(&fifo).status().expect("mkfifo");
     assert!(made.success());
-    let cfg = config::Trace::of(&fifo);
+    let cfg = settings::Trace::of(&fifo);
     let expected = "fifo: not a regular file (a trace is read more than once: save it to a file first)";
     assert_eq!(message(TraceWorkload::open(&cfg, DRIVE)), expected);
     assert_eq!(message(info(&cfg, &mut |_| true)), expected);

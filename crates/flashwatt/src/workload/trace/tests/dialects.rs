@@ -16,7 +16,7 @@ fn a_log_of_completions_needs_no_option() {
     assert_eq!(warnings, ["read as blkparse:C: the trace begins without D events"]);
     let file = Temporary::new("t", content.as_bytes());
     assert_eq!(info(&file.cfg(), &mut |_| true).map(|info| info.format).ok().as_deref(), Some("blkparse:C"));
-    let named = config::Trace { format: Some("blkparse".into()), ..file.cfg() };
+    let named = settings::Trace { format: Some("blkparse".into()), ..file.cfg() };
     assert!(message(replay(&named, DRIVE)).contains("requests are D events unless"));
 }
 
@@ -65,9 +65,9 @@ fn btrecord_gives_a_bunch_one_time() {
     );
     assert_eq!(requests, [(0, 'R', 4096, 4096), (25_076, 'W', 8192, 8192), (25_076, 'R', 20_480, 512)]);
     assert_eq!(warnings, Vec::<String>::new());
-    let early = config::Trace { format: Some("btrecord".into()), ..config::Trace::of("x") };
+    let early = settings::Trace { format: Some("btrecord".into()), ..settings::Trace::of("x") };
     let file = Temporary::new("t", b"\t1 8\t8\n");
-    let told = message(replay(&config::Trace { paths: vec![file.0.clone()], ..early }, DRIVE));
+    let told = message(replay(&settings::Trace { paths: vec![file.0.clone()], ..early }, DRIVE));
     assert!(told.starts_with("t:1: operation: a request before the time of its bunch"), "{told}");
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::*;
-use crate::config::{LengthUnit, TimeUnit};
+use crate::workload::settings::{LengthUnit, TimeUnit};
 
 /// Requests of a trace.
 const REQUESTS: u64 = 200;
@@ -17,7 +17,7 @@ fn trace(name: &str, line: impl Fn(u64, u64) -> String) -> Temporary {
     Temporary::new(name, content.as_bytes())
 }
 
-fn doubts(cfg: &config::Trace) -> Vec<String> {
+fn doubts(cfg: &settings::Trace) -> Vec<String> {
     let warnings = info(cfg, &mut |_| true).map(|info| info.warnings).unwrap_or_else(|e| panic!("{e}"));
     warnings.into_iter().filter(|warning| warning.starts_with("implausible")).collect()
 }
@@ -32,14 +32,14 @@ fn doubted(file: &Temporary, what: &str, option: &str) {
 fn times_in_a_longer_unit() {
     let ms = trace("t", |i, at| format!("{i} 0 {at} 8 1"));
     doubted(&ms, "1,005,025,126 requests and 4116.6 GB a second", "--time-unit ms makes it 1,005 requests a second");
-    assert_eq!(doubts(&config::Trace { time_unit: Some(TimeUnit::Millisecond), ..ms.cfg() }), Vec::<String>::new());
+    assert_eq!(doubts(&settings::Trace { time_unit: Some(TimeUnit::Millisecond), ..ms.cfg() }), Vec::<String>::new());
 }
 
 #[test]
 fn times_in_a_shorter_unit() {
     let ns =
         trace("t", |i, at| format!("1,R,{},4096,{}", at * 4096, 1_577_808_144_360_767_000 + i * 50_000_000_000_000));
-    let cfg = config::Trace { format: Some("alibaba".into()), time_unit: Some(TimeUnit::Nanosecond), ..ns.cfg() };
+    let cfg = settings::Trace { format: Some("alibaba".into()), time_unit: Some(TimeUnit::Nanosecond), ..ns.cfg() };
     assert_eq!(doubts(&cfg), Vec::<String>::new());
     let us = trace("t", |i, at| format!("1,R,{},4096,{}", at * 4096, i * 50_000_000_000_000));
     doubted(&us, "a trace of 315 years", "--time-unit ns makes it 0.00 requests a second");
@@ -49,7 +49,7 @@ fn times_in_a_shorter_unit() {
 fn sizes_in_a_shorter_unit() {
     let bytes = trace("t", |i, at| format!("{}.0 0 {at} 8192 1", i));
     doubted(&bytes, "4096.0 KiB on average", "--size-unit bytes makes them 8.0 KiB");
-    assert_eq!(doubts(&config::Trace { size_unit: Some(LengthUnit::Bytes), ..bytes.cfg() }), Vec::<String>::new());
+    assert_eq!(doubts(&settings::Trace { size_unit: Some(LengthUnit::Bytes), ..bytes.cfg() }), Vec::<String>::new());
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn what_a_drive_can_do_is_not_doubted() {
         ("requests of 512 bytes in bytes", trace("t", |i, at| format!("{i}000,0,W,{},512", at * 512))),
     ] {
         let named = if what == "flushes" { Some("csv".to_string()) } else { None };
-        assert_eq!(doubts(&config::Trace { format: named, ..file.cfg() }), Vec::<String>::new(), "{what}");
+        assert_eq!(doubts(&settings::Trace { format: named, ..file.cfg() }), Vec::<String>::new(), "{what}");
     }
     let few = ssdsim(&"0 0 8 1 0\n1 0 8 1 0\n".repeat(40));
     assert_eq!(doubts(&few.cfg()), Vec::<String>::new(), "too few to say");
@@ -108,7 +108,7 @@ fn runs_and_conversions_say_it_as_well() {
         (trace("bad", |i, at| format!("{i} 0 {at} 8 1")), trace("good", |i, at| format!("{i}000 0 {at} 8 1")));
     let workload = TraceWorkload::open(&bad.cfg(), DRIVE).expect("a good trace");
     assert!(workload.warnings().iter().any(|warning| warning.starts_with("implausible times")));
-    let both = config::Trace { paths: vec![bad.0.clone(), good.0.clone()], ..bad.cfg() };
+    let both = settings::Trace { paths: vec![bad.0.clone(), good.0.clone()], ..bad.cfg() };
     let warnings = TraceWorkload::open(&both, DRIVE).expect("good traces").warnings();
     let told: Vec<_> = warnings.iter().filter(|warning| warning.contains("implausible")).collect();
     assert!(told.len() == 1 && told[0].starts_with("bad: implausible times"), "{told:?}");

@@ -4,7 +4,7 @@ use super::*;
 
 fn figures(content: &str) -> TraceInfo {
     let file = Temporary::new("t.csv", content.as_bytes());
-    info(&config::Trace { format: Some("csv".into()), ..file.cfg() }, &mut |_| true).unwrap_or_else(|e| panic!("{e}"))
+    info(&settings::Trace { format: Some("csv".into()), ..file.cfg() }, &mut |_| true).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// Requests in the seconds from the first one at 0.5 s: 3, 1, 0, 2. The last goes back and arrives with the one before it.

@@ -5,14 +5,14 @@ use super::*;
 /// Steps back from 500 to 100 and from 600 to 400; 100, 200 and 400 are earlier than the latest before them.
 const BACK: &str = "300 0 0 8 0\n500 0 8 8 0\n100 0 16 8 0\n200 0 24 8 0\n600 0 32 8 0\n400 0 40 8 0\n";
 
-fn sorted(file: &Temporary) -> config::Trace {
-    config::Trace { sort: true, ..file.cfg() }
+fn sorted(file: &Temporary) -> settings::Trace {
+    settings::Trace { sort: true, ..file.cfg() }
 }
 
 #[test]
 fn info_says_how_far_times_go_back() {
     let file = ssdsim(BACK);
-    let found = |cfg: &config::Trace| {
+    let found = |cfg: &settings::Trace| {
         let info = info(cfg, &mut |_| true).unwrap_or_else(|e| panic!("{e}"));
         (info.time_steps_back, info.requests_back, info.largest_step_back_ns, info.start_ns, info.duration_ns)
     };
@@ -39,11 +39,11 @@ fn sorting_keeps_the_rest_as_it_is() {
     let (requests, _) = replay(&sorted(&equal), DRIVE).expect("a good trace");
     assert_eq!(requests.iter().map(|r| r.offset_bytes / 4096).collect::<Vec<_>>(), [0, 2, 3, 1]);
     let (a, b) = (ssdsim("30 0 0 8 0\n10 0 8 8 0\n"), ssdsim("40 0 16 8 0\n20 0 24 8 0\n"));
-    let both = config::Trace { paths: vec![a.0.clone(), b.0.clone()], share_devices: true, ..sorted(&a) };
+    let both = settings::Trace { paths: vec![a.0.clone(), b.0.clone()], share_devices: true, ..sorted(&a) };
     let (requests, warnings) = replay(&both, DRIVE).expect("good traces");
     assert_eq!(requests.iter().map(|r| r.offset_bytes / 4096).collect::<Vec<_>>(), [1, 3, 0, 2]);
     assert_eq!(warnings, ["2 records put in the order of their times: 2 steps back, the largest 20 ns"]);
-    let aligned = config::Trace { align_starts: true, ..both };
+    let aligned = settings::Trace { align_starts: true, ..both };
     let (requests, _) = replay(&aligned, DRIVE).expect("good traces");
     assert_eq!(requests.iter().map(|r| r.arrival_ns).collect::<Vec<_>>(), [0, 0, 20, 20]);
     let beyond = ssdsim("9 0 0 8 0\n5 0 4096 8 0\n");
@@ -58,7 +58,7 @@ fn as_many_records_leave_as_came() {
         content += &format!("{} 0 {} 8 1\n", rng.below(1 << 30), 8 * rng.below(10_000));
     }
     let file = ssdsim(&content);
-    let all = |cfg: &config::Trace| {
+    let all = |cfg: &settings::Trace| {
         let mut traces = Traces::open(cfg).expect("a good trace");
         std::iter::from_fn(|| traces.next_record().expect("a good record")).collect::<Vec<_>>()
     };

@@ -1,7 +1,7 @@
 //! Units that the user gives, over every text format.
 
 use super::*;
-use crate::config::{LengthUnit, TimeUnit};
+use crate::workload::settings::{LengthUnit, TimeUnit};
 
 /// The records of a format's example, and `None` for each bad one.
 fn decoded(format: &Format, units: Units) -> Vec<Option<Record>> {
@@ -50,7 +50,7 @@ fn every_text_format_takes_every_unit() {
 fn a_trace_is_replayed_in_the_units_given() {
     // DiskSim's columns with times in seconds, offsets in bytes and sizes in blocks of 4 KiB.
     let file = Temporary::new("t", b"0.5 0 8192 2 1\n0.75 0 1048576 1 0\n");
-    let cfg = config::Trace {
+    let cfg = settings::Trace {
         time_unit: Some(TimeUnit::Second),
         offset_unit: Some(LengthUnit::Bytes),
         size_unit: Some(LengthUnit::FourKib),
@@ -63,9 +63,9 @@ fn a_trace_is_replayed_in_the_units_given() {
 #[test]
 fn whole_nanoseconds_may_be_fractions_of_a_longer_unit() {
     let file = ssdsim("1.5 0 8 8 0\n3.25 0 8 8 0\n");
-    let named = config::Trace { format: Some("ssdsim".into()), ..file.cfg() };
+    let named = settings::Trace { format: Some("ssdsim".into()), ..file.cfg() };
     assert!(message(replay(&named, DRIVE)).contains("time (ns): not a number"));
-    let cfg = config::Trace { time_unit: Some(TimeUnit::Millisecond), ..named };
+    let cfg = settings::Trace { time_unit: Some(TimeUnit::Millisecond), ..named };
     let (requests, _) = replay(&cfg, DRIVE).expect("a good trace");
     assert_eq!(requests[1].arrival_ns, 1_750_000);
 }
@@ -73,7 +73,7 @@ fn whole_nanoseconds_may_be_fractions_of_a_longer_unit() {
 #[test]
 fn messages_name_the_unit_that_is_given() {
     let file = ssdsim("0 0 8 8 0\n-5 0 8 8 0\n");
-    let cfg = config::Trace { time_unit: Some(TimeUnit::Microsecond), ..file.cfg() };
+    let cfg = settings::Trace { time_unit: Some(TimeUnit::Microsecond), ..file.cfg() };
     let told = message(replay(&cfg, DRIVE));
     assert!(told.starts_with("t.ssdsim:2: time (us): negative number; found `-5`"), "{told}");
 }
@@ -82,24 +82,24 @@ fn messages_name_the_unit_that_is_given() {
 fn binary_formats_have_no_units_to_choose() {
     for format in FORMATS.iter().filter(|format| format.units.is_none()) {
         let file = Temporary::new("t", format.example);
-        let told = |cfg: config::Trace| message(info(&cfg, &mut |_| true));
+        let told = |cfg: settings::Trace| message(info(&cfg, &mut |_| true));
         let start =
             |key: &str| format!("workload.trace.{key}: the format {} is binary: its units are fixed", format.name);
-        let cfg = config::Trace { time_unit: Some(TimeUnit::Second), ..file.cfg() };
+        let cfg = settings::Trace { time_unit: Some(TimeUnit::Second), ..file.cfg() };
         assert_eq!(told(cfg), start("time_unit") + "; found `s`; expected no unit");
-        let cfg = config::Trace { offset_unit: Some(LengthUnit::Bytes), ..file.cfg() };
+        let cfg = settings::Trace { offset_unit: Some(LengthUnit::Bytes), ..file.cfg() };
         assert_eq!(told(cfg), start("offset_unit") + "; found `bytes`; expected no unit");
-        let cfg = config::Trace { size_unit: Some(LengthUnit::FourKib), ..file.cfg() };
+        let cfg = settings::Trace { size_unit: Some(LengthUnit::FourKib), ..file.cfg() };
         assert_eq!(told(cfg), start("size_unit") + "; found `4kib`; expected no unit");
     }
 }
 
 #[test]
 fn configurations_name_units() {
-    let trace = |text: &str| config::load(&format!("[workload.trace]\npath = \"a\"\n{text}"), "c.toml", &[]);
+    let trace = |text: &str| crate::config::load(&format!("[workload.trace]\npath = \"a\"\n{text}"), "c.toml", &[]);
     let config =
         trace("time_unit = \"100ns\"\noffset_unit = \"sectors\"\nsize_unit = \"16kib\"").expect("a configuration");
-    let config::Workload::Trace(cfg) = config.workload else { panic!("a trace") };
+    let settings::Workload::Trace(cfg) = config.workload else { panic!("a trace") };
     let given = (cfg.time_unit, cfg.offset_unit, cfg.size_unit);
     let expected = (TimeUnit::HundredNanoseconds, LengthUnit::Sectors, LengthUnit::SixteenKib);
     assert_eq!(given, (Some(expected.0), Some(expected.1), Some(expected.2)));

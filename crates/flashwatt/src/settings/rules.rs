@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// What is known of one key. Of a value that depends on other keys, several are.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Rule {
+pub(crate) struct Rule {
     ranges: Vec<[Value; 2]>,
     defaults: Vec<Value>,
     /// A preset or the user must give it.
@@ -37,7 +37,7 @@ fn only<T>(values: &[T]) -> Option<&T> {
 
 /// The rules by dotted key.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Rules(pub BTreeMap<String, Rule>);
+pub(crate) struct Rules(pub BTreeMap<String, Rule>);
 
 impl Rules {
     /// Records a range.

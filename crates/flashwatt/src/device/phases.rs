@@ -1,12 +1,27 @@
 //! The course of an operation: which states its die goes through, and how long each lasts.
 
-use super::queues::Stage;
-use crate::config::Timing;
+use super::settings::Timing;
+use crate::connector::EventKind;
 use crate::energy::DieState;
 use crate::energy::ledger::OpTimes;
-use crate::ftl::OpKind;
-use crate::kernel::EventKind;
+use crate::operation::OpKind;
 use crate::units::Nanos;
+
+/// How far a die is with its operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Stage {
+    /// It has none.
+    #[default]
+    Idle,
+    /// Command, data in, array.
+    Array,
+    /// The same for a read, whose data is to move out then.
+    Reading,
+    /// Data waits for the bus.
+    DataWait,
+    /// Data moves out.
+    Out,
+}
 
 /// The course of operations of one kind.
 #[derive(Clone, Copy, Debug)]
@@ -29,8 +44,8 @@ pub struct Course {
     pub whole_ns: Nanos,
     /// What a program of an upper page takes more.
     pub upper_ns: Nanos,
-    pub(super) stage: Stage,
-    pub(super) event: EventKind,
+    pub(crate) stage: Stage,
+    pub(crate) event: EventKind,
 }
 
 /// The courses of all kinds.
@@ -72,7 +87,7 @@ impl Courses {
     }
 
     /// The phases up to `now` of an operation under way on a die at this stage, whose bus will be free at `bus_free_at`.
-    pub(super) fn times_until(
+    pub(crate) fn times_until(
         &self,
         now: Nanos,
         kind: OpKind,

@@ -4,9 +4,12 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 
 use crate::device::{Array, Geometry};
-use crate::gc::BlockView;
 use crate::mem::{Table, prefetch, zeroed};
 use crate::units::{BlockId, DieId, Lpn, Ppn};
+
+mod view;
+
+pub use view::{BlockView, Choice};
 
 /// Where a block stands in its life.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

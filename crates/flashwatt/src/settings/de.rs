@@ -1,4 +1,4 @@
-//! Turns a [`Node`] into [`super::raw::Raw`] through serde, with errors that say what was found and expected, and where.
+//! Turns a [`Node`] into a struct through serde, with errors that say what was found and expected, and where.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 
 /// A key or value of the wrong shape.
 #[derive(Debug)]
-pub(super) struct ShapeError(Box<Shape>);
+pub(crate) struct ShapeError(Box<Shape>);
 
 #[derive(Debug)]
 struct Shape {
@@ -105,7 +105,7 @@ fn misspelt(what: &str, found: &str, valid: &'static [&'static str]) -> ShapeErr
 }
 
 /// Says of a fault that a name was found which is none of the valid ones.
-pub(super) fn unknown_name(fault: Fault, found: &str, valid: &[&str]) -> Fault {
+pub(crate) fn unknown_name(fault: Fault, found: &str, valid: &[&str]) -> Fault {
     let found = shorten(found);
     let fault = fault.found(format!("`{}`", found.escape_debug())).expected(one_of(valid));
     fault.nearest(nearest(found, valid.iter().copied()))
@@ -137,7 +137,7 @@ fn describe(found: Unexpected) -> String {
 }
 
 /// How messages begin to say what a whole number may be.
-pub(super) const WHOLE: &str = "a whole number from";
+pub(crate) const WHOLE: &str = "a whole number from";
 
 /// What was expected, in the user's words rather than serde's.
 fn wanted(expected: &dyn Expected) -> String {

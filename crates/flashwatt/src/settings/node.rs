@@ -6,7 +6,6 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::layers::TAGGED;
 use crate::error::{Fault, Place};
 
 /// Tables nested deeper than this are refused: nothing a user means needs more, and every walk over the tree recurses.
@@ -14,7 +13,7 @@ const DEPTH_MAX: usize = 16;
 
 /// Who wrote a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Origin {
+pub(crate) enum Origin {
     /// The preset.
     Preset,
     /// The user's file.
@@ -24,11 +23,11 @@ pub(super) enum Origin {
 }
 
 /// The keys of a table.
-pub(super) type Table = BTreeMap<String, Node>;
+pub(crate) type Table = BTreeMap<String, Node>;
 
 /// A value and where its key stands.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub(crate) struct Node {
     pub place: Place,
     pub origin: Origin,
     pub value: Value,
@@ -36,7 +35,7 @@ pub(super) struct Node {
 
 /// What TOML can say. Integers are wide enough for every literal that fits a `u64` or an `i64`.
 #[derive(Clone, Debug)]
-pub(super) enum Value {
+pub(crate) enum Value {
     Table(Table),
     Array(Vec<Node>),
     Integer(i128),
@@ -97,10 +96,10 @@ impl Node {
 
     /// Takes the node at the end of `path` out of the tree, with the name it was the only content of. Says whether
     /// there was one.
-    pub fn prune(&mut self, path: &[String]) -> bool {
+    pub fn prune(&mut self, path: &[String], tagged: &[&str]) -> bool {
         let Some((_, parent)) = path.split_last() else { return false };
         let removed = self.remove(path);
-        if TAGGED.contains(&parent.join(".").as_str()) && self.table(&parent.join(".")).is_some_and(Table::is_empty) {
+        if tagged.contains(&parent.join(".").as_str()) && self.table(&parent.join(".")).is_some_and(Table::is_empty) {
             self.remove(parent);
         }
         removed
@@ -247,7 +246,7 @@ fn number_too_large(place: Place, literal: &str) -> Fault {
 }
 
 /// Parses one override, `KEY=VALUE`. A value that is no TOML (a bare word, a path) is a string.
-pub(super) fn parse_set(set: &str) -> Result<Node, Vec<Fault>> {
+pub(crate) fn parse_set(set: &str) -> Result<Node, Vec<Fault>> {
     let place = |key: &str| {
         let key = (!key.is_empty()).then(|| shorten(key).to_string());
         Place { file: Some("--set".into()), key, ..Place::default() }
@@ -293,13 +292,13 @@ fn set_leaf(node: &mut Node, text: &str) {
 }
 
 /// The dotted path of a key in the table at `path`.
-pub(super) fn join(path: &str, key: &str) -> String {
+pub(crate) fn join(path: &str, key: &str) -> String {
     let bare = !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
     let key = if bare { shorten(key).to_string() } else { format!("{:?}", shorten(key)) };
     if path.is_empty() { key } else { format!("{path}.{key}") }
 }
 
 /// Cuts a text to what fits a message.
-pub(super) fn shorten(text: &str) -> &str {
+pub(crate) fn shorten(text: &str) -> &str {
     text.char_indices().nth(80).map_or(text, |(end, _)| &text[..end])
 }

@@ -1,4 +1,4 @@
-//! What the rules of [`super::resolve`] are written with: fields that know their key, ranges, faults that know their place.
+//! What the checks of a configuration are written with: fields that know their key, ranges, faults that know their place.
 
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
@@ -18,7 +18,7 @@ pub struct Field<T> {
 /// `field!("device.timing", timing.read_ns)`: the field and its key under that table.
 macro_rules! field {
     ($table:expr, $raw:ident . $key:ident) => {
-        $crate::config::Field { key: format!("{}.{}", $table, stringify!($key)), value: $raw.$key.clone() }
+        $crate::settings::Field { key: format!("{}.{}", $table, stringify!($key)), value: $raw.$key.clone() }
     };
 }
 pub(crate) use field;
@@ -26,13 +26,13 @@ pub(crate) use field;
 /// Collects faults. A value that is out of its range is replaced by one within, so that checking can go on.
 pub struct Checker<'a> {
     /// The merged tree, for the places of keys.
-    pub(super) tree: &'a Node,
+    pub(crate) tree: &'a Node,
     /// The user's file, for keys that stand nowhere.
-    pub(super) file: &'a str,
+    pub(crate) file: &'a str,
     /// What was found so far.
-    pub(super) faults: &'a mut Vec<Fault>,
+    pub(crate) faults: &'a mut Vec<Fault>,
     /// The rules that were applied: what the reference says of each key.
-    pub(super) rules: Rules,
+    pub(crate) rules: Rules,
 }
 
 /// What has a range.
@@ -42,7 +42,7 @@ impl<T: PartialOrd + Copy + Debug + Serialize> Number for T {}
 
 impl<'a> Checker<'a> {
     /// Of a merged tree; `file` is the user's.
-    pub(super) fn new(tree: &'a Node, file: &'a str, faults: &'a mut Vec<Fault>) -> Self {
+    pub(crate) fn new(tree: &'a Node, file: &'a str, faults: &'a mut Vec<Fault>) -> Self {
         Checker { tree, file, faults, rules: Rules::default() }
     }
 

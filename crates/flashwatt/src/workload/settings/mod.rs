@@ -1,12 +1,18 @@
-//! Workloads that are made up, as they come out of a configuration: models, fio jobs, stand-ins.
+//! `[workload]`: the settings of models, fio jobs, stand-ins and traces.
 
 use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
-use super::{Trace, base_name};
 use crate::units::Nanos;
 use crate::workload::synthetic::{self, MODELS, Model, Region};
+
+mod trace;
+mod trace_units;
+
+use trace::base_name;
+pub use trace::{Beyond, Trace};
+pub use trace_units::{LengthUnit, TimeUnit};
 
 /// The requests. Written as the user writes it: a table of one entry, named after the workload.
 #[derive(Clone, Debug, PartialEq)]

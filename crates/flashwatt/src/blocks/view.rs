@@ -1,0 +1,123 @@
+//! One die's blocks, to be looked at: what policies decide by.
+
+use super::{BlockState, BlockTable};
+use crate::device::Array;
+use crate::rng::Rng;
+use crate::units::{BlockId, DieId};
+
+/// What a policy decided, and what it cost to decide.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Choice {
+    /// The victim.
+    pub block: BlockId,
+    /// Candidates examined on the way.
+    pub searches: u32,
+}
+
+/// One die's blocks, to be looked at.
+pub struct BlockView<'a> {
+    blocks: &'a BlockTable,
+    array: &'a Array,
+    die: DieId,
+}
+
+impl<'a> BlockView<'a> {
+    pub(super) fn new(blocks: &'a BlockTable, array: &'a Array, die: DieId) -> Self {
+        BlockView { blocks, array, die }
+    }
+
+    /// The blocks that can be collected: fully programmed, with a page or more to gain.
+    pub fn candidates(&self) -> impl Iterator<Item = BlockId> + '_ {
+        self.blocks.geometry().blocks_of(self.die).filter(|&b| self.is_candidate(b))
+    }
+
+    /// Can this block be collected?
+    pub fn is_candidate(&self, block: BlockId) -> bool {
+        self.is_closed(block) && self.gains(block)
+    }
+
+    /// Is it fully programmed, and collected by policies?
+    fn is_closed(&self, block: BlockId) -> bool {
+        self.blocks.state(block) == BlockState::Closed && !self.blocks.is_apart(block)
+    }
+
+    /// Do the valid map units of this block fit fewer pages than it has? Else its collection would go on for ever.
+    fn gains(&self, block: BlockId) -> bool {
+        self.invalid(block) >= self.blocks.geometry().units_per_page
+    }
+
+    /// Any block of the die, a candidate or not.
+    pub fn any_block(&self, rng: &mut Rng) -> BlockId {
+        let per_die = self.blocks.geometry().blocks_per_die;
+        BlockId(self.die.0 * per_die + rng.below(u64::from(per_die)) as u32)
+    }
+
+    /// The candidate that is `better` than all others, the first of equals, after a look at each.
+    pub fn best(&self, better: impl Fn(BlockId, BlockId) -> bool) -> Option<Choice> {
+        let mut searches = 0;
+        let best =
+            self.candidates().inspect(|_| searches += 1).reduce(|best, b| if better(b, best) { b } else { best })?;
+        Some(Choice { block: best, searches })
+    }
+
+    /// The blocks of the die.
+    pub fn blocks_in_die(&self) -> u32 {
+        self.blocks.geometry().blocks_per_die
+    }
+
+    /// The block with the fewest valid pages, found without a search.
+    pub fn fewest_valid(&self) -> Option<BlockId> {
+        self.blocks.fewest_valid(self.die).filter(|&b| self.gains(b))
+    }
+
+    /// Valid map units in a block.
+    pub fn valid(&self, block: BlockId) -> u32 {
+        self.blocks.valid_units(block)
+    }
+
+    /// Map units in a block that hold nothing of value.
+    pub fn invalid(&self, block: BlockId) -> u32 {
+        self.units_per_block() - self.valid(block)
+    }
+
+    /// Map units in a block.
+    pub fn units_per_block(&self) -> u32 {
+        self.blocks.geometry().units_per_block
+    }
+
+    /// Age of a block's data: how many blocks of the drive have been filled since this one was.
+    pub fn age(&self, block: BlockId) -> u32 {
+        self.blocks.age(block)
+    }
+
+    /// How often a block has been erased.
+    pub fn erases(&self, block: BlockId) -> u32 {
+        self.array.erases(block)
+    }
+
+    /// Mean of [`Self::erases`] over the drive.
+    pub fn mean_erases(&self) -> f64 {
+        self.array.mean_erases()
+    }
+
+    /// How many erases of any block ago this block was last erased.
+    pub fn since_erase(&self, block: BlockId) -> u32 {
+        self.array.since_erase(block)
+    }
+
+    /// Fully programmed blocks of the die, candidates or not.
+    pub fn closed(&self) -> impl Iterator<Item = BlockId> + '_ {
+        self.blocks.geometry().blocks_of(self.die).filter(|&b| self.is_closed(b))
+    }
+
+    /// A candidate drawn at random, all alike.
+    pub fn random_candidate(&self, rng: &mut Rng) -> Option<BlockId> {
+        // Most blocks of a full drive are candidates: drawing until one is hit takes a try or two. Where hardly any is,
+        // one pass over the die settles it.
+        const TRIES: u32 = 64;
+        (0..TRIES).map(|_| self.any_block(rng)).find(|&b| self.is_candidate(b)).or_else(|| {
+            let count = self.candidates().count() as u64;
+            if count == 0 { None } else { self.candidates().nth(rng.below(count) as usize) }
+        })
+    }
+}

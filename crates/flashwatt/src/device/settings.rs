@@ -1,0 +1,89 @@
+//! `[device]`: the settings of a drive's flash and of its link.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::units::Nanos;
+
+/// The drive.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Device {
+    /// The preset it was laid over, if any.
+    pub preset: Option<String>,
+    /// One line about it.
+    pub description: String,
+    /// Channels, ≥ 1.
+    pub channels: u32,
+    /// Dies per channel, 1..=64.
+    pub ways: u32,
+    /// Planes per die, ≥ 1.
+    pub planes: u32,
+    /// Erase blocks per plane.
+    pub blocks_per_plane: u32,
+    /// Pages per erase block, 2..=65535.
+    pub pages_per_block: u32,
+    /// Bytes per page: a power of two ≥ 512.
+    pub page_bytes: u32,
+    /// Bytes that the host sees: a whole number of pages.
+    pub logical_bytes: u64,
+    /// (physical − logical) / physical, as it came out.
+    pub spare_fraction: f64,
+    /// (physical − logical) / logical, as it came out.
+    pub op_ratio: f64,
+    /// Timing.
+    pub timing: Timing,
+    /// The host's link.
+    pub host_link: HostLink,
+    /// Rules of the NAND.
+    pub nand: Nand,
+}
+
+/// Timing of the flash array and its buses, in nanoseconds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Timing {
+    /// tR.
+    pub read_ns: Nanos,
+    /// tPROG.
+    pub program_ns: Nanos,
+    /// tPROG of upper pages (every other page of a block, from its second one on), > `program_ns`; `None`: no difference.
+    #[serde(default)]
+    pub program_upper_ns: Option<Nanos>,
+    /// tBERS.
+    pub erase_ns: Nanos,
+    /// Command time on the bus.
+    pub command_ns: Nanos,
+    /// One page's data over the bus; the way switch delay as well.
+    pub page_transfer_ns: Nanos,
+    /// Channel switch delay.
+    pub channel_switch_ns: Nanos,
+}
+
+/// The host's link.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HostLink {
+    /// 10^6 bytes/s; `None`: takes no time.
+    pub bandwidth_mb_s: Option<f64>,
+    /// Per command, in nanoseconds.
+    pub command_ns: Nanos,
+    /// Requests that the device accepts at a time, ≥ 1.
+    pub queue_depth: u32,
+}
+
+/// Rules of the NAND.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Nand {
+    /// Order of programs in a block.
+    pub program_order: ProgramOrder,
+    /// Copies within a die without the bus.
+    pub copyback: bool,
+}
+
+/// In which order the pages of a block may be programmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ProgramOrder {
+    /// Ascending; gaps are allowed.
+    Ascending,
+    /// Any, as the small-block SLC of the older papers did.
+    Any,
+}
