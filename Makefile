@@ -39,6 +39,7 @@ lint: $(CLI) $(DEV) ## check formatting, lints and types; a warning is an error
 
 bench: $(CLI) ## measure the speed of the command line and the engine against their goals
 	@$(BIN)/python tools/bench.py
+	@cargo bench --quiet --locked -p flashwatt --bench speed -- push
 	@cargo bench --quiet --locked -p flashwatt --bench ftls
 	@cargo bench --quiet --locked -p flashwatt --bench traces
 

@@ -1,12 +1,14 @@
 //! A drive that another program drives: it sends requests and takes completions, in simulated time.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use crate::config::{Config, Span};
-use crate::connector::{Completion, Next, Request, RequestKind, SourceKind, Status, Tag, Workload};
+use crate::connector::{Completion, Device, Next, Request, RequestKind, SourceKind, Status, Tag, Upcoming, Workload};
 use crate::error::{Error, Fault, Place};
 use crate::footprint;
 use crate::kernel::{End, Sim};
+use crate::progress::Progress;
 use crate::report::Report;
 use crate::run::{RunOptions, StartState, conclude};
 use crate::ssd::Ssd;
@@ -40,10 +42,13 @@ pub struct Drive {
     end: Option<End>,
 }
 
+/// Instants between two questions whether to stop: some milliseconds of work.
+const INSTANTS_UNWATCHED: u32 = 1 << 14;
+
 /// A request that has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Done {
-    /// The name that [`Drive::submit`] gave it.
+    /// The name that [`Drive::submit`] gave it. It is free again: a later request may have the same.
     pub tag: Tag,
     /// When it was sent.
     pub submitted_ns: Nanos,
@@ -64,8 +69,16 @@ impl Drive {
     /// # Errors
     /// As [`crate::run`] before it starts.
     pub fn new(config: &Config) -> Result<Self, Error> {
+        Self::watched(config, &mut |_| true)
+    }
+
+    /// As [`Self::new`]. `progress` is called while the start state is laid down, and ends that if it returns `false`.
+    ///
+    /// # Errors
+    /// As [`Self::new`]; [`Error::Interrupted`] if `progress` returned `false`.
+    pub fn watched(config: &Config, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Self, Error> {
         footprint::check(config, false)?;
-        let (ssd, warnings) = StartState::new(config)?.into_ssd(config, ());
+        let (ssd, warnings) = StartState::watched(config, progress)?.into_ssd(config, ());
         let mut config = config.clone();
         (config.run.warmup, config.run.measure) = (Span::default(), Span::default());
         config.run.max_flash_ops = None;
@@ -90,24 +103,24 @@ impl Drive {
     ///
     /// # Errors
     /// As [`Self::submit`].
+    #[inline]
     pub fn send(&mut self, request: Request) -> Result<Tag, Error> {
         if request.arrival_ns < self.now_ns() {
-            let found = format!("{} ns", request.arrival_ns);
-            let fault = Fault::key("at_ns", "a time that is over").found(found);
-            return Err(fault.expected(format!("{} ns or later", self.now_ns())).into());
+            return Err(self.is_over(&request));
         }
         let inbox = self.sim.workload();
         if !request.is_within(inbox.drive_bytes) {
-            let Request { offset_bytes, bytes, .. } = request;
-            let fault = Fault::key("request", "it does not lie on the drive");
-            let fault = fault.found(format!("{bytes} bytes at byte {offset_bytes}"));
-            return Err(fault
-                .expected(format!("whole sectors of 512 bytes within {} bytes", inbox.drive_bytes))
-                .into());
+            return Err(is_outside(&request, inbox.drive_bytes));
         }
         let tag = inbox.put(request);
         self.sim.wake();
         Ok(tag)
+    }
+
+    #[cold]
+    fn is_over(&self, request: &Request) -> Error {
+        let fault = Fault::key("at_ns", "a time that is over").found(format!("{} ns", request.arrival_ns));
+        fault.expected(format!("{} ns or later", self.now_ns())).into()
     }
 
     /// Goes on to a time; gives the requests that have ended since the last call, in the order of their ends.
@@ -116,9 +129,47 @@ impl Drive {
     /// What keeps the drive from going on: no room on flash, a time beyond the end of simulated time. [`Self::report`] still
     /// reports what was done.
     pub fn advance(&mut self, until_ns: Nanos) -> Result<Vec<Done>, Error> {
-        let went_on = self.sim.advance(until_ns);
-        self.went_on(went_on)?;
-        Ok(std::mem::take(&mut self.sim.workload().done))
+        let mut done = Vec::new();
+        self.advance_into(until_ns, &mut done)?;
+        Ok(done)
+    }
+
+    /// As [`Self::advance`]; puts the requests that have ended behind what is in `done`, so that one buffer serves many calls.
+    ///
+    /// # Errors
+    /// As [`Self::advance`].
+    pub fn advance_into(&mut self, until_ns: Nanos, done: &mut Vec<Done>) -> Result<(), Error> {
+        let went_on = self.sim.advance(until_ns, |_| false);
+        self.take_done(went_on, done)
+    }
+
+    /// As [`Self::advance_into`], and asks `stop` every now and then. If that returns `true` the drive stops where it is:
+    /// [`Self::now_ns`] says how far it came, and another call goes on.
+    ///
+    /// # Errors
+    /// As [`Self::advance`].
+    pub fn advance_unless(
+        &mut self,
+        until_ns: Nanos,
+        done: &mut Vec<Done>,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<(), Error> {
+        let mut instants = 0_u32;
+        let went_on = self.sim.advance(until_ns, |_| {
+            instants = instants.wrapping_add(1);
+            instants.is_multiple_of(INSTANTS_UNWATCHED) && stop()
+        });
+        self.take_done(went_on, done)
+    }
+
+    /// As [`Self::advance_into`], but goes no further than to the first instant at which requests end: [`Self::now_ns`] is
+    /// that instant, or `until_ns` if none ends until then. A closed loop sends its next requests there.
+    ///
+    /// # Errors
+    /// As [`Self::advance`].
+    pub fn advance_to_done(&mut self, until_ns: Nanos, done: &mut Vec<Done>) -> Result<(), Error> {
+        let went_on = self.sim.advance(until_ns, |inbox| !inbox.done.is_empty());
+        self.take_done(went_on, done)
     }
 
     /// When something happens next, if anything will without another request. [`Self::advance`] to it is the shortest step.
@@ -128,6 +179,12 @@ impl Drive {
     pub fn next_event_ns(&mut self) -> Result<Option<Nanos>, Error> {
         let next = self.sim.next_event_ns();
         self.went_on(next)
+    }
+
+    /// Says what will be sent soon. A hint for the machine's caches, worth its while on large drives; it changes no result.
+    #[inline]
+    pub fn expect(&self, upcoming: &Upcoming) {
+        self.sim.device().prefetch(upcoming);
     }
 
     /// The time that the drive has gone on to.
@@ -146,16 +203,33 @@ impl Drive {
     }
 
     /// Lets everything that is under way end, and reports the whole.
-    pub fn report(mut self) -> Report {
+    pub fn report(self) -> Report {
+        self.report_as(&RunOptions::default())
+    }
+
+    /// As [`Self::report`], with the histogram of latencies.
+    pub fn report_with_histogram(self) -> Report {
+        self.report_as(&RunOptions { latency_histogram: true, ..RunOptions::default() })
+    }
+
+    fn report_as(mut self, options: &RunOptions) -> Report {
         self.sim.workload().ended = true;
         self.sim.wake();
         let (mut outcome, mut inbox, ssd) = self.sim.end();
         if let Some(end) = self.end {
             outcome.end = end;
         }
-        conclude(&self.config, &RunOptions::default(), outcome, &ssd, &mut inbox, self.warnings)
+        conclude(&self.config, options, outcome, &ssd, &mut inbox, self.warnings)
     }
 
+    #[inline]
+    fn take_done(&mut self, went_on: Result<(), End>, done: &mut Vec<Done>) -> Result<(), Error> {
+        self.went_on(went_on)?;
+        done.append(&mut self.sim.workload().done);
+        Ok(())
+    }
+
+    #[inline]
     fn went_on<T>(&mut self, result: Result<T, End>) -> Result<T, Error> {
         result.map_err(|end| match end {
             End::Failed(error) => {
@@ -168,45 +242,61 @@ impl Drive {
     }
 }
 
+#[cold]
+fn is_outside(request: &Request, drive_bytes: u64) -> Error {
+    let Request { offset_bytes, bytes, .. } = request;
+    let fault = Fault::key("request", "it does not lie on the drive");
+    let fault = fault.found(format!("{bytes} bytes at byte {offset_bytes}"));
+    fault.expected(format!("whole sectors of 512 bytes within {drive_bytes} bytes")).into()
+}
+
 /// The requests that the caller has sent, and those that have ended.
 #[derive(Default)]
 struct Inbox {
     drive_bytes: u64,
-    /// By arrival, those of one time in the order of sending.
-    waiting: BTreeMap<(Nanos, u64), (Tag, Request)>,
+    /// Requests that the drive has not taken, by arrival; those of one time in the order of sending. Each has its place there.
+    waiting: BinaryHeap<Reverse<(Nanos, u64, u32)>>,
     sent: u64,
-    /// When each request that has not ended was sent.
-    outstanding: BTreeMap<u32, Nanos>,
+    /// Requests that have not ended. A place is the tag of its request.
+    outstanding: Vec<Request>,
+    /// Places that are free.
+    free: Vec<u32>,
     done: Vec<Done>,
     ended: bool,
 }
 
 impl Inbox {
     fn put(&mut self, request: Request) -> Tag {
-        let tag = Tag(self.sent as u32);
-        self.waiting.insert((request.arrival_ns, self.sent), (tag, request));
-        self.outstanding.insert(tag.0, request.arrival_ns);
+        let place = self.free.pop().unwrap_or(self.outstanding.len() as u32);
+        match self.outstanding.get_mut(place as usize) {
+            Some(free) => *free = request,
+            None => self.outstanding.push(request),
+        }
+        self.waiting.push(Reverse((request.arrival_ns, self.sent, place)));
         self.sent += 1;
-        tag
+        Tag(place)
     }
 }
 
 impl Workload for Inbox {
+    #[inline]
     fn next(&mut self, now: Nanos) -> Result<Next, Error> {
-        match self.waiting.first_entry() {
-            Some(first) if first.key().0 <= now => {
-                let (tag, request) = first.remove();
-                Ok(Next::Request(tag, request))
+        match self.waiting.peek() {
+            Some(&Reverse((at, _, place))) if at <= now => {
+                self.waiting.pop();
+                Ok(Next::Request(Tag(place), self.outstanding[place as usize]))
             }
-            Some(first) => Ok(Next::WaitUntil(first.key().0)),
+            Some(&Reverse((at, ..))) => Ok(Next::WaitUntil(at)),
             None if self.ended => Ok(Next::End),
             None => Ok(Next::WaitForCompletion), // or for the caller
         }
     }
 
+    #[inline]
     fn completed(&mut self, done: &Completion, now: Nanos) {
         debug_assert_eq!(done.status, Status::Done, "requests are checked when they are sent");
-        let submitted_ns = self.outstanding.remove(&done.tag.0).unwrap_or(now);
+        let submitted_ns = self.outstanding[done.tag.0 as usize].arrival_ns;
+        self.free.push(done.tag.0);
         self.done.push(Done { tag: done.tag, submitted_ns, end_ns: now });
     }
 

@@ -37,7 +37,7 @@ pub struct Request {
 
 /// The sender's name for a request. The device gives it back with the completion and reads nothing into it; it need not be
 /// unique.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
 pub struct Tag(pub u32);
 
 /// Who sent a request: a number that the workload gave to a process, a job, a queue or a stream. A workload that knows none

@@ -53,7 +53,7 @@ pub enum Grain {
 /// Contract: after a call the map holds as if everything in the plan were done. Every operation names pages that the
 /// plans up to now have programmed (reads) or erased (programs). A write that finds no page says how far it came and is
 /// asked again for the rest when a block has been erased; background work must then be able to go on without the host.
-pub trait Ftl {
+pub trait Ftl: Send {
     /// Plans a read.
     fn read(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan);
 

@@ -57,7 +57,7 @@ pub fn build(policy: &GcPolicy) -> Box<dyn VictimPolicy> {
 ///
 /// Contract: the choice is one of the view's candidates, or `None` if the policy found no such block; the same view and
 /// generator state give the same choice.
-pub trait VictimPolicy {
+pub trait VictimPolicy: Send {
     /// The next victim of a die.
     fn choose(&self, view: &BlockView, rng: &mut Rng) -> Option<Choice>;
 }

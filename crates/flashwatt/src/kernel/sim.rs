@@ -118,27 +118,39 @@ impl<W: Workload, D: Device> Sim<W, D> {
         }
     }
 
-    /// Goes on up to a time, and handles everything that happens until then and at that time.
-    pub(crate) fn advance(&mut self, until: Nanos) -> Result<(), End> {
+    /// Goes on up to a time, and handles everything that happens until then and at that time. Ends earlier, after an instant
+    /// at which `stop` says so.
+    #[inline]
+    pub(crate) fn advance(&mut self, until: Nanos, mut stop: impl FnMut(&W) -> bool) -> Result<(), End> {
         if until > self.agenda.horizon() {
             return Err(End::Failed(self.beyond_time("advance", until)));
         }
-        self.settle()?;
-        while self.agenda.next_at().is_some_and(|at| at <= until) {
+        self.settle_sent()?;
+        while !stop(&self.workload) {
+            if self.agenda.next_at().is_none_or(|at| at > until) {
+                if until > self.agenda.now() {
+                    self.agenda.pass_to(until);
+                    self.device.pass_time(until);
+                }
+                break;
+            }
             self.instant()?;
             self.settle()?;
-        }
-        if until > self.agenda.now() {
-            self.agenda.pass_to(until);
-            self.device.pass_time(until);
         }
         Ok(())
     }
 
     /// When something happens next, as far as is known now.
+    #[inline]
     pub(crate) fn next_event_ns(&mut self) -> Result<Option<Nanos>, End> {
-        self.settle()?;
+        self.settle_sent()?;
         Ok(self.agenda.next_at())
+    }
+
+    /// Settles what was sent since the last instant.
+    #[inline(always)]
+    fn settle_sent(&mut self) -> Result<(), End> {
+        if self.ask { self.settle() } else { Ok(()) }
     }
 
     /// Goes on to the end of everything that is under way, and ends the run.

@@ -18,7 +18,7 @@ pub struct Wear {
 }
 
 /// A wear levelling policy. Decides, and does not act.
-pub trait WearPolicy {
+pub trait WearPolicy: Send {
     /// Is the least worn free block taken first (instead of the one erased longest ago)?
     fn least_worn_first(&self) -> bool;
 

@@ -7,6 +7,10 @@ use flashwatt::rng::Rng;
 use flashwatt::units::Nanos;
 use flashwatt::{Done, Drive, Report};
 
+#[path = "../../examples/embedded.rs"]
+#[allow(dead_code)] // its main function
+mod embedded;
+
 fn drive(config: &Config) -> Drive {
     Drive::new(config).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -117,6 +121,60 @@ fn what_cannot_be_sent_is_refused_and_changes_nothing() {
     assert!(report.status.starts_with("failed: ") && report.workload.requests <= 1, "{}", report.status);
 }
 
+/// A closed loop goes on from one end to the next: [`Drive::advance_to_done`] stops at the first end, and no earlier.
+#[test]
+fn a_closed_loop_stops_at_each_end() {
+    let config = load(PROBE_DRIVE, &["device.channels=2"]);
+    let (mut by_events, mut by_ends) = (drive(&config), drive(&config));
+    let (mut expected, mut found) = (Vec::new(), Vec::new());
+    for at in [0, 0, 0, 7_000, 4_000_000] {
+        for drive in [&mut by_events, &mut by_ends] {
+            drive.submit(RequestKind::Write, 0, PAGE, at).unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
+    while let Some(at) = by_events.next_event_ns().unwrap_or_else(|error| panic!("{error}")) {
+        by_events.advance_into(at, &mut expected).unwrap_or_else(|error| panic!("{error}"));
+    }
+    while found.len() < 5 {
+        let known = found.len();
+        by_ends.advance_to_done(3_900_000, &mut found).unwrap_or_else(|error| panic!("{error}"));
+        let Some(last) = found[known..].last() else { break };
+        assert!(found[known..].iter().all(|done| done.end_ns == last.end_ns) && by_ends.now_ns() == last.end_ns);
+    }
+    assert_eq!((found.len(), by_ends.now_ns()), (4, 3_900_000), "the fifth has not been sent by then");
+    by_ends.advance_to_done(1_000_000_000, &mut found).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(found, expected);
+}
+
+/// One who wants to stop is asked now and then; what has ended by then is given, and the rest by a later call.
+#[test]
+fn a_long_way_can_be_stopped() {
+    let mut drive = drive(&load(PROBE_DRIVE, &[]));
+    for at in 0..20_000 {
+        drive.submit(RequestKind::Write, 0, PAGE, at).unwrap_or_else(|error| panic!("{error}"));
+    }
+    let (until, mut done) = (100_000_000_000, Vec::new());
+    drive.advance_unless(until, &mut done, &mut || true).unwrap_or_else(|error| panic!("{error}"));
+    let (ended, stopped_at) = (done.len(), drive.now_ns());
+    assert!((1_000..20_000).contains(&ended) && stopped_at < until, "{ended} at {stopped_at}");
+    drive.advance_unless(until, &mut done, &mut || false).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((done.len(), drive.now_ns()), (20_000, until));
+}
+
+/// Tags of requests that have not ended differ; one that is free is given again, and a drive may move between threads.
+#[test]
+fn tags_are_given_again() {
+    let mut drive = drive(&load(PROBE_DRIVE, &[]));
+    let mut send = |at| drive.submit(RequestKind::Write, 0, PAGE, at).unwrap_or_else(|error| panic!("{error}"));
+    let (first, second) = (send(0), send(0));
+    assert_ne!(first, second);
+    let thread = std::thread::spawn(move || drive.advance(1_000_000_000).map(|done| (drive, done)));
+    let Ok(Ok((mut drive, done))) = thread.join() else { panic!("it goes on there") };
+    assert_eq!(done.len(), 2);
+    let third = drive.submit(RequestKind::Read, 0, PAGE, 1_000_000_000).unwrap_or_else(|error| panic!("{error}"));
+    assert!([first, second].contains(&third));
+}
+
 /// Requests of one time go in the order of their sending, whatever was sent before for later.
 #[test]
 fn times_decide_then_the_order_of_sending() {
@@ -127,4 +185,13 @@ fn times_decide_then_the_order_of_sending() {
     assert_eq!(done.iter().map(|done| done.tag).collect::<Vec<_>>(), [tags[1], tags[2], tags[3], tags[0]]);
     assert!(done.iter().all(|done| done.latency_ns() > 0));
     assert!(drive.power_w() >= 0.0);
+}
+
+#[test]
+fn the_example_prints_what_its_page_shows() {
+    let page = include_str!("../../../../docs/embed.md");
+    let shown =
+        page.split("$ cargo run --release --example embedded\n").nth(1).and_then(|rest| rest.split("```").next());
+    let printed = embedded::lines().unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(shown, Some(format!("{}\n", printed.join("\n")).as_str()));
 }

@@ -39,7 +39,7 @@ impl Lbn {
 }
 
 /// A scheme of data blocks: what sets it apart from others. The rest of [`Ftl`] is the same for all.
-pub trait OnDataBlocks {
+pub trait OnDataBlocks: Send {
     /// Its data blocks.
     fn data(&self) -> &DataBlocks;
 

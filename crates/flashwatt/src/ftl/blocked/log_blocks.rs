@@ -287,7 +287,7 @@ fn first_valid(block: BlockId, cx: &Context) -> Option<Lpn> {
     cx.blocks.valid_lpns(block).next()
 }
 
-impl<P: LogPolicy> OnDataBlocks for LogFtl<P> {
+impl<P: LogPolicy + Send> OnDataBlocks for LogFtl<P> {
     fn data(&self) -> &DataBlocks {
         &self.data
     }

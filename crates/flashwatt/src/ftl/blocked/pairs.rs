@@ -233,7 +233,7 @@ impl<S> Pairs<S> {
     }
 }
 
-impl<S> OnDataBlocks for Pairs<S> {
+impl<S: Send> OnDataBlocks for Pairs<S> {
     fn data(&self) -> &DataBlocks {
         &self.data
     }

@@ -167,7 +167,7 @@ impl<O: Order, K> Demand<O, K> {
     }
 }
 
-impl<O: Order, K> Ftl for Demand<O, K> {
+impl<O: Order + Send, K: Send> Ftl for Demand<O, K> {
     fn read(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {
         self.says_how(plan);
         for i in 0..extent.pages {
