@@ -18,6 +18,7 @@ from flashwatt._core import FlashwattError, RunInterruptedError, __version__
 if TYPE_CHECKING:
     from flashwatt import plot, traces
     from flashwatt.config.config import Config
+    from flashwatt.drive import Done, Drive
     from flashwatt.report.report import Report
     from flashwatt.runs import names, reprice, resolve, run
     from flashwatt.sweeps.results import Results
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Config",
+    "Done",
+    "Drive",
     "FlashwattError",
     "Report",
     "Results",
@@ -47,6 +50,8 @@ __all__ = [
 
 _HOMES = {  # no module or folder has the name of a function: importing it would replace the function
     "Config": "config.config",
+    "Done": "drive",
+    "Drive": "drive",
     "Report": "report.report",
     "Results": "sweeps.results",
     "Study": "sweeps.study",

@@ -13,13 +13,14 @@ import pytest
 import flashwatt
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("[0-9][0-9]_*.py"))
+PAGES = sorted((Path(__file__).parents[2] / "docs").glob("*.md"))
 STUDIES = sorted((Path(__file__).parents[2] / "examples/studies").glob("*.toml"))
 numbered = pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 
 
 def test_examples_are_numbered_by_concept() -> None:
     assert [int(path.name[:2]) for path in EXAMPLES] == list(range(1, len(EXAMPLES) + 1))
-    assert len(EXAMPLES) >= 5
+    assert len(EXAMPLES) >= 6
 
 
 @pytest.mark.parametrize("study", STUDIES, ids=lambda path: path.stem)
@@ -35,6 +36,9 @@ def test_as_a_script(example: Path, tmp_path: Path) -> None:
     result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
     assert result.returncode == 0, result.stderr
     assert result.stderr == ""
+    for page in PAGES:
+        shown = page.read_text().partition(f"$ python examples/{example.name}\n")[2]
+        assert shown.split("```")[0] in ("", result.stdout), page
 
 
 @numbered

@@ -8,6 +8,7 @@ use flashwatt::workload::trace;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+mod drive;
 mod models;
 mod watch;
 
@@ -251,6 +252,9 @@ mod _core {
         FlashwattError, RunInterruptedError, config_reference, config_schema, definition, inputs, list_names, merged,
         preset_settings, reprice, resolve, run, trace_convert, trace_info, trace_profile,
     };
+
+    #[pymodule_export]
+    use super::drive::Drive;
 
     #[pymodule_export]
     use super::models::{mapping_memory, rftl_model};

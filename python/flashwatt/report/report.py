@@ -96,7 +96,7 @@ class Report:
     drain_ledger = Section[kinds.Ledger | None](kinds.Ledger | None)
     """The ledger of the drain alone; `ledger` includes it where the drain is counted. None if the run ended before."""
     engine = Section[kinds.Engine | None](kinds.Engine | None)
-    """None in the results of a sweep, which do not depend on the speed of the machine."""
+    """None in the results of a sweep, which do not depend on the speed of the machine, and for a `Drive`."""
     repriced = Section[kinds.Repriced | None](kinds.Repriced | None)
     """None for a report whose prices are those of its run."""
 
