@@ -116,7 +116,9 @@ fn fault(own: &str, to: &str) -> Option<String> {
     match (layer(own), layer(to)) {
         (Some(own_layer), Some(to_layer)) if to_layer <= own_layer => None,
         (_, Some(_)) => Some(format!("`{own}` imports `{to}`, which stands above it")),
-        (_, None) => Some(format!("`{own}` imports `{to}`, which is no folder or file of src: import it where it is defined")),
+        (_, None) => {
+            Some(format!("`{own}` imports `{to}`, which is no folder or file of src: import it where it is defined"))
+        }
     }
 }
 

@@ -6,7 +6,7 @@ import ast
 import inspect
 from dataclasses import is_dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from flashwatt.report import report, sections
 
@@ -26,7 +26,9 @@ def report_keys() -> dict[str, str]:
 
 
 def _add(found: dict[str, str], key: str, kind: Any, doc: str, docs: dict[str, dict[str, str]]) -> None:
-    table: Any = next((option for option in (*get_args(kind), kind) if is_dataclass(option)), None)
+    options = (*get_args(kind), kind)
+    listed = [inner for option in options if get_origin(option) is list for inner in get_args(option)]
+    table: Any = next((option for option in (*options, *listed) if is_dataclass(option)), None)
     found[key] = " ".join(filter(None, [inspect.getdoc(table) if table else "", doc]))
     if table:
         for name, hint in get_type_hints(table).items():

@@ -76,6 +76,8 @@ class Report:
     workload = Section[kinds.Workload](kinds.Workload)
     window = Section[kinds.Window](kinds.Window)
     latency_ns = Section[kinds.Latencies](kinds.Latencies)
+    origins = Section[list[kinds.Origin] | None](list[kinds.Origin] | None)
+    """Requests by who sent them: jobs, devices or files of a trace. None if one sender sent all."""
     throughput = Section[kinds.Throughput](kinds.Throughput)
     flash = Section[kinds.Flash](kinds.Flash)
     wear = Section[kinds.Wear](kinds.Wear)

@@ -69,6 +69,26 @@ class Latencies:
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """The requests of one sender."""
+
+    name: str
+    """Of a job, of a device or a file of a trace, or its number."""
+    kind: str
+    """`job`, `device`, `file`, `number`, or `others` for all that have no figures of their own."""
+    requests: int
+    reads: int
+    writes: int
+    trims: int
+    flushes: int
+    read_bytes: int
+    write_bytes: int
+    bytes_share: float | None
+    """Its part of all bytes read and written."""
+    latency_ns: Latencies
+
+
+@dataclass(frozen=True, slots=True)
 class Throughput:
     """Requests over time; megabytes are 10^6 bytes."""
 
@@ -371,13 +391,16 @@ def build(kind: Any, value: Any, path: str) -> Any:
     Raises `KeyError` with the path of a key that is missing.
     """
     from dataclasses import is_dataclass
-    from typing import get_args
+    from typing import get_args, get_origin
 
     options = get_args(kind)
     if value is None and (type(None) in options or kind is None):
         return None
     target: Any = next((option for option in (*options, kind) if is_dataclass(option)), None)
     if target is None and value is not None:
+        lists = [get_args(option)[0] for option in options if get_origin(option) is list]
+        if lists and is_dataclass(lists[0]):
+            return [build(lists[0], one, f"{path}[{at}]") for at, one in enumerate(value)]
         return copied(value)
     if not isinstance(value, dict) or target is None:
         raise KeyError(path)

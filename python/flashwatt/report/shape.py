@@ -157,6 +157,9 @@ def _list_faults(kind: Any, value: Any, path: str) -> Iterator[str]:
     (inner,) = get_args(kind) or (Any,)
     if not isinstance(value, list):
         yield f"{path}: wrong type; found {shown(value)}; expected a list"
+    elif is_dataclass(inner):
+        for at, one in enumerate(value):
+            yield from _faults(inner, one, f"{path}[{at}]")
     elif inner is not Any:
         wrong = next((at for at, one in enumerate(value) if not _fits(inner, one, path)), None)
         if wrong is not None:

@@ -52,6 +52,8 @@ def show(report: Json, console: Console | None = None) -> None:
     if totals := report.get("energy_total_j"):
         emit(console, _idle_accountings(totals))
     emit(console, _latency(report))
+    if origins := report.get("origins"):
+        emit(console, _origins(origins))
     emit(console, Padding(_figures(report), (1, 0, 0, 1)))
     if report.get("series"):
         emit(console, Padding(_power_over_time(report, console.width - 2), (1, 0, 0, 1)))
@@ -256,6 +258,22 @@ def _latency(report: Json) -> Table:
         if at(figures, "count"):
             cells = (duration(figures.get(key)) for key in QUANTILES.values())
             table.add_row(kind, count(figures["count"]), *cells)
+    return table
+
+
+_ORIGINS_SHOWN = 8
+
+
+def _origins(origins: list[Json]) -> Table:
+    """The origins with the most requests, and how many more there are."""
+    first = sorted(origins, key=lambda origin: -origin["requests"])[:_ORIGINS_SHOWN]
+    table = new_table("By origin", "", "kind", "requests", "bytes", "mean", "p99")
+    for origin in first:
+        latency = origin["latency_ns"]["all"]
+        cells = (count(origin["requests"]), _share(origin["bytes_share"], 1.0)[0])
+        table.add_row(Text(origin["name"]), origin["kind"], *cells, duration(latency["mean"]), duration(latency["p99"]))
+    if more := len(origins) - len(first):
+        table.add_row(Text(f"and {more} more, in report.json", "dim"))
     return table
 
 

@@ -14,4 +14,4 @@ pub use agenda::{Agenda, EventKind, Seats};
 pub use device::{Cx, Device};
 pub use extent::Extent;
 pub use request::{Completion, Origin, Request, RequestKind, Status, Tag};
-pub use workload::{Next, SourceKind, Upcoming, Workload};
+pub use workload::{Next, OriginKind, OriginName, SourceKind, Upcoming, Workload};

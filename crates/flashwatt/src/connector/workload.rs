@@ -42,6 +42,29 @@ pub enum SourceKind {
     Filesystem,
 }
 
+/// Who the origin of requests is, for reports.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OriginName {
+    /// Its name, such as that of a job or a device.
+    pub name: String,
+    /// What kind of sender it is.
+    pub kind: OriginKind,
+}
+
+/// What a workload's origins are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OriginKind {
+    /// A section of a job file.
+    Job,
+    /// A device (disk, LUN, volume) of a trace.
+    Device,
+    /// A file of a trace whose files have a device each.
+    File,
+    /// Whoever sent a [`crate::Drive`] requests under this number.
+    Number,
+}
+
 /// A source of requests. Open loops give requests with the times at which they arrive; closed loops answer
 /// [`Next::Request`] whenever they are asked (the simulator asks while the device has a free slot).
 ///
@@ -83,6 +106,11 @@ pub trait Workload {
         None
     }
 
+    /// Names of the origins of its requests, by number. Empty for a workload that names none.
+    fn origins(&self) -> Vec<OriginName> {
+        Vec::new()
+    }
+
     /// How many requests there will be, if that is known.
     fn len_hint(&self) -> Option<u64> {
         None
@@ -120,6 +148,10 @@ impl<W: Workload + ?Sized> Workload for &mut W {
 
     fn input_sha256(&self) -> Option<String> {
         (**self).input_sha256()
+    }
+
+    fn origins(&self) -> Vec<OriginName> {
+        (**self).origins()
     }
 
     fn len_hint(&self) -> Option<u64> {

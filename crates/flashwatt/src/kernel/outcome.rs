@@ -1,6 +1,7 @@
 //! How a run went, and what it came to.
 
-use crate::connector::RequestKind;
+use super::by_origin::ByOrigin;
+use crate::connector::{Origin, RequestKind};
 use crate::energy::Series;
 use crate::energy::window::{Figures, Window};
 use crate::error::Error;
@@ -24,6 +25,8 @@ pub struct Completed {
     pub read_bytes: u64,
     /// Bytes of writes.
     pub write_bytes: u64,
+    /// The same by origin, if any request had another origin than 0.
+    pub by_origin: ByOrigin,
 }
 
 impl Completed {
@@ -48,11 +51,30 @@ impl Completed {
             flushes: self.flushes + next.flushes,
             read_bytes: self.read_bytes + next.read_bytes,
             write_bytes: self.write_bytes + next.write_bytes,
+            by_origin: ByOrigin::sum(self, next),
         }
     }
 
+    /// Adds a request that has ended.
     #[inline(always)]
-    pub(crate) fn add(&mut self, kind: RequestKind, bytes: u64, latency: Nanos) {
+    pub(crate) fn add(&mut self, origin: Origin, kind: RequestKind, bytes: u64, latency: Nanos) {
+        if origin != Origin(0) || self.by_origin.is_kept() {
+            self.add_by_origin(origin, kind, bytes, latency);
+        }
+        self.add_to_all(kind, bytes, latency);
+    }
+
+    /// All requests before the first of another origin were of origin 0.
+    #[inline(never)]
+    fn add_by_origin(&mut self, origin: Origin, kind: RequestKind, bytes: u64, latency: Nanos) {
+        if !self.by_origin.is_kept() {
+            self.by_origin = ByOrigin::of_first(self);
+        }
+        self.by_origin.completed(origin).add_to_all(kind, bytes, latency);
+    }
+
+    #[inline(always)]
+    fn add_to_all(&mut self, kind: RequestKind, bytes: u64, latency: Nanos) {
         match kind {
             RequestKind::Read => {
                 self.reads.add(latency);

@@ -9,7 +9,9 @@ use super::budget::Budget;
 use super::outcome::{Completed, End, Outcome};
 use super::stages::{Ended, Stage};
 use crate::config::{Config, Span};
-use crate::connector::{Agenda, Completion, Cx, Device, Next, Request, RequestKind, Seats, Status, Tag, Workload};
+use crate::connector::{
+    Agenda, Completion, Cx, Device, Next, Origin, Request, RequestKind, Seats, Status, Tag, Workload,
+};
 use crate::energy::Series;
 use crate::error::{Error, Fault};
 use crate::mem::Table;
@@ -66,6 +68,7 @@ struct Outstanding {
     /// The workload's name for it.
     tag: Tag,
     kind: RequestKind,
+    origin: Origin,
 }
 
 impl<W: Workload, D: Device> Sim<W, D> {
@@ -303,7 +306,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
             self.fault.get_or_insert_with(|| no_request(request));
         }
         let (tag, now) = (request.tag, self.agenda.now());
-        self.completed.add(request.kind, request.bytes, now - request.arrival_ns);
+        self.completed.add(request.origin, request.kind, request.bytes, now - request.arrival_ns);
         self.free.push(done.tag);
         self.ask = true;
         self.workload.completed(&Completion { tag, ..done }, now);
@@ -349,8 +352,8 @@ impl<W: Workload, D: Device> Sim<W, D> {
 impl Outstanding {
     #[inline(always)]
     fn new(tag: Tag, request: &Request) -> Self {
-        let &Request { arrival_ns, kind, offset_bytes, bytes, .. } = request;
-        Outstanding { arrival_ns, offset_bytes, bytes, tag, kind }
+        let &Request { arrival_ns, kind, offset_bytes, bytes, origin, .. } = request;
+        Outstanding { arrival_ns, offset_bytes, bytes, tag, kind, origin }
     }
 }
 

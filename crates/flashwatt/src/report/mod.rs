@@ -15,10 +15,12 @@ use crate::kernel::{Completed, End, Outcome};
 use crate::stats::{Bars, Latency};
 use crate::units::Nanos;
 
+mod origins;
 mod outside;
 mod reported;
 pub mod ssd;
 
+pub use origins::OriginReport;
 pub(crate) use outside::{OUTSIDE, outside};
 pub use reported::Reported;
 pub use ssd::SsdReport;
@@ -53,6 +55,8 @@ pub struct Report {
     pub window: WindowReport,
     /// From a request's arrival to its completion.
     pub latency_ns: LatencyReport,
+    /// Requests by who sent them; none if one sender sent all.
+    pub origins: Option<Vec<OriginReport>>,
     /// Requests over time.
     pub throughput: Throughput,
     /// The device's own sections.
@@ -125,7 +129,11 @@ impl Serialize for Report {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         entries!(map, self, schema, version, status, warnings, config, config_sha256, seed);
-        entries!(map, self, workload, window, latency_ns, throughput);
+        entries!(map, self, workload, window, latency_ns);
+        if self.origins.is_some() {
+            entries!(map, self, origins);
+        }
+        entries!(map, self, throughput);
         match &self.device {
             Sections::Ssd(ssd) => {
                 entries!(map, ssd, flash, wear, ftl, gc, write_buffer, energy_j, energy_by_cause_j, energy_total_j);
@@ -195,6 +203,12 @@ pub struct LatencyReport {
     pub all: Latency,
     pub read: Latency,
     pub write: Latency,
+}
+
+impl LatencyReport {
+    fn new(done: &Completed) -> Self {
+        LatencyReport { all: done.all().summary(), read: done.reads.summary(), write: done.writes.summary() }
+    }
 }
 
 /// How latencies are spread: what the quantiles of [`LatencyReport`] and [`MapLatencyReport`] are read from. Nothing is in the
@@ -278,6 +292,8 @@ impl Report {
         let window = window_report(&outcome, drain_j, config.run.count_drain);
         warnings.extend(workload.warnings());
         warnings.extend(of_device);
+        let origins = origins::report(&workload.origins(), &done);
+        warnings.extend(origins.as_deref().and_then(origins::others));
         warnings.extend(fewer_than_asked(config, &outcome));
         warnings.extend(outside(total_j, drain_j, window.drain_counted));
         let throughput = throughput(&counted, &done);
@@ -293,11 +309,8 @@ impl Report {
             seed: config.run.seed,
             workload: workload_report(workload, &done),
             window,
-            latency_ns: LatencyReport {
-                all: done.all().summary(),
-                read: done.reads.summary(),
-                write: done.writes.summary(),
-            },
+            latency_ns: LatencyReport::new(&done),
+            origins,
             device: sections,
             efficiency: Efficiency::new(done.read_bytes + done.write_bytes, total_j, mean_w, &throughput),
             power_w: Power {

@@ -15,7 +15,7 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use crate::connector::{Completion, Next, Origin, SourceKind, Tag, Workload};
+use crate::connector::{Completion, Next, Origin, OriginKind, OriginName, SourceKind, Tag, Workload};
 use crate::error::{Error, Fault};
 use crate::units::Nanos;
 use crate::workload::settings;
@@ -48,6 +48,8 @@ pub struct FioWorkload {
     outstanding: u64,
     len: Option<u64>,
     warnings: Vec<String>,
+    /// Names of the jobs, by origin.
+    jobs: Vec<String>,
 }
 
 impl FioWorkload {
@@ -94,6 +96,7 @@ impl FioWorkload {
             outstanding: 0,
             len,
             warnings,
+            jobs: sections.into_iter().map(|section| section.name).collect(),
         })
     }
 
@@ -198,6 +201,10 @@ impl Workload for FioWorkload {
 
     fn input_sha256(&self) -> Option<String> {
         Some(self.sha256.clone())
+    }
+
+    fn origins(&self) -> Vec<OriginName> {
+        self.jobs.iter().map(|name| OriginName { name: name.clone(), kind: OriginKind::Job }).collect()
     }
 
     fn len_hint(&self) -> Option<u64> {

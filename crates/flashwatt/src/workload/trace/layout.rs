@@ -122,10 +122,16 @@ impl Layout {
     /// Where a device begins on the drive.
     #[inline]
     pub fn base(&mut self, id: DeviceId) -> Option<u64> {
+        self.place_of(id).map(|(_, base)| base)
+    }
+
+    /// The number of a device among all, and where it begins on the drive.
+    #[inline]
+    pub fn place_of(&mut self, id: DeviceId) -> Option<(usize, u64)> {
         if self.extents.get(self.last).is_none_or(|extent| extent.id != id) {
             self.last = self.extents.binary_search_by_key(&id, |extent| extent.id).ok()?;
         }
-        self.extents.get(self.last).map(|extent| extent.base)
+        self.extents.get(self.last).map(|extent| (self.last, extent.base))
     }
 
     /// The devices, trace by trace, by ascending number.

@@ -1,13 +1,15 @@
 //! A trace as a workload: its requests, at its times, on this drive.
 
-use super::layout::{Layout, sectors};
+use super::layout::{Extent, Layout, sectors};
 use super::read::input::base_name;
 use super::read::meter::Meter;
 use super::read::seal::seal;
 use super::read::sort::Disorder;
 use super::read::traces::{Position, Traces};
 use super::{DeviceId, Record, counted, trace_error};
-use crate::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Workload};
+use crate::connector::{
+    Completion, Next, Origin, OriginKind, OriginName, Request, RequestKind, SourceKind, Tag, Workload,
+};
 use crate::error::{Error, Fault};
 use crate::progress::Progress;
 use crate::units::{Nanos, SECTOR_BYTES};
@@ -27,6 +29,8 @@ pub struct TraceWorkload {
     ahead: Option<Request>,
     closed_loop: bool,
     name: String,
+    /// Base names of the files.
+    files: Vec<String>,
     sha256: String,
     /// What no drive could have done.
     doubts: Vec<String>,
@@ -72,6 +76,7 @@ impl TraceWorkload {
             ahead: None,
             closed_loop: cfg.closed_loop,
             name: names(cfg),
+            files: cfg.paths.iter().map(|path| base_name(path)).collect(),
             sha256,
             issued: 0,
         };
@@ -84,27 +89,25 @@ impl TraceWorkload {
         self.ahead = None;
         while let Some(record) = self.traces.next_record()? {
             let arrival_ns = self.clock.arrival(record.time_ns);
-            let (offset_bytes, bytes) = match self.range(&record)? {
-                Some(range) => range,
-                None => continue,
+            let Some((device, base)) = self.layout.place_of(self.traces.device(&record)) else {
+                // Only a file that was changed since it was opened has a device that is not laid out.
+                let fault = Fault::at(self.traces.place("device"), "the trace changed while it was replayed");
+                return Err(trace_error(fault));
             };
-            self.ahead =
-                Some(Request { fua: record.fua, ..Request::new(arrival_ns, record.kind, offset_bytes, bytes) });
+            let Some((offset_bytes, bytes)) = self.range(&record, base)? else { continue };
+            let request = Request::new(arrival_ns, record.kind, offset_bytes, bytes);
+            self.ahead = Some(Request { fua: record.fua, origin: Origin(device as u16), ..request });
             return Ok(());
         }
         Ok(())
     }
 
-    /// Where a record lies on the drive; `None` if it is to be left out.
+    /// Where a record lies on the drive, from where its device begins; `None` if it is to be left out.
     #[inline]
-    fn range(&mut self, record: &Record) -> Result<Option<(u64, u64)>, Error> {
+    fn range(&mut self, record: &Record, base: u64) -> Result<Option<(u64, u64)>, Error> {
         if record.kind == RequestKind::Flush {
             return Ok(Some((0, 0)));
         }
-        let Some(base) = self.layout.base(self.traces.device(record)) else {
-            // Only a file that was changed since it was opened has a device that is not laid out.
-            return Err(trace_error(Fault::at(self.traces.place("device"), "the trace changed while it was replayed")));
-        };
         let (start, end) = sectors(record);
         self.place.counts.widened += u64::from(end - start != record.bytes);
         match self.place.range(base.saturating_add(start), end - start) {
@@ -165,6 +168,11 @@ impl Workload for TraceWorkload {
 
     fn input_sha256(&self) -> Option<String> {
         Some(self.sha256.clone())
+    }
+
+    /// Devices, in the order of the layout: there are no more than an origin has numbers.
+    fn origins(&self) -> Vec<OriginName> {
+        origins(self.layout.extents(), &self.files)
     }
 
     fn len_hint(&self) -> Option<u64> {
@@ -283,6 +291,22 @@ fn devices_laid_out(layout: &Layout) -> Option<String> {
         places.push("…".to_string());
     }
     Some(format!("{} devices laid out one after another: {}", extents.len(), places.join(", ")))
+}
+
+/// Names of the devices. Where each of several files has one device, these are the files.
+fn origins(devices: &[Extent], files: &[String]) -> Vec<OriginName> {
+    let several = devices.iter().any(|one| one.id.trace > 0);
+    let is_file = several && devices.windows(2).all(|two| two[0].id.trace != two[1].id.trace);
+    let origin = |id: DeviceId| {
+        let (file, device) = (&files[id.trace as usize], id.device);
+        let (name, kind) = match (is_file, several) {
+            (true, _) => (file.clone(), OriginKind::File),
+            (false, true) => (format!("{device} of {file}"), OriginKind::Device),
+            (false, false) => (device.to_string(), OriginKind::Device),
+        };
+        OriginName { name, kind }
+    };
+    devices.iter().map(|one| origin(one.id)).collect()
 }
 
 /// The files' base names, for reports.

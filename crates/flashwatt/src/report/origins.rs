@@ -1,0 +1,86 @@
+//! Figures by the origin of the requests.
+
+use serde::{Serialize, Serializer};
+
+use super::LatencyReport;
+use crate::connector::{OriginKind, OriginName};
+use crate::kernel::{Completed, ORIGINS_MAX};
+
+/// The requests of one origin, or of all that have no figures of their own.
+#[derive(Clone, Debug, Serialize)]
+pub struct OriginReport {
+    /// Its name: of a job, of a device or file of a trace, or its number.
+    pub name: String,
+    /// What kind of sender it is; none for several that are counted together.
+    #[serde(serialize_with = "kind")]
+    pub kind: Option<OriginKind>,
+    /// Requests of all kinds.
+    pub requests: u64,
+    #[allow(missing_docs)]
+    pub reads: u64,
+    #[allow(missing_docs)]
+    pub writes: u64,
+    #[allow(missing_docs)]
+    pub trims: u64,
+    #[allow(missing_docs)]
+    pub flushes: u64,
+    /// Bytes that its reads asked for.
+    pub read_bytes: u64,
+    /// Bytes that its writes brought.
+    pub write_bytes: u64,
+    /// Its part of the bytes read and written by all; none if nobody read or wrote.
+    pub bytes_share: Option<f64>,
+    /// From a request's arrival to its completion.
+    pub latency_ns: LatencyReport,
+}
+
+fn kind<S: Serializer>(kind: &Option<OriginKind>, to: S) -> Result<S::Ok, S::Error> {
+    match kind {
+        Some(kind) => kind.serialize(to),
+        None => to.serialize_str("others"),
+    }
+}
+
+/// Of each origin that completed a request, in the order of their numbers; `None` for fewer than two.
+pub(super) fn report(names: &[OriginName], done: &Completed) -> Option<Vec<OriginReport>> {
+    let all_bytes = done.read_bytes + done.write_bytes;
+    let own = done.by_origin.own().map(|(origin, completed)| {
+        let number = usize::from(origin.0);
+        let unnamed = || OriginName { name: number.to_string(), kind: OriginKind::Number };
+        let OriginName { name, kind } = names.get(number).cloned().unwrap_or_else(unnamed);
+        OriginReport::new(name, Some(kind), completed, all_bytes)
+    });
+    let mut origins: Vec<OriginReport> = own.collect();
+    origins.retain(|origin| origin.requests > 0);
+    let others = done.by_origin.others();
+    origins.extend(others.map(|others| OriginReport::new("others".into(), None, others, all_bytes)));
+    (origins.len() > 1).then_some(origins)
+}
+
+/// What should be known of origins that are counted together.
+pub(super) fn others(origins: &[OriginReport]) -> Option<String> {
+    let others = origins.iter().find(|origin| origin.kind.is_none())?;
+    let requests = others.requests;
+    Some(format!(
+        "origins: {requests} requests came from others than the first {ORIGINS_MAX}, and are reported together"
+    ))
+}
+
+impl OriginReport {
+    fn new(name: String, kind: Option<OriginKind>, done: &Completed, all_bytes: u64) -> Self {
+        let bytes = done.read_bytes + done.write_bytes;
+        OriginReport {
+            name,
+            kind,
+            requests: done.requests(),
+            reads: done.reads.count(),
+            writes: done.writes.count(),
+            trims: done.trims,
+            flushes: done.flushes,
+            read_bytes: done.read_bytes,
+            write_bytes: done.write_bytes,
+            bytes_share: (all_bytes > 0).then(|| bytes as f64 / all_bytes as f64),
+            latency_ns: LatencyReport::new(done),
+        }
+    }
+}

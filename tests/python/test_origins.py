@@ -1,0 +1,109 @@
+"""Figures by who sent the requests: devices and files of traces, jobs, numbers of a drive's caller."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import flashwatt
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Cli
+
+ONE_DIE = {"device": {"preset": "x25m", "channels": 1, "ways": 1, "logical_bytes": 64 << 20}}
+WRITE_NS = 982_000  # 82 µs over the bus, 900 µs of programming
+ROWS = ("0,0,W,0,4096", "0,7,W,0,8192", "10000,0,W,4096,4096")
+
+
+def trace(path: Path, *rows: str) -> Path:
+    """Write a trace."""
+    path.write_text("time_us,device,op,offset,bytes\n" + "".join(f"{row}\n" for row in rows))
+    return path
+
+
+def shown(report: flashwatt.Report) -> list[tuple[Any, ...]]:
+    """Give the origins in short."""
+    return [(one.name, one.kind, one.requests, one.latency_ns.all.mean) for one in report.origins or []]
+
+
+def test_devices_by_hand(tmp_path: Path) -> None:
+    """Both pages of device 7 wait until the page of device 0 is programmed, and are programmed one after the other."""
+    report = flashwatt.run(ONE_DIE, workload__trace__path=trace(tmp_path / "two.csv", *ROWS))
+    assert shown(report) == [("0", "device", 2, WRITE_NS), ("7", "device", 1, 3 * WRITE_NS)]
+    assert report.origins is not None
+    zero, seven = report.origins
+    assert (zero.writes, zero.write_bytes, zero.bytes_share) == (2, 8192, 0.5)
+    assert (seven.writes, seven.write_bytes, seven.bytes_share) == (1, 8192, 0.5)
+    assert (zero.latency_ns.write, zero.latency_ns.read.mean) == (zero.latency_ns.all, None)
+    assert zero.latency_ns.all.max == zero.latency_ns.all.p99 == WRITE_NS
+    assert zero.requests + seven.requests == report.workload.requests
+    assert zero.write_bytes + seven.write_bytes == report.workload.write_bytes
+    assert report.latency_ns.all.mean == pytest.approx((2 * WRITE_NS + 3 * WRITE_NS) / 3)
+    kept = tmp_path / "report.json"
+    report.write(kept)
+    assert flashwatt.Report.read(kept).origins == report.origins
+
+
+def test_a_conversion_keeps_them(tmp_path: Path) -> None:
+    whole = trace(tmp_path / "two.csv", *ROWS)
+    flashwatt.traces.convert(whole, tmp_path / "two.fwt")
+    reports = [flashwatt.run(ONE_DIE, workload__trace__path=path) for path in (whole, tmp_path / "two.fwt")]
+    assert shown(reports[0]) == shown(reports[1]) != []
+
+
+def test_files_of_one_device_each_and_of_several(tmp_path: Path) -> None:
+    a, b = trace(tmp_path / "a.csv", *ROWS[::2]), trace(tmp_path / "b.csv", ROWS[1])
+    report = flashwatt.run(ONE_DIE, workload__trace__path=[a, b])
+    assert [one[:3] for one in shown(report)] == [("a.csv", "file", 2), ("b.csv", "file", 1)]
+    two = trace(tmp_path / "two.csv", *ROWS)
+    report = flashwatt.run(ONE_DIE, workload__trace__path=[two, b])
+    assert [one[:3] for one in shown(report)] == [
+        ("0 of two.csv", "device", 2),
+        ("7 of two.csv", "device", 1),
+        ("7 of b.csv", "device", 1),
+    ]
+
+
+def test_jobs(tmp_path: Path) -> None:
+    jobs = tmp_path / "two.fio"
+    jobs.write_text("[global]\nbs=4k\nsize=1m\n[log]\nrw=write\nio_size=40k\n[scan]\nrw=read\nnumjobs=2\nio_size=20k\n")
+    report = flashwatt.run(ONE_DIE, workload__fio__path=jobs)
+    assert [one[:3] for one in shown(report)] == [("log", "job", 10), ("scan", "job", 10)]
+
+
+def test_numbers_of_a_caller() -> None:
+    drive = flashwatt.Drive(ONE_DIE)
+    for origin in (0, 0, 9, 65_535):
+        drive.submit("write", 0, 4096, 0, origin=origin)
+    means = [1.5 * WRITE_NS, 3 * WRITE_NS, 4 * WRITE_NS]
+    expected = list(zip(("0", "9", "65535"), ["number"] * 3, (2, 1, 1), means, strict=True))
+    assert shown(drive.report()) == expected
+
+
+def test_further_origins_are_reported_together() -> None:
+    drive = flashwatt.Drive(ONE_DIE)
+    for origin in range(1_030):
+        drive.submit("read", 0, 512, origin, origin=origin)
+    report = drive.report()
+    assert report.origins is not None
+    assert len(report.origins) == 1_025
+    assert (report.origins[-1].kind, report.origins[-1].requests) == ("others", 6)
+    assert report.warnings == ["origins: 6 requests came from others than the first 1024, and are reported together"]
+
+
+def test_one_origin_is_none(tmp_path: Path) -> None:
+    report = flashwatt.run(ONE_DIE, workload__trace__path=trace(tmp_path / "one.csv", ROWS[1]))
+    assert report.origins is None
+    assert "origins" not in report.to_dict()
+
+
+def test_the_table_shows_them(flashwatt: Cli, tmp_path: Path) -> None:
+    path = trace(tmp_path / "two.csv", *ROWS)
+    sets = [f"--set=device.{key}={value!r}".replace("'", '"') for key, value in ONE_DIE["device"].items()]
+    said = flashwatt("run", *sets, "--trace", path)
+    assert said.returncode == 0, said.stderr
+    (line,) = (line for line in said.stdout.splitlines() if line.split()[:2] == ["7", "device"])
+    assert line.split() == ["7", "device", "1", "50.0", "%", "2.95", "ms", "2.95", "ms"]
