@@ -25,7 +25,7 @@ LAYERS = (
     "report",
     "oplog stopwatch",
     "runs",
-    "traces",
+    "drive traces",
     "sweeps",
     "plot",
     "reproduce",
