@@ -10,7 +10,7 @@ use crate::footprint;
 use crate::kernel::{End, Sim};
 use crate::progress::Progress;
 use crate::report::Report;
-use crate::run::{RunOptions, StartState, conclude};
+use crate::run::{RunOptions, Start, StartState, conclude};
 use crate::ssd::Ssd;
 use crate::units::Nanos;
 
@@ -37,7 +37,7 @@ use crate::units::Nanos;
 pub struct Drive {
     config: Config,
     sim: Sim<Inbox, Ssd<()>>,
-    warnings: Vec<String>,
+    start: Start,
     /// Why the simulation ended, if it did.
     end: Option<End>,
 }
@@ -78,7 +78,7 @@ impl Drive {
     /// As [`Self::new`]; [`Error::Interrupted`] if `progress` returned `false`.
     pub fn watched(config: &Config, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Self, Error> {
         footprint::check(config, false)?;
-        let (ssd, warnings) = StartState::watched(config, progress)?.into_ssd(config, ());
+        let (ssd, start) = StartState::watched(config, progress)?.into_ssd(config, ());
         let mut config = config.clone();
         (config.run.warmup, config.run.measure) = (Span::default(), Span::default());
         config.run.max_flash_ops = None;
@@ -86,7 +86,7 @@ impl Drive {
         let mut sim = Sim::new(&config, ssd, inbox);
         sim.begin(Span::default());
         sim.wake();
-        Ok(Drive { config, sim, warnings, end: None })
+        Ok(Drive { config, sim, start, end: None })
     }
 
     /// Sends a request at a time, which is not over. Requests may be sent in any order of their times; of one time the first
@@ -219,7 +219,7 @@ impl Drive {
         if let Some(end) = self.end {
             outcome.end = end;
         }
-        conclude(&self.config, options, outcome, &ssd, &mut inbox, self.warnings)
+        conclude(&self.config, options, outcome, &ssd, &mut inbox, self.start)
     }
 
     #[inline]

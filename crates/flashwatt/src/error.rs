@@ -130,6 +130,9 @@ pub enum Error {
     /// A result must not be written where it was to go.
     #[error("{0}")]
     Output(Box<Fault>),
+    /// No run can begin from the snapshot: it is none, damaged, or of another drive. All keys that differ.
+    #[error("{}", join(.0))]
+    Snapshot(Vec<Fault>),
     /// The report to be priced is none, or is not one that can be.
     #[error("{0}")]
     Report(Box<Fault>),

@@ -47,6 +47,7 @@
 //! The engine is deterministic: one configuration and seed, one report, to the byte. It reads no clock, starts no thread and
 //! prints nothing.
 
+mod age;
 mod audit;
 pub mod blocks;
 pub mod books;
@@ -73,6 +74,7 @@ mod mem;
 pub mod models;
 pub mod operation;
 pub mod output;
+pub mod persist;
 pub mod probe;
 mod progress;
 pub mod registry;
@@ -81,12 +83,14 @@ mod reprice;
 pub mod rng;
 pub mod run;
 mod settings;
+pub mod snapshot;
 pub mod ssd;
 pub mod stats;
 pub mod units;
 pub mod wear;
 pub mod workload;
 
+pub use age::{AgeOptions, Aged, age};
 pub use catalogue::list;
 pub use drive::{Done, Drive};
 pub use error::{Error, Fault, Place};

@@ -24,6 +24,16 @@ impl Rng {
         Rng { state: splitmix64(seed) }
     }
 
+    /// Where the stream stands.
+    pub(crate) fn state(&self) -> u64 {
+        self.state
+    }
+
+    /// A stream that goes on where another one stood.
+    pub(crate) fn from_state(state: u64) -> Self {
+        Rng { state }
+    }
+
     /// 64 random bits.
     #[inline(always)]
     pub fn bits(&mut self) -> u64 {

@@ -19,6 +19,7 @@ use crate::output::{Aside, Rules};
 use crate::probe::{OpLog, Probe, Recording, is_op_log};
 use crate::progress::{Progress, Watch};
 use crate::report::{Parts, Report, Reported};
+use crate::snapshot::{self, Identity, Loaded};
 use crate::ssd::Ssd;
 use crate::units::Nanos;
 use crate::{footprint, workload};
@@ -174,7 +175,7 @@ pub fn run_device<D: Reported>(
 ) -> Result<Report, Error> {
     options.check(config)?;
     let (outcome, device) = Sim::new(config, device, &mut *workload).run(config.run.warmup, progress);
-    Ok(conclude(config, options, outcome, &device, workload, Vec::new()))
+    Ok(conclude(config, options, outcome, &device, workload, Start::default()))
 }
 
 /// The file of the operation log.
@@ -207,7 +208,15 @@ pub struct StartState {
     geometry: Geometry,
     brain: Brain,
     array: Array,
-    warnings: Vec<String>,
+    start: Start,
+}
+
+/// What a report says of the start.
+#[derive(Default)]
+pub(crate) struct Start {
+    pub warnings: Vec<String>,
+    /// The snapshot that the drive was restored from, if it was.
+    pub snapshot: Option<Identity>,
 }
 
 impl StartState {
@@ -222,9 +231,11 @@ impl StartState {
         footprint::check(config, false)?;
         let brain = Brain::new(config, &geometry);
         let array = Array::new(geometry.clone(), config.device.nand.program_order);
-        let mut drive = StartState { geometry, brain, array, warnings: Vec::new() };
+        let mut drive = StartState { geometry, brain, array, start: Start::default() };
         drive.precondition(config, &mut Watch::new(progress))?;
-        drive.array.reset_wear();
+        if drive.start.snapshot.is_none() {
+            drive.array.reset_wear();
+        }
         Ok(drive)
     }
 
@@ -233,6 +244,7 @@ impl StartState {
             Precondition::Empty => Ok(()),
             Precondition::Filled => self.fill(Some(0), watch),
             Precondition::Steady => self.steady(config, watch),
+            Precondition::Snapshot(path) => self.restore(path, config, watch),
             Precondition::Workload(workload) => {
                 let (bytes, seed) = (config.device.logical_bytes, config.run.seed ^ STEADY_SEED);
                 let mut workload = workload::open_watched(workload, bytes, seed, watch.teller())?;
@@ -240,6 +252,13 @@ impl StartState {
                 self.run_instantly(workload.as_mut(), watch)
             }
         }
+    }
+
+    fn restore(&mut self, path: &Path, config: &Config, watch: &mut Watch) -> Result<(), Error> {
+        let state = snapshot::State { brain: &mut self.brain, array: &mut self.array };
+        let Loaded { identity, warnings } = snapshot::restore(path, config, state, watch)?;
+        self.start = Start { warnings, snapshot: Some(identity) };
+        Ok(())
     }
 
     /// Writes every page once; so many requests follow, if that is known.
@@ -256,7 +275,7 @@ impl StartState {
             return Ok(());
         }
         self.fill(Some(STEADY_TURNOVERS * u64::from(pages)), watch)?;
-        self.warnings.push(format!(
+        self.start.warnings.push(format!(
             "precondition `steady` was reached by {STEADY_TURNOVERS} x {pages} uniform random writes without a clock: \
              theory gives it for page mapping with greedy collection and dynamic allocation only"
         ));
@@ -332,13 +351,28 @@ impl StartState {
     ) -> Result<(Report, P), Error> {
         let ssd = Ssd::new(config, self.brain, self.array, options.series(), probe);
         let (outcome, ssd) = Sim::new(config, ssd, &mut *workload).run(config.run.warmup, progress);
-        let report = conclude(config, options, outcome, &ssd, workload, self.warnings);
+        let report = conclude(config, options, outcome, &ssd, workload, self.start);
         Ok((report, ssd.into_parts().0.probe))
     }
 
+    /// A drive at rest, from its parts.
+    pub(crate) fn from_parts(geometry: Geometry, brain: Brain, array: Array, start: Start) -> Self {
+        StartState { geometry, brain, array, start }
+    }
+
+    /// What a snapshot is made of, and what there is to be said of the preparation.
+    pub(crate) fn state(&mut self) -> (snapshot::State<'_>, Vec<String>) {
+        (snapshot::State { brain: &mut self.brain, array: &mut self.array }, self.start.warnings.clone())
+    }
+
+    /// The drive's layout.
+    pub(crate) fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
     /// The drive itself, at time 0.
-    pub(crate) fn into_ssd<P: Probe>(self, config: &Config, probe: P) -> (Ssd<P>, Vec<String>) {
-        (Ssd::new(config, self.brain, self.array, None, probe), self.warnings)
+    pub(crate) fn into_ssd<P: Probe>(self, config: &Config, probe: P) -> (Ssd<P>, Start) {
+        (Ssd::new(config, self.brain, self.array, None, probe), self.start)
     }
 }
 
@@ -349,8 +383,9 @@ pub(crate) fn conclude<D: Reported>(
     mut outcome: Outcome<D::Figures>,
     device: &D,
     workload: &mut dyn Workload,
-    mut warnings: Vec<String>,
+    start: Start,
 ) -> Report {
+    let Start { mut warnings, snapshot } = start;
     if outcome.completed.requests() == 0 && matches!(outcome.end, End::Complete) {
         outcome.end = End::Failed(nothing_measured(config, &outcome));
     }
@@ -374,7 +409,7 @@ pub(crate) fn conclude<D: Reported>(
     let measured = outcome.counted_ns(config.run.count_drain);
     warnings.extend(edges.as_ref().zip(options.edges_ns).and_then(|(edges, window)| missed(edges, window, measured)));
     let latency_histogram = options.latency_histogram;
-    Report::new(Parts { config, workload, outcome, device, series, edges, latency_histogram, warnings })
+    Report::new(Parts { config, workload, outcome, device, series, edges, latency_histogram, warnings, snapshot })
 }
 
 /// How often the whole drive is overwritten to reach the steady state by brute force.

@@ -17,6 +17,7 @@ const LAYERS: &[&str] = &[
     "rng",
     "stats",
     "progress",
+    "persist",
     "output",
     "settings",
     "registry",
@@ -38,6 +39,7 @@ const LAYERS: &[&str] = &[
     "catalogue",
     // What runs.
     "brain",
+    "snapshot",
     "probe",
     "books",
     "controller",
@@ -52,6 +54,7 @@ const LAYERS: &[&str] = &[
     "instant",
     "footprint",
     "run",
+    "age",
     "drive",
     "reprice",
 ];

@@ -1,5 +1,7 @@
 //! What the map implies for blocks: which pages are valid, which blocks are free, which can be collected.
 
+mod persist;
+
 use std::cell::RefCell;
 use std::collections::VecDeque;
 
@@ -182,6 +184,11 @@ impl BlockTable {
     #[inline]
     pub fn state(&self, block: BlockId) -> BlockState {
         self.info[block.idx()].state
+    }
+
+    /// Is a block open or closed: neither free nor about to be erased?
+    pub fn is_in_use(&self, block: BlockId) -> bool {
+        matches!(self.state(block), BlockState::Open | BlockState::Closed)
     }
 
     /// Valid map units in a block.

@@ -106,18 +106,19 @@ impl Config {
         ftl::Setup { nand: &self.device.nand, gc: &self.gc, wear: &self.wear }
     }
 
-    /// The files that a run reads: traces and fio jobs, as the user named them.
+    /// The files that a run reads: traces, fio jobs and a snapshot, as the user named them.
     pub fn inputs(&self) -> Vec<PathBuf> {
-        let before = match &self.run.precondition {
-            Precondition::Workload(workload) => Some(workload.as_ref()),
-            _ => None,
+        let (before, snapshot) = match &self.run.precondition {
+            Precondition::Workload(workload) => (Some(workload.as_ref()), None),
+            Precondition::Snapshot(path) => (None, Some(path.clone())),
+            _ => (None, None),
         };
         let paths = |workload: &Workload| match workload {
             Workload::Trace(trace) => trace.paths.clone(),
             Workload::Fio(fio) => vec![fio.path.clone()],
             Workload::Synthetic(_) | Workload::Standin(_) => Vec::new(),
         };
-        std::iter::once(&self.workload).chain(before).flat_map(paths).collect()
+        std::iter::once(&self.workload).chain(before).flat_map(paths).chain(snapshot).collect()
     }
 }
 
@@ -229,6 +230,9 @@ pub enum Precondition {
     Steady,
     /// The state that a workload leaves behind on a filled drive, run without a clock.
     Workload(Box<Workload>),
+    /// The state that a file holds ([`crate::snapshot`]). Reports carry the base name only.
+    #[serde(serialize_with = "base_name")]
+    Snapshot(PathBuf),
 }
 
 /// A number of requests or of simulated nanoseconds, whichever is reached first; `None`: no bound.
@@ -238,4 +242,9 @@ pub struct Span {
     pub requests: Option<u64>,
     /// Simulated nanoseconds.
     pub ns: Option<Nanos>,
+}
+
+/// A file by its base name: where it lies is no part of what a run is.
+fn base_name<S: serde::Serializer>(path: &std::path::Path, s: S) -> Result<S::Ok, S::Error> {
+    s.serialize_str(&path.file_name().unwrap_or_default().to_string_lossy())
 }

@@ -258,6 +258,9 @@ mod tests {
         assert_eq!(trace.paths[0].to_str(), Some("a"));
         let after = config("[run.precondition.uniform]\nrequests = 7\n", &["run.precondition=empty"]);
         assert_eq!(after.run.precondition, Precondition::Empty);
+        let saved = config("[run.precondition.uniform]\nrequests = 7\n", &["run.precondition.snapshot=a/b.fw"]);
+        assert_eq!(saved.run.precondition, Precondition::Snapshot("a/b.fw".into()));
+        assert_eq!(saved.inputs(), [std::path::Path::new("a/b.fw")]);
         let Precondition::Workload(first) = config("", &["run.precondition=uniform"]).run.precondition else {
             panic!()
         };

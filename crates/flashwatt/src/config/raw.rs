@@ -455,7 +455,8 @@ impl<'de> Visitor<'de> for PathsVisitor {
 pub struct Run {
     /// Seed of every random draw.
     pub seed: Option<u64>,
-    /// The drive's state at the start: `filled`, `empty`, `steady`, or a workload (`[run.precondition.uniform]`).
+    /// The drive's state at the start: `filled`, `empty`, `steady`, a workload (`[run.precondition.uniform]`), or a drive that
+    /// `flashwatt age` has saved (`{ snapshot = "aged.fw" }`).
     pub precondition: Option<Precondition>,
     /// What runs before the counters start.
     pub warmup: Span,
@@ -477,17 +478,22 @@ pub enum Precondition {
     Empty,
     /// `precondition = "steady"`
     Steady,
+    /// `precondition = { snapshot = "FILE" }`
+    Snapshot(String),
     /// `[run.precondition.NAME]` of any workload.
     Workload(Box<Workload>),
 }
 
 impl Precondition {
     pub(super) const STATES: [&str; 3] = ["filled", "empty", "steady"];
-    const NAMES: [&str; Self::STATES.len() + Workload::NAMES.len()] = {
-        let mut names = [""; Self::STATES.len() + Workload::NAMES.len()];
-        let mut at = 0;
+    pub(super) const SNAPSHOT: &str = "snapshot";
+    const NAMES: [&str; 4 + Workload::NAMES.len()] = {
+        let [filled, empty, steady] = Self::STATES;
+        let mut names = [filled; 4 + Workload::NAMES.len()];
+        (names[1], names[2], names[3]) = (empty, steady, Self::SNAPSHOT);
+        let mut at = 4;
         while at < names.len() {
-            names[at] = if at < 3 { Self::STATES[at] } else { Workload::NAMES[at - 3] };
+            names[at] = Workload::NAMES[at - 4];
             at += 1;
         }
         names
@@ -506,7 +512,7 @@ impl<'de> Visitor<'de> for PreconditionVisitor {
     type Value = Precondition;
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("the name of a start state, or one table [run.precondition.NAME] of a workload")
+        f.write_str("the name of a start state, a snapshot, or one table [run.precondition.NAME] of a workload")
     }
 
     fn visit_enum<A: EnumAccess<'de>>(self, data: A) -> Result<Precondition, A::Error> {
@@ -515,6 +521,9 @@ impl<'de> Visitor<'de> for PreconditionVisitor {
             "filled" => Precondition::Filled,
             "empty" => Precondition::Empty,
             "steady" => Precondition::Steady,
+            Precondition::SNAPSHOT => {
+                return content.newtype_variant().map(|SnapshotFile(path)| Precondition::Snapshot(path));
+            }
             name => {
                 let workload =
                     Workload::variant(name, content)?.map(|workload| Precondition::Workload(Box::new(workload)));
@@ -522,6 +531,34 @@ impl<'de> Visitor<'de> for PreconditionVisitor {
             }
         };
         content.unit_variant().map(|()| state)
+    }
+}
+
+/// The name of a snapshot's file.
+struct SnapshotFile(String);
+
+impl<'de> Deserialize<'de> for SnapshotFile {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(SnapshotVisitor)
+    }
+}
+
+struct SnapshotVisitor;
+
+impl<'de> Visitor<'de> for SnapshotVisitor {
+    type Value = SnapshotFile;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("the name of a file")
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<SnapshotFile, E> {
+        Ok(SnapshotFile(name.to_string()))
+    }
+
+    /// The word alone stands for an empty table.
+    fn visit_map<A: de::MapAccess<'de>>(self, _table: A) -> Result<SnapshotFile, A::Error> {
+        Err(de::Error::custom("no snapshot is named: precondition = { snapshot = \"FILE\" }"))
     }
 }
 

@@ -54,7 +54,8 @@ pub(super) fn resolve(c: &mut Checker, raw: &Raw) -> Option<Config> {
     let wear = wear(c, &raw.wear);
     let write_buffer = write_buffer(c, &raw.write_buffer, geometry.page_bytes);
     let policy = gc_policy(c, raw.gc.policy.as_ref());
-    let filled = !matches!(raw.run.precondition, Some(raw::Precondition::Empty));
+    // The drive of a snapshot had the room that it needs, and binds what that depends on.
+    let filled = !matches!(raw.run.precondition, Some(raw::Precondition::Empty | raw::Precondition::Snapshot(_)));
     let capacity = capacity::resolve(c, &raw.device, &geometry, &watermarks, &ftl, filled);
     let logical_bytes = capacity.map_or(COUNT_MAX, |capacity| capacity.logical_bytes);
     let bounds = Bounds { logical_bytes, queue_depth: host_link.queue_depth };
@@ -325,10 +326,19 @@ fn precondition(c: &mut Checker, raw: Option<&raw::Precondition>, bounds: &Bound
         None | Some(raw::Precondition::Filled) => Precondition::Filled,
         Some(raw::Precondition::Empty) => Precondition::Empty,
         Some(raw::Precondition::Steady) => Precondition::Steady,
+        Some(raw::Precondition::Snapshot(path)) => snapshot(c, path),
         Some(raw::Precondition::Workload(raw)) => {
             Precondition::Workload(Box::new(workload(c, "run.precondition", Some(raw), bounds)))
         }
     }
+}
+
+fn snapshot(c: &mut Checker, path: &str) -> Precondition {
+    if path.is_empty() {
+        let fault = c.fault("run.precondition.snapshot", "no file is named").found("\"\"");
+        c.push(fault.expected("the name of a file that `flashwatt age` has written"));
+    }
+    Precondition::Snapshot(path.into())
 }
 
 /// A warm-up of nothing is none.

@@ -12,7 +12,11 @@ use std::hint::cold_path;
 use super::settings::ProgramOrder;
 use super::{Geometry, Place};
 use crate::mem::{Table, prefetch, zeroed};
+use crate::persist::{Flaw, Reader, Writer, require};
 use crate::units::{BlockId, DieId, OpId, Ppn};
+
+/// Erases of a block that a snapshot can speak of, so that no run comes to the end of the count.
+const ERASES_MAX: u32 = 1 << 31;
 
 /// What a block has been through and what is planned for it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,6 +50,8 @@ pub struct Array {
     /// The erase that waits for a block's holds to go. Few at a time.
     waiting_erases: Vec<(BlockId, OpId)>,
     total_erases: u64,
+    /// Erases before the start of the run, as the snapshot that it began from counts them.
+    erases_before: u64,
     /// Programmed pages of each die.
     programmed_pages: Table<u32>,
 }
@@ -68,6 +74,7 @@ impl Array {
             free_rows: Vec::new(),
             waiting_erases: Vec::new(),
             total_erases: 0,
+            erases_before: 0,
             programmed_pages: vec![0; geometry.dies as usize].into(),
             geometry,
             order,
@@ -278,6 +285,16 @@ impl Array {
         }
     }
 
+    /// Erases since the start of the run, by the counts of all blocks.
+    pub fn erases_in_run(&self) -> u64 {
+        self.erase_counts().map(u64::from).sum::<u64>() - self.erases_before
+    }
+
+    /// Pages of a block up to the last one whose program is planned.
+    pub fn planned_pages(&self, block: BlockId) -> u32 {
+        u32::from(self.blocks[block.idx()].planned)
+    }
+
     /// Counts of all blocks' erases.
     pub fn erase_counts(&self) -> impl Iterator<Item = u32> + '_ {
         self.blocks.iter().map(|block| block.erases)
@@ -289,6 +306,46 @@ impl Array {
             (block.erases, block.erased_at) = (0, 0);
         }
         self.total_erases = 0;
+    }
+
+    /// Writes the array of a drive at rest: which pages are programmed, and wear.
+    pub(crate) fn save(&self, out: &mut Writer) {
+        let is_busy = |block: &Block| block.holds > 0 || block.planned != block.frontier;
+        if !self.waiting_erases.is_empty() || self.blocks.iter().any(is_busy) {
+            out.refuse("operations that have not ended");
+        }
+        out.u32s(self.blocks.iter().map(|block| block.erases));
+        out.u32s(self.blocks.iter().map(|block| block.erased_at));
+        out.u64s(&self.programmed);
+    }
+
+    /// Reads the array of a drive at rest into a new one.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub(crate) fn restore(&mut self, from: &mut Reader) -> Result<(), Flaw> {
+        let (count, blocks) = (self.blocks.len(), &mut self.blocks);
+        from.u32s(count, |at, erases| blocks[at].erases = erases)?;
+        from.u32s(count, |at, erased_at| blocks[at].erased_at = erased_at)?;
+        from.fill_u64s(&mut self.programmed)?;
+        require(self.erase_counts().all(|erases| erases < ERASES_MAX), "a block with too many erases")?;
+        self.total_erases = self.erase_counts().map(u64::from).sum();
+        self.erases_before = self.total_erases;
+        (0..self.geometry.blocks).map(BlockId).try_for_each(|block| self.count_programmed(block))
+    }
+
+    /// Counts the programmed pages of a block that has been read from a file.
+    fn count_programmed(&mut self, block: BlockId) -> Result<(), Flaw> {
+        let first = block.idx() * self.words_per_block;
+        let words = &self.programmed[first..first + self.words_per_block];
+        let programmed: u32 = words.iter().map(|word| word.count_ones()).sum();
+        let last = words.iter().rposition(|&word| word != 0);
+        let end = last.map_or(0, |at| 64 * (at as u32 + 1) - words[at].leading_zeros());
+        require(end <= self.geometry.pages_per_block, "a programmed page beyond its block")?;
+        self.programmed_pages[self.geometry.die_of_block(block).idx()] += programmed;
+        let info = &mut self.blocks[block.idx()];
+        (info.programmed, info.frontier, info.planned) = (programmed as u16, end as u16, end as u16);
+        Ok(())
     }
 
     fn first(&self, block: BlockId) -> Place {

@@ -8,6 +8,7 @@ mod blocked;
 mod demand;
 mod paged;
 pub mod plan;
+mod restored;
 mod scheme;
 pub mod schemes;
 
@@ -16,11 +17,13 @@ use crate::connector::Extent;
 use crate::device::{Array, Geometry};
 use crate::error::Error;
 pub use crate::operation::{Cause, OpKind};
+use crate::persist::{Flaw, Reader, Writer};
 use crate::progress::Watch;
 use crate::rng::Rng;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 pub use paged::Allocation;
 pub use plan::{Mapping, Merges, Plan, PlanIndex, PlanNumber, PlannedOp, ReplicaChoice};
+pub use restored::{Claims, RestoredDrive};
 pub use scheme::{Room, Scheme, Setup, Size};
 pub use schemes::{NAMES, Options, Settings};
 
@@ -133,6 +136,16 @@ pub trait Ftl: Send {
     fn merges(&self) -> bool {
         false
     }
+
+    /// Writes its state, which is that of a drive at rest, into a snapshot: everything that a run's results depend on and that
+    /// does not follow from what the blocks hold.
+    fn save(&self, out: &mut Writer);
+
+    /// Reads the state of the layer of a fresh drive from a snapshot, whose blocks and array have been restored.
+    ///
+    /// # Errors
+    /// If what is read is not the state of a drive: whatever a file holds, no index may go beyond a table, now or later.
+    fn restore(&mut self, from: &mut Reader, drive: &RestoredDrive) -> Result<(), Flaw>;
 }
 
 /// The translation layer of these settings.

@@ -195,6 +195,12 @@ impl Plan {
         number.0.checked_sub(self.first).map(|at| PlanIndex(at as u32))
     }
 
+    /// The plan is empty, and its first operation will have this number.
+    pub(crate) fn number_from(&mut self, next: PlanNumber) {
+        self.clear();
+        self.first = next.0;
+    }
+
     /// What a later plan names this operation by.
     pub fn number(&self, op: PlanIndex) -> PlanNumber {
         PlanNumber(self.first + u64::from(op.0))

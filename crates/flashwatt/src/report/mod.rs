@@ -12,6 +12,7 @@ use crate::energy::meter::WINDOWS_NS;
 use crate::energy::parts::{ComponentEnergies, PartTimes};
 use crate::energy::window::{Figures, Window};
 use crate::kernel::{Completed, End, Outcome};
+use crate::snapshot::Identity;
 use crate::stats::{Bars, Latency};
 use crate::units::Nanos;
 
@@ -49,6 +50,8 @@ pub struct Report {
     pub config_sha256: String,
     /// Seed of every random draw.
     pub seed: u64,
+    /// The snapshot that the drive was restored from, if it was.
+    pub snapshot: Option<Identity>,
     /// What was asked of the drive in the measured window.
     pub workload: WorkloadReport,
     /// What was measured.
@@ -129,6 +132,9 @@ impl Serialize for Report {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         entries!(map, self, schema, version, status, warnings, config, config_sha256, seed);
+        if self.snapshot.is_some() {
+            entries!(map, self, snapshot);
+        }
         entries!(map, self, workload, window, latency_ns);
         if self.origins.is_some() {
             entries!(map, self, origins);
@@ -279,11 +285,13 @@ pub(crate) struct Parts<'a, D: Reported> {
     pub edges: Option<CurrentEdges>,
     pub latency_histogram: bool,
     pub warnings: Vec<String>,
+    pub snapshot: Option<Identity>,
 }
 
 impl Report {
     pub(crate) fn new<D: Reported>(parts: Parts<D>) -> Report {
-        let Parts { config, workload, outcome, device, series, edges, latency_histogram, mut warnings } = parts;
+        let Parts { config, workload, outcome, device, series, edges, latency_histogram, mut warnings, snapshot } =
+            parts;
         let (counted, done) = outcome.counted(config.run.count_drain);
         let DeviceReport { supply_mv, warnings: of_device, sections, latency_histogram: histogram } =
             device.report(config, &outcome);
@@ -305,6 +313,7 @@ impl Report {
             version: env!("CARGO_PKG_VERSION"),
             status: status(&outcome.end),
             warnings,
+            snapshot,
             config_sha256: config.sha256(),
             seed: config.run.seed,
             workload: workload_report(workload, &done),

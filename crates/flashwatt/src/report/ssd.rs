@@ -23,7 +23,7 @@ use crate::stats::Latency;
 pub struct SsdReport {
     /// Flash operations.
     pub flash: Flash,
-    /// Wear since the start of the run.
+    /// Wear since the start of the run, and what a snapshot that it began from counts before.
     pub wear: Wear,
     /// The translation layer.
     pub ftl: FtlReport,

@@ -232,7 +232,7 @@ impl<P: Probe> Reported for Ssd<P> {
     }
 
     fn audit(&self, config: &Config, outcome: &Outcome<SsdFigures>) -> Result<(), Error> {
-        let erases = self.hw.array.erase_counts().map(u64::from).sum();
+        let erases = self.hw.array.erases_in_run();
         audit::ssd(outcome, &PriceTable::new(&config.energy), erases)
     }
 }

@@ -6,6 +6,7 @@
 mod common;
 mod neutral;
 mod schemes;
+mod snapshots;
 
 use common::shadow::{Oracle, Shadow};
 use common::{Done, Log, PAGE, PROBE_DRIVE, Script, delays, load, read, run_logged, write};

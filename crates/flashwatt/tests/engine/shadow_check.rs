@@ -10,8 +10,9 @@ use flashwatt::config::Config;
 use flashwatt::connector::{Extent, Request, RequestKind};
 use flashwatt::device::{Array, Geometry};
 use flashwatt::error::Error;
-use flashwatt::ftl::{Context, Ftl, OpKind, Plan, PlannedOp};
+use flashwatt::ftl::{Context, Ftl, OpKind, Plan, PlannedOp, RestoredDrive};
 use flashwatt::kernel::Sim;
+use flashwatt::persist::{Flaw, Reader, Writer};
 use flashwatt::ssd::Ssd;
 use flashwatt::units::{BlockId, DieId, Lpn, Ppn};
 use flashwatt::{RunOptions, Watch};
@@ -101,6 +102,14 @@ impl Ftl for Faulty {
 
     fn mapping_bytes(&self) -> u64 {
         self.inner.mapping_bytes()
+    }
+
+    fn save(&self, out: &mut Writer) {
+        self.inner.save(out);
+    }
+
+    fn restore(&mut self, from: &mut Reader, drive: &RestoredDrive) -> Result<(), Flaw> {
+        self.inner.restore(from, drive)
     }
 }
 

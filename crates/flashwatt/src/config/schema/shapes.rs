@@ -61,8 +61,25 @@ shape!(Precondition, generator => {
     ];
     debug_assert!(states.iter().map(|(name, _)| *name).eq(Precondition::STATES));
     let states = states.into_iter().map(|(name, doc)| (name, doc, json!({})));
-    tagged(states.chain(workloads(generator)))
+    let mut schema = tagged(states.chain(workloads(generator)));
+    snapshot(&mut schema);
+    schema
 });
+
+/// The one name of a start state that takes a file: `{ snapshot = "FILE" }`, and not the name alone.
+fn snapshot(schema: &mut Schema) {
+    const DOC: &str = "A drive that was saved by `flashwatt age`: the name of the file.";
+    let tables = schema.get_mut("anyOf").and_then(|any| any.get_mut(1)).and_then(|tables| tables.get_mut("properties"));
+    if let Some(tables) = tables.and_then(Value::as_object_mut) {
+        tables.insert(Precondition::SNAPSHOT.into(), json!({ "type": "string", "description": DOC }));
+    }
+    if let Some(names) = schema.get_mut("x-names").and_then(Value::as_object_mut) {
+        names.insert(
+            Precondition::SNAPSHOT.into(),
+            "a drive that `flashwatt age` has saved, by the name of its file".into(),
+        );
+    }
+}
 
 fn workloads(generator: &mut SchemaGenerator) -> Vec<(&'static str, &'static str, Value)> {
     let table = |(name, doc): (&'static str, &'static str)| {

@@ -13,15 +13,19 @@
 //!
 //! Where each page is, the simulator keeps in one table. A drive finds it in the tables that the scheme says it has.
 
+mod persist;
+
 use crate::blocks::BlockTable;
 use crate::connector::Extent;
 use crate::device::settings::ProgramOrder;
 use crate::device::{Array, Geometry};
 use crate::error::Error;
 use crate::ftl::plan::{Plan, PlanIndex};
+use crate::ftl::{Claims, RestoredDrive};
 use crate::ftl::{Context, Ftl, Grain, Setup};
 use crate::mem::{Table, zeroed};
 use crate::operation::{Cause, OpKind};
+use crate::persist::{Flaw, Reader, Writer};
 use crate::progress::Watch;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 use crate::wear::WearPolicy;
@@ -64,6 +68,17 @@ pub trait OnDataBlocks: Send {
 
     /// Bytes that the drive's tables take.
     fn mapping_bytes(&self) -> u64;
+
+    /// Writes into a snapshot what the scheme keeps besides its data blocks.
+    fn save_own(&self, _out: &mut Writer) {}
+
+    /// Reads it, once the data blocks are there. Every block that the scheme uses has an owner in the end.
+    ///
+    /// # Errors
+    /// As [`Ftl::restore`].
+    fn restore_own(&mut self, _from: &mut Reader, _claims: &mut Claims, _drive: &RestoredDrive) -> Result<(), Flaw> {
+        Ok(())
+    }
 }
 
 impl<S: OnDataBlocks> Ftl for S {
@@ -120,6 +135,18 @@ impl<S: OnDataBlocks> Ftl for S {
 
     fn merges(&self) -> bool {
         true
+    }
+
+    fn save(&self, out: &mut Writer) {
+        self.data().save(out);
+        self.save_own(out);
+    }
+
+    fn restore(&mut self, from: &mut Reader, drive: &RestoredDrive) -> Result<(), Flaw> {
+        let mut claims = Claims::new(drive);
+        self.data_mut().restore(from, &mut claims, drive)?;
+        self.restore_own(from, &mut claims, drive)?;
+        claims.has_every_used(drive)
     }
 }
 

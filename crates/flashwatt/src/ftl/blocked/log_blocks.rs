@@ -25,9 +25,11 @@ use crate::blocks::BlockTable;
 use crate::connector::Extent;
 use crate::device::Geometry;
 use crate::ftl::plan::Plan;
+use crate::ftl::{Claims, RestoredDrive};
 use crate::ftl::{Context, Setup};
 use crate::mem::Table;
 use crate::operation::Cause;
+use crate::persist::{Flaw, Reader, Writer, require};
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
 /// What a scheme decides.
@@ -54,6 +56,17 @@ pub trait LogPolicy: 'static {
 
     /// A random log block is going to be erased.
     fn reclaimed(&mut self, _block: BlockId) {}
+
+    /// Writes into a snapshot what is known besides of a random log block …
+    fn save_block(&self, _block: BlockId, _out: &mut Writer) {}
+
+    /// … and reads it: the block has been opened once, on a fresh drive.
+    ///
+    /// # Errors
+    /// If it cannot be.
+    fn restore_block(&mut self, _block: BlockId, _from: &mut Reader) -> Result<(), Flaw> {
+        Ok(())
+    }
 
     /// Which of a die's full random log blocks, oldest first and one at least, is merged next.
     fn victim(&mut self, full: impl Iterator<Item = BlockId> + Clone, blocks: &BlockTable) -> Option<BlockId>;
@@ -314,5 +327,80 @@ impl<P: LogPolicy + Send> OnDataBlocks for LogFtl<P> {
         let log_blocks = self.quota.random_per_die * geometry.dies + self.quota.sequential;
         let log_pages = u64::from(log_blocks) * u64::from(geometry.pages_per_block);
         (u64::from(self.data.logical_blocks()) + log_pages) * ENTRY_BYTES
+    }
+
+    fn save_own(&self, out: &mut Writer) {
+        out.u32(self.next_die);
+        out.u32(self.sequential.len() as u32);
+        for log in &self.sequential {
+            out.u32(log.of.0);
+            out.u32(log.block.0);
+        }
+        for log in self.random.iter() {
+            out.u32(log.blocks.len() as u32);
+            for &block in &log.blocks {
+                out.u32(block.0);
+                self.policy.save_block(block, out);
+            }
+            log.open.iter().chain([&log.victim]).for_each(|block| out.u32(block.unwrap_or(BlockId::NONE).0));
+        }
+    }
+
+    fn restore_own(&mut self, from: &mut Reader, claims: &mut Claims, drive: &RestoredDrive) -> Result<(), Flaw> {
+        let dies = self.data.geometry().dies;
+        self.next_die = from.below(dies, "die")?;
+        for _ in 0..from.len(self.quota.sequential as usize, "sequential log blocks")? {
+            self.restore_sequential(from, claims, drive)?;
+        }
+        (0..dies).map(DieId).try_for_each(|die| self.restore_random(die, from, claims, drive))
+    }
+}
+
+impl<P: LogPolicy> LogFtl<P> {
+    fn restore_sequential(
+        &mut self,
+        from: &mut Reader,
+        claims: &mut Claims,
+        drive: &RestoredDrive,
+    ) -> Result<(), Flaw> {
+        let of = Lbn(from.below(self.data.logical_blocks(), "logical block")?);
+        let (block, home) = (BlockId(from.u32()?), self.data.home(of));
+        claims.claim(block, home, drive)?;
+        let on_die = self.sequential.iter().filter(|log| self.data.home(log.of) == home).count() as u32;
+        let has_room = self.sequential_of(of).is_none() && on_die < self.quota.sequential_per_die;
+        let is_own = |lpn: Lpn| self.data.logical_block(lpn) == of;
+        let is_log = drive.blocks.is_in_use(block) && drive.blocks.valid_lpns(block).all(is_own);
+        require(has_room && is_log, "a sequential log block of something else, or one too many")?;
+        self.sequential.push(Sequential { of, block });
+        Ok(())
+    }
+
+    fn restore_random(
+        &mut self,
+        die: DieId,
+        from: &mut Reader,
+        claims: &mut Claims,
+        drive: &RestoredDrive,
+    ) -> Result<(), Flaw> {
+        let mut log = DieLog::default();
+        for _ in 0..from.len(self.quota.random_per_die as usize, "random log blocks of a die")? {
+            let block = BlockId(from.u32()?);
+            claims.claim(block, die, drive)?;
+            require(drive.blocks.is_in_use(block), "a log block that is not in use")?;
+            self.policy.opened(block, 0);
+            self.policy.restore_block(block, from)?;
+            log.blocks.push(block);
+        }
+        let mut one = || match BlockId(from.u32()?) {
+            BlockId::NONE => Ok(None),
+            block if log.blocks.contains(&block) => Ok(Some(block)),
+            _ => Err(Flaw::damaged("an open log block that is none")),
+        };
+        log.open = (0..P::FRONTIERS).map(|_| one()).collect::<Result<_, _>>()?;
+        log.victim = one()?;
+        let is_full = |block| drive.array.is_full(block);
+        require(log.victim.is_none_or(is_full), "a merge of a log block that is not full")?;
+        self.random[die.idx()] = log;
+        Ok(())
     }
 }

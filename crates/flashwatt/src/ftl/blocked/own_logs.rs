@@ -3,8 +3,10 @@
 use super::data_blocks::Lbn;
 use crate::cache::list::{Links, List};
 use crate::device::Geometry;
+use crate::ftl::{Claims, RestoredDrive};
 use crate::mem::Table;
-use crate::units::{BlockId, DieId};
+use crate::persist::{Flaw, Reader, Writer, require};
+use crate::units::{BlockId, DieId, Lpn};
 
 /// The log blocks of a drive. Logical blocks have theirs on their home die.
 pub struct OwnLogs {
@@ -97,6 +99,36 @@ impl OwnLogs {
         die.used.remove(&mut self.links, slot);
         die.free.push_first(&mut self.links, slot);
         self.slot_of[of.idx()] = 0;
+    }
+
+    /// Writes them, those of each die in their order.
+    pub fn save(&self, out: &mut Writer) {
+        for die in self.dies.iter() {
+            out.u32(die.used.len());
+            for slot in die.used.iter(&self.links) {
+                let Slot { of, block } = self.slots[slot as usize];
+                out.u32(of.0);
+                out.u32(block.0);
+            }
+        }
+    }
+
+    /// Reads them, on a fresh drive.
+    pub fn restore(&mut self, from: &mut Reader, claims: &mut Claims, drive: &RestoredDrive) -> Result<(), Flaw> {
+        let geometry = drive.blocks.geometry();
+        for die in (0..geometry.dies).map(DieId) {
+            for _ in 0..from.len(self.dies[die.idx()].free.len() as usize, "log blocks of a die")? {
+                let of = Lbn(from.below(self.slot_of.len() as u32, "logical block")?);
+                let block = BlockId(from.u32()?);
+                claims.claim(block, die, drive)?;
+                let is_own = |lpn: Lpn| lpn.0 / geometry.pages_per_block == of.0;
+                let is_log = of.0 % geometry.dies == die.0 && self.slot(of).is_none();
+                require(is_log && drive.blocks.valid_lpns(block).all(is_own), "a log block of something else")?;
+                require(drive.blocks.is_in_use(block), "a log block that is not in use")?;
+                self.attach(of, block);
+            }
+        }
+        Ok(())
     }
 
     #[inline]

@@ -23,8 +23,10 @@ use super::own_logs::OwnLogs;
 use crate::connector::Extent;
 use crate::device::Geometry;
 use crate::ftl::plan::{Plan, PlanIndex};
+use crate::ftl::{Claims, RestoredDrive};
 use crate::ftl::{Context, Room, Setup, Size};
 use crate::operation::Cause;
+use crate::persist::{Flaw, Reader, Writer};
 use crate::units::{BlockId, Lpn, Ppn};
 
 /// What sets schemes of this kind apart.
@@ -282,5 +284,13 @@ impl<S: Send> OnDataBlocks for Pairs<S> {
         let pages = if self.rules.scans { 0 } else { self.pages_per_block() };
         let of_logs = u64::from(self.logs.most()) * u64::from(1 + pages);
         (u64::from(self.data.logical_blocks()) + of_logs) * ENTRY_BYTES
+    }
+
+    fn save_own(&self, out: &mut Writer) {
+        self.logs.save(out);
+    }
+
+    fn restore_own(&mut self, from: &mut Reader, claims: &mut Claims, drive: &RestoredDrive) -> Result<(), Flaw> {
+        self.logs.restore(from, claims, drive)
     }
 }

@@ -7,6 +7,7 @@
 use crate::cache::list::{Links, List};
 use crate::ftl::plan::PlanNumber;
 use crate::mem::{Table, prefetch, with_room, zeroed};
+use crate::persist::{Flaw, Reader, Writer, require};
 use crate::units::Lpn;
 
 /// Decides which entry goes.
@@ -31,6 +32,12 @@ pub trait Order {
     fn ahead(&mut self, _lpn: Lpn, _rest: u32, _cmt: &Cmt) -> u32 {
         0
     }
+
+    /// Writes the entries that are there, in their order.
+    fn save(&self, cmt: &Cmt, out: &mut Writer);
+
+    /// Reads them into an empty table.
+    fn restore(&mut self, cmt: &mut Cmt, from: &mut Reader) -> Result<(), Flaw>;
 }
 
 /// An entry in memory.
@@ -146,6 +153,23 @@ impl Cmt {
         }
         self.slot_of[lpn.idx()] = slot + 1;
         slot
+    }
+
+    /// Writes an entry: whose it is, and whether it is dirty. Which read brought it does not matter when all have ended.
+    pub fn save_entry(&self, slot: u32, out: &mut Writer) {
+        out.u32(self.lpn(slot).0);
+        out.bool(self.is_dirty(slot));
+    }
+
+    /// Reads an entry into the table. Returns its slot.
+    pub fn restore_entry(&mut self, from: &mut Reader) -> Result<u32, Flaw> {
+        let lpn = Lpn(from.below(self.slot_of.len() as u32, "logical page")?);
+        require(self.left() > 0 && self.find(lpn).is_none(), "a cached entry that has no place, or two")?;
+        let slot = self.insert(lpn, None);
+        if from.bool()? {
+            self.soil(lpn);
+        }
+        Ok(slot)
     }
 
     /// A clean entry goes.
@@ -275,6 +299,25 @@ impl Order for Recency {
     #[inline(always)]
     fn prefetch(&self, slot: u32) {
         prefetch(&self.links, slot as usize);
+    }
+
+    fn save(&self, cmt: &Cmt, out: &mut Writer) {
+        for list in &self.lists {
+            out.u32(list.len());
+            list.iter(&self.links).for_each(|slot| cmt.save_entry(slot, out));
+        }
+    }
+
+    fn restore(&mut self, cmt: &mut Cmt, from: &mut Reader) -> Result<(), Flaw> {
+        for (list, most) in [cmt.capacity(), self.protected_max].into_iter().enumerate() {
+            for _ in 0..from.len(most as usize, "cached entries")? {
+                let slot = cmt.restore_entry(from)?;
+                self.links.push(Links::NONE);
+                self.is_protected.push(false);
+                self.put(slot, list == 1);
+            }
+        }
+        Ok(())
     }
 }
 

@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 
 use crate::device::Geometry;
 use crate::ftl::plan::Plan;
+use crate::persist::{Flaw, Reader, Writer, require};
 use crate::units::DieId;
 
 /// The slots.
@@ -56,6 +57,26 @@ impl GcSlots {
         self.taken += u32::from(*dies == 0);
         *dies += 1;
         self.is_collecting[die.idx()] = true;
+    }
+
+    /// Writes which dies collect, and which wait for a slot.
+    pub fn save(&self, out: &mut Writer) {
+        self.is_collecting.iter().for_each(|&collects| out.bool(collects));
+        out.list(self.refused.iter().map(|die| die.0));
+    }
+
+    /// Reads them, on a fresh drive.
+    pub fn restore(&mut self, from: &mut Reader) -> Result<(), Flaw> {
+        for die in (0..self.geometry.dies).map(DieId) {
+            if from.bool()? {
+                require(self.limit > 0, "a slot for collection where none is needed")?;
+                self.take(die);
+            }
+        }
+        require(self.limit == 0 || self.taken <= self.limit, "more channels that collect than may")?;
+        let dies = self.geometry.dies;
+        self.refused = from.list(dies as usize, dies, "dies that wait to collect")?.into_iter().map(DieId).collect();
+        Ok(())
     }
 
     /// A die has ended its collection, or cannot go on for now.

@@ -7,9 +7,11 @@ use crate::device::Geometry;
 use crate::ftl::paged::pages::Owner;
 use crate::ftl::plan::{Plan, PlanIndex, PlanNumber};
 use crate::ftl::scheme::flat_map_bytes;
+use crate::ftl::{Claims, RestoredDrive};
 use crate::ftl::{Context, Setup};
 use crate::mem::{Table, prefetch, zeroed};
 use crate::operation::Cause;
+use crate::persist::{Flaw, Reader, Writer};
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
 /// Bytes of an entry of the global translation directory: an address.
@@ -106,6 +108,29 @@ impl<O: Order> Mapping<O> {
             entry_bytes: settings.entry_bytes,
             geometry: geometry.clone(),
         }
+    }
+
+    /// Writes what of the map is in memory, and what of it must be written to flash.
+    pub fn save(&self, out: &mut Writer) {
+        self.is_trimmed.iter().for_each(|&is_trimmed| out.bool(is_trimmed));
+        self.moved.iter().for_each(|pages| out.list(pages.iter().copied()));
+        self.order.save(&self.cmt, out);
+        self.tps.save(out);
+    }
+
+    /// Reads it, on a fresh drive.
+    pub fn restore(&mut self, from: &mut Reader, claims: &mut Claims, drive: &RestoredDrive) -> Result<(), Flaw> {
+        let (truth, tps) = (&mut self.truth, &mut self.tps);
+        drive.blocks.restore_map(truth, |ppn, lpn| tps.restore_page(ppn, lpn))?;
+        for is_trimmed in self.is_trimmed.iter_mut() {
+            *is_trimmed = from.bool()?;
+        }
+        let (pages, units) = (self.tps.share().pages, self.geometry.units_per_block);
+        for moved in self.moved.iter_mut() {
+            *moved = from.list(pages.min(units) as usize, pages, "pages of the map")?;
+        }
+        self.order.restore(&mut self.cmt, from)?;
+        self.tps.restore(from, claims, drive)
     }
 
     /// Bytes of the directory and of the table. What the simulator knows besides is not the drive's.

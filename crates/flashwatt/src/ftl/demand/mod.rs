@@ -33,14 +33,20 @@ use crate::connector::Extent;
 use crate::device::{Array, Geometry};
 use crate::error::Error;
 use crate::ftl::Setup;
+use crate::ftl::{Claims, RestoredDrive};
 use crate::mem::Table;
 use crate::operation::Cause;
+use crate::persist::{Flaw, Reader, Writer};
 use crate::progress::Watch;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 use cmt::Order;
 use gc_slots::GcSlots;
 use mapping::{Mapping, behind, read_behind};
 use options::Settings;
+
+/// Places for each translation page in the queues of those with trimmed entries, at most: a page that was written anew in
+/// between may stand there more than once.
+const TRIMMED_PLACES: usize = 16;
 
 /// A demand-paged translation layer: its table drops entries in the order that `O` says; `K` is the scheme that it is.
 pub struct Demand<O, K> {
@@ -273,5 +279,28 @@ impl<O: Order + Send, K: Send> Ftl for Demand<O, K> {
 
     fn mapping_bytes(&self) -> u64 {
         self.map.bytes()
+    }
+
+    fn save(&self, out: &mut Writer) {
+        self.map.save(out);
+        self.pages.save(out);
+        self.slots.save(out);
+        out.list(self.blocked.iter().map(|die| die.0));
+        self.trimmed.iter().for_each(|pages| out.list(pages.iter().copied()));
+    }
+
+    fn restore(&mut self, from: &mut Reader, drive: &RestoredDrive) -> Result<(), Flaw> {
+        let mut claims = Claims::new(drive);
+        self.map.restore(from, &mut claims, drive)?;
+        self.pages.restore(from, &mut claims, drive)?;
+        self.slots.restore(from)?;
+        let (dies, pages) = (self.map.geometry.dies, self.map.tps.share().pages);
+        self.blocked = from.list(dies as usize, dies, "dies without room")?.into_iter().map(DieId).collect();
+        let mut left = TRIMMED_PLACES * pages as usize;
+        for trimmed in self.trimmed.iter_mut() {
+            *trimmed = from.list(left, pages, "pages of the map")?.into();
+            left -= trimmed.len();
+        }
+        claims.has_every_victim(drive)
     }
 }

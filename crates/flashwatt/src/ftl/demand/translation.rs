@@ -11,9 +11,11 @@ use crate::blocks::{BlockState, BlockTable};
 use crate::device::{Array, Geometry};
 use crate::ftl::paged::frontier::Frontier;
 use crate::ftl::plan::{Plan, PlanIndex};
+use crate::ftl::{Claims, RestoredDrive};
 use crate::ftl::{Context, Setup, Size};
 use crate::mem::Table;
 use crate::operation::{Cause, OpKind};
+use crate::persist::{Flaw, Reader, Writer, require};
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
 /// Original and replicas, at most.
@@ -88,6 +90,18 @@ struct Job {
     victim: BlockId,
     cursor: u32,
     erasing: bool,
+}
+
+impl Job {
+    fn restore(from: &mut Reader, blocks: &[BlockId], drive: &RestoredDrive) -> Result<Self, Flaw> {
+        let (victim, cursor) = (BlockId(from.u32()?), from.u32()?);
+        let is_victim = blocks.contains(&victim) && drive.blocks.state(victim) == BlockState::Victim;
+        require(is_victim, "a collection of a block that is not being collected")?;
+        require(cursor <= drive.blocks.geometry().units_per_block, "a place beyond a victim")?;
+        let is_behind = drive.blocks.next_valid(victim, 0).is_none_or(|unit| unit >= cursor);
+        require(is_behind, "valid pages that collection has passed")?;
+        Ok(Job { victim, cursor, erasing: false })
+    }
 }
 
 impl TranslationPages {
@@ -246,6 +260,55 @@ impl TranslationPages {
         die.job = None;
         die.blocks.retain(|&b| b != block);
         cx.blocks.erased(block);
+    }
+
+    /// Writes places to write to, blocks and collections under way.
+    pub fn save(&self, out: &mut Writer) {
+        for die in self.dies.iter() {
+            die.frontier.save(out);
+            out.list(die.blocks.iter().map(|block| block.0));
+            out.bool(die.job.is_some());
+            if let Some(Job { victim, cursor, erasing }) = die.job {
+                if erasing {
+                    out.refuse("an erase that has not ended");
+                }
+                out.u32(victim.0);
+                out.u32(cursor);
+            }
+        }
+    }
+
+    /// Puts a copy of a page into the directory of a fresh drive: the data of logical page `lpn`, beyond those of the host.
+    pub fn restore_page(&mut self, ppn: Ppn, lpn: Lpn) -> Result<(), Flaw> {
+        let at = lpn.0 - self.geometry.logical_units;
+        require(at < self.share.pages * self.share.copies, "a page of the map that there is not")?;
+        let home = self.home(at % self.share.pages, at / self.share.pages);
+        require(home == self.geometry.die_of(ppn), "a page of the map that is not on its die")?;
+        let entry = &mut self.directory[at as usize];
+        require(*entry == 0, "two valid copies of a page of the map")?;
+        *entry = ppn.0 + 1;
+        Ok(())
+    }
+
+    /// Reads what [`Self::save`] has written, on a fresh drive with its directory.
+    pub fn restore(&mut self, from: &mut Reader, claims: &mut Claims, drive: &RestoredDrive) -> Result<(), Flaw> {
+        for die in (0..self.geometry.dies).map(DieId) {
+            let frontier = Frontier::restore(from, die, drive)?;
+            let most = self.share.blocks_per_die.min(self.geometry.blocks_per_die) as usize;
+            let blocks = from.list(most, self.geometry.blocks, "blocks of the map")?;
+            let blocks: Vec<BlockId> = blocks.into_iter().map(BlockId).collect();
+            for &block in &blocks {
+                claims.claim(block, die, drive)?;
+                let is_used = drive.blocks.is_apart(block) && drive.blocks.state(block) != BlockState::Free;
+                require(is_used, "a block of the map that is not one")?;
+            }
+            let is_own = frontier.block(&self.geometry).is_none_or(|block| blocks.contains(&block));
+            require(is_own, "a place for pages of the map outside their blocks")?;
+            let job = if from.bool()? { Some(Job::restore(from, &blocks, drive)?) } else { None };
+            self.dies[die.idx()] = Die { frontier, blocks, job };
+            require(self.free(die) <= drive.blocks.free_blocks(die), "fewer free blocks than the map claims")?;
+        }
+        Ok(())
     }
 
     /// Lays down all copies of all pages on a fresh drive, behind what is there already.

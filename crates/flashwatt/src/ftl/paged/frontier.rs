@@ -1,7 +1,10 @@
 //! Where pages are written to next, and where those of one copy come from.
 
+use crate::blocks::BlockState;
 use crate::device::Geometry;
-use crate::units::{BlockId, Ppn};
+use crate::ftl::{Claims, RestoredDrive};
+use crate::persist::{Flaw, Reader, Writer, require};
+use crate::units::{BlockId, DieId, Ppn};
 
 /// The next address to be written in an open block, up to the block's end.
 #[derive(Clone, Copy, Default)]
@@ -15,6 +18,50 @@ impl Frontier {
     pub fn at(geometry: &Geometry, block: BlockId) -> Self {
         let first = geometry.first_ppn(block).0;
         Frontier { next: first, end: first + geometry.units_per_block }
+    }
+
+    /// Writes it: where it stands, or that it is full.
+    pub fn save(self, out: &mut Writer) {
+        out.u32(if self.is_full() { u32::MAX } else { self.next });
+    }
+
+    /// As [`Self::restore`], and the frontier is the owner of its block.
+    pub fn restore_owner(
+        from: &mut Reader,
+        die: DieId,
+        claims: &mut Claims,
+        drive: &RestoredDrive,
+    ) -> Result<Self, Flaw> {
+        let frontier = Frontier::restore(from, die, drive)?;
+        let block = frontier.block(drive.blocks.geometry());
+        block.map_or(Ok(()), |block| claims.claim(block, die, drive))?;
+        Ok(frontier)
+    }
+
+    /// Reads one of a die. It stands at the end of what is programmed in an open block.
+    pub fn restore(from: &mut Reader, die: DieId, drive: &RestoredDrive) -> Result<Self, Flaw> {
+        let geometry = drive.blocks.geometry();
+        let next = from.u32()?;
+        if next == u32::MAX {
+            return Ok(Frontier::default());
+        }
+        require(next < geometry.physical_units(), "a place to write to that is not on the drive")?;
+        let block = geometry.block_of(Ppn(next));
+        require(geometry.die_of_block(block) == die, "a place to write to on another die")?;
+        let at = drive.array.planned_pages(block) * geometry.units_per_page;
+        let is_next = geometry.unit_in_block(Ppn(next)) == at && drive.blocks.state(block) == BlockState::Open;
+        require(is_next, "a place to write to that is not the end of an open block")?;
+        Ok(Frontier { next, ..Frontier::at(geometry, block) })
+    }
+
+    /// The block that it stands in, if it is not full.
+    pub fn block(self, geometry: &Geometry) -> Option<BlockId> {
+        (!self.is_full()).then(|| geometry.block_of(Ppn(self.next)))
+    }
+
+    /// Map units that are left.
+    pub fn left(self) -> u32 {
+        self.end - self.next
     }
 
     /// Nothing is left.

@@ -5,6 +5,8 @@
 //! free blocks run low; it copies within the die. The last free blocks are kept for collection, so that it can always
 //! finish. The map belongs to the [`Owner`], which is told of every move.
 
+mod persist;
+
 use std::hint::cold_path;
 
 use super::frontier::{Frontier, Units};

@@ -34,6 +34,7 @@ use crate::ftl::{Room, Scheme, Setup, Size};
 use crate::mem::Table;
 use crate::models::mapping_memory::Tables;
 use crate::settings::{Checker, field};
+use crate::persist::{Flaw, Reader, Writer};
 use crate::units::{BlockId, Ppn};
 
 /// Requests of so many bytes are sequential (SPEC E14).
@@ -245,6 +246,22 @@ impl LogPolicy for Last {
     fn reclaimed(&mut self, block: BlockId) {
         let slot = std::mem::take(&mut self.slot_of[block.idx()]);
         self.free_slots.push(slot - 1);
+    }
+
+    /// How long ago each of its pages was written, which is all that the clock is for.
+    fn save_block(&self, block: BlockId, out: &mut Writer) {
+        let Some(slot) = self.slot(block) else { return out.refuse("a log block without a place") };
+        let pages = self.geometry.pages_per_block as usize;
+        out.bool(self.slots[slot].is_hot);
+        out.u32s(self.written_at[slot * pages..(slot + 1) * pages].iter().map(|&at| self.clock.wrapping_sub(at)));
+    }
+
+    fn restore_block(&mut self, block: BlockId, from: &mut Reader) -> Result<(), Flaw> {
+        let slot = self.slot(block).ok_or_else(|| Flaw::damaged("a log block without a place"))?;
+        self.slots[slot].is_hot = from.bool()?;
+        let pages = self.geometry.pages_per_block as usize;
+        let (first, clock, written_at) = (slot * pages, self.clock, &mut self.written_at);
+        from.u32s(pages, |page, age| written_at[first + page] = clock.wrapping_sub(age))
     }
 
     fn victim(&mut self, full: impl Iterator<Item = BlockId> + Clone, blocks: &BlockTable) -> Option<BlockId> {

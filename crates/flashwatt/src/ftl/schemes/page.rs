@@ -21,6 +21,8 @@ use crate::operation::Cause;
 use crate::progress::Watch;
 use crate::rng::Rng;
 use crate::settings::{Checker, field};
+use crate::ftl::{Claims, RestoredDrive};
+use crate::persist::{Flaw, Reader, Writer};
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
 /// Bytes of a map entry in the drive's DRAM.
@@ -311,5 +313,17 @@ impl Ftl for PageFtl {
 
     fn mapping_bytes(&self) -> u64 {
         u64::from(self.geometry.logical_units) * ENTRY_BYTES
+    }
+
+    fn save(&self, out: &mut Writer) {
+        self.pages.save(out);
+    }
+
+    fn restore(&mut self, from: &mut Reader, drive: &RestoredDrive) -> Result<(), Flaw> {
+        let of_map = |_, _| Err(Flaw::damaged("a page of no logical one"));
+        drive.blocks.restore_map(&mut self.map.0, of_map)?;
+        let mut claims = Claims::new(drive);
+        self.pages.restore(from, &mut claims, drive)?;
+        claims.has_every_victim(drive)
     }
 }

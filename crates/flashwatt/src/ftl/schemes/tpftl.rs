@@ -30,10 +30,14 @@ use crate::ftl::demand::options::{self, Defaults};
 use crate::ftl::{Allocation, Room, Scheme, Setup, Size};
 use crate::mem::Table;
 use crate::settings::{Checker, field};
+use crate::persist::{Flaw, Reader, Writer, require};
 use crate::units::Lpn;
 
 /// Bytes of an entry in memory (Zhou et al. §4.2).
 const CACHED_ENTRY_BYTES: u32 = 6;
+
+/// Uses that a snapshot can speak of: of as many as a translation page can have entries, the sum is below 2^64.
+const CLOCK_MAX: u64 = 1 << 43;
 
 options::options! {
     /// `[ftl.tpftl]`
@@ -241,6 +245,40 @@ impl Order for TwoLevel {
         let coldest = self.coldest.get().filter(|&page| page != cmt.page_of(lpn));
         let room = cmt.left() + coldest.map_or(0, |page| self.nodes[page as usize].entries.len());
         wanted.min(cmt.rest_of_page(lpn)).min(room.saturating_sub(1))
+    }
+
+    /// The entries by their last uses, which are their order within each node, too.
+    fn save(&self, cmt: &Cmt, out: &mut Writer) {
+        out.u64(self.clock);
+        out.u32(self.change as i32 as u32);
+        out.bool(self.is_sequential);
+        let mut slots: Vec<u32> = self.nodes.iter().flat_map(|node| node.entries.iter(&self.links)).collect();
+        slots.sort_unstable_by_key(|&slot| self.used_at[slot as usize]);
+        out.u32(slots.len() as u32);
+        for slot in slots {
+            out.u64(self.used_at[slot as usize]);
+            cmt.save_entry(slot, out);
+        }
+    }
+
+    fn restore(&mut self, cmt: &mut Cmt, from: &mut Reader) -> Result<(), Flaw> {
+        let clock = from.u64()?;
+        require(clock <= CLOCK_MAX, "an impossible number of uses")?;
+        self.change = i64::from(from.u32()? as i32);
+        require(self.change.abs() < self.threshold, "an impossible change of the number of nodes")?;
+        self.is_sequential = from.bool()?;
+        for _ in 0..from.len(cmt.capacity() as usize, "cached entries")? {
+            let used_at = from.u64()?;
+            require(self.clock < used_at && used_at <= clock, "uses that are not in their order")?;
+            let slot = cmt.restore_entry(from)?;
+            self.links.push(Links::NONE);
+            self.used_at.push(0);
+            self.clock = used_at - 1; // which `put` adds to
+            self.put(slot, cmt.page_of(cmt.lpn(slot)));
+        }
+        self.clock = clock;
+        (0..self.nodes.len() as u32).for_each(|page| self.rank(page));
+        Ok(())
     }
 }
 

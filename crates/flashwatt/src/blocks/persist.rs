@@ -1,0 +1,181 @@
+//! How the table of blocks is saved and restored.
+//!
+//! Free lists and stacks of candidates are kept in their order, which decides which block is taken next. Counts are
+//! computed anew.
+
+use super::{BlockState, BlockTable, DieBlocks, FewestValid, Stack};
+use crate::device::Array;
+use crate::mem::prefetch;
+use crate::persist::{Flaw, Reader, Writer, require};
+use crate::units::{BlockId, DieId, Lpn, Ppn};
+
+const STATES: [BlockState; 4] = [BlockState::Free, BlockState::Open, BlockState::Closed, BlockState::Victim];
+/// The bit of a block's byte that says that its owner collects it.
+const APART: u8 = 1 << 2;
+/// Stacks reach this number of counts above the least one of the drive, at most.
+const STACKS_ABOVE: usize = 4;
+/// The length at which a stack is cleaned, at least.
+const CLEAN_AT: usize = 64;
+
+impl BlockTable {
+    /// Writes the table.
+    pub(crate) fn save(&self, out: &mut Writer) {
+        out.u32(self.closings);
+        for info in self.info.iter() {
+            out.u8(info.state as u8 | if info.apart { APART } else { 0 });
+        }
+        out.u32s(self.info.iter().map(|info| info.closed_at));
+        out.u64s(&self.valid);
+        out.u32s(self.lpns.iter().copied());
+        for die in self.dies.iter() {
+            out.list(die.free.iter().map(|block| block.0));
+            die.fewest.borrow().save(out);
+        }
+    }
+
+    /// Reads the table into a new one. `array` has been restored.
+    ///
+    /// # Errors
+    /// If the file is damaged, or contradicts the array.
+    pub(crate) fn restore(&mut self, from: &mut Reader, array: &Array) -> Result<(), Flaw> {
+        self.closings = from.u32()?;
+        for at in 0..self.info.len() {
+            let byte = from.u8()?;
+            let state = STATES.get(usize::from(byte & !APART)).copied();
+            let info = &mut self.info[at];
+            info.state = state.ok_or_else(|| Flaw::damaged("a block in an unknown state"))?;
+            info.apart = byte & APART != 0;
+        }
+        let (count, info) = (self.info.len(), &mut self.info);
+        from.u32s(count, |at, closed_at| info[at].closed_at = closed_at)?;
+        from.fill_u64s(&mut self.valid)?;
+        from.fill_u32s(&mut self.lpns)?;
+        (0..self.geometry.blocks).map(BlockId).try_for_each(|block| self.check_block(block, array))?;
+        (0..self.geometry.dies).map(DieId).try_for_each(|die| self.restore_die(die, from))
+    }
+
+    /// Counts what is valid in a block, which must be programmed and belong to a logical page.
+    fn check_block(&mut self, block: BlockId, array: &Array) -> Result<(), Flaw> {
+        let first = block.idx() * self.words_per_block;
+        let words = &self.valid[first..first + self.words_per_block];
+        let valid: u32 = words.iter().map(|word| word.count_ones()).sum();
+        let (units, written) = (self.geometry.units_per_block, array.planned_pages(block));
+        let beyond = words.last().is_some_and(|last| units % 64 != 0 && last >> (units % 64) != 0);
+        require(!beyond, "a valid page beyond its block")?;
+        let agrees = match self.info[block.idx()].state {
+            BlockState::Free => written == 0,
+            BlockState::Open => !array.is_full(block),
+            BlockState::Closed => array.is_full(block),
+            BlockState::Victim => true,
+        };
+        require(agrees, "the state of a block contradicts its pages")?;
+        self.check_units(block, array)?;
+        self.info[block.idx()].valid = valid as u16;
+        self.dies[self.geometry.die_of_block(block).idx()].valid += valid;
+        Ok(())
+    }
+
+    /// Only what is programmed can be somebody's data. (Of a full block that is everything.)
+    fn check_units(&self, block: BlockId, array: &Array) -> Result<(), Flaw> {
+        if array.is_full(block) {
+            return Ok(());
+        }
+        let first = self.geometry.first_ppn(block).0;
+        let is_beyond = |ppn: Ppn| {
+            let is_used = self.lpns[ppn.idx()] != 0 || self.is_valid(ppn);
+            is_used && !array.is_programmed(self.geometry.place(ppn))
+        };
+        let mut units = (first..first + self.geometry.units_per_block).map(Ppn);
+        require(!units.any(is_beyond), "data of a page that is not programmed")
+    }
+
+    fn restore_die(&mut self, die: DieId, from: &mut Reader) -> Result<(), Flaw> {
+        let per_die = self.geometry.blocks_per_die;
+        let is_free = |block: &BlockId| self.info[block.idx()].state == BlockState::Free;
+        let free = self.geometry.blocks_of(die).filter(is_free).count();
+        let mut listed = vec![false; per_die as usize];
+        let list = &mut self.dies[die.idx()].free;
+        list.clear();
+        let len = from.len(per_die as usize, "free blocks")?;
+        require(len == free, "a list of free blocks that is not that of the blocks")?;
+        for _ in 0..len {
+            let block = block_of(die, from, per_die)?;
+            let is_new = !std::mem::replace(&mut listed[(block.0 % per_die) as usize], true);
+            require(is_new && self.info[block.idx()].state == BlockState::Free, "a listed block that is not free")?;
+            list.push_back(block);
+        }
+        let DieBlocks { fewest, .. } = &mut self.dies[die.idx()];
+        fewest.get_mut().restore(from, die, per_die, self.geometry.units_per_block)
+    }
+
+    /// Fills a map of zeros with the address (+ 1) of each logical page; `other` takes the pages that are not the host's, which
+    /// lie in blocks that are set apart.
+    pub(crate) fn restore_map(
+        &self,
+        map: &mut [u32],
+        mut other: impl FnMut(Ppn, Lpn) -> Result<(), Flaw>,
+    ) -> Result<(), Flaw> {
+        for block in (0..self.geometry.blocks).map(BlockId) {
+            let (first, mut from) = (self.geometry.first_ppn(block).0, 0);
+            while let Some(unit) = self.next_valid(block, from) {
+                let ppn = Ppn(first + unit);
+                self.prefetch_entry_behind(ppn, map);
+                let lpn = self.lpn_at(ppn).ok_or_else(|| Flaw::damaged("a valid page of no logical one"))?;
+                let entry = map.get_mut(lpn.idx());
+                let agrees = self.is_apart(block) == entry.is_none();
+                require(agrees, "data among pages of the map, or one of them among data")?;
+                match entry {
+                    Some(entry @ 0) => *entry = ppn.0 + 1,
+                    Some(_) => return Err(Flaw::damaged(format!("two valid copies of logical page {lpn}"))),
+                    None => other(ppn, lpn)?,
+                }
+                from = unit + 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Fetches the map's entry for what lies some addresses behind this one: entries of an aged drive are anywhere.
+    #[inline(always)]
+    fn prefetch_entry_behind(&self, ppn: Ppn, map: &[u32]) {
+        const AHEAD: usize = 16;
+        if let Some(entry) = self.lpns.get(ppn.idx() + AHEAD) {
+            prefetch(map, entry.wrapping_sub(1) as usize);
+        }
+    }
+}
+
+/// A block of a die; it is written as its number in the drive.
+fn block_of(die: DieId, from: &mut Reader, per_die: u32) -> Result<BlockId, Flaw> {
+    let block = BlockId(from.u32()?);
+    let first = die.0 * per_die;
+    require((first..first + per_die).contains(&block.0), "a block that is not on its die")?;
+    Ok(block)
+}
+
+impl FewestValid {
+    fn save(&self, out: &mut Writer) {
+        out.u32(self.lowest as u32);
+        out.u32(self.stacks.len() as u32);
+        for stack in &self.stacks {
+            out.u32(stack.clean_at as u32);
+            out.list(stack.blocks.iter().map(|block| block.0));
+        }
+    }
+
+    fn restore(&mut self, from: &mut Reader, die: DieId, per_die: u32, units: u32) -> Result<(), Flaw> {
+        self.lowest = from.u32()? as usize;
+        let stacks = from.len(units as usize + STACKS_ABOVE, "stacks of candidates")?;
+        require(self.lowest <= stacks, "a stack of candidates that is not there")?;
+        let longest = (2 * per_die as usize).next_power_of_two().max(CLEAN_AT);
+        for _ in 0..stacks {
+            let clean_at = from.u32()? as usize;
+            let is_length = (CLEAN_AT..=longest).contains(&clean_at) && clean_at.is_power_of_two();
+            require(is_length, "a stack of candidates of an impossible length")?;
+            let len = from.len(clean_at, "candidates")?;
+            let blocks: Result<_, Flaw> = (0..len).map(|_| block_of(die, from, per_die)).collect();
+            self.stacks.push(Stack { blocks: blocks?, clean_at });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,74 @@
+//! How data blocks are saved and restored.
+
+use super::{DataBlocks, Lbn, Move};
+use crate::blocks::BlockState;
+use crate::ftl::{Claims, RestoredDrive};
+use crate::persist::{Flaw, Reader, Writer, require};
+use crate::units::{BlockId, DieId, Lpn};
+
+impl DataBlocks {
+    /// Writes which blocks they are, and moves of cold data that are wanted.
+    pub(super) fn save(&self, out: &mut Writer) {
+        out.u32s(self.data.iter().copied());
+        for wanted in self.moves.iter() {
+            out.bool(wanted.is_some());
+            if let Some(Move { worn, of, ready, .. }) = wanted {
+                if !ready {
+                    out.refuse("an erase that has not ended");
+                }
+                out.u32(worn.0);
+                out.u32(of.0);
+            }
+        }
+    }
+
+    /// Reads them, on a fresh drive.
+    pub(super) fn restore(
+        &mut self,
+        from: &mut Reader,
+        claims: &mut Claims,
+        drive: &RestoredDrive,
+    ) -> Result<(), Flaw> {
+        let of_map = |_, _| Err(Flaw::damaged("a page of no logical one"));
+        drive.blocks.restore_map(&mut self.map, of_map)?;
+        for block in (0..self.geometry.blocks).map(BlockId) {
+            self.frontier[block.idx()] = drive.array.planned_pages(block) as u16;
+        }
+        from.fill_u32s(&mut self.data)?;
+        for of in (0..self.logical_blocks()).map(Lbn) {
+            if let Some(block) = self.data_block(of) {
+                claims.claim(block, self.geometry.die_of_block(block), drive)?;
+                self.check_data_block(of, block, drive)?;
+            }
+        }
+        (0..self.geometry.dies).map(DieId).try_for_each(|die| self.restore_move(die, from, claims, drive))
+    }
+
+    /// The pages of a data block are those of its logical block, each at its place.
+    fn check_data_block(&self, of: Lbn, block: BlockId, drive: &RestoredDrive) -> Result<(), Flaw> {
+        let in_place = |lpn: Lpn| {
+            self.logical_block(lpn) == of && self.get(lpn).is_none_or(|at| at == self.address(block, self.offset(lpn)))
+        };
+        let is_data = drive.blocks.is_in_use(block) && drive.blocks.valid_lpns(block).all(in_place);
+        require(is_data, "a data block of something else")
+    }
+
+    fn restore_move(
+        &mut self,
+        die: DieId,
+        from: &mut Reader,
+        claims: &mut Claims,
+        drive: &RestoredDrive,
+    ) -> Result<(), Flaw> {
+        if !from.bool()? {
+            return Ok(());
+        }
+        let (worn, of) = (BlockId(from.u32()?), Lbn(from.below(self.logical_blocks(), "logical block")?));
+        claims.claim(worn, die, drive)?;
+        let is_fresh = drive.blocks.state(worn) == BlockState::Open && self.written(worn) == 0;
+        let cold = self.data_block(of).filter(|&cold| is_fresh && self.geometry.die_of_block(cold) == die);
+        let cold = cold.ok_or_else(|| Flaw::damaged("a move of cold data that there is not"))?;
+        self.moves[die.idx()] = Some(Move { worn, cold, of, ready: true });
+        Ok(())
+    }
+}
