@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from flashwatt.config.config import Config
     from flashwatt.drive import Done, Drive
     from flashwatt.report.report import Report
-    from flashwatt.runs import names, reprice, resolve, run
+    from flashwatt.runs import age, names, reprice, resolve, run
     from flashwatt.sweeps.results import Results
     from flashwatt.sweeps.statistics import pareto
     from flashwatt.sweeps.study import Study
@@ -38,6 +38,7 @@ __all__ = [
     "SweepInterruptedError",
     "SweepNotSavedError",
     "__version__",
+    "age",
     "names",
     "pareto",
     "plot",
@@ -57,6 +58,7 @@ _HOMES = {  # no module or folder has the name of a function: importing it would
     "Study": "sweeps.study",
     "SweepInterruptedError": "sweeps.sweep",
     "SweepNotSavedError": "sweeps.sweep",
+    "age": "runs",
     "names": "runs",
     "pareto": "sweeps.statistics",
     "reprice": "runs",

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from flashwatt import _core
 from flashwatt.base.literals import leaves, shown
 from flashwatt.base.misspelt import known
+from flashwatt.base.outputs import check_not_read
 from flashwatt.config.config import Config, dotted_of, explained
 from flashwatt.oplog import op_log as logged
 from flashwatt.oplog import temporary
@@ -80,7 +81,7 @@ def run(
     files = [config] if isinstance(config, str | os.PathLike) else []
     config = Config.of(config).override(overrides_of(seed, overrides))
     named = None if isinstance(op_log, bool) else Path(op_log)
-    with _nearest(overrides), explained(), temporary(wanted=op_log is True) as unnamed:
+    with _nearest(overrides, run), explained(), temporary(wanted=op_log is True) as unnamed:
         inputs = [*files, *config.inputs()]
         with logged(named or unnamed, inputs=inputs, force=force) as log:
             content = simulate(
@@ -100,6 +101,46 @@ def run(
     return report
 
 
+def age(
+    config: Source = MappingProxyType({}),
+    /,
+    *,
+    to: str | PathLike[str],
+    seed: int | None = None,
+    run_workload: bool = False,
+    progress: Progress | None = None,
+    force: bool = False,
+    **overrides: Any,
+) -> dict[str, Any]:
+    """Prepare a drive, save it to the file `to`, and say what was saved.
+
+    The drive is saved in the start state of the configuration (`run.precondition`), or with `run_workload` after
+    that and its workload, with warm-up and drain. Runs begin from the file by `run__precondition__snapshot="aged.fw"`.
+    The other arguments are those of `run`.
+
+    A file of that name is replaced if it is a snapshot, others with `force` only, and never one that is read. An
+    interrupted preparation raises `RunInterruptedError` and leaves nothing behind.
+    """
+    files = [config] if isinstance(config, str | os.PathLike) else []
+    config = Config.of(config).override(overrides_of(seed, overrides))
+    check_not_read(to, files)
+    with _nearest(overrides, age), explained():
+        return save_aged(config, to, workload=run_workload, progress=progress, force=force)
+
+
+def save_aged(
+    config: Config,
+    to: str | PathLike[str],
+    *,
+    workload: bool = False,
+    progress: Progress | None = None,
+    force: bool = False,
+) -> dict[str, Any]:
+    """Save a drive; messages call overrides `--set`."""
+    text = _core.age(config.text, config.name, list(config.sets), to, workload, progress, force)
+    return dict(json.loads(text))
+
+
 def _finish(log: OpLog, content: Json) -> None:
     """Keep the log; if that fails, put the reason into the report, as the engine does."""
     try:
@@ -113,16 +154,16 @@ def _finish(log: OpLog, content: Json) -> None:
 
 
 @contextmanager
-def _nearest(keywords: Collection[str]) -> Iterator[None]:
-    """Within the block, the error for an unknown keyword names the nearest option of `run` or key."""
+def _nearest(keywords: Collection[str], function: Callable[..., Any]) -> Iterator[None]:
+    """Within the block, the error for an unknown keyword names the nearest option of the function, or key."""
     try:
         yield
     except _core.FlashwattError:
         from flashwatt.config.reference import keys
 
-        options = [name for name, one in signature(run).parameters.items() if one.kind is one.KEYWORD_ONLY]
+        options = [name for name, one in signature(function).parameters.items() if one.kind is one.KEYWORD_ONLY]
         tables = [key for key in keys() if "." not in key]
-        known("run", (re.split(r"\.|__", name)[0] for name in keywords), [*options, *tables])
+        known(function.__name__, (re.split(r"\.|__", name)[0] for name in keywords), [*options, *tables])
         raise
 
 

@@ -75,6 +75,28 @@ fn run(
     json(&report.map_err(run_error)?)
 }
 
+/// Prepares a drive, saves it to the file `to` and says, as JSON, what was saved. `progress` is called as by [`run`].
+#[pyfunction]
+#[pyo3(signature = (config_text, file_name, sets, to, run=false, progress=None, force=false))]
+#[allow(clippy::too_many_arguments)] // keyword arguments in Python
+fn age(
+    py: Python<'_>,
+    config_text: String,
+    file_name: String,
+    sets: Vec<String>,
+    to: PathBuf,
+    run: bool,
+    progress: Option<Py<PyAny>>,
+    force: bool,
+) -> PyResult<String> {
+    let options = flashwatt::AgeOptions { run, force };
+    let aged = watched(py, progress, move |progress| {
+        let config = load(&config_text, &file_name, &sets)?;
+        flashwatt::age(&config, &to, &options, progress)
+    })?;
+    json(&aged.map_err(run_error)?)
+}
+
 /// Calls a function of this package, which raises nothing; were it to, Python would print what.
 fn call(function: &Py<PyAny>) {
     Python::attach(|py| {
@@ -249,8 +271,8 @@ fn json(value: &impl serde::Serialize) -> PyResult<String> {
 mod _core {
     #[pymodule_export]
     use super::{
-        FlashwattError, RunInterruptedError, config_reference, config_schema, definition, inputs, list_names, merged,
-        preset_settings, reprice, resolve, run, trace_convert, trace_info, trace_profile,
+        FlashwattError, RunInterruptedError, age, config_reference, config_schema, definition, inputs, list_names,
+        merged, preset_settings, reprice, resolve, run, trace_convert, trace_info, trace_profile,
     };
 
     #[pymodule_export]

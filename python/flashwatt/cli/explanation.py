@@ -20,7 +20,7 @@ def explain(name: str) -> dict[str, Any]:
     """Explain a preset, a key of a configuration or a key of a report. `FlashwattError` names the nearest one."""
     if name in presets():
         return _preset(name)
-    if not any(key == name or key.endswith(f".{name}") for key in keys()):
+    if name not in keys() and not _ending(name):
         reported = [key for key in report_keys() if key == name or key.endswith(f".{name}")]
         if len(reported) == 1 or name in reported:
             return _report_key(name if name in reported else reported[0])
@@ -38,13 +38,19 @@ def _whole(name: str) -> str:
     """Give the whole key for the end of one; raise `FlashwattError` if no key or several keys end so."""
     if name in keys():
         return name
-    ending = [key for key in keys() if key.endswith(f".{name}") and not key.startswith("run.precondition.")]
+    ending = _ending(name)
     if len(ending) == 1:
         return ending[0]
     if ending:
         raise _ambiguous(name, ending)
     known("explain", [name], [*presets(), *keys(), *report_keys()])
     return name
+
+
+def _ending(name: str) -> list[str]:
+    """List the keys that end in a name. A workload's keys count once: as a start state it has the same."""
+    found = [key for key in keys() if key.endswith(f".{name}")]
+    return [key for key in found if key.replace("run.precondition.", "workload.", 1) not in (set(keys()) - {key})]
 
 
 def _ambiguous(name: str, ending: list[str]) -> _core.FlashwattError:

@@ -12,6 +12,7 @@ import click
 
 from flashwatt import _core
 from flashwatt.base.misspelt import known
+from flashwatt.cli.age import age
 from flashwatt.cli.explain import explain, init, schema
 from flashwatt.cli.model import model
 from flashwatt.cli.reproduce import reproduce
@@ -115,5 +116,5 @@ def version() -> None:
     click.echo(f"flashwatt {_core.__version__}")
 
 
-for _command in (run, price, trace, sweep, compare, reproduce, model, explain, init, schema):
+for _command in (run, age, price, trace, sweep, compare, reproduce, model, explain, init, schema):
     cli.add_command(_command)

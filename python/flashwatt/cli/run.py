@@ -206,7 +206,7 @@ def _simulate(config: Config, log: OpLog, options: dict[str, Any]) -> Report:
     from flashwatt.report.report import Report
     from flashwatt.runs import simulate
 
-    with _interruptible() as interrupted, bar() as show:
+    with interruptible() as interrupted, bar() as show:
 
         def progress(done: int, total: int | None, now_ns: int, preparing: str | None) -> bool:
             show(done, total, now_ns, preparing)
@@ -226,7 +226,7 @@ def _simulate(config: Config, log: OpLog, options: dict[str, Any]) -> Report:
 
 
 @contextmanager
-def _interruptible() -> Iterator[list[int]]:
+def interruptible() -> Iterator[list[int]]:
     """Within the block, the first signal to end is put on the list for the run to see; the second ends the process."""
     signals: list[int] = []
 

@@ -100,8 +100,16 @@ def _run(content: Any, _config: Mapping[str, Any]) -> Json:
         for name in ("warmup", "measure")
     }
     start = content["precondition"]
-    before = {"run.precondition": start} if isinstance(start, str) else _tagged("run.precondition", start["workload"])
-    return {"run": run, **before, **spans}
+    return {"run": run, **_start(start), **spans}
+
+
+def _start(content: Any) -> Json:
+    """The start state: a name, a snapshot or a workload."""
+    if isinstance(content, str):
+        return {"run.precondition": content}
+    if "snapshot" in content:
+        return {"run.precondition.snapshot": content["snapshot"]}
+    return _tagged("run.precondition", content["workload"])
 
 
 def _tagged(table: str, content: Any) -> Json:

@@ -73,6 +73,7 @@ class Report:
     """The resolved configuration, with every default filled in."""
     config_sha256 = Section[str](str)
     seed = Section[int](int)
+    snapshot = Section[kinds.Snapshot | None](kinds.Snapshot | None)
     workload = Section[kinds.Workload](kinds.Workload)
     window = Section[kinds.Window](kinds.Window)
     latency_ns = Section[kinds.Latencies](kinds.Latencies)

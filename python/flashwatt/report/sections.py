@@ -26,6 +26,20 @@ class Workload:
 
 
 @dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The snapshot that the drive was restored from (`run.precondition.snapshot`); null without one."""
+
+    file: str
+    """The base name of the file."""
+    sha256: str
+    """SHA-256 of the file."""
+    engine: str
+    """The version of FlashWatt that saved it."""
+    seed: int
+    """The seed that it was prepared with."""
+
+
+@dataclass(frozen=True, slots=True)
 class Window:
     """The measured window, the warm-up before it and the drain after it."""
 
@@ -147,7 +161,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Wear:
-    """Wear since the start of the run."""
+    """Wear since the start of the run, and what a snapshot that it began from counts before."""
 
     erase_count: Spread
     """Erases per block."""
