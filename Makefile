@@ -23,7 +23,8 @@ demo: $(CLI) ## simulate a drive and draw its power over time; the command line 
 
 test: $(CLI) $(DEV) ## run all tests: engine (Rust), then package and command line (Python)
 	@bash tools/traces.sh
-	cargo test --workspace --locked
+	cargo test --workspace --locked --features flashwatt/internals
+	cargo test --locked -p flashwatt --doc
 	@bash tools/browser.sh
 	$(BIN)/python -m pytest -n auto
 	@bash tools/traces.sh
@@ -31,7 +32,8 @@ test: $(CLI) $(DEV) ## run all tests: engine (Rust), then package and command li
 lint: $(CLI) $(DEV) ## check formatting, lints and types; a warning is an error
 	cargo fmt --all --check
 	git ls-files '*.rs' | xargs rustfmt --check --edition 2024
-	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy --workspace --locked -- -D warnings
+	cargo clippy --workspace --all-targets --features flashwatt/internals --locked -- -D warnings
 	cargo metadata --locked --format-version 1 --manifest-path fuzz/Cargo.toml >/dev/null
 	$(BIN)/ruff check python tests/python tools examples
 	$(BIN)/ruff format --check python tests/python tools examples
@@ -47,7 +49,7 @@ reproduce: $(CLI) ## rerun the papers' experiments, with a page for each paper i
 	@$(BIN)/python -m flashwatt reproduce --all
 
 soak: $(CLI) $(DEV) ## test every translation layer with 10^8 requests, and every hostile input (takes hours)
-	FLASHWATT_SOAK=100 cargo test --locked -p flashwatt --test contracts -- --nocapture
+	FLASHWATT_SOAK=100 cargo test --locked -p flashwatt --features internals --test contracts -- --nocapture
 	FLASHWATT_SOAK=100 $(BIN)/python -m pytest -n auto
 
 fuzz: ## fuzz configurations and trace parsers, FUZZ_SECONDS (60) each; with cargo-fuzz if installed, or by mutations

@@ -9,7 +9,6 @@ mod common;
 
 use common::cpu_ns;
 use flashwatt::config;
-use flashwatt::ftl::NAMES;
 use flashwatt::run::StartState;
 use flashwatt::{Error, RunOptions, workload};
 
@@ -23,7 +22,7 @@ const ROUNDS: usize = 5;
 fn main() -> Result<(), Error> {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
     let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|one| one == name);
-    for (name, _) in NAMES.iter().filter(|(name, _)| is_wanted(name)) {
+    for (name, _) in flashwatt::list("ftls").unwrap_or_default().iter().filter(|(name, _)| is_wanted(name)) {
         let sets = [format!("ftl={name}")];
         let probe = run(&sets, 2_000)?;
         let requests = (2_000.0 * OPERATIONS / probe.operations) as u64;

@@ -13,8 +13,7 @@ mod common;
 use common::cpu_ns;
 use flashwatt::config::{self, Config};
 use flashwatt::connector::{Completion, Next};
-use flashwatt::probe::Recording;
-use flashwatt::run::StartState;
+use flashwatt::run::{Recording, StartState};
 use flashwatt::{Done, Drive, Progress, Report, RunOptions, workload};
 
 struct Case {

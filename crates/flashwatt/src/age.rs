@@ -91,5 +91,5 @@ fn worked(
         }
     }
     let (_, brain, array) = ssd.into_parts();
-    Ok(StartState::from_parts(geometry, brain, array, start))
+    Ok(StartState::from_parts(config, geometry, brain, array, start))
 }

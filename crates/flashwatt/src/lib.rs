@@ -46,48 +46,50 @@
 //!
 //! The engine is deterministic: one configuration and seed, one report, to the byte. It reads no clock, starts no thread and
 //! prints nothing.
+//!
+//! # What other crates see
+//!
+//! Configurations, runs, [`Drive`], the connector, reports, traces. The engine's insides (translation layers, the array, the
+//! controller) index their tables without checks in release builds, so other crates do not reach them:
+#![cfg_attr(
+    not(feature = "internals"),
+    doc = "```compile_fail,E0603
+#![forbid(unsafe_code)]
+use flashwatt::device::Array; // a private module
+fn erases(array: &Array) -> u32 {
+    array.erases(flashwatt::units::BlockId(5000))
+}
+```"
+)]
+//!
+//! The feature `internals` opens them for the engine's own tests. It turns the checks on.
+
+// Without the feature only the engine's tests reach some of what is public in its modules.
+#![cfg_attr(not(feature = "internals"), allow(dead_code, unused_imports))]
 
 mod age;
 mod audit;
-pub mod blocks;
-pub mod books;
-pub mod brain;
-pub mod cache;
 mod catalogue;
-pub mod check;
 pub mod config;
 pub mod connector;
-pub mod controller;
-pub mod device;
 mod drive;
 pub mod energy;
 pub mod error;
 mod footprint;
-pub mod ftl;
-pub mod gc;
-pub mod host;
-pub mod instant;
 pub mod kernel;
 mod lane;
 mod limits;
 mod mem;
 pub mod models;
-pub mod operation;
 pub mod output;
-pub mod persist;
-pub mod probe;
 mod progress;
-pub mod registry;
 pub mod report;
 mod reprice;
 pub mod rng;
 pub mod run;
 mod settings;
-pub mod snapshot;
-pub mod ssd;
 pub mod stats;
 pub mod units;
-pub mod wear;
 pub mod workload;
 
 pub use age::{AgeOptions, Aged, age};
@@ -99,3 +101,36 @@ pub use progress::{Preparation, Progress, Watch};
 pub use report::Report;
 pub use reprice::reprice;
 pub use run::{RunOptions, run};
+
+/// Modules that other crates see with the feature `internals` only.
+macro_rules! internal {
+    ($($module:ident),+ $(,)?) => {
+        $(
+            #[cfg(feature = "internals")]
+            pub mod $module;
+            #[cfg(not(feature = "internals"))]
+            mod $module;
+        )+
+    };
+}
+
+internal! {
+    blocks,
+    books,
+    brain,
+    cache,
+    check,
+    controller,
+    device,
+    ftl,
+    gc,
+    host,
+    instant,
+    operation,
+    persist,
+    probe,
+    registry,
+    snapshot,
+    ssd,
+    wear,
+}

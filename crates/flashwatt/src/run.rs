@@ -12,11 +12,12 @@ use crate::device::{Array, Geometry};
 use crate::energy::Series;
 use crate::energy::bins::{BINS_MAX, Bins};
 use crate::energy::edges::{CurrentEdges, EDGES_MAX, Edges};
-use crate::error::{Error, Fault};
+use crate::error::{Error, Fault, Place};
 use crate::instant::Instant;
 use crate::kernel::{End, Outcome, Sim};
 use crate::output::{Aside, Rules};
-use crate::probe::{OpLog, Probe, Recording, is_op_log};
+pub use crate::probe::Recording;
+use crate::probe::{OpLog, Probe, is_op_log};
 use crate::progress::{Progress, Watch};
 use crate::report::{Parts, Report, Reported};
 use crate::snapshot::{self, Identity, Loaded};
@@ -209,6 +210,8 @@ pub struct StartState {
     brain: Brain,
     array: Array,
     start: Start,
+    /// The settings that its tables were made from.
+    made_from: MadeFrom,
 }
 
 /// What a report says of the start.
@@ -219,6 +222,22 @@ pub(crate) struct Start {
     pub snapshot: Option<Identity>,
 }
 
+/// The settings that a drive's tables are made from.
+#[derive(PartialEq)]
+struct MadeFrom {
+    device: config::Device,
+    ftl: crate::ftl::Settings,
+    gc: config::Gc,
+    wear: config::Wear,
+}
+
+impl MadeFrom {
+    fn new(config: &Config) -> Self {
+        let Config { device, ftl, gc, wear, .. } = config;
+        MadeFrom { device: device.clone(), ftl: ftl.clone(), gc: gc.clone(), wear: wear.clone() }
+    }
+}
+
 impl StartState {
     /// Lays down the start state that a configuration asks for.
     pub fn new(config: &Config) -> Result<Self, Error> {
@@ -227,11 +246,13 @@ impl StartState {
 
     /// As [`Self::new`]; `progress` is told how far it is, and ends it by answering `false`.
     pub fn watched(config: &Config, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Self, Error> {
+        config.check_seal()?;
         let geometry = Geometry::new(&config.device, config.map_unit_bytes());
         footprint::check(config, false)?;
         let brain = Brain::new(config, &geometry);
         let array = Array::new(geometry.clone(), config.device.nand.program_order);
-        let mut drive = StartState { geometry, brain, array, start: Start::default() };
+        let mut drive =
+            StartState { geometry, brain, array, start: Start::default(), made_from: MadeFrom::new(config) };
         drive.precondition(config, &mut Watch::new(progress))?;
         if drive.start.snapshot.is_none() {
             drive.array.reset_wear();
@@ -349,6 +370,7 @@ impl StartState {
         probe: P,
         progress: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<(Report, P), Error> {
+        self.check_config(config)?;
         let ssd = Ssd::new(config, self.brain, self.array, options.series(), probe);
         let (outcome, ssd) = Sim::new(config, ssd, &mut *workload).run(config.run.warmup, progress);
         let report = conclude(config, options, outcome, &ssd, workload, self.start);
@@ -356,8 +378,8 @@ impl StartState {
     }
 
     /// A drive at rest, from its parts.
-    pub(crate) fn from_parts(geometry: Geometry, brain: Brain, array: Array, start: Start) -> Self {
-        StartState { geometry, brain, array, start }
+    pub(crate) fn from_parts(config: &Config, geometry: Geometry, brain: Brain, array: Array, start: Start) -> Self {
+        StartState { geometry, brain, array, start, made_from: MadeFrom::new(config) }
     }
 
     /// What a snapshot is made of, and what there is to be said of the preparation.
@@ -368,6 +390,16 @@ impl StartState {
     /// The drive's layout.
     pub(crate) fn geometry(&self) -> &Geometry {
         &self.geometry
+    }
+
+    /// Refuses a configuration of another drive.
+    fn check_config(&self, config: &Config) -> Result<(), Error> {
+        config.check_seal()?;
+        if self.made_from == MadeFrom::new(config) {
+            return Ok(());
+        }
+        let fault = Fault::at(Place::default(), "the start state was made for another drive");
+        Err(Error::Config(vec![fault.expected("the [device], [ftl], [gc] and [wear] that it was made from")]))
     }
 
     /// The drive itself, at time 0.

@@ -35,6 +35,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::error::{Error, Fault, Place};
 use crate::ftl;
 use crate::units::Nanos;
 
@@ -87,9 +88,36 @@ pub struct Config {
     pub workload: Workload,
     /// What is run and measured.
     pub run: Run,
+    /// The hash of everything above, as it was checked.
+    #[serde(skip)]
+    seal: String,
 }
 
 impl Config {
+    /// The configuration with a seal on what has been checked.
+    fn sealed(mut self) -> Self {
+        self.seal = self.sha256();
+        self
+    }
+
+    /// Refuses a configuration that was changed after it was checked: the engine relies on what the checks hold.
+    pub(crate) fn check_seal(&self) -> Result<(), Error> {
+        if self.seal == self.sha256() {
+            return Ok(());
+        }
+        let fault = Fault::at(Place::default(), "the configuration was changed after it was checked");
+        Err(Error::Config(vec![
+            fault.expected("what `config::load` gave").help("change it by overrides of `config::load`"),
+        ]))
+    }
+
+    /// The configuration changed by hand and taken for checked: for tests of the engine.
+    #[cfg(feature = "internals")]
+    pub fn changed(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self.sealed()
+    }
+
     /// SHA-256 (hex) of the configuration as JSON: equal for equal configurations, however they were written.
     pub fn sha256(&self) -> String {
         let json = serde_json::to_vec(self).expect("every key is a string and every number finite");

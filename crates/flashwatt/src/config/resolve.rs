@@ -65,7 +65,7 @@ pub(super) fn resolve(c: &mut Checker, raw: &Raw) -> Option<Config> {
     let controller = controller(c, &raw.controller, &energy, geometry.dies());
     let device = device(c, raw, &geometry, capacity?, timing, host_link);
     let die_blocks = u64::from(device.blocks_per_plane) * u64::from(device.planes);
-    Some(Config {
+    let config = Config {
         ftl,
         gc: gc(c, &raw.gc, policy, &watermarks, die_blocks)?,
         wear,
@@ -75,7 +75,9 @@ pub(super) fn resolve(c: &mut Checker, raw: &Raw) -> Option<Config> {
         workload,
         run,
         device,
-    })
+        seal: String::new(),
+    };
+    Some(config.sealed())
 }
 
 fn controller(

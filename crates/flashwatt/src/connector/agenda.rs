@@ -63,7 +63,7 @@ pub struct Agenda {
 
 impl Agenda {
     /// No events, at time 0.
-    pub fn new(seats: &Seats) -> Self {
+    pub(crate) fn new(seats: &Seats) -> Self {
         let (seats, longest_ns) = (seats.taken as usize, seats.longest_ns);
         let shift = seats.max(2).next_power_of_two().trailing_zeros();
         let mask = (1 << shift) - 1;
@@ -86,7 +86,7 @@ impl Agenda {
     }
 
     /// Time passes up to `now`, before which nothing happens any more.
-    pub fn pass_to(&mut self, now: Nanos) {
+    pub(crate) fn pass_to(&mut self, now: Nanos) {
         debug_assert!(self.next_at().is_none_or(|at| at > now) && now <= self.horizon());
         self.now = now;
         self.last_now = now << self.shift | self.mask;
@@ -104,7 +104,7 @@ impl Agenda {
 
     /// Sets the event of a seat, which has none.
     #[inline(always)]
-    pub fn set(&mut self, kind: EventKind, seat: u32, at: Nanos) {
+    pub(crate) fn set(&mut self, kind: EventKind, seat: u32, at: Nanos) {
         debug_assert!(at <= latest(self.shift));
         let key = at << self.shift | u64::from(seat);
         self.lanes[kind as usize].add(key);
@@ -113,7 +113,11 @@ impl Agenda {
     }
 
     /// Sets the event of a seat, or sets it anew. Instants that have no key are all alike: they lie beyond the horizon.
+    ///
+    /// # Panics
+    /// If nobody has taken the seat ([`Seats::take`]).
     pub fn reset(&mut self, seat: u32, at: Nanos) {
+        assert!((seat as usize) < self.kinds.len(), "seat {seat} is not taken: there are {}", self.kinds.len());
         self.cancel(seat);
         self.set(EventKind::Other, seat, at.min(latest(self.shift)));
     }
@@ -121,7 +125,7 @@ impl Agenda {
     /// Goes on to the instant of the next event, if there is one up to the horizon: when that is, and whose event it is,
     /// which is taken.
     #[inline(always)]
-    pub fn next_event(&mut self) -> Option<(Nanos, u32)> {
+    pub(crate) fn next_event(&mut self) -> Option<(Nanos, u32)> {
         if self.first > self.last {
             return None;
         }
@@ -133,13 +137,13 @@ impl Agenda {
 
     /// Is there another event at this instant, the last that [`Self::next_event`] gave?
     #[inline(always)]
-    pub fn any_now(&self) -> bool {
+    pub(crate) fn any_now(&self) -> bool {
         self.first <= self.last_now
     }
 
     /// Takes the next event of this instant: whose it is.
     #[inline(always)]
-    pub fn next_now(&mut self) -> Option<u32> {
+    pub(crate) fn next_now(&mut self) -> Option<u32> {
         if self.any_now() { Some(self.take_first()) } else { None }
     }
 

@@ -14,7 +14,6 @@ use crate::connector::{
 };
 use crate::energy::Series;
 use crate::error::{Error, Fault};
-use crate::mem::Table;
 use crate::progress::Progress;
 use crate::units::Nanos;
 
@@ -26,7 +25,7 @@ pub struct Sim<W: Workload, D: Device> {
     /// Requests that have ended at this instant and are not handled yet.
     done: Vec<Completion>,
     /// Requests inside the device, by the tag that it knows them by, and tags that are free.
-    outstanding: Table<Outstanding>,
+    outstanding: Box<[Outstanding]>,
     free: Vec<Tag>,
     /// May the workload have something new, or the device something to start?
     pub(super) ask: bool,
@@ -34,7 +33,7 @@ pub struct Sim<W: Workload, D: Device> {
     /// Is the workload fed by a program between two steps? Then it may wait while nothing is outstanding.
     is_fed: bool,
     /// What the workload or the device did against its contract.
-    fault: Option<Error>,
+    pub(super) fault: Option<Error>,
     /// The current stage, what has completed in it, and how many requests it still lasts.
     pub(super) stage: Stage,
     pub(super) completed: Completed,
@@ -300,7 +299,12 @@ impl<W: Workload, D: Device> Sim<W, D> {
 
     #[inline(always)]
     fn complete(&mut self, done: Completion) {
-        let request = &self.outstanding[done.tag.0 as usize];
+        let Some(request) = self.outstanding.get(done.tag.0 as usize) else {
+            cold_path();
+            self.fault.get_or_insert_with(|| unknown_tag(done.tag));
+            self.ask = true;
+            return;
+        };
         if done.status != Status::Done {
             cold_path();
             self.fault.get_or_insert_with(|| no_request(request));
@@ -360,6 +364,13 @@ impl Outstanding {
 #[cold]
 fn waits_for_nothing() -> Error {
     Fault::key("workload", "it waits for a completion, and no request is outstanding").into()
+}
+
+/// The device completed what it was never given.
+#[cold]
+fn unknown_tag(tag: Tag) -> Error {
+    let fault = Fault::key("device", "it completed a request that it was not given");
+    fault.found(format!("tag {}", tag.0)).expected("a tag that `submit` gave it").into()
 }
 
 /// The workload asked for what the device does not have.

@@ -96,7 +96,10 @@ impl<W: Workload, D: Device> Sim<W, D> {
 
     /// Nothing is going to happen any more, or only beyond the end of simulated time.
     #[cold]
-    pub(super) fn nothing_more(&self) -> Result<(), End> {
+    pub(super) fn nothing_more(&mut self) -> Result<(), End> {
+        if let Some(fault) = self.fault.take() {
+            return Err(End::Failed(fault));
+        }
         self.agenda.next_at().map_or(Ok(()), |at| Err(End::Failed(self.beyond_time("device", at))))
     }
 

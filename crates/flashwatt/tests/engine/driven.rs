@@ -1,7 +1,7 @@
 //! A drive that is fed by another program does what it does in a run.
 
 use crate::common::{self, PAGE, PROBE_DRIVE, figures, load, merging_drive, play};
-use flashwatt::config::{self, Config};
+use flashwatt::config::Config;
 use flashwatt::connector::{Request, RequestKind};
 use flashwatt::rng::Rng;
 use flashwatt::units::Nanos;
@@ -86,7 +86,7 @@ fn a_driven_drive_is_a_run() {
         let mut rng = Rng::new(seed);
         let mut script = script(&mut rng, 200);
         script.push(Request::new(script[199].arrival_ns, RequestKind::Flush, 0, 0));
-        let config = &Config { run: config::Run { count_drain: true, ..config.run.clone() }, ..config.clone() };
+        let config = &config.clone().changed(|config| config.run.count_drain = true);
         let (run, log) = play(config, &script);
         for steps in 0..3 {
             let (report, done) = driven(config, &script, &mut Rng::new(steps));

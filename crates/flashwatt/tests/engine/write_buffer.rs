@@ -4,7 +4,7 @@ use crate::common::delays::{COMMAND, P, PROGRAM, R, READ, TRANSFER};
 use crate::common::{
     self, Log, PAGE, Script, load, merging_drive, play, preset, read, request, run_logged, run_own, run_plain, write,
 };
-use flashwatt::config::{self, Config};
+use flashwatt::config::Config;
 use flashwatt::connector::{Request, RequestKind};
 use flashwatt::ftl::{Cause, OpKind};
 use flashwatt::report::ssd::WriteBufferReport;
@@ -529,7 +529,7 @@ proptest! {
     #[test]
     fn any_sequence_one_by_one(numbers in prop::array::uniform9(0usize..36), script in any_requests()) {
         let config = any_drive(numbers);
-        let config = Config { write_buffer: config::WriteBuffer { idle_ns: 1 << 40, ..config.write_buffer }, ..config };
+        let config = config.changed(|config| config.write_buffer.idle_ns = 1 << 40);
         let (_, log) = run_logged(&config, &mut Script::in_groups(&script, 1));
         prop_assert_eq!(log.requests.len(), script.len());
         let programs = log.all(OpKind::Program, Cause::Host);

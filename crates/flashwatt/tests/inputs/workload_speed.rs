@@ -1,4 +1,4 @@
-//! What a request of each model costs: `cargo test --release --test inputs workload_speed -- --ignored --nocapture`.
+//! What a request of each model costs: `cargo test --release --features internals --test inputs workload_speed -- --ignored --nocapture`.
 
 use std::hint::black_box;
 use std::time::Instant;

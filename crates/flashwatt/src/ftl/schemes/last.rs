@@ -33,8 +33,8 @@ use crate::ftl::scheme::flat_map_bytes;
 use crate::ftl::{Room, Scheme, Setup, Size};
 use crate::mem::Table;
 use crate::models::mapping_memory::Tables;
-use crate::settings::{Checker, field};
 use crate::persist::{Flaw, Reader, Writer};
+use crate::settings::{Checker, field};
 use crate::units::{BlockId, Ppn};
 
 /// Requests of so many bytes are sequential (SPEC E14).

@@ -15,14 +15,14 @@ use crate::ftl::paged::pages::{Owner, Pages};
 use crate::ftl::paged::steady;
 use crate::ftl::plan::{Plan, PlanIndex};
 use crate::ftl::{Allocation, Context, Ftl, Room, Scheme, Setup, Size};
+use crate::ftl::{Claims, RestoredDrive};
 use crate::mem::{Table, prefetch, zeroed};
 use crate::models::mapping_memory::Tables;
 use crate::operation::Cause;
+use crate::persist::{Flaw, Reader, Writer};
 use crate::progress::Watch;
 use crate::rng::Rng;
 use crate::settings::{Checker, field};
-use crate::ftl::{Claims, RestoredDrive};
-use crate::persist::{Flaw, Reader, Writer};
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
 /// Bytes of a map entry in the drive's DRAM.

@@ -29,8 +29,8 @@ use crate::ftl::demand::mapping::Mapping;
 use crate::ftl::demand::options::{self, Defaults};
 use crate::ftl::{Allocation, Room, Scheme, Setup, Size};
 use crate::mem::Table;
-use crate::settings::{Checker, field};
 use crate::persist::{Flaw, Reader, Writer, require};
+use crate::settings::{Checker, field};
 use crate::units::Lpn;
 
 /// Bytes of an entry in memory (Zhou et al. §4.2).
