@@ -102,8 +102,10 @@ def test_one_origin_is_none(tmp_path: Path) -> None:
 
 def test_the_table_shows_them(flashwatt: Cli, tmp_path: Path) -> None:
     path = trace(tmp_path / "two.csv", *ROWS)
-    sets = [f"--set=device.{key}={value!r}".replace("'", '"') for key, value in ONE_DIE["device"].items()]
-    said = flashwatt("run", *sets, "--trace", path)
+    (tmp_path / "one.toml").write_text(
+        'device = { preset = "x25m", channels = 1, ways = 1, logical_bytes = 67108864 }\n'
+    )
+    said = flashwatt("run", "one.toml", "--trace", path)
     assert said.returncode == 0, said.stderr
     (line,) = (line for line in said.stdout.splitlines() if line.split()[:2] == ["7", "device"])
     assert line.split() == ["7", "device", "1", "50.0", "%", "2.95", "ms", "2.95", "ms"]
