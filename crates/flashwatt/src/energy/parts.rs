@@ -227,8 +227,9 @@ mod tests {
         let row = parts.drawn(&amounts);
         assert_eq!(row, [10, 140]);
         let mut columns = parts.columns();
-        columns.push(&row, |nw| parts.ma(nw));
-        assert_eq!(columns["busy"], [140.0 / 2_000.0 / 1e3]);
-        assert_eq!(serde_json::to_string(&columns).expect("numbers"), r#"{"idle":[5e-6],"busy":[0.00007]}"#);
+        columns.push(&row, |nw| nw as f64);
+        assert_eq!(columns["busy"], [140.0]);
+        assert_eq!(serde_json::to_string(&columns).expect("numbers"), r#"{"idle":[10.0],"busy":[140.0]}"#);
+        assert_eq!(parts.ma(8_000_000), 4.0, "8 mW at 2 V");
     }
 }
