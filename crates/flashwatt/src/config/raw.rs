@@ -558,7 +558,7 @@ impl<'de> Visitor<'de> for SnapshotVisitor {
 
     /// The word alone stands for an empty table.
     fn visit_map<A: de::MapAccess<'de>>(self, _table: A) -> Result<SnapshotFile, A::Error> {
-        Err(de::Error::custom("no snapshot is named: precondition = { snapshot = \"FILE\" }"))
+        Err(de::Error::invalid_value(de::Unexpected::Other("no file"), &"precondition = { snapshot = \"FILE\" }"))
     }
 }
 
