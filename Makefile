@@ -29,7 +29,7 @@ test: $(CLI) $(DEV) ## run all tests: engine (Rust), then package and command li
 	$(BIN)/python -m pytest -n auto
 	@bash tools/traces.sh
 
-lint: $(CLI) $(DEV) ## check formatting, lints and types; a warning is an error
+lint: $(CLI) $(DEV) ## check formatting, lints, types, lengths of functions and duplicated lines; a warning is an error
 	cargo fmt --all --check
 	git ls-files '*.rs' | xargs rustfmt --check --edition 2024
 	cargo clippy --workspace --locked -- -D warnings
@@ -38,6 +38,7 @@ lint: $(CLI) $(DEV) ## check formatting, lints and types; a warning is an error
 	$(BIN)/ruff check python tests/python tools examples
 	$(BIN)/ruff format --check python tests/python tools examples
 	$(BIN)/mypy --strict python/flashwatt
+	$(BIN)/python tools/structure.py
 
 bench: $(CLI) ## measure the speed of the command line and the engine against their goals
 	@$(BIN)/python tools/bench.py
