@@ -30,8 +30,6 @@ pub struct Books<P: Probe> {
     phase: Phase,
     busy_dies: u32,
     outstanding: u32,
-    /// Up to when time has passed.
-    now: Nanos,
     map_access_ns: Nanos,
     page_data_ns: Nanos,
     page_bytes: u64,
@@ -232,7 +230,6 @@ impl<P: Probe> Books<P> {
             phase: Phase::Quiet,
             busy_dies: 0,
             outstanding: 0,
-            now: 0,
             map_access_ns: if per_op { energy.dram.map_access_ns } else { 0 },
             page_data_ns: if per_op { energy.dram.page_data_ns } else { 0 },
             page_bytes: u64::from(config.device.page_bytes),
@@ -252,16 +249,21 @@ impl<P: Probe> Books<P> {
     /// happens, before anything that does.
     #[inline(always)]
     pub fn pass_time(&mut self, now: Nanos) {
-        let ns = now - self.now;
+        let ns = now - self.meter.now();
         self.ledger.busy_dies_ns[self.busy_dies as usize] += ns;
         self.ledger.elapsed_ns[self.phase as usize] += ns;
-        self.now = now;
         self.meter.advance(now);
     }
 
     /// Up to when time has passed.
+    #[inline(always)]
     pub fn now(&self) -> Nanos {
-        self.now
+        self.meter.now()
+    }
+
+    /// Requests inside the drive.
+    pub fn outstanding(&self) -> u32 {
+        self.outstanding
     }
 
     /// Where it is noted how long an operation of the map took.
@@ -300,7 +302,7 @@ impl<P: Probe> Books<P> {
     #[inline(always)]
     fn dram(&mut self, now: Nanos, ns: Nanos) {
         if ns > 0 {
-            debug_assert_eq!(now, self.now);
+            debug_assert_eq!(now, self.now());
             self.ledger.dram_op_ns += ns;
             self.meter.work(DRAM, now, ns);
         }
@@ -309,7 +311,7 @@ impl<P: Probe> Books<P> {
     /// A request has entered the device; `bytes` will cross the host interface for it.
     #[inline(always)]
     pub fn request_admitted(&mut self, now: Nanos, bytes: u64) {
-        debug_assert_eq!(now, self.now);
+        debug_assert_eq!(now, self.now());
         self.outstanding += 1;
         if self.busy_dies == 0 {
             self.enter_phase();
@@ -327,7 +329,7 @@ impl<P: Probe> Books<P> {
     /// A request has left the device.
     #[inline(always)]
     pub fn request_left(&mut self, now: Nanos) {
-        debug_assert_eq!(now, self.now);
+        debug_assert_eq!(now, self.now());
         self.outstanding -= 1;
         if self.busy_dies == 0 {
             self.enter_phase();
@@ -342,7 +344,7 @@ impl<P: Probe> Books<P> {
     /// A die starts an operation of this course.
     #[inline(always)]
     pub fn op_started(&mut self, now: Nanos, cause: Cause, course: &Course) {
-        debug_assert_eq!(now, self.now);
+        debug_assert_eq!(now, self.now());
         self.busy_dies += 1;
         if self.busy_dies == 1 {
             self.enter_phase();
@@ -367,7 +369,7 @@ impl<P: Probe> Books<P> {
     /// A die goes from one state to another.
     #[inline(always)]
     pub fn die(&mut self, now: Nanos, from: DieState, to: DieState) {
-        debug_assert_eq!(now, self.now);
+        debug_assert_eq!(now, self.now());
         self.meter.change(from.id(), to.id());
     }
 
@@ -375,7 +377,7 @@ impl<P: Probe> Books<P> {
     /// kind.
     #[inline(always)]
     pub fn op_ended(&mut self, now: Nanos, kind: OpKind, cause: Cause, last: DieState, over_ns: Nanos) {
-        debug_assert_eq!(now, self.now);
+        debug_assert_eq!(now, self.now());
         self.meter.change(last.id(), DieState::Idle.id());
         self.busy_dies -= 1;
         if self.busy_dies == 0 {
@@ -427,7 +429,7 @@ impl<P: Probe> Books<P> {
 
     /// Starts a new window: counters restart, and so does the meter unless it reads on.
     pub fn restart(&mut self, now: Nanos, meter_reads_on: bool) {
-        debug_assert_eq!(now, self.now);
+        debug_assert_eq!(now, self.now());
         if !meter_reads_on {
             self.meter.restart(now);
         }
@@ -442,7 +444,7 @@ impl<P: Probe> Books<P> {
     /// Ends the window after its running operations have been cut. `free_blocks` is the number of erased blocks in the drive. The
     /// meter is read, unless it reads on into the next window.
     pub fn close(&mut self, now: Nanos, free_blocks: u64, meter_reads_on: bool) -> Window<SsdFigures> {
-        debug_assert_eq!(now, self.now);
+        debug_assert_eq!(now, self.now());
         let free_blocks_start = std::mem::replace(&mut self.free_blocks, free_blocks);
         let reading = (!meter_reads_on).then(|| self.meter.read(now));
         let figures = SsdFigures {

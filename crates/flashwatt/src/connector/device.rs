@@ -47,8 +47,10 @@ pub trait Device {
     /// One of its events of this instant. Returns true if requests have ended.
     fn event(&mut self, seat: u32, cx: &mut Cx) -> bool;
 
-    /// Every event and request of this instant is in: starts what can start.
-    fn settle(&mut self, _cx: &mut Cx) {}
+    /// Every event and request of this instant is in: starts what can start. Returns true if requests have ended.
+    fn settle(&mut self, _cx: &mut Cx) -> bool {
+        false
+    }
 
     /// The host sends no more requests and wants everything to be on the medium.
     fn drain(&mut self, _now: Nanos) {}

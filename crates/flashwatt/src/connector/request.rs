@@ -85,8 +85,8 @@ impl Request {
             return self.bytes == 0;
         }
         let is_aligned = (self.offset_bytes | self.bytes).is_multiple_of(SECTOR);
-        let has_length = self.bytes.wrapping_sub(1) < device_bytes;
-        is_aligned && has_length && self.offset_bytes <= device_bytes - self.bytes
+        let end = self.offset_bytes.wrapping_add(self.bytes);
+        is_aligned && self.offset_bytes < end && end <= device_bytes // a length of 0 or a sum that wraps ends before it starts
     }
 
     /// Bytes of data that cross the host interface for it.

@@ -86,6 +86,12 @@ impl<R: Recorder> Meter<R> {
         }
     }
 
+    /// Up to when time has passed.
+    #[inline(always)]
+    pub fn now(&self) -> Nanos {
+        self.now
+    }
+
     /// Time passes up to `now`; the edges that the meter knew ahead are taken on the way. Whatever else changes at `now` is
     /// told after this.
     #[inline(always)]

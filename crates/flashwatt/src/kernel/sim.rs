@@ -217,8 +217,9 @@ impl<W: Workload, D: Device> Sim<W, D> {
         if self.ask {
             self.ask_workload().map_err(End::Failed)?;
         }
-        self.device.settle(&mut Cx { agenda: &mut self.agenda, done: &mut self.done });
-        self.take_completions();
+        if self.device.settle(&mut Cx { agenda: &mut self.agenda, done: &mut self.done }) {
+            self.take_completions();
+        }
         Ok(())
     }
 

@@ -26,6 +26,8 @@ pub(super) struct Buffered {
     pub idle_ns: Nanos,
     /// Requests that had been completed when the idle timer was set, if it is.
     pub idle_since: Option<u64>,
+    /// Requests that have ended.
+    pub requests_done: u64,
     /// Writes that wait for room.
     pub waiting: VecDeque<RequestId>,
     /// Everything made before this is to be destaged: see [`WriteBuffer::made`].
@@ -80,6 +82,7 @@ impl Buffered {
             threshold: threshold.max(geometry.units_per_page),
             idle_ns: config.idle_ns,
             idle_since: None,
+            requests_done: 0,
             waiting: VecDeque::new(),
             forced_before: 0,
             batches: vec![Batch::default(); batches as usize],

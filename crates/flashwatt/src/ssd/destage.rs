@@ -185,9 +185,10 @@ impl<P: Probe> Ssd<P> {
 
     /// The drive is idle when no request has been in it for some time; that matters while there is something to destage.
     fn set_idle_timer(&mut self, cx: &mut Cx) {
-        let is_quiet = self.inside == 0 && !self.draining;
-        let (now, done, seat) = (cx.now(), self.requests_done, self.seats.idle);
+        let is_quiet = self.hw.books.outstanding() == 0 && !self.draining;
+        let (now, seat) = (cx.now(), self.seats.idle);
         let buffered = self.buffered();
+        let done = buffered.requests_done;
         let has_work = || buffered.buffer.oldest_dirty().is_some_and(|age| age >= buffered.forced_before);
         let since = (is_quiet && has_work()).then_some(done);
         if since == std::mem::replace(&mut buffered.idle_since, since) {

@@ -44,16 +44,13 @@ pub struct Ssd<P: Probe> {
     controller: Controller,
     link: Link,
     shares: Shares,
-    /// Requests by the tags that they came with, and how many of them are inside.
+    /// Requests inside the drive, by their tags.
     requests: Table<Active>,
-    inside: u32,
-    /// Requests that have been completed.
-    requests_done: u64,
     /// Writes that wait for a block to be erased.
     stalled: VecDeque<RequestId>,
     /// The write buffer, if the drive has one.
     buffered: Option<Box<Buffered>>,
-    /// May the write buffer have something to destage?
+    /// May the write buffer have something to destage? Never true without a write buffer.
     tend: bool,
     /// The host sends no more requests.
     draining: bool,
@@ -86,8 +83,6 @@ impl<P: Probe> Ssd<P> {
             link: Link::new(&config.device.host_link),
             shares: Shares::new(queue_depth),
             requests: vec![Active::none(); queue_depth as usize].into(),
-            inside: 0,
-            requests_done: 0,
             stalled: VecDeque::new(),
             buffered: buffered.map(Box::new),
             tend: false,
@@ -119,7 +114,7 @@ impl<P: Probe> Device for Ssd<P> {
 
     #[inline(always)]
     fn room(&self) -> u32 {
-        self.requests.len() as u32 - self.inside
+        self.requests.len() as u32 - self.hw.books.outstanding()
     }
 
     #[inline(always)]
@@ -155,12 +150,13 @@ impl<P: Probe> Device for Ssd<P> {
     }
 
     #[inline(always)]
-    fn settle(&mut self, cx: &mut Cx) {
-        if self.buffered.is_some() && self.tend {
+    fn settle(&mut self, cx: &mut Cx) -> bool {
+        if self.tend {
             cold_path();
             self.tend_buffer(cx);
         }
         self.controller.dispatch(cx.agenda, &mut self.brain, &mut self.hw);
+        false
     }
 
     fn drain(&mut self, now: Nanos) {
@@ -171,7 +167,7 @@ impl<P: Probe> Device for Ssd<P> {
 
     fn rest(&mut self) -> Result<(), Error> {
         let buffer_is_empty = self.buffered.as_ref().is_none_or(|buffered| buffered.is_empty());
-        if self.inside > 0 || !buffer_is_empty {
+        if self.hw.books.outstanding() > 0 || !buffer_is_empty {
             let has_no_room = !self.stalled.is_empty() || self.buffered.as_ref().is_some_and(|b| b.has_no_room());
             assert!(has_no_room, "requests wait for nothing; this is a fault of the simulator");
             return Err(no_room());

@@ -28,8 +28,6 @@ impl<P: Probe> Ssd<P> {
     #[inline(always)]
     pub(super) fn admit(&mut self, tag: Tag, request: &Request, cx: &mut Cx) {
         let id = RequestId(tag.0);
-        self.inside += 1;
-        self.tend = true;
         let now = cx.now();
         let bytes = request.interface_bytes();
         self.hw.books.request_admitted(now, bytes);
@@ -42,6 +40,7 @@ impl<P: Probe> Ssd<P> {
             remaining: 0,
             map_accesses: 0,
         };
+        self.tend = self.buffered.is_some();
         if self.link.is_instant() {
             self.plan(id, request.kind, extent, cx);
         } else {
@@ -191,9 +190,11 @@ impl<P: Probe> Ssd<P> {
             bytes: active.request.interface_bytes(),
         });
         cx.done.push(Completion::done(Tag(id.0)));
-        self.requests_done += 1;
-        self.inside -= 1;
-        self.tend = true;
+        if let Some(buffered) = &mut self.buffered {
+            cold_path();
+            buffered.requests_done += 1;
+            self.tend = true;
+        }
     }
 }
 
