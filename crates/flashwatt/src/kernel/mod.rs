@@ -2,6 +2,8 @@
 
 mod budget;
 mod by_origin;
+mod driven;
+mod faults;
 mod outcome;
 pub mod sim;
 mod stages;

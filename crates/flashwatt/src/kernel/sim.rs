@@ -6,6 +6,7 @@
 use std::hint::cold_path;
 
 use super::budget::Budget;
+use super::faults::{no_request, unknown_tag, waits_for_nothing};
 use super::outcome::{Completed, End, Outcome};
 use super::stages::{Ended, Stage};
 use crate::config::{Config, Span};
@@ -31,7 +32,7 @@ pub struct Sim<W: Workload, D: Device> {
     pub(super) ask: bool,
     pub(super) host_ended: bool,
     /// Is the workload fed by a program between two steps? Then it may wait while nothing is outstanding.
-    is_fed: bool,
+    pub(super) is_fed: bool,
     /// What the workload or the device did against its contract.
     pub(super) fault: Option<Error>,
     /// The current stage, what has completed in it, and how many requests it still lasts.
@@ -60,13 +61,13 @@ pub(super) struct OwnSeats {
 
 /// A request inside the device: what its end is told from. Thirty-two bytes, which are looked up for every request.
 #[derive(Clone, Copy)]
-struct Outstanding {
+pub(super) struct Outstanding {
     arrival_ns: Nanos,
-    offset_bytes: u64,
-    bytes: u64,
+    pub(super) offset_bytes: u64,
+    pub(super) bytes: u64,
     /// The workload's name for it.
     tag: Tag,
-    kind: RequestKind,
+    pub(super) kind: RequestKind,
     origin: Origin,
 }
 
@@ -112,76 +113,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
         (outcome, device)
     }
 
-    /// The run begins.
-    pub(crate) fn begin(&mut self, warmup: Span) {
-        self.start_stage(Stage::Warmup, warmup);
-        if warmup == Span::default() {
-            self.next_stage();
-        }
-    }
-
-    /// Goes on up to a time, and handles everything that happens until then and at that time. Ends earlier, after an instant
-    /// at which `stop` says so.
-    #[inline]
-    pub(crate) fn advance(&mut self, until: Nanos, mut stop: impl FnMut(&W) -> bool) -> Result<(), End> {
-        if until > self.agenda.horizon() {
-            return Err(End::Failed(self.beyond_time("advance", until)));
-        }
-        self.settle_sent()?;
-        while !stop(&self.workload) {
-            if self.agenda.next_at().is_none_or(|at| at > until) {
-                if until > self.agenda.now() {
-                    self.agenda.pass_to(until);
-                    self.device.pass_time(until);
-                }
-                break;
-            }
-            self.instant()?;
-            self.settle()?;
-        }
-        Ok(())
-    }
-
-    /// When something happens next, as far as is known now.
-    #[inline]
-    pub(crate) fn next_event_ns(&mut self) -> Result<Option<Nanos>, End> {
-        self.settle_sent()?;
-        Ok(self.agenda.next_at())
-    }
-
-    /// Settles what was sent since the last instant.
-    #[inline(always)]
-    fn settle_sent(&mut self) -> Result<(), End> {
-        if self.ask { self.settle() } else { Ok(()) }
-    }
-
-    /// Goes on to the end of everything that is under way, and ends the run.
-    pub(crate) fn end(mut self) -> (Outcome<D::Figures>, W, D) {
-        let end = self.event_loop(&mut |_| true).err().unwrap_or(End::Complete);
-        self.finish(end)
-    }
-
-    /// The time.
-    pub(crate) fn now_ns(&self) -> Nanos {
-        self.agenda.now()
-    }
-
-    /// The workload.
-    pub(crate) fn workload(&mut self) -> &mut W {
-        &mut self.workload
-    }
-
-    /// The device.
-    pub(crate) fn device(&self) -> &D {
-        &self.device
-    }
-
-    /// The workload has been fed: it may have something new.
-    pub(crate) fn wake(&mut self) {
-        (self.is_fed, self.ask) = (true, true);
-    }
-
-    fn event_loop(&mut self, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<(), End> {
+    pub(super) fn event_loop(&mut self, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<(), End> {
         loop {
             for _ in 0..self.instants_in_budget()? {
                 self.settle()?;
@@ -197,7 +129,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
 
     /// Goes on to the next instant at which something happens and handles its events. False if nothing is going to happen.
     #[inline(always)]
-    fn instant(&mut self) -> Result<bool, End> {
+    pub(super) fn instant(&mut self) -> Result<bool, End> {
         let Some((now, mut seat)) = self.agenda.next_event() else {
             return self.nothing_more().map(|()| false);
         };
@@ -213,7 +145,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
 
     /// All events of this instant are handled: asks the workload for more, and lets the device start what can start.
     #[inline(always)]
-    fn settle(&mut self) -> Result<(), End> {
+    pub(super) fn settle(&mut self) -> Result<(), End> {
         if self.ask {
             self.ask_workload().map_err(End::Failed)?;
         }
@@ -340,13 +272,6 @@ impl<W: Workload, D: Device> Sim<W, D> {
         Ok(())
     }
 
-    #[cold]
-    fn arrives_late(&self, request: &Request) -> Error {
-        let fault = Fault::key("workload", "a request that has not arrived yet");
-        let found = format!("an arrival at {} ns", request.arrival_ns);
-        fault.found(found).expected(format!("one at {} ns at the latest", self.agenda.now())).into()
-    }
-
     fn progress(&self) -> Progress {
         let inside = self.outstanding.len() - self.free.len();
         let requests_done = self.requests_taken - inside as u64;
@@ -360,25 +285,4 @@ impl Outstanding {
         let &Request { arrival_ns, kind, offset_bytes, bytes, origin, .. } = request;
         Outstanding { arrival_ns, offset_bytes, bytes, tag, kind, origin }
     }
-}
-
-#[cold]
-fn waits_for_nothing() -> Error {
-    Fault::key("workload", "it waits for a completion, and no request is outstanding").into()
-}
-
-/// The device completed what it was never given.
-#[cold]
-fn unknown_tag(tag: Tag) -> Error {
-    let fault = Fault::key("device", "it completed a request that it was not given");
-    fault.found(format!("tag {}", tag.0)).expected("a tag that `submit` gave it").into()
-}
-
-/// The workload asked for what the device does not have.
-#[cold]
-fn no_request(request: &Outstanding) -> Error {
-    let Outstanding { kind, offset_bytes, bytes, .. } = request;
-    let fault = Fault::key("workload", "a request that the device cannot take");
-    let found = format!("{kind:?} of {bytes} bytes at byte {offset_bytes}");
-    fault.found(found).expected("whole sectors of 512 bytes, all on the device").into()
 }

@@ -4,8 +4,6 @@ use super::{Completed, End, Outcome, Sim};
 use crate::config::Span;
 use crate::connector::{Device, Workload};
 use crate::energy::window::{AtEnd, Window};
-use crate::error::{Error, Fault};
-use crate::units::Nanos;
 
 /// Where a run stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -101,16 +99,6 @@ impl<W: Workload, D: Device> Sim<W, D> {
             return Err(End::Failed(fault));
         }
         self.agenda.next_at().map_or(Ok(()), |at| Err(End::Failed(self.beyond_time("device", at))))
-    }
-
-    /// Something would happen at an instant beyond the last that can be simulated.
-    #[cold]
-    pub(super) fn beyond_time(&self, key: &str, at: Nanos) -> Error {
-        let horizon = self.agenda.horizon();
-        let fault = Fault::key(key, "the run reaches beyond the end of simulated time")
-            .found(format!("an event at {at} ns"))
-            .expected(format!("at most {horizon} ns on this device"));
-        Error::from(fault)
     }
 
     /// The last request that a stage waits for has completed.

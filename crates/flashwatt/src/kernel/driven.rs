@@ -1,0 +1,79 @@
+//! A simulation that goes on as far as its caller says: the steps behind [`crate::Drive`].
+
+use super::outcome::{End, Outcome};
+use super::sim::Sim;
+use super::stages::Stage;
+use crate::config::Span;
+use crate::connector::{Device, Workload};
+use crate::units::Nanos;
+
+impl<W: Workload, D: Device> Sim<W, D> {
+    /// The run begins.
+    pub(crate) fn begin(&mut self, warmup: Span) {
+        self.start_stage(Stage::Warmup, warmup);
+        if warmup == Span::default() {
+            self.next_stage();
+        }
+    }
+
+    /// Goes on up to a time, and handles everything that happens until then and at that time. Ends earlier, after an instant
+    /// at which `stop` says so.
+    #[inline]
+    pub(crate) fn advance(&mut self, until: Nanos, mut stop: impl FnMut(&W) -> bool) -> Result<(), End> {
+        if until > self.agenda.horizon() {
+            return Err(End::Failed(self.beyond_time("advance", until)));
+        }
+        self.settle_sent()?;
+        while !stop(&self.workload) {
+            if self.agenda.next_at().is_none_or(|at| at > until) {
+                if until > self.agenda.now() {
+                    self.agenda.pass_to(until);
+                    self.device.pass_time(until);
+                }
+                break;
+            }
+            self.instant()?;
+            self.settle()?;
+        }
+        Ok(())
+    }
+
+    /// When something happens next, as far as is known now.
+    #[inline]
+    pub(crate) fn next_event_ns(&mut self) -> Result<Option<Nanos>, End> {
+        self.settle_sent()?;
+        Ok(self.agenda.next_at())
+    }
+
+    /// Settles what was sent since the last instant.
+    #[inline(always)]
+    fn settle_sent(&mut self) -> Result<(), End> {
+        if self.ask { self.settle() } else { Ok(()) }
+    }
+
+    /// Goes on to the end of everything that is under way, and ends the run.
+    pub(crate) fn end(mut self) -> (Outcome<D::Figures>, W, D) {
+        let end = self.event_loop(&mut |_| true).err().unwrap_or(End::Complete);
+        self.finish(end)
+    }
+
+    /// The time.
+    pub(crate) fn now_ns(&self) -> Nanos {
+        self.agenda.now()
+    }
+
+    /// The workload.
+    pub(crate) fn workload(&mut self) -> &mut W {
+        &mut self.workload
+    }
+
+    /// The device.
+    pub(crate) fn device(&self) -> &D {
+        &self.device
+    }
+
+    /// The workload has been fed: it may have something new.
+    pub(crate) fn wake(&mut self) {
+        (self.is_fed, self.ask) = (true, true);
+    }
+}
