@@ -14,39 +14,39 @@ use crate::snapshot;
 use crate::ssd::Ssd;
 use crate::workload;
 
-/// What a preparation is asked for besides its configuration.
+/// Options of a preparation besides its configuration.
 #[derive(Clone, Debug, Default)]
 pub struct AgeOptions {
-    /// Run the workload too, in simulated time: as the configuration measures it, with the warm-up before it and the drain
-    /// behind it. Else the drive is saved in its start state.
+    /// Also run the workload in simulated time, with its warm-up and drain, before the drive is saved. Otherwise the
+    /// drive is saved in its start state.
     pub run: bool,
-    /// Replace a file that is no snapshot.
+    /// Replace an existing file that is not a snapshot.
     pub force: bool,
 }
 
-/// What was saved.
+/// The saved snapshot.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Aged {
     /// The base name of the file.
     pub file: String,
-    /// Its length.
+    /// Length of the file in bytes.
     pub bytes: u64,
-    /// Its SHA-256.
+    /// SHA-256 of the file, in hex.
     pub sha256: String,
-    /// The version of its format.
+    /// Version of the snapshot format.
     pub format: u32,
-    /// Blocks erased since the drive was new. Start states that are laid down without a clock are not counted.
+    /// Blocks erased since the drive was new. A start state that is laid down without a clock adds nothing.
     pub erases: u64,
-    /// What there is to be said of the preparation.
+    /// Warnings of the preparation.
     pub warnings: Vec<String>,
 }
 
-/// Prepares the drive of a configuration and saves it to `path`, from which runs begin by
-/// `run.precondition = { snapshot = "FILE" }`. The file is there when it is whole; what it may replace, [`crate::output`]
-/// says. `progress` is told how far it is, and ends it by answering `false`; then nothing is left behind.
+/// Prepares the drive of a configuration and saves it to `path`. Runs begin from the file with `run.precondition = {
+/// snapshot = "FILE" }`. The file appears only when it is complete; [`crate::output`] states which files it may
+/// replace. `progress` receives the progress; if it returns `false`, the preparation ends and leaves no file.
 ///
 /// # Errors
-/// As [`crate::run()`]; a workload that does not come to its end is an error, too.
+/// As [`crate::run()`]; also if the workload does not run to its end.
 pub fn age(
     config: &Config,
     path: &Path,

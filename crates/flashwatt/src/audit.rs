@@ -1,8 +1,8 @@
-//! A run audits itself at its end: what was counted in two ways must have come to the same. A run whose accounts disagree
-//! has failed, whatever its figures say.
+//! A run audits itself at its end: two independent accounts of one quantity must agree. If they disagree, the run has
+//! failed.
 //!
-//! Each check costs a few sums over the books, which are there in any case; nothing is counted for it but the requests that
-//! came in.
+//! Each check costs a few sums over existing counters. Only the number of arrived requests is counted for the audit
+//! alone.
 
 use crate::books::{BufferCounts, SsdFigures};
 use crate::config::Config;
@@ -16,10 +16,10 @@ use crate::kernel::{Completed, End, Outcome};
 use crate::operation::{Cause, OpKind};
 use crate::report::Reported;
 
-/// By how much energies that were summed in two ways may differ, relatively: they are sums of integers until the last step.
+/// Largest relative difference between two sums of one energy. Both are sums of integers until the last step.
 const TOLERANCE: f64 = 1e-9;
 
-/// Two accounts of one thing that disagree: what it is, and either figure.
+/// Two accounts of one quantity that disagree: the name of the quantity and both figures.
 struct Disagreement {
     what: &'static str,
     found: String,
@@ -28,7 +28,7 @@ struct Disagreement {
 
 type Check = Result<(), Disagreement>;
 
-/// Compares the accounts of a run that every device's run has.
+/// Compares the accounts that a run of every device has.
 ///
 /// # Errors
 /// If two of them disagree.
@@ -61,8 +61,8 @@ impl From<Disagreement> for Error {
     }
 }
 
-/// The windows of a run that the meter was read at the end of: where it read on through the drain, measured window and drain
-/// are one.
+/// The windows at whose end the meter was read. If the meter read on through the drain, the measured window and the
+/// drain are one.
 fn read_windows<F: Figures>(outcome: &Outcome<F>) -> Vec<Window<F>> {
     let drain = outcome.drain.iter();
     match &outcome.drain {
@@ -85,13 +85,14 @@ fn at_most(what: &'static str, found: f64, most: f64) -> Check {
     Err(Disagreement { what, found: found.to_string(), expected: format!("at most {most}") })
 }
 
-/// What one window of the run came to.
+/// The figures of one window of the run.
 fn check_window(window: &Window<SsdFigures>, table: &PriceTable) -> Check {
     check_times(window)?;
     check_shares(&price(&window.figures.ledger, table))
 }
 
-/// Elapsed time was summed by phase and by busy dies, and the dies' work by state and by busy dies.
+/// Compares elapsed time by phase with elapsed time by busy dies, and the time of the dies by state with that by busy
+/// dies.
 fn check_times(window: &Window<SsdFigures>) -> Check {
     let ledger = &window.figures.ledger;
     let (busy_dies_ns, elapsed_ns, elapsed) = (&ledger.busy_dies_ns, &ledger.elapsed_ns, ledger.total_ns());
@@ -103,7 +104,7 @@ fn check_times(window: &Window<SsdFigures>) -> Check {
     equal("the dies' work by state, in die-ns", by_state, by_count)
 }
 
-/// The energies by cause come to no more than the total.
+/// The sum of the energies by cause does not exceed the total.
 fn check_shares(priced: &Priced) -> Check {
     let (total, shared) = (priced.energy_j.total, priced.by_cause.shared);
     if shared < -TOLERANCE * total - 1e-15 {
@@ -123,7 +124,8 @@ fn check_energy(reading: &Reading, total: f64) -> Check {
     Err(Disagreement { what: "the priced total", found, expected })
 }
 
-/// No mean lies above the peak. The work that is left to servers at the end of a window is booked in it and done after it.
+/// No mean power exceeds the peak. The work left to servers at the end of a window is booked in that window and done
+/// after it.
 fn check_power(reading: &Reading, elapsed_ns: u64) -> Check {
     let (peak_w, seconds) = (reading.peak.nw as f64 * 1e-9, elapsed_ns as f64 * 1e-9);
     if seconds > 0.0 {
@@ -133,7 +135,7 @@ fn check_power(reading: &Reading, elapsed_ns: u64) -> Check {
     at_most("the greatest mean power of a stretch in W", greatest, peak_w)
 }
 
-/// Requests: those that went in have come out, none later than the end.
+/// Every request that entered has completed, none later than the end.
 fn check_requests<F: Figures>(outcome: &Outcome<F>, windows: &[Window<F>]) -> Check {
     let stages = [&outcome.warmup, &outcome.completed, &outcome.drained];
     let kinds = |done: &&Completed| done.reads.count() + done.writes.count() + done.trims + done.flushes;
@@ -148,7 +150,7 @@ fn check_requests<F: Figures>(outcome: &Outcome<F>, windows: &[Window<F>]) -> Ch
     equal("requests that completed", completed, outcome.taken)
 }
 
-/// The array and the write buffer have counted what the books say.
+/// The counts of the array and of the write buffer agree with the ledger.
 fn check_flash(outcome: &Outcome<SsdFigures>, windows: &[Window<SsdFigures>], erases: u64) -> Check {
     let ended = |ledger: &Ledger| Cause::ALL.iter().map(|&cause| ledger.pages(OpKind::Erase, cause)).sum::<u64>();
     equal("erases", windows.iter().map(|window| ended(&window.figures.ledger)).sum(), erases)?;
@@ -159,8 +161,9 @@ fn check_flash(outcome: &Outcome<SsdFigures>, windows: &[Window<SsdFigures>], er
     equal("units written into the buffer", buffer.written, buffer.coalesced + buffer.trimmed + buffer.destaged)
 }
 
-/// DRAM and the host interface do one thing after the other, at the rates of the energy table, and no request waits for them.
-/// Rates that cannot carry what the run moved make them work longer than the run lasted, and mean power exceed the peak.
+/// DRAM and the host interface do one job after the other, at the rates of the energy table, and no request waits for
+/// them. If a rate is too low for the data of the run, the part works longer than the run lasted, and mean power
+/// exceeds the peak.
 fn check_rates(windows: &[Window<SsdFigures>], table: &PriceTable) -> Result<(), Error> {
     let mean_above_peak = |window: &Window<SsdFigures>| {
         let peak_w = window.reading.as_ref().map_or(f64::INFINITY, |reading| reading.peak.nw as f64 * 1e-9);
@@ -197,7 +200,7 @@ mod tests {
     use crate::ssd::Ssd;
     use crate::workload;
 
-    /// A run with a warm-up, collection, reads and a write buffer; and the drive after it.
+    /// A run with a warm-up, garbage collection, reads and a write buffer; and the drive after it.
     fn run() -> (Config, Outcome<SsdFigures>, Ssd<()>) {
         let sets = [
             "device.preset=limit",
@@ -226,7 +229,7 @@ mod tests {
         (config, outcome, ssd)
     }
 
-    /// What the audit says of a run of which something was changed.
+    /// The result of the audit of a run in which one figure was changed.
     fn verdict(change: impl FnOnce(&mut Outcome<SsdFigures>)) -> Result<(), String> {
         let (config, mut outcome, device) = run();
         change(&mut outcome);

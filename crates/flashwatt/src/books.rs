@@ -1,4 +1,4 @@
-//! The run's books: elapsed time by phase, the ledger, the meter, and whoever else watches.
+//! The accounts of a run: elapsed time by phase, the ledger, the meter, and the probe.
 
 use std::hint::cold_path;
 
@@ -18,14 +18,14 @@ use crate::probe::{BufferEvent, Probe};
 use crate::stats::Histogram;
 use crate::units::Nanos;
 
-/// The books.
+/// The accounts of a run.
 pub struct Books<P: Probe> {
-    /// What the current window of the run has cost so far.
+    /// The ledger of the current window.
     pub ledger: Ledger,
     meter: Meter<P::Recorder>,
-    /// Who else watches.
+    /// The observer of the run.
     pub probe: P,
-    /// When the window began.
+    /// Start of the window.
     window_start: Nanos,
     phase: Phase,
     busy_dies: u32,
@@ -35,32 +35,33 @@ pub struct Books<P: Probe> {
     page_bytes: u64,
     /// Nanoseconds per byte over the host interface, in units of 2⁻³².
     interface_ns_per_byte: u64,
-    /// The bytes of the last request, and the time that they took over the host interface: most requests are alike.
+    /// The size of the last request in bytes, and its time on the host interface. Most requests have one size, so this
+    /// saves a division.
     last_bytes: (u64, Nanos),
     /// Pages read that were never written.
     pub unwritten_reads: u64,
-    /// What the host wrote.
+    /// Writes of the host.
     pub written: Written,
-    /// What the write buffer did.
+    /// Counts of the write buffer.
     pub buffered: BufferCounts,
-    /// What collection did.
+    /// Counts of garbage collection.
     pub collection: Collection,
-    /// What the translation layer did.
+    /// Counts of the translation layer.
     pub mapping: Mapping,
-    /// How long operations of the map took, if there were any.
+    /// Latencies of mapping operations; none if there were none.
     map_latency: Option<Box<MapLatency>>,
     /// Erased blocks in the whole drive when the window began.
     pub free_blocks: u64,
 }
 
-/// How long operations of the map took, from their planning to their ends, in ns.
+/// Latencies of mapping operations, from planning to end, in ns.
 #[derive(Clone, Debug, Default)]
 pub struct MapLatency {
     /// Reads.
     pub read: Histogram,
-    /// Writes, to the end of the copy that was on flash first …
+    /// Writes, to the end of the first copy on flash.
     pub write_first: Histogram,
-    /// … and last.
+    /// Writes, to the end of the last copy on flash.
     pub write_last: Histogram,
 }
 
@@ -81,15 +82,15 @@ pub struct SsdFigures {
     pub ledger: Ledger,
     /// Pages read that were never written.
     pub unwritten_reads: u64,
-    /// What the host wrote.
+    /// Writes of the host.
     pub written: Written,
-    /// What the write buffer did.
+    /// Counts of the write buffer.
     pub buffered: BufferCounts,
-    /// What collection did.
+    /// Counts of garbage collection.
     pub collection: Collection,
-    /// What the translation layer did.
+    /// Counts of the translation layer.
     pub mapping: Mapping,
-    /// How long operations of the map took, if any ended.
+    /// Latencies of mapping operations; none if none ended.
     pub map_latency: Option<Box<MapLatency>>,
     /// Erased blocks in the whole drive when the window began.
     pub free_blocks_start: u64,
@@ -97,12 +98,12 @@ pub struct SsdFigures {
     pub free_blocks_end: u64,
 }
 
-/// What the host wrote, on its way down: what write amplification is reckoned from.
+/// The host's writes on their way to flash: the basis of write amplification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
-    /// Bytes of the host's writes that the drive has accepted: they are planned, or in the write buffer.
+    /// Bytes of the host's writes that the drive has accepted: planned, or in the write buffer.
     pub host_bytes: u64,
-    /// Map units that those touch, each time that they do.
+    /// Map units that these writes touch; a unit counts each time.
     pub host_units: u64,
     /// Map units that left the write buffer for the translation layer.
     pub destaged_units: u64,
@@ -118,16 +119,16 @@ impl Written {
     }
 }
 
-/// What the write buffer did in a window of the run.
+/// Counts of the write buffer in a window of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BufferCounts {
     /// Map units written into it.
     pub written: u64,
-    /// Those of them that went into an entry that was there.
+    /// Map units written into an entry that existed already.
     pub coalesced: u64,
-    /// Map units read from it.
+    /// Map units read from the buffer.
     pub read_hits: u64,
-    /// Entries that were trimmed before they were written to flash.
+    /// Entries trimmed before they were written to flash.
     pub trimmed: u64,
     /// Entries whose program has ended.
     pub destaged: u64,
@@ -136,7 +137,7 @@ pub struct BufferCounts {
 }
 
 impl BufferCounts {
-    /// These counts and those of the window that follows as one.
+    /// The sum of these counts and those of the next window.
     #[must_use]
     pub fn plus(&self, next: &BufferCounts) -> BufferCounts {
         BufferCounts {
@@ -150,16 +151,16 @@ impl BufferCounts {
     }
 }
 
-/// What collection did.
+/// Counts of garbage collection.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Collection {
     /// Victims chosen.
     pub victims: u64,
     /// Candidates examined to choose them.
     pub searches: u64,
-    /// Sum over victims of the valid share of their die's programmed pages at that moment.
+    /// Sum over victims of the valid share of the programmed pages of the victim's die when it was chosen.
     pub valid_fraction_sum: f64,
-    /// Sum over victims of their own valid share.
+    /// Sum over victims of the victim's own valid share.
     pub victim_valid_fraction_sum: f64,
 }
 
@@ -210,7 +211,7 @@ impl Figures for SsdFigures {
 const DRAM: usize = 0;
 const LINK: usize = 1;
 
-/// The meter of a quiet drive.
+/// The meter of an idle drive.
 fn meter<R: Recorder>(table: &PriceTable, dies: u32, series: Option<Box<Series>>) -> Meter<R> {
     let mut meter = Meter::new(&parts(table, dies), [DRAM_WORKS, LINK_WORKS], series);
     meter.change(StateId::NONE, drive_state(Phase::Quiet));
@@ -218,7 +219,7 @@ fn meter<R: Recorder>(table: &PriceTable, dies: u32, series: Option<Box<Series>>
 }
 
 impl<P: Probe> Books<P> {
-    /// Empty books at time 0.
+    /// Empty accounts at time 0.
     pub fn new(config: &Config, dies: u32, series: Option<Box<Series>>, probe: P) -> Self {
         let energy = &config.energy;
         let per_op = energy.dram_rule == DramRule::PerOp;
@@ -245,8 +246,8 @@ impl<P: Probe> Books<P> {
         }
     }
 
-    /// Time passes up to `now`, with everything as it was until here. Called once for each instant at which something
-    /// happens, before anything that does.
+    /// Books the time up to `now` with every state as it was. Called once per instant with events, before they are
+    /// handled.
     #[inline(always)]
     pub fn pass_time(&mut self, now: Nanos) {
         let ns = now - self.meter.now();
@@ -255,7 +256,7 @@ impl<P: Probe> Books<P> {
         self.meter.advance(now);
     }
 
-    /// Up to when time has passed.
+    /// Time up to which elapsed time is booked.
     #[inline(always)]
     pub fn now(&self) -> Nanos {
         self.meter.now()
@@ -266,12 +267,12 @@ impl<P: Probe> Books<P> {
         self.outstanding
     }
 
-    /// Where it is noted how long an operation of the map took.
+    /// The record of latencies of mapping operations.
     pub fn map_latency(&mut self) -> &mut MapLatency {
         self.map_latency.get_or_insert_default()
     }
 
-    /// A plan has been made: the map was looked at.
+    /// A plan has been made; books its accesses to the map.
     #[inline(always)]
     pub fn planned(&mut self, now: Nanos, plan: &Plan) {
         self.ledger.map_accesses += u64::from(plan.map_accesses);
@@ -291,7 +292,7 @@ impl<P: Probe> Books<P> {
         }
     }
 
-    /// Something has happened in the write buffer: data that enters or leaves it for the host passes DRAM.
+    /// An event of the write buffer. Data that enters or leaves it for the host passes DRAM.
     pub fn buffer(&mut self, now: Nanos, event: &BufferEvent) {
         if let BufferEvent::Write(_, _, bytes) | BufferEvent::Read(_, _, bytes) = event {
             self.dram(now, (bytes.len() as u64 * self.page_data_ns).div_ceil(self.page_bytes));
@@ -336,12 +337,12 @@ impl<P: Probe> Books<P> {
         }
     }
 
-    /// Time that `bytes` take over the host interface, by the rate of the price table, rounded up to whole nanoseconds.
+    /// Time of `bytes` on the host interface in ns, by the rate of the price table, rounded up.
     pub fn interface_ns(&self, bytes: u64) -> Nanos {
         ((u128::from(bytes) * u128::from(self.interface_ns_per_byte) + u128::from(u32::MAX)) >> 32) as Nanos
     }
 
-    /// A die starts an operation of this course.
+    /// A die starts an operation with these phases.
     #[inline(always)]
     pub fn op_started(&mut self, now: Nanos, cause: Cause, course: &Course) {
         debug_assert_eq!(now, self.now());
@@ -360,7 +361,7 @@ impl<P: Probe> Books<P> {
         }
     }
 
-    /// A copyback's program will follow on its read at `at`.
+    /// The program of a copyback will follow its read at `at`.
     #[inline]
     pub fn turns_to_program(&mut self, at: Nanos) {
         self.meter.change_ahead(at, DieState::Read.id(), DieState::Program.id());
@@ -373,7 +374,7 @@ impl<P: Probe> Books<P> {
         self.meter.change(from.id(), to.id());
     }
 
-    /// A die ends an operation. `last` is the state that it was in, and `over_ns` how much longer it took than others of its
+    /// A die ends an operation. `last` is its last state, and `over_ns` its time in excess of other operations of its
     /// kind.
     #[inline(always)]
     pub fn op_ended(&mut self, now: Nanos, kind: OpKind, cause: Cause, last: DieState, over_ns: Nanos) {
@@ -386,13 +387,13 @@ impl<P: Probe> Books<P> {
         self.ledger.ended(kind, cause, over_ns);
     }
 
-    /// Did something that began then begin before the window did?
+    /// Whether an operation that began at `start` began before the window.
     #[inline(always)]
     pub fn began_before(&self, start: Nanos) -> bool {
         start < self.window_start
     }
 
-    /// An operation that has ended had begun before the window did.
+    /// An operation that has ended began before the window.
     #[cold]
     pub fn op_began_before(&mut self, kind: OpKind, cause: Cause, times: &OpTimes) {
         self.ledger.began_before(kind, cause, times, self.window_start);
@@ -403,7 +404,7 @@ impl<P: Probe> Books<P> {
         self.ledger.cut(kind, cause, times, self.window_start);
     }
 
-    /// The window ends: the phases of all operations that have ended in it are booked.
+    /// Ends the window: books the phases of all operations that ended in it.
     pub fn book_whole(&mut self, whole: impl Fn(OpKind) -> OpTimes) {
         self.ledger.book_whole(whole);
     }
@@ -441,8 +442,8 @@ impl<P: Probe> Books<P> {
         self.map_latency = None;
     }
 
-    /// Ends the window after its running operations have been cut. `free_blocks` is the number of erased blocks in the drive. The
-    /// meter is read, unless it reads on into the next window.
+    /// Ends the window after its running operations have been cut. `free_blocks` is the number of erased blocks in the
+    /// drive. Reads the meter, unless it reads on into the next window.
     pub fn close(&mut self, now: Nanos, free_blocks: u64, meter_reads_on: bool) -> Window<SsdFigures> {
         debug_assert_eq!(now, self.now());
         let free_blocks_start = std::mem::replace(&mut self.free_blocks, free_blocks);
@@ -466,7 +467,7 @@ impl<P: Probe> Books<P> {
         self.meter.so_far()
     }
 
-    /// Was there more to be recorded over time than can be stored?
+    /// Whether a recording over time exceeded its storage.
     pub fn series_overflowed(&mut self) -> bool {
         self.meter.series_overflowed()
     }

@@ -1,4 +1,4 @@
-//! What decides: the translation layer, what it knows of blocks, its random numbers, and the plan that it fills.
+//! The deciding half of the drive: translation layer, block state, random numbers, and the plan they fill.
 
 use crate::blocks::BlockTable;
 use crate::config::Config;
@@ -8,10 +8,10 @@ use crate::ftl::{self, Context, Ftl, Plan};
 use crate::rng::Rng;
 use crate::units::{BlockId, DieId};
 
-/// Keeps the drive's draws apart from the workload's, which come from the same seed.
+/// Separates the drive's random draws from those of the workload, which use the same seed.
 const STREAM: u64 = 0xd1ce;
 
-/// The deciding half of the drive. It sees no time.
+/// The deciding half of the drive. It knows no time.
 pub struct Brain {
     /// The translation layer.
     pub ftl: Box<dyn Ftl>,
@@ -42,7 +42,7 @@ impl Brain {
         self.ftl.read(extent, &mut cx, &mut self.plan);
     }
 
-    /// Plans a read of several runs of pages.
+    /// Plans a read of several extents.
     pub fn read_runs(&mut self, runs: &[Extent], array: &Array) {
         self.plan.clear();
         for &run in runs {
@@ -54,7 +54,7 @@ impl Brain {
         }
     }
 
-    /// Plans a write of extents that leave the write buffer together; returns how many of their pages found room.
+    /// Plans a write of extents that leave the write buffer together. Returns how many of their pages found room.
     pub fn write_together(&mut self, extents: &[Extent], array: &Array) -> u32 {
         self.plan.clear();
         let mut cx = Context { blocks: &mut self.blocks, array, rng: &mut self.rng };
@@ -84,7 +84,7 @@ impl Brain {
         self.ftl.background(die, &mut cx, &mut self.plan);
     }
 
-    /// A block's erase has ended. The plan then holds the dies that may have background work now.
+    /// A block's erase has ended. The plan then lists the dies that may have background work.
     pub fn erased(&mut self, block: BlockId, array: &Array) {
         self.plan.clear();
         let mut cx = Context { blocks: &mut self.blocks, array, rng: &mut self.rng };

@@ -1,4 +1,4 @@
-//! Everything that a user can name, by kind.
+//! The lists of all names that a configuration can use, by kind.
 
 use crate::registry::{Entry, Param};
 use crate::workload::trace;

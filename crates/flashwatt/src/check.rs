@@ -1,19 +1,19 @@
-//! The shadow check (law 4, `--check`): a second account of what every page holds, kept from what is done and not from what
-//! the drive's tables say, and compared with them all the time.
+//! The shadow check (law 4, `--check`): a second account of the content of every page. It follows the operations, not
+//! the drive's tables, and is compared with the tables after every step.
 //!
-//! Every logical unit has a *version*, which each write and each trim of the host raises. Programs carry units and versions
-//! to addresses; a program that no write of the host is behind carries what its plan has read before. So the shadow knows
-//! at any time which version lies where, and sees to it that
+//! Every logical unit has a *version*, which each write and each trim of the host raises. Programs carry units and
+//! versions to addresses; a program without a write of the host carries the data that its plan has read. The shadow
+//! thus knows the version at each address, and checks that
 //!
 //! - a read finds, when it ends, the version that was current when it was planned: read your writes;
 //! - a copy is made of the valid data, of which there is one address for each logical unit, and goes where the map says;
 //! - a write of a part of a unit reads the rest first, and a read from the write buffer finds what was written last;
 //! - no erase destroys a version that the map points to, or the newest one that is on flash while its successor is not;
 //! - an entry leaves the write buffer only when what it holds is on flash;
-//! - in the end the map is the shadow, and every address that is called valid holds the host's last version.
+//! - at the end the map equals the shadow, and every address that is valid holds the host's last version.
 //!
-//! A breach stops the program, as one of the NAND referee's rules does: it is a fault of the simulator, never of its input.
-//! Pages of the map itself, whose owners lie beyond the last logical unit, are left out.
+//! A breach stops the program, as a breach of the NAND rules does: it is a fault of the simulator, never of its input.
+//! Translation pages, whose owners lie beyond the last logical unit, are not checked.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ use crate::units::{BlockId, EntryId, Lpn, Nanos, Ppn, SECTOR_BYTES};
 pub struct Shadow {
     geometry: Geometry,
     units: Vec<Unit>,
-    /// What each physical address holds.
+    /// Content of each physical address.
     flash: Vec<Option<Data>>,
     /// Operations that have not ended, by plan number.
     pending: BTreeMap<u64, Pending>,
@@ -46,13 +46,13 @@ pub struct Shadow {
 struct Unit {
     /// How often the host has written or trimmed it.
     version: u32,
-    /// Its value when it was trimmed last: older versions mean nothing any more.
+    /// The version at the last trim: older versions have no meaning any more.
     trimmed: u32,
-    /// Does it hold anything?
+    /// Whether the unit holds data.
     written: bool,
-    /// Where the map points to, and what will be there when everything planned is done.
+    /// The address that the map points to, and the version there once everything planned is done.
     mapped: Option<(Ppn, u32)>,
-    /// Where its newest version on flash lies.
+    /// The address of the newest version on flash.
     durable: Option<Ppn>,
 }
 
@@ -63,7 +63,7 @@ struct Data {
     version: u32,
 }
 
-/// What an operation is to find, and to leave behind.
+/// The version that an operation must find, and the one it leaves.
 #[derive(Clone, Debug, Default)]
 struct Pending {
     reads: Vec<(Ppn, Data)>,
@@ -75,11 +75,11 @@ struct Pending {
 struct Entry {
     data: Data,
     under_way: bool,
-    /// Sector by sector: does it hold it?
+    /// By sector: whether the entry holds it.
     held: Vec<bool>,
 }
 
-/// What the host puts into a plan: versions, and whether each is the whole unit.
+/// The content of a plan from the host: versions, and whether each covers the whole unit.
 type Fresh = BTreeMap<Lpn, (u32, bool)>;
 
 impl Shadow {
@@ -153,7 +153,7 @@ impl Shadow {
         fresh
     }
 
-    /// A plan of reads: each page that holds one of the units is read.
+    /// A plan of reads: it must read each page that holds one of the units.
     fn expect_reads(&mut self, runs: &[Extent], ops: &[PlannedOp]) {
         let lpns = runs.iter().flat_map(|run| run.first.0..run.first.0 + run.pages).map(Lpn);
         for lpn in lpns {
@@ -175,12 +175,12 @@ impl Shadow {
         }
     }
 
-    /// The `at`-th operation of the present plan is to find this.
+    /// Notes the version that the `at`-th operation of the present plan must find.
     fn expect(&mut self, at: usize, ppn: Ppn, data: Data) {
         self.pending.entry(self.next_seq + at as u64).or_default().reads.push((ppn, data));
     }
 
-    /// A plan's programs: what each carries, and where the map points to then.
+    /// The programs of a plan: the versions that they carry, and the addresses that the map points to afterwards.
     fn follow_programs(&mut self, ops: &[PlannedOp], fresh: &Fresh, brain: &Brain) {
         for at in 0..ops.len() {
             let op = &ops[at];
@@ -219,7 +219,7 @@ impl Shadow {
         op.writes.push((ppn, Data { lpn, version }));
     }
 
-    /// The operation that brings the `at`-th one what is at this address: itself, or one of those that it waits for.
+    /// The operation that supplies the `at`-th one with the data of this address: itself, or one that it waits for.
     fn source(&self, ops: &[PlannedOp], at: usize, place: Ppn) -> Option<usize> {
         let op = &ops[at];
         match op.kind {
@@ -229,7 +229,7 @@ impl Shadow {
         }
     }
 
-    /// What a plan has changed: the translation layer's map says the same, and calls these addresses valid and no others.
+    /// Compares the changes of a plan: the map must agree, and exactly these addresses must be valid.
     fn check_map(&self, ops: &[PlannedOp], brain: &Brain) {
         for seq in self.next_seq..self.next_seq + ops.len() as u64 {
             let writes = self.pending.get(&seq).map_or(&[][..], |op| &op.writes);
