@@ -1,4 +1,4 @@
-//! A drive that another program drives: it sends requests and takes completions, in simulated time.
+//! A drive under the control of another program, which sends requests and takes completions in simulated time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -31,33 +31,34 @@ use crate::units::Nanos;
 /// # Ok::<(), flashwatt::Error>(())
 /// ```
 ///
-/// Its times are the caller's: `advance` goes on to a time and gives what ended until then. What a request needs more than
-/// `device.host_link.queue_depth` places for waits outside, and its latency counts from `at_ns`. The workload, the spans and the budget of the
-/// configuration are not used; warm-up and measurement are the caller's, too.
+/// The caller sets the time: `advance` simulates up to a time and returns the requests that ended until then. Requests
+/// beyond the `device.host_link.queue_depth` places of the drive wait outside; latency counts from `at_ns`. The
+/// workload, the request counts and the operation budget of the configuration are not used; warm-up and measurement are
+/// up to the caller.
 pub struct Drive {
     config: Config,
     sim: Sim<Inbox, Ssd<()>>,
     start: Start,
-    /// Why the simulation ended, if it did.
+    /// Why the simulation ended; none while it goes on.
     end: Option<End>,
 }
 
-/// Instants between two questions whether to stop: some milliseconds of work.
+/// Instants between two calls of `stop`: some milliseconds of work.
 const INSTANTS_UNWATCHED: u32 = 1 << 14;
 
 /// A request that has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Done {
-    /// The name that [`Drive::submit`] gave it. It is free again: a later request may have the same.
+    /// The tag that [`Drive::submit`] returned. A later request may get the same tag.
     pub tag: Tag,
-    /// When it was sent.
+    /// Time at which the request was sent, in ns.
     pub submitted_ns: Nanos,
-    /// When it ended.
+    /// Time at which the request ended, in ns.
     pub end_ns: Nanos,
 }
 
 impl Done {
-    /// From its sending to its end.
+    /// Time from sending to end, in ns.
     pub fn latency_ns(&self) -> Nanos {
         self.end_ns - self.submitted_ns
     }
@@ -89,12 +90,12 @@ impl Drive {
         Ok(Drive { config, sim, start, end: None })
     }
 
-    /// Sends a request at a time, which is not over. Requests may be sent in any order of their times; of one time the first
-    /// sent goes first.
+    /// Sends a request at the time `at_ns`, which must not lie before the drive's time. Requests may be sent in any
+    /// order of their times; those of the same time are handled in the order of sending.
     ///
     /// # Errors
-    /// If the time is over, or the request does not lie on the drive on whole sectors. The drive goes on as if it had not been
-    /// sent.
+    /// If the time lies in the past, or the request does not lie on the drive on whole sectors. The drive's state is
+    /// then unchanged.
     pub fn submit(&mut self, kind: RequestKind, offset_bytes: u64, bytes: u64, at_ns: Nanos) -> Result<Tag, Error> {
         self.send(Request::new(at_ns, kind, offset_bytes, bytes))
     }
@@ -123,18 +124,18 @@ impl Drive {
         fault.expected(format!("{} ns or later", self.now_ns())).into()
     }
 
-    /// Goes on to a time; gives the requests that have ended since the last call, in the order of their ends.
+    /// Simulates up to a time. Returns the requests that have ended since the last call, in the order of their ends.
     ///
     /// # Errors
-    /// What keeps the drive from going on: no room on flash, a time beyond the end of simulated time. [`Self::report`] still
-    /// reports what was done.
+    /// If the drive cannot go on: no room on flash, or a time beyond the end of simulated time. [`Self::report`] still
+    /// reports the work done.
     pub fn advance(&mut self, until_ns: Nanos) -> Result<Vec<Done>, Error> {
         let mut done = Vec::new();
         self.advance_into(until_ns, &mut done)?;
         Ok(done)
     }
 
-    /// As [`Self::advance`]; puts the requests that have ended behind what is in `done`, so that one buffer serves many calls.
+    /// As [`Self::advance`], but appends the requests that have ended to `done`, so that one buffer serves many calls.
     ///
     /// # Errors
     /// As [`Self::advance`].
@@ -143,8 +144,8 @@ impl Drive {
         self.take_done(went_on, done)
     }
 
-    /// As [`Self::advance_into`], and asks `stop` every now and then. If that returns `true` the drive stops where it is:
-    /// [`Self::now_ns`] says how far it came, and another call goes on.
+    /// As [`Self::advance_into`], and calls `stop` from time to time. If that returns `true`, the drive stops at the
+    /// time [`Self::now_ns`]; another call continues.
     ///
     /// # Errors
     /// As [`Self::advance`].
@@ -162,8 +163,8 @@ impl Drive {
         self.take_done(went_on, done)
     }
 
-    /// As [`Self::advance_into`], but goes no further than to the first instant at which requests end: [`Self::now_ns`] is
-    /// that instant, or `until_ns` if none ends until then. A closed loop sends its next requests there.
+    /// As [`Self::advance_into`], but stops at the first instant at which requests end. [`Self::now_ns`] is that
+    /// instant, or `until_ns` if no request ends until then. A closed loop sends its next requests there.
     ///
     /// # Errors
     /// As [`Self::advance`].
@@ -172,7 +173,8 @@ impl Drive {
         self.take_done(went_on, done)
     }
 
-    /// When something happens next, if anything will without another request. [`Self::advance`] to it is the shortest step.
+    /// Time of the next event in ns; none if nothing happens without another request. [`Self::advance`] to it is the
+    /// shortest step.
     ///
     /// # Errors
     /// As [`Self::advance`].
@@ -181,18 +183,19 @@ impl Drive {
         self.went_on(next)
     }
 
-    /// Says what will be sent soon. A hint for the machine's caches, worth its while on large drives; it changes no result.
+    /// Announces a request that will be sent soon. The hint only warms the machine's caches, which helps on large
+    /// drives; it changes no result.
     #[inline]
     pub fn expect(&self, upcoming: &Upcoming) {
         self.sim.device().prefetch(upcoming);
     }
 
-    /// The time that the drive has gone on to.
+    /// The drive's time in ns.
     pub fn now_ns(&self) -> Nanos {
         self.sim.now_ns()
     }
 
-    /// Energy in J up to now. Work that DRAM or the host interface has begun counts as far as it is done.
+    /// Energy in J up to now. Work of DRAM or the host interface that is under way counts in proportion.
     pub fn energy_j(&self) -> f64 {
         self.sim.device().so_far().0
     }
@@ -202,7 +205,7 @@ impl Drive {
         self.sim.device().so_far().1
     }
 
-    /// Lets everything that is under way end, and reports the whole.
+    /// Completes all work that is under way, and reports the run.
     pub fn report(self) -> Report {
         self.report_as(&RunOptions::default())
     }
@@ -254,12 +257,12 @@ fn is_outside(request: &Request, drive_bytes: u64) -> Error {
 #[derive(Default)]
 struct Inbox {
     drive_bytes: u64,
-    /// Requests that the drive has not taken, by arrival; those of one time in the order of sending. Each has its place there.
+    /// Requests that the drive has not taken yet, by arrival, then by order of sending.
     waiting: BinaryHeap<Reverse<(Nanos, u64, u32)>>,
     sent: u64,
-    /// Requests that have not ended. A place is the tag of its request.
+    /// Requests that have not ended. The index of a request is its tag.
     outstanding: Vec<Request>,
-    /// Places that are free.
+    /// Free indices.
     free: Vec<u32>,
     done: Vec<Done>,
     ended: bool,

@@ -1,4 +1,4 @@
-//! What can go wrong, said so that the user can mend it: the place, what was found, what was expected, the nearest name.
+//! Errors, in terms that let the user correct the input: place, found, expected, nearest valid name.
 
 use std::fmt;
 
@@ -38,20 +38,20 @@ impl fmt::Display for Place {
     }
 }
 
-/// A fault in what the user wrote: a configuration, an override, a trace.
+/// A fault in the user's input: a configuration, an override, a trace.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Fault {
     /// Where it lies.
     pub place: Place,
     /// What is wrong, in a few words ("unknown key", "not a number").
     pub what: String,
-    /// What was found there.
+    /// The text that was found there.
     pub found: Option<String>,
-    /// What would have been right.
+    /// The valid alternative.
     pub expected: Option<String>,
-    /// The nearest valid name, for a misspelt one.
+    /// The nearest valid name for a misspelt one.
     pub nearest: Option<String>,
-    /// What to do about it ("use --fold").
+    /// Advice ("use --fold").
     pub help: Option<String>,
 }
 
@@ -121,19 +121,20 @@ impl fmt::Display for Fault {
 /// Any error of the engine.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The configuration is wrong. All faults that could be told apart in one go.
+    /// The configuration is wrong: all faults that could be found in one pass.
     #[error("{}", join(.0))]
     Config(Vec<Fault>),
     /// The trace is wrong.
     #[error("{0}")]
     Trace(Box<Fault>),
-    /// A result must not be written where it was to go.
+    /// A result may not be written to the given target.
     #[error("{0}")]
     Output(Box<Fault>),
-    /// No run can begin from the snapshot: it is none, damaged, or of another drive. All keys that differ.
+    /// No run can begin from the snapshot: the file is no snapshot, damaged, or of another drive. Lists all keys that
+    /// differ.
     #[error("{}", join(.0))]
     Snapshot(Vec<Fault>),
-    /// The report to be priced is none, or is not one that can be.
+    /// The report cannot be repriced.
     #[error("{0}")]
     Report(Box<Fault>),
     /// The user ended the run before it began, while the drive's start state was laid down.
@@ -142,7 +143,7 @@ pub enum Error {
     Interrupted {
         /// Requests done.
         done: u64,
-        /// Requests that there would have been, if that is known.
+        /// Requests of the whole start state, if known.
         total: Option<u64>,
     },
     /// The user ended the reading of a trace: before its replay, for its statistics or to convert it.
@@ -156,7 +157,7 @@ pub enum Error {
     Io {
         /// The file, as the user named it.
         path: String,
-        /// What the operating system said.
+        /// The message of the operating system.
         source: std::io::Error,
     },
 }
@@ -171,7 +172,7 @@ impl From<Fault> for Error {
     }
 }
 
-/// The valid name that lies nearest to a misspelt one, if any is near enough to be meant.
+/// The valid name nearest to a misspelt one; none if no name is near enough.
 pub fn nearest<'a>(found: &str, valid: impl IntoIterator<Item = &'a str>) -> Option<String> {
     valid
         .into_iter()

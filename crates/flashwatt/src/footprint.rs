@@ -1,8 +1,8 @@
-//! Memory that a drive takes, and whether the machine has it: a drive that the machine cannot hold is the user's to make
-//! smaller, not the system's to end the process for.
+//! Memory that a drive takes, checked against the memory of the machine: a drive that is too large gives an error
+//! before the run, instead of a process killed by the system.
 //!
-//! Each table counts its own bytes, beside its definition. `tests/footprint.rs` compares the sum with what the system says
-//! that the process holds.
+//! Each table counts its own bytes, beside its definition. `tests/footprint.rs` compares the sum with the memory that
+//! the system reports for the process.
 
 use crate::blocks::BlockTable;
 use crate::cache::WriteBuffer;
@@ -13,7 +13,7 @@ use crate::error::{Error, Fault};
 use crate::limits::{self, Limit};
 use crate::mem;
 
-/// Queues, operations and events of a die, and what the host has under way, at most.
+/// Largest memory in bytes of one die's queues, operations and events, and of one request in the device.
 const DIE_BYTES: u64 = 2_048;
 const REQUEST_BYTES: u64 = 512;
 /// Histograms, buffers of files, the report.
@@ -35,7 +35,7 @@ pub fn footprint_bytes(config: &Config, checked: bool) -> u64 {
         + REST_BYTES
 }
 
-/// Is there memory for a drive?
+/// Checks that there is memory for a drive.
 ///
 /// # Errors
 /// If the address space has no room for it, or if it is filled at the start and the machine, or a control group that this

@@ -1,6 +1,7 @@
-//! Runs a drive without a clock: every plan is carried out at once, background work as soon as it is wanted.
+//! Runs a drive without a clock: every plan is carried out at once, and background work as soon as it is due.
 //!
-//! Start states are laid down with it, and property tests drive translation layers with it: the referee watches here too.
+//! It lays down start states, and property tests drive translation layers with it. The NAND referee checks its
+//! operations too.
 
 use crate::brain::Brain;
 use crate::connector::{Extent, Request, RequestKind};
@@ -12,7 +13,7 @@ use crate::units::{DieId, Lpn, OpId};
 /// A drive without a clock.
 pub struct Instant<'a> {
     geometry: Geometry,
-    /// What decides.
+    /// The deciding half of the drive.
     pub brain: &'a mut Brain,
     /// The flash.
     pub array: &'a mut Array,
@@ -21,12 +22,12 @@ pub struct Instant<'a> {
     operations: u64,
 }
 
-/// A write found no room although all background work is done.
+/// A write found no room although no background work is left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Full;
 
 impl<'a> Instant<'a> {
-    /// A drive in whatever state its halves are in.
+    /// A drive made of two halves, in their present state.
     pub fn new(geometry: &Geometry, brain: &'a mut Brain, array: &'a mut Array) -> Self {
         Instant { geometry: geometry.clone(), brain, array, ops: Vec::new(), operations: 0 }
     }
@@ -75,7 +76,7 @@ impl<'a> Instant<'a> {
         Ok(())
     }
 
-    /// Does all background work that is wanted. Returns whether there was any.
+    /// Does all background work that is due. Returns whether there was any.
     fn background(&mut self) -> bool {
         let mut any = false;
         for die in (0..self.geometry.dies).map(DieId) {

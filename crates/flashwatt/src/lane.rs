@@ -1,23 +1,23 @@
-//! A queue of things that happen at known times, nearly always added to at its end.
+//! A queue of events at known times, with nearly all insertions at its end.
 //!
-//! What has the same delay comes back in the order in which it was asked for: reads of the array take tR, programs tPROG,
-//! transfers the time of a page. So the events of each such kind have a lane of their own, and the next one costs the
-//! same for ten dies and for ten thousand. A key that does not belong at its lane's end moves up to where it belongs.
+//! Events of equal delay end in the order in which they were set: array reads take tR, programs tPROG, transfers the
+//! time of a page. So each such kind has a lane of its own, and the next event costs the same for ten dies and for ten
+//! thousand. A key that does not belong at the end of its lane moves up to its place.
 
 use crate::mem::Table;
 
-/// A key after all others: an empty lane's first.
+/// A key after all others: the first key of an empty lane.
 pub const NEVER: u64 = u64::MAX;
 
-/// Keys, the least first. A key is a time and, in its low bits, whose it is. In a cache line of its own.
+/// Keys in ascending order. A key is a time and, in its low bits, a seat. Aligned to a cache line of its own.
 #[repr(align(64))]
 pub struct Lane {
     /// The least key; [`NEVER`] if there is none.
     pub first: u64,
-    /// The one after it, so that `first` need not wait for the ring; of an empty lane it means nothing.
+    /// The second key, so that `first` need not wait for the ring. Undefined for an empty lane.
     second: u64,
-    /// A ring. Positions count up (modulo 2^32); the ring holds them modulo its length. Behind the last key stands [`NEVER`],
-    /// so that nobody asks whether the lane is empty: which lane is, at which instant, is nothing that a processor foresees.
+    /// A ring. Positions count up (modulo 2^32); the ring holds them modulo its length. [`NEVER`] follows the last key,
+    /// so that no branch tests for an empty lane: a processor cannot predict that branch.
     keys: Table<u64>,
     mask: u32,
     head: u32,
@@ -25,7 +25,7 @@ pub struct Lane {
 }
 
 impl Lane {
-    /// An empty lane for at most so many keys at a time.
+    /// An empty lane for at most `capacity` keys at a time.
     pub fn new(capacity: usize) -> Self {
         let len = (capacity + 1).next_power_of_two();
         Lane { first: NEVER, second: NEVER, keys: vec![NEVER; len].into(), mask: len as u32 - 1, head: 0, tail: 0 }
@@ -47,7 +47,7 @@ impl Lane {
         self.second = self.keys[self.at(self.head.wrapping_add(1))];
     }
 
-    /// Takes the first key; there is one.
+    /// Takes the first key of a lane that is not empty.
     #[inline(always)]
     pub fn take_first(&mut self) {
         debug_assert!(self.first != NEVER);
@@ -56,7 +56,7 @@ impl Lane {
         self.second = self.keys[self.at(self.head.wrapping_add(1))];
     }
 
-    /// Takes a key of which `is_it` holds, if there is one.
+    /// Takes a key for which `is_it` is true, if there is one.
     pub fn take_back(&mut self, is_it: impl Fn(u64) -> bool) {
         let pending = self.tail.wrapping_sub(self.head);
         let at = |i: u32| self.at(self.head.wrapping_add(i));
@@ -70,7 +70,7 @@ impl Lane {
         self.second = self.keys[self.at(self.head.wrapping_add(1))];
     }
 
-    /// The last key moves up to its place.
+    /// Moves the last key up to its place.
     #[cold]
     fn move_up(&mut self) {
         let mut place = self.tail.wrapping_sub(1);

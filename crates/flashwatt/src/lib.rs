@@ -64,7 +64,7 @@ fn erases(array: &Array) -> u32 {
 //!
 //! The feature `internals` opens them for the engine's own tests. It turns the checks on.
 
-// Without the feature only the engine's tests reach some of what is public in its modules.
+// Without the feature, only the engine's tests reach some public items of its modules.
 #![cfg_attr(not(feature = "internals"), allow(dead_code, unused_imports))]
 
 mod age;

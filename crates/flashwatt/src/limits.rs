@@ -1,5 +1,5 @@
-//! Memory that the system still gives this process: what is free in the machine, and what control groups (containers, batch
-//! systems) leave of their share. A process that takes more is ended without a word.
+//! Memory that is left for this process: free memory of the machine, and the rest of the limits of control groups
+//! (containers, batch systems). The system kills a process that takes more.
 
 use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 pub struct Limit {
     /// Bytes that are free.
     pub bytes: u64,
-    /// Where: "in this machine".
+    /// The place of the limit: "in this machine".
     pub whose: String,
 }
 
-/// The least of all bounds that the system tells; none where it tells none.
+/// The smallest limit that the system reports; none if it reports none.
 pub fn least() -> Option<Limit> {
     least_under(Path::new("/"))
 }
@@ -22,7 +22,7 @@ fn least_under(root: &Path) -> Option<Limit> {
     machine(root).into_iter().chain(groups(root)).min_by_key(|limit| limit.bytes)
 }
 
-/// What the machine has free, pages of files that it can drop and swap space included.
+/// Free memory of the machine, with droppable pages of files and swap space.
 fn machine(root: &Path) -> Option<Limit> {
     let text = read_to_string(root.join("proc/meminfo")).ok()?;
     let kib = |key: &str| {
@@ -38,7 +38,7 @@ struct Layout {
     mount: &'static str,
     limit: &'static str,
     used: &'static str,
-    /// Keys in `memory.stat` of pages of files, which the system drops before it ends a process.
+    /// Keys in `memory.stat` for pages of files, which the system drops before it kills a process.
     files: [&'static str; 2],
 }
 
@@ -56,7 +56,7 @@ const V2: Layout = Layout {
     files: ["inactive_file", "active_file"],
 };
 
-/// The bounds of all control groups that this process is in, and of those around them.
+/// The limits of all control groups of this process, and of their parents.
 fn groups(root: &Path) -> Vec<Limit> {
     let text = read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
     text.lines().filter_map(group_of_line).flat_map(|(layout, path)| groups_above(root, layout, path)).collect()
@@ -73,7 +73,7 @@ fn group_of_line(line: &str) -> Option<(&'static Layout, &str)> {
     }
 }
 
-/// A group and all above it. In a container the path may be that of the system outside, of which only the mount is seen.
+/// A group and its parents. In a container the path may be that of the host system, of which only the mount is visible.
 fn groups_above(root: &Path, layout: &Layout, path: &str) -> Vec<Limit> {
     let inside = path.trim_start_matches('/');
     let mut parts: PathBuf = if inside.split('/').any(|part| part == "..") { PathBuf::new() } else { inside.into() };
@@ -88,7 +88,7 @@ fn groups_above(root: &Path, layout: &Layout, path: &str) -> Vec<Limit> {
 }
 
 fn group(dir: &Path, layout: &Layout, shown: &Path) -> Option<Limit> {
-    /// Version 1 tells a number near 2^63 where there is no limit, version 2 the word `max`.
+    /// Without a limit, version 1 gives a number near 2^63, version 2 the word `max`.
     const NONE: u64 = 1 << 60;
     let number = |file: &str| read_to_string(dir.join(file)).ok()?.trim().parse::<u64>().ok();
     let limit = number(layout.limit).filter(|&bytes| bytes < NONE)?;
@@ -108,7 +108,7 @@ fn group(dir: &Path, layout: &Layout, shown: &Path) -> Option<Limit> {
 mod tests {
     use super::*;
 
-    /// A system's files in a directory of its own, which is removed at the end.
+    /// Files of a system in a temporary directory, which is removed at the end.
     struct Root(PathBuf);
 
     impl Root {

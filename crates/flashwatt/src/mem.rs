@@ -1,7 +1,7 @@
-//! The one place with `unsafe`: two hints to the machine that change no result, only the time it takes.
+//! The only module with `unsafe`: two hints to the machine that change no result, only run time, and unchecked indices.
 //!
-//! The map of a large drive does not fit any cache, so that each of its look-ups is a cache and a TLB miss: huge pages
-//! shorten the second, prefetching hides the first (`make bench` shows both).
+//! The map of a large drive does not fit any cache, so each look-up is a cache miss and a TLB miss: huge pages shorten
+//! the TLB miss, prefetching hides the cache miss (`make bench` shows both).
 #![allow(unsafe_code)]
 
 /// Asks for the cache line that holds `slice[index]`. Does nothing if there is no such element.
@@ -26,8 +26,8 @@ pub fn zeroed<T: Copy + Zero>(len: usize) -> Vec<T> {
     vec
 }
 
-/// An empty vector with room for so many elements, which costs memory only where it is filled, on huge pages as above. If the
-/// system does not promise so much at once, the vector grows as any other does.
+/// An empty vector with room for `capacity` elements, which costs memory only where it is filled, on huge pages where the
+/// system has them. If the system does not promise that much at once, the vector grows like any other.
 pub fn with_room<T>(capacity: usize) -> Vec<T> {
     let mut vec = Vec::new();
     if vec.try_reserve_exact(capacity).is_ok() {
@@ -36,11 +36,11 @@ pub fn with_room<T>(capacity: usize) -> Vec<T> {
     vec
 }
 
-/// Does the system promise so much memory? It may promise more than it has, but not without bound.
+/// Whether the system promises `bytes` of memory. It may promise more than it has, up to a limit.
 pub fn is_there(bytes: u64) -> bool {
     let mut probe = Vec::<u8>::new();
     let promised = usize::try_from(bytes).is_ok_and(|bytes| probe.try_reserve_exact(bytes).is_ok());
-    std::hint::black_box(&probe); // or the compiler, which sees that nobody uses it, takes the promise for granted
+    std::hint::black_box(&probe); // else the compiler removes the unused allocation and assumes success
     promised
 }
 
