@@ -1,8 +1,8 @@
-//! What is done to flash, and why.
+//! Flash operations and their causes.
 
 use serde::Serialize;
 
-/// Why an operation is done.
+/// The cause of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
@@ -13,7 +13,7 @@ pub enum Cause {
     Gc,
     /// A merge of blocks in a block-mapped or hybrid scheme.
     Merge,
-    /// A page of the map itself.
+    /// Access to a translation page.
     Map,
     /// Wear levelling.
     Wear,
@@ -23,7 +23,7 @@ impl Cause {
     /// All of them, in the order of their numbers.
     pub const ALL: [Cause; 5] = [Cause::Host, Cause::Gc, Cause::Merge, Cause::Map, Cause::Wear];
 
-    /// As it is called in reports and logs.
+    /// The name in reports and logs.
     pub const fn name(self) -> &'static str {
         match self {
             Cause::Host => "host",
@@ -35,23 +35,23 @@ impl Cause {
     }
 }
 
-/// What is done to the flash.
+/// The kind of a flash operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum OpKind {
-    /// A page is read and its data moved out over the bus.
+    /// Read a page and move its data out over the bus.
     Read,
-    /// Data is moved in over the bus and programmed to a page.
+    /// Move data in over the bus and program a page.
     Program,
-    /// A block is erased.
+    /// Erase a block.
     Erase,
-    /// A page is read and programmed to another page of the same die, without the bus.
+    /// Read a page and program another page of the same die, without the bus.
     Copyback,
-    /// The spare area of a page is read, where a scheme without a table of pages keeps what it must know: the die is busy as
-    /// for a read, and hardly any data moves over the bus (none is reckoned).
+    /// Read the spare area of a page, where a scheme without a page table keeps its mapping. The die is busy as for a
+    /// read; the transfer of its few bytes takes no bus time.
     SpareRead,
-    /// A page is read, moved out over the bus, and programmed to another page. On the flash it is a [`Self::Read`] and then a
-    /// [`Self::Program`], and so it is booked; between the two the die is free for others.
+    /// Read a page, move its data out over the bus, and program another page. It runs and counts as a [`Self::Read`]
+    /// followed by a [`Self::Program`]; between the two the die is free for other operations.
     Copy,
 }
 
@@ -60,15 +60,15 @@ impl OpKind {
     pub const ALL: [OpKind; 6] =
         [OpKind::Read, OpKind::Program, OpKind::Erase, OpKind::Copyback, OpKind::SpareRead, OpKind::Copy];
 
-    /// Those that are booked: a copy is booked as the read and the program that it comes down to.
+    /// The kinds that the ledger counts: a copy counts as a read and a program.
     pub const BOOKED: [OpKind; 5] = [OpKind::Read, OpKind::Program, OpKind::Erase, OpKind::Copyback, OpKind::SpareRead];
 
-    /// What copies a page within a die, which may do so without the bus or not.
+    /// The kind that copies a page within a die: with or without the bus.
     pub const fn of_copies(copyback: bool) -> OpKind {
         if copyback { OpKind::Copyback } else { OpKind::Copy }
     }
 
-    /// As it is called in logs.
+    /// The name in logs.
     pub const fn name(self) -> &'static str {
         match self {
             OpKind::Read => "read",

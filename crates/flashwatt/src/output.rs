@@ -1,8 +1,8 @@
-//! Files that results are written to. A file is written aside, under a name of its own in the same directory, and renamed
-//! when it is whole: whatever stops the writing, the file that was there before stays as it was.
+//! Files for results. A file is written under a temporary name in the same directory, and renamed when it is complete:
+//! if the writing stops for any reason, the previous file remains unchanged.
 //!
-//! The name is `.flashwatt-PROCESS-NUMBER.part`, and its writer holds a lock on it. A process that is killed leaves its
-//! file behind; the next one that writes into the directory removes every such file that nobody has locked. The Python
+//! The temporary name is `.flashwatt-PROCESS-NUMBER.part`, and its writer holds a lock on it. A killed process leaves
+//! its file behind; the next process that writes into the directory removes every such file without a lock. The Python
 //! package (`flashwatt.outputs`) uses the same names and locks.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -15,16 +15,16 @@ use crate::error::{Error, Fault, Place};
 const PREFIX: &str = ".flashwatt-";
 const SUFFIX: &str = ".part";
 
-/// Which files may be replaced.
+/// Rules for the files that may be replaced.
 #[derive(Clone, Debug)]
 pub struct Rules {
-    /// What is read: never replaced.
+    /// Input files: never replaced.
     pub inputs: Vec<PathBuf>,
-    /// What is written, in words: "a trace".
+    /// The content in words, for messages: "a trace".
     pub what: &'static str,
-    /// Tells a file that this program wrote from others, by its content.
+    /// Recognizes by its content a file that this program wrote.
     pub ours: fn(&Path) -> bool,
-    /// Replace a file that this program did not write, or a symbolic link; not what the link points to.
+    /// Also replace a file that this program did not write, or a symbolic link (the link itself, not its target).
     pub force: bool,
 }
 
@@ -78,18 +78,18 @@ pub(crate) fn io_error(path: &Path) -> impl Fn(io::Error) -> Error {
     move |source| Error::Io { path: path.clone(), source }
 }
 
-/// A file that is being written. Dropping it removes what was written; [`Aside::commit`] gives it its name.
+/// A file being written. Dropping it removes the temporary file; [`Aside::commit`] renames it to the target.
 #[derive(Debug)]
 pub struct Aside {
     target: PathBuf,
     rules: Rules,
     part: PathBuf,
-    /// Open as long as the part is there: its lock says that somebody is at work on it.
+    /// Open while the temporary file exists: its lock shows that a writer is at work.
     file: File,
 }
 
 impl Aside {
-    /// Begins a file that is to replace `target`, if the rules allow that.
+    /// Begins a file that will replace `target`, if the rules allow it.
     pub fn new(target: &Path, rules: Rules) -> Result<Self, Error> {
         rules.check(target)?;
         let directory = match target.parent() {
@@ -97,7 +97,7 @@ impl Aside {
             _ => Path::new("."),
         };
         remove_leftovers(directory);
-        // Nobody else may read what replaces a private file.
+        // The replacement of a private file must stay private.
         let private = target.metadata().is_ok();
         let (part, file) = create(directory, private).map_err(io_error(target))?;
         Ok(Aside { target: target.to_path_buf(), rules, part, file })
@@ -108,17 +108,17 @@ impl Aside {
         self.file.try_clone().map_err(io_error(&self.target))
     }
 
-    /// What the system said of writing, with the name of the target.
+    /// The error of a write, with the name of the target.
     pub fn error(&self, source: io::Error) -> Error {
         io_error(&self.target)(source)
     }
 
-    /// Where it is until then.
+    /// The path of the temporary file.
     pub fn part(&self) -> &Path {
         &self.part
     }
 
-    /// What is written is on the disk, and replaces the target, whose mode and owner stay.
+    /// Flushes the file to disk and replaces the target; the target's mode and owner remain.
     pub fn commit(self) -> Result<(), Error> {
         self.rules.check(&self.target)?;
         let io = io_error(&self.target);
@@ -133,7 +133,7 @@ impl Aside {
 
 impl Drop for Aside {
     fn drop(&mut self) {
-        // After a commit it is not there any more.
+        // After a commit the temporary file no longer exists.
         let _ = fs::remove_file(&self.part);
     }
 }
@@ -141,7 +141,7 @@ impl Drop for Aside {
 #[cfg(unix)]
 fn keep_owner(file: &File, before: &fs::Metadata) {
     use std::os::unix::fs::{MetadataExt, fchown};
-    // Only the administrator may give a file to somebody else; it is the writer's otherwise.
+    // Only the administrator may change the owner; otherwise the file belongs to the writer.
     let _ = fchown(file, Some(before.uid()), Some(before.gid()));
 }
 
@@ -163,7 +163,7 @@ fn options(_private: bool) -> OpenOptions {
     options
 }
 
-/// Makes a file of a name that nobody has, and locks it.
+/// Creates a file under an unused name, and locks it.
 fn create(directory: &Path, private: bool) -> io::Result<(PathBuf, File)> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     loop {
@@ -173,7 +173,7 @@ fn create(directory: &Path, private: bool) -> io::Result<(PathBuf, File)> {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
             opened => opened?,
         };
-        // Another process may have taken it for a leftover before it was locked, and removed it.
+        // Another process may have removed it as a leftover before it was locked.
         let taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
         if !taken && part.exists() {
             return Ok((part, file));
@@ -181,7 +181,7 @@ fn create(directory: &Path, private: bool) -> io::Result<(PathBuf, File)> {
     }
 }
 
-/// Removes what processes left that were killed while they wrote. What cannot be removed does no harm.
+/// Removes the files of killed processes. Failures are ignored: a leftover does no harm.
 fn remove_leftovers(directory: &Path) {
     let Ok(entries) = fs::read_dir(directory) else { return };
     for entry in entries.flatten() {
@@ -195,10 +195,10 @@ fn remove_leftovers(directory: &Path) {
         if kind.is_symlink() {
             continue;
         }
-        // The lock is held until the file is gone: a new owner that waits for it sees that.
+        // The lock is held until the file is gone, so a new owner that waits for the lock sees the removal.
         let Some(_lock) = claim(&path) else { continue };
         if kind.is_dir() {
-            // The Python package keeps the log that it makes Parquet of in a directory.
+            // The Python package keeps the log that it converts to Parquet in a directory.
             drop(fs::remove_dir_all(&path));
         } else if kind.is_file() {
             drop(fs::remove_file(&path));
@@ -206,7 +206,7 @@ fn remove_leftovers(directory: &Path) {
     }
 }
 
-/// The lock of a file that nobody holds; none on a file system without locks.
+/// The lock of a file that no process holds; none on a file system without locks.
 fn claim(path: &Path) -> Option<File> {
     let file = File::open(path).ok()?;
     file.try_lock().ok()?;

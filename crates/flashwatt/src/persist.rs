@@ -1,18 +1,18 @@
-//! How the state of a drive is written and read: numbers in little-endian order, in checked and compressed chunks.
+//! The format of a drive's state: little-endian numbers in checked and compressed chunks.
 //!
-//! A chunk is its length, its packed length and a CRC-32, each four bytes, and then its bytes: packed by LZ4, or as they
-//! are if packing gains nothing. The CRC covers the chunk before it, too, so that no chunk can be left out. An empty chunk
-//! is the end. A number never lies in two chunks.
+//! A chunk is its length, its packed length and a CRC-32, four bytes each, and then its bytes: packed by LZ4, or
+//! unpacked if packing gains nothing. The CRC also covers the chunk before, so that a missing chunk is detected. An
+//! empty chunk marks the end. No number spans two chunks.
 
 use std::io::{self, Read, Write};
 
 use crate::error::Error;
 use crate::progress::Watch;
 
-/// Bytes of a chunk before it is packed, at most.
+/// Largest size in bytes of an unpacked chunk.
 const CHUNK_BYTES: usize = 256 << 10;
 
-/// Writes the state of a drive. An error stays: [`Writer::finish`] reports the first one.
+/// Writes the state of a drive. Writing continues silently after an error; [`Writer::finish`] returns the first one.
 pub struct Writer<'a> {
     to: &'a mut dyn Write,
     chunk: Vec<u8>,
@@ -21,14 +21,14 @@ pub struct Writer<'a> {
     result: Result<(), Flaw>,
 }
 
-/// What keeps a snapshot from being written or read.
+/// Why a snapshot could not be written or read.
 #[derive(Debug)]
 pub enum Flaw {
     /// The file could not be written or read.
     Io(io::Error),
-    /// What was found cannot be the state of this drive, in words.
+    /// The content cannot be the state of this drive; the reason in words.
     Damaged(String),
-    /// The user ended it.
+    /// The user stopped it.
     Ended(Box<Error>),
 }
 
@@ -45,7 +45,7 @@ impl Flaw {
     }
 }
 
-/// Refuses what is read unless `holds`.
+/// Fails unless `holds` is true.
 ///
 /// # Errors
 /// [`Flaw::Damaged`] with `what`.
@@ -55,13 +55,13 @@ pub fn require(holds: bool, what: &str) -> Result<(), Flaw> {
 }
 
 impl<'a> Writer<'a> {
-    /// Writes to `to`; `seed` is the CRC of what comes before in the file.
+    /// Writes to `to`; `seed` is the CRC of the preceding part of the file.
     pub(crate) fn new(to: &'a mut dyn Write, seed: u32) -> Self {
         let packed = vec![0; lz4_flex::block::get_maximum_output_size(CHUNK_BYTES)];
         Writer { to, chunk: Vec::with_capacity(CHUNK_BYTES), packed, crc: seed, result: Ok(()) }
     }
 
-    /// The drive is in a state that cannot be kept.
+    /// Records that the drive is in a state that cannot be saved.
     pub fn refuse(&mut self, what: &str) {
         if self.result.is_ok() {
             self.result = Err(Flaw::damaged(what));
@@ -90,7 +90,8 @@ impl<'a> Writer<'a> {
         self.put(&value.to_le_bytes());
     }
 
-    /// Writes as many numbers as the reader expects, each as the difference to the one before: what rises evenly packs well.
+    /// Writes numbers, each as the difference to the one before, because evenly rising numbers then pack well. The
+    /// reader must know their count.
     pub fn u32s(&mut self, values: impl IntoIterator<Item = u32>) {
         let mut before = 0u32;
         for value in values {
@@ -99,12 +100,12 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes as many numbers as the reader expects.
+    /// Writes numbers whose count the reader knows.
     pub fn u64s(&mut self, values: &[u64]) {
         values.iter().for_each(|&value| self.u64(value));
     }
 
-    /// Writes a list of numbers, and its length.
+    /// Writes the length of a list, then its numbers.
     pub fn list(&mut self, values: impl ExactSizeIterator<Item = u32>) {
         self.u32(values.len() as u32);
         values.for_each(|value| self.u32(value));
@@ -138,10 +139,10 @@ impl<'a> Writer<'a> {
         self.to.write_all(bytes)
     }
 
-    /// Writes what is left, and the end.
+    /// Writes the last chunk and the end mark.
     ///
     /// # Errors
-    /// The first that there was.
+    /// The first error of any write.
     pub(crate) fn finish(mut self) -> Result<(), Flaw> {
         if !self.chunk.is_empty() {
             self.end_chunk();
@@ -163,7 +164,7 @@ fn crc(before: u32, lengths: &[u8], bytes: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// Reads the state of a drive, which it trusts in nothing.
+/// Reads the state of a drive, and checks everything it reads.
 pub struct Reader<'a, 'w> {
     from: &'a mut dyn Read,
     watch: &'a mut Watch<'w>,
@@ -174,7 +175,7 @@ pub struct Reader<'a, 'w> {
 }
 
 impl<'a, 'w> Reader<'a, 'w> {
-    /// Reads what a [`Writer`] with this `seed` has written.
+    /// Reads the output of a [`Writer`] with this `seed`.
     pub(crate) fn new(from: &'a mut dyn Read, seed: u32, watch: &'a mut Watch<'w>) -> Self {
         Reader { from, watch, chunk: Vec::new(), packed: Vec::new(), at: 0, crc: seed }
     }
@@ -182,7 +183,7 @@ impl<'a, 'w> Reader<'a, 'w> {
     /// Reads a byte.
     ///
     /// # Errors
-    /// If there is none, as everywhere here, or the file is damaged.
+    /// If the data has ended, or the file is damaged. This holds for all methods here.
     pub fn u8(&mut self) -> Result<u8, Flaw> {
         self.take::<1>().map(|[byte]| byte)
     }
@@ -202,7 +203,7 @@ impl<'a, 'w> Reader<'a, 'w> {
         self.take().map(u32::from_le_bytes)
     }
 
-    /// Reads a number below `end`; `what` says in an error what it is.
+    /// Reads a number below `end`; `what` names it in an error.
     pub fn below(&mut self, end: u32, what: &str) -> Result<u32, Flaw> {
         let value = self.u32()?;
         if value < end { Ok(value) } else { Err(Flaw::damaged(format!("{what} {value} of {end}"))) }
@@ -214,7 +215,7 @@ impl<'a, 'w> Reader<'a, 'w> {
         self.take().map(u64::from_le_bytes)
     }
 
-    /// Reads `count` numbers that were written by [`Writer::u32s`], and hands each to `put` with its place.
+    /// Reads `count` numbers written by [`Writer::u32s`], and passes each with its index to `put`.
     pub fn u32s(&mut self, count: usize, mut put: impl FnMut(usize, u32)) -> Result<(), Flaw> {
         let mut value = 0u32;
         for at in 0..count {
@@ -224,7 +225,7 @@ impl<'a, 'w> Reader<'a, 'w> {
         Ok(())
     }
 
-    /// Fills a table of zeros. Zeros are not written again, so that a large drive costs the memory that its data takes.
+    /// Fills a table of zeros. Zeros are not written, so that a large drive takes only the memory of its data.
     pub fn fill_u32s(&mut self, table: &mut [u32]) -> Result<(), Flaw> {
         self.u32s(table.len(), |at, value| {
             if value != 0 {
@@ -233,7 +234,7 @@ impl<'a, 'w> Reader<'a, 'w> {
         })
     }
 
-    /// As [`Self::fill_u32s`], for what was written by [`Writer::u64s`].
+    /// As [`Self::fill_u32s`], for the output of [`Writer::u64s`].
     pub fn fill_u64s(&mut self, table: &mut [u64]) -> Result<(), Flaw> {
         for slot in table {
             let value = self.u64()?;
@@ -244,7 +245,7 @@ impl<'a, 'w> Reader<'a, 'w> {
         Ok(())
     }
 
-    /// The length of a list of at most `most`.
+    /// Reads the length of a list of at most `most`.
     pub fn len(&mut self, most: usize, what: &str) -> Result<usize, Flaw> {
         let len = self.u32()? as usize;
         if len <= most { Ok(len) } else { Err(Flaw::damaged(format!("{len} {what}, of {most} at most"))) }
@@ -256,7 +257,7 @@ impl<'a, 'w> Reader<'a, 'w> {
         (0..len).map(|_| self.below(end, what)).collect()
     }
 
-    /// Reads the end.
+    /// Checks that the end mark follows.
     pub(crate) fn finish(mut self) -> Result<(), Flaw> {
         require(self.at == self.chunk.len(), "more in a chunk than the drive has")?;
         self.next_chunk()?;
@@ -331,7 +332,7 @@ mod tests {
         reader.finish().map(|()| value)
     }
 
-    /// Long enough for several chunks, of which some pack well and others not at all.
+    /// Long enough for several chunks, some of which pack well and others not at all.
     #[test]
     fn what_is_written_is_read() {
         let even: Vec<u32> = (0..200_000).map(|i| i * 16).collect();

@@ -1,4 +1,5 @@
-//! Observers of a run. They are compiled in, one engine for each: an observer that does nothing costs nothing.
+//! Observers of a run. The engine is compiled once for each type of observer, so an observer that does nothing costs
+//! nothing.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -14,22 +15,22 @@ use crate::energy::series::Recorder;
 use crate::operation::{Cause, OpKind};
 use crate::units::{BlockId, EntryId, Lpn, Nanos, RequestId};
 
-/// What an operation was.
+/// A flash operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OpFacts {
-    /// Its plan number: older ones are smaller.
+    /// Its plan number: numbers rise in the order of planning.
     pub seq: u64,
-    /// What.
+    /// Its kind.
     pub kind: OpKind,
-    /// Why.
+    /// Its cause.
     pub cause: Cause,
-    /// Which page, or of which block the first.
+    /// The page; for an erase, the first page of the block.
     pub at: Place,
-    /// A copyback's source, or where the data of a copy's read is to be programmed.
+    /// The source page of a copyback; for the read of a copy, the page that its data will be programmed to.
     pub other: Place,
-    /// For which request, if for one.
+    /// The request it belongs to; none for background work.
     pub request: RequestId,
-    /// The block whose data its program makes obsolete.
+    /// The block whose data the program makes obsolete.
     pub replaces: BlockId,
 }
 
@@ -43,33 +44,33 @@ impl OpFacts {
 /// An operation that has ended.
 #[derive(Clone, Copy, Debug)]
 pub struct OpRecord<'a> {
-    /// What it was.
+    /// The operation.
     pub op: OpFacts,
-    /// When its phases were.
+    /// The times of its phases.
     pub times: &'a OpTimes,
 }
 
 /// A request that has completed.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestRecord {
-    /// What it was.
+    /// The request.
     pub kind: RequestKind,
-    /// When it entered the device.
+    /// Time at which it entered the device, in ns.
     pub admitted_ns: Nanos,
-    /// When it completed.
+    /// Time at which it completed, in ns.
     pub end_ns: Nanos,
-    /// Map look-ups and updates made for it.
+    /// Map look-ups and updates for it.
     pub map_accesses: u32,
     /// Bytes over the host interface.
     pub bytes: u64,
 }
 
-/// What a plan was made for.
+/// The purpose of a plan.
 #[derive(Clone, Copy, Debug)]
 pub enum Purpose<'a> {
-    /// The host reads these runs of pages.
+    /// The host reads these extents.
     Read(&'a [Extent]),
-    /// The host writes these pages, as far as they found room.
+    /// The host writes these pages, as far as they find room.
     Write(Extent),
     /// These entries of the write buffer go to flash.
     Destage(&'a [EntryId]),
@@ -79,33 +80,33 @@ pub enum Purpose<'a> {
     Background,
 }
 
-/// What goes on in the write buffer.
+/// An event of the write buffer.
 #[derive(Clone, Debug)]
 pub enum BufferEvent {
     /// The host writes these bytes of a unit into an entry.
     Write(EntryId, Lpn, Bytes),
     /// The host reads these bytes of a unit from an entry.
     Read(EntryId, Lpn, Bytes),
-    /// What the buffer holds of a unit is void, except where its program is under way.
+    /// The content of the buffer for this unit is void, unless its program is under way.
     Trim(Lpn),
-    /// An entry is on flash, and gone.
+    /// An entry is on flash, and leaves the buffer.
     Programmed(EntryId),
 }
 
-/// Sees everything that ends.
+/// An observer of everything that ends.
 pub trait Probe {
-    /// Can this run record power over time?
+    /// Whether a run with this observer can record power over time.
     type Recorder: Recorder;
 
-    /// A plan has been made. Its operations get the plan numbers that follow on those of the plan before.
+    /// A plan has been made. Its operations get the plan numbers after those of the previous plan.
     #[inline(always)]
     fn planned(&mut self, _purpose: Purpose, _brain: &Brain) {}
 
-    /// Something has happened in the write buffer.
+    /// An event in the write buffer.
     #[inline(always)]
     fn buffer(&mut self, _now: Nanos, _event: &BufferEvent) {}
 
-    /// Everything that was asked for is done, and the drive is at rest.
+    /// All requested work is done, and the drive is at rest.
     fn at_rest(&mut self, _brain: &Brain, _array: &Array) {}
 
     /// An operation has ended.
@@ -116,26 +117,26 @@ pub trait Probe {
     #[inline(always)]
     fn request_ended(&mut self, _record: &RequestRecord) {}
 
-    /// The map has been looked at or changed so many times, for a request or for background work.
+    /// The map was looked up or changed this number of times, for a request or for background work.
     #[inline(always)]
     fn mapped(&mut self, _now: Nanos, _accesses: u32) {}
 
     /// The counters have been restarted.
     fn restarted(&mut self, _now: Nanos) {}
 
-    /// The measured window is over; what is under way goes on.
+    /// The measured window has ended; work under way continues.
     fn drains(&mut self, _now: Nanos) {}
 
-    /// The run is over at this time.
+    /// The run ends at this time.
     fn finish(&mut self, _now: Nanos) {}
 }
 
-/// Sees nothing.
+/// Observes nothing.
 impl Probe for () {
     type Recorder = ();
 }
 
-/// Sees nothing, but lets a series be recorded.
+/// Observes nothing, but allows a recording over time.
 #[derive(Clone, Copy, Debug)]
 pub struct Recording;
 
@@ -143,7 +144,7 @@ impl Probe for Recording {
     type Recorder = Option<Box<Series>>;
 }
 
-/// Both see everything.
+/// Passes every event to both observers.
 impl<A: Probe, B: Probe> Probe for (A, B) {
     type Recorder = Option<Box<Series>>;
 
@@ -218,7 +219,7 @@ pub struct OpLog<W: Write> {
 const HEADER: &str =
     "record,cause,die,block,page,start_ns,array_start_ns,array_end_ns,out_start_ns,end_ns,map_accesses,bytes";
 
-/// Whether a file is an operation log: it begins with the line of column names.
+/// Whether a file is an operation log, by its line of column names.
 pub fn is_op_log(path: &Path) -> bool {
     let mut begin = [0; HEADER.len() + 1];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
@@ -226,14 +227,14 @@ pub fn is_op_log(path: &Path) -> bool {
 }
 
 impl<W: Write> OpLog<W> {
-    /// A log that goes to `out`.
+    /// A log written to `out`.
     pub fn new(out: W) -> Self {
         let mut log = OpLog { out, error: None };
         log.line(format_args!("{HEADER}"));
         log
     }
 
-    /// The first error that the file system gave, if one.
+    /// The first write error, if any.
     pub fn take_error(&mut self) -> Option<std::io::Error> {
         self.error.take()
     }

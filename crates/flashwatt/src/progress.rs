@@ -1,9 +1,9 @@
-//! How far something is that takes long: a run, or the reading of a trace before it.
+//! Progress of long work: a run, or the reading of a trace before it.
 
 use crate::error::Error;
 use crate::units::Nanos;
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// What is done before anything is simulated; the requests are those that do it, one for each page where a drive is

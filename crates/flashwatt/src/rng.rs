@@ -1,17 +1,17 @@
 //! The generator behind every random draw of a workload: wyrand, seeded through splitmix64.
 //!
-//! wyrand is Wang Yi's (wyhash, in the public domain): a counter and one 128-bit product. Draws do not wait for one
-//! another, as they would on a generator that shuffles its state, and that is what a request's cost comes from. Splitmix64
-//! is Steele's, Lea's and Flood's (*Fast Splittable Pseudorandom Number Generators*, OOPSLA 2014). Integer arithmetic
-//! only, so the same seed gives the same numbers on any machine.
+//! wyrand is Wang Yi's (wyhash, in the public domain): a counter and one 128-bit product. Consecutive draws do not
+//! depend on each other, unlike those of a generator that shuffles its state; this dependence would dominate the cost
+//! of a request. Splitmix64 is by Steele, Lea and Flood (*Fast Splittable Pseudorandom Number Generators*, OOPSLA
+//! 2014). Only integer arithmetic is used, so the same seed gives the same numbers on every machine.
 
-/// A stream of random numbers that depends on nothing but its seed.
+/// A stream of random numbers that depends on its seed only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rng {
     state: u64,
 }
 
-/// What the counter advances by, and what is mixed into one factor: wyhash's primes.
+/// The counter's increment, and the constant mixed into one factor: wyhash's primes.
 const STEP: u64 = 0xa076_1d64_78bd_642f;
 const MIX: u64 = 0xe703_7ed1_a0b4_28db;
 
@@ -24,12 +24,12 @@ impl Rng {
         Rng { state: splitmix64(seed) }
     }
 
-    /// Where the stream stands.
+    /// The state of the stream.
     pub(crate) fn state(&self) -> u64 {
         self.state
     }
 
-    /// A stream that goes on where another one stood.
+    /// A stream that continues from a saved state.
     pub(crate) fn from_state(state: u64) -> Self {
         Rng { state }
     }
@@ -55,13 +55,13 @@ impl Rng {
         (self.bits() >> 11) as f64 / UNIT_STEPS
     }
 
-    /// True with the probability that `threshold` stands for, see [`Rng::threshold`].
+    /// True with the probability that `threshold` encodes, see [`Rng::threshold`].
     #[inline(always)]
     pub fn chance(&mut self, threshold: u64) -> bool {
         (self.bits() >> 11) < threshold
     }
 
-    /// What [`Rng::chance`] compares with for this probability (exact for 0 and 1).
+    /// The threshold of [`Rng::chance`] for this probability (exact for 0 and 1).
     pub fn threshold(probability: f64) -> u64 {
         (probability * UNIT_STEPS) as u64
     }

@@ -1,10 +1,10 @@
-//! Latency statistics: exact count, mean, least and greatest; quantiles from a histogram with logarithmic bins.
+//! Latency statistics: exact count, mean, minimum and maximum; quantiles from a histogram with logarithmic bins.
 
 use serde::Serialize;
 
 use crate::units::Nanos;
 
-/// Bins per doubling: a quantile is at most 1/128 (0.8 %) above the value it stands for.
+/// Base-2 logarithm of the bins per doubling: a quantile is at most 1/128 (0.8 %) above the true value.
 const BITS: u32 = 7;
 
 /// A histogram of times.
@@ -30,7 +30,7 @@ fn bin(value: Nanos) -> usize {
     ((exponent as usize) << BITS) + (value >> exponent) as usize
 }
 
-/// The greatest value in a bin.
+/// The greatest value of a bin.
 fn top(bin: usize) -> Nanos {
     let exponent = (bin >> BITS).saturating_sub(1) as u32;
     let digits = bin as u64 - (u64::from(exponent) << BITS);
@@ -53,7 +53,7 @@ impl Histogram {
         self.count
     }
 
-    /// Both together.
+    /// The sum of both histograms.
     #[must_use]
     pub fn plus(&self, other: &Histogram) -> Histogram {
         Histogram {
@@ -76,7 +76,7 @@ impl Histogram {
         (self.count > 0).then(|| top(found).clamp(self.min, self.max))
     }
 
-    /// The bins that hold something, from the least on.
+    /// The bins that are not empty, in ascending order.
     pub fn bars(&self) -> Bars {
         let held = self.bins.iter().enumerate().filter(|&(_, &count)| count > 0);
         let (upper_ns, count) = held.map(|(bin, &count)| (top(bin), count)).unzip();
@@ -99,8 +99,8 @@ impl Histogram {
     }
 }
 
-/// A histogram as a report carries it: bins that hold nothing are left out. A bin below 256 ns is 1 ns wide, and every other
-/// at most 1/128 of its greatest value.
+/// A histogram in a report, without its empty bins. A bin below 256 ns is 1 ns wide; the width of every other is at
+/// most 1/128 of its greatest value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Bars {
     /// The greatest value of each bin, ascending.
@@ -109,7 +109,7 @@ pub struct Bars {
     pub count: Vec<u64>,
 }
 
-/// Latency figures in nanoseconds; nothing where there was no request.
+/// Latency figures in nanoseconds; none without requests.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[allow(missing_docs)]
 pub struct Latency {

@@ -1,4 +1,4 @@
-//! The simulator's vocabulary of numbers: no bare integer crosses a module's edge.
+//! Types for the simulator's numbers: no bare integer crosses a module's edge.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,13 +21,13 @@ macro_rules! id {
                 self.0 as usize
             }
 
-            /// Is this a real one, not [`Self::NONE`]?
+            /// Whether this is a valid id, not [`Self::NONE`].
             #[inline(always)]
             pub const fn is_some(self) -> bool {
                 self.0 != u32::MAX
             }
 
-            /// Is this [`Self::NONE`]?
+            /// Whether this is [`Self::NONE`].
             #[inline(always)]
             pub const fn is_none(self) -> bool {
                 self.0 == u32::MAX
@@ -77,16 +77,16 @@ id! {
 }
 
 impl RequestId {
-    /// Ids from here on are no requests.
+    /// Ids from here on denote no request.
     const BACKGROUND: u32 = 1 << 31;
 
-    /// Stands in for a request where a die's background work is meant.
+    /// Stands in for a request where the background work of a die is meant.
     #[inline(always)]
     pub const fn background_of(die: DieId) -> RequestId {
         RequestId(Self::BACKGROUND | die.0)
     }
 
-    /// The die whose background work is meant, if that is.
+    /// The die, if the id denotes its background work.
     #[inline(always)]
     pub const fn as_background(self) -> Option<DieId> {
         if self.0 < Self::BACKGROUND { None } else { Some(DieId(self.0 ^ Self::BACKGROUND)) }
