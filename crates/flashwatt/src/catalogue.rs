@@ -4,9 +4,8 @@ use crate::registry::{Entry, Param};
 use crate::workload::trace;
 use crate::{config, ftl, gc, wear, workload};
 
-/// What is registered under a kind (`ftls`, `gc`, `wear`, `dispatch`, `presets`, `workloads`,
-/// `standins`, `formats`): each name with
-/// one line about it. `None` for a kind that this version does not have.
+/// The names registered under a kind (`ftls`, `gc`, `wear`, `dispatch`, `presets`, `workloads`, `standins`, `formats`),
+/// each with a description of one line. `None` for a kind that this version does not have.
 pub fn list(kind: &str) -> Option<Vec<(String, String)>> {
     let own = |(name, doc): (&str, &str)| (name.to_string(), doc.to_string());
     Some(match kind {
@@ -22,7 +21,7 @@ pub fn list(kind: &str) -> Option<Vec<(String, String)>> {
     })
 }
 
-/// What an entry is, and how its parameters are written.
+/// The description of an entry, with the syntax of its parameters.
 fn with_params(entry: &Entry<dyn gc::VictimPolicy>) -> String {
     let param = |param: &Param| {
         let Param { name, doc, default, min, max, .. } = param;
@@ -66,7 +65,7 @@ mod tests {
         assert!(list("nonsense").is_none());
     }
 
-    /// A name that no list holds is refused with all that do: so the lists are whole.
+    /// A name on no list is refused with a message that shows the whole list: so the lists are complete.
     #[test]
     fn every_valid_name_is_listed() {
         for kind in ["ftls", "gc", "wear", "dispatch", "presets", "workloads", "standins", "formats"] {

@@ -6,8 +6,9 @@ use crate::units::Nanos;
 /// Progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// What is done before anything is simulated; the requests are those that do it, one for each page where a drive is
-    /// filled, and no time is simulated. `None` from the first simulated nanosecond on.
+    /// The preparation before the simulation, if one is under way. The requests are then those of the preparation (one
+    /// for each page where a drive is filled), and simulated time stands still. `None` from the first simulated
+    /// nanosecond on.
     pub preparing: Option<Preparation>,
     /// Requests completed, warm-up and all.
     pub requests_done: u64,

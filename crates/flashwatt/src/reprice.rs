@@ -1,8 +1,8 @@
-//! Other prices for a run that has been made: its books are integers that depend on no price.
+//! Applies another price table to a finished run: its ledger holds integers that depend on no price.
 //!
-//! What is linear in the books is priced anew, to the last bit as a run with that table would: energies by component and
-//! by cause, all idle accountings, means, efficiency. What depends on what happened at the same time (peaks, windows, the
-//! series, the integral) is not in the books and becomes null.
+//! Figures that are linear in the ledger are priced anew, bit for bit as in a run with that table: energies by
+//! component and by cause, all idle accountings, means, efficiency. Figures that depend on overlaps (peaks, windows,
+//! the series, the integral) are not in the ledger and become null.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -18,7 +18,7 @@ use crate::operation::Cause;
 use crate::report::ssd::{AccountingTotals, LedgerReport};
 use crate::report::{Efficiency, OUTSIDE, SCHEMA, Throughput, outside, supply_v};
 
-/// Figures of a report that its books do not hold.
+/// Figures of a report that cannot be computed from its ledger.
 const OVERLAP: &[&[&str]] = &[
     &["power_w", "peak"],
     &["power_w", "max_100us"],
@@ -33,10 +33,10 @@ const OVERLAP: &[&[&str]] = &[
 const REASON: &str = "peaks, windows and the series depend on what happened at the same time, and the books hold sums; \
                       for these figures run the configuration with this table";
 
-/// No drive has more dies: what is larger is not a report's number.
+/// Largest number of dies of a drive; a report with more is invalid.
 const DIES_MAX: u32 = 1 << 16;
 
-/// What is read of a report.
+/// The parts of a report that repricing reads.
 #[derive(Deserialize)]
 struct Run {
     config: RunConfig,
@@ -73,12 +73,12 @@ struct RunWindow {
 
 /// Prices the run of a report with another table: the report's JSON in, the repriced report's JSON out.
 ///
-/// `table_toml` holds `[energy]` tables as a configuration does; they are laid over the report's own, so that one key is
-/// enough. `table_name` is what messages call it. The result says under `repriced` what was done.
+/// `table_toml` holds `[energy]` tables as a configuration does; they are laid over the report's own, so a single key
+/// suffices. `table_name` is the name of the table in messages. The result describes the change under `repriced`.
 ///
 /// # Errors
-/// [`Error::Config`] for what is wrong with the table, [`Error::Report`] for a report that cannot be priced: one of another
-/// schema, or of a run under a power budget, whose currents decided what happened when.
+/// [`Error::Config`] if the table is wrong; [`Error::Report`] for a report that cannot be priced: one of another
+/// schema, or of a run under a power budget, where currents decided the times of operations.
 pub fn reprice(report_json: &str, table_toml: &str, table_name: &str) -> Result<String, Error> {
     let report_json = report_json.strip_prefix('\u{feff}').unwrap_or(report_json);
     let mut report = read(report_json)?;
@@ -104,7 +104,7 @@ fn error(fault: Fault) -> Error {
     Error::Report(Box::new(fault))
 }
 
-/// The report, if it is one that can be priced.
+/// Parses the report, if it can be priced.
 fn read(json: &str) -> Result<Map<String, Value>, Error> {
     let Value::Object(report) = parse(json)? else {
         return Err(error(fault("", "not a report").found("no JSON object").expected("a report.json")));
@@ -137,7 +137,7 @@ fn parse<T: for<'de> Deserialize<'de>>(json: &str) -> Result<T, Error> {
     })
 }
 
-/// The key of a power budget in a configuration, if one is set. Wherever a version keeps it, its key says `budget`.
+/// The key of a power budget in a configuration, if one is set. In every version its name contains `budget`.
 fn power_budget(path: &str, config: &Value) -> Option<String> {
     let Value::Object(table) = config else { return None };
     let set = |value: &Value| !matches!(value, Value::Null | Value::Bool(false));
@@ -147,7 +147,7 @@ fn power_budget(path: &str, config: &Value) -> Option<String> {
     })
 }
 
-/// The books that a report prints under the key `name`, as the engine keeps them.
+/// The ledger that a report holds under the key `name`.
 fn books(name: &str, report: &LedgerReport) -> Result<Ledger, Error> {
     let mut ledger = Ledger { dies: report.dies, ..Ledger::default() };
     for (state_name, by_cause) in &report.die_ns {
@@ -170,7 +170,7 @@ fn books(name: &str, report: &LedgerReport) -> Result<Ledger, Error> {
     Ok(ledger)
 }
 
-/// Books that contradict themselves are no simulator's.
+/// Rejects a ledger that contradicts itself.
 fn check(name: &str, report: &LedgerReport, ledger: &Ledger) -> Result<(), Error> {
     let sum = |values: &[u64]| values.iter().map(|&ns| u128::from(ns)).sum::<u128>();
     let cells: usize = report.die_ns.values().map(|by_cause| by_cause.len()).sum();
@@ -210,7 +210,7 @@ fn rewrite(report: &mut Map<String, Value>, run: &Run, priced: &Priced, energy: 
     set(report, &["config_sha256"], &format!("{:x}", Sha256::digest(config)));
 }
 
-/// The energy of the drain, and the warning if much of it is not in the figures, which is the last one.
+/// The energy of the drain, and the warning (the last one) if much of it is outside the figures.
 fn rewrite_drain(report: &mut Map<String, Value>, run: &Run, priced: &Priced, drain: Option<Priced>) {
     let drain_j = drain.map_or(0.0, |drain| drain.energy_j.total);
     set(report, &["window", "drain_energy_j"], &drain_j);
@@ -220,7 +220,7 @@ fn rewrite_drain(report: &mut Map<String, Value>, run: &Run, priced: &Priced, dr
     set(report, &["warnings"], &warnings);
 }
 
-/// Takes away what cannot be priced, and says so.
+/// Removes the figures that cannot be priced, and adds a warning that names them.
 fn note(report: &mut Map<String, Value>, table_name: &str) {
     let mut nulls = Vec::new();
     for path in OVERLAP {
@@ -231,7 +231,7 @@ fn note(report: &mut Map<String, Value>, table_name: &str) {
     report.insert("repriced".into(), json!({ "table": table_name, "null": nulls, "reason": REASON }));
 }
 
-/// Replaces a value; false if there is none at that path.
+/// Replaces a value. Returns false if there is none at that path.
 fn set(report: &mut Map<String, Value>, path: &[&str], value: &impl Serialize) -> bool {
     let Some((last, tables)) = path.split_last() else { return false };
     let table = tables.iter().try_fold(report, |table, key| table.get_mut(*key).and_then(Value::as_object_mut));

@@ -25,26 +25,26 @@ use crate::ssd::Ssd;
 use crate::units::Nanos;
 use crate::{footprint, workload};
 
-/// What a run is asked for besides its configuration. None of it changes a figure.
+/// Options of a run besides its configuration. None of them changes a figure.
 #[derive(Clone, Debug, Default)]
 pub struct RunOptions {
-    /// Where to write the operation log, by the rules of [`crate::output`].
+    /// The file for the operation log, by the rules of [`crate::output`].
     pub op_log: Option<PathBuf>,
-    /// Let the operation log replace a file that is none.
+    /// Let the operation log replace a file that is not an operation log.
     pub force: bool,
-    /// Record power over time in bins of so many nanoseconds; 0: a length that gives 1,000 to 2,000 bins.
+    /// Record power over time in bins of this length in ns; 0: a length that gives 1,000 to 2,000 bins.
     pub series_interval_ns: Option<Nanos>,
-    /// Record every edge of the drive's current in what is measured from the first of these simulated times to before the
-    /// second.
+    /// Record every edge of the drive's current in the measured window, from the first of these simulated times (in ns)
+    /// to before the second.
     pub edges_ns: Option<(Nanos, Nanos)>,
     /// Report the histogram of latencies as well.
     pub latency_histogram: bool,
-    /// Keep a second account of what every page holds, and stop at the first difference ([`crate::check`]). Slow.
+    /// Keep a second account of the content of every page, and stop at the first difference ([`crate::check`]). Slow.
     pub check: bool,
 }
 
 impl RunOptions {
-    /// What is to be recorded over time, if anything is.
+    /// The recording over time that the options ask for, if any.
     pub fn series(&self) -> Option<Box<Series>> {
         let bins = self.series_interval_ns.map(|ns| match ns {
             0 => Bins::new(AUTOMATIC_START_NS, Some(AUTOMATIC_BINS)),
@@ -54,7 +54,7 @@ impl RunOptions {
         (bins.is_some() || edges.is_some()).then(|| Box::new(Series::new(bins, edges)))
     }
 
-    /// Refuses what could be recorded of no run, or not of this one.
+    /// Refuses recordings that are impossible in every run, or in this one.
     fn check(&self, config: &Config) -> Result<(), Error> {
         if let Some((from, until)) = self.edges_ns
             && from >= until
@@ -70,7 +70,7 @@ impl RunOptions {
         }
     }
 
-    /// More was to be recorded than can be stored.
+    /// The error of a recording that exceeds its storage.
     fn overflow(&self, series: &Series) -> Error {
         match (&series.bins, self.edges_ns) {
             (Some(bins), _) if bins.overflowed() => {
@@ -87,7 +87,7 @@ impl RunOptions {
     }
 }
 
-/// A window that has no end is that of the whole run.
+/// Replaces a missing window by that of the whole run.
 fn window_words(from: Nanos, until: Nanos) -> String {
     match until {
         Nanos::MAX => format!("from {from} ns until the end of the run"),
@@ -95,7 +95,7 @@ fn window_words(from: Nanos, until: Nanos) -> String {
     }
 }
 
-/// A window of edges in which nothing was measured is a mistake in its times, or a run that ended before it.
+/// A window of edges without any measured time is an error: its times are wrong, or the run ended before it.
 fn missed(edges: &CurrentEdges, (from, until): (Nanos, Nanos), measured: (Nanos, Nanos)) -> Option<String> {
     let window = window_words(from, until);
     let what = format!(
@@ -112,18 +112,18 @@ fn too_many_bins(interval_ns: Nanos, run: &str) -> Error {
     Error::from(fault.help("record longer bins, or leave their length to the run"))
 }
 
-/// Bins of an automatic series at the end of a run: at most this, at least half as many.
+/// Largest number of bins of an automatic series at the end of a run; the least is half of it.
 const AUTOMATIC_BINS: usize = 2_000;
-/// The length of an automatic series' bins at the start of a run.
+/// Length of an automatic series' bins at the start of a run, in ns.
 const AUTOMATIC_START_NS: Nanos = 1_000;
 
-/// Runs a configuration. `progress` is told every now and then how far it is; when it answers `false` the run stops and
-/// the report says `interrupted`.
+/// Runs a configuration. `progress` is called from time to time with the progress; if it returns `false`, the run stops
+/// and the report says `interrupted`.
 ///
 /// # Errors
-/// Whatever keeps the run from starting, [`Error::Interrupted`] while a start state is laid down and
-/// [`Error::InterruptedReading`] while a trace is read before its replay included. What goes wrong later (a trace that
-/// changed since) ends the run and is told by [`Report::status`], so that nothing of what was simulated is lost.
+/// Any fault that prevents the start of the run. [`Error::Interrupted`] while a start state is laid down,
+/// [`Error::InterruptedReading`] while a trace is read before its replay. A later fault (such as a trace that changed
+/// meanwhile) ends the run; [`Report::status`] then names it, and the simulated part is kept.
 pub fn run(
     config: &Config,
     options: &RunOptions,
@@ -149,7 +149,7 @@ pub fn run_with(
     footprint::check(config, options.check)?;
     let drive = StartState::watched(config, progress)?;
     let requests_total = config.run.requests(workload.len_hint());
-    // Says that the simulation begins; whoever wants to end it is asked again soon.
+    // Reports the start of the simulation; an interrupt is then noticed soon.
     progress(&Progress { preparing: None, requests_done: 0, requests_total, now_ns: 0 });
     let Some(log) = log else {
         if options.series().is_some() || options.check {
@@ -160,10 +160,10 @@ pub fn run_with(
     logged(drive, config, options, workload, log, progress)
 }
 
-/// Runs the configuration's workload on a device of the caller's own instead of the SSD that the configuration describes.
-/// Of the configuration's drive only `device.logical_bytes` counts: the workload's addresses lie within it.
+/// Runs the configuration's workload on the caller's own device instead of the configured SSD. Of the configured drive
+/// only `device.logical_bytes` counts: the workload's addresses lie within it.
 ///
-/// The device records over time what [`RunOptions::series`] gives, if it was handed to it.
+/// The device records over time only if the caller gave it the recording of [`RunOptions::series`].
 ///
 /// # Errors
 /// As [`run`].
@@ -184,8 +184,8 @@ fn aside(path: &Path, config: &Config, force: bool) -> Result<Aside, Error> {
     Aside::new(path, Rules { inputs: config.inputs(), what: "an operation log", ours: is_op_log, force })
 }
 
-/// Runs with an operation log. A log that cannot be kept, as on a full disk, is told by the report's status: what was
-/// simulated is not lost.
+/// Runs with an operation log. If the log cannot be written (for instance on a full disk), the report's status says so,
+/// and the simulated part is kept.
 fn logged(
     drive: StartState,
     config: &Config,
@@ -210,19 +210,19 @@ pub struct StartState {
     brain: Brain,
     array: Array,
     start: Start,
-    /// The settings that its tables were made from.
+    /// The settings that determine its tables.
     made_from: MadeFrom,
 }
 
-/// What a report says of the start.
+/// The start of a run, for its report.
 #[derive(Default)]
 pub(crate) struct Start {
     pub warnings: Vec<String>,
-    /// The snapshot that the drive was restored from, if it was.
+    /// The snapshot that the drive was restored from, if any.
     pub snapshot: Option<Identity>,
 }
 
-/// The settings that a drive's tables are made from.
+/// The settings that determine a drive's tables.
 #[derive(PartialEq)]
 struct MadeFrom {
     device: config::Device,
@@ -244,7 +244,7 @@ impl StartState {
         Self::watched(config, &mut |_| true)
     }
 
-    /// As [`Self::new`]; `progress` is told how far it is, and ends it by answering `false`.
+    /// As [`Self::new`]. `progress` receives the progress, and ends the preparation if it returns `false`.
     pub fn watched(config: &Config, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Self, Error> {
         config.check_seal()?;
         let geometry = Geometry::new(&config.device, config.map_unit_bytes());
@@ -282,13 +282,14 @@ impl StartState {
         Ok(())
     }
 
-    /// Writes every page once; so many requests follow, if that is known.
+    /// Writes every page once. `then` is the number of further requests of the start state, if known.
     fn fill(&mut self, then: Option<u64>, watch: &mut Watch) -> Result<(), Error> {
         watch.expect(then.map(|then| then + u64::from(self.geometry.logical_units)));
         self.brain.ftl.fill(&mut self.brain.blocks, &mut self.array, watch)
     }
 
-    /// From theory where there is one; else by running the translation layer until every block has been erased some times.
+    /// Lays down the steady state: from theory where there is one, else by running the translation layer until every
+    /// block has been erased several times.
     fn steady(&mut self, config: &Config, watch: &mut Watch) -> Result<(), Error> {
         let (brain, pages) = (&mut self.brain, self.geometry.logical_units);
         watch.expect(Some(u64::from(pages)));
@@ -354,11 +355,11 @@ impl StartState {
         Ok((report, probe))
     }
 
-    /// Runs a workload on this drive. `probe` watches, and is given back.
+    /// Runs a workload on this drive. `probe` observes the run, and is returned.
     ///
     /// # Errors
-    /// As [`run`]. A series of more bins than can be stored, or too many edges, end the run and are told by
-    /// [`Report::status`].
+    /// As [`run`]. A series with more bins than can be stored, or too many edges, ends the run; [`Report::status`] says
+    /// so.
     ///
     /// # Panics
     /// If the options ask for a series and the probe is `()`, which records none; [`Recording`] does.
@@ -377,12 +378,12 @@ impl StartState {
         Ok((report, ssd.into_parts().0.probe))
     }
 
-    /// A drive at rest, from its parts.
+    /// A drive at rest, made from its parts.
     pub(crate) fn from_parts(config: &Config, geometry: Geometry, brain: Brain, array: Array, start: Start) -> Self {
         StartState { geometry, brain, array, start, made_from: MadeFrom::new(config) }
     }
 
-    /// What a snapshot is made of, and what there is to be said of the preparation.
+    /// The content of a snapshot, and the warnings of the preparation.
     pub(crate) fn state(&mut self) -> (snapshot::State<'_>, Vec<String>) {
         (snapshot::State { brain: &mut self.brain, array: &mut self.array }, self.start.warnings.clone())
     }
@@ -392,7 +393,7 @@ impl StartState {
         &self.geometry
     }
 
-    /// Refuses a configuration of another drive.
+    /// Refuses a configuration for another drive.
     fn check_config(&self, config: &Config) -> Result<(), Error> {
         config.check_seal()?;
         if self.made_from == MadeFrom::new(config) {
@@ -444,12 +445,12 @@ pub(crate) fn conclude<D: Reported>(
     Report::new(Parts { config, workload, outcome, device, series, edges, latency_histogram, warnings, snapshot })
 }
 
-/// How often the whole drive is overwritten to reach the steady state by brute force.
+/// Number of times that the whole drive is overwritten to reach the steady state by brute force.
 const STEADY_TURNOVERS: u64 = 4;
-/// Keeps the draws of a start state apart from those of the run.
+/// Separates the random draws of a start state from those of the run.
 const STEADY_SEED: u64 = 0x5eed_57a7e;
 
-/// Either time was up before a request had completed, or nothing was left to measure after the warm-up.
+/// The run ended before a request had completed, or nothing was left to measure after the warm-up.
 fn nothing_measured<F>(config: &Config, outcome: &Outcome<F>) -> Error {
     const WHAT: &str = "nothing was measured";
     let measured_ns = outcome.measured.end_ns.saturating_sub(outcome.measured.start_ns);

@@ -1,4 +1,5 @@
-//! Energy accounts of a device that declares its [`Parts`]: time by state, and the meter. Two paths to one total.
+//! Energy accounts of a device that declares its [`Parts`]: time by state, and the meter. The two give the total by
+//! independent paths.
 
 use super::meter::{Meter, SERVERS};
 use super::parts::{ComponentEnergies, PartTimes, Parts, StateId};
@@ -6,11 +7,11 @@ use super::series::Series;
 use super::window::{AtEnd, Window};
 use crate::units::Nanos;
 
-/// The accounts.
+/// Energy accounts of a device.
 pub struct Accounts {
     parts: Parts,
     meter: Meter<Option<Box<Series>>>,
-    /// Parts in each state.
+    /// Number of parts in each state.
     counts: PartTimes,
     /// Part-nanoseconds in each state since the window began.
     times: PartTimes,
@@ -30,21 +31,21 @@ impl Accounts {
         Accounts { parts, meter, counts, times: PartTimes::default(), now: 0, window_start: 0 }
     }
 
-    /// Time passes up to `now` with every part as it is.
+    /// Books the time up to `now`, with every part in its state.
     pub fn pass_time(&mut self, now: Nanos) {
         self.times.add_over(&self.counts, now - self.now);
         self.meter.advance(now);
         self.now = now;
     }
 
-    /// A part changes its state now.
+    /// A part changes its state at the present time.
     pub fn change(&mut self, from: StateId, to: StateId) {
         self.counts.take(from, 1);
         self.counts.add(to, 1);
         self.meter.change(from, to);
     }
 
-    /// Ends the window, up to whose end time has passed. The next one begins.
+    /// Ends the window, up to whose end time is booked, and begins the next one.
     pub fn end_window(&mut self, meter: AtEnd) -> (Window<PartTimes>, Option<Box<Series>>) {
         let reads_on = meter == AtEnd::ReadOn;
         let reading = (!reads_on).then(|| self.meter.read(self.now));
@@ -71,7 +72,7 @@ impl Accounts {
         self.meter.so_far()
     }
 
-    /// Was there more to be recorded over time than can be stored?
+    /// Whether a recording over time exceeded its storage.
     pub fn series_overflowed(&mut self) -> bool {
         self.meter.series_overflowed()
     }

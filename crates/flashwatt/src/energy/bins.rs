@@ -1,44 +1,44 @@
 //! Power over time in bins of equal length, by component.
 //!
-//! A bin holds the time integral of how many parts were in each state. Between two changes nothing is added up: a part that
-//! enters a state at time t is booked for the whole rest of the bin, and one that leaves it is taken off again, so that a
-//! change costs two sums however many states there are, and time that passes costs none.
+//! A bin holds the time integral of the number of parts in each state. A part that enters a state at time t is booked
+//! for the whole rest of the bin, and subtracted again when it leaves. So a change costs two sums for any number of
+//! states, and the time between changes costs nothing.
 
 use serde::Serialize;
 
 use super::parts::{Columns, Parts, PerState, StateId};
 use crate::units::Nanos;
 
-/// The most bins that are stored.
+/// The largest number of bins that are stored.
 pub const BINS_MAX: u64 = 10_000_000;
 
 /// Bins being filled.
 pub struct Bins {
     interval_ns: Nanos,
     start_ns: Nanos,
-    /// When the open bin ends; never before [`Self::restart`], and if the store is full.
+    /// End of the open bin; the maximum time before [`Self::restart`], and when the store is full.
     end_ns: Nanos,
-    /// Part-nanoseconds in the open bin if nothing changes any more before it ends. Sums count modulo 2^64.
+    /// Part-nanoseconds in the open bin if no state changes before it ends. Sums count modulo 2^64.
     open: PerState<u64>,
     closed: Vec<PerState<u64>>,
-    /// Adjacent bins are merged once there are this many: an automatic interval.
+    /// Automatic interval: adjacent bins are merged once there are this many.
     merge_at: Option<usize>,
 }
 
-/// Bins, priced.
+/// Bins with their power.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct PowerSeries {
-    /// Length of a bin.
+    /// Length of a bin in ns.
     pub interval_ns: Nanos,
-    /// Simulated time at which the first bin begins.
+    /// Simulated time in ns at which the first bin begins.
     pub start_ns: Nanos,
     /// Mean power in W in each bin, by component.
     pub power_w: Columns,
 }
 
 impl Bins {
-    /// Bins of `interval_ns` > 0; with `merge_at` that is where it starts, and adjacent bins are merged whenever there are
-    /// that many, so that a run of any length ends with `merge_at`/2 to `merge_at` bins.
+    /// Bins of `interval_ns` > 0. With `merge_at` this is the first length: adjacent bins are merged whenever there are
+    /// that many, so a run of any length ends with `merge_at`/2 to `merge_at` bins.
     pub fn new(interval_ns: Nanos, merge_at: Option<usize>) -> Self {
         let (open, closed) = (PerState::default(), Vec::new());
         Bins { interval_ns, start_ns: 0, end_ns: Nanos::MAX, open, closed, merge_at }
@@ -49,12 +49,12 @@ impl Bins {
         self.interval_ns
     }
 
-    /// Were there more bins than [`BINS_MAX`]? What came later is not in them.
+    /// Whether there were more bins than [`BINS_MAX`]; the later ones are lost.
     pub fn overflowed(&self) -> bool {
         self.closed.len() as u64 > BINS_MAX
     }
 
-    /// When the open bin ends.
+    /// End of the open bin.
     pub(super) fn end_ns(&self) -> Nanos {
         self.end_ns
     }
@@ -73,14 +73,14 @@ impl Bins {
         *sum = sum.wrapping_sub(self.end_ns - now);
     }
 
-    /// Forgets everything and begins anew.
+    /// Clears all bins and begins anew.
     pub(super) fn restart(&mut self, now: Nanos, count: &PerState<u32>) {
         self.start_ns = now;
         self.closed.clear();
         self.open(now, PerState::default(), count);
     }
 
-    /// Time passes up to `now`: closes all bins that have ended.
+    /// Advances to `now`: closes all bins that have ended.
     pub(super) fn advance(&mut self, now: Nanos, count: &PerState<u32>) {
         while self.end_ns <= now {
             self.closed.push(self.open);
@@ -93,7 +93,7 @@ impl Bins {
         }
     }
 
-    /// Opens a bin with what it holds already, as things are at `now`.
+    /// Opens a bin, booked for its whole length with the states at `now`.
     fn open(&mut self, now: Nanos, held: PerState<u64>, count: &PerState<u32>) {
         let bins = self.closed.len() as u64 + 1;
         self.end_ns = self.start_ns.saturating_add(bins.saturating_mul(self.interval_ns));
@@ -103,7 +103,7 @@ impl Bins {
         }
     }
 
-    /// Merges pairs of bins. One that is left over belongs to the bin that is opened next.
+    /// Merges pairs of bins. An unpaired last bin goes into the bin that is opened next.
     fn merge(&mut self) -> Option<PerState<u64>> {
         self.interval_ns *= 2;
         let carried = if self.closed.len() % 2 == 1 { self.closed.pop() } else { None };
@@ -114,7 +114,7 @@ impl Bins {
         carried
     }
 
-    /// Nothing is added after `now`, except that a part owes `ns` in a state.
+    /// Ends the recording at `now`, but books `ns` that a part still owes in a state.
     pub(super) fn owe(&mut self, now: Nanos, state: StateId, ns: Nanos) {
         let start = self.open_start();
         let last = self.closed.last_mut().filter(|_| start == now).unwrap_or(&mut self.open);
@@ -122,7 +122,7 @@ impl Bins {
         *sum = sum.wrapping_add(ns);
     }
 
-    /// Closes the last bin, which may be cut short.
+    /// Closes the last bin, which may be shorter.
     pub(super) fn finish(&mut self, now: Nanos, count: &PerState<u32>) {
         for (sum, &count) in self.open.iter_mut().zip(count) {
             *sum = sum.wrapping_sub(u64::from(count).wrapping_mul(self.end_ns - now));
@@ -134,8 +134,7 @@ impl Bins {
         self.start_ns + self.closed.len() as u64 * self.interval_ns
     }
 
-    /// Prices what was recorded, once that is finished. The last bin, cut short by the end of the run, is a mean over the
-    /// time it has.
+    /// Prices a finished recording. The last bin may be shorter; its power is the mean over its own length.
     pub fn price(&self, parts: &Parts) -> PowerSeries {
         let mut power_w = parts.columns();
         let last_ns = self.end_ns.saturating_sub(self.open_start());

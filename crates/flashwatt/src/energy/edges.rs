@@ -5,47 +5,47 @@ use serde::Serialize;
 use super::parts::{Columns, Parts, PerState};
 use crate::units::Nanos;
 
-/// The most edges that are stored: a window is meant to be short.
+/// The largest number of edges that are stored: a window is meant to be short.
 pub const EDGES_MAX: usize = 1_000_000;
 
 /// Edges being recorded.
 pub struct Edges {
     from_ns: Nanos,
     until_ns: Nanos,
-    /// How many parts are in each state from a time on; the first one is the state at the window's beginning. Empty until
-    /// [`Self::restart`].
+    /// Number of parts in each state from a time on; the first entry is the state at the window's beginning. Empty
+    /// until [`Self::restart`].
     levels: Vec<(Nanos, PerState<u32>)>,
     overflowed: bool,
 }
 
 /// The drive's current in a window of time: `total_ma[i]` from `time_ns[i]` to `time_ns[i + 1]`, the last one until
-/// `until_ns`. Current is right-continuous: of what changes at one instant only the outcome is seen.
+/// `until_ns`. Current is right-continuous: of several changes at one instant only the result is recorded.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CurrentEdges {
-    /// Simulated time at which the window begins, cut to what the figures cover, …
+    /// Simulated time in ns at which the window begins, clipped to the time of the figures.
     pub from_ns: Nanos,
-    /// … and at which it ends.
+    /// Simulated time in ns at which the window ends, clipped in the same way.
     pub until_ns: Nanos,
-    /// When a component's current changes; the first one is `from_ns`.
+    /// Times in ns at which the current of a component changes; the first one is `from_ns`.
     pub time_ns: Vec<Nanos>,
-    /// The drive's current from then on, in mA at the voltage that the report's `current_ma.supply_v` says, …
+    /// The drive's current from that time on, in mA at the report's `current_ma.supply_v`.
     pub total_ma: Vec<f64>,
-    /// … and by component.
+    /// The current by component, in mA at the same voltage.
     pub current_ma: Columns,
 }
 
 impl Edges {
-    /// Of what is measured in the simulated time from `from_ns` to before `until_ns`.
+    /// Records the measured part of the simulated time from `from_ns` to before `until_ns`.
     pub fn new(from_ns: Nanos, until_ns: Nanos) -> Self {
         Edges { from_ns, until_ns, levels: Vec::new(), overflowed: false }
     }
 
-    /// Were there more edges than [`EDGES_MAX`]? Later ones are not among them.
+    /// Whether there were more edges than [`EDGES_MAX`]; the later ones are lost.
     pub fn overflowed(&self) -> bool {
         self.overflowed
     }
 
-    /// Forgets everything and begins anew.
+    /// Clears all edges and begins anew.
     pub(super) fn restart(&mut self, now: Nanos, count: &PerState<u32>) {
         self.levels.clear();
         if now < self.until_ns {
@@ -53,7 +53,7 @@ impl Edges {
         }
     }
 
-    /// Something has changed at this instant.
+    /// A state has changed at this instant.
     pub(super) fn note(&mut self, now: Nanos, count: &PerState<u32>) {
         let (at, edges) = (now.max(self.from_ns), self.levels.len());
         match self.levels.last_mut() {
@@ -64,13 +64,13 @@ impl Edges {
         }
     }
 
-    /// Nothing is recorded after `now`.
+    /// Ends the recording at `now`.
     pub(super) fn finish(&mut self, now: Nanos) {
         self.until_ns = self.until_ns.min(now);
         self.levels.retain(|(at, _)| *at < now);
     }
 
-    /// Prices what was recorded, once that is finished.
+    /// Prices a finished recording.
     pub fn price(&self, parts: &Parts) -> CurrentEdges {
         let start = self.levels.first().map_or(self.until_ns, |(at, _)| *at);
         let mut edges = CurrentEdges {
