@@ -10,15 +10,15 @@ pub struct Progress {
     /// for each page where a drive is filled), and simulated time stands still. `None` from the first simulated
     /// nanosecond on.
     pub preparing: Option<Preparation>,
-    /// Requests completed, warm-up and all.
+    /// Requests completed, with those of the warm-up.
     pub requests_done: u64,
-    /// Requests that there will be, if that is known.
+    /// Number of requests of the run, if known.
     pub requests_total: Option<u64>,
-    /// Simulated time.
+    /// Simulated time in ns.
     pub now_ns: Nanos,
 }
 
-/// What is done before a simulation.
+/// Preparation before a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preparation {
     /// A trace is read to its end: every record is checked, and every device measured, before the first is replayed.
@@ -28,7 +28,7 @@ pub enum Preparation {
 }
 
 impl Preparation {
-    /// For people: "reading the trace".
+    /// The preparation in words, for messages: "reading the trace".
     pub fn name(self) -> &'static str {
         match self {
             Preparation::ReadingTrace => "reading the trace",
@@ -37,34 +37,34 @@ impl Preparation {
     }
 }
 
-/// Steps of work between two reports of progress while a start state is laid down: pages that are filled, flash operations
-/// without a clock. A step takes less than a microsecond, so that a user who wants to end it does not wait.
+/// Steps of work between two reports of progress while a start state is laid down: filled pages or flash
+/// operations without a clock. A step takes less than a microsecond, so an interrupt takes effect without delay.
 const STEPS_PER_LOOK: u64 = 1 << 15;
 
-/// Tells how far the laying down of a start state is, and hears when it is to end.
+/// Reports the progress of laying down a start state, and stops it on request.
 pub struct Watch<'a> {
     tell: &'a mut dyn FnMut(&Progress) -> bool,
     done: u64,
     total: Option<u64>,
-    /// Steps since progress was told.
+    /// Steps since the last report of progress.
     steps: u64,
 }
 
 impl<'a> Watch<'a> {
-    /// `tell` receives the progress. Its answer `false` ends the work.
+    /// `tell` receives the progress. If it returns `false`, the work ends.
     pub fn new(tell: &'a mut dyn FnMut(&Progress) -> bool) -> Self {
         Watch { tell, done: 0, total: None, steps: 0 }
     }
 
-    /// So many requests are to come, besides those that are done, if that is known.
+    /// Announces `more` requests besides those that are done; `None` if their number is unknown.
     pub fn expect(&mut self, more: Option<u64>) {
         self.total = more.map(|more| self.done + more);
     }
 
-    /// So many requests are done.
+    /// Counts `requests` as done.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] if it is to end.
+    /// [`Error::Interrupted`] if the user stopped it.
     pub fn done(&mut self, requests: u64) -> Result<(), Error> {
         self.done += requests;
         self.step(requests)

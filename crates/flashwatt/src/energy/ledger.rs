@@ -1,4 +1,4 @@
-//! The ledger: integer nanoseconds and counts. Nothing in it depends on a price.
+//! The ledger: integer nanoseconds and counts that depend on no price.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::table::DieState;
 use crate::operation::{Cause, OpKind};
 use crate::units::Nanos;
 
-/// What the drive as a whole is doing: what the idle accountings tell apart.
+/// The state of the whole drive, as the idle accountings distinguish it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Phase {
@@ -14,18 +14,18 @@ pub enum Phase {
     Busy,
     /// A request is in the device, no die runs.
     Outstanding,
-    /// Neither.
+    /// No request is in the device and no die runs.
     Quiet,
 }
 
-/// When the phases of one operation began and ended. A phase that the operation does not have is empty.
+/// Start and end times of the phases of one operation. A phase that the operation does not have is empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpTimes {
     /// The operation starts: its command goes onto the bus, with the data for a program.
     pub start: Nanos,
     /// The array starts to work.
     pub array_start: Nanos,
-    /// The array is done (a copyback's read; the program follows at once).
+    /// The array has finished (for a copyback its read; the program follows at once).
     pub array_end: Nanos,
     /// A read's data goes onto the bus; a copyback's program begins.
     pub out_start: Nanos,
@@ -34,7 +34,7 @@ pub struct OpTimes {
 }
 
 impl OpTimes {
-    /// What a die does in the course of an operation of this kind: each state, and from when to when.
+    /// The states of a die during an operation of this kind, each with its start and end.
     fn phases(&self, kind: OpKind) -> [(DieState, Nanos, Nanos); 4] {
         let &OpTimes { start, array_start, array_end, out_start, end } = self;
         let none = (DieState::Idle, end, end);
@@ -64,7 +64,7 @@ impl OpTimes {
     }
 }
 
-/// The books of one window of a run.
+/// The ledger of one window of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
     /// Dies in the drive.
@@ -77,23 +77,23 @@ pub struct Ledger {
     pub elapsed_ns: [u64; 3],
     /// Elapsed nanoseconds with n dies busy, n = 0, 1, ….
     pub busy_dies_ns: Vec<u64>,
-    /// Nanoseconds that DRAM operations took.
+    /// Nanoseconds of DRAM operations.
     pub dram_op_ns: u64,
     /// Map look-ups and updates in DRAM.
     pub map_accesses: u64,
-    /// Nanoseconds that data moved over the host interface.
+    /// Nanoseconds of data transfers over the host interface.
     pub host_interface_ns: u64,
 }
 
 impl Ledger {
-    /// Empty books of a drive.
+    /// The empty ledger of a drive.
     pub fn new(dies: u32) -> Self {
         Ledger { dies, busy_dies_ns: vec![0; dies as usize + 1], ..Ledger::default() }
     }
 
-    /// An operation has ended that took `over_ns` longer than others of its kind: a read that waited for the bus, a program of
-    /// an upper page. All other phases last as long for one operation as for the next: [`Self::book_whole`] books them
-    /// together, when the window ends.
+    /// Books the end of an operation that took `over_ns` longer than others of its kind: a read that waited for the
+    /// bus, a program of an upper page. All other phases have one length for all operations of a kind:
+    /// [`Self::book_whole`] books them together, when the window ends.
     #[inline(always)]
     pub fn ended(&mut self, kind: OpKind, cause: Cause, over_ns: Nanos) {
         let over = match kind {
@@ -104,7 +104,7 @@ impl Ledger {
         self.add(over, cause, over_ns);
     }
 
-    /// Books the phases of all operations that have ended, of which `whole` gives the lengths.
+    /// Books the phases of all operations that have ended; `whole` gives their lengths.
     pub fn book_whole(&mut self, whole: impl Fn(OpKind) -> OpTimes) {
         for kind in OpKind::BOOKED {
             for (state, from, to) in whole(kind).phases(kind) {
@@ -116,7 +116,8 @@ impl Ledger {
         }
     }
 
-    /// An operation that has ended had begun before the window did, at `since`: that part is not of this window.
+    /// Subtracts the part before the window, from `since` on, of an operation that began before the window and has
+    /// ended.
     #[cold]
     pub fn began_before(&mut self, kind: OpKind, cause: Cause, times: &OpTimes, since: Nanos) {
         for (state, from, to) in times.phases(kind) {
@@ -124,14 +125,15 @@ impl Ledger {
         }
     }
 
-    /// An operation is under way while the window ends, at `times.end`; the window began at `since`.
+    /// Books the part in this window, from `since` on, of an operation that is under way at the window's end,
+    /// `times.end`.
     pub fn cut(&mut self, kind: OpKind, cause: Cause, times: &OpTimes, since: Nanos) {
         for (state, from, to) in times.phases(kind) {
             self.add(state, cause, to.max(since) - from.max(since));
         }
     }
 
-    /// Until the window's end a sum may be short of what has been taken from it: sums count modulo 2^64.
+    /// During a window a sum may be less than the amount subtracted from it: sums count modulo 2^64.
     #[inline(always)]
     fn add(&mut self, state: DieState, cause: Cause, ns: u64) {
         let sum = &mut self.die_ns[state as usize][cause as usize];
@@ -170,7 +172,7 @@ impl Ledger {
         kinds.iter().flat_map(|&kind| Cause::ALL.map(|cause| self.pages(kind, cause))).sum()
     }
 
-    /// The books of this window and of one that follows it together.
+    /// The sum of the ledgers of this window and the next one.
     #[must_use]
     pub fn plus(&self, next: &Ledger) -> Ledger {
         let mut sum = self.clone();

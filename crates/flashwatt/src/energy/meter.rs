@@ -1,8 +1,9 @@
 //! A device's power as its parts change their states.
 //!
-//! Every change of state is an edge in time. The meter integrates between edges, which is a second path to the total
-//! energy, and finds what depends on what overlapped: the peak, the time spent at it, the worst window. Current is
-//! right-continuous: all edges of one instant count before the new level does, so that a peak has positive length.
+//! Every change of state is an edge in time. The meter integrates power between edges, which is a second path to the
+//! total energy. It also finds the figures that depend on overlaps: the peak, the time at the peak, the worst window.
+//! Power is right-continuous: all edges of one instant are applied before the new level counts, so that a peak has
+//! positive length.
 
 use std::hint::cold_path;
 
@@ -14,56 +15,57 @@ use crate::units::Nanos;
 /// Lengths of the windows whose greatest mean power is reported.
 pub const WINDOWS_NS: [Nanos; 2] = [100_000, 1_000_000_000];
 
-/// The meter.
+/// The meter of a device.
 pub struct Meter<R: Recorder> {
-    /// Power that a part draws more, by [`Change`].
+    /// Increase of power by [`Change`].
     delta: [Draw; Change::COUNT],
     now: Nanos,
     level: Draw,
-    /// ∫ power dt since the window began, in nW·ns = 10⁻¹⁸ J, …
+    /// ∫ power dt from the window's start to the last end of a stretch of [`WINDOWS_NS`], in nW·ns = 10⁻¹⁸ J.
     energy: u128,
-    /// … but for what came since a stretch of [`WINDOWS_NS`] last ended, which fits a word.
+    /// ∫ power dt since then, which fits a word.
     recent: u64,
     peak: Draw,
     at_peak_ns: u64,
     windows: [Window; 2],
-    /// The earliest end of a window, or of a bin of the series.
+    /// The earliest end of a stretch, or of a bin of the series.
     boundary: Nanos,
     /// The next change of a state that is known ahead.
     ahead: Ahead,
-    /// The changes after that, the last one first. Few, and mostly none.
+    /// Later changes that are known ahead, the last one first. Rarely any.
     further: Vec<Ahead>,
-    /// Work that was left to the servers when windows ended, in nW·ns.
+    /// Work left to the servers when windows ended, in nW·ns.
     owed: u128,
     servers: [Server; SERVERS],
-    /// A lower bound of the time at which a server is done next.
+    /// A lower bound of the time at which the next server finishes.
     next_done: Nanos,
     /// The earlier of `next_done` and the time of `ahead`.
     next_own: Nanos,
     recorder: R,
 }
 
-/// How many parts of a device can be [`Server`]s.
+/// Largest number of [`Server`]s of a device.
 pub const SERVERS: usize = 2;
 
-/// What the meter read over a window of the run.
+/// The meter's reading for a window of the run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reading {
     /// ∫ power dt in J.
     pub energy_j: f64,
-    /// The part of it that servers spend after the window, for work that they were given in it.
+    /// The part of `energy_j` that servers spend after the window, for work given to them in it.
     pub owed_j: f64,
     /// Highest power.
     pub peak: Draw,
-    /// Time at the highest power.
+    /// Time at the highest power in ns.
     pub at_peak_ns: u64,
-    /// Greatest mean power in W over each of [`WINDOWS_NS`], windows laid end to end; none if the run was shorter.
+    /// Greatest mean power in W over each of [`WINDOWS_NS`], for stretches laid end to end; none if the window was
+    /// shorter.
     pub window_w: [Option<f64>; 2],
 }
 
 impl<R: Recorder> Meter<R> {
-    /// A meter of a device at time 0, with no part in any state. `servers` are the states of the parts that do one job
-    /// after the other.
+    /// A meter of a device at time 0, with no part in any state. `servers` are the working states of the parts that do
+    /// one job after the other.
     pub fn new(parts: &Parts, servers: [StateId; SERVERS], series: Option<Box<Series>>) -> Self {
         let draws = parts.draws();
         Meter {
@@ -86,14 +88,13 @@ impl<R: Recorder> Meter<R> {
         }
     }
 
-    /// Up to when time has passed.
+    /// Time up to which the power is integrated, in ns.
     #[inline(always)]
     pub fn now(&self) -> Nanos {
         self.now
     }
 
-    /// Time passes up to `now`; the edges that the meter knew ahead are taken on the way. Whatever else changes at `now` is
-    /// told after this.
+    /// Integrates up to `now`, with the edges known ahead until then. Other changes at `now` must follow this call.
     #[inline(always)]
     pub fn advance(&mut self, now: Nanos) {
         if self.next_own <= now {
@@ -102,7 +103,7 @@ impl<R: Recorder> Meter<R> {
         self.integrate(now);
     }
 
-    /// A part changes its state now.
+    /// A part changes its state at the present time.
     #[inline(always)]
     pub fn change(&mut self, from: StateId, to: StateId) {
         self.take(Change::new(from, to));
@@ -116,8 +117,8 @@ impl<R: Recorder> Meter<R> {
         }
     }
 
-    /// A part will change its state at a known time. The meter keeps the change if the level changes with it, or a series
-    /// tells the states apart.
+    /// A part will change its state at a known time. The meter keeps the change if it changes the power, or if a series
+    /// distinguishes the two states.
     #[inline(always)]
     pub fn change_ahead(&mut self, at: Nanos, from: StateId, to: StateId) {
         let change = Change::new(from, to);
@@ -126,7 +127,7 @@ impl<R: Recorder> Meter<R> {
         }
     }
 
-    /// A server works for `ns` > 0, after the work that it has.
+    /// A server works for `ns` > 0, after the work it already has.
     #[inline(always)]
     pub fn work(&mut self, server: usize, now: Nanos, ns: Nanos) {
         let Server { state, draw, until } = self.servers[server];
@@ -137,16 +138,16 @@ impl<R: Recorder> Meter<R> {
             self.change(StateId::NONE, state);
             self.done_at(now + ns);
         }
-        self.servers[server].add(now, ns); // more work puts the end off: it is looked for again at the time noted first
+        self.servers[server].add(now, ns); // more work delays the end: the time noted first stays a lower bound
     }
 
-    /// Energy in J since the window began, without the work left to servers, and the power in W now.
+    /// Energy in J since the window began, without the work left to servers; and the present power in W.
     pub fn so_far(&self) -> (f64, f64) {
         let energy = self.energy + u128::from(self.recent);
         (energy as f64 * 1e-18, self.level.nw as f64 * 1e-9)
     }
 
-    /// Starts a window of the run: forgets all energy so far, and the work left to servers.
+    /// Starts a window of the run: clears all energy so far, and the work left to servers.
     pub fn restart(&mut self, now: Nanos) {
         self.settle(now);
         (self.energy, self.owed, self.peak, self.at_peak_ns) = (0, 0, Draw::default(), 0);
@@ -157,8 +158,8 @@ impl<R: Recorder> Meter<R> {
         self.find_boundary();
     }
 
-    /// Ends a window of the run and reads the meter. The work left to servers counts here: the ledger booked it when it was
-    /// asked for.
+    /// Ends a window of the run and reads the meter. The work left to servers is included, because the ledger booked it
+    /// when it was requested.
     pub fn read(&mut self, now: Nanos) -> Reading {
         self.settle(now);
         let joules = |nw_ns: u128| nw_ns as f64 * 1e-18;
@@ -171,7 +172,7 @@ impl<R: Recorder> Meter<R> {
         }
     }
 
-    /// The series up to now, if one was recorded.
+    /// Ends the recording now, and returns the series if there is one.
     pub fn take_series(&mut self) -> Option<Box<Series>> {
         let mut series = self.recorder.take();
         series.iter_mut().for_each(|series| series.finish(self.now));
@@ -179,7 +180,7 @@ impl<R: Recorder> Meter<R> {
         series
     }
 
-    /// Was there more to be recorded than can be stored?
+    /// Whether a recording over time exceeded its storage.
     pub fn series_overflowed(&mut self) -> bool {
         self.recorder.series().is_some_and(|series| series.overflowed())
     }
@@ -199,7 +200,7 @@ impl<R: Recorder> Meter<R> {
         self.find_next_done();
     }
 
-    /// The edges that the meter knew ahead, up to and at `now`.
+    /// Applies the edges known ahead up to and at `now`.
     #[inline(always)]
     fn own_edges(&mut self, now: Nanos) {
         while self.next_own <= now {
@@ -220,7 +221,7 @@ impl<R: Recorder> Meter<R> {
         self.change(self.servers[server].state, StateId::NONE);
     }
 
-    /// A server may be done.
+    /// Checks whether a server has finished.
     #[inline(always)]
     fn work_done(&mut self, at: Nanos) {
         if self.servers[0].until == at {
@@ -237,7 +238,7 @@ impl<R: Recorder> Meter<R> {
         self.next_own = self.ahead.at.min(self.next_done);
     }
 
-    /// A server will be done at this time.
+    /// A server finishes at this time.
     #[inline(always)]
     fn done_at(&mut self, at: Nanos) {
         self.next_done = self.next_done.min(at);
@@ -295,7 +296,7 @@ impl<R: Recorder> Meter<R> {
         self.now = now;
     }
 
-    /// The level lasted for `ns`.
+    /// Integrates the present level over `ns`.
     #[inline(always)]
     fn note_peak(&mut self, ns: Nanos) {
         if self.level >= self.peak {
@@ -329,7 +330,7 @@ impl<R: Recorder> Meter<R> {
     }
 }
 
-/// A part will change its state.
+/// A future change of a part's state.
 #[derive(Clone, Copy)]
 struct Ahead {
     at: Nanos,
@@ -340,8 +341,8 @@ impl Ahead {
     const NEVER: Ahead = Ahead { at: Nanos::MAX, change: Change::new(StateId::NONE, StateId::NONE) };
 }
 
-/// From which state a part goes to which. One word, so that an [`Ahead`] has no gaps: the processor waits where something is
-/// loaded that was stored in parts.
+/// The states before and after a change. Packed into one word, so that an [`Ahead`] has no gaps: a processor stalls
+/// when it loads a value that was stored in parts.
 #[derive(Clone, Copy)]
 struct Change(usize);
 
@@ -362,19 +363,19 @@ impl Change {
     }
 }
 
-/// A part that does one job after the other, in no state while it has none.
+/// A part that does one job after the other. It is in no state while it has no work.
 #[derive(Clone, Copy)]
 struct Server {
     /// Its state while it works.
     state: StateId,
     /// Power while it works.
     draw: Draw,
-    /// When it will be done; [`Nanos::MAX`] while it has no work.
+    /// Time at which its work is done; [`Nanos::MAX`] without work.
     until: Nanos,
 }
 
 impl Server {
-    /// There is work for `ns` more.
+    /// Adds work of `ns`.
     #[inline(always)]
     fn add(&mut self, now: Nanos, ns: Nanos) {
         self.until = if self.until == Nanos::MAX { now } else { self.until } + ns;
@@ -401,7 +402,7 @@ impl Window {
         Window { len, end: start + len, energy_at_start: 0, greatest: None }
     }
 
-    /// Ends all stretches up to `now`, given the energy at `then` and the power since.
+    /// Ends all stretches up to `now`, given the energy at `then` and the constant power since.
     fn close(&mut self, now: Nanos, then: Nanos, energy: u128, nw: i64) {
         if now < self.end {
             return;
@@ -410,7 +411,7 @@ impl Window {
         self.note(energy_at(self.end) - self.energy_at_start);
         let more = (now - self.end) / self.len;
         if more > 0 {
-            self.note(area(nw, self.len)); // all alike: nothing changed since `then`
+            self.note(area(nw, self.len)); // equal stretches: the power was constant since `then`
         }
         let start = self.end + more * self.len;
         self.energy_at_start = energy_at(start);

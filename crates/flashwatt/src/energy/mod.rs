@@ -1,11 +1,12 @@
-//! Where the joules go: integer books kept while the run goes on, priced after it.
+//! Energy: integer accounts during the run, priced after it.
 //!
-//! * [`Parts`]: what a device is made of, the states of its parts and the power of each state.
+//! * [`Parts`]: the components of a device, the states of its parts, and the power of each state.
 //! * [`Ledger`]: nanoseconds and counts per (state, cause), and elapsed time by phase. Energies, means and all three idle
 //!   accountings are priced from it after the run ([`price`]), with any table.
-//! * [`Meter`]: the drive's current and power as they change, for what depends on overlaps: peaks and windows. Its integral
-//!   is a second path to the total, which must agree with the first to 1e-9.
-//! * [`Series`]: the same over time when asked for: in bins, or every edge in a window.
+//! * [`Meter`]: the device's current and power at every change, for the figures that depend on overlaps: peaks and
+//! windows.
+//!   Its integral is a second path to the total, which must agree with the ledger to 1e-9.
+//! * [`Series`]: power over time on request: in bins, or every edge in a window.
 
 pub mod accounts;
 pub mod bins;

@@ -1,7 +1,7 @@
-//! A device as its energy sees it: components, the states that their parts can be in, and the power of each state.
+//! The energy model of a device: components, the states of their parts, and the power of each state.
 //!
-//! A device declares its [`Parts`] once. Meter, series and edges know nothing else of the device, so a new state or a new
-//! component is a line in a declaration.
+//! A device declares its [`Parts`] once. Meter, series and edges use only this declaration, so a new state or component
+//! is one line of it.
 //!
 //! Power is linear in the number of parts in each state. A state may therefore add to one component and take from another: a
 //! busy die draws its own power as `nand_program`, and no longer that of an idle die as `nand_idle`.
@@ -12,7 +12,7 @@ use super::table::Draw;
 use super::window::Figures;
 use crate::units::Nanos;
 
-/// The most states that a device can declare. The number after the last one is [`StateId::NONE`].
+/// The largest number of states of a device. The number after the last one is [`StateId::NONE`].
 pub const STATES_MAX: usize = 15;
 /// States and [`StateId::NONE`].
 pub(super) const NUMBERS: usize = STATES_MAX + 1;
@@ -22,7 +22,7 @@ pub(super) const NUMBERS: usize = STATES_MAX + 1;
 pub struct StateId(u8);
 
 impl StateId {
-    /// Not in any state: a part that appears or vanishes.
+    /// In no state: for a part that appears or vanishes.
     pub const NONE: StateId = StateId(STATES_MAX as u8);
 
     /// The `number`th state of a declaration, counted from 0.
@@ -47,7 +47,7 @@ impl StateId {
     }
 }
 
-/// A value for each state. The last place belongs to [`StateId::NONE`] and means nothing.
+/// A value for each state. The last entry belongs to [`StateId::NONE`] and has no meaning.
 pub(super) type PerState<T> = [T; NUMBERS];
 
 /// The power that one part in a state adds to a component.
@@ -55,11 +55,11 @@ pub(super) type PerState<T> = [T; NUMBERS];
 pub struct Share {
     /// The component's place in the declaration.
     pub component: usize,
-    /// Added power; negative for what the part no longer draws elsewhere.
+    /// Added power in nW; negative for power that the part stops drawing elsewhere.
     pub draw: Draw,
 }
 
-/// The declaration.
+/// The declaration of a device's parts.
 #[derive(Clone, Debug)]
 pub struct Parts {
     components: &'static [&'static str],
@@ -68,12 +68,12 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// A device with these components and no state yet. Currents are stated at `supply_mv`, a voltage in mV.
+    /// A device with these components and no states yet. Currents are stated at `supply_mv`, a voltage in mV.
     pub fn new(components: &'static [&'static str], supply_mv: u32) -> Self {
         Parts { components, states: Vec::new(), supply_mv }
     }
 
-    /// Declares the next state by what one part in it draws.
+    /// Declares the next state, by the power of one part in it.
     ///
     /// # Panics
     /// If the device has [`STATES_MAX`] states already.
@@ -134,7 +134,7 @@ impl Parts {
     }
 }
 
-/// An amount for each state: parts that are in it, or part-nanoseconds in it.
+/// An amount for each state: number of parts, or part-nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartTimes(PerState<u64>);
 
@@ -147,7 +147,7 @@ impl PartTimes {
         self.add(state, amount.wrapping_neg());
     }
 
-    /// Adds `ns` for each of these parts.
+    /// Adds `ns` times the number of parts in each state.
     pub(super) fn add_over(&mut self, counts: &PartTimes, ns: Nanos) {
         for (sum, count) in self.0[..STATES_MAX].iter_mut().zip(&counts.0) {
             *sum += count * ns;
@@ -196,7 +196,7 @@ impl Columns {
 impl std::ops::Index<&str> for Columns {
     type Output = [f64];
 
-    /// The column of a component; panics if the device has no such component.
+    /// The column of a component. Panics if the device has no such component.
     fn index(&self, component: &str) -> &[f64] {
         match self.0.iter().find(|(name, _)| *name == component) {
             Some((_, values)) => values,

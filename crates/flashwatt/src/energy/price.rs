@@ -1,6 +1,6 @@
-//! Pricing: a ledger and a table make joules. A pure function, so that another table needs no new simulation.
+//! Pricing: computes joules from a ledger and a price table. A pure function, so another table needs no new simulation.
 //!
-//! EnergySim's equations (SPEC B1), I in A, V in V, T in s: controller (1)–(3), DRAM (4)–(7), flash (8)–(13), bus (14).
+//! Energy equations of EnergySim, I in A, V in V, T in s: controller (1)–(3), DRAM (4)–(7), flash (8)–(13), bus (14).
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use super::settings::{DramRule, IdleAccounting};
 use super::table::{DieState, Draw, PriceTable};
 use crate::operation::Cause;
 
-/// Does this accounting charge flash, and everything else, in a phase?
+/// Whether this accounting charges flash, and all other components, in a phase.
 fn charged(accounting: IdleAccounting, phase: Phase) -> (bool, bool) {
     match accounting {
         IdleAccounting::AlwaysOn => (true, true),
@@ -18,7 +18,7 @@ fn charged(accounting: IdleAccounting, phase: Phase) -> (bool, bool) {
     }
 }
 
-/// What controller, DRAM and one idle die draw in a phase, under the table's accounting.
+/// Power of controller, DRAM and one idle die in a phase, under the table's accounting.
 pub fn base(table: &PriceTable, phase: Phase) -> [Draw; 3] {
     let (flash_on, rest_on) = charged(table.accounting, phase);
     let active = usize::from(phase != Phase::Quiet);
@@ -62,7 +62,7 @@ pub struct NandEnergies {
     pub total: f64,
 }
 
-/// Energy in J, by why it was spent: flash operations by their cause, everything else shared.
+/// Energy in J by cause: flash operations by their cause, everything else as `shared`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct ByCause {
@@ -74,16 +74,16 @@ pub struct ByCause {
     pub shared: f64,
 }
 
-/// Energy in J that a map costs (SPEC X18).
+/// Energy in J of the accesses to the map: in DRAM, and on flash.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MapEnergy {
-    /// All of DRAM's, which is there for the map, but what page data on its way through it costs.
+    /// Energy of DRAM, which is there for the map, without the share of page data that passes it.
     pub dram: f64,
     /// Flash operations of cause `map`.
     pub flash: f64,
 }
 
-/// Everything that a ledger and a table give.
+/// All figures that follow from a ledger and a table.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Priced {
@@ -94,7 +94,7 @@ pub struct Priced {
     pub mean_w: f64,
     /// Mean current in mA, at the supply voltage of the table.
     pub mean_ma: f64,
-    /// Totals under the accountings (i), (ii), (iii).
+    /// Total energy in J under the accountings (i), (ii), (iii).
     pub totals_j: [f64; 3],
 }
 
@@ -134,8 +134,9 @@ fn energies(ledger: &Ledger, table: &PriceTable) -> Energies {
     Energies { total: sum.joules(), controller, dram, nand, host_interface }
 }
 
-/// DRAM: with the controller, its phases; per operation, equations (4)–(7). What `base` holds is its idle draw over the
-/// time that the accounting charges it for, at least as long as its operations took: so much of it is theirs.
+/// DRAM energy: with the rule `with_controller` from the controller's phases, with `per_op` by equations (4)–(7).
+/// With `per_op`, `base` is the idle power times the time that the accounting charges, which covers the operations: the
+/// idle power during operations moves from idle to active.
 fn dram_energies(ledger: &Ledger, table: &PriceTable, base: f64, sum: &mut Sum) -> ActiveIdle {
     let [idle_draw, active_draw] = table.dram;
     match table.dram_rule {
@@ -153,13 +154,13 @@ fn dram_energies(ledger: &Ledger, table: &PriceTable, base: f64, sum: &mut Sum) 
     }
 }
 
-/// DRAM's energy without that of page data: of what its operations took (rule `per_op`), the map's share by time.
+/// DRAM energy without that of page data: with the rule `per_op`, the map's share of the operations' time.
 fn map_dram_j(ledger: &Ledger, table: &PriceTable, dram: &ActiveIdle) -> f64 {
     let map_share = match table.dram_rule {
         DramRule::PerOp if ledger.dram_op_ns > 0 => {
             ledger.map_accesses as f64 * table.map_access_ns as f64 / ledger.dram_op_ns as f64
         }
-        DramRule::PerOp | DramRule::WithController => 1.0, // data adds nothing to what DRAM draws
+        DramRule::PerOp | DramRule::WithController => 1.0, // data adds nothing to DRAM's energy
     };
     dram.idle + dram.active * map_share
 }
@@ -172,7 +173,7 @@ fn nand_energies(ledger: &Ledger, table: &PriceTable, base: f64, sum: &mut Sum) 
             .iter()
             .map(|&state| {
                 let ns = ledger.state_ns(state);
-                sum.add(table.die[state as usize] - idle_draw, ns); // the idle draw is in `base` already
+                sum.add(table.die[state as usize] - idle_draw, ns); // `base` already contains the idle power
                 joules(i128::from(table.die[state as usize].nw) * i128::from(ns))
             })
             .sum()
@@ -202,7 +203,7 @@ struct Sum {
 }
 
 impl Sum {
-    /// Adds a draw over a time; returns the energy in J.
+    /// Adds a power over a time. Returns the energy in J.
     fn add(&mut self, draw: Draw, ns: u64) -> f64 {
         let nw_ns = i128::from(draw.nw) * i128::from(ns);
         self.nw_ns += nw_ns;

@@ -1,5 +1,4 @@
-//! What of the drive's draw is recorded over time, if anything is: mean power in bins, and every edge of the current in a
-//! window.
+//! Recordings of power over time: mean power in bins, and every edge of the current in a window.
 
 use super::bins::Bins;
 use super::edges::Edges;
@@ -8,24 +7,24 @@ use crate::units::Nanos;
 
 /// A recording.
 pub struct Series {
-    /// How many parts are in each state.
+    /// Number of parts in each state.
     count: PerState<u32>,
-    /// Mean power over time …
+    /// Mean power in bins.
     pub bins: Option<Bins>,
-    /// … and every edge in a window.
+    /// Every edge of the current in a window.
     pub edges: Option<Edges>,
 }
 
-/// What the meter tells of every change of state: a series, if one is recorded, or nobody. The latter is a type of its own,
-/// so that a run without a series does not ask at each change whether there is one.
+/// The receiver of all changes of state: a recorded series, or nothing. Without a series the receiver has a type of its
+/// own, so that no run-time test is needed at each change.
 pub trait Recorder {
-    /// With the series that is to be recorded, if one is.
+    /// The receiver for this series, if one is to be recorded.
     fn new(series: Option<Box<Series>>) -> Self;
 
     /// The series that is being recorded.
     fn series(&mut self) -> Option<&mut Series>;
 
-    /// The series so far; none is recorded from now on.
+    /// Ends the recording and returns the series so far.
     fn take(&mut self) -> Option<Box<Series>>;
 }
 
@@ -66,7 +65,7 @@ impl Series {
         Series { count: PerState::default(), bins, edges }
     }
 
-    /// Was there more to be recorded than can be stored?
+    /// Whether a recording exceeded its storage.
     pub fn overflowed(&self) -> bool {
         self.bins.as_ref().is_some_and(Bins::overflowed) || self.edges.as_ref().is_some_and(Edges::overflowed)
     }
@@ -86,28 +85,28 @@ impl Series {
         }
     }
 
-    /// At the end of what is recorded a part owes `ns` in a state, which the ledger has booked.
+    /// Ends the recording with `ns` that a part still owes in a state, and that the ledger has booked.
     pub(super) fn owes(&mut self, now: Nanos, state: StateId, ns: Nanos) {
         self.bins.iter_mut().for_each(|bins| bins.owe(now, state, ns));
     }
 
-    /// Forgets everything and begins anew.
+    /// Clears the recording and begins anew.
     pub(super) fn restart(&mut self, now: Nanos) {
         self.bins.iter_mut().for_each(|bins| bins.restart(now, &self.count));
         self.edges.iter_mut().for_each(|edges| edges.restart(now, &self.count));
     }
 
-    /// When it has to be told that time has passed.
+    /// The next time at which [`Self::advance`] must be called.
     pub(super) fn boundary(&self) -> Nanos {
         self.bins.as_ref().map_or(Nanos::MAX, Bins::end_ns)
     }
 
-    /// Time has passed up to `now`.
+    /// Advances to `now`.
     pub(super) fn advance(&mut self, now: Nanos) {
         self.bins.iter_mut().for_each(|bins| bins.advance(now, &self.count));
     }
 
-    /// Nothing is recorded after `now`.
+    /// Ends the recording at `now`.
     pub(super) fn finish(&mut self, now: Nanos) {
         self.bins.iter_mut().for_each(|bins| bins.finish(now, &self.count));
         self.edges.iter_mut().for_each(|edges| edges.finish(now));

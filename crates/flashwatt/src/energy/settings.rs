@@ -34,7 +34,7 @@ pub enum EnergyMode {
     Terminal(u32),
 }
 
-/// What is charged while nothing happens (SPEC E7).
+/// Idle accounting: the states in which components are charged while no die works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IdleAccounting {
@@ -63,7 +63,7 @@ pub struct Part {
     pub active_ua: u32,
     /// µA while idle, ≤ active.
     pub idle_ua: u32,
-    /// mV.
+    /// Supply voltage in mV.
     pub millivolts: u32,
 }
 
@@ -74,7 +74,7 @@ pub struct Dram {
     pub part: Part,
     /// One map lookup or update.
     pub map_access_ns: Nanos,
-    /// One page's data through it.
+    /// The transfer of one page's data through DRAM.
     pub page_data_ns: Nanos,
 }
 
@@ -89,22 +89,22 @@ pub struct NandEnergy {
     pub erase_ua: u32,
     /// µA while data moves over the bus; `None`: the current of the operation it belongs to.
     pub transfer_ua: Option<u32>,
-    /// How long a page's way over the bus is charged for; `None`: as long as it takes.
+    /// The charged time of a page's transfer on the bus; `None`: the time that it takes.
     #[serde(default)]
     pub transfer: Option<ChargedTransfer>,
-    /// µA otherwise.
+    /// µA in all other states.
     pub idle_ua: u32,
-    /// mV.
+    /// Supply voltage in mV.
     pub millivolts: u32,
 }
 
-/// A page's way over the bus, with its command: charged for one time, and taking another. The charge is spread over the time
-/// that it takes.
+/// The transfer of a page and its command on the bus. The charged time may differ from the real time; the charge is
+/// spread over the real time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChargedTransfer {
-    /// Nanoseconds that it is charged for.
+    /// Charged time in ns.
     pub charged_ns: Nanos,
-    /// Nanoseconds that it takes, > 0.
+    /// Real time in ns, > 0.
     pub taken_ns: Nanos,
 }
 
@@ -113,8 +113,8 @@ pub struct ChargedTransfer {
 pub struct HostInterface {
     /// µA while data moves.
     pub active_ua: u32,
-    /// mV.
+    /// Supply voltage in mV.
     pub millivolts: u32,
-    /// 10^6 bytes/s that the time of a transfer is reckoned by.
+    /// Rate in 10^6 bytes/s, for the time of a transfer.
     pub bandwidth_mb_s: f64,
 }

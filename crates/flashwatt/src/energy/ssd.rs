@@ -1,7 +1,7 @@
 //! The SSD's parts: one controller, DRAM, dies and a host interface.
 //!
-//! The states of the whole drive ([`Phase`]) hold the power of everything while each die is idle and neither DRAM nor the host
-//! interface works; the other states hold what a part at work draws more.
+//! The states of the whole drive ([`Phase`]) hold the power of all parts while every die is idle and neither DRAM nor
+//! the host interface works. Every other state holds the additional power of a part at work.
 
 use crate::energy::parts::{Parts, Share, StateId};
 use crate::energy::table::Draw;

@@ -1,20 +1,20 @@
-//! The price table in whole numbers: what each state draws, in nW.
+//! The price table in integers: the power of each state in nW.
 //!
-//! In component mode each part's power is its current at its own voltage; in terminal mode every current is drawn from
-//! the drive's supply (SPEC E3). µA × mV = nW exactly, and nW × ns = 10⁻¹⁸ J, so that totals are sums of integers.
+//! In component mode the power of a part is its current times its own voltage; in terminal mode every current is drawn
+//! from the drive's supply. µA × mV = nW exactly, and nW × ns = 10⁻¹⁸ J, so totals are sums of integers.
 //!
-//! Currents of parts at different voltages do not add up; their powers do. So the engine keeps power alone, and the drive's
-//! current is its power over one voltage, [`PriceTable::supply_mv`].
+//! Currents of parts at different voltages cannot be added; their powers can. So the engine computes with power only,
+//! and the drive's current is its power divided by one voltage, [`PriceTable::supply_mv`].
 
 use super::parts::StateId;
 use super::settings::{ChargedTransfer, Dram, DramRule, Energy, EnergyMode, IdleAccounting, NandEnergy};
 use crate::units::Nanos;
 
-/// What a die is doing.
+/// The state of a die.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum DieState {
-    /// Nothing.
+    /// Idle.
     Idle,
     /// Reading a page from the array.
     Read,
@@ -33,7 +33,7 @@ pub enum DieState {
 }
 
 impl DieState {
-    /// How many there are.
+    /// Number of states.
     pub const COUNT: usize = 8;
     /// All of them, in the order of their numbers.
     pub const ALL: [DieState; Self::COUNT] = [
@@ -53,7 +53,7 @@ impl DieState {
         StateId::numbered(self as usize)
     }
 
-    /// As it is called in reports.
+    /// The name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             DieState::Idle => "idle",
@@ -68,7 +68,7 @@ impl DieState {
     }
 }
 
-/// The power that a current at a voltage means.
+/// The power of a current at a voltage.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Draw {
     /// Power in nW.
@@ -104,7 +104,7 @@ impl std::ops::Mul<u32> for Draw {
     }
 }
 
-/// What everything draws.
+/// The power of every part in each state.
 #[derive(Clone, Debug)]
 pub struct PriceTable {
     /// A die in each [`DieState`].
@@ -117,12 +117,12 @@ pub struct PriceTable {
     pub host_interface: Draw,
     /// When DRAM is active.
     pub dram_rule: DramRule,
-    /// How long one look-up or update of the map takes in it.
+    /// Nanoseconds of one look-up or update of the map in DRAM.
     pub map_access_ns: Nanos,
     /// Which idle accounting the totals use.
     pub accounting: IdleAccounting,
-    /// The voltage in mV that the drive's current is stated at: its supply in terminal mode; else the highest voltage of a
-    /// part that draws something, which feeds the lower ones without loss.
+    /// The voltage in mV at which the drive's current is stated: its supply in terminal mode; else the highest voltage
+    /// of a part that draws current, which is assumed to feed the lower ones without loss.
     pub supply_mv: u32,
 }
 
@@ -150,7 +150,7 @@ impl PriceTable {
                 page_bus(nand.read_ua),
                 page_bus(nand.program_ua),
                 bus(nand.erase_ua),
-                die(nand.idle_ua), // data in the page register: nothing runs
+                die(nand.idle_ua), // data in the page register: no array operation
             ],
             controller: pair(&energy.controller),
             dram: pair(&energy.dram.part),
@@ -187,8 +187,8 @@ fn supply_mv(energy: &Energy) -> u32 {
     }
 }
 
-/// What a die draws in µA on the bus with a page that is charged for another time than it takes: above an idle die the charge
-/// is that of `transfer_ua` for the former, spread over the latter, to the nearest µA.
+/// Current in µA of a die on the bus with a page whose charged time differs from its real time. The charge above that
+/// of an idle die is `transfer_ua` over the charged time, spread over the real time, to the nearest µA.
 fn charged(nand: &NandEnergy, transfer_ua: u32) -> u32 {
     let Some(ChargedTransfer { charged_ns, taken_ns }) = nand.transfer else { return transfer_ua };
     let more = u128::from(transfer_ua.saturating_sub(nand.idle_ua));

@@ -1,25 +1,25 @@
-//! A window of a run, and what a device did in it.
+//! A window of a run, and the device's figures of it.
 
 use super::meter::Reading;
 use crate::units::Nanos;
 
-/// What becomes of the meter and of what it recorded over time when a window of the run ends.
+/// Treatment of the meter and its recordings at the end of a window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AtEnd {
-    /// It reads on into the next window.
+    /// The meter reads on into the next window.
     ReadOn,
-    /// It is read and restarts.
+    /// The meter is read and restarts.
     Restart,
-    /// It is read and restarts; what it recorded is delivered.
+    /// The meter is read and restarts, and its recordings are returned.
     Deliver,
 }
 
 /// A window of a run: a stretch of simulated time, and the device's figures of it.
 #[derive(Clone, Debug, Default)]
 pub struct Window<F> {
-    /// When it began.
+    /// Start of the window.
     pub start_ns: Nanos,
-    /// When it ended.
+    /// End of the window.
     pub end_ns: Nanos,
     /// The meter's reading since it last restarted; none if the meter reads on.
     pub reading: Option<Reading>,
@@ -33,12 +33,12 @@ pub trait Figures: Clone + Default {
     #[must_use]
     fn plus(&self, next: &Self) -> Self;
 
-    /// Operations of the medium that have ended in the window.
+    /// Flash operations that ended in the window.
     fn operations(&self) -> u64;
 }
 
 impl<F: Figures> Window<F> {
-    /// This window and the next one as one. The meter must have read through both.
+    /// The union of this window and the next one. The meter must have read through both.
     #[must_use]
     pub fn plus(&self, next: &Self) -> Self {
         Window {
@@ -49,7 +49,7 @@ impl<F: Figures> Window<F> {
         }
     }
 
-    /// Its length.
+    /// Length of the window in ns.
     pub fn elapsed_ns(&self) -> Nanos {
         self.end_ns.saturating_sub(self.start_ns)
     }
