@@ -70,10 +70,10 @@ impl<'a> Watch<'a> {
         self.step(requests)
     }
 
-    /// Work was done that is no progress by itself.
+    /// Counts one step of work without a completed request.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] if it is to end.
+    /// [`Error::Interrupted`] if the user stopped it.
     pub fn step(&mut self, steps: u64) -> Result<(), Error> {
         self.steps += steps;
         if self.steps < STEPS_PER_LOOK {
@@ -86,7 +86,7 @@ impl<'a> Watch<'a> {
         if (self.tell)(&told) { Ok(()) } else { Err(Error::Interrupted { done, total }) }
     }
 
-    /// Who else can be told, for work that watches itself.
+    /// The callback itself, for work that reports its own progress.
     pub(crate) fn teller(&mut self) -> &mut dyn FnMut(&Progress) -> bool {
         self.tell
     }

@@ -1,15 +1,15 @@
-//! What happens next, and what time it is: one pending event for each seat, in lanes.
+//! The agenda: the clock, and one pending event for each seat, in lanes.
 //!
-//! Each kind of event has a [`Lane`] of its own, and what happens next is the least of the lanes' first keys.
+//! Each kind of event has a [`Lane`] of its own; the next event is the least of the lanes' first keys.
 //!
 //! A key is time · 2^k + seat. Seats are numbered in the order in which their events of one instant are handled. A seat
-//! belongs to something that never waits for two things at once: a die, a channel, a timer.
+//! belongs to something that waits for at most one event at a time: a die, a channel, a timer.
 
 use crate::lane::{Lane, NEVER};
 use crate::mem::Table;
 use crate::units::Nanos;
 
-/// Kinds of events: each lane is nearly in the order of time. Which lane an event is in changes no result.
+/// Kinds of events, one lane each, so that a lane is nearly sorted by time. The choice of lane changes no result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum EventKind {
@@ -19,15 +19,15 @@ pub enum EventKind {
     Program,
     /// A page has crossed a bus.
     Transfer,
-    /// A bus that something waits for is free.
+    /// A bus is free that an operation waits for.
     Bus,
-    /// Everything else: erases and copybacks, and whatever is set anew before it happens, or is taken back.
+    /// All other events: erases, copybacks, and events that may be moved or cancelled.
     Other,
 }
 
 const KINDS: usize = 5;
 
-/// The seats of an agenda that is to be made.
+/// The seats of an agenda under construction.
 #[derive(Debug, Default)]
 pub struct Seats {
     taken: u32,
@@ -35,8 +35,8 @@ pub struct Seats {
 }
 
 impl Seats {
-    /// Takes `count` seats behind those that are taken. Returns the first of them. What sits there sets events by at most
-    /// `longest_ns` later, but for those that are [`Agenda::reset`], which may lie anywhere.
+    /// Takes `count` further seats and returns the first of them. Events of these seats lie at most `longest_ns` ahead,
+    /// except for events set by [`Agenda::reset`], which may lie anywhere.
     pub fn take(&mut self, count: u32, longest_ns: Nanos) -> u32 {
         let first = self.taken;
         self.taken += count;
@@ -51,9 +51,9 @@ pub struct Agenda {
     lanes: [Lane; KINDS],
     /// The least key of all lanes.
     first: u64,
-    /// The greatest key that there could be at this instant.
+    /// The greatest possible key of the present instant.
     last_now: u64,
-    /// The greatest key that is taken: that of the last seat at the horizon.
+    /// The greatest valid key: that of the last seat at the horizon.
     last: u64,
     /// The kind of each seat's event.
     kinds: Table<EventKind>,
@@ -62,7 +62,7 @@ pub struct Agenda {
 }
 
 impl Agenda {
-    /// No events, at time 0.
+    /// An agenda without events, at time 0.
     pub(crate) fn new(seats: &Seats) -> Self {
         let (seats, longest_ns) = (seats.taken as usize, seats.longest_ns);
         let shift = seats.max(2).next_power_of_two().trailing_zeros();
@@ -79,30 +79,30 @@ impl Agenda {
         }
     }
 
-    /// The instant of the last event that [`Self::next_event`] gave.
+    /// The present time in ns: that of the last event that [`Self::next_event`] returned.
     #[inline(always)]
     pub fn now(&self) -> Nanos {
         self.now
     }
 
-    /// Time passes up to `now`, before which nothing happens any more.
+    /// Advances the clock to `now`. No event may lie before that.
     pub(crate) fn pass_to(&mut self, now: Nanos) {
         debug_assert!(self.next_at().is_none_or(|at| at > now) && now <= self.horizon());
         self.now = now;
         self.last_now = now << self.shift | self.mask;
     }
 
-    /// The last instant at which events are handled. What they set still has a key of its own.
+    /// The last instant at which events are handled. Events set at that instant still have valid keys.
     pub fn horizon(&self) -> Nanos {
         self.last >> self.shift
     }
 
-    /// When the next event is, whether that lies beyond the horizon or not.
+    /// Time of the next event in ns, even beyond the horizon.
     pub fn next_at(&self) -> Option<Nanos> {
         (self.first != NEVER).then_some(self.first >> self.shift)
     }
 
-    /// Sets the event of a seat, which has none.
+    /// Sets the event of a seat that has none.
     #[inline(always)]
     pub(crate) fn set(&mut self, kind: EventKind, seat: u32, at: Nanos) {
         debug_assert!(at <= latest(self.shift));
@@ -112,18 +112,18 @@ impl Agenda {
         self.kinds[seat as usize] = kind;
     }
 
-    /// Sets the event of a seat, or sets it anew. Instants that have no key are all alike: they lie beyond the horizon.
+    /// Sets or moves the event of a seat. All instants without a valid key are treated alike: they lie beyond the
+    /// horizon.
     ///
     /// # Panics
-    /// If nobody has taken the seat ([`Seats::take`]).
+    /// If the seat was not taken by [`Seats::take`].
     pub fn reset(&mut self, seat: u32, at: Nanos) {
         assert!((seat as usize) < self.kinds.len(), "seat {seat} is not taken: there are {}", self.kinds.len());
         self.cancel(seat);
         self.set(EventKind::Other, seat, at.min(latest(self.shift)));
     }
 
-    /// Goes on to the instant of the next event, if there is one up to the horizon: when that is, and whose event it is,
-    /// which is taken.
+    /// Advances to the next event, if there is one up to the horizon. Removes it; returns its time and its seat.
     #[inline(always)]
     pub(crate) fn next_event(&mut self) -> Option<(Nanos, u32)> {
         if self.first > self.last {
@@ -135,13 +135,13 @@ impl Agenda {
         Some((at, self.take_first()))
     }
 
-    /// Is there another event at this instant, the last that [`Self::next_event`] gave?
+    /// Whether another event lies at the present instant, that of the last [`Self::next_event`].
     #[inline(always)]
     pub(crate) fn any_now(&self) -> bool {
         self.first <= self.last_now
     }
 
-    /// Takes the next event of this instant: whose it is.
+    /// Removes the next event of this instant and returns its seat.
     #[inline(always)]
     pub(crate) fn next_now(&mut self) -> Option<u32> {
         if self.any_now() { Some(self.take_first()) } else { None }
@@ -156,7 +156,7 @@ impl Agenda {
         seat
     }
 
-    /// Takes back the event of a seat that was [`Self::reset`], if it has one.
+    /// Cancels the event of a seat that was set by [`Self::reset`], if it has one.
     pub fn cancel(&mut self, seat: u32) {
         let mask = self.mask;
         self.lanes[EventKind::Other as usize].take_back(|key| key & mask == u64::from(seat));
@@ -170,7 +170,7 @@ impl Agenda {
     }
 }
 
-/// The last instant that has a key.
+/// The last instant with a valid key.
 fn latest(shift: u32) -> Nanos {
     (NEVER >> shift) - 1
 }

@@ -1,7 +1,7 @@
-//! The drive's connector: what a host and a device say to each other.
+//! The connector: the interface between a host and a device.
 //!
-//! Before the connector stands a [`Workload`], behind it the device. A host gives a request a [`Tag`] and an [`Origin`]; the
-//! device gives the tag back with the [`Completion`]. Neither side knows anything else of the other.
+//! A [`Workload`] stands on one side, a device on the other. A host gives a request a [`Tag`] and an [`Origin`]; the
+//! device returns the tag with the [`Completion`]. Neither side knows anything else of the other.
 
 mod agenda;
 mod device;

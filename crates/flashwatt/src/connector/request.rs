@@ -1,4 +1,4 @@
-//! What a host asks of a device, and what comes back.
+//! Requests of a host, and their completions.
 
 use std::hint::cold_path;
 
@@ -14,48 +14,48 @@ pub enum RequestKind {
     Write,
     /// Declare a range unused (ATA TRIM, NVMe deallocate).
     Trim,
-    /// Make every write that was acknowledged before durable.
+    /// Make all previously acknowledged writes durable.
     Flush,
 }
 
 /// One request of the host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Request {
-    /// When the host issues it, in simulated time. A closed-loop workload says "now".
+    /// Simulated time in ns at which the host issues it. A closed-loop workload gives the present time.
     pub arrival_ns: Nanos,
-    /// What it asks.
+    /// The kind.
     pub kind: RequestKind,
-    /// First byte, on the drive's linear address space; a multiple of 512.
+    /// First byte in the drive's linear address space; a multiple of 512.
     pub offset_bytes: u64,
-    /// Length; a positive multiple of 512 (0 for a flush).
+    /// Length in bytes; a positive multiple of 512 (0 for a flush).
     pub bytes: u64,
-    /// Forced unit access: done only when on flash, even with a write buffer.
+    /// Forced unit access: completes only when the data is on flash, even with a write buffer.
     pub fua: bool,
-    /// Who sent it.
+    /// The sender.
     pub origin: Origin,
 }
 
-/// The sender's name for a request. The device gives it back with the completion and reads nothing into it; it need not be
-/// unique.
+/// The sender's identifier of a request. The device returns it with the completion without interpreting it; it need not
+/// be unique.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
 pub struct Tag(pub u32);
 
-/// Who sent a request: a number that the workload gave to a process, a job, a queue or a stream. A workload that knows none
-/// says 0.
+/// The sender of a request: a number that the workload assigns to a process, job, queue or stream. 0 if the workload
+/// knows no senders.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Origin(pub u16);
 
-/// The end of a request.
+/// The completion of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Completion {
-    /// The sender's name for it.
+    /// The sender's tag of the request.
     pub tag: Tag,
     /// How it ended.
     pub status: Status,
 }
 
 impl Completion {
-    /// Of a request that was done.
+    /// The completion of a successful request.
     pub const fn done(tag: Tag) -> Self {
         Completion { tag, status: Status::Done }
     }
@@ -64,19 +64,19 @@ impl Completion {
 /// How a request ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
-    /// As asked for.
+    /// Successfully.
     Done,
-    /// Not at all: it does not lie on the device, or not on sectors.
+    /// Rejected: the range does not lie on the device, or not on sectors.
     OutOfRange,
 }
 
 impl Request {
-    /// A request of a host that has one origin, without forced unit access.
+    /// A request with origin 0 and without forced unit access.
     pub const fn new(arrival_ns: Nanos, kind: RequestKind, offset_bytes: u64, bytes: u64) -> Self {
         Request { arrival_ns, kind, offset_bytes, bytes, fua: false, origin: Origin(0) }
     }
 
-    /// Does it lie on a device of this size, on whole sectors? A flush has neither place nor length.
+    /// Whether the request lies on a device of this size, on whole sectors. A flush has no address and no length.
     #[inline(always)]
     pub fn is_within(&self, device_bytes: u64) -> bool {
         const SECTOR: u64 = crate::units::SECTOR_BYTES;
@@ -89,7 +89,7 @@ impl Request {
         is_aligned && self.offset_bytes < end && end <= device_bytes // a length of 0 or a sum that wraps ends before it starts
     }
 
-    /// Bytes of data that cross the host interface for it.
+    /// Bytes of data that the request moves over the host interface.
     pub fn interface_bytes(&self) -> u64 {
         match self.kind {
             RequestKind::Read | RequestKind::Write => self.bytes,

@@ -1,4 +1,4 @@
-//! What a source of requests is.
+//! Sources of requests.
 
 use serde::Serialize;
 
@@ -6,29 +6,29 @@ use super::{Completion, Request, Tag};
 use crate::error::Error;
 use crate::units::Nanos;
 
-/// What a workload has to say when it is asked for its next request.
+/// The answer of a workload that is asked for its next request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
-    /// A request, for now.
+    /// A request to be sent now.
     Request(Tag, Request),
-    /// Nothing before this time (strictly later than the `now` that was asked about).
+    /// No request before this time in ns, which is later than `now`.
     WaitUntil(Nanos),
-    /// Nothing until another request completes.
+    /// No request until another one completes.
     WaitForCompletion,
-    /// That was all.
+    /// No further request.
     End,
 }
 
-/// First bytes of requests that are known early.
+/// First bytes of upcoming requests, as far as known early.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Upcoming {
-    /// Of one that comes some dozen requests later.
+    /// Of the request some dozen places ahead.
     pub far_bytes: u64,
-    /// Of one that comes about half as many later, and was the far one before.
+    /// Of the request about half as far ahead; it was the far one before.
     pub near_bytes: u64,
 }
 
-/// What kind of source the requests come from; part of every published figure.
+/// The kind of source of the requests; part of every published figure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SourceKind {
@@ -42,7 +42,7 @@ pub enum SourceKind {
     Filesystem,
 }
 
-/// Who the origin of requests is, for reports.
+/// The name of an origin, for reports.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OriginName {
     /// Its name, such as that of a job or a device.
@@ -51,7 +51,7 @@ pub struct OriginName {
     pub kind: OriginKind,
 }
 
-/// What a workload's origins are.
+/// The kinds of origins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OriginKind {
@@ -61,23 +61,22 @@ pub enum OriginKind {
     Device,
     /// A file of a trace whose files have a device each.
     File,
-    /// Whoever sent a [`crate::Drive`] requests under this number.
+    /// A number that the user of a [`crate::Drive`] gave to requests.
     Number,
 }
 
 /// A source of requests. Open loops give requests with the times at which they arrive; closed loops answer
 /// [`Next::Request`] whenever they are asked (the simulator asks while the device has a free slot).
 ///
-/// Contract: `now` never decreases. A request's `arrival_ns` is ≤ the `now` it is returned for (it arrives late only if the
-/// device could not be asked earlier), and it lies on the device. [`Next::WaitUntil`] names a later time than `now`;
-/// [`Next::WaitForCompletion`] is for when a request is outstanding. A run whose workload breaks the contract ends as failed.
-/// Errors end the run; what was simulated until then is kept.
+/// Contract: `now` never decreases. A request's `arrival_ns` is ≤ the `now` it is returned for (it arrives late only if
+/// the device had no room earlier), and it lies on the device. [`Next::WaitUntil`] names a later time than `now`;
+/// [`Next::WaitForCompletion`] requires an outstanding request. A breach ends the run as failed. Errors also end the
+/// run; its results so far are kept.
 pub trait Workload {
     /// The next request.
     fn next(&mut self, now: Nanos) -> Result<Next, Error>;
 
-    /// Requests to come, as far as they are known early. A hint, for the machine's caches only: nothing else may depend on
-    /// it.
+    /// Upcoming requests, as far as known early. A hint for the machine's caches only; no result may depend on it.
     fn upcoming(&self) -> Option<Upcoming> {
         None
     }
@@ -85,7 +84,7 @@ pub trait Workload {
     /// A request of this workload has completed.
     fn completed(&mut self, done: &Completion, now: Nanos);
 
-    /// The run has issued all that it wanted: checks what can be checked only now. An error makes the run a failed one.
+    /// All requests of the run are issued: runs the checks that need the end. An error makes the run a failed one.
     fn finish(&mut self) -> Result<(), Error> {
         Ok(())
     }
@@ -96,7 +95,7 @@ pub trait Workload {
     /// What kind of source this is.
     fn kind(&self) -> SourceKind;
 
-    /// Things worth telling the user at the end: records skipped, folded, clipped, with their counts.
+    /// Warnings for the report: records skipped, folded or clipped, with their counts.
     fn warnings(&self) -> Vec<String> {
         Vec::new()
     }
@@ -111,7 +110,7 @@ pub trait Workload {
         Vec::new()
     }
 
-    /// How many requests there will be, if that is known.
+    /// Number of requests, if known.
     fn len_hint(&self) -> Option<u64> {
         None
     }

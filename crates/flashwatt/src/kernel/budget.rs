@@ -1,25 +1,26 @@
-//! How many flash operations a run may take (`run.max_flash_ops`).
+//! The budget of flash operations of a run (`run.max_flash_ops`).
 //!
-//! A drive that is asked for more than it can do serves every request in the end, but nobody may want to wait for that: a
-//! scheme of blocks can copy a hundred pages for each one written. Simulated time is no bound on what such a run costs, for
-//! the queue behind it grows; operations are, and unlike the wall clock they end it at the same place on every machine.
+//! An overloaded drive serves every request in the end, but the run may take too long: a block-mapped scheme can copy a
+//! hundred pages for each page written. A limit of simulated time does not bound the work of such a run, because the
+//! queue grows; a limit of operations does. Unlike a limit of wall-clock time, it ends the run at the same point on
+//! every machine.
 //!
-//! Nothing is counted for it: the books have the number. They are opened rarely, and after so many instants that the
-//! operations ending in them cannot be more than are left, so that no instant is passed at which the budget is exceeded.
+//! The device already counts operations, so the budget counts nothing itself. It reads the count rarely: after a number
+//! of instants in which at most the remaining operations can end, so that no instant passes the limit unnoticed.
 
 use super::{End, Sim};
 use crate::connector::{Device, Workload};
 use crate::energy::window::Figures;
 
-/// Instants between two reports of progress, times the operations that may end at one. An instant at which thousands of dies
-/// work takes long, and a user who ends the run must not wait.
+/// Instants between two reports of progress, times the operations that may end in one. An instant in which thousands of
+/// dies work takes long, and a user who stops the run must not wait.
 const OPERATIONS_PER_PROGRESS: u64 = 1 << 19;
 
-/// What a run may take.
+/// The budget of a run.
 #[derive(Clone, Copy)]
 pub(super) struct Budget {
     operations: Option<u64>,
-    /// Operations that can end at one instant.
+    /// Largest number of operations that can end in one instant.
     ended_at_once: u64,
     /// Instants between two reports of progress.
     instants: u64,
@@ -33,7 +34,7 @@ impl Budget {
 }
 
 impl<W: Workload, D: Device> Sim<W, D> {
-    /// How many instants may pass before the budget is looked at again, or that it is exceeded.
+    /// Number of instants until the next look at the budget; or the end of the run, if the budget is used up.
     pub(super) fn instants_in_budget(&self) -> Result<u64, End> {
         let Some(operations) = self.budget.operations else { return Ok(self.budget.instants) };
         let left = operations.checked_sub(self.operations_ended()).ok_or(End::OutOfBudget(operations))?;

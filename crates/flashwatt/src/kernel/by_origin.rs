@@ -1,4 +1,4 @@
-//! What has completed, by the origin of the requests.
+//! Counts of completed requests by origin.
 
 use super::Completed;
 use crate::connector::Origin;
@@ -6,19 +6,19 @@ use crate::connector::Origin;
 /// Origins with figures of their own. Further ones are counted together.
 pub const ORIGINS_MAX: usize = 1024;
 
-/// What has completed, by the origin of the requests. Nothing is kept while all requests are of origin 0.
+/// Counts of completed requests by origin. Empty while all requests are of origin 0.
 #[derive(Clone, Debug, Default)]
 pub struct ByOrigin {
-    /// By the origin's number; `None` where it sent nothing, or is among the others.
+    /// By the origin's number; `None` for an origin without requests, or one counted in `others`.
     own: Vec<Option<Box<Completed>>>,
-    /// How many of them there are.
+    /// Number of origins with counts of their own.
     kept: usize,
-    /// All origins that came when [`ORIGINS_MAX`] others were there.
+    /// All origins that appeared after the first [`ORIGINS_MAX`].
     others: Option<Box<Completed>>,
 }
 
 impl ByOrigin {
-    /// Has a request had another origin than 0?
+    /// Whether a request had another origin than 0.
     #[inline(always)]
     pub fn is_kept(&self) -> bool {
         self.kept > 0
@@ -35,14 +35,14 @@ impl ByOrigin {
         self.others.as_deref()
     }
 
-    /// Of requests that were all of origin 0.
+    /// Starts from counts of requests that were all of origin 0.
     pub(super) fn of_first(all: &Completed) -> Self {
         let mut by_origin = ByOrigin { kept: 1, ..ByOrigin::default() };
         by_origin.own.push(Some(Box::new(all.clone())));
         by_origin
     }
 
-    /// Where to count a request.
+    /// The counts that a request of this origin belongs to.
     pub(super) fn completed(&mut self, origin: Origin) -> &mut Completed {
         let at = usize::from(origin.0);
         if self.own.len() <= at {
@@ -56,7 +56,7 @@ impl ByOrigin {
         self.own[at].get_or_insert_default()
     }
 
-    /// What has completed in two stages. One in which nothing was kept had origin 0 only.
+    /// The sum of the counts of two stages. A stage with empty counts had origin 0 only.
     pub(super) fn sum(a: &Completed, b: &Completed) -> Self {
         let (mut sum, other) = match (a.by_origin.is_kept(), b.by_origin.is_kept()) {
             (false, false) => return ByOrigin::default(),

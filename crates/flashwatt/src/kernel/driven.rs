@@ -1,4 +1,4 @@
-//! A simulation that goes on as far as its caller says: the steps behind [`crate::Drive`].
+//! Steps of a simulation that its caller drives: the engine of [`crate::Drive`].
 
 use super::outcome::{End, Outcome};
 use super::sim::Sim;
@@ -8,7 +8,7 @@ use crate::connector::{Device, Workload};
 use crate::units::Nanos;
 
 impl<W: Workload, D: Device> Sim<W, D> {
-    /// The run begins.
+    /// Starts the run.
     pub(crate) fn begin(&mut self, warmup: Span) {
         self.start_stage(Stage::Warmup, warmup);
         if warmup == Span::default() {
@@ -16,8 +16,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
         }
     }
 
-    /// Goes on up to a time, and handles everything that happens until then and at that time. Ends earlier, after an instant
-    /// at which `stop` says so.
+    /// Simulates up to and including a time. Stops earlier, after an instant at which `stop` returns true.
     #[inline]
     pub(crate) fn advance(&mut self, until: Nanos, mut stop: impl FnMut(&W) -> bool) -> Result<(), End> {
         if until > self.agenda.horizon() {
@@ -38,26 +37,26 @@ impl<W: Workload, D: Device> Sim<W, D> {
         Ok(())
     }
 
-    /// When something happens next, as far as is known now.
+    /// Time of the next event in ns, as far as is known now.
     #[inline]
     pub(crate) fn next_event_ns(&mut self) -> Result<Option<Nanos>, End> {
         self.settle_sent()?;
         Ok(self.agenda.next_at())
     }
 
-    /// Settles what was sent since the last instant.
+    /// Processes the requests sent since the last instant.
     #[inline(always)]
     fn settle_sent(&mut self) -> Result<(), End> {
         if self.ask { self.settle() } else { Ok(()) }
     }
 
-    /// Goes on to the end of everything that is under way, and ends the run.
+    /// Completes all work that is under way, and ends the run.
     pub(crate) fn end(mut self) -> (Outcome<D::Figures>, W, D) {
         let end = self.event_loop(&mut |_| true).err().unwrap_or(End::Complete);
         self.finish(end)
     }
 
-    /// The time.
+    /// The simulated time in ns.
     pub(crate) fn now_ns(&self) -> Nanos {
         self.agenda.now()
     }
@@ -72,7 +71,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
         &self.device
     }
 
-    /// The workload has been fed: it may have something new.
+    /// Notes that the workload was fed and may have a new request.
     pub(crate) fn wake(&mut self) {
         (self.is_fed, self.ask) = (true, true);
     }

@@ -1,4 +1,4 @@
-//! What ends a simulation as failed: a workload or a device that breaks its contract, and the end of simulated time.
+//! Errors that end a simulation: a workload or a device that breaks its contract, and the end of simulated time.
 
 use super::sim::{Outstanding, Sim};
 use crate::connector::{Device, Request, Tag, Workload};
@@ -13,7 +13,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
         fault.found(found).expected(format!("one at {} ns at the latest", self.agenda.now())).into()
     }
 
-    /// Something would happen at an instant beyond the last that can be simulated.
+    /// The next event lies beyond the last instant that can be simulated.
     #[cold]
     pub(super) fn beyond_time(&self, key: &str, at: Nanos) -> Error {
         let horizon = self.agenda.horizon();
@@ -29,14 +29,14 @@ pub(super) fn waits_for_nothing() -> Error {
     Fault::key("workload", "it waits for a completion, and no request is outstanding").into()
 }
 
-/// The device completed what it was never given.
+/// The device completed a request that it never received.
 #[cold]
 pub(super) fn unknown_tag(tag: Tag) -> Error {
     let fault = Fault::key("device", "it completed a request that it was not given");
     fault.found(format!("tag {}", tag.0)).expected("a tag that `submit` gave it").into()
 }
 
-/// The workload asked for what the device does not have.
+/// The workload requested a range that is not on the device.
 #[cold]
 pub(super) fn no_request(request: &Outstanding) -> Error {
     let Outstanding { kind, offset_bytes, bytes, .. } = request;

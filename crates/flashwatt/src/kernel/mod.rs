@@ -1,4 +1,4 @@
-//! What every simulation has, whatever is simulated: the loop, its stages and budget, and the agenda, which is also the clock.
+//! The simulation kernel, independent of the device: the loop, its stages and budget, and the outcome of a run.
 
 mod budget;
 mod by_origin;

@@ -1,4 +1,4 @@
-//! How a run went, and what it came to.
+//! The outcome of a run.
 
 use super::by_origin::ByOrigin;
 use crate::connector::{Origin, RequestKind};
@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::stats::Histogram;
 use crate::units::Nanos;
 
-/// What has completed in a stage of the run.
+/// Counts and latencies of the requests completed in a stage of the run.
 #[derive(Clone, Debug, Default)]
 pub struct Completed {
     /// Latencies of reads.
@@ -17,15 +17,15 @@ pub struct Completed {
     pub writes: Histogram,
     /// Latencies of trims and flushes.
     pub others: Histogram,
-    /// Trims.
+    /// Number of trims.
     pub trims: u64,
-    /// Flushes.
+    /// Number of flushes.
     pub flushes: u64,
-    /// Bytes of reads.
+    /// Bytes read.
     pub read_bytes: u64,
-    /// Bytes of writes.
+    /// Bytes written.
     pub write_bytes: u64,
-    /// The same by origin, if any request had another origin than 0.
+    /// The same figures by origin, if any request had another origin than 0.
     pub by_origin: ByOrigin,
 }
 
@@ -40,7 +40,7 @@ impl Completed {
         self.reads.count() + self.writes.count() + self.others.count()
     }
 
-    /// What has completed in this stage and in the next.
+    /// The sum of this stage and the next one.
     #[must_use]
     pub fn plus(&self, next: &Completed) -> Completed {
         Completed {
@@ -96,9 +96,9 @@ impl Completed {
     }
 }
 
-/// How a run went, and what it came to.
+/// The outcome of a run: its windows and counts, and how it ended.
 pub struct Outcome<F> {
-    /// The window before the counters started.
+    /// The window of the warm-up.
     pub warmed: Window<F>,
     /// Requests that completed in the warm-up.
     pub warmup: Completed,
@@ -106,22 +106,22 @@ pub struct Outcome<F> {
     pub measured: Window<F>,
     /// Requests that completed in the measured window.
     pub completed: Completed,
-    /// The drain after the measured window, if the run came to it.
+    /// The drain after the measured window, if the run reached it.
     pub drain: Option<Window<F>>,
     /// Requests that completed in the drain: they were under way when the measured window ended.
     pub drained: Completed,
     /// Pages read and programmed and blocks erased in the whole run.
     pub flash_operations: u64,
-    /// Power over time in what the figures cover, if it was recorded.
+    /// Power over time in the time of the figures, if recorded.
     pub series: Option<Box<Series>>,
-    /// Requests that entered the drive in all.
+    /// Number of requests that entered the drive.
     pub taken: u64,
-    /// How it ended.
+    /// How the run ended.
     pub end: End,
 }
 
 impl<F: Figures> Outcome<F> {
-    /// What the figures cover: the measured window, with the drain as one if that is counted.
+    /// The window of the figures: the measured window, joined with the drain if that is counted.
     pub fn counted(&self, with_drain: bool) -> (Window<F>, Completed) {
         match &self.drain {
             Some(drain) if with_drain => (self.measured.plus(drain), self.completed.plus(&self.drained)),
@@ -129,7 +129,7 @@ impl<F: Figures> Outcome<F> {
         }
     }
 
-    /// When what the figures cover began and ended.
+    /// Start and end of the window of the figures, in ns.
     pub fn counted_ns(&self, with_drain: bool) -> (Nanos, Nanos) {
         let drain = self.drain.as_ref().filter(|_| with_drain);
         (self.measured.start_ns, drain.unwrap_or(&self.measured).end_ns)
@@ -139,12 +139,12 @@ impl<F: Figures> Outcome<F> {
 /// How a run ended.
 #[derive(Debug)]
 pub enum End {
-    /// As asked for.
+    /// The run completed.
     Complete,
-    /// By the user, in the middle.
+    /// The user stopped the run.
     Interrupted,
-    /// In the middle: it took more flash operations than these, which were all that it was allowed.
+    /// The run reached this limit of flash operations.
     OutOfBudget(u64),
-    /// The workload could not go on.
+    /// The workload failed.
     Failed(Error),
 }

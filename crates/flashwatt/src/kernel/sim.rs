@@ -1,7 +1,7 @@
-//! The simulation: a workload before the connector, a device behind it, and the loop between them.
+//! The simulation: a workload, a device, and the loop that connects them.
 //!
-//! Read this file first. One loop takes the next event and hands it to whom it belongs. Once all events of an instant are
-//! handled it asks the workload for more and lets the device start what can start.
+//! Read this file first. One loop takes the next event and passes it to its owner. After all events of an instant it
+//! asks the workload for requests and lets the device start operations.
 
 use std::hint::cold_path;
 
@@ -23,49 +23,50 @@ pub struct Sim<W: Workload, D: Device> {
     pub(super) agenda: Agenda,
     pub(super) workload: W,
     pub(super) device: D,
-    /// Requests that have ended at this instant and are not handled yet.
+    /// Requests that ended at this instant and are not handled yet.
     done: Vec<Completion>,
-    /// Requests inside the device, by the tag that it knows them by, and tags that are free.
+    /// Requests inside the device, indexed by the tag that the device knows; and free tags.
     outstanding: Box<[Outstanding]>,
     free: Vec<Tag>,
-    /// May the workload have something new, or the device something to start?
+    /// Whether the workload may have a new request, or the device an operation to start.
     pub(super) ask: bool,
     pub(super) host_ended: bool,
-    /// Is the workload fed by a program between two steps? Then it may wait while nothing is outstanding.
+    /// Whether a program feeds the workload between two steps. Then it may wait while nothing is outstanding.
     pub(super) is_fed: bool,
-    /// What the workload or the device did against its contract.
+    /// A breach of contract by the workload or the device.
     pub(super) fault: Option<Error>,
-    /// The current stage, what has completed in it, and how many requests it still lasts.
+    /// The current stage, the requests completed in it, and the number of requests until it ends.
     pub(super) stage: Stage,
     pub(super) completed: Completed,
     pub(super) left_in_stage: u64,
     pub(super) ended_stages: Vec<Ended<D::Figures>>,
-    /// What was recorded over time in what the figures cover, once that has ended.
+    /// The recording over the window of the figures, once that has ended.
     pub(super) series: Option<Box<Series>>,
     /// Requests that entered the device.
     pub(super) requests_taken: u64,
     requests_total: Option<u64>,
     pub(super) measure: Span,
-    /// Does the drain belong to what is measured?
+    /// Whether the drain belongs to the measured window.
     pub(super) count_drain: bool,
     pub(super) budget: Budget,
     pub(super) seats: OwnSeats,
 }
 
-/// The seats that are not the device's.
+/// The seats that do not belong to the device.
 #[derive(Clone, Copy)]
 pub(super) struct OwnSeats {
     pub arrival: u32,
     pub stage_end: u32,
 }
 
-/// A request inside the device: what its end is told from. Thirty-two bytes, which are looked up for every request.
+/// A request inside the device, with the data needed at its end. Kept to 32 bytes, because it is looked up for every
+/// request.
 #[derive(Clone, Copy)]
 pub(super) struct Outstanding {
     arrival_ns: Nanos,
     pub(super) offset_bytes: u64,
     pub(super) bytes: u64,
-    /// The workload's name for it.
+    /// The workload's tag of the request.
     tag: Tag,
     pub(super) kind: RequestKind,
     origin: Origin,
@@ -104,8 +105,8 @@ impl<W: Workload, D: Device> Sim<W, D> {
         }
     }
 
-    /// Runs to the end, and gives the device back. `progress` is told every now and then how far it is; when it answers
-    /// `false` the run stops and keeps what it has.
+    /// Runs to the end, and returns the device. `progress` is called from time to time with the progress; if it returns
+    /// `false`, the run stops and keeps its results so far.
     pub fn run(mut self, warmup: Span, progress: &mut dyn FnMut(&Progress) -> bool) -> (Outcome<D::Figures>, D) {
         self.begin(warmup);
         let end = self.event_loop(progress).err().unwrap_or(End::Complete);
@@ -122,12 +123,12 @@ impl<W: Workload, D: Device> Sim<W, D> {
                 }
             }
             if !progress(&self.progress()) || self.device.series_overflowed() {
-                return Err(End::Interrupted); // the one that asked for the series finds out that it is full
+                return Err(End::Interrupted); // the caller that requested the series finds out that it is full
             }
         }
     }
 
-    /// Goes on to the next instant at which something happens and handles its events. False if nothing is going to happen.
+    /// Advances to the next instant with events and handles them. Returns false if there is none.
     #[inline(always)]
     pub(super) fn instant(&mut self) -> Result<bool, End> {
         let Some((now, mut seat)) = self.agenda.next_event() else {
@@ -143,7 +144,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
         }
     }
 
-    /// All events of this instant are handled: asks the workload for more, and lets the device start what can start.
+    /// Called after all events of this instant: asks the workload for requests, and lets the device start operations.
     #[inline(always)]
     pub(super) fn settle(&mut self) -> Result<(), End> {
         if self.ask {
@@ -155,7 +156,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
         Ok(())
     }
 
-    /// One event of this instant.
+    /// Handles one event of this instant.
     #[inline(always)]
     fn handle(&mut self, seat: u32) {
         if seat < self.seats.arrival {
@@ -169,7 +170,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
         }
     }
 
-    /// Takes what the workload has, while the device has room.
+    /// Takes requests from the workload while the device has room.
     #[inline(always)]
     fn ask_workload(&mut self) -> Result<(), Error> {
         self.ask = false;
@@ -195,7 +196,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
                     cold_path();
                     self.host_ended = true;
                     if self.is_quiet() {
-                        self.request_ends_stage(); // the last request has completed before this was known
+                        self.request_ends_stage(); // the last request completed before the workload said that there are no more
                     }
                 }
             }
@@ -219,7 +220,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
         Ok(())
     }
 
-    /// Handles the requests that have ended, in the order of their ends.
+    /// Handles the ended requests, in the order of their ends.
     #[inline(always)]
     fn take_completions(&mut self) {
         let mut at = 0;
@@ -254,7 +255,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
         }
     }
 
-    /// Is no request inside the device?
+    /// Whether no request is inside the device.
     #[inline(always)]
     pub(super) fn is_quiet(&self) -> bool {
         self.free.len() == self.outstanding.len()

@@ -1,11 +1,11 @@
-//! The stages of a run: warm-up, the measured window, and the drain of what is still under way then.
+//! The stages of a run: warm-up, the measured window, and the drain of the work still under way.
 
 use super::{Completed, End, Outcome, Sim};
 use crate::config::Span;
 use crate::connector::{Device, Workload};
 use crate::energy::window::{AtEnd, Window};
 
-/// Where a run stands.
+/// The present stage of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Stage {
     Warmup,
@@ -13,7 +13,7 @@ pub(super) enum Stage {
     Drain,
 }
 
-/// A stage that is over: the requests that completed in it, and its window.
+/// A finished stage: its window, and the requests completed in it.
 pub(super) struct Ended<F> {
     pub stage: Stage,
     pub completed: Completed,
@@ -48,7 +48,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
         }
     }
 
-    /// Ends the window of the current stage. Meter and series read on where the figures go on into the next stage.
+    /// Ends the window of the current stage. Meter and recordings read on if the figures continue into the next stage.
     fn end_stage(&mut self, reads_on: bool) {
         let meter = match (reads_on, self.is_counted()) {
             (true, _) => AtEnd::ReadOn,
@@ -61,7 +61,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
         self.ended_stages.push(Ended { stage: self.stage, completed, window });
     }
 
-    /// Is what happens in the current stage part of the figures?
+    /// Whether the current stage belongs to the figures.
     fn is_counted(&self) -> bool {
         match self.stage {
             Stage::Warmup => false,
@@ -92,7 +92,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
         (outcome, self.workload, self.device)
     }
 
-    /// Nothing is going to happen any more, or only beyond the end of simulated time.
+    /// No event is left before the end of simulated time.
     #[cold]
     pub(super) fn nothing_more(&mut self) -> Result<(), End> {
         if let Some(fault) = self.fault.take() {
@@ -101,7 +101,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
         self.agenda.next_at().map_or(Ok(()), |at| Err(End::Failed(self.beyond_time("device", at))))
     }
 
-    /// The last request that a stage waits for has completed.
+    /// The last request that the stage waits for has completed.
     pub(super) fn request_ends_stage(&mut self) {
         let drained = self.host_ended && self.is_quiet();
         while self.stage != Stage::Drain && (drained || self.left_in_stage == 0) {
