@@ -1,11 +1,11 @@
-//! Memory that maps take: the model of Park et al. 2011 §3.3 (SPEC A9, D7).
+//! Memory of the mapping tables: the model of Park et al. 2011, section 3.3.
 //!
-//! An entry of a table of n things takes ⌈⌈log2 n⌉ / 8⌉ bytes. Real controllers would take whole words; what a simulated
-//! drive takes stands beside this in its report (`ftl.mapping_bytes`).
+//! An entry that distinguishes n things takes ⌈⌈log2 n⌉ / 8⌉ bytes. Real controllers would use whole words; the report
+//! has the memory of the simulated drive beside this (`ftl.mapping_bytes`).
 
 use serde::Serialize;
 
-/// Flash as the model sees it.
+/// The flash of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Flash {
     /// Bytes of flash, ≥ one block.
@@ -16,10 +16,10 @@ pub struct Flash {
     pub block_bytes: u64,
 }
 
-/// Share of the blocks that are log blocks, in per cent: "approximately 5 %" (P11 §3.1).
+/// Share of log blocks among all blocks, in per cent: "approximately 5 %" (Park et al. 2011, section 3.1).
 pub const LOG_PERCENT: u64 = 5;
 
-/// What P11 gives DFTL for its cache: 32 KB, whatever the capacity.
+/// Cache of DFTL in the paper: 32 KB for every capacity.
 pub const DFTL_CACHE_BYTES: u64 = 32 * 1024;
 
 /// Bytes of tables, by scheme.
@@ -27,14 +27,14 @@ pub const DFTL_CACHE_BYTES: u64 = 32 * 1024;
 pub struct Tables {
     /// Page mapping: an entry for each page.
     pub page: u64,
-    /// Block mapping: one for each block.
+    /// Block mapping: an entry for each block.
     pub block: u64,
-    /// FAST: that of block mapping, and an entry for each page of the log.
+    /// FAST: the block table, and an entry for each page of the log blocks.
     pub fast: u64,
     /// LAST: as FAST.
     pub last: u64,
-    /// DFTL: that of block mapping and the cache. An approximation of the paper's own (SPEC B6.23): DFTL has no block table,
-    /// but a directory of translation pages, which is smaller.
+    /// DFTL: the block table and the cache. This is the paper's own approximation: DFTL has no block table, but a
+    /// directory of translation pages, which is smaller.
     pub dftl: u64,
 }
 
@@ -61,13 +61,13 @@ mod tests {
         tables(&Flash { capacity_bytes: capacity_mib << 20, page_bytes: 2048, block_bytes: 128 * 1024 })
     }
 
-    /// F53: 512 MB: 262,144 pages of 3 bytes each.
+    /// 512 MB: 262,144 pages of 3 bytes each.
     #[test]
     fn f53_the_paper_s_example() {
         assert_eq!(of(512).page, 786_432);
     }
 
-    /// F54: D7, all twelve capacities: page, block and DFTL in KB, FAST and LAST in tenths of a KB.
+    /// All twelve capacities of the paper: page, block and DFTL in KB, FAST and LAST in tenths of a KB.
     #[test]
     fn f54_every_capacity_of_d7() {
         let table = [
@@ -93,7 +93,7 @@ mod tests {
         }
     }
 
-    /// F55, F56, X3: page ≫ FAST = LAST > DFTL > block; DFTL is 32,768 bytes above block mapping always.
+    /// Page ≫ FAST = LAST > DFTL > block; DFTL is always 32,768 bytes above block mapping.
     #[test]
     fn f55_f56_the_order_and_the_distance() {
         for at in 0..12 {

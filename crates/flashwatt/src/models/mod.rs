@@ -1,4 +1,4 @@
-//! Closed forms of the papers: pure functions, beside which simulations are put.
+//! Closed forms of the papers, for comparison with simulations: pure functions.
 
 pub mod mapping_memory;
 pub mod rftl;

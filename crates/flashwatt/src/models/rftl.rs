@@ -1,8 +1,8 @@
-//! The analytical model of RFTL (2019): the time of a look-up with replicas of translation pages, what the replicas cost in
-//! writes, and what they take in space (SPEC B4, D6).
+//! The analytical model of RFTL (2019): the time of a look-up with replicas of translation pages, and the replicas'
+//! additional writes and space.
 //!
-//! A look-up that misses evicts an entry and fetches another: two reads and a write of translation pages; and while the
-//! translation page's channel is collecting, it waits. A copy on another channel saves the wait.
+//! A look-up that misses evicts an entry and fetches another: two reads and a write of translation pages. If garbage
+//! collection runs on the channel of the translation page, it also waits. A copy on another channel saves the wait.
 
 use serde::Serialize;
 
@@ -33,25 +33,25 @@ impl Times {
         missed * miss + self.cache_us * (1.0 - miss)
     }
 
-    /// F_best, equation (2): every miss finds a copy on an idle channel.
+    /// F_best, equation (2): every miss finds a copy on an idle channel. Mean time of a look-up in µs.
     pub fn best_us(&self, miss: f64) -> f64 {
         self.base_us(miss, 0.0)
     }
 
-    /// F(P) = P · F_best + (1 − P) · F_worst: a miss finds one with probability `p`, which is N / F for N copies (the
-    /// original among them) on F channels. Implied by the paper's Table 4.
+    /// F(P) = P · F_best + (1 − P) · F_worst, in µs: a miss finds an idle copy with probability `p`, which is N / F for
+    /// N copies (the original included) on F channels. Implied by the paper's Table 4.
     pub fn with_replicas_us(&self, miss: f64, p: f64) -> f64 {
         p * self.best_us(miss) + (1.0 - p) * self.base_us(miss, 1.0)
     }
 }
 
-/// E = 0.4 · n: translation writes per write of the host that `n` replicas add (Table 1).
+/// E = 0.4 · n: additional translation writes per host write with `n` replicas (Table 1).
 pub fn extra_writes_per_write(replicas: u32) -> f64 {
     0.4 * f64::from(replicas)
 }
 
-/// Bytes of the map on flash: entries of 8 bytes for each page of 4 KB (0.195 %), and so for each of `replicas` + 1 copies. The
-/// paper's Table 1 rounds 195.3 MB for 100 GB to 200.
+/// Bytes of the map on flash: 8 bytes for each page of 4 KB (0.195 %) in each of `replicas` + 1 copies. The paper's
+/// Table 1 rounds 195.3 MB for 100 GB to 200.
 pub fn map_bytes(capacity_bytes: u64, replicas: u32) -> u64 {
     capacity_bytes.div_ceil(4096) * 8 * (u64::from(replicas) + 1)
 }
@@ -76,7 +76,7 @@ mod tests {
         assert!((found / expected - 1.0).abs() < 1e-9, "{found}, not {expected}");
     }
 
-    /// F94: equations (1) to (3) and the interpolation on the grid of D6.
+    /// Equations (1) to (3) and the interpolation between them.
     #[test]
     fn f94_the_equations_on_d6() {
         let grid = [0.2, 0.4, 0.6, 0.8, 1.0];
@@ -91,14 +91,14 @@ mod tests {
         assert_eq!(Times::default(), TIMES);
     }
 
-    /// F95: "20 %" is two copies on eight channels: 19.56 %.
+    /// "20 %" is two copies on eight channels: 19.56 %.
     #[test]
     fn f95_the_gain_of_two_copies() {
         let gain = 1.0 - TIMES.with_replicas_us(1.0, 2.0 / 8.0) / TIMES.base_us(1.0, 1.0);
         assert_eq!((gain * 1e4).round(), 1956.0);
     }
 
-    /// F96: Table 1.
+    /// The paper's Table 1.
     #[test]
     fn f96_what_replicas_cost() {
         for n in [0, 1, 3, 7, 15] {

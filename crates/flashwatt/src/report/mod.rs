@@ -26,7 +26,8 @@ pub(crate) use outside::{OUTSIDE, outside};
 pub use reported::Reported;
 pub use ssd::SsdReport;
 
-/// The version of this format. It grows when a key's meaning changes or a key goes; new keys alone do not raise it.
+/// The version of the report format. It rises when a key changes its meaning or disappears; new keys alone do not raise
+/// it.
 ///
 /// 2: `flash.write_amplification` counts bytes of the host; currents are stated at one voltage; a counted drain belongs to all figures.
 pub const SCHEMA: u32 = 2;
@@ -40,9 +41,9 @@ pub struct Report {
     pub schema: u32,
     /// Version of FlashWatt.
     pub version: &'static str,
-    /// `complete`, `interrupted`, `stopped: ` and which budget was reached, or `failed: ` and why.
+    /// `complete`, `interrupted`, `stopped: ` with the budget that was reached, or `failed: ` with the reason.
     pub status: String,
-    /// What the user should know: records skipped or folded, figures that do not apply.
+    /// Warnings: records skipped or folded, figures that do not apply.
     pub warnings: Vec<String>,
     /// The whole configuration, every default filled in.
     pub config: Config,
@@ -50,15 +51,15 @@ pub struct Report {
     pub config_sha256: String,
     /// Seed of every random draw.
     pub seed: u64,
-    /// The snapshot that the drive was restored from, if it was.
+    /// The snapshot that the drive was restored from, if any.
     pub snapshot: Option<Identity>,
-    /// What was asked of the drive in the measured window.
+    /// The requests in the measured window.
     pub workload: WorkloadReport,
-    /// What was measured.
+    /// The measured window, warm-up and drain.
     pub window: WindowReport,
     /// From a request's arrival to its completion.
     pub latency_ns: LatencyReport,
-    /// Requests by who sent them; none if one sender sent all.
+    /// Figures by origin; none if all requests had one origin.
     pub origins: Option<Vec<OriginReport>>,
     /// Requests over time.
     pub throughput: Throughput,
@@ -70,13 +71,13 @@ pub struct Report {
     pub power_w: Power,
     /// Current in mA.
     pub current_ma: Current,
-    /// Total energy in J by integrating the drive's power as it changed: a second path to `energy_j.total`.
+    /// Total energy in J as the integral of the drive's power over time: a second path to `energy_j.total`.
     pub energy_integral_j: f64,
-    /// Power over time, if asked for.
+    /// Power over time, if requested.
     pub series: Option<PowerSeries>,
-    /// Every edge of the current in a window of time, if asked for.
+    /// Every edge of the current in a window of time, if requested.
     pub edges: Option<CurrentEdges>,
-    /// How latencies are spread, if asked for.
+    /// The histograms of latencies, if requested.
     pub latency_histogram: Option<LatencyHistogram>,
 }
 
@@ -85,7 +86,7 @@ pub struct Report {
 pub struct DeviceReport {
     /// The voltage in mV that currents are stated at.
     pub supply_mv: u32,
-    /// What the user should know of these figures.
+    /// Warnings about these figures.
     pub warnings: Vec<String>,
     /// Its own sections.
     pub sections: Sections,
@@ -98,11 +99,11 @@ pub struct DeviceReport {
 pub enum Sections {
     /// Of an SSD.
     Ssd(Box<SsdReport>),
-    /// Of a device that declares nothing but its parts.
+    /// Of a device that declares only its parts.
     Parts(PartsReport),
 }
 
-/// The sections of a device that declares nothing but its parts.
+/// The sections of a device that declares only its parts.
 #[derive(Clone, Debug)]
 pub struct PartsReport {
     /// Energy in J, by component.
@@ -110,7 +111,7 @@ pub struct PartsReport {
 }
 
 impl DeviceReport {
-    /// Of a device that keeps [`Accounts`] and nothing else.
+    /// The sections of a device that keeps [`Accounts`] only.
     pub fn of_accounts(accounts: &Accounts, config: &Config, outcome: &Outcome<PartTimes>) -> Self {
         let (counted, _) = outcome.counted(config.run.count_drain);
         let energy_j = accounts.energies(&counted.figures);
@@ -123,7 +124,7 @@ impl DeviceReport {
     }
 }
 
-/// Entries of a map, named as the fields.
+/// Serializes entries of a map under the names of the fields.
 macro_rules! entries {
     ($map:ident, $of:expr, $($key:ident),+ $(,)?) => { $($map.serialize_entry(stringify!($key), &$of.$key)?);+ };
 }
@@ -167,7 +168,7 @@ impl Serialize for Report {
     }
 }
 
-/// What was asked of the drive.
+/// The requests in the measured window.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs)]
 pub struct WorkloadReport {
@@ -183,18 +184,18 @@ pub struct WorkloadReport {
     pub write_bytes: u64,
 }
 
-/// What was measured.
+/// The measured window, warm-up and drain.
 #[derive(Clone, Debug, Serialize)]
 pub struct WindowReport {
     /// Requests that completed before the counters started.
     pub warmup: u64,
     /// Requests that completed in the window.
     pub measured: u64,
-    /// Simulated seconds that the drive went on after it.
+    /// Simulated seconds of the drain after the window.
     pub drain_s: f64,
-    /// Requests that completed then.
+    /// Requests that completed in the drain.
     pub drained: u64,
-    /// Does the drain belong to the window? If so all other sections cover both as one.
+    /// Whether the drain belongs to the window. If so, all other sections cover both as one.
     pub drain_counted: bool,
     /// Energy of the drain in J.
     pub drain_energy_j: f64,
@@ -217,19 +218,19 @@ impl LatencyReport {
     }
 }
 
-/// How latencies are spread: what the quantiles of [`LatencyReport`] and [`MapLatencyReport`] are read from. Nothing is in the
-/// bins of a kind that did not occur.
+/// Histograms of latencies, from which the quantiles of [`LatencyReport`] and [`MapLatencyReport`] are computed. The
+/// bins of a kind that did not occur are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LatencyHistogram {
-    /// Reads of the host …
+    /// Reads of the host, from arrival to completion.
     pub read: Bars,
-    /// … and its writes, from arrival to completion.
+    /// Writes of the host, from arrival to completion.
     pub write: Bars,
-    /// Reads of the map, from planning to end.
+    /// Reads of translation pages, from planning to end.
     pub map_read: Bars,
-    /// Writes of all copies of a page of the map, from planning to the end of the first …
+    /// Writes of all copies of a translation page, from planning to the end of the first copy.
     pub map_write_first: Bars,
-    /// … and of the last.
+    /// Writes of all copies of a translation page, from planning to the end of the last copy.
     pub map_write_last: Bars,
 }
 
@@ -252,8 +253,8 @@ pub struct Efficiency {
     pub iops_per_w: Option<f64>,
 }
 
-/// Power in W. A window's figure is the greatest mean over windows of that length laid end to end from the start of what
-/// is measured; none if that is shorter. Those that depend on overlaps are none after repricing.
+/// Power in W. The figure of a window is the greatest mean over windows of that length, laid end to end from the start
+/// of the measured window; none if that is shorter. Figures that depend on overlaps are none after repricing.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs)]
 pub struct Power {
@@ -263,11 +264,13 @@ pub struct Power {
     pub max_1s: Option<f64>,
 }
 
-/// The drive's current in mA: its power over one voltage. Currents of parts at different voltages do not add up.
+/// The drive's current in mA: its power divided by one voltage. Currents of parts at different voltages cannot be
+/// added.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs)]
 pub struct Current {
-    /// That voltage: the supply of `energy.mode = "terminal"`, else the highest of a part that draws something.
+    /// Voltage in V of these currents: the supply of `energy.mode = "terminal"`, else the highest voltage of a part
+    /// that draws current.
     pub supply_v: f64,
     pub mean: f64,
     pub peak: Option<f64>,
@@ -275,7 +278,7 @@ pub struct Current {
     pub time_at_peak_ns: Option<Nanos>,
 }
 
-/// What a report is made of.
+/// The inputs of a report.
 pub(crate) struct Parts<'a, D: Reported> {
     pub config: &'a Config,
     pub workload: &'a dyn Workload,
@@ -346,7 +349,7 @@ impl Report {
     /// The sections of an SSD.
     ///
     /// # Panics
-    /// If the device is none.
+    /// If the device is not an SSD.
     pub fn ssd(&self) -> &SsdReport {
         match &self.device {
             Sections::Ssd(ssd) => ssd,
@@ -356,7 +359,7 @@ impl Report {
 }
 
 impl Report {
-    /// Says that something besides the figures went wrong: a complete run has failed, another one warns.
+    /// Adds a fault outside the figures: a complete run becomes failed, any other run gets a warning.
     pub(crate) fn fail(&mut self, what: &str) {
         if self.status == "complete" {
             self.status = format!("failed: {what}");
@@ -380,7 +383,7 @@ fn status(end: &End) -> String {
     }
 }
 
-/// The workload ended before all requests that were to be measured.
+/// The workload ended before all requests of the measured window.
 fn fewer_than_asked<F: Figures>(config: &Config, outcome: &Outcome<F>) -> Option<String> {
     let (asked, measured) = (config.run.measure.requests?, outcome.completed.requests());
     let ended_early = matches!(outcome.end, End::Complete) && measured < asked && config.run.measure.ns.is_none();

@@ -6,12 +6,12 @@ use super::LatencyReport;
 use crate::connector::{OriginKind, OriginName};
 use crate::kernel::{Completed, ORIGINS_MAX};
 
-/// The requests of one origin, or of all that have no figures of their own.
+/// The requests of one origin, or of all origins without figures of their own.
 #[derive(Clone, Debug, Serialize)]
 pub struct OriginReport {
-    /// Its name: of a job, of a device or file of a trace, or its number.
+    /// Its name: that of a job, or of a device or file of a trace; or its number.
     pub name: String,
-    /// What kind of sender it is; none for several that are counted together.
+    /// The kind of sender; none for several origins that are counted together.
     #[serde(serialize_with = "kind")]
     pub kind: Option<OriginKind>,
     /// Requests of all kinds.
@@ -24,11 +24,11 @@ pub struct OriginReport {
     pub trims: u64,
     #[allow(missing_docs)]
     pub flushes: u64,
-    /// Bytes that its reads asked for.
+    /// Bytes read.
     pub read_bytes: u64,
-    /// Bytes that its writes brought.
+    /// Bytes written.
     pub write_bytes: u64,
-    /// Its part of the bytes read and written by all; none if nobody read or wrote.
+    /// Share of the bytes read and written by all origins; none if there were none.
     pub bytes_share: Option<f64>,
     /// From a request's arrival to its completion.
     pub latency_ns: LatencyReport,
@@ -41,7 +41,7 @@ fn kind<S: Serializer>(kind: &Option<OriginKind>, to: S) -> Result<S::Ok, S::Err
     }
 }
 
-/// Of each origin that completed a request, in the order of their numbers; `None` for fewer than two.
+/// Figures of each origin with a completed request, in the order of their numbers; `None` for fewer than two.
 pub(super) fn report(names: &[OriginName], done: &Completed) -> Option<Vec<OriginReport>> {
     let all_bytes = done.read_bytes + done.write_bytes;
     let own = done.by_origin.own().map(|(origin, completed)| {
@@ -57,7 +57,7 @@ pub(super) fn report(names: &[OriginName], done: &Completed) -> Option<Vec<Origi
     (origins.len() > 1).then_some(origins)
 }
 
-/// What should be known of origins that are counted together.
+/// The warning about origins that are counted together.
 pub(super) fn others(origins: &[OriginReport]) -> Option<String> {
     let others = origins.iter().find(|origin| origin.kind.is_none())?;
     let requests = others.requests;

@@ -1,4 +1,5 @@
-//! An SSD's part of the report: flash, wear, translation layer, collection, write buffer, and energy by part and cause.
+//! An SSD's part of the report: flash, wear, translation layer, garbage collection, write buffer, and energy by part
+//! and cause.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +24,7 @@ use crate::stats::Latency;
 pub struct SsdReport {
     /// Flash operations.
     pub flash: Flash,
-    /// Wear since the start of the run, and what a snapshot that it began from counts before.
+    /// Wear since the start of the run; and the wear in the snapshot that it began from.
     pub wear: Wear,
     /// The translation layer.
     pub ftl: FtlReport,
@@ -33,15 +34,16 @@ pub struct SsdReport {
     pub write_buffer: Option<WriteBufferReport>,
     /// Energy in J, by component.
     pub energy_j: Energies,
-    /// Energy in J, by cause; what no single operation causes is shared.
+    /// Energy in J by cause; energy without a single causing operation is `shared`.
     pub energy_by_cause_j: ByCause,
     /// Total energy in J under each idle accounting.
     pub energy_total_j: AccountingTotals,
-    /// Dies at work at the same time.
+    /// Dies busy at the same time.
     pub parallelism: Parallelism,
-    /// The books in integer nanoseconds and counts, which another price table can be applied to.
+    /// The ledger in integer nanoseconds and counts, to which another price table can be applied.
     pub ledger: LedgerReport,
-    /// The same of the drain alone, which is part of `ledger` where it is counted; none if the run did not come so far.
+    /// The ledger of the drain alone, which is part of `ledger` if the drain is counted; none if the run did not reach
+    /// the drain.
     pub drain_ledger: Option<LedgerReport>,
 }
 
@@ -56,15 +58,16 @@ pub struct Flash {
     pub erases: Counts,
     /// Logical pages read that were never written.
     pub unwritten_reads: u64,
-    /// Bytes programmed per byte that the host wrote: the product of the factors below. None if it wrote nothing.
+    /// Bytes programmed per byte that the host wrote: the product of the three factors. None if it wrote nothing.
     pub write_amplification: Option<f64>,
-    /// Bytes of the map units that the host's writes touch, per byte that it wrote: what writing parts of units costs.
+    /// Bytes of the map units that the host's writes touch, per byte that it wrote: the cost of writing parts of units.
     pub rmw_factor: Option<f64>,
-    /// Bytes that leave the write buffer, per byte of the map units written into it: what coalescing saves. None without a
-    /// write buffer.
+    /// Bytes that leave the write buffer, per byte of the map units written into it: the effect of coalescing. None
+    /// without a write buffer.
     pub buffer_factor: Option<f64>,
-    /// Bytes programmed per byte that the translation layer is given to write, in whole map units: what collection, merges,
-    /// the map, wear levelling and pages that are not filled add. None if it is given nothing.
+    /// Bytes programmed per byte that the translation layer is given to write, in whole map units: the additional
+    /// writes of garbage collection, merges, the map, wear levelling and partly filled pages. None if it is given
+    /// nothing.
     pub gc_factor: Option<f64>,
 }
 
@@ -87,7 +90,7 @@ pub struct Wear {
     pub erase_count: Spread,
 }
 
-/// How values are spread.
+/// Distribution of values.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs)]
 pub struct Spread {
@@ -100,32 +103,32 @@ pub struct Spread {
 /// The translation layer.
 #[derive(Clone, Debug, Serialize)]
 pub struct FtlReport {
-    /// Its registered name.
+    /// The registered name.
     pub name: &'static str,
-    /// Bytes that an entry of its map covers.
+    /// Bytes covered by a mapping entry.
     pub map_unit_bytes: u32,
-    /// Share of map look-ups that found their entry in memory; none where the whole map is.
+    /// Share of map look-ups that found their entry in memory; none if the whole map is in memory.
     pub map_hit_ratio: Option<f64>,
-    /// Bytes that the map takes in the drive's memory.
+    /// Bytes of the map in the drive's memory.
     pub mapping_bytes: u64,
-    /// The same by the formula of Park et al. 2011 (SPEC A9); none where that has none for the scheme.
+    /// Bytes of the map by the formula of Park et al. 2011, section 3.3; none for a scheme without a formula there.
     pub mapping_model_bytes: Option<u64>,
-    /// How long operations of the map took, from their planning to their ends; none where there were none.
+    /// Latencies of mapping operations, from planning to end; none if there were none.
     pub map_latency_ns: Option<MapLatencyReport>,
-    /// Energy in J that the map costs, in DRAM and on flash.
+    /// Energy in J of the accesses to the map, in DRAM and on flash.
     pub map_energy_j: MapEnergy,
     /// Merges by kind; none where the scheme does not merge.
     pub merges: Option<Merges>,
 }
 
-/// Latencies of operations of the map (SPEC E18). Those of its collection do not count.
+/// Latencies in ns of operations on translation pages, without those of garbage collection.
 #[derive(Clone, Debug, Serialize)]
 pub struct MapLatencyReport {
     /// Reads.
     pub read: Latency,
-    /// Writes of all copies of a page, to the end of the first …
+    /// Writes of all copies of a page, to the end of the first copy.
     pub write_first: Latency,
-    /// … and of the last.
+    /// Writes of all copies of a page, to the end of the last copy.
     pub write_last: Latency,
 }
 
@@ -136,7 +139,7 @@ pub struct GcReport {
     pub victims: u64,
     /// Candidates examined to choose them.
     pub searches: u64,
-    /// Valid share of the programmed pages, averaged over the moments at which a victim was chosen: the ρ of theory.
+    /// Valid share of the programmed pages, averaged over the moments at which a victim was chosen: ρ in theory.
     pub mean_valid_fraction: Option<f64>,
     /// Valid share of the victims' pages.
     pub mean_victim_valid_fraction: Option<f64>,
@@ -145,23 +148,23 @@ pub struct GcReport {
 /// The write buffer. Counts are of map units unless they say otherwise, in the same window as flash operations.
 #[derive(Clone, Debug, Serialize)]
 pub struct WriteBufferReport {
-    /// Its size.
+    /// Size in bytes.
     pub capacity_bytes: u64,
-    /// Written into it.
+    /// Map units written into it.
     pub writes: u64,
-    /// Writes that went into an entry that was there, and so need no program of their own.
+    /// Writes into an entry that existed already, which need no program of their own.
     pub writes_coalesced: u64,
     /// Requests that had to wait for room.
     pub writes_delayed: u64,
-    /// Read from it, wholly or in part, instead of from flash.
+    /// Map units read from it, wholly or in part, instead of from flash.
     pub read_hits: u64,
-    /// Trimmed before they were written to flash.
+    /// Map units trimmed before they were written to flash.
     pub trimmed: u64,
-    /// Written to flash. In the end writes = writes_coalesced + trimmed + destaged.
+    /// Map units written to flash. At the end of a run writes = writes_coalesced + trimmed + destaged.
     pub destaged: u64,
 }
 
-/// Total energy in J under each idle accounting (SPEC E7).
+/// Total energy in J under each idle accounting.
 #[derive(Clone, Debug, Serialize)]
 pub struct AccountingTotals {
     /// (i) Everything on for the whole time.
@@ -172,44 +175,44 @@ pub struct AccountingTotals {
     pub busy_only: f64,
 }
 
-/// Dies at work at the same time.
+/// Dies busy at the same time.
 #[derive(Clone, Debug, Serialize)]
 pub struct Parallelism {
     /// Mean number of busy dies while at least one is.
     pub mean_active_dies: f64,
-    /// The greatest number of dies that were busy at the same time …
+    /// Largest number of dies busy at the same time.
     pub max_active_dies: u32,
-    /// … and the share of the busy time in which so many were.
+    /// Share of the busy time with that number of busy dies.
     pub time_at_max_fraction: f64,
     /// Seconds with n dies busy, n = 0, 1, …
     pub active_dies_s: Vec<f64>,
 }
 
-/// The books: integers only.
+/// The ledger: integers only.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LedgerReport {
     /// Dies in the drive.
     pub dies: u32,
     /// Die-nanoseconds by state and cause.
     pub die_ns: BTreeMap<String, BTreeMap<String, u64>>,
-    /// Elapsed time by what the drive was doing.
+    /// Elapsed time by the state of the whole drive.
     pub elapsed_ns: Elapsed,
-    /// Time that DRAM operations took (rule `per_op`).
+    /// Time of DRAM operations (rule `per_op`).
     pub dram_op_ns: u64,
     /// Map look-ups and updates in DRAM.
     pub map_accesses: u64,
-    /// Time that data moved over the host interface.
+    /// Time of data transfers over the host interface.
     pub host_interface_ns: u64,
 }
 
-/// Elapsed time by what the drive was doing.
+/// Elapsed time by the state of the whole drive.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Elapsed {
     /// At least one die busy.
     pub busy: u64,
     /// A request in the device, no die busy.
     pub outstanding: u64,
-    /// Neither.
+    /// No request in the device, no die busy.
     pub quiet: u64,
 }
 
@@ -274,10 +277,10 @@ fn warnings(figures: &SsdFigures, pages_per_block: u32) -> Vec<String> {
     warnings
 }
 
-/// Share of the blocks filled in the window that collection may owe at its end without a word.
+/// Share of the blocks filled in the window that garbage collection may leave undone at its end without a warning.
 const DEBT_MAX: f64 = 0.1;
 
-/// Did the host write into blocks that collection has yet to win back?
+/// Whether the host wrote into blocks that garbage collection has not yet reclaimed.
 fn collection_debt(window: &SsdFigures, pages_per_block: u32) -> Option<String> {
     let owed = window.free_blocks_start.saturating_sub(window.free_blocks_end);
     let programs: u64 = Cause::ALL.iter().map(|&cause| window.ledger.pages(OpKind::Program, cause)).sum();

@@ -1,7 +1,7 @@
-//! The keys of a configuration that a snapshot binds: what its state means depends on them.
+//! The configuration keys that must be equal in a snapshot and a run, because the meaning of the state depends on them.
 //!
-//! All others may differ between the preparation and the runs: timing, currents, the host's link, dispatch, victim policy,
-//! wear levelling, write buffer, seed, workload.
+//! All other keys may differ: timing, currents, the host's link, dispatch, victim policy, wear levelling, write buffer,
+//! seed, workload.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use super::place;
 use crate::config::{self, Config};
 use crate::error::{Error, Fault};
 
-/// The drive's layout, and in which order its pages are programmed.
+/// The drive's layout, and the program order of its pages.
 const DEVICE: [&str; 8] = [
     "device.channels",
     "device.ways",
@@ -22,15 +22,15 @@ const DEVICE: [&str; 8] = [
     "device.logical_bytes",
     "device.nand.program_order",
 ];
-/// Blocks that a layer with victims keeps free.
+/// Number of blocks that a layer with victims keeps free.
 const COLLECTION: [&str; 2] = ["gc.low_watermark_blocks", "gc.reserved_blocks"];
-/// Options of translation layers that shape what they do and not what they keep.
+/// Options of translation layers that affect their behaviour but not their state.
 const FREE_OPTIONS: [&str; 5] = ["fetch_on_write", "choose", "request_prefetch", "selective_prefetch", "clean_first"];
 
-/// Characters of a value in a message: whatever a file says, messages stay short.
+/// Largest number of characters of a value in a message, so that a damaged file cannot make messages long.
 const SHOWN_CHARS_MAX: usize = 80;
 
-/// Refuses a snapshot whose drive is not that of `config`, and names every key that differs.
+/// Refuses a snapshot of another drive than that of `config`, and names every key that differs.
 pub(super) fn check(path: &Path, config: &Config, saved: &Value) -> Result<(), Error> {
     let run = serde_json::to_value(config).unwrap_or_default();
     let faults: Vec<Fault> = differences(config, &run, saved).map(|key| fault(path, &key, &run, saved)).collect();
@@ -52,7 +52,7 @@ fn layer(config: &Value) -> Option<&str> {
     config["ftl"].as_object()?.keys().next().map(String::as_str)
 }
 
-/// The keys of the translation layer's options that bind.
+/// The keys of the translation layer's options that must be equal.
 fn options(config: &Value) -> impl Iterator<Item = String> {
     let name = layer(config).unwrap_or_default();
     let options = config["ftl"][name].as_object().into_iter().flatten();
@@ -60,7 +60,7 @@ fn options(config: &Value) -> impl Iterator<Item = String> {
     bind.map(move |(key, _)| format!("ftl.{name}.{key}"))
 }
 
-/// The value of a key; of a translation layer its name.
+/// The value of a key; for a translation layer, its name.
 fn shown(key: &str, config: &Value) -> String {
     if key == "ftl" {
         return format!("{:?}", layer(config).unwrap_or_default());

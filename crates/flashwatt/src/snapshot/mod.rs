@@ -1,4 +1,4 @@
-//! Snapshots: a drive at rest, saved to a file from which runs begin.
+//! Snapshots: the state of a drive at rest in a file, from which runs begin.
 //!
 //! ```text
 //! magic     8 bytes   \x89FWSNAP\n
@@ -9,12 +9,12 @@
 //! chunks              see `persist`: array, blocks, random numbers, number of the next operation, translation layer
 //! ```
 //!
-//! The header's configuration binds a run in the keys that [`bound`] lists: where the run has another value it is refused.
-//! What follows from other state (the map from what each block holds, counts of valid pages, directories) is not in the
-//! file but computed when it is read. So a file cannot contradict itself in it.
+//! [`bound`] lists the configuration keys that a run must share with the header; other values are refused. State that
+//! follows from other state (the map from the content of each block, counts of valid pages, directories) is not in the
+//! file but computed when it is read, so it cannot contradict the rest.
 //!
-//! A file comes from outside, and tables are indexed without checks inside the engine. Each struct that restores itself
-//! therefore checks that every die, block and page is one of this drive, and that its parts agree with each other.
+//! A file may be damaged or forged, and the engine indexes tables without checks. So each struct that restores itself
+//! checks that every die, block and page exists in this drive, and that its parts agree with each other.
 
 mod bound;
 
@@ -40,10 +40,10 @@ use crate::rng::Rng;
 pub const VERSION: u32 = 1;
 const MAGIC: [u8; 8] = *b"\x89FWSNAP\n";
 const HEADER_BYTES_MAX: u32 = 4 << 20;
-/// Operations are numbered below this: so that the numbers of a run never wrap.
+/// Operation numbers in a snapshot are below this, so that the numbers of a run never wrap.
 const PLAN_NUMBER_MAX: u64 = 1 << 62;
 
-/// Which snapshot a run began from.
+/// The snapshot that a run began from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Identity {
     /// The base name of the file.
@@ -52,7 +52,7 @@ pub struct Identity {
     pub sha256: String,
     /// The version of the engine that made it.
     pub engine: String,
-    /// The seed that it was prepared with.
+    /// The seed of its preparation.
     pub seed: u64,
 }
 
@@ -69,13 +69,13 @@ pub(crate) struct State<'a> {
     pub array: &'a mut Array,
 }
 
-/// What the file says beside the state.
+/// The header's data besides the state.
 pub(crate) struct Loaded {
     pub identity: Identity,
     pub warnings: Vec<String>,
 }
 
-/// Does this file look like a snapshot?
+/// Whether this file looks like a snapshot.
 pub(crate) fn is_one(path: &Path) -> bool {
     let mut magic = [0; MAGIC.len()];
     File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok() && magic == MAGIC
@@ -200,7 +200,7 @@ fn place(path: &Path) -> Place {
     Place { file: Some(path.display().to_string()), ..Place::default() }
 }
 
-/// A file from which no run can begin.
+/// The error of a file from which no run can begin.
 fn refused(path: &Path, fault: Fault) -> Error {
     let fault = Fault { place: place(path), what: "not a snapshot of this version".into(), ..fault };
     Error::Snapshot(vec![fault.help("make one: flashwatt age CONFIG.toml -o FILE")])
@@ -211,7 +211,7 @@ fn damaged(path: &Path, what: &str) -> Error {
     Error::Snapshot(vec![fault.help("make it anew: flashwatt age CONFIG.toml -o FILE")])
 }
 
-/// Hashes and counts what passes.
+/// Computes hash and length of the data that passes through it.
 struct Hashed<T> {
     inner: T,
     hash: Sha256,
