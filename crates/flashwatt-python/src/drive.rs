@@ -1,4 +1,4 @@
-//! `flashwatt._core.Drive`: a drive that a Python program drives. Conversion only.
+//! `flashwatt._core.Drive`: a drive under the control of a Python program. Conversion only.
 
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
@@ -9,16 +9,16 @@ use pyo3::prelude::*;
 use crate::watch::watched;
 use crate::{json, python_error, run_error};
 
-/// A request that has ended: its tag, when it was sent and when it ended.
+/// A request that has ended: its tag, and its start and end times in ns.
 type Done = (u32, u64, u64);
 
-/// A drive; `None` once it has been reported.
+/// A drive; `None` after its report.
 #[pyclass(frozen, module = "flashwatt._core")]
 pub(crate) struct Drive(Mutex<Option<State>>);
 
 struct State {
     drive: flashwatt::Drive,
-    /// Requests that have ended and were not given to the caller yet.
+    /// Requests that have ended but were not returned to the caller yet.
     done: Vec<flashwatt::Done>,
 }
 
@@ -32,7 +32,7 @@ impl Drive {
         Ok(Drive(Mutex::new(Some(State { drive: drive.map_err(run_error)?, done: Vec::new() }))))
     }
 
-    /// Sends a request, now if `at_ns` is `None`; gives its tag.
+    /// Sends a request, now if `at_ns` is `None`. Returns its tag.
     fn submit(
         &self,
         kind: &str,
@@ -50,8 +50,8 @@ impl Drive {
         drive.send(request).map(|tag| tag.0).map_err(python_error)
     }
 
-    /// Goes on to a time; gives the requests that have ended. An exception of a signal handler stops the drive where it is;
-    /// what has ended by then is given by the next call.
+    /// Simulates up to a time. Returns the requests that have ended. An exception of a signal handler stops the drive
+    /// at the present time; the next call returns the requests that ended before.
     fn advance(&self, py: Python<'_>, until_ns: u64) -> PyResult<Vec<Done>> {
         let mut state = self.lock()?;
         let State { drive, done } = open(&mut state)?;
@@ -61,7 +61,8 @@ impl Drive {
         raised.map_or_else(|| Ok(given(done)), Err)
     }
 
-    /// Goes on to the first instant at which requests end, if that is not later than a time; gives those.
+    /// Simulates up to the first instant at which requests end, or to the given time if that is earlier. Returns the
+    /// ended requests.
     fn advance_to_done(&self, py: Python<'_>, until_ns: u64) -> PyResult<Vec<Done>> {
         let mut state = self.lock()?;
         let State { drive, done } = open(&mut state)?;
@@ -71,7 +72,7 @@ impl Drive {
         Ok(given(done))
     }
 
-    /// When something happens next, if anything does without another request.
+    /// Time of the next event in ns; `None` if nothing happens without another request.
     fn next_event_ns(&self) -> PyResult<Option<u64>> {
         self.drive(|drive| drive.next_event_ns())?.map_err(python_error)
     }
@@ -89,7 +90,7 @@ impl Drive {
         self.drive(|drive| drive.power_w())
     }
 
-    /// Lets everything end, ends the drive, and gives the report as JSON, with the histogram of latencies.
+    /// Completes all work, ends the drive, and returns the report as JSON, with the histogram of latencies.
     fn report(&self, py: Python<'_>) -> PyResult<String> {
         let State { drive, .. } = self.lock()?.take().ok_or_else(reported)?;
         json(&py.detach(|| drive.report_with_histogram()))
@@ -101,7 +102,7 @@ impl Drive {
         Ok(ask(&mut open(&mut *self.lock()?)?.drive))
     }
 
-    /// Waits for nobody: a thread that waited here with Python's lock would keep the other one from going on.
+    /// Locks without waiting: a thread that waited here with Python's lock would block the thread that holds the drive.
     fn lock(&self) -> PyResult<MutexGuard<'_, Option<State>>> {
         self.0.try_lock().map_err(|error| match error {
             TryLockError::WouldBlock => {

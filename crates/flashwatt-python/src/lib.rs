@@ -1,4 +1,5 @@
-//! `flashwatt._core`: the engine as Python sees it. Conversion only: text in, JSON text out, errors as one exception.
+//! `flashwatt._core`: the Python interface of the engine. Conversion only: text in, JSON text out, errors as one
+//! exception.
 
 use std::path::PathBuf;
 
@@ -39,9 +40,9 @@ fn run_error(error: Error) -> PyErr {
     }
 }
 
-/// Runs a configuration and returns the report as JSON. Ctrl-C, or a `progress` that returns `False`, ends the run early:
-/// the report of what was done comes back with the status "interrupted". `started` is called, on the engine's thread, when
-/// the start state is there and the simulation begins.
+/// Runs a configuration and returns the report as JSON. Ctrl-C, or a `progress` that returns `False`, ends the run
+/// early: the report then covers the simulated part and has the status "interrupted". `started` is called on the
+/// engine's thread when the start state is complete and the simulation begins.
 #[pyfunction]
 #[pyo3(signature = (config_text, file_name, sets, op_log=None, series_interval_ns=None, progress=None, check=false, latency_histogram=false, edges_ns=None, started=None, force=false))]
 #[allow(clippy::too_many_arguments)] // keyword arguments in Python
@@ -75,7 +76,8 @@ fn run(
     json(&report.map_err(run_error)?)
 }
 
-/// Prepares a drive, saves it to the file `to` and says, as JSON, what was saved. `progress` is called as by [`run`].
+/// Prepares a drive, saves it to the file `to`, and returns a JSON description of the file. `progress` is called as by
+/// [`run`].
 #[pyfunction]
 #[pyo3(signature = (config_text, file_name, sets, to, run=false, progress=None, force=false))]
 #[allow(clippy::too_many_arguments)] // keyword arguments in Python
@@ -97,7 +99,7 @@ fn age(
     json(&aged.map_err(run_error)?)
 }
 
-/// Calls a function of this package, which raises nothing; were it to, Python would print what.
+/// Calls a function of this package that raises no exception; if it did, Python would print the exception.
 fn call(function: &Py<PyAny>) {
     Python::attach(|py| {
         if let Err(error) = function.call0(py) {
@@ -106,15 +108,15 @@ fn call(function: &Py<PyAny>) {
     });
 }
 
-/// The configuration as the engine understands it, as JSON.
+/// The resolved configuration as JSON.
 #[pyfunction]
 fn resolve(py: Python<'_>, config_text: &str, file_name: &str, sets: Vec<String>) -> PyResult<String> {
     let config = py.detach(|| load(config_text, file_name, &sets));
     json(&config.map_err(python_error)?)
 }
 
-/// What a run of the configuration is made from: its seed; everything else as JSON, the same for every seed; how many
-/// requests its workload makes (0 where that is not known); and the files that it reads, as the user named them.
+/// The inputs of a run of the configuration: its seed; everything else as JSON, equal for every seed; the number of
+/// requests of its workload (0 if unknown); and the files that it reads, as the user named them.
 #[pyfunction]
 fn definition(
     py: Python<'_>,
@@ -141,7 +143,7 @@ fn inputs(py: Python<'_>, config_text: &str, file_name: &str, sets: Vec<String>)
     Ok(config.inputs())
 }
 
-/// Prices a report with another table; both are text, and the names are what messages call them.
+/// Prices a report with another table. Both are text; the names are for messages.
 #[pyfunction]
 fn reprice(
     py: Python<'_>,
@@ -176,7 +178,7 @@ fn trace_info(
     json(&info.map_err(run_error)?)
 }
 
-/// What pictures of traces are drawn from, as JSON; parameters as for [`trace_info`].
+/// The data for plots of traces, as JSON; parameters as for [`trace_info`].
 #[pyfunction]
 #[pyo3(signature = (path, format=None, skip_bad=false, sets=None, progress=None))]
 fn trace_profile(
@@ -192,7 +194,8 @@ fn trace_profile(
     json(&profile.map_err(run_error)?)
 }
 
-/// Converts traces to the file `to` and says, as JSON, what was written; the other parameters as for [`trace_info`].
+/// Converts traces to the file `to` and returns a JSON description of the file; the other parameters as for
+/// [`trace_info`].
 #[pyfunction]
 #[pyo3(signature = (path, to, format=None, skip_bad=false, sets=None, to_format=None, drive_bytes=None, progress=None, force=false))]
 #[allow(clippy::too_many_arguments)] // keyword arguments in Python
@@ -221,7 +224,7 @@ enum Paths {
     Several(Vec<PathBuf>),
 }
 
-/// The trace that a configuration of nothing but these overrides names. Paths are set afterwards: they need not be UTF-8.
+/// The trace that a configuration with only these overrides names. Paths are set afterwards: they need not be UTF-8.
 fn trace_config(path: Paths, format: Option<String>, skip_bad: bool, sets: &[String]) -> PyResult<config::Trace> {
     let mut all = vec!["workload.trace.path=x".to_string(), format!("workload.trace.skip_bad={skip_bad}")];
     all.extend(sets.iter().cloned());
@@ -238,7 +241,7 @@ fn trace_config(path: Paths, format: Option<String>, skip_bad: bool, sets: &[Str
     if cfg.paths.is_empty() { Err(python_error("no trace was named")) } else { Ok(cfg) }
 }
 
-/// What is registered under a kind, as (name, one line about it); `None` for a kind that does not exist.
+/// The entries registered under a kind, as (name, description of one line); `None` for a kind that does not exist.
 #[pyfunction]
 fn list_names(kind: &str) -> Option<Vec<(String, String)>> {
     flashwatt::list(kind)
@@ -250,13 +253,13 @@ fn config_schema(py: Python<'_>) -> PyResult<String> {
     json(&py.detach(config::schema))
 }
 
-/// What there is to know of every key of a configuration, as JSON.
+/// The reference of every configuration key, as JSON.
 #[pyfunction]
 fn config_reference(py: Python<'_>) -> PyResult<String> {
     json(&py.detach(config::reference))
 }
 
-/// What a preset says: the comment at its head, and its keys with values and sources, as JSON; `None` if there is no such
+/// The content of a preset as JSON: its head comment, and its keys with values and sources; `None` if there is no such
 /// preset.
 #[pyfunction]
 fn preset_settings(name: &str) -> PyResult<Option<String>> {

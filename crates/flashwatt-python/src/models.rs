@@ -15,7 +15,7 @@ pub fn mapping_memory(capacity_bytes: u64, page_bytes: u64, block_bytes: u64) ->
     crate::json(&row)
 }
 
-/// Mean look-up times in µs over miss ratios, by what is assumed; and what replicas cost.
+/// Mean look-up times in µs over miss ratios, for each assumption; and the cost of replicas.
 #[pyfunction]
 pub fn rftl_model(misses: Vec<f64>, channels: u32, copies: Vec<u32>, gc: f64) -> PyResult<String> {
     let times = rftl::Times::default();

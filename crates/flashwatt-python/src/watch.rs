@@ -1,5 +1,6 @@
-//! Runs the engine on a thread of its own, so that Python can be looked after meanwhile: signals, and the progress
-//! callback ten times a second. A second Ctrl-C is heard even while the engine listens to nobody (reading a long trace).
+//! Runs the engine on a thread of its own, so that Python's thread can handle signals and call the progress callback
+//! ten times a second. A second Ctrl-C takes effect even while the engine does not check for one (reading a long
+//! trace).
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -12,23 +13,23 @@ use flashwatt::{Preparation, Progress};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
-/// Long enough to cost nothing, short enough for a smooth bar and a prompt Ctrl-C.
+/// Long enough to cost nothing, short enough for a smooth progress bar and a prompt Ctrl-C.
 const PERIOD: Duration = Duration::from_millis(100);
-/// As much as a program's first thread usually has.
+/// The usual stack size of a program's first thread.
 const STACK_BYTES: usize = 8 << 20;
 
-/// What the two threads tell each other.
+/// Shared state of the two threads.
 #[derive(Default)]
 struct Shared {
     stop: AtomicBool,
     progress: Mutex<Option<Progress>>,
 }
 
-/// Does `work` and returns its result. `work` is given what the engine calls progress: `false` asks it to stop and keep
-/// what there is.
+/// Runs `work` and returns its result. `work` receives the engine's progress callback: `false` asks it to stop and keep
+/// its results so far.
 ///
-/// The first Ctrl-C stops the work, whose result then still counts; the second one, or a second exception of any kind,
-/// does not wait for it. An exception of the callback stops the work and is raised when that has ended.
+/// The first Ctrl-C stops the work, whose result then still counts. A second Ctrl-C, or a second exception of any kind,
+/// returns without waiting for the work. An exception of the callback stops the work and is raised after it has ended.
 pub(crate) fn watched<T: Send + 'static>(
     py: Python<'_>,
     callback: Option<Py<PyAny>>,
@@ -38,7 +39,7 @@ pub(crate) fn watched<T: Send + 'static>(
     let theirs = Arc::clone(&shared);
     let (sender, results) = channel();
     let engine = thread::Builder::new().name("flashwatt".into()).stack_size(STACK_BYTES).spawn(move || {
-        // Nobody listens any more after a second Ctrl-C.
+        // After a second Ctrl-C the receiver is gone.
         let _ = sender.send(work(&mut |progress| theirs.tick(progress)));
     })?;
     py.detach(move || match wait(&results, &shared, callback.as_ref()) {

@@ -169,7 +169,7 @@ impl Shadow {
             });
             let reads = |op: &PlannedOp| op.kind == OpKind::Read && self.page(op.ppn) == self.page(ppn);
             let Some(at) = ops.iter().position(reads) else {
-                breach(&format!("nobody reads unit {lpn} at address {ppn}"));
+                breach(&format!("no operation reads unit {lpn} at address {ppn}"));
             };
             self.expect(at, ppn, Data { lpn, version });
         }
@@ -378,7 +378,7 @@ impl Probe for Shadow {
         self.next_seq += ops.len() as u64;
         for (lpn, (version, _)) in fresh {
             let mapped = self.units[lpn.idx()].mapped.map(|(_, version)| version);
-            require(mapped == Some(version), || format!("nobody programs what was written to unit {lpn}"));
+            require(mapped == Some(version), || format!("no operation programs the data written to unit {lpn}"));
         }
     }
 

@@ -1,4 +1,4 @@
-//! A price table by itself: what repricing lays over the table that a run was made with.
+//! A price table by itself: repricing lays it over the table of a run.
 
 use serde::Deserialize;
 
@@ -11,13 +11,13 @@ use crate::energy::settings::{Energy, EnergyMode, Part};
 use crate::error::{Error, Fault, Place};
 use crate::settings::{Checker, Node, Origin, Value, join};
 
-/// What the table of the run itself is called in messages.
+/// The name of the run's own table in messages.
 const OWN: &str = "the report's own prices";
 
-/// Lays the `[energy]` tables of a TOML text over the table that a run was made with.
+/// Lays the `[energy]` tables of a TOML text over the table of a run.
 ///
 /// # Errors
-/// As [`super::load`]; and for every key that decided what happened in the run rather than what it cost.
+/// As [`super::load`]; and for every key that affected the run itself and not only its price.
 pub(crate) fn prices(
     own: &Energy,
     timing: &Timing,
@@ -68,7 +68,7 @@ fn not_a_price(fault: Fault) -> Fault {
     Fault { what: "fixed by the run".into(), ..fault }.help(help)
 }
 
-/// Rules and times that the books were kept by cannot be changed afterwards.
+/// Rules and times that the ledger was kept by cannot be changed afterwards.
 fn fixed_by_the_run(c: &mut Checker, own: &Energy, priced: &Energy) {
     let rule = |energy: &Energy| word(&energy.dram_rule);
     let map_access = |energy: &Energy| format!("{} ns", energy.dram.map_access_ns);

@@ -1,4 +1,4 @@
-//! What the checks of a configuration are written with: fields that know their key, ranges, faults that know their place.
+//! Tools for checking a configuration: fields that know their key, ranges, and faults that know their place.
 
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
@@ -9,7 +9,7 @@ use super::node::{Node, Origin};
 use super::rules::Rules;
 use crate::error::{Fault, Place};
 
-/// A key and what the user (or the preset) says there.
+/// A key and its configured value.
 pub struct Field<T> {
     pub key: String,
     pub value: Option<T>,
@@ -23,36 +23,37 @@ macro_rules! field {
 }
 pub(crate) use field;
 
-/// Collects faults. A value that is out of its range is replaced by one within, so that checking can go on.
+/// Collects faults. A value out of range is replaced by a valid one, so that checking can continue.
 pub struct Checker<'a> {
     /// The merged tree, for the places of keys.
     pub(crate) tree: &'a Node,
-    /// The user's file, for keys that stand nowhere.
+    /// The user's file, for keys that stand in no text.
     pub(crate) file: &'a str,
-    /// What was found so far.
+    /// The faults found so far.
     pub(crate) faults: &'a mut Vec<Fault>,
-    /// The rules that were applied: what the reference says of each key.
+    /// The rules that were applied; the reference of the keys is made from them.
     pub(crate) rules: Rules,
 }
 
-/// What has a range.
+/// A type with an order, whose values can have a range.
 pub trait Number: PartialOrd + Copy + Debug + Serialize {}
 
 impl<T: PartialOrd + Copy + Debug + Serialize> Number for T {}
 
 impl<'a> Checker<'a> {
-    /// Of a merged tree; `file` is the user's.
+    /// A checker of a merged tree; `file` is the user's file.
     pub(crate) fn new(tree: &'a Node, file: &'a str, faults: &'a mut Vec<Fault>) -> Self {
         Checker { tree, file, faults, rules: Rules::default() }
     }
 
-    /// Nothing is wrong so far with the keys of this table: rules over several of them are only worth checking then.
+    /// Whether the keys of this table have no fault so far: rules over several keys are only worth checking then.
     pub fn clean(&self, table: &str) -> bool {
         let concerns = |fault: &Fault| fault.place.key.as_ref().is_none_or(|key| key.starts_with(table));
         !self.faults.iter().any(concerns)
     }
 
-    /// The first of these keys that the user wrote (the command line before the file), else the first that stands at all.
+    /// The first of these keys that the user wrote (the command line before the file), else the first that appears in
+    /// any layer.
     pub fn culprit<'k>(&self, keys: &[&'k str]) -> &'k str {
         let origin = |key: &str| self.tree.get(key).map(|node| node.origin);
         for wanted in [Origin::Set, Origin::File, Origin::Preset] {
@@ -63,7 +64,7 @@ impl<'a> Checker<'a> {
         keys.first().copied().unwrap_or_default()
     }
 
-    /// Did the user write this key, rather than a preset?
+    /// Whether the user wrote this key, rather than a preset.
     pub fn is_users(&self, key: &str) -> bool {
         self.tree.get(key).is_some_and(|node| node.origin != Origin::Preset)
     }
@@ -75,7 +76,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A fault of `key`, to be completed and given to [`Self::push`].
+    /// A fault of `key`, to be completed and passed to [`Self::push`].
     pub fn fault(&self, key: &str, what: &str) -> Fault {
         Fault::at(self.place(key), what)
     }
@@ -112,7 +113,7 @@ impl<'a> Checker<'a> {
         field.value.map(|value| self.within(&field.key, value, range))
     }
 
-    /// The value, or `default` if there is none: of a kind that has no wrong values.
+    /// The value, or `default` if there is none, for a type without invalid values.
     pub fn choice<T: Serialize>(&mut self, field: Field<T>, default: T) -> T {
         self.rules.default_is(&field.key, &default);
         field.value.unwrap_or(default)
@@ -129,7 +130,7 @@ impl<'a> Checker<'a> {
         *range.start()
     }
 
-    /// Refuses a value that `rule` does not hold for.
+    /// Refuses a value unless `rule` is true for it.
     pub fn rule(&mut self, key: &str, found: impl Debug, holds: bool, expected: &str) {
         if !holds {
             let fault = self.fault(key, "invalid value").found(format!("{found:?}")).expected(expected);

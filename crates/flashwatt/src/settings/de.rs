@@ -1,4 +1,4 @@
-//! Turns a [`Node`] into a struct through serde, with errors that say what was found and expected, and where.
+//! Deserializes a [`Node`] into a struct through serde. Errors name the place, the value found and the value expected.
 
 use std::fmt;
 
@@ -12,7 +12,8 @@ use serde::forward_to_deserialize_any;
 use super::node::{Node, Table, Value, shorten};
 use crate::error::{Fault, nearest};
 
-/// Whole numbers are exact in an `f64` up to here: `1e6` may stand for 1000000.
+/// Largest whole number that is read from a float: up to here they are exact in an `f64`, and `1e6` may stand for
+/// 1000000.
 const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 
 /// A key or value of the wrong shape.
@@ -46,7 +47,7 @@ impl ShapeError {
         self
     }
 
-    /// The innermost node that an error passes through is where it lies.
+    /// An error belongs to the innermost node that it passes through.
     fn at(mut self, node: &Node) -> Self {
         if !self.0.placed {
             self.0.fault.place = node.place.clone();
@@ -60,7 +61,7 @@ impl ShapeError {
         self
     }
 
-    /// The fault, and the keys from the root to it.
+    /// The fault, and its keys from the root.
     pub fn into_parts(self) -> (Fault, Vec<String>) {
         let Shape { fault, mut path, .. } = *self.0;
         path.reverse();
@@ -104,7 +105,7 @@ fn misspelt(what: &str, found: &str, valid: &'static [&'static str]) -> ShapeErr
     error
 }
 
-/// Says of a fault that a name was found which is none of the valid ones.
+/// Adds to a fault that the name found is not valid, with the valid names.
 pub(crate) fn unknown_name(fault: Fault, found: &str, valid: &[&str]) -> Fault {
     let found = shorten(found);
     let fault = fault.found(format!("`{}`", found.escape_debug())).expected(one_of(valid));
@@ -121,7 +122,7 @@ fn one_of(names: &[&str]) -> String {
     }
 }
 
-/// What was found, in the user's words rather than serde's.
+/// The value found, in terms of TOML rather than serde.
 fn describe(found: Unexpected) -> String {
     match found {
         Unexpected::Bool(value) => value.to_string(),
@@ -136,10 +137,10 @@ fn describe(found: Unexpected) -> String {
     }
 }
 
-/// How messages begin to say what a whole number may be.
+/// First words of the message about the range of a whole number.
 pub(crate) const WHOLE: &str = "a whole number from";
 
-/// What was expected, in the user's words rather than serde's.
+/// The expected value, in terms of TOML rather than serde.
 fn wanted(expected: &dyn Expected) -> String {
     match expected.to_string().as_str() {
         "u32" => format!("{WHOLE} 0 to {}", u32::MAX),
@@ -210,7 +211,7 @@ impl<'de> Deserializer<'de> for &'de Node {
         }
     }
 
-    /// Only from a table: serde would take a list as well, field by field.
+    /// From a table only: serde would accept a list as well, field by field.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _name: &'static str,
@@ -260,7 +261,7 @@ fn one_choice<'de>(table: &'de Table, names: &'static [&'static str]) -> Result<
     }
 }
 
-/// A name out of several, with or without a table of its own.
+/// One of several names, with or without a table of its own.
 struct Choice<'de> {
     name: &'de str,
     content: Option<&'de Node>,

@@ -1,11 +1,11 @@
-//! How one tree is laid over another.
+//! Merges configuration trees, one over another.
 
 use super::node::{Node, Table, Value, join};
 
-/// Keys of which only one group makes sense at a time: whoever writes a key of one group means to be rid of the others.
+/// Groups of keys of which only one may be given: a key of one group in the upper layer removes the others below.
 pub(crate) type Rivals = &'static [&'static [&'static str]];
 
-/// Drops the keys of `base` whose rivals stand in `over`.
+/// Removes the keys of `base` whose rivals appear in `over`.
 pub(crate) fn drop_rivals(base: &mut Table, over: &Table, groups: &[&[&str]]) {
     let given = |group: &[&str]| group.iter().any(|&key| over.contains_key(key));
     for group in groups {
@@ -15,8 +15,8 @@ pub(crate) fn drop_rivals(base: &mut Table, over: &Table, groups: &[&[&str]]) {
     }
 }
 
-/// Lays `over` on `base`, key by key. A table at one of the `tagged` paths holds one entry, its tag: it merges with one of the
-/// same tag and replaces any other.
+/// Lays `over` on `base`, key by key. A table at one of the `tagged` paths holds one entry, its tag: it merges with a
+/// table of the same tag and replaces any other.
 pub(crate) fn merge(base: &mut Node, over: Node, tagged: &[&str]) {
     merge_at(base, over, "", tagged);
 }

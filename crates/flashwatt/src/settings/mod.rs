@@ -1,5 +1,5 @@
-//! The language of configurations: trees that know where each key was written, how they become structs, and checks whose
-//! faults know their place. It knows no key of a drive.
+//! The configuration language, independent of the drive's keys: trees that record where each key was written, their
+//! conversion to structs, and checks whose faults know their place.
 
 mod check;
 mod de;

@@ -1,4 +1,4 @@
-//! A configuration as a tree that remembers where every key was written.
+//! A configuration as a tree that records where every key was written.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,10 +8,10 @@ use toml::de::{DeTable, DeValue};
 
 use crate::error::{Fault, Place};
 
-/// Tables nested deeper than this are refused: nothing a user means needs more, and every walk over the tree recurses.
+/// Largest depth of nested tables. No configuration needs more, and every walk over the tree recurses.
 const DEPTH_MAX: usize = 16;
 
-/// Who wrote a key.
+/// The layer that a key was written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Origin {
     /// The preset.
@@ -25,7 +25,7 @@ pub(crate) enum Origin {
 /// The keys of a table.
 pub(crate) type Table = BTreeMap<String, Node>;
 
-/// A value and where its key stands.
+/// A value and the place of its key.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub place: Place,
@@ -33,7 +33,7 @@ pub(crate) struct Node {
     pub value: Value,
 }
 
-/// What TOML can say. Integers are wide enough for every literal that fits a `u64` or an `i64`.
+/// The values of TOML. Integers hold every literal that fits a `u64` or an `i64`.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     Table(Table),
@@ -50,7 +50,7 @@ struct Source<'a> {
     text: &'a str,
     file: &'a str,
     origin: Origin,
-    /// Where each line starts.
+    /// Start of each line, in bytes.
     lines: Vec<usize>,
 }
 
@@ -60,7 +60,7 @@ impl Node {
         Node { place: Place::default(), origin, value: Value::Table(Table::new()) }
     }
 
-    /// Parses a file. All syntax faults are given at once.
+    /// Parses a file. Returns all syntax faults at once.
     pub fn parse(text: &str, file: &str, origin: Origin) -> Result<Node, Vec<Fault>> {
         let source = Source::new(text, file, origin);
         let (root, errors) = DeTable::parse_recoverable(text);
@@ -94,8 +94,8 @@ impl Node {
         }
     }
 
-    /// Takes the node at the end of `path` out of the tree, with the name it was the only content of. Says whether
-    /// there was one.
+    /// Removes the node at the end of `path` from the tree, with its parent if that is a table at one of the
+    /// `tagged` paths and becomes empty. Returns whether there was one.
     pub fn prune(&mut self, path: &[String], tagged: &[&str]) -> bool {
         let Some((_, parent)) = path.split_last() else { return false };
         let removed = self.remove(path);
@@ -114,7 +114,7 @@ impl Node {
         }
     }
 
-    /// As [`Self::table`], to be changed.
+    /// As [`Self::table`], but mutable.
     pub fn table_mut(&mut self, path: &str) -> Option<&mut Table> {
         let node = path.split('.').try_fold(self, |node, key| match &mut node.value {
             Value::Table(table) => table.get_mut(key),
@@ -135,16 +135,16 @@ impl Node {
             Value::Array(items) => toml::Value::Array(items.iter().map(Node::to_toml).collect()),
             Value::Integer(integer) => match i64::try_from(*integer) {
                 Ok(integer) => toml::Value::Integer(integer),
-                Err(_) => toml::Value::Float(*integer as f64), // beyond what TOML can say
+                Err(_) => toml::Value::Float(*integer as f64), // beyond the integers of TOML
             },
             Value::Float(float) => toml::Value::Float(*float),
             Value::Bool(bool) => toml::Value::Boolean(*bool),
             Value::String(string) => toml::Value::String(string.clone()),
-            Value::Datetime => toml::Value::String("a date".into()), // no key takes one
+            Value::Datetime => toml::Value::String("a date".into()), // no key takes a date
         }
     }
 
-    /// The name of a value that is tagged from outside: `"page"`, or the one key of a table.
+    /// The name of an externally tagged value: `"page"`, or the only key of a table.
     pub fn tag(&self) -> Option<&str> {
         match &self.value {
             Value::String(name) => Some(name),
@@ -160,7 +160,7 @@ impl<'a> Source<'a> {
         Source { text, file, origin, lines: std::iter::once(0).chain(newlines).collect() }
     }
 
-    /// The number of the line that a byte lies in, from 0.
+    /// The number, from 0, of the line that contains a byte.
     fn line(&self, at: usize) -> usize {
         self.lines.partition_point(|&start| start <= at).saturating_sub(1)
     }
@@ -170,7 +170,7 @@ impl<'a> Source<'a> {
         self.text.get(self.lines[self.line(at)]..at).map_or(0, |before| before.chars().count())
     }
 
-    /// The text of the line that a byte lies in.
+    /// The text of the line that contains a byte.
     fn line_text(&self, at: usize) -> &str {
         let line = self.line(at);
         let end = self.lines.get(line + 1).copied().unwrap_or(self.text.len());
@@ -245,7 +245,7 @@ fn number_too_large(place: Place, literal: &str) -> Fault {
     Fault::at(place, "number too large").found(shorten(literal)).expected("a number of at most 64 bits")
 }
 
-/// Parses one override, `KEY=VALUE`. A value that is no TOML (a bare word, a path) is a string.
+/// Parses one override, `KEY=VALUE`. A value that is not TOML (a bare word, a path) is a string.
 pub(crate) fn parse_set(set: &str) -> Result<Node, Vec<Fault>> {
     let place = |key: &str| {
         let key = (!key.is_empty()).then(|| shorten(key).to_string());
@@ -259,7 +259,7 @@ pub(crate) fn parse_set(set: &str) -> Result<Node, Vec<Fault>> {
         let fault = Fault::at(place(key), "not an override").found(format!("`{}`", shorten(set))).expected("KEY=VALUE");
         return Err(vec![fault]);
     }
-    // The key alone first: a fault in it must not be taken for one in the value.
+    // The key alone first: a fault in it must not be reported for the value.
     let mut word = parse_line(key, "0").ok_or_else(|| {
         vec![Fault::at(place(key), "not a key").found(format!("`{}`", shorten(key))).expected("KEY.KEY=VALUE")]
     })?;
@@ -274,7 +274,7 @@ pub(crate) fn parse_set(set: &str) -> Result<Node, Vec<Fault>> {
     Ok(word)
 }
 
-/// Parses `key = value` if that is one line of TOML with something in it.
+/// Parses `key = value` if it is a single line of TOML with at least one key.
 fn parse_line(key: &str, value: &str) -> Option<Node> {
     if key.contains(['\n', '\r']) || value.contains(['\n', '\r']) {
         return None;
@@ -283,7 +283,7 @@ fn parse_line(key: &str, value: &str) -> Option<Node> {
     matches!(&node.value, Value::Table(table) if table.len() == 1).then_some(node)
 }
 
-/// Puts a string at the end of a tree that has one branch only.
+/// Puts a string at the end of a tree with a single branch.
 fn set_leaf(node: &mut Node, text: &str) {
     match &mut node.value {
         Value::Table(table) => table.values_mut().for_each(|node| set_leaf(node, text)),
@@ -298,7 +298,7 @@ pub(crate) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key } else { format!("{path}.{key}") }
 }
 
-/// Cuts a text to what fits a message.
+/// Shortens a text to fit a message.
 pub(crate) fn shorten(text: &str) -> &str {
     text.char_indices().nth(80).map_or(text, |(end, _)| &text[..end])
 }

@@ -1,5 +1,5 @@
-//! What the checks of a configuration know of its keys: ranges, defaults, what must be there. The checks themselves record it,
-//! so that the reference cannot say anything else than the program does.
+//! The rules of configuration keys: ranges, defaults, required keys. The checks themselves record them, so that the
+//! reference always agrees with the program.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use serde::Serialize;
 use serde_json::Value;
 
-/// What is known of one key. Of a value that depends on other keys, several are.
+/// The rules of one key. A key that depends on others has several values for a rule.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rule {
     ranges: Vec<[Value; 2]>,
@@ -17,12 +17,12 @@ pub(crate) struct Rule {
 }
 
 impl Rule {
-    /// Least and greatest valid value, if it is always the same two.
+    /// Least and greatest valid value, if they never vary.
     pub fn range(&self) -> Option<&[Value; 2]> {
         only(&self.ranges)
     }
 
-    /// The value unless given, if it is always the same.
+    /// The default, if it never varies.
     pub fn default(&self) -> Option<&Value> {
         only(&self.defaults)
     }
@@ -50,12 +50,12 @@ impl Rules {
         add(&mut self.of(key).defaults, json(default));
     }
 
-    /// Records that there is no default.
+    /// Records that the key has no default.
     pub fn required(&mut self, key: &str) {
         self.of(key).required = true;
     }
 
-    /// Adds what was recorded elsewhere.
+    /// Adds the rules of another record.
     pub fn merge(&mut self, other: Rules) {
         for (key, rule) in other.0 {
             let known = self.of(&key);

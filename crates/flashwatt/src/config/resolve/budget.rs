@@ -1,20 +1,20 @@
-//! The power budget: how many dies may work at a time so that the drive's power stays within it.
+//! The power budget: the number of dies that may work at a time so that the drive's power stays within it.
 
 use super::super::{PowerBudget, raw};
 use crate::energy::settings::Energy;
 use crate::energy::{DieState, PriceTable};
 use crate::settings::{Checker, field};
 
-/// No budget is larger: 1000 A, at up to 100 V.
+/// Largest budget: 1000 A, at up to 100 V.
 const MA_MAX: f64 = 1e6;
 const W_MAX: f64 = 1e5;
 
 const KEY_MA: &str = "controller.power_budget_ma";
 const KEY_W: &str = "controller.power_budget_w";
 
-/// k = ⌊(P_budget − P_base) / (P_op − P_idle)⌋ dies (SPEC A21), of a drive with `dies`. The base is what everything draws
-/// at the most while no die works: the active controller and DRAM, the host interface, all dies idle. An operation draws
-/// as much as the hungriest of its phases. A budget in mA is a current at the voltage that the drive's current is stated at.
+/// k = ⌊(P_budget − P_base) / (P_op − P_idle)⌋ dies, of a drive with `dies`. P_base is the highest power while no die
+/// works: the active controller and DRAM, the host interface, all dies idle. P_op is the power of the most expensive
+/// phase of an operation. A budget in mA is a current at the voltage at which the drive's current is stated.
 pub(super) fn power_budget(c: &mut Checker, raw: &raw::Controller, energy: &Energy, dies: u32) -> Option<PowerBudget> {
     let table = PriceTable::new(energy);
     let (key, budget_nw) = asked(c, raw, &table)?;
