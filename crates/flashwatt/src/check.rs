@@ -1,5 +1,5 @@
 //! The shadow check (law 4, `--check`): a second account of the content of every page. It follows the operations, not
-//! the drive's tables, and is compared with the tables after every step.
+//! the drive's tables, and is compared with the tables throughout the run.
 //!
 //! Every logical unit has a *version*, which each write and each trim of the host raises. Programs carry units and
 //! versions to addresses; a program without a write of the host carries the data that its plan has read. The shadow

@@ -33,8 +33,8 @@ use crate::units::Nanos;
 ///
 /// The caller sets the time: `advance` simulates up to a time and returns the requests that ended until then. Requests
 /// beyond the `device.host_link.queue_depth` places of the drive wait outside; latency counts from `at_ns`. The
-/// workload, the request counts and the operation budget of the configuration are not used; warm-up and measurement are
-/// up to the caller.
+/// workload, the lengths of warm-up and run, and the operation budget of the configuration are not used; the caller
+/// decides on warm-up and measurement.
 pub struct Drive {
     config: Config,
     sim: Sim<Inbox, Ssd<()>>,

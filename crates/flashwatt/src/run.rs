@@ -87,7 +87,7 @@ impl RunOptions {
     }
 }
 
-/// Replaces a missing window by that of the whole run.
+/// A window in words, for messages. `until` at its maximum means the end of the run.
 fn window_words(from: Nanos, until: Nanos) -> String {
     match until {
         Nanos::MAX => format!("from {from} ns until the end of the run"),

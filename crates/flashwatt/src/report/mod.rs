@@ -429,7 +429,7 @@ fn throughput<F: Figures>(counted: &Window<F>, done: &Completed) -> Throughput {
 }
 
 impl Efficiency {
-    /// The rates of a window with these counts and bytes.
+    /// The efficiency of a window in which `bytes` were read and written.
     pub(crate) fn new(bytes: u64, joules: f64, mean_w: f64, throughput: &Throughput) -> Self {
         let mb = bytes as f64 * 1e-6;
         Efficiency {

@@ -146,7 +146,7 @@ fn every_fault_is_noticed() {
     for (fault, message) in [
         (Fault::WrongCopy, "takes unit"),
         (Fault::EarlyErase, "an erase destroys unit"),
-        (Fault::WrongRead, "nobody reads unit"),
+        (Fault::WrongRead, "no operation reads unit"),
         (Fault::NoMerge, "takes unit"),
         (Fault::NoTrim, "in the end the map has unit"),
     ] {
