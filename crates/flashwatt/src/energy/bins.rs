@@ -114,7 +114,7 @@ impl Bins {
         carried
     }
 
-    /// Ends the recording at `now`, but books `ns` that a part still owes in a state.
+    /// Books `ns` that a part still owes in a state at the end of the recording, `now`.
     pub(super) fn owe(&mut self, now: Nanos, state: StateId, ns: Nanos) {
         let start = self.open_start();
         let last = self.closed.last_mut().filter(|_| start == now).unwrap_or(&mut self.open);

@@ -116,8 +116,7 @@ impl Ledger {
         }
     }
 
-    /// Subtracts the part before the window, from `since` on, of an operation that began before the window and has
-    /// ended.
+    /// Subtracts the part of an ended operation that lies before `since`, the start of the window.
     #[cold]
     pub fn began_before(&mut self, kind: OpKind, cause: Cause, times: &OpTimes, since: Nanos) {
         for (state, from, to) in times.phases(kind) {
@@ -125,7 +124,7 @@ impl Ledger {
         }
     }
 
-    /// Books the part in this window, from `since` on, of an operation that is under way at the window's end,
+    /// Books the part after `since`, the start of the window, of an operation that is under way at the window's end,
     /// `times.end`.
     pub fn cut(&mut self, kind: OpKind, cause: Cause, times: &OpTimes, since: Nanos) {
         for (state, from, to) in times.phases(kind) {

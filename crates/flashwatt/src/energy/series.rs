@@ -85,7 +85,7 @@ impl Series {
         }
     }
 
-    /// Ends the recording with `ns` that a part still owes in a state, and that the ledger has booked.
+    /// Books `ns` that a part still owes in a state at the end of the recording; the ledger has booked them.
     pub(super) fn owes(&mut self, now: Nanos, state: StateId, ns: Nanos) {
         self.bins.iter_mut().for_each(|bins| bins.owe(now, state, ns));
     }

@@ -280,7 +280,7 @@ fn warnings(figures: &SsdFigures, pages_per_block: u32) -> Vec<String> {
 /// Share of the blocks filled in the window that garbage collection may leave undone at its end without a warning.
 const DEBT_MAX: f64 = 0.1;
 
-/// Whether the host wrote into blocks that garbage collection has not yet reclaimed.
+/// The warning about blocks that the host filled and garbage collection has not yet reclaimed; none if they are few.
 fn collection_debt(window: &SsdFigures, pages_per_block: u32) -> Option<String> {
     let owed = window.free_blocks_start.saturating_sub(window.free_blocks_end);
     let programs: u64 = Cause::ALL.iter().map(|&cause| window.ledger.pages(OpKind::Program, cause)).sum();
