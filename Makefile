@@ -39,6 +39,8 @@ lint: $(CLI) $(DEV) ## check formatting, lints, types, lengths of functions and 
 	$(BIN)/ruff format --check python tests/python tools examples
 	$(BIN)/mypy --strict python/flashwatt
 	$(BIN)/python tools/structure.py
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked -p flashwatt --no-deps
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked -p flashwatt --no-deps --features internals --document-private-items
 
 bench: $(CLI) ## measure the speed of the command line and the engine against their goals
 	@$(BIN)/python tools/bench.py

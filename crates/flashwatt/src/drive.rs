@@ -68,7 +68,7 @@ impl Drive {
     /// The drive of a configuration in its start state, at time 0.
     ///
     /// # Errors
-    /// As [`crate::run`] before it starts.
+    /// As [`crate::run()`] before it starts.
     pub fn new(config: &Config) -> Result<Self, Error> {
         Self::watched(config, &mut |_| true)
     }

@@ -218,7 +218,7 @@ impl LatencyReport {
     }
 }
 
-/// Histograms of latencies, from which the quantiles of [`LatencyReport`] and [`MapLatencyReport`] are computed. The
+/// Histograms of latencies, from which the quantiles of [`LatencyReport`] and [`ssd::MapLatencyReport`] are computed. The
 /// bins of a kind that did not occur are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LatencyHistogram {

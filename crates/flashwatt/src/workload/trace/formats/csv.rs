@@ -45,7 +45,7 @@ pub fn write(record: &Record, to: &mut impl Write) -> io::Result<()> {
     writeln!(to, "{us}.{ns:03},{device},{letter},{offset_bytes},{bytes},{}", u8::from(fua))
 }
 
-/// Whether a file that begins so has the column names and the spelling of [`write`].
+/// Whether a file that begins so has the column names and the spelling of [`write()`].
 pub fn is_converted(sample: &[u8]) -> bool {
     let whole = sample.len() - sample.iter().rev().take_while(|&&c| c != b'\n').count();
     let mut lines = sample[..whole].split_inclusive(|&c| c == b'\n');
