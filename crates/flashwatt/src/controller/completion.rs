@@ -184,7 +184,7 @@ impl Controller {
             && self.dies[op.at.die.idx()].queues[op.queue as usize].head.is_none()
     }
 
-    /// What the end of an operation changes on the array, and in what the brain knows of it.
+    /// Applies the end of an operation to the array and to the state of the translation layer.
     #[inline(always)]
     pub(super) fn apply_end<P: Probe>(
         &mut self,

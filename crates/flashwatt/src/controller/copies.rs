@@ -1,8 +1,9 @@
-//! Reads of which any one copy will do: each waits in the queues of all dies that hold one, and the first die to come to it
-//! reads it (SPEC E17).
+//! Reads of a page that has several copies: each waits in the queues of all dies that hold one, and the first die to
+//! come to it reads its copy.
 //!
 //! The read is one operation: to it belong its plan number and everything that waits for it. In the queues of the other
-//! dies it has stand-ins, of the same number. Whichever is to start, the read takes its place, and the others go.
+//! dies it has stand-ins, of the same number. When one of them is to start, the read takes its place, and the others
+//! go.
 
 use super::op::{NewOp, Role};
 use super::{Controller, Hardware};
@@ -11,7 +12,7 @@ use crate::ftl::{Plan, PlanIndex, PlannedOp, ReplicaChoice};
 use crate::probe::Probe;
 use crate::units::{BlockId, OpId, Ppn};
 
-/// A read may be of so many other pages.
+/// The most other pages that a read may be of.
 const ALTERNATIVES_MAX: usize = 4;
 
 /// A read that has not started, and its stand-ins.

@@ -471,7 +471,7 @@ impl Controller {
     }
 }
 
-/// The array is told of a start, and judges it.
+/// Reports the start of an operation to the array, which checks it against the rules of NAND.
 #[inline(always)]
 fn referee(op: &Op, array: &mut Array) {
     match op.kind {

@@ -100,7 +100,8 @@ impl Channel {
         }
     }
 
-    /// The same if `really`, by arithmetic: neither that nor whether the channel is dirty is anything a processor foresees.
+    /// [`Self::touch`] if `really`, without a branch: a processor can predict neither `really` nor whether the
+    /// channel is dirty.
     #[inline(always)]
     pub fn touch_if(&mut self, really: bool, this: ChannelId, first_dirty: &mut ChannelId) {
         let is_new = really & !self.dirty;
@@ -155,9 +156,9 @@ fn class_of(kind: OpKind, cause: Cause) -> Queue {
     }
 }
 
-/// Where a die that works in order keeps everything …
+/// The queue of all operations of a die that works in order.
 const ORDERED_ALL: Queue = Queue::HostRead;
-/// … or everything but reads.
+/// The queue of a die that serves reads of the host and of the map first: all its other operations, in order.
 const ORDERED_REST: Queue = Queue::HostWrite;
 
 impl Controller {

@@ -26,11 +26,11 @@ pub enum Stage {
 /// The course of operations of one kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Course {
-    /// The die's state while the bus hands over command and data …
+    /// The die's state while the bus transfers command and data.
     pub bus: DieState,
-    /// … while the array works …
+    /// The die's state while the array works.
     pub array: DieState,
-    /// … and just before the operation ends.
+    /// The die's state just before the operation ends.
     pub last: DieState,
     /// Does data of the host pass DRAM, if it is the host's?
     pub moves_data: bool,

@@ -9,7 +9,7 @@
 //! average. The oldest entry whose die can take a batch leaves, with what leaves beside it,
 //!
 //! - while dirty entries take the configured share of the buffer, and at least a whole page;
-//! - while writes wait for room: whole pages, or whatever is there if nothing is under way;
+//! - while writes wait for room: whole pages, or any entries if nothing is under way;
 //! - when a forced write (FUA) waits for an entry, which then goes first;
 //! - when a flush, an idle drive or the end of the run asks for everything that is there at that time.
 //!
@@ -261,8 +261,8 @@ impl<P: Probe> Ssd<P> {
         }
     }
 
-    /// Entries whose program has ended are on flash, whatever else the batch has to do; those without a program of their own
-    /// are when all of it is done.
+    /// Entries whose program has ended are on flash, even if the batch has other operations left; entries without a
+    /// program of their own are on flash when the whole batch has ended.
     #[inline(never)]
     fn batch_op_ended(&mut self, id: RequestId, number: PlanNumber, cx: &mut Cx) {
         let buffered = self.buffered();

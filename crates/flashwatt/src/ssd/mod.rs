@@ -52,7 +52,7 @@ pub struct Ssd<P: Probe> {
     buffered: Option<Box<Buffered>>,
     /// May the write buffer have something to destage? Never true without a write buffer.
     tend: bool,
-    /// The host sends no more requests.
+    /// Has the host sent its last request?
     draining: bool,
     seats: LinkSeats,
 }

@@ -15,9 +15,9 @@ use crate::units::{Lpn, Nanos, RequestId};
 pub(super) struct Active {
     pub(super) request: Request,
     pub(super) admitted_ns: Nanos,
-    /// Logical pages that it covers …
+    /// Logical pages that it covers.
     pub(super) pages: u32,
-    /// … and those of them that are planned, if it is a write.
+    /// Of a write, the logical pages that are planned already.
     pub(super) planned: u32,
     /// Operations, or transfers over the host link, that it waits for.
     pub(super) remaining: u32,
