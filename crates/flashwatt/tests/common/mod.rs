@@ -142,7 +142,7 @@ pub fn half_write(at: Nanos, page: u64) -> Request {
 /// Given requests, each at its time.
 pub struct Script {
     requests: VecDeque<Request>,
-    /// After so many requests all of them complete before the next one is issued.
+    /// After this number of requests all of them complete before the next one is issued.
     group: Option<usize>,
     issued: usize,
     outstanding: usize,
@@ -155,7 +155,7 @@ impl Script {
         Script { requests: requests.iter().copied().collect(), group: None, issued: 0, outstanding: 0 }
     }
 
-    /// In groups of so many, one after the other.
+    /// In groups of this size, one after the other.
     pub fn in_groups(requests: &[Request], group: usize) -> Self {
         Script { group: Some(group), ..Script::new(requests) }
     }
@@ -219,7 +219,7 @@ impl Log {
         self.all(OpKind::Program, Cause::Host).iter().map(|done| done.t.start).collect()
     }
 
-    /// How long so many operations at a time were at work, by their number: `phase` gives the beginning and the end of the
+    /// The time during which n operations were at work at once, by n: `phase` gives the beginning and the end of the
     /// part of each that counts, if one does.
     pub fn concurrency(&self, phase: impl Fn(&Done) -> Option<(Nanos, Nanos)>) -> Vec<Nanos> {
         let mut edges: Vec<(Nanos, i32)> =

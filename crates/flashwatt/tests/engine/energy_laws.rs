@@ -1,4 +1,4 @@
-//! Where the joules go: EnergySim's equations on hand numbers (SPEC B1, F1–F12), the X25-M's staircase (F21–F24), and law 3:
+//! Where the joules go: EnergySim's equations on hand numbers, the X25-M's staircase, and law 3:
 //! three independent paths to the same energies, to 1e-9 — the priced ledger, the integral of the meter, and the dumped
 //! operation log priced by a short script outside the engine.
 
@@ -30,7 +30,7 @@ fn energysim(sets: &[&str]) -> Config {
 
 // ---------------------------------------------------------------- single operations
 
-/// F1, F2, F3, F5, D5: one read costs 3.30 µJ, one write 59.40 (900 µs) or 33.00 (500 µs), one erase 132.00.
+/// One read costs 3.30 µJ, one write 59.40 (900 µs) or 33.00 (500 µs), one erase 132.00.
 #[test]
 fn f1_energy_of_single_operations() {
     let (report, _) = play(&energysim(&[]), &[read(0, 0, 1)]);
@@ -57,7 +57,7 @@ fn energy_of_an_erase() -> f64 {
     report.ssd().energy_j.nand.erase / erases as f64
 }
 
-/// F4, D5: k operations cost k times as much, summed exactly, whatever else goes on.
+/// The energy of k operations: they cost k times as much, summed exactly, beside any other work.
 #[test]
 fn f4_energies_are_counts_times_prices() {
     for requests in [1, 7, 1000, 20_000] {
@@ -92,7 +92,7 @@ fn hand_ledger() -> Ledger {
     ledger
 }
 
-/// F6, SPEC B1 equations (1)–(14): each term by hand from EnergySim's PriceTable III, at 3.3 V.
+/// EnergySim's equations (1)–(14): each term by hand from EnergySim's PriceTable III, at 3.3 V.
 #[test]
 fn f6_equations_on_hand_numbers() {
     let priced = price(&hand_ledger(), &PriceTable::new(&energysim(&[]).energy));
@@ -125,7 +125,7 @@ fn f6_equations_on_hand_numbers() {
     assert_close(priced.by_cause.gc, 59.4e-6 + erases + 3e-3 * v * 82e-6, "caused by collection");
 }
 
-/// SPEC B1 (4)–(7), CRITERIA E4: DRAM with the controller: active for as long as that is.
+/// DRAM with the controller (EnergySim, equations (4)–(7)): it is active for as long as the controller is.
 #[test]
 fn dram_with_the_controller() {
     let table = PriceTable::new(&energysim(&["energy.dram_rule=\"with_controller\""]).energy);
@@ -134,18 +134,18 @@ fn dram_with_the_controller() {
     assert_close(e.dram.idle, 20e-3 * 3.3 * 5e-3, "idle");
 }
 
-/// SPEC E3: in terminal mode every current is drawn from the drive's supply.
+/// In terminal mode every current is drawn from the drive's supply.
 #[test]
 fn terminal_mode() {
     let component = price(&hand_ledger(), &PriceTable::new(&energysim(&[]).energy));
     let sets = ["energy.mode=\"terminal\"", "energy.terminal_v=5.0"];
     let terminal = price(&hand_ledger(), &PriceTable::new(&energysim(&sets).energy));
     assert_close(terminal.energy_j.total, component.energy_j.total * 5.0 / 3.3, "total: everything was at 3.3 V");
-    assert_close(terminal.energy_j.nand.erase, 200e-6, "an erase at 5 V (D5)");
+    assert_close(terminal.energy_j.nand.erase, 200e-6, "an erase at 5 V");
     assert_close(terminal.mean_ma, component.mean_ma, "the currents are the same");
 }
 
-/// CRITERIA E7, F10: the three idle accountings by hand; flash that is off saves 9.9 mW a die.
+/// The three idle accountings by hand; flash that is off saves 9.9 mW a die.
 #[test]
 fn f10_idle_accountings_by_hand() {
     let total = |accounting: &str| {
@@ -168,7 +168,7 @@ fn f10_idle_accountings_by_hand() {
     assert!(busy < off && off < always);
 }
 
-/// F12: a slot of 100 µs at 800 mA and 5 V is 0.4 mJ.
+/// A slot of 100 µs at 800 mA and 5 V is 0.4 mJ.
 #[test]
 fn f12_energy_of_a_slot() {
     let sets = [
@@ -216,7 +216,7 @@ fn a_tiny_run_by_hand() {
     }
 }
 
-/// F7, F9: what the parts cost is the total; what dies did and idled is the time that passed; so by cause.
+/// What the parts cost is the total; what dies did and idled is the time that passed; so by cause.
 #[test]
 fn f7_conservation() {
     for name in PRESETS {
@@ -251,7 +251,7 @@ fn f7_conservation() {
     }
 }
 
-/// F9, F11: the ledger's times are those of the operations and requests themselves, die by die; the controller is active
+/// The ledger's times are those of the operations and requests themselves, die by die; the controller is active
 /// exactly while a request is in the device or a die is busy.
 #[test]
 fn f11_ledger_is_the_log() {
@@ -293,7 +293,7 @@ fn union(intervals: &[(Nanos, Nanos)]) -> Nanos {
     length
 }
 
-/// F8: the energies of all bins of a power series add up to the total, whatever the bins; so does each component's.
+/// The energies of all bins of a power series add up to the total, whatever the bins; so does each component's.
 #[test]
 fn f8_series_adds_up_to_the_total() {
     for name in PRESETS {
@@ -336,7 +336,7 @@ fn check_series(report: &Report, what: &str) {
 
 // ---------------------------------------------------------------- peaks
 
-/// F21, F22, F23, D3: the X25-M draws 190 + 17·n mA with n dies at work; one write of n pages peaks there, from 30·(n − 1) µs
+/// The X25-M draws 190 + 17·n mA with n dies at work; one write of n pages peaks there, from 30·(n − 1) µs
 /// on; at most 20 dies, so that 530 mA (520 ± 3 %) is the peak of 80 KB and of 160 KB.
 #[test]
 fn f21_x25m_staircase() {
@@ -351,10 +351,10 @@ fn f21_x25m_staircase() {
         assert!((peak_w - (190.0 + 17.0 * dies as f64) * 5e-3).abs() < 1e-12, "{n} pages: the series' peak");
     }
     let peak = x25m_write(20, &[]).0.current_ma.peak.expect("a run has a peak");
-    assert!((peak / 520.0 - 1.0).abs() < 0.03, "F22: within 3 % of the published peak");
+    assert!((peak / 520.0 - 1.0).abs() < 0.03, "within 3 % of the published peak");
 }
 
-/// F24, D3, D10: with a program of 500 µs 20 dies overlap for 12 µs only, through the transfer that counts as work; 17 at
+/// With a program of 500 µs 20 dies overlap for 12 µs only, through the transfer that counts as work; 17 at
 /// most program at the same time.
 #[test]
 fn f24_x25m_with_fast_programs() {
@@ -372,7 +372,7 @@ fn x25m(sets: &[&str]) -> Config {
     preset("x25m", &[&["device.logical_bytes=1000000000"], sets].concat())
 }
 
-/// One write of so many pages: the report, and the drive's power in W for every µs.
+/// One write of `pages` pages: the report, and the drive's power in W for every µs.
 fn x25m_write(pages: u64, sets: &[&str]) -> (Report, Vec<f64>) {
     let sets = [sets, &["workload.uniform.requests=1", "workload.uniform.sequential=true"]].concat();
     let bytes = format!("workload.uniform.request_bytes={}", pages * PAGE);
@@ -398,7 +398,7 @@ fn total_power(report: &Report) -> Vec<f64> {
     (0..p["controller"].len()).map(sum).collect()
 }
 
-/// F30, D3: with 16 dies the peak current does not depend on channels × ways, exactly: 450 mA with EnergySim's controller
+/// With 16 dies the peak current does not depend on channels × ways, exactly: 450 mA with EnergySim's controller
 /// and DRAM, and 9 more while data crosses the host interface.
 #[test]
 fn f30_peak_does_not_depend_on_the_layout() {

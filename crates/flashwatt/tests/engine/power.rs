@@ -1,6 +1,6 @@
-//! Power and current in time: the published staircase and energies of EnergySim's X25-M (SPEC X13, X14), its studies of channels,
-//! ways and switch delays (X21–X24), of page sizes (X26), series, edges, and the power budget (A21, F33). Numbers are those of
-//! SPEC D2–D4 as amended by CRITERIA, or of hand arithmetic, never of the engine.
+//! Power and current in time: the published staircase and energies of EnergySim's X25-M (X13, X14), its studies of
+//! channels, ways and switch delays (X21–X24), of page sizes (X26), series, edges, and the power budget. Numbers are
+//! published ones or of hand arithmetic, never of the engine.
 
 use crate::common::{PAGE, PRESETS, US, assert_close, assert_within, mixed, play, preset, run_own, run_plain, write};
 use flashwatt::config::{self, Config};
@@ -25,7 +25,7 @@ fn energysim(channels: u32, ways: u32, more: &[&str]) -> Config {
     preset("energysim", &sets)
 }
 
-/// The X25-M, small, with one write of so many pages onto erased blocks.
+/// The X25-M, small, with one write of a given number of pages onto erased blocks.
 fn x25m_write(pages: u64, sets: &[&str]) -> Config {
     let bytes = format!("workload.uniform.request_bytes={}", pages * PAGE);
     let workload = ["workload.uniform.requests=1", "workload.uniform.sequential=true", &bytes];
@@ -55,12 +55,12 @@ fn charge(edges: &CurrentEdges, ma: &[f64]) -> f64 {
     edges.time_ns.iter().zip(ends).zip(ma).map(|((from, to), ma)| (to - from) as f64 * ma).sum()
 }
 
-// ---------------------------------------------------------------- X13, D3: the staircase
+// ---------------------------------------------------------------- X13: the staircase
 
-/// The currents of the published staircase: 180 mA and 17 more for each die at work (D3, E6: a calibration).
+/// The currents of the published staircase: 180 mA and 17 more for each die at work: a calibration.
 const BASE_180: &str = "energy.dram.active_ma=90";
 
-/// X13, D3, F21–F23: one write of n pages makes min(n, 20) steps of exactly 17 mA, step k at 30·(k − 1) µs, from the base on
+/// X13: one write of n pages makes min(n, 20) steps of exactly 17 mA, step k at 30·(k − 1) µs, from the base on
 /// which the table settles: 190 mA on `x25m`, the published 180 with the calibrated one.
 #[test]
 fn x13_staircase() {
@@ -77,10 +77,10 @@ fn x13_staircase() {
             assert_eq!(report.current_ma.peak, Some(base + 17.0 * dies as f64), "{pages} pages");
         }
         let peak = |pages| with_edges(&x25m_write(pages, sets)).0.current_ma.peak.expect("a run has a peak");
-        assert_within(peak(20), 520.0, 0.03, "F22: 80 KB");
-        assert_eq!(peak(20), peak(40), "F22: 160 KB draws no more than 80 KB");
+        assert_within(peak(20), 520.0, 0.03, "80 KB");
+        assert_eq!(peak(20), peak(40), "160 KB draws no more than 80 KB");
     }
-    assert_eq!(with_edges(&x25m_write(20, &[BASE_180])).0.current_ma.peak, Some(520.0), "F22, exact where calibrated");
+    assert_eq!(with_edges(&x25m_write(20, &[BASE_180])).0.current_ma.peak, Some(520.0), "exact where calibrated");
 }
 
 /// X13: beyond 80 KB a page waits for die 0; it takes over at the very instant, which is no edge.
@@ -95,7 +95,7 @@ fn x13_the_21st_page_waits() {
     assert_eq!(edges.total_ma[begins], 530.0);
 }
 
-// ---------------------------------------------------------------- X14, D4: the energies of Table IV
+// ---------------------------------------------------------------- X14: the energies of Table IV
 
 /// E = 5 V · (base · d + 17 mA · Σ active), in mJ.
 fn closed_form_mj(base_ma: f64, duration_us: u64, active_us: u64) -> f64 {
@@ -106,7 +106,8 @@ fn energy_mj(config: &Config) -> f64 {
     run_plain(config).ssd().energy_j.total * 1e3
 }
 
-/// D4: the default reading (all currents at 5 V, 900 µs, transfer active) is its closed form: 1.02, 2.02, 3.14, 4.63, 5.75 mJ.
+/// The default reading (all currents at 5 V, 900 µs, transfer active) is its closed form: 1.02, 2.02, 3.14, 4.63, 5.75
+/// mJ.
 #[test]
 fn d4_default_reading() {
     #[allow(clippy::approx_constant)] // as printed: no π
@@ -122,26 +123,27 @@ fn d4_default_reading() {
     }
 }
 
-/// X14, F26, F27: of the default reading 4, 40 and 80 KB are within 16 % of Table IV, energy grows with size, and a page
+/// X14: of the default reading 4, 40 and 80 KB are within 16 % of Table IV, energy grows with size, and a page
 /// beyond 80 KB costs more than one below.
 #[test]
 fn x14_table_iv_default_reading() {
     let energies = PAGES.map(|pages| energy_mj(&x25m_write(pages, &[])));
     for ((pages, found), published) in PAGES.into_iter().zip(energies).zip(PUBLISHED_MJ).take(3) {
-        assert!((found / published - 1.0).abs() <= 0.16, "F26, {pages} pages: {found} mJ, published {published}");
+        assert!((found / published - 1.0).abs() <= 0.16, "{pages} pages: {found} mJ, published {published}");
     }
     assert!(energies.is_sorted(), "monotone: {energies:?}");
     let slope = |from: usize, to: usize| (energies[to] - energies[from]) / (PAGES[to] - PAGES[from]) as f64;
-    assert!(slope(2, 3) > slope(1, 2), "F27: {} after 80 KB, {} before", slope(2, 3), slope(1, 2));
+    assert!(slope(2, 3) > slope(1, 2), "{} after 80 KB, {} before", slope(2, 3), slope(1, 2));
     let [at_80, at_84] = [20, 21].map(|pages| energy_mj(&x25m_write(pages, &[])));
     assert!(at_84 - at_80 > 2.0 * slope(1, 2), "the break lies between 80 and 84 KB");
 }
 
-/// SPEC E6: the calibrated profile, 1150 µs for the first page on a die and 1700 for the second. Three numbers fitted to the
+/// The calibrated profile, 1150 µs for the first page on a die and 1700 for the second. Three numbers fitted to the
 /// five that they are compared with: a calibration, no validation.
 const CALIBRATED: [&str; 3] = [BASE_180, "device.timing.program_ns=1150000", "device.timing.program_upper_ns=1700000"];
 
-/// X14, D4, F25: calibrated, all five sizes are within 8 % of Table IV (2.0 % at the most), and the closed form to the last digit.
+/// X14: calibrated, all five sizes are within 8 % of Table IV (2.0 % at the most), and the closed form to the last
+/// digit.
 #[test]
 fn x14_table_iv_calibrated() {
     for ((pages, published), printed) in PAGES.into_iter().zip(PUBLISHED_MJ).zip([1.21, 2.40, 3.72, 6.56, 8.35]) {
@@ -234,8 +236,9 @@ const X22_AND_X21: [(&str, f64, f64); 9] = [
     ("olap", 1.10, 1.03),
 ];
 
-/// X22, F78: energy hardly depends on channels × ways: max/min ≤ 1.05 with everything on (i), ≤ 1.08 where only busy time is
-/// charged (iii), which six of nine stand-ins meet; X21, F77: on 2×8 requests take longest, and on the three others about as long.
+/// X22: energy hardly depends on channels × ways: max/min ≤ 1.05 with everything on (i), ≤ 1.08 where only busy time is
+/// charged (iii), which six of nine stand-ins meet. X21: on 2×8 requests take longest, and on the three others about as
+/// long.
 ///
 /// More channels never cost energy, and what fewer cost under (iii) is the base draw for as long as it takes longer.
 #[test]
@@ -293,7 +296,7 @@ const X23_BUSY_ONLY: [(&str, f64); 9] = [
 /// What the preset `energysim` draws while a die is busy besides its operation: controller, DRAM idle, 16 dies idle.
 const ENERGYSIM_BASE_W: f64 = (30.0 + 20.0 + 16.0 * 3.0) * 1e-3 * 3.3;
 
-/// X23, F79: with slower switching response times grow and energy stays: ± 1 % under (i), with the transfer charged for its
+/// X23: with slower switching response times grow and energy stays: ± 1 % under (i), with the transfer charged for its
 /// 82 µs whatever the switch takes, be its current the idle one or an operation's. On 4×4.
 ///
 /// Under (iii) max/min ≤ 1.15 is met by four of nine stand-ins. What (iii) adds is the base draw for as long as any die is
@@ -342,7 +345,7 @@ fn a_transfer_costs_what_it_is_charged_for() {
     assert!(message.contains("energy.nand.transfer_ns") && message.contains("page_transfer_ns"), "{message}");
 }
 
-// ---------------------------------------------------------------- X24, D2: time at the peak
+// ---------------------------------------------------------------- X24: time at the peak
 
 /// A table whose peak is 16 dies programming: DRAM with the controller, nothing on the host interface; during transfers a die
 /// draws `transfer`.
@@ -350,7 +353,7 @@ fn peak_counts(transfer: &'static str) -> [&'static str; 3] {
     ["energy.dram_rule=\"with_controller\"", "energy.host_interface.active_ma=0", transfer]
 }
 
-/// X24, D2, F28, F31, F32: time at the peak of one 64 KB write, read off the current alone.
+/// X24: time at the peak of one 64 KB write, read off the current alone.
 #[test]
 fn x24_time_at_peak_of_64_kb() {
     let idle = peak_counts("energy.nand.transfer_ma=3");
@@ -372,7 +375,7 @@ fn x24_time_at_peak_of_64_kb() {
     }
 }
 
-/// X24, D2, F29: a backlogged stream of 3,200 pages spends the same share of its time at the peak with 4, 8 and 16 channels:
+/// X24: a backlogged stream of 3,200 pages spends the same share of its time at the peak with 4, 8 and 16 channels:
 /// within 2 % for dies at work with their transfer, within 8 % for programs alone at 500 µs; less with 2, and none for
 /// 2×8 at 500 µs.
 #[test]
@@ -393,11 +396,11 @@ fn x24_time_at_peak_of_a_stream() {
         assert!(spread(&working[1..]) <= 1.02 && working[1] > 0.95, "{program} µs, with transfers: {working:?}");
         assert!(spread(&programming[1..]) <= if program == 500 { 1.08 } else { 1.02 }, "{program} µs: {programming:?}");
         assert!(programming[0] < programming[1], "2x8 at {program} µs: {programming:?}");
-        assert_eq!(programming[0] == 0.0, program == 500, "F31: {programming:?}");
+        assert_eq!(programming[0] == 0.0, program == 500, "{programming:?}");
     }
 }
 
-/// F24: programs of 500 µs let 17 dies of the X25-M program at a time: 180 + 17 · 17 = 469 mA.
+/// Programs of 500 µs let 17 dies of the X25-M program at a time: 180 + 17 · 17 = 469 mA.
 #[test]
 fn f24_fast_programs_peak_at_17_dies() {
     let sets = [BASE_180, "device.timing.program_ns=500000", "energy.nand.transfer_ma=3"];
@@ -406,7 +409,7 @@ fn f24_fast_programs_peak_at_17_dies() {
 
 // ---------------------------------------------------------------- X26: page size
 
-/// X26, F81, A23: 4 KB written to a drive of 16 KB pages (1.6 ms a program) cost 105.6 µJ of program and a read where a page is
+/// X26: 4 KB written to a drive of 16 KB pages (1.6 ms a program) cost 105.6 µJ of program and a read where a page is
 /// mapped as a whole, 59.4 on pages of 4 KB; with sub-page mapping and a buffer four of them share a program.
 #[test]
 fn x26_small_writes_on_large_pages() {
@@ -534,13 +537,13 @@ fn bins_hold_what_is_owed() {
     }
 }
 
-// ---------------------------------------------------------------- A21, F33: the power budget
+// ---------------------------------------------------------------- the power budget
 
 /// Base 15·… of EnergySim's 16 dies: 30 + 100 + 9 + 48 mA, and 17 mA an operation.
 const BASE_MA: u32 = 30 + 100 + 9 + 16 * 3;
 
-/// F33, A21: k = ⌊(budget − base)/17⌋ dies work at a time, all of them where work is waiting, and the current never exceeds
-/// the budget, whatever the table and the policy.
+/// Under a power budget k = ⌊(budget − base)/17⌋ dies work at a time, all of them where work is waiting, and the
+/// current never exceeds the budget, whatever the table and the policy.
 #[test]
 fn f33_power_budget() {
     for policy in ["in_order", "reads_first", "out_of_order"] {
@@ -560,7 +563,8 @@ fn f33_power_budget() {
     }
 }
 
-/// F33 on every preset with collection, trims, copies, a warm-up and a drain; the tighter the budget, the longer it takes.
+/// The power budget on every preset with collection, trims, copies, a warm-up and a drain; the tighter the budget, the
+/// longer it takes.
 #[test]
 fn f33_every_edge_stays_within_the_budget() {
     for name in PRESETS {
@@ -591,7 +595,7 @@ fn f33_every_edge_stays_within_the_budget() {
     }
 }
 
-/// A21 by hand: four dies and a budget for two: writes start in pairs, the oldest first, at the instant that one ends.
+/// By hand: four dies and a budget for two: writes start in pairs, the oldest first, at the instant that one ends.
 #[test]
 fn a_budget_of_two_dies_by_hand() {
     let sets = ["device.timing.channel_switch_ns=0", "device.timing.page_transfer_ns=82000"];

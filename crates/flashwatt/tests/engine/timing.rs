@@ -1,6 +1,6 @@
 //! When operations start: the published issue times, concurrency and latencies to the nanosecond, and a probe of every
-//! constraint: *not ready at t − 1, ready at t*. Numbers are those of SPEC D1, D2, D11 and of hand arithmetic, never of the
-//! engine.
+//! constraint: *not ready at t − 1, ready at t*. Numbers are published ones (EnergySim) or of hand arithmetic, never of
+//! the engine.
 
 use crate::common::delays::{COMMAND, ERASE, P, PROGRAM, R, READ, TRANSFER};
 use crate::common::{self, Done, Log, PAGE, PROBE_DRIVE, US, half_write, load, play, preset, read, run_own, write};
@@ -20,7 +20,7 @@ fn energysim(channels: u32, ways: u32, more: &[&str]) -> Config {
     preset("energysim", &sets)
 }
 
-/// Starts of the programs of one write of so many pages, in µs.
+/// Starts of the programs of one write of `pages` pages, in µs.
 fn issue_times(config: &Config, pages: u64) -> Vec<u64> {
     let (_, log) = play(config, &[write(0, 0, pages)]);
     let starts = log.program_starts();
@@ -32,9 +32,9 @@ fn every(step: u64, n: u64) -> Vec<u64> {
     (0..n).map(|i| i * step).collect()
 }
 
-// ---------------------------------------------------------------- D1: issue times of a burst of writes
+// ---------------------------------------------------------------- issue times of a burst of writes
 
-/// F13, F14, D1: a 32 KB write, on an empty and on a filled drive.
+/// A 32 KB write, on an empty and on a filled drive.
 #[test]
 fn d1_issue_times_of_32_kb() {
     for start in ["empty", "filled"] {
@@ -46,7 +46,7 @@ fn d1_issue_times_of_32_kb() {
     }
 }
 
-/// D1: 64 KB; the last page of 2×8 goes at 604 µs, of the others at 450.
+/// 64 KB; the last page of 2×8 goes at 604 µs, of the others at 450.
 #[test]
 fn d1_issue_times_of_64_kb() {
     let two_by_eight = [0, 30, 82, 112, 164, 194, 246, 276, 328, 358, 410, 440, 492, 522, 574, 604];
@@ -56,14 +56,14 @@ fn d1_issue_times_of_64_kb() {
     }
 }
 
-/// F16: in 4×4 pages 1 and 5, which share a channel, start 120 µs apart.
+/// In 4×4 pages 1 and 5, which share a channel, start 120 µs apart.
 #[test]
 fn f16_pages_on_one_channel() {
     let starts = issue_times(&energysim(4, 4, &[]), 16);
     assert_eq!(starts[4] - starts[0], 120);
 }
 
-/// F17: the 17th page of 4×4 starts when the first has ended (82 + 900 µs), not before.
+/// The 17th page of 4×4 starts when the first has ended (82 + 900 µs), not before.
 #[test]
 fn f17_the_17th_page_waits_for_the_first() {
     assert_eq!(issue_times(&energysim(4, 4, &[]), 17)[16], 982);
@@ -72,14 +72,14 @@ fn f17_the_17th_page_waits_for_the_first() {
     assert_eq!(log.program_starts()[16], 982_001, "one more nanosecond, one nanosecond later");
 }
 
-/// F18: ⌈82 / 30⌉ = 3 channels hide the way switch, 2 do not.
+/// ⌈82 / 30⌉ = 3 channels hide the way switch, 2 do not.
 #[test]
 fn f18_three_channels_hide_the_way_switch() {
     assert_eq!(issue_times(&energysim(3, 6, &[]), 18), every(30, 18));
     assert_eq!(issue_times(&energysim(2, 9, &[]), 18)[17], 8 * 82 + 30);
 }
 
-/// F19, D1: total (last issue + cs) of a 32 KB write for four pairs of switch delays.
+/// Total (last issue + cs) of a 32 KB write for four pairs of switch delays.
 #[test]
 fn f19_switch_delays() {
     let table =
@@ -94,7 +94,7 @@ fn f19_switch_delays() {
     }
 }
 
-/// D11: latency of a 64 KB write with a program of 900 µs for the same pairs.
+/// Latency of a 64 KB write with a program of 900 µs for the same pairs.
 #[test]
 fn d11_latency_of_64_kb() {
     let table =
@@ -109,7 +109,7 @@ fn d11_latency_of_64_kb() {
     }
 }
 
-/// F20: on the X25-M the 21st page of 84 KB goes to die 0 when the first page is done; page k starts at 30·(k − 1) µs.
+/// On the X25-M the 21st page of 84 KB goes to die 0 when the first page is done; page k starts at 30·(k − 1) µs.
 #[test]
 fn f20_x25m_page_21() {
     let config = preset("x25m", &["device.logical_bytes=2000000000"]);
@@ -118,7 +118,7 @@ fn f20_x25m_page_21() {
     assert_eq!(starts[20], 982);
 }
 
-// ---------------------------------------------------------------- D2: concurrency
+// ---------------------------------------------------------------- concurrency
 
 fn programming(config: &Config, pages: u64) -> Vec<Nanos> {
     play(config, &[write(0, 0, pages)]).1.programming()
@@ -128,7 +128,7 @@ fn program_us(us: u64) -> String {
     format!("device.timing.program_ns={us}000")
 }
 
-/// F28, F31, D2: time with all 16 dies programming during one 64 KB write.
+/// Time with all 16 dies programming during one 64 KB write.
 #[test]
 fn d2_time_at_peak_of_64_kb() {
     for ((channels, ways), at_500, at_900) in
@@ -144,7 +144,7 @@ fn d2_time_at_peak_of_64_kb() {
     assert_eq!(time.len() - 1, 13, "2x8 with 500 µs: at most 13 dies");
 }
 
-/// F29, F31, F32, D2: share of the time with 16 dies programming in a saturated stream of 3,200 pages.
+/// Share of the time with 16 dies programming in a saturated stream of 3,200 pages.
 #[test]
 fn d2_saturated_stream() {
     for ((channels, ways), at_500, at_900) in
@@ -158,7 +158,7 @@ fn d2_saturated_stream() {
     }
 }
 
-/// D2: the same stream at queue depth 32 in requests of 64 KB: all layouts with four channels or more alike, 2×8 slower;
+/// The same stream at queue depth 32 in requests of 64 KB: all layouts with four channels or more alike, 2×8 slower;
 /// bandwidth stays below the bounds of dies, dispatch and channels, and comes near the least of them.
 #[test]
 fn d2_bandwidth_of_a_stream() {
@@ -268,7 +268,7 @@ fn probe_key(
     }
 }
 
-/// SPEC A2: two operations on different channels start no closer than the channel switch delay.
+/// Two operations on different channels start no closer than the channel switch delay.
 #[test]
 fn probe_channel_switch_delay() {
     let sets = ["device.channels=3"];
@@ -277,7 +277,7 @@ fn probe_channel_switch_delay() {
     probe_key(&sets, ("channel_switch_ns", 5_003, 1), &[read(0, 0, 1)], |t| read(t, 1, 1), 5_003);
 }
 
-/// SPEC A2: on one channel a program holds the bus for command and data: the way switch delay *is* the transfer.
+/// On one channel a program holds the bus for command and data: the way switch delay *is* the transfer.
 #[test]
 fn probe_bus_of_a_program() {
     let sets = ["device.ways=2"];
@@ -285,7 +285,7 @@ fn probe_bus_of_a_program() {
     probe_key(&sets, ("command_ns", COMMAND, 1), &[write(0, 0, 1)], |t| write(t, 1, 1), COMMAND + TRANSFER);
 }
 
-/// SPEC A2: a read's command holds the bus for the command alone, its data for a transfer.
+/// A read's command holds the bus for the command alone, its data for a transfer.
 #[test]
 fn probe_bus_of_a_read() {
     let sets = ["device.ways=2"];
@@ -361,7 +361,7 @@ fn probe_read_of_a_page_to_come() {
     }
 }
 
-/// SPEC A3: what a die does first under each policy: a read that comes last goes first, or not.
+/// What a die does first under each policy: a read that comes last goes first, or not.
 #[test]
 fn probe_policies() {
     for (policy, expected) in [("in_order", 2 * P), ("reads_first", P), ("out_of_order", P)] {
@@ -371,7 +371,7 @@ fn probe_policies() {
     }
 }
 
-/// SPEC C E39, law 6d: a write of a part of a page reads the page first, and programs when the data is there.
+/// Law 6d: a write of a part of a page reads the page first, and programs when the data is there.
 #[test]
 fn probe_read_modify_write() {
     for (key, ns) in [("read_ns", READ), ("page_transfer_ns", TRANSFER), ("command_ns", COMMAND)] {
@@ -413,7 +413,7 @@ fn probe_program_order() {
     }
 }
 
-/// SPEC A3: a request beyond the queue depth waits outside until another one leaves.
+/// A request beyond the queue depth waits outside until another one leaves.
 #[test]
 fn probe_queue_depth() {
     let sets = ["device.channels=3", "device.host_link.queue_depth=2"];

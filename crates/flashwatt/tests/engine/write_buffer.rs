@@ -15,7 +15,7 @@ use proptest::prelude::*;
 /// The drive is idle after so long.
 const IDLE: Nanos = 10_000_019;
 
-/// The probe drive, with a buffer of so many pages, and overrides.
+/// The probe drive, with a buffer of `pages` pages, and overrides.
 fn drive(pages: u64, sets: &[&str]) -> Config {
     let bytes = format!("write_buffer.bytes={}", pages * PAGE);
     let idle = format!("write_buffer.idle_ns={IDLE}");
@@ -289,9 +289,9 @@ fn forced_writes_of_one_page_share_a_program() {
     assert_eq!((programs(&log), buffer(&report).writes_coalesced), (3, 1));
 }
 
-// ---------------------------------------------------------------- parts of pages (A23, F81, X26)
+// ---------------------------------------------------------------- parts of pages (X26)
 
-/// A drive of 16 KiB pages at 1600 µs, 20 mA, 3.3 V (SPEC X26), and overrides.
+/// A drive of 16 KiB pages at 1600 µs, 20 mA, 3.3 V (X26), and overrides.
 fn large_pages(sets: &[&str]) -> Config {
     let mut all = vec![
         "device.page_bytes=16384",
@@ -310,7 +310,7 @@ fn program_joules(config: &Config, n: u64) -> f64 {
     report.ssd().energy_j.nand.program
 }
 
-/// F81: the program energy of a 4 KiB write: 105.6 µJ on a 16 KiB page, 59.4 µJ on a 4 KiB page, and with sub-page mapping
+/// The program energy of a 4 KiB write: 105.6 µJ on a 16 KiB page, 59.4 µJ on a 4 KiB page, and with sub-page mapping
 /// behind a buffer a quarter of the former.
 #[test]
 fn f81_energy_of_a_small_write() {
