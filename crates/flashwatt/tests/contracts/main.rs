@@ -39,9 +39,9 @@ fn build(config: &Config) -> (Geometry, Brain, Array, bool) {
 
 // ---------------------------------------------------------------- without a clock
 
-/// Requests for each translation layer without a clock, over all its schemes together: so many with the default victim policy,
-/// and a tenth of it with each other one. The environment's `FLASHWATT_SOAK` multiplies them (`make soak`: by 100), and the
-/// cases of the tests with a clock.
+/// Requests for each translation layer without a clock, over all its schemes together: this number with the default
+/// victim policy, and a tenth of it with each other one. The environment's `FLASHWATT_SOAK` multiplies them (`make
+/// soak`: by 100), and the cases of the tests with a clock.
 const REQUESTS: usize = 1_000_000;
 
 fn soak() -> usize {
@@ -58,14 +58,14 @@ fn requests_of(schemes: &[Scheme]) -> Vec<usize> {
 }
 
 /// A soak takes hours: what has come through is worth knowing before the end.
-#[allow(clippy::print_stderr)] // it is for whoever waits
+#[allow(clippy::print_stderr)] // progress of a long test
 fn tell(scheme: &Scheme, requests: usize) {
     if soak() > 1 {
         eprintln!("{requests:>11} requests: {}", scheme.join(" "));
     }
 }
 
-/// F34, F35, law 4: millions of requests without a clock: the map is what the host wrote, every page has one valid address
+/// Law 4: millions of requests without a clock: the map is what the host wrote, every page has one valid address
 /// that knows it, all counts are right, free + open + closed blocks are all blocks, and no write is ever without room.
 #[test]
 fn maps_and_blocks_without_a_clock() {
@@ -89,7 +89,7 @@ fn maps_and_blocks_without_a_clock() {
     });
 }
 
-/// F34, law 4: read your writes: every physical page's content followed through programs, copies, moves and erases.
+/// Law 4: read your writes: every physical page's content followed through programs, copies, moves and erases.
 #[test]
 fn contents_without_a_clock() {
     for_all_schemes(soak(), |scheme, seed| {
@@ -320,7 +320,7 @@ fn a_drive_without_room_says_so() {
 
 // ---------------------------------------------------------------- nobody waits for ever
 
-/// Reads of random pages, so many at all times, until a given write has completed.
+/// Reads of random pages, a fixed number outstanding at all times, until a given write has completed.
 struct Flood {
     rng: Rng,
     pages: u64,

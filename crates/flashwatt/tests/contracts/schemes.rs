@@ -158,7 +158,7 @@ pub fn load_scheme(scheme: &[String]) -> Config {
     load("device.preset = \"limit\"", &sets)
 }
 
-/// The largest logical size, in pages, that a configuration of so many physical pages accepts.
+/// The largest logical size, in pages, that a configuration of a given number of physical pages accepts.
 fn most_pages(sets: &[String], physical: u64) -> u64 {
     let fits = |pages: u64| {
         let size = format!("device.logical_bytes={}", pages * PAGE);
@@ -196,8 +196,8 @@ pub fn draw_request(rng: &mut Rng, drive_bytes: u64) -> Request {
     Request::new(0, kind, place * grain, bytes)
 }
 
-/// Runs `test` for every scheme, so many times with other seeds, on two processors. A failure says which scheme and seed it
-/// was.
+/// Runs `test` for every scheme, several times with other seeds, on two processors. A failure says which scheme and
+/// seed it was.
 pub fn for_all_schemes(times: usize, test: impl Fn(&Scheme, u64) + Sync) {
     for_each_scheme(&schemes(), times, test);
 }

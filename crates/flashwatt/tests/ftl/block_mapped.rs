@@ -1,5 +1,5 @@
 //! Schemes that map whole blocks and give each at most one log block: block, BAST, BAST*, NFTL. Copies, erases and merges of
-//! scripted writes against values worked by hand; numbers are those of SPEC D5, F36–F38 and F44–F48.
+//! scripted writes against values worked by hand.
 
 use crate::common::shadow::Shadow;
 use crate::common::{
@@ -19,7 +19,8 @@ const BLOCK: u64 = 8;
 /// Between two requests: each completes before the next one comes, whatever it takes.
 const GAP: Nanos = 1_000_000_000;
 
-/// A full drive of one die with so many logical blocks of eight pages and four more than it needs for `logs` log blocks.
+/// A full drive of one die with `logical_blocks` blocks of eight pages and four more than it needs for `logs` log
+/// blocks.
 fn drive(ftl: &str, logical_blocks: u64, logs: u64, more: &[&str]) -> Config {
     let blocks = logical_blocks + logs + 4;
     let key = if ftl == "nftl" { "replacement_fraction" } else { "log_fraction" };
@@ -61,7 +62,7 @@ fn costs(report: &Report) -> (u64, u64) {
 
 // ---------------------------------------------------------------- merges by kind
 
-/// F36: a log block with all pages in order: no copy, one erase.
+/// A log block with all pages in order: no copy, one erase.
 #[test]
 fn f36_switch_merge() {
     for ftl in ["bast", "bast_star", "nftl"] {
@@ -72,7 +73,7 @@ fn f36_switch_merge() {
     }
 }
 
-/// F37: a log block with the first pages in order: the other n are copied, one erase. Without partial merges: full.
+/// A log block with the first pages in order: the other n are copied, one erase. Without partial merges: full.
 #[test]
 fn f37_partial_merge() {
     for written in 1..BLOCK {
@@ -87,7 +88,7 @@ fn f37_partial_merge() {
     }
 }
 
-/// F38: a full merge: as many copies as a block has pages, two erases.
+/// A full merge: as many copies as a block has pages, two erases.
 #[test]
 fn f38_full_merge() {
     for ftl in ["bast", "bast_star", "nftl"] {
@@ -98,7 +99,7 @@ fn f38_full_merge() {
     }
 }
 
-/// F36, F37, F38, D5: energies by the prices of Park et al.: switch 527.68 µJ, partial 42.76·n + 527.68, full 3,792.
+/// Energies by the prices of Park et al.: switch 527.68 µJ, partial 42.76·n + 527.68, full 3,792.
 #[test]
 fn f38_energies_of_merges() {
     let after = |first: &[u64]| {
@@ -129,7 +130,7 @@ fn park_writes(pages: &[u64]) -> Vec<Request> {
     (0..).zip(pages).map(page).collect()
 }
 
-/// F47: one page of a full block overwritten under block mapping: all the others are copied, one erase.
+/// One page of a full block overwritten under block mapping: all the others are copied, one erase.
 #[test]
 fn f47_block_mapping() {
     for page in [0, 5, 63, 64 * 63 + 9] {
@@ -141,7 +142,7 @@ fn f47_block_mapping() {
     assert_eq!(costs(&report), (0, 1), "a whole block has nothing to be copied");
 }
 
-/// F48: small writes in sequence keep one die at work under block mapping, and all under page mapping.
+/// Small writes in sequence keep one die at work under block mapping, and all under page mapping.
 #[test]
 fn f48_parallelism_of_sequential_writes() {
     let at_work = |ftl: &str| {
@@ -228,7 +229,7 @@ fn bast_takes_the_least_recently_written() {
     assert_eq!(log.all(OpKind::Erase, Cause::Merge)[0].op.at.block, BlockId(1));
 }
 
-/// F44, F45: BAST takes log blocks away under random writes, BAST* never does; and BAST erases more.
+/// BAST takes log blocks away under random writes, BAST* never does; and BAST erases more.
 #[test]
 fn f44_f45_bast_star() {
     for logs in [1, 4, 12] {
@@ -268,8 +269,8 @@ fn erases_by(log: &Log, at: Nanos) -> Vec<BlockId> {
     log.ops.iter().filter(|d| d.op.kind == OpKind::Erase && d.t.end <= at).map(|d| d.op.at.block).collect()
 }
 
-/// F46: a block worn beyond 1.15 × the mean takes over the data of the coldest one: here, as long as there are such, one that
-/// was never erased.
+/// A block worn beyond 1.15 × the mean takes over the data of the coldest one: here, as long as there are such, one
+/// that was never erased.
 #[test]
 fn f46_wear_swap() {
     for ftl in ["block", "bast", "nftl"] {

@@ -1,4 +1,4 @@
-//! The demand-paged schemes (SPEC F57–F61, F97–F103, X35): what a look-up costs, which entry goes, what collection and
+//! The demand-paged schemes (RFTL's replicas: X35): the cost of a look-up, which entry goes, what collection and
 //! trims do to the map, and the replicas of RFTL.
 
 use std::collections::BTreeMap;
@@ -23,7 +23,8 @@ use flashwatt::{Report, RunOptions};
 
 const MS: Nanos = 1_000_000;
 
-/// A small filled drive of so many channels: 8 pages in a block, 8 entries in a translation page, no two delays alike.
+/// A small filled drive of `channels` channels: 8 pages in a block, 8 entries in a translation page, no two delays
+/// alike.
 fn drive(channels: u32, sets: &[&str]) -> Config {
     let channels = format!("device.channels={channels}");
     let fixed = [
@@ -58,7 +59,7 @@ fn map_ops_of(requests: &[Request], entries: u32) -> (usize, usize) {
 
 // ---------------------------------------------------------------- what a look-up costs
 
-/// F57: a hit costs nothing, a clean miss one read, a dirty victim two reads and a program.
+/// A hit costs nothing, a clean miss one read, a dirty victim two reads and a program.
 #[test]
 fn f57_hits_are_free_misses_read_and_dirty_victims_are_written() {
     let miss = [read(0, 3, 1)];
@@ -71,7 +72,7 @@ fn f57_hits_are_free_misses_read_and_dirty_victims_are_written() {
     assert_eq!(map_ops_of(&[write(0, 3, 1), read(5 * MS, 4, 1)], 1), (1 + 1, 1), "both in one translation page");
 }
 
-/// F57, law 6d: the order of a miss's operations.
+/// Law 6d: the order of a miss's operations.
 #[test]
 fn f57_data_waits_for_the_map() {
     let (_, log) = play(&drive(4, &["ftl.dftl.cmt_entries=1"]), &[write(0, 3, 1), read(5 * MS, 20, 1)]);
@@ -112,7 +113,7 @@ fn hit_under_miss_waits_for_the_map() {
     assert_eq!(map_ops(&log), (1, 0), "one read does for a request");
 }
 
-/// F59: lazy write-back: n changes of an entry in memory are one program of its translation page when it goes.
+/// Lazy write-back: n changes of an entry in memory are one program of its translation page when it goes.
 #[test]
 fn f59_changes_are_written_back_once() {
     for n in [1, 5, 20] {
@@ -122,7 +123,7 @@ fn f59_changes_are_written_back_once() {
     }
 }
 
-/// E15: with `evict_page` the other dirty entries of the page are written with the victim's and stay, clean.
+/// With `evict_page` the other dirty entries of the page are written with the victim's and stay, clean.
 #[test]
 fn dirty_entries_of_a_page_leave_together_if_they_are_told_to() {
     let writes = (0..4).map(|i| write(i * 2 * MS, i, 1));
@@ -137,7 +138,7 @@ fn dirty_entries_of_a_page_leave_together_if_they_are_told_to() {
 
 // ---------------------------------------------------------------- hit ratios, and none
 
-/// F60, F51: with room for the whole map the data operations are the page FTL's, if both have as many blocks for data; and
+/// With room for the whole map the data operations are the page FTL's, if both have as many blocks for data; and
 /// only the demand-paged scheme has operations of the map.
 #[test]
 fn f60_with_the_whole_map_in_memory_data_operations_are_those_of_the_page_ftl() {
@@ -195,8 +196,8 @@ fn uniform_access_hits_in_proportion_to_the_table() {
     }
 }
 
-/// F61, X18: hit ratios of the stand-ins at 1/64 of the size (8 MiB / 64 of 8-byte entries) are those published; the map takes
-/// a small part of the energy of the host's operations where hits are many, and a large one where they are few.
+/// X18: hit ratios of the stand-ins at 1/64 of the size (8 MiB / 64 of 8-byte entries) are those published; the map
+/// takes a small part of the energy of the host's operations where hits are many, and a large one where they are few.
 #[test]
 fn f61_stand_ins_hit_as_published() {
     let map_share = |(name, published): (&str, f64)| {
@@ -257,7 +258,7 @@ fn trims_reach_the_map_on_flash() {
 
 // ---------------------------------------------------------------- replicas
 
-/// An RFTL drive of so many channels, with small translation pages and a small table.
+/// An RFTL drive of `channels` channels, with small translation pages and a small table.
 fn replicated(channels: u32, replicas: u32, sets: &[&str]) -> Config {
     let replicas = format!("ftl.rftl.replicas={replicas}");
     drive(channels, &[&["ftl.rftl.entry_bytes=512", "ftl.rftl.cmt_entries=12", &replicas], sets].concat())
@@ -271,7 +272,7 @@ fn fresh(config: &Config) -> (Geometry, Brain, Array) {
     (geometry, brain, array)
 }
 
-/// F97, F100: after any operations and collections the copies of every translation page are valid, know what they are,
+/// After any operations and collections the copies of every translation page are valid, know what they are,
 /// and lie on channels (c + k) mod C.
 #[test]
 fn f97_f100_copies_lie_on_channels_of_their_own() {
@@ -302,7 +303,7 @@ fn f97_f100_copies_lie_on_channels_of_their_own() {
     }
 }
 
-/// F97: more replicas than other channels are refused.
+/// More replicas than other channels are refused.
 #[test]
 fn f97_too_many_replicas_are_refused() {
     let sets = ["device.channels=2".to_string(), "ftl.rftl.replicas=2".to_string()];
@@ -311,7 +312,7 @@ fn f97_too_many_replicas_are_refused() {
     assert!(refused.contains("ftl.rftl.replicas") && refused.contains("too many replicas"), "{refused}");
 }
 
-/// F98: if the original's die has something to do the map is read from a replica whose die is idle; if none is, from the
+/// If the original's die has something to do the map is read from a replica whose die is idle; if none is, from the
 /// first that becomes so.
 #[test]
 fn f98_a_busy_original_is_read_from_an_idle_replica() {
@@ -335,7 +336,7 @@ fn f98_a_busy_original_is_read_from_an_idle_replica() {
     assert_eq!(log.all(OpKind::Read, Cause::Map).last().map(|d| d.op.at.die), Some(DieId(1)), "one waits, not two");
 }
 
-/// F99, X35: a dirty victim's translation page is written n + 1 times, and so are all of many.
+/// X35: a dirty victim's translation page is written n + 1 times, and so are all of many.
 #[test]
 fn f99_x35_every_copy_is_written() {
     for n in 0..=3 {
@@ -363,7 +364,7 @@ fn f99_x35_every_copy_is_written() {
     }
 }
 
-/// F102: with the same keys RFTL without replicas is DFTL: the same operation log, byte for byte, and the same report but for
+/// With the same keys RFTL without replicas is DFTL: the same operation log, byte for byte, and the same report but for
 /// name and configuration.
 #[test]
 fn f102_without_replicas_it_is_dftl() {
@@ -394,7 +395,7 @@ fn f102_without_replicas_it_is_dftl() {
         }
         let found = report["ftl"]["name"].take();
         assert_eq!(found, name);
-        let published = report["ftl"]["mapping_model_bytes"].take(); // a formula that goes by the name (SPEC A9)
+        let published = report["ftl"]["mapping_model_bytes"].take(); // a formula for DFTL alone, chosen by name
         assert_eq!(published.is_number(), name == "dftl");
         (bytes, report)
     };
@@ -404,7 +405,7 @@ fn f102_without_replicas_it_is_dftl() {
     assert_eq!(dftl.1, rftl.1);
 }
 
-/// F103: at most so many channels collect at a time, and the run does not come to a halt.
+/// At most a set number of channels collect at a time, and the run does not come to a halt.
 #[test]
 fn f103_few_channels_collect_at_a_time() {
     let most = |limit: u32| {
@@ -527,7 +528,7 @@ impl Probe for Copies {
     }
 }
 
-/// F101: all or nothing: at any time, and so after a power cut at any time, the array holds all copies of one version of
+/// All or nothing: at any time, and so after a power cut at any time, the array holds all copies of one version of
 /// every translation page: no old copy is erased before the last new one is on flash.
 #[test]
 fn f101_copies_are_replaced_all_or_none() {

@@ -1,5 +1,5 @@
-//! Studies of DFTL that papers made, as CRITERIA amends them: what a map costs (SPEC F62), and how many blocks are worth
-//! searching for a victim (F63, F64).
+//! Studies of DFTL that papers made: the cost of a map (X18), and how many blocks are worth
+//! searching for a victim.
 
 use crate::common::{preset, run_plain};
 use flashwatt::Report;
@@ -34,8 +34,8 @@ fn map_energy_j(standin: &str, ftl: &str, dram_ma: [u32; 2]) -> f64 {
     map.dram + map.flash
 }
 
-/// F62, X18 (EnergySim Fig. 9): a map on flash costs 0.1 to 0.3 of one in DRAM where few look-ups miss, and more than that one
-/// where most do. The published factor of 11 is not reached: see `docs/energy-model.md`.
+/// X18 (EnergySim Fig. 9): a map on flash costs 0.1 to 0.3 of one in DRAM where few look-ups miss, and more than that
+/// one where most do. The published factor of 11 is not reached: see `docs/energy-model.md`.
 #[test]
 fn f62_x18_a_map_on_flash_is_cheap_if_look_ups_hit() {
     let [financial1, financial2, msnfs] = ["financial1", "financial2", "msnfs"].map(|standin| {
@@ -90,16 +90,16 @@ fn windows(writes: &str) -> [f64; 6] {
     times
 }
 
-/// F63, X2 (Park et al. 2011, Fig. 6), uniform writes: the larger the window, the faster, within 2 %, and the more candidates
-/// are looked at.
+/// X2 (Park et al. 2011, Fig. 6), uniform writes: the larger the window, the faster, within 2 %, and the more
+/// candidates are looked at.
 #[test]
 fn f63_x2_larger_windows_find_better_victims() {
     let times = windows("uniform");
     assert!(times.is_sorted_by(|smaller, larger| *larger <= 1.02 * smaller), "{times:?}");
 }
 
-/// F63, X2, skewed writes: every window is far better than none, and the largest ones are within 12 % of the best. The best is
-/// a small one: it gives hot blocks time to lose their pages.
+/// X2, skewed writes: every window is far better than none, and the largest ones are within 12 % of the best. The best
+/// is a small one: it gives hot blocks time to lose their pages.
 #[test]
 fn f63_x2_skewed_writes_are_best_served_by_a_small_window() {
     let times = windows("zipf");
@@ -129,7 +129,7 @@ impl Probe for Fewest {
     }
 }
 
-/// F64: a window of all candidates picks the block with the fewest valid pages of all; one of a tenth often does not.
+/// A window of all candidates picks the block with the fewest valid pages of all; one of a tenth often does not.
 #[test]
 fn f64_a_window_of_all_finds_the_best_victim() {
     let [all, tenth] = [1.0, 0.1].map(|w: f64| {

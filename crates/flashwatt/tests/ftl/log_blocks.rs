@@ -17,7 +17,7 @@ use flashwatt::units::BlockId;
 /// Pages of a block.
 const B: u64 = 8;
 
-/// A filled drive of so many logical blocks on one die, with just the room that its log takes.
+/// A filled drive of a given number of logical blocks on one die, with just the room that its log takes.
 fn drive(ftl: &str, logical_blocks: u64, log_blocks: u64, sets: &[&str]) -> Config {
     let sized = [
         format!("ftl.{ftl}.log_blocks={log_blocks}"),
@@ -58,7 +58,7 @@ fn expect(report: &Report, kinds: Merges, copies: u64, erases: u64) {
 
 // ---------------------------------------------------------------- what merges are
 
-/// F39: page mapping never merges, whatever is written.
+/// Page mapping never merges, whatever is written.
 #[test]
 fn page_mapping_never_merges() {
     let sets = [
@@ -80,7 +80,7 @@ fn host_pages(log: &Log) -> Vec<(BlockId, u32)> {
     log.all(OpKind::Program, Cause::Host).iter().map(|done: &Done| (done.op.at.block, done.op.at.page)).collect()
 }
 
-/// F40, F37: FAST has one sequential log block. A write goes there at offset 0 (it is opened) or if it is the page that comes
+/// FAST has one sequential log block. A write goes there at offset 0 (it is opened) or if it is the page that comes
 /// next, and nowhere else; opening another merges it: it holds 4 pages in order, the other 4 are copied, 1 erase.
 #[test]
 fn fast_has_one_sequential_log_block() {
@@ -105,7 +105,7 @@ fn fast_has_one_sequential_log_block() {
     expect(&report, merged(0, 1, 0), 4, 1);
 }
 
-/// F40, F38: a page of the sequential log block that is newer elsewhere takes it out of order: a full merge of all 8 pages to
+/// A page of the sequential log block that is newer elsewhere takes it out of order: a full merge of all 8 pages to
 /// a fresh block, and 2 erases.
 #[test]
 fn a_sequential_log_block_out_of_order_is_merged_in_full() {
@@ -113,7 +113,7 @@ fn a_sequential_log_block_out_of_order_is_merged_in_full() {
     expect(&report, merged(0, 0, 1), B, 2);
 }
 
-/// F40: no write that is neither at offset 0 nor next comes to the sequential log block, over many random ones.
+/// No write that is neither at offset 0 nor next comes to the sequential log block, over many random ones.
 #[test]
 fn random_writes_keep_off_the_sequential_log_block() {
     let mut rng = Rng::new(40);
@@ -129,7 +129,7 @@ fn random_writes_keep_off_the_sequential_log_block() {
 
 // ---------------------------------------------------------------- merge counts by hand
 
-/// F36: purely sequential writes, 8 blocks twice, in single pages. FAST opens a sequential log block 16 times; each but the
+/// Purely sequential writes, 8 blocks twice, in single pages. FAST opens a sequential log block 16 times; each but the
 /// last is complete when the next is opened: 15 switch merges, without a copy, one erase each.
 #[test]
 fn fast_switches_on_sequential_writes() {
@@ -137,7 +137,7 @@ fn fast_switches_on_sequential_writes() {
     expect(&report, merged(15, 0, 0), 0, 15);
 }
 
-/// F36: the same in requests of two pages on LAST. Of 6 log blocks a third, 2, are sequential; 16 are opened, and the last 2
+/// The same in requests of two pages on LAST. Of 6 log blocks a third, 2, are sequential; 16 are opened, and the last 2
 /// stay: 14 switch merges. Requests of one page are random to it.
 ///
 /// In single pages: all are cold, as none is in the log any more when it comes again. A random log block holds a whole logical
@@ -151,7 +151,7 @@ fn last_switches_on_sequential_writes() {
     expect(&report, merged(0, 0, 12), 12 * B, 24);
 }
 
-/// F41: two sequential streams in turn, two pages each time: A over blocks 0–9, B over 10–19; 6 log blocks.
+/// Two sequential streams in turn, two pages each time: A over blocks 0–9, B over 10–19; 6 log blocks.
 ///
 /// FAST: A opens block i; B opens 10 + i, which merges A's in order with 2 pages: 10 partial merges of 6 copies. A's other 6
 /// pages go to the random log; B's continue its own: complete when A opens the next: 9 switch merges (the last one stays).
@@ -201,8 +201,8 @@ fn last_merges_the_cheapest() {
     expect(&report, merged(0, 0, 2), 2 * B, 3);
 }
 
-/// F42: skewed writes. 15 rounds of page 1 of blocks 0–3 (hot) and one page of each of blocks 4–7, another in each round for 7
-/// rounds (cold); 4 log blocks, 3 of them random: 24 pages, a window of 12.
+/// Skewed writes. 15 rounds of page 1 of blocks 0–3 (hot) and one page of each of blocks 4–7, another in each round for
+/// 7 rounds (cold); 4 log blocks, 3 of them random: 24 pages, a window of 12.
 ///
 /// FAST fills a block a round. Round 4 merges the first: its hot pages are obsolete, blocks 4–7 are merged in full, which
 /// takes the cold pages of the second and third too: those are dead in rounds 5 and 6. So in rounds 4, 7, 10, 13: 16 full
@@ -226,8 +226,9 @@ fn last_has_dead_blocks_and_fewer_full_merges_on_skewed_writes() {
     assert_eq!(merges(&report).full, 16, "without a window it is FAST here");
 }
 
-/// F42 at size: 80 % of the writes go to 0.5 % of the pages, which are overwritten well inside the window. Most of LAST's log
-/// is so for cold pages, of which more are then merged at a time. All merges are compared: FAST's of offset 0 are partial.
+/// Skewed writes on a larger drive: 80 % of the writes go to 0.5 % of the pages, which are overwritten well inside the
+/// window. Most of LAST's log is so for cold pages, of which more are then merged at a time. All merges are compared:
+/// FAST's of offset 0 are partial.
 #[test]
 fn last_merges_less_than_fast_on_a_hot_spot() {
     let sets = [
@@ -260,7 +261,7 @@ fn park_write(page: u64) -> Request {
     Request::new(0, RequestKind::Write, page * 2048, 2048)
 }
 
-/// F43: the log of Park's drive is 50 MB in blocks of 128 KB: 400. The preset's flash has 8192 + 400 blocks; merges take one
+/// The log of Park's drive is 50 MB in blocks of 128 KB: 400. The preset's flash has 8192 + 400 blocks; merges take one
 /// of them, so that 399 are log blocks by default (5 % would be 429). With one more block there can be 400: 1 sequential and
 /// 399 random, so that 399 · 64 random pages are written before anything is merged. The next one merges the oldest: 64
 /// pages of as many logical blocks. The tables have an entry of 4 bytes for each data block and each log page.
@@ -283,8 +284,9 @@ fn the_log_of_parks_drive_has_400_blocks() {
     expect(&play(&config, &one_more).0, merged(0, 0, 64), 64 * pages, 64 + 1);
 }
 
-/// F49: what goes on after the last measured request is counted if that is asked for, and left out if not: with FAST the merges
-/// of writes that are still under way. With the drain the energy is that of all operations, by Park's table 1 exactly.
+/// What goes on after the last measured request is counted if that is asked for, and left out if not: with FAST the
+/// merges of writes that are still under way. With the drain the energy is that of all operations, by Park's table 1
+/// exactly.
 #[test]
 fn energy_after_the_workload_is_counted_when_asked() {
     let run = |with_drain: bool| {
@@ -316,8 +318,8 @@ fn energy_after_the_workload_is_counted_when_asked() {
 
 // ---------------------------------------------------------------- larger logs
 
-/// F34: read your writes on drives with logs of many sizes (the contract tests run on the least), with every wear levelling, both
-/// program orders, on one die and several.
+/// Read your writes on drives with logs of many sizes (the contract tests run on the least), with every wear levelling,
+/// both program orders, on one die and several.
 #[test]
 fn contents_on_larger_logs() {
     for seed in 0..60 {

@@ -1,6 +1,6 @@
-//! The RFTL paper's comparison of RFTL(n), n replicas of every page of the map, with DFTL (SPEC F104–F107, X31–X36 as
-//! CRITERIA amends them): uniform requests for one page, 80 % reads (RD) or 80 % writes (WD), over a working set of
-//! 42,240 pages, one in every three; a cached mapping table of (1 − M) of its entries makes the miss ratio M.
+//! The RFTL paper's comparison of RFTL(n), n replicas of every page of the map, with DFTL (X31–X36): uniform requests
+//! for one page, 80 % reads (RD) or 80 % writes (WD), over a working set of 42,240 pages, one in every three; a cached
+//! mapping table of (1 − M) of its entries makes the miss ratio M.
 //!
 //! What is tested holds at a queue depth of 8. At 32 DFTL keeps 6 to 7.5 of the 8 dies at work by itself: what a replica saves
 //! in waiting, the programs that it takes cost in throughput. `docs/translation-layers.md` has the figures of
@@ -89,7 +89,7 @@ fn gain(mix: Mix, replicas: u32, tenths: u32) -> f64 {
     iops((mix, replicas, tenths, 8)) / iops((mix, 0, tenths, 8)) - 1.0
 }
 
-/// F104, X34: one replica brings throughput whatever the miss ratio; at 0.9 each further one takes some of it away again.
+/// X34: one replica brings throughput whatever the miss ratio; at 0.9 each further one takes some of it away again.
 /// With reads one replica brings more where there are more misses, and three cost no more than 2 %.
 #[test]
 fn f104_x34_one_replica_brings_most() {
@@ -108,7 +108,7 @@ fn f104_x34_one_replica_brings_most() {
     assert!(many > few + 0.01, "{few} and {many}");
 }
 
-/// F105, X34: under writes two and three replicas are no better than none where many look-ups miss.
+/// X34: under writes two and three replicas are no better than none where many look-ups miss.
 #[test]
 fn f105_x34_many_replicas_cost_more_than_they_bring_under_writes() {
     for replicas in [2, 3] {
@@ -127,8 +127,8 @@ fn map_ns(report: &Report, of: impl Fn(&flashwatt::report::ssd::MapLatencyReport
     report.ssd().ftl.map_latency_ns.as_ref().and_then(|latency| of(latency).mean).expect("there were some")
 }
 
-/// X31, E18: with one replica reads of the map take 5 to 35 % less time. Writes are on flash sooner with their first copy, and
-/// later with the last.
+/// X31: with one replica reads of the map take 5 to 35 % less time. Writes are on flash sooner with their first copy,
+/// and later with the last.
 #[test]
 fn x31_the_map_is_read_and_first_written_sooner() {
     for mix in [Reads, Writes] {
@@ -157,7 +157,7 @@ fn quantile(bars: &Bars, percent: u32) -> f64 {
     at.map_or(f64::NAN, |at| bars.upper_ns[at] as f64)
 }
 
-/// F106, X32, X33: with one replica reads of the map are faster at 90 % of all quantiles and more, and the slow fifth of
+/// X32, X33: with one replica reads of the map are faster at 90 % of all quantiles and more, and the slow fifth of
 /// requests is no slower.
 #[test]
 fn f106_x32_x33_replicas_are_faster_at_nearly_all_quantiles() {
@@ -173,7 +173,7 @@ fn f106_x32_x33_replicas_are_faster_at_nearly_all_quantiles() {
     }
 }
 
-/// F107, X36: a table of (1 − M) of the working set's entries has the miss ratio M within 0.01, and one of as many bytes as
+/// X36: a table of (1 − M) of the working set's entries has the miss ratio M within 0.01, and one of as many bytes as
 /// the paper's Table 6 gives that of the table within 0.06.
 #[test]
 fn f107_x36_miss_ratios_are_those_of_table_6() {

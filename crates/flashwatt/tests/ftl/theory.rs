@@ -159,8 +159,8 @@ fn steady_start_state_is_that_of_brute_force() {
     }
 }
 
-/// P11 Fig. 6, X2, F63, F64: the larger the window, the more searches and the fewer writes; a window of everything is
-/// greedy, one of a single block random.
+/// X2 (Park et al. 2011, Fig. 6): the larger the window, the more searches and the fewer writes; a window of everything
+/// is greedy, one of a single block random.
 #[test]
 fn window() {
     let runs = [0.0, 0.1, 0.25, 0.5, 1.0].map(|w| by_force(0.15, &[&format!("gc.policy.window.w={w:?}")]));
