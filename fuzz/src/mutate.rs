@@ -1,7 +1,7 @@
 //! The fallback where nightly or cargo-fuzz is not installed: mutates seeds from a seeded generator for a given time.
 //! Inputs that are answered in a way not met before become seeds themselves.
 //!
-//! `mutate SECONDS [SEED] [NAME]…`; without names everything, so many seconds each. An input that breaks an assertion is
+//! `mutate SECONDS [SEED] [NAME]…`; without names all targets, SECONDS for each. An input that breaks an assertion is
 //! written to `artifacts/`, and so is one that takes longer than ten seconds. `--list` prints the names, `--seeds NAME FOLDER`
 //! writes the seeds of one.
 
