@@ -1,8 +1,8 @@
-//! Translation layers: where data goes.
+//! Translation layers: the mapping of logical pages to flash pages.
 //!
-//! A translation layer decides and does not act. It owns the map; it sees blocks, policies and random numbers; it emits
-//! operations into a [`Plan`]. It knows no clock, no queue and no joule. The map commits when a request is planned; the
-//! array changes when the operations end, and the controller sees to it that every one finds what it needs.
+//! A translation layer decides and does not act. It owns the map. It sees blocks, policies and random numbers, and it puts
+//! operations into a [`Plan`]. It knows no clock, no queue and no energy. The map changes when a request is planned; the array
+//! changes when the operations end. The controller starts each operation only once its data and blocks are ready.
 
 mod blocked;
 mod demand;
@@ -27,54 +27,54 @@ pub use restored::{Claims, RestoredDrive};
 pub use scheme::{Room, Scheme, Setup, Size};
 pub use schemes::{NAMES, Options, Settings};
 
-/// What a translation layer works with.
+/// The state that a translation layer plans with.
 pub struct Context<'a> {
-    /// Validity, free lists, candidates.
+    /// Validity of pages, free blocks, victim candidates.
     pub blocks: &'a mut BlockTable,
-    /// Wear.
+    /// The flash array, for the wear of its blocks.
     pub array: &'a Array,
-    /// The run's random numbers.
+    /// The drive's random numbers.
     pub rng: &'a mut Rng,
 }
 
-/// How data leaves the write buffer.
+/// The units in which data leaves the write buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Grain {
-    /// Map units from anywhere, as many as a physical page holds: extents of one unit each, for a layer that can put any
+    /// Single map units from any addresses, up to the number that a physical page holds. For a layer that can put any
     /// units into one page.
     Page,
-    /// What the buffer holds of the pages around one, at most this number of neighbours or those of one request, as one
-    /// extent: for a layer that may have to read its map, which then reads it once for all of them.
+    /// The buffered pages around one page, as one extent: at most this number of neighbours, or the pages of one request.
+    /// For a layer that may have to read its map, which it then reads once for all of them.
     Run(u32),
-    /// All that the buffer holds of one logical block of this number of pages, neighbours as one extent: for a layer that maps
-    /// blocks, which would pay a merge for each page that comes alone.
+    /// All buffered pages of one logical block of this number of pages; neighbours form one extent. For a layer that maps
+    /// blocks, which may need a merge for each page that arrives alone.
     Block(u32),
 }
 
 /// A translation layer.
 ///
-/// Contract: after a call the map holds as if everything in the plan were done. Every operation names pages that the
-/// plans up to now have programmed (reads) or erased (programs). A write that finds no page says how far it came and is
-/// asked again for the rest when a block has been erased; background work must then be able to go on without the host.
+/// Contract: after a call the map is as if every operation of the plan had ended. A read names a page that plans so far have
+/// programmed; a program names an erased page. A write that finds no page returns how many pages it placed, and is called
+/// again for the rest after a block has been erased. Background work must be able to proceed without requests of the host.
 pub trait Ftl: Send {
-    /// Plans a read.
+    /// Plans a read of all pages of the extent.
     fn read(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan);
 
-    /// Plans a write. Returns how many of the extent's pages found room; the caller waits with the others.
+    /// Plans a write. Returns how many of the extent's pages, from the first on, found room; the rest waits.
     fn write(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) -> u32;
 
-    /// How data leaves the write buffer for this layer.
+    /// The units in which data leaves the write buffer for this layer.
     fn grain(&self) -> Grain {
         Grain::Page
     }
 
-    /// The die that a logical page is written to, if its address decides that.
+    /// The die that a logical page is written to, if its address alone decides that.
     fn home(&self, _lpn: Lpn) -> Option<DieId> {
         None
     }
 
-    /// Plans a write of extents that leave the write buffer together, as [`Self::grain`] says. Returns how many of their pages,
-    /// from the first on, found room.
+    /// Plans a write of extents that leave the write buffer together, in units of [`Self::grain`]. Returns how many of their
+    /// pages, from the first on, found room.
     fn write_together(&mut self, extents: &[Extent], cx: &mut Context, plan: &mut Plan) -> u32 {
         let mut done = 0;
         for &extent in extents {
@@ -87,25 +87,25 @@ pub trait Ftl: Send {
         done
     }
 
-    /// Plans a trim: the pages it covers wholly become unmapped.
+    /// Plans a trim. Only pages that it covers completely become unmapped.
     fn trim(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan);
 
-    /// Does this die have background work?
+    /// Whether a die has background work.
     fn wants_background(&self, die: DieId, blocks: &BlockTable) -> bool;
 
-    /// Plans the next step of a die's background work: one copy or one erase, and what of the map must be written with it,
-    /// which may lie on other dies. An empty plan: none can be done now.
+    /// Plans the next step of a die's background work: one copy or one erase, and the map pages that must be written with it,
+    /// which may lie on other dies. An empty plan says that no step is possible now.
     fn background(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan);
 
-    /// A block's erase has ended. The plan takes no operations here; dies that may have background work now can be woken.
+    /// The erase of a block has ended. The plan takes no operations here, but may wake dies that now have background work.
     fn erased(&mut self, block: BlockId, cx: &mut Context, plan: &mut Plan);
 
-    /// Lays down a start state on a fresh drive, without a clock: the whole logical space in address order. `watch` hears
-    /// of each page and may end the work.
+    /// Lays down a start state on a fresh drive, without a clock: the whole logical space in address order. `watch` counts
+    /// the pages and may end the work.
     fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array, watch: &mut Watch) -> Result<(), Error>;
 
-    /// Lays down the state that uniform random writes of single pages lead to, if theory gives it for this layer and its
-    /// policies; false if it does not. `watch` as in [`Self::fill`].
+    /// Lays down the steady state of uniform random writes of single pages, if theory gives it for this layer and its
+    /// policies. Returns false if it does not. `watch` counts the pages and may end the work.
     fn fill_steady(
         &mut self,
         _blocks: &mut BlockTable,
@@ -116,47 +116,47 @@ pub trait Ftl: Send {
         Ok(false)
     }
 
-    /// Where a logical page is, with everything planned done. For checks and tests.
+    /// The flash address of a logical page, as if all planned operations had ended. For checks and tests.
     fn lookup(&self, lpn: Lpn) -> Option<Ppn>;
 
-    /// Where the pages of the map itself lie on flash, one address for each copy. For checks and tests: the drive has no
-    /// other valid pages beside these and those of [`Self::lookup`].
+    /// The flash addresses of the map's own pages, one for each copy. For checks and tests: these and the addresses of
+    /// [`Self::lookup`] are all valid pages of the drive.
     fn map_pages(&self) -> Vec<Ppn> {
         Vec::new()
     }
 
-    /// Fetches into the machine's caches what requests to come will touch: of a far one the map, of a near one, whose map
-    /// has been fetched already, what lies behind.
+    /// Prefetches into the machine's caches: for a far request its map entry; for a near one, whose map entry is there,
+    /// the tables behind it. Changes no result.
     fn prefetch(&self, _far: Lpn, _near: Lpn, _blocks: &BlockTable, _array: &Array) {}
 
-    /// Bytes that the map takes in the drive's memory.
+    /// Bytes of the drive's memory that the map takes.
     fn mapping_bytes(&self) -> u64;
 
-    /// Does it merge blocks? Then reports say how often.
+    /// Whether the layer merges blocks. Reports then count merges.
     fn merges(&self) -> bool {
         false
     }
 
-    /// Writes its state, which is that of a drive at rest, into a snapshot: everything that a run's results depend on and that
-    /// does not follow from what the blocks hold.
+    /// Writes the state of a drive at rest to a snapshot: everything that results depend on and that does not follow from
+    /// the content of the blocks.
     fn save(&self, out: &mut Writer);
 
-    /// Reads the state of the layer of a fresh drive from a snapshot, whose blocks and array have been restored.
+    /// Restores the state of a fresh drive from a snapshot whose blocks and array are restored already.
     ///
     /// # Errors
-    /// If what is read is not the state of a drive: whatever a file holds, no index may go beyond a table, now or later.
+    /// If the data is not the state of a drive. No content of a file may lead to an index beyond a table, now or later.
     fn restore(&mut self, from: &mut Reader, drive: &RestoredDrive) -> Result<(), Flaw>;
 }
 
-/// The translation layer of these settings.
+/// Builds the translation layer of these settings.
 pub fn build(settings: &Settings, setup: &Setup, geometry: &Geometry) -> Box<dyn Ftl> {
     settings.build(setup, geometry)
 }
 
-/// The example of `docs/add-an-ftl.md`, as it stands there.
+/// The example of `docs/add-an-ftl.md`, compiled from that page.
 #[cfg(test)]
 #[path = "../../../../docs/examples/wander.rs"]
-mod documented_example; // not `wander`: whoever follows the page makes a module of that name
+mod documented_example; // not `wander`: a reader who follows the page adds a module of that name
 
 #[cfg(test)]
 mod tests;

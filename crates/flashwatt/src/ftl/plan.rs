@@ -1,4 +1,4 @@
-//! What a translation layer emits: operations to be done, with their causes and the data they wait for.
+//! Plans: the operations that a translation layer asks for, with their causes and the data they wait for.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,21 +6,21 @@ use serde::{Deserialize, Serialize};
 use crate::operation::{Cause, OpKind};
 use crate::units::{BlockId, DieId, Ppn};
 
-/// One operation, as it was planned.
+/// A planned operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PlannedOp {
-    /// What is done.
+    /// Its kind.
     pub kind: OpKind,
-    /// Why.
+    /// Its cause.
     pub cause: Cause,
-    /// To which page: any address in it for a read; its first for a program; the block's first for an erase; the
-    /// destination's first for a copy or copyback.
+    /// Its page: any address in the page for a read; the first of the page for a program; the first of the block for an
+    /// erase; the first of the destination page for a copy or copyback.
     pub ppn: Ppn,
-    /// A copy's or copyback's source.
+    /// The source of a copy or copyback.
     pub source: Ppn,
-    /// The operation of the same plan whose data this one needs.
+    /// The operation of the same plan that this one waits for: it needs its data.
     pub after: Option<PlanIndex>,
-    /// The block that holds what this program makes obsolete; further ones are in [`Plan::more_replaced`].
+    /// The block with the data that this program makes obsolete; further ones are in [`Plan::more_replaced`].
     pub replaces: BlockId,
 }
 
@@ -28,20 +28,20 @@ pub struct PlannedOp {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct PlanIndex(pub u32);
 
-/// An operation's number among all that were ever planned: what a later plan names it by.
+/// An operation's number among all operations ever planned, by which a later plan refers to it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct PlanNumber(pub u64);
 
-/// How often blocks were merged, by kind (SPEC A6).
+/// Merges of blocks, by kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Merges {
-    /// A log block that holds a whole block in order took the data block's place: no copy.
+    /// Switch merges: a log block with all pages of a logical block in order replaced the data block, without copies.
     pub switch: u64,
-    /// One that holds the first pages in order did, after the others had been copied to it.
+    /// Partial merges: a log block with the first pages in order replaced the data block after the others were copied to it.
     pub partial: u64,
-    /// The valid pages of a data block and of log blocks were copied to a fresh block.
+    /// Full merges: the valid pages of a data block and of log blocks were copied to a fresh block.
     pub full: u64,
-    /// A log block was taken from a logical block because another one needed one: beside the merge that this took.
+    /// Log blocks taken from one logical block for another. The merge that this needs is counted as well.
     pub replacement: u64,
 }
 
@@ -54,22 +54,22 @@ impl std::ops::AddAssign for Merges {
     }
 }
 
-/// Which of several pages that hold the same is read (SPEC E17).
+/// The choice among replicas of a page (RFTL).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplicaChoice {
-    /// The original if its die is idle, else the first replica whose die is; if none is, the one whose die comes to it first:
-    /// it waits in the queues of all.
+    /// The original if its die is idle, else the first replica whose die is idle. If no die is idle, the read waits at all of
+    /// them, and the first die that becomes free serves it.
     #[default]
     Idle,
-    /// The one on whose die the fewest operations are queued or under way when the read is planned; among equals the first.
+    /// The replica on whose die the fewest operations are queued or running when the read is planned; among equals the first.
     ShortestQueue,
 }
 
-/// What a request, or one step of background work, comes down to.
+/// The operations of one request, or of one step of background work.
 ///
-/// Operations are emitted in the order in which they are to be done where nothing else decides; `after` points only to
-/// older ones. The caller clears the plan before it is filled.
+/// Operations stand in the order in which they start if nothing else decides. `after` refers only to earlier operations. The
+/// caller clears the plan before it is filled.
 #[derive(Debug, Default)]
 pub struct Plan {
     ops: Vec<PlannedOp>,
@@ -77,37 +77,37 @@ pub struct Plan {
     behind: Vec<(PlanIndex, PlanNumber)>,
     alternatives: Vec<(PlanIndex, Ppn)>,
     wake: Vec<DieId>,
-    /// The number of the first operation.
+    /// The number of the plan's first operation.
     first: u64,
     /// All reads of the map with lower numbers have ended.
     settled: u64,
-    /// How reads choose among alternatives. Whoever plans such reads says so; it stays until someone says otherwise.
+    /// The choice among replicas. A layer that plans such reads sets it once; clearing keeps it.
     pub choice: ReplicaChoice,
-    /// How many programs, one after the other, write the copies of one page of the map. This stays too.
+    /// Programs, one after the other, that write the copies of one map page. Clearing keeps it.
     pub map_copies: u32,
-    /// Map look-ups and updates in DRAM.
+    /// Look-ups and updates of the map in DRAM.
     pub map_accesses: u32,
     /// Logical pages read that were never written.
     pub unwritten_reads: u32,
-    /// What there is to be said beside, if anything.
+    /// Counts for the report, if there are any.
     pub notes: Option<Notes>,
 }
 
-/// What a plan says of how it came about.
+/// Counts for the report that come with a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Notes {
-    /// Look-ups and merges.
+    /// Look-ups in a cache of the map, and merges.
     pub mapping: Mapping,
-    /// The victim that was chosen, if one was.
+    /// The victim chosen for collection, if one was.
     pub chosen: Option<Chosen>,
 }
 
-/// How a map was used and kept.
+/// Use of the map.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mapping {
-    /// Pages looked up in a cache of the map …
+    /// Pages looked up in a cache of the map.
     pub lookups: u64,
-    /// … and those of them whose entry was there.
+    /// Pages whose entry was in the cache.
     pub hits: u64,
     /// Merges of blocks.
     pub merges: Merges,
@@ -121,19 +121,19 @@ impl std::ops::AddAssign for Mapping {
     }
 }
 
-/// A victim that has been chosen for collection.
+/// A victim chosen for collection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Chosen {
     /// Candidates examined.
     pub searches: u32,
-    /// Valid share of the programmed pages of the die: the ρ of theory.
+    /// Valid share of the programmed pages of the die (ρ in theory).
     pub die_valid_fraction: f64,
     /// Valid share of the victim's pages.
     pub victim_valid_fraction: f64,
 }
 
 impl Plan {
-    /// Starts over.
+    /// Removes all operations and counts.
     pub fn clear(&mut self) {
         self.first += self.ops.len() as u64;
         self.ops.clear();
@@ -144,26 +144,25 @@ impl Plan {
         (self.map_accesses, self.unwritten_reads, self.notes) = (0, 0, None);
     }
 
-    /// What is to be said beside the operations.
+    /// The counts for the report.
     pub fn notes(&mut self) -> &mut Notes {
         self.notes.get_or_insert_default()
     }
 
-    /// A page has been looked up in a cache of the map.
+    /// Counts a look-up in a cache of the map.
     pub fn looked_up(&mut self, hit: bool) {
         let mapping = &mut self.notes().mapping;
         mapping.lookups += 1;
         mapping.hits += u64::from(hit);
     }
 
-    /// The page at `ppn` is read.
+    /// Adds a read of the page at `ppn`.
     #[inline]
     pub fn read(&mut self, ppn: Ppn, cause: Cause, after: Option<PlanIndex>) -> PlanIndex {
         self.push(PlannedOp { kind: OpKind::Read, cause, ppn, source: Ppn::NONE, after, replaces: BlockId::NONE })
     }
 
-    /// The page at `ppn` or, if its die is busy then, one of `alternatives` on other dies that hold the same is read: at most
-    /// four.
+    /// Adds a read of the page at `ppn`, or of one of `alternatives`: replicas of the page on other dies, at most four.
     pub fn read_any(&mut self, ppn: Ppn, alternatives: &[Ppn], cause: Cause, after: Option<PlanIndex>) -> PlanIndex {
         debug_assert!(alternatives.len() <= 4);
         let op = self.read(ppn, cause, after);
@@ -171,13 +170,13 @@ impl Plan {
         op
     }
 
-    /// The spare area of the page at `ppn` is read.
+    /// Adds a read of the spare area of the page at `ppn`.
     pub fn read_spare(&mut self, ppn: Ppn, cause: Cause, after: Option<PlanIndex>) -> PlanIndex {
         self.push(PlannedOp { kind: OpKind::SpareRead, cause, ppn, source: Ppn::NONE, after, replaces: BlockId::NONE })
     }
 
-    /// `op` needs the data of an operation that an earlier plan holds: of a read of the map, if that has not ended yet. An
-    /// operation waits for one other at most.
+    /// Makes `op` wait for an operation of an earlier plan, a read of the map, if that has not ended. An operation waits
+    /// for at most one other.
     pub fn behind(&mut self, op: PlanIndex, earlier: PlanNumber) {
         debug_assert!(self.ops[op.0 as usize].after.is_none() && earlier.0 < self.first);
         if earlier.0 >= self.settled {
@@ -185,23 +184,23 @@ impl Plan {
         }
     }
 
-    /// All reads of the map before this number have ended: nobody has to wait for them.
+    /// All reads of the map before this number have ended; no operation waits for them.
     pub fn settled(&mut self, number: PlanNumber) {
         self.settled = number.0;
     }
 
-    /// The operation of this plan that has this number.
+    /// The position in this plan of the operation with this number.
     pub fn index_of(&self, number: PlanNumber) -> Option<PlanIndex> {
         number.0.checked_sub(self.first).map(|at| PlanIndex(at as u32))
     }
 
-    /// The plan is empty, and its first operation will have this number.
+    /// Clears the plan. Its first operation will have this number.
     pub(crate) fn number_from(&mut self, next: PlanNumber) {
         self.clear();
         self.first = next.0;
     }
 
-    /// What a later plan names this operation by.
+    /// The number of an operation of this plan, for later plans.
     pub fn number(&self, op: PlanIndex) -> PlanNumber {
         PlanNumber(self.first + u64::from(op.0))
     }
@@ -211,35 +210,35 @@ impl Plan {
         PlanNumber(self.first + self.ops.len() as u64)
     }
 
-    /// The page at `ppn` is programmed, once the data that `after` brings is there.
+    /// Adds a program of the page at `ppn`, which starts after `after` has ended.
     #[inline]
     pub fn program(&mut self, ppn: Ppn, cause: Cause, after: Option<PlanIndex>) -> PlanIndex {
         self.push(PlannedOp { kind: OpKind::Program, cause, ppn, source: Ppn::NONE, after, replaces: BlockId::NONE })
     }
 
-    /// The page at `source` is copied to `ppn` of the same die, over the bus (`kind` [`OpKind::Copy`]) or within the die
-    /// ([`OpKind::Copyback`]): what is in its block `replaces` becomes obsolete.
+    /// Adds a copy from `source` to `ppn` on the same die: over the bus ([`OpKind::Copy`]) or within the die
+    /// ([`OpKind::Copyback`]). The data in block `replaces` becomes obsolete.
     #[inline]
     pub fn copy(&mut self, kind: OpKind, source: Ppn, ppn: Ppn, cause: Cause, replaces: BlockId) -> PlanIndex {
         debug_assert!(matches!(kind, OpKind::Copy | OpKind::Copyback));
         self.push(PlannedOp { kind, cause, ppn, source, after: None, replaces })
     }
 
-    /// If the operation at `at` only reads, for the host, the page that the one before it reads too, one read does for both.
+    /// Removes the operation at `at` if it reads, for the host, the same page as the operation before it.
     pub fn join_reads(&mut self, at: usize, same_page: impl Fn(Ppn, Ppn) -> bool) {
         let reads = |op: &PlannedOp| op.kind == OpKind::Read && op.cause == Cause::Host && op.after.is_none();
         let Some(second) = self.ops.get(at).filter(|op| at > 0 && reads(op)) else { return };
         if !reads(&self.ops[at - 1]) || !same_page(self.ops[at - 1].ppn, second.ppn) {
             return;
         }
-        debug_assert!(self.behind.is_empty() && self.alternatives.is_empty()); // maps with parts of pages are in memory
+        debug_assert!(self.behind.is_empty() && self.alternatives.is_empty()); // layers with sub-page mapping keep their whole map in memory
         self.ops.remove(at);
         let earlier = |index: PlanIndex| PlanIndex(index.0 - u32::from(index.0 as usize >= at));
         self.ops.iter_mut().for_each(|op| op.after = op.after.map(earlier));
         self.more_replaced.iter_mut().for_each(|(index, _)| *index = earlier(*index));
     }
 
-    /// The block that begins at `first` is erased, as soon as nothing needs it any more.
+    /// Adds an erase of the block that begins at `first`. It starts once no operation needs the block.
     pub fn erase(&mut self, first: Ppn, cause: Cause) -> PlanIndex {
         self.push(PlannedOp {
             kind: OpKind::Erase,
@@ -251,7 +250,7 @@ impl Plan {
         })
     }
 
-    /// The reads and copies from the `at`-th operation on that wait for no other wait for `op`.
+    /// Makes `op` the predecessor of all reads and copies from the `at`-th operation on that have none.
     pub fn begin_after(&mut self, at: usize, op: PlanIndex) {
         let begins = |op: &&mut PlannedOp| {
             matches!(op.kind, OpKind::Read | OpKind::Copy | OpKind::Copyback) && op.after.is_none()
@@ -259,7 +258,7 @@ impl Plan {
         self.ops[at..].iter_mut().filter(begins).for_each(|begun| begun.after = Some(op));
     }
 
-    /// The program `op` makes data in `block` obsolete: the block is not erased before the program has ended.
+    /// Notes that the program `op` makes data in `block` obsolete. The block is not erased before the program has ended.
     #[inline]
     pub fn replaces(&mut self, op: PlanIndex, block: BlockId) {
         let planned = &mut self.ops[op.0 as usize];
@@ -270,7 +269,7 @@ impl Plan {
         }
     }
 
-    /// A die may have background work to do.
+    /// Notes that a die may have background work.
     pub fn wake(&mut self, die: DieId) {
         self.wake.push(die);
     }
@@ -281,7 +280,7 @@ impl Plan {
         &self.ops
     }
 
-    /// The only operation, if there is one and no more to be said of it.
+    /// The only operation, if the plan consists of one operation without further conditions.
     #[inline]
     pub fn only_op(&self) -> Option<&PlannedOp> {
         match self.ops.as_slice() {
@@ -290,33 +289,33 @@ impl Plan {
         }
     }
 
-    /// Is all said of the operations in themselves?
+    /// Whether the operations have no conditions beyond their own fields.
     #[inline(always)]
     fn is_plain(&self) -> bool {
         self.more_replaced.is_empty() && self.behind.is_empty() && self.alternatives.is_empty()
     }
 
-    /// Operations that need the data of one of an earlier plan.
+    /// Operations that wait for an operation of an earlier plan.
     pub fn behind_earlier(&self) -> &[(PlanIndex, PlanNumber)] {
         &self.behind
     }
 
-    /// Pages that a read may be of instead of its own, in the order of preference.
+    /// The replicas that may be read instead of an operation's page, in the order of preference.
     pub fn alternatives(&self, op: PlanIndex) -> impl Iterator<Item = Ppn> + '_ {
         self.alternatives.iter().filter(move |(of, _)| *of == op).map(|&(_, ppn)| ppn)
     }
 
-    /// Has any read alternatives?
+    /// Whether a read has alternatives.
     pub fn has_alternatives(&self) -> bool {
         !self.alternatives.is_empty()
     }
 
-    /// Blocks beyond the first that programs make obsolete data in.
+    /// Blocks, beyond the first of each program, with data that the program makes obsolete.
     pub fn more_replaced(&self) -> &[(PlanIndex, BlockId)] {
         &self.more_replaced
     }
 
-    /// The dies that were woken.
+    /// Dies that may have background work.
     pub fn woken(&self) -> &[DieId] {
         &self.wake
     }
