@@ -1,8 +1,8 @@
-//! The cached mapping table of the demand-paged schemes: which entries of the map are in the drive's memory, which of them
-//! differ from what is on flash, and which goes when another one comes.
+//! The cached mapping table (CMT) of the demand-paged schemes: the map entries in the drive's memory, which of them are
+//! dirty (differ from flash), and which entry is evicted for another one.
 //!
-//! The table knows what there is; an [`Order`] knows who has been used how lately. Both are index lists over slots: no
-//! hashing, and no allocation once the table is full.
+//! The table holds the entries; an [`Order`] holds their order of eviction. Both are index lists over slots: no hashing, and
+//! no allocation once the table is full.
 
 use crate::cache::list::{Links, List};
 use crate::ftl::plan::PlanNumber;
@@ -10,73 +10,73 @@ use crate::mem::{Table, prefetch, with_room, zeroed};
 use crate::persist::{Flaw, Reader, Writer, require};
 use crate::units::Lpn;
 
-/// Decides which entry goes.
+/// The order of eviction.
 pub trait Order {
-    /// An entry that is there has been used.
+    /// A cached entry was used.
     fn used(&mut self, slot: u32, cmt: &Cmt);
 
-    /// An entry has come.
+    /// An entry was added.
     fn added(&mut self, slot: u32, cmt: &Cmt);
 
-    /// An entry is about to go.
+    /// An entry is about to be removed.
     fn removed(&mut self, slot: u32, cmt: &Cmt);
 
-    /// The entry to go next.
+    /// The entry to evict next.
     fn victim(&self, cmt: &Cmt) -> Option<u32>;
 
-    /// Fetches what a use of an entry will touch into the machine's caches.
+    /// Prefetches the data that a use of the entry touches into the machine's caches.
     fn prefetch(&self, _slot: u32) {}
 
-    /// How many entries behind that of `lpn`, which is going to be fetched, come along with it; the request goes on for
-    /// `rest` pages behind it. They lie in the same translation page.
+    /// Number of entries to prefetch with that of `lpn`, which is about to be fetched: those that follow it in the same
+    /// translation page. The request covers `rest` pages behind `lpn`.
     fn ahead(&mut self, _lpn: Lpn, _rest: u32, _cmt: &Cmt) -> u32 {
         0
     }
 
-    /// Writes the entries that are there, in their order.
+    /// Writes the cached entries to a snapshot, in order.
     fn save(&self, cmt: &Cmt, out: &mut Writer);
 
-    /// Reads them into an empty table.
+    /// Reads them from a snapshot into an empty table.
     fn restore(&mut self, cmt: &mut Cmt, from: &mut Reader) -> Result<(), Flaw>;
 }
 
-/// An entry in memory.
+/// A cached entry.
 #[derive(Clone, Copy)]
 struct Entry {
     lpn: Lpn,
-    /// The read of the map that brought it, or is going to.
+    /// The read of the map that brings or brought it.
     brought_by: PlanNumber,
 }
 
-/// No read of the map.
+/// Stands for no read of the map.
 const NOBODY: PlanNumber = PlanNumber(u64::MAX);
-/// In the index: the entry differs from what is on flash.
+/// Flag in the index: the entry is dirty.
 const DIRTY: u32 = 1 << 31;
 
-/// The table.
+/// The cached mapping table.
 pub struct Cmt {
-    /// Slot (+ 1) of the entry of each logical page, and [`DIRTY`] if it is; 0 for none. So most changes touch no more.
+    /// For each logical page the slot of its entry plus 1, with the flag [`DIRTY`]; 0 for none. Most changes touch this alone.
     slot_of: Table<u32>,
     entries: Table<Entry>,
     unused: Vec<u32>,
     capacity: u32,
     entries_per_page: u32,
-    /// Of each translation page, the entries that differ from it, if they are ever asked for together.
+    /// For each translation page its dirty entries, if they are ever needed together.
     dirty: Option<Table<List>>,
     dirty_links: Vec<Links>,
 }
 
 impl Cmt {
-    /// Bytes of memory that the table takes, with the links of one order; parameters as for [`Self::new`].
+    /// Bytes of memory of a table and the links of one order; parameters as for [`Self::new`].
     pub fn memory_bytes(capacity: u32, logical: u32, entries_per_page: u32, by_page: bool) -> u64 {
-        let links = 2 * size_of::<Links>(); // those that grow may be twice as large as what is in them
+        let links = 2 * size_of::<Links>(); // a growing list may have twice the capacity of its content
         let entry = size_of::<Entry>() + size_of::<u32>() + links + if by_page { links } else { 0 };
         let lists = if by_page { size_of::<List>() * logical.div_ceil(entries_per_page) as usize } else { 0 };
         let index = size_of::<u32>() as u64 * u64::from(logical);
         index + u64::from(capacity.min(logical)) * entry as u64 + lists as u64
     }
 
-    /// Room for `capacity` entries, ≥ 1, of `logical` pages. Does it know dirty entries `by_page`?
+    /// A table of `capacity` entries, ≥ 1, for `logical` pages. With `by_page` it lists dirty entries by translation page.
     pub fn new(capacity: u32, logical: u32, entries_per_page: u32, by_page: bool) -> Self {
         let pages = logical.div_ceil(entries_per_page) as usize;
         let capacity = capacity.min(logical).min(DIRTY - 1);
@@ -91,54 +91,54 @@ impl Cmt {
         }
     }
 
-    /// How many entries there is room for.
+    /// Number of entries that fit.
     pub fn capacity(&self) -> u32 {
         self.capacity
     }
 
-    /// Room for so many more entries is left.
+    /// Number of entries that can still be added.
     pub fn left(&self) -> u32 {
         self.capacity - (self.entries.len() - self.unused.len()) as u32
     }
 
-    /// The translation page that holds an entry.
+    /// The translation page of an entry.
     #[inline(always)]
     pub fn page_of(&self, lpn: Lpn) -> u32 {
         lpn.0 / self.entries_per_page
     }
 
-    /// Entries of one translation page that follow on that of `lpn`.
+    /// Number of entries that follow that of `lpn` in its translation page.
     pub fn rest_of_page(&self, lpn: Lpn) -> u32 {
         let end = (self.page_of(lpn) + 1) * self.entries_per_page;
         end.min(self.slot_of.len() as u32) - lpn.0 - 1
     }
 
-    /// The slot of a page's entry, if that is in memory.
+    /// The slot of a page's entry, if it is cached.
     #[inline(always)]
     pub fn find(&self, lpn: Lpn) -> Option<u32> {
         (self.slot_of[lpn.idx()] & !DIRTY).checked_sub(1)
     }
 
-    /// Whose entry it is.
+    /// The logical page of a slot's entry.
     #[inline(always)]
     pub fn lpn(&self, slot: u32) -> Lpn {
         self.entries[slot as usize].lpn
     }
 
-    /// Does it differ from what is on flash?
+    /// Whether the entry is dirty.
     #[inline(always)]
     pub fn is_dirty(&self, slot: u32) -> bool {
         self.slot_of[self.lpn(slot).idx()] & DIRTY != 0
     }
 
-    /// The read that brings the entry of `lpn`, or brought it. Nobody has to wait for one that has changed since.
+    /// The read that brings or brought the entry of `lpn`; none if the entry has changed since, because its value is known.
     #[inline(always)]
     pub fn brought_by(&self, lpn: Lpn, slot: u32) -> Option<PlanNumber> {
         let number = self.entries[slot as usize].brought_by;
         (number != NOBODY && self.slot_of[lpn.idx()] & DIRTY == 0).then_some(number)
     }
 
-    /// A page's entry comes, as it is on flash. There is room for it.
+    /// Adds a page's entry, clean. There must be room for it.
     pub fn insert(&mut self, lpn: Lpn, brought_by: Option<PlanNumber>) -> u32 {
         debug_assert!(self.find(lpn).is_none() && self.left() > 0);
         let entry = Entry { lpn, brought_by: brought_by.unwrap_or(NOBODY) };
@@ -155,13 +155,13 @@ impl Cmt {
         slot
     }
 
-    /// Writes an entry: whose it is, and whether it is dirty. Which read brought it does not matter when all have ended.
+    /// Writes an entry to a snapshot: its page, and whether it is dirty. At rest all reads of the map have ended.
     pub fn save_entry(&self, slot: u32, out: &mut Writer) {
         out.u32(self.lpn(slot).0);
         out.bool(self.is_dirty(slot));
     }
 
-    /// Reads an entry into the table. Returns its slot.
+    /// Reads an entry from a snapshot into the table. Returns its slot.
     pub fn restore_entry(&mut self, from: &mut Reader) -> Result<u32, Flaw> {
         let lpn = Lpn(from.below(self.slot_of.len() as u32, "logical page")?);
         require(self.left() > 0 && self.find(lpn).is_none(), "a cached entry that has no place, or two")?;
@@ -172,7 +172,7 @@ impl Cmt {
         Ok(slot)
     }
 
-    /// A clean entry goes.
+    /// Removes a clean entry.
     pub fn remove(&mut self, slot: u32) {
         debug_assert!(!self.is_dirty(slot), "a change is lost");
         let lpn = self.lpn(slot);
@@ -180,7 +180,7 @@ impl Cmt {
         self.unused.push(slot);
     }
 
-    /// The entry of a page, if it is there, changes. Returns whether it is.
+    /// Marks a page's entry as changed. Returns false if it is not cached.
     #[inline(always)]
     pub fn soil(&mut self, lpn: Lpn) -> bool {
         let entry = &mut self.slot_of[lpn.idx()];
@@ -197,7 +197,7 @@ impl Cmt {
         true
     }
 
-    /// A dirty entry is on flash as it is.
+    /// Marks a dirty entry as clean: flash has its value.
     pub fn clean(&mut self, slot: u32) {
         let lpn = self.lpn(slot);
         debug_assert!(self.is_dirty(slot));
@@ -208,20 +208,20 @@ impl Cmt {
         }
     }
 
-    /// All entries of a translation page are on flash as they are.
+    /// Marks all entries of a translation page as clean.
     pub fn clean_page(&mut self, page: u32) {
         while let Some(slot) = self.dirty.as_ref().and_then(|dirty| dirty[page as usize].first()) {
             self.clean(slot);
         }
     }
 
-    /// Fetches where the entry of a page is into the machine's caches.
+    /// Prefetches the index entry of a page into the machine's caches.
     #[inline(always)]
     pub fn prefetch(&self, lpn: Lpn) {
         prefetch(&self.slot_of, lpn.idx());
     }
 
-    /// The slot of an entry, which is fetched into the machine's caches, if it is there.
+    /// The slot of a page's entry, if it is cached; prefetches it into the machine's caches.
     #[inline(always)]
     pub fn prefetch_entry(&self, lpn: Lpn) -> Option<u32> {
         let slot = (self.slot_of.get(lpn.idx())? & !DIRTY).checked_sub(1)?;
@@ -230,11 +230,11 @@ impl Cmt {
     }
 }
 
-/// Least recently used, or segmented: an entry that is used again while it is on probation becomes protected; the
-/// protected ones are at most so many, and the least recent of them goes back on probation. The least recent one on
-/// probation goes first (Karedla, Love, Wherry 1994; RFTL's choice).
+/// Least recently used (LRU), or segmented LRU (Karedla, Love, Wherry 1994; RFTL's choice). In the segmented order an
+/// entry on probation becomes protected when it is used again. The number of protected entries is limited; beyond it the
+/// least recently used of them returns to probation. The least recently used entry on probation is evicted first.
 pub struct Recency {
-    /// On probation, and protected: the least recent first.
+    /// Entries on probation, and protected ones; the least recently used first.
     lists: [List; 2],
     links: Vec<Links>,
     is_protected: Vec<bool>,
@@ -242,7 +242,7 @@ pub struct Recency {
 }
 
 impl Recency {
-    /// For a table of so many entries. `protected_max` 0: plain LRU.
+    /// The order for a table of `capacity` entries. `protected_max` 0 gives plain LRU.
     pub fn new(capacity: u32, protected_max: u32) -> Self {
         Recency {
             lists: [List::default(); 2],
@@ -325,8 +325,7 @@ impl Order for Recency {
 mod tests {
     use super::*;
 
-    /// Uses pages one after the other through a table of so many entries; returns those that are there in the end, the next
-    /// to go first.
+    /// Uses pages one after the other in a table of `capacity` entries. Returns the cached pages in order of eviction.
     fn left(capacity: u32, protected: u32, uses: &[u32]) -> Vec<u32> {
         let (mut cmt, mut order) = (Cmt::new(capacity, 100, 10, false), Recency::new(capacity, protected));
         for &lpn in uses {
@@ -357,7 +356,7 @@ mod tests {
         assert_eq!(left(3, 0, &[1, 2, 3, 1, 4]), [3, 1, 4]);
     }
 
-    /// F58: the order of a segmented LRU, worked by hand: 4 entries of which 2 may be protected.
+    /// The order of a segmented LRU, worked by hand: 4 entries, of which 2 may be protected.
     #[test]
     fn f58_segmented_lru_protects_what_is_used_twice() {
         // 1 and 2 are used twice and protected; 3, 4, 5, 6 pass through the two places on probation.

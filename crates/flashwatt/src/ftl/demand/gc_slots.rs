@@ -1,7 +1,7 @@
-//! At most so many channels collect at a time (RFTL: two, that reads of the map find replicas on others).
+//! A limit on the number of channels that collect at the same time (RFTL: two, so that map reads find replicas elsewhere).
 //!
-//! A channel has a slot while one of its dies collects. A die that can do nothing for now gives its slot up, so that whatever
-//! it waits for can be done; those that were refused one get the next, first come first served.
+//! A channel has a slot while one of its dies collects. A die that cannot proceed gives its slot up, so that the work it waits
+//! for can be done. Dies without a slot get the next one in the order in which they asked.
 
 use std::collections::VecDeque;
 
@@ -13,17 +13,17 @@ use crate::units::DieId;
 /// The slots.
 pub(super) struct GcSlots {
     geometry: Geometry,
-    /// 0: as many channels as there are.
+    /// Channels that may collect at a time; 0 stands for all.
     limit: u32,
     taken: u32,
-    /// Dies of each channel that collect.
+    /// For each channel, the number of its dies that collect.
     collecting: Vec<u32>,
     is_collecting: Vec<bool>,
     refused: VecDeque<DieId>,
 }
 
 impl GcSlots {
-    /// `limit` 0: no limit.
+    /// Slots for `limit` channels; 0 for no limit.
     pub fn new(limit: u32, geometry: &Geometry) -> Self {
         GcSlots {
             limit,
@@ -35,7 +35,7 @@ impl GcSlots {
         }
     }
 
-    /// May this die collect now? If not, it is woken when it may.
+    /// Whether a die may collect now. If not, it is woken when it may.
     #[inline(always)]
     pub fn admits(&mut self, die: DieId) -> bool {
         self.limit == 0 || self.is_collecting[die.idx()] || self.admits_new(die)
@@ -59,13 +59,13 @@ impl GcSlots {
         self.is_collecting[die.idx()] = true;
     }
 
-    /// Writes which dies collect, and which wait for a slot.
+    /// Writes to a snapshot which dies collect, and which wait for a slot.
     pub fn save(&self, out: &mut Writer) {
         self.is_collecting.iter().for_each(|&collects| out.bool(collects));
         out.list(self.refused.iter().map(|die| die.0));
     }
 
-    /// Reads them, on a fresh drive.
+    /// Reads the slots of a fresh drive from a snapshot.
     pub fn restore(&mut self, from: &mut Reader) -> Result<(), Flaw> {
         for die in (0..self.geometry.dies).map(DieId) {
             if from.bool()? {
@@ -79,7 +79,7 @@ impl GcSlots {
         Ok(())
     }
 
-    /// A die has ended its collection, or cannot go on for now.
+    /// A die has ended its collection, or cannot proceed now.
     pub fn give_up(&mut self, die: DieId, plan: &mut Plan) {
         if !std::mem::take(&mut self.is_collecting[die.idx()]) {
             return;

@@ -1,4 +1,4 @@
-//! The map of the demand-paged schemes: what is true, what is in memory of it, and what is on flash.
+//! The map of the demand-paged schemes: its true content, the part in the drive's memory, and the part on flash.
 
 use super::cmt::{Cmt, Order};
 use super::options::Settings;
@@ -14,29 +14,29 @@ use crate::operation::Cause;
 use crate::persist::{Flaw, Reader, Writer};
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
-/// Bytes of an entry of the global translation directory: an address.
+/// Bytes of an entry of the global translation directory: one flash address.
 const DIRECTORY_ENTRY_BYTES: u64 = 4;
 
 /// The map, in memory and on flash.
 pub(in crate::ftl) struct Mapping<O> {
     pub geometry: Geometry,
-    /// What is true: physical address (+ 1) of each logical page, 0 for none. The drive knows it from `cmt` or from flash.
+    /// The true content: physical address (+ 1) of each logical page, 0 for none. The drive itself reads it from `cmt` or flash.
     pub truth: Table<u32>,
     pub cmt: Cmt,
     order: O,
     pub(super) tps: TranslationPages,
-    /// Of each die, translation pages that do not know yet where the victim's pages have gone.
+    /// For each die, the translation pages that still have the old addresses of the victim's pages.
     pub moved: Table<Vec<u32>>,
-    /// Does a translation page hold entries of trimmed pages?
+    /// Whether a translation page holds entries of trimmed pages.
     pub is_trimmed: Table<bool>,
-    /// The last translation pages read in a plan: for an entry that went, and for one that came.
+    /// The last translation pages read in a plan, by purpose: for an evicted entry, for a fetched one.
     last_read: [Option<(u32, PlanNumber)>; 2],
     evict_page: bool,
     pub fetch_on_write: bool,
     entry_bytes: u32,
 }
 
-/// For what a translation page is read.
+/// The purpose of a read of a translation page.
 #[derive(Clone, Copy)]
 enum For {
     Leaving,
@@ -71,7 +71,7 @@ impl<O: Order> Owner for Mapping<O> {
 }
 
 impl<O: Order> Mapping<O> {
-    /// Fetches what a look-up will touch into the machine's caches, if what says where has been fetched.
+    /// Prefetches the data of a look-up into the machine's caches, if its index has arrived there.
     #[inline(always)]
     pub fn prefetch_near(&self, lpn: Lpn) -> Option<Ppn> {
         if let Some(slot) = self.cmt.prefetch_entry(lpn) {
@@ -80,7 +80,7 @@ impl<O: Order> Mapping<O> {
         self.truth.get(lpn.idx())?.checked_sub(1).map(Ppn)
     }
 
-    /// Bytes of memory that the map takes, with its order of recency.
+    /// Bytes of memory of the map and its order of eviction.
     pub fn memory_bytes(settings: &Settings, replicas: u32, geometry: &Geometry) -> u64 {
         let logical = geometry.logical_units;
         let share = Share::new(settings.entries_per_page, replicas + 1, settings.map_reserved_blocks, geometry);
@@ -92,7 +92,7 @@ impl<O: Order> Mapping<O> {
             + u64::from(share.pages)
     }
 
-    /// Nothing is mapped.
+    /// A map without entries.
     pub fn new(settings: &Settings, replicas: u32, order: O, setup: &Setup, geometry: &Geometry) -> Self {
         let share = Share::new(settings.entries_per_page, replicas + 1, settings.map_reserved_blocks, geometry);
         Mapping {
@@ -110,7 +110,7 @@ impl<O: Order> Mapping<O> {
         }
     }
 
-    /// Writes what of the map is in memory, and what of it must be written to flash.
+    /// Writes the cached entries and the pending writes of translation pages to a snapshot.
     pub fn save(&self, out: &mut Writer) {
         self.is_trimmed.iter().for_each(|&is_trimmed| out.bool(is_trimmed));
         self.moved.iter().for_each(|pages| out.list(pages.iter().copied()));
@@ -118,7 +118,7 @@ impl<O: Order> Mapping<O> {
         self.tps.save(out);
     }
 
-    /// Reads it, on a fresh drive.
+    /// Reads the map of a fresh drive from a snapshot.
     pub fn restore(&mut self, from: &mut Reader, claims: &mut Claims, drive: &RestoredDrive) -> Result<(), Flaw> {
         let (truth, tps) = (&mut self.truth, &mut self.tps);
         drive.blocks.restore_map(truth, |ppn, lpn| tps.restore_page(ppn, lpn))?;
@@ -133,20 +133,20 @@ impl<O: Order> Mapping<O> {
         self.tps.restore(from, claims, drive)
     }
 
-    /// Bytes of the directory and of the table. What the simulator knows besides is not the drive's.
+    /// Bytes of the drive's memory for directory and table. The simulator's own tables do not count.
     pub fn bytes(&self) -> u64 {
         let share = self.tps.share();
         DIRECTORY_ENTRY_BYTES * u64::from(share.pages) * u64::from(share.copies)
             + u64::from(self.entry_bytes) * u64::from(self.cmt.capacity())
     }
 
-    /// Where a page is.
+    /// The flash address of a page.
     #[inline(always)]
     pub fn get(&self, lpn: Lpn) -> Option<Ppn> {
         self.truth[lpn.idx()].checked_sub(1).map(Ppn)
     }
 
-    /// Could the entry of `lpn` be changed now? If not, collection of translation pages is asked for.
+    /// Whether the entry of `lpn` can be changed now. If not, asks for collection of translation pages.
     pub fn has_place(&self, lpn: Lpn, plan: &mut Plan) -> bool {
         if self.cmt.left() > 0 || self.cmt.find(lpn).is_some() {
             return true;
@@ -157,7 +157,7 @@ impl<O: Order> Mapping<O> {
         }
     }
 
-    /// Can a translation page be written now? If not, collection is asked for.
+    /// Whether a translation page can be written now. If not, asks for collection.
     fn has_room(&self, page: u32, plan: &mut Plan) -> bool {
         let has_room = self.tps.has_room(page);
         if !has_room {
@@ -166,8 +166,8 @@ impl<O: Order> Mapping<O> {
         has_room
     }
 
-    /// Looks an entry up, and has it brought if it is not there and `fetches`. Returns the read that brings it. `rest`: so far
-    /// the request goes on behind this page.
+    /// Looks an entry up. With `fetches`, a missing entry is read from flash. Returns the read that brings the entry. `rest`
+    /// is the number of the request's pages behind this one.
     #[inline(always)]
     pub fn look_up(
         &mut self,
@@ -203,7 +203,7 @@ impl<O: Order> Mapping<O> {
         read
     }
 
-    /// Entries behind that of `lpn`, which has just come, come along with it, as far as there is room.
+    /// Adds the `ahead` entries behind that of `lpn`, which came with the same read, as far as there is room.
     fn bring_ahead(&mut self, lpn: Lpn, ahead: u32, read: Option<PlanNumber>, cx: &mut Context, plan: &mut Plan) {
         for next in (lpn.0 + 1..=lpn.0 + ahead).map(Lpn) {
             if self.cmt.find(next).is_some() {
@@ -221,7 +221,7 @@ impl<O: Order> Mapping<O> {
         self.order.added(slot, &self.cmt);
     }
 
-    /// If the table is full an entry goes, `but` for that of one page. There may be no room for what it takes.
+    /// Evicts an entry, other than that of `but`, if the table is full. Returns false if its write-back finds no room.
     fn make_place(&mut self, but: Option<Lpn>, cx: &mut Context, plan: &mut Plan) -> bool {
         if self.cmt.left() > 0 {
             return true;
@@ -238,7 +238,7 @@ impl<O: Order> Mapping<O> {
         true
     }
 
-    /// A dirty entry's translation page is written anew.
+    /// Rewrites the translation page of a dirty entry.
     fn write_back(&mut self, slot: u32, cx: &mut Context, plan: &mut Plan) -> bool {
         let page = self.cmt.page_of(self.cmt.lpn(slot));
         if !self.has_room(page, plan) {
@@ -251,7 +251,7 @@ impl<O: Order> Mapping<O> {
         true
     }
 
-    /// A translation page is read and written anew: `frees`, if any, is the block that it points to no more then.
+    /// Reads and rewrites a translation page. `frees` is the block, if any, that the page no longer refers to after that.
     pub fn rewrite(&mut self, page: u32, frees: BlockId, cx: &mut Context, plan: &mut Plan) {
         let read = self.read_page(page, For::Leaving, plan);
         self.tps.write(page, read.and_then(|read| plan.index_of(read)), frees, cx, plan);
@@ -261,12 +261,12 @@ impl<O: Order> Mapping<O> {
         }
     }
 
-    /// The read of a translation page in this plan: one that is there already, or a new one.
+    /// The read of a translation page: one that the plan has already, or a new one.
     fn read_page(&mut self, page: u32, purpose: For, plan: &mut Plan) -> Option<PlanNumber> {
         let of_page = |read: &&(u32, PlanNumber)| read.0 == page && plan.index_of(read.1).is_some();
         let known = match purpose {
             For::Coming => self.last_read.iter().flatten().find(of_page),
-            For::Leaving => None, // what was read before may have been written anew since
+            For::Leaving => None, // the page may have been rewritten since an earlier read
         };
         if let Some(&(_, number)) = known {
             return Some(number);
@@ -276,7 +276,7 @@ impl<O: Order> Mapping<O> {
         number
     }
 
-    /// The entry of a page that has been looked up changes.
+    /// Changes the entry of a page that has been looked up.
     #[inline(always)]
     pub fn change(&mut self, lpn: Lpn, to: Ppn) {
         self.truth[lpn.idx()] = to.0 + 1;
@@ -285,7 +285,7 @@ impl<O: Order> Mapping<O> {
     }
 }
 
-/// Plans an operation for which the map must have been read, by an operation of this plan or of an earlier one.
+/// Plans an operation that needs a read of the map by this plan or an earlier one.
 #[inline(always)]
 pub(super) fn behind(
     map_read: Option<PlanNumber>,
@@ -300,7 +300,7 @@ pub(super) fn behind(
     op
 }
 
-/// Plans the read of data for which the map must have been read.
+/// Plans a read of data that needs a read of the map.
 #[inline(always)]
 pub(super) fn read_behind(ppn: Ppn, map_read: Option<PlanNumber>, plan: &mut Plan) -> PlanIndex {
     behind(map_read, plan, |plan, after| plan.read(ppn, Cause::Host, after))

@@ -1,20 +1,19 @@
-//! The core of the demand-paged schemes: pages of data anywhere, the whole map in translation pages on flash, and the
-//! entries in use in a cached mapping table.
+//! The core of the demand-paged schemes: data pages anywhere, the whole map in translation pages on flash, and the entries
+//! in use in a cached mapping table.
 //!
-//! A look-up whose entry is not in memory reads its translation page; before that, if the table is full, an entry goes, and
-//! if that one is dirty its translation page is read and written anew (lazy write-back): 2 reads and 1 program at worst. If
-//! both entries lie in one translation page, one read does for both; so it does for all look-ups of one request. The read
-//! of the data waits for that of the map, and so do hits on an entry that is still on its way (law 6d). A write of a whole
-//! page needs no entry to begin with and does not wait; a write of a part of one does.
+//! A look-up that misses reads the entry's translation page. If the table is full, an entry is evicted first; if that entry is
+//! dirty, its translation page is read and rewritten (lazy write-back). The worst case is 2 reads and 1 program. Entries of the
+//! same translation page share one read, within an eviction and its fetch as well as within one request. The read of the data
+//! waits for the read of the map; so does a hit on an entry that is still on its way (law 6d). A write of a whole page needs no
+//! entry and does not wait; a write of a part of a page waits.
 //!
-//! Collection of data moves pages. Where the entry of one is in memory it changes there; the translation pages of the
-//! others are written anew before the victim is erased, each once. A trim changes entries in memory too; the translation
-//! pages of the others are written anew in the background. Translation pages collect by themselves (see
-//! [`translation`]).
+//! Collection moves data pages. A moved page's entry is changed in the table if it is there. The translation pages of the other
+//! entries are rewritten before the victim is erased, each once. A trim changes cached entries in the same way; the translation
+//! pages of the others are rewritten in the background. Translation pages are collected apart (see [`translation`]).
 //!
-//! Two things that a drive can do and this one does not: a read whose dirty victim finds no room on flash for its
-//! translation page does not wait for collection but goes without a place in the table; and translation pages that were
-//! never written (on a drive that starts empty) are not read.
+//! Two simplifications: if the write-back for a read's miss finds no room on flash, the read does not wait for collection but
+//! proceeds without a place in the table. Translation pages that were never written (on a drive that starts empty) are not
+//! read.
 
 pub(super) mod cmt;
 mod gc_slots;
@@ -44,25 +43,25 @@ use gc_slots::GcSlots;
 use mapping::{Mapping, behind, read_behind};
 use options::Settings;
 
-/// Places for each translation page in the queues of those with trimmed entries, at most: a page that was written anew in
-/// between may stand there more than once.
+/// Bound on the places of each translation page in the queues for trimmed entries. A page may have several places if it
+/// was rewritten in between.
 const TRIMMED_PLACES: usize = 16;
 
-/// A demand-paged translation layer: its table drops entries in the order that `O` says; `K` is the scheme that it is.
+/// A demand-paged translation layer. `O` is the order of eviction; `K` marks the scheme.
 pub struct Demand<O, K> {
     pages: Pages,
     map: Mapping<O>,
     slots: GcSlots,
     /// Dies whose collection waits for room for translation pages.
     blocked: Vec<DieId>,
-    /// Of each die, translation pages that hold entries of trimmed pages.
+    /// For each die, the translation pages that hold entries of trimmed pages.
     trimmed: Table<VecDeque<u32>>,
     choice: ReplicaChoice,
     scheme: PhantomData<K>,
 }
 
 impl<O: Order, K> Demand<O, K> {
-    /// The layer of a fresh drive; `order` is that of a table of `settings.cmt_entries`, or of as many as there are pages.
+    /// The layer of a fresh drive. `order` has room for `settings.cmt_entries`, or for all pages if these are fewer.
     pub(super) fn build(
         settings: &Settings,
         replicas: u32,
@@ -81,13 +80,13 @@ impl<O: Order, K> Demand<O, K> {
         }
     }
 
-    /// How a replica is chosen, where there are any.
+    /// Sets the choice among replicas.
     pub(super) fn choosing(mut self, choice: ReplicaChoice) -> Self {
         self.choice = choice;
         self
     }
 
-    /// What a plan says of copies of translation pages.
+    /// Sets the plan's fields for copies of translation pages.
     #[inline(always)]
     fn says_how(&self, plan: &mut Plan) {
         (plan.choice, plan.map_copies) = (self.choice, self.map.tps.share().copies);
@@ -106,7 +105,7 @@ impl<O: Order, K> Demand<O, K> {
                 let read = read_behind(old, map_read, plan);
                 plan.program(ppn, Cause::Host, Some(read))
             }
-            // Only the map can say that there is nothing to be read.
+            // Whether there is old data to read is known only from the map.
             _ => behind(map_read, plan, |plan, after| plan.program(ppn, Cause::Host, after)),
         };
         if let Some(old) = old {
@@ -117,7 +116,7 @@ impl<O: Order, K> Demand<O, K> {
         cx.blocks.set_valid(ppn, lpn);
     }
 
-    /// The entry of a trimmed page that is not in memory: its translation page is to be written anew some time.
+    /// Queues the translation page of a trimmed page without a cached entry: it must be rewritten at some time.
     fn trim_on_flash(&mut self, page: u32, plan: &mut Plan) {
         let Some(home) = self.map.tps.places(page).next().map(|ppn| self.map.geometry.die_of(ppn)) else { return };
         if !std::mem::replace(&mut self.map.is_trimmed[page as usize], true) {
@@ -142,8 +141,8 @@ impl<O: Order, K> Demand<O, K> {
         self.pages.background(die, &mut self.map, cx, plan);
     }
 
-    /// Can background work of a die write a translation page now? If not, the die is woken when some block has been erased; a
-    /// die that is short of room collects without being told.
+    /// Whether background work of a die can write a translation page now. If not, the die is woken after the next erase; a
+    /// die that lacks room collects by itself.
     fn has_room(&mut self, page: u32, die: DieId) -> bool {
         let has_room = self.map.tps.has_room(page);
         if !has_room && !self.blocked.contains(&die) {
@@ -152,7 +151,7 @@ impl<O: Order, K> Demand<O, K> {
         has_room
     }
 
-    /// Plans the next step of what trims have left to be done.
+    /// Plans the next rewrite of a translation page with trimmed entries.
     fn rewrite_trimmed(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
         while let Some(&page) = self.trimmed[die.idx()].front() {
             if self.map.is_trimmed[page as usize] {
@@ -201,7 +200,7 @@ impl<O: Order + Send, K: Send> Ftl for Demand<O, K> {
         extent.pages
     }
 
-    /// One page for each die: a longer run would only queue.
+    /// One page for each die, because a longer extent would queue.
     fn grain(&self) -> Grain {
         Grain::Run(self.map.geometry.dies)
     }

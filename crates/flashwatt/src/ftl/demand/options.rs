@@ -1,4 +1,4 @@
-//! What the demand-paged schemes can be told in common.
+//! The options that the demand-paged schemes share.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,22 +8,22 @@ use crate::ftl::paged::pages::spare_blocks_per_die;
 use crate::ftl::{Allocation, Room, Size};
 use crate::settings::{Checker, Field, field};
 
-/// Bytes of the cached mapping table if nothing is said (EnergySim's, SPEC E16).
+/// Default size of the cached mapping table (EnergySim's 8 MiB).
 const CMT_BYTES: u64 = 8 << 20;
-/// Bytes of an entry if nothing is said: 512 entries in a page of 4 KiB (RFTL §3, SPEC E15).
+/// Default size of an entry: 512 entries in a page of 4 KiB (RFTL, section 3).
 const ENTRY_BYTES: u32 = 8;
 
-/// Which entry leaves the cached mapping table.
+/// The order of eviction of the cached mapping table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Cache {
-    /// The least recently used one.
+    /// The least recently used entry is evicted.
     Lru,
-    /// The least recent one of those that were used once; those used again are protected.
+    /// The least recently used of the entries that were used once is evicted; entries used again are protected.
     SegmentedLru,
 }
 
-/// The options that the schemes have in common, as the user writes them.
+/// The shared options as the user writes them.
 #[derive(Clone, Debug, Default)]
 #[allow(missing_docs)]
 pub(in crate::ftl) struct Common {
@@ -36,7 +36,7 @@ pub(in crate::ftl) struct Common {
     pub gc_channels: Option<u32>,
 }
 
-/// Declares a scheme's options: those in common, and its own.
+/// Declares a scheme's options: the shared ones, and its own.
 macro_rules! options {
     ($(#[$doc:meta])* { $($(#[$own_doc:meta])* $own:ident: $type:ty,)* }) => {
         $(#[$doc])*
@@ -80,32 +80,32 @@ macro_rules! options {
 }
 pub(in crate::ftl) use options;
 
-/// What the schemes have in common, checked.
+/// The shared options, checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Settings {
-    /// Entries of the cached mapping table, ≥ 1; more than the drive has logical pages: all of them.
+    /// Entries of the cached mapping table, ≥ 1. More than the drive's logical pages stands for all of them.
     pub cmt_entries: u32,
     /// Bytes of an entry of a translation page.
     pub entry_bytes: u32,
     /// Entries of a translation page.
     pub entries_per_page: u32,
-    /// Do all dirty entries of a translation page become clean when it is written?
+    /// Whether all dirty entries of a translation page become clean when it is written.
     pub evict_page: bool,
-    /// Do writes of whole pages fetch the entry?
+    /// Whether writes of whole pages fetch the entry.
     pub fetch_on_write: bool,
     /// Which die a page of data is written to.
     pub allocation: Allocation,
-    /// Blocks of each die for translation pages, beside those that these fill; `None`: as many again, 3 or more.
+    /// Blocks of each die for translation pages, beyond those that the pages fill; `None` doubles those, and adds 3 at least.
     pub map_reserved_blocks: Option<u32>,
-    /// At most so many channels collect at a time; 0: as many as there are.
+    /// Channels that may collect at a time; 0 stands for all.
     pub gc_channels: u32,
 }
 
-/// What differs between the schemes.
+/// The differences between the schemes.
 pub(in crate::ftl) struct Defaults {
     /// `ftl.NAME`.
     pub table: &'static str,
-    /// Bytes of an entry in memory, if not the same as on flash.
+    /// Bytes of a cached entry, if not the same as on flash.
     pub cached_entry_bytes: Option<u32>,
     pub evict_page: bool,
     pub gc_channels: u32,
@@ -141,7 +141,7 @@ fn cmt_entries(c: &mut Checker, table: &str, options: &Common, entry_bytes: u32)
     entries.unwrap_or(u32::try_from(bytes / least).unwrap_or(u32::MAX))
 }
 
-/// The share of entries that a segmented table may protect.
+/// The fraction of entries that a segmented table may protect.
 pub(in crate::ftl) fn protected_fraction(c: &mut Checker, table: &str, cache: Cache, fraction: Option<f64>) -> f64 {
     let field = Field { key: format!("{table}.protected_fraction"), value: fraction };
     if cache == Cache::SegmentedLru {
@@ -155,7 +155,7 @@ pub(in crate::ftl) fn protected_fraction(c: &mut Checker, table: &str, cache: Ca
     0.0
 }
 
-/// The flash that a scheme with so many replicas takes.
+/// The flash that a scheme with this number of replicas needs.
 pub(in crate::ftl) fn room(settings: &Settings, replicas: u32, size: &Size) -> Room {
     let spare_blocks = size.dies * spare_blocks_per_die(size.low_watermark_blocks, size.reserved_blocks);
     let map = Share::room(settings.entries_per_page, replicas + 1, settings.map_reserved_blocks, size);

@@ -1,11 +1,11 @@
 //! Translation pages: the map on flash, in blocks of its own.
 //!
-//! A translation page holds the entries of so many consecutive logical pages. Every copy of it has a fixed home: the
+//! A translation page holds the entries of a fixed number of consecutive logical pages. Each copy of it has a fixed home: the
 //! original of page t lies on die t mod dies (channel c), its k-th replica on the die at the same position of channel
-//! (c + k) mod channels (SPEC E17). The global translation directory says where on that die. Each die has a share of blocks
-//! for translation pages that data never takes, and collects them by itself, the one with the fewest valid pages first: so
-//! the map can always be written, whatever becomes of the data. One block, in part filled, takes both new pages and
-//! copies; the last free one of the share is for copies alone (law 6g).
+//! (c + k) mod channels. This keeps replicas on distinct channels, as RFTL requires. The global translation directory holds
+//! the address on that die. Each die has a share of blocks for translation pages that data never takes. It collects them apart,
+//! the block with the fewest valid pages first, so that the map can always be written. One partly filled block takes both new
+//! pages and copies; the last free block of the share is reserved for copies (law 6g).
 
 use crate::blocks::{BlockState, BlockTable};
 use crate::device::{Array, Geometry};
@@ -18,26 +18,26 @@ use crate::operation::{Cause, OpKind};
 use crate::persist::{Flaw, Reader, Writer, require};
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
-/// Original and replicas, at most.
+/// Largest number of copies: the original and replicas.
 pub(super) const COPIES_MAX: usize = 4;
-/// Collection starts below so many free blocks of a die's share.
+/// Collection starts when a die's share has fewer free blocks than this.
 const LOW_WATERMARK: u32 = 2;
-/// The last free blocks of a die's share are for copies, so many.
+/// Free blocks of a die's share that are reserved for copies.
 const RESERVED: u32 = 1;
 
-/// How much of the drive the map takes.
+/// The part of the drive that the map takes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Share {
-    /// Translation pages, copies aside.
+    /// Translation pages, without replicas.
     pub pages: u32,
-    /// Original and replicas.
+    /// Copies of each page: the original and replicas.
     pub copies: u32,
-    /// Blocks of each die.
+    /// Blocks in each die.
     pub blocks_per_die: u32,
 }
 
-/// Blocks of each die that the map takes: those that its pages fill, and `reserved` more (if nothing is said, as many
-/// again, 3 or more).
+/// Blocks of each die that the map takes: those that its pages fill, and `reserved` more (by default the same number
+/// again, and at least 3).
 pub(super) fn blocks_per_die(
     pages: u128,
     copies: u32,
@@ -50,7 +50,7 @@ pub(super) fn blocks_per_die(
 }
 
 impl Share {
-    /// Of a drive with so many entries in a translation page.
+    /// The share of a drive with `entries_per_page` entries in a translation page.
     pub fn new(entries_per_page: u32, copies: u32, reserved: Option<u32>, geometry: &Geometry) -> Self {
         let pages = geometry.logical_units.div_ceil(entries_per_page);
         let (dies, in_block) = (u128::from(geometry.dies), u128::from(geometry.pages_per_block));
@@ -58,7 +58,7 @@ impl Share {
         Share { pages, copies, blocks_per_die: u32::try_from(blocks).unwrap_or(u32::MAX) }
     }
 
-    /// The same in physical pages, for sizes that are asked for.
+    /// The share in physical pages, for sizes under check.
     pub fn room(entries_per_page: u32, copies: u32, reserved: Option<u32>, size: &Size) -> u128 {
         let pages = size.logical_pages.div_ceil(u128::from(entries_per_page));
         size.dies * size.pages_per_block * blocks_per_die(pages, copies, reserved, size.dies, size.pages_per_block)
@@ -79,7 +79,7 @@ pub(super) struct TranslationPages {
 #[derive(Clone, Default)]
 struct Die {
     frontier: Frontier,
-    /// The blocks of its share that are in use.
+    /// The blocks of the share that are in use.
     blocks: Vec<BlockId>,
     job: Option<Job>,
 }
@@ -105,7 +105,7 @@ impl Job {
 }
 
 impl TranslationPages {
-    /// None is on flash yet.
+    /// Translation pages of which none is on flash yet.
     pub fn new(share: Share, setup: &Setup, geometry: &Geometry) -> Self {
         TranslationPages {
             directory: vec![0; (share.pages * share.copies) as usize].into(),
@@ -117,30 +117,30 @@ impl TranslationPages {
         }
     }
 
-    /// How much of the drive they take.
+    /// The part of the drive that they take.
     pub fn share(&self) -> &Share {
         &self.share
     }
 
-    /// The die on which a copy of a page lies.
+    /// The die of a copy of a page.
     fn home(&self, page: u32, copy: u32) -> DieId {
         let die = DieId(page % self.geometry.dies);
         let channel = (self.geometry.channel_of(die).0 + copy) % self.geometry.channels;
         self.geometry.die_at(crate::units::ChannelId(channel), self.geometry.way_of(die))
     }
 
-    /// The dies on which its copies lie, the original's first.
+    /// The dies of a page's copies, the original's first.
     pub fn homes(&self, page: u32) -> impl Iterator<Item = DieId> + '_ {
         (0..self.share.copies).map(move |copy| self.home(page, copy))
     }
 
-    /// Where the copies of a page lie, the original first.
+    /// The addresses of a page's copies, the original first.
     pub fn places(&self, page: u32) -> impl Iterator<Item = Ppn> + '_ {
         let entries = (0..self.share.copies).map(move |copy| self.directory[(copy * self.share.pages + page) as usize]);
         entries.filter_map(|entry| entry.checked_sub(1).map(Ppn))
     }
 
-    /// Where all copies of all pages lie.
+    /// The addresses of all copies of all pages.
     pub fn all_places(&self) -> Vec<Ppn> {
         self.directory.iter().filter_map(|entry| entry.checked_sub(1).map(Ppn)).collect()
     }
@@ -151,7 +151,7 @@ impl TranslationPages {
         self.share.blocks_per_die - self.dies[die.idx()].blocks.len() as u32
     }
 
-    /// Could a page be written now?
+    /// Whether a page can be written now.
     pub fn has_room(&self, page: u32) -> bool {
         self.homes(page).all(|die| {
             let free = self.free(die);
@@ -159,7 +159,7 @@ impl TranslationPages {
         })
     }
 
-    /// Plans the read of a page, whichever copy of it can be had first. `None`: it is not on flash.
+    /// Plans the read of a page, of any of its copies. Returns `None` if the page is not on flash.
     pub fn read(&self, page: u32, plan: &mut Plan) -> Option<PlanIndex> {
         let mut places = [Ppn::NONE; COPIES_MAX];
         let mut copies = 0;
@@ -171,8 +171,8 @@ impl TranslationPages {
         Some(plan.read_any(*original, replicas, Cause::Map, None))
     }
 
-    /// Plans the program of all copies of a page, once the data that `after` brings is there. No block that holds one of the
-    /// old copies, nor `frees`, is erased before all new ones are on flash.
+    /// Plans the program of all copies of a page, after `after` has ended. Neither `frees` nor a block with an old copy is
+    /// erased before all new copies are on flash.
     pub fn write(&mut self, page: u32, after: Option<PlanIndex>, frees: BlockId, cx: &mut Context, plan: &mut Plan) {
         let mut old = [BlockId::NONE; COPIES_MAX + 1];
         old[COPIES_MAX] = frees;
@@ -197,7 +197,7 @@ impl TranslationPages {
         blocks.set_valid(ppn, Lpn(self.geometry.logical_units + at));
     }
 
-    /// The next page of a die.
+    /// The next page to write on a die.
     fn take(&mut self, die: DieId, cx: &mut Context) -> Option<Ppn> {
         if self.dies[die.idx()].frontier.is_full() {
             if self.free(die) == 0 {
@@ -211,7 +211,7 @@ impl TranslationPages {
         Some(self.dies[die.idx()].frontier.take(1))
     }
 
-    /// Is there collection to be done on a die?
+    /// Whether a die has collection to do.
     pub fn wants_background(&self, die: DieId) -> bool {
         match &self.dies[die.idx()].job {
             Some(job) => !job.erasing,
@@ -219,7 +219,7 @@ impl TranslationPages {
         }
     }
 
-    /// Plans the next step of a die's collection: a copy or an erase. None can be done: the plan stays empty.
+    /// Plans the next step of a die's collection: a copy or an erase. The plan stays empty if no step is possible.
     pub fn background(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
         if self.dies[die.idx()].job.is_none() && self.free(die) < LOW_WATERMARK {
             self.start_job(die, cx);
@@ -254,7 +254,7 @@ impl TranslationPages {
         self.dies[die.idx()].job = Some(Job { victim, cursor: unit + 1, erasing: false });
     }
 
-    /// The erase of one of its blocks has ended.
+    /// The erase of one of the blocks has ended.
     pub fn erased(&mut self, block: BlockId, cx: &mut Context) {
         let die = &mut self.dies[self.geometry.die_of_block(block).idx()];
         die.job = None;
@@ -262,7 +262,7 @@ impl TranslationPages {
         cx.blocks.erased(block);
     }
 
-    /// Writes places to write to, blocks and collections under way.
+    /// Writes frontiers, blocks and running collections to a snapshot.
     pub fn save(&self, out: &mut Writer) {
         for die in self.dies.iter() {
             die.frontier.save(out);
@@ -278,7 +278,7 @@ impl TranslationPages {
         }
     }
 
-    /// Puts a copy of a page into the directory of a fresh drive: the data of logical page `lpn`, beyond those of the host.
+    /// Adds a copy of a page to the directory of a fresh drive: the data of logical page `lpn`, beyond those of the host.
     pub fn restore_page(&mut self, ppn: Ppn, lpn: Lpn) -> Result<(), Flaw> {
         let at = lpn.0 - self.geometry.logical_units;
         require(at < self.share.pages * self.share.copies, "a page of the map that there is not")?;
@@ -290,7 +290,7 @@ impl TranslationPages {
         Ok(())
     }
 
-    /// Reads what [`Self::save`] has written, on a fresh drive with its directory.
+    /// Restores the state written by [`Self::save`], on a fresh drive with its directory.
     pub fn restore(&mut self, from: &mut Reader, claims: &mut Claims, drive: &RestoredDrive) -> Result<(), Flaw> {
         for die in (0..self.geometry.dies).map(DieId) {
             let frontier = Frontier::restore(from, die, drive)?;
@@ -311,7 +311,7 @@ impl TranslationPages {
         Ok(())
     }
 
-    /// Lays down all copies of all pages on a fresh drive, behind what is there already.
+    /// Lays down all copies of all pages on a fresh drive, behind the data.
     pub fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array) {
         let geometry = self.geometry.clone();
         let mut pages = vec![Vec::new(); geometry.dies as usize];
