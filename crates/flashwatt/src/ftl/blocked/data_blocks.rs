@@ -1,17 +1,16 @@
-//! What schemes that map whole blocks have in common: a data block for each logical block, and how blocks are merged.
+//! The core of the schemes that map whole blocks: a data block for each logical block, and the merges of blocks.
 //!
-//! The pages of a *logical block*, as many consecutive logical pages as a block has, lie in its *data block* in order: page
-//! i at offset i. All data blocks of a logical block are of one die, its home: logical blocks go round the dies, channels
-//! first (SPEC E31). What else a scheme keeps (log blocks, replacement blocks) holds newer versions of some pages, until they
-//! are merged:
+//! A *logical block* is as many consecutive logical pages as a block has. Its pages lie in its *data block* in order: page i at
+//! offset i. All data blocks of a logical block lie on one die, its home. Homes go round the dies, channels first. A scheme's
+//! further blocks (log blocks, replacement blocks) hold newer versions of some pages until they are merged:
 //!
 //! - [`DataBlocks::full_merge`]: the newest version of every page is copied to a fresh block, which becomes the data block;
-//! - [`DataBlocks::take_over`]: a block that holds the first pages in order becomes the data block, the rest is copied to it
-//!   (a partial merge, or a switch merge if there is no rest).
+//! - [`DataBlocks::take_over`]: a block that holds the first pages in order becomes the data block after the other pages have
+//!   been copied to it (a partial merge; a switch merge if there are none).
 //!
-//! The old data block is erased; the scheme erases what else has become empty. Source: Kim et al. 2002; SPEC A6.
+//! The old data block is erased. The scheme erases its own blocks that have become empty. Source: Kim et al. 2002.
 //!
-//! Where each page is, the simulator keeps in one table. A drive finds it in the tables that the scheme says it has.
+//! The simulator keeps the addresses of all pages in one table. The drive's own tables are those that the scheme declares.
 
 mod persist;
 
@@ -30,7 +29,7 @@ use crate::progress::Watch;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 use crate::wear::WearPolicy;
 
-/// A logical block: so many consecutive logical pages.
+/// The number of a logical block.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Lbn(pub u32);
 
@@ -42,12 +41,12 @@ impl Lbn {
     }
 }
 
-/// A scheme of data blocks: what sets it apart from others. The rest of [`Ftl`] is the same for all.
+/// A scheme of data blocks: its own part. The rest of [`Ftl`] is the same for all such schemes.
 pub trait OnDataBlocks: Send {
-    /// Its data blocks.
+    /// The scheme's data blocks.
     fn data(&self) -> &DataBlocks;
 
-    /// The same, to be changed.
+    /// The scheme's data blocks, to be changed.
     fn data_mut(&mut self) -> &mut DataBlocks;
 
     /// Plans a read.
@@ -55,24 +54,23 @@ pub trait OnDataBlocks: Send {
         self.data().read(extent, plan);
     }
 
-    /// Plans the write of an extent's pages from the `i`-th on, as many as it takes at a time. Returns how many; 0: there is no
-    /// room.
+    /// Plans the write of pages of an extent from the `i`-th on. Returns how many pages it planned; 0 if there is no room.
     fn write_some(&mut self, extent: &Extent, i: u32, cx: &mut Context, plan: &mut Plan) -> u32;
 
-    /// The die that a logical page is written to, if its address decides that: where only the scheme's data blocks and log
-    /// blocks of a logical block take writes, its home.
+    /// The die that a logical page is written to, if its address alone decides that. It is the home of the logical block
+    /// if no other blocks than its own data blocks and log blocks take its writes.
     fn home(&self, lpn: Lpn) -> Option<DieId> {
         let data = self.data();
         Some(data.home(data.logical_block(lpn)))
     }
 
-    /// Bytes that the drive's tables take.
+    /// Bytes of the drive's tables.
     fn mapping_bytes(&self) -> u64;
 
-    /// Writes into a snapshot what the scheme keeps besides its data blocks.
+    /// Writes the scheme's state to a snapshot, without its data blocks.
     fn save_own(&self, _out: &mut Writer) {}
 
-    /// Reads it, once the data blocks are there. Every block that the scheme uses has an owner in the end.
+    /// Restores that state after the data blocks. At the end every block that the scheme uses has an owner.
     ///
     /// # Errors
     /// As [`Ftl::restore`].
@@ -150,10 +148,10 @@ impl<S: OnDataBlocks> Ftl for S {
     }
 }
 
-/// Bytes of an entry of a drive's table, of blocks or of pages.
+/// Bytes of an entry of a drive's table, for blocks or pages.
 pub const ENTRY_BYTES: u64 = 4;
 
-/// The map, and the data blocks.
+/// The map and the data blocks.
 pub struct DataBlocks {
     geometry: Geometry,
     any_order: bool,
@@ -163,25 +161,25 @@ pub struct DataBlocks {
     map: Table<u32>,
     /// Data block (+ 1) of each logical block; 0 for none.
     data: Table<u32>,
-    /// Of each physical block: pages up to the last one that is planned to be programmed.
+    /// For each physical block, the number of pages up to the last one planned to be programmed.
     frontier: Table<u16>,
-    /// A move of cold data on each die that is wanted.
+    /// For each die, the pending move of cold data.
     moves: Table<Option<Move>>,
 }
 
-/// Cold data that is to move into a worn block.
+/// A move of cold data into a worn block.
 #[derive(Clone, Copy)]
 struct Move {
     worn: BlockId,
     cold: BlockId,
-    /// The logical block whose data block the cold one is.
+    /// The logical block of the cold data block.
     of: Lbn,
-    /// Is the worn block erased, and taken for this?
+    /// Whether the worn block is erased and reserved for the move.
     ready: bool,
 }
 
 impl DataBlocks {
-    /// Nothing mapped.
+    /// Data blocks of an empty drive.
     pub fn new(setup: &Setup, geometry: &Geometry) -> Self {
         let logical_blocks = geometry.logical_units.div_ceil(geometry.pages_per_block);
         DataBlocks {
@@ -203,7 +201,7 @@ impl DataBlocks {
         &self.geometry
     }
 
-    /// Logical blocks.
+    /// Number of logical blocks.
     pub fn logical_blocks(&self) -> u32 {
         self.data.len() as u32
     }
@@ -214,13 +212,13 @@ impl DataBlocks {
         Lbn(lpn.0 / self.geometry.pages_per_block)
     }
 
-    /// A page's place in its logical block.
+    /// A page's offset in its logical block.
     #[inline]
     pub fn offset(&self, lpn: Lpn) -> u32 {
         lpn.0 % self.geometry.pages_per_block
     }
 
-    /// The page at an offset of a logical block, if the drive has so many.
+    /// The page at an offset of a logical block, if the drive has it.
     #[inline]
     pub fn page(&self, of: Lbn, offset: u32) -> Option<Lpn> {
         let lpn = of.0 * self.geometry.pages_per_block + offset;
@@ -233,7 +231,7 @@ impl DataBlocks {
         (first..(first + self.geometry.pages_per_block).min(self.geometry.logical_units)).map(Lpn)
     }
 
-    /// Pages of an extent from the `i`-th on that are of one logical block.
+    /// Number of pages of an extent, from the `i`-th on, that lie in the same logical block.
     pub fn run(&self, extent: &Extent, i: u32) -> u32 {
         let offset = self.offset(Lpn(extent.first.0 + i));
         (self.geometry.pages_per_block - offset).min(extent.pages - i)
@@ -245,7 +243,7 @@ impl DataBlocks {
         DieId(of.0 % self.geometry.dies)
     }
 
-    /// Where a page is.
+    /// The address of a page.
     #[inline]
     pub fn get(&self, lpn: Lpn) -> Option<Ppn> {
         self.map[lpn.idx()].checked_sub(1).map(Ppn)
@@ -263,20 +261,20 @@ impl DataBlocks {
         Ppn(self.geometry.first_ppn(block).0 + page)
     }
 
-    /// Pages of a physical block up to the last one that is planned to be programmed.
+    /// The number of pages of a physical block up to the last one planned to be programmed.
     #[inline]
     pub fn written(&self, block: BlockId) -> u32 {
         u32::from(self.frontier[block.idx()])
     }
 
-    /// Can this page of a block still be programmed?
+    /// Whether this page of a block can still be programmed.
     pub fn is_open(&self, block: BlockId, page: u32, cx: &Context) -> bool {
         let behind = page >= self.written(block);
         behind || (self.any_order && cx.blocks.lpn_at(self.address(block, page)).is_none())
     }
 
-    /// Does this block hold nothing but the first pages of a logical block, each at its offset and none of them newer
-    /// elsewhere? Then it can become the data block.
+    /// Whether a block holds only the first pages of a logical block, each at its offset and each the newest version. Then it
+    /// can become the data block.
     pub fn is_in_order(&self, block: BlockId, of: Lbn, cx: &Context) -> bool {
         (0..self.written(block)).all(|offset| {
             let (lpn, ppn) = (self.page(of, offset), self.address(block, offset));
@@ -288,7 +286,7 @@ impl DataBlocks {
 
     // ---------------------------------------------------------------- requests
 
-    /// Plans a read of all pages where they are.
+    /// Plans a read of all pages at their addresses.
     pub fn read(&self, extent: Extent, plan: &mut Plan) {
         plan.map_accesses += extent.pages;
         for lpn in (extent.first.0..extent.first.0 + extent.pages).map(Lpn) {
@@ -311,13 +309,13 @@ impl DataBlocks {
         }
     }
 
-    /// Plans the host's write of a page to an address; of a part of the page after a read of the rest.
+    /// Plans the host's write of a page to an address. A write of a part of the page reads the rest first.
     pub fn program(&mut self, lpn: Lpn, partial: bool, to: Ppn, cx: &mut Context, plan: &mut Plan) {
         let rest = self.get(lpn).filter(|_| partial).map(|old| plan.read(old, Cause::Host, None));
         self.program_with(lpn, rest, to, cx, plan);
     }
 
-    /// The same, of a part of the page with the rest that an operation of the plan brings.
+    /// Plans the host's write of a part of a page; the operation `rest` reads the other part.
     pub fn program_with(&mut self, lpn: Lpn, rest: Option<PlanIndex>, to: Ppn, cx: &mut Context, plan: &mut Plan) {
         let op = plan.program(to, Cause::Host, rest);
         if let Some(old) = self.get(lpn) {
@@ -328,7 +326,7 @@ impl DataBlocks {
         plan.map_accesses += 1;
     }
 
-    /// Plans the copy of a page, which must be there, to an address: on the same die as the drive copies, else over the bus.
+    /// Plans the copy of a mapped page to an address: in the drive's way of copying on one die, over the bus between dies.
     pub fn copy(&mut self, lpn: Lpn, to: Ppn, cause: Cause, cx: &mut Context, plan: &mut Plan) {
         let Some(from) = self.get(lpn) else { unreachable!("a page that is nowhere is not copied") };
         let block = cx.blocks.set_invalid(from);
@@ -352,12 +350,12 @@ impl DataBlocks {
 
     // ---------------------------------------------------------------- blocks
 
-    /// An erased block of a die, if there is one.
+    /// Takes an erased block of a die, if there is one.
     pub fn take_block(&self, die: DieId, cx: &mut Context) -> Option<BlockId> {
         cx.blocks.take_free(die, self.wear.least_worn_first().then_some(cx.array))
     }
 
-    /// A block becomes a logical block's data block; the one until now is erased.
+    /// Makes a block the data block of a logical block, and erases the old one.
     pub fn set_data_block(&mut self, of: Lbn, block: BlockId, cx: &mut Context, plan: &mut Plan) {
         let old = std::mem::replace(&mut self.data[of.idx()], block.0 + 1);
         if let Some(old) = old.checked_sub(1).map(BlockId) {
@@ -365,7 +363,7 @@ impl DataBlocks {
         }
     }
 
-    /// Plans the erase of a block that holds nothing valid any more.
+    /// Plans the erase of a block without valid data.
     pub fn erase(&mut self, block: BlockId, cause: Cause, cx: &mut Context, plan: &mut Plan) {
         debug_assert_eq!(cx.blocks.valid_units(block), 0, "an erase of valid data");
         let die = self.geometry.die_of_block(block);
@@ -380,14 +378,14 @@ impl DataBlocks {
         plan.erase(self.geometry.first_ppn(block), cause);
     }
 
-    /// The data block of pages from `first` on, so many, of one logical block, if all of them can still be programmed in it.
+    /// The data block of `pages` pages from `first` on, all of one logical block, if all can still be programmed in it.
     pub fn open_for(&self, first: Lpn, pages: u32, cx: &Context) -> Option<BlockId> {
         let offsets = self.offset(first)..self.offset(first) + pages;
         let can_take = |&block: &BlockId| offsets.clone().all(|at| self.is_open(block, at, cx));
         self.data_block(self.logical_block(first)).filter(can_take)
     }
 
-    /// Writes the pages of an extent from the `i`-th on, so many, of one logical block, in place in this block of it.
+    /// Writes `pages` pages of an extent from the `i`-th on, all of one logical block, in place in a block of it.
     pub fn write_in_place(
         &mut self,
         extent: &Extent,
@@ -403,8 +401,8 @@ impl DataBlocks {
         }
     }
 
-    /// Writes the pages of an extent from the `i`-th on, so many, which are of one logical block, by copying it: they and copies
-    /// of its other pages go to a fresh block, which becomes the data block. Counted as a full merge if there was one before.
+    /// Writes `pages` pages of an extent from the `i`-th on, all of one logical block, to a fresh block together with copies of
+    /// its other pages. The fresh block becomes the data block. Counts a full merge if there was a data block before.
     pub fn rewrite(&mut self, extent: &Extent, i: u32, pages: u32, fresh: BlockId, cx: &mut Context, plan: &mut Plan) {
         let first = Lpn(extent.first.0 + i);
         let of = self.logical_block(first);
@@ -420,14 +418,14 @@ impl DataBlocks {
         self.set_data_block(of, fresh, cx, plan);
     }
 
-    /// The newest version of every page of a logical block goes to a fresh block, in order, which becomes its data block.
+    /// Copies the newest version of every page of a logical block, in order, to a fresh block, which becomes its data block.
     pub fn full_merge(&mut self, of: Lbn, fresh: BlockId, cx: &mut Context, plan: &mut Plan) {
         self.copy_rest(of, fresh, cx, plan);
         self.set_data_block(of, fresh, cx, plan);
         plan.notes().mapping.merges.full += 1;
     }
 
-    /// A block [in order](Self::is_in_order) becomes the data block, once what it lacks has been copied to it.
+    /// Makes a block [in order](Self::is_in_order) the data block, after the missing pages have been copied to it.
     pub fn take_over(&mut self, of: Lbn, block: BlockId, cx: &mut Context, plan: &mut Plan) {
         let copies = self.copy_rest(of, block, cx, plan);
         self.set_data_block(of, block, cx, plan);
@@ -435,7 +433,7 @@ impl DataBlocks {
         *(if copies == 0 { &mut merges.switch } else { &mut merges.partial }) += 1;
     }
 
-    /// Copies the pages of a logical block that lie elsewhere to their offsets in a block. Returns how many there were.
+    /// Copies the pages of a logical block that lie elsewhere to their offsets in a block. Returns their number.
     fn copy_rest(&mut self, of: Lbn, to: BlockId, cx: &mut Context, plan: &mut Plan) -> u32 {
         let mut copies = 0;
         for (lpn, offset) in self.pages(of).zip(0..) {
@@ -448,7 +446,7 @@ impl DataBlocks {
         copies
     }
 
-    /// The logical block whose data block this is.
+    /// The logical block of a data block.
     fn owner(&self, block: BlockId, cx: &Context) -> Option<Lbn> {
         let first = cx.blocks.valid_lpns(block).next()?;
         let of = self.logical_block(first);
@@ -457,12 +455,12 @@ impl DataBlocks {
 
     // ---------------------------------------------------------------- wear
 
-    /// Is cold data to be moved on this die?
+    /// Whether a move of cold data is pending on a die.
     pub fn wants_background(&self, die: DieId) -> bool {
         self.moves[die.idx()].is_some_and(|wanted| wanted.ready)
     }
 
-    /// Plans the move of cold data into a worn block, as a whole.
+    /// Plans the move of a cold data block into a worn block.
     pub fn background(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
         let Some(Move { worn, cold, of, .. }) = self.moves[die.idx()].take_if(|wanted| wanted.ready) else { return };
         debug_assert_eq!(self.data_block(of), Some(cold), "a move that is pointless has been called off");
@@ -477,15 +475,15 @@ impl DataBlocks {
         plan.erase(self.geometry.first_ppn(cold), Cause::Wear);
     }
 
-    /// A block is going to be erased: if its data was to move, it need not any more, and the worn block is free. (To wait with
-    /// that would keep an erased block from a write that no erase may ever wake again.)
+    /// Cancels the move of a block that is going to be erased, and frees the worn block. Keeping it back could starve a write,
+    /// because no later erase might wake that write.
     fn call_off(&mut self, die: DieId, cold: BlockId, cx: &mut Context) {
         if let Some(Move { worn, ready: true, .. }) = self.moves[die.idx()].take_if(|wanted| wanted.cold == cold) {
             cx.blocks.give_back(worn);
         }
     }
 
-    /// A block's erase has ended: it is free, or taken at once for cold data.
+    /// The erase of a block has ended. The block is free, or reserved for a move of cold data.
     pub fn erased(&mut self, block: BlockId, cx: &mut Context) {
         self.frontier[block.idx()] = 0;
         let die = self.geometry.die_of_block(block);

@@ -1,23 +1,23 @@
-//! Log blocks that all logical blocks share: what FAST and LAST have in common.
+//! Log blocks that all logical blocks share: the core of FAST and LAST.
 //!
 //! Each logical block has a data block ([`DataBlocks`]). A page that its data block cannot take any more goes to the *log
-//! area*, which is small and mapped page by page:
+//! area*, which is small and mapped by pages:
 //!
 //! - A *sequential log block* belongs to one logical block and holds its first pages in order, from offset 0 on, so that it
-//!   can become the data block. A write at offset 0 opens one, a write of the page that comes next is appended. Before too
-//!   many are open the one used longest ago is merged: a switch if it is complete, a partial merge if its pages are still
-//!   the newest, else a full merge; one whose pages are all obsolete is only erased.
-//! - All other pages go to *random log blocks*, whatever logical block they are of: round the dies, channels first (SPEC E31).
-//!   When a die has used up its share, one is merged away: every logical block that has a valid page in it gets a fresh data
-//!   block (a full merge each, or, if it has a sequential log block, the merge of that), then the log block is erased.
+//!   can become the data block. A write at offset 0 opens one; a write of the next page is appended. When the limit of open ones
+//!   is reached, the least recently used one is merged: by a switch merge if it is complete, by a partial merge if its pages
+//!   are still the newest, else by a full merge. One without valid pages is only erased.
+//! - All other pages go to *random log blocks*, pages of all logical blocks together, round the dies, channels first. When a die
+//!   has used its share, one of its random log blocks is reclaimed: every logical block with a valid page in it gets a fresh data
+//!   block (one full merge each, or the merge of its sequential log block if it has one). Then the log block is erased.
 //!
-//! What sets schemes apart is a [`LogPolicy`]: which requests count as sequential, which of a die's open random log blocks a
-//! page goes to, and which full one is merged. Source: Lee et al. 2007 (FAST) and 2008 (LAST); SPEC A6.
+//! The schemes differ by their [`LogPolicy`]: which requests count as sequential, which of a die's open random log blocks
+//! takes a page, and which full one is reclaimed. Source: Lee et al. 2007 (FAST) and 2008 (LAST).
 //!
-//! Why it never stops: on each die there is room for all data blocks, the share of the log, and one block more. As long as no
-//! erase of a die is under way it thus has an erased block for a merge, and one for every log block that it lacks. A write that
-//! finds none says how far it came; a merge of a random log block goes on where it stood, for what has been merged is not
-//! valid there any more.
+//! Freedom from deadlock: each die has room for all data blocks, its share of the log, and one more block. So while no
+//! erase of a die is running, the die has an erased block for a merge, and one for every log block that it lacks. A write that
+//! finds no block returns how many pages it placed. The reclaiming of a random log block continues where it stopped, because
+//! merged pages are no longer valid there.
 
 use super::data_blocks::{DataBlocks, ENTRY_BYTES, Lbn, OnDataBlocks};
 use super::log_size::{LogSize, Quota};
@@ -32,18 +32,18 @@ use crate::operation::Cause;
 use crate::persist::{Flaw, Reader, Writer, require};
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
-/// What a scheme decides.
+/// The decisions of a scheme.
 pub trait LogPolicy: 'static {
-    /// Random log blocks that are open on each die.
+    /// Open random log blocks on each die.
     const FRONTIERS: usize;
 
-    /// Least log blocks of a die that it can work with: sequential ones and open random ones.
+    /// Smallest number of log blocks on each die that the scheme can work with: a sequential one and the open random ones.
     const LEAST_PER_DIE: u32 = 1 + Self::FRONTIERS as u32;
 
-    /// May pages of a request of so many pages go to sequential log blocks?
+    /// Whether pages of a request of this number of pages may go to sequential log blocks.
     fn is_sequential(&self, request_pages: u32) -> bool;
 
-    /// Which of the open random log blocks a page goes to that lies at `old` until now: below [`Self::FRONTIERS`].
+    /// The open random log block that a page goes to, below [`Self::FRONTIERS`]. `old` is the page's address until now.
     fn frontier(&self, _old: Option<Ppn>) -> usize {
         0
     }
@@ -51,24 +51,24 @@ pub trait LogPolicy: 'static {
     /// A random log block has been opened for a frontier.
     fn opened(&mut self, _block: BlockId, _frontier: usize) {}
 
-    /// A page has been put into a random log block.
+    /// A page was written to a random log block.
     fn logged(&mut self, _at: Ppn) {}
 
     /// A random log block is going to be erased.
     fn reclaimed(&mut self, _block: BlockId) {}
 
-    /// Writes into a snapshot what is known besides of a random log block …
+    /// Writes the scheme's state of a random log block to a snapshot.
     fn save_block(&self, _block: BlockId, _out: &mut Writer) {}
 
-    /// … and reads it: the block has been opened once, on a fresh drive.
+    /// Restores the scheme's state of a random log block, which was opened before on a fresh drive.
     ///
     /// # Errors
-    /// If it cannot be.
+    /// If the file does not hold such a state.
     fn restore_block(&mut self, _block: BlockId, _from: &mut Reader) -> Result<(), Flaw> {
         Ok(())
     }
 
-    /// Which of a die's full random log blocks, oldest first and one at least, is merged next.
+    /// The random log block to reclaim next, of a die's full ones: the oldest first, one at least.
     fn victim(&mut self, full: impl Iterator<Item = BlockId> + Clone, blocks: &BlockTable) -> Option<BlockId>;
 }
 
@@ -82,11 +82,11 @@ struct Sequential {
 /// A die's random log blocks.
 #[derive(Clone, Default)]
 struct DieLog {
-    /// Oldest first.
+    /// The oldest first.
     blocks: Vec<BlockId>,
-    /// The one that each frontier writes to; full or none: it needs another.
+    /// The open block of each frontier. A frontier with a full block or none needs another one.
     open: Vec<Option<BlockId>>,
-    /// The one that is being merged.
+    /// The block that is being reclaimed.
     victim: Option<BlockId>,
 }
 
@@ -95,15 +95,15 @@ pub struct LogFtl<P> {
     data: DataBlocks,
     policy: P,
     quota: Quota,
-    /// Used longest ago first.
+    /// Sequential log blocks, the least recently used first.
     sequential: Vec<Sequential>,
     random: Table<DieLog>,
-    /// Whose turn it is among the dies.
+    /// The die that takes the next page.
     next_die: u32,
 }
 
 impl<P: LogPolicy> LogFtl<P> {
-    /// Of a fresh drive, with so many sequential log blocks at most.
+    /// The layer of a fresh drive, with at most `sequential` sequential log blocks.
     pub fn with(
         setup: &Setup,
         geometry: &Geometry,
@@ -125,7 +125,7 @@ impl<P: LogPolicy> LogFtl<P> {
 
     // ---------------------------------------------------------------- where a page goes
 
-    /// The address for a page of the host's, if there is one.
+    /// The address for a page of the host, if there is one.
     #[inline]
     fn destination(&mut self, lpn: Lpn, request_pages: u32, cx: &mut Context, plan: &mut Plan) -> Option<Ppn> {
         let (of, offset) = (self.data.logical_block(lpn), self.data.offset(lpn));
@@ -146,7 +146,7 @@ impl<P: LogPolicy> LogFtl<P> {
         Some(at)
     }
 
-    /// A logical block's first data block.
+    /// Opens the first data block of a logical block.
     fn open_data(&mut self, of: Lbn, offset: u32, cx: &mut Context, plan: &mut Plan) -> Option<Ppn> {
         let block = self.data.take_block(self.data.home(of), cx)?;
         self.data.set_data_block(of, block, cx, plan);
@@ -155,12 +155,12 @@ impl<P: LogPolicy> LogFtl<P> {
 
     // ---------------------------------------------------------------- sequential log blocks
 
-    /// The place of a logical block's sequential log block among all.
+    /// The position of a logical block's sequential log block in the list.
     fn sequential_of(&self, of: Lbn) -> Option<usize> {
         self.sequential.iter().position(|log| log.of == of)
     }
 
-    /// The sequential log block that a page continues: it is the one used last now.
+    /// The sequential log block that a page continues. It becomes the most recently used one.
     fn continued(&mut self, of: Lbn, offset: u32) -> Option<BlockId> {
         let at = self.sequential_of(of)?;
         let log = self.sequential[at];
@@ -171,7 +171,7 @@ impl<P: LogPolicy> LogFtl<P> {
         Some(log.block)
     }
 
-    /// Opens a sequential log block, once there is room among them.
+    /// Opens a sequential log block, after a merge if the limit is reached.
     fn open_sequential(&mut self, of: Lbn, cx: &mut Context, plan: &mut Plan) -> Option<Ppn> {
         let home = self.data.home(of);
         while let Some(at) = self.sequential_in_the_way(of, home) {
@@ -184,8 +184,8 @@ impl<P: LogPolicy> LogFtl<P> {
         Some(self.data.address(block, 0))
     }
 
-    /// The sequential log block that must go before this logical block gets one: its own, or the one used longest ago in the
-    /// drive, or on its die.
+    /// The sequential log block to merge before this logical block gets one: its own, or the least recently used one of the
+    /// drive, or that of its die.
     fn sequential_in_the_way(&self, of: Lbn, home: DieId) -> Option<usize> {
         let is_there = |log: &Sequential| self.data.home(log.of) == home;
         let on_die = self.sequential.iter().filter(|log| is_there(log)).count() as u32;
@@ -198,7 +198,7 @@ impl<P: LogPolicy> LogFtl<P> {
         }
     }
 
-    /// Merges a sequential log block away. Returns whether there was a block for it.
+    /// Merges a sequential log block. Returns false if there is no free block for that.
     fn merge_sequential(&mut self, at: usize, cx: &mut Context, plan: &mut Plan) -> bool {
         let Sequential { of, block } = self.sequential[at];
         if cx.blocks.valid_units(block) == 0 {
@@ -216,7 +216,7 @@ impl<P: LogPolicy> LogFtl<P> {
 
     // ---------------------------------------------------------------- random log blocks
 
-    /// The next page for a frontier, on the die whose turn it is or the first after it that has one.
+    /// The next page for a frontier, on the die whose turn it is or the first one after it with a page.
     #[inline]
     fn random_page(&mut self, frontier: usize, cx: &mut Context, plan: &mut Plan) -> Option<Ppn> {
         for _ in 0..self.data.geometry().dies {
@@ -244,7 +244,7 @@ impl<P: LogPolicy> LogFtl<P> {
         self.data.written(block) == self.data.geometry().pages_per_block
     }
 
-    /// Opens a random log block on a die, once there is room among them.
+    /// Opens a random log block on a die, after another one is reclaimed if the limit is reached.
     fn open_random(&mut self, die: DieId, frontier: usize, cx: &mut Context, plan: &mut Plan) -> Option<BlockId> {
         let used = self.random[die.idx()].blocks.len() as u32;
         if used >= self.quota.random_per_die && !self.reclaim(die, cx, plan) {
@@ -258,7 +258,7 @@ impl<P: LogPolicy> LogFtl<P> {
         Some(block)
     }
 
-    /// Merges away what is valid in one of a die's random log blocks, and erases it. Returns whether it came to the end.
+    /// Merges the valid pages of one of a die's random log blocks and erases it. Returns false if it had to stop before the end.
     fn reclaim(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) -> bool {
         let Some(victim) = self.victim(die, cx) else { return false };
         while let Some(lpn) = first_valid(victim, cx) {
@@ -284,7 +284,7 @@ impl<P: LogPolicy> LogFtl<P> {
         log.victim
     }
 
-    /// Brings the newest version of every page of a logical block into a data block. Returns whether there was a block for it.
+    /// Copies the newest version of every page of a logical block into a data block. Returns false if there is no free block.
     fn merge(&mut self, of: Lbn, cx: &mut Context, plan: &mut Plan) -> bool {
         if let Some(at) = self.sequential_of(of) {
             return self.merge_sequential(at, cx, plan);
@@ -295,7 +295,7 @@ impl<P: LogPolicy> LogFtl<P> {
     }
 }
 
-/// The first page that is valid in a block.
+/// The first valid page of a block.
 fn first_valid(block: BlockId, cx: &Context) -> Option<Lpn> {
     cx.blocks.valid_lpns(block).next()
 }
@@ -316,7 +316,7 @@ impl<P: LogPolicy + Send> OnDataBlocks for LogFtl<P> {
         1
     }
 
-    /// Random log blocks take pages of any address, on all dies in turn.
+    /// Random log blocks take pages of all addresses, on all dies in turn.
     fn home(&self, _lpn: Lpn) -> Option<DieId> {
         None
     }

@@ -1,4 +1,4 @@
-//! Whole blocks mapped: what the block-mapped and log-block layers share.
+//! Maps of whole blocks: the cores of the block-mapped and log-block layers.
 
 pub(super) mod data_blocks;
 pub(super) mod log_blocks;

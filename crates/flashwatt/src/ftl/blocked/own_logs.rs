@@ -1,4 +1,4 @@
-//! Log blocks that logical blocks have for themselves: one each at most, so many on a die, in the order of their last use.
+//! Log blocks that belong to one logical block each: at most one for a logical block, with a quota on each die, in order of use.
 
 use super::data_blocks::Lbn;
 use crate::cache::list::{Links, List};
@@ -8,18 +8,18 @@ use crate::mem::Table;
 use crate::persist::{Flaw, Reader, Writer, require};
 use crate::units::{BlockId, DieId, Lpn};
 
-/// The log blocks of a drive. Logical blocks have theirs on their home die.
+/// The log blocks of a drive. A logical block has its log block on its home die.
 pub struct OwnLogs {
     dies_count: u32,
     /// Slot (+ 1) of each logical block; 0 for none.
     slot_of: Table<u32>,
-    /// Die after die.
+    /// The slots of all dies, one die after the other.
     slots: Table<Slot>,
     links: Vec<Links>,
     dies: Table<Die>,
 }
 
-/// A log block, and whose it is.
+/// A log block and its logical block.
 #[derive(Clone, Copy)]
 struct Slot {
     of: Lbn,
@@ -29,12 +29,12 @@ struct Slot {
 /// The slots of a die.
 struct Die {
     free: List,
-    /// Least recently used first.
+    /// Slots in use, the least recently used first.
     used: List,
 }
 
 impl OwnLogs {
-    /// Of a drive of so many logical blocks, with at most `per_die` log blocks on each die.
+    /// Log blocks for `logical_blocks` logical blocks, at most `per_die` on each die.
     pub fn new(geometry: &Geometry, logical_blocks: u32, per_die: u32) -> Self {
         let slots = geometry.dies * per_die;
         let mut links = vec![Links::NONE; slots as usize];
@@ -52,7 +52,7 @@ impl OwnLogs {
         }
     }
 
-    /// How many there are at most.
+    /// Largest number of log blocks.
     pub fn most(&self) -> u32 {
         self.slots.len() as u32
     }
@@ -63,17 +63,17 @@ impl OwnLogs {
         self.slot(of).map(|slot| self.slots[slot as usize].block)
     }
 
-    /// May this die have another one?
+    /// Whether a die may have another log block.
     pub fn has_room(&self, die: DieId) -> bool {
         !self.dies[die.idx()].free.is_empty()
     }
 
-    /// Whose log block has gone longest without use on a die.
+    /// The logical block whose log block is the least recently used one on a die.
     pub fn oldest(&self, die: DieId) -> Option<Lbn> {
         self.dies[die.idx()].used.first().map(|slot| self.slots[slot as usize].of)
     }
 
-    /// A logical block's log block is used.
+    /// Marks a logical block's log block as used.
     #[inline]
     pub fn touch(&mut self, of: Lbn) {
         if let Some(slot) = self.slot(of) {
@@ -83,7 +83,7 @@ impl OwnLogs {
         }
     }
 
-    /// A logical block that has none gets a log block; its die must have [room](Self::has_room).
+    /// Gives a log block to a logical block that has none; its die must have [room](Self::has_room).
     pub fn attach(&mut self, of: Lbn, block: BlockId) {
         let die = &mut self.dies[(of.0 % self.dies_count) as usize];
         let Some(slot) = die.free.pop_first(&mut self.links) else { unreachable!("there is room on the die") };
@@ -92,7 +92,7 @@ impl OwnLogs {
         self.slot_of[of.idx()] = slot + 1;
     }
 
-    /// A logical block's log block is its log block no more.
+    /// Takes the log block from a logical block.
     pub fn detach(&mut self, of: Lbn) {
         let Some(slot) = self.slot(of) else { return };
         let die = &mut self.dies[(of.0 % self.dies_count) as usize];
@@ -101,7 +101,7 @@ impl OwnLogs {
         self.slot_of[of.idx()] = 0;
     }
 
-    /// Writes them, those of each die in their order.
+    /// Writes the log blocks to a snapshot, those of each die in order of use.
     pub fn save(&self, out: &mut Writer) {
         for die in self.dies.iter() {
             out.u32(die.used.len());
@@ -113,7 +113,7 @@ impl OwnLogs {
         }
     }
 
-    /// Reads them, on a fresh drive.
+    /// Restores them on a fresh drive.
     pub fn restore(&mut self, from: &mut Reader, claims: &mut Claims, drive: &RestoredDrive) -> Result<(), Flaw> {
         let geometry = drive.blocks.geometry();
         for die in (0..geometry.dies).map(DieId) {

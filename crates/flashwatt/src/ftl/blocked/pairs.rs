@@ -1,19 +1,22 @@
-//! A data block and at most one log block for each logical block: what BAST, BAST* and NFTL have in common.
+//! A data block and at most one log block for each logical block: the core of BAST, BAST* and NFTL.
 //!
-//! A page that can still be programmed in its data block goes there. Any other one is appended to the log block of its
-//! logical block, which lies on the same die and is mapped page by page. A log block that is full is *cleaned*:
+//! A page that can still be programmed in its data block goes there. Any other page is appended to the log block of its
+//! logical block, which lies on the same die and is mapped by pages. A full log block is *cleaned*:
 //!
-//! - if it holds all pages in order it becomes the data block (a switch merge: 1 erase);
-//! - if it holds the first pages in order and the scheme allows it, the others are copied to it first (partial: 1 erase);
-//! - if nothing in it is valid any more it is only erased (no merge);
-//! - else the newest version of every page goes to a fresh block (full: as many copies as pages, 2 erases).
+//! - a log block with all pages in order becomes the data block (a switch merge: 1 erase);
+//! - a log block with the first pages in order gets copies of the others and becomes the data block, if the scheme allows that
+//!   (a partial merge: 1 erase);
+//! - a log block without valid pages is erased (no merge);
+//! - in all other cases the newest version of every page is copied to a fresh block (a full merge: as many copies as pages,
+//!   2 erases).
 //!
-//! Each die has a quota of log blocks. A logical block that needs one when all are taken has the one of its die cleaned
-//! that was written to least recently (`replaces`), or is itself copied to a fresh block, as block mapping does.
+//! Each die has a quota of log blocks. If it is exhausted and another logical block needs a log block, either the least
+//! recently written log block of the die is cleaned (`replaces`), or the logical block is copied to a fresh block, as in block
+//! mapping.
 //!
-//! Why it never stops: on each die there is room for its data blocks, its quota of log blocks, and one block more. Hence,
-//! when no block of a die is free, one is being erased, or waits for cold data to be moved into it, which ends with an
-//! erase. A write that finds no block says how far it came, and what it has cleaned stays clean.
+//! Freedom from deadlock: each die has room for its data blocks, its quota of log blocks, and one more block. Hence, when no
+//! block of a die is free, one is being erased, or reserved for a move of cold data, which ends with an erase. A write that finds
+//! no block returns how many pages it placed, and cleaned log blocks stay clean.
 
 use std::marker::PhantomData;
 
@@ -29,16 +32,16 @@ use crate::operation::Cause;
 use crate::persist::{Flaw, Reader, Writer};
 use crate::units::{BlockId, Lpn, Ppn};
 
-/// What sets schemes of this kind apart.
+/// The differences between schemes of this kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// Log blocks at most, as a share of all blocks.
+    /// Largest fraction of all blocks for log blocks.
     pub log_fraction: f64,
-    /// Can a log block that is not full become the data block?
+    /// Whether a log block that is not full can become the data block.
     pub partial_merges: bool,
-    /// Is a log block taken from another logical block if the quota is exhausted?
+    /// Whether a log block is taken from another logical block if the quota is exhausted.
     pub replaces: bool,
-    /// Is what a log block holds known from its pages' spare areas alone?
+    /// Whether the content of a log block is known from the spare areas of its pages only.
     pub scans: bool,
 }
 
@@ -47,20 +50,20 @@ pub struct Pairs<S> {
     data: DataBlocks,
     logs: OwnLogs,
     rules: Rules,
-    /// Of a scan: the operation that has found each of the pages looked for.
+    /// For a scan: the operation that found each page.
     found: Vec<Option<PlanIndex>>,
     scheme: PhantomData<S>,
 }
 
-/// Where a page goes.
+/// The destination of a page.
 enum Place {
     At(Ppn),
-    /// To a fresh block, with the rest of its logical block.
+    /// A fresh block, with the rest of its logical block.
     Copy,
     NoRoom,
 }
 
-/// How a log block is cleaned.
+/// The way to clean a log block.
 #[derive(Clone, Copy, PartialEq)]
 enum Cleaning {
     EraseOnly,
@@ -68,7 +71,7 @@ enum Cleaning {
     Full(BlockId),
 }
 
-/// The flash that a scheme of this kind takes.
+/// The flash that a scheme of this kind needs.
 pub fn room(size: &Size) -> Room {
     Room {
         pages: size.dies * (size.data_blocks_per_die() + 1 + u128::from(MERGE_BLOCKS)) * size.pages_per_block,
@@ -95,7 +98,7 @@ impl<S> Pairs<S> {
 
     // ---------------------------------------------------------------- writes
 
-    /// Finds room for a page.
+    /// Finds the destination of a page.
     fn place(&mut self, lpn: Lpn, cx: &mut Context, plan: &mut Plan) -> Place {
         let (of, offset) = (self.data.logical_block(lpn), self.data.offset(lpn));
         let data = match self.data.data_block(of) {
@@ -120,14 +123,14 @@ impl<S> Pairs<S> {
         }
     }
 
-    /// Would a version of this page in the log block be taken for the newest if the page were written to the data block?
+    /// Whether a version of this page in the log block would count as the newest after a write to the data block.
     fn hides(&self, of: Lbn, lpn: Lpn, cx: &Context) -> bool {
         let holds =
             |log| (0..self.data.written(log)).any(|at| cx.blocks.lpn_at(self.data.address(log, at)) == Some(lpn));
         self.rules.scans && self.logs.get(of).is_some_and(holds)
     }
 
-    /// The first page of a log block for a logical block that has none.
+    /// Opens a log block for a logical block that has none; returns its first page.
     fn open_log(&mut self, of: Lbn, cx: &mut Context, plan: &mut Plan) -> Place {
         let die = self.data.home(of);
         if !self.logs.has_room(die) {
@@ -147,7 +150,7 @@ impl<S> Pairs<S> {
 
     // ---------------------------------------------------------------- cleaning
 
-    /// Cleans the log block of a logical block, which has one. Returns whether there was a block to do it with.
+    /// Cleans the log block of a logical block. Returns false if there is no free block for that.
     fn clean(&mut self, of: Lbn, cx: &mut Context, plan: &mut Plan) -> bool {
         let Some(log) = self.logs.get(of) else { unreachable!("what has no log block is not cleaned") };
         let Some(cleaning) = self.cleaning(of, log, cx) else { return false };
@@ -168,7 +171,7 @@ impl<S> Pairs<S> {
         true
     }
 
-    /// How a log block is to be cleaned, if there is a block for it.
+    /// The way to clean a log block, if the blocks for it are free.
     fn cleaning(&self, of: Lbn, log: BlockId, cx: &mut Context) -> Option<Cleaning> {
         if cx.blocks.valid_units(log) == 0 {
             return Some(Cleaning::EraseOnly);
@@ -181,7 +184,7 @@ impl<S> Pairs<S> {
         }
     }
 
-    /// Do all pages of a logical block lie in its log block?
+    /// Whether all pages of a logical block lie in its log block.
     fn is_complete(&self, of: Lbn, log: BlockId) -> bool {
         let geometry = self.data.geometry();
         self.data.pages(of).all(|lpn| self.data.get(lpn).is_none_or(|at| geometry.block_of(at) == log))
@@ -189,8 +192,8 @@ impl<S> Pairs<S> {
 
     // ---------------------------------------------------------------- spare areas
 
-    /// Reads the spare areas of a log block's pages from the newest backwards, one after the other, until all pages `wanted` have
-    /// been found, or of all its pages. Returns the last of these reads; [`Self::found`] has the one that found each page.
+    /// Reads the spare areas of a log block's pages one after the other, from the newest backwards, until all pages `wanted` are
+    /// found, or of all its pages. Returns the last of these reads; [`Self::found`] has the read that found each page.
     fn scan(&mut self, log: BlockId, wanted: Option<(Lpn, u32)>, cx: &Context, plan: &mut Plan) -> Option<PlanIndex> {
         let (first, pages) = wanted.unwrap_or((Lpn(0), 0));
         self.found.clear();
@@ -210,7 +213,7 @@ impl<S> Pairs<S> {
         last
     }
 
-    /// Plans the read of what a page holds until now, if anything.
+    /// Plans the read of the old content of a page, if it has any.
     fn read_old(&mut self, lpn: Lpn, cx: &Context, plan: &mut Plan) -> Option<PlanIndex> {
         let old = self.data.get(lpn)?;
         let log = self.logs.get(self.data.logical_block(lpn)).filter(|_| self.rules.scans);
@@ -218,7 +221,7 @@ impl<S> Pairs<S> {
         Some(plan.read(old, Cause::Host, after))
     }
 
-    /// Plans the read of pages of one logical block, whose log block must be scanned for them.
+    /// Plans the read of pages of one logical block after a scan of its log block.
     fn read_scanned(&mut self, first: Lpn, pages: u32, log: BlockId, cx: &Context, plan: &mut Plan) {
         let last = self.scan(log, Some((first, pages)), cx, plan);
         plan.map_accesses += pages;
@@ -259,7 +262,7 @@ impl<S: Send> OnDataBlocks for Pairs<S> {
         }
     }
 
-    /// Writes the `i`-th page of an extent, or more if a block is copied. Returns how many found room.
+    /// Writes the `i`-th page of an extent, or more pages if a block is copied. Returns how many found room.
     fn write_some(&mut self, extent: &Extent, i: u32, cx: &mut Context, plan: &mut Plan) -> u32 {
         let lpn = Lpn(extent.first.0 + i);
         match self.place(lpn, cx, plan) {
@@ -279,7 +282,7 @@ impl<S: Send> OnDataBlocks for Pairs<S> {
         }
     }
 
-    /// An entry for each logical block and each log block and, unless they are scanned, for each page of a log block.
+    /// An entry for each logical block and each log block; without scans also one for each page of a log block.
     fn mapping_bytes(&self) -> u64 {
         let pages = if self.rules.scans { 0 } else { self.pages_per_block() };
         let of_logs = u64::from(self.logs.most()) * u64::from(1 + pages);

@@ -20,7 +20,7 @@ const DIRECTORY_ENTRY_BYTES: u64 = 4;
 /// The map, in memory and on flash.
 pub(in crate::ftl) struct Mapping<O> {
     pub geometry: Geometry,
-    /// The true content: physical address (+ 1) of each logical page, 0 for none. The drive itself reads it from `cmt` or flash.
+    /// The true content: physical address (+ 1) of each logical page, 0 for none. The drive reads it from `cmt` or flash.
     pub truth: Table<u32>,
     pub cmt: Cmt,
     order: O,

@@ -1,4 +1,4 @@
-//! How data blocks are saved and restored.
+//! Saving and restoring of data blocks.
 
 use super::{DataBlocks, Lbn, Move};
 use crate::blocks::BlockState;
@@ -7,7 +7,7 @@ use crate::persist::{Flaw, Reader, Writer, require};
 use crate::units::{BlockId, DieId, Lpn};
 
 impl DataBlocks {
-    /// Writes which blocks they are, and moves of cold data that are wanted.
+    /// Writes the data blocks and the pending moves of cold data to a snapshot.
     pub(super) fn save(&self, out: &mut Writer) {
         out.u32s(self.data.iter().copied());
         for wanted in self.moves.iter() {
@@ -22,7 +22,7 @@ impl DataBlocks {
         }
     }
 
-    /// Reads them, on a fresh drive.
+    /// Reads them from a snapshot, on a fresh drive.
     pub(super) fn restore(
         &mut self,
         from: &mut Reader,
@@ -44,7 +44,7 @@ impl DataBlocks {
         (0..self.geometry.dies).map(DieId).try_for_each(|die| self.restore_move(die, from, claims, drive))
     }
 
-    /// The pages of a data block are those of its logical block, each at its place.
+    /// Checks that a data block holds pages of its logical block only, each at its offset.
     fn check_data_block(&self, of: Lbn, block: BlockId, drive: &RestoredDrive) -> Result<(), Flaw> {
         let in_place = |lpn: Lpn| {
             self.logical_block(lpn) == of && self.get(lpn).is_none_or(|at| at == self.address(block, self.offset(lpn)))
