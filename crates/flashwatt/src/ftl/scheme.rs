@@ -1,8 +1,8 @@
-//! What a translation layer tells the rest of the house about itself, and the list that enrols it.
+//! Registration of translation layers.
 //!
-//! A scheme is one file with its options, the settings that they become, the flash that it takes, and the [`Ftl`] that it
-//! builds; one line in the list of [`super`] makes it a name that a configuration, the command line, the reference, the
-//! contract tests and the benchmarks know.
+//! A scheme is one file with its options, its checked settings, the flash that it needs, and the [`Ftl`] that it builds. One
+//! line in the list of [`super::schemes`] registers it with configurations, the command line, the reference, the contract tests
+//! and the benchmarks.
 
 use std::fmt::Debug;
 
@@ -18,27 +18,27 @@ use crate::models::mapping_memory::Tables;
 use crate::settings::Checker;
 use crate::wear::Wear;
 
-/// A translation layer as it is registered.
+/// A registered translation layer.
 pub trait Scheme: Ftl + Sized + 'static {
-    /// One line for the user: what it does and where it comes from.
+    /// One line for the user: what the layer does, and its source.
     const DOC: &'static str;
 
-    /// Does it collect blocks that a policy of `[gc]` chooses? If not, a configuration that speaks of them is refused.
+    /// Whether it collects blocks chosen by a policy of `[gc]`. If not, a configuration with such a policy is refused.
     const COLLECTS: bool;
 
-    /// Which figure of the model of Park et al. 2011 is this scheme's: bytes that its tables take. Most have none.
+    /// The scheme's figure in the model of Park et al. 2011: bytes of its tables. Most schemes have none.
     const MODEL: Option<fn(&Tables) -> u64> = None;
 
-    /// `[ftl.NAME]` as the user writes it: doc comments become the reference.
+    /// The table `[ftl.NAME]` as the user writes it. Doc comments become the reference.
     type Options: Clone + Debug + Default + DeserializeOwned + JsonSchema;
 
-    /// The same with every default filled in, as the report has it.
+    /// The options with every default filled in, as in the report.
     type Settings: Clone + Debug + PartialEq + Serialize;
 
-    /// Checks the options. `page_bytes` is the size of the drive's pages, or 0 if that is wrong itself.
+    /// Checks the options. `page_bytes` is the size of the drive's pages, or 0 if that is invalid.
     fn resolve(options: Self::Options, c: &mut Checker, page_bytes: u32) -> Self::Settings;
 
-    /// Checks what depends on how many channels the drive has.
+    /// Checks that depend on the number of channels.
     fn check(_settings: &Self::Settings, _channels: u32, _c: &mut Checker) {}
 
     /// Bytes that one map entry covers.
@@ -46,11 +46,11 @@ pub trait Scheme: Ftl + Sized + 'static {
         page_bytes
     }
 
-    /// The flash that the scheme takes to hold so much data for ever.
+    /// The flash that the scheme needs to hold `size` in steady operation.
     fn room(settings: &Self::Settings, size: &Size) -> Room;
 
-    /// Bytes of memory that its tables take in this program once they are in use. A layer that keeps more than a place for
-    /// each logical unit and a few words for each block says so: a drive that the machine cannot hold is refused.
+    /// Bytes of this program's memory for the scheme's tables in use. A drive that the machine's memory cannot hold is refused.
+    /// The default is one word for each logical unit and a few words for each block; a scheme with more overrides it.
     fn memory_bytes(_settings: &Self::Settings, geometry: &Geometry) -> u64 {
         flat_map_bytes(geometry)
     }
@@ -59,13 +59,13 @@ pub trait Scheme: Ftl + Sized + 'static {
     fn new(settings: &Self::Settings, setup: &Setup, geometry: &Geometry) -> Self;
 }
 
-/// Bytes of a place for each logical unit, and of a few words for each block.
+/// Bytes of one word for each logical unit, and a few words for each block.
 pub(super) fn flat_map_bytes(geometry: &Geometry) -> u64 {
     const BLOCK_BYTES: u64 = 24;
     4 * u64::from(geometry.logical_units) + BLOCK_BYTES * u64::from(geometry.blocks)
 }
 
-/// The settings of a drive that a layer heeds besides its own.
+/// The settings of a drive that a layer uses besides its own.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup<'a> {
     /// Rules of the NAND.
@@ -76,7 +76,7 @@ pub struct Setup<'a> {
     pub wear: &'a Wear,
 }
 
-/// How large a drive is. In wide integers, for sizes that are asked for and make no sense pass here too.
+/// The size of a drive, in wide integers: sizes under check may be absurd.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
     /// Dies.
@@ -89,29 +89,29 @@ pub struct Size {
     pub units_per_page: u128,
     /// Pages that the host can address.
     pub logical_pages: u128,
-    /// Collection starts below so many free blocks in a die.
+    /// Collection starts when a die has fewer free blocks than this.
     pub low_watermark_blocks: u32,
-    /// The host may not take a die's last free blocks, so many.
+    /// The last free blocks of a die, which the host may not take.
     pub reserved_blocks: u32,
 }
 
 impl Size {
-    /// Blocks that hold the host's data if each holds only pages of one run of addresses, evenly over the dies.
+    /// Blocks for the host's data, evenly over the dies, if each block holds pages of one range of addresses only.
     pub fn data_blocks_per_die(&self) -> u128 {
         self.logical_pages.div_ceil(self.pages_per_block).div_ceil(self.dies)
     }
 }
 
-/// What a drive must have.
+/// The flash that a drive must have.
 #[derive(Clone, Debug)]
 pub struct Room {
-    /// Physical pages, those of the host's data included.
+    /// Physical pages, including those for the host's data.
     pub pages: u128,
-    /// Of what that is made up, for the user: `in each of 4 dies the low watermark and one more`.
+    /// Its parts, for messages: `in each of 4 dies the low watermark and one more`.
     pub what: String,
 }
 
-/// Declares the modules of schemes, each in a file of its own, and what the rest of the house knows of them.
+/// Declares the modules of schemes, one file each, and their registration.
 macro_rules! schemes {
     ($($variant:ident($module:ident::$scheme:ident)),+ $(,)?) => {
         $(pub mod $module;)+
@@ -132,11 +132,11 @@ macro_rules! schemes {
             $($variant(<$module::$scheme as Scheme>::Settings)),+
         }
 
-        /// Names and one-line docs of every translation layer that a configuration can name.
+        /// Names and one-line descriptions of all translation layers.
         pub const NAMES: &[(&str, &str)] = &[$((stringify!($module), <$module::$scheme as Scheme>::DOC)),+];
 
         impl Options {
-            /// Checks them.
+            /// Checks the options.
             pub(crate) fn resolve(self, c: &mut Checker, page_bytes: u32) -> Settings {
                 match self {
                     $(Options::$variant(options) => {
@@ -154,21 +154,21 @@ macro_rules! schemes {
                 }
             }
 
-            /// Does it collect blocks that a policy of `[gc]` chooses?
+            /// Whether it collects blocks chosen by a policy of `[gc]`.
             pub fn collects(&self) -> bool {
                 match self {
                     $(Settings::$variant(_) => <$module::$scheme as Scheme>::COLLECTS),+
                 }
             }
 
-            /// Checks what depends on how many channels the drive has.
+            /// Checks that depend on the number of channels.
             pub(crate) fn check(&self, channels: u32, c: &mut Checker) {
                 match self {
                     $(Settings::$variant(settings) => <$module::$scheme as Scheme>::check(settings, channels, c)),+
                 }
             }
 
-            /// Bytes that its tables take by the model of Park et al. 2011, if that knows the scheme.
+            /// Bytes of its tables in the model of Park et al. 2011, if the model covers the scheme.
             pub fn model_bytes(&self, tables: &Tables) -> Option<u64> {
                 match self {
                     $(Settings::$variant(_) => <$module::$scheme as Scheme>::MODEL.map(|of| of(tables))),+
@@ -184,14 +184,14 @@ macro_rules! schemes {
                 }
             }
 
-            /// The flash that the scheme takes.
+            /// The flash that the scheme needs.
             pub fn room(&self, size: &Size) -> Room {
                 match self {
                     $(Settings::$variant(settings) => <$module::$scheme as Scheme>::room(settings, size)),+
                 }
             }
 
-            /// Bytes of memory that its tables take.
+            /// Bytes of memory for its tables.
             pub(crate) fn memory_bytes(&self, geometry: &Geometry) -> u64 {
                 match self {
                     $(Settings::$variant(settings) => {

@@ -1,4 +1,4 @@
-//! The documentation's example is a translation layer. (Those that are registered are tried by `tests/contracts.rs`.)
+//! The example of the documentation is a working translation layer. (`tests/contracts` tests the registered ones.)
 
 use super::documented_example::{Settings, Wander};
 use super::{Scheme, Size};

@@ -1,4 +1,4 @@
-//! Where pages are written to next, and where those of one copy come from.
+//! Write frontiers, and the sources of a copy.
 
 use crate::blocks::BlockState;
 use crate::device::Geometry;
@@ -6,7 +6,7 @@ use crate::ftl::{Claims, RestoredDrive};
 use crate::persist::{Flaw, Reader, Writer, require};
 use crate::units::{BlockId, DieId, Ppn};
 
-/// The next address to be written in an open block, up to the block's end.
+/// The next address to write in an open block, up to the block's end.
 #[derive(Clone, Copy, Default)]
 pub(in crate::ftl) struct Frontier {
     pub next: u32,
@@ -14,18 +14,18 @@ pub(in crate::ftl) struct Frontier {
 }
 
 impl Frontier {
-    /// At the beginning of a block.
+    /// A frontier at the beginning of a block.
     pub fn at(geometry: &Geometry, block: BlockId) -> Self {
         let first = geometry.first_ppn(block).0;
         Frontier { next: first, end: first + geometry.units_per_block }
     }
 
-    /// Writes it: where it stands, or that it is full.
+    /// Writes the frontier to a snapshot.
     pub fn save(self, out: &mut Writer) {
         out.u32(if self.is_full() { u32::MAX } else { self.next });
     }
 
-    /// As [`Self::restore`], and the frontier is the owner of its block.
+    /// As [`Self::restore`]; the frontier also becomes the owner of its block.
     pub fn restore_owner(
         from: &mut Reader,
         die: DieId,
@@ -38,7 +38,7 @@ impl Frontier {
         Ok(frontier)
     }
 
-    /// Reads one of a die. It stands at the end of what is programmed in an open block.
+    /// Restores a frontier on a die. It stands behind the last programmed page of an open block.
     pub fn restore(from: &mut Reader, die: DieId, drive: &RestoredDrive) -> Result<Self, Flaw> {
         let geometry = drive.blocks.geometry();
         let next = from.u32()?;
@@ -54,23 +54,23 @@ impl Frontier {
         Ok(Frontier { next, ..Frontier::at(geometry, block) })
     }
 
-    /// The block that it stands in, if it is not full.
+    /// The frontier's block, if it is not full.
     pub fn block(self, geometry: &Geometry) -> Option<BlockId> {
         (!self.is_full()).then(|| geometry.block_of(Ppn(self.next)))
     }
 
-    /// Map units that are left.
+    /// Map units left.
     pub fn left(self) -> u32 {
         self.end - self.next
     }
 
-    /// Nothing is left.
+    /// Whether no map unit is left.
     #[inline(always)]
     pub fn is_full(self) -> bool {
         self.next == self.end
     }
 
-    /// The next address; so many map units are written there.
+    /// The next address; advances by `units` map units.
     #[inline(always)]
     pub fn take(&mut self, units: u32) -> Ppn {
         let ppn = Ppn(self.next);
@@ -79,7 +79,7 @@ impl Frontier {
     }
 }
 
-/// The sources of one copy: as many as a page has map units, at most 32.
+/// The sources of one copy: as many map units as a page has, at most 32.
 #[derive(Default)]
 pub(super) struct Units {
     ppns: [Ppn; 32],
@@ -87,7 +87,7 @@ pub(super) struct Units {
 }
 
 impl Units {
-    /// One more.
+    /// Adds a source.
     pub fn push(&mut self, ppn: Ppn) {
         self.ppns[self.len] = ppn;
         self.len += 1;

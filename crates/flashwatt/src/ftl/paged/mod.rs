@@ -1,4 +1,4 @@
-//! Pages of data anywhere: what page mapping and the demand-paged layers share.
+//! Data pages anywhere on flash: the core of page mapping and of the demand-paged layers.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

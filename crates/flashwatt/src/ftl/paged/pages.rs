@@ -1,9 +1,9 @@
-//! Pages of data anywhere: what page mapping and the demand-paged schemes share.
+//! Data pages anywhere on flash: the core of page mapping and of the demand-paged layers.
 //!
-//! Writes go round robin over the dies, channels first (SPEC A2), or to the die that the address gives (`static`). Each
-//! die has a block that the host writes to and one that collection writes to, or one for both. A die collects when its
-//! free blocks run low; it copies within the die. The last free blocks are kept for collection, so that it can always
-//! finish. The map belongs to the [`Owner`], which is told of every move.
+//! Writes go round robin over the dies, channels first, or to the die that the address gives (`static`). Each die has a block
+//! for writes of the host and one for copies, or one for both. A die collects when it is low on free blocks; it copies within
+//! the die. The last free blocks are reserved for collection, so that it can always finish. The map belongs to the [`Owner`],
+//! which learns of every move.
 
 mod persist;
 
@@ -22,32 +22,32 @@ use crate::progress::Watch;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 use crate::wear::WearPolicy;
 
-/// Blocks that must be spare in a die for garbage collection always to have somewhere to go: the low watermark (or, if that
-/// is more, one block above what is reserved for collection), and one block in part filled.
+/// Spare blocks of a die that garbage collection needs to proceed in every case: the low watermark (or one block more than
+/// the blocks reserved for collection, if that is larger), and one partly filled block.
 pub fn spare_blocks_per_die(low_watermark_blocks: u32, reserved_blocks: u32) -> u128 {
     u128::from(low_watermark_blocks.max(reserved_blocks.saturating_add(1))) + 1
 }
 
-/// Whose pages they are.
+/// The owner of the pages: it keeps the map.
 pub(in crate::ftl) trait Owner {
-    /// Free blocks of a die that are kept for other things than these pages.
+    /// Free blocks of a die that are reserved for other data than these pages.
     #[inline(always)]
     fn claimed(&self, _die: DieId) -> u32 {
         0
     }
 
-    /// The data of `lpn` goes from one address to another of the same die.
+    /// The data of `lpn` moves from one address to another on the same die.
     fn moved(&mut self, lpn: Lpn, from: Ppn, to: Ppn);
 
-    /// Fetches what a move of `lpn` will touch into the machine's caches.
+    /// Prefetches the data that a move of `lpn` touches into the machine's caches.
     fn prefetch(&self, lpn: Lpn);
 }
 
-/// Where pages are written to, and what is being collected.
+/// Write frontiers and running collections of all dies.
 pub(in crate::ftl) struct Pages {
     geometry: Geometry,
     dies: Table<Die>,
-    /// Whose turn it is among the dies.
+    /// The die that takes the next page.
     next_die: u32,
     allocation: Allocation,
     separate_frontiers: bool,
@@ -59,12 +59,12 @@ pub(in crate::ftl) struct Pages {
     wear: Box<dyn WearPolicy>,
 }
 
-/// Where a die is written to, and what is being collected there.
+/// A die's write frontiers and its running collection.
 #[derive(Clone, Default)]
 struct Die {
     host: Frontier,
     gc: Frontier,
-    /// What a move of cold data left over of the block that it filled; collection writes there next.
+    /// The rest of the block that a move of cold data filled; collection writes there next.
     leftover: Frontier,
     job: Option<Job>,
 }
@@ -73,19 +73,19 @@ struct Die {
 #[derive(Clone, Copy)]
 struct Job {
     victim: BlockId,
-    /// The map unit of the victim at which the search for valid ones goes on; past its end only the erase is left.
+    /// The map unit of the victim at which the search for valid units continues; past its end only the erase is left.
     cursor: u32,
     cause: Cause,
-    /// Is the erase planned?
+    /// Whether the erase is planned.
     erasing: bool,
-    /// The block whose data moves into the victim once it is erased.
+    /// The block whose data moves into the victim after its erase.
     then_move: BlockId,
-    /// Where copies go instead of the die's own frontier.
+    /// A frontier for the copies, instead of the die's own.
     into: Option<Frontier>,
 }
 
 impl Pages {
-    /// On a fresh drive.
+    /// Pages of a fresh drive.
     pub fn new(allocation: Allocation, separate_frontiers: bool, setup: &Setup, geometry: &Geometry) -> Self {
         Pages {
             dies: vec![Die::default(); geometry.dies as usize].into(),
@@ -102,17 +102,17 @@ impl Pages {
         }
     }
 
-    /// Collection starts below so many free blocks.
+    /// Collection starts when a die has fewer free blocks than this.
     pub fn low_watermark(&self) -> u32 {
         self.low_watermark
     }
 
-    /// Are the conditions met under which theory knows the steady state?
+    /// Whether the conditions hold under which theory gives the steady state.
     pub fn is_mean_field(&self) -> bool {
         self.policy_is_greedy && self.allocation == Allocation::Dynamic && self.geometry.units_per_page == 1
     }
 
-    /// The physical page for a host write that begins at `lpn`, if any die that it may go to has one.
+    /// The physical page for a host write that begins at `lpn`, if a permitted die has one.
     #[inline(always)]
     pub fn host_page<O: Owner>(&mut self, lpn: Lpn, owner: &O, cx: &mut Context, plan: &mut Plan) -> Option<Ppn> {
         match self.home(lpn) {
@@ -130,7 +130,7 @@ impl Pages {
         }
     }
 
-    /// The die that a page is written to, if its address decides that.
+    /// The die that a page is written to, if its address alone decides that.
     #[inline]
     pub fn home(&self, lpn: Lpn) -> Option<DieId> {
         match self.allocation {
@@ -145,7 +145,7 @@ impl Pages {
             return None;
         }
         if !self.separate_frontiers && self.free(die, owner, cx.blocks) < self.reserved {
-            // Collection has taken the reserve: what is left of the shared block is for its copies.
+            // Collection has used its reserve: the rest of the shared block is for its copies.
             plan.wake(die);
             return None;
         }
@@ -158,7 +158,7 @@ impl Pages {
             plan.wake(die);
         }
         if free <= self.reserved {
-            // What a move left over is the last that the host gets; collection may have nothing else to gain.
+            // The host takes the leftover of a move last, because collection may have no other block.
             let die = &mut self.dies[die.idx()];
             die.host = std::mem::take(&mut die.leftover);
             return !die.host.is_full();
@@ -187,12 +187,12 @@ impl Pages {
         self.take_free(die, cx)
     }
 
-    /// Takes any free block of a die, as wear levelling will have it.
+    /// Takes the free block of a die that the wear-levelling policy prefers.
     pub fn take_free(&self, die: DieId, cx: &mut Context) -> Option<BlockId> {
         cx.blocks.take_free(die, self.wear.least_worn_first().then_some(cx.array))
     }
 
-    /// The page that a copy on this die goes to.
+    /// The page for a copy on this die.
     fn copy_page<O: Owner>(&mut self, die: DieId, owner: &O, cx: &mut Context) -> Option<Ppn> {
         let units = self.geometry.units_per_page;
         if let Some(Job { into: Some(into), .. }) = &mut self.dies[die.idx()].job {
@@ -215,7 +215,7 @@ impl Pages {
         if separate { &mut die.gc } else { &mut die.host }
     }
 
-    /// Is there collection to be done on a die?
+    /// Whether a die has collection to do.
     pub fn wants_background<O: Owner>(&self, die: DieId, owner: &O, blocks: &BlockTable) -> bool {
         match &self.dies[die.idx()].job {
             Some(job) => !job.erasing,
@@ -223,7 +223,7 @@ impl Pages {
         }
     }
 
-    /// The block that is being collected on a die, if everything has been copied from it and only its erase is left to plan.
+    /// The victim of a die if all its pages are copied and only its erase is left to plan.
     pub fn copied(&self, die: DieId, blocks: &BlockTable) -> Option<BlockId> {
         let job = self.dies[die.idx()].job.as_ref().filter(|job| !job.erasing)?;
         blocks.next_valid(job.victim, job.cursor).is_none().then_some(job.victim)
@@ -243,7 +243,7 @@ impl Pages {
         self.step(die, owner, cx, plan);
     }
 
-    /// Starts the collection of a block, if the die is low on free ones and a block has something to gain.
+    /// Starts the collection of a block if the die is low on free blocks and a block has invalid pages.
     fn start_job<O: Owner>(&mut self, die: DieId, owner: &O, cx: &mut Context, plan: &mut Plan) {
         if self.free(die, owner, cx.blocks) >= self.low_watermark {
             return;
@@ -266,7 +266,7 @@ impl Pages {
             Some(Job { victim: choice.block, cursor: 0, cause: Cause::Gc, erasing: false, then_move, into: None });
     }
 
-    /// Plans the copy of the next valid pages of the victim, or its erase once there are none.
+    /// Plans the copy of the next valid pages of the victim, or its erase if none is left.
     #[inline(always)]
     fn step<O: Owner>(&mut self, die: DieId, owner: &mut O, cx: &mut Context, plan: &mut Plan) {
         let Some(job) = &mut self.dies[die.idx()].job else { return };
@@ -279,14 +279,14 @@ impl Pages {
         let Some(to) = self.copy_page(die, owner, cx) else { return };
         let cursor = self.copy(victim, unit, to, cause, owner, cx, plan);
         if let Some(lpn) = cx.blocks.next_valid_lpn(victim, cursor) {
-            owner.prefetch(lpn); // not sooner: what all dies touch until then would have driven it out again
+            owner.prefetch(lpn); // not earlier: the accesses of all other dies would evict it again
         }
         if let Some(job) = &mut self.dies[die.idx()].job {
             job.cursor = cursor;
         }
     }
 
-    /// Plans the copy of as many valid map units of a block as fit one page, from `unit` on. Returns where to go on.
+    /// Plans the copy of valid map units of a block, from `unit` on, as many as fit one page. Returns the unit to continue at.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
     fn copy<O: Owner>(
@@ -367,7 +367,7 @@ impl Pages {
         }
     }
 
-    /// A worn victim has been erased: the coldest block's data moves into it.
+    /// A worn victim was erased: starts the move of the coldest block's data into it.
     fn start_move(&mut self, die: DieId, worn: BlockId, cold: BlockId) {
         self.dies[die.idx()].job = Some(Job {
             victim: cold,
@@ -379,7 +379,7 @@ impl Pages {
         });
     }
 
-    /// Lays down the whole logical space in address order over the dies, each at [`Geometry::filled_ppn`].
+    /// Lays down the whole logical space in address order over the dies, each page at [`Geometry::filled_ppn`].
     pub fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array, watch: &mut Watch) -> Result<(), Error> {
         let geometry = self.geometry.clone();
         let stripe = geometry.units_per_page;

@@ -34,7 +34,7 @@ fn harmonic(x: f64) -> f64 {
     sum + (x - whole) / (whole + 1.0)
 }
 
-/// What a start state is laid down on: a fresh drive, its map, and the run's random numbers.
+/// The parts of a fresh drive that the steady state fills, and the drive's random numbers.
 pub(in crate::ftl) struct Drive<'a> {
     pub map: &'a mut [u32],
     pub blocks: &'a mut BlockTable,
@@ -42,8 +42,8 @@ pub(in crate::ftl) struct Drive<'a> {
     pub rng: &'a mut Rng,
 }
 
-/// Lays the steady state down on a fresh drive, fills its map, and leaves `low_watermark` free blocks on each die. `watch` is
-/// told of each page, and may end it.
+/// Lays the steady state down on a fresh drive, fills its map, and leaves `low_watermark` free blocks on each die. `watch`
+/// counts the pages and may end the work.
 pub(in crate::ftl) fn lay_down(
     geometry: &Geometry,
     low_watermark: u32,
@@ -64,7 +64,7 @@ pub(in crate::ftl) fn lay_down(
             let mut left = count;
             let mut rest = geometry.pages_per_block;
             blocks.lay_down(block, geometry.pages_per_block, |ppn| {
-                // Each page is valid with the chance that makes exactly `count` of them so, all choices alike.
+                // Selection sampling: exactly `count` pages are valid, all choices equally likely.
                 let is_valid = rng.below(u64::from(rest)) < u64::from(left);
                 rest -= 1;
                 is_valid.then(|| {
@@ -81,7 +81,7 @@ pub(in crate::ftl) fn lay_down(
     Ok(())
 }
 
-/// How many pages are valid in each of `blocks` blocks, in random order, `valid` in all.
+/// Numbers of valid pages of `blocks` blocks, in random order, with the sum `valid`.
 fn fill_levels(b: u32, blocks: usize, valid: u64, rng: &mut Rng) -> Vec<u32> {
     let mean = valid as f64 / blocks as f64;
     let j = greedy_victim_valid(b, mean / f64::from(b));
@@ -104,12 +104,12 @@ fn fill_levels(b: u32, blocks: usize, valid: u64, rng: &mut Rng) -> Vec<u32> {
     levels
 }
 
-/// Share of blocks with at most i valid pages, for i in 0..=b, up to a factor.
+/// Fraction of blocks with at most i valid pages, for i in 0..=b, up to a constant factor.
 fn cumulative_shares(b: u32, j: f64) -> Vec<f64> {
     let mut sum = 0.0;
     (0..=b)
         .map(|i| {
-            let weight = (f64::from(i) - j).clamp(0.0, 1.0); // the level that j falls within is there in part
+            let weight = (f64::from(i) - j).clamp(0.0, 1.0); // the level of a fractional j counts in part
             if i > 0 {
                 sum += weight / f64::from(i);
             }
@@ -118,7 +118,7 @@ fn cumulative_shares(b: u32, j: f64) -> Vec<f64> {
         .collect()
 }
 
-/// Adds or takes single pages here and there until the levels sum to `valid`: rounding left them a little off.
+/// Adds or removes single pages until the levels sum to `valid`; rounding leaves a small difference.
 fn even_out(levels: &mut [u32], b: u32, valid: u64) {
     let mut sum: u64 = levels.iter().map(|&level| u64::from(level)).sum();
     let mut at = 0;
@@ -138,7 +138,7 @@ fn even_out(levels: &mut [u32], b: u32, valid: u64) {
     }
 }
 
-/// All logical pages, each once, scattered: multiples of a number prime to n and near n / φ.
+/// All logical pages, each once, in scattered order: multiples of a number that is coprime to n and near n / φ.
 struct Scattered {
     n: u64,
     step: u64,

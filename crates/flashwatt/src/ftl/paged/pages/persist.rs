@@ -1,4 +1,4 @@
-//! How places to write to and collections under way are saved and restored.
+//! Saving and restoring of write frontiers and running collections.
 
 use super::{Die, Job, Pages};
 use crate::blocks::BlockState;
@@ -9,7 +9,7 @@ use crate::persist::{Flaw, Reader, Writer, require};
 use crate::units::{BlockId, DieId};
 
 impl Pages {
-    /// Writes them.
+    /// Writes them to a snapshot.
     pub fn save(&self, out: &mut Writer) {
         out.u32(self.next_die);
         for die in self.dies.iter() {
@@ -21,7 +21,7 @@ impl Pages {
         }
     }
 
-    /// Reads them, on a fresh drive.
+    /// Restores them on a fresh drive.
     pub fn restore(&mut self, from: &mut Reader, claims: &mut Claims, drive: &RestoredDrive) -> Result<(), Flaw> {
         self.next_die = from.below(self.geometry.dies, "die")?;
         for die in (0..self.geometry.dies).map(DieId) {
@@ -70,7 +70,7 @@ impl Job {
     }
 }
 
-/// A block that is being collected gets its owner.
+/// Records the collection as the owner of its victim.
 fn claimed_victim(block: BlockId, die: DieId, claims: &mut Claims, drive: &RestoredDrive) -> Result<BlockId, Flaw> {
     claims.claim(block, die, drive)?;
     let is_victim = drive.blocks.state(block) == BlockState::Victim && !drive.blocks.is_apart(block);
