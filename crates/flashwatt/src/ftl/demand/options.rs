@@ -43,22 +43,21 @@ macro_rules! options {
         #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields, default)]
         pub struct Options {
-            /// Bytes of the cached mapping table; or say `cmt_entries`.
+            /// Bytes of the cached mapping table. Excludes `cmt_entries`.
             pub cmt_bytes: Option<u64>,
-            /// Entries of the cached mapping table; or say `cmt_bytes`.
+            /// Entries of the cached mapping table. Excludes `cmt_bytes`.
             pub cmt_entries: Option<u32>,
-            /// Bytes of an entry of a translation page: a page holds as many entries as fit.
+            /// Bytes of an entry of a translation page; a page holds as many as fit.
             pub entry_bytes: Option<u32>,
-            /// A write of a whole page whose entry is not in memory fetches it (Gupta et al. 2009), though it does not wait
-            /// for it; if not, the entry comes into being without a look at flash (EagleTree).
+            /// Whether a write of a whole page fetches its entry from flash if that is not cached (Gupta et al. 2009); the write does
+            /// not wait for it. If not, the entry is created without a read (EagleTree).
             pub fetch_on_write: Option<bool>,
-            /// Which die a page of data is written to: `dynamic` (round robin, channels first) or `static` (logical page
-            /// modulo dies).
+            /// Die that a data page is written to: `dynamic` (round robin, channels first) or `static` (logical page modulo dies).
             pub allocation: Option<Allocation>,
-            /// Blocks of each die that are for translation pages, beside those that these fill. By default as many again, 3
-            /// or more.
+            /// Blocks of each die for translation pages, beyond those that these fill. The default is the same number again, at
+            /// least 3.
             pub map_reserved_blocks: Option<u32>,
-            /// At most so many channels collect at a time; 0: as many as there are.
+            /// Number of channels that may collect at a time; 0 for all.
             pub gc_channels: Option<u32>,
             $($(#[$own_doc])* pub $own: $type,)*
         }

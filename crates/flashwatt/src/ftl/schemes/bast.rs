@@ -1,14 +1,14 @@
-//! BAST, block-associative sector translation: log blocks, each of them for one data block.
+//! BAST, block-associative sector translation: log blocks, each for one data block.
 //!
-//! Data blocks are mapped block by block. Each die has a few log blocks, which are mapped page by page; each takes the
-//! overwrites of one logical block until it is full or another one needs it. How pages are placed and log blocks cleaned is
-//! said in [`crate::ftl::blocked::pairs`]. Source: Kim et al. 2002; SPEC A5, A6, E12, E13.
+//! Data blocks are mapped by blocks. Each die has a few log blocks, which are mapped by pages. A log block takes the overwrites
+//! of one logical block until it is full or another logical block needs it. [`crate::ftl::blocked::pairs`] places pages and
+//! cleans log blocks. Source: Kim et al. 2002.
 //!
-//! *Replacement*: a logical block needs a log block and the quota of its die is exhausted. The log block written to least
-//! recently is merged, erased, and a fresh one allocated. It is counted as a `replacement` beside the merge that it takes.
+//! *Replacement*: a logical block needs a log block, and the quota of its die is exhausted. Then the least recently written log
+//! block is merged and erased, and a fresh one allocated. This counts as a `replacement` in addition to the merge.
 //!
-//! Deviations: reads do not make a log block recently used (the paper does not say); a log block without any valid page is
-//! erased without a merge; log blocks lie on the die of their data block, so that a merge can copy within it.
+//! Deviations: reads do not make a log block recently used (the paper leaves this open). A log block without valid pages is
+//! erased without a merge. Log blocks lie on the die of their data block, so that a merge can copy within the die.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,29 +23,29 @@ use crate::settings::{Checker, field};
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Options {
-    /// Share of all blocks that are log blocks, as a quota of each die: at most what is spare there, and one at least.
+    /// Fraction of all blocks for log blocks, as a quota of each die: at most the die's spare blocks, at least one.
     pub log_fraction: Option<f64>,
-    /// Can a log block with the first pages in order become the data block once the others are copied to it? If not (as in
-    /// EnergySim), only one that holds them all can.
+    /// Whether a log block with the first pages in order can become the data block after the others are copied to it. If
+    /// not (as in EnergySim), only a log block with all pages in order can.
     pub partial_merges: Option<bool>,
 }
 
 /// The options, checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Settings {
-    /// Share of all blocks that are log blocks.
+    /// Fraction of all blocks for log blocks.
     pub log_fraction: f64,
-    /// Can a log block that is not full become the data block?
+    /// Whether a log block that is not full can become the data block.
     pub partial_merges: bool,
 }
 
-/// BAST, as it is registered.
+/// BAST, registered.
 pub struct Bast;
 
 /// The translation layer.
 pub type BastFtl = Pairs<Bast>;
 
-/// Checks the options, which stand in this table.
+/// Checks the options of this table.
 pub(super) fn resolve(table: &str, options: Options, c: &mut Checker) -> Settings {
     Settings {
         log_fraction: c.number(field!(table, options.log_fraction), LOG_FRACTION, 0.0..=0.5),
@@ -53,7 +53,7 @@ pub(super) fn resolve(table: &str, options: Options, c: &mut Checker) -> Setting
     }
 }
 
-/// What BAST does by these settings, with replacement or without.
+/// The rules of BAST by these settings, with or without replacement.
 pub(super) fn rules(settings: &Settings, replaces: bool) -> Rules {
     let Settings { log_fraction, partial_merges } = *settings;
     Rules { log_fraction, partial_merges, replaces, scans: false }

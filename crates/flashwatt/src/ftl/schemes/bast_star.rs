@@ -1,11 +1,12 @@
 //! BAST*, EnergySim's BAST without replacement: log blocks are never taken from other logical blocks.
 //!
-//! As [`super::bast`], but a write that needs a log block when the quota of its die is exhausted copies its block to a fresh
-//! one, as block mapping does (1 erase, counted as a full merge). Source: Cho et al. 2015 §4 (EnergySim); SPEC A5.
+//! As [`super::bast`], with one difference. If a write needs a log block and the quota of its die is exhausted, its logical block
+//! is copied to a fresh block, as in block mapping (1 erase, counted as a full merge). Source: Cho et al. 2015 (EnergySim),
+//! section 4.
 //!
-//! Choice, for the paper does not say how log blocks come back: one is given up when it is full and is cleaned then, and by
-//! nothing else; there is no rule for idle ones. It stays alive under random writes, for every log block that is written to
-//! fills up, and the next logical block that needs one gets it. One whose logical block is never written to again stays.
+//! The paper leaves open when a log block is given up. Choice: when it is full and has been cleaned, and only then. Under random
+//! writes every log block that is written fills up, and the next logical block gets its place. The log block of a logical block
+//! that is never written again stays.
 
 use super::bast::{self, Options, Settings};
 use crate::device::Geometry;
@@ -13,7 +14,7 @@ use crate::ftl::blocked::pairs::{self, Pairs};
 use crate::ftl::{Room, Scheme, Setup, Size};
 use crate::settings::Checker;
 
-/// BAST*, as it is registered.
+/// BAST*, registered.
 pub struct BastStar;
 
 /// The translation layer.

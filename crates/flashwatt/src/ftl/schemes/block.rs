@@ -1,9 +1,9 @@
 //! Block mapping: each logical block on one physical block, each page at its offset.
 //!
-//! A page that has not been written since its block was erased is programmed in place. To overwrite one, the whole block
-//! moves: the new pages and copies of the others go to a fresh block, and the old one is erased. The table has one entry for
-//! a block, so that it is the smallest of all; the price is a block of copies for each overwrite. Source: Park et al. 2011
-//! §3.1 (SPEC A6); Ban 1995. One copy of a block is counted as one full merge.
+//! A page that was not written since its block's erase is programmed in place. An overwrite moves the whole block: the new pages
+//! and copies of the others go to a fresh block, and the old one is erased. The table has one entry per block and is the smallest
+//! of all schemes; the price is a block of copies for each overwrite. Source: Park et al. 2011, section 3.1; Ban 1995. The copy
+//! of a block counts as one full merge.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

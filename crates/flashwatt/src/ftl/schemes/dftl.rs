@@ -1,13 +1,13 @@
-//! DFTL: page mapping whose map lies on flash and is cached entry by entry.
+//! DFTL: page mapping with the map on flash and a cache of its entries.
 //!
 //! Source: Gupta, Kim, Urgaonkar, "DFTL: A flash translation layer employing demand-based selective caching of page-level
-//! address mappings", ASPLOS 2009, as SPEC A7 sums it up; the machinery is [`crate::ftl::demand`]'s. As there, entries are
-//! written back when they leave, one at a time or (`evict_page`) with all other dirty ones of their translation page, which
-//! stay, clean; collection changes entries in memory and writes each translation page anew once.
+//! address mappings", ASPLOS 2009. [`crate::ftl::demand`] has the mechanism. As in the paper, a dirty entry is written back when
+//! it is evicted, alone or (`evict_page`) with all other dirty entries of its translation page, which stay cached, clean.
+//! Collection changes cached entries and rewrites each translation page once.
 //!
-//! Deviations: the least recently used entry leaves by default, not that of a segmented table (`cache` has both); data and
-//! translation blocks have separate shares of a die, and translation blocks are collected greedily whatever `[gc]` says
-//! of data; every translation page stays on one die.
+//! Deviations: by default the least recently used entry is evicted, not that of a segmented table (`cache` has both). Data and
+//! translation blocks have separate shares of a die. Translation blocks are collected greedily, whatever the `[gc]` policy for
+//! data. Every translation page stays on one die.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,11 +24,11 @@ use crate::settings::{Checker, field};
 options::options! {
     /// `[ftl.dftl]`
     {
-        /// Which entry leaves the cached mapping table: `lru` or `segmented_lru`.
+        /// Order of eviction of the cached mapping table: `lru` or `segmented_lru`.
         cache: Option<Cache>,
-        /// Of a segmented table, the share of entries that may be protected; by default half of them.
+        /// Fraction of the entries of a segmented table that may be protected; by default one half.
         protected_fraction: Option<f64>,
-        /// A translation page that is written takes all its dirty entries along; they stay in memory, clean.
+        /// Whether the write of a translation page includes all its dirty cached entries, which stay cached, clean.
         evict_page: Option<bool>,
     }
 }
@@ -36,12 +36,12 @@ options::options! {
 /// The options, checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Settings {
-    /// What the demand-paged schemes have in common.
+    /// The options shared by the demand-paged schemes.
     #[serde(flatten)]
     pub common: options::Settings,
-    /// Which entry leaves.
+    /// The order of eviction.
     pub cache: Cache,
-    /// The share of entries that may be protected; 0 under LRU.
+    /// Fraction of entries that may be protected; 0 under LRU.
     pub protected_fraction: f64,
 }
 
@@ -51,7 +51,7 @@ pub type Dftl = Demand<Recency, Plain>;
 /// One copy of each translation page.
 pub struct Plain;
 
-/// The cached mapping table's order for a drive of this size.
+/// The order of eviction for a drive of this size.
 pub(super) fn recency(protected_fraction: f64, cmt_entries: u32, geometry: &Geometry) -> Recency {
     let capacity = cmt_entries.min(geometry.logical_units);
     Recency::new(capacity, (protected_fraction * f64::from(capacity)) as u32)

@@ -1,21 +1,20 @@
 //! FAST, fully associative sector translation: all logical blocks share the log blocks.
 //!
-//! The idea: if log blocks belong to no one, none of them is merged half empty. One log block is set apart for sequential
-//! writes, so that those end in switch merges; all others take whatever comes, in order of arrival, and the oldest is merged
-//! when there is no room left. [`crate::ftl::blocked::log_blocks`] has the mechanism. Source: S.-W. Lee, D.-J. Park,
-//! T.-S. Chung, D.-H. Lee, S. Park, H.-J. Song: "A log buffer-based flash translation layer using fully-associative sector
-//! translation", ACM TECS 6(3), 2007; SPEC A6.
+//! Shared log blocks fill up before they are merged. One log block is reserved for sequential writes, so that these end in switch
+//! merges. All others take pages in order of arrival, and the oldest is merged when no room is left.
+//! [`crate::ftl::blocked::log_blocks`] has the mechanism. Source: S.-W. Lee, D.-J. Park, T.-S. Chung, D.-H. Lee, S. Park,
+//! H.-J. Song: "A log buffer-based flash translation layer using fully-associative sector translation", ACM TECS 6(3), 2007.
 //!
-//! Where this departs from the original, or settles what that leaves open:
+//! Deviations, and choices where the paper is silent:
 //!
-//! - A write to the owner of the sequential log block that does not continue it goes to the random log (SPEC A6). The original
-//!   merges the sequential log block then and starts the next one with that page, wherever in its block the page lies.
-//! - The original has one chip. Here each die has its share of the random log and merges the oldest of its own; writes go
-//!   round the dies in turn, so that this is the oldest of all but for what they run ahead of each other.
-//! - A logical block of a random victim that owns the sequential log block is merged by merging that one, which is a partial
-//!   or switch merge where possible.
-//! - `merges.full` counts logical blocks merged, so that the victim's merge counts once for each one that has a valid page in
-//!   it. A log block in which nothing is valid is erased without any merge.
+//! - A write to the owner of the sequential log block that does not continue it goes to the random log. The original merges the
+//!   sequential log block and starts the next one with that page, at any offset.
+//! - The original has one chip. Here each die has its share of the random log and merges its own oldest block. Writes go round
+//!   the dies in turn, so this is nearly the oldest block of all.
+//! - If a logical block of a random victim owns the sequential log block, that log block is merged: by a partial or switch merge
+//!   where possible.
+//! - `merges.full` counts merged logical blocks: the merge of a victim counts once for each logical block with a valid page in
+//!   it. A log block without valid pages is erased without a merge.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,17 +32,17 @@ use crate::units::BlockId;
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Options {
-    /// Share of all blocks that are log blocks, the sequential one included; fewer if the drive has fewer to spare beside
-    /// those for the host's data and one on each die for merges, and two on each die at least.
+    /// Fraction of all blocks for log blocks, including the sequential one. It is limited by the spare blocks beside the host's
+    /// data and one merge block per die, and is at least two blocks per die.
     pub log_fraction: Option<f64>,
-    /// Log blocks instead of a share of all: each die gets its part, rounded down, and two at least.
+    /// Number of log blocks, instead of a fraction: each die gets its part, rounded down, and at least two.
     pub log_blocks: Option<u32>,
 }
 
 /// The options, checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Settings {
-    /// How large the log area is.
+    /// The size of the log area.
     #[serde(flatten)]
     pub log: LogSize,
 }
@@ -51,7 +50,7 @@ pub struct Settings {
 /// The translation layer.
 pub type FastFtl = LogFtl<Fast>;
 
-/// What sets it apart: one sequential log block, and the oldest random one is merged.
+/// The policy of FAST: one sequential log block; the oldest random log block is merged.
 pub struct Fast;
 
 impl LogPolicy for Fast {

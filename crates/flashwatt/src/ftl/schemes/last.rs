@@ -1,26 +1,26 @@
-//! LAST, locality-aware sector translation: the log is divided by how data is written.
+//! LAST, locality-aware sector translation: a log divided by the locality of writes.
 //!
-//! The idea: a locality detector tells sequential from random writes by the size of the request, and frequently from rarely
-//! overwritten pages by how long ago they were written. Several sequential log blocks serve several streams side by side, each
-//! of which then ends in switch merges; pages that are soon overwritten share random log blocks, which so become *dead*
-//! (nothing in them is valid) and cost one erase; of the others the one is merged that costs least.
-//! [`crate::ftl::blocked::log_blocks`] has the mechanism that it shares with FAST. Source: S. Lee, D. Shin, Y.-J. Kim,
-//! J. Kim: "LAST: locality-aware sector translation for NAND flash memory-based storage systems", ACM SIGOPS OSR 42(6),
-//! 2008; SPEC A6, E14.
+//! A locality detector tells sequential from random writes by the size of the request, and frequently from rarely overwritten
+//! pages by the age of their last version. Several sequential log blocks serve several streams, each of which ends in switch
+//! merges. Frequently overwritten pages share random log blocks, which become *dead* (without valid pages) and then need only an
+//! erase. Of the other random log blocks the cheapest is merged. [`crate::ftl::blocked::log_blocks`] has the mechanism that LAST
+//! shares with FAST. Source: S. Lee, D. Shin, Y.-J. Kim, J. Kim: "LAST: locality-aware sector translation for NAND flash
+//! memory-based storage systems", ACM SIGOPS OSR 42(6), 2008.
 //!
-//! What that leaves open, and where this departs from it:
+//! Choices where the paper is silent, and deviations:
 //!
-//! - Sequential is a request that touches `sequential_threshold_bytes` or more, in whole pages. Its pages open a sequential log
-//!   block at offset 0 of a logical block and go on there in order, as only so a switch merge is possible; pages before the
-//!   first such offset, and any that do not continue, go to the random log. Smaller requests never enter a sequential one.
-//! - Before another is opened the sequential log block used longest ago is merged, of all, or of a die that has its share.
-//! - Hot is a page whose version until now lies in the random log, where fewer than `hot_window_pages` pages have been written
-//!   since; all others are cold. The original adapts the sizes of the two parts; here hot and cold have an open block
-//!   each on every die, and share what the die has of full ones.
-//! - When a die has used up its random log blocks a dead one is erased, if there is any. Otherwise the cold one with the
-//!   fewest *associated* logical blocks (those that have valid pages in it, each of which is a merge) is merged, the
-//!   oldest of several; a hot one only if none that is full is cold.
-//! - As in FAST, `merges.full` counts logical blocks, and one that owns a sequential log block is merged by merging that.
+//! - A request is sequential if it touches `sequential_threshold_bytes` or more, in whole pages. Its pages open a sequential log
+//!   block at offset 0 of a logical block and continue in order, because only this allows a switch merge. Pages before the first
+//!   such offset, and pages that do not continue one, go to the random log. Smaller requests never enter a sequential log block.
+//! - Before another sequential log block is opened, the least recently used one is merged: of the drive, or of a die that has
+//!   used its share.
+//! - A page is hot if its last version lies in the random log and fewer than `hot_window_pages` pages were written there since.
+//!   All others are cold. The original adapts the sizes of the two parts. Here hot and cold pages have one open block each on
+//!   every die, and share the die's full ones.
+//! - When a die has used its random log blocks, a dead one is erased if there is one. Otherwise the cold block with the fewest
+//!   *associated* logical blocks is merged, the oldest among equals. Associated are the logical blocks with valid pages in it;
+//!   each needs a merge. A hot block is merged only if no full block is cold.
+//! - As in FAST, `merges.full` counts logical blocks, and a logical block that owns a sequential log block is merged with that.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,14 +37,14 @@ use crate::persist::{Flaw, Reader, Writer};
 use crate::settings::{Checker, field};
 use crate::units::{BlockId, Ppn};
 
-/// Requests of so many bytes are sequential (SPEC E14).
+/// Default threshold, in bytes, from which a request is sequential (Lee et al. 2008: 8 KiB).
 const SEQUENTIAL_THRESHOLD_BYTES: u32 = 8192;
-/// Streams that each have a log block; choice: the original leaves the number to the size of its log.
+/// Default number of streams with a log block of their own; the original leaves it to the size of its log.
 const SEQUENTIAL_LOG_BLOCKS: u32 = 8;
-/// They are searched one by one.
+/// Sequential log blocks are searched one by one, hence the limit.
 const SEQUENTIAL_LOG_BLOCKS_MAX: u32 = 64;
 
-/// The open random log block for each kind of page.
+/// The open random log block for cold pages.
 const COLD: usize = 0;
 const HOT: usize = 1;
 
@@ -52,32 +52,32 @@ const HOT: usize = 1;
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Options {
-    /// Share of all blocks that are log blocks, the sequential ones included; fewer if the drive has fewer to spare beside
-    /// those for the host's data and one on each die for merges, and three on each die at least.
+    /// Fraction of all blocks for log blocks, including the sequential ones. It is limited by the spare blocks beside the
+    /// host's data and one merge block per die, and is at least three blocks per die.
     pub log_fraction: Option<f64>,
-    /// Log blocks instead of a share of all: each die gets its part, rounded down, and three at least.
+    /// Number of log blocks, instead of a fraction: each die gets its part, rounded down, and at least three.
     pub log_blocks: Option<u32>,
-    /// Requests that touch so many bytes or more, in whole pages, are sequential writes.
+    /// Writes that touch at least this many bytes, in whole pages, are sequential.
     pub sequential_threshold_bytes: Option<u32>,
-    /// Sequential log blocks in the drive at most. A die has two of them, or its part if that is more, but not over a third
-    /// of its log blocks.
+    /// Largest number of sequential log blocks in the drive. A die has two of them, or its part if that is more, but at most a
+    /// third of its log blocks.
     pub sequential_log_blocks: Option<u32>,
-    /// A page is hot if fewer pages than this have been written to the random log since it was written there last; 0: none
-    /// is. Without this key half of the pages of the random log.
+    /// A page is hot if fewer pages than this were written to the random log since its last version was written there; with 0
+    /// no page is hot. The default is half of the pages of the random log.
     pub hot_window_pages: Option<u32>,
 }
 
 /// The options, checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Settings {
-    /// How large the log area is.
+    /// The size of the log area.
     #[serde(flatten)]
     pub log: LogSize,
-    /// Requests that touch so many bytes are sequential.
+    /// Requests that touch this many bytes are sequential.
     pub sequential_threshold_bytes: u32,
-    /// Sequential log blocks at most.
+    /// Largest number of sequential log blocks.
     pub sequential_log_blocks: u32,
-    /// Pages in the window of hot ones; nothing: half of those of the random log.
+    /// Pages in the window of hot pages; `None` for half of the pages of the random log.
     pub hot_window_pages: Option<u32>,
 }
 
@@ -119,31 +119,31 @@ impl Scheme for LastFtl {
     }
 }
 
-/// What sets it apart: detects locality, and chooses the cheapest victim.
+/// The policy of LAST: detects locality, and merges the cheapest victim.
 pub struct Last {
     geometry: Geometry,
-    /// Requests of so many pages are sequential.
+    /// Requests of this many pages are sequential.
     sequential_pages: u32,
-    /// Pages in the window of hot ones.
+    /// Pages in the window of hot pages.
     hot_window: u32,
-    /// Pages written to the random log.
+    /// Number of pages written to the random log.
     clock: u32,
-    /// The slot (+ 1) of each block that is a random log block; 0 for none.
+    /// Slot (+ 1) of each random log block; 0 for other blocks.
     slot_of: Table<u32>,
     slots: Vec<Slot>,
     free_slots: Vec<u32>,
-    /// The clock when each page of each slot was written.
+    /// For each page of each slot, the clock when it was written.
     written_at: Table<u32>,
-    /// The last count that each logical block was a part of, and the number of that count.
+    /// For each logical block, the last count of associated blocks that it was part of; and the number of that count.
     seen: Table<u32>,
     counts: u32,
 }
 
-/// What is known of a random log block.
+/// State of a random log block.
 #[derive(Clone, Copy)]
 struct Slot {
     is_hot: bool,
-    /// Associated logical blocks when it had so many valid pages: while those are as many, they are the same.
+    /// Associated logical blocks, with the number of valid pages at the time. The count holds while that number is the same.
     associated: Option<(u32, u32)>,
 }
 
@@ -171,7 +171,7 @@ impl Last {
         self.slot_of[block.idx()].checked_sub(1).map(|slot| slot as usize)
     }
 
-    /// Where the time of a page of the random log stands.
+    /// The index of a page of the random log in `written_at`.
     #[inline]
     fn page(&self, at: Ppn) -> Option<usize> {
         let slot = self.slot(self.geometry.block_of(at))?;
@@ -182,12 +182,12 @@ impl Last {
         self.slot(block).is_some_and(|slot| !self.slots[slot].is_hot)
     }
 
-    /// The first of the blocks that have the fewest associated logical ones.
+    /// The first of the blocks with the fewest associated logical blocks.
     fn cheapest(&mut self, of: impl Iterator<Item = BlockId>, blocks: &BlockTable) -> Option<BlockId> {
         of.min_by_key(|&block| self.associated(block, blocks))
     }
 
-    /// Logical blocks that have valid pages in a random log block.
+    /// Number of logical blocks with valid pages in a random log block.
     fn associated(&mut self, block: BlockId, blocks: &BlockTable) -> u32 {
         let valid = blocks.valid_units(block);
         let Some(slot) = self.slot(block) else { return valid };
@@ -248,7 +248,7 @@ impl LogPolicy for Last {
         self.free_slots.push(slot - 1);
     }
 
-    /// How long ago each of its pages was written, which is all that the clock is for.
+    /// Writes the age of each page, for which alone the clock exists.
     fn save_block(&self, block: BlockId, out: &mut Writer) {
         let Some(slot) = self.slot(block) else { return out.refuse("a log block without a place") };
         let pages = self.geometry.pages_per_block as usize;

@@ -1,20 +1,19 @@
 //! NFTL: a primary block and at most one replacement block for each logical block (EnergySim's "block").
 //!
-//! A page is written to the primary block first, at its offset; an overwrite goes to the next free page of the replacement
-//! block. When that is full, or another logical block needs one and the quota of the die is exhausted (then the least recently
-//! written one is taken, which is counted as a `replacement`), the newest versions of all pages are *folded* into a fresh block;
-//! a replacement block with all pages in order becomes the primary block instead (a switch merge). How that is done is said in
-//! [`crate::ftl::blocked::pairs`], where replacement blocks are called log blocks. Source: Ban 1999; Kuo et al. 2008;
-//! SPEC A5, E11.
+//! The first write of a page goes to the primary block, at its offset. An overwrite goes to the next free page of the replacement
+//! block. When that block is full, the newest versions of all pages are *folded* into a fresh block; if the replacement block has
+//! all pages in order, it becomes the primary block instead (a switch merge). If the quota of a die is exhausted and another
+//! logical block needs a replacement block, the least recently written one is folded; this counts as a `replacement`.
+//! [`crate::ftl::blocked::pairs`] has the mechanism; it calls replacement blocks log blocks. Source: Ban 1999; Kuo et al. 2008.
 //!
-//! Only blocks are mapped in memory. Which page a page of a replacement block holds is in its spare area, so that a read takes
-//! *probes* (`probe = "scan"`): spare areas are read from the newest page of the replacement block backwards, one after the
-//! other, until all pages of the request in this logical block have been found; if one has not, all were read, and it is in
-//! the primary block. A fold begins with the spare areas of all pages written. A probe waits for its page's program.
+//! Only blocks are mapped in memory. The logical page of a page in a replacement block stands in its spare area, so that a read
+//! needs *probes* (`probe = "scan"`): spare areas are read one after the other, from the newest page of the replacement block
+//! backwards, until all pages of the request in this logical block are found. A page that is not found lies in the primary block;
+//! then all spare areas were read. A fold begins with the spare areas of all written pages. A probe waits for its page's program.
 //!
-//! Deviations: how far each block is written is known in memory (4 bytes for it and the block), so that writes of whole pages
-//! need no probes; so is what has been trimmed. One scan serves all pages of a request in a logical block. The primary and the
-//! replacement block lie on one die (SPEC E31).
+//! Deviations: the number of written pages of each block is kept in memory (in the 4 bytes of the block's entry), so that writes
+//! of whole pages need no probes; so are trims. One scan serves all pages of a request in a logical block. The primary and the
+//! replacement block lie on one die.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,32 +28,32 @@ use crate::settings::{Checker, field};
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Options {
-    /// Share of all blocks that are replacement blocks, as a quota of each die: at most what is spare there, and one at least.
+    /// Fraction of all blocks for replacement blocks, as a quota of each die: at most the die's spare blocks, at least one.
     pub replacement_fraction: Option<f64>,
-    /// How a page is found in a replacement block: `scan` (in the spare areas of its pages) or `none` (in a map in memory).
+    /// Search for a page in a replacement block: `scan` (reads spare areas) or `none` (uses a map in memory).
     pub probe: Option<Probe>,
 }
 
-/// How a page is found in a replacement block.
+/// Search for a page in a replacement block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Probe {
-    /// The spare areas of its pages are read, newest first.
+    /// Reads the spare areas of its pages, the newest first.
     Scan,
-    /// Its pages are mapped in memory.
+    /// Uses a map in memory.
     None,
 }
 
 /// The options, checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Settings {
-    /// Share of all blocks that are replacement blocks.
+    /// Fraction of all blocks for replacement blocks.
     pub replacement_fraction: f64,
-    /// How a page is found in a replacement block.
+    /// Search for a page in a replacement block.
     pub probe: Probe,
 }
 
-/// NFTL, as it is registered.
+/// NFTL, registered.
 pub struct Nftl;
 
 /// The translation layer.

@@ -1,5 +1,5 @@
-//! Page mapping: any logical page on any physical page, the whole map in DRAM. Where pages are written to and how they are
-//! collected is [`crate::ftl::paged::pages`]. Source: Ban 1995; Agrawal et al. 2008 for the organisation by dies.
+//! Page mapping: any logical page on any physical page, with the whole map in DRAM. [`crate::ftl::paged::pages`] has frontiers
+//! and collection. Source: Ban 1995; Agrawal et al. 2008 for the organisation by dies.
 
 use std::hint::cold_path;
 
@@ -45,18 +45,18 @@ pub struct Options {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Frontiers {
-    /// The host and garbage collection write to blocks of their own.
+    /// The host and garbage collection write to separate blocks.
     Separate,
-    /// They fill the same block.
+    /// The host and garbage collection write to the same block.
     Shared,
 }
 
 /// The options, checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Settings {
-    /// Which die a page is written to.
+    /// The die that a page is written to.
     pub allocation: Allocation,
-    /// Do the host and garbage collection write to blocks of their own?
+    /// Whether the host and garbage collection write to separate blocks.
     pub separate_frontiers: bool,
     /// Bytes that one map entry covers: `page_bytes` divided by a power of two, ≥ 512.
     pub map_unit_bytes: u32,
@@ -82,8 +82,8 @@ impl Scheme for PageFtl {
         settings.map_unit_bytes
     }
 
-    /// Under sub-page mapping a block can lose nearly a page in units that hold nothing, and still not be worth collecting:
-    /// one page more for each block.
+    /// With sub-page mapping a block can hold almost a page of unused map units and still not be worth collecting. So each
+    /// block needs one page more.
     fn room(_settings: &Settings, size: &Size) -> Room {
         let spare_blocks = size.dies * spare_blocks_per_die(size.low_watermark_blocks, size.reserved_blocks);
         let scattered = if size.units_per_page > 1 { size.dies * size.die_blocks } else { 0 };
@@ -150,7 +150,7 @@ impl Owner for Map {
 }
 
 impl PageFtl {
-    /// Directs the logical page to a new address as part of operation `op`.
+    /// Maps a logical page to a new address, as part of operation `op`.
     #[inline(always)]
     fn remap(&mut self, lpn: Lpn, ppn: Ppn, op: PlanIndex, cx: &mut Context, plan: &mut Plan) {
         if let Some(old) = self.map.get(lpn) {
@@ -161,8 +161,7 @@ impl PageFtl {
         cx.blocks.set_valid(ppn, lpn);
     }
 
-    /// Plans the program of `units` logical pages from `lpn` on to one physical page. Those of which only a part is written
-    /// are read first.
+    /// Plans the program of `units` logical pages from `lpn` on to one physical page. Partly written pages are read first.
     #[inline(always)]
     fn write_page(&mut self, extent: &Extent, i: u32, units: u32, ppn: Ppn, cx: &mut Context, plan: &mut Plan) {
         let lpn = Lpn(extent.first.0 + i);
@@ -179,8 +178,8 @@ impl PageFtl {
         }
     }
 
-    /// Plans the read of what a logical page holds until now, after the last of its kind, which it need not repeat if that
-    /// was of the same physical page.
+    /// Plans the read of the old content of a logical page, after the previous such read. No second read is planned for the
+    /// same physical page.
     fn read_old(&self, lpn: Lpn, last: &mut Option<(PlanIndex, u32)>, plan: &mut Plan) {
         let Some(old) = self.map.get(lpn) else { return };
         let page = self.geometry.page_of(old);
@@ -242,7 +241,7 @@ impl Ftl for PageFtl {
         self.pages.home(lpn)
     }
 
-    /// All in one physical page.
+    /// All units go to one physical page.
     fn write_together(&mut self, units: &[Extent], cx: &mut Context, plan: &mut Plan) -> u32 {
         debug_assert!(units.len() <= self.geometry.units_per_page as usize);
         let Some(first) = units.first() else { return 0 };

@@ -1,15 +1,14 @@
-//! RFTL: DFTL with replicas of every translation page on other channels, so that a look-up need not wait for a busy one.
+//! RFTL: DFTL with replicas of every translation page on other channels, so that a look-up need not wait for a busy channel.
 //!
-//! Source: the RFTL paper (2019) as SPEC A18 and E17–E20 sum it up; the machinery is [`crate::ftl::demand`]'s. Original and
-//! replicas are always written together, each to its own channel, (c + k) mod channels for the k-th; a read takes the
-//! original if its die is idle, else an idle replica, else the copy whose die comes to it first (`choose`); at most two
-//! channels collect at a time (`gc_channels`). The cached mapping table is segmented, and a translation page that is
-//! written takes all its dirty entries along (`evict_page`). No old copy is erased before all new ones are on flash, so
-//! that after a power cut either all copies of the old version are there or all of the new.
+//! Source: the RFTL paper (2019). [`crate::ftl::demand`] has the mechanism. Original and replicas are always written together,
+//! each to its own channel: (c + k) mod channels for the k-th replica. A read takes the original if its die is idle, else an idle
+//! replica, else the first copy whose die becomes free (`choose`). At most two channels collect at a time (`gc_channels`). The
+//! cached mapping table is segmented, and the write of a translation page includes all its dirty entries (`evict_page`). No old
+//! copy is erased before all new ones are on flash, so that after a power cut all copies of the old or of the new version exist.
 //!
-//! Deviations: a page that has no copy on flash yet is read from its original, not from the copy that is there first; with
-//! `shortest_queue` the copy is chosen when the read is planned; the registers that keep a copy's data over a power cut
-//! are not needed for the rule above, and not modelled. With `replicas` = 0 it is DFTL to the byte.
+//! Deviations: a page without a copy on flash is read from its original, not from the first copy there. With `shortest_queue` the
+//! copy is chosen when the read is planned. The registers that keep a copy's data over a power cut are not modelled, because the
+//! rule above does without them. With `replicas` = 0 the results equal those of DFTL.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,13 +28,13 @@ options::options! {
     {
         /// Copies of every translation page beside the original: 0 to 3, and fewer than there are channels.
         replicas: Option<u32>,
-        /// Which copy of a translation page is read: `idle` or `shortest_queue`.
+        /// Choice of the copy that is read: `idle` or `shortest_queue`.
         choose: Option<ReplicaChoice>,
-        /// Which entry leaves the cached mapping table: `lru` or `segmented_lru`.
+        /// Order of eviction of the cached mapping table: `lru` or `segmented_lru`.
         cache: Option<Cache>,
-        /// Of a segmented table, the share of entries that may be protected; by default half of them.
+        /// Fraction of the entries of a segmented table that may be protected; by default one half.
         protected_fraction: Option<f64>,
-        /// A translation page that is written takes all its dirty entries along; they stay in memory, clean.
+        /// Whether the write of a translation page includes all its dirty cached entries, which stay cached, clean.
         evict_page: Option<bool>,
     }
 }
@@ -43,16 +42,16 @@ options::options! {
 /// The options, checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Settings {
-    /// What the demand-paged schemes have in common.
+    /// The options shared by the demand-paged schemes.
     #[serde(flatten)]
     pub common: options::Settings,
     /// Copies beside the original.
     pub replicas: u32,
-    /// Which copy is read.
+    /// The choice of the copy that is read.
     pub choose: ReplicaChoice,
-    /// Which entry leaves.
+    /// The order of eviction.
     pub cache: Cache,
-    /// The share of entries that may be protected; 0 under LRU.
+    /// Fraction of entries that may be protected; 0 under LRU.
     pub protected_fraction: f64,
 }
 

@@ -1,22 +1,21 @@
-//! TPFTL: DFTL whose cached entries are kept together by translation page.
+//! TPFTL: DFTL with cached entries grouped by translation page.
 //!
 //! Source: Zhou, Wu, Huang, He, Xie, "An efficient page-level FTL to optimize address translation in flash memory", EuroSys
-//! 2015, built from public summaries of it. Two levels of recency: each translation page with entries in memory is a node
-//! with a list of them, the least recent first; the coldest node, by the mean of its entries' last uses, gives the next
-//! victim. Four techniques, each of which can be turned off:
+//! 2015, built from public summaries. Recency has two levels: each translation page with cached entries is a node with a list of
+//! them, the least recently used first. The coldest node, by the mean of its entries' last uses, gives the next victim. Four
+//! techniques can be switched off one by one:
 //!
-//! - request-level prefetching: a miss brings the entries of the rest of its request;
-//! - selective prefetching: while the number of nodes falls, which is what sequential access makes it do, a miss brings as many
-//!   entries as stand in memory right before it. It begins when the number has fallen by the threshold, and ends when it has
-//!   risen by that;
-//! - batch update: a translation page that is written takes all its dirty entries along; they stay, clean;
-//! - clean first: within the node, the least recent clean entry goes, a dirty one only if there is no other.
+//! - request-level prefetching: a miss fetches the entries for the rest of its request;
+//! - selective prefetching: while the number of nodes falls, as it does under sequential access, a miss fetches as many entries as
+//!   are cached directly before it. This starts when the number has fallen by the threshold, and ends when it has risen by it;
+//! - batch update: the write of a translation page includes all its dirty entries, which stay cached, clean;
+//! - clean first: within the node the least recently used clean entry is evicted; a dirty one only if there is no clean one.
 //!
-//! What is brought along lies in the translation page that is read anyway, and pushes out entries of one node at most. An
-//! entry takes 6 bytes in memory, its offset in the page and its address, for the node says the rest.
+//! Prefetched entries lie in the translation page that is read anyway, and evict entries of one node at most. A cached entry takes
+//! 6 bytes, its offset in the page and its address; the node holds the rest.
 //!
-//! Deviations: the 8 bytes of a node are not counted; the coldest node is found exactly, by a tournament. The rest is
-//! [`crate::ftl::demand`]'s: collection, trims, translation pages.
+//! Deviations: the 8 bytes of a node are not counted. The coldest node is found exactly, by a tournament. Collection, trims and
+//! translation pages are those of [`crate::ftl::demand`].
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,25 +32,25 @@ use crate::persist::{Flaw, Reader, Writer, require};
 use crate::settings::{Checker, field};
 use crate::units::Lpn;
 
-/// Bytes of an entry in memory (Zhou et al. §4.2).
+/// Bytes of a cached entry (Zhou et al. 2015, section 4.2).
 const CACHED_ENTRY_BYTES: u32 = 6;
 
-/// Uses that a snapshot can speak of: of as many as a translation page can have entries, the sum is below 2^64.
+/// Largest clock in a snapshot: the sum over the entries of a translation page stays below 2^64.
 const CLOCK_MAX: u64 = 1 << 43;
 
 options::options! {
     /// `[ftl.tpftl]`
     {
-        /// A miss brings the entries of the rest of its request, as far as they lie in the same translation page.
+        /// Whether a miss fetches the entries for the rest of its request, within the same translation page.
         request_prefetch: Option<bool>,
-        /// While access is sequential a miss brings as many entries as stand in memory right before it.
+        /// Whether, under sequential access, a miss fetches as many entries as are cached directly before it.
         selective_prefetch: Option<bool>,
-        /// Access counts as sequential when the number of translation pages with entries in memory has fallen by so many,
-        /// until it has risen by so many.
+        /// Access counts as sequential once the number of translation pages with cached entries has fallen by this number, until it
+        /// has risen by it.
         selective_threshold: Option<u32>,
-        /// A translation page that is written takes all its dirty entries along; they stay in memory, clean.
+        /// Whether the write of a translation page includes all its dirty cached entries, which stay cached, clean.
         batch_update: Option<bool>,
-        /// Clean entries of the coldest translation page go before dirty ones.
+        /// Whether clean entries of the coldest translation page are evicted before dirty ones.
         clean_first: Option<bool>,
     }
 }
@@ -59,23 +58,23 @@ options::options! {
 /// The options, checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Settings {
-    /// What the demand-paged schemes have in common.
+    /// The options shared by the demand-paged schemes.
     #[serde(flatten)]
     pub common: options::Settings,
-    /// Does a miss bring the rest of its request?
+    /// Whether a miss fetches the entries for the rest of its request.
     pub request_prefetch: bool,
-    /// Does it bring as many entries as stand before it, while access is sequential?
+    /// Whether, under sequential access, a miss fetches as many entries as are cached before it.
     pub selective_prefetch: bool,
-    /// Nodes by which the number must change for that to begin or end.
+    /// Change of the number of nodes that starts or ends this.
     pub selective_threshold: u32,
-    /// Do clean entries go first?
+    /// Whether clean entries are evicted first.
     pub clean_first: bool,
 }
 
 /// TPFTL.
 pub type Tpftl = Demand<TwoLevel, Clustered>;
 
-/// Entries kept together by translation page.
+/// Marks a table with entries grouped by translation page.
 pub struct Clustered;
 
 impl Scheme for Tpftl {
@@ -121,10 +120,10 @@ pub struct TwoLevel {
     nodes: Table<Node>,
     coldest: Coldest,
     links: Vec<Links>,
-    /// When each entry was used last, on a clock of uses.
+    /// For each entry, its last use, on a clock that counts uses.
     used_at: Vec<u64>,
     clock: u64,
-    /// Nodes that have come less those that have gone since access was last found to be sequential, or not to be.
+    /// Nodes added less nodes removed since access last became, or ceased to be, sequential.
     change: i64,
     is_sequential: bool,
     request_prefetch: bool,
@@ -133,10 +132,10 @@ pub struct TwoLevel {
     clean_first: bool,
 }
 
-/// A translation page with entries in memory.
+/// A translation page with cached entries.
 #[derive(Clone, Default)]
 struct Node {
-    /// The least recent first.
+    /// The entries, the least recently used first.
     entries: List,
     /// Sum of their last uses.
     used_at: u64,
@@ -165,7 +164,7 @@ impl TwoLevel {
         }
     }
 
-    /// An entry becomes the most recent of its node.
+    /// Makes an entry the most recently used of its node.
     fn put(&mut self, slot: u32, page: u32) {
         self.clock += 1;
         self.used_at[slot as usize] = self.clock;
@@ -180,13 +179,13 @@ impl TwoLevel {
         node.used_at -= self.used_at[slot as usize];
     }
 
-    /// A node's mean use has changed.
+    /// Updates a node's rank after its mean use has changed.
     fn rank(&mut self, page: u32) {
         let node = &self.nodes[page as usize];
         self.coldest.set(page, node.used_at.checked_div(u64::from(node.entries.len())).unwrap_or(u64::MAX));
     }
 
-    /// The number of nodes has changed by one.
+    /// Counts a change of the number of nodes by one.
     fn count(&mut self, change: i64) {
         self.change += change;
         if self.change.abs() >= self.threshold {
@@ -195,7 +194,7 @@ impl TwoLevel {
         }
     }
 
-    /// Entries in memory right before that of `lpn`, in its translation page.
+    /// Number of cached entries directly before that of `lpn` in its translation page.
     fn before(&self, lpn: Lpn, cmt: &Cmt) -> u32 {
         let is_there = |lpn: &u32| cmt.page_of(Lpn(*lpn)) == cmt.page_of(Lpn(lpn + 1)) && cmt.find(Lpn(*lpn)).is_some();
         (0..lpn.0).rev().take_while(is_there).count() as u32
@@ -247,7 +246,7 @@ impl Order for TwoLevel {
         wanted.min(cmt.rest_of_page(lpn)).min(room.saturating_sub(1))
     }
 
-    /// The entries by their last uses, which are their order within each node, too.
+    /// Writes the entries ordered by their last uses, which is their order within each node as well.
     fn save(&self, cmt: &Cmt, out: &mut Writer) {
         out.u64(self.clock);
         out.u32(self.change as i32 as u32);
@@ -273,7 +272,7 @@ impl Order for TwoLevel {
             let slot = cmt.restore_entry(from)?;
             self.links.push(Links::NONE);
             self.used_at.push(0);
-            self.clock = used_at - 1; // which `put` adds to
+            self.clock = used_at - 1; // `put` adds 1
             self.put(slot, cmt.page_of(cmt.lpn(slot)));
         }
         self.clock = clock;
@@ -282,10 +281,10 @@ impl Order for TwoLevel {
     }
 }
 
-/// The node with the least mean use: a tournament, among equals the first wins.
+/// The node with the least mean use, the first among equals: a tournament.
 struct Coldest {
     means: Vec<u64>,
-    /// Winners; the final's at place 1, and the two that met for place i at places 2i and 2i + 1.
+    /// Winners: the final's at place 1; the opponents for place i at places 2i and 2i + 1.
     winners: Vec<u32>,
 }
 
