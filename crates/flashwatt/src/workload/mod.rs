@@ -1,4 +1,4 @@
-//! Where requests come from: models, fio jobs and traces, each a [`Workload`].
+//! Sources of requests: models, fio jobs, stand-ins and traces, each a [`Workload`].
 
 use crate::connector::Workload;
 use crate::error::Error;
@@ -10,7 +10,8 @@ pub mod standin;
 pub mod synthetic;
 pub mod trace;
 
-/// Names and one-line docs of every workload that a configuration can name: the models, and what is read from files.
+/// Name and one-line description of every workload that a configuration can name: first the models, then the workloads
+/// that are read from files.
 pub const NAMES: [(&str, &str); synthetic::MODELS.len() + FILES.len()] = {
     let mut names = [("", ""); synthetic::MODELS.len() + FILES.len()];
     let (models, mut at) = (synthetic::MODELS, 0);
@@ -23,13 +24,20 @@ pub const NAMES: [(&str, &str); synthetic::MODELS.len() + FILES.len()] = {
 
 const FILES: &[(&str, &str)] = &[("fio", fio::DOC), ("standin", standin::DOC), ("trace", trace::DOC)];
 
-/// Opens the workload that a configuration names, for a drive of so many bytes. What draws at random draws from `seed`.
+/// Opens the workload that a configuration names, for a drive of `drive_bytes` bytes. All its random draws depend on
+/// `seed` alone.
+///
+/// # Errors
+/// [`Error::Io`] if a file cannot be read, [`Error::Config`] if a job file is wrong, [`Error::Trace`] if a trace is wrong.
 pub fn open(cfg: &settings::Workload, drive_bytes: u64, seed: u64) -> Result<Box<dyn Workload>, Error> {
     open_watched(cfg, drive_bytes, seed, &mut |_| true)
 }
 
-/// As [`open`]; where that takes long (a trace is read to its end before it is replayed) `progress` is told how far it is,
-/// and ends it by answering `false`.
+/// As [`open`], with reports of progress: a trace is read to its end before it is replayed, which can take long.
+/// `progress` is called from time to time and ends the reading by returning `false`.
+///
+/// # Errors
+/// As [`open`], and [`Error::InterruptedReading`] if `progress` returned `false`.
 pub fn open_watched(
     cfg: &settings::Workload,
     drive_bytes: u64,

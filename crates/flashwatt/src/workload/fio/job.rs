@@ -1,4 +1,4 @@
-//! A job that runs: what it asks next, and when.
+//! A running job: its next request, and when it is issued.
 
 use super::places::InOrder;
 use super::resolve::{JobSpec, Rate};
@@ -17,23 +17,24 @@ pub(super) struct Job {
     places: Box<dyn Places>,
     depth: u64,
     fua: bool,
-    /// When it starts after it is first asked, and how long it may go on.
+    /// Time from the start of the stage to that of the job.
     start_delay_ns: Nanos,
+    /// Greatest time from the job's start to its last request.
     runtime_ns: Option<Nanos>,
     started_ns: Option<Nanos>,
-    /// What it may still ask for.
+    /// Bytes and requests that the job may still issue.
     bytes_left: u64,
     requests_left: u64,
     outstanding: u64,
     limits: [Limit; 3],
     think: Option<Think>,
     flush: Option<Flush>,
-    /// Drawn, but not yet due.
+    /// A request that was drawn but is not due yet.
     drawn: Option<Request>,
 }
 
 impl Job {
-    /// The clone of that number of a job. Its requests bear `tag` and `origin`.
+    /// Clone number `clone` of a job, counted from 0. Its requests carry `tag` and `origin`.
     pub fn new(spec: &JobSpec, clone: u64, seed: u64, tag: Tag, origin: Origin) -> Self {
         let region = spec.region(clone);
         let places: Box<dyn Places> = match &spec.distribution {
@@ -61,7 +62,7 @@ impl Job {
         }
     }
 
-    /// What it asks now. [`Next::End`]: nothing any more.
+    /// The next request, or what the job waits for; [`Next::End`] if the job has no further request.
     pub fn next(&mut self, now: Nanos) -> Next {
         let started = *self.started_ns.get_or_insert(now.saturating_add(self.start_delay_ns));
         if started > now {
@@ -121,7 +122,7 @@ impl Job {
         Request { fua: self.fua && kind == RequestKind::Write, ..Request::new(0, kind, offset_bytes, bytes) }
     }
 
-    /// One of its requests has completed.
+    /// Notes that one of the job's requests has completed.
     pub fn done(&mut self, now: Nanos) {
         self.outstanding -= 1;
         if let Some(think) = &mut self.think {
@@ -132,14 +133,14 @@ impl Job {
 
 const FLUSH: Request = Request::new(0, RequestKind::Flush, 0, 0);
 
-/// A limit on what a job asks for in one direction. A job that fell behind catches up, as in fio.
+/// The rate limit of a job in one direction. A job that fell behind its rate catches up, as in fio.
 struct Limit {
     rate: Rate,
-    /// Time that one unit of what is limited takes.
+    /// Times between requests, for a limit on requests.
     gaps: Gaps,
-    /// What was asked so far, in bytes.
+    /// Bytes requested so far, for a limit on bytes.
     bytes: u128,
-    /// When the next request may come, after the start.
+    /// Earliest time of the next request, counted from the job's start.
     due_ns: Nanos,
 }
 
@@ -165,12 +166,12 @@ impl Limit {
     }
 }
 
-/// Pauses after so many requests, from when the last of them has completed.
+/// A pause after every `every` requests. It begins when the last of them has completed.
 struct Think {
     pause_ns: Nanos,
     every: u64,
     left: u64,
-    /// When a request completed last.
+    /// Time of the last completion.
     done_ns: Nanos,
 }
 
@@ -195,7 +196,7 @@ impl Think {
     }
 }
 
-/// A flush after so many writes.
+/// A flush after every `every` writes.
 struct Flush {
     every: u64,
     writes: u64,

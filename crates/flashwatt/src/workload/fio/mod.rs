@@ -1,12 +1,12 @@
-//! fio's job files, as far as they mean something to a block device in simulated time.
+//! fio's job files: the options that concern a block device in simulated time.
 //!
 //! ```text
 //! file -> sections (lines) -> options (names, values) -> Job (validated) -> FioWorkload (stages of jobs)
 //! ```
 //!
-//! What is understood is what `docs/workloads.md` lists, no more: an option that would change the requests and is not
-//! understood is an error, one that cannot change them is accepted by name ([`options::WITHOUT_EFFECT`]). All jobs work on
-//! the one simulated drive, in closed loops as fio's do; times are simulated.
+//! `docs/workloads.md` lists the options that are understood ([`UNDERSTOOD`]) and those that are accepted without
+//! effect because they cannot change the requests ([`WITHOUT_EFFECT`]). Any other option is an error. All jobs work on
+//! the one simulated drive, in closed loops as in fio; times are simulated.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -32,18 +32,18 @@ mod units;
 use job::Job;
 pub use options::{UNDERSTOOD, WITHOUT_EFFECT};
 
-/// What lists say about it.
+/// One line about fio jobs, for lists of workloads.
 pub const DOC: &str = "the jobs of a fio job file (`path`), in simulated time; see docs/workloads.md for the options";
 
-/// A job file longer than this is none.
+/// Longest accepted job file, in bytes.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// The jobs of a file: stages that follow one another, each of jobs that run at the same time.
+/// The jobs of a file, in stages. Stages run one after another; the jobs of a stage run at the same time.
 pub struct FioWorkload {
     name: String,
     sha256: String,
     stages: VecDeque<Vec<Job>>,
-    /// Whose turn it is to be asked first.
+    /// The job of the stage that was asked last; the next one is asked first.
     turn: usize,
     outstanding: u64,
     len: Option<u64>,
@@ -53,10 +53,10 @@ pub struct FioWorkload {
 }
 
 impl FioWorkload {
-    /// Reads a job file, for a drive of so many bytes.
+    /// Reads a job file, for a drive of `drive_bytes` bytes.
     ///
     /// # Errors
-    /// [`Error::Io`], and [`Error::Config`] with every fault of the file: its line, the option, what was expected.
+    /// [`Error::Io`] if the file cannot be read; [`Error::Config`] with every fault: line, option, expected value.
     pub fn open(cfg: &settings::Fio, drive_bytes: u64, seed: u64) -> Result<Self, Error> {
         let io = |source| Error::Io { path: cfg.path.display().to_string(), source };
         let file = cfg.path.display().to_string();
@@ -66,10 +66,11 @@ impl FioWorkload {
         Ok(workload)
     }
 
-    /// The same of a text; `file` is what messages call it. Where no time passes jobs cannot end by it.
+    /// Parses the text of a job file, for a drive of `drive_bytes` bytes. Messages call the text `file`. Without
+    /// `timed` no simulated time passes, so the option `runtime` is a fault.
     ///
     /// # Errors
-    /// As [`Self::open`].
+    /// [`Error::Config`] with every fault: line, option, expected value.
     pub fn parse(text: &str, file: &str, timed: bool, drive_bytes: u64, seed: u64) -> Result<Self, Error> {
         let mut faults = Vec::new();
         // Some editors begin a file with a byte order mark.
@@ -100,7 +101,8 @@ impl FioWorkload {
         })
     }
 
-    /// What the first of the stage's jobs says that has something to say.
+    /// Asks the jobs of the stage in turn. Returns the first request; else the earliest time that a job waits for, else
+    /// a wait for a completion, else the end.
     fn ask(&mut self, now: Nanos) -> Next {
         let Some(jobs) = self.stages.front_mut() else { return Next::End };
         let mut earliest = Next::End;
@@ -118,17 +120,18 @@ impl FioWorkload {
     }
 }
 
-/// The text of a job file: of a file that has an end, and no more than the most that a job file has.
+/// The text of a job file. Errors if `path` is not a regular file or is longer than [`FILE_BYTES_MAX`]; the inner
+/// result is that of the operating system.
 fn read(path: &Path, file: &str) -> Result<io::Result<String>, Error> {
     const KEY: &str = "workload.fio.path";
-    // Looked at before it is opened: opening a pipe waits until somebody writes to it.
+    // The check comes before the file is opened: opening a pipe blocks until another process writes to it.
     let metadata = match std::fs::metadata(path) {
         Ok(metadata) => metadata,
         Err(error) => return Ok(Err(error)),
     };
     if !metadata.is_file() {
         let fault = Fault::key(KEY, "not a job file").found(file);
-        return Err(fault.expected("a file with an end: no directory, pipe or device").into());
+        return Err(fault.expected("a regular file, not a directory, pipe or device").into());
     }
     if metadata.len() > FILE_BYTES_MAX {
         let fault = Fault::key(KEY, "too long for a job file").found(file);
@@ -139,7 +142,7 @@ fn read(path: &Path, file: &str) -> Result<io::Result<String>, Error> {
     Ok(read.map(|_| text))
 }
 
-/// Jobs by stages; each clone draws numbers of its own.
+/// The jobs in stages. Each clone has its own seed, so its draws differ from those of the other clones.
 fn stages(jobs: &[resolve::JobSpec], seed: u64) -> VecDeque<Vec<Job>> {
     let mut stages: VecDeque<Vec<Job>> = VecDeque::new();
     let mut number = 0;
@@ -179,7 +182,8 @@ impl Workload for FioWorkload {
         }
     }
 
-    /// A tag is the number of the job in its stage, and a stage ends when nothing of it is outstanding.
+    // The tag is the number of the job in its stage. It belongs to the first stage: a stage ends only when none of its
+    // requests is outstanding.
     fn completed(&mut self, done: &Completion, now: Nanos) {
         self.outstanding -= 1;
         if let Some(jobs) = self.stages.front_mut() {

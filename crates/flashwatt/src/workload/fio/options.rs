@@ -1,6 +1,7 @@
-//! The options of a job file: those that are understood, and those that change nothing here.
+//! The options of a job file: those that are understood, and those without effect here.
 
-/// What is understood: each option's names (fio's aliases; the first is used in this module) and one line about it.
+/// The options that are understood: the names of each (fio's aliases; this module uses the first) and one line about
+/// it.
 pub const UNDERSTOOD: &[(&[&str], &str)] = &[
     (
         &["rw", "readwrite"],
@@ -13,9 +14,9 @@ pub const UNDERSTOOD: &[(&[&str], &str)] = &[
     (&["size"], "bytes (or percent of the drive) that a job works on; the drive from `offset` on unless given"),
     (&["io_size", "io_limit"], "bytes (or percent of the drive) that a job transfers; `size` unless given"),
     (&["offset"], "first byte (or percent of the drive)"),
-    (&["offset_increment"], "each clone of a job starts so much further on"),
-    (&["number_ios"], "a job ends after so many requests"),
-    (&["loops"], "`io_size` so many times"),
+    (&["offset_increment"], "each clone of a job starts this many bytes after the one before"),
+    (&["number_ios"], "a job ends after this number of requests"),
+    (&["loops"], "how many times `io_size` is transferred"),
     (&["rwmixread"], "percentage of reads in a mix; 50 unless given"),
     (&["rwmixwrite"], "100 minus that"),
     (
@@ -25,7 +26,7 @@ pub const UNDERSTOOD: &[(&[&str], &str)] = &[
     (&["numjobs"], "clones of a job"),
     (&["runtime", "timeout"], "a job ends after this time (seconds unless it has a unit)"),
     (&["time_based"], "it ends only then, and starts over where `size` ends"),
-    (&["startdelay", "start_delay"], "a job starts so much later than its stage"),
+    (&["startdelay", "start_delay"], "a job starts this time after its stage"),
     (&["stonewall", "wait_for_previous"], "a job starts when all before it in the file have ended"),
     (&["rate"], "bytes per second at most, in each direction, or one for each: `1m,500k`"),
     (&["rate_iops"], "requests per second at most, in each direction, or one for each"),
@@ -39,12 +40,12 @@ pub const UNDERSTOOD: &[(&[&str], &str)] = &[
     (&["norandommap"], "places are drawn anew each time; unless given, each place comes once before any comes again"),
     (&["randseed"], "seed of the job's draws; the run's seed unless given"),
     (&["sync"], "1, sync or dsync: writes are forced to flash (FUA)"),
-    (&["fsync", "fdatasync"], "a flush after so many writes"),
+    (&["fsync", "fdatasync"], "a flush after this number of writes"),
     (&["kb_base"], "1024 (unless given): `4k` is 4096 and `4ki` 4000; 1000: the other way round"),
 ];
 
-/// What is accepted although nothing is done about it: where the host keeps its data and how it asks the kernel, what it
-/// prints, what its buffers hold. A block device in simulated time sees none of that.
+/// The options that are accepted without effect: names of files, interfaces of the operating system, contents of
+/// buffers, measurement and output. A block device in simulated time sees none of them.
 pub const WITHOUT_EFFECT: &[&str] = &[
     // names and files: all jobs work on the simulated drive
     "name",
@@ -69,7 +70,7 @@ pub const WITHOUT_EFFECT: &[&str] = &[
     "filesize",
     "opendir",
     "lockfile",
-    // how the host asks
+    // interfaces of the operating system
     "ioengine",
     "direct",
     "buffered",
@@ -102,7 +103,7 @@ pub const WITHOUT_EFFECT: &[&str] = &[
     "randrepeat",
     "allrandrepeat",
     "use_os_rand",
-    // what buffers hold
+    // contents of buffers
     "zero_buffers",
     "refill_buffers",
     "scramble_buffers",
@@ -110,7 +111,7 @@ pub const WITHOUT_EFFECT: &[&str] = &[
     "buffer_compress_percentage",
     "buffer_compress_chunk",
     "dedupe_percentage",
-    // what is measured and printed
+    // measurement and output
     "group_reporting",
     "new_group",
     "gtod_reduce",
@@ -154,20 +155,20 @@ pub const WITHOUT_EFFECT: &[&str] = &[
     "write_iolog",
 ];
 
-/// Options that fio has and this does not, where something else does the same.
+/// Options of fio that are not supported, each with the advice that an error message gives.
 pub(super) const UNSUPPORTED: &[(&str, &str)] = &[
     ("ramp_time", "run.warmup.seconds leaves the beginning out of the report"),
     ("read_iolog", "run such a trace with --trace; its format is fio"),
     ("replay_no_stall", "run a trace with --trace and workload.trace.closed_loop = true"),
-    ("verify", "flashwatt run --check follows what every page holds"),
-    ("verify_only", "flashwatt run --check follows what every page holds"),
+    ("verify", "flashwatt run --check follows the content of every page"),
+    ("verify_only", "flashwatt run --check follows the content of every page"),
     ("include", "write the options into one file"),
     ("flow", "give the jobs rates"),
-    ("rate_min", "limits can be set, not asked for: rate, rate_iops"),
+    ("rate_min", "rates can be limited from above only: rate, rate_iops"),
     ("latency_target", "sweep iodepth"),
 ];
 
-/// The name that an option goes by here, if it is understood.
+/// The first name of an option in [`UNDERSTOOD`]; none if the option is not understood.
 pub(super) fn canonical(name: &str) -> Option<&'static str> {
     UNDERSTOOD.iter().find(|(names, _)| names.contains(&name)).map(|(names, _)| names[0])
 }

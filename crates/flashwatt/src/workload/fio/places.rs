@@ -1,4 +1,4 @@
-//! Where the requests of a job go.
+//! Places of a job's requests.
 
 use crate::connector::RequestKind;
 use crate::rng::Rng;
@@ -7,19 +7,19 @@ use crate::workload::synthetic::{Normal, Pareto, Permutation, Places, Region, Un
 /// fio's `random_distribution`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Distribution {
-    /// Each place once before any comes again.
+    /// Each place comes once before any comes again.
     Map,
-    /// Places drawn anew each time.
+    /// Uniform places, each drawn independently.
     Random,
     Zipf(f64),
     Pareto(f64),
     Normal(f64),
-    /// Shares of the requests and of the places.
+    /// Zones: their shares of the requests and of the places, `(requests, places)`.
     Zoned(Vec<(f64, f64)>),
 }
 
 impl Distribution {
-    /// Places of this distribution; popular ones lie where `seed` puts them.
+    /// Places of this distribution in `region`. `seed` determines where the popular places lie.
     pub fn places(&self, region: Region, seed: u64) -> Box<dyn Places> {
         match self {
             Distribution::Map => Box::new(Map::new(region, seed)),
@@ -32,7 +32,7 @@ impl Distribution {
     }
 }
 
-/// Each place once, in random order; then again in another.
+/// Visits each place once in random order, then again in another random order.
 struct Map {
     region: Region,
     slots: u64,
@@ -60,10 +60,11 @@ impl Places for Map {
     }
 }
 
-/// One after the other, each kind for itself, as fio does it in a mix; at the end it starts over.
+/// Sequential places. Reads, writes and trims each have a sequence of their own, as in a mix of fio; a sequence starts
+/// over at the end of the region.
 pub(super) struct InOrder {
     region: Region,
-    /// Next byte of reads, writes and trims, from the region's first.
+    /// Next byte of reads, writes and trims, counted from the region's first byte.
     next: [u64; 3],
 }
 

@@ -1,4 +1,4 @@
-//! From sections to jobs: values, defaults, and what must fit the drive.
+//! From sections to jobs: values, defaults, and checks against the size of the drive.
 
 use super::places::Distribution;
 use super::sections::{Section, Written};
@@ -16,17 +16,17 @@ pub(super) struct JobSpec {
     pub read_fraction: f64,
     pub trim_fraction: f64,
     pub sizes: Sizes,
-    /// `None`: in sequence.
+    /// Distribution of random places; `None` for sequential places.
     pub distribution: Option<Distribution>,
     pub depth: u64,
     pub fua: bool,
     pub flush_after: u64,
     pub start_delay_ns: Nanos,
     pub runtime_ns: Option<Nanos>,
-    /// What it transfers at most.
+    /// Greatest number of bytes that each clone transfers.
     pub bytes: u64,
     pub requests: u64,
-    /// Of reads, writes, trims.
+    /// Limits of reads, writes and trims.
     pub rates: [Rate; 3],
     pub think_ns: Nanos,
     pub think_requests: u64,
@@ -46,12 +46,12 @@ pub(super) enum Rate {
 }
 
 impl JobSpec {
-    /// Where a clone works.
+    /// The region of a clone, counted from 0.
     pub fn region(&self, clone: u64) -> Region {
         Region { start_bytes: self.region.start_bytes + clone * self.increment, ..self.region }
     }
 
-    /// How many requests a clone makes, if that is known.
+    /// Number of requests of a clone, if it is known in advance.
     pub fn len(&self) -> Option<u64> {
         let mut lengths = self.sizes.iter();
         let first = lengths.next()?;
@@ -66,20 +66,21 @@ pub(super) fn jobs(sections: &[Section], file: &str, drive_bytes: u64, faults: &
     sections.iter().map(|section| Reader { section, file, faults }.job(drive_bytes)).collect()
 }
 
-/// A job that would end by time alone, where none passes.
+/// The fault of a section with `runtime` in a run without simulated time.
 pub(super) fn endless(section: &Section) -> Option<Fault> {
-    let fault = section.options.get("runtime")?.fault("a start state is laid down without a clock");
+    let fault = section.options.get("runtime")?.fault("no simulated time passes while a start state is laid down");
     Some(fault.expected("size, io_size, loops or number_ios"))
 }
 
-/// Reads the options of one section. What is wrong is a fault, and the default goes on in its place.
+/// Reads the options of one section. A wrong value is a fault; reading goes on with the default, to find all faults at
+/// once.
 struct Reader<'a> {
     section: &'a Section,
     file: &'a str,
     faults: &'a mut Vec<Fault>,
 }
 
-/// What a mode reads and writes, and whether at random.
+/// The modes of `rw`.
 const MODES: &[(&str, Mode)] = &[
     ("read", Mode::new(1.0, 0.0, false)),
     ("write", Mode::new(0.0, 0.0, false)),
@@ -113,14 +114,14 @@ impl Reader<'_> {
     fn job(&mut self, drive_bytes: u64) -> JobSpec {
         let mode = self.mode();
         let sizes = self.sizes();
-        // Everything that is written is checked, also what this mode has no use for.
+        // Every option of the file is checked, also one that this mode does not use.
         let (given, read_share) = (self.distribution(), self.read_share());
         let distribution = mode.random.then_some(given);
         let runtime_ns =
             self.read("runtime", "a time: 30, 500ms, 2m", |text| time_ns(text, SECOND_NS).filter(|&t| t > 0));
         let time_based = self.flag("time_based");
         if let (true, None, Some(written)) = (time_based, runtime_ns, self.written("time_based")) {
-            let fault = written.fault("when does it end?");
+            let fault = written.fault("the job has no end");
             self.faults.push(fault.found("time_based without runtime").expected("runtime"));
         }
         let align = self.bytes("blockalign", if distribution.is_some() { least(&sizes) } else { SECTOR_BYTES });
@@ -157,7 +158,7 @@ impl Reader<'_> {
         self.section.options.get(name)
     }
 
-    /// The value of an option, if it is there and `parse` takes it.
+    /// The value of an option, if it is given and `parse` accepts it. A value that `parse` refuses is a fault.
     fn read<T>(&mut self, name: &str, expected: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
         let written = self.section.options.get(name)?;
         let value = parse(&written.value);
@@ -193,7 +194,7 @@ impl Reader<'_> {
         self.read(name, "bytes, a positive multiple of 512: 4k", |text| sectors(bytes(text, base)?)).unwrap_or(default)
     }
 
-    /// Bytes, or a share of the drive; in whole sectors.
+    /// Bytes, or a percentage of the drive rounded down to whole sectors.
     fn amount(&mut self, name: &str, drive_bytes: u64) -> Option<u64> {
         let base = self.kb_base();
         self.read(name, "bytes (a multiple of 512) or a share of the drive: 1g, 10%", |text| {
@@ -262,7 +263,7 @@ impl Reader<'_> {
         if range < largest {
             self.refuse(
                 &["size", "bs", "bssplit", "bsrange"],
-                "a request is longer than what the job works on",
+                "a request is longer than the size of the job",
                 format!("requests of {largest} bytes in {range}"),
                 format!("size ≥ {largest}"),
             );
@@ -283,7 +284,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A fault of the first of these options that was written, or of the section.
+    /// Adds a fault at the first of these options that is given, else at the section.
     fn refuse(&mut self, names: &[&str], what: &str, found: String, expected: String) {
         let written = names.iter().find_map(|name| self.written(name));
         let place = written.map_or(&self.section.place, |written| &written.place).clone();
@@ -311,7 +312,7 @@ impl Reader<'_> {
         let by_bytes = self.read("rate", expected, |text| per(text, base));
         let by_count = self.read("rate_iops", expected, |text| per(text, 1000));
         if poisson == Some(true) && by_count.is_none() {
-            self.refuse(&["rate_process"], "poisson of what?", "no rate_iops".into(), "rate_iops".into());
+            self.refuse(&["rate_process"], "poisson without a rate", "no rate_iops".into(), "rate_iops".into());
         }
         if let (Some(_), Some(_)) = (by_bytes, by_count) {
             self.refuse(&["rate_iops"], "two limits", "rate and rate_iops".into(), "one of them".into());
@@ -332,7 +333,8 @@ impl Reader<'_> {
     }
 }
 
-/// With several sizes no map is kept of what came already.
+/// The distribution that is used. With several sizes, places of [`Distribution::Map`] could overlap, so they are drawn
+/// independently.
 fn settled(distribution: Distribution, sizes: &Sizes) -> Distribution {
     if distribution == Distribution::Map && !alike(sizes) { Distribution::Random } else { distribution }
 }
@@ -349,7 +351,7 @@ fn sectors(bytes: u64) -> Option<u64> {
     (bytes > 0 && bytes <= COUNT_MAX && bytes.is_multiple_of(SECTOR_BYTES)).then_some(bytes)
 }
 
-/// `READ,WRITE,TRIM`: what is left out is as the one before it.
+/// Parses `READ,WRITE,TRIM`. A value that is left out is the same as the one before it.
 fn directions<T: Clone>(text: &str, parse: impl Fn(&str) -> Option<T>) -> Option<[T; 3]> {
     let mut given: Vec<T> = Vec::new();
     for part in text.split(',') {
@@ -363,12 +365,12 @@ fn directions<T: Clone>(text: &str, parse: impl Fn(&str) -> Option<T>) -> Option
     given.try_into().ok()
 }
 
-/// `0` is no limit.
+/// Parses a rate; `0` means no limit (the inner `None`).
 fn rate(text: &str, base: u64) -> Option<Option<u64>> {
     bytes(text, base).map(|rate| (rate > 0).then_some(rate))
 }
 
-/// More sizes than this are not drawn from.
+/// Greatest number of sizes in a range.
 const SIZES_MAX: u64 = 65_536;
 
 fn range(text: &str, base: u64) -> Option<Vec<Size>> {
@@ -379,7 +381,7 @@ fn range(text: &str, base: u64) -> Option<Vec<Size>> {
         .then(|| (1..=steps).map(|step| Size { bytes: step * low, share: 1.0 }).collect())
 }
 
-/// `SIZE/PERCENT:…`; sizes without a percentage share what is left.
+/// Parses `SIZE/PERCENT:…`. Sizes without a percentage share the remaining percents equally.
 fn split(text: &str, base: u64) -> Option<Vec<Size>> {
     let mut sizes = Vec::new();
     for entry in text.split(':') {
@@ -408,7 +410,7 @@ fn distribution(text: &str) -> Option<Distribution> {
     }
 }
 
-/// `ACCESS/SIZE:…` in percent, both adding up to 100.
+/// Parses `ACCESS/SIZE:…` in percent, each of which must add up to 100; returns shares from 0 to 1.
 fn zones(text: &str) -> Option<Vec<(f64, f64)>> {
     let mut zones: Vec<(f64, f64)> = Vec::new();
     for zone in text.split(':') {

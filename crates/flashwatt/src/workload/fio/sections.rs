@@ -1,35 +1,35 @@
-//! From text to sections: names, and options with their lines.
+//! From text to sections: their names, and their options with line numbers.
 
 use std::collections::BTreeMap;
 
 use super::options::{UNDERSTOOD, UNSUPPORTED, WITHOUT_EFFECT, canonical};
 use crate::error::{Fault, Place, nearest};
 
-/// An option as it was written.
+/// An option as the file has it.
 #[derive(Clone, Debug)]
 pub(super) struct Written {
-    /// What stands behind the `=`; empty for a bare name.
+    /// The text after the `=`; empty for an option without one.
     pub value: String,
     pub place: Place,
 }
 
 impl Written {
-    /// A fault of this option.
+    /// A fault at this option: `what` is wrong with its value.
     pub fn fault(&self, what: &str) -> Fault {
         Fault::at(self.place.clone(), what).found(format!("`{}`", self.value))
     }
 }
 
-/// A job's section: its own options over the global ones before it.
+/// The section of a job: its own options, and those of the `[global]` sections before it where it has none of its own.
 #[derive(Clone, Debug)]
 pub(super) struct Section {
     pub name: String,
     pub place: Place,
-    /// By canonical name.
+    /// Options by canonical name.
     pub options: BTreeMap<&'static str, Written>,
 }
 
-/// The jobs' sections in the file's order.
+/// The sections of the jobs in the order of the file. Adds a fault for each line that is not understood.
 pub(super) fn sections(text: &str, file: &str, faults: &mut Vec<Fault>) -> Vec<Section> {
     let (mut global, mut sections, mut in_global) = (BTreeMap::new(), Vec::<Section>::new(), None);
     for (line, text) in text.lines().enumerate() {
@@ -64,7 +64,7 @@ pub(super) fn sections(text: &str, file: &str, faults: &mut Vec<Fault>) -> Vec<S
     sections
 }
 
-/// An option by its canonical name; `None` for one that has no effect here.
+/// Parses an option of a line and gives it its canonical name; `None` if the option has no effect here.
 fn option(text: &str, place: Place) -> Result<Option<(&'static str, Written)>, Box<Fault>> {
     let (name, value) = text.split_once('=').map_or((text, ""), |(name, value)| (name.trim(), value.trim()));
     let place = Place { key: Some(name.to_string()), ..place };

@@ -8,7 +8,7 @@ fn parse(text: &str) -> FioWorkload {
     FioWorkload::parse(text, "job.fio", true, DRIVE, 1).unwrap_or_else(|error| panic!("{text}\n{error}"))
 }
 
-/// Every request with the time it was issued at; reads take a quarter of a millisecond, all others one.
+/// Every request with its issue time as arrival time. Reads take a quarter of a millisecond, all other requests 1 ms.
 fn drain(text: &str) -> Vec<Request> {
     let mut workload = parse(text);
     let (mut now, mut requests, mut ends) = (0, Vec::new(), VecDeque::<(Nanos, Tag)>::new());
@@ -113,7 +113,7 @@ fn depth_clones_and_stages() {
     assert_ne!(offsets(&requests[..4]), offsets(&requests[4..8]));
 }
 
-/// Each job keeps its own depth, however long the other's requests take.
+/// Each job keeps its own queue depth, independent of the times of the other job's requests.
 #[test]
 fn different_jobs_run_at_the_same_time() {
     let requests = drain("[global]\nsize=1m\n[r]\nrw=randread\niodepth=2\n[w]\nrw=write\niodepth=3\n");
@@ -210,7 +210,7 @@ fn several_sizes_and_a_map_are_warned_of() {
     assert!(warnings.len() == 1 && warnings[0].contains("[a]") && warnings[0].contains("norandommap"), "{warnings:?}");
 }
 
-/// Broken files, and what the message must say.
+/// Broken files, and the parts of the message that names the fault.
 const BROKEN: &[(&str, &[&str])] = &[
     ("[a]\nrw=randread\nblocksze=4k\n", &["job.fio:3: blocksze", "not understood", "did you mean `blocksize`?"]),
     ("[a]\nrw=randreed\n", &["job.fio:2: rw", "`randreed`", "randread", "did you mean `randread`?"]),
@@ -223,7 +223,7 @@ const BROKEN: &[(&str, &[&str])] = &[
     ("[a]\nrw=rw\nrwmixread=70\nrwmixwrite=70\n", &["job.fio:4: rwmixwrite", "contradicts", "30"]),
     ("[a]\nsize=65m\n", &["job.fio:2: size", "beyond the drive", "67108864"]),
     ("[a]\nsize=32m\nnumjobs=3\noffset_increment=32m\n", &["job.fio:2", "beyond the drive"]),
-    ("[a]\nsize=4k\nbs=8k\n", &["job.fio:2: size", "longer than what the job works on"]),
+    ("[a]\nsize=4k\nbs=8k\n", &["job.fio:2: size", "longer than the size of the job"]),
     ("[a]\nruntime=abc\n", &["job.fio:2: runtime", "`abc`", "2m"]),
     ("[a]\ntime_based\n", &["job.fio:2: time_based", "runtime"]),
     ("[a]\nrandom_distribution=zipff:1.2\n", &["job.fio:2: random_distribution", "zipf:1.2"]),
@@ -247,7 +247,7 @@ fn every_fault_is_named() {
     }
 }
 
-/// Without a clock nothing ends by time.
+/// No simulated time passes while a start state is laid down, so `runtime` is a fault there.
 #[test]
 fn a_start_state_has_no_runtime() {
     let of = |text: &str| FioWorkload::parse(text, "job.fio", false, DRIVE, 1).map(|_| ());
@@ -272,7 +272,7 @@ fn options_without_effect_are_accepted_and_have_none() {
     }
 }
 
-/// Every option that is understood is documented, and so is every one that is not but accepted.
+/// Every option that is understood, and every option that is accepted without effect, stands in the documentation.
 #[test]
 fn the_documentation_lists_every_option() {
     let text = include_str!("../../../../../docs/workloads.md");

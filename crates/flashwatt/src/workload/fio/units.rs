@@ -1,13 +1,14 @@
-//! Numbers with units, as fio writes them.
+//! Numbers with units, in the notation of fio.
 
-/// A number of bytes, or a share of the drive.
+/// A number of bytes, or a percentage of the drive.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Amount {
     Bytes(u64),
     Percent(f64),
 }
 
-/// `4k`, `1m`, `512`, `0x1000`, `10%`. With `kb_base` 1024 a `k` is 1024 and a `ki` 1000; with 1000 the other way round.
+/// Parses `4k`, `1m`, `512`, `0x1000` or `10%`. With `kb_base` 1024, `k` is 1024 and `ki` 1000; with 1000 it is the
+/// other way round.
 pub(super) fn amount(text: &str, kb_base: u64) -> Option<Amount> {
     if let Some(percent) = text.strip_suffix('%') {
         let percent: f64 = percent.trim().parse().ok()?;
@@ -16,7 +17,7 @@ pub(super) fn amount(text: &str, kb_base: u64) -> Option<Amount> {
     bytes(text, kb_base).map(Amount::Bytes)
 }
 
-/// The same without percent.
+/// Parses `4k`, `1m`, `512` or `0x1000` into bytes; see [`amount`] for `kb_base`.
 pub(super) fn bytes(text: &str, kb_base: u64) -> Option<u64> {
     let text = text.trim().to_ascii_lowercase();
     if let Some(digits) = text.strip_prefix("0x") {
@@ -38,7 +39,7 @@ pub(super) fn bytes(text: &str, kb_base: u64) -> Option<u64> {
     scaled(number, base.checked_pow(power)?)
 }
 
-/// A time in nanoseconds; without a unit it is in units of `default_ns`.
+/// Parses a time into nanoseconds. A number without a unit counts units of `default_ns` nanoseconds.
 pub(super) fn time_ns(text: &str, default_ns: u64) -> Option<u64> {
     let text = text.trim().to_ascii_lowercase();
     let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len()));
@@ -56,7 +57,7 @@ pub(super) fn time_ns(text: &str, default_ns: u64) -> Option<u64> {
     scaled(number, unit_ns)
 }
 
-/// Whole numbers exactly; others to the nearest.
+/// `number` times `unit`: exact for a whole number, else rounded to the nearest whole number.
 fn scaled(number: &str, unit: u64) -> Option<u64> {
     if let Ok(whole) = number.parse::<u64>() {
         return whole.checked_mul(unit);

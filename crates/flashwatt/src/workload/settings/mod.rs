@@ -14,7 +14,7 @@ use trace::base_name;
 pub use trace::{Beyond, Trace};
 pub use trace_units::{LengthUnit, TimeUnit};
 
-/// The requests. Written as the user writes it: a table of one entry, named after the workload.
+/// Settings of a workload. Serialized as in a configuration file: a table with one entry, named after the workload.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Workload {
     /// A synthetic model.
@@ -38,7 +38,7 @@ impl Workload {
         }
     }
 
-    /// How many requests it has at most, as far as the configuration says.
+    /// Greatest number of requests; none if the configuration does not limit it.
     pub fn requests(&self) -> Option<u64> {
         match self {
             Workload::Synthetic(synthetic) => Some(synthetic.requests),
@@ -60,35 +60,35 @@ impl Serialize for Workload {
     }
 }
 
-/// Requests of a model.
+/// Settings of a synthetic model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Synthetic {
-    /// The registered model: where requests go.
+    /// The registered model of places.
     #[serde(skip)]
     pub model: &'static Model,
-    /// A value for each of the model's parameters.
+    /// Values of the model's parameters by name; a missing one has its default.
     #[serde(flatten)]
     pub parameters: BTreeMap<String, f64>,
-    /// How many, ≥ 1.
+    /// Number of requests, ≥ 1.
     pub requests: u64,
     /// Lengths of each kind of request, all ≤ `range_bytes`.
     pub sizes: Sizes,
-    /// Share of reads, by count.
+    /// Share of reads by count, 0 to 1.
     pub read_fraction: f64,
-    /// Share of trims; the rest writes.
+    /// Share of trims by count, 0 to 1; the other requests are writes.
     pub trim_fraction: f64,
-    /// Starts are multiples of this above `start_bytes`; a positive multiple of 512.
+    /// Requests start at multiples of this above `start_bytes`; a positive multiple of 512.
     pub align_bytes: u64,
     /// First byte of the range.
     pub start_bytes: u64,
-    /// Length of the range; ends within the drive.
+    /// Length of the range, which ends within the drive.
     pub range_bytes: u64,
-    /// How they arrive.
+    /// How the requests arrive.
     pub arrivals: Arrivals,
 }
 
 impl Synthetic {
-    /// One random 4 KiB write over nothing, to be filled in.
+    /// One write of 4 KiB with the first registered model, in a range of 4 KiB: a template for other settings.
     pub fn writes() -> Self {
         Synthetic {
             model: &MODELS[0],
@@ -104,7 +104,7 @@ impl Synthetic {
         }
     }
 
-    /// Where requests may start.
+    /// The places where requests may start.
     pub fn region(&self) -> Region {
         Region {
             start_bytes: self.start_bytes,
@@ -114,7 +114,7 @@ impl Synthetic {
         }
     }
 
-    /// The value of a parameter of the model: its default where none is given.
+    /// The value of a parameter of the model: its default if none is given, 0 if the model has no such parameter.
     pub fn parameter(&self, name: &str) -> f64 {
         let default = || self.model.params.iter().find(|param| param.name == name).map_or(0.0, |param| param.default);
         self.parameters.get(name).copied().unwrap_or_else(default)
@@ -133,39 +133,39 @@ impl std::fmt::Debug for synthetic::Model {
     }
 }
 
-/// Lengths of each kind of request; none of the lists is empty.
+/// Lengths of each kind of request. No list is empty.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sizes {
-    /// Of reads.
+    /// Lengths of reads.
     pub read: Vec<Size>,
-    /// Of writes.
+    /// Lengths of writes.
     pub write: Vec<Size>,
-    /// Of trims.
+    /// Lengths of trims.
     pub trim: Vec<Size>,
 }
 
 impl Sizes {
-    /// One length for all.
+    /// The same length for all requests.
     pub fn all(bytes: u64) -> Self {
         let one = vec![Size { bytes, share: 1.0 }];
         Sizes { read: one.clone(), write: one.clone(), trim: one }
     }
 
-    /// Every length.
+    /// Every length of every kind, in bytes.
     pub fn iter(&self) -> impl Iterator<Item = u64> {
         self.read.iter().chain(&self.write).chain(&self.trim).map(|size| size.bytes)
     }
 
-    /// The longest.
+    /// The longest length in bytes.
     pub fn largest(&self) -> u64 {
         self.iter().max().unwrap_or(0)
     }
 }
 
-/// A length and how often it comes.
+/// A length and its share of the requests.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Size {
-    /// A positive multiple of 512.
+    /// The length, a positive multiple of 512.
     pub bytes: u64,
     /// Its share, > 0; shares need not add up to 1.
     pub share: f64,
@@ -175,34 +175,34 @@ pub struct Size {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrivals {
-    /// So many outstanding at all times.
+    /// A closed loop: a constant number of outstanding requests.
     Closed {
         /// Outstanding requests, ≥ 1.
         queue_depth: u32,
     },
-    /// At times of their own.
+    /// An open loop: at times that do not depend on completions.
     Open(OpenLoop),
 }
 
-/// Groups of requests that come together, whatever the drive does.
+/// Groups of requests that arrive together, at times that do not depend on the drive.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OpenLoop {
-    /// From one group to the next.
+    /// Time from one group to the next.
     pub gap: Gap,
-    /// Requests in a group.
+    /// Number of requests in a group.
     pub group: Group,
-    /// Pauses in between.
+    /// Active phases and the pauses between them; none for a source without pauses.
     pub phases: Option<Phases>,
-    /// Groups come at multiples of this, later rather than sooner.
+    /// Groups arrive at multiples of this time: arrival times are rounded up.
     pub tick_ns: Option<Nanos>,
 }
 
-/// A time that is drawn.
+/// The distribution of a time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Gap {
-    /// How.
+    /// Its law.
     pub law: Law,
-    /// Its mean.
+    /// Its mean in nanoseconds.
     pub mean_ns: f64,
 }
 
@@ -216,20 +216,20 @@ pub enum Law {
     Exponential,
 }
 
-/// How many requests come together.
+/// The number of requests that arrive together.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Group {
-    /// So many.
+    /// The same number in every group, ≥ 1.
     Fixed(u64),
-    /// At least one; geometrically distributed.
+    /// A geometrically distributed number, at least 1.
     Geometric {
         /// The mean number, ≥ 1.
         mean: f64,
     },
 }
 
-/// An on/off source: arrivals go on only while it is on.
+/// The phases of an on/off source, which sends requests only while it is on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Phases {
     /// Length of an active phase.
@@ -241,10 +241,10 @@ pub struct Phases {
 /// The jobs of a fio job file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fio {
-    /// The file. Reports carry the base name only.
+    /// Path of the file. Reports have its base name only.
     #[serde(serialize_with = "base_name")]
     pub path: std::path::PathBuf,
-    /// Does time pass while it runs? Not where it lays down a start state.
+    /// Whether simulated time passes while the jobs run. It does not where they lay down a start state.
     pub timed: bool,
 }
 
@@ -253,8 +253,8 @@ pub struct Fio {
 pub struct Standin {
     /// Its registered name.
     pub name: String,
-    /// Share of the published size: of the number of requests, and of the space they go to.
+    /// Scale, above 0 and at most 1: the factor on the published number of requests and on the space that they use.
     pub scale: f64,
-    /// How many, ≥ 1.
+    /// Number of requests, ≥ 1.
     pub requests: u64,
 }

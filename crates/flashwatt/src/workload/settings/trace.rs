@@ -8,45 +8,45 @@ use crate::units::Nanos;
 /// A recorded trace, or several that are merged.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Trace {
-    /// The files, at least one. Reports carry the base names only, as a list where there are several.
+    /// Paths of the files, at least one. Reports have the base names only, as a list if there are several.
     #[serde(rename = "path", serialize_with = "base_names")]
     pub paths: Vec<std::path::PathBuf>,
-    /// Their format, unless it is to be recognised.
+    /// Their format by name; none to recognise the format of each file.
     pub format: Option<String>,
-    /// What the time column counts, unless it is what the format's definition says.
+    /// Unit of the time column; none for the unit of the format's definition.
     pub time_unit: Option<TimeUnit>,
-    /// The same of the offset column.
+    /// Unit of the offset column; none for the unit of the format's definition.
     pub offset_unit: Option<LengthUnit>,
-    /// The same of the size column.
+    /// Unit of the size column; none for the unit of the format's definition.
     pub size_unit: Option<LengthUnit>,
-    /// Keep only these devices of the trace; empty: all.
+    /// Keep only the requests to these devices; empty: to all devices.
     pub devices: Vec<u64>,
-    /// Equal device numbers in several files are the same device.
+    /// Whether equal device numbers in several files are the same device.
     pub share_devices: bool,
-    /// Each file's first record is at time 0.
+    /// Shift the times of each file so that its first record is at time 0.
     pub align_starts: bool,
-    /// Leave out what comes earlier after the first record.
+    /// Leave out records less than this time after the first record.
     pub from_ns: Nanos,
-    /// Leave out what comes as late after the first record, or later.
+    /// Leave out records this time or more after the first record.
     pub until_ns: Option<Nanos>,
-    /// What to do with addresses beyond the drive.
+    /// Treatment of addresses beyond the drive.
     pub beyond: Beyond,
     /// Leave out records that cannot be read.
     pub skip_bad: bool,
-    /// Put the records of each file in the order of their times.
+    /// Sort the records of each file by time.
     pub sort: bool,
     /// Times are divided by this.
     pub speed: f64,
     /// Addresses on each device are multiplied by this.
     pub space_scale: f64,
-    /// Issue as fast as the device accepts.
+    /// Issue requests as fast as the device accepts them, without regard to their times.
     pub closed_loop: bool,
-    /// Stop after so many requests.
+    /// Stop after this number of requests.
     pub max_requests: Option<u64>,
 }
 
 impl Trace {
-    /// The whole of one file, as it is.
+    /// Settings that replay the whole of one file without changes.
     pub fn of(path: impl Into<std::path::PathBuf>) -> Self {
         Trace {
             paths: vec![path.into()],
@@ -70,15 +70,15 @@ impl Trace {
     }
 }
 
-/// What to do with addresses beyond the drive.
+/// Treatment of addresses beyond the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Beyond {
     /// An error.
     Error,
-    /// Take them modulo the drive's size.
+    /// Take the address modulo the drive's size.
     Fold,
-    /// Cut at the drive's end; leave out what lies wholly beyond.
+    /// Cut requests at the drive's end; leave out requests wholly beyond it.
     Clip,
 }
 

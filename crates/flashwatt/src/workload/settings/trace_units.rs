@@ -44,7 +44,7 @@ impl TimeUnit {
         }
     }
 
-    /// Its length; a power of ten.
+    /// Its length in nanoseconds; a power of ten.
     pub const fn ns(self) -> u64 {
         match self {
             TimeUnit::Second => 1_000_000_000,

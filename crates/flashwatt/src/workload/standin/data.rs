@@ -1,4 +1,4 @@
-//! The file of a stand-in: values with a tag and a source each.
+//! The file of a stand-in: every value has a tag and a source.
 
 use serde::Deserialize;
 
@@ -9,39 +9,39 @@ use crate::workload::settings::{Arrivals, Gap, Group, Law, OpenLoop, Size, Sizes
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Data {
-    /// One line about it.
+    /// One line about the stand-in.
     pub description: String,
-    /// What was published, and is met.
+    /// Published statistics, which the requests of the stand-in reproduce.
     pub published: Published,
-    /// What makes the requests.
+    /// Parameters of kinds, lengths and places.
     pub model: Model,
-    /// What makes their times.
+    /// Parameters of arrival times.
     pub arrivals: Times,
 }
 
-/// A value, what it is, and where it comes from.
+/// A value with its tag and its source.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tagged<T> {
     /// The value.
     pub value: T,
-    /// What it is.
+    /// How the value was obtained.
     pub tag: Tag,
-    /// Where it comes from: a paper's table, the computation, the reason, what it was fitted to.
+    /// Its source: a paper's table, a computation, a reason, or the figure that it was fitted to.
     pub source: String,
 }
 
-/// What a value is.
+/// How a value was obtained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tag {
-    /// It stands in a paper.
+    /// A paper states it.
     Published,
-    /// It follows from what stands in a paper.
+    /// It was computed from published figures.
     Derived,
-    /// Nothing is known; the source is the reason.
+    /// Nothing was published about it; the source gives the reason for the choice.
     Chosen,
-    /// Tuned until something published came out; the source says what.
+    /// Tuned until the requests reproduced a published figure; the source names the figure.
     Fitted,
 }
 
@@ -49,26 +49,27 @@ pub enum Tag {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
-    /// Share of reads by bytes (ES) …
+    /// Share of reads by bytes, as the EnergySim paper states it. Exactly one of this and `read_percent` is given.
     pub read_bytes_percent: Option<Tagged<f64>>,
-    /// … or by requests (P11).
+    /// Share of reads by count, as Park et al. 2011 state it. Exactly one of this and `read_bytes_percent` is given.
     pub read_percent: Option<Tagged<f64>>,
-    /// Requests that start where the one before ended, whatever the device.
+    /// Share of requests that start where the request before ended, on any device.
     pub sequential_percent: Tagged<f64>,
     /// Mean length of reads.
     pub read_kib: Tagged<f64>,
     /// Mean length of writes.
     pub write_kib: Tagged<f64>,
-    /// Hit ratio of an LRU cache of 2^20 map entries of 4 KiB, cold, over the whole trace.
+    /// Hit ratio over the whole trace of an LRU cache of 2^20 mapping entries, each for a page of 4 KiB. The cache is
+    /// empty at the start.
     pub hit_percent: Option<Tagged<f64>>,
-    /// Busy dies while at least one is, with page mapping on 16 dies.
+    /// Mean number of busy dies while at least one is busy, with page mapping on 16 dies.
     pub active_dies: Option<Tagged<f64>>,
 }
 
 /// Lengths in bytes and their shares.
 pub type Shares = Vec<(u64, f64)>;
 
-/// Kinds, lengths, places.
+/// Parameters of kinds, lengths and places.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
@@ -80,31 +81,32 @@ pub struct Model {
     pub read_bytes: Tagged<Shares>,
     /// Lengths of writes.
     pub write_bytes: Tagged<Shares>,
-    /// Where in a page fresh reads start.
+    /// Offsets in a page at which fresh reads start.
     pub read_shift_bytes: Tagged<Shares>,
-    /// Where in a page fresh writes start.
+    /// Offsets in a page at which fresh writes start.
     pub write_shift_bytes: Tagged<Shares>,
-    /// Probability that a request starts where the one before ended …
+    /// Probability that a request starts where the one before ended.
     pub continue_fraction: Tagged<f64>,
-    /// … or at a page that was not touched yet; else it starts where a former one of the same length did.
+    /// Probability that a request starts in a fresh page, one that no request has touched. All other requests start
+    /// where an earlier one of the same length started.
     pub fresh_fraction: Tagged<f64>,
-    /// How far back that may be, in requests of that length, at full scale.
+    /// How far back that earlier request may lie, in requests of that length, at full scale.
     pub reuse_requests: Tagged<f64>,
-    /// Fresh pages come from so many places at a time …
+    /// Number of open chunks: fresh pages come from one of them at random.
     pub open_chunks: Tagged<u32>,
-    /// … each of which is used up in sequence and is so long.
+    /// Length of a chunk. The pages of a chunk are used in sequence.
     pub chunk_bytes: Tagged<u64>,
-    /// Chunks lie anywhere in so many bytes, at full scale, or in the drive if that is smaller.
+    /// Length of the span in which the chunks lie, at full scale; the drive's size if that is smaller.
     pub span_bytes: Tagged<u64>,
 }
 
 impl Model {
-    /// Lengths as the mix takes them.
+    /// Lengths of each kind of request.
     pub fn sizes(&self) -> Sizes {
         Sizes { read: list(&self.read_bytes), write: list(&self.write_bytes), trim: list(&self.write_bytes) }
     }
 
-    /// Mean length of a request.
+    /// Mean length of a request in bytes.
     pub fn mean_bytes(&self) -> f64 {
         let reads = self.read_fraction.value;
         reads * mean(&self.read_bytes.value) + (1.0 - reads) * mean(&self.write_bytes.value)
@@ -120,22 +122,22 @@ fn mean(shares: &Shares) -> f64 {
         / shares.iter().map(|(_, share)| share).sum::<f64>()
 }
 
-/// Arrivals: an open loop.
+/// Parameters of an open loop of arrivals.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Times {
-    /// Mean rate.
+    /// Mean rate in requests per second.
     pub rate_per_s: Tagged<f64>,
-    /// Requests that come together: a mean, geometrically distributed.
+    /// Mean number of requests that arrive together; geometrically distributed.
     pub burst_mean: Tagged<f64>,
-    /// How times between them are distributed.
+    /// Distribution of the times between groups.
     pub gaps: Tagged<Law>,
-    /// They come at multiples of this.
+    /// Groups arrive at multiples of this time.
     pub tick_ns: Option<Tagged<Nanos>>,
 }
 
 impl Times {
-    /// As a configuration.
+    /// The same as settings of a workload.
     pub fn config(&self) -> Arrivals {
         let mean = self.burst_mean.value;
         Arrivals::Open(OpenLoop {
@@ -147,11 +149,11 @@ impl Times {
     }
 }
 
-/// A value as text, its tag and its source: one row of a stand-in's table.
+/// One row of a stand-in's table: the value's name, the value as text, its tag and its source.
 pub type Row = (&'static str, String, Tag, String);
 
 impl Data {
-    /// Every value with its tag and source.
+    /// One row for every value of the file.
     pub fn rows(&self) -> Vec<Row> {
         fn row<T: std::fmt::Debug>(name: &'static str, tagged: &Tagged<T>) -> Row {
             (name, format!("{:?}", tagged.value), tagged.tag, tagged.source.clone())
@@ -187,7 +189,10 @@ impl Data {
         optional.into_iter().flatten().chain(given).collect()
     }
 
-    /// What keeps the file from being a model, if anything.
+    /// Checks that the file describes a model.
+    ///
+    /// # Errors
+    /// The first fault as text: a value without a source, probabilities above 1 in sum, or a list that is not valid.
     pub fn check(&self) -> Result<(), String> {
         if let Some((name, ..)) = self.rows().iter().find(|(_, _, _, source)| source.is_empty()) {
             return Err(format!("{name} has no source"));
@@ -200,10 +205,10 @@ impl Data {
             |shares: &Tagged<Shares>| shares.value.iter().all(|(bytes, share)| bytes % 512 == 0 && *share > 0.0);
         let lists = [&model.read_bytes, &model.write_bytes, &model.read_shift_bytes, &model.write_shift_bytes];
         if !lists.into_iter().all(|list| !list.value.is_empty() && whole(list)) {
-            return Err("a list of sizes that are no multiples of 512, or without shares".into());
+            return Err("every list needs sizes that are multiples of 512, with shares above 0".into());
         }
         if self.published.read_bytes_percent.is_some() == self.published.read_percent.is_some() {
-            return Err("one of read_bytes_percent and read_percent".into());
+            return Err("give exactly one of read_bytes_percent and read_percent".into());
         }
         Ok(())
     }

@@ -1,32 +1,33 @@
-//! Where the requests of a stand-in go: on from the last one, to fresh pages, or where a former one went.
+//! Places of a stand-in's requests: where the last request ended, in fresh pages, or where an earlier request started.
 
 use super::data::{Model, list};
 use crate::connector::RequestKind;
 use crate::rng::Rng;
 use crate::workload::synthetic::{Permutation, Places, Table};
 
-/// The page that the published statistics are in.
+/// Page size of the published statistics.
 const PAGE_BYTES: u64 = 4096;
-/// However small the scale, some requests are remembered.
+/// Least number of earlier requests that are remembered for reuse, at any scale.
 const REUSE_MIN: f64 = 16.0;
 
-/// Places with locality.
+/// Chooses places with locality.
 #[derive(Clone, Debug)]
 pub(super) struct Locality {
     span_bytes: u64,
-    /// Chance thresholds: below the first a request goes on, below the second it is fresh.
+    /// Chance thresholds: with a draw below `continue_below` a request continues the last one, below `fresh_below` it
+    /// goes to a fresh page.
     continue_below: u64,
     fresh_below: u64,
     read_shift: Table,
     write_shift: Table,
     fresh: Fresh,
     former: Vec<Former>,
-    /// End of the last request.
+    /// End of the last request in bytes.
     end: u64,
 }
 
 impl Locality {
-    /// At this scale, within the first `drive_bytes` of a drive.
+    /// Places of this model at this scale, within the first `drive_bytes` bytes of a drive.
     pub fn new(model: &Model, scale: f64, drive_bytes: u64, seed: u64) -> Self {
         let scaled = (model.span_bytes.value as f64 * scale) as u64;
         let chunk_bytes = model.chunk_bytes.value;
@@ -80,15 +81,15 @@ impl Places for Locality {
     }
 }
 
-/// Where former requests of one length started.
+/// First bytes of the earlier requests of one length.
 #[derive(Clone, Debug)]
 struct Former {
     bytes: u64,
-    /// A ring once it is full.
+    /// A ring of the last `depth` requests.
     starts: Vec<u64>,
     depth: usize,
     next: usize,
-    /// Logarithm of how many there are.
+    /// Natural logarithm of the number of `starts`.
     ln_len: f64,
 }
 
@@ -107,7 +108,8 @@ impl Former {
         self.next = (self.next + 1) % self.depth;
     }
 
-    /// One of them; how far back it lies is log-uniform, so that each doubling of the distance is as likely as any other.
+    /// Draws the start of an earlier request; none if there is none. Its distance back is log-uniform: each doubling of
+    /// the distance is as likely as any other.
     fn draw(&self, rng: &mut Rng) -> Option<u64> {
         let len = self.starts.len();
         if len == 0 {
@@ -118,7 +120,8 @@ impl Former {
     }
 }
 
-/// Pages that were not touched yet: some open chunks, each used up in sequence, anywhere in the span.
+/// Hands out fresh pages: the pages of some open chunks, each chunk in sequence. The chunks lie scattered over the
+/// span.
 #[derive(Clone, Debug)]
 struct Fresh {
     chunk_pages: u64,
@@ -126,7 +129,7 @@ struct Fresh {
     chunks_len: u64,
     opened: u64,
     open: Vec<Chunk>,
-    /// The chunk that the last request lies in, if it was fresh or went on from one that was.
+    /// The open chunk of the last request, if that request went to fresh pages or continued one that did.
     last: Option<usize>,
 }
 
@@ -148,7 +151,7 @@ impl Fresh {
         }
     }
 
-    /// The first of so many fresh pages in sequence. When every chunk of the span has been used they start over.
+    /// The first of `pages` fresh pages in sequence. After the last chunk of the span the first one is used again.
     fn take(&mut self, pages: u64, rng: &mut Rng) -> u64 {
         let at = rng.below(self.open.len() as u64) as usize;
         if self.open[at].next + pages > self.open[at].end {
@@ -163,14 +166,15 @@ impl Fresh {
         first
     }
 
-    /// The last request was followed by one that ends before this page.
+    /// Notes that the next request continues the last one up to page `end` (exclusive), so that these pages are fresh
+    /// no longer.
     fn goes_on(&mut self, end: u64) {
         if let Some(at) = self.last {
             self.open[at].next = self.open[at].next.max(end);
         }
     }
 
-    /// The next request goes elsewhere.
+    /// Notes that the next request does not continue a fresh one.
     fn leave(&mut self) {
         self.last = None;
     }

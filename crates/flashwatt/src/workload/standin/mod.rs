@@ -1,9 +1,9 @@
-//! Stand-ins for published traces that cannot be had whole: the models of [`super::synthetic`] with locality, each fitted to
-//! the statistics that were published of one trace.
+//! Stand-ins for published traces that are not available in full: synthetic workloads with locality, each fitted to the
+//! published statistics of one trace.
 //!
-//! A stand-in is a file in `presets/standins` whose every value says what it is — published, derived from what is,
-//! chosen, or fitted — and where it comes from. What was fitted on one translation layer (the hit ratio of a demand-paged
-//! map) or one drive (busy dies) is no evidence for that one; for all others it is a prediction.
+//! A stand-in is a file in `presets/standins`. Every value has a tag (published, derived, chosen or fitted) and a
+//! source. Some values were fitted to a figure of one translation layer (the hit ratio of a demand-paged map) or of one
+//! drive (busy dies). That figure is then no evidence for this layer or drive; figures of all others are predictions.
 
 use std::sync::LazyLock;
 
@@ -20,11 +20,11 @@ pub use data::{Data, Tag, Tagged};
 use locality::Locality;
 pub use statistics::{Measure, Statistics, measures, statistics};
 
-/// What lists say about them.
+/// One line about stand-ins, for lists of workloads.
 pub const DOC: &str =
     "a model fitted to the published statistics of a trace: `name` is one of `flashwatt list standins`";
 
-/// Name and text of every stand-in; adding one is adding a line here.
+/// Name and file text of every stand-in. To add a stand-in, add a line here.
 const FILES: &[(&str, &str)] = &[
     ("financial1", include_str!("../../../../../presets/standins/financial1.toml")),
     ("financial2", include_str!("../../../../../presets/standins/financial2.toml")),
@@ -42,7 +42,7 @@ const FILES: &[(&str, &str)] = &[
 pub struct Standin {
     /// The name in configurations.
     pub name: &'static str,
-    /// What its file says.
+    /// The content of its file.
     pub data: Data,
 }
 
@@ -55,28 +55,30 @@ pub static STANDINS: LazyLock<Vec<Standin>> = LazyLock::new(|| {
     FILES.iter().map(parsed).collect()
 });
 
-/// The stand-in of that name.
+/// The stand-in with this name.
 pub fn find(name: &str) -> Option<&'static Standin> {
     STANDINS.iter().find(|standin| standin.name == name)
 }
 
-/// Keeps the placing of chunks apart from the draws of requests.
+/// Makes the seed for the placement of chunks differ from the seed of the requests.
 const PLACING_SEED: u64 = 0x57a_4d15;
 
 impl Standin {
-    /// Requests at this scale: the full number times it, and one at least.
+    /// Number of requests at this scale: the full number times `scale`, at least 1.
     pub fn requests(&self, scale: f64) -> u64 {
         ((self.data.model.requests.value as f64 * scale).round() as u64).max(1)
     }
 
-    /// Bytes that so many requests touch at most, about: fresh chunks and what continues them.
+    /// Upper estimate in bytes of the space that this number of requests touches: fresh requests and their
+    /// continuations.
     pub fn footprint_bytes(&self, requests: u64) -> u64 {
         let model = &self.data.model;
         let fresh = model.fresh_fraction.value + model.continue_fraction.value;
         (requests as f64 * fresh * (model.mean_bytes() + 4096.0)) as u64
     }
 
-    /// The workload at this scale, within the first `drive_bytes` of a drive. The same seed gives the same requests.
+    /// Opens the workload at this scale, within the first `drive_bytes` bytes of a drive. The same seed gives the same
+    /// requests.
     pub fn open(&'static self, scale: f64, requests: u64, drive_bytes: u64, seed: u64) -> Box<dyn Workload> {
         let model = &self.data.model;
         let mut rng = Rng::new(seed);
@@ -87,7 +89,7 @@ impl Standin {
     }
 }
 
-/// The workload of a valid configuration.
+/// Opens the workload of a valid configuration. The same seed gives the same requests.
 pub fn open(cfg: &settings::Standin, drive_bytes: u64, seed: u64) -> Box<dyn Workload> {
     match find(&cfg.name) {
         Some(standin) => standin.open(cfg.scale, cfg.requests, drive_bytes, seed),

@@ -1,11 +1,11 @@
-//! What a stand-in's requests come to, beside what was published.
+//! Statistics of a stand-in's requests, for comparison with the published ones.
 
 use super::Standin;
 use crate::cache::list::{Links, List};
 use crate::connector::{Completion, Next, Request, RequestKind, Workload};
 use crate::error::Error;
 
-/// Statistics of a stream of requests, as the papers define them.
+/// Statistics of a stream of requests, as the papers of the traces define them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Statistics {
     /// Reads.
@@ -16,18 +16,18 @@ pub struct Statistics {
     pub read_bytes: u64,
     /// Bytes of the writes.
     pub write_bytes: u64,
-    /// Requests that start where the one before, whatever its kind, ended.
+    /// Requests that start where the request before ended; both of any kind.
     pub sequential: u64,
-    /// Pages of 4 KiB that were touched, each time.
+    /// Accesses to pages of 4 KiB: every page of every request counts.
     pub page_accesses: u64,
-    /// Those that the cache held.
+    /// Accesses to pages that the cache held.
     pub hits: u64,
-    /// From the first request to the last.
+    /// Time from the arrival of the first request to that of the last.
     pub duration_ns: u64,
 }
 
 impl Statistics {
-    /// Requests.
+    /// Number of requests.
     pub fn requests(&self) -> u64 {
         self.reads + self.writes
     }
@@ -47,7 +47,7 @@ impl Statistics {
         percent(self.sequential, self.requests())
     }
 
-    /// Hit ratio, in percent.
+    /// Hit ratio of the cache, in percent.
     pub fn hit_percent(&self) -> f64 {
         percent(self.hits, self.page_accesses)
     }
@@ -69,12 +69,12 @@ fn percent(part: u64, whole: u64) -> f64 {
 
 const PAGE_BYTES: u64 = 4096;
 
-/// Drains a workload and counts; every request completes at once. The cache holds `cache_entries` pages, least recently
-/// used first out, cold at the start: what a demand-paged map with one entry a page does, as long as nothing else has a part
-/// in it.
+/// Runs a workload to its end and counts its requests; every request completes at once. The hit ratio is that of an LRU
+/// cache of `cache_entries` pages, empty at the start. This is the ratio of a demand-paged map with one entry for each
+/// page, if only host requests use the map.
 ///
 /// # Errors
-/// Those of the workload.
+/// Any error of the workload.
 pub fn statistics(workload: &mut dyn Workload, drive_bytes: u64, cache_entries: u32) -> Result<Statistics, Error> {
     let mut cache = Lru::new(drive_bytes.div_ceil(PAGE_BYTES) as usize, cache_entries);
     let (mut statistics, mut now, mut first, mut end) = (Statistics::default(), 0, None, None);
@@ -112,9 +112,9 @@ impl Statistics {
     }
 }
 
-/// A cache of pages, least recently used first out.
+/// An LRU cache of pages.
 struct Lru {
-    /// The entry of each page, plus 1; 0 for none.
+    /// For each page, the number of its entry plus 1; 0 if it has none.
     entry_of: Vec<u32>,
     page_of: Vec<usize>,
     links: Vec<Links>,
@@ -128,7 +128,7 @@ impl Lru {
         Lru { entry_of: vec![0; pages], page_of, links, order: List::default(), capacity: capacity.max(1) }
     }
 
-    /// Was the page there? It is now.
+    /// Accesses a page: brings it into the cache. Returns whether it was there before.
     fn touch(&mut self, page: usize) -> bool {
         let held = self.entry_of[page].checked_sub(1);
         let entry = held.unwrap_or_else(|| self.entry_for(page));
@@ -139,7 +139,7 @@ impl Lru {
         held.is_some()
     }
 
-    /// A free entry, for a page that was not there.
+    /// An entry for a page that was not in the cache: a new one, or that of the page evicted for it.
     fn entry_for(&mut self, page: usize) -> u32 {
         let entry = match self.order.first() {
             Some(oldest) if self.order.len() == self.capacity => {
@@ -158,41 +158,41 @@ impl Lru {
     }
 }
 
-/// A published statistic and what the stand-in comes to.
+/// A published statistic beside that of the stand-in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measure {
-    /// What it is, with its unit.
+    /// Name and unit of the statistic.
     pub name: &'static str,
-    /// As published.
+    /// Published figure.
     pub published: f64,
-    /// As generated.
+    /// Figure of the stand-in's requests.
     pub generated: f64,
-    /// How far they may differ.
+    /// Greatest permitted difference of the two figures.
     pub tolerance: f64,
 }
 
 impl Measure {
-    /// Is the generated figure near enough?
+    /// Whether the two figures differ by no more than the tolerance.
     pub fn holds(&self) -> bool {
         (self.generated - self.published).abs() <= self.tolerance
     }
 }
 
-/// Bytes of the drive that the statistics were published of: 460 GB (ES Table V).
+/// Size of the drive of the published statistics: 460 GB (EnergySim, Table V).
 const DRIVE_BYTES: f64 = 460.0 * 1e9;
-/// Map entries of its cache: 8 MiB of 8 bytes each.
+/// Mapping entries in the cache of that drive: 8 MiB of 8 bytes each.
 const CACHE_ENTRIES: f64 = 1_048_576.0;
 
-/// Requests that shares and means are taken of at least where a scale would leave fewer, so that chance has less part in
-/// them than the tolerances. Hit ratios are taken of what the scale leaves.
+/// Least number of requests for shares and means at a scale that would leave fewer, so that random variation stays
+/// below the tolerances. A stand-in with a published hit ratio keeps the number of requests of the scale.
 const SAMPLE_MIN: u64 = 100_000;
 
-/// What a stand-in comes to at a scale, with a drive and a cache in proportion, beside what was published.
+/// Statistics of a stand-in at this scale beside the published ones; the sizes of drive and cache are scaled too.
 ///
 /// Tolerances: reads ± 1.5 points, lengths ± 5 %, sequential ± 3 points, hits ± 1.5 points.
 ///
 /// # Errors
-/// None that a stand-in has; those of [`statistics`].
+/// Those of [`statistics`]; a stand-in has none of its own.
 pub fn measures(standin: &'static Standin, scale: f64, seed: u64) -> Result<(Statistics, Vec<Measure>), Error> {
     let drive_bytes = (DRIVE_BYTES * scale) as u64;
     let requests = standin.requests(scale);

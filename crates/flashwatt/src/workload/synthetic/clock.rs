@@ -1,21 +1,22 @@
-//! When requests come: a closed loop, or groups with gaps between them, in phases, on ticks.
+//! Arrival times of requests: a closed loop; or an open loop of groups with gaps between them, optionally in phases and
+//! on ticks.
 
 use crate::connector::Next;
 use crate::rng::Rng;
 use crate::units::Nanos;
 use crate::workload::settings::{Arrivals, Gap, Group, Law, OpenLoop, Phases};
 
-/// When the next request comes.
+/// Decides when the next request arrives.
 #[derive(Clone, Debug)]
 pub(crate) enum Clock {
-    /// As soon as fewer than so many are outstanding.
+    /// Closed loop: as soon as fewer than `queue_depth` requests are outstanding.
     Closed { queue_depth: u64 },
-    /// At times of its own.
+    /// Open loop: at times that do not depend on completions.
     Open(Open),
 }
 
 impl Clock {
-    /// The first gap is drawn at once.
+    /// A clock for these arrivals. An open loop draws its first gap from `rng` here.
     pub fn new(arrivals: &Arrivals, rng: &mut Rng) -> Self {
         match arrivals {
             Arrivals::Closed { queue_depth } => Clock::Closed { queue_depth: u64::from((*queue_depth).max(1)) },
@@ -23,7 +24,8 @@ impl Clock {
         }
     }
 
-    /// The arrival time of the request that is due, or what to wait for.
+    /// The arrival time of the request that is due, in ns; if none is due, the answer for the loop: wait until a time,
+    /// or for a completion.
     #[inline]
     pub fn take(&mut self, now: Nanos, outstanding: u64, rng: &mut Rng) -> Result<Nanos, Next> {
         match self {
@@ -35,23 +37,23 @@ impl Clock {
     }
 }
 
-/// Groups of requests that come together, with gaps between them.
+/// An open loop: groups of requests that arrive together, with gaps between the groups.
 #[derive(Clone, Debug)]
 pub(crate) struct Open {
     gaps: Gaps,
     group: Group,
     phases: Option<Pauses>,
     tick_ns: Nanos,
-    /// When the group comes, before ticks.
+    /// Arrival time of the group before rounding to ticks.
     at: Nanos,
-    /// The same on the next tick.
+    /// Arrival time of the group: `at`, rounded up to a tick.
     due: Nanos,
-    /// Requests of the group that have not come.
+    /// Requests of the group that are still to be issued.
     left: u64,
 }
 
 impl Open {
-    /// Regular groups start at once, others after a gap.
+    /// With constant gaps the first group arrives at time 0, with exponential gaps after the first gap.
     fn new(cfg: &OpenLoop, rng: &mut Rng) -> Self {
         let gaps = Gaps::new(cfg.gap);
         let phases = cfg.phases.map(|phases| Pauses::new(phases, rng));
@@ -83,7 +85,8 @@ impl Open {
     }
 }
 
-/// A geometric number is at least 1: one more after each with probability 1 − 1/mean.
+/// Requests of the next group, at least 1. In a geometric group each request is followed by another one with
+/// probability 1 − 1/mean.
 fn group_size(group: Group, rng: &mut Rng) -> u64 {
     match group {
         Group::Fixed(requests) => requests.max(1),
@@ -92,11 +95,11 @@ fn group_size(group: Group, rng: &mut Rng) -> u64 {
     }
 }
 
-/// Times between one thing and the next.
+/// Draws the times between two successive events.
 #[derive(Clone, Debug)]
 pub(crate) struct Gaps {
     gap: Gap,
-    /// What rounding kept back from a constant gap, −0.5 to 0.5.
+    /// Rounding error carried over to the next constant gap, −0.5 to 0.5.
     carry_ns: f64,
 }
 
@@ -105,7 +108,7 @@ impl Gaps {
         Gaps { gap, carry_ns: 0.0 }
     }
 
-    /// The next one, in whole nanoseconds. Constant gaps have the exact mean in the long run.
+    /// The next gap in whole nanoseconds. The mean of many constant gaps is exact.
     #[inline]
     pub fn draw(&mut self, rng: &mut Rng) -> Nanos {
         match self.gap.law {
@@ -120,18 +123,19 @@ impl Gaps {
     }
 }
 
-/// An exponential gap, rounded to whole nanoseconds. `libm`'s logarithm gives the same bits everywhere.
+/// An exponentially distributed gap, rounded to whole nanoseconds. `libm`'s logarithm gives the same bits on every
+/// machine.
 fn exponential_ns(mean_ns: f64, rng: &mut Rng) -> Nanos {
-    // 1 - u lies in (0, 1], so that the logarithm is finite.
+    // 1 − u lies in (0, 1], so the logarithm is finite.
     (-libm::log(1.0 - rng.f64()) * mean_ns + 0.5) as Nanos
 }
 
-/// The pauses of an on/off source, which time passes over only while it is on.
+/// The pauses of an on/off source. Gaps count active time only; pauses are added to them.
 #[derive(Clone, Debug)]
 struct Pauses {
     on: Gaps,
     off: Gaps,
-    /// What is left of the phase.
+    /// Time left in the active phase.
     on_ns: Nanos,
 }
 
@@ -142,7 +146,7 @@ impl Pauses {
         Pauses { on, off, on_ns }
     }
 
-    /// The pauses that a gap spans.
+    /// Total length in ns of the pauses within the next `gap` ns of active time.
     fn within(&mut self, gap: Nanos, rng: &mut Rng) -> Nanos {
         let (mut rest, mut pauses): (Nanos, Nanos) = (gap, 0);
         while rest > self.on_ns {

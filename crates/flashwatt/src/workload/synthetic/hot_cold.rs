@@ -1,4 +1,4 @@
-//! A hot and a cold part.
+//! Places in a hot part of the range and in a cold rest.
 
 use super::{Model, Synthetic, Zones};
 use crate::registry::Param;
@@ -17,7 +17,7 @@ pub(super) const MODEL: Model = Model {
         },
         Param {
             name: "hot_share",
-            doc: "share of the requests that goes there",
+            doc: "share of the requests that goes to the hot part",
             default: 0.9,
             min: 0.0,
             max: 1.0,

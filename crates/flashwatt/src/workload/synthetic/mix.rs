@@ -1,21 +1,21 @@
-//! What a request is: its kind and its length.
+//! The kind and the length of a request.
 
 use crate::connector::RequestKind;
 use crate::rng::Rng;
 use crate::workload::settings::{Size, Sizes};
 
-/// Draws kinds and lengths: a read with one probability, a trim with another, else a write; a length of that kind's table.
+/// Draws the kind of a request (read, trim or write), then a length from the table of that kind.
 #[derive(Clone, Debug)]
 pub(crate) struct Mix {
     /// Chance thresholds: a draw below the first is a read, below the second a trim.
     read_below: u64,
     trim_below: u64,
-    /// By kind.
+    /// Tables of lengths, by `RequestKind`.
     lengths: [Table; 3],
 }
 
 impl Mix {
-    /// Shares of requests, by count, and the lengths of each kind.
+    /// A mix with these shares of reads and trims by count, 0 to 1, and these lengths; the other requests are writes.
     pub fn new(read_fraction: f64, trim_fraction: f64, sizes: &Sizes) -> Self {
         let mut lengths = [const { Table::One(0) }; 3];
         lengths[RequestKind::Read as usize] = Table::new(&sizes.read);
@@ -32,7 +32,7 @@ impl Mix {
     #[inline]
     pub fn draw(&self, rng: &mut Rng) -> (RequestKind, u64) {
         let draw = rng.bits() >> 11;
-        // Chosen without a branch, which no processor could foresee; so is the table.
+        // The compiler selects kind and table without a branch: a branch on a random number is mispredicted often.
         let kind = if draw < self.read_below {
             RequestKind::Read
         } else if draw < self.trim_below {
@@ -44,22 +44,22 @@ impl Mix {
     }
 }
 
-/// Lengths and how often they come.
+/// Lengths and their probabilities.
 #[derive(Clone, Debug)]
 pub(crate) enum Table {
-    /// One length: nothing is drawn.
+    /// A single length, without a draw.
     One(u64),
-    /// Several.
+    /// Several lengths.
     Many {
-        /// Ascending chance thresholds, of all but the last.
+        /// Ascending chance thresholds of all lengths but the last.
         below: Vec<u64>,
-        /// The length of draws below each, and the last.
+        /// The length for draws below each threshold, then the last length.
         bytes: Vec<u64>,
     },
 }
 
 impl Table {
-    /// Shares need not add up to 1.
+    /// A table of these lengths. Their shares need not add up to 1.
     pub fn new(sizes: &[Size]) -> Self {
         if let [size] = sizes {
             return Table::One(size.bytes);
@@ -70,11 +70,11 @@ impl Table {
             Some(Rng::threshold(sum.min(1.0)))
         };
         let mut below: Vec<u64> = sizes.iter().scan(0.0, sum_to).collect();
-        below.pop(); // whatever the sum was rounded to
+        below.pop(); // the last length takes all other draws, so rounding of the sum does not matter
         Table::Many { below, bytes: sizes.iter().map(|size| size.bytes).collect() }
     }
 
-    /// One of them.
+    /// Draws a length in bytes.
     #[inline]
     pub fn draw(&self, rng: &mut Rng) -> u64 {
         match self {

@@ -1,4 +1,4 @@
-//! Synthetic workloads: what a request is × where it goes × when it comes.
+//! Synthetic workloads, composed of three independent parts: kinds and lengths of requests, places, arrival times.
 //!
 //! ```text
 //! Mix (reads, trims, sizes) ─┐
@@ -6,8 +6,8 @@
 //! Clock (closed, open) ──────┘
 //! ```
 //!
-//! A new model of places is one file with a [`Model`] and one line in [`MODELS`]; kinds, sizes and arrivals are the same
-//! for all.
+//! To add a model of places, write a file with a [`Model`] and add a line to [`MODELS`]. All models share kinds, sizes
+//! and arrivals.
 
 use crate::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Upcoming, Workload};
 use crate::error::Error;
@@ -40,23 +40,23 @@ pub(crate) use uniform::Uniform;
 pub(crate) use zipf::Zipf;
 pub(crate) use zones::Zones;
 
-/// Every model that a configuration can name; adding one is adding a line here.
+/// Every model that a configuration can name. To add a model, add a line here.
 pub const MODELS: &[Model] =
     &[uniform::MODEL, sequential::MODEL, zipf::MODEL, pareto::MODEL, normal::MODEL, hot_cold::MODEL];
 
-/// A model of where requests go: its registry line.
+/// The registry entry of a model of places.
 pub struct Model {
     /// The name in configurations.
     pub name: &'static str,
-    /// One line for the user: what it does and where it comes from.
+    /// One line for the user: its places, and its source.
     pub doc: &'static str,
-    /// Its parameters, besides the keys that all models have.
+    /// Its parameters in addition to the keys that all models share.
     pub params: &'static [Param],
-    /// Makes a workload of a valid configuration of this model. The same seed gives the same requests.
+    /// Opens the workload of a valid configuration of this model. The same seed gives the same requests.
     pub open: fn(cfg: &settings::Synthetic, seed: u64) -> Box<dyn Workload>,
 }
 
-/// A parameter of the models that have popular places.
+/// The parameter `scattered` of the models with popular places.
 const SCATTERED: Param = Param {
     name: "scattered",
     doc: "1: popular places lie anywhere in the range; 0: at its beginning, the most popular first",
@@ -66,20 +66,20 @@ const SCATTERED: Param = Param {
     integer: true,
 };
 
-/// The model of that name.
+/// The registered model with this name.
 pub fn model(name: &str) -> Option<&'static Model> {
     MODELS.iter().find(|model| model.name == name)
 }
 
-/// The workload of a valid configuration. The same seed gives the same requests.
+/// Opens the workload of a valid configuration. The same seed gives the same requests.
 pub fn open(cfg: &settings::Synthetic, seed: u64) -> Box<dyn Workload> {
     (cfg.model.open)(cfg, seed)
 }
 
-/// Where requests go.
+/// Chooses the addresses of requests.
 pub trait Places {
-    /// The first byte of a request of this kind and length, drawn from `rng`. Nothing but former calls and `rng` may
-    /// have a part in it.
+    /// The first byte of a request of this kind and of `bytes` bytes. It may depend only on the earlier calls and on
+    /// draws from `rng`.
     fn place(&mut self, kind: RequestKind, bytes: u64, rng: &mut Rng) -> u64;
 }
 
@@ -89,24 +89,25 @@ impl<P: Places + ?Sized> Places for Box<P> {
     }
 }
 
-/// A workload put together from kinds and sizes, places and arrivals.
+/// A workload composed of kinds and lengths, places and arrivals.
 #[derive(Clone, Debug)]
 pub struct Synthetic<P> {
     name: &'static str,
     source: SourceKind,
     rng: Rng,
     requests: u64,
-    /// Two counters that only grow: `next` need not wait for what `done` wrote, as it would for a number outstanding.
+    /// Requests issued and requests completed. Two counters instead of one of outstanding requests: `next` and
+    /// `completed` each write their own, so neither write depends on the other.
     issued: u64,
     completed: u64,
     mix: Mix,
     places: P,
     clock: Clock,
-    /// What the next requests will be: drawn early, so that others can prepare for them.
+    /// The next requests, drawn early and announced by `upcoming`, so that the device can prefetch for them.
     ahead: [Drawn; AHEAD],
 }
 
-/// A request but for its time.
+/// A request without its arrival time.
 #[derive(Clone, Copy, Debug)]
 struct Drawn {
     kind: RequestKind,
@@ -114,12 +115,12 @@ struct Drawn {
     bytes: u64,
 }
 
-/// How many requests are drawn early. The far half of them is announced for a first preparation, the near half for a
-/// second one that builds on it.
+/// Number of requests that are drawn early. Each is announced twice: as the far one for a first prefetch, and half this
+/// number of requests later as the near one for a second prefetch, which uses the data of the first.
 const AHEAD: usize = 32;
 
 impl<P: Places> Synthetic<P> {
-    /// A workload of this configuration that goes to these places.
+    /// A workload of this configuration with these places.
     pub fn new(cfg: &settings::Synthetic, places: P, seed: u64) -> Self {
         let mut rng = Rng::new(seed);
         let clock = Clock::new(&cfg.arrivals, &mut rng);
@@ -127,7 +128,7 @@ impl<P: Places> Synthetic<P> {
         Self::compose(cfg.model.name, SourceKind::Synthetic, cfg.requests, mix, places, clock, rng)
     }
 
-    /// A workload of these parts.
+    /// A workload composed of these parts.
     pub(crate) fn compose(
         name: &'static str,
         source: SourceKind,
@@ -145,7 +146,7 @@ impl<P: Places> Synthetic<P> {
         synthetic
     }
 
-    /// What the request after those drawn so far will be.
+    /// Draws the next request.
     #[inline]
     fn draw(&mut self) -> Drawn {
         let (kind, bytes) = self.mix.draw(&mut self.rng);

@@ -1,4 +1,4 @@
-//! Places around the middle of the range.
+//! Places normally distributed around the middle of the range.
 
 use super::{Model, Places, Region, Synthetic};
 use crate::connector::RequestKind;
@@ -19,7 +19,7 @@ pub(super) const MODEL: Model = Model {
     open: |cfg, seed| Box::new(Synthetic::new(cfg, Normal::new(cfg.region(), cfg.parameter("deviation")), seed)),
 };
 
-/// A normal law, cut at the ends of the range.
+/// A normal distribution, cut at the ends of the range: a draw outside is repeated.
 #[derive(Clone, Debug)]
 pub(crate) struct Normal {
     region: Region,
@@ -28,7 +28,7 @@ pub(crate) struct Normal {
 }
 
 impl Normal {
-    /// `deviation` is a share of the range.
+    /// Places in this region; `deviation` is the standard deviation as a share of the range.
     pub fn new(region: Region, deviation: f64) -> Self {
         Normal { region, slots: region.slots(), deviation }
     }
@@ -45,8 +45,8 @@ impl Places for Normal {
     }
 }
 
-/// A standard normal number by Box's and Muller's transform (*A Note on the Generation of Random Normal Deviates*, Ann.
-/// Math. Stat. 29, 1958).
+/// Draws from the standard normal distribution by the transform of Box and Muller (*A Note on the Generation of Random
+/// Normal Deviates*, Ann. Math. Stat. 29, 1958).
 fn standard(rng: &mut Rng) -> f64 {
     let radius = libm::sqrt(-2.0 * libm::log(1.0 - rng.f64()));
     radius * libm::cos(2.0 * std::f64::consts::PI * rng.f64())

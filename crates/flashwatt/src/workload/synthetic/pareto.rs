@@ -1,4 +1,4 @@
-//! A share h of the requests goes to all but a share h of the places, at every scale.
+//! Self-similar places: a share h of the places gets 1 − h of the requests, at every scale.
 
 use super::{Model, Permutation, Places, Region, Synthetic};
 use crate::connector::RequestKind;
@@ -11,7 +11,7 @@ pub(super) const MODEL: Model = Model {
     params: &[
         Param {
             name: "skew",
-            doc: "share of the places that gets the rest of the requests; 0.5 is uniform",
+            doc: "share of the places that gets 1 - `skew` of the requests; 0.5 is uniform",
             default: 0.2,
             min: 0.001,
             max: 0.5,
@@ -26,8 +26,8 @@ pub(super) const MODEL: Model = Model {
     },
 };
 
-/// The self-similar law of Gray et al., *Quickly Generating Billion-Record Synthetic Databases*, SIGMOD 1994: place
-/// n·u^(ln h / ln (1 − h)) for an even u.
+/// The self-similar distribution of Gray et al., *Quickly Generating Billion-Record Synthetic Databases*, SIGMOD 1994:
+/// the place is n·u^(ln h / ln (1 − h)), with u uniform in [0, 1).
 #[derive(Clone, Debug)]
 pub(crate) struct Pareto {
     region: Region,
@@ -37,7 +37,8 @@ pub(crate) struct Pareto {
 }
 
 impl Pareto {
-    /// Popular places lie first, or anywhere if a seed for that is given.
+    /// Places in this region. Without `scatter` the most popular places lie first; with it, a permutation with that
+    /// seed scatters them over the region.
     pub fn new(region: Region, skew: f64, scatter: Option<u64>) -> Self {
         let slots = region.slots();
         let exponent = libm::log(skew) / libm::log(1.0 - skew);
@@ -49,7 +50,7 @@ impl Places for Pareto {
     #[inline]
     fn place(&mut self, _kind: RequestKind, _bytes: u64, rng: &mut Rng) -> u64 {
         let rank = (self.slots as f64 * libm::pow(rng.f64(), self.exponent)) as u64;
-        let rank = rank.min(self.slots - 1); // rounding, beyond 2^53 places
+        let rank = rank.min(self.slots - 1); // with more than 2^53 places f64 may round up to `slots`
         self.region.byte(self.scatter.as_ref().map_or(rank, |scatter| scatter.of(rank)))
     }
 }

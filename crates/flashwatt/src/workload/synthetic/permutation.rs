@@ -1,8 +1,8 @@
-//! A shuffle of any number of things in no memory.
+//! A pseudo-random permutation of any length that needs no table.
 
-/// A pseudo-random bijection of `0..n`: a Feistel network over the least power of two that holds them (Luby and Rackoff,
-/// *How to Construct Pseudorandom Permutations*, SIAM J. Comput. 17, 1988), walked until it comes back into the range
-/// (Black and Rogaway, *Ciphers with Arbitrary Finite Domains*, CT-RSA 2002).
+/// A pseudo-random permutation of `0..n`: a Feistel network over the smallest power of two ≥ n and ≥ 4 (Luby and
+/// Rackoff, *How to Construct Pseudorandom Permutations*, SIAM J. Comput. 17, 1988), applied again until the result is
+/// below n (cycle walking: Black and Rogaway, *Ciphers with Arbitrary Finite Domains*, CT-RSA 2002).
 #[derive(Clone, Debug)]
 pub(crate) struct Permutation {
     n: u64,
@@ -11,11 +11,11 @@ pub(crate) struct Permutation {
     keys: [u64; 2 * ROUNDS],
 }
 
-/// Each round changes both halves; two are Luby and Rackoff's four steps.
+/// A round here changes both halves, so two of them are the four rounds of Luby and Rackoff.
 const ROUNDS: usize = 2;
 
 impl Permutation {
-    /// A shuffle of `0..n` that `seed` chooses.
+    /// The permutation of `0..n` with this seed.
     pub fn new(n: u64, seed: u64) -> Self {
         let bits = (64 - n.saturating_sub(1).leading_zeros()).max(2);
         let mut rng = crate::rng::Rng::new(seed);
@@ -23,13 +23,13 @@ impl Permutation {
         Permutation { n, low_bits: bits / 2, high_bits: bits - bits / 2, keys }
     }
 
-    /// Where `x` (below n) goes.
+    /// The image of `x`, which must be below n.
     #[inline]
     pub fn of(&self, x: u64) -> u64 {
         debug_assert!(x < self.n);
         let mut x = self.step(x);
         while x >= self.n {
-            x = self.step(x); // less than two steps on average
+            x = self.step(x); // fewer than two steps on average for n > 2
         }
         x
     }
@@ -45,7 +45,7 @@ impl Permutation {
     }
 }
 
-/// Spreads a half over 64 bits: both halves of a 128-bit product, as in wyhash.
+/// The round function: spreads the bits of `half` over 64 bits by folding a 128-bit product, as in wyhash.
 #[inline]
 fn mix(half: u64, key: u64) -> u64 {
     let product = u128::from(half ^ key) * u128::from(key | 1);

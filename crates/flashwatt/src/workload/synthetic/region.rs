@@ -1,25 +1,26 @@
-//! The part of the drive that a workload uses, and the places where a request may start in it.
+//! The part of the drive that a workload uses, and the places in it where a request may start.
 
-/// Starts lie at multiples of `align_bytes` above `start_bytes`, as far as the largest request still fits.
+/// A range of bytes with the places where requests may start: the multiples of `align_bytes` above `start_bytes` at
+/// which the largest request still fits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Region {
-    /// First byte.
+    /// First byte of the range.
     pub start_bytes: u64,
-    /// Length, ≥ `largest_bytes`.
+    /// Length of the range, ≥ `largest_bytes`.
     pub range_bytes: u64,
-    /// Distance of two starts, ≥ 1.
+    /// Distance between two places, ≥ 1.
     pub align_bytes: u64,
-    /// The longest request.
+    /// Length of the longest request.
     pub largest_bytes: u64,
 }
 
 impl Region {
-    /// Places where a request may start, ≥ 1.
+    /// Number of places where a request may start, ≥ 1.
     pub fn slots(&self) -> u64 {
         self.range_bytes.saturating_sub(self.largest_bytes) / self.align_bytes.max(1) + 1
     }
 
-    /// The first byte of such a place.
+    /// The first byte of the place with number `slot`, counted from 0.
     #[inline]
     pub fn byte(&self, slot: u64) -> u64 {
         self.start_bytes + slot * self.align_bytes

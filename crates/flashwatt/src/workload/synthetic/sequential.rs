@@ -1,4 +1,4 @@
-//! Each request follows on the one before, in one stream or in several that take turns.
+//! Sequential places: each request starts where the one before ended, in one stream or in several that take turns.
 
 use super::{Model, Places, Region, Synthetic};
 use crate::connector::RequestKind;
@@ -12,7 +12,7 @@ pub(super) const MODEL: Model = Model {
     params: &[
         Param {
             name: "streams",
-            doc: "streams, each in an equal part of the range",
+            doc: "number of streams, each in an equal part of the range",
             default: 1.0,
             min: 1.0,
             max: 65_536.0,
@@ -20,7 +20,7 @@ pub(super) const MODEL: Model = Model {
         },
         Param {
             name: "run_requests",
-            doc: "mean number of requests of a stream before another's turn (geometric)",
+            doc: "mean number of requests of a stream before another stream's turn (geometric)",
             default: 1.0,
             min: 1.0,
             max: 1e9,
@@ -30,17 +30,17 @@ pub(super) const MODEL: Model = Model {
     open: |cfg, seed| Box::new(Synthetic::new(cfg, Sequential::new(cfg), seed)),
 };
 
-/// Sequential streams. A request starts at the first place past the end of the stream's last one; a stream starts over
-/// when the next one would not fit into its part.
+/// Sequential streams. A request starts at the first place after the end of the stream's last request. If it would not
+/// fit into the stream's part of the range, it starts at the beginning of the part.
 #[derive(Clone, Debug)]
 struct Sequential {
     region: Region,
-    /// Length of a stream's part, in places.
+    /// Length of a stream's part of the range, in places.
     part_slots: u64,
-    /// Each stream's next place, from its part's first.
+    /// Next place of each stream, counted from the first place of its part.
     next: Vec<u64>,
     stream: u64,
-    /// Chance threshold for another stream's turn.
+    /// Chance threshold of drawing a stream anew before a request.
     turn_below: u64,
 }
 
@@ -52,7 +52,8 @@ impl Sequential {
         Sequential { region, part_slots, next: vec![0; streams as usize], stream: 0, turn_below }
     }
 
-    /// Bytes from a part's first place to its end; a sole stream has the whole range, whole places or not.
+    /// Length in bytes of a stream's part. A single stream has the whole range, even if its length is no multiple of
+    /// the alignment.
     fn part_bytes(&self) -> u64 {
         if self.next.len() == 1 { self.region.range_bytes } else { self.part_slots * self.region.align_bytes }
     }

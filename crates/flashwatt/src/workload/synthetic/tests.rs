@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::workload::settings::{Arrivals, Gap, Group, Law, OpenLoop, Phases, Size, Sizes};
 
-/// Which request it was does not matter to these workloads.
+/// A completion. These workloads do not look at its tag.
 const DONE: Completion = Completion::done(Tag(0));
 
 const RANGE: u64 = 4096 * 1000;
@@ -19,7 +19,7 @@ fn cfg(name: &str, parameters: &[(&str, f64)]) -> settings::Synthetic {
     }
 }
 
-/// Runs a workload to its end; requests complete only when it asks to wait for that.
+/// Runs a workload to its end. A request completes only when the workload waits for a completion.
 fn drain(cfg: &settings::Synthetic, seed: u64) -> Vec<Request> {
     let mut workload = open(cfg, seed);
     let (mut now, mut open, mut requests) = (0, 0, Vec::new());
@@ -45,14 +45,14 @@ fn drain(cfg: &settings::Synthetic, seed: u64) -> Vec<Request> {
     }
 }
 
-/// How often each place of the range is chosen.
+/// Number of requests at each place of the range.
 fn counts(cfg: &settings::Synthetic, seed: u64) -> Vec<u64> {
     let mut counts = vec![0; (RANGE / 4096) as usize];
     drain(cfg, seed).iter().for_each(|r| counts[(r.offset_bytes / 4096) as usize] += 1);
     counts
 }
 
-/// Pearson's statistic by degree of freedom: about 1 for the law that the counts were drawn from.
+/// Pearson's chi-squared statistic per degree of freedom: about 1 if the counts were drawn with these weights.
 fn chi_squared(counts: &[u64], weights: impl Fn(usize) -> f64) -> f64 {
     let (all, total): (f64, u64) = ((0..counts.len()).map(&weights).sum(), counts.iter().sum());
     let term = |(at, &count): (usize, &u64)| {
@@ -64,8 +64,8 @@ fn chi_squared(counts: &[u64], weights: impl Fn(usize) -> f64) -> f64 {
 
 // ---------------------------------------------------------------- every model
 
-/// Contract of every registered model: requests lie within the range at whole places, one seed is one stream, and what is
-/// announced comes.
+/// Contract of every registered model: requests lie within the range and start at places, the same seed gives the same
+/// requests, and every announced request is issued.
 #[test]
 fn every_model_keeps_the_contract() {
     for model in MODELS {
@@ -106,7 +106,7 @@ fn every_model_works_in_the_smallest_range() {
     }
 }
 
-/// The bits of one stream: whoever changes what is drawn when changes every published figure.
+/// The exact draws of the uniform model. A change in their order would change every published figure.
 #[test]
 fn the_uniform_stream_is_what_it_always_was() {
     let cfg = settings::Synthetic { read_fraction: 0.5, requests: 4, ..cfg("uniform", &[]) };
@@ -129,7 +129,7 @@ fn uniform_places_are_even() {
     assert!((0.85..1.15).contains(&chi), "{chi}");
 }
 
-/// Zipf's law, in order of rank, for exponents on both sides of 1 and none.
+/// Zipf's law in order of rank, for exponents of 0, below 1, 1 and above 1.
 #[test]
 fn zipf_frequencies_are_those_of_the_law() {
     for theta in [0.0, 0.5, 0.99, 1.0, 1.2, 2.0] {
@@ -140,13 +140,13 @@ fn zipf_frequencies_are_those_of_the_law() {
     }
 }
 
-/// Beyond the single ranks as well: the mass of ranges of ranks of a space of 2^30 places, against the integral.
+/// Buckets of several ranks: the frequencies of ranges of ranks among 2^30 places agree with the integral of the law.
 #[test]
 fn zipf_is_right_where_ranks_share_buckets() {
     let places: u64 = 1 << 30;
     let zipf = settings::Synthetic { range_bytes: places * 4096, ..cfg("zipf", &[("theta", 0.9), ("scattered", 0.0)]) };
     let requests = drain(&zipf, 4);
-    let up_to = |rank: f64| (rank + 0.5).powf(0.1); // the integral of x^-0.9, but for a factor
+    let up_to = |rank: f64| (rank + 0.5).powf(0.1); // the integral of x^-0.9, up to a constant factor
     let share = |a: f64, b: f64| (up_to(b) - up_to(a)) / (up_to(places as f64) - up_to(1000.0));
     let ranks: Vec<f64> = requests.iter().map(|r| (r.offset_bytes / 4096 + 1) as f64).filter(|&r| r > 1000.0).collect();
     for edges in [1000.0, 1e4, 1e5, 1e6, 1e7, 1e8, places as f64].windows(2) {
@@ -156,7 +156,7 @@ fn zipf_is_right_where_ranks_share_buckets() {
     }
 }
 
-/// Scattered: the same frequencies, but the popular places are not at the beginning.
+/// Scattered places have the same frequencies, but the popular ones do not lie at the beginning.
 #[test]
 fn scattering_moves_places_and_keeps_frequencies() {
     let mut scattered = counts(&cfg("zipf", &[]), 5);
@@ -167,8 +167,8 @@ fn scattering_moves_places_and_keeps_frequencies() {
     assert!(scattered[0].abs_diff(plain[0]) < 5 * (plain[0] as f64).sqrt() as u64, "{} {}", scattered[0], plain[0]);
 }
 
-/// Gray's self-similar law: a fifth of the places gets four fifths of the requests, and a fifth of that fifth four fifths
-/// of those.
+/// The self-similar distribution of Gray et al.: a fifth of the places gets four fifths of the requests, and a fifth of
+/// that fifth gets four fifths of these requests.
 #[test]
 fn pareto_is_self_similar() {
     let counts = counts(&cfg("pareto", &[("scattered", 0.0)]), 6);
@@ -222,7 +222,7 @@ fn streams_are_sequential_each_in_its_part_and_take_turns() {
         turns += u64::from(stream != last);
         last = stream;
     }
-    // Every tenth request draws a stream anew, another one in three cases of four.
+    // One request in ten draws a stream anew; three draws of four give another stream.
     assert!(turns.abs_diff(15_000) < 600, "{turns}");
 }
 
@@ -275,7 +275,7 @@ fn open_loop(law: Law, mean_ns: f64) -> OpenLoop {
     OpenLoop { gap: Gap { law, mean_ns }, group: Group::Fixed(1), phases: None, tick_ns: None }
 }
 
-/// Mean and deviation of the times between requests, or between groups of them.
+/// Mean and standard deviation of the times between successive requests.
 fn gaps(times: &[Nanos]) -> (f64, f64) {
     let gaps: Vec<f64> = times.windows(2).map(|w| (w[1] - w[0]) as f64).collect();
     let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
@@ -334,7 +334,8 @@ fn ticks_are_kept_and_come_no_sooner() {
     assert!(plain.iter().zip(&ticked).all(|(plain, ticked)| plain.next_multiple_of(7_000_000) == *ticked));
 }
 
-/// A source that is on a fifth of the time at a rate of 1000 a second has a mean rate of 200, and requests in phases only.
+/// A source that is active a fifth of the time, with 1000 requests a second while active, has a mean rate of 200 a
+/// second. Requests arrive in active phases only.
 #[test]
 fn an_on_off_source_pauses() {
     let gap = |law, mean_ns| Gap { law, mean_ns };

@@ -1,4 +1,4 @@
-//! Every place is as likely as any other.
+//! Uniform places: each is as likely as any other.
 
 use super::{Model, Places, Region, Synthetic};
 use crate::connector::RequestKind;
@@ -11,7 +11,7 @@ pub(super) const MODEL: Model = Model {
     open: |cfg, seed| Box::new(Synthetic::new(cfg, Uniform::new(cfg.region()), seed)),
 };
 
-/// Every place is as likely as any other.
+/// Uniformly distributed places.
 #[derive(Clone, Debug)]
 pub(crate) struct Uniform {
     region: Region,

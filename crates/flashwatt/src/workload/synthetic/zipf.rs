@@ -1,4 +1,4 @@
-//! A few places take most requests: Zipf's law.
+//! Places by Zipf's law: few places get most requests.
 
 use super::{Model, Permutation, Places, Region, Synthetic};
 use crate::connector::RequestKind;
@@ -19,7 +19,7 @@ pub(super) const MODEL: Model = Model {
     },
 };
 
-/// Places by popularity.
+/// Places whose popularity follows Zipf's law.
 #[derive(Clone, Debug)]
 pub(crate) struct Zipf {
     region: Region,
@@ -28,7 +28,8 @@ pub(crate) struct Zipf {
 }
 
 impl Zipf {
-    /// Popular places lie first, or anywhere if a seed for that is given.
+    /// Places in this region. Without `scatter` the most popular places lie first; with it, a permutation with that
+    /// seed scatters them over the region.
     pub fn new(region: Region, theta: f64, scatter: Option<u64>) -> Self {
         let slots = region.slots();
         Zipf { region, ranks: Ranks::new(slots, theta), scatter: scatter.map(|seed| Permutation::new(slots, seed)) }
@@ -43,11 +44,12 @@ impl Places for Zipf {
     }
 }
 
-/// Draws ranks `1..=n` with probability ~ rank^-theta, exactly, from a table of some thousand entries however great n is.
+/// Draws ranks `1..=n` with probability ~ rank^-theta, exactly, from a table of some thousand entries for any n.
 ///
-/// Ranks lie in buckets: one each up to [`SINGLES`], then ranges whose ends differ by a factor of 1 + 1/[`STEPS`]. A bucket
-/// is chosen as if each of its ranks were as likely as its first (Walker's alias method), a rank in it evenly, and it is
-/// kept with the probability that corrects this (rejection, von Neumann): 97 % are at once, without a power.
+/// Ranks lie in buckets: one rank each up to [`SINGLES`], then ranges whose ends differ by a factor of 1 + 1/[`STEPS`].
+/// A draw chooses a bucket as if all its ranks were as likely as its first one (Walker's alias method), then a rank in
+/// it uniformly. It keeps the rank with the probability that corrects the error (rejection, von Neumann) or starts
+/// again. 97 % of the draws are kept at once, without computing a power.
 #[derive(Clone, Debug)]
 struct Ranks {
     theta: f64,
@@ -58,9 +60,9 @@ struct Ranks {
 struct Bucket {
     first: u64,
     ranks: u64,
-    /// Chance threshold that even the last rank reaches.
+    /// Chance threshold of the last rank, the least of the bucket: draws below it are kept for every rank.
     sure_below: u64,
-    /// Of 2^64 draws of this column so many are the column's own, the others the alias's.
+    /// Of 2^64 draws of this column of the alias table, the number that choose this bucket; the others choose `alias`.
     own_below: u64,
     alias: u32,
 }
@@ -108,12 +110,12 @@ impl Ranks {
     }
 }
 
-/// How likely a rank is, as a share of another.
+/// The probability of `rank` relative to that of rank `to`.
 fn relative(to: u64, rank: u64, theta: f64) -> f64 {
     libm::pow(rank as f64 / to as f64, -theta)
 }
 
-/// Walker's alias table, filled in Vose's way (*A Linear Algorithm for Generating Random Numbers with a Given
+/// Fills Walker's alias table by the algorithm of Vose (*A Linear Algorithm for Generating Random Numbers with a Given
 /// Distribution*, IEEE Trans. Softw. Eng. 17, 1991).
 fn alias(buckets: &mut [Bucket], weights: &[f64]) {
     let mean = weights.iter().sum::<f64>() / weights.len() as f64;

@@ -1,10 +1,10 @@
-//! Parts of the range that get shares of the requests of their own.
+//! Places in zones: parts of the range, each with its share of the requests.
 
 use super::{Places, Region};
 use crate::connector::RequestKind;
 use crate::rng::Rng;
 
-/// Parts of the range, one after the other; within one every place is as likely as any other.
+/// Zones of the range, one after the other, with uniform places within each zone.
 #[derive(Clone, Debug)]
 pub(crate) struct Zones {
     region: Region,
@@ -13,15 +13,15 @@ pub(crate) struct Zones {
 
 #[derive(Clone, Debug)]
 struct Zone {
-    /// Chance threshold of the zones up to this one.
+    /// Chance threshold: the requests of this zone and all zones before it.
     below: u64,
     first: u64,
     slots: u64,
 }
 
 impl Zones {
-    /// Zones by their shares of the requests and of the places; each has one place at least, and the last one takes what
-    /// is left of both.
+    /// Zones by their shares of the requests and of the places, `(requests, places)`. Each zone has at least one place;
+    /// the last one takes the remaining requests and places.
     pub fn new(region: Region, shares: &[(f64, f64)]) -> Self {
         let (slots, mut requests, mut places, mut first) = (region.slots(), 0.0, 0.0, 0);
         let mut zones = Vec::new();
