@@ -28,7 +28,7 @@ const FILES: &[(&str, &str)] = &[("fio", fio::DOC), ("standin", standin::DOC), (
 /// `seed` alone.
 ///
 /// # Errors
-/// [`Error::Io`] if a file cannot be read, [`Error::Config`] if a job file is wrong, [`Error::Trace`] if a trace is wrong.
+/// [`Error::Io`] if a file cannot be read; [`Error::Config`] or [`Error::Trace`] if a job file or a trace is wrong.
 pub fn open(cfg: &settings::Workload, drive_bytes: u64, seed: u64) -> Result<Box<dyn Workload>, Error> {
     open_watched(cfg, drive_bytes, seed, &mut |_| true)
 }

@@ -131,7 +131,7 @@ fn read(path: &Path, file: &str) -> Result<io::Result<String>, Error> {
     };
     if !metadata.is_file() {
         let fault = Fault::key(KEY, "not a job file").found(file);
-        return Err(fault.expected("a regular file, not a directory, pipe or device").into());
+        return Err(fault.expected("a file with an end: no directory, pipe or device").into());
     }
     if metadata.len() > FILE_BYTES_MAX {
         let fault = Fault::key(KEY, "too long for a job file").found(file);

@@ -66,9 +66,9 @@ pub(super) fn jobs(sections: &[Section], file: &str, drive_bytes: u64, faults: &
     sections.iter().map(|section| Reader { section, file, faults }.job(drive_bytes)).collect()
 }
 
-/// The fault of a section with `runtime` in a run without simulated time.
+/// The fault of a section with `runtime` where its jobs run without a clock.
 pub(super) fn endless(section: &Section) -> Option<Fault> {
-    let fault = section.options.get("runtime")?.fault("no simulated time passes while a start state is laid down");
+    let fault = section.options.get("runtime")?.fault("a start state is laid down without a clock");
     Some(fault.expected("size, io_size, loops or number_ios"))
 }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a time column of a trace counts.
+/// The unit of a time column of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum TimeUnit {
     /// Seconds.
@@ -56,7 +56,7 @@ impl TimeUnit {
     }
 }
 
-/// What an offset or size column of a trace counts.
+/// The unit of an offset or size column of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum LengthUnit {
     /// Bytes.

@@ -1,4 +1,4 @@
-//! Tests over every registered format, and of the replay.
+//! Tests of every registered format and of the replay.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -44,7 +44,7 @@ impl Drop for Temporary {
 
 const DRIVE: u64 = 1 << 30;
 
-/// Everything that a workload gives, at the times at which it gives it, and what it has to say then.
+/// All requests of a trace, each issued at its arrival time, and the warnings at the end.
 fn replay(cfg: &settings::Trace, drive_bytes: u64) -> Result<(Vec<Request>, Vec<String>), Error> {
     let mut workload = TraceWorkload::open(cfg, drive_bytes)?;
     let (mut now, mut requests) = (0, Vec::new());
@@ -64,7 +64,7 @@ fn replay(cfg: &settings::Trace, drive_bytes: u64) -> Result<(Vec<Request>, Vec<
     }
 }
 
-/// (arrival, kind, offset, bytes), in a form that is short to compare.
+/// Requests as `(arrival_ns, kind, offset_bytes, bytes)`; the kind is R, W, T or F.
 type Brief = Vec<(u64, char, u64, u64)>;
 
 fn brief(requests: &[Request]) -> Brief {
@@ -175,7 +175,7 @@ fn odd_bytes_are_widened_and_counted() {
     assert_eq!(warnings, ["2 requests widened to whole 512-byte sectors"]);
 }
 
-/// Broken traces and what is said of them.
+/// Broken traces: format, content, expected message.
 const BROKEN: &[(&str, &str, &str)] = &[
     (
         "ssdsim",
@@ -378,7 +378,7 @@ fn broken_binary_traces_are_told_exactly() {
     let version = "t: record 2: version: not a vscsi record of the same version as the first";
     assert_eq!(of(&formats::vscsi::FORMAT, 32 + 15), (format!("{version} {skip}"), 1));
     let magic = "t: record 2: magic: not a blktrace record; found `\\x07t!e`; expected magic 0x65617407";
-    // The first record is 48 bytes and a name of 4; those after the damaged one are found by their magic.
+    // The first record has 48 bytes and a name of 4 bytes. The records after the damaged one are found by their magic.
     assert_eq!(of(&formats::blktrace::FORMAT, 52 + 2), (format!("{magic} {skip}"), 2));
 }
 
@@ -471,7 +471,7 @@ fn unknown_formats_empty_files_and_absent_ones() {
     assert!(message(replay(&absent, DRIVE)).starts_with("/nowhere/t: No such file"));
 }
 
-/// What is wrong with it can be told only when it is known what it should be.
+/// A first record of length 0 does not prevent recognition of the format, and the fault then names line and column.
 #[test]
 fn a_first_record_of_no_length_is_recognised_and_then_named() {
     for (line, expected) in [
@@ -596,7 +596,7 @@ fn registry_is_consistent() {
     assert_eq!(text, "workload.trace.format: spc has no choice of events; found `D`");
 }
 
-/// Two traces as they are merged, and what is said of it.
+/// The requests and warnings of two merged traces.
 fn merged(change: impl Fn(&mut settings::Trace)) -> (Brief, Vec<String>) {
     let (a, b) =
         (ssdsim("100 0 0 8 0\n300 1 8 8 0\n200 0 8 8 1\n"), Temporary::new("u", b"250 0 16 8 1\n300 0 24 8 0\n"));
@@ -614,7 +614,7 @@ fn traces_are_merged_by_time_with_devices_of_their_own() {
         (0, 'W', 0, 4096),
         (150, 'R', 2 * mib + 8192, 4096),
         (200, 'W', mib + 4096, 4096),
-        // Its own trace's order stays, though its time goes back.
+        // Its time goes back, but merging keeps the order within a trace.
         (200, 'R', 4096, 4096),
         (200, 'W', 2 * mib + 12_288, 4096),
     ];
@@ -691,7 +691,7 @@ fn much_that_is_no_request_does_not_deafen() {
     assert!(looks > 50, "{looks}");
 }
 
-/// Columns are taken by their order, so a line of names that says another order or unit is no line to pass over.
+/// Columns are identified by position, so a header that names another order or unit is a fault.
 #[test]
 fn column_names_are_read() {
     let csv = |content: &str| message(replay(&Temporary::new("t.csv", content.as_bytes()).cfg(), DRIVE));

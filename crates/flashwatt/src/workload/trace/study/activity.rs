@@ -1,4 +1,4 @@
-//! How busy a trace is, and how its requests follow each other in time and space.
+//! Arrival rates of a trace, and sequential streams among its requests.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -6,17 +6,19 @@ use super::super::read::sort::Disorder;
 use super::super::{DeviceId, Record};
 
 const NS_PER_S: u64 = 1_000_000_000;
-/// Streams of one device that are followed at a time.
+/// Greatest number of streams of one device that are followed at the same time.
 pub const STREAMS_MAX: usize = 64;
 
-/// When requests arrive. One whose time goes back arrives with the one before it, as in a replay.
+/// Statistics of arrival times. A request with an earlier time than the one before it arrives together with that one,
+/// as in a replay.
 #[derive(Default)]
 pub struct Arrivals {
     first_ns: Option<u64>,
     last_ns: u64,
     latest_ns: u64,
-    /// The second that the last request arrived in, counted from the first request, and requests in it so far.
+    /// The second of the last arrival, counted from the first request.
     second: u64,
+    /// Requests in that second so far.
     in_second: u64,
     /// The most requests in one second.
     pub peak: u64,
@@ -39,30 +41,30 @@ impl Arrivals {
         self.peak = self.peak.max(self.in_second);
     }
 
-    /// The first request's time; 0 before it.
+    /// Time of the first request in ns; 0 if there was none.
     pub fn start_ns(&self) -> u64 {
         self.first_ns.unwrap_or(0)
     }
 
-    /// From the first request's time to the latest one's.
+    /// Time in ns from the first request to the latest one.
     pub fn duration_ns(&self) -> u64 {
         self.latest_ns - self.start_ns()
     }
 }
 
-/// Sequential streams that are interleaved: a request continues one if it starts where that one's last request ended.
+/// Interleaved sequential streams: a request continues a stream if it starts where the stream's last request ended.
 #[derive(Default)]
 pub struct Streams {
-    /// Of each device: where the streams that were continued last end, and how many requests they have; the last one last.
+    /// The followed streams of each device as `(end, requests)`; the most recently continued stream is last.
     open: BTreeMap<DeviceId, VecDeque<(u64, u64)>>,
-    /// Streams of two requests or more.
+    /// Number of streams of two requests or more.
     pub count: u64,
-    /// Requests that continue a stream.
+    /// Number of requests that continue a stream.
     pub continued: u64,
 }
 
 impl Streams {
-    /// Adds a request with a range.
+    /// Adds a request that has an address and a length.
     pub fn add(&mut self, record: &Record, id: DeviceId) {
         let open = self.open.entry(id).or_default();
         let end = record.offset_bytes + record.bytes;
@@ -79,9 +81,9 @@ impl Streams {
         open.push_back((end, requests + 1));
     }
 
-    /// Requests in a stream of two or more, on average.
+    /// Mean number of requests in the streams of two requests or more; none if there is no such stream.
     pub fn mean_requests(&self) -> Option<f64> {
-        // The first request of each continues none.
+        // The first request of a stream does not count as continued.
         (self.count > 0).then(|| (self.continued + self.count) as f64 / self.count as f64)
     }
 }

@@ -1,4 +1,4 @@
-//! Which parts of the devices were touched: sets of pages and of sectors.
+//! The footprint of a trace: sets of touched pages and sectors.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,13 @@ use super::super::layout::sectors;
 use super::super::{DeviceId, Record};
 use crate::units::SECTOR_BYTES;
 
-/// What footprints and reuse are counted in.
+/// Page size of footprints and reuse.
 pub const PAGE_BYTES: u64 = 4096;
 const SECTORS_PER_PAGE: u64 = PAGE_BYTES / SECTOR_BYTES;
-/// A page of which every sector is there.
+/// The bits of a page with all its sectors.
 const WHOLE: u8 = u8::MAX;
 
-/// A set of 4-KiB pages: 64 of them to a map entry.
+/// A set of 4-KiB pages, stored as bit sets of 64 pages.
 #[derive(Default)]
 pub struct Pages {
     chunks: BTreeMap<(DeviceId, u64), u64>,
@@ -41,13 +41,13 @@ impl Pages {
         self.chunks.get(&(id, page / 64)).is_some_and(|bits| bits >> (page % 64) & 1 == 1)
     }
 
-    /// Their size.
+    /// The size of the set in MiB.
     pub fn mib(&self) -> f64 {
         (self.count * PAGE_BYTES) as f64 / f64::from(1 << 20)
     }
 }
 
-/// A set of sectors of 512 bytes: pages that are wholly there, and the sectors of others.
+/// A set of sectors of 512 bytes, stored as whole pages and as bit sets of the sectors of all other pages.
 #[derive(Default)]
 pub struct Sectors {
     whole: Pages,
@@ -64,14 +64,15 @@ impl Sectors {
             self.whole.add_pages(id, first, last);
             self.join(id, first, last);
         }
-        // What lies before the first whole page and behind the last one; within one page both are the same.
+        // The sectors before the first whole page and after the last one. If the record lies within one page, the first
+        // of these two ranges covers it.
         self.add_part(id, start, end.min(first * SECTORS_PER_PAGE));
         if first <= last {
             self.add_part(id, last * SECTORS_PER_PAGE, end);
         }
     }
 
-    /// Parts of pages that are whole now are no parts any longer.
+    /// Removes the bit sets of pages that are whole now.
     fn join(&mut self, id: DeviceId, first: u64, last: u64) {
         while let Some((&key, _)) = self.part.range((id, first)..(id, last)).next() {
             self.part.remove(&key);
@@ -94,7 +95,7 @@ impl Sectors {
         }
     }
 
-    /// Their size.
+    /// The size of the set in bytes.
     pub fn bytes(&self) -> u64 {
         let parts: u64 = self.part.values().map(|bits| u64::from(bits.count_ones())).sum();
         self.whole.count * PAGE_BYTES + parts * SECTOR_BYTES
@@ -131,7 +132,7 @@ mod tests {
         assert_eq!(add(1, 0, 1), 129);
     }
 
-    /// As many as in a plain set of sectors.
+    /// The set counts as many sectors as a plain set of sector numbers.
     #[test]
     fn sectors_count_once() {
         let (mut sectors, mut plain, mut rng) = (Sectors::default(), BTreeSet::new(), Rng::new(3));

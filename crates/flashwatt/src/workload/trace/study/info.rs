@@ -1,4 +1,4 @@
-//! Statistics of a trace as it is: nothing folded, nothing laid out.
+//! Statistics of a trace with the addresses of its devices, which are neither folded nor laid out on a drive.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,116 +18,122 @@ use crate::error::Error;
 use crate::progress::Progress;
 use crate::workload::settings;
 
-/// What `trace info` tells.
+/// The statistics of `flashwatt trace info`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TraceInfo {
-    /// The file's base name; of several with ` + ` between them.
+    /// The base name of the file; several names are joined by ` + `.
     pub file: String,
-    /// SHA-256 of the file as it lies on the disk; of several, one after another.
+    /// SHA-256 of the bytes of the file (packed, if it is packed); of several files, of their bytes one after another.
     pub sha256: String,
-    /// The format that it was read as; of several files, where they differ, with ` + ` between them.
+    /// The format that the file was read as; different formats of several files are joined by ` + `.
     pub format: String,
     /// Requests of every kind.
     pub requests: u64,
-    /// Requests by kind.
+    /// Number of reads.
     pub reads: u64,
-    /// See `reads`.
+    /// Number of writes.
     pub writes: u64,
-    /// See `reads`.
+    /// Number of trims.
     pub trims: u64,
-    /// See `reads`.
+    /// Number of flushes.
     pub flushes: u64,
-    /// The first request's time, as the trace has it.
+    /// Time of the first request in ns, as the trace has it.
     pub start_ns: u64,
-    /// From the first request's time to the latest one's.
+    /// Time in ns from the first request to the latest one.
     pub duration_ns: u64,
-    /// The same in seconds.
+    /// Time in s from the first request to the latest one.
     pub duration_s: f64,
-    /// Requests a second over the whole duration; none if that is 0.
+    /// Requests per second over the whole duration; none if the duration is 0.
     pub iops: Option<f64>,
-    /// The most requests that arrive in one second, counted from the first request. One whose time goes back arrives with
-    /// the one before it, as in a replay.
+    /// Greatest number of requests that arrive within one second, in whole seconds from the first request. A request
+    /// with an earlier time than the one before it arrives together with that one, as in a replay.
     pub peak_requests_per_s: u64,
-    /// Requests with an earlier time than the one directly before them.
+    /// Number of requests with an earlier time than the request directly before them.
     pub time_steps_back: u64,
-    /// Requests with an earlier time than the latest before them: what a replay delays, and sorting moves.
+    /// Number of requests with an earlier time than the latest request before them. A replay delays these; sorting
+    /// moves them.
     pub requests_back: u64,
-    /// The largest step back from one request to the next.
+    /// The largest step back in time from one request to the next, in ns.
     pub largest_step_back_ns: u64,
-    /// Share of reads in reads and writes, by count.
+    /// Share of reads in reads and writes by count, in percent.
     pub read_percent: Option<f64>,
-    /// Share of reads in reads and writes, by bytes.
+    /// Share of reads in reads and writes by bytes, in percent.
     pub read_bytes_percent: Option<f64>,
-    /// Requests (flushes aside) that start where the one before on the same device ended.
+    /// Share of requests, without flushes, that start where the request before on the same device ended.
     pub sequential_percent: Option<f64>,
-    /// The same with the one before in the whole trace, whatever its device.
+    /// Share of requests, without flushes, whose offset is the end of the request before in the whole trace, on any
+    /// device.
     pub sequential_device_blind_percent: Option<f64>,
-    /// Requests (flushes aside) that continue one of the last 64 sequential streams on the same device: that start where one
-    /// of them ended.
+    /// Share of requests, without flushes, that continue one of the last 64 sequential streams on the same device: they
+    /// start where the stream ended.
     pub sequential_streams_percent: Option<f64>,
-    /// Such streams of two requests or more.
+    /// Number of such streams with two requests or more.
     pub streams: u64,
-    /// Requests in one of them, on average.
+    /// Mean number of requests in such a stream with two requests or more.
     pub stream_mean_requests: Option<f64>,
-    /// Requests (flushes aside) whose offset and length are multiples of 4 KiB.
+    /// Share of requests, without flushes, whose offset and length are multiples of 4 KiB.
     pub aligned_percent: Option<f64>,
-    /// The least offset of a request on its device.
+    /// The least offset of a request on its device; none if all requests are flushes.
     pub least_offset_bytes: Option<u64>,
-    /// Mean size of a read.
+    /// Mean size of a read in KiB.
     pub mean_read_kib: Option<f64>,
-    /// Mean size of a write.
+    /// Mean size of a write in KiB.
     pub mean_write_kib: Option<f64>,
-    /// Distinct 4-KiB pages that were read.
+    /// Size of the set of 4-KiB pages that were read, in MiB.
     pub footprint_read_mib: f64,
-    /// Distinct 4-KiB pages that were written.
+    /// Size of the set of 4-KiB pages that were written, in MiB.
     pub footprint_written_mib: f64,
-    /// Bytes written, in whole sectors of 512 bytes, divided by those of them that are distinct.
+    /// Bytes written divided by distinct bytes written, both in whole sectors of 512 bytes; none without writes.
     pub overwrite_factor: Option<f64>,
-    /// Bytes that a drive needs to hold the devices one after another.
+    /// Size in bytes of the smallest drive that holds the devices one after another.
     pub span_bytes: u64,
     /// The devices, by number.
     pub devices: Vec<DeviceInfo>,
-    /// Damaged records left out.
+    /// Number of damaged records that were left out.
     pub bad_records: u64,
-    /// Lines, records and events that are no requests.
+    /// Number of lines, records and events that are not requests.
     pub other_records: u64,
-    /// What was left out or passed over, in words.
+    /// Messages about records that were left out or passed over, and about implausible figures.
     pub warnings: Vec<String>,
 }
 
 /// One device of a trace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DeviceInfo {
-    /// The file that it is a device of, counted from 0.
+    /// The number of its file, counted from 0.
     pub trace: u32,
     /// Its number in the trace.
     pub device: u64,
-    /// Requests to it.
+    /// Number of requests to the device.
     pub requests: u64,
-    /// The end of its furthest request.
+    /// The end of the request that reaches furthest.
     pub end_bytes: u64,
 }
 
-/// Reads whole traces for their statistics; what the configuration leaves out, scales or merges is done before. `progress`
-/// is told how far it is, and ends it by answering `false`. Memory grows with the pages that are touched, not with the
-/// trace's length.
+/// Reads whole traces and returns their statistics. The settings that leave out, scale and merge records apply first.
+/// `progress` is called from time to time and ends the reading by returning `false`. Memory grows with the number of
+/// touched pages, not with the length of the trace.
+///
+/// # Errors
+/// [`Error::Io`] if a file cannot be read; [`Error::Trace`] if it is damaged, changes meanwhile or has no request;
+/// [`Error::InterruptedReading`] if `progress` returned `false`.
 pub fn info(cfg: &settings::Trace, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<TraceInfo, Error> {
     survey(cfg, progress).map(|survey| survey.info)
 }
 
-/// The statistics, and what a second reading needs.
+/// The statistics, and the data for a second reading.
 pub(super) struct Survey {
     pub info: TraceInfo,
-    /// Where the devices lie.
+    /// The addresses of the devices on a drive.
     pub layout: Layout,
-    /// What the files were.
+    /// The content of the files at the first reading, to detect changes.
     pub seals: Vec<Arc<Seal>>,
 }
 
-/// As [`info`], for a second reading.
+/// As [`info`], but also returns the data for a second reading.
 pub(super) fn survey(cfg: &settings::Trace, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Survey, Error> {
     let mut meter = Meter::new(progress);
-    // Opened first: that refuses what is no file.
+    // Opening comes first: it refuses paths that are not regular files.
     Traces::open(cfg)?;
     let (sha256, seals) = seal(&cfg.paths, &mut || meter.look(None))?;
     let mut traces = Traces::open_sealed(cfg, &seals)?;
@@ -148,8 +154,9 @@ struct Sums {
     streams: Streams,
     aligned: u64,
     least_offset: Option<u64>,
-    /// Written, in whole sectors: all bytes, and which.
+    /// Bytes written, in whole sectors.
     written_bytes: u64,
+    /// The set of sectors written.
     written: Sectors,
     reads: Sum,
     writes: Sum,
@@ -157,8 +164,9 @@ struct Sums {
     flushes: u64,
     sequential: u64,
     sequential_blind: u64,
-    /// Where the last request to each device ended, and the last of all.
+    /// End of the last request to each device.
     ends: BTreeMap<DeviceId, u64>,
+    /// End of the last request to any device.
     end: Option<u64>,
 }
 

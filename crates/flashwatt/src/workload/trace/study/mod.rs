@@ -1,4 +1,4 @@
-//! What a trace looks like: figures and pictures of it, for a user to read.
+//! Statistics of traces, and the data of their plots.
 
 pub(super) mod activity;
 pub(super) mod footprint;

@@ -1,5 +1,5 @@
-//! What the pictures of a trace are drawn from: arrivals over time, places over time, sizes, reuse. Two readings (the first
-//! for the trace's length and span), in memory that does not depend on either.
+//! The data of a trace's plots: arrivals over time, addresses over time, sizes, reuse. It takes two readings, the first
+//! for the duration and the span of the trace. The memory of the second does not depend on either.
 
 use serde::Serialize;
 
@@ -16,82 +16,86 @@ use crate::error::{Error, Fault};
 use crate::progress::Progress;
 use crate::workload::settings;
 
-/// Bins of the rates over time.
+/// Number of intervals of the rates over time.
 const TIME_BINS: u64 = 600;
-/// Columns and rows of the map of places over time.
+/// Columns (time) and rows (address) of the plot of addresses over time.
 const COLUMNS: u64 = 240;
 const ROWS: u64 = 120;
 
-/// A trace in figures that can be drawn. Devices lie one after another, as on a drive.
+/// The data of a trace's plots. The addresses of several devices follow one another, as on a drive.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Profile {
     /// Its statistics.
     pub info: TraceInfo,
     /// Rates over time.
     pub time: OverTime,
-    /// Where requests go, over time.
+    /// Requests by address, over time.
     pub places: Places,
-    /// Requests by size: each bin ends at a power of two bytes, its greatest size.
+    /// Requests by size, in bins that end at a power of two bytes; bins without requests are left out.
     pub sizes: Vec<Size>,
-    /// The hit ratio of an LRU cache of pages, reads and writes alike.
+    /// The hit ratio of an LRU cache of pages for reads and writes together.
     pub reuse: Reused,
 }
 
 /// Requests and bytes in equal intervals from the first request on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct OverTime {
-    /// The length of an interval.
+    /// Length of an interval.
     pub interval_ns: u64,
-    /// Requests.
+    /// Reads in each interval.
     pub reads: Vec<u64>,
-    /// Requests.
+    /// Writes in each interval.
     pub writes: Vec<u64>,
-    /// Requests.
+    /// Trims in each interval.
     pub trims: Vec<u64>,
-    /// Requests.
+    /// Flushes in each interval.
     pub flushes: Vec<u64>,
-    /// Bytes of the reads.
+    /// Bytes of the reads in each interval.
     pub read_bytes: Vec<u64>,
-    /// Bytes of the writes.
+    /// Bytes of the writes in each interval.
     pub write_bytes: Vec<u64>,
 }
 
-/// Requests by time and place: `[column, row, reads, writes, trims]` where there are any, ordered by column and row.
+/// Requests in a grid of time (columns) and address (rows).
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Places {
-    /// Time that a column stands for.
+    /// Time in ns of a column.
     pub column_ns: u64,
-    /// Bytes that a row stands for; a request counts where it starts.
+    /// Bytes of a row. A request counts in the row of its first byte.
     pub row_bytes: u64,
-    /// The cells that are not empty.
+    /// The cells with requests as `[column, row, reads, writes, trims]`, ordered by column, then row.
     pub cells: Vec<[u64; 5]>,
 }
 
 /// Requests of similar size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Size {
-    /// The greatest size, a power of two.
+    /// Greatest size in the bin, a power of two; the least is more than half of it.
     pub bytes: u64,
-    /// Reads, writes, trims.
+    /// Number of reads.
     pub reads: u64,
-    /// See `reads`.
+    /// Number of writes.
     pub writes: u64,
-    /// See `reads`.
+    /// Number of trims.
     pub trims: u64,
 }
 
-/// See [`Curve`].
+/// The hit ratio of an LRU cache over its size, with the page size; see [`Curve`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reused {
-    /// Bytes in a page.
+    /// Page size in bytes.
     pub page_bytes: u64,
-    /// Accesses, sampling, points.
+    /// The curve: accesses, sampling, points.
     #[serde(flatten)]
     pub curve: Curve,
 }
 
-/// Reads whole traces for their pictures; what the configuration leaves out, scales or merges is done before. `progress` is
-/// told how far it is, and ends it by answering `false`.
+/// Reads whole traces twice and returns the data of their plots. The settings that leave out, scale and merge records
+/// apply first. `progress` is called from time to time and ends the reading by returning `false`.
+///
+/// # Errors
+/// [`Error::Io`] if a file cannot be read; [`Error::Trace`] if it is damaged, changes meanwhile or has no request;
+/// [`Error::InterruptedReading`] if `progress` returned `false`.
 pub fn profile(cfg: &settings::Trace, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Profile, Error> {
     let Survey { info, mut layout, seals } = survey(cfg, progress)?;
     let (mut meter, mut traces) = (Meter::new(progress), Traces::open_sealed(cfg, &seals)?);
@@ -116,15 +120,15 @@ fn base(layout: &mut Layout, traces: &Traces, record: &Record) -> Result<u64, Er
     base.ok_or_else(|| trace_error(Fault::at(traces.place("device"), "the trace changed while it was read")))
 }
 
-/// The figures as they grow.
+/// The data of the plots during the second reading.
 struct Sketch {
     start_ns: u64,
     time: OverTime,
     column_ns: u64,
     row_bytes: u64,
-    /// Reads, writes and trims, row by row within column by column.
+    /// Reads, writes and trims of each cell; cell number: column × [`ROWS`] + row.
     cells: Vec<[u64; 3]>,
-    /// By the power of two.
+    /// Reads, writes and trims by the exponent of the bin's power of two.
     sizes: [[u64; 3]; 64],
     reuse: Reuse,
 }
@@ -205,7 +209,8 @@ impl OverTime {
         }
     }
 
-    /// Without the intervals behind the last request: a trace of less than so many nanoseconds fills few.
+    /// Removes the intervals after the last request. There are some because the length of an interval is rounded up to
+    /// whole nanoseconds, most in a trace of less than [`TIME_BINS`] ns.
     fn cut(mut self) -> Self {
         let requests = [&self.reads, &self.writes, &self.trims, &self.flushes];
         let last = requests.iter().filter_map(|bins| bins.iter().rposition(|&count| count > 0)).max();

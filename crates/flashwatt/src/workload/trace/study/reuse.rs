@@ -1,9 +1,10 @@
-//! How well caches of any size would do: the hit ratio of LRU over cache size, from one reading in fixed memory.
+//! The hit ratio of an LRU cache as a function of its size, from one reading of a trace in constant memory.
 //!
-//! Reuse distances (distinct pages between two accesses to one) of a sample of the pages, chosen by a hash of their
-//! addresses so that a page is followed always or never: SHARDS with a fixed number of pages and its correction of the
-//! sample's error (Waldspurger, Park, Garthwaite, Ahmad: *Efficient MRC Construction with SHARDS*, FAST 2015). While the
-//! trace touches no more pages than are followed the distances are exact.
+//! It is computed from reuse distances: the numbers of distinct pages between two accesses to the same page. Distances
+//! are measured for a sample of the pages, chosen by a hash of the address, so that all accesses to a page are followed
+//! or none. This is SHARDS with a fixed number of pages, including its correction of the sample's error (Waldspurger,
+//! Park, Garthwaite, Ahmad: *Efficient MRC Construction with SHARDS*, FAST 2015). If the trace touches no more than
+//! [`PAGES_MAX`] pages, all are followed and the distances are exact.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,46 +12,46 @@ use serde::Serialize;
 
 use crate::rng::splitmix64;
 
-/// Pages that are followed at most. The paper's error at 8 Ki is below 0.01 on its traces.
+/// Greatest number of followed pages. In the SHARDS paper the error with 8 Ki pages is below 0.01 on its traces.
 const PAGES_MAX: usize = 1 << 14;
 /// Hashes are taken modulo this.
 const HASHES: u64 = 1 << 24;
-/// Accesses in order before they are counted anew.
+/// Number of slots for accesses in order; when all are used, the slots are renumbered.
 const SLOTS: usize = 8 * PAGES_MAX;
-/// Bins to a doubling of the distance.
+/// Number of bins for each doubling of the distance.
 const SUB_BINS: u64 = 8;
 
-/// The hit ratio of an LRU cache over its size.
+/// The hit ratio of an LRU cache as a function of its size.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Curve {
-    /// Accesses to pages.
+    /// Number of accesses to pages.
     pub accesses: u64,
-    /// Share of the pages that was followed; 1: the curve is exact (to its bins).
+    /// Share of the pages that was followed; with 1 the curve is exact at its points.
     pub sampled: f64,
-    /// Cache sizes in pages, and the share of accesses that find their page there.
+    /// Points `(size, ratio)`: the cache size in pages, and the share of accesses that hit, 0 to 1.
     pub points: Vec<(u64, f64)>,
 }
 
-/// Takes accesses and follows some.
+/// Computes the [`Curve`] of a sequence of accesses from a sample of its pages.
 pub struct Reuse {
-    /// Where each followed page was accessed last.
+    /// The slot of the last access to each followed page.
     last: BTreeMap<u64, usize>,
-    /// The followed pages by their hashes.
+    /// The followed pages in the order of their hashes, as `(hash, page)`.
     by_hash: BTreeSet<(u64, u64)>,
     /// Pages with a smaller hash are followed.
     threshold: u64,
-    /// Which slots hold a page's last access.
+    /// Marks the slots that hold the last access to a page.
     slots: Fenwick,
     next: usize,
-    /// Accesses by distance, in the weight that they have at the present threshold.
+    /// Number of accesses in each bin of distances, scaled to the present threshold.
     bins: Vec<f64>,
-    /// Followed accesses, in that weight; first ones included.
+    /// Number of accesses to followed pages, first accesses included, scaled to the present threshold.
     followed: f64,
     accesses: u64,
 }
 
 impl Reuse {
-    /// Nothing was accessed yet.
+    /// A state without accesses.
     pub fn new() -> Self {
         Reuse {
             last: BTreeMap::new(),
@@ -64,7 +65,7 @@ impl Reuse {
         }
     }
 
-    /// An access to a page.
+    /// Adds an access to a page.
     pub fn access(&mut self, page: u64) {
         self.accesses += 1;
         let hash = splitmix64(page) % HASHES;
@@ -98,7 +99,7 @@ impl Reuse {
         self.bins[bin] += 1.0;
     }
 
-    /// Gives the slots numbers from 0 again.
+    /// Renumbers the last accesses from slot 0, in the same order.
     fn count_anew(&mut self) {
         let mut pages: Vec<_> = self.last.iter().map(|(page, slot)| (*slot, *page)).collect();
         pages.sort_unstable();
@@ -110,7 +111,7 @@ impl Reuse {
         self.next = pages.len();
     }
 
-    /// Drops the pages with the highest hash, and scales what was counted to the smaller sample.
+    /// Stops following the pages with the highest hash, and scales the counts to the smaller sample.
     fn follow_fewer(&mut self) {
         let Some(&(threshold, _)) = self.by_hash.last() else { return };
         while let Some(&(hash, page)) = self.by_hash.last()
@@ -131,7 +132,8 @@ impl Reuse {
     pub fn curve(&self) -> Curve {
         let sampled = self.threshold as f64 / HASHES as f64;
         let expected = self.accesses as f64 * sampled;
-        // The sample's error lies with few pages that are accessed often, that is at short distances.
+        // Correction of SHARDS: the difference between expected and followed accesses is due to few pages that are
+        // accessed often, that is at short distances. It is added to the first bin.
         let (mut hits, mut points) = (expected - self.followed, Vec::new());
         for (bin, count) in self.bins.iter().enumerate() {
             hits += count;
@@ -143,22 +145,22 @@ impl Reuse {
     }
 }
 
-/// Distances below `SUB_BINS` have bins of their own; above, each doubling has so many.
+/// The bin of a distance. Each distance below [`SUB_BINS`] has its own bin; above, each doubling has [`SUB_BINS`] bins.
 fn bin(distance: u64) -> usize {
     let octave = (distance | 1).ilog2().saturating_sub(SUB_BINS.ilog2());
     (u64::from(octave) * SUB_BINS + (distance >> octave)) as usize
 }
 
-/// The cache size that finds every distance of a bin: one more than the greatest.
+/// The least cache size at which every distance of a bin is a hit: the greatest distance of the bin plus 1.
 fn bin_end(bin: usize) -> u64 {
     let bin = bin as u64;
     let octave = (bin / SUB_BINS).saturating_sub(1);
     (bin - octave * SUB_BINS + 1) << octave
 }
 
-/// Counts marks, and those up to a place, in logarithmic time.
+/// A Fenwick tree: a set of marked places that counts the marks before a place in logarithmic time.
 struct Fenwick {
-    /// 1-based: each node holds the sum of as many places as its lowest set bit says.
+    /// Numbered from 1. Node n holds the number of marks in the n & −n places up to and including place n − 1.
     nodes: Vec<u32>,
     marks: u64,
 }
@@ -168,7 +170,7 @@ impl Fenwick {
         Fenwick { nodes: vec![0; places + 1], marks: 0 }
     }
 
-    /// Sets or takes away a mark.
+    /// Sets the mark at a place, or removes it.
     fn add(&mut self, place: usize, set: bool) {
         let mut node = place + 1;
         while let Some(count) = self.nodes.get_mut(node) {
@@ -182,7 +184,7 @@ impl Fenwick {
         self.marks
     }
 
-    /// Marks at places below `end`.
+    /// The number of marks at places below `end`.
     fn sum_to(&self, end: usize) -> u64 {
         let (mut node, mut sum) = (end, 0);
         while node > 0 {
@@ -211,7 +213,7 @@ mod tests {
         }
     }
 
-    /// Against a cache that is a plain list.
+    /// The hit ratio is that of an LRU cache implemented as a plain list.
     #[test]
     fn small_traces_are_exact() {
         let (mut rng, mut reuse, mut list) = (Rng::new(3), Reuse::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! A trace that is not the same in both readings.
+//! Traces that change between the two readings.
 
 use std::fs::OpenOptions;
 use std::io::{Seek, SeekFrom};
@@ -7,7 +7,7 @@ use super::*;
 
 const LINE_BYTES: u64 = 23;
 
-/// Longer than the first two marks, and far longer than what is read ahead.
+/// A trace longer than the first two marks (1 MiB and 2 MiB) and far longer than the read-ahead.
 fn long() -> Temporary {
     let mut content = Vec::new();
     for i in 0..150_000 {
@@ -47,7 +47,7 @@ fn a_trace_that_grows_is_told() {
     assert_eq!(told, format!("{CHANGED} {expected}"));
 }
 
-/// A short file is read whole when it is opened: what comes later was never read.
+/// A short file is read whole when it is opened. Bytes that are appended later are not read and are no change.
 #[test]
 fn what_was_read_before_it_grew_is_what_it_was() {
     let file = Temporary::new("t", b"0 0 8 8 0\n1 0 8 8 0\n");
@@ -60,7 +60,7 @@ fn what_was_read_before_it_grew_is_what_it_was() {
 fn a_trace_that_shrinks_or_is_another_is_told() {
     let file = long();
     let mut workload = TraceWorkload::open(&file.cfg(), DRIVE).expect("a good trace");
-    // A whole number of lines, so that nothing else is wrong.
+    // A whole number of lines, so that the last line is not a second fault.
     let length = 100_000 * LINE_BYTES;
     OpenOptions::new().write(true).open(&file.0).and_then(|file| file.set_len(length)).expect("cutting");
     let told = message(drain(&mut workload));
@@ -72,7 +72,7 @@ fn a_trace_that_shrinks_or_is_another_is_told() {
     assert!(told.starts_with(&format!("{CHANGED} other bytes before byte 2097152")), "{told}");
 }
 
-/// Packed files are compared as they lie on the disk.
+/// Packed files are compared by their packed bytes.
 #[test]
 fn a_packed_trace_that_changes_is_told() {
     let plain = long();
@@ -97,7 +97,7 @@ fn a_run_that_stops_early_compares_what_it_read() {
     let read = long();
     let mut workload = TraceWorkload::open(&read.cfg(), DRIVE).expect("a good trace");
     overwrite(&read, 30_000 * LINE_BYTES, b"9");
-    // Not as far as the mark at 1 MiB: that is only reached to compare.
+    // These requests end before the mark at 1 MiB. `finish` reads on to the mark to compare.
     for _ in 0..31_000 {
         assert!(matches!(workload.next(u64::MAX), Ok(Next::Request(..))));
     }
@@ -116,7 +116,7 @@ fn the_same_trace_twice_is_no_change() {
     assert_eq!(drain(&mut workload).ok(), Some(300_000));
 }
 
-/// A FIFO would be waited for, and can be read once only.
+/// Opening a FIFO would block, and its content can be read only once.
 #[cfg(unix)]
 #[test]
 fn a_fifo_is_refused_and_not_waited_for() {

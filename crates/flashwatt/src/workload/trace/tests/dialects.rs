@@ -1,4 +1,4 @@
-//! What real files of some formats do that others do not, and the formats that came later.
+//! Peculiarities of single formats in real files.
 
 use super::*;
 

@@ -1,14 +1,14 @@
-//! Figures that no drive reaches are told, with the unit that would mend them; others are not.
+//! Figures that no drive reaches give a warning that names the option for a plausible unit; other figures give none.
 
 use std::fmt::Write as _;
 
 use super::*;
 use crate::workload::settings::{LengthUnit, TimeUnit};
 
-/// Requests of a trace.
+/// Number of requests in a trace.
 const REQUESTS: u64 = 200;
 
-/// A trace of lines that depend on their number and on a number drawn for each.
+/// A trace whose lines are `line(number, draw)`, with a random draw below 100,000 for each line.
 fn trace(name: &str, line: impl Fn(u64, u64) -> String) -> Temporary {
     let (mut content, mut rng) = (String::new(), crate::rng::Rng::new(7));
     for i in 0..REQUESTS {
@@ -22,7 +22,7 @@ fn doubts(cfg: &settings::Trace) -> Vec<String> {
     warnings.into_iter().filter(|warning| warning.starts_with("implausible")).collect()
 }
 
-/// Exactly one doubt, which names the option.
+/// Asserts that there is exactly one warning, which contains `what` and names the option.
 fn doubted(file: &Temporary, what: &str, option: &str) {
     let found = doubts(&file.cfg());
     assert!(found.len() == 1 && found[0].contains(what) && found[0].contains(option), "{found:?}");
@@ -101,7 +101,8 @@ fn what_a_drive_can_do_is_not_doubted() {
     assert_eq!(doubts(&few.cfg()), Vec::<String>::new(), "too few to say");
 }
 
-/// A run says it though it stops early, and so does a conversion; of several files the one is named.
+/// A run gives the warning even if it stops early, and so does a conversion. With several files the warning names the
+/// file.
 #[test]
 fn runs_and_conversions_say_it_as_well() {
     let (bad, good) =

@@ -1,4 +1,4 @@
-//! What `trace info` says, worked out by hand.
+//! Statistics of `trace info`, compared with values computed by hand.
 
 use super::*;
 
@@ -7,7 +7,8 @@ fn figures(content: &str) -> TraceInfo {
     info(&settings::Trace { format: Some("csv".into()), ..file.cfg() }, &mut |_| true).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Requests in the seconds from the first one at 0.5 s: 3, 1, 0, 2. The last goes back and arrives with the one before it.
+/// Requests in each second from the first one at 0.5 s: 3, 1, 0, 2. The time of the last one goes back, so it arrives
+/// with the one before it.
 #[test]
 fn rates_count_from_the_first_request() {
     let info = figures(
@@ -19,8 +20,8 @@ fn rates_count_from_the_first_request() {
     assert_eq!((one.iops, one.peak_requests_per_s, one.duration_ns), (None, 2, 0));
 }
 
-/// Two streams take turns, a third request stands alone: of seven requests four continue a stream (2 of three requests
-/// each), and none continues the request directly before it.
+/// Seven requests: two streams of three requests that take turns, and a single request. Four requests continue a
+/// stream; none continues the request directly before it.
 #[test]
 fn interleaved_streams_are_followed() {
     let info = figures(
@@ -33,7 +34,7 @@ fn interleaved_streams_are_followed() {
     assert_eq!((other_device.streams, other_device.stream_mean_requests), (0, None));
 }
 
-/// 65 streams are one more than are followed: the first to have been continued is forgotten.
+/// At most 64 streams are followed: with 65 the one that was continued least recently is forgotten.
 #[test]
 fn old_streams_are_forgotten() {
     let starts = |count: u64| (0..count).map(|i| format!("{i},0,R,{},4096\n", i << 30)).collect::<String>();
@@ -41,7 +42,7 @@ fn old_streams_are_forgotten() {
     assert_eq!(figures(&(starts(65) + "99,0,R,4096,4096\n")).streams, 0);
 }
 
-/// Written: 8 sectors, the same 8 again, 2 of them again and 1 more: 19 sectors, of which 9 are distinct.
+/// Writes of 8 sectors, of the same 8, of 2 among them and of 1 other: 19 sectors, of which 9 are distinct.
 #[test]
 fn overwriting_is_told_in_sectors() {
     let info = figures("1,0,W,4096,4096\n2,0,W,4096,4096\n3,0,W,4608,1024\n4,0,W,8192,100\n5,0,R,0,65536\n");
@@ -49,7 +50,7 @@ fn overwriting_is_told_in_sectors() {
     assert_eq!(figures("1,0,R,0,512\n").overwrite_factor, None);
 }
 
-/// Two of four are aligned; a flush has no place.
+/// Two of four requests are aligned. A flush has no offset.
 #[test]
 fn alignment_and_the_least_offset() {
     let info = figures("1,0,R,8192,4096\n2,0,W,12288,8192\n3,1,W,4608,4096\n4,0,T,16384,512\n5,0,F,0,0\n");

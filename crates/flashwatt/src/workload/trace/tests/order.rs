@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// Steps back from 500 to 100 and from 600 to 400; 100, 200 and 400 are earlier than the latest before them.
+/// Times that step back from 500 to 100 and from 600 to 400. The times 100, 200 and 400 are earlier than the latest
+/// before them.
 const BACK: &str = "300 0 0 8 0\n500 0 8 8 0\n100 0 16 8 0\n200 0 24 8 0\n600 0 32 8 0\n400 0 40 8 0\n";
 
 fn sorted(file: &Temporary) -> settings::Trace {
@@ -32,7 +33,7 @@ fn records_are_put_in_the_order_of_their_times() {
     assert_eq!(warnings, [what]);
 }
 
-/// Records of one time keep the file's order, files are merged, and faults name the line that a record stands on.
+/// Records with equal times keep the order of the file, sorted files can be merged, and faults name the record's line.
 #[test]
 fn sorting_keeps_the_rest_as_it_is() {
     let equal = ssdsim("5 0 0 8 0\n9 0 8 8 0\n5 0 16 8 0\n5 0 24 8 0\n");

@@ -1,9 +1,9 @@
-//! Units that the user gives, over every text format.
+//! Units given by the user, with every text format.
 
 use super::*;
 use crate::workload::settings::{LengthUnit, TimeUnit};
 
-/// The records of a format's example, and `None` for each bad one.
+/// The records of a format's example; `None` for each damaged one.
 fn decoded(format: &Format, units: Units) -> Vec<Option<Record>> {
     let input = Input::new(Box::new(std::io::Cursor::new(format.example)), "t").expect("reading memory");
     let mut decoder = (format.decode)(input, Reading { event: 0, units: Some(units) });
@@ -18,7 +18,7 @@ fn decoded(format: &Format, units: Units) -> Vec<Option<Record>> {
     }
 }
 
-/// What a record is when its columns count something else; `None` where that is more than a trace can hold.
+/// The record with its columns in other units; `None` if a value is then larger than a trace may have.
 fn rescaled(record: Record, from: &Units, to: &Units) -> Option<Record> {
     let times =
         |value: u64, from: u64, to: u64| u64::try_from(u128::from(value) * u128::from(to) / u128::from(from)).ok();
