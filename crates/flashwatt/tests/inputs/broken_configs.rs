@@ -1,4 +1,4 @@
-//! Configurations that are wrong, and what the message must say about each: law 10.
+//! Broken configurations and their messages: law 10.
 
 use flashwatt::config::{PRESETS, load};
 use flashwatt::{Error, Fault};
@@ -15,7 +15,8 @@ fn faults(text: &str, sets: &[&str]) -> Vec<Fault> {
     }
 }
 
-/// One broken configuration: the file's text, the overrides, and parts that one and the same line of the message holds.
+/// A broken configuration: the text of the file, the overrides, and the parts that a single line of the message must
+/// contain.
 type Case = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 const CASES: &[Case] = &[
@@ -107,7 +108,7 @@ const CASES: &[Case] = &[
     ("[workload.uniform]\nrequests = 0\n", &[], &["my.toml:2:1: workload.uniform.requests", "found 0", "1 to"]),
     ("[workload.uniform]\nrequest_bytes = 1000\n", &[], &["my.toml:2:1", "1000", "a multiple of 512"]),
     ("[run.warmup]\nseconds = -1\n", &[], &["my.toml:2:1: run.warmup.seconds", "-1.0", "0.0 to"]),
-    // What must fit together.
+    // Values that contradict each other.
     ("[device]\nchannels = 1024\nways = 64\n", &[], &["device.channels", "too many dies", "65536", "at most 4096"]),
     (
         "[device]\nop_ratio = 0.1\nspare_fraction = 0.1\n",
@@ -307,7 +308,7 @@ fn deep_nesting_is_refused() {
     }
 }
 
-/// A bad value for every key that takes a number: none may slip through, and the fault must name the key.
+/// A wrong value for every key that takes a number. Each must be refused, with a fault that names the key.
 const BAD_NUMBERS: &[(&str, &str)] = &[
     ("device.channels", "1025"),
     ("device.ways", "0"),
@@ -391,7 +392,7 @@ fn every_number_is_checked() {
     }
 }
 
-/// Lines and bytes of the presets, shuffled, cut, doubled and spoilt.
+/// A preset with random edits: characters and parts of lines replaced, inserted, removed or copied.
 fn mutated() -> impl Strategy<Value = String> {
     let edits = prop::collection::vec((0_usize..10_000, 0_usize..6, any::<u8>(), any::<char>()), 1..12);
     (0..PRESETS.len(), edits).prop_map(|(which, edits)| {
@@ -447,7 +448,7 @@ proptest! {
     }
 }
 
-/// Loading ends in a configuration or in faults that have something to say.
+/// Loading returns a configuration or faults that each have a text.
 fn check(text: &str, sets: &[String]) {
     match load(text, FILE, sets) {
         Ok(config) => assert_eq!(config.sha256().len(), 64),

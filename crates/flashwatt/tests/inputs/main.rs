@@ -1,4 +1,4 @@
-//! What comes from outside: configurations, traces and workloads, good and broken.
+//! Inputs from outside: configurations, traces and workloads, valid and broken.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,4 +1,4 @@
-//! A trace that is written to while it is replayed: the run fails, and says why.
+//! A run fails with a reason if its trace changes during the replay.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -6,13 +6,13 @@ use std::path::Path;
 
 use flashwatt::{Report, RunOptions, config, run};
 
-/// Lines of 23 bytes, so that the file is longer than what is read ahead.
+/// A trace of 60,000 lines of 23 bytes, longer than the read-ahead.
 fn content() -> Vec<u8> {
     let line = |i: u64| format!("{:09} 0 {:06} 8 {}\n", i * 1000, i * 8 % 8000, i % 2);
     (0..60_000).map(line).collect::<String>().into_bytes()
 }
 
-/// A run of the trace; `meddle` is called when the simulation begins.
+/// The report of a run of the trace. `meddle` is called when the simulation begins.
 fn report(path: &Path, requests: u64, mut meddle: impl FnMut()) -> Report {
     let path = format!("workload.trace.path={}", path.display());
     let measured = format!("run.measure.requests={requests}");
@@ -45,7 +45,7 @@ fn a_run_whose_trace_changes_fails() {
         fs::write(&path, changed).expect("writing");
     });
     fs::write(&path, content()).expect("a temporary file");
-    // What comes behind the part that is read is no matter of the run.
+    // A change after the part of the file that the run reads does not matter.
     let early = report(&path, 100, || {
         OpenOptions::new().append(true).open(&path).and_then(|mut file| file.write_all(b"#")).expect("writing");
     });

@@ -1,10 +1,10 @@
-//! `docs/trace-formats.md` says of every registered format what the program knows of it, and of no other.
+//! `docs/trace-formats.md` agrees with the registry of trace formats: one section for each, with the same facts.
 
 use std::path::Path;
 
 use flashwatt::workload::trace::{FORMATS, Format};
 
-/// The page's sections by their names.
+/// The sections of the page as `(name, text)`.
 fn sections() -> Vec<(String, String)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/trace-formats.md");
     let page = std::fs::read_to_string(path).expect("the page");
@@ -12,7 +12,7 @@ fn sections() -> Vec<(String, String)> {
     sections.map(|(name, text)| (name.to_string(), text.to_string())).collect()
 }
 
-/// What stands in the section's fence: the text, or the bytes that it gives in hexadecimal.
+/// The sample in the section's code fence: its text, or for a binary format the bytes given in hexadecimal.
 fn sample(section: &str, format: &Format) -> Vec<u8> {
     let fenced = section.split("```\n").nth(1).unwrap_or_else(|| panic!("{}: no sample", format.name));
     if !format.example.contains(&0) {
@@ -51,7 +51,7 @@ fn sections_say_what_the_program_knows() {
     }
 }
 
-/// Every key of `[workload.trace]` is explained: the configuration's own message lists them.
+/// The page explains every key of `[workload.trace]`. The keys come from the message about an unknown key.
 #[test]
 fn every_key_is_explained() {
     let page = sections().remove(0).1;

@@ -1,5 +1,5 @@
-//! Damaged traces of every format, from a seeded generator: no panic, no hang, nothing lost in silence, whether a trace is
-//! read from memory, from a plain or packed file, or converted. `make fuzz` does the same for longer.
+//! Damaged traces of every format, from a seeded generator. Reading from memory, from plain or packed files, and
+//! conversion must not panic, hang or drop a record without a message. `make fuzz` runs the same checks for longer.
 
 use std::fs;
 use std::io::Write;
@@ -54,7 +54,7 @@ fn what_is_no_trace_at_all_is_survived() {
     }
 }
 
-/// A file that is skipped through comes to the same counts, however it is packed.
+/// With `skip_bad`, a file gives the same counts whether it is plain or packed.
 #[test]
 fn records_in_are_records_out_and_counted_skips() {
     let folder = Folder::new("mutations");
@@ -115,7 +115,7 @@ fn same_counts(cfg: &config::Trace, expected: &Fates, what: &str) {
     }
 }
 
-/// Converted to either form and back, every record is what it was.
+/// Conversion to CSV or the binary form, plain or packed, and back keeps every record.
 fn same_records(cfg: &config::Trace, folder: &Path, expected: &[Record]) {
     for name in ["c.csv", "c.csv.gz", "c.fwt", "c.fwt.zst"] {
         let path = folder.join(name);

@@ -1,6 +1,6 @@
-//! Reads every real trace of `../shared/traces` (beside the repository, or where `FLASHWATT_TRACES` says) and compares its
-//! statistics with figures that were computed independently: every one that stands in that folder's README, whose table is
-//! read here. Without the folder it says so and tests nothing.
+//! Reads every real trace of `../shared/traces` (beside the repository, or in the folder `FLASHWATT_TRACES`) and
+//! compares its statistics with figures that were computed independently: those of the table in the folder's README,
+//! which is parsed here. Without the folder the tests print a message and pass.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,11 +15,11 @@ struct Row {
     files: Vec<String>,
     format: &'static str,
     skip_bad: bool,
-    /// The cells as they stand there, from `format` on.
+    /// The text of all cells, in the order of [`COLUMNS`].
     cells: Vec<String>,
 }
 
-/// What the table's columns hold.
+/// The headings of the table.
 const COLUMNS: [&str; 10] = [
     "file",
     "format",
@@ -33,7 +33,7 @@ const COLUMNS: [&str; 10] = [
     "4 KiB-page footprint read / written MiB",
 ];
 
-/// The README's names for formats, and ours.
+/// The README's names of formats, and the registered names.
 const NAMES: &[(&str, &str)] = &[
     ("SSDsim ASCII", "ssdsim"),
     ("MQSim ASCII", "ssdsim"),
@@ -78,7 +78,8 @@ impl Row {
         config::Trace { skip_bad: self.skip_bad, ..config::Trace::of(folder.join(file)) }
     }
 
-    /// What is wrong with `info`, and how many figures it was compared with.
+    /// Compares `info` with the figures of the row. Adds a line to `wrong` for each difference; returns the number of
+    /// figures.
     fn compare(&self, info: &TraceInfo, wrong: &mut Vec<String>) -> usize {
         if info.format != self.format {
             wrong.push(format!("{}: read as {}", self.files[0], info.format));
@@ -101,19 +102,20 @@ impl Row {
                 }
             }
         }
-        // Real traces are what real drives did.
+        // Real traces come from real drives, so no figure may be implausible.
         wrong.extend(
             info.warnings.iter().filter(|w| w.contains("implausible")).map(|w| format!("{}: {w}", self.files[0])),
         );
         compared + self.compare_words(info, wrong)
     }
 
-    /// Figures that stand among words: `971 records`, `spans 170 GB`, `16 devices over a 2.8 TB span`.
+    /// Compares the figures in the text cells: `971 records`, `spans 170 GB`, `16 devices over a 2.8 TB span`. Adds a
+    /// line to `wrong` for each difference; returns the number of figures.
     fn compare_words(&self, info: &TraceInfo, wrong: &mut Vec<String>) -> usize {
         let words = format!("{} {}", self.cells[2], self.cells[3]);
         let words: Vec<_> = words.split([' ', ';', ':']).filter(|word| !word.is_empty()).collect();
         let before = |at: usize| Figure(words[at - 1].to_string());
-        // Devices one after another; the README's GB and TB are 2^30 and 2^40 bytes.
+        // The span is that of the devices one after another. The README's GB and TB are 2^30 and 2^40 bytes.
         let span = info.span_bytes as f64;
         let mut compared = 0;
         for (at, word) in words.iter().enumerate().skip(1) {
@@ -133,11 +135,11 @@ impl Row {
     }
 }
 
-/// A number as it stands in the README, or a dash for none.
+/// The text of a number in the README; a dash means that there is none.
 #[derive(Debug)]
 struct Figure(String);
 
-/// The numbers of a cell, `40.8 / 46.0`; none in an empty one.
+/// The `count` numbers of a cell such as `40.8 / 46.0`; none if the cell is empty.
 fn figures(cell: &str, count: usize) -> Vec<Figure> {
     if cell.is_empty() {
         return Vec::new();
@@ -148,7 +150,7 @@ fn figures(cell: &str, count: usize) -> Vec<Figure> {
 }
 
 impl Figure {
-    /// Equal to the digits that are given.
+    /// Whether `found`, rounded to the digits of the figure, is equal to it.
     fn agrees(&self, found: Option<f64>) -> bool {
         let text = self.0.replace(',', "");
         let Some(found) = found else { return text == "–" };
@@ -188,7 +190,7 @@ fn every_file_stands_in_the_readme() {
     assert_eq!(listed.difference(&there).count(), 0);
 }
 
-/// A format is tried if, and only if, it was tried here (the binary form: by its own tests).
+/// A format is registered as tried if and only if the folder has a trace of it. The binary form has its own tests.
 #[test]
 fn formats_are_tried_as_they_say() {
     let Some(folder) = real_traces() else { return };
@@ -197,8 +199,8 @@ fn formats_are_tried_as_they_say() {
     assert_eq!(tried, said);
 }
 
-/// Requests by kind of the samples for which the README gives no statistics: counted with awk (nbd, tracefs) and a few
-/// lines of Python (blktrace), independently of this program.
+/// Reads, writes, trims and flushes of the samples for which the README gives no statistics. They were counted with awk
+/// (nbd, tracefs) and a few lines of Python (blktrace), independently of this program.
 const COUNTS: &[(&str, &str, [u64; 4])] = &[
     ("varmail-ext2.nbdlog.csv.gz", "nbd", [6531, 11_389, 129 + 18, 6329]),
     ("varmail-nilfs2.nbdlog.csv.gz", "nbd", [74, 2634, 128, 2578]),
@@ -219,7 +221,7 @@ fn requests_by_kind_agree_with_independent_counts() {
 #[test]
 fn other_events_of_the_block_layer_can_be_chosen() {
     let Some(folder) = real_traces() else { return };
-    // The completion and the queue events of the same files; counted with awk and Python as above.
+    // The completion and queue events of the same files, counted with awk and Python as those of `COUNTS`.
     for (file, format, expected) in [
         ("ycsb-rocksdb.blkparse.gz", "blkparse:Q", [1695, 0, 0, 0]),
         ("ycsb-rocksdb.blkparse.gz", "blkparse:C", [1694, 0, 0, 0]),
@@ -267,7 +269,7 @@ fn every_request_is_replayed_on_a_small_drive() {
     }
 }
 
-/// Requests given, and when the last of them was.
+/// The number of requests of the workload, and the time of the last one in ns.
 fn drain(workload: &mut TraceWorkload, drive: u64) -> (u64, u64) {
     let (mut now, mut given) = (0, 0);
     loop {

@@ -1,4 +1,4 @@
-//! Workloads by configuration: what is accepted, what is refused and how, and that all of them run.
+//! Workloads by configuration: accepted and refused settings, messages, and a run of each workload.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use flashwatt::connector::SourceKind;
 use flashwatt::workload::NAMES;
 use flashwatt::{Error, RunOptions, run};
 
-/// A drive small enough for every workload to be tried on it.
+/// A drive that is small enough to run every workload on it.
 const SMALL: &str = "[device]\npreset = \"limit\"\nchannels = 2\nways = 2\nblocks_per_plane = 64\nop_ratio = 0.3\n";
 
 fn refused(text: &str, sets: &[&str]) -> String {
@@ -19,7 +19,7 @@ fn refused(text: &str, sets: &[&str]) -> String {
     }
 }
 
-/// Broken configurations, and parts of one line of the message.
+/// Broken configurations, and the parts of one line of the message.
 const BROKEN: &[(&str, &[&str])] = &[
     ("[workload.zipf]\ntheta = \"steep\"\n", &["my.toml:2:1: workload.zipf.theta", "\"steep\"", "a number"]),
     ("[workload.zipf]\nthetta = 1\n", &["my.toml:2:1: workload.zipf.thetta", "did you mean `theta`?"]),
@@ -103,7 +103,7 @@ fn sequential_is_a_model_that_uniform_can_stand_for() {
     assert_eq!(named.region(), model.region());
 }
 
-/// A report says under its own name what ran.
+/// The configuration in a report has the workload under its name, with all parameters.
 #[test]
 fn a_report_shows_the_workload_under_its_name() {
     let config = load(SMALL, &["workload.zipf.theta=1.5", "workload.zipf.requests=10"]);
@@ -119,8 +119,8 @@ fn job_file(text: &str) -> std::path::PathBuf {
     path
 }
 
-/// Every registered workload (but traces, which have tests of their own) runs on a small drive under the shadow check, as a
-/// workload and as what a drive is prepared by.
+/// Every registered workload runs on a small drive under the shadow check, both as the workload and as the start state.
+/// Traces have tests of their own.
 #[test]
 fn every_workload_runs_under_the_shadow_check() {
     let job = job_file(
@@ -142,7 +142,7 @@ fn every_workload_runs_under_the_shadow_check() {
         let kind = if *name == "standin" { SourceKind::Standin } else { SourceKind::Synthetic };
         assert_eq!(report.workload.kind, kind, "{name}");
         if *name == "fio" {
-            // 256 blocks of the mix and 16 reads, then 256 trims; a flush after every tenth write.
+            // 256 requests of the mix and 16 reads, then 256 trims; a flush after every tenth write.
             let workload = &report.workload;
             assert_eq!((workload.reads + workload.writes, workload.trims), (272, 256));
             assert_eq!(workload.flushes, workload.writes / 10);
@@ -154,7 +154,7 @@ fn every_workload_runs_under_the_shadow_check() {
     drop(std::fs::remove_file(job));
 }
 
-/// What is wrong with a job file is said when the run starts, with its line.
+/// A fault in a job file is reported with its line when the run starts.
 #[test]
 fn a_broken_job_file_is_named() {
     let job = job_file("[a]\nrw=sideways\n");

@@ -1,4 +1,5 @@
-//! What a request of each model costs: `cargo test --release --features internals --test inputs workload_speed -- --ignored --nocapture`.
+//! Prints the host time per request of each model: `cargo test --release --features internals --test inputs
+//! workload_speed -- --ignored --nocapture`.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -10,7 +11,7 @@ use flashwatt::workload::synthetic::{MODELS, open};
 
 const REQUESTS: u64 = 100_000;
 
-/// The least of many short runs: some are not disturbed by what else the machine does.
+/// The least time per request in ns among many short runs: in some runs no other process disturbs the measurement.
 fn best(mut make: impl FnMut() -> Box<dyn Workload>) -> f64 {
     (0..300).map(|_| drain(black_box(make()))).fold(f64::MAX, f64::min)
 }

@@ -1,5 +1,5 @@
-//! Stand-ins meet what was published of their traces, at 1/64 of the size; `cargo run --release --example standins` shows
-//! the full size as well.
+//! Stand-ins reproduce the published statistics of their traces, at 1/64 of the size. The full size is shown by
+//! `cargo run --release --example standins`.
 
 use crate::common::preset;
 use flashwatt::connector::SourceKind;
@@ -8,7 +8,7 @@ use flashwatt::{RunOptions, run};
 
 const SCALE: f64 = 1.0 / 64.0;
 
-/// Every stand-in, for three seeds: shares, lengths, sequentiality, hit ratio within their tolerances.
+/// Shares, lengths, sequentiality and hit ratio of every stand-in lie within their tolerances, for three seeds.
 #[test]
 fn every_stand_in_has_the_published_statistics() {
     for standin in STANDINS.iter() {
@@ -22,7 +22,8 @@ fn every_stand_in_has_the_published_statistics() {
     }
 }
 
-/// Where a hit ratio is published it is met at an eighth of the size too: it depends on no scale.
+/// Stand-ins with a published hit ratio also reproduce it at an eighth of the size: the ratio does not depend on the
+/// scale.
 #[test]
 fn hit_ratios_do_not_depend_on_the_scale() {
     for standin in STANDINS.iter().filter(|standin| standin.data.published.hit_percent.is_some()) {
@@ -38,8 +39,8 @@ fn report(name: &str) -> flashwatt::Report {
     run(&config, &RunOptions::default(), &mut |_| true).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// On the drive of the case studies they run to their ends, are reported for what they are, and keep as many dies busy as
-/// was published.
+/// On the drive of EnergySim's case studies the stand-ins run to their ends, are reported as stand-ins, and keep the
+/// published mean number of dies busy.
 #[test]
 fn stand_ins_run_and_keep_the_published_number_of_dies_busy() {
     for standin in STANDINS.iter() {
@@ -54,8 +55,8 @@ fn stand_ins_run_and_keep_the_published_number_of_dies_busy() {
     }
 }
 
-/// Page operations of MSNfs and FileZilla are those of EnergySim's Table VIII (thousands: 1,959 reads and 1,175 writes; 1 and
-/// 1,296), in proportion.
+/// Page writes of MSNfs and FileZilla are those of EnergySim's Table VIII, scaled. The table has, in thousands, 1,959
+/// reads and 1,175 writes for MSNfs, 1 read and 1,296 writes for FileZilla.
 #[test]
 fn page_operations_are_those_of_table_viii() {
     let writes = |name: &str| report(name).ssd().flash.programs.host as f64 / 1e3 / SCALE;
