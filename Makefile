@@ -12,7 +12,7 @@ DOCS  := $(VENV)/.stamp-docs
 CLI   := $(VENV)/.stamp-cli
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench reproduce soak fuzz docs clean
+.PHONY: help demo test lowest lint bench reproduce soak fuzz docs clean
 .DELETE_ON_ERROR:
 
 help: ## print this list
@@ -28,6 +28,12 @@ test: $(CLI) $(DEV) ## run all tests: engine (Rust), then package and command li
 	@bash tools/browser.sh
 	$(BIN)/python -m pytest -n auto
 	@bash tools/traces.sh
+
+lowest: $(CLI) ## test the package with the lowest versions of its dependencies, in .venv-lowest
+	@PYTHON="$(PYTHON)" bash tools/venv.sh .venv-lowest
+	@.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-lowest.txt
+	PYTHONPATH=$(CURDIR)/python .venv-lowest/bin/python -m pytest -n auto $(addprefix tests/python/test_,\
+	  api.py cli.py compare.py frames.py plot.py price.py statistics.py sweep.py table.py)
 
 lint: $(CLI) $(DEV) ## check formatting, lints, types, lengths of functions and duplicated lines; a warning is an error
 	cargo fmt --all --check
@@ -62,7 +68,7 @@ docs: $(CLI) $(DOCS) ## build the site in site/index.html; a warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error::SyntaxWarning -m mkdocs build --strict --quiet
 
 clean: ## remove everything that was built
-	rm -rf $(VENV) target fuzz/target fuzz/corpus fuzz/artifacts demo reproduction site python/flashwatt/*.so
+	rm -rf $(VENV) .venv-lowest target fuzz/target fuzz/corpus fuzz/artifacts demo reproduction site python/flashwatt/*.so
 
 $(TOOLS): requirements.txt tools/venv.sh
 	@PYTHON="$(PYTHON)" bash tools/venv.sh $(VENV)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,7 +16,14 @@ _CAPACITIES = tuple(2**power for power in range(29, 41))
 _MISSES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 
-class _Bytes(click.ParamType[int]):
+# click makes the class generic from 8.4 on.
+if TYPE_CHECKING:
+    _IntType = click.ParamType[int]
+else:
+    _IntType = click.ParamType
+
+
+class _Bytes(_IntType):
     """A size: 131072, 128K, 512M, 1T (binary)."""
 
     name = "size"
