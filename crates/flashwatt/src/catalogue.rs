@@ -1,84 +1,119 @@
-//! The lists of all names that a configuration can use, by kind.
+//! Everything that a user can name, by kind.
+//!
+//! A kind is a key of the configuration that takes registered names. Kinds, names, docs and options are read from the schema of
+//! the configuration, which is made of the registries; so there is no second list, and no kind without a name.
 
-use crate::registry::{Entry, Param};
-use crate::workload::trace;
-use crate::{config, ftl, gc, wear, workload};
+use serde::Serialize;
 
-/// The names registered under a kind (`ftls`, `gc`, `wear`, `dispatch`, `presets`, `workloads`, `standins`, `formats`),
-/// each with a description of one line. `None` for a kind that this version does not have.
-pub fn list(kind: &str) -> Option<Vec<(String, String)>> {
-    let own = |(name, doc): (&str, &str)| (name.to_string(), doc.to_string());
-    Some(match kind {
-        "ftls" => ftl::NAMES.iter().copied().map(own).collect(),
-        "gc" => gc::REGISTRY.iter().map(|entry| (entry.name.to_string(), with_params(entry))).collect(),
-        "wear" => wear::REGISTRY.iter().map(|entry| own((entry.name, entry.doc))).collect(),
-        "dispatch" => config::DISPATCH.iter().copied().map(own).collect(),
-        "presets" => config::described().map(|(name, doc)| own((name, &doc))).collect(),
-        "workloads" => workload::NAMES.iter().copied().map(own).collect(),
-        "formats" => trace::FORMATS.iter().map(|format| own((format.name, &format.line()))).collect(),
-        "standins" => workload::standin::STANDINS.iter().map(|s| own((s.name, &s.data.description))).collect(),
-        _ => return None,
-    })
+use crate::config::{self, Key};
+
+/// A registered thing: `flashwatt list KIND NAME`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Registered {
+    /// Its name.
+    pub name: String,
+    /// One line about it.
+    pub doc: String,
+    /// The dotted key that takes the name.
+    pub key: String,
+    /// The keys of its table `[KEY.NAME]`, with types, units, ranges and defaults; empty if it has no table.
+    pub options: Vec<Key>,
 }
 
-/// The description of an entry, with the syntax of its parameters.
-fn with_params(entry: &Entry<dyn gc::VictimPolicy>) -> String {
-    let param = |param: &Param| {
-        let Param { name, doc, default, min, max, .. } = param;
-        format!("; [gc.policy.{}] {name} = {default}: {doc} ({min} to {max})", entry.name)
+/// Every kind, in the order of the keys in a configuration.
+pub fn kinds() -> Vec<String> {
+    let mut kinds = Vec::new();
+    for kind in config::reference().into_iter().filter_map(|key| key.kind) {
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    kinds
+}
+
+/// The names that are registered under a kind, each with one line about it. `None` for a kind that this version does not
+/// have.
+pub fn list(kind: &str) -> Option<Vec<(String, String)>> {
+    let key = key_of(&config::reference(), kind)?;
+    Some(key.choices.into_iter().map(|choice| (choice.name, choice.doc)).collect())
+}
+
+/// Everything that is registered under a kind, with its options. `None` for a kind that this version does not have.
+pub fn registered(kind: &str) -> Option<Vec<Registered>> {
+    let keys = config::reference();
+    let Key { key, choices, .. } = key_of(&keys, kind)?;
+    let described = |choice: config::Choice| {
+        let table = format!("{key}.{}.", choice.name);
+        let options = keys.iter().filter(|option| option.key.starts_with(&table)).cloned().collect();
+        Registered { name: choice.name, doc: choice.doc, key: key.clone(), options }
     };
-    entry.params.iter().fold(entry.doc.to_string(), |text, next| text + &param(next))
+    Some(choices.into_iter().map(described).collect())
+}
+
+/// The first key that takes names of a kind.
+fn key_of(keys: &[Key], kind: &str) -> Option<Key> {
+    keys.iter().find(|key| key.kind.as_deref() == Some(kind)).cloned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The overrides that choose a name of a kind.
-    fn choice(kind: &str, name: &str) -> Vec<String> {
-        match kind {
-            "ftls" => vec![format!("ftl={name}")],
-            "gc" => vec![format!("gc.policy={name}")],
-            "wear" => vec![format!("wear.policy={name}")],
-            "dispatch" => vec![format!("controller.policy={name}")],
-            "presets" => vec![format!("device.preset={name}")],
-            "workloads" if name == "trace" || name == "fio" => vec![format!("workload.{name}.path=a")],
-            "workloads" if name == "standin" => vec!["workload.standin.name=gimp".into()],
-            "standins" => vec![format!("workload.standin.name={name}")],
-            "workloads" => vec![format!("workload={name}")],
-            "formats" => vec!["workload.trace.path=a".into(), format!("workload.trace.format={name}")],
-            _ => panic!("{kind}"),
-        }
+    /// The overrides that choose a name, and what else has to be given with it.
+    fn choice(key: &str, name: &str) -> Vec<String> {
+        let with = match (key, name) {
+            ("workload", "trace" | "fio") => Some(format!("workload.{name}.path=a")),
+            ("workload", "standin") => Some("workload.standin.name=gimp".into()),
+            ("workload.trace.format", _) => Some("workload.trace.path=a".into()),
+            _ => None,
+        };
+        with.into_iter().chain([format!("{key}={name}")]).collect()
     }
 
     #[test]
-    fn every_listed_name_is_valid_and_described_in_one_line() {
+    fn every_registered_name_is_valid_and_described_in_one_line() {
+        let kinds = kinds();
         for kind in ["ftls", "gc", "wear", "dispatch", "presets", "workloads", "standins", "formats"] {
-            let names = list(kind).unwrap_or_default();
-            assert!(!names.is_empty(), "{kind}");
-            for (name, doc) in names {
+            assert!(kinds.iter().any(|known| known == kind), "{kind} is not among {kinds:?}");
+        }
+        for kind in kinds {
+            let entries = registered(&kind).unwrap_or_default();
+            assert!(!entries.is_empty(), "{kind}");
+            for Registered { name, doc, key, .. } in entries {
                 assert!(!doc.is_empty() && !doc.contains('\n'), "{kind} {name}: {doc}");
-                let config = config::load("", "test.toml", &choice(kind, &name));
+                let config = config::load("", "test.toml", &choice(&key, &name));
                 assert!(config.is_ok(), "{kind} {name}: {config:?}");
             }
         }
-        assert!(list("nonsense").is_none());
+        assert!(list("nonsense").is_none() && registered("schedulers").is_none());
     }
 
-    /// A name on no list is refused with a message that shows the whole list: so the lists are complete.
+    /// The parser refuses a name that is not registered and says which are: the same, in the same order.
     #[test]
-    fn every_valid_name_is_listed() {
-        for kind in ["ftls", "gc", "wear", "dispatch", "presets", "workloads", "standins", "formats"] {
-            let Err(error) = config::load("", "test.toml", &choice(kind, "nonsense")) else { panic!("{kind}") };
+    fn messages_offer_the_registered_names() {
+        for kind in kinds() {
+            let entries = registered(&kind).unwrap_or_default();
+            let Err(error) = config::load("", "test.toml", &choice(&entries[0].key, "nonsense")) else {
+                panic!("{kind}")
+            };
             let message = error.to_string();
             let valid = message.split("expected ").nth(1).unwrap_or_default().split("; ").next().unwrap_or_default();
-            let mut valid: Vec<_> =
+            let valid: Vec<_> =
                 valid.trim_start_matches("one of ").split(", ").map(|name| name.trim_matches('`')).collect();
-            let listed = list(kind).unwrap_or_default();
-            let mut listed: Vec<_> = listed.iter().map(|(name, _)| name.as_str()).collect();
-            valid.sort_unstable();
-            listed.sort_unstable();
-            assert_eq!(valid, listed, "{kind}: {message}");
+            assert_eq!(valid, entries.iter().map(|entry| &entry.name).collect::<Vec<_>>(), "{kind}: {message}");
         }
+    }
+
+    #[test]
+    fn options_are_those_of_the_configuration() {
+        let options = |kind: &str, name: &str| {
+            let entries = registered(kind).unwrap_or_default();
+            let entry = entries.into_iter().find(|entry| entry.name == name).expect(name);
+            entry.options.into_iter().map(|option| (option.key, option.default)).collect::<Vec<_>>()
+        };
+        assert_eq!(options("gc", "d_choices"), [("gc.policy.d_choices.d".to_string(), Some(10.0.into()))]);
+        assert_eq!(options("gc", "greedy"), []);
+        assert_eq!(options("ftls", "dftl")[0].0.rsplit_once('.').map(|(table, _)| table), Some("ftl.dftl"));
+        assert!(options("workloads", "zipf").contains(&("workload.zipf.theta".to_string(), Some(0.99.into()))));
     }
 }

@@ -93,7 +93,7 @@ pub mod units;
 pub mod workload;
 
 pub use age::{AgeOptions, Aged, age};
-pub use catalogue::list;
+pub use catalogue::{Registered, kinds, list, registered};
 pub use drive::{Done, Drive};
 pub use error::{Error, Fault, Place};
 pub use footprint::footprint_bytes;

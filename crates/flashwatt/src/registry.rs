@@ -1,9 +1,13 @@
-//! How things that a user can name are registered: one line in a list, and the configuration, the command line's lists,
-//! the documentation and the contract tests find it there.
+//! How things that a user can name are registered: a folder holds one file for each of them, a list holds one line for each.
+//! The checks, the schema, messages, `flashwatt list` and the contract tests read that list.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::fmt;
 
-use crate::error::nearest;
+use serde::{Serialize, Serializer};
+
+use crate::error::Fault;
+use crate::settings::unknown_name;
 
 /// The files of a folder that each hold one registered thing: declares the modules, and the list of their entries.
 /// (`make lint` formats these files by name, because `cargo fmt` does not look for modules inside a macro.)
@@ -34,22 +38,65 @@ pub struct Param {
     pub integer: bool,
 }
 
-/// Something a user can name.
-pub struct Entry<T: ?Sized> {
+/// Something that a user can name.
+pub trait Named {
+    /// The name in configurations.
+    fn name(&self) -> &str;
+
+    /// One line for the user: what it does and where it comes from.
+    fn doc(&self) -> Cow<'_, str>;
+}
+
+/// A registered thing. `B` makes one; each kind says of what.
+#[derive(Clone, Copy)]
+pub struct Entry<B> {
     /// The name in configurations.
     pub name: &'static str,
     /// One line for the user: what it does and where it comes from.
     pub doc: &'static str,
-    /// Its parameters.
+    /// Its numeric parameters; none for a kind whose options are a struct.
     pub params: &'static [Param],
-    /// Makes one. `parameters` holds a valid value for each of `params`.
-    pub build: fn(parameters: &BTreeMap<String, f64>) -> Box<T>,
+    /// Makes one.
+    pub build: B,
 }
 
-/// The entry of that name, or the nearest valid one.
-pub fn find<'a, T: ?Sized>(registry: &'a [Entry<T>], name: &str) -> Result<&'a Entry<T>, Option<String>> {
-    registry
-        .iter()
-        .find(|entry| entry.name == name)
-        .ok_or_else(|| nearest(name, registry.iter().map(|entry| entry.name)))
+impl<B> Named for Entry<B> {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn doc(&self) -> Cow<'_, str> {
+        self.doc.into()
+    }
+}
+
+/// Entries of one registry are equal if they have the same name.
+impl<B> PartialEq for Entry<B> {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+/// In reports an entry is its name.
+impl<B> Serialize for Entry<B> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name)
+    }
+}
+
+impl<B> fmt::Debug for Entry<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// The entry of that name, if there is one.
+pub fn find<'a, T: Named>(registry: &'a [T], name: &str) -> Option<&'a T> {
+    registry.iter().find(|entry| entry.name() == name)
+}
+
+/// Completes a fault about a name that is not registered: what was found, the valid names, the nearest of them.
+pub fn unknown<T: Named>(fault: Fault, name: &str, registry: &[T]) -> Fault {
+    let names: Vec<_> = registry.iter().map(Named::name).collect();
+    unknown_name(fault, name, &names)
 }

@@ -78,7 +78,8 @@ fn a_drive_takes_the_memory_that_it_is_said_to() {
     // A small cache is full soon; layers that have none refuse to be told its size.
     let cached = |name: &str| format!("ftl.{name}.cmt_bytes=65536");
     let of_name = |name: &str| Some(cached(name)).filter(|set| drive(std::slice::from_ref(set)).is_ok());
-    let names = ftl::NAMES.iter().map(|(name, _)| of_name(name).unwrap_or_else(|| format!("ftl={name}")));
+    let names =
+        ftl::REGISTRY.iter().map(|entry| entry.name).map(|name| of_name(name).unwrap_or_else(|| format!("ftl={name}")));
     let large = ["ftl=page write_buffer.bytes=1073741824", "ftl.dftl.cmt_bytes=16777216 ftl.dftl.evict_page=true"];
     for case in names.chain(large.map(String::from)) {
         let mut process = Command::new(std::env::current_exe().expect("this test"));

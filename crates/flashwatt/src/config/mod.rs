@@ -188,6 +188,7 @@ pub struct PowerBudget {
 /// Order of operations on a die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(extend("x-kind" = "dispatch"))]
 pub enum Dispatch {
     /// As planned, first in first out; background work when nothing else is planned for the die.
     InOrder,
@@ -207,13 +208,6 @@ pub enum BusOrder {
     /// page, wait until all data has moved out.
     CommandFirst,
 }
-
-/// The names of [`Dispatch`], and one line about each.
-pub const DISPATCH: &[(&str, &str)] = &[
-    ("in_order", "as planned, first in first out on each die; background work when nothing else is planned for it"),
-    ("reads_first", "host and map reads before everything else, which goes as planned"),
-    ("out_of_order", "by class (host read, map, host write, merge and gc, erase), then as planned"),
-];
 
 /// What is run and measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]

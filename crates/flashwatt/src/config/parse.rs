@@ -10,7 +10,7 @@ use super::raw::Raw;
 use super::resolve::resolve;
 use super::{Config, schema};
 use crate::error::{Error, Fault, Place};
-use crate::registry::Entry;
+use crate::gc;
 use crate::settings::{Checker, Node, Origin, Rules, Value, WHOLE, parse_set, unknown_name};
 
 /// Faults of one text are given all at once, up to so many.
@@ -166,8 +166,8 @@ fn ranged(mut fault: Fault) -> Fault {
 /// With a hint, if a key is one that a policy takes and that stands beside the policy instead of in its table.
 fn hinted(fault: Fault) -> Fault {
     let key = fault.place.key.as_deref().and_then(|key| key.strip_prefix("gc.")).unwrap_or_default();
-    let takes = |entry: &&Entry<_>| entry.params.iter().any(|param| param.name == key);
-    match crate::gc::REGISTRY.iter().find(takes) {
+    let takes = |entry: &&gc::Policy| entry.params.iter().any(|param| param.name == key);
+    match gc::REGISTRY.iter().find(takes) {
         Some(entry) => {
             let help = format!("a parameter of a policy stands in its table: [gc.policy.{}] {key} = …", entry.name);
             fault.help(help)

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::LazyLock;
 
 use schemars::JsonSchema;
 use serde::de::{self, Deserializer, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor};
@@ -381,6 +382,7 @@ pub struct Trace {
     /// gzip and zstd are unpacked on the way.
     pub path: Option<Paths>,
     /// Their format (or `format:event`); recognised by the first records of each unless given.
+    #[schemars(schema_with = "names::formats")]
     pub format: Option<String>,
     /// What the time column counts; as the format's definition says unless given. Text formats only.
     pub time_unit: Option<TimeUnit>,
@@ -487,22 +489,19 @@ pub enum Precondition {
 impl Precondition {
     pub(super) const STATES: [&str; 3] = ["filled", "empty", "steady"];
     pub(super) const SNAPSHOT: &str = "snapshot";
-    const NAMES: [&str; 4 + Workload::NAMES.len()] = {
-        let [filled, empty, steady] = Self::STATES;
-        let mut names = [filled; 4 + Workload::NAMES.len()];
-        (names[1], names[2], names[3]) = (empty, steady, Self::SNAPSHOT);
-        let mut at = 4;
-        while at < names.len() {
-            names[at] = Workload::NAMES[at - 4];
-            at += 1;
-        }
-        names
-    };
+
+    fn names() -> &'static [&'static str] {
+        static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| {
+            let own = Precondition::STATES.into_iter().chain([Precondition::SNAPSHOT]);
+            own.chain(Workload::names().iter().copied()).collect()
+        });
+        &NAMES
+    }
 }
 
 impl<'de> Deserialize<'de> for Precondition {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_enum("Precondition", &Self::NAMES, PreconditionVisitor)
+        deserializer.deserialize_enum("Precondition", Self::names(), PreconditionVisitor)
     }
 }
 
@@ -516,7 +515,7 @@ impl<'de> Visitor<'de> for PreconditionVisitor {
     }
 
     fn visit_enum<A: EnumAccess<'de>>(self, data: A) -> Result<Precondition, A::Error> {
-        let (name, content) = data.variant_seed(NameSeed(&Precondition::NAMES))?;
+        let (name, content) = data.variant_seed(NameSeed(Precondition::names()))?;
         let state = match name.0.as_str() {
             "filled" => Precondition::Filled,
             "empty" => Precondition::Empty,
@@ -527,7 +526,7 @@ impl<'de> Visitor<'de> for PreconditionVisitor {
             name => {
                 let workload =
                     Workload::variant(name, content)?.map(|workload| Precondition::Workload(Box::new(workload)));
-                return workload.ok_or_else(|| de::Error::unknown_variant(name, &Precondition::NAMES));
+                return workload.ok_or_else(|| de::Error::unknown_variant(name, Precondition::names()));
             }
         };
         content.unit_variant().map(|()| state)

@@ -7,13 +7,12 @@ use super::presets::DEFAULT_PRESET;
 use super::raw::{self, Raw};
 use super::{BusOrder, Config, Controller, Dispatch, Precondition, Run, Span, Workload, WriteBuffer};
 use crate::device::settings::{Device, HostLink, Nand, ProgramOrder, Timing};
-use crate::gc::{Gc, GcPolicy};
-use crate::settings::{Checker, Field, field, unknown_name};
-use crate::wear::Wear;
-
 use crate::ftl;
-use crate::registry::{self, Param};
+use crate::gc::{self, Gc, GcPolicy};
+use crate::registry::{self, Named, Param};
+use crate::settings::{Checker, Field, field, unknown_name};
 use crate::units::Nanos;
+use crate::wear::{self, Wear};
 use crate::workload::synthetic::MODELS;
 
 mod budget;
@@ -51,7 +50,7 @@ pub(super) fn resolve(c: &mut Checker, raw: &Raw) -> Option<Config> {
     let timing = timing(c, &raw.device.timing);
     let host_link = host_link(c, &raw.device.host_link);
     let energy = energy(c, &raw.energy, &raw.device.host_link, &timing, geometry.page_bytes);
-    let wear = wear(c, &raw.wear);
+    let wear = wear_levelling(c, &raw.wear);
     let write_buffer = write_buffer(c, &raw.write_buffer, geometry.page_bytes);
     let policy = gc_policy(c, raw.gc.policy.as_ref());
     // The drive of a snapshot had the room that it needs, and binds what that depends on.
@@ -67,7 +66,7 @@ pub(super) fn resolve(c: &mut Checker, raw: &Raw) -> Option<Config> {
     let die_blocks = u64::from(device.blocks_per_plane) * u64::from(device.planes);
     let config = Config {
         ftl,
-        gc: gc(c, &raw.gc, policy, &watermarks, die_blocks)?,
+        gc: collection(c, &raw.gc, policy, &watermarks, die_blocks)?,
         wear,
         write_buffer,
         controller,
@@ -130,7 +129,7 @@ fn check_block(c: &mut Checker, geometry: &Geometry) {
 
 fn ftl(c: &mut Checker, raw: &Raw, page_bytes: u32) -> ftl::Settings {
     let options = raw.ftl.clone().unwrap_or_default();
-    c.rules.default_is("ftl", ftl::NAMES[0].0);
+    c.rules.default_is("ftl", ftl::REGISTRY[0].name);
     let settings = options.resolve(c, page_bytes);
     if !settings.collects() {
         check_no_collection(c, settings.name());
@@ -230,7 +229,13 @@ fn watermarks(c: &mut Checker, gc: &raw::Gc) -> Watermarks {
     watermarks
 }
 
-fn gc(c: &mut Checker, raw: &raw::Gc, policy: GcPolicy, watermarks: &Watermarks, die_blocks: u64) -> Option<Gc> {
+fn collection(
+    c: &mut Checker,
+    raw: &raw::Gc,
+    policy: GcPolicy,
+    watermarks: &Watermarks,
+    die_blocks: u64,
+) -> Option<Gc> {
     let low_watermark_blocks = watermarks.low(die_blocks);
     let reserved_blocks = watermarks.reserved_blocks;
     if low_watermark_blocks <= reserved_blocks || u64::from(low_watermark_blocks) + 1 >= die_blocks {
@@ -245,20 +250,17 @@ fn gc(c: &mut Checker, raw: &raw::Gc, policy: GcPolicy, watermarks: &Watermarks,
 }
 
 fn gc_policy(c: &mut Checker, raw: Option<&raw::GcPolicy>) -> GcPolicy {
-    let default = raw::GcPolicy { name: "greedy".into(), parameters: BTreeMap::new() };
-    c.rules.default_is("gc.policy", &default.name);
-    let raw = raw.unwrap_or(&default);
-    let table = format!("gc.policy.{}", raw.name);
-    let parameters = match registry::find(crate::gc::REGISTRY, &raw.name) {
-        Ok(entry) => parameters(c, &table, entry.params, &raw.parameters),
-        Err(_) => {
-            let names: Vec<_> = crate::gc::REGISTRY.iter().map(|entry| entry.name).collect();
-            let key = if c.tree.get(&table).is_some() { &table } else { "gc.policy" };
-            c.push(unknown_name(c.fault(key, "unknown victim policy"), &raw.name, &names));
-            BTreeMap::new()
-        }
+    let default = &gc::REGISTRY[0];
+    c.rules.default_is("gc.policy", default.name);
+    let none = BTreeMap::new();
+    let (name, given) = raw.map_or((default.name, &none), |raw| (&raw.name, &raw.parameters));
+    let table = format!("gc.policy.{name}");
+    let Some(entry) = registry::find(gc::REGISTRY, name) else {
+        let key = if c.tree.get(&table).is_some() { &table } else { "gc.policy" };
+        c.push(registry::unknown(c.fault(key, "unknown victim policy"), name, gc::REGISTRY));
+        return GcPolicy { entry: default, parameters: BTreeMap::new() };
     };
-    GcPolicy { name: raw.name.clone(), parameters }
+    GcPolicy { entry, parameters: parameters(c, &table, entry.params, given) }
 }
 
 /// The parameters of a registered thing: what was given, checked, and the defaults of the rest.
@@ -277,14 +279,19 @@ fn parameters(c: &mut Checker, table: &str, params: &[Param], given: &BTreeMap<S
     params.iter().map(&mut checked).collect()
 }
 
-fn wear(c: &mut Checker, raw: &raw::Wear) -> Wear {
-    let names: Vec<_> = crate::wear::REGISTRY.iter().map(|entry| entry.name).collect();
-    let policy = c.choice(field!("wear", raw.policy), "none".to_string());
-    if !names.contains(&policy.as_str()) {
-        c.push(unknown_name(c.fault("wear.policy", "unknown wear levelling"), &policy, &names));
-    }
+/// What a name stands for: the first of the registry unless one is given.
+fn registered<T: Named>(c: &mut Checker, name: Field<String>, fault: &str, registry: &'static [T]) -> &'static T {
+    let key = name.key.clone();
+    let name = c.choice(name, registry[0].name().to_string());
+    registry::find(registry, &name).unwrap_or_else(|| {
+        c.push(registry::unknown(c.fault(&key, fault), &name, registry));
+        &registry[0]
+    })
+}
+
+fn wear_levelling(c: &mut Checker, raw: &raw::Wear) -> Wear {
     Wear {
-        policy,
+        policy: registered(c, field!("wear", raw.policy), "unknown wear levelling", wear::REGISTRY),
         ratio: c.number(field!("wear", raw.ratio), 1.15, 1.0..=1e6),
         min_gap: c.number(field!("wear", raw.min_gap), 8, 0..=u32::MAX),
     }

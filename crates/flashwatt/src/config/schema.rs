@@ -17,8 +17,8 @@ pub(super) mod names;
 mod shapes;
 mod tidy;
 
-/// The JSON schema (draft 7) of a configuration file, for editors. `x-unit` is the unit of a number, `x-names` says what each
-/// name of a tagged table is.
+/// The JSON schema (draft 7) of a configuration file, for editors. `x-unit` is the unit of a number, `x-names` describes each
+/// name that a key takes, `x-kind` is the kind of [`crate::list`] that they are registered under.
 pub fn schema() -> Value {
     let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
     let mut schema = Value::from(settings.into_generator().into_root_schema_for::<Raw>());
@@ -63,10 +63,10 @@ fn rules() -> Rules {
 fn probes() -> Vec<Vec<String>> {
     let presets = PRESETS.iter().map(|(name, _)| vec![format!("device.preset={name}")]);
     let policies = gc::REGISTRY.iter().map(|entry| vec![format!("gc.policy={}", entry.name)]);
-    let workloads = workload::NAMES.iter().map(|(name, _)| vec![format!("workload={name}")]);
+    let workloads = workload::registry().map(|entry| vec![format!("workload={}", entry.name())]);
     let models = workload::synthetic::MODELS.iter();
     let longer = models.map(|model| vec![format!("workload.{}.request_bytes=8192", model.name)]);
-    let ftls = ftl::NAMES.iter().map(|(name, _)| vec![format!("ftl={name}")]);
+    let ftls = ftl::REGISTRY.iter().map(|entry| vec![format!("ftl={}", entry.name)]);
     presets.chain(ftls).chain(policies).chain(workloads).chain(longer).collect()
 }
 
@@ -135,6 +135,8 @@ pub struct Key {
     pub required: bool,
     /// The names that it can have, if it is one of several.
     pub choices: Vec<Choice>,
+    /// The kind of [`crate::list`] that these names are registered under, if they are.
+    pub kind: Option<String>,
 }
 
 /// One of several names.
@@ -148,9 +150,13 @@ pub struct Choice {
 
 /// Every key that a configuration can have, tables included, each before what it holds.
 pub fn reference() -> Vec<Key> {
-    let mut keys = Vec::new();
-    collect(&schema(), "", &mut keys);
-    keys
+    static KEYS: OnceLock<Vec<Key>> = OnceLock::new();
+    let collected = || {
+        let mut keys = Vec::new();
+        collect(&schema(), "", &mut keys);
+        keys
+    };
+    KEYS.get_or_init(collected).clone()
 }
 
 fn collect(node: &Value, path: &str, keys: &mut Vec<Key>) {
@@ -173,6 +179,7 @@ fn described(key: &str, node: &Value) -> Key {
         default: node.get("default").cloned(),
         required: node.get("x-required").is_some(),
         choices: choices(node),
+        kind: text("x-kind"),
     }
 }
 

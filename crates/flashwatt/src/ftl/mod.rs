@@ -25,7 +25,7 @@ pub use paged::Allocation;
 pub use plan::{Mapping, Merges, Plan, PlanIndex, PlanNumber, PlannedOp, ReplicaChoice};
 pub use restored::{Claims, RestoredDrive};
 pub use scheme::{Room, Scheme, Setup, Size};
-pub use schemes::{NAMES, Options, Settings};
+pub use schemes::{Options, REGISTRY, Settings};
 
 /// The state that a translation layer plans with.
 pub struct Context<'a> {

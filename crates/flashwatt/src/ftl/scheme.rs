@@ -132,8 +132,19 @@ macro_rules! schemes {
             $($variant(<$module::$scheme as Scheme>::Settings)),+
         }
 
-        /// Names and one-line descriptions of all translation layers.
-        pub const NAMES: &[(&str, &str)] = &[$((stringify!($module), <$module::$scheme as Scheme>::DOC)),+];
+        /// Every translation layer that a configuration can name, the default first, and its options unless given.
+        pub const REGISTRY: &[Entry<fn() -> Options>] = &[$(Entry {
+            name: stringify!($module),
+            doc: <$module::$scheme as Scheme>::DOC,
+            params: &[],
+            build: || Options::$variant(Default::default()),
+        }),+];
+
+        impl Default for Options {
+            fn default() -> Self {
+                (REGISTRY[0].build)()
+            }
+        }
 
         impl Options {
             /// Checks the options.

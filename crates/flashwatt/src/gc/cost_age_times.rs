@@ -1,14 +1,13 @@
 //! Cost-age-times (Chiang, Lee & Chang 1999): the block with the least u / (1 − u) × 1 / age × erases, u its share of valid
 //! pages. As cost-benefit prefers old blocks, this one prefers blocks that have been erased seldom too.
 
-use super::VictimPolicy;
+use super::{Policy, VictimPolicy};
 use crate::blocks::{BlockView, Choice};
-use crate::registry::Entry;
 use crate::rng::Rng;
 use crate::units::BlockId;
 
 /// The registry line.
-pub const ENTRY: Entry<dyn VictimPolicy> = Entry {
+pub const ENTRY: Policy = Policy {
     name: "cost_age_times",
     doc: "the block with the least u / (1 - u) x 1 / age x erases, u its share of valid pages (Chiang 1999)",
     params: &[],

@@ -1,14 +1,13 @@
 //! Cost-benefit (Kawaguchi, Nishioka & Motoda 1995): the block with the greatest age × (1 − u) / 2u, u its share of valid
 //! pages. Prefers old blocks, whose remaining pages are unlikely to be overwritten soon.
 
-use super::VictimPolicy;
+use super::{Policy, VictimPolicy};
 use crate::blocks::{BlockView, Choice};
-use crate::registry::Entry;
 use crate::rng::Rng;
 use crate::units::BlockId;
 
 /// The registry line.
-pub const ENTRY: Entry<dyn VictimPolicy> = Entry {
+pub const ENTRY: Policy = Policy {
     name: "cost_benefit",
     doc: "the block with the greatest age x (1 - u) / 2u, u its share of valid pages (Kawaguchi 1995)",
     params: &[],

@@ -1,12 +1,12 @@
 //! d-choices (Van Houdt 2013): the best of d blocks drawn at random; d = 1 is random, d → ∞ greedy.
 
-use super::VictimPolicy;
+use super::{Policy, VictimPolicy};
 use crate::blocks::{BlockView, Choice};
-use crate::registry::{Entry, Param};
+use crate::registry::Param;
 use crate::rng::Rng;
 
 /// The registry line.
-pub const ENTRY: Entry<dyn VictimPolicy> = Entry {
+pub const ENTRY: Policy = Policy {
     name: "d_choices",
     doc: "of d blocks drawn at random the one with the fewest valid pages (Van Houdt 2013)",
     params: &[Param {

@@ -1,12 +1,11 @@
 //! First in, first out: the block that was filled longest ago.
 
-use super::VictimPolicy;
+use super::{Policy, VictimPolicy};
 use crate::blocks::{BlockView, Choice};
-use crate::registry::Entry;
 use crate::rng::Rng;
 
 /// The registry line.
-pub const ENTRY: Entry<dyn VictimPolicy> = Entry {
+pub const ENTRY: Policy = Policy {
     name: "fifo",
     doc: "the block that was filled longest ago and has something to gain",
     params: &[],

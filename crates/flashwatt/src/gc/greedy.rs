@@ -1,13 +1,12 @@
 //! Greedy: the block with the fewest valid pages. Optimal for uniform writes.
 
-use super::VictimPolicy;
+use super::{Policy, VictimPolicy};
 use crate::blocks::{BlockView, Choice};
-use crate::registry::Entry;
 use crate::rng::Rng;
 
 /// The registry line.
-pub const ENTRY: Entry<dyn VictimPolicy> =
-    Entry { name: "greedy", doc: "the block with the fewest valid pages", params: &[], build: |_| Box::new(Greedy) };
+pub const ENTRY: Policy =
+    Policy { name: "greedy", doc: "the block with the fewest valid pages", params: &[], build: |_| Box::new(Greedy) };
 
 struct Greedy;
 

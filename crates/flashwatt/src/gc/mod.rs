@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 pub use crate::blocks::{BlockView, Choice};
-use crate::registry::{Entry, find, registry};
+use crate::registry::{Entry, registry};
 use crate::rng::Rng;
 
 /// Garbage collection.
@@ -24,18 +24,22 @@ pub struct Gc {
     pub preemptible: bool,
 }
 
-/// A registered victim policy by name, with its numeric parameters in the order of the registry.
+/// The victim policy of a configuration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GcPolicy {
-    /// The registered name.
-    pub name: String,
-    /// Its parameters.
+    /// The registered policy; a report has its name.
+    #[serde(rename = "name")]
+    pub entry: &'static Policy,
+    /// A valid value for each of its parameters.
     pub parameters: BTreeMap<String, f64>,
 }
 
+/// A victim policy as it is registered: how it is made of a valid value for each of its parameters.
+pub type Policy = Entry<fn(parameters: &BTreeMap<String, f64>) -> Box<dyn VictimPolicy>>;
+
 registry! {
-    /// Every victim policy that a configuration can name: one file each.
-    REGISTRY: Entry<dyn VictimPolicy> =
+    /// Every victim policy that a configuration can name: one file each, the default first.
+    REGISTRY: Policy =
         greedy,
         cost_benefit,
         cost_age_times,
@@ -45,12 +49,9 @@ registry! {
         window,
 }
 
-/// The policy of a configuration, which has checked the name and the parameters.
+/// The policy of a configuration.
 pub fn build(policy: &GcPolicy) -> Box<dyn VictimPolicy> {
-    match find(REGISTRY, &policy.name) {
-        Ok(entry) => (entry.build)(&policy.parameters),
-        Err(_) => unreachable!("a configuration names registered policies only"),
-    }
+    (policy.entry.build)(&policy.parameters)
 }
 
 /// Chooses the block that is collected next.

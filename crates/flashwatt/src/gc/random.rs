@@ -1,13 +1,12 @@
 //! Random: any block with something to gain.
 
-use super::VictimPolicy;
+use super::{Policy, VictimPolicy};
 use crate::blocks::{BlockView, Choice};
-use crate::registry::Entry;
 use crate::rng::Rng;
 
 /// The registry line.
-pub const ENTRY: Entry<dyn VictimPolicy> =
-    Entry { name: "random", doc: "any block with something to gain", params: &[], build: |_| Box::new(Random) };
+pub const ENTRY: Policy =
+    Policy { name: "random", doc: "any block with something to gain", params: &[], build: |_| Box::new(Random) };
 
 struct Random;
 

@@ -1,13 +1,13 @@
 //! The victim window of P11 (Fig. 6): of the blocks with something to gain, a share w is searched for the one with the
 //! fewest valid pages. w = 0 takes a block at random ("Const."), w = 1 searches all.
 
-use super::VictimPolicy;
+use super::{Policy, VictimPolicy};
 use crate::blocks::{BlockView, Choice};
-use crate::registry::{Entry, Param};
+use crate::registry::Param;
 use crate::rng::Rng;
 
 /// The registry line.
-pub const ENTRY: Entry<dyn VictimPolicy> = Entry {
+pub const ENTRY: Policy = Policy {
     name: "window",
     doc: "the block with the fewest valid pages among a share w of the candidates, from a random one on (P11 Fig. 6)",
     params: &[Param {

@@ -1,10 +1,14 @@
 //! Dynamic wear levelling: the least worn free block is taken first.
 
-use super::{Entry, WearPolicy};
+use super::{Policy, WearPolicy};
 
 /// The registry line.
-pub const ENTRY: Entry =
-    Entry { name: "dynamic", doc: "the least worn free block is taken first", build: |_| Box::new(Dynamic) };
+pub const ENTRY: Policy = Policy {
+    name: "dynamic",
+    doc: "the least worn free block is taken first",
+    params: &[],
+    build: |_| Box::new(Dynamic),
+};
 
 struct Dynamic;
 

@@ -3,14 +3,14 @@
 use serde::Serialize;
 
 use crate::blocks::BlockView;
-use crate::registry::registry;
+use crate::registry::{Entry, registry};
 use crate::units::BlockId;
 
 /// Wear levelling.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Wear {
-    /// The registered policy.
-    pub policy: String,
+    /// The registered policy; a report has its name.
+    pub policy: &'static Policy,
     /// `static_swap`: ratio over the mean.
     pub ratio: f64,
     /// `static_swap`: erases over the mean.
@@ -29,28 +29,18 @@ pub trait WearPolicy: Send {
     }
 }
 
-/// A policy as it is registered.
-pub struct Entry {
-    /// The name in configurations.
-    pub name: &'static str,
-    /// One line for the user.
-    pub doc: &'static str,
-    /// Makes one.
-    pub build: fn(&Wear) -> Box<dyn WearPolicy>,
-}
+/// A policy as it is registered: how it is made of the settings.
+pub type Policy = Entry<fn(&Wear) -> Box<dyn WearPolicy>>;
 
 registry! {
-    /// Every wear levelling policy that a configuration can name: one file each.
-    REGISTRY: Entry =
+    /// Every wear levelling policy that a configuration can name: one file each, the default first.
+    REGISTRY: Policy =
         none,
         dynamic,
         static_swap,
 }
 
-/// The policy of a configuration, which has checked the name.
-pub fn build(config: &Wear) -> Box<dyn WearPolicy> {
-    match REGISTRY.iter().find(|entry| entry.name == config.policy) {
-        Some(entry) => (entry.build)(config),
-        None => unreachable!("a configuration names registered policies only"),
-    }
+/// The policy of a configuration.
+pub fn build(settings: &Wear) -> Box<dyn WearPolicy> {
+    (settings.policy.build)(settings)
 }

@@ -1,11 +1,12 @@
 //! No wear levelling: free blocks are taken in the order in which they were erased.
 
-use super::{Entry, WearPolicy};
+use super::{Policy, WearPolicy};
 
 /// The registry line.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: Policy = Policy {
     name: "none",
     doc: "free blocks are taken in the order in which they were erased",
+    params: &[],
     build: |_| Box::new(NoLevelling),
 };
 

@@ -1,14 +1,15 @@
 //! Static wear levelling by swapping (EnergySim §4.1): a victim worn 15 % above the mean takes over the data of the
 //! coldest block, the one that has gone longest without an erase.
 
-use super::{Entry, Wear, WearPolicy};
+use super::{Policy, Wear, WearPolicy};
 use crate::blocks::BlockView;
 use crate::units::BlockId;
 
 /// The registry line.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: Policy = Policy {
     name: "static_swap",
     doc: "as dynamic, and a victim worn far above the mean is swapped with the coldest block (EnergySim 4.1)",
+    params: &[],
     build: |config: &Wear| Box::new(StaticSwap { ratio: config.ratio, min_gap: f64::from(config.min_gap) }),
 };
 

@@ -3,6 +3,7 @@
 use crate::connector::Workload;
 use crate::error::Error;
 use crate::progress::Progress;
+use crate::registry::{Entry, Named};
 
 pub mod fio;
 pub mod settings;
@@ -10,19 +11,14 @@ pub mod standin;
 pub mod synthetic;
 pub mod trace;
 
-/// Name and one-line description of every workload that a configuration can name: first the models, then the workloads
-/// that are read from files.
-pub const NAMES: [(&str, &str); synthetic::MODELS.len() + FILES.len()] = {
-    let mut names = [("", ""); synthetic::MODELS.len() + FILES.len()];
-    let (models, mut at) = (synthetic::MODELS, 0);
-    while at < names.len() {
-        names[at] = if at < models.len() { (models[at].name, models[at].doc) } else { FILES[at - models.len()] };
-        at += 1;
-    }
-    names
-};
+/// Workloads that are no model of their own: read from files, or fitted to published figures. [`open_watched`] makes them.
+const OTHERS: &[Entry<()>] = &[fio::ENTRY, standin::ENTRY, trace::ENTRY];
 
-const FILES: &[(&str, &str)] = &[("fio", fio::DOC), ("standin", standin::DOC), ("trace", trace::DOC)];
+/// Every workload that a configuration can name, the default first.
+pub fn registry() -> impl Iterator<Item = &'static dyn Named> {
+    let models = synthetic::MODELS.iter().map(|model| model as &dyn Named);
+    models.chain(OTHERS.iter().map(|other| other as &dyn Named))
+}
 
 /// Opens the workload that a configuration names, for a drive of `drive_bytes` bytes. All its random draws depend on
 /// `seed` alone.

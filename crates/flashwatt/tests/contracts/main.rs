@@ -50,11 +50,11 @@ fn soak() -> usize {
 
 /// The part of them that falls to each of the schemes.
 fn requests_of(schemes: &[Scheme]) -> Vec<usize> {
-    let kind = |scheme: &Scheme| (load_scheme(scheme).ftl.name(), load_scheme(scheme).gc.policy.name);
+    let kind = |scheme: &Scheme| (load_scheme(scheme).ftl.name(), load_scheme(scheme).gc.policy.entry.name);
     let kinds: Vec<_> = schemes.iter().map(kind).collect();
     let alike = |kind| kinds.iter().filter(|&other| other == kind).count();
     let share = |policy: &str| if policy == "greedy" { 1 } else { 10 };
-    kinds.iter().map(|kind| soak() * REQUESTS / share(&kind.1) / alike(kind)).collect()
+    kinds.iter().map(|kind| soak() * REQUESTS / share(kind.1) / alike(kind)).collect()
 }
 
 /// A soak takes hours: what has come through is worth knowing before the end.

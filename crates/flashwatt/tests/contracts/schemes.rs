@@ -55,8 +55,8 @@ const OPTIONS: [&str; 3] =
 /// Every translation layer, with its options.
 fn ftls() -> Vec<Scheme> {
     let mut all = Vec::new();
-    for (name, _) in flashwatt::ftl::NAMES {
-        if *name == "page" {
+    for name in flashwatt::ftl::REGISTRY.iter().map(|entry| entry.name) {
+        if name == "page" {
             for allocation in ["dynamic", "static"] {
                 for frontiers in ["separate", "shared"] {
                     for unit in [4096, 1024] {

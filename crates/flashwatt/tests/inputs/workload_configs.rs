@@ -5,7 +5,8 @@ use std::io::Write;
 use crate::common::load;
 use flashwatt::config::{self, Workload};
 use flashwatt::connector::SourceKind;
-use flashwatt::workload::NAMES;
+use flashwatt::registry::Named;
+use flashwatt::workload::registry;
 use flashwatt::{Error, RunOptions, run};
 
 /// A drive that is small enough to run every workload on it.
@@ -126,8 +127,8 @@ fn every_workload_runs_under_the_shadow_check() {
     let job = job_file(
         "[mix]\nrw=randrw\nsize=1m\niodepth=8\nfsync=10\n[too]\nrw=read\nsize=64k\n[last]\nstonewall\nrw=randtrim\nsize=1m\n",
     );
-    for (name, _) in NAMES.iter().filter(|(name, _)| *name != "trace") {
-        let keys = |table: &str| match *name {
+    for name in registry().map(Named::name).filter(|name| *name != "trace") {
+        let keys = |table: &str| match name {
             "fio" => vec![format!("{table}.fio.path={}", job.display())],
             "standin" => vec![format!("{table}.standin.name=financial2"), format!("{table}.standin.requests=1500")],
             name => ["requests=1500", "read_fraction=0.4", "trim_fraction=0.1"]
@@ -139,9 +140,9 @@ fn every_workload_runs_under_the_shadow_check() {
         let options = RunOptions { check: true, ..RunOptions::default() };
         let report = run(&config, &options, &mut |_| true).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(report.status, "complete", "{name}");
-        let kind = if *name == "standin" { SourceKind::Standin } else { SourceKind::Synthetic };
+        let kind = if name == "standin" { SourceKind::Standin } else { SourceKind::Synthetic };
         assert_eq!(report.workload.kind, kind, "{name}");
-        if *name == "fio" {
+        if name == "fio" {
             // 256 requests of the mix and 16 reads, then 256 trims; a flush after every tenth write.
             let workload = &report.workload;
             assert_eq!((workload.reads + workload.writes, workload.trims), (272, 256));

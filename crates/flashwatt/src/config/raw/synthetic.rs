@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -10,7 +10,8 @@ use serde::de::{self, DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqA
 
 use super::Trace;
 use crate::config::schema::names;
-use crate::workload::NAMES;
+use crate::registry::Named;
+use crate::workload;
 use crate::workload::settings::Law;
 use crate::workload::synthetic::{MODELS, Model, model};
 
@@ -29,15 +30,10 @@ pub enum Workload {
 
 impl Workload {
     /// The names that [`Self::variant`] knows.
-    pub const NAMES: [&'static str; NAMES.len()] = {
-        let mut names = [""; NAMES.len()];
-        let mut at = 0;
-        while at < NAMES.len() {
-            names[at] = NAMES[at].0;
-            at += 1;
-        }
-        names
-    };
+    pub(super) fn names() -> &'static [&'static str] {
+        static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| workload::registry().map(Named::name).collect());
+        &NAMES
+    }
 
     /// The workload of that name, or `None` if there is none of that name.
     pub(super) fn variant<'de, A: VariantAccess<'de>>(name: &str, content: A) -> Result<Option<Self>, A::Error> {
@@ -55,7 +51,7 @@ impl Workload {
 
 impl<'de> Deserialize<'de> for Workload {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_enum("Workload", &Self::NAMES, WorkloadVisitor)
+        deserializer.deserialize_enum("Workload", Self::names(), WorkloadVisitor)
     }
 }
 
@@ -69,8 +65,8 @@ impl<'de> Visitor<'de> for WorkloadVisitor {
     }
 
     fn visit_enum<A: EnumAccess<'de>>(self, data: A) -> Result<Workload, A::Error> {
-        let (Name(name), content) = data.variant_seed(NameSeed(&Workload::NAMES))?;
-        Workload::variant(&name, content)?.ok_or_else(|| de::Error::unknown_variant(&name, &Workload::NAMES))
+        let (Name(name), content) = data.variant_seed(NameSeed(Workload::names()))?;
+        Workload::variant(&name, content)?.ok_or_else(|| de::Error::unknown_variant(&name, Workload::names()))
     }
 }
 

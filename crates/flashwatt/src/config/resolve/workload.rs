@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use super::super::{Fio, Standin, Synthetic, Workload, raw};
 use super::{COUNT_MAX, NS_MAX, QUEUE_DEPTH_MAX, parameters};
 use crate::error::Fault;
-use crate::settings::{Checker, Field, field, unknown_name};
+use crate::registry;
+use crate::settings::{Checker, Field, field};
 use crate::units::{Nanos, SECTOR_BYTES};
 use crate::workload::settings::{Arrivals, Beyond, Gap, Group, Law, OpenLoop, Phases, Size, Sizes, Trace};
 use crate::workload::standin::{self, STANDINS};
@@ -266,17 +267,17 @@ fn fio(c: &mut Checker, table: &str, raw: &raw::Fio) -> Fio {
 }
 
 fn standin(c: &mut Checker, table: &str, raw: &raw::Standin, bounds: &Bounds) -> Standin {
-    let names: Vec<_> = STANDINS.iter().map(|standin| standin.name).collect();
     let scale = c.number(field!(table, raw.scale), 1.0, 1e-6..=1.0);
     let requests = c.optional(field!(table, raw.requests), 1..=COUNT_MAX);
     let name = raw.name.clone().unwrap_or_default();
     let Some(known) = standin::find(&name) else {
         let fault = match &raw.name {
-            Some(name) => unknown_name(c.fault(&format!("{table}.name"), "unknown stand-in"), name, &names),
-            None => c
-                .fault(&format!("{table}.name"), "missing")
-                .found("nothing")
-                .expected(format!("one of {}", names.join(", "))),
+            Some(name) => registry::unknown(c.fault(&format!("{table}.name"), "unknown stand-in"), name, &STANDINS),
+            None => {
+                let names: Vec<_> = STANDINS.iter().map(|standin| standin.name).collect();
+                let fault = c.fault(&format!("{table}.name"), "missing").found("nothing");
+                fault.expected(format!("one of {}", names.join(", ")))
+            }
         };
         c.push(fault);
         return Standin { name, scale, requests: 1 };

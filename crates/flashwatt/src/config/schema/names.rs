@@ -1,29 +1,51 @@
 //! Keys whose values are names out of a registry.
 
 use schemars::{Schema, SchemaGenerator, json_schema};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::config::described;
+use crate::registry::Named;
+use crate::wear;
 use crate::workload::standin::STANDINS;
+use crate::workload::trace::FORMATS;
 
-/// A string that is one of these names.
-fn one_of(names: impl Iterator<Item = (String, String)>) -> Schema {
+/// A string that is one of these names. `kind` is what `flashwatt list` calls them.
+fn one_of(kind: &str, names: impl Iterator<Item = (String, String)>) -> Schema {
     let names: Map<String, Value> = names.map(|(name, doc)| (name, doc.into())).collect();
     let list: Vec<_> = names.keys().cloned().collect();
-    json_schema!({ "type": "string", "enum": list, "x-names": names })
+    json_schema!({ "type": "string", "enum": list, "x-names": names, "x-kind": kind })
+}
+
+fn entries<T: Named>(registry: &[T]) -> impl Iterator<Item = (String, String)> {
+    registry.iter().map(|entry| (entry.name().to_string(), entry.doc().into_owned()))
 }
 
 /// `device.preset`
 pub(in crate::config) fn presets(_: &mut SchemaGenerator) -> Schema {
-    one_of(described().map(|(name, doc)| (name.to_string(), doc)))
+    one_of("presets", described().map(|(name, doc)| (name.to_string(), doc)))
 }
 
 /// `wear.policy`
 pub(in crate::config) fn wear(_: &mut SchemaGenerator) -> Schema {
-    one_of(crate::wear::REGISTRY.iter().map(|entry| (entry.name.to_string(), entry.doc.to_string())))
+    one_of("wear", entries(wear::REGISTRY))
 }
 
 /// `workload.standin.name`
 pub(in crate::config) fn standins(_: &mut SchemaGenerator) -> Schema {
-    one_of(STANDINS.iter().map(|standin| (standin.name.to_string(), standin.data.description.clone())))
+    one_of("standins", entries(&STANDINS))
+}
+
+/// `workload.trace.format`: a name, an alias of one, or `name:event`.
+pub(in crate::config) fn formats(_: &mut SchemaGenerator) -> Schema {
+    let mut schema = one_of("formats", entries(FORMATS));
+    let aliases = FORMATS.iter().flat_map(|format| format.aliases);
+    let events = FORMATS.iter().flat_map(|format| {
+        let names = std::iter::once(&format.name).chain(format.aliases);
+        names.flat_map(|name| format.events.iter().map(move |event| format!("{name}:{event}")))
+    });
+    let others: Vec<Value> = aliases.map(|alias| json!(alias)).chain(events.map(Value::from)).collect();
+    if let Some(list) = schema.get_mut("enum").and_then(Value::as_array_mut) {
+        list.extend(others);
+    }
+    schema
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::super::raw::{Common, Fio, GcPolicy, Paths, Precondition, Sizes, Standin, Trace, TransferCurrent, Workload};
 use crate::ftl;
 use crate::gc;
-use crate::registry::Param;
+use crate::registry::{Named, Param, find};
 use crate::workload::synthetic::model;
 
 /// Writes a [`JsonSchema`] that is put in place wherever its type stands.
@@ -47,11 +47,11 @@ shape!(Sizes, _generator => json_schema!({
     ]
 }));
 
-shape!(GcPolicy, _generator => tagged(gc::REGISTRY.iter().map(|entry| {
-    (entry.name, entry.doc, json!({ "properties": parameters(entry.params) }))
-})));
+shape!(GcPolicy, _generator => of_kind("gc", tagged(gc::REGISTRY.iter().map(|entry| {
+    (entry.name, entry.doc.into(), json!({ "properties": parameters(entry.params) }))
+}))));
 
-shape!(Workload, generator => tagged(workloads(generator).into_iter()));
+shape!(Workload, generator => of_kind("workloads", tagged(workloads(generator).into_iter())));
 
 shape!(Precondition, generator => {
     let states = [
@@ -60,7 +60,7 @@ shape!(Precondition, generator => {
         ("steady", "What endless random writes of single pages lead to."),
     ];
     debug_assert!(states.iter().map(|(name, _)| *name).eq(Precondition::STATES));
-    let states = states.into_iter().map(|(name, doc)| (name, doc, json!({})));
+    let states = states.into_iter().map(|(name, doc)| (name, doc.into(), json!({})));
     let mut schema = tagged(states.chain(workloads(generator)));
     snapshot(&mut schema);
     schema
@@ -81,17 +81,17 @@ fn snapshot(schema: &mut Schema) {
     }
 }
 
-fn workloads(generator: &mut SchemaGenerator) -> Vec<(&'static str, &'static str, Value)> {
-    let table = |(name, doc): (&'static str, &'static str)| {
-        let schema = match name {
+fn workloads(generator: &mut SchemaGenerator) -> Vec<(&'static str, Cow<'static, str>, Value)> {
+    let table = |entry: &'static dyn Named| {
+        let schema = match entry.name() {
             "trace" => Trace::json_schema(generator).into(),
             "fio" => Fio::json_schema(generator).into(),
             "standin" => Standin::json_schema(generator).into(),
-            _ => synthetic(name, Common::json_schema(generator).into()),
+            name => synthetic(name, Common::json_schema(generator).into()),
         };
-        (name, doc, schema)
+        (entry.name(), entry.doc(), schema)
     };
-    crate::workload::NAMES.into_iter().map(table).collect()
+    crate::workload::registry().map(table).collect()
 }
 
 /// The keys of all models, and the parameters of one.
@@ -117,13 +117,13 @@ fn sentence(doc: &str) -> String {
 }
 
 /// A name, or a table of that name: `ftl = "page"` or `[ftl.page]`.
-pub(super) fn tagged<'a>(named: impl Iterator<Item = (&'a str, &'a str, Value)>) -> Schema {
+fn tagged<'a>(named: impl Iterator<Item = (&'a str, Cow<'a, str>, Value)>) -> Schema {
     let (mut docs, mut tables) = (Map::new(), Map::new());
     for (name, doc, mut table) in named {
         table["type"] = "object".into();
         table["description"] = sentence(doc.trim_end_matches('.')).into();
         table["additionalProperties"] = false.into();
-        docs.insert(name.to_string(), doc.into());
+        docs.insert(name.to_string(), doc.into_owned().into());
         tables.insert(name.to_string(), table);
     }
     let names: Vec<_> = docs.keys().cloned().collect();
@@ -136,13 +136,19 @@ pub(super) fn tagged<'a>(named: impl Iterator<Item = (&'a str, &'a str, Value)>)
     })
 }
 
-/// Serde's enum of tables in the same form; what each name is stands in the layers' own list.
+/// A schema whose names are registered. `kind` is what `flashwatt list` calls them.
+fn of_kind(kind: &str, mut schema: Schema) -> Schema {
+    schema.insert("x-kind".into(), kind.into());
+    schema
+}
+
+/// Serde's enum of tables in the same form. Of enums of tables there is that of the translation layers alone.
 pub(super) fn tagged_tables(variants: &[Value]) -> Option<Value> {
     let table = |variant: &Value| Some(variant.get("properties")?.as_object()?.iter().next()?.1.clone());
     let name = |variant: &'_ Value| Some(variant.get("properties")?.as_object()?.keys().next()?.clone());
     let named: Option<Vec<_>> = variants.iter().map(|variant| Some((name(variant)?, table(variant)?))).collect();
     let named = named?;
-    let doc = |name: &str| ftl::NAMES.iter().find(|(known, _)| *known == name).map_or("", |(_, doc)| *doc);
+    let doc = |name: &str| find(ftl::REGISTRY, name).map(Named::doc).unwrap_or_default();
     let schema = tagged(named.iter().map(|(name, table)| (name.as_str(), doc(name), table.clone())));
-    Some(schema.into())
+    Some(of_kind("ftls", schema).into())
 }

@@ -96,7 +96,7 @@ impl Pages {
             low_watermark: setup.gc.low_watermark_blocks,
             reserved: setup.gc.reserved_blocks,
             policy: crate::gc::build(&setup.gc.policy),
-            policy_is_greedy: setup.gc.policy.name == "greedy",
+            policy_is_greedy: setup.gc.policy.entry.name == "greedy",
             wear: crate::wear::build(setup.wear),
             geometry: geometry.clone(),
         }

@@ -1,4 +1,4 @@
-//! The translation layers that a configuration can name: one file each, one line each in the list below.
+//! The translation layers that a configuration can name: one file each, one line each in the list below, the default first.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,6 +8,7 @@ use super::{Ftl, Room, Scheme, Size};
 use crate::device::Geometry;
 use crate::ftl::Setup;
 use crate::models::mapping_memory::Tables;
+use crate::registry::Entry;
 use crate::settings::Checker;
 
 schemes! {
@@ -21,10 +22,4 @@ schemes! {
     BastStar(bast_star::BastStarFtl),
     Fast(fast::FastFtl),
     Last(last::LastFtl),
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options::Page(Default::default())
-    }
 }

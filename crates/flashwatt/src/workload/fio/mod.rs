@@ -17,6 +17,7 @@ use sha2::{Digest, Sha256};
 
 use crate::connector::{Completion, Next, Origin, OriginKind, OriginName, SourceKind, Tag, Workload};
 use crate::error::{Error, Fault};
+use crate::registry::Entry;
 use crate::units::Nanos;
 use crate::workload::settings;
 
@@ -32,8 +33,13 @@ mod units;
 use job::Job;
 pub use options::{UNDERSTOOD, WITHOUT_EFFECT};
 
-/// One line about fio jobs, for lists of workloads.
-pub const DOC: &str = "the jobs of a fio job file (`path`), in simulated time; see docs/workloads.md for the options";
+/// The registry entry of fio jobs.
+pub(super) const ENTRY: Entry<()> = Entry {
+    name: "fio",
+    doc: "the jobs of a fio job file (`path`), in simulated time; see docs/workloads.md for the options",
+    params: &[],
+    build: (),
+};
 
 /// Longest accepted job file, in bytes.
 const FILE_BYTES_MAX: u64 = 1 << 20;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 
 use crate::units::Nanos;
-use crate::workload::synthetic::{self, MODELS, Model, Region};
+use crate::workload::synthetic::{MODELS, Model, Region};
 
 mod trace;
 mod trace_units;
@@ -118,18 +118,6 @@ impl Synthetic {
     pub fn parameter(&self, name: &str) -> f64 {
         let default = || self.model.params.iter().find(|param| param.name == name).map_or(0.0, |param| param.default);
         self.parameters.get(name).copied().unwrap_or_else(default)
-    }
-}
-
-impl PartialEq for synthetic::Model {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
-    }
-}
-
-impl std::fmt::Debug for synthetic::Model {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name)
     }
 }
 

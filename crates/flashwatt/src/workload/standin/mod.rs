@@ -5,10 +5,12 @@
 //! source. Some values were fitted to a figure of one translation layer (the hit ratio of a demand-paged map) or of one
 //! drive (busy dies). That figure is then no evidence for this layer or drive; figures of all others are predictions.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use super::synthetic::{Clock, Mix, Synthetic};
 use crate::connector::{SourceKind, Workload};
+use crate::registry::{self, Entry, Named};
 use crate::rng::Rng;
 use crate::workload::settings;
 
@@ -20,9 +22,13 @@ pub use data::{Data, Tag, Tagged};
 use locality::Locality;
 pub use statistics::{Measure, Statistics, measures, statistics};
 
-/// One line about stand-ins, for lists of workloads.
-pub const DOC: &str =
-    "a model fitted to the published statistics of a trace: `name` is one of `flashwatt list standins`";
+/// The registry entry of the stand-ins.
+pub(super) const ENTRY: Entry<()> = Entry {
+    name: "standin",
+    doc: "a model fitted to the published statistics of a trace: `name` is one of `flashwatt list standins`",
+    params: &[],
+    build: (),
+};
 
 /// Name and file text of every stand-in. To add a stand-in, add a line here.
 const FILES: &[(&str, &str)] = &[
@@ -46,6 +52,16 @@ pub struct Standin {
     pub data: Data,
 }
 
+impl Named for Standin {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn doc(&self) -> Cow<'_, str> {
+        self.data.description.as_str().into()
+    }
+}
+
 /// Every stand-in.
 pub static STANDINS: LazyLock<Vec<Standin>> = LazyLock::new(|| {
     let parsed = |(name, text): &(&'static str, &str)| match toml::from_str(text) {
@@ -57,7 +73,7 @@ pub static STANDINS: LazyLock<Vec<Standin>> = LazyLock::new(|| {
 
 /// The stand-in with this name.
 pub fn find(name: &str) -> Option<&'static Standin> {
-    STANDINS.iter().find(|standin| standin.name == name)
+    registry::find(&STANDINS, name)
 }
 
 /// Makes the seed for the placement of chunks differ from the seed of the requests.

@@ -3,7 +3,8 @@
 use super::{Model, Synthetic, Zones};
 use crate::registry::Param;
 
-pub(super) const MODEL: Model = Model {
+/// The registry line.
+pub const ENTRY: Model = Model {
     name: "hot_cold",
     doc: "the first `hot_fraction` of the range gets `hot_share` of the requests (Rosenblum and Ousterhout 1992)",
     params: &[
@@ -24,7 +25,7 @@ pub(super) const MODEL: Model = Model {
             integer: false,
         },
     ],
-    open: |cfg, seed| {
+    build: |cfg, seed| {
         let (hot, share) = (cfg.parameter("hot_fraction"), cfg.parameter("hot_share"));
         let zones = Zones::new(cfg.region(), &[(share, hot), (1.0 - share, 1.0 - hot)]);
         Box::new(Synthetic::new(cfg, zones, seed))

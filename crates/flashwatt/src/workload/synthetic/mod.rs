@@ -11,23 +11,17 @@
 
 use crate::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Upcoming, Workload};
 use crate::error::Error;
-use crate::registry::Param;
+use crate::registry::{Entry, Param, find, registry};
 use crate::rng::Rng;
 use crate::units::Nanos;
 use crate::workload::settings;
 
 mod clock;
-mod hot_cold;
 mod mix;
-mod normal;
-mod pareto;
 mod permutation;
 mod region;
-mod sequential;
 #[cfg(test)]
 mod tests;
-mod uniform;
-mod zipf;
 mod zones;
 
 pub(crate) use clock::{Clock, Gaps};
@@ -40,20 +34,19 @@ pub(crate) use uniform::Uniform;
 pub(crate) use zipf::Zipf;
 pub(crate) use zones::Zones;
 
-/// Every model that a configuration can name. To add a model, add a line here.
-pub const MODELS: &[Model] =
-    &[uniform::MODEL, sequential::MODEL, zipf::MODEL, pareto::MODEL, normal::MODEL, hot_cold::MODEL];
+/// A model of where requests go, as it is registered: its parameters besides the keys that all models have, and how a workload
+/// is made of valid settings of this model. The same seed gives the same requests.
+pub type Model = Entry<fn(cfg: &settings::Synthetic, seed: u64) -> Box<dyn Workload>>;
 
-/// The registry entry of a model of places.
-pub struct Model {
-    /// The name in configurations.
-    pub name: &'static str,
-    /// One line for the user: its places, and its source.
-    pub doc: &'static str,
-    /// Its parameters in addition to the keys that all models share.
-    pub params: &'static [Param],
-    /// Opens the workload of a valid configuration of this model. The same seed gives the same requests.
-    pub open: fn(cfg: &settings::Synthetic, seed: u64) -> Box<dyn Workload>,
+registry! {
+    /// Every model that a configuration can name: one file each, the default first.
+    MODELS: Model =
+        uniform,
+        sequential,
+        zipf,
+        pareto,
+        normal,
+        hot_cold,
 }
 
 /// The parameter `scattered` of the models with popular places.
@@ -68,12 +61,12 @@ const SCATTERED: Param = Param {
 
 /// The registered model with this name.
 pub fn model(name: &str) -> Option<&'static Model> {
-    MODELS.iter().find(|model| model.name == name)
+    find(MODELS, name)
 }
 
 /// Opens the workload of a valid configuration. The same seed gives the same requests.
 pub fn open(cfg: &settings::Synthetic, seed: u64) -> Box<dyn Workload> {
-    (cfg.model.open)(cfg, seed)
+    (cfg.model.build)(cfg, seed)
 }
 
 /// Chooses the addresses of requests.

@@ -5,7 +5,8 @@ use crate::connector::RequestKind;
 use crate::registry::Param;
 use crate::rng::Rng;
 
-pub(super) const MODEL: Model = Model {
+/// The registry line.
+pub const ENTRY: Model = Model {
     name: "normal",
     doc: "normally distributed around the middle of the range",
     params: &[Param {
@@ -16,7 +17,7 @@ pub(super) const MODEL: Model = Model {
         max: 1.0,
         integer: false,
     }],
-    open: |cfg, seed| Box::new(Synthetic::new(cfg, Normal::new(cfg.region(), cfg.parameter("deviation")), seed)),
+    build: |cfg, seed| Box::new(Synthetic::new(cfg, Normal::new(cfg.region(), cfg.parameter("deviation")), seed)),
 };
 
 /// A normal distribution, cut at the ends of the range: a draw outside is repeated.

@@ -5,7 +5,8 @@ use crate::connector::RequestKind;
 use crate::registry::Param;
 use crate::rng::Rng;
 
-pub(super) const MODEL: Model = Model {
+/// The registry line.
+pub const ENTRY: Model = Model {
     name: "pareto",
     doc: "self-similar: a share `skew` of the space gets 1 - `skew` of the requests, at every scale (0.2: the 80/20 rule)",
     params: &[
@@ -19,7 +20,7 @@ pub(super) const MODEL: Model = Model {
         },
         super::SCATTERED,
     ],
-    open: |cfg, seed| {
+    build: |cfg, seed| {
         let scatter = cfg.parameter("scattered") != 0.0;
         let pareto = Pareto::new(cfg.region(), cfg.parameter("skew"), scatter.then_some(seed));
         Box::new(Synthetic::new(cfg, pareto, seed))

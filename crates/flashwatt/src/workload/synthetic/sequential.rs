@@ -6,7 +6,8 @@ use crate::registry::Param;
 use crate::rng::Rng;
 use crate::workload::settings;
 
-pub(super) const MODEL: Model = Model {
+/// The registry line.
+pub const ENTRY: Model = Model {
     name: "sequential",
     doc: "one request after the other; several streams, each in its part of the range, take turns at random",
     params: &[
@@ -27,7 +28,7 @@ pub(super) const MODEL: Model = Model {
             integer: false,
         },
     ],
-    open: |cfg, seed| Box::new(Synthetic::new(cfg, Sequential::new(cfg), seed)),
+    build: |cfg, seed| Box::new(Synthetic::new(cfg, Sequential::new(cfg), seed)),
 };
 
 /// Sequential streams. A request starts at the first place after the end of the stream's last request. If it would not

@@ -4,11 +4,12 @@ use super::{Model, Places, Region, Synthetic};
 use crate::connector::RequestKind;
 use crate::rng::Rng;
 
-pub(super) const MODEL: Model = Model {
+/// The registry line.
+pub const ENTRY: Model = Model {
     name: "uniform",
     doc: "every place of the range as likely as any other",
     params: &[],
-    open: |cfg, seed| Box::new(Synthetic::new(cfg, Uniform::new(cfg.region()), seed)),
+    build: |cfg, seed| Box::new(Synthetic::new(cfg, Uniform::new(cfg.region()), seed)),
 };
 
 /// Uniformly distributed places.

@@ -5,14 +5,15 @@ use crate::connector::RequestKind;
 use crate::registry::Param;
 use crate::rng::Rng;
 
-pub(super) const MODEL: Model = Model {
+/// The registry line.
+pub const ENTRY: Model = Model {
     name: "zipf",
     doc: "the k-th most popular place has probability ~ 1/k^theta (Zipf)",
     params: &[
         Param { name: "theta", doc: "exponent; 0 is uniform", default: 0.99, min: 0.0, max: 5.0, integer: false },
         super::SCATTERED,
     ],
-    open: |cfg, seed| {
+    build: |cfg, seed| {
         let scatter = cfg.parameter("scattered") != 0.0;
         let zipf = Zipf::new(cfg.region(), cfg.parameter("theta"), scatter.then_some(seed));
         Box::new(Synthetic::new(cfg, zipf, seed))

@@ -18,10 +18,12 @@
 //! - Every reading of a file is compared with the first one: a file that changes meanwhile is an error.
 //! - Nothing is kept of a record that has been replayed: memory does not depend on the trace's length.
 
+use std::borrow::Cow;
 use std::io;
 
 use crate::connector::RequestKind;
 use crate::error::{Error, Fault, Place, nearest};
+use crate::registry::{Entry, Named};
 use read::{input, text};
 
 mod convert;
@@ -48,7 +50,12 @@ pub use study::profile::{OverTime, Places, Profile, Reused, Size, profile};
 pub use study::reuse::Curve;
 
 /// What lists say about replaying a trace.
-pub const DOC: &str = "a recorded trace of any of the formats, at its own times or as fast as the device accepts";
+pub(super) const ENTRY: Entry<()> = Entry {
+    name: "trace",
+    doc: "a recorded trace of any of the formats, at its own times or as fast as the device accepts",
+    params: &[],
+    build: (),
+};
 
 /// One record of a trace, in the units of the simulator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -117,11 +124,14 @@ pub struct Reading {
     pub units: Option<Units>,
 }
 
-impl Format {
-    /// What lists say about it.
-    pub fn line(&self) -> String {
+impl Named for Format {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn doc(&self) -> Cow<'_, str> {
         let untried = if self.tried { "" } else { " (not tried on a real file)" };
-        format!("{}{untried}", self.doc)
+        format!("{}{untried}", self.doc).into()
     }
 }
 
