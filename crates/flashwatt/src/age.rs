@@ -77,7 +77,7 @@ fn worked(
     let mut workload = workload::open_watched(&config.workload, bytes, seed, progress)?;
     let geometry = drive.geometry().clone();
     let (ssd, start) = drive.into_ssd(config, ());
-    let (outcome, ssd): (_, Ssd<()>) = Sim::new(config, ssd, &mut *workload).run(config.run.warmup, progress);
+    let (outcome, ssd): (_, Ssd<()>) = Sim::new(&config.run, ssd, &mut *workload).run(config.run.warmup, progress);
     match outcome.end {
         End::Complete => workload.finish()?,
         End::Failed(error) => return Err(error),

@@ -218,13 +218,13 @@ mod tests {
         let config = load("", "test", &sets.map(String::from)).expect("a valid configuration");
         let geometry = Geometry::new(&config.device, config.map_unit_bytes());
         let mut array = Array::new(geometry.clone(), config.device.nand.program_order);
-        let mut brain = Brain::new(&config, &geometry);
+        let mut brain = Brain::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
         let filled = brain.ftl.fill(&mut brain.blocks, &mut array, &mut Watch::new(&mut |_| true));
         assert!(filled.is_ok(), "nobody ends it");
         array.reset_wear();
         let mut workload =
             workload::open(&config.workload, config.device.logical_bytes, 1).expect("a synthetic workload");
-        let sim = Sim::new(&config, Ssd::new(&config, brain, array, None, ()), workload.as_mut());
+        let sim = Sim::new(&config.run, Ssd::new(&config.ssd(), brain, array, None, ()), workload.as_mut());
         let (outcome, ssd) = sim.run(Span { requests: Some(300), ns: None }, &mut |_| true);
         (config, outcome, ssd)
     }

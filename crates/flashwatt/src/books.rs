@@ -2,12 +2,11 @@
 
 use std::hint::cold_path;
 
-use crate::config::Config;
 use crate::device::phases::Course;
 use crate::energy::ledger::{Ledger, OpTimes, Phase};
 use crate::energy::parts::StateId;
 use crate::energy::series::Recorder;
-use crate::energy::settings::DramRule;
+use crate::energy::settings::{DramRule, Energy};
 use crate::energy::ssd::{DRAM_WORKS, LINK_WORKS, drive_state, parts};
 use crate::energy::window::{Figures, Window};
 use crate::energy::{DieState, Meter, PriceTable, Series};
@@ -219,9 +218,8 @@ fn meter<R: Recorder>(table: &PriceTable, dies: u32, series: Option<Box<Series>>
 }
 
 impl<P: Probe> Books<P> {
-    /// Empty accounts at time 0.
-    pub fn new(config: &Config, dies: u32, series: Option<Box<Series>>, probe: P) -> Self {
-        let energy = &config.energy;
+    /// Empty accounts at time 0 of a drive with pages of `page_bytes` bytes.
+    pub fn new(energy: &Energy, page_bytes: u32, dies: u32, series: Option<Box<Series>>, probe: P) -> Self {
         let per_op = energy.dram_rule == DramRule::PerOp;
         Books {
             ledger: Ledger::new(dies),
@@ -233,7 +231,7 @@ impl<P: Probe> Books<P> {
             outstanding: 0,
             map_access_ns: if per_op { energy.dram.map_access_ns } else { 0 },
             page_data_ns: if per_op { energy.dram.page_data_ns } else { 0 },
-            page_bytes: u64::from(config.device.page_bytes),
+            page_bytes: u64::from(page_bytes),
             interface_ns_per_byte: (1e3 / energy.host_interface.bandwidth_mb_s * (1u64 << 32) as f64) as u64,
             last_bytes: (0, 0),
             unwritten_reads: 0,

@@ -1,10 +1,9 @@
 //! The deciding half of the drive: translation layer, block state, random numbers, and the plan they fill.
 
 use crate::blocks::BlockTable;
-use crate::config::Config;
 use crate::connector::Extent;
 use crate::device::{Array, Geometry};
-use crate::ftl::{self, Context, Ftl, Plan};
+use crate::ftl::{self, Context, Ftl, Plan, Setup};
 use crate::rng::Rng;
 use crate::units::{BlockId, DieId};
 
@@ -24,12 +23,12 @@ pub struct Brain {
 }
 
 impl Brain {
-    /// The deciding half of a configuration's drive, empty.
-    pub fn new(config: &Config, geometry: &Geometry) -> Self {
+    /// The deciding half of an empty drive.
+    pub fn new(settings: &ftl::Settings, setup: &Setup, seed: u64, geometry: &Geometry) -> Self {
         Brain {
-            ftl: ftl::build(&config.ftl, &config.ftl_setup(), geometry),
+            ftl: ftl::build(settings, setup, geometry),
             blocks: BlockTable::new(geometry.clone()),
-            rng: Rng::new(config.run.seed ^ STREAM),
+            rng: Rng::new(seed ^ STREAM),
             plan: Plan::default(),
         }
     }

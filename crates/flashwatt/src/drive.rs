@@ -84,7 +84,7 @@ impl Drive {
         (config.run.warmup, config.run.measure) = (Span::default(), Span::default());
         config.run.max_flash_ops = None;
         let inbox = Inbox { drive_bytes: config.device.logical_bytes, ..Inbox::default() };
-        let mut sim = Sim::new(&config, ssd, inbox);
+        let mut sim = Sim::new(&config.run, ssd, inbox);
         sim.begin(Span::default());
         sim.wake();
         Ok(Drive { config, sim, start, end: None })

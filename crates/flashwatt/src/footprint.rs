@@ -7,9 +7,10 @@
 use crate::blocks::BlockTable;
 use crate::cache::WriteBuffer;
 use crate::check::Shadow;
-use crate::config::{Config, Precondition};
+use crate::config::Config;
 use crate::device::{Array, Geometry};
 use crate::error::{Error, Fault};
+use crate::kernel::settings::Precondition;
 use crate::limits::{self, Limit};
 use crate::mem;
 

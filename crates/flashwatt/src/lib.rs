@@ -84,6 +84,7 @@ pub mod models;
 pub mod output;
 mod progress;
 pub mod report;
+mod reported;
 mod reprice;
 pub mod rng;
 pub mod run;

@@ -175,7 +175,7 @@ pub fn run_device<D: Reported>(
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Report, Error> {
     options.check(config)?;
-    let (outcome, device) = Sim::new(config, device, &mut *workload).run(config.run.warmup, progress);
+    let (outcome, device) = Sim::new(&config.run, device, &mut *workload).run(config.run.warmup, progress);
     Ok(conclude(config, options, outcome, &device, workload, Start::default()))
 }
 
@@ -249,7 +249,7 @@ impl StartState {
         config.check_seal()?;
         let geometry = Geometry::new(&config.device, config.map_unit_bytes());
         footprint::check(config, false)?;
-        let brain = Brain::new(config, &geometry);
+        let brain = Brain::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
         let array = Array::new(geometry.clone(), config.device.nand.program_order);
         let mut drive =
             StartState { geometry, brain, array, start: Start::default(), made_from: MadeFrom::new(config) };
@@ -372,8 +372,8 @@ impl StartState {
         progress: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<(Report, P), Error> {
         self.check_config(config)?;
-        let ssd = Ssd::new(config, self.brain, self.array, options.series(), probe);
-        let (outcome, ssd) = Sim::new(config, ssd, &mut *workload).run(config.run.warmup, progress);
+        let ssd = Ssd::new(&config.ssd(), self.brain, self.array, options.series(), probe);
+        let (outcome, ssd) = Sim::new(&config.run, ssd, &mut *workload).run(config.run.warmup, progress);
         let report = conclude(config, options, outcome, &ssd, workload, self.start);
         Ok((report, ssd.into_parts().0.probe))
     }
@@ -405,7 +405,7 @@ impl StartState {
 
     /// The drive itself, at time 0.
     pub(crate) fn into_ssd<P: Probe>(self, config: &Config, probe: P) -> (Ssd<P>, Start) {
-        (Ssd::new(config, self.brain, self.array, None, probe), self.start)
+        (Ssd::new(&config.ssd(), self.brain, self.array, None, probe), self.start)
     }
 }
 

@@ -34,7 +34,7 @@ fn grown_by(config: &Config) -> u64 {
     let before = resident();
     let geometry = Geometry::new(&config.device, config.map_unit_bytes());
     let mut array = Array::new(geometry.clone(), config.device.nand.program_order);
-    let mut brain = Brain::new(config, &geometry);
+    let mut brain = Brain::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
     let filled = brain.ftl.fill(&mut brain.blocks, &mut array, &mut Watch::new(&mut |_| true));
     filled.unwrap_or_else(|error| panic!("{error}"));
     let mut instant = Instant::new(&geometry, &mut brain, &mut array);

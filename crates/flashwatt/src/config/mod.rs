@@ -31,13 +31,12 @@
 
 use std::path::PathBuf;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Fault, Place};
 use crate::ftl;
-use crate::units::Nanos;
+use crate::ssd::settings::Settings as Ssd;
 
 mod capacity;
 mod layers;
@@ -49,12 +48,15 @@ mod resolve;
 mod schema;
 mod settings;
 
+pub use crate::cache::settings::WriteBuffer;
+pub use crate::controller::settings::{BusOrder, Controller, Dispatch, PowerBudget};
 pub use crate::device::settings::{Device, HostLink, Nand, ProgramOrder, Timing};
 pub use crate::energy::settings::{
     ChargedTransfer, Dram, DramRule, Energy, EnergyMode, HostInterface, IdleAccounting, NandEnergy, Part,
 };
 pub use crate::ftl::Allocation;
 pub use crate::gc::{Gc, GcPolicy};
+pub use crate::kernel::settings::{Precondition, Run, Span};
 pub use crate::wear::Wear;
 pub use crate::workload::settings::{
     Arrivals, Beyond, Fio, Gap, Group, Law, LengthUnit, OpenLoop, Phases, Size, Sizes, Standin, Synthetic, TimeUnit,
@@ -129,9 +131,10 @@ impl Config {
         self.ftl.map_unit_bytes(self.device.page_bytes)
     }
 
-    /// The settings that its translation layer heeds besides its own.
-    pub fn ftl_setup(&self) -> ftl::Setup<'_> {
-        ftl::Setup { nand: &self.device.nand, gc: &self.gc, wear: &self.wear }
+    /// The settings of its drive: everything but the workload and the run.
+    pub fn ssd(&self) -> Ssd<'_> {
+        let Config { device, ftl, gc, wear, write_buffer, controller, energy, .. } = self;
+        Ssd { device, ftl, gc, wear, write_buffer, controller, energy }
     }
 
     /// The files that a run reads: traces, fio jobs and a snapshot, as the user named them.
@@ -148,125 +151,4 @@ impl Config {
         };
         std::iter::once(&self.workload).chain(before).flat_map(paths).chain(snapshot).collect()
     }
-}
-
-/// The drive's write buffer.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct WriteBuffer {
-    /// Size; 0 for none.
-    pub bytes: u64,
-    /// Share of dirty entries at which destaging starts, 0 to 1.
-    pub destage_fraction: f64,
-    /// Time without a request in the drive after which everything is destaged, ≥ 1.
-    pub idle_ns: Nanos,
-}
-
-/// Dispatch.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Controller {
-    /// Order of operations on a die.
-    pub policy: Dispatch,
-    /// Order of commands and data on a channel.
-    pub bus_order: BusOrder,
-    /// What the drive's power must not exceed, if anything.
-    pub power_budget: Option<PowerBudget>,
-}
-
-/// What the drive's power must not exceed, in nW, and what follows from it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct PowerBudget {
-    /// The budget, ≥ `base_nw` + `operation_nw`.
-    pub budget_nw: i64,
-    /// What the drive draws at the most while no die works.
-    pub base_nw: i64,
-    /// What an operation draws at the most, above an idle die.
-    pub operation_nw: i64,
-    /// Dies that may work at a time, ≥ 1.
-    pub active_dies: u32,
-}
-
-/// Order of operations on a die.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(extend("x-kind" = "dispatch"))]
-pub enum Dispatch {
-    /// As planned, first in first out; background work when nothing else is planned for the die.
-    InOrder,
-    /// Host and map reads before everything else, which goes as planned.
-    ReadsFirst,
-    /// By class (host read, map, host write, merge and gc, erase), then as planned.
-    OutOfOrder,
-}
-
-/// What a free bus carries first when data of reads waits to move out and an operation could start on another die.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum BusOrder {
-    /// The data: all of it moves out before anything starts.
-    DataFirst,
-    /// The command of a read or an erase, so that its die works while the data moves. Programs, which need the bus for a whole
-    /// page, wait until all data has moved out.
-    CommandFirst,
-}
-
-/// What is run and measured.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Run {
-    /// Seed of every random draw.
-    pub seed: u64,
-    /// The drive's state at the start.
-    pub precondition: Precondition,
-    /// Before the counters start.
-    pub warmup: Span,
-    /// What is measured.
-    pub measure: Span,
-    /// The energy of the drain is part of the totals.
-    pub count_drain: bool,
-    /// A run that takes more flash operations than this ends there.
-    pub max_flash_ops: Option<u64>,
-}
-
-impl Run {
-    /// Requests that a run takes, warm-up and all, of a workload that offers so many; none if only the run will tell.
-    pub fn requests(&self, offered: Option<u64>) -> Option<u64> {
-        let asked = match (self.warmup, self.measure) {
-            (_, Span { requests: None, ns: None }) => return offered,
-            (Span { requests, ns: None }, Span { requests: Some(measured), ns: None }) => {
-                measured.saturating_add(requests.unwrap_or(0))
-            }
-            _ => return None,
-        };
-        Some(offered.map_or(asked, |offered| offered.min(asked)))
-    }
-}
-
-/// The drive's state at the start.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Precondition {
-    /// The whole logical space mapped in address order, spare blocks erased.
-    Filled,
-    /// Every block erased, nothing mapped.
-    Empty,
-    /// The state that endless uniform random single-page writes lead to.
-    Steady,
-    /// The state that a workload leaves behind on a filled drive, run without a clock.
-    Workload(Box<Workload>),
-    /// The state that a file holds ([`crate::snapshot`]). Reports carry the base name only.
-    #[serde(serialize_with = "base_name")]
-    Snapshot(PathBuf),
-}
-
-/// A number of requests or of simulated nanoseconds, whichever is reached first; `None`: no bound.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Span {
-    /// Requests.
-    pub requests: Option<u64>,
-    /// Simulated nanoseconds.
-    pub ns: Option<Nanos>,
-}
-
-/// A file by its base name: where it lies is no part of what a run is.
-fn base_name<S: serde::Serializer>(path: &std::path::Path, s: S) -> Result<S::Ok, S::Error> {
-    s.serialize_str(&path.file_name().unwrap_or_default().to_string_lossy())
 }

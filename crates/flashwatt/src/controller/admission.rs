@@ -3,9 +3,9 @@
 use std::hint::cold_path;
 
 use super::op::{NewOp, Queue, Role, Until};
+use super::settings::Dispatch;
 use super::{Controller, Hardware};
 use crate::brain::Brain;
-use crate::config::Dispatch;
 use crate::device::{Array, Place};
 use crate::ftl::{Plan, PlanIndex, PlannedOp};
 use crate::operation::{Cause, OpKind};
@@ -261,7 +261,7 @@ mod tests {
         let config = load("device.preset = \"limit\"", "test", &[]).expect("a valid configuration");
         let geometry = Geometry::new(&config.device, config.device.page_bytes);
         let array = Array::new(geometry.clone(), config.device.nand.program_order);
-        let mut controller = Controller::new(&config, &geometry);
+        let mut controller = Controller::new(&config.controller, &config.device.timing, true, &geometry);
         let [first, second, third, middle, last] = [0, 1, 2, 3, 4].map(|page| background_read(&mut controller, page));
         for awaited in [first, second, third] {
             controller.enqueue_new(awaited);

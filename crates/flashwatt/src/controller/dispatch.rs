@@ -4,9 +4,9 @@ use std::hint::cold_path;
 
 use super::op::{Op, Queue, Role, Until};
 use super::queues::{Die, ways};
+use super::settings::BusOrder;
 use super::{Controller, Hardware};
 use crate::brain::Brain;
-use crate::config::BusOrder;
 use crate::connector::{Agenda, EventKind};
 use crate::device::Array;
 use crate::device::phases::Stage;

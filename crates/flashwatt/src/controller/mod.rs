@@ -11,14 +11,15 @@ mod dispatch;
 mod map_ops;
 pub mod op;
 mod queues;
+pub mod settings;
 
 use std::hint::cold_path;
 
 use crate::books::Books;
 use crate::brain::Brain;
-use crate::config::{self, BusOrder, Dispatch};
 use crate::connector::Seats;
 use crate::device::phases::Courses;
+use crate::device::settings::Timing;
 use crate::device::{Array, Geometry};
 use crate::ftl::PlanNumber;
 use crate::mem::Table;
@@ -30,11 +31,12 @@ use copies::Waiting;
 use map_ops::MapOps;
 use op::{OpTable, Queue};
 use queues::{Channel, Die};
+use settings::{BusOrder, Dispatch};
 
 /// The controller.
 pub struct Controller {
     geometry: Geometry,
-    timing: config::Timing,
+    timing: Timing,
     courses: Courses,
     policy: Dispatch,
     bus_order: BusOrder,
@@ -75,20 +77,20 @@ pub struct Ended {
 }
 
 impl Controller {
-    /// All dies idle.
-    pub fn new(config: &config::Config, geometry: &Geometry) -> Self {
-        let budget = config.controller.power_budget.as_ref();
+    /// All dies idle. `preemptible`: host operations may go between the steps of a collection.
+    pub fn new(settings: &settings::Controller, timing: &Timing, preemptible: bool, geometry: &Geometry) -> Self {
+        let budget = settings.power_budget.as_ref();
         let active_dies_max = budget.map_or(geometry.dies, |budget| budget.active_dies.min(geometry.dies));
-        let courses = Courses::new(&config.device.timing);
+        let courses = Courses::new(timing);
         Controller {
             courses,
-            timing: config.device.timing.clone(),
-            policy: config.controller.policy,
-            bus_order: config.controller.bus_order,
-            by_turns: config.device.timing.channel_switch_ns > 0 || active_dies_max < geometry.dies,
+            timing: timing.clone(),
+            policy: settings.policy,
+            bus_order: settings.bus_order,
+            by_turns: timing.channel_switch_ns > 0 || active_dies_max < geometry.dies,
             active_dies_max,
-            queues: queues::queues_of(config.controller.policy),
-            preemptible: config.gc.preemptible,
+            queues: queues::queues_of(settings.policy),
+            preemptible,
             ops: OpTable::default(),
             next_seq: 0,
             dies: (0..geometry.dies)

@@ -7,7 +7,7 @@ use std::hint::cold_path;
 
 use super::Controller;
 use super::op::Queue;
-use crate::config::Dispatch;
+use super::settings::Dispatch;
 use crate::device::phases::Stage;
 use crate::operation::{Cause, OpKind};
 use crate::units::{ChannelId, DieId, Nanos, OpId};

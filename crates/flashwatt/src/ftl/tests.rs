@@ -28,8 +28,8 @@ fn the_example_keeps_what_is_written_on_the_least_flash() {
     };
     assert_eq!(Wander::room(&settings, &size).pages, (3 * 7 + 1) * 4);
     let mut array = Array::new(geometry.clone(), config.device.nand.program_order);
-    let mut brain = Brain::new(&config, &geometry);
-    brain.ftl = Box::new(Wander::new(&settings, &config.ftl_setup(), &geometry));
+    let mut brain = Brain::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
+    brain.ftl = Box::new(Wander::new(&settings, &config.ssd().ftl_setup(), &geometry));
     let filled = brain.ftl.fill(&mut brain.blocks, &mut array, &mut Watch::new(&mut |_| true));
     assert!(filled.is_ok(), "nobody ends it");
     let mut rng = crate::rng::Rng::new(1);

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::config;
+use crate::device::settings::HostLink;
 use crate::units::{Nanos, RequestId};
 
 /// The link.
@@ -25,11 +25,11 @@ struct Direction {
 
 impl Link {
     /// The link of a configuration.
-    pub fn new(config: &config::HostLink) -> Self {
+    pub fn new(settings: &HostLink) -> Self {
         Link {
-            ns_per_byte: config.bandwidth_mb_s.map_or(0.0, |mb_s| 1e3 / mb_s),
-            command_ns: config.command_ns,
-            is_instant: config.bandwidth_mb_s.is_none() && config.command_ns == 0,
+            ns_per_byte: settings.bandwidth_mb_s.map_or(0.0, |mb_s| 1e3 / mb_s),
+            command_ns: settings.command_ns,
+            is_instant: settings.bandwidth_mb_s.is_none() && settings.command_ns == 0,
             inward: Direction::default(),
             outward: Direction::default(),
         }
@@ -89,8 +89,7 @@ mod tests {
 
     #[test]
     fn no_arrival_wraps() {
-        let mut link =
-            Link::new(&config::HostLink { bandwidth_mb_s: Some(0.001), command_ns: u64::MAX - 5, queue_depth: 2 });
+        let mut link = Link::new(&HostLink { bandwidth_mb_s: Some(0.001), command_ns: u64::MAX - 5, queue_depth: 2 });
         assert_eq!(link.send_in(0, 0, RequestId(0)), Some(u64::MAX - 5));
         assert_eq!(link.send_in(1, 1 << 40, RequestId(1)), None);
         assert_eq!(link.arrived_in(), (RequestId(0), Some(u64::MAX)));

@@ -1,9 +1,9 @@
 //! Steps of a simulation that its caller drives: the engine of [`crate::Drive`].
 
 use super::outcome::{End, Outcome};
+use super::settings::Span;
 use super::sim::Sim;
 use super::stages::Stage;
-use crate::config::Span;
 use crate::connector::{Device, Workload};
 use crate::units::Nanos;
 

@@ -8,8 +8,8 @@ use std::hint::cold_path;
 use super::budget::Budget;
 use super::faults::{no_request, unknown_tag, waits_for_nothing};
 use super::outcome::{Completed, End, Outcome};
+use super::settings::{Run, Span};
 use super::stages::{Ended, Stage};
-use crate::config::{Config, Span};
 use crate::connector::{
     Agenda, Completion, Cx, Device, Next, Origin, Request, RequestKind, Seats, Status, Tag, Workload,
 };
@@ -74,7 +74,7 @@ pub(super) struct Outstanding {
 
 impl<W: Workload, D: Device> Sim<W, D> {
     /// A device in its start state and a workload.
-    pub fn new(config: &Config, mut device: D, workload: W) -> Self {
+    pub fn new(run: &Run, mut device: D, workload: W) -> Self {
         let mut seats = Seats::default();
         device.enrol(&mut seats);
         let first = seats.take(2, 0);
@@ -82,7 +82,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
         let none = Outstanding::new(Tag(0), &Request::new(0, RequestKind::Flush, 0, 0));
         Sim {
             agenda: Agenda::new(&seats),
-            requests_total: config.run.requests(workload.len_hint()),
+            requests_total: run.requests(workload.len_hint()),
             workload,
             done: Vec::new(),
             outstanding: vec![none; room as usize].into(),
@@ -97,9 +97,9 @@ impl<W: Workload, D: Device> Sim<W, D> {
             ended_stages: Vec::new(),
             series: None,
             requests_taken: 0,
-            measure: config.run.measure,
-            count_drain: config.run.count_drain,
-            budget: Budget::new(config.run.max_flash_ops, device.operations_at_once()),
+            measure: run.measure,
+            count_drain: run.count_drain,
+            budget: Budget::new(run.max_flash_ops, device.operations_at_once()),
             seats: OwnSeats { arrival: first, stage_end: first + 1 },
             device,
         }

@@ -1,7 +1,7 @@
 //! The stages of a run: warm-up, the measured window, and the drain of the work still under way.
 
+use super::settings::Span;
 use super::{Completed, End, Outcome, Sim};
-use crate::config::Span;
 use crate::connector::{Device, Workload};
 use crate::energy::window::{AtEnd, Window};
 

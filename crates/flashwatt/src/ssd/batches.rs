@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use crate::cache::WriteBuffer;
+use crate::cache::settings;
 use crate::cache::write_buffer::{Content, Next};
-use crate::config;
 use crate::connector::Extent;
 use crate::device::Geometry;
 use crate::ftl::{Ftl, Grain, PlanNumber};
@@ -65,14 +65,14 @@ pub(super) struct Batch {
 impl Buffered {
     /// The buffer of a configuration, if it has one, in front of a translation layer. Request ids below `requests` are the
     /// host's.
-    pub fn new(config: &config::WriteBuffer, geometry: &Geometry, ftl: &dyn Ftl, requests: u32) -> Option<Self> {
-        let capacity = u32::try_from(config.bytes / u64::from(geometry.unit_bytes)).unwrap_or(u32::MAX);
+    pub fn new(settings: &settings::WriteBuffer, geometry: &Geometry, ftl: &dyn Ftl, requests: u32) -> Option<Self> {
+        let capacity = u32::try_from(settings.bytes / u64::from(geometry.unit_bytes)).unwrap_or(u32::MAX);
         if capacity == 0 {
             return None;
         }
         let batches = BATCHES_PER_DIE * geometry.dies;
         let lines = if ftl.home(Lpn(0)).is_some() { geometry.dies } else { 1 };
-        let threshold = (f64::from(capacity) * config.destage_fraction).ceil() as u32;
+        let threshold = (f64::from(capacity) * settings.destage_fraction).ceil() as u32;
         Some(Buffered {
             buffer: WriteBuffer::new(capacity, geometry.unit_bytes, geometry.logical_units, lines),
             units_per_page: geometry.units_per_page,
@@ -80,7 +80,7 @@ impl Buffered {
             lines: vec![Line::default(); lines as usize],
             under_way_max: batches / lines,
             threshold: threshold.max(geometry.units_per_page),
-            idle_ns: config.idle_ns,
+            idle_ns: settings.idle_ns,
             idle_since: None,
             requests_done: 0,
             waiting: VecDeque::new(),

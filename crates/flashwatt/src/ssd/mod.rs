@@ -8,32 +8,29 @@
 use std::collections::VecDeque;
 use std::hint::cold_path;
 
-use crate::audit;
 use crate::books::{Books, SsdFigures};
 use crate::brain::Brain;
-use crate::config::Config;
 use crate::connector::{Completion, Cx, Device, Request, Seats, Status, Tag, Upcoming};
 use crate::controller::{Controller, Hardware};
 use crate::device::{Array, Geometry};
-use crate::energy::price::price;
+use crate::energy::Series;
 use crate::energy::window::{AtEnd, Window};
-use crate::energy::{self, Parts, PriceTable, Series};
 use crate::error::{Error, Fault};
 use crate::host::link::Link;
-use crate::kernel::Outcome;
 use crate::mem::Table;
 use crate::probe::Probe;
-use crate::report::{self, DeviceReport, Reported};
 use crate::units::{DieId, Nanos, RequestId};
 
 mod batches;
 mod destage;
 mod host_link;
 mod requests;
+pub mod settings;
 
 use batches::Buffered;
 use host_link::Shares;
 use requests::Active;
+use settings::Settings;
 
 /// An SSD.
 pub struct Ssd<P: Probe> {
@@ -67,20 +64,21 @@ struct LinkSeats {
 
 impl<P: Probe> Ssd<P> {
     /// A drive in its start state.
-    pub fn new(config: &Config, brain: Brain, array: Array, series: Option<Box<Series>>, probe: P) -> Self {
-        let geometry = Geometry::new(&config.device, config.map_unit_bytes());
-        let mut controller = Controller::new(config, &geometry);
+    pub fn new(settings: &Settings, brain: Brain, array: Array, series: Option<Box<Series>>, probe: P) -> Self {
+        let geometry = Geometry::new(settings.device, settings.map_unit_bytes());
+        let mut controller =
+            Controller::new(settings.controller, &settings.device.timing, settings.gc.preemptible, &geometry);
         controller.begin(brain.plan.next());
-        let queue_depth = config.device.host_link.queue_depth;
-        let buffered = Buffered::new(&config.write_buffer, &geometry, brain.ftl.as_ref(), queue_depth);
-        let mut books = Books::new(config, geometry.dies, series, probe);
+        let queue_depth = settings.device.host_link.queue_depth;
+        let buffered = Buffered::new(settings.write_buffer, &geometry, brain.ftl.as_ref(), queue_depth);
+        let mut books = Books::new(settings.energy, settings.device.page_bytes, geometry.dies, series, probe);
         books.free_blocks = brain.blocks.all_free_blocks();
         Ssd {
-            logical_bytes: config.device.logical_bytes,
+            logical_bytes: settings.device.logical_bytes,
             hw: Hardware { array, books },
             brain,
             controller,
-            link: Link::new(&config.device.host_link),
+            link: Link::new(&settings.device.host_link),
             shares: Shares::new(queue_depth),
             requests: vec![Active::none(); queue_depth as usize].into(),
             stalled: VecDeque::new(),
@@ -211,25 +209,6 @@ impl<P: Probe> Device for Ssd<P> {
 
     fn series_overflowed(&mut self) -> bool {
         self.hw.books.series_overflowed()
-    }
-}
-
-impl<P: Probe> Reported for Ssd<P> {
-    fn parts(&self, config: &Config) -> Parts {
-        energy::ssd::parts(&PriceTable::new(&config.energy), self.geometry.dies)
-    }
-
-    fn energy_j(&self, config: &Config, figures: &SsdFigures) -> f64 {
-        price(&figures.ledger, &PriceTable::new(&config.energy)).energy_j.total
-    }
-
-    fn report(&self, config: &Config, outcome: &Outcome<SsdFigures>) -> DeviceReport {
-        report::ssd::report(config, outcome, &self.brain, &self.hw.array)
-    }
-
-    fn audit(&self, config: &Config, outcome: &Outcome<SsdFigures>) -> Result<(), Error> {
-        let erases = self.hw.array.erases_in_run();
-        audit::ssd(outcome, &PriceTable::new(&config.energy), erases)
     }
 }
 

@@ -28,8 +28,10 @@ use schemes::{Scheme, draw_request, for_all_schemes, load_scheme, schemes, tiny}
 /// A drive in its start state.
 fn build(config: &Config) -> (Geometry, Brain, Array, bool) {
     let geometry = Geometry::new(&config.device, config.map_unit_bytes());
-    let (mut brain, mut array) =
-        (Brain::new(config, &geometry), Array::new(geometry.clone(), config.device.nand.program_order));
+    let (mut brain, mut array) = (
+        Brain::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry),
+        Array::new(geometry.clone(), config.device.nand.program_order),
+    );
     let filled = config.run.precondition == Precondition::Filled;
     if filled {
         common::fill(&mut brain, &mut array);
@@ -145,7 +147,7 @@ fn run_and_check(config: &Config, requests: &[Request]) {
     requests.chunks(GROUP).for_each(|group| oracle.apply_together(group));
     let mut script = Script::in_groups(requests, GROUP);
     let probe = (flashwatt::check::Shadow::new(&geometry, &brain), Log::default());
-    let sim = Sim::new(config, Ssd::new(config, brain, array, None, probe), &mut script);
+    let sim = Sim::new(&config.run, Ssd::new(&config.ssd(), brain, array, None, probe), &mut script);
     let mut told = 0;
     let (outcome, ssd) = sim.run(config.run.warmup, &mut |_| {
         told += 1;

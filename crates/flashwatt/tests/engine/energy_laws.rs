@@ -635,12 +635,14 @@ fn a_withheld_operation_is_noticed_in_the_ledger() {
 fn books(config: &Config) -> (Ledger, Reading) {
     assert_eq!(config.run.precondition, Precondition::Filled);
     let geometry = Geometry::new(&config.device, config.map_unit_bytes());
-    let (mut brain, mut array) =
-        (Brain::new(config, &geometry), Array::new(geometry.clone(), config.device.nand.program_order));
+    let (mut brain, mut array) = (
+        Brain::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry),
+        Array::new(geometry.clone(), config.device.nand.program_order),
+    );
     crate::common::fill(&mut brain, &mut array);
     let mut workload = flashwatt::workload::open(&config.workload, config.device.logical_bytes, config.run.seed)
         .expect("a synthetic workload");
-    let sim = Sim::new(config, Ssd::new(config, brain, array, None::<Box<Series>>, ()), workload.as_mut());
+    let sim = Sim::new(&config.run, Ssd::new(&config.ssd(), brain, array, None::<Box<Series>>, ()), workload.as_mut());
     let (outcome, ..) = sim.run(config.run.warmup, &mut |_| true);
     (outcome.measured.figures.ledger, outcome.measured.reading.expect("the drain is not counted"))
 }

@@ -118,13 +118,14 @@ fn run(fault: Fault, requests: &[Request]) -> Option<String> {
     let config: Config = load(PROBE_DRIVE, &[]);
     let geometry = Geometry::new(&config.device, config.map_unit_bytes());
     let mut array = Array::new(geometry.clone(), config.device.nand.program_order);
-    let mut brain = Brain::new(&config, &geometry);
+    let mut brain = Brain::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
     crate::common::fill(&mut brain, &mut array);
-    let inner = std::mem::replace(&mut brain.ftl, flashwatt::ftl::build(&config.ftl, &config.ftl_setup(), &geometry));
+    let inner =
+        std::mem::replace(&mut brain.ftl, flashwatt::ftl::build(&config.ftl, &config.ssd().ftl_setup(), &geometry));
     brain.ftl = Box::new(Faulty { inner, fault });
     let shadow = Shadow::new(&geometry, &brain);
     let mut script = Script::new(requests);
-    let sim = Sim::new(&config, Ssd::new(&config, brain, array, None, shadow), &mut script);
+    let sim = Sim::new(&config.run, Ssd::new(&config.ssd(), brain, array, None, shadow), &mut script);
     let outcome = catch_unwind(AssertUnwindSafe(|| sim.run(config.run.warmup, &mut |_| true)));
     outcome.err().map(|panic| panic.downcast_ref::<String>().cloned().unwrap_or_default())
 }

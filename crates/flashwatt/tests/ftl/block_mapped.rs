@@ -460,8 +460,10 @@ fn tight_drives_stay_alive() {
 
 fn contents(config: &Config, seed: u64) {
     let geometry = Geometry::new(&config.device, config.map_unit_bytes());
-    let (mut brain, mut array) =
-        (Brain::new(config, &geometry), Array::new(geometry.clone(), config.device.nand.program_order));
+    let (mut brain, mut array) = (
+        Brain::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry),
+        Array::new(geometry.clone(), config.device.nand.program_order),
+    );
     crate::common::fill(&mut brain, &mut array);
     let mut shadow = Shadow::new(&geometry, &mut brain, &mut array, true);
     let mut rng = Rng::new(seed);

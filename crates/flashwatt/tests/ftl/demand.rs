@@ -267,7 +267,7 @@ fn replicated(channels: u32, replicas: u32, sets: &[&str]) -> Config {
 fn fresh(config: &Config) -> (Geometry, Brain, Array) {
     let geometry = Geometry::new(&config.device, config.map_unit_bytes());
     let mut array = Array::new(geometry.clone(), config.device.nand.program_order);
-    let mut brain = Brain::new(config, &geometry);
+    let mut brain = Brain::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
     crate::common::fill(&mut brain, &mut array);
     (geometry, brain, array)
 }
@@ -546,7 +546,7 @@ fn f101_copies_are_replaced_all_or_none() {
             flashwatt::workload::open(&config.workload, config.device.logical_bytes, 1).expect("uniform");
         let copies = Copies::new(&geometry, &brain, replicas + 1);
         let probe = (copies, flashwatt::check::Shadow::new(&geometry, &brain));
-        let sim = Sim::new(&config, Ssd::new(&config, brain, array, None, probe), workload.as_mut());
+        let sim = Sim::new(&config.run, Ssd::new(&config.ssd(), brain, array, None, probe), workload.as_mut());
         let (outcome, ssd) = sim.run(config.run.warmup, &mut |_| true);
         let (books, _, array) = ssd.into_parts();
         assert!(matches!(outcome.end, End::Complete));

@@ -147,11 +147,12 @@ fn f64_a_window_of_all_finds_the_best_victim() {
         );
         let geometry = Geometry::new(&config.device, config.map_unit_bytes());
         let mut array = Array::new(geometry.clone(), config.device.nand.program_order);
-        let mut brain = Brain::new(&config, &geometry);
+        let mut brain = Brain::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
         crate::common::fill(&mut brain, &mut array);
         let mut workload =
             flashwatt::workload::open(&config.workload, config.device.logical_bytes, 1).expect("uniform");
-        let sim = Sim::new(&config, Ssd::new(&config, brain, array, None, Fewest::default()), workload.as_mut());
+        let sim =
+            Sim::new(&config.run, Ssd::new(&config.ssd(), brain, array, None, Fewest::default()), workload.as_mut());
         sim.run(config.run.warmup, &mut |_| true).1.into_parts().0.probe
     });
     assert!(all.victims > 500 && all.fewer == 0, "{} of {}", all.fewer, all.victims);

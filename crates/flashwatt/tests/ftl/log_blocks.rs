@@ -327,7 +327,10 @@ fn contents_on_larger_logs() {
         let config = larger_log(seed, &mut rng);
         let geometry = Geometry::new(&config.device, config.map_unit_bytes());
         let order = config.device.nand.program_order;
-        let (mut brain, mut array) = (Brain::new(&config, &geometry), Array::new(geometry.clone(), order));
+        let (mut brain, mut array) = (
+            Brain::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry),
+            Array::new(geometry.clone(), order),
+        );
         crate::common::fill(&mut brain, &mut array);
         let mut shadow = Shadow::new(&geometry, &mut brain, &mut array, true);
         for _ in 0..600 {

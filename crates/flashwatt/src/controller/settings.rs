@@ -1,0 +1,52 @@
+//! Settings of the controller: in which order operations and transfers go, and how many dies work at a time.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Dispatch.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Controller {
+    /// Order of operations on a die.
+    pub policy: Dispatch,
+    /// Order of commands and data on a channel.
+    pub bus_order: BusOrder,
+    /// What the drive's power must not exceed, if anything.
+    pub power_budget: Option<PowerBudget>,
+}
+
+/// What the drive's power must not exceed, in nW, and what follows from it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PowerBudget {
+    /// The budget, ≥ `base_nw` + `operation_nw`.
+    pub budget_nw: i64,
+    /// What the drive draws at the most while no die works.
+    pub base_nw: i64,
+    /// What an operation draws at the most, above an idle die.
+    pub operation_nw: i64,
+    /// Dies that may work at a time, ≥ 1.
+    pub active_dies: u32,
+}
+
+/// Order of operations on a die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(extend("x-kind" = "dispatch"))]
+pub enum Dispatch {
+    /// As planned, first in first out; background work when nothing else is planned for the die.
+    InOrder,
+    /// Host and map reads before everything else, which goes as planned.
+    ReadsFirst,
+    /// By class (host read, map, host write, merge and gc, erase), then as planned.
+    OutOfOrder,
+}
+
+/// What a free bus carries first when data of reads waits to move out and an operation could start on another die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BusOrder {
+    /// The data: all of it moves out before anything starts.
+    DataFirst,
+    /// The command of a read or an erase, so that its die works while the data moves. Programs, which need the bus for a whole
+    /// page, wait until all data has moved out.
+    CommandFirst,
+}

@@ -1,0 +1,70 @@
+//! Settings of a run: its seed, the drive's state at the start, and the stages.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Serialize, Serializer};
+
+use crate::units::Nanos;
+use crate::workload::settings::Workload;
+
+/// What is run and measured.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Run {
+    /// Seed of every random draw.
+    pub seed: u64,
+    /// The drive's state at the start.
+    pub precondition: Precondition,
+    /// Before the counters start.
+    pub warmup: Span,
+    /// What is measured.
+    pub measure: Span,
+    /// The energy of the drain is part of the totals.
+    pub count_drain: bool,
+    /// A run that takes more flash operations than this ends there.
+    pub max_flash_ops: Option<u64>,
+}
+
+impl Run {
+    /// Requests that a run takes, warm-up and all, of a workload that offers so many; none if only the run will tell.
+    pub fn requests(&self, offered: Option<u64>) -> Option<u64> {
+        let asked = match (self.warmup, self.measure) {
+            (_, Span { requests: None, ns: None }) => return offered,
+            (Span { requests, ns: None }, Span { requests: Some(measured), ns: None }) => {
+                measured.saturating_add(requests.unwrap_or(0))
+            }
+            _ => return None,
+        };
+        Some(offered.map_or(asked, |offered| offered.min(asked)))
+    }
+}
+
+/// The drive's state at the start.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Precondition {
+    /// The whole logical space mapped in address order, spare blocks erased.
+    Filled,
+    /// Every block erased, nothing mapped.
+    Empty,
+    /// The state that endless uniform random single-page writes lead to.
+    Steady,
+    /// The state that a workload leaves behind on a filled drive, run without a clock.
+    Workload(Box<Workload>),
+    /// The state that a file holds ([`crate::snapshot`]). Reports carry the base name only.
+    #[serde(serialize_with = "base_name")]
+    Snapshot(PathBuf),
+}
+
+/// A number of requests or of simulated nanoseconds, whichever is reached first; `None`: no bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Span {
+    /// Requests.
+    pub requests: Option<u64>,
+    /// Simulated nanoseconds.
+    pub ns: Option<Nanos>,
+}
+
+/// A file by its base name: where it lies is no part of what a run is.
+fn base_name<S: Serializer>(path: &Path, s: S) -> Result<S::Ok, S::Error> {
+    s.serialize_str(&path.file_name().unwrap_or_default().to_string_lossy())
+}

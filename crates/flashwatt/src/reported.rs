@@ -1,0 +1,30 @@
+//! What a run reports of an SSD, and how it audits one.
+
+use crate::audit;
+use crate::books::SsdFigures;
+use crate::config::Config;
+use crate::energy::price::price;
+use crate::energy::{self, Parts, PriceTable};
+use crate::error::Error;
+use crate::kernel::Outcome;
+use crate::probe::Probe;
+use crate::report::{self, DeviceReport, Reported};
+use crate::ssd::Ssd;
+
+impl<P: Probe> Reported for Ssd<P> {
+    fn parts(&self, config: &Config) -> Parts {
+        energy::ssd::parts(&PriceTable::new(&config.energy), self.brain.blocks.geometry().dies)
+    }
+
+    fn energy_j(&self, config: &Config, figures: &SsdFigures) -> f64 {
+        price(&figures.ledger, &PriceTable::new(&config.energy)).energy_j.total
+    }
+
+    fn report(&self, config: &Config, outcome: &Outcome<SsdFigures>) -> DeviceReport {
+        report::ssd::report(config, outcome, &self.brain, &self.hw.array)
+    }
+
+    fn audit(&self, config: &Config, outcome: &Outcome<SsdFigures>) -> Result<(), Error> {
+        audit::ssd(outcome, &PriceTable::new(&config.energy), self.hw.array.erases_in_run())
+    }
+}
