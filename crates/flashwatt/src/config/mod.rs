@@ -49,7 +49,7 @@ mod schema;
 mod settings;
 
 pub use crate::cache::settings::WriteBuffer;
-pub use crate::controller::settings::{BusOrder, Controller, Dispatch, PowerBudget};
+pub use crate::controller::settings::{BusOrder, Controller, PowerBudget};
 pub use crate::device::settings::{Device, HostLink, Nand, ProgramOrder, Timing};
 pub use crate::energy::settings::{
     ChargedTransfer, Dram, DramRule, Energy, EnergyMode, HostInterface, IdleAccounting, NandEnergy, Part,

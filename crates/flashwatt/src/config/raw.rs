@@ -11,8 +11,8 @@ use schemars::JsonSchema;
 use serde::de::{self, Deserializer, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
+use super::BusOrder;
 use super::schema::names;
-use super::{BusOrder, Dispatch};
 use crate::device::settings::ProgramOrder;
 use crate::energy::settings::{DramRule, IdleAccounting};
 use crate::ftl;
@@ -217,7 +217,8 @@ pub struct WriteBuffer {
 #[serde(deny_unknown_fields, default)]
 pub struct Controller {
     /// Order of operations on a die: `in_order`, `reads_first` or `out_of_order`.
-    pub policy: Option<Dispatch>,
+    #[schemars(schema_with = "names::dispatch")]
+    pub policy: Option<String>,
     /// What a free channel carries first when data waits to move out of one die and an operation could start on another:
     /// `data_first` or `command_first`.
     ///

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::capacity::{self, Geometry, Watermarks};
 use super::presets::DEFAULT_PRESET;
 use super::raw::{self, Raw};
-use super::{BusOrder, Config, Controller, Dispatch, Precondition, Run, Span, Workload, WriteBuffer};
+use super::{BusOrder, Config, Controller, Precondition, Run, Span, Workload, WriteBuffer};
+use crate::controller::policies;
 use crate::device::settings::{Device, HostLink, Nand, ProgramOrder, Timing};
 use crate::ftl;
 use crate::gc::{self, Gc, GcPolicy};
@@ -86,7 +87,7 @@ fn controller(
     dies: u32,
 ) -> Controller {
     Controller {
-        policy: c.choice(field!("controller", controller.policy), Dispatch::OutOfOrder),
+        policy: registered(c, field!("controller", controller.policy), "unknown dispatch policy", policies::REGISTRY),
         bus_order: c.choice(field!("controller", controller.bus_order), BusOrder::DataFirst),
         power_budget: budget::power_budget(c, controller, energy, dies),
     }

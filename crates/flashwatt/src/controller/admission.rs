@@ -3,7 +3,6 @@
 use std::hint::cold_path;
 
 use super::op::{NewOp, Queue, Role, Until};
-use super::settings::Dispatch;
 use super::{Controller, Hardware};
 use crate::brain::Brain;
 use crate::device::{Array, Place};
@@ -172,7 +171,7 @@ impl Controller {
     /// `younger` waits for `older`, which inherits its class.
     pub(super) fn wait(&mut self, younger: OpId, older: OpId, until: Until, array: &Array) {
         self.ops.wait(younger, older, until);
-        if self.policy != Dispatch::InOrder {
+        if self.order.inherits {
             self.promote(older, self.ops[younger].queue, array);
         }
     }

@@ -10,6 +10,7 @@ mod copies;
 mod dispatch;
 mod map_ops;
 pub mod op;
+pub mod policies;
 mod queues;
 pub mod settings;
 
@@ -30,15 +31,16 @@ use admission::Promotion;
 use copies::Waiting;
 use map_ops::MapOps;
 use op::{OpTable, Queue};
+use policies::Order;
 use queues::{Channel, Die};
-use settings::{BusOrder, Dispatch};
+use settings::BusOrder;
 
 /// The controller.
 pub struct Controller {
     geometry: Geometry,
     timing: Timing,
     courses: Courses,
-    policy: Dispatch,
+    order: Order,
     bus_order: BusOrder,
     /// Do channels take turns? They do under a channel switch delay, and under a power budget for fewer than all dies.
     by_turns: bool,
@@ -85,11 +87,11 @@ impl Controller {
         Controller {
             courses,
             timing: timing.clone(),
-            policy: settings.policy,
+            order: settings.policy.build,
             bus_order: settings.bus_order,
             by_turns: timing.channel_switch_ns > 0 || active_dies_max < geometry.dies,
             active_dies_max,
-            queues: queues::queues_of(settings.policy),
+            queues: queues::queues_of(&settings.policy.build),
             preemptible,
             ops: OpTable::default(),
             next_seq: 0,

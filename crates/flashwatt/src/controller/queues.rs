@@ -7,7 +7,7 @@ use std::hint::cold_path;
 
 use super::Controller;
 use super::op::Queue;
-use super::settings::Dispatch;
+use super::policies::Order;
 use crate::device::phases::Stage;
 use crate::operation::{Cause, OpKind};
 use crate::units::{ChannelId, DieId, Nanos, OpId};
@@ -130,45 +130,16 @@ pub(super) fn ways(mut mask: u64) -> impl Iterator<Item = u32> {
 }
 
 /// The queue that operations go to, by kind and cause.
-pub(super) fn queues_of(policy: Dispatch) -> [[Queue; Cause::ALL.len()]; OpKind::ALL.len()] {
-    OpKind::ALL.map(|kind| Cause::ALL.map(|cause| queue_of(kind, cause, policy)))
+pub(super) fn queues_of(order: &Order) -> [[Queue; Cause::ALL.len()]; OpKind::ALL.len()] {
+    OpKind::ALL.map(|kind| Cause::ALL.map(|cause| (order.queue_of)(kind, cause)))
 }
-
-fn queue_of(kind: OpKind, cause: Cause, policy: Dispatch) -> Queue {
-    let class = class_of(kind, cause);
-    match policy {
-        Dispatch::OutOfOrder => class,
-        Dispatch::InOrder => ORDERED_ALL,
-        Dispatch::ReadsFirst if class == Queue::HostRead || (class == Queue::Map && kind == OpKind::Read) => {
-            Queue::HostRead
-        }
-        Dispatch::ReadsFirst => ORDERED_REST,
-    }
-}
-
-fn class_of(kind: OpKind, cause: Cause) -> Queue {
-    match (kind, cause) {
-        (OpKind::Erase, _) => Queue::Erase,
-        (_, Cause::Map) => Queue::Map,
-        (OpKind::Read, Cause::Host) => Queue::HostRead,
-        (_, Cause::Host) => Queue::HostWrite,
-        _ => Queue::Background,
-    }
-}
-
-/// The queue of all operations of a die that works in order.
-const ORDERED_ALL: Queue = Queue::HostRead;
-/// The queue of a die that serves reads of the host and of the map first: all its other operations, in order.
-const ORDERED_REST: Queue = Queue::HostWrite;
 
 impl Controller {
     #[inline(always)]
     pub(super) fn is_ordered(&self, queue: Queue) -> bool {
-        if self.policy == Dispatch::OutOfOrder {
-            return false;
-        }
+        let Some(ordered) = self.order.in_order else { return false };
         cold_path();
-        queue == if self.policy == Dispatch::InOrder { ORDERED_ALL } else { ORDERED_REST }
+        queue == ordered
     }
 
     /// A new operation joins its queue: at once if that is ordered, else when it is ready.
@@ -263,8 +234,9 @@ impl Controller {
 
     /// The head of an ordered queue may have become ready.
     pub(super) fn refresh_ordered(&mut self, die: DieId) {
-        let queue = if self.policy == Dispatch::InOrder { ORDERED_ALL } else { ORDERED_REST };
-        self.mark(die, queue);
+        if let Some(queue) = self.order.in_order {
+            self.mark(die, queue);
+        }
     }
 
     /// Notes whether the head of a die's queue could start.

@@ -3,11 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::policies::Policy;
+
 /// Dispatch.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Controller {
-    /// Order of operations on a die.
-    pub policy: Dispatch,
+    /// The registered order of operations on a die; a report has its name.
+    pub policy: &'static Policy,
     /// Order of commands and data on a channel.
     pub bus_order: BusOrder,
     /// What the drive's power must not exceed, if anything.
@@ -25,19 +27,6 @@ pub struct PowerBudget {
     pub operation_nw: i64,
     /// Dies that may work at a time, ≥ 1.
     pub active_dies: u32,
-}
-
-/// Order of operations on a die.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(extend("x-kind" = "dispatch"))]
-pub enum Dispatch {
-    /// As planned, first in first out; background work when nothing else is planned for the die.
-    InOrder,
-    /// Host and map reads before everything else, which goes as planned.
-    ReadsFirst,
-    /// By class (host read, map, host write, merge and gc, erase), then as planned.
-    OutOfOrder,
 }
 
 /// What a free bus carries first when data of reads waits to move out and an operation could start on another die.

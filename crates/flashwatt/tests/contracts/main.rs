@@ -13,6 +13,7 @@ use common::{Done, Log, PAGE, PROBE_DRIVE, Script, delays, load, read, run_logge
 use flashwatt::brain::Brain;
 use flashwatt::config::{Config, Precondition, ProgramOrder};
 use flashwatt::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Workload};
+use flashwatt::controller::policies;
 use flashwatt::device::{Array, Geometry};
 use flashwatt::ftl::OpKind;
 use flashwatt::ftl::schemes::page::spare_blocks_per_die;
@@ -110,7 +111,7 @@ fn contents_without_a_clock() {
 
 /// Everything that a timed engine can be told besides the scheme.
 fn draw_timing(rng: &mut Rng) -> Vec<String> {
-    let policy = ["in_order", "reads_first", "out_of_order"][rng.below(3) as usize];
+    let policy = policies::REGISTRY[rng.below(policies::REGISTRY.len() as u64) as usize].name;
     let mut sets = vec![
         format!("controller.policy=\"{policy}\""),
         format!("gc.preemptible={}", rng.below(2) == 0),
@@ -370,7 +371,7 @@ impl Workload for Flood {
 /// 64 operations that may go ahead of it, with collection needed for room or not, under every policy.
 #[test]
 fn writes_end_under_a_flood_of_reads() {
-    for policy in ["in_order", "reads_first", "out_of_order"] {
+    for policy in policies::REGISTRY.iter().map(|policy| policy.name) {
         for preemptible in [true, false] {
             let sets = [
                 format!("controller.policy=\"{policy}\""),

@@ -4,6 +4,7 @@
 use flashwatt::Report;
 use flashwatt::config::Config;
 use flashwatt::connector::{Request, RequestKind};
+use flashwatt::controller::policies;
 use flashwatt::energy::PriceTable;
 use flashwatt::rng::Rng;
 use serde_json::Value;
@@ -20,7 +21,7 @@ const WARMUP: u64 = 40;
 /// The overrides of a drive of a scheme.
 fn drive(scheme: &Scheme, seed: u64) -> Vec<String> {
     let mut rng = Rng::new(seed ^ 0x11);
-    let policy = ["in_order", "reads_first", "out_of_order"][rng.below(3) as usize];
+    let policy = policies::REGISTRY[rng.below(policies::REGISTRY.len() as u64) as usize].name;
     let sets = [
         format!("controller.policy=\"{policy}\""),
         format!("controller.bus_order=\"{}\"", ["data_first", "command_first"][rng.below(2) as usize]),

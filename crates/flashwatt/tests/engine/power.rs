@@ -4,6 +4,7 @@
 
 use crate::common::{PAGE, PRESETS, US, assert_close, assert_within, mixed, play, preset, run_own, run_plain, write};
 use flashwatt::config::{self, Config};
+use flashwatt::controller::policies;
 use flashwatt::energy::bins::BINS_MAX;
 use flashwatt::energy::edges::CurrentEdges;
 use flashwatt::ftl::OpKind;
@@ -546,7 +547,7 @@ const BASE_MA: u32 = 30 + 100 + 9 + 16 * 3;
 /// current never exceeds the budget, whatever the table and the policy.
 #[test]
 fn f33_power_budget() {
-    for policy in ["in_order", "reads_first", "out_of_order"] {
+    for policy in policies::REGISTRY.iter().map(|policy| policy.name) {
         for k in [1, 2, 3, 7, 15, 16] {
             for slack in [0, 16] {
                 let budget = BASE_MA + 17 * k + slack;

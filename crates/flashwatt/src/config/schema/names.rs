@@ -4,6 +4,7 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
 use crate::config::described;
+use crate::controller::policies;
 use crate::registry::Named;
 use crate::wear;
 use crate::workload::standin::STANDINS;
@@ -28,6 +29,11 @@ pub(in crate::config) fn presets(_: &mut SchemaGenerator) -> Schema {
 /// `wear.policy`
 pub(in crate::config) fn wear(_: &mut SchemaGenerator) -> Schema {
     one_of("wear", entries(wear::REGISTRY))
+}
+
+/// `controller.policy`
+pub(in crate::config) fn dispatch(_: &mut SchemaGenerator) -> Schema {
+    one_of("dispatch", entries(policies::REGISTRY))
 }
 
 /// `workload.standin.name`
