@@ -2,7 +2,7 @@
 
 use crate::blocks::BlockTable;
 use crate::connector::Extent;
-use crate::device::{Array, Geometry};
+use crate::device::{Array, Geometry, WearView};
 use crate::ftl::{self, Context, Ftl, Plan, Setup};
 use crate::rng::Rng;
 use crate::units::{BlockId, DieId};
@@ -37,7 +37,7 @@ impl Brain {
     #[inline]
     pub fn read(&mut self, extent: Extent, array: &Array) {
         self.plan.clear();
-        let mut cx = Context { blocks: &mut self.blocks, array, rng: &mut self.rng };
+        let mut cx = Context { blocks: &mut self.blocks, wear: WearView::new(array), rng: &mut self.rng };
         self.ftl.read(extent, &mut cx, &mut self.plan);
     }
 
@@ -46,7 +46,7 @@ impl Brain {
         self.plan.clear();
         for &run in runs {
             let at = self.plan.ops().len();
-            let mut cx = Context { blocks: &mut self.blocks, array, rng: &mut self.rng };
+            let mut cx = Context { blocks: &mut self.blocks, wear: WearView::new(array), rng: &mut self.rng };
             self.ftl.read(run, &mut cx, &mut self.plan);
             let geometry = self.blocks.geometry();
             self.plan.join_reads(at, |a, b| geometry.page_of(a) == geometry.page_of(b));
@@ -56,7 +56,7 @@ impl Brain {
     /// Plans a write of extents that leave the write buffer together. Returns how many of their pages found room.
     pub fn write_together(&mut self, extents: &[Extent], array: &Array) -> u32 {
         self.plan.clear();
-        let mut cx = Context { blocks: &mut self.blocks, array, rng: &mut self.rng };
+        let mut cx = Context { blocks: &mut self.blocks, wear: WearView::new(array), rng: &mut self.rng };
         self.ftl.write_together(extents, &mut cx, &mut self.plan)
     }
 
@@ -64,14 +64,14 @@ impl Brain {
     #[inline]
     pub fn write(&mut self, extent: Extent, array: &Array) -> u32 {
         self.plan.clear();
-        let mut cx = Context { blocks: &mut self.blocks, array, rng: &mut self.rng };
+        let mut cx = Context { blocks: &mut self.blocks, wear: WearView::new(array), rng: &mut self.rng };
         self.ftl.write(extent, &mut cx, &mut self.plan)
     }
 
     /// Plans a trim.
     pub fn trim(&mut self, extent: Extent, array: &Array) {
         self.plan.clear();
-        let mut cx = Context { blocks: &mut self.blocks, array, rng: &mut self.rng };
+        let mut cx = Context { blocks: &mut self.blocks, wear: WearView::new(array), rng: &mut self.rng };
         self.ftl.trim(extent, &mut cx, &mut self.plan);
     }
 
@@ -79,14 +79,14 @@ impl Brain {
     #[inline]
     pub fn background(&mut self, die: DieId, array: &Array) {
         self.plan.clear();
-        let mut cx = Context { blocks: &mut self.blocks, array, rng: &mut self.rng };
+        let mut cx = Context { blocks: &mut self.blocks, wear: WearView::new(array), rng: &mut self.rng };
         self.ftl.background(die, &mut cx, &mut self.plan);
     }
 
     /// A block's erase has ended. The plan then lists the dies that may have background work.
     pub fn erased(&mut self, block: BlockId, array: &Array) {
         self.plan.clear();
-        let mut cx = Context { blocks: &mut self.blocks, array, rng: &mut self.rng };
+        let mut cx = Context { blocks: &mut self.blocks, wear: WearView::new(array), rng: &mut self.rng };
         self.ftl.erased(block, &mut cx, &mut self.plan);
     }
 }

@@ -5,7 +5,7 @@ mod persist;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 
-use crate::device::{Array, Geometry};
+use crate::device::{Geometry, WearView};
 use crate::mem::{Table, prefetch, zeroed};
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
@@ -107,11 +107,11 @@ impl BlockTable {
     }
 
     /// Takes a free block to write to: the one erased longest ago, or with `least_worn` the least erased one.
-    pub fn take_free(&mut self, die: DieId, least_worn: Option<&Array>) -> Option<BlockId> {
+    pub fn take_free(&mut self, die: DieId, least_worn: Option<WearView>) -> Option<BlockId> {
         let free = &mut self.dies[die.idx()].free;
         let at = match least_worn {
             None => 0,
-            Some(array) => (0..free.len()).min_by_key(|&i| array.erases(free[i]))?,
+            Some(wear) => (0..free.len()).min_by_key(|&i| wear.erases(free[i]))?,
         };
         let block = free.remove(at)?;
         self.info[block.idx()].state = BlockState::Open;
@@ -198,8 +198,8 @@ impl BlockTable {
     }
 
     /// Share of a die's programmed map units that are valid.
-    pub fn valid_fraction(&self, die: DieId, array: &Array) -> f64 {
-        let programmed = array.programmed_pages(die) * self.geometry.units_per_page;
+    pub fn valid_fraction(&self, die: DieId, wear: WearView) -> f64 {
+        let programmed = wear.programmed_pages(die) * self.geometry.units_per_page;
         f64::from(self.dies[die.idx()].valid) / f64::from(programmed.max(1))
     }
 
@@ -321,8 +321,8 @@ impl BlockTable {
         })
     }
 
-    /// Puts the data of logical pages on the first `units` addresses of a free block without a clock, as [`Array::lay_down`]
-    /// does on the array. The block is then open, or closed if it is full.
+    /// Puts the data of logical pages on the first `units` addresses of a free block without a clock, as
+    /// [`crate::device::Array::lay_down`] does on the array. The block is then open, or closed if it is full.
     pub fn lay_down(&mut self, block: BlockId, units: u32, mut lpn_of: impl FnMut(Ppn) -> Option<Lpn>) {
         let at = self.dies[self.geometry.die_of_block(block).idx()].free.iter().position(|&b| b == block);
         if let Some(at) = at {
@@ -341,8 +341,8 @@ impl BlockTable {
     }
 
     /// A read-only view of a die for policies.
-    pub fn view<'a>(&'a self, die: DieId, array: &'a Array) -> BlockView<'a> {
-        BlockView::new(self, array, die)
+    pub fn view<'a>(&'a self, die: DieId, wear: WearView<'a>) -> BlockView<'a> {
+        BlockView::new(self, wear, die)
     }
 
     #[inline(always)]

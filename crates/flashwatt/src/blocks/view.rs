@@ -1,7 +1,7 @@
 //! One die's blocks, to be looked at: what policies decide by.
 
 use super::{BlockState, BlockTable};
-use crate::device::Array;
+use crate::device::WearView;
 use crate::rng::Rng;
 use crate::units::{BlockId, DieId};
 
@@ -17,13 +17,13 @@ pub struct Choice {
 /// One die's blocks, to be looked at.
 pub struct BlockView<'a> {
     blocks: &'a BlockTable,
-    array: &'a Array,
+    wear: WearView<'a>,
     die: DieId,
 }
 
 impl<'a> BlockView<'a> {
-    pub(super) fn new(blocks: &'a BlockTable, array: &'a Array, die: DieId) -> Self {
-        BlockView { blocks, array, die }
+    pub(super) fn new(blocks: &'a BlockTable, wear: WearView<'a>, die: DieId) -> Self {
+        BlockView { blocks, wear, die }
     }
 
     /// The blocks that can be collected: fully programmed, with a page or more to gain.
@@ -92,17 +92,17 @@ impl<'a> BlockView<'a> {
 
     /// How often a block has been erased.
     pub fn erases(&self, block: BlockId) -> u32 {
-        self.array.erases(block)
+        self.wear.erases(block)
     }
 
     /// Mean of [`Self::erases`] over the drive.
     pub fn mean_erases(&self) -> f64 {
-        self.array.mean_erases()
+        self.wear.mean_erases()
     }
 
     /// How many erases of any block ago this block was last erased.
     pub fn since_erase(&self, block: BlockId) -> u32 {
-        self.array.since_erase(block)
+        self.wear.since_erase(block)
     }
 
     /// Fully programmed blocks of the die, candidates or not.

@@ -4,6 +4,8 @@ pub mod array;
 pub mod geometry;
 pub mod phases;
 pub mod settings;
+mod wear_view;
 
 pub use array::Array;
 pub use geometry::{Geometry, Place};
+pub use wear_view::WearView;

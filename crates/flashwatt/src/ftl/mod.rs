@@ -14,7 +14,7 @@ pub mod schemes;
 
 use crate::blocks::BlockTable;
 use crate::connector::Extent;
-use crate::device::{Array, Geometry};
+use crate::device::{Array, Geometry, WearView};
 use crate::error::Error;
 pub use crate::operation::{Cause, OpKind};
 use crate::persist::{Flaw, Reader, Writer};
@@ -31,8 +31,8 @@ pub use schemes::{Options, REGISTRY, Settings};
 pub struct Context<'a> {
     /// Validity of pages, free blocks, victim candidates.
     pub blocks: &'a mut BlockTable,
-    /// The flash array, for the wear of its blocks.
-    pub array: &'a Array,
+    /// The wear of the flash.
+    pub wear: WearView<'a>,
     /// The drive's random numbers.
     pub rng: &'a mut Rng,
 }

@@ -352,7 +352,7 @@ impl DataBlocks {
 
     /// Takes an erased block of a die, if there is one.
     pub fn take_block(&self, die: DieId, cx: &mut Context) -> Option<BlockId> {
-        cx.blocks.take_free(die, self.wear.least_worn_first().then_some(cx.array))
+        cx.blocks.take_free(die, self.wear.least_worn_first().then_some(cx.wear))
     }
 
     /// Makes a block the data block of a logical block, and erases the old one.
@@ -369,7 +369,7 @@ impl DataBlocks {
         let die = self.geometry.die_of_block(block);
         self.call_off(die, block, cx);
         if self.moves[die.idx()].is_none()
-            && let Some(cold) = self.wear.swap(block, &cx.blocks.view(die, cx.array))
+            && let Some(cold) = self.wear.swap(block, &cx.blocks.view(die, cx.wear))
             && let Some(of) = self.owner(cold, cx)
         {
             self.moves[die.idx()] = Some(Move { worn: block, cold, of, ready: false });

@@ -203,7 +203,7 @@ impl TranslationPages {
             if self.free(die) == 0 {
                 return None;
             }
-            let block = cx.blocks.take_free(die, self.least_worn_first.then_some(cx.array))?;
+            let block = cx.blocks.take_free(die, self.least_worn_first.then_some(cx.wear))?;
             cx.blocks.set_apart(block);
             self.dies[die.idx()].blocks.push(block);
             self.dies[die.idx()].frontier = Frontier::at(&self.geometry, block);

@@ -189,7 +189,7 @@ impl Pages {
 
     /// Takes the free block of a die that the wear-levelling policy prefers.
     pub fn take_free(&self, die: DieId, cx: &mut Context) -> Option<BlockId> {
-        cx.blocks.take_free(die, self.wear.least_worn_first().then_some(cx.array))
+        cx.blocks.take_free(die, self.wear.least_worn_first().then_some(cx.wear))
     }
 
     /// The page for a copy on this die.
@@ -248,14 +248,14 @@ impl Pages {
         if self.free(die, owner, cx.blocks) >= self.low_watermark {
             return;
         }
-        let view = cx.blocks.view(die, cx.array);
+        let view = cx.blocks.view(die, cx.wear);
         let Some(choice) = self.policy.choose(&view, cx.rng) else { return };
         let can_move = self.dies[die.idx()].leftover.is_full();
         let then_move = can_move.then(|| self.wear.swap(choice.block, &view)).flatten().unwrap_or(BlockId::NONE);
         let units = f64::from(self.geometry.units_per_block);
         plan.notes().chosen = Some(Chosen {
             searches: choice.searches,
-            die_valid_fraction: cx.blocks.valid_fraction(die, cx.array),
+            die_valid_fraction: cx.blocks.valid_fraction(die, cx.wear),
             victim_valid_fraction: f64::from(cx.blocks.valid_units(choice.block)) / units,
         });
         cx.blocks.condemn(choice.block);
