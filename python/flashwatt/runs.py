@@ -259,9 +259,5 @@ def names(kind: str) -> dict[str, str]:
 
     Raises `FlashwattError` for an unknown kind.
     """
-    known("names", [f"{kind}"], KINDS)
+    known("names", [f"{kind}"], _core.kinds())
     return dict(_core.list_names(kind) or [])
-
-
-KINDS = ("ftls", "gc", "wear", "dispatch", "schedulers", "presets", "workloads", "standins", "formats")
-"""The kinds of names that the engine registers."""

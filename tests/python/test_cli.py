@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from flashwatt import _core
+
 if TYPE_CHECKING:
     from conftest import Cli
 
@@ -220,7 +222,7 @@ BAD_KEY = '[device]\npreset = "x25m"\nchanels = 4\n'
         ),
         (("trace", "info", "small.toml", "--speed", "-1"), "error: --speed: out of range; found -1.0"),
         (("list", "nonsense"), "ftls"),
-        (("list", "preset"), "error: list: unknown name; found `preset`; expected one of `ftls`, "),
+        (("list", "preset"), "error: list: unknown name; found `preset`; expected one of `presets`, "),
         (("list", "preset"), "did you mean `presets`?"),
         (("nonsense",), "nonsense"),
     ],
@@ -238,7 +240,7 @@ def test_user_errors_are_messages(
     assert result.stdout == ""
 
 
-@pytest.mark.parametrize("kind", ["ftls", "gc", "presets", "workloads", "standins"])
+@pytest.mark.parametrize("kind", [*_core.kinds(), "experiments"])
 def test_lists_name_what_there_is(flashwatt: Cli, kind: str) -> None:
     result = flashwatt("list", kind)
     assert result.returncode == 0
@@ -266,11 +268,25 @@ def test_a_run_has_one_workload(flashwatt: Cli, config: Path) -> None:
     assert "--fio and --trace" in result.stderr
 
 
-def test_a_list_of_nothing_says_so(flashwatt: Cli) -> None:
+def test_a_kind_without_names_is_no_kind(flashwatt: Cli) -> None:
     result = flashwatt("list", "schedulers")
-    assert result.returncode == 0
+    assert result.returncode == 2
     assert result.stdout == ""
-    assert "no schedulers yet" in result.stderr
+    assert "list: unknown name; found `schedulers`; expected one of `presets`, `ftls`, `gc`" in result.stderr
+    assert "schedulers" not in flashwatt("list").stdout
+
+
+def test_a_list_shows_the_options_of_a_name(flashwatt: Cli) -> None:
+    assert "[gc.policy.d_choices] d: Blocks drawn" in flashwatt("list", "gc").stdout
+    shown = flashwatt("list", "ftls", "dftl").stdout
+    assert "[ftl.dftl]" in shown
+    assert "\n    cmt_bytes\n" in shown
+    entry = json.loads(flashwatt("list", "gc", "d_choices", "--json").stdout)
+    assert [(one["key"], one["default"]) for one in entry["options"]] == [("gc.policy.d_choices.d", 10.0)]
+    result = flashwatt("list", "ftls", "dfl")
+    assert result.returncode == 2
+    assert "list ftls: unknown name; found `dfl`" in result.stderr
+    assert "did you mean `dftl`?" in result.stderr
 
 
 def test_version(flashwatt: Cli) -> None:

@@ -241,10 +241,22 @@ fn trace_config(path: Paths, format: Option<String>, skip_bad: bool, sets: &[Str
     if cfg.paths.is_empty() { Err(python_error("no trace was named")) } else { Ok(cfg) }
 }
 
+/// The kinds of things that a user can name.
+#[pyfunction]
+fn kinds() -> Vec<String> {
+    flashwatt::kinds()
+}
+
 /// The entries registered under a kind, as (name, description of one line); `None` for a kind that does not exist.
 #[pyfunction]
 fn list_names(kind: &str) -> Option<Vec<(String, String)>> {
     flashwatt::list(kind)
+}
+
+/// The entries registered under a kind, with their options, as JSON; `None` for a kind that does not exist.
+#[pyfunction]
+fn registered(kind: &str) -> PyResult<Option<String>> {
+    flashwatt::registered(kind).as_ref().map(json).transpose()
 }
 
 /// The JSON schema of configurations, as JSON.
@@ -274,8 +286,9 @@ fn json(value: &impl serde::Serialize) -> PyResult<String> {
 mod _core {
     #[pymodule_export]
     use super::{
-        FlashwattError, RunInterruptedError, age, config_reference, config_schema, definition, inputs, list_names,
-        merged, preset_settings, reprice, resolve, run, trace_convert, trace_info, trace_profile,
+        FlashwattError, RunInterruptedError, age, config_reference, config_schema, definition, inputs, kinds,
+        list_names, merged, preset_settings, registered, reprice, resolve, run, trace_convert, trace_info,
+        trace_profile,
     };
 
     #[pymodule_export]

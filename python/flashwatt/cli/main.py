@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import sys
 from typing import TYPE_CHECKING, NoReturn
@@ -11,20 +10,18 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from flashwatt import _core
-from flashwatt.base.misspelt import known
 from flashwatt.cli.age import age
 from flashwatt.cli.explain import explain, init, schema
+from flashwatt.cli.listing import list_
 from flashwatt.cli.model import model
 from flashwatt.cli.reproduce import reproduce
 from flashwatt.cli.run import price, run
 from flashwatt.cli.sweep import compare, sweep
-from flashwatt.cli.terminal import FAILED, INTERRUPTED, drop_stdout, end_as_on_interrupt, fail, note, open_streams, say
+from flashwatt.cli.terminal import FAILED, INTERRUPTED, drop_stdout, end_as_on_interrupt, fail, open_streams, say
 from flashwatt.cli.trace import trace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-KINDS = ("ftls", "gc", "wear", "dispatch", "schedulers", "presets", "workloads", "standins", "formats", "experiments")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -81,40 +78,11 @@ def cli() -> None:
     """Simulate a flash SSD under a workload: its speed, its wear, and its energy by component and cause."""
 
 
-@cli.command("list")
-@click.argument("kind", metavar=f"[{'|'.join(KINDS)}]", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON object of names and descriptions.")
-def list_(kind: str | None, as_json: bool) -> None:
-    """Print the registered names of a KIND, each with one line about it. Without KIND, print the kinds."""
-    if kind is None:
-        click.echo("\n".join(KINDS))
-        return
-    known("list", [kind], KINDS)
-    names = _registered(kind)
-    if as_json:
-        click.echo(json.dumps(names, indent=2))
-        return
-    width = max(map(len, names), default=0)
-    for name, line in names.items():
-        click.echo(f"{name:<{width}}  {line}")
-    if not names:
-        note(f"this version has no {kind} yet")
-
-
-def _registered(kind: str) -> dict[str, str]:
-    """Give the names of a kind with a line about each: the engine's, or the package's own experiments."""
-    if kind != "experiments":
-        return dict(_core.list_names(kind) or [])
-    from flashwatt.reproduce.catalogue import catalogue
-
-    return {name: f"{one.title} ({one.paper.name}, {one.source})" for name, one in catalogue().items()}
-
-
 @cli.command()
 def version() -> None:
     """Print the version."""
     click.echo(f"flashwatt {_core.__version__}")
 
 
-for _command in (run, age, price, trace, sweep, compare, reproduce, model, explain, init, schema):
+for _command in (run, age, price, trace, sweep, compare, reproduce, model, list_, explain, init, schema):
     cli.add_command(_command)

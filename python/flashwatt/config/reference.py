@@ -47,12 +47,17 @@ def facts(key: Key) -> str:
     if key["unit"]:
         parts.append(key["unit"])
     if key["minimum"] is not None:
-        parts.append(f"{written(key['minimum'])} to {written(key['maximum'])}")
+        parts.append(f"{_value(key, 'minimum')} to {_value(key, 'maximum')}")
     if key["default"] is not None:
-        parts.append(f"default {written(key['default'])}")
+        parts.append(f"default {_value(key, 'default')}")
     if key["required"]:
         parts.append("must be given (presets do)")
     return "; ".join(parts)
+
+
+def _value(key: Key, name: str) -> str:
+    """Write a bound or the default of a key; of a whole number without a fraction."""
+    return written(int(key[name]) if key["types"] == ["integer"] else key[name])
 
 
 def written(value: Any) -> str:

@@ -1,0 +1,100 @@
+"""`flashwatt list`: everything that a user can name, by kind."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from flashwatt import _core
+from flashwatt.base.misspelt import known
+from flashwatt.config.reference import facts
+
+if TYPE_CHECKING:
+    from flashwatt.config.reference import Key
+
+EXPERIMENTS = "experiments"
+"""The one kind that is registered in this package and not in the engine."""
+
+_SHOWN = 2
+
+
+@click.command("list")
+@click.argument("kind", required=False)
+@click.argument("name", required=False)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON: names and descriptions, or one thing with its options."
+)
+def list_(kind: str | None, name: str | None, as_json: bool) -> None:
+    """Print the registered names of a KIND, each with one line about it.
+
+    With NAME, print the options of that one. Without KIND, print the kinds.
+    """
+    kinds = [*_core.kinds(), EXPERIMENTS]
+    if kind is None:
+        click.echo(json.dumps(kinds, indent=2) if as_json else "\n".join(kinds))
+        return
+    known("list", [kind], kinds)
+    found = _registered(kind)
+    if name is not None:
+        known(f"list {kind}", [name], found)
+        click.echo(_json(found[name]) if as_json else _reference(found[name]))
+        return
+    if as_json:
+        click.echo(_json({each: one["doc"] for each, one in found.items()}))
+        return
+    width = max(map(len, found))
+    for each, one in found.items():
+        click.echo(f"{each:<{width}}  {one['doc']}{_short(one)}")
+
+
+def _registered(kind: str) -> dict[str, dict[str, Any]]:
+    """Give what is registered under a kind, by name: the engine's things, or the package's own experiments."""
+    if kind != EXPERIMENTS:
+        return {one["name"]: one for one in json.loads(_core.registered(kind) or "[]")}
+    from flashwatt.reproduce.catalogue import catalogue
+
+    return {
+        name: {"name": name, "doc": f"{one.title} ({one.paper.name}, {one.source})", "key": None, "options": []}
+        for name, one in catalogue().items()
+    }
+
+
+def _json(found: Any) -> str:
+    return json.dumps(found, indent=2, ensure_ascii=False)
+
+
+def _short(one: dict[str, Any]) -> str:
+    """Write a few options behind the line of their thing; of many options only how many there are."""
+    options = one["options"]
+    if len(options) > _SHOWN:
+        return f"; {len(options)} options"
+    return "".join(f"; [{one['key']}.{one['name']}] {_option(option)}" for option in options)
+
+
+def _option(option: Key) -> str:
+    return f"{option['key'].rpartition('.')[2]}: {_first(option)} ({facts(option)})"
+
+
+def _first(option: Key) -> str:
+    doc: str = option["doc"].split("\n\n")[0]
+    return doc.rstrip(".")
+
+
+def _reference(one: dict[str, Any]) -> str:
+    lines = [f"{one['name']}: {one['doc']}"]
+    if one["key"]:
+        lines.append(f'  {one["key"]} = "{one["name"]}"')
+    if one["options"]:
+        lines.append(f"  or a table [{one['key']}.{one['name']}] of these keys:")
+    for option in one["options"]:
+        lines += ["", f"    {option['key'].rpartition('.')[2]}", f"      {facts(option)}"]
+        lines += [f"      {line}" for line in _wrapped(option["doc"])]
+    return "\n".join(lines)
+
+
+def _wrapped(text: str) -> list[str]:
+    import textwrap
+
+    return [line for paragraph in text.split("\n\n") for line in textwrap.wrap(paragraph, 94)]
