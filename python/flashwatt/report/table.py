@@ -118,6 +118,8 @@ def _trace_lines(info: dict[str, Any]) -> Iterator[tuple[str, str]]:
     streams = f"{count(info['streams'])} stream{'' if info['streams'] == 1 else 's'}"
     lengths = f"; {streams} of {length} requests on average" if info["streams"] else ""
     yield "interleaved", f"{of_streams} continue one of the last 64 streams{lengths}"
+    if info["processes"]:
+        yield "processes", count(info["processes"])
     least = si(info["least_offset_bytes"], "B")
     yield "alignment", f"{_percent(info['aligned_percent'])} aligned to 4 KiB, least offset {least}"
     read, written = info["footprint_read_mib"], info["footprint_written_mib"]

@@ -16,7 +16,7 @@ use super::schema::names;
 use crate::device::settings::ProgramOrder;
 use crate::energy::settings::{DramRule, IdleAccounting};
 use crate::ftl;
-use crate::workload::settings::{LengthUnit, TimeUnit};
+use crate::workload::settings::{LengthUnit, TimeUnit, TraceOrigin};
 
 mod synthetic;
 
@@ -418,6 +418,9 @@ pub struct Trace {
     pub closed_loop: Option<bool>,
     /// Stop after so many requests.
     pub max_requests: Option<u64>,
+    /// What the figures by origin tell apart: `device` or `process`. The default is `process` for a trace of one device that
+    /// names processes, else `device`.
+    pub origin: Option<TraceOrigin>,
 }
 
 /// One file name or a list of them.

@@ -61,6 +61,8 @@ pub enum OriginKind {
     Device,
     /// A file of a trace whose files have a device each.
     File,
+    /// A process of a trace.
+    Process,
     /// A number that the user of a [`crate::Drive`] gave to requests.
     Number,
 }

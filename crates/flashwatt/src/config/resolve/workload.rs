@@ -322,6 +322,7 @@ pub(super) fn trace(c: &mut Checker, table: &str, raw: &raw::Trace) -> Trace {
         space_scale: c.number(field!(table, raw.space_scale), 1.0, 1e-6..=1e3),
         closed_loop: c.choice(field!(table, raw.closed_loop), false),
         max_requests: c.optional(field!(table, raw.max_requests), 1..=COUNT_MAX),
+        origin: raw.origin,
     }
 }
 

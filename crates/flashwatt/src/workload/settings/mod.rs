@@ -11,7 +11,7 @@ mod trace;
 mod trace_units;
 
 use trace::base_name;
-pub use trace::{Beyond, Trace};
+pub use trace::{Beyond, Trace, TraceOrigin};
 pub use trace_units::{LengthUnit, TimeUnit};
 
 /// Settings of a workload. Serialized as in a configuration file: a table with one entry, named after the workload.

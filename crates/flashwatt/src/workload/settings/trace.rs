@@ -1,6 +1,7 @@
 //! `[workload.trace]`: the settings of a recorded trace.
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{LengthUnit, TimeUnit};
 use crate::units::Nanos;
@@ -43,6 +44,20 @@ pub struct Trace {
     pub closed_loop: bool,
     /// Stop after this number of requests.
     pub max_requests: Option<u64>,
+    /// What the figures by origin tell apart; none for processes if there is one device and the trace names some, else
+    /// for devices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<TraceOrigin>,
+}
+
+/// What the figures by origin of a trace tell apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TraceOrigin {
+    /// Devices of a trace; files, if each of several has one device.
+    Device,
+    /// Processes, by their numbers.
+    Process,
 }
 
 impl Trace {
@@ -66,6 +81,7 @@ impl Trace {
             space_scale: 1.0,
             closed_loop: false,
             max_requests: None,
+            origin: None,
         }
     }
 }

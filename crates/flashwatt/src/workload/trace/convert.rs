@@ -144,7 +144,9 @@ fn write(
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Converted, Error> {
     let io = |source| aside.error(source);
-    let mut output = Output::new(format, Packer::new(packing, BufWriter::new(aside.file()?))).map_err(io)?;
+    let with_process = format == "csv" && names_process(cfg, progress)?;
+    let mut output =
+        Output::new(format, with_process, Packer::new(packing, BufWriter::new(aside.file()?))).map_err(io)?;
     let mut put = |record: &Record| output.record(record).map_err(io);
     let copied = match target.drive_bytes {
         Some(drive_bytes) => replayed(cfg, drive_bytes, progress, &mut put)?,
@@ -163,6 +165,18 @@ fn write(
         devices,
         warnings,
     })
+}
+
+/// Whether a trace names a process. Reads as far as the first record that does: the column names of a CSV file come first.
+fn names_process(cfg: &settings::Trace, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<bool, Error> {
+    let (mut meter, mut traces) = (Meter::new(progress), Traces::open(cfg)?);
+    while let Some(record) = traces.next_record()? {
+        if record.process.number().is_some() {
+            return Ok(true);
+        }
+        meter.record(&traces)?;
+    }
+    Ok(false)
 }
 
 /// Requests, devices with another number, warnings.
@@ -215,7 +229,8 @@ fn replayed(
     let (total, mut requests) = (workload.len_hint(), 0u64);
     while let Next::Request(_, request) = workload.next(u64::MAX)? {
         let (time_ns, offset_bytes, bytes) = (request.arrival_ns, request.offset_bytes, request.bytes);
-        put(&Record { time_ns, device: 0, offset_bytes, bytes, kind: request.kind, fua: request.fua })?;
+        let record = Record::new(time_ns, 0, offset_bytes, bytes, request.kind);
+        put(&Record { fua: request.fua, process: workload.process(), ..record })?;
         requests += 1;
         let told = Progress { preparing: None, requests_done: requests, requests_total: total, now_ns: time_ns };
         if requests.is_multiple_of(REQUESTS_PER_LOOK) && !progress(&told) {
@@ -271,29 +286,30 @@ impl Numbers {
 
 /// A file in one of the formats.
 enum Output<W: Write> {
-    Csv(W),
+    /// The flag says whether there is a column of processes.
+    Csv(W, bool),
     Binary(BinaryWriter<W>),
 }
 
 impl<W: Write> Output<Packer<W>> {
-    fn new(format: &str, mut to: Packer<W>) -> io::Result<Self> {
+    fn new(format: &str, with_process: bool, mut to: Packer<W>) -> io::Result<Self> {
         if format != "csv" {
             return Ok(Output::Binary(BinaryWriter::new(to)?));
         }
-        writeln!(to, "{}", csv::HEADER)?;
-        Ok(Output::Csv(to))
+        writeln!(to, "{}", if with_process { csv::HEADER_WITH_PROCESS } else { csv::HEADER })?;
+        Ok(Output::Csv(to, with_process))
     }
 
     fn record(&mut self, record: &Record) -> io::Result<()> {
         match self {
-            Output::Csv(to) => csv::write(record, to),
+            Output::Csv(to, with_process) => csv::write(record, *with_process, to),
             Output::Binary(to) => to.record(record),
         }
     }
 
     fn finish(self) -> io::Result<()> {
         let packer = match self {
-            Output::Csv(to) => to,
+            Output::Csv(to, _) => to,
             Output::Binary(to) => to.finish()?,
         };
         packer.finish()?.flush()

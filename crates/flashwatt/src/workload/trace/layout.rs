@@ -3,7 +3,7 @@
 use super::read::meter::Meter;
 use super::read::reader::Step;
 use super::read::traces::{Position, Traces};
-use super::{DeviceId, Record, trace_error};
+use super::{DeviceId, Process, Record, trace_error};
 use crate::connector::RequestKind;
 use crate::error::{Error, Fault, Place};
 use crate::units::SECTOR_BYTES;
@@ -12,6 +12,9 @@ use crate::units::SECTOR_BYTES;
 const EXTENT_BYTES: u64 = 1 << 20;
 /// A trace of more devices than this is a damaged one.
 pub const DEVICES_MAX: usize = 1 << 16;
+
+/// Processes that are told apart: an origin has no more numbers, and one of them stands for all others.
+pub const PROCESSES_MAX: usize = DEVICES_MAX - 1;
 
 /// One device of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +37,10 @@ pub struct Layout {
     extents: Vec<Extent>,
     /// The extent that was used last; most records follow one to the same device.
     last: usize,
+    /// The processes that the traces name, ascending; [`Process::NONE`] too if some records name none.
+    processes: Vec<Process>,
+    /// The position of the process of the last record.
+    last_process: usize,
 }
 
 impl Layout {
@@ -75,6 +82,7 @@ impl Layout {
 
     /// Takes note of a record; false if there are too many devices.
     pub fn add(&mut self, record: &Record, id: DeviceId, at: Position) -> bool {
+        self.add_process(record.process);
         let Some(extent) = self.extent(id) else {
             return false;
         };
@@ -88,6 +96,43 @@ impl Layout {
             extent.furthest = at;
         }
         true
+    }
+
+    fn add_process(&mut self, process: Process) {
+        if self.processes.get(self.last_process) == Some(&process) {
+            return;
+        }
+        self.last_process = match self.processes.binary_search(&process) {
+            Ok(at) => at,
+            Err(at) if self.processes.len() < PROCESSES_MAX => {
+                self.processes.insert(at, process);
+                at
+            }
+            Err(_) => return,
+        };
+    }
+
+    /// The processes that the traces name, ascending, and [`Process::NONE`] if some requests name none. After the first
+    /// [`PROCESSES_MAX`] further ones are missing.
+    pub fn processes(&self) -> &[Process] {
+        &self.processes
+    }
+
+    /// Number of processes that the traces name.
+    pub fn named_processes(&self) -> usize {
+        self.processes.iter().filter(|process| process.number().is_some()).count()
+    }
+
+    /// The position of a process in [`Self::processes`]; the length of that list if it is not there.
+    #[inline]
+    pub fn position_of(&mut self, process: Process) -> usize {
+        if self.processes.get(self.last_process) != Some(&process) {
+            match self.processes.binary_search(&process) {
+                Ok(at) => self.last_process = at,
+                Err(_) => return self.processes.len(),
+            }
+        }
+        self.last_process
     }
 
     fn extent(&mut self, id: DeviceId) -> Option<&mut Extent> {
@@ -167,7 +212,7 @@ mod tests {
     use super::*;
 
     fn record(device: u64, offset_bytes: u64, bytes: u64) -> Record {
-        Record { time_ns: 0, device, offset_bytes, bytes, kind: RequestKind::Read, fua: false }
+        Record::new(0, device, offset_bytes, bytes, RequestKind::Read)
     }
 
     fn id(device: u64) -> DeviceId {

@@ -72,12 +72,44 @@ pub struct Record {
     pub kind: RequestKind,
     /// Forced unit access.
     pub fua: bool,
+    /// The process that sent the request.
+    pub process: Process,
+}
+
+/// The number of a process in a trace, or none: not all traces name processes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Process(u32);
+
+impl Process {
+    /// No process is named.
+    pub const NONE: Process = Process(u32::MAX);
+
+    /// The process with this number; `None` if the number is 2³² − 1 or larger.
+    pub fn new(number: u64) -> Option<Self> {
+        u32::try_from(number).ok().map(Process).filter(|process| *process != Process::NONE)
+    }
+
+    /// Its number, if one is named.
+    pub fn number(self) -> Option<u32> {
+        (self != Process::NONE).then_some(self.0)
+    }
 }
 
 impl Record {
+    /// A request without forced unit access and without a named process.
+    #[inline(always)]
+    pub fn new(time_ns: u64, device: u64, offset_bytes: u64, bytes: u64, kind: RequestKind) -> Self {
+        Record { time_ns, device, offset_bytes, bytes, kind, fua: false, process: Process::NONE }
+    }
+
+    /// A flush of the same time, device and process.
+    pub(in crate::workload::trace) fn flush_before(&self) -> Self {
+        Record { process: self.process, ..Record::flush(self.time_ns, self.device) }
+    }
+
     /// A flush.
     pub fn flush(time_ns: u64, device: u64) -> Self {
-        Record { time_ns, device, offset_bytes: 0, bytes: 0, kind: RequestKind::Flush, fua: false }
+        Record::new(time_ns, device, 0, 0, RequestKind::Flush)
     }
 }
 

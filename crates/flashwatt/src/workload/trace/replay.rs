@@ -6,7 +6,7 @@ use super::read::meter::Meter;
 use super::read::seal::seal;
 use super::read::sort::Disorder;
 use super::read::traces::{Position, Traces};
-use super::{DeviceId, Record, counted, trace_error};
+use super::{DeviceId, Process, Record, counted, trace_error};
 use crate::connector::{
     Completion, Next, Origin, OriginKind, OriginName, Request, RequestKind, SourceKind, Tag, Workload,
 };
@@ -14,7 +14,7 @@ use crate::error::{Error, Fault};
 use crate::progress::Progress;
 use crate::units::{Nanos, SECTOR_BYTES};
 use crate::workload::settings;
-use crate::workload::settings::Beyond;
+use crate::workload::settings::{Beyond, TraceOrigin};
 
 /// Replays a trace, or several merged.
 ///
@@ -27,7 +27,11 @@ pub struct TraceWorkload {
     clock: Clock,
     /// The next request, already decoded; its arrival time is the trace's.
     ahead: Option<Request>,
+    /// The process of that request, and of the last one given.
+    processes: [Process; 2],
     closed_loop: bool,
+    /// Whether the origin of a request is its process, not its device.
+    by_process: bool,
     name: String,
     /// Base names of the files.
     files: Vec<String>,
@@ -67,6 +71,7 @@ impl TraceWorkload {
         if cfg.beyond == Beyond::Error {
             check_fits(&mut layout, drive_bytes, cfg, &mut meter)?;
         }
+        let by_process = by_process(cfg, &layout)?;
         let mut workload = TraceWorkload {
             doubts: traces.doubts(),
             traces: Traces::open_sealed(cfg, &seals)?,
@@ -74,6 +79,8 @@ impl TraceWorkload {
             place: Placement { drive_bytes, beyond: cfg.beyond, counts: Counts::default() },
             clock: Clock { origin: None, last_ns: 0, latest_ns: 0, disorder: Disorder::default() },
             ahead: None,
+            processes: [Process::NONE; 2],
+            by_process,
             closed_loop: cfg.closed_loop,
             name: names(cfg),
             files: cfg.paths.iter().map(|path| base_name(path)).collect(),
@@ -82,6 +89,11 @@ impl TraceWorkload {
         };
         workload.advance()?;
         Ok(workload)
+    }
+
+    /// The process of the last request that [`Workload::next`] returned.
+    pub fn process(&self) -> Process {
+        self.processes[1]
     }
 
     /// Decodes the next request into `ahead`.
@@ -96,7 +108,9 @@ impl TraceWorkload {
             };
             let Some((offset_bytes, bytes)) = self.range(&record, base)? else { continue };
             let request = Request::new(arrival_ns, record.kind, offset_bytes, bytes);
-            self.ahead = Some(Request { fua: record.fua, origin: Origin(device as u16), ..request });
+            let origin = if self.by_process { self.layout.position_of(record.process) } else { device };
+            self.processes[0] = record.process;
+            self.ahead = Some(Request { fua: record.fua, origin: Origin(origin as u16), ..request });
             return Ok(());
         }
         Ok(())
@@ -133,6 +147,7 @@ impl Workload for TraceWorkload {
         } else if request.arrival_ns > now {
             return Ok(Next::WaitUntil(request.arrival_ns));
         }
+        self.processes[1] = self.processes[0];
         self.advance()?;
         self.issued += 1;
         Ok(Next::Request(Tag::default(), request))
@@ -170,8 +185,11 @@ impl Workload for TraceWorkload {
         Some(self.sha256.clone())
     }
 
-    /// Devices, in the order of the layout: there are no more than an origin has numbers.
+    /// Devices in the order of the layout, or processes by number. Neither are more than an origin has numbers.
     fn origins(&self) -> Vec<OriginName> {
+        if self.by_process {
+            return processes(self.layout.processes());
+        }
         origins(self.layout.extents(), &self.files)
     }
 
@@ -307,6 +325,28 @@ fn origins(devices: &[Extent], files: &[String]) -> Vec<OriginName> {
         OriginName { name, kind }
     };
     devices.iter().map(|one| origin(one.id)).collect()
+}
+
+/// Names of the processes. The last name stands for all processes that are not told apart.
+fn processes(processes: &[Process]) -> Vec<OriginName> {
+    let name = |process: &Process| process.number().map_or_else(|| "none".to_string(), |number| number.to_string());
+    let names = processes.iter().map(name).chain(["others".to_string()]);
+    names.map(|name| OriginName { name, kind: OriginKind::Process }).collect()
+}
+
+/// Whether requests are told apart by process: as the configuration says, else if the traces have one device and name
+/// processes.
+fn by_process(cfg: &settings::Trace, layout: &Layout) -> Result<bool, Error> {
+    let is_named = layout.named_processes() > 0;
+    match cfg.origin {
+        None => Ok(is_named && layout.extents().len() == 1),
+        Some(TraceOrigin::Device) => Ok(false),
+        Some(TraceOrigin::Process) if is_named => Ok(true),
+        Some(TraceOrigin::Process) => {
+            let fault = Fault::key("workload.trace.origin", "the trace names no process").found("\"process\"");
+            Err(fault.expected("\"device\", or a trace with a column of processes").into())
+        }
+    }
 }
 
 /// The files' base names, for reports.

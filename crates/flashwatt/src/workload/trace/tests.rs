@@ -14,6 +14,7 @@ mod dialects;
 mod doubts;
 mod figures;
 mod order;
+mod processes;
 mod units;
 
 /// A file that is removed when the test is over.

@@ -37,6 +37,6 @@ impl LineFormat for Alibaba {
         let time_ns = columns.time("time (µs)", units.time)?;
         columns.end()?;
         let (offset_bytes, bytes) = range(("offset", offset), ("bytes", size), units)?;
-        believed(Record { time_ns, device, offset_bytes, bytes, kind, fua: false }, "bytes")
+        believed(Record::new(time_ns, device, offset_bytes, bytes, kind), "bytes")
     }
 }

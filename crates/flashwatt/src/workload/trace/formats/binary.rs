@@ -1,27 +1,28 @@
 //! FlashWatt's own compact binary form: what requests carry and nothing else, in checked blocks.
 //!
 //! ```text
-//! file    16 bytes   89 46 57 54 0d 0a 1a 0a | version u16 = 1 | flags u16 = 0 | CRC-32 of these 12 bytes
+//! file    16 bytes   89 46 57 54 0d 0a 1a 0a | version u16 = 2 | flags u16 = 0 | CRC-32 of these 12 bytes
 //! block   32 bytes   "FWTB" | records u32 | payload bytes u32 | CRC-32 of the payload
 //!                    number of the first record u64 | 0 u32 | CRC-32 of these 28 bytes
 //!         payload    the records, see below
 //! end     32 bytes   a block of no records; the number of its "first record" is that of all records
 //!
 //! record  1 byte     bits 0-1 kind (0 read, 1 write, 2 trim, 3 flush), 2 FUA, 3 device as before, 4 offset and length in
-//!                    sectors of 512 bytes instead of bytes, 5 length as before; 6-7 are 0
-//!         varints    [device] | time less the time before | [offset less the end of the request before | [length]]
+//!                    sectors of 512 bytes instead of bytes, 5 length as before, 6 another process than before; 7 is 0
+//!         varints    [device] | [process + 1, or 0 for none] | time less the time before | [offset less the end of the request before | [length]]
 //! ```
 //!
 //! Numbers are little-endian, times in nanoseconds; varints are LEB128 (7 bits to a byte, the lowest first), differences
 //! zigzag-coded (0, -1, 1, -2, ... as 0, 1, 2, 3, ...) and taken modulo 2^64. Offset and length are missing from a flush.
-//! "Before" starts anew in each block: device, time, end and length are 0. So a damaged block costs its own records only,
+//! "Before" starts anew in each block: device, time, end and length are 0, and no process is named. Version 1 has no bit 6
+//! and no processes; it is still read. So a damaged block costs its own records only,
 //! and the next one's number says how many those were. The first bytes are chosen as PNG's are: a transfer that treats the
 //! file as text, or clears the eighth bit, breaks them. The checksum is that of gzip.
 
 use super::super::read::input::Input;
 use super::super::read::records::{u16_at, u32_at, u64_at};
 use super::super::read::text::{Bad, OFFSET_BYTES_MAX, believable};
-use super::super::{Decode, Format, Halt, Record, trace_error};
+use super::super::{Decode, Format, Halt, Process, Record, trace_error};
 use crate::connector::RequestKind;
 use crate::error::{Error, Fault, Place};
 use crate::units::SECTOR_BYTES;
@@ -35,7 +36,7 @@ pub const FORMAT: Format = Format {
     name: "binary",
     aliases: &["flashwatt", "fwt"],
     doc: "FlashWatt's own: compact, checked, keeps all that requests carry",
-    columns: "blocks of records: kind and flags, device, time (ns), offset (B), bytes; each block with its checksum",
+    columns: "blocks of records: kind and flags, device, process, time (ns), offset (B), bytes; each block with its checksum",
     events: &[],
     tried: true,
     units: None,
@@ -46,14 +47,14 @@ pub const FORMAT: Format = Format {
 
 /// What a file begins with.
 pub const MAGIC: &[u8] = b"\x89FWT\r\n\x1a\n";
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
 const FILE_HEADER_BYTES: usize = 16;
 const BLOCK_MAGIC: &[u8] = b"FWTB";
 const BLOCK_HEADER_BYTES: usize = 32;
 /// Blocks of more records are refused: a block is held in memory.
 const BLOCK_RECORDS_MAX: u32 = 1 << 16;
-/// The longest record: its first byte and four varints of ten.
-const RECORD_BYTES_MAX: u32 = 41;
+/// The longest record: its first byte, four varints of ten bytes and one of five.
+const RECORD_BYTES_MAX: u32 = 46;
 
 /// Bits of a record's first byte.
 const KIND: u8 = 0b11;
@@ -61,26 +62,33 @@ const FUA: u8 = 1 << 2;
 const SAME_DEVICE: u8 = 1 << 3;
 const SECTORS: u8 = 1 << 4;
 const SAME_BYTES: u8 = 1 << 5;
-const RESERVED: u8 = 0b11 << 6;
+const NEW_PROCESS: u8 = 1 << 6;
+const RESERVED: u8 = 1 << 7;
+/// Bits that version 1 has not.
+const RESERVED_1: u8 = RESERVED | NEW_PROCESS;
 
 const KINDS: [RequestKind; 4] = [RequestKind::Read, RequestKind::Write, RequestKind::Trim, RequestKind::Flush];
 
 /// What "before" means for the next record of a block.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Before {
     device: u64,
+    process: Process,
     time_ns: u64,
     end: u64,
     bytes: u64,
 }
 
 impl Before {
+    /// At the beginning of a block.
+    const NONE: Before = Before { device: 0, process: Process::NONE, time_ns: 0, end: 0, bytes: 0 };
+
     fn then(record: &Record, before: Self) -> Self {
-        let (device, time_ns) = (record.device, record.time_ns);
+        let (device, process, time_ns) = (record.device, record.process, record.time_ns);
         if record.kind == RequestKind::Flush {
-            return Before { device, time_ns, ..before };
+            return Before { device, process, time_ns, ..before };
         }
-        Before { device, time_ns, end: record.offset_bytes + record.bytes, bytes: record.bytes }
+        Before { device, process, time_ns, end: record.offset_bytes + record.bytes, bytes: record.bytes }
     }
 }
 
@@ -126,6 +134,8 @@ struct Binary {
     /// Records given or lost so far.
     count: u64,
     stage: Stage,
+    /// Bits of a record's first byte that must be 0, by the file's version.
+    reserved: u8,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -139,7 +149,7 @@ enum Stage {
 
 impl Binary {
     fn new(input: Input) -> Self {
-        Binary { input, block: Vec::new(), at: 0, count: 0, stage: Stage::Header }
+        Binary { input, block: Vec::new(), at: 0, count: 0, stage: Stage::Header, reserved: RESERVED }
     }
 
     fn header(&mut self) -> Result<(), Halt> {
@@ -154,10 +164,11 @@ impl Binary {
         if u32_at(head, 12) != crc32fast::hash(&head[..12]) {
             return Err(Bad { records: 0, ..*Bad::new("header", "a damaged file header") }.boxed().into());
         }
-        if version != VERSION || flags != 0 {
+        self.reserved = if version == 1 { RESERVED_1 } else { RESERVED };
+        if !(1..=VERSION).contains(&version) || flags != 0 {
             let fault = Fault::at(place, "a binary trace of another version");
             let found = format!("version {version}, flags {flags}");
-            return Err(Halt::Stop(trace_error(fault.found(found).expected("version 1, flags 0"))));
+            return Err(Halt::Stop(trace_error(fault.found(found).expected("version 1 or 2, flags 0"))));
         }
         Ok(())
     }
@@ -213,7 +224,7 @@ impl Binary {
             return Ok(Err(Bad::new("block", "a damaged block: its checksum is not that of its records")));
         }
         self.at = 0;
-        Ok(records(payload, header.records, &mut self.block))
+        Ok(records(payload, header.records, self.reserved, &mut self.block))
     }
 
     /// Goes on at the next sound block header, at least `skip` bytes on. Its number says how many records were lost; at the
@@ -278,11 +289,11 @@ impl Decode for Binary {
 }
 
 /// Decodes a block's records. None of them is wrong unless the writer was.
-fn records(mut payload: &[u8], count: u32, to: &mut Vec<Record>) -> Result<(), Box<Bad>> {
+fn records(mut payload: &[u8], count: u32, reserved: u8, to: &mut Vec<Record>) -> Result<(), Box<Bad>> {
     to.clear();
-    let mut before = Before::default();
+    let mut before = Before::NONE;
     for _ in 0..count {
-        let record = record(&mut payload, before).ok_or_else(|| Bad::new("record", "not a record"))?;
+        let record = record(&mut payload, before, reserved).ok_or_else(|| Bad::new("record", "not a record"))?;
         believable(record.kind, record.bytes, "bytes")?;
         before = Before::then(&record, before);
         to.push(record);
@@ -291,23 +302,28 @@ fn records(mut payload: &[u8], count: u32, to: &mut Vec<Record>) -> Result<(), B
 }
 
 #[inline]
-fn record(from: &mut &[u8], before: Before) -> Option<Record> {
+fn record(from: &mut &[u8], before: Before, reserved: u8) -> Option<Record> {
     let (&tag, rest) = from.split_first()?;
     *from = rest;
-    if tag & RESERVED != 0 {
+    if tag & reserved != 0 {
         return None;
     }
     let kind = KINDS[usize::from(tag & KIND)];
     let device = if tag & SAME_DEVICE != 0 { before.device } else { varint(from)? };
+    let process = if tag & NEW_PROCESS == 0 { before.process } else { process(varint(from)?)? };
     let time_ns = before.time_ns.wrapping_add(unzigzag(varint(from)?));
     if kind == RequestKind::Flush {
-        return (tag & (FUA | SECTORS | SAME_BYTES) == 0).then(|| Record::flush(time_ns, device));
+        return (tag & (FUA | SECTORS | SAME_BYTES) == 0).then(|| Record { process, ..Record::flush(time_ns, device) });
     }
     let unit = if tag & SECTORS != 0 { SECTOR_BYTES } else { 1 };
     let offset_bytes = before.end.wrapping_add(unzigzag(varint(from)?).wrapping_mul(unit));
     let bytes = if tag & SAME_BYTES != 0 { before.bytes } else { varint(from)?.checked_mul(unit)? };
     let sound = offset_bytes < OFFSET_BYTES_MAX && bytes < OFFSET_BYTES_MAX && bytes > 0;
-    sound.then_some(Record { time_ns, device, offset_bytes, bytes, kind, fua: tag & FUA != 0 })
+    sound.then_some(Record { fua: tag & FUA != 0, process, ..Record::new(time_ns, device, offset_bytes, bytes, kind) })
+}
+
+fn process(coded: u64) -> Option<Process> {
+    coded.checked_sub(1).map_or(Some(Process::NONE), Process::new)
 }
 
 #[inline]
@@ -334,7 +350,7 @@ fn unzigzag(value: u64) -> u64 {
 
 /// A read, a write that follows it on the drive with FUA, a flush, and an odd trim of another device.
 const EXAMPLE: &[u8] = b"\
-    \x89FWT\r\n\x1a\n\x01\x00\x00\x00_\xd9\x04\xa3\
+    \x89FWT\r\n\x1a\n\x02\x00\x00\x00\xb1v\xb1\xb1\
     FWTB\x04\x00\x00\x00\x16\x00\x00\x00\xa6~\x19\xa5\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\xc6\xe4\xa6\x91\
     \x18\xd0\x0f\x10\x08=\xe8\x07\x00\x0b\xc8\x01\x02\x05\xa0\x06\xad\xb0\x01\xff\xff\x03\
     FWTB\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x04\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x7fT\xe0\xaa";

@@ -6,7 +6,7 @@
 use super::super::Format;
 use super::super::read::column_units::{Tick, Units};
 use super::super::read::text::{Bad, Blanks, Columns, Entry, LineFormat, Text, looks_like, number};
-use super::linux::{device, request, rwbs};
+use super::linux::{device, process, request, rwbs};
 
 /// The registry line.
 pub const FORMAT: Format = Format {
@@ -70,7 +70,7 @@ impl LineFormat for Blkparse {
         columns.number("sequence")?;
         let time = columns.field("time (s)")?;
         let time_ns = super::super::read::text::decimal(time, units.time, "time (s)")?;
-        columns.number("process id")?;
+        let process = process(columns.number("process id")?)?;
         let event = columns.field("event")?;
         if !is_event(event) {
             return Err(Bad::field("event", "unknown event", event, "one or two letters"));
@@ -83,7 +83,7 @@ impl LineFormat for Blkparse {
             return Ok(Entry::Other);
         };
         self.check_clock(time, time_ns)?;
-        request(time_ns, device, flags, (sector, sectors), units)
+        request(time_ns, (device, process), flags, (sector, sectors), units)
     }
 }
 

@@ -7,7 +7,7 @@ use super::super::Format;
 use super::super::read::column_units::{Tick, Units};
 use super::super::read::records::{RecordFormat, Records, u16_at, u32_at, u64_at};
 use super::super::read::text::{Bad, Entry};
-use super::linux::{Flags, request, sectors_of};
+use super::linux::{Flags, process, request, sectors_of};
 use crate::connector::RequestKind;
 
 /// The registry line.
@@ -66,7 +66,7 @@ impl RecordFormat for Blktrace {
         let flags = flags(category, bytes);
         let entry = request(
             time_ns,
-            u64::from(u32_at(fixed, 36)),
+            (u64::from(u32_at(fixed, 36)), process(u64::from(u32_at(fixed, 32)))?),
             flags,
             (sector, sectors_of(bytes)),
             &Units::sectors(Tick::NS),

@@ -56,7 +56,7 @@ impl LineFormat for Btrecord {
             ));
         };
         let (offset_bytes, bytes) = range(("first sector", sector), ("sectors", sectors), units)?;
-        believed(Record { time_ns, device: 0, offset_bytes, bytes, kind, fua: false }, "sectors")
+        believed(Record::new(time_ns, 0, offset_bytes, bytes, kind), "sectors")
     }
 }
 

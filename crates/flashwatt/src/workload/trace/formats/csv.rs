@@ -4,9 +4,10 @@ use std::io::{self, Write};
 
 use super::super::read::column_units::{Tick, Units};
 use super::super::read::text::{
-    Bad, Columns, Commas, Entry, Headed, LineFormat, Operations, Text, looks_like, operation, range,
+    Bad, Columns, Commas, Entry, Headed, LineFormat, Operations, Text, looks_like, number, operation, range,
 };
-use super::super::{Format, Record, believed};
+use super::super::{Format, Process, Record, believed};
+use super::linux::process;
 use crate::connector::RequestKind;
 
 /// The registry line.
@@ -14,7 +15,7 @@ pub const FORMAT: Format = Format {
     name: "csv",
     aliases: &[],
     doc: "plain CSV, with or without a line of column names",
-    columns: "time (µs, may have a fraction), device, operation (R, W, T = trim, F = flush), offset (B), bytes [, FUA (0 or 1)]",
+    columns: "time (µs, may have a fraction), device, operation (R, W, T = trim, F = flush), offset (B), bytes [, FUA (0 or 1) [, process]]",
     events: &[],
     tried: true,
     units: Some(Csv::UNITS),
@@ -23,8 +24,10 @@ pub const FORMAT: Format = Format {
     decode: |input, reading| Text::boxed(input, Headed::<Csv>::default(), reading.units),
 };
 
-/// The line of column names that is written.
+/// The line of column names that is written, for records that name no process.
 pub const HEADER: &str = "time_us,device,op,offset,bytes,fua";
+/// The line of column names that is written, for records of which some name a process.
+pub const HEADER_WITH_PROCESS: &str = "time_us,device,op,offset,bytes,fua,process";
 
 /// Recognition, for formats with columns of the same kinds: by the records, or by the column names.
 pub fn detect(sample: &[u8]) -> bool {
@@ -32,9 +35,9 @@ pub fn detect(sample: &[u8]) -> bool {
     looks_like(Headed::<Csv>::default(), sample) || Csv::is_header(first)
 }
 
-/// Writes a record as a line of this format: nothing is lost.
-pub fn write(record: &Record, to: &mut impl Write) -> io::Result<()> {
-    let Record { time_ns, device, offset_bytes, bytes, kind, fua } = *record;
+/// Writes a record as a line of this format. With the column for processes nothing is lost.
+pub fn write(record: &Record, with_process: bool, to: &mut impl Write) -> io::Result<()> {
+    let Record { time_ns, device, offset_bytes, bytes, kind, fua, process } = *record;
     let letter = match kind {
         RequestKind::Read => 'R',
         RequestKind::Write => 'W',
@@ -42,20 +45,27 @@ pub fn write(record: &Record, to: &mut impl Write) -> io::Result<()> {
         RequestKind::Flush => 'F',
     };
     let (us, ns) = (time_ns / Tick::US.ns, time_ns % Tick::US.ns);
-    writeln!(to, "{us}.{ns:03},{device},{letter},{offset_bytes},{bytes},{}", u8::from(fua))
+    write!(to, "{us}.{ns:03},{device},{letter},{offset_bytes},{bytes},{}", u8::from(fua))?;
+    match process.number() {
+        _ if !with_process => writeln!(to),
+        Some(process) => writeln!(to, ",{process}"),
+        None => writeln!(to, ","),
+    }
 }
 
 /// Whether a file that begins so has the column names and the spelling of [`write()`].
 pub fn is_converted(sample: &[u8]) -> bool {
     let whole = sample.len() - sample.iter().rev().take_while(|&&c| c != b'\n').count();
     let mut lines = sample[..whole].split_inclusive(|&c| c == b'\n');
-    lines.next() == Some(format!("{HEADER}\n").as_bytes()) && lines.all(is_as_written)
+    let header = lines.next().unwrap_or_default().trim_ascii_end();
+    let with_process = header == HEADER_WITH_PROCESS.as_bytes();
+    (with_process || header == HEADER.as_bytes()) && lines.all(|line| is_as_written(line, with_process))
 }
 
-fn is_as_written(line: &[u8]) -> bool {
+fn is_as_written(line: &[u8], with_process: bool) -> bool {
     let Ok(Entry::Request(record)) = Csv.line(line.trim_ascii_end(), &Csv::UNITS) else { return false };
     let mut again = Vec::new();
-    write(&record, &mut again).is_ok() && again == line
+    write(&record, with_process, &mut again).is_ok() && again == line
 }
 
 const LETTERS: &Operations = &[
@@ -81,9 +91,11 @@ impl LineFormat for Csv {
         &["offset", "offset_bytes", "offset_b", "offset (b)", "off", "address_bytes"],
         &["bytes", "size", "size_bytes", "length", "length_bytes", "len", "size (b)"],
         &["fua"],
+        &["process", "pid", "process_id"],
     ];
-    const HEADER: &'static str = "`time_us,device,op,offset,bytes` (and `fua`) in this order, or no line of names";
-    const OPTIONAL: usize = 1;
+    const HEADER: &'static str =
+        "`time_us,device,op,offset,bytes` (and `fua`, `process`) in this order, or no line of names";
+    const OPTIONAL: usize = 2;
 
     #[inline]
     fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
@@ -97,12 +109,16 @@ impl LineFormat for Csv {
             Some(field) => flag(field)?,
             None => false,
         };
+        let process = match columns.next() {
+            Some(field) if !field.is_empty() => process(number(field, "process")?)?,
+            _ => Process::NONE,
+        };
         columns.end()?;
         if kind == RequestKind::Flush {
-            return Ok(Entry::Request(Record::flush(time_ns, device)));
+            return Ok(Entry::Request(Record { process, ..Record::flush(time_ns, device) }));
         }
         let (offset_bytes, bytes) = range(("offset", offset), ("bytes", size), units)?;
-        believed(Record { time_ns, device, offset_bytes, bytes, kind, fua }, "bytes")
+        believed(Record { fua, process, ..Record::new(time_ns, device, offset_bytes, bytes, kind) }, "bytes")
     }
 }
 

@@ -36,6 +36,6 @@ impl LineFormat for Diskmon {
         let sectors = columns.number("sectors")?;
         columns.end()?;
         let (offset_bytes, bytes) = range(("first sector", sector), ("sectors", sectors), units)?;
-        believed(Record { time_ns, device, offset_bytes, bytes, kind, fua: false }, "sectors")
+        believed(Record::new(time_ns, device, offset_bytes, bytes, kind), "sectors")
     }
 }

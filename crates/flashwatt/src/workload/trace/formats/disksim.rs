@@ -35,7 +35,7 @@ impl LineFormat for Disksim {
         let kind = flags(columns.field("flags")?)?;
         columns.end()?;
         let (offset_bytes, bytes) = range(("first sector", sector), ("sectors", sectors), units)?;
-        believed(Record { time_ns, device, offset_bytes, bytes, kind, fua: false }, "sectors")
+        believed(Record::new(time_ns, device, offset_bytes, bytes, kind), "sectors")
     }
 }
 

@@ -115,7 +115,7 @@ impl Fio {
         let (offset, size) = (columns.number("offset")?, columns.number("bytes")?);
         columns.end()?;
         let (offset_bytes, bytes) = range(("offset", offset), ("bytes", size), units)?;
-        believed(Record { time_ns, device, offset_bytes, bytes, kind, fua: false }, "bytes")
+        believed(Record::new(time_ns, device, offset_bytes, bytes, kind), "bytes")
     }
 }
 

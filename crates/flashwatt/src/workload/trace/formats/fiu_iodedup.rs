@@ -3,7 +3,7 @@
 use super::super::read::column_units::{Tick, Units};
 use super::super::read::text::{Bad, Blanks, Columns, Entry, LineFormat, Text, looks_like, operation, range};
 use super::super::{Format, Record, believed};
-use super::linux::device_number;
+use super::linux::{device_number, process};
 use super::spc::R_OR_W;
 
 /// The registry line.
@@ -29,7 +29,7 @@ impl LineFormat for Fiu {
     fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
         let mut columns = Blanks::of(line);
         let time_ns = columns.whole_time("time (ns)", units.time)?;
-        columns.number("process id")?;
+        let process = process(columns.number("process id")?)?;
         columns.field("process")?;
         let sector = columns.number("first sector")?;
         let sectors = columns.number("sectors")?;
@@ -38,6 +38,6 @@ impl LineFormat for Fiu {
         columns.field("content hash")?;
         columns.end()?;
         let (offset_bytes, bytes) = range(("first sector", sector), ("sectors", sectors), units)?;
-        believed(Record { time_ns, device, offset_bytes, bytes, kind, fua: false }, "sectors")
+        believed(Record { process, ..Record::new(time_ns, device, offset_bytes, bytes, kind) }, "sectors")
     }
 }

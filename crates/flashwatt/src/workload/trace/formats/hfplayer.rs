@@ -67,6 +67,6 @@ impl LineFormat for Hfplayer {
         }
         let kind = operation(command, COMMANDS, "RD, WR, RD_IN, WR_IN, RD_OUT or WR_OUT")?;
         let (offset_bytes, bytes) = range(("block", block), ("blocks", blocks), units)?;
-        believed(Record { time_ns, device, offset_bytes, bytes, kind, fua: false }, "blocks")
+        believed(Record::new(time_ns, device, offset_bytes, bytes, kind), "blocks")
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::read::column_units::Units;
 use super::super::read::text::{Bad, Entry, number, range};
-use super::super::{Record, believed};
+use super::super::{Process, Record, believed};
 use crate::connector::RequestKind;
 use crate::units::SECTOR_BYTES;
 
@@ -65,24 +65,32 @@ pub fn rwbs(field: &[u8]) -> Result<Flags, Box<Bad>> {
     Ok(Flags { kind, preflush, fua: flags.contains(&b'F') })
 }
 
+/// The process with this number.
+pub fn process(number: u64) -> Result<Process, Box<Bad>> {
+    let too_large =
+        || Bad::field("process id", "number too large", number.to_string().as_bytes(), "less than 2^32 - 1");
+    Process::new(number).ok_or_else(too_large)
+}
+
 /// A request of the block layer, from its flags and its range: first sector and sectors. Without data it is a flush or, as the
 /// completion of a write that was nothing but a flush, no request.
 pub fn request(
     time_ns: u64,
-    device: u64,
+    (device, process): (u64, Process),
     flags: Flags,
     (sector, sectors): (u64, u64),
     units: &Units,
 ) -> Result<Entry, Box<Bad>> {
     let flush = flags.kind == Some(RequestKind::Flush) || flags.preflush && sectors == 0;
     if flush {
-        return Ok(Entry::Request(Record::flush(time_ns, device)));
+        return Ok(Entry::Request(Record { process, ..Record::flush(time_ns, device) }));
     }
     let Some(kind) = flags.kind.filter(|_| sectors > 0) else {
         return Ok(Entry::Other);
     };
     let (offset_bytes, bytes) = range(("sector", sector), ("sectors", sectors), units)?;
-    let entry = believed(Record { time_ns, device, offset_bytes, bytes, kind, fua: flags.fua }, "sectors")?;
+    let record = Record::new(time_ns, device, offset_bytes, bytes, kind);
+    let entry = believed(Record { fua: flags.fua, process, ..record }, "sectors")?;
     match entry {
         Entry::Request(record) if flags.preflush => Ok(Entry::FlushThen(record)),
         entry => Ok(entry),

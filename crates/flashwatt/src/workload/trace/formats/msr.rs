@@ -51,7 +51,7 @@ impl LineFormat for Msr {
         columns.end()?;
         let (offset_bytes, bytes) = range(("offset", offset), ("bytes", size), units)?;
         let device = self.device(host, disk)?;
-        believed(Record { time_ns, device, offset_bytes, bytes, kind, fua: false }, "bytes")
+        believed(Record::new(time_ns, device, offset_bytes, bytes, kind), "bytes")
     }
 }
 

@@ -58,6 +58,6 @@ impl LineFormat for Nbd {
             return Ok(Entry::Request(Record::flush(time_ns, 0)));
         }
         let (offset_bytes, bytes) = range(("offset", offset), ("bytes", size), units)?;
-        believed(Record { time_ns, device: 0, offset_bytes, bytes, kind, fua }, "bytes")
+        believed(Record { fua, ..Record::new(time_ns, 0, offset_bytes, bytes, kind) }, "bytes")
     }
 }

@@ -40,6 +40,6 @@ impl LineFormat for Spc {
         let time_ns = columns.time("time (s)", units.time)?;
         columns.end()?;
         let (offset_bytes, bytes) = range(("LBA", sector), ("bytes", size), units)?;
-        believed(Record { time_ns, device, offset_bytes, bytes, kind, fua: false }, "bytes")
+        believed(Record::new(time_ns, device, offset_bytes, bytes, kind), "bytes")
     }
 }

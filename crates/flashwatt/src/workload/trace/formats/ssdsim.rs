@@ -39,6 +39,6 @@ impl LineFormat for Ssdsim {
         let kind = operation(columns.field("operation")?, ONE_IS_READ, "1 (read) or 0 (write)")?;
         columns.end()?;
         let (offset_bytes, bytes) = range(("first sector", sector), ("sectors", sectors), units)?;
-        believed(Record { time_ns, device, offset_bytes, bytes, kind, fua: false }, "sectors")
+        believed(Record::new(time_ns, device, offset_bytes, bytes, kind), "sectors")
     }
 }

@@ -50,6 +50,6 @@ impl LineFormat for Systor {
             return Ok(Entry::Other);
         };
         let (offset_bytes, bytes) = range(("offset", offset), ("bytes", size), units)?;
-        believed(Record { time_ns, device, offset_bytes, bytes, kind, fua: false }, "bytes")
+        believed(Record::new(time_ns, device, offset_bytes, bytes, kind), "bytes")
     }
 }

@@ -40,6 +40,6 @@ impl LineFormat for Tencent {
         let device = columns.number("volume")?;
         columns.end()?;
         let (offset_bytes, bytes) = range(("offset", sector), ("size", sectors), units)?;
-        believed(Record { time_ns, device, offset_bytes, bytes, kind, fua: false }, "size")
+        believed(Record::new(time_ns, device, offset_bytes, bytes, kind), "size")
     }
 }

@@ -4,9 +4,9 @@
 
 use memchr::memmem;
 
-use super::super::Format;
 use super::super::read::column_units::{Tick, Units};
-use super::super::read::text::{Bad, Blanks, Columns, Entry, LineFormat, Text, decimal, looks_like};
+use super::super::read::text::{Bad, Blanks, Columns, Entry, LineFormat, Text, decimal, looks_like, number};
+use super::super::{Format, Process};
 use super::linux::{device, request, rwbs, sectors_of};
 
 /// The registry line.
@@ -73,8 +73,21 @@ impl LineFormat for Tracefs {
         if sectors == 0 && bytes.is_some_and(|bytes| sectors_of(bytes) > 0) {
             return Ok(Entry::Other);
         }
-        request(time_ns, device, flags, (sector, sectors), units)
+        request(time_ns, (device, process(before)), flags, (sector, sectors), units)
     }
+}
+
+/// The process before an event's time: `name-pid [CPU] flags`, with `(group)` before the CPU on request. The name may hold
+/// blanks and brackets. Other forms name no process.
+fn process(before: &[u8]) -> Process {
+    let Some(cpu) = memmem::rfind(before, b" [") else { return Process::NONE };
+    let mut name = before[..cpu].trim_ascii_end();
+    if name.ends_with(b")") {
+        let group = name.iter().rposition(|&c| c == b'(').unwrap_or_default();
+        name = name[..group].trim_ascii_end();
+    }
+    let dash = name.iter().rposition(|&c| c == b'-').map_or(name.len(), |at| at + 1);
+    number(&name[dash..], "process id").ok().and_then(Process::new).unwrap_or(Process::NONE)
 }
 
 /// Every event has a name between colons; what has none is a note of the tracer (lost events) or damage.

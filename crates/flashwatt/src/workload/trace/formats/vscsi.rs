@@ -100,7 +100,7 @@ impl RecordFormat for Vscsi {
             Some(RequestKind::Flush) => Entry::Request(Record::flush(time_ns, 0)),
             Some(kind) => {
                 let (offset_bytes, bytes) = range(("block", block), ("length", u64::from(length)), &UNITS)?;
-                believed(Record { time_ns, device: 0, offset_bytes, bytes, kind, fua: false }, "length")?
+                believed(Record::new(time_ns, 0, offset_bytes, bytes, kind), "length")?
             }
         };
         Ok((entry, 0))
@@ -131,8 +131,7 @@ mod tests {
         assert!((FORMAT.detect)(&record));
         let Ok((Entry::Request(got), 0)) = Vscsi::V2.record(&record) else { panic!("a write") };
         let kind = RequestKind::Write;
-        let expected =
-            Record { time_ns: 10_u64.pow(9), device: 0, offset_bytes: 12_288, bytes: 8192, kind, fua: false };
+        let expected = Record::new(10_u64.pow(9), 0, 12_288, 8192, kind);
         assert_eq!(got, expected);
     }
 }

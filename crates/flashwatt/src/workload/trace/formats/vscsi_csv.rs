@@ -49,7 +49,7 @@ impl LineFormat for VscsiCsv {
         let time_ns = columns.time("time (µs)", units.time)?;
         columns.end()?;
         let (offset_bytes, bytes) = range(("block", block), ("length", size), units)?;
-        believed(Record { time_ns, device: 0, offset_bytes, bytes, kind, fua: false }, "length")
+        believed(Record::new(time_ns, 0, offset_bytes, bytes, kind), "length")
     }
 }
 

@@ -64,7 +64,7 @@ impl<F: RecordFormat + Send> Decode for Records<F> {
                 Entry::Request(record) => return Ok(Some(record)),
                 Entry::FlushThen(record) => {
                     self.after_flush = Some(record);
-                    return Ok(Some(Record::flush(record.time_ns, record.device)));
+                    return Ok(Some(record.flush_before()));
                 }
                 Entry::Other | Entry::Header => self.others += 1,
                 Entry::End => return Ok(None),

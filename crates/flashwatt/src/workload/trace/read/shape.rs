@@ -115,7 +115,7 @@ mod tests {
     }
 
     fn at(time_ns: u64, offset_bytes: u64) -> Record {
-        Record { time_ns, device: 0, offset_bytes, bytes: 512, kind: RequestKind::Read, fua: false }
+        Record::new(time_ns, 0, offset_bytes, 512, RequestKind::Read)
     }
 
     #[test]

@@ -520,7 +520,7 @@ impl<F: LineFormat + Send> Decode for Text<F> {
                 Entry::Request(record) => return Ok(Some(record)),
                 Entry::FlushThen(record) => {
                     self.after_flush = Some(record);
-                    return Ok(Some(Record::flush(record.time_ns, record.device)));
+                    return Ok(Some(record.flush_before()));
                 }
                 Entry::Other => self.others += 1,
                 Entry::Header => self.headers += 1,

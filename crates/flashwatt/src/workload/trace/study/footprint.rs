@@ -111,7 +111,7 @@ mod tests {
     use crate::rng::Rng;
 
     fn write(device: u64, offset_bytes: u64, bytes: u64) -> Record {
-        Record { time_ns: 0, device, offset_bytes, bytes, kind: RequestKind::Write, fua: false }
+        Record::new(0, device, offset_bytes, bytes, RequestKind::Write)
     }
 
     fn id(device: u64) -> DeviceId {

@@ -87,6 +87,8 @@ pub struct TraceInfo {
     pub overwrite_factor: Option<f64>,
     /// Size in bytes of the smallest drive that holds the devices one after another.
     pub span_bytes: u64,
+    /// Number of processes that the trace names; 0 if its format has none. Counted up to 65,535.
+    pub processes: u64,
     /// The devices, by number.
     pub devices: Vec<DeviceInfo>,
     /// Number of damaged records that were left out.
@@ -249,6 +251,7 @@ impl Sums {
             footprint_written_mib: writes.pages.mib(),
             overwrite_factor: (distinct > 0).then(|| self.written_bytes as f64 / distinct as f64),
             span_bytes: layout.span(),
+            processes: layout.named_processes() as u64,
             devices: layout.extents().iter().map(DeviceInfo::of).collect(),
             bad_records: traces.bad_records(),
             other_records: traces.other_records(),

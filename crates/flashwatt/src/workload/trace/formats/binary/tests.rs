@@ -32,13 +32,16 @@ fn random(count: usize) -> Vec<Record> {
     let record = |_| {
         let any = |rng: &mut Rng, bits| rng.bits() >> (64 - 1 - rng.below(bits));
         let (time_ns, device) = (any(&mut rng, 63), any(&mut rng, 63));
+        let process =
+            if rng.below(4) == 0 { Process::NONE } else { Process::new(any(&mut rng, 31)).unwrap_or(Process::NONE) };
         match KINDS[rng.below(4) as usize] {
-            RequestKind::Flush => Record::flush(time_ns, device),
+            RequestKind::Flush => Record { process, ..Record::flush(time_ns, device) },
             kind => {
                 let sector = if rng.below(2) == 0 { SECTOR_BYTES } else { 1 };
                 let offset_bytes = any(&mut rng, 52) * sector;
                 let bytes = (1 + rng.below(1 << 20)) * sector;
-                Record { time_ns, device, offset_bytes, bytes, kind, fua: rng.below(2) == 0 }
+                let fua = rng.below(2) == 0;
+                Record { fua, process, ..Record::new(time_ns, device, offset_bytes, bytes, kind) }
             }
         }
     };
@@ -47,13 +50,9 @@ fn random(count: usize) -> Vec<Record> {
 
 /// As a drive sees them: one device, times that rise, runs of sequential 4-KiB requests.
 fn usual(count: u64) -> Vec<Record> {
-    let record = |i: u64| Record {
-        time_ns: i * 26_214,
-        device: 3,
-        offset_bytes: (i / 4 * 7919 % 100_000 + i % 4) * 4096,
-        bytes: 4096,
-        kind: KINDS[(i % 2) as usize],
-        fua: false,
+    let record = |i: u64| {
+        let offset_bytes = (i / 4 * 7919 % 100_000 + i % 4) * 4096;
+        Record::new(i * 26_214, 3, offset_bytes, 4096, KINDS[(i % 2) as usize])
     };
     (0..count).map(record).collect()
 }
@@ -75,8 +74,10 @@ fn it_is_compact() {
 
 #[test]
 fn the_example_is_what_the_writer_writes() {
-    let request =
-        |time_ns, device, offset_bytes, bytes, kind, fua| Record { time_ns, device, offset_bytes, bytes, kind, fua };
+    let request = |time_ns, device, offset_bytes, bytes, kind, fua| Record {
+        fua,
+        ..Record::new(time_ns, device, offset_bytes, bytes, kind)
+    };
     let records = [
         request(1_000, 0, 4096, 4096, RequestKind::Read, false),
         request(1_500, 0, 8192, 4096, RequestKind::Write, true),
@@ -85,6 +86,17 @@ fn the_example_is_what_the_writer_writes() {
     ];
     assert_eq!(FORMAT.example.escape_ascii().to_string(), written(&records).escape_ascii().to_string());
     assert_eq!(read(FORMAT.example), (records.to_vec(), 0, 0));
+}
+
+/// The example as version 1 wrote it: the same blocks behind another version and its checksum.
+#[test]
+fn version_1_is_read_and_has_no_processes() {
+    let first = |blocks: &[u8]| [b"\x89FWT\r\n\x1a\n\x01\x00\x00\x00_\xd9\x04\xa3".as_slice(), blocks].concat();
+    assert_eq!(read(&first(&FORMAT.example[FILE_HEADER_BYTES..])), read(FORMAT.example));
+    let named = Record { process: Process::new(7).expect("a number"), ..Record::flush(5, 0) };
+    let content = written(&[named]);
+    assert_eq!(read(&content), (vec![named], 0, 0));
+    assert_eq!(read(&first(&content[FILE_HEADER_BYTES..])).0, [], "bit 6 is reserved in version 1");
 }
 
 #[test]
@@ -117,12 +129,12 @@ fn an_end_that_is_missing_or_not_the_end_is_told() {
 #[test]
 fn other_versions_are_refused() {
     let mut content = FORMAT.example.to_vec();
-    content[8] = 2;
+    content[8] = 3;
     let crc = crc32fast::hash(&content[..12]).to_le_bytes();
     content[12..16].copy_from_slice(&crc);
     let input = Input::new(Box::new(std::io::Cursor::new(content)), "t").expect("reading memory");
     let Err(Halt::Stop(error)) = Binary::new(input).next() else { panic!("refused") };
-    let expected = "t: a binary trace of another version; found version 2, flags 0; expected version 1, flags 0";
+    let expected = "t: a binary trace of another version; found version 3, flags 0; expected version 1 or 2, flags 0";
     assert_eq!(error.to_string(), expected);
 }
 

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use super::{
-    BLOCK_HEADER_BYTES, BLOCK_MAGIC, Before, FUA, KINDS, MAGIC, Record, SAME_BYTES, SAME_DEVICE, SECTORS, VERSION,
+    BLOCK_HEADER_BYTES, BLOCK_MAGIC, Before, FUA, KINDS, MAGIC, NEW_PROCESS, Record, SAME_BYTES, SAME_DEVICE, SECTORS,
+    VERSION,
 };
 use crate::connector::RequestKind;
 use crate::units::SECTOR_BYTES;
@@ -34,7 +35,7 @@ impl<W: Write> Writer<W> {
         let crc = crc32fast::hash(&header);
         header.extend(crc.to_le_bytes());
         to.write_all(&header)?;
-        Ok(Writer { to, payload: Vec::new(), records: 0, count: 0, before: Before::default() })
+        Ok(Writer { to, payload: Vec::new(), records: 0, count: 0, before: Before::NONE })
     }
 
     /// Writes a record. Records of decoders are within the form's limits: offsets and lengths below 2^62.
@@ -67,7 +68,7 @@ impl<W: Write> Writer<W> {
         self.to.write_all(&header)?;
         self.to.write_all(&self.payload)?;
         self.count += u64::from(self.records);
-        (self.records, self.before) = (0, Before::default());
+        (self.records, self.before) = (0, Before::NONE);
         self.payload.clear();
         Ok(())
     }
@@ -82,9 +83,19 @@ fn encode(record: &Record, before: Before, to: &mut Vec<u8>) {
     let kind = KINDS.iter().position(|kind| *kind == record.kind).unwrap_or_default() as u8;
     let flag = |set: bool, bit: u8| if set { bit } else { 0 };
     let fua = flag(record.fua && !flush, FUA);
-    to.push(kind | fua | flag(same_device, SAME_DEVICE) | flag(sectors, SECTORS) | flag(same_bytes, SAME_BYTES));
+    let same_process = record.process == before.process;
+    to.push(
+        kind | fua
+            | flag(same_device, SAME_DEVICE)
+            | flag(!same_process, NEW_PROCESS)
+            | flag(sectors, SECTORS)
+            | flag(same_bytes, SAME_BYTES),
+    );
     if !same_device {
         varint(record.device, to);
+    }
+    if !same_process {
+        varint(record.process.number().map_or(0, |number| u64::from(number) + 1), to);
     }
     varint(zigzag(record.time_ns.wrapping_sub(before.time_ns) as i64), to);
     if flush {
