@@ -9,7 +9,7 @@ use crate::connector::Extent;
 use crate::device::Geometry;
 use crate::ftl::blocked::data_blocks::{DataBlocks, ENTRY_BYTES, OnDataBlocks};
 use crate::ftl::plan::Plan;
-use crate::ftl::{Context, Room, Scheme, Setup, Size};
+use crate::ftl::{Context, Room, Scheme, Setup, DriveSize};
 use crate::settings::{Checker, field};
 use crate::units::{BlockId, DieId, Lpn};
 
@@ -43,7 +43,7 @@ impl Scheme for Wander {
         Settings { spare_blocks: c.number(field!("ftl.wander", options.spare_blocks), 1, 1..=1_000_000) }
     }
 
-    fn room(settings: &Settings, size: &Size) -> Room {
+    fn room(settings: &Settings, size: &DriveSize) -> Room {
         let blocks = size.dies * size.data_blocks_per_die() + u128::from(settings.spare_blocks);
         let what = format!("whole blocks for the host's data and {} more", settings.spare_blocks);
         Room { pages: blocks * size.pages_per_block, what }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 /// Bytes of mapping tables by scheme.
 #[pyfunction]
 pub fn mapping_memory(capacity_bytes: u64, page_bytes: u64, block_bytes: u64) -> PyResult<String> {
-    let tables = memory::tables(&memory::Flash { capacity_bytes, page_bytes, block_bytes });
+    let tables = memory::tables(&memory::FlashModel { capacity_bytes, page_bytes, block_bytes });
     let mut row = Map::from_iter([("capacity_bytes".to_string(), json!(capacity_bytes))]);
     if let Value::Object(tables) = json!(tables) {
         row.extend(tables);
@@ -18,7 +18,7 @@ pub fn mapping_memory(capacity_bytes: u64, page_bytes: u64, block_bytes: u64) ->
 /// Mean look-up times in µs over miss ratios, for each assumption; and the cost of replicas.
 #[pyfunction]
 pub fn rftl_model(misses: Vec<f64>, channels: u32, copies: Vec<u32>, gc: f64) -> PyResult<String> {
-    let times = rftl::Times::default();
+    let times = rftl::ModelTimes::default();
     let row = |f: &dyn Fn(f64) -> f64| json!(misses.iter().map(|&miss| f(miss)).collect::<Vec<_>>());
     let mut lookup_us = Map::new();
     lookup_us.insert(format!("base, P_GC = {gc}"), row(&|miss| times.base_us(miss, gc)));

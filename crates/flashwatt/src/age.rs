@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::config::Config;
 use crate::error::{Error, Fault};
 use crate::kernel::{End, Sim};
-use crate::output::{Aside, Rules};
+use crate::output::{Aside, Replace};
 use crate::progress::Progress;
 use crate::run::StartState;
 use crate::snapshot;
@@ -53,7 +53,7 @@ pub fn age(
     options: &AgeOptions,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Aged, Error> {
-    let rules = Rules { inputs: config.inputs(), what: "a snapshot", ours: snapshot::is_one, force: options.force };
+    let rules = Replace { inputs: config.inputs(), what: "a snapshot", ours: snapshot::is_one, force: options.force };
     let file = Aside::new(path, rules)?;
     let mut drive = StartState::watched(config, progress)?;
     if options.run {
@@ -90,6 +90,6 @@ fn worked(
             return Err(fault.found(format!("{operations} operations")).expected("more, or no such key").into());
         }
     }
-    let (_, brain, array) = ssd.into_parts();
-    Ok(StartState::from_parts(config, geometry, brain, array, start))
+    let (_, firmware, array) = ssd.into_parts();
+    Ok(StartState::from_parts(config, geometry, firmware, array, start))
 }

@@ -4,7 +4,7 @@
 //! Each check costs a few sums over existing counters. Only the number of arrived requests is counted for the audit
 //! alone.
 
-use crate::books::{BufferCounts, SsdFigures};
+use crate::accounts::{BufferCounts, SsdFigures};
 use crate::config::Config;
 use crate::energy::ledger::{Ledger, Phase};
 use crate::energy::meter::Reading;
@@ -192,9 +192,9 @@ fn check_rates(windows: &[Window<SsdFigures>], table: &PriceTable) -> Result<(),
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::brain::Brain;
     use crate::config::{Config, Span, load};
     use crate::device::{Array, Geometry};
+    use crate::firmware::Firmware;
     use crate::kernel::Sim;
     use crate::progress::Watch;
     use crate::ssd::Ssd;
@@ -218,13 +218,13 @@ mod tests {
         let config = load("", "test", &sets.map(String::from)).expect("a valid configuration");
         let geometry = Geometry::new(&config.device, config.map_unit_bytes());
         let mut array = Array::new(geometry.clone(), config.device.nand.program_order);
-        let mut brain = Brain::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
-        let filled = brain.ftl.fill(&mut brain.blocks, &mut array, &mut Watch::new(&mut |_| true));
+        let mut firmware = Firmware::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
+        let filled = firmware.ftl.fill(&mut firmware.blocks, &mut array, &mut Watch::new(&mut |_| true));
         assert!(filled.is_ok(), "nobody ends it");
         array.reset_wear();
         let mut workload =
             workload::open(&config.workload, config.device.logical_bytes, 1).expect("a synthetic workload");
-        let sim = Sim::new(&config.run, Ssd::new(&config.ssd(), brain, array, None, ()), workload.as_mut());
+        let sim = Sim::new(&config.run, Ssd::new(&config.ssd(), firmware, array, None, ()), workload.as_mut());
         let (outcome, ssd) = sim.run(Span { requests: Some(300), ns: None }, &mut |_| true);
         (config, outcome, ssd)
     }

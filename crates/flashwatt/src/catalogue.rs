@@ -42,7 +42,7 @@ pub fn list(kind: &str) -> Option<Vec<(String, String)>> {
 pub fn registered(kind: &str) -> Option<Vec<Registered>> {
     let keys = config::reference();
     let Key { key, choices, .. } = key_of(&keys, kind)?;
-    let described = |choice: config::Choice| {
+    let described = |choice: config::OneOf| {
         let table = format!("{key}.{}.", choice.name);
         let options = keys.iter().filter(|option| option.key.starts_with(&table)).cloned().collect();
         Registered { name: choice.name, doc: choice.doc, key: key.clone(), options }

@@ -17,7 +17,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::brain::Brain;
+use crate::firmware::Firmware;
 use crate::cache::write_buffer::Bytes;
 use crate::connector::Extent;
 use crate::device::{Array, Geometry};
@@ -32,11 +32,11 @@ pub struct Shadow {
     geometry: Geometry,
     units: Vec<Unit>,
     /// Content of each physical address.
-    flash: Vec<Option<Data>>,
+    flash: Vec<Option<Version>>,
     /// Operations that have not ended, by plan number.
     pending: BTreeMap<u64, Pending>,
     next_seq: u64,
-    entries: BTreeMap<EntryId, Entry>,
+    entries: BTreeMap<EntryId, ShadowEntry>,
     /// The newest entry of each unit in the write buffer.
     newest: BTreeMap<Lpn, EntryId>,
 }
@@ -58,7 +58,7 @@ struct Unit {
 
 /// A version of a logical unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Data {
+struct Version {
     lpn: Lpn,
     version: u32,
 }
@@ -66,36 +66,36 @@ struct Data {
 /// The version that an operation must find, and the one it leaves.
 #[derive(Clone, Debug, Default)]
 struct Pending {
-    reads: Vec<(Ppn, Data)>,
-    writes: Vec<(Ppn, Data)>,
+    reads: Vec<(Ppn, Version)>,
+    writes: Vec<(Ppn, Version)>,
 }
 
 /// An entry of the write buffer.
 #[derive(Clone, Debug)]
-struct Entry {
-    data: Data,
+struct ShadowEntry {
+    data: Version,
     under_way: bool,
     /// By sector: whether the entry holds it.
     held: Vec<bool>,
 }
 
 /// The content of a plan from the host: versions, and whether each covers the whole unit.
-type Fresh = BTreeMap<Lpn, (u32, bool)>;
+type HostData = BTreeMap<Lpn, (u32, bool)>;
 
 impl Shadow {
     /// Bytes of memory that the shadow of a drive takes.
     pub fn memory_bytes(geometry: &Geometry) -> u64 {
-        let flash = u64::from(geometry.physical_units()) * size_of::<Option<Data>>() as u64;
+        let flash = u64::from(geometry.physical_units()) * size_of::<Option<Version>>() as u64;
         flash + u64::from(geometry.logical_units) * size_of::<Unit>() as u64
     }
 
     /// The shadow of a drive in its start state.
-    pub fn new(geometry: &Geometry, brain: &Brain) -> Self {
+    pub fn new(geometry: &Geometry, firmware: &Firmware) -> Self {
         let mut flash = vec![None; geometry.physical_units() as usize];
         let units = (0..geometry.logical_units).map(Lpn).map(|lpn| {
-            let place = brain.ftl.lookup(lpn);
+            let place = firmware.ftl.lookup(lpn);
             if let Some(ppn) = place {
-                let there = flash[ppn.idx()].replace(Data { lpn, version: 0 });
+                let there = flash[ppn.idx()].replace(Version { lpn, version: 0 });
                 require(there.is_none(), || format!("two logical units start at address {ppn}"));
             }
             Unit { written: place.is_some(), mapped: place.map(|ppn| (ppn, 0)), durable: place, ..Unit::default() }
@@ -104,7 +104,7 @@ impl Shadow {
             units: units.collect(),
             flash,
             pending: BTreeMap::new(),
-            next_seq: brain.plan.next().0,
+            next_seq: firmware.plan.next().0,
             entries: BTreeMap::new(),
             newest: BTreeMap::new(),
             geometry: geometry.clone(),
@@ -118,7 +118,7 @@ impl Shadow {
     // ---------------------------------------------------------------- plans
 
     /// The host writes: new versions of the units.
-    fn written(&mut self, extent: Extent) -> Fresh {
+    fn written(&mut self, extent: Extent) -> HostData {
         (0..extent.pages)
             .map(|i| {
                 let lpn = Lpn(extent.first.0 + i);
@@ -142,8 +142,8 @@ impl Shadow {
     }
 
     /// Entries leave the write buffer.
-    fn destaged(&mut self, ids: &[EntryId]) -> Fresh {
-        let mut fresh = Fresh::new();
+    fn destaged(&mut self, ids: &[EntryId]) -> HostData {
+        let mut fresh = HostData::new();
         for id in ids {
             let Some(entry) = self.entries.get_mut(id) else { breach(&format!("entry {id} is not there")) };
             require(!std::mem::replace(&mut entry.under_way, true), || format!("entry {id} leaves twice"));
@@ -171,30 +171,30 @@ impl Shadow {
             let Some(at) = ops.iter().position(reads) else {
                 breach(&format!("no operation reads unit {lpn} at address {ppn}"));
             };
-            self.expect(at, ppn, Data { lpn, version });
+            self.expect(at, ppn, Version { lpn, version });
         }
     }
 
     /// Notes the version that the `at`-th operation of the present plan must find.
-    fn expect(&mut self, at: usize, ppn: Ppn, data: Data) {
+    fn expect(&mut self, at: usize, ppn: Ppn, data: Version) {
         self.pending.entry(self.next_seq + at as u64).or_default().reads.push((ppn, data));
     }
 
     /// The programs of a plan: the versions that they carry, and the addresses that the map points to afterwards.
-    fn follow_programs(&mut self, ops: &[PlannedOp], fresh: &Fresh, brain: &Brain) {
+    fn follow_programs(&mut self, ops: &[PlannedOp], fresh: &HostData, firmware: &Firmware) {
         for at in 0..ops.len() {
             let op = &ops[at];
             if op.cause == Cause::Map || !matches!(op.kind, OpKind::Program | OpKind::Copy | OpKind::Copyback) {
                 continue;
             }
             for ppn in (op.ppn.0..op.ppn.0 + self.geometry.units_per_page).map(Ppn) {
-                if let Some(lpn) = brain.blocks.lpn_at(ppn).filter(|lpn| lpn.idx() < self.units.len()) {
+                if let Some(lpn) = firmware.blocks.lpn_at(ppn).filter(|lpn| lpn.idx() < self.units.len()) {
                     let new = fresh.get(&lpn).filter(|_| op.cause == Cause::Host);
                     self.follow_unit(ops, at, lpn, ppn, new.copied());
                 }
             }
         }
-        self.check_map(ops, brain);
+        self.check_map(ops, firmware);
     }
 
     /// The `at`-th operation brings a unit to an address: a new version, or the one that its plan has read.
@@ -208,7 +208,7 @@ impl Shadow {
                     self.next_seq + at as u64
                 ));
             };
-            self.expect(read, place, Data { lpn, version });
+            self.expect(read, place, Version { lpn, version });
         }
         let version = match (new, old) {
             (Some((version, _)), _) | (None, Some((_, version))) => version,
@@ -216,7 +216,7 @@ impl Shadow {
         };
         self.units[lpn.idx()].mapped = Some((ppn, version));
         let op = self.pending.entry(self.next_seq + at as u64).or_default();
-        op.writes.push((ppn, Data { lpn, version }));
+        op.writes.push((ppn, Version { lpn, version }));
     }
 
     /// The operation that supplies the `at`-th one with the data of this address: itself, or one that it waits for.
@@ -230,22 +230,22 @@ impl Shadow {
     }
 
     /// Compares the changes of a plan: the map must agree, and exactly these addresses must be valid.
-    fn check_map(&self, ops: &[PlannedOp], brain: &Brain) {
+    fn check_map(&self, ops: &[PlannedOp], firmware: &Firmware) {
         for seq in self.next_seq..self.next_seq + ops.len() as u64 {
             let writes = self.pending.get(&seq).map_or(&[][..], |op| &op.writes);
-            for &(ppn, Data { lpn, .. }) in writes {
+            for &(ppn, Version { lpn, .. }) in writes {
                 let mapped = self.units[lpn.idx()].mapped.map(|(place, _)| place);
-                require(brain.ftl.lookup(lpn) == mapped, || {
+                require(firmware.ftl.lookup(lpn) == mapped, || {
                     format!("the map has unit {lpn} elsewhere than {mapped:?}")
                 });
-                require(brain.blocks.is_valid(ppn) == (mapped == Some(ppn)), || format!("is address {ppn} valid?"));
+                require(firmware.blocks.is_valid(ppn) == (mapped == Some(ppn)), || format!("is address {ppn} valid?"));
             }
         }
     }
 
     // ---------------------------------------------------------------- operations
 
-    fn read_ended(&self, op: &OpFacts, expected: &[(Ppn, Data)]) {
+    fn read_ended(&self, op: &OpFacts, expected: &[(Ppn, Version)]) {
         let at = if op.kind == OpKind::Copyback { op.other } else { op.at };
         for &(ppn, data) in expected {
             require(self.geometry.place(ppn) == at, || format!("operation {} reads another page than planned", op.seq));
@@ -254,7 +254,7 @@ impl Shadow {
         }
     }
 
-    fn program_ended(&mut self, writes: &[(Ppn, Data)]) {
+    fn program_ended(&mut self, writes: &[(Ppn, Version)]) {
         for &(ppn, data) in writes {
             self.flash[ppn.idx()] = Some(data);
             let unit = self.units[data.lpn.idx()];
@@ -268,7 +268,7 @@ impl Shadow {
     fn erase_ended(&mut self, block: BlockId) {
         let first = self.geometry.first_ppn(block).0;
         for ppn in (first..first + self.geometry.units_per_block).map(Ppn) {
-            let Some(Data { lpn, .. }) = self.flash[ppn.idx()].take() else { continue };
+            let Some(Version { lpn, .. }) = self.flash[ppn.idx()].take() else { continue };
             let unit = &self.units[lpn.idx()];
             let is_current = unit.mapped.is_some_and(|(place, _)| place == ppn);
             require(!is_current, || format!("an erase destroys unit {lpn} at {ppn}"));
@@ -279,7 +279,7 @@ impl Shadow {
     // ---------------------------------------------------------------- the write buffer
 
     fn buffer_write(&mut self, id: EntryId, lpn: Lpn, bytes: &Bytes) {
-        let data = Data { lpn, version: self.new_version(lpn) };
+        let data = Version { lpn, version: self.new_version(lpn) };
         let older = self.newest.insert(lpn, id);
         if let Some(entry) = self.entries.get_mut(&id) {
             let merges = older == Some(id) && entry.data.lpn == lpn && !entry.under_way;
@@ -292,7 +292,7 @@ impl Shadow {
         require(older.is_none_or(|older| older.under_way), || format!("unit {lpn} has two entries"));
         let sectors = (u64::from(self.geometry.unit_bytes) / SECTOR_BYTES) as usize;
         let held = older.map_or_else(|| vec![false; sectors], |older| older.held.clone());
-        let mut entry = Entry { data, under_way: false, held };
+        let mut entry = ShadowEntry { data, under_way: false, held };
         entry.hold(bytes);
         self.entries.insert(id, entry);
     }
@@ -300,7 +300,7 @@ impl Shadow {
     fn buffer_read(&self, id: EntryId, lpn: Lpn, bytes: &Bytes) {
         let Some(entry) = self.entries.get(&id) else { breach(&format!("a read from entry {id}, which is not there")) };
         let version = self.units[lpn.idx()].version;
-        require(entry.data == Data { lpn, version }, || format!("a read of unit {lpn} finds {:?}", entry.data));
+        require(entry.data == Version { lpn, version }, || format!("a read of unit {lpn} finds {:?}", entry.data));
         require(entry.holds(bytes), || format!("entry {id} does not hold bytes {bytes:?} of unit {lpn}"));
     }
 
@@ -314,7 +314,7 @@ impl Shadow {
 
     fn buffer_programmed(&mut self, id: EntryId) {
         let Some(entry) = self.entries.remove(&id) else { breach(&format!("entry {id} is gone twice")) };
-        let Data { lpn, version } = entry.data;
+        let Version { lpn, version } = entry.data;
         let unit = &self.units[lpn.idx()];
         let on_flash = unit.durable.and_then(|ppn| self.flash[ppn.idx()]).map(|data| data.version);
         let is_safe = entry.under_way && (version < unit.trimmed || on_flash.is_some_and(|found| found >= version));
@@ -326,22 +326,22 @@ impl Shadow {
 
     // ---------------------------------------------------------------- the end
 
-    fn check_unit(&self, lpn: Lpn, brain: &Brain, array: &Array) {
+    fn check_unit(&self, lpn: Lpn, firmware: &Firmware, array: &Array) {
         let unit = &self.units[lpn.idx()];
         let place = unit.mapped.map(|(ppn, _)| ppn);
-        require(brain.ftl.lookup(lpn) == place, || {
+        require(firmware.ftl.lookup(lpn) == place, || {
             format!("in the end the map has unit {lpn} elsewhere than {place:?}")
         });
         require(unit.written == place.is_some(), || format!("in the end unit {lpn} is lost, or there after a trim"));
         if let Some(ppn) = place {
-            let data = Data { lpn, version: unit.version };
+            let data = Version { lpn, version: unit.version };
             let is_there = self.flash[ppn.idx()] == Some(data) && array.is_programmed(self.geometry.place(ppn));
-            require(is_there && brain.blocks.is_valid(ppn), || format!("in the end {data:?} is not at {ppn}"));
+            require(is_there && firmware.blocks.is_valid(ppn), || format!("in the end {data:?} is not at {ppn}"));
         }
     }
 }
 
-impl Entry {
+impl ShadowEntry {
     fn sectors(bytes: &Bytes) -> std::ops::Range<usize> {
         (u64::from(bytes.start) / SECTOR_BYTES) as usize..u64::from(bytes.end).div_ceil(SECTOR_BYTES) as usize
     }
@@ -362,19 +362,19 @@ impl Entry {
 impl Probe for Shadow {
     type Recorder = Option<Box<Series>>;
 
-    fn planned(&mut self, purpose: Purpose, brain: &Brain) {
-        let ops = brain.plan.ops();
+    fn planned(&mut self, purpose: Purpose, firmware: &Firmware) {
+        let ops = firmware.plan.ops();
         let fresh = match purpose {
             Purpose::Write(extent) => self.written(extent),
             Purpose::Destage(entries) => self.destaged(entries),
-            Purpose::Read(_) | Purpose::Trim(_) | Purpose::Background => Fresh::new(),
+            Purpose::Read(_) | Purpose::Trim(_) | Purpose::Background => HostData::new(),
         };
         match purpose {
             Purpose::Read(runs) => self.expect_reads(runs, ops),
             Purpose::Trim(extent) => self.trimmed(extent),
             Purpose::Write(_) | Purpose::Destage(_) | Purpose::Background => {}
         }
-        self.follow_programs(ops, &fresh, brain);
+        self.follow_programs(ops, &fresh, firmware);
         self.next_seq += ops.len() as u64;
         for (lpn, (version, _)) in fresh {
             let mapped = self.units[lpn.idx()].mapped.map(|(_, version)| version);
@@ -409,13 +409,13 @@ impl Probe for Shadow {
         }
     }
 
-    fn at_rest(&mut self, brain: &Brain, array: &Array) {
+    fn at_rest(&mut self, firmware: &Firmware, array: &Array) {
         require(self.pending.is_empty(), || format!("in the end {} operations have not ended", self.pending.len()));
         require(self.entries.is_empty(), || format!("in the end {} entries are in the buffer", self.entries.len()));
-        (0..self.geometry.logical_units).for_each(|lpn| self.check_unit(Lpn(lpn), brain, array));
-        let valid = (0..self.geometry.physical_units()).filter(|&ppn| brain.blocks.is_valid(Ppn(ppn))).count();
+        (0..self.geometry.logical_units).for_each(|lpn| self.check_unit(Lpn(lpn), firmware, array));
+        let valid = (0..self.geometry.physical_units()).filter(|&ppn| firmware.blocks.is_valid(Ppn(ppn))).count();
         let mapped = self.units.iter().filter(|unit| unit.mapped.is_some()).count();
-        let of_map = brain.ftl.map_pages().len();
+        let of_map = firmware.ftl.map_pages().len();
         require(valid == mapped + of_map, || {
             format!("in the end {valid} addresses are valid for {mapped} units and {of_map} pages of the map")
         });

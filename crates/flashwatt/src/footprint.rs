@@ -11,7 +11,7 @@ use crate::config::Config;
 use crate::device::{Array, Geometry};
 use crate::error::{Error, Fault};
 use crate::kernel::settings::Precondition;
-use crate::limits::{self, Limit};
+use crate::limits::{self, MemoryLimit};
 use crate::mem;
 
 /// Largest memory in bytes of one die's queues, operations and events, and of one request in the device.
@@ -47,7 +47,7 @@ pub(crate) fn check(config: &Config, checked: bool) -> Result<(), Error> {
     check_against(config, bytes, mem::is_there(bytes), limits::least().filter(|_| filled))
 }
 
-fn check_against(config: &Config, bytes: u64, is_there: bool, limit: Option<Limit>) -> Result<(), Error> {
+fn check_against(config: &Config, bytes: u64, is_there: bool, limit: Option<MemoryLimit>) -> Result<(), Error> {
     let broken = limit.filter(|limit| limit.bytes < bytes);
     if is_there && broken.is_none() {
         return Ok(());
@@ -73,7 +73,7 @@ mod tests {
     fn a_drive_beyond_a_limit_is_refused_and_the_limit_named() {
         let config = crate::config::load("", "test", &[]).expect("the default drive");
         let bytes = footprint_bytes(&config, false);
-        let limit = |bytes: u64| Some(Limit { bytes, whose: "in the control group /a".into() });
+        let limit = |bytes: u64| Some(MemoryLimit { bytes, whose: "in the control group /a".into() });
         assert!(check_against(&config, bytes, true, limit(bytes)).is_ok());
         assert!(check_against(&config, bytes, true, None).is_ok());
         let error = check_against(&config, bytes, true, limit(3_000_000)).expect_err("too little").to_string();

@@ -4,7 +4,7 @@
 //! time of a page. So each such kind has a lane of its own, and the next event costs the same for ten dies and for ten
 //! thousand. A key that does not belong at the end of its lane moves up to its place.
 
-use crate::mem::Table;
+use crate::mem::FlatTable;
 
 /// A key after all others: the first key of an empty lane.
 pub const NEVER: u64 = u64::MAX;
@@ -18,7 +18,7 @@ pub struct Lane {
     second: u64,
     /// A ring. Positions count up (modulo 2^32); the ring holds them modulo its length. [`NEVER`] follows the last key,
     /// so that no branch tests for an empty lane: a processor cannot predict that branch.
-    keys: Table<u64>,
+    keys: FlatTable<u64>,
     mask: u32,
     head: u32,
     tail: u32,

@@ -117,8 +117,8 @@ macro_rules! internal {
 
 internal! {
     blocks,
-    books,
-    brain,
+    accounts,
+    firmware,
     cache,
     check,
     controller,
@@ -126,7 +126,7 @@ internal! {
     ftl,
     gc,
     host,
-    instant,
+    clockless,
     operation,
     persist,
     probe,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// A bound on the memory that this process may still take.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limit {
+pub struct MemoryLimit {
     /// Bytes that are free.
     pub bytes: u64,
     /// The place of the limit: "in this machine".
@@ -14,27 +14,27 @@ pub struct Limit {
 }
 
 /// The smallest limit that the system reports; none if it reports none.
-pub fn least() -> Option<Limit> {
+pub fn least() -> Option<MemoryLimit> {
     least_under(Path::new("/"))
 }
 
-fn least_under(root: &Path) -> Option<Limit> {
+fn least_under(root: &Path) -> Option<MemoryLimit> {
     machine(root).into_iter().chain(groups(root)).min_by_key(|limit| limit.bytes)
 }
 
 /// Free memory of the machine, with droppable pages of files and swap space.
-fn machine(root: &Path) -> Option<Limit> {
+fn machine(root: &Path) -> Option<MemoryLimit> {
     let text = read_to_string(root.join("proc/meminfo")).ok()?;
     let kib = |key: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(key))?;
         line.trim_start_matches(':').split_whitespace().next()?.parse::<u64>().ok()
     };
     let kib = kib("MemAvailable")? + kib("SwapFree").unwrap_or(0);
-    Some(Limit { bytes: kib.saturating_mul(1024), whose: "in this machine".into() })
+    Some(MemoryLimit { bytes: kib.saturating_mul(1024), whose: "in this machine".into() })
 }
 
 /// The two layouts of control groups, by the names of their files.
-struct Layout {
+struct CgroupLayout {
     mount: &'static str,
     limit: &'static str,
     used: &'static str,
@@ -42,14 +42,14 @@ struct Layout {
     files: [&'static str; 2],
 }
 
-const V1: Layout = Layout {
+const V1: CgroupLayout = CgroupLayout {
     mount: "sys/fs/cgroup/memory",
     limit: "memory.limit_in_bytes",
     used: "memory.usage_in_bytes",
     files: ["total_inactive_file", "total_active_file"],
 };
 
-const V2: Layout = Layout {
+const V2: CgroupLayout = CgroupLayout {
     mount: "sys/fs/cgroup",
     limit: "memory.max",
     used: "memory.current",
@@ -57,13 +57,13 @@ const V2: Layout = Layout {
 };
 
 /// The limits of all control groups of this process, and of their parents.
-fn groups(root: &Path) -> Vec<Limit> {
+fn groups(root: &Path) -> Vec<MemoryLimit> {
     let text = read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
     text.lines().filter_map(group_of_line).flat_map(|(layout, path)| groups_above(root, layout, path)).collect()
 }
 
 /// A line is `number:controllers:path`; version 2 names no controllers.
-fn group_of_line(line: &str) -> Option<(&'static Layout, &str)> {
+fn group_of_line(line: &str) -> Option<(&'static CgroupLayout, &str)> {
     let (_, rest) = line.split_once(':')?;
     let (controllers, path) = rest.split_once(':')?;
     match controllers {
@@ -74,7 +74,7 @@ fn group_of_line(line: &str) -> Option<(&'static Layout, &str)> {
 }
 
 /// A group and its parents. In a container the path may be that of the host system, of which only the mount is visible.
-fn groups_above(root: &Path, layout: &Layout, path: &str) -> Vec<Limit> {
+fn groups_above(root: &Path, layout: &CgroupLayout, path: &str) -> Vec<MemoryLimit> {
     let inside = path.trim_start_matches('/');
     let mut parts: PathBuf = if inside.split('/').any(|part| part == "..") { PathBuf::new() } else { inside.into() };
     let mut limits = Vec::new();
@@ -87,7 +87,7 @@ fn groups_above(root: &Path, layout: &Layout, path: &str) -> Vec<Limit> {
     }
 }
 
-fn group(dir: &Path, layout: &Layout, shown: &Path) -> Option<Limit> {
+fn group(dir: &Path, layout: &CgroupLayout, shown: &Path) -> Option<MemoryLimit> {
     /// Without a limit, version 1 gives a number near 2^63, version 2 the word `max`.
     const NONE: u64 = 1 << 60;
     let number = |file: &str| read_to_string(dir.join(file)).ok()?.trim().parse::<u64>().ok();
@@ -101,7 +101,7 @@ fn group(dir: &Path, layout: &Layout, shown: &Path) -> Option<Limit> {
         .sum();
     let used = number(layout.used).unwrap_or(0).saturating_sub(droppable);
     let whose = format!("in the control group {} ({limit} bytes in all)", shown.display());
-    Some(Limit { bytes: limit.saturating_sub(used), whose })
+    Some(MemoryLimit { bytes: limit.saturating_sub(used), whose })
 }
 
 #[cfg(test)]
@@ -122,7 +122,7 @@ mod tests {
             Root(root)
         }
 
-        fn least(&self) -> Option<Limit> {
+        fn least(&self) -> Option<MemoryLimit> {
             least_under(&self.0)
         }
     }
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn a_machine_without_groups_gives_what_is_available() {
         let root = Root::with("machine", &[MEMINFO]);
-        assert_eq!(root.least(), Some(Limit { bytes: 4096 * 1024, whose: "in this machine".into() }));
+        assert_eq!(root.least(), Some(MemoryLimit { bytes: 4096 * 1024, whose: "in this machine".into() }));
         assert_eq!(Root::with("nothing", &[]).least(), None);
     }
 

@@ -75,7 +75,7 @@ fn advise_huge<T>(slice: &[T]) {
     let _ = slice;
 }
 
-/// Are indices into a [`Table`] checked? Wherever debug assertions are on, as in all tests, and in every build that shows the
+/// Are indices into a [`FlatTable`] checked? Wherever debug assertions are on, as in all tests, and in every build that shows the
 /// engine's insides to other crates (feature `internals`).
 const CHECKED: bool = cfg!(any(debug_assertions, feature = "internals"));
 
@@ -84,9 +84,9 @@ const CHECKED: bool = cfg!(any(debug_assertions, feature = "internals"));
 /// Without the feature `internals` no other crate reaches a function that takes such an index. Every index is then an id that
 /// this crate made for that very table (an operation, a die, a block, a page of the configured geometry), never a number from
 /// outside. Measured on the bench presets it saves about a tenth of the time of an operation (`make bench`).
-pub struct Table<T>(Vec<T>);
+pub struct FlatTable<T>(Vec<T>);
 
-impl<T> Table<T> {
+impl<T> FlatTable<T> {
     /// Adds an element at the end.
     #[inline(always)]
     pub fn push(&mut self, value: T) {
@@ -94,19 +94,19 @@ impl<T> Table<T> {
     }
 }
 
-impl<T> From<Vec<T>> for Table<T> {
+impl<T> From<Vec<T>> for FlatTable<T> {
     fn from(vec: Vec<T>) -> Self {
-        Table(vec)
+        FlatTable(vec)
     }
 }
 
-impl<T> FromIterator<T> for Table<T> {
+impl<T> FromIterator<T> for FlatTable<T> {
     fn from_iter<I: IntoIterator<Item = T>>(iter: I) -> Self {
-        Table(iter.into_iter().collect())
+        FlatTable(iter.into_iter().collect())
     }
 }
 
-impl<T> std::ops::Deref for Table<T> {
+impl<T> std::ops::Deref for FlatTable<T> {
     type Target = [T];
 
     #[inline(always)]
@@ -115,14 +115,14 @@ impl<T> std::ops::Deref for Table<T> {
     }
 }
 
-impl<T> std::ops::DerefMut for Table<T> {
+impl<T> std::ops::DerefMut for FlatTable<T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [T] {
         &mut self.0
     }
 }
 
-impl<T> std::ops::Index<usize> for Table<T> {
+impl<T> std::ops::Index<usize> for FlatTable<T> {
     type Output = T;
 
     #[inline(always)]
@@ -135,7 +135,7 @@ impl<T> std::ops::Index<usize> for Table<T> {
     }
 }
 
-impl<T> std::ops::IndexMut<usize> for Table<T> {
+impl<T> std::ops::IndexMut<usize> for FlatTable<T> {
     #[inline(always)]
     fn index_mut(&mut self, index: usize) -> &mut T {
         if CHECKED {
@@ -146,7 +146,7 @@ impl<T> std::ops::IndexMut<usize> for Table<T> {
     }
 }
 
-impl<T> std::ops::Index<std::ops::Range<usize>> for Table<T> {
+impl<T> std::ops::Index<std::ops::Range<usize>> for FlatTable<T> {
     type Output = [T];
 
     fn index(&self, range: std::ops::Range<usize>) -> &[T] {
@@ -154,7 +154,7 @@ impl<T> std::ops::Index<std::ops::Range<usize>> for Table<T> {
     }
 }
 
-impl<T> std::ops::IndexMut<std::ops::Range<usize>> for Table<T> {
+impl<T> std::ops::IndexMut<std::ops::Range<usize>> for FlatTable<T> {
     fn index_mut(&mut self, range: std::ops::Range<usize>) -> &mut [T] {
         &mut self.0[range]
     }

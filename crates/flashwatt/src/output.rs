@@ -17,7 +17,7 @@ const SUFFIX: &str = ".part";
 
 /// Rules for the files that may be replaced.
 #[derive(Clone, Debug)]
-pub struct Rules {
+pub struct Replace {
     /// Input files: never replaced.
     pub inputs: Vec<PathBuf>,
     /// The content in words, for messages: "a trace".
@@ -28,7 +28,7 @@ pub struct Rules {
     pub force: bool,
 }
 
-impl Rules {
+impl Replace {
     /// Refuses a target that must not be replaced: an input, a directory, a device, a FIFO; without `force` also a
     /// symbolic link and a file that this program did not write. A target that is not there, or is empty, is fine.
     pub fn check(&self, path: &Path) -> Result<(), Error> {
@@ -82,7 +82,7 @@ pub(crate) fn io_error(path: &Path) -> impl Fn(io::Error) -> Error {
 #[derive(Debug)]
 pub struct Aside {
     target: PathBuf,
-    rules: Rules,
+    rules: Replace,
     part: PathBuf,
     /// Open while the temporary file exists: its lock shows that a writer is at work.
     file: File,
@@ -90,7 +90,7 @@ pub struct Aside {
 
 impl Aside {
     /// Begins a file that will replace `target`, if the rules allow it.
-    pub fn new(target: &Path, rules: Rules) -> Result<Self, Error> {
+    pub fn new(target: &Path, rules: Replace) -> Result<Self, Error> {
         rules.check(target)?;
         let directory = match target.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,

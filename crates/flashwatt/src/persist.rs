@@ -12,8 +12,8 @@ use crate::progress::Watch;
 /// Largest size in bytes of an unpacked chunk.
 const CHUNK_BYTES: usize = 256 << 10;
 
-/// Writes the state of a drive. Writing continues silently after an error; [`Writer::finish`] returns the first one.
-pub struct Writer<'a> {
+/// Writes the state of a drive. Writing continues silently after an error; [`StateWriter::finish`] returns the first one.
+pub struct StateWriter<'a> {
     to: &'a mut dyn Write,
     chunk: Vec<u8>,
     packed: Vec<u8>,
@@ -54,11 +54,11 @@ pub fn require(holds: bool, what: &str) -> Result<(), Flaw> {
     if holds { Ok(()) } else { Err(Flaw::damaged(what)) }
 }
 
-impl<'a> Writer<'a> {
+impl<'a> StateWriter<'a> {
     /// Writes to `to`; `seed` is the CRC of the preceding part of the file.
     pub(crate) fn new(to: &'a mut dyn Write, seed: u32) -> Self {
         let packed = vec![0; lz4_flex::block::get_maximum_output_size(CHUNK_BYTES)];
-        Writer { to, chunk: Vec::with_capacity(CHUNK_BYTES), packed, crc: seed, result: Ok(()) }
+        StateWriter { to, chunk: Vec::with_capacity(CHUNK_BYTES), packed, crc: seed, result: Ok(()) }
     }
 
     /// Records that the drive is in a state that cannot be saved.
@@ -165,7 +165,7 @@ fn crc(before: u32, lengths: &[u8], bytes: &[u8]) -> u32 {
 }
 
 /// Reads the state of a drive, and checks everything it reads.
-pub struct Reader<'a, 'w> {
+pub struct StateReader<'a, 'w> {
     from: &'a mut dyn Read,
     watch: &'a mut Watch<'w>,
     chunk: Vec<u8>,
@@ -174,10 +174,10 @@ pub struct Reader<'a, 'w> {
     crc: u32,
 }
 
-impl<'a, 'w> Reader<'a, 'w> {
-    /// Reads the output of a [`Writer`] with this `seed`.
+impl<'a, 'w> StateReader<'a, 'w> {
+    /// Reads the output of a [`StateWriter`] with this `seed`.
     pub(crate) fn new(from: &'a mut dyn Read, seed: u32, watch: &'a mut Watch<'w>) -> Self {
-        Reader { from, watch, chunk: Vec::new(), packed: Vec::new(), at: 0, crc: seed }
+        StateReader { from, watch, chunk: Vec::new(), packed: Vec::new(), at: 0, crc: seed }
     }
 
     /// Reads a byte.
@@ -215,7 +215,7 @@ impl<'a, 'w> Reader<'a, 'w> {
         self.take().map(u64::from_le_bytes)
     }
 
-    /// Reads `count` numbers written by [`Writer::u32s`], and passes each with its index to `put`.
+    /// Reads `count` numbers written by [`StateWriter::u32s`], and passes each with its index to `put`.
     pub fn u32s(&mut self, count: usize, mut put: impl FnMut(usize, u32)) -> Result<(), Flaw> {
         let mut value = 0u32;
         for at in 0..count {
@@ -234,7 +234,7 @@ impl<'a, 'w> Reader<'a, 'w> {
         })
     }
 
-    /// As [`Self::fill_u32s`], for the output of [`Writer::u64s`].
+    /// As [`Self::fill_u32s`], for the output of [`StateWriter::u64s`].
     pub fn fill_u64s(&mut self, table: &mut [u64]) -> Result<(), Flaw> {
         for slot in table {
             let value = self.u64()?;
@@ -316,18 +316,18 @@ impl<'a, 'w> Reader<'a, 'w> {
 mod tests {
     use super::*;
 
-    fn written(write: impl FnOnce(&mut Writer)) -> Vec<u8> {
+    fn written(write: impl FnOnce(&mut StateWriter)) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let mut writer = Writer::new(&mut bytes, 7);
+        let mut writer = StateWriter::new(&mut bytes, 7);
         write(&mut writer);
         assert!(writer.finish().is_ok());
         bytes
     }
 
-    fn read<T>(mut bytes: &[u8], read: impl FnOnce(&mut Reader) -> Result<T, Flaw>) -> Result<T, Flaw> {
+    fn read<T>(mut bytes: &[u8], read: impl FnOnce(&mut StateReader) -> Result<T, Flaw>) -> Result<T, Flaw> {
         let mut watch = |_: &crate::Progress| true;
         let mut watch = Watch::new(&mut watch);
-        let mut reader = Reader::new(&mut bytes, 7, &mut watch);
+        let mut reader = StateReader::new(&mut bytes, 7, &mut watch);
         let value = read(&mut reader)?;
         reader.finish().map(|()| value)
     }

@@ -5,10 +5,10 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
 
-use crate::brain::Brain;
+use crate::firmware::Firmware;
 use crate::cache::write_buffer::Bytes;
 use crate::connector::{Extent, RequestKind};
-use crate::device::{Array, Place};
+use crate::device::{Array, FlashAddress};
 use crate::energy::Series;
 use crate::energy::ledger::OpTimes;
 use crate::energy::series::Recorder;
@@ -25,9 +25,9 @@ pub struct OpFacts {
     /// Its cause.
     pub cause: Cause,
     /// The page; for an erase, the first page of the block.
-    pub at: Place,
+    pub at: FlashAddress,
     /// The source page of a copyback; for the read of a copy, the page that its data will be programmed to.
-    pub other: Place,
+    pub other: FlashAddress,
     /// The request it belongs to; none for background work.
     pub request: RequestId,
     /// The block whose data the program makes obsolete.
@@ -100,14 +100,14 @@ pub trait Probe {
 
     /// A plan has been made. Its operations get the plan numbers after those of the previous plan.
     #[inline(always)]
-    fn planned(&mut self, _purpose: Purpose, _brain: &Brain) {}
+    fn planned(&mut self, _purpose: Purpose, _brain: &Firmware) {}
 
     /// An event in the write buffer.
     #[inline(always)]
     fn buffer(&mut self, _now: Nanos, _event: &BufferEvent) {}
 
     /// All requested work is done, and the drive is at rest.
-    fn at_rest(&mut self, _brain: &Brain, _array: &Array) {}
+    fn at_rest(&mut self, _brain: &Firmware, _array: &Array) {}
 
     /// An operation has ended.
     #[inline(always)]
@@ -149,9 +149,9 @@ impl<A: Probe, B: Probe> Probe for (A, B) {
     type Recorder = Option<Box<Series>>;
 
     #[inline(always)]
-    fn planned(&mut self, purpose: Purpose, brain: &Brain) {
-        self.0.planned(purpose, brain);
-        self.1.planned(purpose, brain);
+    fn planned(&mut self, purpose: Purpose, firmware: &Firmware) {
+        self.0.planned(purpose, firmware);
+        self.1.planned(purpose, firmware);
     }
 
     #[inline(always)]
@@ -160,9 +160,9 @@ impl<A: Probe, B: Probe> Probe for (A, B) {
         self.1.buffer(now, event);
     }
 
-    fn at_rest(&mut self, brain: &Brain, array: &Array) {
-        self.0.at_rest(brain, array);
-        self.1.at_rest(brain, array);
+    fn at_rest(&mut self, firmware: &Firmware, array: &Array) {
+        self.0.at_rest(firmware, array);
+        self.1.at_rest(firmware, array);
     }
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! What a run reports of an SSD, and how it audits one.
 
+use crate::accounts::SsdFigures;
 use crate::audit;
-use crate::books::SsdFigures;
 use crate::config::Config;
 use crate::energy::price::price;
 use crate::energy::{self, Parts, PriceTable};
@@ -13,7 +13,7 @@ use crate::ssd::Ssd;
 
 impl<P: Probe> Reported for Ssd<P> {
     fn parts(&self, config: &Config) -> Parts {
-        energy::ssd::parts(&PriceTable::new(&config.energy), self.brain.blocks.geometry().dies)
+        energy::ssd::parts(&PriceTable::new(&config.energy), self.firmware.blocks.geometry().dies)
     }
 
     fn energy_j(&self, config: &Config, figures: &SsdFigures) -> f64 {
@@ -21,10 +21,10 @@ impl<P: Probe> Reported for Ssd<P> {
     }
 
     fn report(&self, config: &Config, outcome: &Outcome<SsdFigures>) -> DeviceReport {
-        report::ssd::report(config, outcome, &self.brain, &self.hw.array)
+        report::ssd::report(config, outcome, &self.firmware, &self.flash.array)
     }
 
     fn audit(&self, config: &Config, outcome: &Outcome<SsdFigures>) -> Result<(), Error> {
-        audit::ssd(outcome, &PriceTable::new(&config.energy), self.hw.array.erases_in_run())
+        audit::ssd(outcome, &PriceTable::new(&config.energy), self.flash.array.erases_in_run())
     }
 }

@@ -38,7 +38,7 @@ const DIES_MAX: u32 = 1 << 16;
 
 /// The parts of a report that repricing reads.
 #[derive(Deserialize)]
-struct Run {
+struct PricedRun {
     config: RunConfig,
     ledger: LedgerReport,
     drain_ledger: Option<LedgerReport>,
@@ -82,12 +82,12 @@ struct RunWindow {
 pub fn reprice(report_json: &str, table_toml: &str, table_name: &str) -> Result<String, Error> {
     let report_json = report_json.strip_prefix('\u{feff}').unwrap_or(report_json);
     let mut report = read(report_json)?;
-    let run: Run = parse(report_json)?;
-    let drain = run.drain_ledger.as_ref().map(|ledger| books("drain_ledger", ledger)).transpose()?;
-    let books = books("ledger", &run.ledger)?;
+    let run: PricedRun = parse(report_json)?;
+    let drain = run.drain_ledger.as_ref().map(|ledger| accounts("drain_ledger", ledger)).transpose()?;
+    let accounts = accounts("ledger", &run.ledger)?;
     let RunConfig { device, energy } = &run.config;
     let energy = prices(energy, &device.timing, device.page_bytes, table_toml, table_name)?;
-    let priced = price(&books, &PriceTable::new(&energy));
+    let priced = price(&accounts, &PriceTable::new(&energy));
     rewrite(&mut report, &run, &priced, &energy);
     rewrite_drain(&mut report, &run, &priced, drain.map(|drain| price(&drain, &PriceTable::new(&energy))));
     note(&mut report, table_name);
@@ -148,7 +148,7 @@ fn power_budget(path: &str, config: &Value) -> Option<String> {
 }
 
 /// The ledger that a report holds under the key `name`.
-fn books(name: &str, report: &LedgerReport) -> Result<Ledger, Error> {
+fn accounts(name: &str, report: &LedgerReport) -> Result<Ledger, Error> {
     let mut ledger = Ledger { dies: report.dies, ..Ledger::default() };
     for (state_name, by_cause) in &report.die_ns {
         let state = DieState::ALL.iter().find(|state| state.name() == state_name && **state != DieState::Idle);
@@ -195,7 +195,7 @@ fn check(name: &str, report: &LedgerReport, ledger: &Ledger) -> Result<(), Error
 
 // ---------------------------------------------------------------- writing
 
-fn rewrite(report: &mut Map<String, Value>, run: &Run, priced: &Priced, energy: &Energy) {
+fn rewrite(report: &mut Map<String, Value>, run: &PricedRun, priced: &Priced, energy: &Energy) {
     let bytes = run.workload.read_bytes + run.workload.write_bytes;
     set(report, &["config", "energy"], energy);
     set(report, &["efficiency"], &Efficiency::new(bytes, priced.energy_j.total, priced.mean_w, &run.throughput));
@@ -211,7 +211,7 @@ fn rewrite(report: &mut Map<String, Value>, run: &Run, priced: &Priced, energy: 
 }
 
 /// The energy of the drain, and the warning (the last one) if much of it is outside the figures.
-fn rewrite_drain(report: &mut Map<String, Value>, run: &Run, priced: &Priced, drain: Option<Priced>) {
+fn rewrite_drain(report: &mut Map<String, Value>, run: &PricedRun, priced: &Priced, drain: Option<Priced>) {
     let drain_j = drain.map_or(0.0, |drain| drain.energy_j.total);
     set(report, &["window", "drain_energy_j"], &drain_j);
     let mut warnings: Vec<&String> = run.warnings.iter().filter(|warning| !warning.starts_with(OUTSIDE)).collect();

@@ -4,8 +4,8 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use crate::audit::audit;
-use crate::brain::Brain;
 use crate::check::Shadow;
+use crate::clockless::Clockless;
 use crate::config::{self, Config, Precondition, Span};
 use crate::connector::{Completion, Next, Request, Workload};
 use crate::device::{Array, Geometry};
@@ -13,13 +13,13 @@ use crate::energy::Series;
 use crate::energy::bins::{BINS_MAX, Bins};
 use crate::energy::edges::{CurrentEdges, EDGES_MAX, Edges};
 use crate::error::{Error, Fault, Place};
-use crate::instant::Instant;
+use crate::firmware::Firmware;
 use crate::kernel::{End, Outcome, Sim};
-use crate::output::{Aside, Rules};
+use crate::output::{Aside, Replace};
 pub use crate::probe::Recording;
 use crate::probe::{OpLog, Probe, is_op_log};
 use crate::progress::{Progress, Watch};
-use crate::report::{Parts, Report, Reported};
+use crate::report::{Report, ReportInput, Reported};
 use crate::snapshot::{self, Identity, Loaded};
 use crate::ssd::Ssd;
 use crate::units::Nanos;
@@ -181,7 +181,7 @@ pub fn run_device<D: Reported>(
 
 /// The file of the operation log.
 fn aside(path: &Path, config: &Config, force: bool) -> Result<Aside, Error> {
-    Aside::new(path, Rules { inputs: config.inputs(), what: "an operation log", ours: is_op_log, force })
+    Aside::new(path, Replace { inputs: config.inputs(), what: "an operation log", ours: is_op_log, force })
 }
 
 /// Runs with an operation log. If the log cannot be written (for instance on a full disk), the report's status says so,
@@ -207,7 +207,7 @@ fn logged(
 /// A drive in its start state.
 pub struct StartState {
     geometry: Geometry,
-    brain: Brain,
+    firmware: Firmware,
     array: Array,
     start: Start,
     /// The settings that determine its tables.
@@ -249,10 +249,10 @@ impl StartState {
         config.check_seal()?;
         let geometry = Geometry::new(&config.device, config.map_unit_bytes());
         footprint::check(config, false)?;
-        let brain = Brain::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
+        let firmware = Firmware::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
         let array = Array::new(geometry.clone(), config.device.nand.program_order);
         let mut drive =
-            StartState { geometry, brain, array, start: Start::default(), made_from: MadeFrom::new(config) };
+            StartState { geometry, firmware, array, start: Start::default(), made_from: MadeFrom::new(config) };
         drive.precondition(config, &mut Watch::new(progress))?;
         if drive.start.snapshot.is_none() {
             drive.array.reset_wear();
@@ -276,7 +276,7 @@ impl StartState {
     }
 
     fn restore(&mut self, path: &Path, config: &Config, watch: &mut Watch) -> Result<(), Error> {
-        let state = snapshot::State { brain: &mut self.brain, array: &mut self.array };
+        let state = snapshot::DriveState { firmware: &mut self.firmware, array: &mut self.array };
         let Loaded { identity, warnings } = snapshot::restore(path, config, state, watch)?;
         self.start = Start { warnings, snapshot: Some(identity) };
         Ok(())
@@ -285,15 +285,15 @@ impl StartState {
     /// Writes every page once. `then` is the number of further requests of the start state, if known.
     fn fill(&mut self, then: Option<u64>, watch: &mut Watch) -> Result<(), Error> {
         watch.expect(then.map(|then| then + u64::from(self.geometry.logical_units)));
-        self.brain.ftl.fill(&mut self.brain.blocks, &mut self.array, watch)
+        self.firmware.ftl.fill(&mut self.firmware.blocks, &mut self.array, watch)
     }
 
     /// Lays down the steady state: from theory where there is one, else by running the translation layer until every
     /// block has been erased several times.
     fn steady(&mut self, config: &Config, watch: &mut Watch) -> Result<(), Error> {
-        let (brain, pages) = (&mut self.brain, self.geometry.logical_units);
+        let (firmware, pages) = (&mut self.firmware, self.geometry.logical_units);
         watch.expect(Some(u64::from(pages)));
-        if brain.ftl.fill_steady(&mut brain.blocks, &mut self.array, &mut brain.rng, watch)? {
+        if firmware.ftl.fill_steady(&mut firmware.blocks, &mut self.array, &mut firmware.rng, watch)? {
             return Ok(());
         }
         self.fill(Some(STEADY_TURNOVERS * u64::from(pages)), watch)?;
@@ -316,17 +316,17 @@ impl StartState {
     }
 
     fn run_instantly(&mut self, workload: &mut dyn Workload, watch: &mut Watch) -> Result<(), Error> {
-        let mut instant = Instant::new(&self.geometry, &mut self.brain, &mut self.array);
+        let mut clockless = Clockless::new(&self.geometry, &mut self.firmware, &mut self.array);
         let (mut now, mut operations) = (0, 0);
         loop {
             match workload.next(now)? {
                 Next::Request(tag, request) => {
                     let request = Request { arrival_ns: now, ..request };
-                    instant.request(&request).map_err(|_| no_room())?;
+                    clockless.request(&request).map_err(|_| no_room())?;
                     workload.completed(&Completion::done(tag), now);
                     watch.done(1)?;
-                    watch.step(instant.operations() - operations)?;
-                    operations = instant.operations();
+                    watch.step(clockless.operations() - operations)?;
+                    operations = clockless.operations();
                 }
                 Next::WaitUntil(at) => now = at,
                 Next::WaitForCompletion => unreachable!("every request has completed"),
@@ -350,7 +350,7 @@ impl StartState {
         if !options.check {
             return self.run(config, options, workload, probe, progress);
         }
-        let shadow = Shadow::new(&self.geometry, &self.brain);
+        let shadow = Shadow::new(&self.geometry, &self.firmware);
         let (report, (_, probe)) = self.run(config, options, workload, (shadow, probe), progress)?;
         Ok((report, probe))
     }
@@ -372,20 +372,26 @@ impl StartState {
         progress: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<(Report, P), Error> {
         self.check_config(config)?;
-        let ssd = Ssd::new(&config.ssd(), self.brain, self.array, options.series(), probe);
+        let ssd = Ssd::new(&config.ssd(), self.firmware, self.array, options.series(), probe);
         let (outcome, ssd) = Sim::new(&config.run, ssd, &mut *workload).run(config.run.warmup, progress);
         let report = conclude(config, options, outcome, &ssd, workload, self.start);
         Ok((report, ssd.into_parts().0.probe))
     }
 
     /// A drive at rest, made from its parts.
-    pub(crate) fn from_parts(config: &Config, geometry: Geometry, brain: Brain, array: Array, start: Start) -> Self {
-        StartState { geometry, brain, array, start, made_from: MadeFrom::new(config) }
+    pub(crate) fn from_parts(
+        config: &Config,
+        geometry: Geometry,
+        firmware: Firmware,
+        array: Array,
+        start: Start,
+    ) -> Self {
+        StartState { geometry, firmware, array, start, made_from: MadeFrom::new(config) }
     }
 
     /// The content of a snapshot, and the warnings of the preparation.
-    pub(crate) fn state(&mut self) -> (snapshot::State<'_>, Vec<String>) {
-        (snapshot::State { brain: &mut self.brain, array: &mut self.array }, self.start.warnings.clone())
+    pub(crate) fn state(&mut self) -> (snapshot::DriveState<'_>, Vec<String>) {
+        (snapshot::DriveState { firmware: &mut self.firmware, array: &mut self.array }, self.start.warnings.clone())
     }
 
     /// The drive's layout.
@@ -405,7 +411,7 @@ impl StartState {
 
     /// The drive itself, at time 0.
     pub(crate) fn into_ssd<P: Probe>(self, config: &Config, probe: P) -> (Ssd<P>, Start) {
-        (Ssd::new(&config.ssd(), self.brain, self.array, None, probe), self.start)
+        (Ssd::new(&config.ssd(), self.firmware, self.array, None, probe), self.start)
     }
 }
 
@@ -442,7 +448,7 @@ pub(crate) fn conclude<D: Reported>(
     let measured = outcome.counted_ns(config.run.count_drain);
     warnings.extend(edges.as_ref().zip(options.edges_ns).and_then(|(edges, window)| missed(edges, window, measured)));
     let latency_histogram = options.latency_histogram;
-    Report::new(Parts { config, workload, outcome, device, series, edges, latency_histogram, warnings, snapshot })
+    Report::new(ReportInput { config, workload, outcome, device, series, edges, latency_histogram, warnings, snapshot })
 }
 
 /// Number of times that the whole drive is overwritten to reach the steady state by brute force.

@@ -4,12 +4,12 @@
 
 use std::process::Command;
 
-use flashwatt::brain::Brain;
 use flashwatt::cache::WriteBuffer;
+use flashwatt::clockless::Clockless;
 use flashwatt::config::{self, Config};
 use flashwatt::connector::{Request, RequestKind};
 use flashwatt::device::{Array, Geometry};
-use flashwatt::instant::Instant;
+use flashwatt::firmware::Firmware;
 use flashwatt::units::Lpn;
 use flashwatt::{Error, Watch, footprint_bytes, ftl};
 
@@ -34,15 +34,15 @@ fn grown_by(config: &Config) -> u64 {
     let before = resident();
     let geometry = Geometry::new(&config.device, config.map_unit_bytes());
     let mut array = Array::new(geometry.clone(), config.device.nand.program_order);
-    let mut brain = Brain::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
-    let filled = brain.ftl.fill(&mut brain.blocks, &mut array, &mut Watch::new(&mut |_| true));
+    let mut firmware = Firmware::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
+    let filled = firmware.ftl.fill(&mut firmware.blocks, &mut array, &mut Watch::new(&mut |_| true));
     filled.unwrap_or_else(|error| panic!("{error}"));
-    let mut instant = Instant::new(&geometry, &mut brain, &mut array);
+    let mut clockless = Clockless::new(&geometry, &mut firmware, &mut array);
     let unit_bytes = u64::from(geometry.unit_bytes);
     for unit in (0..u64::from(geometry.logical_units)).step_by(if is_large_cache(config) { 1 } else { 512 }) {
         let offset_bytes = unit * unit_bytes;
         let read = Request::new(0, RequestKind::Read, offset_bytes, unit_bytes);
-        assert!(instant.request(&read).is_ok());
+        assert!(clockless.request(&read).is_ok());
     }
     let buffered = config.write_buffer.bytes / unit_bytes;
     let mut buffer = WriteBuffer::new(buffered as u32, geometry.unit_bytes, geometry.logical_units, 1);
@@ -50,7 +50,7 @@ fn grown_by(config: &Config) -> u64 {
         assert!(buffer.put(Lpn(i * 2), &(0..geometry.unit_bytes), 1, 0).is_some(), "there is room");
     }
     let after = resident();
-    drop((brain, array, buffer));
+    drop((firmware, array, buffer));
     after - before
 }
 

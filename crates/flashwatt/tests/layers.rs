@@ -35,14 +35,14 @@ const LAYERS: &[&str] = &[
     "ftl",
     "workload",
     // What runs.
-    "brain",
+    "firmware",
     "probe",
-    "books",
+    "accounts",
     "controller",
     "host",
     "kernel",
     "limits",
-    "instant",
+    "clockless",
     "ssd",
     // The roof: what the user writes, as a whole, and what knows all of it. Nothing below takes a configuration: each module
     // has the settings of its own part.

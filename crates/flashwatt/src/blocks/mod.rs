@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 
 use crate::device::{Geometry, WearView};
-use crate::mem::{Table, prefetch, zeroed};
+use crate::mem::{FlatTable, prefetch, zeroed};
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
 mod view;
@@ -41,13 +41,13 @@ struct Info {
 /// Validity, free lists and candidates of all blocks.
 pub struct BlockTable {
     geometry: Geometry,
-    info: Table<Info>,
+    info: FlatTable<Info>,
     /// A bit per map unit: holds the current data of a logical page.
-    valid: Table<u64>,
+    valid: FlatTable<u64>,
     words_per_block: usize,
     /// The logical page (+ 1) whose data was last directed to each physical address; 0 for none since the last erase.
-    lpns: Table<u32>,
-    dies: Table<DieBlocks>,
+    lpns: FlatTable<u32>,
+    dies: FlatTable<DieBlocks>,
     /// Counts closings of blocks: a block's age is how many have been closed since.
     closings: u32,
 }

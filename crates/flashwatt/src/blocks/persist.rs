@@ -6,7 +6,7 @@
 use super::{BlockState, BlockTable, DieBlocks, FewestValid, Stack};
 use crate::device::Array;
 use crate::mem::prefetch;
-use crate::persist::{Flaw, Reader, Writer, require};
+use crate::persist::{Flaw, StateReader, StateWriter, require};
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
 const STATES: [BlockState; 4] = [BlockState::Free, BlockState::Open, BlockState::Closed, BlockState::Victim];
@@ -19,7 +19,7 @@ const CLEAN_AT: usize = 64;
 
 impl BlockTable {
     /// Writes the table.
-    pub(crate) fn save(&self, out: &mut Writer) {
+    pub(crate) fn save(&self, out: &mut StateWriter) {
         out.u32(self.closings);
         for info in self.info.iter() {
             out.u8(info.state as u8 | if info.apart { APART } else { 0 });
@@ -37,7 +37,7 @@ impl BlockTable {
     ///
     /// # Errors
     /// If the file is damaged, or contradicts the array.
-    pub(crate) fn restore(&mut self, from: &mut Reader, array: &Array) -> Result<(), Flaw> {
+    pub(crate) fn restore(&mut self, from: &mut StateReader, array: &Array) -> Result<(), Flaw> {
         self.closings = from.u32()?;
         for at in 0..self.info.len() {
             let byte = from.u8()?;
@@ -89,7 +89,7 @@ impl BlockTable {
         require(!units.any(is_beyond), "data of a page that is not programmed")
     }
 
-    fn restore_die(&mut self, die: DieId, from: &mut Reader) -> Result<(), Flaw> {
+    fn restore_die(&mut self, die: DieId, from: &mut StateReader) -> Result<(), Flaw> {
         let per_die = self.geometry.blocks_per_die;
         let is_free = |block: &BlockId| self.info[block.idx()].state == BlockState::Free;
         let free = self.geometry.blocks_of(die).filter(is_free).count();
@@ -146,7 +146,7 @@ impl BlockTable {
 }
 
 /// A block of a die; it is written as its number in the drive.
-fn block_of(die: DieId, from: &mut Reader, per_die: u32) -> Result<BlockId, Flaw> {
+fn block_of(die: DieId, from: &mut StateReader, per_die: u32) -> Result<BlockId, Flaw> {
     let block = BlockId(from.u32()?);
     let first = die.0 * per_die;
     require((first..first + per_die).contains(&block.0), "a block that is not on its die")?;
@@ -154,7 +154,7 @@ fn block_of(die: DieId, from: &mut Reader, per_die: u32) -> Result<BlockId, Flaw
 }
 
 impl FewestValid {
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut StateWriter) {
         out.u32(self.lowest as u32);
         out.u32(self.stacks.len() as u32);
         for stack in &self.stacks {
@@ -163,7 +163,7 @@ impl FewestValid {
         }
     }
 
-    fn restore(&mut self, from: &mut Reader, die: DieId, per_die: u32, units: u32) -> Result<(), Flaw> {
+    fn restore(&mut self, from: &mut StateReader, die: DieId, per_die: u32, units: u32) -> Result<(), Flaw> {
         self.lowest = from.u32()? as usize;
         let stacks = from.len(units as usize + STACKS_ABOVE, "stacks of candidates")?;
         require(self.lowest <= stacks, "a stack of candidates that is not there")?;

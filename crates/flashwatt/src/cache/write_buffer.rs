@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use super::list::{Links, List};
-use crate::mem::Table;
+use crate::mem::FlatTable;
 use crate::units::{EntryId, Lpn, RequestId};
 
 /// A range of bytes within a map unit.
@@ -26,24 +26,24 @@ const PARTS: u32 = 64;
 pub struct WriteBuffer {
     /// Most entries that there can be.
     capacity: u32,
-    entries: Table<Entry>,
+    entries: FlatTable<BufferEntry>,
     links: Vec<Links>,
     free: Vec<EntryId>,
     /// The newest entry of each logical unit that has one. As large as the buffer, not as the drive.
     newest: HashMap<Lpn, EntryId, BuildHasherDefault<UnitHasher>>,
     logical_units: u32,
-    lines: Vec<Line>,
+    lines: Vec<DirtyList>,
     /// Dirty entries that no request waits for, and those that one does, in all lines.
     dirty: [u32; 2],
     waiters: Waiters,
     /// Entries made so far: an entry's age tells which are older.
     made: u64,
-    parts: Parts,
+    parts: UnitParts,
 }
 
 /// Dirty entries, oldest first.
 #[derive(Clone, Copy, Default)]
-struct Line {
+struct DirtyList {
     /// No request waits for their program.
     dirty: List,
     /// A request waits for their program.
@@ -51,7 +51,7 @@ struct Line {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum State {
+enum EntryState {
     Free,
     Dirty,
     Urgent,
@@ -59,9 +59,9 @@ enum State {
 }
 
 #[derive(Clone, Copy)]
-struct Entry {
+struct BufferEntry {
     lpn: Lpn,
-    state: State,
+    state: EntryState,
     line: u32,
     /// A bit for each part of the unit that it holds.
     held: u64,
@@ -83,7 +83,7 @@ pub struct Put {
 
 /// The entry of a line that is next to leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Next {
+pub struct NextEntry {
     /// How many entries were made before it.
     pub age: u64,
     /// Does a request wait for its program?
@@ -106,7 +106,7 @@ impl WriteBuffer {
     /// content.
     pub fn memory_bytes(capacity: u64) -> u64 {
         let hashed = size_of::<(Lpn, EntryId)>() + 1;
-        let entry = size_of::<Entry>() + size_of::<Links>() + size_of::<EntryId>() + hashed;
+        let entry = size_of::<BufferEntry>() + size_of::<Links>() + size_of::<EntryId>() + hashed;
         capacity * 2 * entry as u64
     }
 
@@ -120,11 +120,11 @@ impl WriteBuffer {
             free: Vec::new(),
             newest: HashMap::default(),
             logical_units,
-            lines: vec![Line::default(); lines as usize],
+            lines: vec![DirtyList::default(); lines as usize],
             dirty: [0; 2],
             waiters: Waiters::default(),
             made: 0,
-            parts: Parts::of(unit_bytes),
+            parts: UnitParts::of(unit_bytes),
         }
     }
 
@@ -149,10 +149,10 @@ impl WriteBuffer {
     }
 
     /// The entry of a line that is next to leave.
-    pub fn next(&self, line: u32) -> Option<Next> {
+    pub fn next(&self, line: u32) -> Option<NextEntry> {
         let line = &self.lines[line as usize];
-        let urgent = self.age(line.urgent.first()).map(|age| Next { age, urgent: true });
-        urgent.or_else(|| self.age(line.dirty.first()).map(|age| Next { age, urgent: false }))
+        let urgent = self.age(line.urgent.first()).map(|age| NextEntry { age, urgent: true });
+        urgent.or_else(|| self.age(line.dirty.first()).map(|age| NextEntry { age, urgent: false }))
     }
 
     fn age(&self, entry: Option<u32>) -> Option<u64> {
@@ -165,7 +165,7 @@ impl WriteBuffer {
         let mut inherited = 0;
         if let Some(entry) = self.newest(lpn) {
             let there = &mut self.entries[entry.idx()];
-            if there.state != State::UnderWay {
+            if there.state != EntryState::UnderWay {
                 there.held |= held;
                 there.request_pages = there.request_pages.max(request_pages);
                 return Some(Put { entry, coalesced: true });
@@ -193,9 +193,9 @@ impl WriteBuffer {
 
     /// A dirty entry is to leave before those that no request waits for.
     pub fn hurry(&mut self, entry: EntryId) {
-        if self.entries[entry.idx()].state == State::Dirty {
+        if self.entries[entry.idx()].state == EntryState::Dirty {
             self.leave_line(entry);
-            self.entries[entry.idx()].state = State::Urgent;
+            self.entries[entry.idx()].state = EntryState::Urgent;
             let line = &mut self.lines[self.entries[entry.idx()].line as usize];
             line.urgent.push_last(&mut self.links, entry.0);
             self.dirty[1] += 1;
@@ -206,7 +206,7 @@ impl WriteBuffer {
     pub fn occupants(&self) -> impl Iterator<Item = EntryId> + use<> {
         let used: Vec<EntryId> = (0..self.entries.len() as u32)
             .map(EntryId)
-            .filter(|entry| self.entries[entry.idx()].state != State::Free)
+            .filter(|entry| self.entries[entry.idx()].state != EntryState::Free)
             .collect();
         used.into_iter()
     }
@@ -214,7 +214,7 @@ impl WriteBuffer {
     /// Takes the entries of a line that are next to leave, at most `most`: they are under way from now on.
     pub fn pick_oldest(&mut self, line: u32, most: u32, picked: &mut Vec<EntryId>) {
         while (picked.len() as u32) < most {
-            let Line { dirty, urgent } = self.lines[line as usize];
+            let DirtyList { dirty, urgent } = self.lines[line as usize];
             let Some(entry) = urgent.first().or_else(|| dirty.first()) else { return };
             self.pick(EntryId(entry), picked);
         }
@@ -223,11 +223,11 @@ impl WriteBuffer {
     /// Takes the dirty entries among `pages` consecutive units with the one that is next to leave, in the order of their
     /// addresses. Such groups begin at multiples of `pages`, and a group's entries are in one line.
     pub fn pick_neighbours(&mut self, line: u32, pages: u32, picked: &mut Vec<EntryId>) {
-        let Line { dirty, urgent } = self.lines[line as usize];
+        let DirtyList { dirty, urgent } = self.lines[line as usize];
         let Some(first) = urgent.first().or_else(|| dirty.first()) else { return };
         let from = self.entries[first as usize].lpn.0 / pages * pages;
         for lpn in (from..self.logical_units.min(from + pages)).map(Lpn) {
-            let is_dirty = |entry: &EntryId| self.entries[entry.idx()].state != State::UnderWay;
+            let is_dirty = |entry: &EntryId| self.entries[entry.idx()].state != EntryState::UnderWay;
             if let Some(entry) = self.newest(lpn).filter(is_dirty) {
                 self.pick(entry, picked);
             }
@@ -237,13 +237,13 @@ impl WriteBuffer {
     /// Takes the dirty entry of a line that is next to leave and its dirty neighbours, in the order of their addresses: at most
     /// `most` units, or as many as the entry's request had, without a gap between them, all in lines that `may_leave`.
     pub fn pick_run(&mut self, line: u32, most: u32, may_leave: impl Fn(u32) -> bool, picked: &mut Vec<EntryId>) {
-        let Line { dirty, urgent } = self.lines[line as usize];
+        let DirtyList { dirty, urgent } = self.lines[line as usize];
         let Some(first) = urgent.first().or_else(|| dirty.first()) else { return };
-        let Entry { lpn, request_pages, .. } = self.entries[first as usize];
+        let BufferEntry { lpn, request_pages, .. } = self.entries[first as usize];
         let most = most.max(request_pages);
         let leaves = |lpn: &Lpn| {
             let newest = self.newest(*lpn).map(|entry| &self.entries[entry.idx()]);
-            newest.is_some_and(|entry| entry.state != State::UnderWay && may_leave(entry.line))
+            newest.is_some_and(|entry| entry.state != EntryState::UnderWay && may_leave(entry.line))
         };
         let before = (0..lpn.0).rev().map(Lpn).take_while(leaves).take(most as usize - 1).count() as u32;
         let behind = (lpn.0 + 1..self.logical_units).map(Lpn).take_while(leaves);
@@ -257,14 +257,14 @@ impl WriteBuffer {
 
     fn pick(&mut self, entry: EntryId, picked: &mut Vec<EntryId>) {
         self.leave_line(entry);
-        self.entries[entry.idx()].state = State::UnderWay;
+        self.entries[entry.idx()].state = EntryState::UnderWay;
         picked.push(entry);
     }
 
     /// Takes a dirty entry out of its line.
     fn leave_line(&mut self, entry: EntryId) {
-        let Entry { state, line, .. } = self.entries[entry.idx()];
-        let is_urgent = state == State::Urgent;
+        let BufferEntry { state, line, .. } = self.entries[entry.idx()];
+        let is_urgent = state == EntryState::Urgent;
         let line = &mut self.lines[line as usize];
         let list = if is_urgent { &mut line.urgent } else { &mut line.dirty };
         list.remove(&mut self.links, entry.0);
@@ -274,7 +274,7 @@ impl WriteBuffer {
     /// Entries that were just picked found no room on flash: they are dirty again, in the order of age.
     pub fn put_back(&mut self, picked: &[EntryId]) {
         let place = |entry: &EntryId| {
-            let Entry { waiters, line, age, .. } = self.entries[entry.idx()];
+            let BufferEntry { waiters, line, age, .. } = self.entries[entry.idx()];
             (line, waiters != NIL, age)
         };
         let mut places: Vec<_> = picked.iter().map(|entry| (place(entry), *entry)).collect();
@@ -293,7 +293,7 @@ impl WriteBuffer {
                     Some(next) => list.insert_before(&mut self.links, entry.0, next),
                     None => list.push_last(&mut self.links, entry.0),
                 }
-                self.entries[entry.idx()].state = if is_urgent { State::Urgent } else { State::Dirty };
+                self.entries[entry.idx()].state = if is_urgent { EntryState::Urgent } else { EntryState::Dirty };
             }
             self.dirty[usize::from(is_urgent)] += same.len() as u32;
         }
@@ -313,7 +313,7 @@ impl WriteBuffer {
 
     /// The program of an entry has ended: it is gone. Those that waited for it are appended to `released`.
     pub fn programmed(&mut self, entry: EntryId, released: &mut Vec<RequestId>) {
-        debug_assert_eq!(self.entries[entry.idx()].state, State::UnderWay);
+        debug_assert_eq!(self.entries[entry.idx()].state, EntryState::UnderWay);
         self.remove(entry, released);
     }
 
@@ -322,8 +322,8 @@ impl WriteBuffer {
     pub fn trim(&mut self, lpn: Lpn, released: &mut Vec<RequestId>) -> bool {
         let Some(entry) = self.newest.remove(&lpn) else { return false };
         match self.entries[entry.idx()].state {
-            State::Dirty | State::Urgent => self.leave_line(entry),
-            State::UnderWay | State::Free => return false,
+            EntryState::Dirty | EntryState::Urgent => self.leave_line(entry),
+            EntryState::UnderWay | EntryState::Free => return false,
         }
         self.remove(entry, released);
         true
@@ -334,7 +334,7 @@ impl WriteBuffer {
     }
 
     fn make(&mut self, lpn: Lpn, held: u64, request_pages: u32, line: u32) -> Option<EntryId> {
-        let made = Entry { lpn, state: State::Dirty, line, held, age: self.made, request_pages, waiters: NIL };
+        let made = BufferEntry { lpn, state: EntryState::Dirty, line, held, age: self.made, request_pages, waiters: NIL };
         let id = match self.free.pop() {
             Some(id) => id,
             None if (self.entries.len() as u32) < self.capacity => {
@@ -351,7 +351,7 @@ impl WriteBuffer {
 
     fn remove(&mut self, id: EntryId, released: &mut Vec<RequestId>) {
         let entry = &mut self.entries[id.idx()];
-        entry.state = State::Free;
+        entry.state = EntryState::Free;
         let (lpn, waiters) = (entry.lpn, entry.waiters);
         self.waiters.take(waiters, released);
         if self.newest(lpn) == Some(id) {
@@ -422,15 +422,15 @@ impl Waiters {
 /// How a unit is divided into parts: sectors, or for units of more than 32 KiB 64 equal parts. What is held is rounded
 /// inwards to whole parts and what is wanted outwards, so that nothing is taken to be there that is not.
 #[derive(Clone, Copy, Debug)]
-struct Parts {
+struct UnitParts {
     bytes: u32,
     all: u64,
 }
 
-impl Parts {
+impl UnitParts {
     fn of(unit_bytes: u32) -> Self {
         let bytes = (unit_bytes / PARTS).max(crate::units::SECTOR_BYTES as u32);
-        Parts { bytes, all: ones(0, unit_bytes / bytes) }
+        UnitParts { bytes, all: ones(0, unit_bytes / bytes) }
     }
 
     fn within(self, bytes: &Bytes) -> u64 {

@@ -2,7 +2,7 @@
 //! be spare.
 
 use super::raw;
-use crate::ftl::{self, Room, Size};
+use crate::ftl::{self, DriveSize, Room};
 use crate::settings::{Checker, field};
 
 /// Physical map units are numbered by 32 bits, of which two numbers are taken.
@@ -10,7 +10,7 @@ const UNITS_MAX: u128 = (1 << 32) - 3;
 
 /// What the size of a drive follows from, apart from the size itself.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Geometry {
+pub(super) struct FlashShape {
     pub channels: u32,
     pub ways: u32,
     pub planes: u32,
@@ -19,7 +19,7 @@ pub(super) struct Geometry {
     pub map_unit_bytes: u32,
 }
 
-impl Geometry {
+impl FlashShape {
     pub fn dies(&self) -> u32 {
         self.channels * self.ways
     }
@@ -35,7 +35,7 @@ impl Geometry {
 
 /// Over-provisioning, by either definition.
 #[derive(Clone, Copy, Debug)]
-enum Op {
+enum Spare {
     /// (physical − logical) / physical
     SpareFraction(f64),
     /// (physical − logical) / logical
@@ -44,10 +44,10 @@ enum Op {
 
 /// Two of the three.
 #[derive(Clone, Copy, Debug)]
-enum Given {
+enum GivenSize {
     BlocksAndLogical(u32, u64),
-    BlocksAndOp(u32, Op),
-    LogicalAndOp(u64, Op),
+    BlocksAndOp(u32, Spare),
+    LogicalAndOp(u64, Spare),
 }
 
 /// The size of a drive.
@@ -75,44 +75,44 @@ impl Watermarks {
     }
 }
 
-impl Given {
+impl GivenSize {
     /// Blocks per plane and logical pages.
     ///
     /// The factors 1 ± 1e-12 keep a size that comes out whole from being pushed over by the last bit of a product.
-    fn solve(&self, geometry: &Geometry) -> (u128, u128) {
+    fn solve(&self, geometry: &FlashShape) -> (u128, u128) {
         let block_pages = u128::from(geometry.pages_per_block) * geometry.planes();
         let pages = |bytes: u64| u128::from(bytes / u64::from(geometry.page_bytes));
         match *self {
-            Given::BlocksAndLogical(blocks, bytes) => (u128::from(blocks), pages(bytes)),
-            Given::BlocksAndOp(blocks, op) => {
+            GivenSize::BlocksAndLogical(blocks, bytes) => (u128::from(blocks), pages(bytes)),
+            GivenSize::BlocksAndOp(blocks, op) => {
                 let physical = (u128::from(blocks) * block_pages) as f64;
                 (u128::from(blocks), (physical / op.physical_per_logical() * (1.0 + 1e-12)).floor() as u128)
             }
-            Given::LogicalAndOp(bytes, op) => {
+            GivenSize::LogicalAndOp(bytes, op) => {
                 let physical = pages(bytes) as f64 * op.physical_per_logical();
                 ((physical / block_pages as f64 * (1.0 - 1e-12)).ceil() as u128, pages(bytes))
             }
         }
     }
 
-    fn with_op_ratio(self, ratio: f64) -> Given {
+    fn with_op_ratio(self, ratio: f64) -> GivenSize {
         match self {
-            Given::BlocksAndLogical(blocks, _) | Given::BlocksAndOp(blocks, _) => {
-                Given::BlocksAndOp(blocks, Op::Ratio(ratio))
+            GivenSize::BlocksAndLogical(blocks, _) | GivenSize::BlocksAndOp(blocks, _) => {
+                GivenSize::BlocksAndOp(blocks, Spare::Ratio(ratio))
             }
-            Given::LogicalAndOp(bytes, _) => Given::LogicalAndOp(bytes, Op::Ratio(ratio)),
+            GivenSize::LogicalAndOp(bytes, _) => GivenSize::LogicalAndOp(bytes, Spare::Ratio(ratio)),
         }
     }
 
     /// Is there room for what must be spare?
-    fn fits(&self, geometry: &Geometry, needs: Needs) -> bool {
+    fn fits(&self, geometry: &FlashShape, needs: Needs) -> bool {
         let (blocks, logical) = self.solve(geometry);
         let physical = blocks * geometry.planes() * u128::from(geometry.pages_per_block);
         physical >= needs.room(geometry, blocks, logical).pages
     }
 
     /// The least `op_ratio` (to four decimals) at which there is room, if there is one up to 100.
-    fn least_op_ratio(&self, geometry: &Geometry, needs: Needs) -> Option<f64> {
+    fn least_op_ratio(&self, geometry: &FlashShape, needs: Needs) -> Option<f64> {
         let fits = |steps: u64| self.with_op_ratio(steps as f64 / 1e4).fits(geometry, needs);
         let (mut below, mut enough) = (0, 1_000_000);
         if !fits(enough) {
@@ -137,9 +137,9 @@ struct Needs<'a> {
 
 impl Needs<'_> {
     /// The flash that they take on a drive of so many blocks in a plane.
-    fn room(&self, geometry: &Geometry, blocks_per_plane: u128, logical_pages: u128) -> Room {
+    fn room(&self, geometry: &FlashShape, blocks_per_plane: u128, logical_pages: u128) -> Room {
         let die_blocks = blocks_per_plane * u128::from(geometry.planes);
-        let room = self.ftl.room(&Size {
+        let room = self.ftl.room(&DriveSize {
             dies: u128::from(geometry.dies()),
             die_blocks,
             pages_per_block: u128::from(geometry.pages_per_block),
@@ -152,11 +152,11 @@ impl Needs<'_> {
     }
 }
 
-impl Op {
+impl Spare {
     fn physical_per_logical(self) -> f64 {
         match self {
-            Op::SpareFraction(fraction) => 1.0 / (1.0 - fraction),
-            Op::Ratio(ratio) => 1.0 + ratio,
+            Spare::SpareFraction(fraction) => 1.0 / (1.0 - fraction),
+            Spare::Ratio(ratio) => 1.0 + ratio,
         }
     }
 }
@@ -168,7 +168,7 @@ const KEYS: [&str; 4] = ["device.op_ratio", "device.spare_fraction", "device.log
 pub(super) fn resolve(
     c: &mut Checker,
     device: &raw::Device,
-    geometry: &Geometry,
+    geometry: &FlashShape,
     watermarks: &Watermarks,
     ftl: &ftl::Settings,
     filled: bool,
@@ -194,7 +194,7 @@ pub(super) fn resolve(
     None
 }
 
-fn given(c: &mut Checker, device: &raw::Device) -> Option<Given> {
+fn given(c: &mut Checker, device: &raw::Device) -> Option<GivenSize> {
     let blocks = c.optional(field!("device", device.blocks_per_plane), 1..=u32::MAX);
     let logical = c.optional(field!("device", device.logical_bytes), 1..=1 << 50);
     let fraction = c.optional(field!("device", device.spare_fraction), 0.0..=0.99);
@@ -207,11 +207,11 @@ fn given(c: &mut Checker, device: &raw::Device) -> Option<Given> {
         ));
         return None;
     }
-    let op = fraction.map(Op::SpareFraction).or(ratio.map(Op::Ratio));
+    let op = fraction.map(Spare::SpareFraction).or(ratio.map(Spare::Ratio));
     match (blocks, logical, op) {
-        (Some(blocks), Some(logical), None) => Some(Given::BlocksAndLogical(blocks, logical)),
-        (Some(blocks), None, Some(op)) => Some(Given::BlocksAndOp(blocks, op)),
-        (None, Some(logical), Some(op)) => Some(Given::LogicalAndOp(logical, op)),
+        (Some(blocks), Some(logical), None) => Some(GivenSize::BlocksAndLogical(blocks, logical)),
+        (Some(blocks), None, Some(op)) => Some(GivenSize::BlocksAndOp(blocks, op)),
+        (None, Some(logical), Some(op)) => Some(GivenSize::LogicalAndOp(logical, op)),
         _ => {
             let found = if op.is_some() && blocks.is_some() { "all three" } else { "one or none" };
             let fault = c.fault(c.culprit(&KEYS), "the size of the drive is not determined").found(found);
@@ -221,7 +221,7 @@ fn given(c: &mut Checker, device: &raw::Device) -> Option<Given> {
     }
 }
 
-fn check_addresses(c: &mut Checker, geometry: &Geometry, physical: u128) -> bool {
+fn check_addresses(c: &mut Checker, geometry: &FlashShape, physical: u128) -> bool {
     let units = physical * u128::from(geometry.units_per_page());
     if units <= UNITS_MAX {
         return true;
@@ -239,7 +239,7 @@ fn check_addresses(c: &mut Checker, geometry: &Geometry, physical: u128) -> bool
     false
 }
 
-fn check_logical(c: &mut Checker, geometry: &Geometry, logical: u128, physical: u128) -> bool {
+fn check_logical(c: &mut Checker, geometry: &FlashShape, logical: u128, physical: u128) -> bool {
     let bytes = |pages: u128| pages * u128::from(geometry.page_bytes);
     if (1..=physical).contains(&logical) {
         return true;
@@ -254,7 +254,7 @@ fn check_logical(c: &mut Checker, geometry: &Geometry, logical: u128, physical: 
     false
 }
 
-fn check_spare(c: &mut Checker, given: &Given, geometry: &Geometry, needs: Needs) -> bool {
+fn check_spare(c: &mut Checker, given: &GivenSize, geometry: &FlashShape, needs: Needs) -> bool {
     if given.fits(geometry, needs) {
         return true;
     }
@@ -290,25 +290,25 @@ mod tests {
     use crate::ftl::schemes::page;
     use proptest::prelude::*;
 
-    const GEOMETRY: Geometry =
-        Geometry { channels: 2, ways: 2, planes: 1, pages_per_block: 10, page_bytes: 4096, map_unit_bytes: 4096 };
+    const GEOMETRY: FlashShape =
+        FlashShape { channels: 2, ways: 2, planes: 1, pages_per_block: 10, page_bytes: 4096, map_unit_bytes: 4096 };
 
     #[test]
     fn both_definitions_of_over_provisioning() {
         // 4 dies × 25 blocks × 10 pages = 1000 pages.
-        let by_physical = Given::BlocksAndOp(25, Op::SpareFraction(0.2)).solve(&GEOMETRY);
-        let by_logical = Given::BlocksAndOp(25, Op::Ratio(0.25)).solve(&GEOMETRY);
+        let by_physical = GivenSize::BlocksAndOp(25, Spare::SpareFraction(0.2)).solve(&GEOMETRY);
+        let by_logical = GivenSize::BlocksAndOp(25, Spare::Ratio(0.25)).solve(&GEOMETRY);
         assert_eq!(by_physical, (25, 800), "(1000 − 800) / 1000 = 0.2");
         assert_eq!(by_logical, (25, 800), "(1000 − 800) / 800 = 0.25");
-        assert_eq!(Given::LogicalAndOp(800 * 4096, Op::SpareFraction(0.2)).solve(&GEOMETRY), (25, 800));
-        assert_eq!(Given::LogicalAndOp(800 * 4096, Op::Ratio(0.25)).solve(&GEOMETRY), (25, 800));
+        assert_eq!(GivenSize::LogicalAndOp(800 * 4096, Spare::SpareFraction(0.2)).solve(&GEOMETRY), (25, 800));
+        assert_eq!(GivenSize::LogicalAndOp(800 * 4096, Spare::Ratio(0.25)).solve(&GEOMETRY), (25, 800));
     }
 
     #[test]
     fn a_size_between_blocks_is_rounded_up_and_one_between_pages_down() {
-        assert_eq!(Given::LogicalAndOp(801 * 4096, Op::Ratio(0.25)).solve(&GEOMETRY), (26, 801));
-        assert_eq!(Given::BlocksAndOp(25, Op::Ratio(0.3)).solve(&GEOMETRY), (25, 769));
-        assert_eq!(Given::BlocksAndLogical(25, 4096 * 10 - 1).solve(&GEOMETRY), (25, 9));
+        assert_eq!(GivenSize::LogicalAndOp(801 * 4096, Spare::Ratio(0.25)).solve(&GEOMETRY), (26, 801));
+        assert_eq!(GivenSize::BlocksAndOp(25, Spare::Ratio(0.3)).solve(&GEOMETRY), (25, 769));
+        assert_eq!(GivenSize::BlocksAndLogical(25, 4096 * 10 - 1).solve(&GEOMETRY), (25, 9));
     }
 
     #[test]
@@ -317,12 +317,12 @@ mod tests {
         assert_eq!([10, 60, 61, 1024].map(|blocks| watermarks.low(blocks)), [3, 3, 4, 52]);
     }
 
-    fn given_strategy() -> impl Strategy<Value = Given> {
-        let op = prop_oneof![(0.0..0.6).prop_map(Op::SpareFraction), (0.0..2.0).prop_map(Op::Ratio)];
+    fn given_strategy() -> impl Strategy<Value = GivenSize> {
+        let op = prop_oneof![(0.0..0.6).prop_map(Spare::SpareFraction), (0.0..2.0).prop_map(Spare::Ratio)];
         prop_oneof![
-            (1_u32..10_000, 4096_u64..1 << 36).prop_map(|(blocks, bytes)| Given::BlocksAndLogical(blocks, bytes)),
-            (1_u32..10_000, op.clone()).prop_map(|(blocks, op)| Given::BlocksAndOp(blocks, op)),
-            (4096_u64..1 << 36, op).prop_map(|(bytes, op)| Given::LogicalAndOp(bytes, op)),
+            (1_u32..10_000, 4096_u64..1 << 36).prop_map(|(blocks, bytes)| GivenSize::BlocksAndLogical(blocks, bytes)),
+            (1_u32..10_000, op.clone()).prop_map(|(blocks, op)| GivenSize::BlocksAndOp(blocks, op)),
+            (4096_u64..1 << 36, op).prop_map(|(bytes, op)| GivenSize::LogicalAndOp(bytes, op)),
         ]
     }
 
@@ -346,8 +346,8 @@ mod tests {
 
         #[test]
         fn the_size_obeys_the_over_provisioning(blocks in 1_u32..100_000, ratio in 0.0..3.0) {
-            let (_, logical) = Given::BlocksAndOp(blocks, Op::Ratio(ratio)).solve(&GEOMETRY);
-            let (back, _) = Given::LogicalAndOp(logical as u64 * 4096, Op::Ratio(ratio)).solve(&GEOMETRY);
+            let (_, logical) = GivenSize::BlocksAndOp(blocks, Spare::Ratio(ratio)).solve(&GEOMETRY);
+            let (back, _) = GivenSize::LogicalAndOp(logical as u64 * 4096, Spare::Ratio(ratio)).solve(&GEOMETRY);
             prop_assert_eq!(back, u128::from(blocks), "there and back");
         }
     }

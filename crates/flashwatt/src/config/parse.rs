@@ -11,7 +11,7 @@ use super::resolve::resolve;
 use super::{Config, schema};
 use crate::error::{Error, Fault, Place};
 use crate::gc;
-use crate::settings::{Checker, Node, Origin, Rules, Value, WHOLE, parse_set, unknown_name};
+use crate::settings::{Checker, KeySource, Node, Rules, Value, WHOLE, parse_set, unknown_name};
 
 /// Faults of one text are given all at once, up to so many.
 const FAULTS_MAX: usize = 100;
@@ -54,7 +54,7 @@ pub(super) fn rules(sets: &[String]) -> Rules {
 
 /// The three layers, one on another.
 fn layers(text: &str, file_name: &str, sets: &[String], faults: &mut Vec<Fault>) -> Node {
-    let file = layer(Node::parse(text, file_name, Origin::File), Origin::File, faults);
+    let file = layer(Node::parse(text, file_name, KeySource::File), KeySource::File, faults);
     let set = overrides(sets, faults);
     let mut tree = base(&file, &set, faults);
     lay(&mut tree, file);
@@ -79,7 +79,7 @@ fn load_layers(text: &str, file_name: &str, sets: &[String]) -> Result<(Config, 
 }
 
 /// One layer without the keys that are wrong by themselves: those are faults.
-pub(super) fn layer(parsed: Result<Node, Vec<Fault>>, origin: Origin, faults: &mut Vec<Fault>) -> Node {
+pub(super) fn layer(parsed: Result<Node, Vec<Fault>>, origin: KeySource, faults: &mut Vec<Fault>) -> Node {
     match parsed {
         Ok(mut node) => {
             prune_faults(&mut node, faults);
@@ -93,9 +93,9 @@ pub(super) fn layer(parsed: Result<Node, Vec<Fault>>, origin: Origin, faults: &m
 }
 
 fn overrides(sets: &[String], faults: &mut Vec<Fault>) -> Node {
-    let mut all = Node::empty(Origin::Set);
+    let mut all = Node::empty(KeySource::Set);
     for set in sets {
-        let one = layer(parse_set(set), Origin::Set, faults);
+        let one = layer(parse_set(set), KeySource::Set, faults);
         faults.extend(TAGGED.iter().filter_map(|path| two_names(&all, &one, path)));
         lay_without_rivals(&mut all, one);
     }
@@ -130,7 +130,7 @@ fn base(file: &Node, set: &Node, faults: &mut Vec<Fault>) -> Node {
     let name = set.string(KEY).or(file.string(KEY)).unwrap_or(DEFAULT_PRESET);
     preset_layer(name, faults).unwrap_or_else(|| {
         faults.push(unknown_preset(name, asked));
-        preset_layer(DEFAULT_PRESET, faults).unwrap_or_else(|| Node::empty(Origin::Preset))
+        preset_layer(DEFAULT_PRESET, faults).unwrap_or_else(|| Node::empty(KeySource::Preset))
     })
 }
 
@@ -140,8 +140,8 @@ fn preset_layer(name: &str, faults: &mut Vec<Fault>) -> Option<Node> {
     let at = PRESETS.iter().position(|(known, _)| *known == name)?;
     let (node, found) = LAYERS[at].get_or_init(|| {
         let mut found = Vec::new();
-        let parsed = Node::parse(PRESETS[at].1, &format!("preset {name}"), Origin::Preset);
-        (layer(parsed, Origin::Preset, &mut found), found)
+        let parsed = Node::parse(PRESETS[at].1, &format!("preset {name}"), KeySource::Preset);
+        (layer(parsed, KeySource::Preset, &mut found), found)
     });
     faults.extend(found.iter().cloned());
     Some(node.clone())

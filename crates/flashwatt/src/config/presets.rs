@@ -33,7 +33,7 @@ fn description(preset: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::*;
-    use crate::settings::{Node, Origin, Value};
+    use crate::settings::{KeySource, Node, Value};
 
     fn load_preset(name: &str, sets: &[String]) -> Config {
         load(&format!("device.preset = {name:?}"), "test.toml", sets).expect("a valid preset")
@@ -57,7 +57,7 @@ mod tests {
 
     fn scalars_of(text: &str) -> Vec<(String, String)> {
         let mut out = Vec::new();
-        scalars(&Node::parse(text, "test", Origin::Preset).expect("TOML"), "", &mut out);
+        scalars(&Node::parse(text, "test", KeySource::Preset).expect("TOML"), "", &mut out);
         out
     }
 

@@ -9,7 +9,7 @@ use super::resolve::energy;
 use crate::device::settings::Timing;
 use crate::energy::settings::{Energy, EnergyMode, Part};
 use crate::error::{Error, Fault, Place};
-use crate::settings::{Checker, Node, Origin, Value, join};
+use crate::settings::{Checker, KeySource, Node, Value, join};
 
 /// The name of the run's own table in messages.
 const OWN: &str = "the report's own prices";
@@ -26,7 +26,7 @@ pub(crate) fn prices(
     file_name: &str,
 ) -> Result<Energy, Error> {
     let mut faults = Vec::new();
-    let given = layer(Node::parse(text, file_name, Origin::File), Origin::File, &mut faults);
+    let given = layer(Node::parse(text, file_name, KeySource::File), KeySource::File, &mut faults);
     other_keys(&given, "", &mut faults);
     if faults.is_empty() && given.table("energy").is_none_or(|table| table.is_empty()) {
         let place = Place { file: Some(file_name.to_string()), ..Place::default() };
@@ -34,7 +34,7 @@ pub(crate) fn prices(
         faults.push(fault.expected("some, as in a configuration"));
     }
     let mut tree =
-        layer(Node::parse(&as_toml(own, timing, page_bytes), OWN, Origin::Preset), Origin::Preset, &mut faults);
+        layer(Node::parse(&as_toml(own, timing, page_bytes), OWN, KeySource::Preset), KeySource::Preset, &mut faults);
     lay(&mut tree, given);
     let priced = Raw::deserialize(&tree).map(|raw| {
         let checker = &mut Checker::new(&tree, file_name, &mut faults);

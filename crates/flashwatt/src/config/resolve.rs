@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::capacity::{self, Geometry, Watermarks};
+use super::capacity::{self, FlashShape, Watermarks};
 use super::presets::DEFAULT_PRESET;
 use super::raw::{self, Raw};
 use super::{BusOrder, Config, Controller, Precondition, Run, Span, Workload, WriteBuffer};
@@ -93,11 +93,11 @@ fn controller(
     }
 }
 
-fn geometry(c: &mut Checker, raw: &Raw) -> Geometry {
+fn geometry(c: &mut Checker, raw: &Raw) -> FlashShape {
     let device = &raw.device;
     let page_bytes = c.required(field!("device", device.page_bytes), 512..=PAGE_BYTES_MAX);
     c.rule("device.page_bytes", page_bytes, page_bytes.is_power_of_two(), "a power of two");
-    let geometry = Geometry {
+    let geometry = FlashShape {
         channels: c.required(field!("device", device.channels), 1..=CHANNELS_MAX),
         ways: c.required(field!("device", device.ways), 1..=64),
         planes: c.required(field!("device", device.planes), 1..=64),
@@ -109,7 +109,7 @@ fn geometry(c: &mut Checker, raw: &Raw) -> Geometry {
     geometry
 }
 
-fn check_dies(c: &mut Checker, geometry: &Geometry) {
+fn check_dies(c: &mut Checker, geometry: &FlashShape) {
     if c.clean("device") && geometry.dies() > DIES_MAX {
         let fault = c.fault(c.culprit(&["device.channels", "device.ways"]), "too many dies");
         let found = format!("{} channels × {} ways = {}", geometry.channels, geometry.ways, geometry.dies());
@@ -117,7 +117,7 @@ fn check_dies(c: &mut Checker, geometry: &Geometry) {
     }
 }
 
-fn check_block(c: &mut Checker, geometry: &Geometry) {
+fn check_block(c: &mut Checker, geometry: &FlashShape) {
     let units_per_page = geometry.page_bytes / geometry.map_unit_bytes;
     let units = u64::from(geometry.pages_per_block) * u64::from(units_per_page);
     if c.clean("device") && c.clean("ftl") && units > 65_535 {
@@ -151,7 +151,7 @@ fn check_no_collection(c: &mut Checker, name: &str) {
 fn device(
     c: &mut Checker,
     raw: &Raw,
-    geometry: &Geometry,
+    geometry: &FlashShape,
     capacity: capacity::Capacity,
     timing: Timing,
     host_link: HostLink,

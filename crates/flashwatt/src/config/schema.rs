@@ -134,14 +134,14 @@ pub struct Key {
     /// A preset or the user must give it.
     pub required: bool,
     /// The names that it can have, if it is one of several.
-    pub choices: Vec<Choice>,
+    pub choices: Vec<OneOf>,
     /// The kind of [`crate::list`] that these names are registered under, if they are.
     pub kind: Option<String>,
 }
 
 /// One of several names.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Choice {
+pub struct OneOf {
     /// As it is written.
     pub name: String,
     /// What it stands for.
@@ -193,8 +193,8 @@ fn types(node: &Value) -> Vec<String> {
     types
 }
 
-fn choices(node: &Value) -> Vec<Choice> {
-    let choice = |name: &str, doc: &Value| Choice { name: name.into(), doc: doc.as_str().unwrap_or_default().into() };
+fn choices(node: &Value) -> Vec<OneOf> {
+    let choice = |name: &str, doc: &Value| OneOf { name: name.into(), doc: doc.as_str().unwrap_or_default().into() };
     if let Some(names) = node.get("x-names").and_then(Value::as_object) {
         return names.iter().map(|(name, doc)| choice(name, doc)).collect();
     }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::presets::preset;
-use crate::settings::{Node, Origin, Value, join};
+use crate::settings::{KeySource, Node, Value, join};
 
 /// One key that a preset gives.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -26,7 +26,7 @@ pub fn about(name: &str) -> Option<String> {
 /// Every key that a preset gives, in the order of its lines.
 pub fn settings(name: &str) -> Option<Vec<Setting>> {
     let text = preset(name)?;
-    let tree = Node::parse(text, name, Origin::Preset).ok()?;
+    let tree = Node::parse(text, name, KeySource::Preset).ok()?;
     let mut found = Vec::new();
     leaves(&tree, "", &mut found);
     found.sort_by_key(|(line, ..)| *line);

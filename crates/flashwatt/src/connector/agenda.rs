@@ -6,7 +6,7 @@
 //! belongs to something that waits for at most one event at a time: a die, a channel, a timer.
 
 use crate::lane::{Lane, NEVER};
-use crate::mem::Table;
+use crate::mem::FlatTable;
 use crate::units::Nanos;
 
 /// Kinds of events, one lane each, so that a lane is nearly sorted by time. The choice of lane changes no result.
@@ -56,7 +56,7 @@ pub struct Agenda {
     /// The greatest valid key: that of the last seat at the horizon.
     last: u64,
     /// The kind of each seat's event.
-    kinds: Table<EventKind>,
+    kinds: FlatTable<EventKind>,
     shift: u32,
     mask: u64,
 }

@@ -3,9 +3,9 @@
 use std::hint::cold_path;
 
 use super::op::{NewOp, Queue, Role, Until};
-use super::{Controller, Hardware};
-use crate::brain::Brain;
-use crate::device::{Array, Place};
+use super::{Controller, MeteredFlash};
+use crate::firmware::Firmware;
+use crate::device::{Array, FlashAddress};
 use crate::ftl::{Plan, PlanIndex, PlannedOp};
 use crate::operation::{Cause, OpKind};
 use crate::probe::Probe;
@@ -23,45 +23,45 @@ pub(super) enum Promotion {
 impl Controller {
     /// Takes over a request's plan. Returns how many operations the request has to wait for.
     #[inline(always)]
-    pub fn admit<P: Probe>(&mut self, request: RequestId, brain: &Brain, hw: &mut Hardware<P>) -> u32 {
-        if let Some(planned) = brain.plan.only_op() {
-            let id = self.insert(planned, request, false, &mut hw.array);
+    pub fn admit<P: Probe>(&mut self, request: RequestId, firmware: &Firmware, flash: &mut MeteredFlash<P>) -> u32 {
+        if let Some(planned) = firmware.plan.only_op() {
+            let id = self.insert(planned, request, false, &mut flash.array);
             self.enqueue_new(id);
         } else {
-            self.take_over(&brain.plan, request, false, hw);
+            self.take_over(&firmware.plan, request, false, flash);
         }
-        self.wake_woken(brain);
-        brain.plan.ops().len() as u32
+        self.wake_woken(firmware);
+        firmware.plan.ops().len() as u32
     }
 
     #[inline(never)]
-    pub(super) fn take_over<P: Probe>(&mut self, plan: &Plan, request: RequestId, urgent: bool, hw: &mut Hardware<P>) {
+    pub(super) fn take_over<P: Probe>(&mut self, plan: &Plan, request: RequestId, urgent: bool, flash: &mut MeteredFlash<P>) {
         self.ids.clear();
         let mut behind = plan.behind_earlier().iter().peekable();
         for (at, planned) in (0..).map(PlanIndex).zip(plan.ops()) {
             let seq = self.next_seq;
-            let choice = self.chosen_page(plan, at, planned, &hw.array);
-            let id = self.insert(&choice.op, request, urgent, &mut hw.array);
+            let choice = self.chosen_page(plan, at, planned, &flash.array);
+            let id = self.insert(&choice.op, request, urgent, &mut flash.array);
             if planned.cause == Cause::Map {
                 match planned.kind {
-                    OpKind::Read => self.map_ops.read_planned(seq, id, hw.books.now()),
-                    OpKind::Program => self.map_ops.write_planned(seq, plan.map_copies, hw.books.now()),
+                    OpKind::Read => self.map_ops.read_planned(seq, id, flash.accounts.now()),
+                    OpKind::Program => self.map_ops.write_planned(seq, plan.map_copies, flash.accounts.now()),
                     _ => {} // its collection
                 }
             }
             if let Some((_, earlier)) = behind.next_if(|(op, _)| *op == at)
                 && let Some(older) = self.map_ops.find(*earlier)
             {
-                self.wait(id, older, Until::End, &hw.array);
+                self.wait(id, older, Until::End, &flash.array);
             }
             self.ids.push(id);
             self.enqueue_new(id);
             if !choice.is_final {
-                self.wait_everywhere(id, plan, at, &mut hw.array);
+                self.wait_everywhere(id, plan, at, &mut flash.array);
             }
         }
         for &(index, block) in plan.more_replaced() {
-            hw.array.hold(block);
+            flash.array.hold(block);
             self.ops.push_replaced(self.ids[index.0 as usize], block);
         }
     }
@@ -73,7 +73,7 @@ impl Controller {
         let (at, other) = match planned.kind {
             OpKind::Copy => (self.geometry.place(planned.source), target),
             OpKind::Copyback => (target, self.geometry.place(planned.source)),
-            _ => (target, Place::NONE),
+            _ => (target, FlashAddress::NONE),
         };
         let id = self.new_op(planned, at, other, request, urgent);
         match planned.kind {
@@ -103,8 +103,8 @@ impl Controller {
     pub(super) fn new_op(
         &mut self,
         planned: &PlannedOp,
-        at: Place,
-        other: Place,
+        at: FlashAddress,
+        other: FlashAddress,
         request: RequestId,
         urgent: bool,
     ) -> OpId {
@@ -137,7 +137,7 @@ impl Controller {
     }
 
     #[inline(always)]
-    pub(super) fn attach_read(&mut self, id: OpId, at: Place, array: &mut Array) {
+    pub(super) fn attach_read(&mut self, id: OpId, at: FlashAddress, array: &mut Array) {
         array.hold(at.block);
         if !array.is_programmed(at) {
             cold_path();
@@ -149,7 +149,7 @@ impl Controller {
     }
 
     #[inline(always)]
-    pub(super) fn attach_program(&mut self, id: OpId, at: Place, array: &mut Array) {
+    pub(super) fn attach_program(&mut self, id: OpId, at: FlashAddress, array: &mut Array) {
         array.plan_program(at, id);
         self.keep_order(id, at, array);
     }
@@ -157,7 +157,7 @@ impl Controller {
     /// A program waits for the one before it in its block to start, unless it comes behind that one in any case: it does not
     /// if that one is the second half of a copy, which joins the queue when the first has ended.
     #[inline(always)]
-    pub(super) fn keep_order(&mut self, id: OpId, at: Place, array: &Array) {
+    pub(super) fn keep_order(&mut self, id: OpId, at: FlashAddress, array: &Array) {
         if let Some(before) = array.program_before(at) {
             let (mine, other) = (self.ops[id].queue, &self.ops[before]);
             let is_queued = other.blockers == 0 && !other.turns_into_program();
@@ -252,7 +252,7 @@ mod tests {
             after: None,
             replaces: BlockId::NONE,
         };
-        controller.new_op(&planned, at, Place::NONE, RequestId(0), false)
+        controller.new_op(&planned, at, FlashAddress::NONE, RequestId(0), false)
     }
 
     #[test]

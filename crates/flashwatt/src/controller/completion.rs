@@ -2,13 +2,13 @@
 
 use std::hint::cold_path;
 
-use super::dispatch::Chosen;
+use super::dispatch::OpStart;
 use super::op::{Queue, Until};
-use super::{Controller, Ended, Hardware};
-use crate::brain::Brain;
+use super::{Controller, EndedOp, MeteredFlash};
+use crate::firmware::Firmware;
 use crate::connector::Agenda;
-use crate::device::phases::Stage;
-use crate::device::{Array, Place};
+use crate::device::phases::OpStage;
+use crate::device::{Array, FlashAddress};
 use crate::energy::DieState;
 use crate::ftl::PlanNumber;
 use crate::operation::{Cause, OpKind};
@@ -40,21 +40,21 @@ impl Controller {
         &mut self,
         agenda: &mut Agenda,
         die: DieId,
-        brain: &mut Brain,
-        hw: &mut Hardware<P>,
-    ) -> Option<Ended> {
+        firmware: &mut Firmware,
+        flash: &mut MeteredFlash<P>,
+    ) -> Option<EndedOp> {
         let state = &self.dies[die.idx()];
         match state.stage {
-            Stage::Reading => {
-                self.read_from_array(agenda, die, hw);
+            OpStage::Reading => {
+                self.read_from_array(agenda, die, flash);
                 None
             }
             stage => {
                 let (channel, kind) = (state.channel, self.ops[state.running].kind);
-                if stage == Stage::Out {
+                if stage == OpStage::Out {
                     self.channels[channel.idx()].scheduled = false;
                 }
-                self.end(agenda, die, kind, brain, hw)
+                self.end(agenda, die, kind, firmware, flash)
             }
         }
     }
@@ -62,19 +62,19 @@ impl Controller {
     /// A read's data is in the page register. It moves out at once if the bus is free and nothing else happens at this
     /// instant that could be older; else the channel is looked at with everything of this instant at hand.
     #[inline(always)]
-    pub(super) fn read_from_array<P: Probe>(&mut self, agenda: &mut Agenda, die: DieId, hw: &mut Hardware<P>) {
+    pub(super) fn read_from_array<P: Probe>(&mut self, agenda: &mut Agenda, die: DieId, flash: &mut MeteredFlash<P>) {
         let now = agenda.now();
         let (channel, way) = self.seat(die);
         let state = &mut self.channels[channel.idx()];
         let alone = state.data_waits == 0 && !state.dirty && now >= state.bus_free_at;
         if alone && !agenda.any_now() {
-            self.move_die_out(agenda, channel, die, DieState::Read, hw);
+            self.move_die_out(agenda, channel, die, DieState::Read, flash);
         } else {
             let state = &mut self.channels[channel.idx()];
             state.data_waits |= 1 << way;
             state.touch_if(true, channel, &mut self.dirty);
-            self.dies[die.idx()].stage = Stage::DataWait;
-            hw.books.die(now, DieState::Read, DieState::DataWait);
+            self.dies[die.idx()].stage = OpStage::DataWait;
+            flash.accounts.die(now, DieState::Read, DieState::DataWait);
         }
     }
 
@@ -85,42 +85,42 @@ impl Controller {
         agenda: &mut Agenda,
         die: DieId,
         kind: OpKind,
-        brain: &mut Brain,
-        hw: &mut Hardware<P>,
-    ) -> Option<Ended> {
+        firmware: &mut Firmware,
+        flash: &mut MeteredFlash<P>,
+    ) -> Option<EndedOp> {
         let now = agenda.now();
         let state = &mut self.dies[die.idx()];
         let (channel, way, id, start) = (state.channel, state.way, state.running, state.started);
-        (state.running, state.stage) = (OpId::NONE, Stage::Idle);
+        (state.running, state.stage) = (OpId::NONE, OpStage::Idle);
         self.channels[channel.idx()].idle |= 1 << way;
         let op = &self.ops[id];
         let (cause, at, request) = (op.cause, op.at, op.request);
         let (half_done, other) = (kind == OpKind::Read && op.turns_into_program(), op.other);
         let course = self.courses.of(kind);
-        hw.books.op_ended(now, kind, cause, course.last, now - start - course.whole_ns);
-        if hw.books.began_before(start) {
-            self.began_before(kind, cause, start, now, hw);
+        flash.accounts.op_ended(now, kind, cause, course.last, now - start - course.whole_ns);
+        if flash.accounts.began_before(start) {
+            self.began_before(kind, cause, start, now, flash);
         }
-        hw.books.probe.op_ended(&OpRecord { op: self.ops[id].facts(), times: &self.courses.times(kind, start, now) });
+        flash.accounts.probe.op_ended(&OpRecord { op: self.ops[id].facts(), times: &self.courses.times(kind, start, now) });
         if half_done {
-            self.release(at.block, &mut hw.array);
-            self.turn_into_program(agenda, id, channel, way, hw);
+            self.release(at.block, &mut flash.array);
+            self.turn_into_program(agenda, id, channel, way, flash);
             return None;
         }
         self.touch(channel);
-        self.apply_end(kind, at, other.block, brain, hw);
-        self.let_go(id, hw);
+        self.apply_end(kind, at, other.block, firmware, flash);
+        self.let_go(id, flash);
         if cause == Cause::Map {
             cold_path();
-            self.map_ops.ended(kind, self.ops[id].seq, now, hw.books.map_latency());
-            brain.plan.settled(self.map_ops.settled(self.next_seq));
+            self.map_ops.ended(kind, self.ops[id].seq, now, flash.accounts.map_latency());
+            firmware.plan.settled(self.map_ops.settled(self.next_seq));
         }
         let number = PlanNumber(self.ops[id].seq);
         self.ops.remove(id);
         if let Some(die) = request.as_background() {
             self.background_ended(die);
         }
-        Some(Ended { request, kind, number })
+        Some(EndedOp { request, kind, number })
     }
 
     /// An operation that ends now had begun before the window did.
@@ -131,9 +131,9 @@ impl Controller {
         cause: Cause,
         start: Nanos,
         now: Nanos,
-        hw: &mut Hardware<P>,
+        flash: &mut MeteredFlash<P>,
     ) {
-        hw.books.op_began_before(kind, cause, &self.courses.times(kind, start, now));
+        flash.accounts.op_began_before(kind, cause, &self.courses.times(kind, start, now));
     }
 
     /// A step of a die's background work has ended: the next one can be asked for.
@@ -155,17 +155,17 @@ impl Controller {
         id: OpId,
         channel: ChannelId,
         way: u32,
-        hw: &mut Hardware<P>,
+        flash: &mut MeteredFlash<P>,
     ) {
         let op = &mut self.ops[id];
         op.kind = OpKind::Program;
         op.started = false;
-        let at = std::mem::replace(&mut op.other, Place::NONE);
+        let at = std::mem::replace(&mut op.other, FlashAddress::NONE);
         op.at = at;
-        self.keep_order(id, at, &hw.array);
+        self.keep_order(id, at, &flash.array);
         if self.is_alone(agenda, channel, id) {
             self.dies[at.die.idx()].bypassed = 0;
-            return self.start(agenda, channel, Chosen { die: at.die, way, op: id, is_queued: false }, hw);
+            return self.start(agenda, channel, OpStart { die: at.die, way, op: id, is_queued: false }, flash);
         }
         self.touch(channel);
         self.enqueue_new(id);
@@ -189,41 +189,41 @@ impl Controller {
     pub(super) fn apply_end<P: Probe>(
         &mut self,
         kind: OpKind,
-        at: Place,
+        at: FlashAddress,
         source: BlockId,
-        brain: &mut Brain,
-        hw: &mut Hardware<P>,
+        firmware: &mut Firmware,
+        flash: &mut MeteredFlash<P>,
     ) {
         match kind {
-            OpKind::Read | OpKind::SpareRead | OpKind::Copy => self.release(at.block, &mut hw.array),
+            OpKind::Read | OpKind::SpareRead | OpKind::Copy => self.release(at.block, &mut flash.array),
             OpKind::Program | OpKind::Copyback => {
                 if kind == OpKind::Copyback {
-                    self.release(source, &mut hw.array);
+                    self.release(source, &mut flash.array);
                 }
-                if hw.array.end_program(at) {
+                if flash.array.end_program(at) {
                     cold_path();
-                    brain.blocks.close(at.block);
-                    self.wake(at.die, brain);
+                    firmware.blocks.close(at.block);
+                    self.wake(at.die, firmware);
                 }
             }
             OpKind::Erase => {
                 cold_path();
-                hw.array.end_erase(at.block);
-                brain.erased(at.block, &hw.array);
-                self.wake(at.die, brain);
-                self.wake_woken(brain);
+                flash.array.end_erase(at.block);
+                firmware.erased(at.block, &flash.array);
+                self.wake(at.die, firmware);
+                self.wake_woken(firmware);
             }
         }
     }
 
     /// Lets those go that waited for an operation's end.
     #[inline(always)]
-    pub(super) fn let_go<P: Probe>(&mut self, id: OpId, hw: &mut Hardware<P>) {
+    pub(super) fn let_go<P: Probe>(&mut self, id: OpId, flash: &mut MeteredFlash<P>) {
         let replaces = self.ops[id].replaces;
         if replaces.is_some() {
-            self.release(replaces, &mut hw.array);
+            self.release(replaces, &mut flash.array);
             while let Some(block) = self.ops.pop_replaced(id) {
-                self.release(block, &mut hw.array);
+                self.release(block, &mut flash.array);
             }
         }
         while let Some(waiting) = self.ops.pop_dependent(id, Until::End) {

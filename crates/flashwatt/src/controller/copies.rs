@@ -6,8 +6,8 @@
 //! go.
 
 use super::op::{NewOp, Role};
-use super::{Controller, Hardware};
-use crate::device::{Array, Place};
+use super::{Controller, MeteredFlash};
+use crate::device::{Array, FlashAddress};
 use crate::ftl::{Plan, PlanIndex, PlannedOp, ReplicaChoice};
 use crate::probe::Probe;
 use crate::units::{BlockId, OpId, Ppn};
@@ -30,7 +30,7 @@ impl Waiting {
 }
 
 /// Which page a planned operation is of.
-pub(super) struct Choice {
+pub(super) struct PageChoice {
     /// The operation, of that page.
     pub op: PlannedOp,
     /// Is that all there is to be said, or will other pages do as well?
@@ -40,9 +40,9 @@ pub(super) struct Choice {
 impl Controller {
     /// A planned operation with the page that it is of, as far as that can be told now: its own or an alternative.
     #[inline]
-    pub(super) fn chosen_page(&self, plan: &Plan, at: PlanIndex, planned: &PlannedOp, array: &Array) -> Choice {
+    pub(super) fn chosen_page(&self, plan: &Plan, at: PlanIndex, planned: &PlannedOp, array: &Array) -> PageChoice {
         if !plan.has_alternatives() {
-            return Choice { op: *planned, is_final: true };
+            return PageChoice { op: *planned, is_final: true };
         }
         let mut pages = std::iter::once(planned.ppn).chain(plan.alternatives(at));
         let (ppn, is_final) = match plan.choice {
@@ -51,7 +51,7 @@ impl Controller {
                 (pages.min_by_key(|&ppn| self.queue_length(self.geometry.die_of(ppn))), true)
             }
         };
-        Choice { op: PlannedOp { ppn: ppn.unwrap_or(planned.ppn), ..*planned }, is_final }
+        PageChoice { op: PlannedOp { ppn: ppn.unwrap_or(planned.ppn), ..*planned }, is_final }
     }
 
     /// The first page whose die is idle, which is final; else the first that is on flash already.
@@ -63,7 +63,7 @@ impl Controller {
     }
 
     /// Could the die turn to something new at once?
-    fn is_free(&self, at: Place) -> bool {
+    fn is_free(&self, at: FlashAddress) -> bool {
         let die = &self.dies[at.die.idx()];
         die.running.is_none() && die.ready == 0
     }
@@ -89,7 +89,7 @@ impl Controller {
         }
     }
 
-    fn stand_in(&mut self, read: OpId, at: Place, array: &mut Array) -> OpId {
+    fn stand_in(&mut self, read: OpId, at: FlashAddress, array: &mut Array) -> OpId {
         let op = self.ops[read];
         let id = self.ops.insert(NewOp {
             seq: op.seq,
@@ -97,7 +97,7 @@ impl Controller {
             cause: op.cause,
             queue: op.queue,
             at,
-            other: Place::NONE,
+            other: FlashAddress::NONE,
             request: op.request,
             replaces: BlockId::NONE,
         });
@@ -116,14 +116,14 @@ impl Controller {
 
     /// A read with stand-ins, or one of these, is out of its queue and starts. Returns the read, which is of that page now.
     #[inline(never)]
-    pub(super) fn take_place<P: Probe>(&mut self, started: OpId, hw: &mut Hardware<P>) -> OpId {
+    pub(super) fn take_place<P: Probe>(&mut self, started: OpId, flash: &mut MeteredFlash<P>) -> OpId {
         let is_of = |waiting: &Waiting| waiting.read == started || waiting.stand_ins().contains(&started);
         let Some(at) = self.waiting.iter().position(is_of) else { return started };
         let waiting = self.waiting.swap_remove(at);
         let (read, place) = (waiting.read, self.ops[started].at);
         for &id in [read].iter().chain(waiting.stand_ins()).filter(|&&id| id != started) {
             self.unlink(id);
-            self.release(self.ops[id].at.block, &mut hw.array);
+            self.release(self.ops[id].at.block, &mut flash.array);
         }
         (self.ops[read].role, self.ops[read].at) = (Role::Single, place);
         waiting.stand_ins().iter().for_each(|&id| self.ops.remove(id));

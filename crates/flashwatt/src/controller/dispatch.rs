@@ -3,13 +3,13 @@
 use std::hint::cold_path;
 
 use super::op::{Op, Queue, Role, Until};
-use super::queues::{Die, ways};
+use super::queues::{DieQueue, ways};
 use super::settings::BusOrder;
-use super::{Controller, Hardware};
-use crate::brain::Brain;
+use super::{Controller, MeteredFlash};
+use crate::firmware::Firmware;
 use crate::connector::{Agenda, EventKind};
 use crate::device::Array;
-use crate::device::phases::Stage;
+use crate::device::phases::OpStage;
 use crate::energy::DieState;
 use crate::ftl::PlannedOp;
 use crate::operation::OpKind;
@@ -46,7 +46,7 @@ enum Turn {
 
 /// What starts next: on which die of its channel, and which operation.
 #[derive(Clone, Copy)]
-pub(super) struct Chosen {
+pub(super) struct OpStart {
     pub die: DieId,
     pub way: u32,
     pub op: OpId,
@@ -57,14 +57,14 @@ pub(super) struct Chosen {
 impl Controller {
     /// Starts everything that can start now.
     #[inline(always)]
-    pub fn dispatch<P: Probe>(&mut self, agenda: &mut Agenda, brain: &mut Brain, hw: &mut Hardware<P>) {
+    pub fn dispatch<P: Probe>(&mut self, agenda: &mut Agenda, firmware: &mut Firmware, flash: &mut MeteredFlash<P>) {
         while let Some(channel) = self.take_dirty() {
             if self.by_turns {
                 cold_path();
                 self.touch(channel);
-                return self.dispatch_by_turns(agenda, brain, hw);
+                return self.dispatch_by_turns(agenda, firmware, flash);
             }
-            self.dispatch_channel(agenda, channel, brain, hw);
+            self.dispatch_channel(agenda, channel, firmware, flash);
         }
     }
 
@@ -85,17 +85,17 @@ impl Controller {
         &mut self,
         agenda: &mut Agenda,
         channel: ChannelId,
-        brain: &mut Brain,
-        hw: &mut Hardware<P>,
+        firmware: &mut Firmware,
+        flash: &mut MeteredFlash<P>,
     ) {
         while !self.is_bus_taken(agenda, channel) {
             if self.data_goes_first(channel) {
-                self.move_out(agenda, channel, hw);
+                self.move_out(agenda, channel, flash);
                 continue;
             }
             let Some(candidate) = self.peek(channel) else { return };
-            if let Some(chosen) = self.commit(agenda.now(), channel, candidate, brain, hw) {
-                self.start(agenda, channel, chosen, hw);
+            if let Some(chosen) = self.commit(agenda.now(), channel, candidate, firmware, flash) {
+                self.start(agenda, channel, chosen, flash);
             }
         }
     }
@@ -104,21 +104,21 @@ impl Controller {
     /// operation of all channels first. What fits into the budget in any order starts in the order of a drive without one,
     /// so that a budget that never binds changes nothing.
     #[inline(never)]
-    fn dispatch_by_turns<P: Probe>(&mut self, agenda: &mut Agenda, brain: &mut Brain, hw: &mut Hardware<P>) {
+    fn dispatch_by_turns<P: Probe>(&mut self, agenda: &mut Agenda, firmware: &mut Firmware, flash: &mut MeteredFlash<P>) {
         while self.dirty.is_some() {
             while let Some(channel) = self.take_dirty() {
-                self.dispatch_unrivalled(agenda, channel, brain, hw);
+                self.dispatch_unrivalled(agenda, channel, firmware, flash);
             }
             while self.power_left() > 0
                 && let Some((channel, candidate)) = self.oldest_of_channels(agenda)
             {
-                if let Some(chosen) = self.commit(agenda.now(), channel, candidate, brain, hw) {
-                    self.start(agenda, channel, chosen, hw);
+                if let Some(chosen) = self.commit(agenda.now(), channel, candidate, firmware, flash) {
+                    self.start(agenda, channel, chosen, flash);
                     self.slot_free_at = agenda.now() + self.timing.channel_switch_ns;
                 }
             }
             if self.bus_order == BusOrder::CommandFirst {
-                (0..self.geometry.channels).for_each(|channel| self.move_out_all(agenda, ChannelId(channel), hw));
+                (0..self.geometry.channels).for_each(|channel| self.move_out_all(agenda, ChannelId(channel), flash));
             }
             // A step of background work may have gone to a channel that had been looked at before.
         }
@@ -130,12 +130,12 @@ impl Controller {
         &mut self,
         agenda: &mut Agenda,
         channel: ChannelId,
-        brain: &mut Brain,
-        hw: &mut Hardware<P>,
+        firmware: &mut Firmware,
+        flash: &mut MeteredFlash<P>,
     ) {
         while !self.is_bus_taken(agenda, channel) {
             if self.data_goes_first(channel) {
-                self.move_out(agenda, channel, hw);
+                self.move_out(agenda, channel, flash);
                 continue;
             }
             let Some(candidate) = self.peek(channel) else { return };
@@ -144,8 +144,8 @@ impl Controller {
             if self.timing.channel_switch_ns > 0 || !may_start {
                 return;
             }
-            if let Some(chosen) = self.commit(agenda.now(), channel, candidate, brain, hw) {
-                self.start(agenda, channel, chosen, hw);
+            if let Some(chosen) = self.commit(agenda.now(), channel, candidate, firmware, flash) {
+                self.start(agenda, channel, chosen, flash);
             }
         }
     }
@@ -236,20 +236,20 @@ impl Controller {
     }
 
     /// Data that waits on a channel moves out, if the bus is free.
-    fn move_out_all<P: Probe>(&mut self, agenda: &mut Agenda, channel: ChannelId, hw: &mut Hardware<P>) {
+    fn move_out_all<P: Probe>(&mut self, agenda: &mut Agenda, channel: ChannelId, flash: &mut MeteredFlash<P>) {
         while !self.is_bus_taken(agenda, channel) && self.channels[channel.idx()].data_waits != 0 {
-            self.move_out(agenda, channel, hw);
+            self.move_out(agenda, channel, flash);
         }
     }
 
     /// The oldest read whose data waits on a channel moves out.
     #[inline(always)]
-    fn move_out<P: Probe>(&mut self, agenda: &mut Agenda, channel: ChannelId, hw: &mut Hardware<P>) {
+    fn move_out<P: Probe>(&mut self, agenda: &mut Agenda, channel: ChannelId, flash: &mut MeteredFlash<P>) {
         let waits = self.channels[channel.idx()].data_waits;
         let way = self.oldest(channel, waits, |die| die.running);
         self.channels[channel.idx()].data_waits &= !(1 << way);
         let die = self.geometry.die_at(channel, way);
-        self.move_die_out(agenda, channel, die, DieState::DataWait, hw);
+        self.move_die_out(agenda, channel, die, DieState::DataWait, flash);
     }
 
     #[inline(always)]
@@ -259,7 +259,7 @@ impl Controller {
         channel: ChannelId,
         die: DieId,
         from: DieState,
-        hw: &mut Hardware<P>,
+        flash: &mut MeteredFlash<P>,
     ) {
         let now = agenda.now();
         let end = now + self.timing.page_transfer_ns;
@@ -267,8 +267,8 @@ impl Controller {
         debug_assert!(!bus.scheduled);
         (bus.bus_free_at, bus.scheduled) = (end, true); // the die's event comes then
         let state = &mut self.dies[die.idx()];
-        state.stage = Stage::Out;
-        hw.books.die(now, from, DieState::ReadBus);
+        state.stage = OpStage::Out;
+        flash.accounts.die(now, from, DieState::ReadBus);
         agenda.set(EventKind::Transfer, die.0, end);
     }
 
@@ -302,27 +302,27 @@ impl Controller {
         now: Nanos,
         channel: ChannelId,
         candidate: Candidate,
-        brain: &mut Brain,
-        hw: &mut Hardware<P>,
-    ) -> Option<Chosen> {
+        firmware: &mut Firmware,
+        flash: &mut MeteredFlash<P>,
+    ) -> Option<OpStart> {
         let Candidate { die, way, queue, turn } = candidate;
         let state = &mut self.dies[die.idx()];
         match turn {
             Turn::Head(op) => {
                 let passes_over = state.ready >> (queue + 1) != 0;
                 state.bypassed = if passes_over { state.bypassed + 1 } else { 0 };
-                Some(Chosen { die, way, op, is_queued: true })
+                Some(OpStart { die, way, op, is_queued: true })
             }
             Turn::Background => {
                 let bus = &self.channels[channel.idx()];
                 let candidates = bus.idle & bus.ready;
                 let is_sure = candidates & (candidates - 1) == 0;
-                let op = self.pull(now, die, queue == Queue::UrgentJob as u8, is_sure, brain, hw)?;
-                Some(Chosen { die, way, op, is_queued: false })
+                let op = self.pull(now, die, queue == Queue::UrgentJob as u8, is_sure, firmware, flash)?;
+                Some(OpStart { die, way, op, is_queued: false })
             }
             Turn::Oldest(op) => {
                 (state.bypassed, state.job_is_next) = (0, true);
-                Some(Chosen { die, way, op, is_queued: true })
+                Some(OpStart { die, way, op, is_queued: true })
             }
             Turn::BackgroundBypassed => {
                 (state.bypassed, state.job_is_next) = (0, false);
@@ -353,7 +353,7 @@ impl Controller {
     /// What a die turns to once others have gone ahead [`BYPASS_MAX`] times: the oldest operation of all its queues, in turns
     /// with its background work.
     #[cold]
-    fn turn_of_bypassed(&self, state: &Die, queue: u8) -> Turn {
+    fn turn_of_bypassed(&self, state: &DieQueue, queue: u8) -> Turn {
         let job = 1 << Queue::Job as u8;
         let operations_wait = (state.ready & !job) >> (queue + 1) != 0;
         if state.ready & job != 0 && (state.job_is_next || !operations_wait) {
@@ -367,7 +367,7 @@ impl Controller {
 
     /// Of the dies in `mask`, the one whose operation is oldest.
     #[inline(always)]
-    pub(super) fn oldest(&self, channel: ChannelId, mask: u64, op: impl Fn(&Die) -> OpId) -> u32 {
+    pub(super) fn oldest(&self, channel: ChannelId, mask: u64, op: impl Fn(&DieQueue) -> OpId) -> u32 {
         let first = mask.trailing_zeros();
         if mask & (mask - 1) == 0 {
             return first;
@@ -386,23 +386,23 @@ impl Controller {
         die: DieId,
         urgent: bool,
         is_sure: bool,
-        brain: &mut Brain,
-        hw: &mut Hardware<P>,
+        firmware: &mut Firmware,
+        flash: &mut MeteredFlash<P>,
     ) -> Option<OpId> {
         self.clear_ready(die, if urgent { Queue::UrgentJob } else { Queue::Job });
-        brain.background(die, &hw.array);
-        hw.books.planned(now, &brain.plan);
-        hw.books.probe.planned(Purpose::Background, brain);
+        firmware.background(die, &flash.array);
+        flash.accounts.planned(now, &firmware.plan);
+        flash.accounts.probe.planned(Purpose::Background, firmware);
         let state = &mut self.dies[die.idx()];
-        state.background += brain.plan.ops().len() as u32;
-        self.wake_woken(brain);
+        state.background += firmware.plan.ops().len() as u32;
+        self.wake_woken(firmware);
         if is_sure
             && self.dies[die.idx()].ready == 0
-            && let Some(step) = brain.plan.only_op()
+            && let Some(step) = firmware.plan.only_op()
         {
-            return self.take_step(die, step, urgent, hw);
+            return self.take_step(die, step, urgent, flash);
         }
-        self.take_over(&brain.plan, RequestId::background_of(die), urgent, hw);
+        self.take_over(&firmware.plan, RequestId::background_of(die), urgent, flash);
 
         None
     }
@@ -414,9 +414,9 @@ impl Controller {
         die: DieId,
         step: &PlannedOp,
         urgent: bool,
-        hw: &mut Hardware<P>,
+        flash: &mut MeteredFlash<P>,
     ) -> Option<OpId> {
-        let id = self.insert(step, RequestId::background_of(die), urgent, &mut hw.array);
+        let id = self.insert(step, RequestId::background_of(die), urgent, &mut flash.array);
         let op = &self.ops[id];
         let state = &mut self.dies[die.idx()];
         if op.at.die == die && op.blockers == 0 && state.queues[op.queue as usize].head.is_none() {
@@ -433,22 +433,22 @@ impl Controller {
         &mut self,
         agenda: &mut Agenda,
         channel: ChannelId,
-        chosen: Chosen,
-        hw: &mut Hardware<P>,
+        chosen: OpStart,
+        flash: &mut MeteredFlash<P>,
     ) {
         let now = agenda.now();
-        let Chosen { die, way, op: mut id, is_queued } = chosen;
+        let OpStart { die, way, op: mut id, is_queued } = chosen;
         if is_queued {
             self.unlink(id);
             if self.ops[id].role != Role::Single {
                 cold_path();
-                id = self.take_place(id, hw);
+                id = self.take_place(id, flash);
             }
         }
         let op = &mut self.ops[id];
         op.started = true;
         let (kind, cause, is_upper) = (op.kind, op.cause, op.at.page & 1 != 0);
-        referee(op, &mut hw.array);
+        referee(op, &mut flash.array);
         let mut more_ns = 0;
         if kind != OpKind::Read {
             more_ns = self.courses.of(kind).upper_ns * Nanos::from(is_upper);
@@ -462,10 +462,10 @@ impl Controller {
         state.bus_free_at = now + course.array_start_ns;
         let state = &mut self.dies[die.idx()];
         (state.running, state.started, state.stage) = (id, now, course.stage);
-        hw.books.op_started(now, cause, course);
+        flash.accounts.op_started(now, cause, course);
         if kind == OpKind::Copyback {
             cold_path();
-            hw.books.turns_to_program(now + course.array_end_ns);
+            flash.accounts.turns_to_program(now + course.array_end_ns);
         }
         agenda.set(course.event, die.0, now + course.event_ns + more_ns);
     }

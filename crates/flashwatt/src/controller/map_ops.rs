@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use crate::books::MapLatency;
+use crate::accounts::MapLatency;
 use crate::ftl::PlanNumber;
 use crate::operation::OpKind;
 use crate::units::{Nanos, OpId};

@@ -16,14 +16,14 @@ pub mod settings;
 
 use std::hint::cold_path;
 
-use crate::books::Books;
-use crate::brain::Brain;
+use crate::accounts::SsdAccounts;
+use crate::firmware::Firmware;
 use crate::connector::Seats;
 use crate::device::phases::Courses;
 use crate::device::settings::Timing;
 use crate::device::{Array, Geometry};
 use crate::ftl::PlanNumber;
-use crate::mem::Table;
+use crate::mem::FlatTable;
 use crate::operation::{Cause, OpKind};
 use crate::probe::Probe;
 use crate::units::{ChannelId, DieId, Nanos, OpId, RequestId};
@@ -32,7 +32,7 @@ use copies::Waiting;
 use map_ops::MapOps;
 use op::{OpTable, Queue};
 use policies::Order;
-use queues::{Channel, Die};
+use queues::{Channel, DieQueue};
 use settings::BusOrder;
 
 /// The controller.
@@ -51,8 +51,8 @@ pub struct Controller {
     preemptible: bool,
     ops: OpTable,
     next_seq: u64,
-    dies: Table<Die>,
-    channels: Table<Channel>,
+    dies: FlatTable<DieQueue>,
+    channels: FlatTable<Channel>,
     /// The first of the channels on which something may be able to start: the one that was touched last.
     dirty: ChannelId,
     /// With a channel switch delay: when the next operation may start anywhere.
@@ -69,7 +69,7 @@ pub struct Controller {
 
 /// An operation has ended.
 #[derive(Clone, Copy, Debug)]
-pub struct Ended {
+pub struct EndedOp {
     /// For which request, if for one.
     pub request: RequestId,
     /// What it was.
@@ -97,7 +97,7 @@ impl Controller {
             next_seq: 0,
             dies: (0..geometry.dies)
                 .map(DieId)
-                .map(|die| Die { channel: geometry.channel_of(die), way: geometry.way_of(die), ..Die::default() })
+                .map(|die| DieQueue { channel: geometry.channel_of(die), way: geometry.way_of(die), ..DieQueue::default() })
                 .collect(),
             channels: vec![Channel::new(geometry.ways); geometry.channels as usize].into(),
             dirty: ChannelId::NONE,
@@ -129,8 +129,8 @@ impl Controller {
 
     /// A die may have background work.
     #[inline]
-    pub fn wake(&mut self, die: DieId, brain: &Brain) {
-        if self.dies[die.idx()].background == 0 && brain.ftl.wants_background(die, &brain.blocks) {
+    pub fn wake(&mut self, die: DieId, firmware: &Firmware) {
+        if self.dies[die.idx()].background == 0 && firmware.ftl.wants_background(die, &firmware.blocks) {
             if self.dies[die.idx()].ready & Queue::OF_BACKGROUND == 0 {
                 self.dies[die.idx()].background_since = self.next_seq;
             }
@@ -140,28 +140,28 @@ impl Controller {
 
     /// The dies that the last plan has woken may have background work.
     #[inline(always)]
-    fn wake_woken(&mut self, brain: &Brain) {
-        if !brain.plan.woken().is_empty() {
+    fn wake_woken(&mut self, firmware: &Firmware) {
+        if !firmware.plan.woken().is_empty() {
             cold_path();
-            self.wake_each(brain); // few plans wake anyone
+            self.wake_each(firmware); // few plans wake anyone
         }
     }
 
     #[inline(never)]
-    fn wake_each(&mut self, brain: &Brain) {
-        for &die in brain.plan.woken() {
-            self.wake(die, brain);
+    fn wake_each(&mut self, firmware: &Firmware) {
+        for &die in firmware.plan.woken() {
+            self.wake(die, firmware);
         }
     }
 
     /// A window of the run ends. What is under way is booked as if it ended now, without ending it.
-    pub fn cut<P: Probe>(&self, now: Nanos, hw: &mut Hardware<P>) {
-        hw.books.book_whole(|kind| self.courses.whole(kind));
+    pub fn cut<P: Probe>(&self, now: Nanos, flash: &mut MeteredFlash<P>) {
+        flash.accounts.book_whole(|kind| self.courses.whole(kind));
         for die in self.dies.iter().filter(|die| die.running.is_some()) {
             let op = &self.ops[die.running];
             let bus_free_at = self.channels[die.channel.idx()].bus_free_at;
             let times = self.courses.times_until(now, op.kind, die.started, die.stage, bus_free_at);
-            hw.books.op_cut(op.kind, op.cause, &times);
+            flash.accounts.op_cut(op.kind, op.cause, &times);
         }
     }
 
@@ -178,9 +178,9 @@ impl Controller {
 }
 
 /// What operations act on: the flash, and the books of it.
-pub struct Hardware<P: Probe> {
+pub struct MeteredFlash<P: Probe> {
     /// The flash array.
     pub array: Array,
     /// Time and energy.
-    pub books: Books<P>,
+    pub accounts: SsdAccounts<P>,
 }

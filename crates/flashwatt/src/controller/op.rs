@@ -2,8 +2,8 @@
 
 use std::hint::cold_path;
 
-use crate::device::Place;
-use crate::mem::Table;
+use crate::device::FlashAddress;
+use crate::mem::FlatTable;
 use crate::operation::{Cause, OpKind};
 use crate::probe::OpFacts;
 use crate::units::{BlockId, OpId, RequestId};
@@ -72,9 +72,9 @@ pub struct Op {
     /// Does it wait for the data of more operations than `after`? See [`OpTable::awaited`].
     awaits_more: bool,
     /// Which page, or of which block the first.
-    pub at: Place,
+    pub at: FlashAddress,
     /// A copyback's source, or where a read's data is to be programmed: see [`Self::turns_into_program`].
-    pub other: Place,
+    pub other: FlashAddress,
     /// For which request, if for one.
     pub request: RequestId,
     /// The block whose data its program makes obsolete.
@@ -104,7 +104,7 @@ impl Op {
     }
 
     /// The page that it programs, at once or as the second half of a copy.
-    pub fn programs(&self) -> Option<Place> {
+    pub fn programs(&self) -> Option<FlashAddress> {
         match self.kind {
             OpKind::Program | OpKind::Copyback => Some(self.at),
             OpKind::Read if self.turns_into_program() => Some(self.other),
@@ -123,7 +123,7 @@ pub enum Until {
 }
 
 #[derive(Clone, Copy)]
-struct Node {
+struct OpNode {
     value: u32,
     until: Until,
     next: u32,
@@ -133,10 +133,10 @@ const NIL: u32 = u32::MAX;
 
 /// All operations, by id. Ids are reused after an operation's end.
 pub struct OpTable {
-    ops: Table<Op>,
+    ops: FlatTable<Op>,
     /// The first free id; each free operation's `next` is the one after it.
     free: OpId,
-    nodes: Vec<Node>,
+    nodes: Vec<OpNode>,
     free_nodes: Vec<u32>,
     /// Operations that wait for the data of several others: who waits, and for which besides its `after`. Few at a time.
     more_awaited: Vec<(OpId, OpId)>,
@@ -290,7 +290,7 @@ impl OpTable {
     }
 
     fn node(&mut self, value: u32, until: Until, next: u32) -> u32 {
-        let node = Node { value, until, next };
+        let node = OpNode { value, until, next };
         match self.free_nodes.pop() {
             Some(at) => {
                 self.nodes[at as usize] = node;
@@ -328,8 +328,8 @@ pub struct NewOp {
     pub kind: OpKind,
     pub cause: Cause,
     pub queue: Queue,
-    pub at: Place,
-    pub other: Place,
+    pub at: FlashAddress,
+    pub other: FlashAddress,
     pub request: RequestId,
     pub replaces: BlockId,
 }

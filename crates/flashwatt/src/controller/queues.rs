@@ -8,12 +8,12 @@ use std::hint::cold_path;
 use super::Controller;
 use super::op::Queue;
 use super::policies::Order;
-use crate::device::phases::Stage;
+use crate::device::phases::OpStage;
 use crate::operation::{Cause, OpKind};
 use crate::units::{ChannelId, DieId, Nanos, OpId};
 
 #[derive(Clone, Copy)]
-pub(super) struct List {
+pub(super) struct OpList {
     pub head: OpId,
     pub tail: OpId,
 }
@@ -21,10 +21,10 @@ pub(super) struct List {
 /// In cache lines of its own.
 #[derive(Clone)]
 #[repr(align(128))]
-pub(super) struct Die {
+pub(super) struct DieQueue {
     pub channel: ChannelId,
     pub way: u32,
-    pub stage: Stage,
+    pub stage: OpStage,
     pub running: OpId,
     /// When that started.
     pub started: Nanos,
@@ -38,15 +38,15 @@ pub(super) struct Die {
     pub job_is_next: bool,
     /// A bit for each [`Queue`] whose head could start, and for background work to be asked for.
     pub ready: u32,
-    pub queues: [List; Queue::COUNT],
+    pub queues: [OpList; Queue::COUNT],
 }
 
-impl Default for Die {
+impl Default for DieQueue {
     fn default() -> Self {
-        Die {
+        DieQueue {
             channel: ChannelId(0),
             way: 0,
-            stage: Stage::Idle,
+            stage: OpStage::Idle,
             running: OpId::NONE,
             started: 0,
             background: 0,
@@ -54,7 +54,7 @@ impl Default for Die {
             bypassed: 0,
             job_is_next: false,
             ready: 0,
-            queues: [List { head: OpId::NONE, tail: OpId::NONE }; Queue::COUNT],
+            queues: [OpList { head: OpId::NONE, tail: OpId::NONE }; Queue::COUNT],
         }
     }
 }

@@ -10,9 +10,9 @@
 use std::hint::cold_path;
 
 use super::settings::ProgramOrder;
-use super::{Geometry, Place};
-use crate::mem::{Table, prefetch, zeroed};
-use crate::persist::{Flaw, Reader, Writer, require};
+use super::{Geometry, FlashAddress};
+use crate::mem::{FlatTable, prefetch, zeroed};
+use crate::persist::{Flaw, StateReader, StateWriter, require};
 use crate::units::{BlockId, DieId, OpId, Ppn};
 
 /// Erases of a block that a snapshot can speak of, so that no run comes to the end of the count.
@@ -41,9 +41,9 @@ pub struct Array {
     geometry: Geometry,
     order: ProgramOrder,
     /// A bit per page: programmed and not erased since.
-    programmed: Table<u64>,
+    programmed: FlatTable<u64>,
     words_per_block: usize,
-    blocks: Table<Block>,
+    blocks: FlatTable<Block>,
     /// For each block with programs that are planned but not ended, the operation of each page.
     pending: Vec<OpId>,
     free_rows: Vec<u32>,
@@ -53,7 +53,7 @@ pub struct Array {
     /// Erases before the start of the run, as the snapshot that it began from counts them.
     erases_before: u64,
     /// Programmed pages of each die.
-    programmed_pages: Table<u32>,
+    programmed_pages: FlatTable<u32>,
 }
 
 impl Array {
@@ -104,7 +104,7 @@ impl Array {
 
     /// Is this page programmed?
     #[inline(always)]
-    pub fn is_programmed(&self, at: Place) -> bool {
+    pub fn is_programmed(&self, at: FlashAddress) -> bool {
         let (word, bit) = self.bit(at);
         self.programmed[word] >> bit & 1 != 0
     }
@@ -118,7 +118,7 @@ impl Array {
     }
 
     /// The operation that will program this page, if one is planned or under way.
-    pub fn pending_program(&self, at: Place) -> Option<OpId> {
+    pub fn pending_program(&self, at: FlashAddress) -> Option<OpId> {
         let row = self.blocks[at.block.idx()].row;
         if row == 0 || self.is_programmed(at) {
             return None;
@@ -167,7 +167,7 @@ impl Array {
 
     /// A program of this page is planned as operation `op`.
     #[inline(always)]
-    pub fn plan_program(&mut self, at: Place, op: OpId) {
+    pub fn plan_program(&mut self, at: FlashAddress, op: OpId) {
         let row = self.row(at.block);
         let info = &mut self.blocks[at.block.idx()];
         if self.order == ProgramOrder::Ascending && at.page < u32::from(info.planned) {
@@ -184,7 +184,7 @@ impl Array {
         if info.row == 0 || info.programmed == info.planned {
             return Vec::new();
         }
-        let places = (0..u32::from(info.planned)).map(|page| Place { page, ..self.first(block) });
+        let places = (0..u32::from(info.planned)).map(|page| FlashAddress { page, ..self.first(block) });
         places
             .filter(|&at| !self.is_programmed(at))
             .map(|at| self.pending[self.cell(info.row, at.page)])
@@ -195,7 +195,7 @@ impl Array {
     /// The program that has to start before the planned one of this page may, if the chip asks for an order and there is
     /// one.
     #[inline]
-    pub fn program_before(&self, at: Place) -> Option<OpId> {
+    pub fn program_before(&self, at: FlashAddress) -> Option<OpId> {
         let info = &self.blocks[at.block.idx()];
         let started = u32::from(info.frontier);
         if self.order == ProgramOrder::Any || at.page <= started {
@@ -206,7 +206,7 @@ impl Array {
 
     /// A program starts.
     #[inline(always)]
-    pub fn start_program(&mut self, at: Place) {
+    pub fn start_program(&mut self, at: FlashAddress) {
         if self.is_programmed(at) {
             violation("a program of a page that is not erased", at);
         }
@@ -219,7 +219,7 @@ impl Array {
 
     /// A program ends. Returns true if the block is now fully programmed.
     #[inline]
-    pub fn end_program(&mut self, at: Place) -> bool {
+    pub fn end_program(&mut self, at: FlashAddress) -> bool {
         let (word, bit) = self.bit(at);
         if self.programmed[word] >> bit & 1 != 0 {
             violation("a second program of a page without an erase", at);
@@ -238,7 +238,7 @@ impl Array {
 
     /// A read starts.
     #[inline]
-    pub fn start_read(&self, at: Place) {
+    pub fn start_read(&self, at: FlashAddress) {
         if !self.is_programmed(at) {
             violation("a read of a page that is not programmed", at);
         }
@@ -309,7 +309,7 @@ impl Array {
     }
 
     /// Writes the array of a drive at rest: which pages are programmed, and wear.
-    pub(crate) fn save(&self, out: &mut Writer) {
+    pub(crate) fn save(&self, out: &mut StateWriter) {
         let is_busy = |block: &Block| block.holds > 0 || block.planned != block.frontier;
         if !self.waiting_erases.is_empty() || self.blocks.iter().any(is_busy) {
             out.refuse("operations that have not ended");
@@ -323,7 +323,7 @@ impl Array {
     ///
     /// # Errors
     /// If the file is damaged.
-    pub(crate) fn restore(&mut self, from: &mut Reader) -> Result<(), Flaw> {
+    pub(crate) fn restore(&mut self, from: &mut StateReader) -> Result<(), Flaw> {
         let (count, blocks) = (self.blocks.len(), &mut self.blocks);
         from.u32s(count, |at, erases| blocks[at].erases = erases)?;
         from.u32s(count, |at, erased_at| blocks[at].erased_at = erased_at)?;
@@ -348,12 +348,12 @@ impl Array {
         Ok(())
     }
 
-    fn first(&self, block: BlockId) -> Place {
-        Place { die: self.geometry.die_of_block(block), block, page: 0 }
+    fn first(&self, block: BlockId) -> FlashAddress {
+        FlashAddress { die: self.geometry.die_of_block(block), block, page: 0 }
     }
 
     #[inline(always)]
-    fn bit(&self, at: Place) -> (usize, u32) {
+    fn bit(&self, at: FlashAddress) -> (usize, u32) {
         (at.block.idx() * self.words_per_block + (at.page >> 6) as usize, at.page & 63)
     }
 
@@ -395,7 +395,7 @@ impl Array {
 }
 
 #[inline(always)]
-fn violation(what: &str, at: Place) -> ! {
+fn violation(what: &str, at: FlashAddress) -> ! {
     stop(what, at.die, at.block, at.page) // in parts: a place that is passed whole has to be in memory, in good runs too
 }
 

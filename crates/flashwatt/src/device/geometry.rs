@@ -139,10 +139,10 @@ impl Geometry {
 
     /// Where a physical address lies.
     #[inline(always)]
-    pub fn place(&self, ppn: Ppn) -> Place {
+    pub fn place(&self, ppn: Ppn) -> FlashAddress {
         let block = self.block_of(ppn);
         let page = self.page_of(ppn) - block.0 * self.pages_per_block;
-        Place { die: self.die_of_block(block), block, page }
+        FlashAddress { die: self.die_of_block(block), block, page }
     }
 
     /// A block's first physical address.
@@ -192,7 +192,7 @@ impl Geometry {
 
 /// Where a physical page lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct FlashAddress {
     /// Its die.
     pub die: DieId,
     /// Its block.
@@ -201,9 +201,9 @@ pub struct Place {
     pub page: u32,
 }
 
-impl Place {
+impl FlashAddress {
     /// Nowhere.
-    pub const NONE: Place = Place { die: DieId(u32::MAX), block: BlockId::NONE, page: 0 };
+    pub const NONE: FlashAddress = FlashAddress { die: DieId(u32::MAX), block: BlockId::NONE, page: 0 };
 }
 
 /// Division by a number fixed at the start, by one multiplication: exact for all 32-bit operands.

@@ -9,7 +9,7 @@ use crate::units::Nanos;
 
 /// How far a die is with its operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Stage {
+pub enum OpStage {
     /// It has none.
     #[default]
     Idle,
@@ -44,7 +44,7 @@ pub struct Course {
     pub whole_ns: Nanos,
     /// What a program of an upper page takes more.
     pub upper_ns: Nanos,
-    pub(crate) stage: Stage,
+    pub(crate) stage: OpStage,
     pub(crate) event: EventKind,
 }
 
@@ -92,15 +92,15 @@ impl Courses {
         now: Nanos,
         kind: OpKind,
         start: Nanos,
-        stage: Stage,
+        stage: OpStage,
         bus_free_at: Nanos,
     ) -> OpTimes {
         let course = self.of(kind);
         let (array_start, array_end) = (start + course.array_start_ns, start + course.array_end_ns);
         let out_start = match stage {
-            Stage::DataWait => now,
-            Stage::Out => bus_free_at - self.transfer_ns,
-            Stage::Idle | Stage::Array | Stage::Reading => array_end,
+            OpStage::DataWait => now,
+            OpStage::Out => bus_free_at - self.transfer_ns,
+            OpStage::Idle | OpStage::Array | OpStage::Reading => array_end,
         };
         let until_now = |t: Nanos| t.min(now);
         OpTimes {
@@ -143,7 +143,7 @@ fn course(kind: OpKind, t: &Timing) -> Course {
         event_ns: if reads { array_end_ns } else { whole_ns },
         whole_ns,
         upper_ns: if programs { t.program_upper_ns.map_or(0, |ns| ns - t.program_ns) } else { 0 },
-        stage: if reads { Stage::Reading } else { Stage::Array },
+        stage: if reads { OpStage::Reading } else { OpStage::Array },
         event,
     }
 }

@@ -27,7 +27,7 @@ pub struct Meter<R: Recorder> {
     recent: u64,
     peak: Draw,
     at_peak_ns: u64,
-    windows: [Window; 2],
+    windows: [MeanWindow; 2],
     /// The earliest end of a stretch, or of a bin of the series.
     boundary: Nanos,
     /// The next change of a state that is known ahead.
@@ -76,7 +76,7 @@ impl<R: Recorder> Meter<R> {
             recent: 0,
             peak: Draw::default(),
             at_peak_ns: 0,
-            windows: WINDOWS_NS.map(|len| Window::new(len, 0)),
+            windows: WINDOWS_NS.map(|len| MeanWindow::new(len, 0)),
             boundary: 0,
             ahead: Ahead::NEVER,
             further: Vec::new(),
@@ -151,7 +151,7 @@ impl<R: Recorder> Meter<R> {
     pub fn restart(&mut self, now: Nanos) {
         self.settle(now);
         (self.energy, self.owed, self.peak, self.at_peak_ns) = (0, 0, Draw::default(), 0);
-        self.windows = WINDOWS_NS.map(|len| Window::new(len, now));
+        self.windows = WINDOWS_NS.map(|len| MeanWindow::new(len, now));
         if let Some(series) = self.recorder.series() {
             series.restart(now);
         }
@@ -390,16 +390,16 @@ fn area(nw: i64, ns: Nanos) -> u128 {
 
 /// Mean power over stretches of one length, laid end to end from the start of the run's window.
 #[derive(Clone, Copy, Debug)]
-struct Window {
+struct MeanWindow {
     len: Nanos,
     end: Nanos,
     energy_at_start: u128,
     greatest: Option<u128>,
 }
 
-impl Window {
+impl MeanWindow {
     fn new(len: Nanos, start: Nanos) -> Self {
-        Window { len, end: start + len, energy_at_start: 0, greatest: None }
+        MeanWindow { len, end: start + len, energy_at_start: 0, greatest: None }
     }
 
     /// Ends all stretches up to `now`, given the energy at `then` and the constant power since.

@@ -52,7 +52,7 @@ pub(super) type PerState<T> = [T; NUMBERS];
 
 /// The power that one part in a state adds to a component.
 #[derive(Clone, Copy, Debug)]
-pub struct Share {
+pub struct PowerShare {
     /// The component's place in the declaration.
     pub component: usize,
     /// Added power in nW; negative for power that the part stops drawing elsewhere.
@@ -63,7 +63,7 @@ pub struct Share {
 #[derive(Clone, Debug)]
 pub struct Parts {
     components: &'static [&'static str],
-    states: Vec<Vec<Share>>,
+    states: Vec<Vec<PowerShare>>,
     supply_mv: u32,
 }
 
@@ -77,7 +77,7 @@ impl Parts {
     ///
     /// # Panics
     /// If the device has [`STATES_MAX`] states already.
-    pub fn state(&mut self, shares: &[Share]) -> StateId {
+    pub fn state(&mut self, shares: &[PowerShare]) -> StateId {
         let id = StateId::new(self.states.len());
         self.states.push(shares.to_vec());
         id
@@ -219,8 +219,9 @@ mod tests {
     fn a_state_may_take_from_one_component_what_it_adds_to_another() {
         let nw = |nw| Draw { nw };
         let mut parts = Parts::new(&["idle", "busy"], 2_000);
-        let on = parts.state(&[Share { component: 0, draw: nw(50) }]);
-        let busy = parts.state(&[Share { component: 1, draw: nw(70) }, Share { component: 0, draw: nw(-20) }]);
+        let on = parts.state(&[PowerShare { component: 0, draw: nw(50) }]);
+        let busy =
+            parts.state(&[PowerShare { component: 1, draw: nw(70) }, PowerShare { component: 0, draw: nw(-20) }]);
         assert_eq!((parts.draw(on), parts.draw(busy), parts.draw(StateId::NONE)), (nw(50), nw(50), nw(0)));
         let mut amounts = [0; NUMBERS];
         (amounts[on.number()], amounts[busy.number()]) = (1, 2);

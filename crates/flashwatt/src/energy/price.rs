@@ -117,7 +117,7 @@ pub fn price(ledger: &Ledger, table: &PriceTable) -> Priced {
 }
 
 fn energies(ledger: &Ledger, table: &PriceTable) -> Energies {
-    let mut sum = Sum::default();
+    let mut sum = ExactSum::default();
     let mut controller = ActiveIdle::default();
     let (mut dram_base, mut flash_base) = (0.0, 0.0);
     for (at, phase) in [Phase::Busy, Phase::Outstanding, Phase::Quiet].into_iter().enumerate() {
@@ -137,7 +137,7 @@ fn energies(ledger: &Ledger, table: &PriceTable) -> Energies {
 /// DRAM energy: with the rule `with_controller` from the controller's phases, with `per_op` by equations (4)–(7).
 /// With `per_op`, `base` is the idle power times the time that the accounting charges, which covers the operations: the
 /// idle power during operations moves from idle to active.
-fn dram_energies(ledger: &Ledger, table: &PriceTable, base: f64, sum: &mut Sum) -> ActiveIdle {
+fn dram_energies(ledger: &Ledger, table: &PriceTable, base: f64, sum: &mut ExactSum) -> ActiveIdle {
     let [idle_draw, active_draw] = table.dram;
     match table.dram_rule {
         DramRule::PerOp => {
@@ -165,7 +165,7 @@ fn map_dram_j(ledger: &Ledger, table: &PriceTable, dram: &ActiveIdle) -> f64 {
     dram.idle + dram.active * map_share
 }
 
-fn nand_energies(ledger: &Ledger, table: &PriceTable, base: f64, sum: &mut Sum) -> NandEnergies {
+fn nand_energies(ledger: &Ledger, table: &PriceTable, base: f64, sum: &mut ExactSum) -> NandEnergies {
     let idle_draw = table.die[DieState::Idle as usize];
     let idle = base - joules(i128::from(idle_draw.nw) * i128::from(ledger.active_ns()));
     let mut of = |states: &[DieState]| -> f64 {
@@ -198,11 +198,11 @@ fn by_cause(ledger: &Ledger, table: &PriceTable, total: f64) -> ByCause {
 
 /// The exact sum of power over time.
 #[derive(Default)]
-struct Sum {
+struct ExactSum {
     nw_ns: i128,
 }
 
-impl Sum {
+impl ExactSum {
     /// Adds a power over a time. Returns the energy in J.
     fn add(&mut self, draw: Draw, ns: u64) -> f64 {
         let nw_ns = i128::from(draw.nw) * i128::from(ns);

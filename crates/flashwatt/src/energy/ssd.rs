@@ -3,7 +3,7 @@
 //! The states of the whole drive ([`Phase`]) hold the power of all parts while every die is idle and neither DRAM nor
 //! the host interface works. Every other state holds the additional power of a part at work.
 
-use crate::energy::parts::{Parts, Share, StateId};
+use crate::energy::parts::{Parts, PowerShare, StateId};
 use crate::energy::table::Draw;
 use crate::energy::{DieState, Phase, PriceTable, price};
 
@@ -27,7 +27,7 @@ pub const fn drive_state(phase: Phase) -> StateId {
 /// The parts of a drive with `dies` dies.
 pub fn parts(table: &PriceTable, dies: u32) -> Parts {
     let mut parts = Parts::new(COMPONENTS, table.supply_mv);
-    let share = |component: usize, draw: Draw| Share { component, draw };
+    let share = |component: usize, draw: Draw| PowerShare { component, draw };
     for state in DieState::ALL {
         let (busy, idle) = (table.die[state as usize], table.die[DieState::Idle as usize]);
         let id = match component(state) {

@@ -17,14 +17,14 @@ use crate::connector::Extent;
 use crate::device::{Array, Geometry, WearView};
 use crate::error::Error;
 pub use crate::operation::{Cause, OpKind};
-use crate::persist::{Flaw, Reader, Writer};
+use crate::persist::{Flaw, StateReader, StateWriter};
 use crate::progress::Watch;
 use crate::rng::Rng;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 pub use paged::Allocation;
 pub use plan::{Mapping, Merges, Plan, PlanIndex, PlanNumber, PlannedOp, ReplicaChoice};
 pub use restored::{Claims, RestoredDrive};
-pub use scheme::{Room, Scheme, Setup, Size};
+pub use scheme::{Room, Scheme, Setup, DriveSize};
 pub use schemes::{Options, REGISTRY, Settings};
 
 /// The state that a translation layer plans with.
@@ -139,13 +139,13 @@ pub trait Ftl: Send {
 
     /// Writes the state of a drive at rest to a snapshot: everything that results depend on and that does not follow from
     /// the content of the blocks.
-    fn save(&self, out: &mut Writer);
+    fn save(&self, out: &mut StateWriter);
 
     /// Restores the state of a fresh drive from a snapshot whose blocks and array are restored already.
     ///
     /// # Errors
     /// If the data is not the state of a drive. No content of a file may lead to an index beyond a table, now or later.
-    fn restore(&mut self, from: &mut Reader, drive: &RestoredDrive) -> Result<(), Flaw>;
+    fn restore(&mut self, from: &mut StateReader, drive: &RestoredDrive) -> Result<(), Flaw>;
 }
 
 /// Builds the translation layer of these settings.

@@ -47,7 +47,7 @@ pub trait Scheme: Ftl + Sized + 'static {
     }
 
     /// The flash that the scheme needs to hold `size` in steady operation.
-    fn room(settings: &Self::Settings, size: &Size) -> Room;
+    fn room(settings: &Self::Settings, size: &DriveSize) -> Room;
 
     /// Bytes of this program's memory for the scheme's tables in use. A drive that the machine's memory cannot hold is refused.
     /// The default is one word for each logical unit and a few words for each block; a scheme with more overrides it.
@@ -78,7 +78,7 @@ pub struct Setup<'a> {
 
 /// The size of a drive, in wide integers: sizes under check may be absurd.
 #[derive(Clone, Copy, Debug)]
-pub struct Size {
+pub struct DriveSize {
     /// Dies.
     pub dies: u128,
     /// Erase blocks in a die.
@@ -95,7 +95,7 @@ pub struct Size {
     pub reserved_blocks: u32,
 }
 
-impl Size {
+impl DriveSize {
     /// Blocks for the host's data, evenly over the dies, if each block holds pages of one range of addresses only.
     pub fn data_blocks_per_die(&self) -> u128 {
         self.logical_pages.div_ceil(self.pages_per_block).div_ceil(self.dies)
@@ -196,7 +196,7 @@ macro_rules! schemes {
             }
 
             /// The flash that the scheme needs.
-            pub fn room(&self, size: &Size) -> Room {
+            pub fn room(&self, size: &DriveSize) -> Room {
                 match self {
                     $(Settings::$variant(settings) => <$module::$scheme as Scheme>::room(settings, size)),+
                 }

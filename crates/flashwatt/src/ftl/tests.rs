@@ -1,12 +1,12 @@
 //! The example of the documentation is a working translation layer. (`tests/contracts` tests the registered ones.)
 
 use super::documented_example::{Settings, Wander};
-use super::{Scheme, Size};
-use crate::brain::Brain;
+use super::{Scheme, DriveSize};
+use crate::firmware::Firmware;
 use crate::config;
 use crate::connector::{Request, RequestKind};
 use crate::device::{Array, Geometry};
-use crate::instant::Instant;
+use crate::clockless::Clockless;
 use crate::progress::Watch;
 use crate::units::Lpn;
 
@@ -17,7 +17,7 @@ fn the_example_keeps_what_is_written_on_the_least_flash() {
     let sets: Vec<String> = sets.iter().map(|set| format!("device.{set}")).chain(["ftl=block".into()]).collect();
     let config = config::load("device.preset = \"limit\"", "test", &sets).expect("a valid drive");
     let geometry = Geometry::new(&config.device, 4096);
-    let size = Size {
+    let size = DriveSize {
         dies: 3,
         die_blocks: 8,
         pages_per_block: 4,
@@ -28,21 +28,21 @@ fn the_example_keeps_what_is_written_on_the_least_flash() {
     };
     assert_eq!(Wander::room(&settings, &size).pages, (3 * 7 + 1) * 4);
     let mut array = Array::new(geometry.clone(), config.device.nand.program_order);
-    let mut brain = Brain::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
-    brain.ftl = Box::new(Wander::new(&settings, &config.ssd().ftl_setup(), &geometry));
-    let filled = brain.ftl.fill(&mut brain.blocks, &mut array, &mut Watch::new(&mut |_| true));
+    let mut firmware = Firmware::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
+    firmware.ftl = Box::new(Wander::new(&settings, &config.ssd().ftl_setup(), &geometry));
+    let filled = firmware.ftl.fill(&mut firmware.blocks, &mut array, &mut Watch::new(&mut |_| true));
     assert!(filled.is_ok(), "nobody ends it");
     let mut rng = crate::rng::Rng::new(1);
-    let mut instant = Instant::new(&geometry, &mut brain, &mut array);
+    let mut clockless = Clockless::new(&geometry, &mut firmware, &mut array);
     for _ in 0..10_000 {
         let first = rng.below(84);
         let pages = 1 + rng.below(8.min(84 - first));
         let request = Request::new(0, RequestKind::Write, first * 4096, pages * 4096);
-        assert!(instant.request(&request).is_ok(), "no room");
+        assert!(clockless.request(&request).is_ok(), "no room");
     }
     for lpn in (0..84).map(Lpn) {
-        let at = brain.ftl.lookup(lpn).expect("it was written");
-        assert!(brain.blocks.is_valid(at) && brain.blocks.lpn_at(at) == Some(lpn));
+        let at = firmware.ftl.lookup(lpn).expect("it was written");
+        assert!(firmware.blocks.is_valid(at) && firmware.blocks.lpn_at(at) == Some(lpn));
         assert!(array.is_programmed(geometry.place(at)));
     }
 }

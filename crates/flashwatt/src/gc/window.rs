@@ -18,14 +18,14 @@ pub const ENTRY: Policy = Policy {
         max: 1.0,
         integer: false,
     }],
-    build: |parameters| Box::new(Window { share: parameters["w"] }),
+    build: |parameters| Box::new(OldestWindow { share: parameters["w"] }),
 };
 
-struct Window {
+struct OldestWindow {
     share: f64,
 }
 
-impl VictimPolicy for Window {
+impl VictimPolicy for OldestWindow {
     fn choose(&self, view: &BlockView, rng: &mut Rng) -> Option<Choice> {
         let count = view.candidates().count();
         if count == 0 {

@@ -31,7 +31,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
                 }
                 break;
             }
-            self.instant()?;
+            self.clockless()?;
             self.settle()?;
         }
         Ok(())

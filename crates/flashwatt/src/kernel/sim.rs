@@ -9,7 +9,7 @@ use super::budget::Budget;
 use super::faults::{no_request, unknown_tag, waits_for_nothing};
 use super::outcome::{Completed, End, Outcome};
 use super::settings::{Run, Span};
-use super::stages::{Ended, Stage};
+use super::stages::{EndedStage, Stage};
 use crate::connector::{
     Agenda, Completion, Cx, Device, Next, Origin, Request, RequestKind, Seats, Status, Tag, Workload,
 };
@@ -39,7 +39,7 @@ pub struct Sim<W: Workload, D: Device> {
     pub(super) stage: Stage,
     pub(super) completed: Completed,
     pub(super) left_in_stage: u64,
-    pub(super) ended_stages: Vec<Ended<D::Figures>>,
+    pub(super) ended_stages: Vec<EndedStage<D::Figures>>,
     /// The recording over the window of the figures, once that has ended.
     pub(super) series: Option<Box<Series>>,
     /// Requests that entered the device.
@@ -118,7 +118,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
         loop {
             for _ in 0..self.instants_in_budget()? {
                 self.settle()?;
-                if !self.instant()? {
+                if !self.clockless()? {
                     return Ok(());
                 }
             }
@@ -130,7 +130,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
 
     /// Advances to the next instant with events and handles them. Returns false if there is none.
     #[inline(always)]
-    pub(super) fn instant(&mut self) -> Result<bool, End> {
+    pub(super) fn clockless(&mut self) -> Result<bool, End> {
         let Some((now, mut seat)) = self.agenda.next_event() else {
             return self.nothing_more().map(|()| false);
         };

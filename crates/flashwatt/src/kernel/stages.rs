@@ -14,7 +14,7 @@ pub(super) enum Stage {
 }
 
 /// A finished stage: its window, and the requests completed in it.
-pub(super) struct Ended<F> {
+pub(super) struct EndedStage<F> {
     pub stage: Stage,
     pub completed: Completed,
     pub window: Window<F>,
@@ -58,7 +58,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
         let (window, series) = self.device.end_window(self.agenda.now(), meter);
         self.series = series.or(self.series.take());
         let completed = std::mem::take(&mut self.completed);
-        self.ended_stages.push(Ended { stage: self.stage, completed, window });
+        self.ended_stages.push(EndedStage { stage: self.stage, completed, window });
     }
 
     /// Whether the current stage belongs to the figures.
@@ -78,7 +78,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
         let flash_operations = self.operations_ended();
         let (mut warmup, mut completed, mut drained) = Default::default();
         let (mut warmed, mut measured, mut drain) = Default::default();
-        for Ended { stage, completed: counts, window } in self.ended_stages {
+        for EndedStage { stage, completed: counts, window } in self.ended_stages {
             match stage {
                 Stage::Warmup => (warmup, warmed) = (counts, window),
                 Stage::Measured => (completed, measured) = (counts, window),

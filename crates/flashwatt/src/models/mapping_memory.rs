@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// The flash of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Flash {
+pub struct FlashModel {
     /// Bytes of flash, ≥ one block.
     pub capacity_bytes: u64,
     /// Bytes in a page.
@@ -45,7 +45,7 @@ pub fn entry_bytes(things: u64) -> u64 {
 }
 
 /// The tables of each scheme on this flash.
-pub fn tables(flash: &Flash) -> Tables {
+pub fn tables(flash: &FlashModel) -> Tables {
     let (pages, blocks) = (flash.capacity_bytes / flash.page_bytes, flash.capacity_bytes / flash.block_bytes);
     let block = blocks * entry_bytes(blocks);
     let log_pages = blocks * LOG_PERCENT / 100 * (flash.block_bytes / flash.page_bytes);
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     fn of(capacity_mib: u64) -> Tables {
-        tables(&Flash { capacity_bytes: capacity_mib << 20, page_bytes: 2048, block_bytes: 128 * 1024 })
+        tables(&FlashModel { capacity_bytes: capacity_mib << 20, page_bytes: 2048, block_bytes: 128 * 1024 })
     }
 
     /// 512 MB: 262,144 pages of 3 bytes each.

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 /// Times of the model, in µs. The default is the paper's Table 3.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Times {
+pub struct ModelTimes {
     /// C: a look-up in the cached table.
     pub cache_us: f64,
     /// Waiting for collection.
@@ -19,13 +19,13 @@ pub struct Times {
     pub write_us: f64,
 }
 
-impl Default for Times {
+impl Default for ModelTimes {
     fn default() -> Self {
-        Times { cache_us: 0.1, gc_us: 900.0, read_us: 25.0, write_us: 200.0 }
+        ModelTimes { cache_us: 0.1, gc_us: 900.0, read_us: 25.0, write_us: 200.0 }
     }
 }
 
-impl Times {
+impl ModelTimes {
     /// F_base, equation (1): mean time of a look-up in µs at miss ratio `miss`, 0 to 1, if a miss meets collection with
     /// probability `gc`, 0 to 1. Equation (3), F_worst, is that of `gc` = 1.
     pub fn base_us(&self, miss: f64, gc: f64) -> f64 {
@@ -70,7 +70,7 @@ pub fn directory_bytes(translation_pages: u64, replicas: u32) -> u64 {
 mod tests {
     use super::*;
 
-    const TIMES: Times = Times { cache_us: 0.1, gc_us: 900.0, read_us: 25.0, write_us: 200.0 };
+    const TIMES: ModelTimes = ModelTimes { cache_us: 0.1, gc_us: 900.0, read_us: 25.0, write_us: 200.0 };
 
     fn close(found: f64, expected: f64) {
         assert!((found / expected - 1.0).abs() < 1e-9, "{found}, not {expected}");
@@ -88,7 +88,7 @@ mod tests {
         check(&|m| TIMES.with_replicas_us(m, 0.25), [185.1, 370.1, 555.1, 740.1, 925.1]);
         check(&|m| TIMES.with_replicas_us(m, 0.5), [140.1, 280.1, 420.1, 560.1, 700.1]);
         check(&|m| TIMES.with_replicas_us(m, 0.75), [95.1, 190.1, 285.1, 380.1, 475.1]);
-        assert_eq!(Times::default(), TIMES);
+        assert_eq!(ModelTimes::default(), TIMES);
     }
 
     /// "20 %" is two copies on eight channels: 19.56 %.

@@ -39,18 +39,18 @@ fn begins_with_ours(path: &Path) -> bool {
     fs::read_to_string(path).is_ok_and(|text| text.starts_with("ours"))
 }
 
-fn rules(inputs: &[&PathBuf], force: bool) -> Rules {
+fn rules(inputs: &[&PathBuf], force: bool) -> Replace {
     let inputs = inputs.iter().map(|&path| path.clone()).collect();
-    Rules { inputs, what: "a page", ours: begins_with_ours, force }
+    Replace { inputs, what: "a page", ours: begins_with_ours, force }
 }
 
-fn write(path: &Path, rules: Rules) -> Result<(), Error> {
+fn write(path: &Path, rules: Replace) -> Result<(), Error> {
     let aside = Aside::new(path, rules)?;
     io::Write::write_all(&mut aside.file()?, b"ours, new").expect("room for nine bytes");
     aside.commit()
 }
 
-fn message(path: &Path, rules: &Rules) -> String {
+fn message(path: &Path, rules: &Replace) -> String {
     rules.check(path).expect_err("refused").to_string()
 }
 

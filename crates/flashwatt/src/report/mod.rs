@@ -100,7 +100,7 @@ pub enum Sections {
     /// Of an SSD.
     Ssd(Box<SsdReport>),
     /// Of a device that declares only its parts.
-    Parts(PartsReport),
+    ReportInput(PartsReport),
 }
 
 /// The sections of a device that declares only its parts.
@@ -118,7 +118,7 @@ impl DeviceReport {
         DeviceReport {
             supply_mv: accounts.parts().supply_mv(),
             warnings: Vec::new(),
-            sections: Sections::Parts(PartsReport { energy_j }),
+            sections: Sections::ReportInput(PartsReport { energy_j }),
             latency_histogram: LatencyHistogram::default(),
         }
     }
@@ -145,7 +145,7 @@ impl Serialize for Report {
             Sections::Ssd(ssd) => {
                 entries!(map, ssd, flash, wear, ftl, gc, write_buffer, energy_j, energy_by_cause_j, energy_total_j);
             }
-            Sections::Parts(parts) => entries!(map, parts, energy_j),
+            Sections::ReportInput(parts) => entries!(map, parts, energy_j),
         }
         entries!(map, self, efficiency, power_w, current_ma);
         if let Sections::Ssd(ssd) = &self.device {
@@ -279,7 +279,7 @@ pub struct Current {
 }
 
 /// The inputs of a report.
-pub(crate) struct Parts<'a, D: Reported> {
+pub(crate) struct ReportInput<'a, D: Reported> {
     pub config: &'a Config,
     pub workload: &'a dyn Workload,
     pub outcome: Outcome<D::Figures>,
@@ -292,8 +292,8 @@ pub(crate) struct Parts<'a, D: Reported> {
 }
 
 impl Report {
-    pub(crate) fn new<D: Reported>(parts: Parts<D>) -> Report {
-        let Parts { config, workload, outcome, device, series, edges, latency_histogram, mut warnings, snapshot } =
+    pub(crate) fn new<D: Reported>(parts: ReportInput<D>) -> Report {
+        let ReportInput { config, workload, outcome, device, series, edges, latency_histogram, mut warnings, snapshot } =
             parts;
         let (counted, done) = outcome.counted(config.run.count_drain);
         let DeviceReport { supply_mv, warnings: of_device, sections, latency_histogram: histogram } =
@@ -353,7 +353,7 @@ impl Report {
     pub fn ssd(&self) -> &SsdReport {
         match &self.device {
             Sections::Ssd(ssd) => ssd,
-            Sections::Parts(_) => panic!("the report of a device that is no SSD"),
+            Sections::ReportInput(_) => panic!("the report of a device that is no SSD"),
         }
     }
 }

@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{DeviceReport, LatencyHistogram, Sections, seconds};
-use crate::books::{BufferCounts, SsdFigures, Written};
-use crate::brain::Brain;
+use crate::accounts::{BufferCounts, HostWrites, SsdFigures};
 use crate::config::Config;
 use crate::device::Array;
 use crate::energy::ledger::{Ledger, Phase};
 use crate::energy::price::{self, ByCause, Energies, MapEnergy, Priced};
 use crate::energy::{DieState, PriceTable};
+use crate::firmware::Firmware;
 use crate::ftl::{Mapping, Merges};
 use crate::kernel::Outcome;
 use crate::models::mapping_memory;
@@ -217,7 +217,12 @@ pub struct Elapsed {
 }
 
 /// The report of an SSD with these tables and this flash.
-pub(crate) fn report(config: &Config, outcome: &Outcome<SsdFigures>, brain: &Brain, array: &Array) -> DeviceReport {
+pub(crate) fn report(
+    config: &Config,
+    outcome: &Outcome<SsdFigures>,
+    firmware: &Firmware,
+    array: &Array,
+) -> DeviceReport {
     let table = PriceTable::new(&config.energy);
     let (counted, _) = outcome.counted(config.run.count_drain);
     let figures = counted.figures;
@@ -225,11 +230,11 @@ pub(crate) fn report(config: &Config, outcome: &Outcome<SsdFigures>, brain: &Bra
     let Priced { energy_j, by_cause, map_j, totals_j, .. } = price::price(&figures.ledger, &table);
     DeviceReport {
         supply_mv: table.supply_mv,
-        warnings: warnings(&figures, brain.blocks.geometry().pages_per_block),
+        warnings: warnings(&figures, firmware.blocks.geometry().pages_per_block),
         sections: Sections::Ssd(Box::new(SsdReport {
-            flash: flash(&figures, brain, config),
+            flash: flash(&figures, firmware, config),
             wear: wear(array),
-            ftl: ftl(&figures, brain, config, map_j),
+            ftl: ftl(&figures, firmware, config, map_j),
             gc: gc(&figures),
             write_buffer: write_buffer(config, &figures.buffered),
             energy_j,
@@ -296,10 +301,10 @@ fn collection_debt(window: &SsdFigures, pages_per_block: u32) -> Option<String> 
     })
 }
 
-fn flash(window: &SsdFigures, brain: &Brain, config: &Config) -> Flash {
+fn flash(window: &SsdFigures, firmware: &Firmware, config: &Config) -> Flash {
     let programs = counts(&window.ledger, OpKind::Program);
-    let unit_bytes = f64::from(brain.blocks.geometry().unit_bytes);
-    let Written { host_bytes, host_units, destaged_units } = window.written;
+    let unit_bytes = f64::from(firmware.blocks.geometry().unit_bytes);
+    let HostWrites { host_bytes, host_units, destaged_units } = window.written;
     let has_buffer = config.write_buffer.bytes > 0;
     let (asked, touched) = (host_bytes as f64, host_units as f64 * unit_bytes);
     let given = if has_buffer { destaged_units as f64 * unit_bytes } else { touched };
@@ -335,9 +340,9 @@ fn wear(array: &Array) -> Wear {
     Wear { erase_count: Spread { min, max, mean, stddev: variance.sqrt() } }
 }
 
-fn ftl(window: &SsdFigures, brain: &Brain, config: &Config, map_energy_j: MapEnergy) -> FtlReport {
+fn ftl(window: &SsdFigures, firmware: &Firmware, config: &Config, map_energy_j: MapEnergy) -> FtlReport {
     let device = &config.device;
-    let flash = mapping_memory::Flash {
+    let flash = mapping_memory::FlashModel {
         capacity_bytes: device.logical_bytes,
         page_bytes: u64::from(device.page_bytes),
         block_bytes: u64::from(device.page_bytes) * u64::from(device.pages_per_block),
@@ -345,9 +350,9 @@ fn ftl(window: &SsdFigures, brain: &Brain, config: &Config, map_energy_j: MapEne
     let Mapping { lookups, hits, merges } = window.mapping;
     FtlReport {
         name: config.ftl.name(),
-        map_unit_bytes: brain.blocks.geometry().unit_bytes,
+        map_unit_bytes: firmware.blocks.geometry().unit_bytes,
         map_hit_ratio: (lookups > 0).then(|| hits as f64 / lookups as f64),
-        mapping_bytes: brain.ftl.mapping_bytes(),
+        mapping_bytes: firmware.ftl.mapping_bytes(),
         mapping_model_bytes: config.ftl.model_bytes(&mapping_memory::tables(&flash)),
         map_latency_ns: window.map_latency.as_ref().map(|latency| MapLatencyReport {
             read: latency.read.summary(),
@@ -355,7 +360,7 @@ fn ftl(window: &SsdFigures, brain: &Brain, config: &Config, map_energy_j: MapEne
             write_last: latency.write_last.summary(),
         }),
         map_energy_j,
-        merges: brain.ftl.merges().then_some(merges),
+        merges: firmware.ftl.merges().then_some(merges),
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use serde::Serialize;
 
-use super::node::{Node, Origin};
+use super::node::{KeySource, Node};
 use super::rules::Rules;
 use crate::error::{Fault, Place};
 
@@ -56,7 +56,7 @@ impl<'a> Checker<'a> {
     /// any layer.
     pub fn culprit<'k>(&self, keys: &[&'k str]) -> &'k str {
         let origin = |key: &str| self.tree.get(key).map(|node| node.origin);
-        for wanted in [Origin::Set, Origin::File, Origin::Preset] {
+        for wanted in [KeySource::Set, KeySource::File, KeySource::Preset] {
             if let Some(key) = keys.iter().find(|key| origin(key) == Some(wanted)) {
                 return key;
             }
@@ -66,7 +66,7 @@ impl<'a> Checker<'a> {
 
     /// Whether the user wrote this key, rather than a preset.
     pub fn is_users(&self, key: &str) -> bool {
-        self.tree.get(key).is_some_and(|node| node.origin != Origin::Preset)
+        self.tree.get(key).is_some_and(|node| node.origin != KeySource::Preset)
     }
 
     fn place(&self, key: &str) -> Place {

@@ -18,10 +18,10 @@ const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 
 /// A key or value of the wrong shape.
 #[derive(Debug)]
-pub(crate) struct ShapeError(Box<Shape>);
+pub(crate) struct ShapeError(Box<ShapeFault>);
 
 #[derive(Debug)]
-struct Shape {
+struct ShapeFault {
     fault: Fault,
     /// Keys from the fault up to the root.
     path: Vec<String>,
@@ -30,7 +30,7 @@ struct Shape {
 
 impl ShapeError {
     fn new(what: &str) -> Self {
-        ShapeError(Box::new(Shape {
+        ShapeError(Box::new(ShapeFault {
             fault: Fault { what: what.into(), ..Fault::default() },
             path: vec![],
             placed: false,
@@ -63,7 +63,7 @@ impl ShapeError {
 
     /// The fault, and its keys from the root.
     pub fn into_parts(self) -> (Fault, Vec<String>) {
-        let Shape { fault, mut path, .. } = *self.0;
+        let ShapeFault { fault, mut path, .. } = *self.0;
         path.reverse();
         (fault, path)
     }
@@ -233,7 +233,7 @@ impl<'de> Deserializer<'de> for &'de Node {
         visitor: V,
     ) -> Result<V::Value, ShapeError> {
         let choice = match &self.value {
-            Value::String(name) => Choice { name, content: None },
+            Value::String(name) => NameOrTable { name, content: None },
             Value::Table(table) => one_choice(table, names).map_err(|error| error.at(self))?,
             other => {
                 let error = ShapeError::new("wrong type").found(describe(other.unexpected())).expected(one_of(names));
@@ -249,10 +249,10 @@ impl<'de> Deserializer<'de> for &'de Node {
     }
 }
 
-fn one_choice<'de>(table: &'de Table, names: &'static [&'static str]) -> Result<Choice<'de>, ShapeError> {
+fn one_choice<'de>(table: &'de Table, names: &'static [&'static str]) -> Result<NameOrTable<'de>, ShapeError> {
     let mut entries = table.iter();
     match (entries.next(), entries.next()) {
-        (Some((name, content)), None) => Ok(Choice { name, content: Some(content) }),
+        (Some((name, content)), None) => Ok(NameOrTable { name, content: Some(content) }),
         (None, _) => Err(ShapeError::new("no name").found("an empty table").expected(one_of(names))),
         _ => {
             let found: Vec<_> = table.keys().map(|key| format!("`{}`", shorten(key).escape_debug())).take(10).collect();
@@ -262,12 +262,12 @@ fn one_choice<'de>(table: &'de Table, names: &'static [&'static str]) -> Result<
 }
 
 /// One of several names, with or without a table of its own.
-struct Choice<'de> {
+struct NameOrTable<'de> {
     name: &'de str,
     content: Option<&'de Node>,
 }
 
-impl<'de> EnumAccess<'de> for Choice<'de> {
+impl<'de> EnumAccess<'de> for NameOrTable<'de> {
     type Error = ShapeError;
     type Variant = Self;
 
@@ -283,7 +283,7 @@ impl<'de> EnumAccess<'de> for Choice<'de> {
     }
 }
 
-impl<'de> VariantAccess<'de> for Choice<'de> {
+impl<'de> VariantAccess<'de> for NameOrTable<'de> {
     type Error = ShapeError;
 
     fn unit_variant(self) -> Result<(), ShapeError> {

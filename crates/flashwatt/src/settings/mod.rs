@@ -10,5 +10,5 @@ mod rules;
 pub(crate) use check::{Checker, Field, field};
 pub(crate) use de::{WHOLE, unknown_name};
 pub(crate) use layers::{Rivals, drop_rivals, merge};
-pub(crate) use node::{Node, Origin, Table, Value, join, parse_set};
+pub(crate) use node::{KeySource, Node, Table, Value, join, parse_set};
 pub(crate) use rules::Rules;

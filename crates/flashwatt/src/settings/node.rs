@@ -13,7 +13,7 @@ const DEPTH_MAX: usize = 16;
 
 /// The layer that a key was written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Origin {
+pub(crate) enum KeySource {
     /// The preset.
     Preset,
     /// The user's file.
@@ -29,7 +29,7 @@ pub(crate) type Table = BTreeMap<String, Node>;
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub place: Place,
-    pub origin: Origin,
+    pub origin: KeySource,
     pub value: Value,
 }
 
@@ -49,19 +49,19 @@ pub(crate) enum Value {
 struct Source<'a> {
     text: &'a str,
     file: &'a str,
-    origin: Origin,
+    origin: KeySource,
     /// Start of each line, in bytes.
     lines: Vec<usize>,
 }
 
 impl Node {
     /// An empty tree.
-    pub fn empty(origin: Origin) -> Node {
+    pub fn empty(origin: KeySource) -> Node {
         Node { place: Place::default(), origin, value: Value::Table(Table::new()) }
     }
 
     /// Parses a file. Returns all syntax faults at once.
-    pub fn parse(text: &str, file: &str, origin: Origin) -> Result<Node, Vec<Fault>> {
+    pub fn parse(text: &str, file: &str, origin: KeySource) -> Result<Node, Vec<Fault>> {
         let source = Source::new(text, file, origin);
         let (root, errors) = DeTable::parse_recoverable(text);
         if !errors.is_empty() {
@@ -155,7 +155,7 @@ impl Node {
 }
 
 impl<'a> Source<'a> {
-    fn new(text: &'a str, file: &'a str, origin: Origin) -> Self {
+    fn new(text: &'a str, file: &'a str, origin: KeySource) -> Self {
         let newlines = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(at, _)| at + 1);
         Source { text, file, origin, lines: std::iter::once(0).chain(newlines).collect() }
     }
@@ -180,7 +180,7 @@ impl<'a> Source<'a> {
     fn place(&self, at: usize, key: &str) -> Place {
         let key = (!key.is_empty()).then(|| key.to_string());
         let file = Some(self.file.to_string());
-        if self.origin == Origin::Set {
+        if self.origin == KeySource::Set {
             return Place { file, key, ..Place::default() };
         }
         Place { file, key, line: Some(self.line(at) as u64 + 1), column: Some(self.column(at) as u64 + 1) }
@@ -279,7 +279,7 @@ fn parse_line(key: &str, value: &str) -> Option<Node> {
     if key.contains(['\n', '\r']) || value.contains(['\n', '\r']) {
         return None;
     }
-    let node = Node::parse(&format!("{key} = {value}"), "--set", Origin::Set).ok()?;
+    let node = Node::parse(&format!("{key} = {value}"), "--set", KeySource::Set).ok()?;
     matches!(&node.value, Value::Table(table) if table.len() == 1).then_some(node)
 }
 

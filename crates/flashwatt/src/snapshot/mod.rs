@@ -26,13 +26,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::brain::Brain;
+use crate::firmware::Firmware;
 use crate::config::Config;
 use crate::device::Array;
 use crate::error::{Error, Fault, Place};
 use crate::ftl::{PlanNumber, RestoredDrive};
 use crate::output::{Aside, io_error};
-use crate::persist::{Flaw, Reader, Writer, require};
+use crate::persist::{Flaw, StateReader, StateWriter, require};
 use crate::progress::Watch;
 use crate::rng::Rng;
 
@@ -64,8 +64,8 @@ struct Header {
 }
 
 /// A drive that can be saved and restored.
-pub(crate) struct State<'a> {
-    pub brain: &'a mut Brain,
+pub(crate) struct DriveState<'a> {
+    pub firmware: &'a mut Firmware,
     pub array: &'a mut Array,
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn is_one(path: &Path) -> bool {
 }
 
 /// Writes a drive at rest. Returns the SHA-256 and the length of the file.
-pub(crate) fn save(config: &Config, state: State, warnings: &[String], to: &Aside) -> Result<(String, u64), Error> {
+pub(crate) fn save(config: &Config, state: DriveState, warnings: &[String], to: &Aside) -> Result<(String, u64), Error> {
     let mut hashed = Hashed { inner: BufWriter::new(to.file()?), hash: Sha256::new(), bytes: 0 };
     write(config, state, warnings, &mut hashed).map_err(|flaw| match flaw {
         Flaw::Io(source) => to.error(source),
@@ -93,7 +93,7 @@ pub(crate) fn save(config: &Config, state: State, warnings: &[String], to: &Asid
     Ok((hashed.digest(), hashed.bytes))
 }
 
-fn write(config: &Config, state: State, warnings: &[String], to: &mut impl Write) -> Result<(), Flaw> {
+fn write(config: &Config, state: DriveState, warnings: &[String], to: &mut impl Write) -> Result<(), Flaw> {
     let header = Header {
         engine: env!("CARGO_PKG_VERSION").into(),
         config: serde_json::to_value(config).map_err(io::Error::from)?,
@@ -107,13 +107,13 @@ fn write(config: &Config, state: State, warnings: &[String], to: &mut impl Write
     start.extend(crc.to_le_bytes());
     to.write_all(&start)?;
     to.write_all(&json)?;
-    let mut out = Writer::new(to, crc);
-    let State { brain, array } = state;
+    let mut out = StateWriter::new(to, crc);
+    let DriveState { firmware, array } = state;
     array.save(&mut out);
-    brain.blocks.save(&mut out);
-    out.u64(brain.rng.state());
-    out.u64(brain.plan.next().0);
-    brain.ftl.save(&mut out);
+    firmware.blocks.save(&mut out);
+    out.u64(firmware.rng.state());
+    out.u64(firmware.plan.next().0);
+    firmware.ftl.save(&mut out);
     out.finish()
 }
 
@@ -128,7 +128,7 @@ fn header_crc(start: &[u8], json: &[u8]) -> u32 {
 ///
 /// # Errors
 /// [`Error::Snapshot`] if the file is no snapshot, of another version, of another drive, or damaged.
-pub(crate) fn restore(path: &Path, config: &Config, state: State, watch: &mut Watch) -> Result<Loaded, Error> {
+pub(crate) fn restore(path: &Path, config: &Config, state: DriveState, watch: &mut Watch) -> Result<Loaded, Error> {
     if !fs::metadata(path).map_err(io_error(path))?.is_file() {
         return Err(refused(path, Fault::default().found("a directory or a device").expected("a snapshot")));
     }
@@ -148,19 +148,19 @@ pub(crate) fn restore(path: &Path, config: &Config, state: State, watch: &mut Wa
     Ok(Loaded { identity, warnings: header.warnings })
 }
 
-fn read(same_seed: bool, state: State, from: &mut impl Read, crc: u32, watch: &mut Watch) -> Result<(), Flaw> {
-    let State { brain, array } = state;
-    let mut from = Reader::new(from, crc, watch);
+fn read(same_seed: bool, state: DriveState, from: &mut impl Read, crc: u32, watch: &mut Watch) -> Result<(), Flaw> {
+    let DriveState { firmware, array } = state;
+    let mut from = StateReader::new(from, crc, watch);
     array.restore(&mut from)?;
-    brain.blocks.restore(&mut from, array)?;
+    firmware.blocks.restore(&mut from, array)?;
     let random = Rng::from_state(from.u64()?);
     if same_seed {
-        brain.rng = random;
+        firmware.rng = random;
     }
     let next = from.u64()?;
     require(next < PLAN_NUMBER_MAX, "an impossible number of operations")?;
-    brain.plan.number_from(PlanNumber(next));
-    brain.ftl.restore(&mut from, &RestoredDrive { blocks: &brain.blocks, array })?;
+    firmware.plan.number_from(PlanNumber(next));
+    firmware.ftl.restore(&mut from, &RestoredDrive { blocks: &firmware.blocks, array })?;
     from.finish()
 }
 

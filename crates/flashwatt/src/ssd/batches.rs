@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::cache::WriteBuffer;
 use crate::cache::settings;
-use crate::cache::write_buffer::{Content, Next};
+use crate::cache::write_buffer::{Content, NextEntry};
 use crate::connector::Extent;
 use crate::device::Geometry;
 use crate::ftl::{Ftl, Grain, PlanNumber};
@@ -18,8 +18,8 @@ pub(super) struct Buffered {
     pub buffer: WriteBuffer,
     units_per_page: u32,
     grain: Grain,
-    pub lines: Vec<Line>,
-    /// What may be under way in a line, as [`Line::under_way`] counts it, before nothing more begins.
+    pub lines: Vec<LineState>,
+    /// What may be under way in a line, as [`LineState::under_way`] counts it, before nothing more begins.
     under_way_max: u32,
     /// From this number of dirty entries on, entries leave.
     threshold: u32,
@@ -43,7 +43,7 @@ pub(super) struct Buffered {
 
 /// What is known of a line of the buffer's entries.
 #[derive(Clone, Default)]
-pub(super) struct Line {
+pub(super) struct LineState {
     /// Batches under way that began with an entry of this line; of a layer that takes runs ([`Grain::Run`]) the line's entries
     /// that are under way, as each is a page.
     under_way: u32,
@@ -77,7 +77,7 @@ impl Buffered {
             buffer: WriteBuffer::new(capacity, geometry.unit_bytes, geometry.logical_units, lines),
             units_per_page: geometry.units_per_page,
             grain: ftl.grain(),
-            lines: vec![Line::default(); lines as usize],
+            lines: vec![LineState::default(); lines as usize],
             under_way_max: batches / lines,
             threshold: threshold.max(geometry.units_per_page),
             idle_ns: settings.idle_ns,
@@ -110,7 +110,7 @@ impl Buffered {
         if dirty + urgent == 0 || !may_matter {
             return None;
         }
-        let may_begin = |line: &Line| !line.no_space && line.under_way < self.under_way_max;
+        let may_begin = |line: &LineState| !line.no_space && line.under_way < self.under_way_max;
         let lines = (0..).zip(&self.lines).filter(|(_, line)| may_begin(line));
         let heads = lines.filter_map(|(line, _)| self.buffer.next(line).map(|next| (line, next)));
         let (line, next) = heads.min_by_key(|(_, next)| (!next.urgent, next.age))?;
@@ -118,7 +118,7 @@ impl Buffered {
     }
 
     /// Must an entry leave now?
-    fn must_leave(&self, entry: &Next) -> bool {
+    fn must_leave(&self, entry: &NextEntry) -> bool {
         let [dirty, _] = self.buffer.dirty();
         let makes_room = || dirty >= self.units_per_page || self.is_nothing_under_way();
         entry.urgent

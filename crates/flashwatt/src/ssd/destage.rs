@@ -17,10 +17,10 @@
 
 use super::Ssd;
 use super::batches::{Batch, Buffered};
-use crate::brain::Brain;
+use crate::firmware::Firmware;
 use crate::cache::WriteBuffer;
 use crate::connector::{Cx, Extent, RequestKind};
-use crate::controller::Ended;
+use crate::controller::EndedOp;
 use crate::device::Geometry;
 use crate::ftl::{PlanIndex, PlanNumber};
 use crate::operation::{Cause, OpKind};
@@ -46,7 +46,7 @@ impl<P: Probe> Ssd<P> {
             RequestKind::Write => self.write_buffered(id, cx),
             RequestKind::Trim => {
                 let extent = self.requests[id.idx()].extent(&self.geometry);
-                self.brain.trim(extent, &self.hw.array);
+                self.firmware.trim(extent, &self.flash.array);
                 self.take_plan(id, Purpose::Trim(extent), cx.now());
                 self.trim_buffered(id, cx);
                 self.complete_if_done(id, cx);
@@ -70,13 +70,13 @@ impl<P: Probe> Ssd<P> {
             match self.buffered().buffer.holding(lpn, &bytes) {
                 Some(entry) => {
                     hit_bytes += bytes.len() as u64;
-                    self.hw.books.buffered.read_hits += 1;
-                    self.hw.books.buffer(cx.now(), &BufferEvent::Read(entry, lpn, bytes));
+                    self.flash.accounts.buffered.read_hits += 1;
+                    self.flash.accounts.buffer(cx.now(), &BufferEvent::Read(entry, lpn, bytes));
                 }
                 None => add_to_runs(&mut misses, extent, i),
             }
         }
-        self.brain.read_runs(&misses, &self.hw.array);
+        self.firmware.read_runs(&misses, &self.flash.array);
         self.take_plan(id, Purpose::Read(&misses), cx.now());
         if !self.link.is_instant() {
             self.begin_sending(id, &misses, hit_bytes, cx);
@@ -92,7 +92,7 @@ impl<P: Probe> Ssd<P> {
         self.tend = true;
         let is_first = self.buffered().waiting.is_empty();
         if !is_first || !self.enter(id, cx) {
-            self.hw.books.buffered.delayed += 1;
+            self.flash.accounts.buffered.delayed += 1;
             self.buffered().waiting.push_back(id);
         }
     }
@@ -114,7 +114,7 @@ impl<P: Probe> Ssd<P> {
         let (fua, extent) = (request.fua, self.geometry.extent(&request));
         let lpn = Lpn(extent.first.0 + i);
         let bytes = self.geometry.bytes_in(&request, lpn);
-        let line = self.brain.ftl.home(lpn).map_or(0, |die| die.0);
+        let line = self.firmware.ftl.home(lpn).map_or(0, |die| die.0);
         let buffer = &mut self.buffered().buffer;
         let Some(put) = buffer.put(lpn, &bytes, extent.request_pages, line) else { return false };
         if fua {
@@ -124,11 +124,11 @@ impl<P: Probe> Ssd<P> {
         let active = &mut self.requests[id.idx()];
         active.planned += 1;
         active.remaining += u32::from(fua);
-        self.hw.books.buffered.written += 1;
-        self.hw.books.buffered.coalesced += u64::from(put.coalesced);
-        self.hw.books.written.host_units += 1;
-        self.hw.books.written.host_bytes += bytes.len() as u64;
-        self.hw.books.buffer(now, &BufferEvent::Write(put.entry, lpn, bytes));
+        self.flash.accounts.buffered.written += 1;
+        self.flash.accounts.buffered.coalesced += u64::from(put.coalesced);
+        self.flash.accounts.written.host_units += 1;
+        self.flash.accounts.written.host_bytes += bytes.len() as u64;
+        self.flash.accounts.buffer(now, &BufferEvent::Write(put.entry, lpn, bytes));
         true
     }
 
@@ -151,8 +151,8 @@ impl<P: Probe> Ssd<P> {
         for i in (0..extent.pages).filter(|&i| !extent.is_partial(i)) {
             let lpn = Lpn(extent.first.0 + i);
             let dropped = self.buffered().buffer.trim(lpn, &mut released);
-            self.hw.books.buffered.trimmed += u64::from(dropped);
-            self.hw.books.buffer(cx.now(), &BufferEvent::Trim(lpn));
+            self.flash.accounts.buffered.trimmed += u64::from(dropped);
+            self.flash.accounts.buffer(cx.now(), &BufferEvent::Trim(lpn));
         }
         self.entries_left(released, cx);
     }
@@ -185,7 +185,7 @@ impl<P: Probe> Ssd<P> {
 
     /// The drive is idle when no request has been in it for some time; that matters while there is something to destage.
     fn set_idle_timer(&mut self, cx: &mut Cx) {
-        let is_quiet = self.hw.books.outstanding() == 0 && !self.draining;
+        let is_quiet = self.flash.accounts.outstanding() == 0 && !self.draining;
         let (now, seat) = (cx.now(), self.seats.idle);
         let buffered = self.buffered();
         let done = buffered.requests_done;
@@ -232,7 +232,7 @@ impl<P: Probe> Ssd<P> {
     fn destage(&mut self, batch: u32, now: Nanos) {
         self.buffered().find_extents(batch);
         let extents = std::mem::take(&mut self.buffered().extents);
-        let found = self.brain.write_together(&extents, &self.hw.array);
+        let found = self.firmware.write_together(&extents, &self.flash.array);
         self.buffered().extents = extents;
         self.buffered().keep_back(batch, found);
         self.take_destage_plan(batch, now);
@@ -241,12 +241,12 @@ impl<P: Probe> Ssd<P> {
     fn take_destage_plan(&mut self, batch: u32, now: Nanos) {
         let Some(buffered) = &mut self.buffered else { unreachable!("{NO_BUFFER}") };
         let (id, at) = (RequestId(buffered.first_id + batch), batch);
-        self.hw.books.planned(now, &self.brain.plan);
+        self.flash.accounts.planned(now, &self.firmware.plan);
         let batch = &mut buffered.batches[at as usize];
-        self.hw.books.written.destaged_units += batch.entries.len() as u64;
-        self.hw.books.probe.planned(Purpose::Destage(&batch.entries), &self.brain);
-        find_programs(batch, &buffered.buffer, &self.brain, &self.geometry);
-        batch.remaining = self.controller.admit(id, &self.brain, &mut self.hw);
+        self.flash.accounts.written.destaged_units += batch.entries.len() as u64;
+        self.flash.accounts.probe.planned(Purpose::Destage(&batch.entries), &self.firmware);
+        find_programs(batch, &buffered.buffer, &self.firmware, &self.geometry);
+        batch.remaining = self.controller.admit(id, &self.firmware, &mut self.flash);
         if batch.remaining == 0 {
             debug_assert!(batch.entries.is_empty(), "entries that found room are programmed");
             buffered.free_batch(at);
@@ -255,7 +255,7 @@ impl<P: Probe> Ssd<P> {
 
     /// An operation has ended for which no request of the host waits: one of a batch, or background work.
     #[inline(always)]
-    pub(super) fn destage_op_ended(&mut self, ended: Ended, cx: &mut Cx) {
+    pub(super) fn destage_op_ended(&mut self, ended: EndedOp, cx: &mut Cx) {
         if ended.request.as_background().is_none() {
             self.batch_op_ended(ended.request, ended.number, cx);
         }
@@ -277,8 +277,8 @@ impl<P: Probe> Ssd<P> {
             let entry = entries.remove(entry);
             self.buffered().entry_left(entry);
             self.buffered().buffer.programmed(entry, &mut released);
-            self.hw.books.buffer(cx.now(), &BufferEvent::Programmed(entry));
-            self.hw.books.buffered.destaged += 1;
+            self.flash.accounts.buffer(cx.now(), &BufferEvent::Programmed(entry));
+            self.flash.accounts.buffered.destaged += 1;
         }
         let buffered = self.buffered();
         let batch = &mut buffered.batches[at as usize];
@@ -303,13 +303,13 @@ impl<P: Probe> Ssd<P> {
 
 /// Finds the program of each entry of a batch that has just been planned. None for an entry that a later operation of the plan
 /// moves on: it has the number of no operation, and waits for all of them.
-fn find_programs(batch: &mut Batch, buffer: &WriteBuffer, brain: &Brain, geometry: &Geometry) {
+fn find_programs(batch: &mut Batch, buffer: &WriteBuffer, firmware: &Firmware, geometry: &Geometry) {
     const NONE: PlanNumber = PlanNumber(u64::MAX);
-    let ops = brain.plan.ops();
+    let ops = firmware.plan.ops();
     let mut at = 0;
     batch.programs.clear();
     for &entry in &batch.entries {
-        let page = brain.ftl.lookup(buffer.content(entry).lpn).map(|ppn| geometry.page_of(ppn));
+        let page = firmware.ftl.lookup(buffer.content(entry).lpn).map(|ppn| geometry.page_of(ppn));
         let programs = |&at: &usize| {
             ops[at].kind == OpKind::Program
                 && ops[at].cause == Cause::Host
@@ -317,7 +317,7 @@ fn find_programs(batch: &mut Batch, buffer: &WriteBuffer, brain: &Brain, geometr
         };
         let found = (at..ops.len()).chain(0..at).find(programs);
         at = found.unwrap_or(at);
-        batch.programs.push(found.map_or(NONE, |op| brain.plan.number(PlanIndex(op as u32))));
+        batch.programs.push(found.map_or(NONE, |op| firmware.plan.number(PlanIndex(op as u32))));
     }
 }
 

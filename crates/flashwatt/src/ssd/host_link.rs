@@ -7,43 +7,43 @@
 
 use super::Ssd;
 use super::requests::set_link;
-use crate::brain::Brain;
+use crate::firmware::Firmware;
 use crate::connector::{Cx, Extent, Request};
 use crate::device::Geometry;
 use crate::ftl::{PlanIndex, PlanNumber, PlannedOp};
-use crate::mem::Table;
+use crate::mem::FlatTable;
 use crate::operation::{Cause, OpKind};
 use crate::probe::Probe;
 use crate::units::{Ppn, RequestId};
 
 /// For each request inside the device: bytes that cross the link when one of its flash operations ends.
-pub(super) struct Shares(Table<Share>);
+pub(super) struct LinkShares(FlatTable<LinkShare>);
 
 /// The bytes of one request, by operation of its plan.
 #[derive(Clone)]
-struct Share {
+struct LinkShare {
     first: PlanNumber,
     bytes: Vec<u32>,
 }
 
-impl Shares {
+impl LinkShares {
     /// For this number of requests.
     pub fn new(requests: u32) -> Self {
-        Shares(vec![Share { first: PlanNumber(0), bytes: Vec::new() }; requests as usize].into())
+        LinkShares(vec![LinkShare { first: PlanNumber(0), bytes: Vec::new() }; requests as usize].into())
     }
 
     /// Divides a read that has just been planned among the plan's operations. `runs` are the units that do not come from the
     /// write buffer. Returns the bytes that can leave at once.
-    fn divide(&mut self, id: RequestId, request: &Request, runs: &[Extent], brain: &Brain, geometry: &Geometry) -> u64 {
-        let ops = brain.plan.ops();
+    fn divide(&mut self, id: RequestId, request: &Request, runs: &[Extent], firmware: &Firmware, geometry: &Geometry) -> u64 {
+        let ops = firmware.plan.ops();
         let share = &mut self.0[id.idx()];
-        share.first = brain.plan.number(PlanIndex(0));
+        share.first = firmware.plan.number(PlanIndex(0));
         share.bytes.clear();
         share.bytes.resize(ops.len(), 0);
         let (mut zeros, mut at) = (0, 0);
         for lpn in runs.iter().flat_map(Extent::lpns) {
             let part = geometry.bytes_in(request, lpn).len() as u32;
-            match brain.ftl.lookup(lpn).and_then(|ppn| reader(ops, at, ppn, geometry)) {
+            match firmware.ftl.lookup(lpn).and_then(|ppn| reader(ops, at, ppn, geometry)) {
                 Some(op) => (at, share.bytes[op]) = (op, share.bytes[op] + part),
                 None => zeros += part,
             }
@@ -76,7 +76,7 @@ impl<P: Probe> Ssd<P> {
     #[inline(never)]
     pub(super) fn begin_sending(&mut self, id: RequestId, runs: &[Extent], buffered_bytes: u64, cx: &mut Cx) {
         let request = self.requests[id.idx()].request;
-        let zeros = self.shares.divide(id, &request, runs, &self.brain, &self.geometry);
+        let zeros = self.shares.divide(id, &request, runs, &self.firmware, &self.geometry);
         if buffered_bytes + zeros > 0 {
             self.requests[id.idx()].remaining += 1;
             self.send(id, buffered_bytes + zeros, cx);

@@ -8,16 +8,16 @@
 use std::collections::VecDeque;
 use std::hint::cold_path;
 
-use crate::books::{Books, SsdFigures};
-use crate::brain::Brain;
+use crate::accounts::{SsdAccounts, SsdFigures};
+use crate::firmware::Firmware;
 use crate::connector::{Completion, Cx, Device, Request, Seats, Status, Tag, Upcoming};
-use crate::controller::{Controller, Hardware};
+use crate::controller::{Controller, MeteredFlash};
 use crate::device::{Array, Geometry};
 use crate::energy::Series;
 use crate::energy::window::{AtEnd, Window};
 use crate::error::{Error, Fault};
 use crate::host::link::Link;
-use crate::mem::Table;
+use crate::mem::FlatTable;
 use crate::probe::Probe;
 use crate::units::{DieId, Nanos, RequestId};
 
@@ -28,7 +28,7 @@ mod requests;
 pub mod settings;
 
 use batches::Buffered;
-use host_link::Shares;
+use host_link::LinkShares;
 use requests::Active;
 use settings::Settings;
 
@@ -36,13 +36,13 @@ use settings::Settings;
 pub struct Ssd<P: Probe> {
     geometry: Geometry,
     logical_bytes: u64,
-    pub(crate) brain: Brain,
-    pub(crate) hw: Hardware<P>,
+    pub(crate) firmware: Firmware,
+    pub(crate) flash: MeteredFlash<P>,
     controller: Controller,
     link: Link,
-    shares: Shares,
+    shares: LinkShares,
     /// Requests inside the drive, by their tags.
-    requests: Table<Active>,
+    requests: FlatTable<Active>,
     /// Writes that wait for a block to be erased.
     stalled: VecDeque<RequestId>,
     /// The write buffer, if the drive has one.
@@ -64,22 +64,22 @@ struct LinkSeats {
 
 impl<P: Probe> Ssd<P> {
     /// A drive in its start state.
-    pub fn new(settings: &Settings, brain: Brain, array: Array, series: Option<Box<Series>>, probe: P) -> Self {
+    pub fn new(settings: &Settings, firmware: Firmware, array: Array, series: Option<Box<Series>>, probe: P) -> Self {
         let geometry = Geometry::new(settings.device, settings.map_unit_bytes());
         let mut controller =
             Controller::new(settings.controller, &settings.device.timing, settings.gc.preemptible, &geometry);
-        controller.begin(brain.plan.next());
+        controller.begin(firmware.plan.next());
         let queue_depth = settings.device.host_link.queue_depth;
-        let buffered = Buffered::new(settings.write_buffer, &geometry, brain.ftl.as_ref(), queue_depth);
-        let mut books = Books::new(settings.energy, settings.device.page_bytes, geometry.dies, series, probe);
-        books.free_blocks = brain.blocks.all_free_blocks();
+        let buffered = Buffered::new(settings.write_buffer, &geometry, firmware.ftl.as_ref(), queue_depth);
+        let mut accounts = SsdAccounts::new(settings.energy, settings.device.page_bytes, geometry.dies, series, probe);
+        accounts.free_blocks = firmware.blocks.all_free_blocks();
         Ssd {
             logical_bytes: settings.device.logical_bytes,
-            hw: Hardware { array, books },
-            brain,
+            flash: MeteredFlash { array, accounts },
+            firmware,
             controller,
             link: Link::new(&settings.device.host_link),
-            shares: Shares::new(queue_depth),
+            shares: LinkShares::new(queue_depth),
             requests: vec![Active::none(); queue_depth as usize].into(),
             stalled: VecDeque::new(),
             buffered: buffered.map(Box::new),
@@ -92,12 +92,12 @@ impl<P: Probe> Ssd<P> {
 
     /// Energy in J since the window began, and the power in W now.
     pub(crate) fn so_far(&self) -> (f64, f64) {
-        self.hw.books.so_far()
+        self.flash.accounts.so_far()
     }
 
     /// Takes the drive apart: the books, what decides, and the flash.
-    pub fn into_parts(self) -> (Books<P>, Brain, Array) {
-        (self.hw.books, self.brain, self.hw.array)
+    pub fn into_parts(self) -> (SsdAccounts<P>, Firmware, Array) {
+        (self.flash.accounts, self.firmware, self.flash.array)
     }
 }
 
@@ -112,7 +112,7 @@ impl<P: Probe> Device for Ssd<P> {
 
     #[inline(always)]
     fn room(&self) -> u32 {
-        self.requests.len() as u32 - self.hw.books.outstanding()
+        self.requests.len() as u32 - self.flash.accounts.outstanding()
     }
 
     #[inline(always)]
@@ -126,13 +126,13 @@ impl<P: Probe> Device for Ssd<P> {
 
     #[inline(always)]
     fn pass_time(&mut self, now: Nanos) {
-        self.hw.books.pass_time(now);
+        self.flash.accounts.pass_time(now);
     }
 
     #[inline(always)]
     fn event(&mut self, seat: u32, cx: &mut Cx) -> bool {
         if self.controller.is_of_die(seat) {
-            match self.controller.die_event(cx.agenda, DieId(seat), &mut self.brain, &mut self.hw) {
+            match self.controller.die_event(cx.agenda, DieId(seat), &mut self.firmware, &mut self.flash) {
                 Some(ended) => self.op_ended(ended, cx),
                 None => return false,
             }
@@ -153,24 +153,24 @@ impl<P: Probe> Device for Ssd<P> {
             cold_path();
             self.tend_buffer(cx);
         }
-        self.controller.dispatch(cx.agenda, &mut self.brain, &mut self.hw);
+        self.controller.dispatch(cx.agenda, &mut self.firmware, &mut self.flash);
         false
     }
 
     fn drain(&mut self, now: Nanos) {
-        self.hw.books.probe.drains(now);
+        self.flash.accounts.probe.drains(now);
         self.draining = true;
         self.drain_buffer();
     }
 
     fn rest(&mut self) -> Result<(), Error> {
         let buffer_is_empty = self.buffered.as_ref().is_none_or(|buffered| buffered.is_empty());
-        if self.hw.books.outstanding() > 0 || !buffer_is_empty {
+        if self.flash.accounts.outstanding() > 0 || !buffer_is_empty {
             let has_no_room = !self.stalled.is_empty() || self.buffered.as_ref().is_some_and(|b| b.has_no_room());
             assert!(has_no_room, "requests wait for nothing; this is a fault of the simulator");
             return Err(no_room());
         }
-        self.hw.books.probe.at_rest(&self.brain, &self.hw.array);
+        self.flash.accounts.probe.at_rest(&self.firmware, &self.flash.array);
         Ok(())
     }
 
@@ -178,28 +178,28 @@ impl<P: Probe> Device for Ssd<P> {
     fn prefetch(&self, upcoming: &Upcoming) {
         let far = self.geometry.lpn_of_byte(upcoming.far_bytes);
         let near = self.geometry.lpn_of_byte(upcoming.near_bytes);
-        self.brain.ftl.prefetch(far, near, &self.brain.blocks, &self.hw.array);
+        self.firmware.ftl.prefetch(far, near, &self.firmware.blocks, &self.flash.array);
     }
 
     fn end_window(&mut self, now: Nanos, meter: AtEnd) -> (Window<SsdFigures>, Option<Box<Series>>) {
         let reads_on = meter == AtEnd::ReadOn;
-        self.controller.cut(now, &mut self.hw);
-        let window = self.hw.books.close(now, self.brain.blocks.all_free_blocks(), reads_on);
-        let series = if meter == AtEnd::Deliver { self.hw.books.take_series() } else { None };
-        self.hw.books.restart(now, reads_on);
+        self.controller.cut(now, &mut self.flash);
+        let window = self.flash.accounts.close(now, self.firmware.blocks.all_free_blocks(), reads_on);
+        let series = if meter == AtEnd::Deliver { self.flash.accounts.take_series() } else { None };
+        self.flash.accounts.restart(now, reads_on);
         (window, series)
     }
 
     fn measured(&mut self, now: Nanos) {
-        self.hw.books.probe.restarted(now);
+        self.flash.accounts.probe.restarted(now);
     }
 
     fn finish(&mut self, now: Nanos) {
-        self.hw.books.probe.finish(now);
+        self.flash.accounts.probe.finish(now);
     }
 
     fn operations(&self) -> u64 {
-        self.hw.books.ledger.flash_operations()
+        self.flash.accounts.ledger.flash_operations()
     }
 
     /// Of each die a read and a program, if it copies by itself.
@@ -208,7 +208,7 @@ impl<P: Probe> Device for Ssd<P> {
     }
 
     fn series_overflowed(&mut self) -> bool {
-        self.hw.books.series_overflowed()
+        self.flash.accounts.series_overflowed()
     }
 }
 

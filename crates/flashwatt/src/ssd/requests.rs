@@ -4,7 +4,7 @@ use std::hint::cold_path;
 
 use super::Ssd;
 use crate::connector::{Completion, Cx, Extent, Request, RequestKind, Tag};
-use crate::controller::Ended;
+use crate::controller::EndedOp;
 use crate::device::Geometry;
 use crate::operation::OpKind;
 use crate::probe::{Probe, Purpose, RequestRecord};
@@ -30,7 +30,7 @@ impl<P: Probe> Ssd<P> {
         let id = RequestId(tag.0);
         let now = cx.now();
         let bytes = request.interface_bytes();
-        self.hw.books.request_admitted(now, bytes);
+        self.flash.accounts.request_admitted(now, bytes);
         let extent = self.geometry.extent(request);
         self.requests[id.idx()] = Active {
             request: *request,
@@ -76,9 +76,9 @@ impl<P: Probe> Ssd<P> {
     fn plan_extent(&mut self, id: RequestId, kind: RequestKind, extent: Extent, cx: &mut Cx) {
         let mut written = 0;
         match kind {
-            RequestKind::Read => self.brain.read(extent, &self.hw.array),
-            RequestKind::Write => written = self.brain.write(extent, &self.hw.array),
-            _ => self.brain.trim(extent, &self.hw.array),
+            RequestKind::Read => self.firmware.read(extent, &self.flash.array),
+            RequestKind::Write => written = self.firmware.write(extent, &self.flash.array),
+            _ => self.firmware.trim(extent, &self.flash.array),
         }
         let purpose = match kind {
             RequestKind::Read => Purpose::Read(&[extent]),
@@ -90,11 +90,11 @@ impl<P: Probe> Ssd<P> {
         };
         let operations = self.take_plan(id, purpose, cx.now());
         if kind == RequestKind::Write {
-            self.hw.books.written.host_units += u64::from(written);
+            self.flash.accounts.written.host_units += u64::from(written);
             let active = &mut self.requests[id.idx()];
             active.planned += written;
             if written == active.pages {
-                self.hw.books.written.host_bytes += active.request.bytes;
+                self.flash.accounts.written.host_bytes += active.request.bytes;
             } else {
                 cold_path();
                 self.planned_in_part(id, Extent { pages: written, ..extent });
@@ -111,7 +111,7 @@ impl<P: Probe> Ssd<P> {
     /// Only these units of a write were planned: what is left of it, if anything is, waits.
     fn planned_in_part(&mut self, id: RequestId, extent: Extent) {
         let active = &self.requests[id.idx()];
-        self.hw.books.written.host_bytes += self.geometry.bytes_within(&active.request, extent);
+        self.flash.accounts.written.host_bytes += self.geometry.bytes_within(&active.request, extent);
         if active.planned < active.pages {
             self.stalled.push_front(id);
         }
@@ -120,12 +120,12 @@ impl<P: Probe> Ssd<P> {
     /// Gives the plan of a request to the controller and the probe. Returns the number of its operations.
     #[inline(always)]
     pub(super) fn take_plan(&mut self, id: RequestId, purpose: Purpose, now: Nanos) -> u32 {
-        self.hw.books.planned(now, &self.brain.plan);
-        self.hw.books.probe.planned(purpose, &self.brain);
-        let operations = self.controller.admit(id, &self.brain, &mut self.hw);
+        self.flash.accounts.planned(now, &self.firmware.plan);
+        self.flash.accounts.probe.planned(purpose, &self.firmware);
+        let operations = self.controller.admit(id, &self.firmware, &mut self.flash);
         let active = &mut self.requests[id.idx()];
         active.remaining += operations;
-        active.map_accesses += self.brain.plan.map_accesses;
+        active.map_accesses += self.firmware.plan.map_accesses;
         operations
     }
 
@@ -148,7 +148,7 @@ impl<P: Probe> Ssd<P> {
     }
 
     #[inline(always)]
-    pub(super) fn op_ended(&mut self, ended: Ended, cx: &mut Cx) {
+    pub(super) fn op_ended(&mut self, ended: EndedOp, cx: &mut Cx) {
         if ended.kind == OpKind::Erase {
             cold_path();
             self.erased(cx);
@@ -181,8 +181,8 @@ impl<P: Probe> Ssd<P> {
     #[inline(always)]
     fn complete(&mut self, id: RequestId, cx: &mut Cx) {
         let (now, active) = (cx.now(), &self.requests[id.idx()]);
-        self.hw.books.request_left(now);
-        self.hw.books.probe.request_ended(&RequestRecord {
+        self.flash.accounts.request_left(now);
+        self.flash.accounts.probe.request_ended(&RequestRecord {
             kind: active.request.kind,
             admitted_ns: active.admitted_ns,
             end_ns: now,

@@ -3,7 +3,7 @@
 
 use flashwatt::connector::RequestKind;
 use flashwatt::rng::Rng;
-use flashwatt::workload::trace::{Format, Halt, Input, Reading, Record};
+use flashwatt::workload::trace::{Format, Halt, Input, ReadOptions, Record};
 
 /// What some editors put before a text; it is no part of the first line.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
@@ -32,7 +32,7 @@ pub struct Fates {
 /// Decodes `content` by a format, past every bad record.
 pub fn fates(format: &Format, content: &[u8]) -> Fates {
     let input = Input::new(Box::new(std::io::Cursor::new(content.to_vec())), "t").expect("reading memory");
-    let mut decoder = (format.decode)(input, Reading::default());
+    let mut decoder = (format.decode)(input, ReadOptions::default());
     let (mut fates, mut last) = (Fates::default(), 0);
     loop {
         match decoder.next() {

@@ -7,13 +7,13 @@ pub mod traces;
 
 use std::collections::VecDeque;
 
-use flashwatt::brain::Brain;
 use flashwatt::config::{self, Config};
 use flashwatt::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Workload};
 use flashwatt::device::Array;
 use flashwatt::energy::Series;
 use flashwatt::energy::ledger::OpTimes;
 use flashwatt::error::Error;
+use flashwatt::firmware::Firmware;
 use flashwatt::ftl::{Cause, OpKind};
 use flashwatt::probe::{OpFacts, OpRecord, Probe, RequestRecord};
 use flashwatt::run::StartState;
@@ -270,8 +270,8 @@ impl Probe for Log {
 const CHECKED_BYTES_MAX: u64 = 256 << 20;
 
 /// Writes every page of a fresh drive once, without a clock.
-pub fn fill(brain: &mut Brain, array: &mut Array) {
-    let filled = brain.ftl.fill(&mut brain.blocks, array, &mut Watch::new(&mut |_| true));
+pub fn fill(firmware: &mut Firmware, array: &mut Array) {
+    let filled = firmware.ftl.fill(&mut firmware.blocks, array, &mut Watch::new(&mut |_| true));
     filled.unwrap_or_else(|error| panic!("{error}"));
 }
 

@@ -1,11 +1,11 @@
 //! A drive that knows what every physical page holds: which version of which logical page. It carries out plans as
-//! [`flashwatt::instant::Instant`] does, and checks that every page that is written anywhere holds what it should: read
+//! [`flashwatt::clockless::Clockless`] does, and checks that every page that is written anywhere holds what it should: read
 //! your writes, through any number of copies.
 
 use flashwatt::blocks::BlockState;
-use flashwatt::brain::Brain;
 use flashwatt::connector::{Extent, Request, RequestKind};
 use flashwatt::device::{Array, Geometry};
+use flashwatt::firmware::Firmware;
 use flashwatt::ftl::{Cause, OpKind, PlannedOp};
 use flashwatt::units::{BlockId, DieId, Lpn, OpId, Ppn};
 
@@ -70,43 +70,43 @@ impl Oracle {
 
     /// Fails unless map and books are those of this drive with everything planned done: every written page at an address of
     /// its own, which is valid and programmed and says so; counts and states of all blocks right.
-    pub fn check(&self, brain: &Brain, array: &Array) {
+    pub fn check(&self, firmware: &Firmware, array: &Array) {
         let geometry = &self.geometry;
         let mut valid = 0;
         for lpn in (0..geometry.logical_units).map(Lpn) {
-            let found = brain.ftl.lookup(lpn);
+            let found = firmware.ftl.lookup(lpn);
             let expected = self.version[lpn.idx()] > 0;
             assert!(found.is_some() == expected || self.either[lpn.idx()], "is page {lpn} mapped? {expected} expected");
             let Some(ppn) = found else { continue };
             valid += 1;
-            assert!(brain.blocks.is_valid(ppn), "page {lpn} lies at {ppn}, which is not valid");
-            assert_eq!(brain.blocks.lpn_at(ppn), Some(lpn), "the page at {ppn} does not know its owner");
+            assert!(firmware.blocks.is_valid(ppn), "page {lpn} lies at {ppn}, which is not valid");
+            assert_eq!(firmware.blocks.lpn_at(ppn), Some(lpn), "the page at {ppn} does not know its owner");
             assert!(array.is_programmed(geometry.place(ppn)), "page {lpn} lies at {ppn}, which is not programmed");
         }
-        for ppn in brain.ftl.map_pages() {
+        for ppn in firmware.ftl.map_pages() {
             valid += 1;
-            assert!(brain.blocks.is_valid(ppn), "a page of the map lies at {ppn}, which is not valid");
+            assert!(firmware.blocks.is_valid(ppn), "a page of the map lies at {ppn}, which is not valid");
             assert!(array.is_programmed(geometry.place(ppn)), "a page of the map at {ppn} is not programmed");
         }
         for die in (0..geometry.dies).map(DieId) {
-            valid -= self.check_die(die, brain, array);
+            valid -= self.check_die(die, firmware, array);
         }
         assert_eq!(valid, 0, "as many valid addresses as written pages");
     }
 
-    fn check_die(&self, die: DieId, brain: &Brain, array: &Array) -> u32 {
+    fn check_die(&self, die: DieId, firmware: &Firmware, array: &Array) -> u32 {
         let geometry = &self.geometry;
         let (mut free, mut valid, mut programmed) = (0, 0, 0);
         for block in geometry.blocks_of(die) {
             let first = geometry.first_ppn(block).0;
             let units = || (first..first + geometry.units_per_block).map(Ppn);
-            let count = units().filter(|&ppn| brain.blocks.is_valid(ppn)).count() as u32;
+            let count = units().filter(|&ppn| firmware.blocks.is_valid(ppn)).count() as u32;
             let pages = units()
                 .step_by(geometry.units_per_page as usize)
                 .filter(|&ppn| array.is_programmed(geometry.place(ppn)))
                 .count();
-            assert_eq!(brain.blocks.valid_units(block), count, "valid pages of block {block}");
-            match brain.blocks.state(block) {
+            assert_eq!(firmware.blocks.valid_units(block), count, "valid pages of block {block}");
+            match firmware.blocks.state(block) {
                 BlockState::Free => {
                     assert_eq!((count, pages), (0, 0), "block {block} is free");
                     free += 1;
@@ -118,7 +118,7 @@ impl Oracle {
             valid += count;
             programmed += pages as u32;
         }
-        assert_eq!(brain.blocks.free_blocks(die), free, "free blocks of die {die}");
+        assert_eq!(firmware.blocks.free_blocks(die), free, "free blocks of die {die}");
         assert_eq!(array.programmed_pages(die), programmed, "programmed pages of die {die}");
         valid
     }
@@ -128,7 +128,7 @@ impl Oracle {
 pub struct Shadow<'a> {
     geometry: Geometry,
     /// What decides.
-    pub brain: &'a mut Brain,
+    pub firmware: &'a mut Firmware,
     /// The flash.
     pub array: &'a mut Array,
     /// What the host knows.
@@ -139,14 +139,14 @@ pub struct Shadow<'a> {
 
 impl<'a> Shadow<'a> {
     /// A drive in its start state.
-    pub fn new(geometry: &Geometry, brain: &'a mut Brain, array: &'a mut Array, filled: bool) -> Self {
+    pub fn new(geometry: &Geometry, firmware: &'a mut Firmware, array: &'a mut Array, filled: bool) -> Self {
         let mut contents = vec![None; geometry.physical_units() as usize];
         for lpn in (0..geometry.logical_units).map(Lpn) {
-            if let Some(ppn) = brain.ftl.lookup(lpn) {
+            if let Some(ppn) = firmware.ftl.lookup(lpn) {
                 contents[ppn.idx()] = Some((lpn, 1));
             }
         }
-        Shadow { geometry: geometry.clone(), brain, array, oracle: Oracle::new(geometry, filled), contents }
+        Shadow { geometry: geometry.clone(), firmware, array, oracle: Oracle::new(geometry, filled), contents }
     }
 
     /// Carries out a request.
@@ -154,13 +154,13 @@ impl<'a> Shadow<'a> {
         let extent = self.geometry.extent(request);
         match request.kind {
             RequestKind::Read => {
-                self.brain.read(extent, self.array);
+                self.firmware.read(extent, self.array);
                 self.check_read(&extent);
                 self.carry_out(None);
             }
             RequestKind::Write => self.write(&extent),
             RequestKind::Trim => {
-                self.brain.trim(extent, self.array);
+                self.firmware.trim(extent, self.array);
                 self.oracle.apply(request);
                 self.carry_out(None);
             }
@@ -175,10 +175,10 @@ impl<'a> Shadow<'a> {
             let head_partial = extent.head_partial && done == 0;
             let rest =
                 Extent { first: Lpn(extent.first.0 + done), pages: extent.pages - done, head_partial, ..*extent };
-            let found = self.brain.write(rest, self.array);
+            let found = self.firmware.write(rest, self.array);
             let before = self.oracle.clone();
             self.oracle.write(rest.first, found);
-            let erases = self.brain.plan.ops().iter().any(|op| op.kind == OpKind::Erase);
+            let erases = self.firmware.plan.ops().iter().any(|op| op.kind == OpKind::Erase);
             self.carry_out(Some((&rest, &before)));
             done += found;
             let worked = self.background() || erases;
@@ -190,9 +190,9 @@ impl<'a> Shadow<'a> {
         let mut any = false;
         for die in (0..self.geometry.dies).map(DieId) {
             let mut steps = 0;
-            while self.brain.ftl.wants_background(die, &self.brain.blocks) {
-                self.brain.background(die, self.array);
-                if self.brain.plan.ops().is_empty() {
+            while self.firmware.ftl.wants_background(die, &self.firmware.blocks) {
+                self.firmware.background(die, self.array);
+                if self.firmware.plan.ops().is_empty() {
                     break;
                 }
                 self.carry_out(None);
@@ -206,21 +206,21 @@ impl<'a> Shadow<'a> {
 
     /// Every logical page holds what was written last.
     pub fn check(&self) {
-        self.oracle.check(self.brain, self.array);
+        self.oracle.check(self.firmware, self.array);
         for (lpn, &version) in self.oracle.version.iter().enumerate().filter(|(_, version)| **version > 0) {
             let lpn = Lpn(lpn as u32);
-            let held = self.brain.ftl.lookup(lpn).and_then(|ppn| self.contents[ppn.idx()]);
+            let held = self.firmware.ftl.lookup(lpn).and_then(|ppn| self.contents[ppn.idx()]);
             assert_eq!(held, Some((lpn, version)), "page {lpn} holds something else");
         }
     }
 
     /// The plan of a read fetches the page of every written one, and counts the others.
     fn check_read(&self, extent: &Extent) {
-        let plan = &self.brain.plan;
+        let plan = &self.firmware.plan;
         let mut unwritten = 0;
         for lpn in (extent.first.0..extent.first.0 + extent.pages).map(Lpn) {
             let version = self.oracle.version[lpn.idx()];
-            let Some(ppn) = self.brain.ftl.lookup(lpn) else {
+            let Some(ppn) = self.firmware.ftl.lookup(lpn) else {
                 assert_eq!(version, 0, "page {lpn} is lost");
                 unwritten += 1;
                 continue;
@@ -234,7 +234,7 @@ impl<'a> Shadow<'a> {
 
     /// Carries out the plan; `written` is what the host writes by it, and what it knew before.
     fn carry_out(&mut self, written: Option<(&Extent, &Oracle)>) {
-        let ops = self.brain.plan.ops().to_vec();
+        let ops = self.firmware.plan.ops().to_vec();
         for op in &ops {
             match op.kind {
                 OpKind::Read | OpKind::SpareRead => self.array.start_read(self.geometry.place(op.ppn)),
@@ -271,7 +271,7 @@ impl<'a> Shadow<'a> {
     fn program(&mut self, op: &PlannedOp, data: &[(Lpn, u32)], written: Option<(&Extent, &Oracle)>) {
         for ppn in (op.ppn.0..op.ppn.0 + self.geometry.units_per_page).map(Ppn) {
             assert_eq!(self.contents[ppn.idx()], None, "{ppn} is written twice");
-            let Some(lpn) = self.brain.blocks.lpn_at(ppn).filter(|lpn| lpn.idx() < self.oracle.version.len()) else {
+            let Some(lpn) = self.firmware.blocks.lpn_at(ppn).filter(|lpn| lpn.idx() < self.oracle.version.len()) else {
                 continue; // nothing, or a page of the map
             };
             let version = match written {
@@ -291,7 +291,7 @@ impl<'a> Shadow<'a> {
         self.array.plan_program(self.geometry.place(op.ppn), OpId(0));
         self.array.start_program(self.geometry.place(op.ppn));
         if self.array.end_program(self.geometry.place(op.ppn)) {
-            self.brain.blocks.close(self.geometry.block_of(op.ppn));
+            self.firmware.blocks.close(self.geometry.block_of(op.ppn));
         }
     }
 
@@ -300,6 +300,6 @@ impl<'a> Shadow<'a> {
         self.array.end_erase(block);
         let first = self.geometry.first_ppn(block).idx();
         self.contents[first..first + self.geometry.units_per_block as usize].fill(None);
-        self.brain.erased(block, self.array);
+        self.firmware.erased(block, self.array);
     }
 }

@@ -10,14 +10,14 @@ mod snapshots;
 
 use common::shadow::{Oracle, Shadow};
 use common::{Done, Log, PAGE, PROBE_DRIVE, Script, delays, load, read, run_logged, write};
-use flashwatt::brain::Brain;
+use flashwatt::clockless::Clockless;
 use flashwatt::config::{Config, Precondition, ProgramOrder};
 use flashwatt::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Workload};
 use flashwatt::controller::policies;
 use flashwatt::device::{Array, Geometry};
+use flashwatt::firmware::Firmware;
 use flashwatt::ftl::OpKind;
 use flashwatt::ftl::schemes::page::spare_blocks_per_die;
-use flashwatt::instant::Instant;
 use flashwatt::kernel::{End, Sim};
 use flashwatt::rng::Rng;
 use flashwatt::ssd::Ssd;
@@ -27,17 +27,17 @@ use proptest::prelude::*;
 use schemes::{Scheme, draw_request, for_all_schemes, load_scheme, schemes, tiny};
 
 /// A drive in its start state.
-fn build(config: &Config) -> (Geometry, Brain, Array, bool) {
+fn build(config: &Config) -> (Geometry, Firmware, Array, bool) {
     let geometry = Geometry::new(&config.device, config.map_unit_bytes());
-    let (mut brain, mut array) = (
-        Brain::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry),
+    let (mut firmware, mut array) = (
+        Firmware::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry),
         Array::new(geometry.clone(), config.device.nand.program_order),
     );
     let filled = config.run.precondition == Precondition::Filled;
     if filled {
-        common::fill(&mut brain, &mut array);
+        common::fill(&mut firmware, &mut array);
     }
-    (geometry, brain, array, filled)
+    (geometry, firmware, array, filled)
 }
 
 // ---------------------------------------------------------------- without a clock
@@ -77,15 +77,15 @@ fn maps_and_blocks_without_a_clock() {
         let requests = budgets[seed as usize];
         let mut rng = Rng::new(seed);
         let config = tiny(scheme, &mut rng, &[]);
-        let (geometry, mut brain, mut array, filled) = build(&config);
+        let (geometry, mut firmware, mut array, filled) = build(&config);
         let mut oracle = Oracle::new(&geometry, filled);
-        let mut instant = Instant::new(&geometry, &mut brain, &mut array);
+        let mut clockless = Clockless::new(&geometry, &mut firmware, &mut array);
         for at in 0..requests {
             let request = draw_request(&mut rng, config.device.logical_bytes);
             oracle.apply(&request);
-            assert!(instant.request(&request).is_ok(), "request {at} finds no room");
+            assert!(clockless.request(&request).is_ok(), "request {at} finds no room");
             if at % 64 == 0 || at + 1 == requests {
-                oracle.check(instant.brain, instant.array);
+                oracle.check(clockless.firmware, clockless.array);
             }
         }
         tell(scheme, requests);
@@ -98,8 +98,8 @@ fn contents_without_a_clock() {
     for_all_schemes(soak(), |scheme, seed| {
         let mut rng = Rng::new(!seed);
         let config = tiny(scheme, &mut rng, &[]);
-        let (geometry, mut brain, mut array, filled) = build(&config);
-        let mut shadow = Shadow::new(&geometry, &mut brain, &mut array, filled);
+        let (geometry, mut firmware, mut array, filled) = build(&config);
+        let mut shadow = Shadow::new(&geometry, &mut firmware, &mut array, filled);
         for _ in 0..400 {
             shadow.request(&draw_request(&mut rng, config.device.logical_bytes));
         }
@@ -143,24 +143,24 @@ const GROUP: usize = 16;
 
 /// Runs a script on a drive with the referee and the shadow check, and checks what it leaves behind and what it did.
 fn run_and_check(config: &Config, requests: &[Request]) {
-    let (geometry, brain, array, filled) = build(config);
+    let (geometry, firmware, array, filled) = build(config);
     let mut oracle = Oracle::new(&geometry, filled);
     requests.chunks(GROUP).for_each(|group| oracle.apply_together(group));
     let mut script = Script::in_groups(requests, GROUP);
-    let probe = (flashwatt::check::Shadow::new(&geometry, &brain), Log::default());
-    let sim = Sim::new(&config.run, Ssd::new(&config.ssd(), brain, array, None, probe), &mut script);
+    let probe = (flashwatt::check::Shadow::new(&geometry, &firmware), Log::default());
+    let sim = Sim::new(&config.run, Ssd::new(&config.ssd(), firmware, array, None, probe), &mut script);
     let mut told = 0;
     let (outcome, ssd) = sim.run(config.run.warmup, &mut |_| {
         told += 1;
         told < 400 // of at most 16,384 instants each
     });
-    let (books, brain, array) = ssd.into_parts();
+    let (accounts, firmware, array) = ssd.into_parts();
     assert!(matches!(outcome.end, End::Complete), "the run does not end");
     assert_eq!(outcome.completed.requests(), requests.len() as u64, "every request completes, and in the window");
-    let last = books.probe.1.requests.iter().map(|r| r.end_ns).max();
+    let last = accounts.probe.1.requests.iter().map(|r| r.end_ns).max();
     assert_eq!(Some(outcome.measured.end_ns), last, "the window ends with the last request");
-    oracle.check(&brain, &array);
-    check_log(config, &geometry, &books.probe.1.ops);
+    oracle.check(&firmware, &array);
+    check_log(config, &geometry, &accounts.probe.1.ops);
 }
 
 /// The rules of buses, dies and pages, checked on what was done, without the engine's referee.

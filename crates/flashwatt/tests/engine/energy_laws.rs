@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::common::traces::{real_traces, say};
 use crate::common::{self, PAGE, PRESETS, US, assert_close, mixed, play, preset, read, run_plain, write};
-use flashwatt::brain::Brain;
 use flashwatt::config::{Config, Precondition};
 use flashwatt::device::{Array, Geometry};
 use flashwatt::energy::ledger::Ledger;
 use flashwatt::energy::meter::Reading;
 use flashwatt::energy::price::price;
 use flashwatt::energy::{DieState, Phase, PriceTable, Series};
+use flashwatt::firmware::Firmware;
 use flashwatt::ftl::Cause;
 use flashwatt::kernel::Sim;
 use flashwatt::ssd::Ssd;
@@ -609,7 +609,7 @@ fn a_withheld_operation_is_noticed_in_the_log() {
 #[test]
 fn a_withheld_operation_is_noticed_in_the_ledger() {
     let config = mixed("energysim", &[]);
-    let (ledger, reading) = books(&config);
+    let (ledger, reading) = accounts(&config);
     let table = PriceTable::new(&config.energy);
     let total = |ledger: &Ledger| price(ledger, &table).energy_j.total;
     assert_close(total(&ledger), reading.energy_j, "the untouched ledger agrees");
@@ -632,17 +632,18 @@ fn a_withheld_operation_is_noticed_in_the_ledger() {
 }
 
 /// The ledger and the meter's reading of the measured window.
-fn books(config: &Config) -> (Ledger, Reading) {
+fn accounts(config: &Config) -> (Ledger, Reading) {
     assert_eq!(config.run.precondition, Precondition::Filled);
     let geometry = Geometry::new(&config.device, config.map_unit_bytes());
-    let (mut brain, mut array) = (
-        Brain::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry),
+    let (mut firmware, mut array) = (
+        Firmware::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry),
         Array::new(geometry.clone(), config.device.nand.program_order),
     );
-    crate::common::fill(&mut brain, &mut array);
+    crate::common::fill(&mut firmware, &mut array);
     let mut workload = flashwatt::workload::open(&config.workload, config.device.logical_bytes, config.run.seed)
         .expect("a synthetic workload");
-    let sim = Sim::new(&config.run, Ssd::new(&config.ssd(), brain, array, None::<Box<Series>>, ()), workload.as_mut());
+    let sim =
+        Sim::new(&config.run, Ssd::new(&config.ssd(), firmware, array, None::<Box<Series>>, ()), workload.as_mut());
     let (outcome, ..) = sim.run(config.run.warmup, &mut |_| true);
     (outcome.measured.figures.ledger, outcome.measured.reading.expect("the drain is not counted"))
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use flashwatt::config::{Config, load};
 use flashwatt::connector::{AtEnd, Completion, Cx, Device, Request, Seats, Status, Tag, Window};
-use flashwatt::energy::parts::{PartTimes, Parts, Share, StateId};
+use flashwatt::energy::parts::{PartTimes, Parts, PowerShare, StateId};
 use flashwatt::energy::table::Draw;
 use flashwatt::energy::{Accounts, Series};
 use flashwatt::kernel::Outcome;
@@ -32,7 +32,7 @@ impl FixedDelay {
     fn new(bytes: u64, delay_ns: Nanos, series: Option<Box<Series>>) -> Self {
         let mut parts = Parts::new(&["idle", "busy"], 5_000);
         for (component, nw) in [(0, 250_000_000), (1, 1_000_000_000)] {
-            parts.state(&[Share { component, draw: Draw { nw } }]);
+            parts.state(&[PowerShare { component, draw: Draw { nw } }]);
         }
         let accounts = Accounts::new(parts, &[(IDLE, 1)], series);
         FixedDelay { bytes, delay_ns, queue: VecDeque::new(), accounts, seat: 0 }

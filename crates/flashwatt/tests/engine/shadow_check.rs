@@ -4,15 +4,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::common::{PROBE_DRIVE, Script, half_write, load, read, request, write};
 use flashwatt::blocks::BlockTable;
-use flashwatt::brain::Brain;
 use flashwatt::check::Shadow;
 use flashwatt::config::Config;
 use flashwatt::connector::{Extent, Request, RequestKind};
 use flashwatt::device::{Array, Geometry};
 use flashwatt::error::Error;
+use flashwatt::firmware::Firmware;
 use flashwatt::ftl::{Context, Ftl, OpKind, Plan, PlannedOp, RestoredDrive};
 use flashwatt::kernel::Sim;
-use flashwatt::persist::{Flaw, Reader, Writer};
+use flashwatt::persist::{Flaw, StateReader, StateWriter};
 use flashwatt::ssd::Ssd;
 use flashwatt::units::{BlockId, DieId, Lpn, Ppn};
 use flashwatt::{RunOptions, Watch};
@@ -104,11 +104,11 @@ impl Ftl for Faulty {
         self.inner.mapping_bytes()
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut StateWriter) {
         self.inner.save(out);
     }
 
-    fn restore(&mut self, from: &mut Reader, drive: &RestoredDrive) -> Result<(), Flaw> {
+    fn restore(&mut self, from: &mut StateReader, drive: &RestoredDrive) -> Result<(), Flaw> {
         self.inner.restore(from, drive)
     }
 }
@@ -118,14 +118,14 @@ fn run(fault: Fault, requests: &[Request]) -> Option<String> {
     let config: Config = load(PROBE_DRIVE, &[]);
     let geometry = Geometry::new(&config.device, config.map_unit_bytes());
     let mut array = Array::new(geometry.clone(), config.device.nand.program_order);
-    let mut brain = Brain::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
-    crate::common::fill(&mut brain, &mut array);
+    let mut firmware = Firmware::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
+    crate::common::fill(&mut firmware, &mut array);
     let inner =
-        std::mem::replace(&mut brain.ftl, flashwatt::ftl::build(&config.ftl, &config.ssd().ftl_setup(), &geometry));
-    brain.ftl = Box::new(Faulty { inner, fault });
-    let shadow = Shadow::new(&geometry, &brain);
+        std::mem::replace(&mut firmware.ftl, flashwatt::ftl::build(&config.ftl, &config.ssd().ftl_setup(), &geometry));
+    firmware.ftl = Box::new(Faulty { inner, fault });
+    let shadow = Shadow::new(&geometry, &firmware);
     let mut script = Script::new(requests);
-    let sim = Sim::new(&config.run, Ssd::new(&config.ssd(), brain, array, None, shadow), &mut script);
+    let sim = Sim::new(&config.run, Ssd::new(&config.ssd(), firmware, array, None, shadow), &mut script);
     let outcome = catch_unwind(AssertUnwindSafe(|| sim.run(config.run.warmup, &mut |_| true)));
     outcome.err().map(|panic| panic.downcast_ref::<String>().cloned().unwrap_or_default())
 }

@@ -6,10 +6,10 @@ use crate::common::{
     Done, Log, PAGE, assert_within, half_write, play, preset, read, request, run_own, run_plain, write,
 };
 use flashwatt::Report;
-use flashwatt::brain::Brain;
 use flashwatt::config::Config;
 use flashwatt::connector::{Request, RequestKind};
 use flashwatt::device::{Array, Geometry};
+use flashwatt::firmware::Firmware;
 use flashwatt::ftl::{Cause, Merges, OpKind};
 use flashwatt::rng::Rng;
 use flashwatt::units::{BlockId, Nanos};
@@ -460,12 +460,12 @@ fn tight_drives_stay_alive() {
 
 fn contents(config: &Config, seed: u64) {
     let geometry = Geometry::new(&config.device, config.map_unit_bytes());
-    let (mut brain, mut array) = (
-        Brain::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry),
+    let (mut firmware, mut array) = (
+        Firmware::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry),
         Array::new(geometry.clone(), config.device.nand.program_order),
     );
-    crate::common::fill(&mut brain, &mut array);
-    let mut shadow = Shadow::new(&geometry, &mut brain, &mut array, true);
+    crate::common::fill(&mut firmware, &mut array);
+    let mut shadow = Shadow::new(&geometry, &mut firmware, &mut array, true);
     let mut rng = Rng::new(seed);
     let pages = u64::from(geometry.logical_units);
     for _ in 0..2000 {

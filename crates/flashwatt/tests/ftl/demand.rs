@@ -7,13 +7,13 @@ use crate::common::{
     self, Done, Log, PAGE, assert_within, half_write, load, play, preset, read, request, run_own, run_plain, write,
 };
 use flashwatt::blocks::BlockTable;
-use flashwatt::brain::Brain;
+use flashwatt::clockless::Clockless;
 use flashwatt::config::Config;
 use flashwatt::connector::{Request, RequestKind};
 use flashwatt::device::{Array, Geometry};
 use flashwatt::energy::Series;
+use flashwatt::firmware::Firmware;
 use flashwatt::ftl::{Cause, OpKind};
-use flashwatt::instant::Instant;
 use flashwatt::kernel::{End, Sim};
 use flashwatt::probe::{OpRecord, Probe, Purpose};
 use flashwatt::rng::Rng;
@@ -264,12 +264,12 @@ fn replicated(channels: u32, replicas: u32, sets: &[&str]) -> Config {
     drive(channels, &[&["ftl.rftl.entry_bytes=512", "ftl.rftl.cmt_entries=12", &replicas], sets].concat())
 }
 
-fn fresh(config: &Config) -> (Geometry, Brain, Array) {
+fn fresh(config: &Config) -> (Geometry, Firmware, Array) {
     let geometry = Geometry::new(&config.device, config.map_unit_bytes());
     let mut array = Array::new(geometry.clone(), config.device.nand.program_order);
-    let mut brain = Brain::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
-    crate::common::fill(&mut brain, &mut array);
-    (geometry, brain, array)
+    let mut firmware = Firmware::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
+    crate::common::fill(&mut firmware, &mut array);
+    (geometry, firmware, array)
 }
 
 /// After any operations and collections the copies of every translation page are valid, know what they are,
@@ -278,26 +278,26 @@ fn fresh(config: &Config) -> (Geometry, Brain, Array) {
 fn f97_f100_copies_lie_on_channels_of_their_own() {
     for (channels, replicas) in [(2, 1), (4, 1), (4, 2), (4, 3)] {
         let config = replicated(channels, replicas, &["device.ways=2"]);
-        let (geometry, mut brain, mut array) = fresh(&config);
+        let (geometry, mut firmware, mut array) = fresh(&config);
         let mut rng = Rng::new(u64::from(replicas));
-        let mut instant = Instant::new(&geometry, &mut brain, &mut array);
+        let mut clockless = Clockless::new(&geometry, &mut firmware, &mut array);
         for _ in 0..3000 {
             let kind = match rng.below(8) {
                 0 => RequestKind::Trim,
                 1..4 => RequestKind::Read,
                 _ => RequestKind::Write,
             };
-            instant.request(&request(0, kind, rng.below(128), 1)).expect("there is room");
+            clockless.request(&request(0, kind, rng.below(128), 1)).expect("there is room");
         }
-        let map = instant.brain.ftl.map_pages();
+        let map = clockless.firmware.ftl.map_pages();
         let pages = map.len() / (replicas as usize + 1);
         assert_eq!(map.len(), 16 * (replicas as usize + 1), "all copies of 16 translation pages");
         for (at, &ppn) in map.iter().enumerate() {
             let (copy, page) = ((at / pages) as u32, at % pages);
             let (channel, original) = (geometry.channel_of(geometry.die_of(ppn)), geometry.die_of(map[page]));
             assert_eq!(channel.0, (geometry.channel_of(original).0 + copy) % channels);
-            assert!(instant.brain.blocks.is_valid(ppn));
-            assert_eq!(instant.brain.blocks.lpn_at(ppn), Some(Lpn(geometry.logical_units + at as u32)));
+            assert!(clockless.firmware.blocks.is_valid(ppn));
+            assert_eq!(clockless.firmware.blocks.lpn_at(ppn), Some(Lpn(geometry.logical_units + at as u32)));
         }
         assert!(array.erase_counts().sum::<u32>() > 100, "there was collection");
     }
@@ -460,15 +460,15 @@ struct Copies {
 }
 
 impl Copies {
-    fn new(geometry: &Geometry, brain: &Brain, copies: u32) -> Self {
-        let map = brain.ftl.map_pages();
+    fn new(geometry: &Geometry, firmware: &Firmware, copies: u32) -> Self {
+        let map = firmware.ftl.map_pages();
         Copies {
             logical: geometry.logical_units,
             pages: map.len() as u32 / copies,
             copies,
             units_per_block: geometry.units_per_block,
             planned: vec![0; map.len()],
-            next_seq: brain.plan.next().0,
+            next_seq: firmware.plan.next().0,
             flash: map.iter().enumerate().map(|(at, ppn)| (ppn.0, (at as u32, 0))).collect(),
             ..Copies::default()
         }
@@ -502,10 +502,10 @@ impl Copies {
 impl Probe for Copies {
     type Recorder = Option<Box<Series>>;
 
-    fn planned(&mut self, _purpose: Purpose, brain: &Brain) {
-        for op in brain.plan.ops() {
+    fn planned(&mut self, _purpose: Purpose, firmware: &Firmware) {
+        for op in firmware.plan.ops() {
             if op.cause == Cause::Map && matches!(op.kind, OpKind::Program | OpKind::Copy | OpKind::Copyback) {
-                self.follow(op.kind, op.ppn, self.next_seq, &brain.blocks);
+                self.follow(op.kind, op.ppn, self.next_seq, &firmware.blocks);
             }
             self.next_seq += 1;
         }
@@ -541,16 +541,16 @@ fn f101_copies_are_replaced_all_or_none() {
             "device.blocks_per_plane=30".into(),
         ];
         let config = replicated(4, replicas, &sets.each_ref().map(String::as_str));
-        let (geometry, brain, array) = fresh(&config);
+        let (geometry, firmware, array) = fresh(&config);
         let mut workload =
             flashwatt::workload::open(&config.workload, config.device.logical_bytes, 1).expect("uniform");
-        let copies = Copies::new(&geometry, &brain, replicas + 1);
-        let probe = (copies, flashwatt::check::Shadow::new(&geometry, &brain));
-        let sim = Sim::new(&config.run, Ssd::new(&config.ssd(), brain, array, None, probe), workload.as_mut());
+        let copies = Copies::new(&geometry, &firmware, replicas + 1);
+        let probe = (copies, flashwatt::check::Shadow::new(&geometry, &firmware));
+        let sim = Sim::new(&config.run, Ssd::new(&config.ssd(), firmware, array, None, probe), workload.as_mut());
         let (outcome, ssd) = sim.run(config.run.warmup, &mut |_| true);
-        let (books, _, array) = ssd.into_parts();
+        let (accounts, _, array) = ssd.into_parts();
         assert!(matches!(outcome.end, End::Complete));
-        let copies = &books.probe.0;
+        let copies = &accounts.probe.0;
         assert!(copies.checks > 5000 && copies.torn > 1000, "there are moments with a version in part");
         assert!(array.erase_counts().sum::<u32>() > 100, "there was collection");
     }

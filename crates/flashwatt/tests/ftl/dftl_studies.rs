@@ -4,9 +4,9 @@
 use crate::common::{preset, run_plain};
 use flashwatt::Report;
 use flashwatt::blocks::BlockState;
-use flashwatt::brain::Brain;
 use flashwatt::device::{Array, Geometry};
 use flashwatt::energy::Series;
+use flashwatt::firmware::Firmware;
 use flashwatt::kernel::Sim;
 use flashwatt::probe::{Probe, Purpose};
 use flashwatt::ssd::Ssd;
@@ -117,9 +117,9 @@ struct Fewest {
 impl Probe for Fewest {
     type Recorder = Option<Box<Series>>;
 
-    fn planned(&mut self, _purpose: Purpose, brain: &Brain) {
-        let Some(chosen) = brain.plan.notes.and_then(|notes| notes.chosen) else { return };
-        let (blocks, geometry) = (&brain.blocks, brain.blocks.geometry());
+    fn planned(&mut self, _purpose: Purpose, firmware: &Firmware) {
+        let Some(chosen) = firmware.plan.notes.and_then(|notes| notes.chosen) else { return };
+        let (blocks, geometry) = (&firmware.blocks, firmware.blocks.geometry());
         let is_closed = |&block: &BlockId| blocks.state(block) == BlockState::Closed && !blocks.is_apart(block);
         let all = (0..geometry.blocks_per_die).map(BlockId).filter(is_closed);
         let fewest = all.map(|block| blocks.valid_units(block)).min().unwrap_or(u32::MAX);
@@ -147,12 +147,12 @@ fn f64_a_window_of_all_finds_the_best_victim() {
         );
         let geometry = Geometry::new(&config.device, config.map_unit_bytes());
         let mut array = Array::new(geometry.clone(), config.device.nand.program_order);
-        let mut brain = Brain::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
-        crate::common::fill(&mut brain, &mut array);
+        let mut firmware = Firmware::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
+        crate::common::fill(&mut firmware, &mut array);
         let mut workload =
             flashwatt::workload::open(&config.workload, config.device.logical_bytes, 1).expect("uniform");
         let sim =
-            Sim::new(&config.run, Ssd::new(&config.ssd(), brain, array, None, Fewest::default()), workload.as_mut());
+            Sim::new(&config.run, Ssd::new(&config.ssd(), firmware, array, None, Fewest::default()), workload.as_mut());
         sim.run(config.run.warmup, &mut |_| true).1.into_parts().0.probe
     });
     assert!(all.victims > 500 && all.fewer == 0, "{} of {}", all.fewer, all.victims);

@@ -6,10 +6,10 @@
 use crate::common::shadow::Shadow;
 use crate::common::{self, Done, Log, PAGE, assert_close, load, play, run_logged, run_own, write};
 use flashwatt::Report;
-use flashwatt::brain::Brain;
 use flashwatt::config::Config;
 use flashwatt::connector::{Request, RequestKind};
 use flashwatt::device::{Array, Geometry};
+use flashwatt::firmware::Firmware;
 use flashwatt::ftl::{Cause, Merges, OpKind};
 use flashwatt::rng::Rng;
 use flashwatt::units::BlockId;
@@ -327,12 +327,12 @@ fn contents_on_larger_logs() {
         let config = larger_log(seed, &mut rng);
         let geometry = Geometry::new(&config.device, config.map_unit_bytes());
         let order = config.device.nand.program_order;
-        let (mut brain, mut array) = (
-            Brain::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry),
+        let (mut firmware, mut array) = (
+            Firmware::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry),
             Array::new(geometry.clone(), order),
         );
-        crate::common::fill(&mut brain, &mut array);
-        let mut shadow = Shadow::new(&geometry, &mut brain, &mut array, true);
+        crate::common::fill(&mut firmware, &mut array);
+        let mut shadow = Shadow::new(&geometry, &mut firmware, &mut array, true);
         for _ in 0..600 {
             shadow.request(&draw(&mut rng, config.device.logical_bytes / PAGE));
         }

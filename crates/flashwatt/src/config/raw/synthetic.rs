@@ -205,7 +205,7 @@ impl<'de> Visitor<'de> for Keys {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Synthetic, A::Error> {
         let mut synthetic = Synthetic::new(self.0);
-        while let Some(Key(key)) = map.next_key_seed(KeySeed(self.valid()))? {
+        while let Some(KeyName(key)) = map.next_key_seed(KeySeed(self.valid()))? {
             if !synthetic.keys.read(&key, &mut map)? {
                 synthetic.parameters.insert(key, map.next_value()?);
             }
@@ -214,16 +214,16 @@ impl<'de> Visitor<'de> for Keys {
     }
 }
 
-struct Key(String);
+struct KeyName(String);
 
 struct KeySeed(&'static [&'static str]);
 
 impl<'de> DeserializeSeed<'de> for KeySeed {
-    type Value = Key;
+    type Value = KeyName;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Key, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<KeyName, D::Error> {
         let key = String::deserialize(deserializer)?;
-        if self.0.contains(&key.as_str()) { Ok(Key(key)) } else { Err(de::Error::unknown_field(&key, self.0)) }
+        if self.0.contains(&key.as_str()) { Ok(KeyName(key)) } else { Err(de::Error::unknown_field(&key, self.0)) }
     }
 }
 

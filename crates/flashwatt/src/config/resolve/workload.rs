@@ -11,7 +11,7 @@ use crate::units::{Nanos, SECTOR_BYTES};
 use crate::workload::settings::{Arrivals, Beyond, Gap, Group, Law, OpenLoop, Phases, Size, Sizes, Trace};
 use crate::workload::standin::{self, STANDINS};
 use crate::workload::synthetic::{MODELS, model};
-use crate::workload::trace::{Given, find};
+use crate::workload::trace::{GivenUnits, find};
 
 /// What a workload must keep within.
 pub(super) struct Bounds {
@@ -368,7 +368,7 @@ fn format(c: &mut Checker, table: &str, name: Option<String>) -> Option<String> 
 /// Units are those of columns of text: a binary format has none to choose.
 fn check_units(c: &mut Checker, table: &str, raw: &raw::Trace) {
     let Some(Ok((format, _))) = raw.format.as_deref().map(find) else { return };
-    let given = Given { time: raw.time_unit, offset: raw.offset_unit, size: raw.size_unit };
+    let given = GivenUnits { time: raw.time_unit, offset: raw.offset_unit, size: raw.size_unit };
     if let Err((key, fault)) = given.of(format) {
         let place = c.fault(&format!("{table}.{key}"), "").place;
         c.push(Fault { place, ..*fault });

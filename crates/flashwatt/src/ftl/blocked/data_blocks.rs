@@ -22,9 +22,9 @@ use crate::error::Error;
 use crate::ftl::plan::{Plan, PlanIndex};
 use crate::ftl::{Claims, RestoredDrive};
 use crate::ftl::{Context, Ftl, Grain, Setup};
-use crate::mem::{Table, zeroed};
+use crate::mem::{FlatTable, zeroed};
 use crate::operation::{Cause, OpKind};
-use crate::persist::{Flaw, Reader, Writer};
+use crate::persist::{Flaw, StateReader, StateWriter};
 use crate::progress::Watch;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 use crate::wear::WearPolicy;
@@ -68,13 +68,13 @@ pub trait OnDataBlocks: Send {
     fn mapping_bytes(&self) -> u64;
 
     /// Writes the scheme's state to a snapshot, without its data blocks.
-    fn save_own(&self, _out: &mut Writer) {}
+    fn save_own(&self, _out: &mut StateWriter) {}
 
     /// Restores that state after the data blocks. At the end every block that the scheme uses has an owner.
     ///
     /// # Errors
     /// As [`Ftl::restore`].
-    fn restore_own(&mut self, _from: &mut Reader, _claims: &mut Claims, _drive: &RestoredDrive) -> Result<(), Flaw> {
+    fn restore_own(&mut self, _from: &mut StateReader, _claims: &mut Claims, _drive: &RestoredDrive) -> Result<(), Flaw> {
         Ok(())
     }
 }
@@ -135,12 +135,12 @@ impl<S: OnDataBlocks> Ftl for S {
         true
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut StateWriter) {
         self.data().save(out);
         self.save_own(out);
     }
 
-    fn restore(&mut self, from: &mut Reader, drive: &RestoredDrive) -> Result<(), Flaw> {
+    fn restore(&mut self, from: &mut StateReader, drive: &RestoredDrive) -> Result<(), Flaw> {
         let mut claims = Claims::new(drive);
         self.data_mut().restore(from, &mut claims, drive)?;
         self.restore_own(from, &mut claims, drive)?;
@@ -158,13 +158,13 @@ pub struct DataBlocks {
     copy_kind: OpKind,
     wear: Box<dyn WearPolicy>,
     /// Physical address (+ 1) of each logical page; 0 for none.
-    map: Table<u32>,
+    map: FlatTable<u32>,
     /// Data block (+ 1) of each logical block; 0 for none.
-    data: Table<u32>,
+    data: FlatTable<u32>,
     /// For each physical block, the number of pages up to the last one planned to be programmed.
-    frontier: Table<u16>,
+    frontier: FlatTable<u16>,
     /// For each die, the pending move of cold data.
-    moves: Table<Option<Move>>,
+    moves: FlatTable<Option<Move>>,
 }
 
 /// A move of cold data into a worn block.

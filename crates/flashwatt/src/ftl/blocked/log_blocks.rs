@@ -27,9 +27,9 @@ use crate::device::Geometry;
 use crate::ftl::plan::Plan;
 use crate::ftl::{Claims, RestoredDrive};
 use crate::ftl::{Context, Setup};
-use crate::mem::Table;
+use crate::mem::FlatTable;
 use crate::operation::Cause;
-use crate::persist::{Flaw, Reader, Writer, require};
+use crate::persist::{Flaw, StateReader, StateWriter, require};
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
 /// The decisions of a scheme.
@@ -58,13 +58,13 @@ pub trait LogPolicy: 'static {
     fn reclaimed(&mut self, _block: BlockId) {}
 
     /// Writes the scheme's state of a random log block to a snapshot.
-    fn save_block(&self, _block: BlockId, _out: &mut Writer) {}
+    fn save_block(&self, _block: BlockId, _out: &mut StateWriter) {}
 
     /// Restores the scheme's state of a random log block, which was opened before on a fresh drive.
     ///
     /// # Errors
     /// If the file does not hold such a state.
-    fn restore_block(&mut self, _block: BlockId, _from: &mut Reader) -> Result<(), Flaw> {
+    fn restore_block(&mut self, _block: BlockId, _from: &mut StateReader) -> Result<(), Flaw> {
         Ok(())
     }
 
@@ -74,7 +74,7 @@ pub trait LogPolicy: 'static {
 
 /// A sequential log block.
 #[derive(Clone, Copy)]
-struct Sequential {
+struct SequentialLog {
     of: Lbn,
     block: BlockId,
 }
@@ -96,8 +96,8 @@ pub struct LogFtl<P> {
     policy: P,
     quota: Quota,
     /// Sequential log blocks, the least recently used first.
-    sequential: Vec<Sequential>,
-    random: Table<DieLog>,
+    sequential: Vec<SequentialLog>,
+    random: FlatTable<DieLog>,
     /// The die that takes the next page.
     next_die: u32,
 }
@@ -180,14 +180,14 @@ impl<P: LogPolicy> LogFtl<P> {
             }
         }
         let block = self.data.take_block(home, cx)?;
-        self.sequential.push(Sequential { of, block });
+        self.sequential.push(SequentialLog { of, block });
         Some(self.data.address(block, 0))
     }
 
     /// The sequential log block to merge before this logical block gets one: its own, or the least recently used one of the
     /// drive, or that of its die.
     fn sequential_in_the_way(&self, of: Lbn, home: DieId) -> Option<usize> {
-        let is_there = |log: &Sequential| self.data.home(log.of) == home;
+        let is_there = |log: &SequentialLog| self.data.home(log.of) == home;
         let on_die = self.sequential.iter().filter(|log| is_there(log)).count() as u32;
         if let Some(own) = self.sequential_of(of) {
             Some(own)
@@ -200,7 +200,7 @@ impl<P: LogPolicy> LogFtl<P> {
 
     /// Merges a sequential log block. Returns false if there is no free block for that.
     fn merge_sequential(&mut self, at: usize, cx: &mut Context, plan: &mut Plan) -> bool {
-        let Sequential { of, block } = self.sequential[at];
+        let SequentialLog { of, block } = self.sequential[at];
         if cx.blocks.valid_units(block) == 0 {
             self.data.erase(block, Cause::Merge, cx, plan);
         } else if self.data.is_in_order(block, of, cx) {
@@ -329,7 +329,7 @@ impl<P: LogPolicy + Send> OnDataBlocks for LogFtl<P> {
         (u64::from(self.data.logical_blocks()) + log_pages) * ENTRY_BYTES
     }
 
-    fn save_own(&self, out: &mut Writer) {
+    fn save_own(&self, out: &mut StateWriter) {
         out.u32(self.next_die);
         out.u32(self.sequential.len() as u32);
         for log in &self.sequential {
@@ -346,7 +346,7 @@ impl<P: LogPolicy + Send> OnDataBlocks for LogFtl<P> {
         }
     }
 
-    fn restore_own(&mut self, from: &mut Reader, claims: &mut Claims, drive: &RestoredDrive) -> Result<(), Flaw> {
+    fn restore_own(&mut self, from: &mut StateReader, claims: &mut Claims, drive: &RestoredDrive) -> Result<(), Flaw> {
         let dies = self.data.geometry().dies;
         self.next_die = from.below(dies, "die")?;
         for _ in 0..from.len(self.quota.sequential as usize, "sequential log blocks")? {
@@ -359,7 +359,7 @@ impl<P: LogPolicy + Send> OnDataBlocks for LogFtl<P> {
 impl<P: LogPolicy> LogFtl<P> {
     fn restore_sequential(
         &mut self,
-        from: &mut Reader,
+        from: &mut StateReader,
         claims: &mut Claims,
         drive: &RestoredDrive,
     ) -> Result<(), Flaw> {
@@ -371,14 +371,14 @@ impl<P: LogPolicy> LogFtl<P> {
         let is_own = |lpn: Lpn| self.data.logical_block(lpn) == of;
         let is_log = drive.blocks.is_in_use(block) && drive.blocks.valid_lpns(block).all(is_own);
         require(has_room && is_log, "a sequential log block of something else, or one too many")?;
-        self.sequential.push(Sequential { of, block });
+        self.sequential.push(SequentialLog { of, block });
         Ok(())
     }
 
     fn restore_random(
         &mut self,
         die: DieId,
-        from: &mut Reader,
+        from: &mut StateReader,
         claims: &mut Claims,
         drive: &RestoredDrive,
     ) -> Result<(), Flaw> {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::device::Geometry;
-use crate::ftl::{Room, Size};
+use crate::ftl::{Room, DriveSize};
 use crate::settings::{Checker, Field};
 
 /// Default fraction of the blocks that the log has (Park et al. 2011: "approximately 5 %").
@@ -42,7 +42,7 @@ impl LogSize {
     }
 
     /// The flash that a scheme needs with at least `least` log blocks on each die.
-    pub fn room(&self, size: &Size, least: u32) -> Room {
+    pub fn room(&self, size: &DriveSize, least: u32) -> Room {
         let log = self.log_blocks.map_or(0, |blocks| u128::from(blocks) / size.dies).max(u128::from(least));
         let more = log + u128::from(MERGE_BLOCKS);
         Room {

@@ -4,30 +4,30 @@ use super::data_blocks::Lbn;
 use crate::cache::list::{Links, List};
 use crate::device::Geometry;
 use crate::ftl::{Claims, RestoredDrive};
-use crate::mem::Table;
-use crate::persist::{Flaw, Reader, Writer, require};
+use crate::mem::FlatTable;
+use crate::persist::{Flaw, StateReader, StateWriter, require};
 use crate::units::{BlockId, DieId, Lpn};
 
 /// The log blocks of a drive. A logical block has its log block on its home die.
 pub struct OwnLogs {
     dies_count: u32,
     /// Slot (+ 1) of each logical block; 0 for none.
-    slot_of: Table<u32>,
+    slot_of: FlatTable<u32>,
     /// The slots of all dies, one die after the other.
-    slots: Table<Slot>,
+    slots: FlatTable<LogSlot>,
     links: Vec<Links>,
-    dies: Table<Die>,
+    dies: FlatTable<DieLogs>,
 }
 
 /// A log block and its logical block.
 #[derive(Clone, Copy)]
-struct Slot {
+struct LogSlot {
     of: Lbn,
     block: BlockId,
 }
 
 /// The slots of a die.
-struct Die {
+struct DieLogs {
     free: List,
     /// Slots in use, the least recently used first.
     used: List,
@@ -46,8 +46,8 @@ impl OwnLogs {
         OwnLogs {
             dies_count: geometry.dies,
             slot_of: vec![0; logical_blocks as usize].into(),
-            slots: vec![Slot { of: Lbn(0), block: BlockId::NONE }; slots as usize].into(),
-            dies: (0..geometry.dies).map(|die| Die { free: free(die), used: List::default() }).collect(),
+            slots: vec![LogSlot { of: Lbn(0), block: BlockId::NONE }; slots as usize].into(),
+            dies: (0..geometry.dies).map(|die| DieLogs { free: free(die), used: List::default() }).collect(),
             links,
         }
     }
@@ -88,7 +88,7 @@ impl OwnLogs {
         let die = &mut self.dies[(of.0 % self.dies_count) as usize];
         let Some(slot) = die.free.pop_first(&mut self.links) else { unreachable!("there is room on the die") };
         die.used.push_last(&mut self.links, slot);
-        self.slots[slot as usize] = Slot { of, block };
+        self.slots[slot as usize] = LogSlot { of, block };
         self.slot_of[of.idx()] = slot + 1;
     }
 
@@ -102,11 +102,11 @@ impl OwnLogs {
     }
 
     /// Writes the log blocks to a snapshot, those of each die in order of use.
-    pub fn save(&self, out: &mut Writer) {
+    pub fn save(&self, out: &mut StateWriter) {
         for die in self.dies.iter() {
             out.u32(die.used.len());
             for slot in die.used.iter(&self.links) {
-                let Slot { of, block } = self.slots[slot as usize];
+                let LogSlot { of, block } = self.slots[slot as usize];
                 out.u32(of.0);
                 out.u32(block.0);
             }
@@ -114,7 +114,7 @@ impl OwnLogs {
     }
 
     /// Restores them on a fresh drive.
-    pub fn restore(&mut self, from: &mut Reader, claims: &mut Claims, drive: &RestoredDrive) -> Result<(), Flaw> {
+    pub fn restore(&mut self, from: &mut StateReader, claims: &mut Claims, drive: &RestoredDrive) -> Result<(), Flaw> {
         let geometry = drive.blocks.geometry();
         for die in (0..geometry.dies).map(DieId) {
             for _ in 0..from.len(self.dies[die.idx()].free.len() as usize, "log blocks of a die")? {

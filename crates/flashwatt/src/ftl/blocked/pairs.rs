@@ -27,14 +27,14 @@ use crate::connector::Extent;
 use crate::device::Geometry;
 use crate::ftl::plan::{Plan, PlanIndex};
 use crate::ftl::{Claims, RestoredDrive};
-use crate::ftl::{Context, Room, Setup, Size};
+use crate::ftl::{Context, Room, Setup, DriveSize};
 use crate::operation::Cause;
-use crate::persist::{Flaw, Reader, Writer};
+use crate::persist::{Flaw, StateReader, StateWriter};
 use crate::units::{BlockId, Lpn, Ppn};
 
 /// The differences between schemes of this kind.
 #[derive(Clone, Copy, Debug)]
-pub struct Rules {
+pub struct PairRules {
     /// Largest fraction of all blocks for log blocks.
     pub log_fraction: f64,
     /// Whether a log block that is not full can become the data block.
@@ -49,14 +49,14 @@ pub struct Rules {
 pub struct Pairs<S> {
     data: DataBlocks,
     logs: OwnLogs,
-    rules: Rules,
+    rules: PairRules,
     /// For a scan: the operation that found each page.
     found: Vec<Option<PlanIndex>>,
     scheme: PhantomData<S>,
 }
 
 /// The destination of a page.
-enum Place {
+enum PagePlace {
     At(Ppn),
     /// A fresh block, with the rest of its logical block.
     Copy,
@@ -72,7 +72,7 @@ enum Cleaning {
 }
 
 /// The flash that a scheme of this kind needs.
-pub fn room(size: &Size) -> Room {
+pub fn room(size: &DriveSize) -> Room {
     Room {
         pages: size.dies * (size.data_blocks_per_die() + 1 + u128::from(MERGE_BLOCKS)) * size.pages_per_block,
         what: format!("in each of {} dies whole blocks for the host's data, a log block and one more", size.dies),
@@ -81,7 +81,7 @@ pub fn room(size: &Size) -> Room {
 
 impl<S> Pairs<S> {
     /// The layer of a fresh drive.
-    pub fn with(rules: Rules, setup: &Setup, geometry: &Geometry) -> Self {
+    pub fn with(rules: PairRules, setup: &Setup, geometry: &Geometry) -> Self {
         let data = DataBlocks::new(setup, geometry);
         Pairs {
             logs: OwnLogs::new(geometry, data.logical_blocks(), log_size::share(rules.log_fraction, geometry).max(1)),
@@ -99,27 +99,27 @@ impl<S> Pairs<S> {
     // ---------------------------------------------------------------- writes
 
     /// Finds the destination of a page.
-    fn place(&mut self, lpn: Lpn, cx: &mut Context, plan: &mut Plan) -> Place {
+    fn place(&mut self, lpn: Lpn, cx: &mut Context, plan: &mut Plan) -> PagePlace {
         let (of, offset) = (self.data.logical_block(lpn), self.data.offset(lpn));
         let data = match self.data.data_block(of) {
             Some(data) => data,
             None => {
-                let Some(fresh) = self.data.take_block(self.data.home(of), cx) else { return Place::NoRoom };
+                let Some(fresh) = self.data.take_block(self.data.home(of), cx) else { return PagePlace::NoRoom };
                 self.data.set_data_block(of, fresh, cx, plan);
                 fresh
             }
         };
         if self.data.is_open(data, offset, cx) && !self.hides(of, lpn, cx) {
-            return Place::At(self.data.address(data, offset));
+            return PagePlace::At(self.data.address(data, offset));
         }
         match self.logs.get(of) {
             None => self.open_log(of, cx, plan),
             Some(log) if self.data.written(log) < self.pages_per_block() => {
                 self.logs.touch(of);
-                Place::At(self.data.address(log, self.data.written(log)))
+                PagePlace::At(self.data.address(log, self.data.written(log)))
             }
             Some(_) if self.clean(of, cx, plan) => self.place(lpn, cx, plan),
-            Some(_) => Place::NoRoom,
+            Some(_) => PagePlace::NoRoom,
         }
     }
 
@@ -131,21 +131,21 @@ impl<S> Pairs<S> {
     }
 
     /// Opens a log block for a logical block that has none; returns its first page.
-    fn open_log(&mut self, of: Lbn, cx: &mut Context, plan: &mut Plan) -> Place {
+    fn open_log(&mut self, of: Lbn, cx: &mut Context, plan: &mut Plan) -> PagePlace {
         let die = self.data.home(of);
         if !self.logs.has_room(die) {
             if !self.rules.replaces {
-                return Place::Copy;
+                return PagePlace::Copy;
             }
             let Some(victim) = self.logs.oldest(die) else { unreachable!("a die has a log block at least") };
             if !self.clean(victim, cx, plan) {
-                return Place::NoRoom;
+                return PagePlace::NoRoom;
             }
             plan.notes().mapping.merges.replacement += 1;
         }
-        let Some(log) = self.data.take_block(die, cx) else { return Place::NoRoom };
+        let Some(log) = self.data.take_block(die, cx) else { return PagePlace::NoRoom };
         self.logs.attach(of, log);
-        Place::At(self.data.address(log, 0))
+        PagePlace::At(self.data.address(log, 0))
     }
 
     // ---------------------------------------------------------------- cleaning
@@ -266,19 +266,19 @@ impl<S: Send> OnDataBlocks for Pairs<S> {
     fn write_some(&mut self, extent: &Extent, i: u32, cx: &mut Context, plan: &mut Plan) -> u32 {
         let lpn = Lpn(extent.first.0 + i);
         match self.place(lpn, cx, plan) {
-            Place::At(to) => {
+            PagePlace::At(to) => {
                 let rest = if extent.is_partial(i) { self.read_old(lpn, cx, plan) } else { None };
                 self.data.program_with(lpn, rest, to, cx, plan);
                 1
             }
-            Place::Copy => {
+            PagePlace::Copy => {
                 let home = self.data.home(self.data.logical_block(lpn));
                 let Some(fresh) = self.data.take_block(home, cx) else { return 0 };
                 let pages = self.data.run(extent, i);
                 self.data.rewrite(extent, i, pages, fresh, cx, plan);
                 pages
             }
-            Place::NoRoom => 0,
+            PagePlace::NoRoom => 0,
         }
     }
 
@@ -289,11 +289,11 @@ impl<S: Send> OnDataBlocks for Pairs<S> {
         (u64::from(self.data.logical_blocks()) + of_logs) * ENTRY_BYTES
     }
 
-    fn save_own(&self, out: &mut Writer) {
+    fn save_own(&self, out: &mut StateWriter) {
         self.logs.save(out);
     }
 
-    fn restore_own(&mut self, from: &mut Reader, claims: &mut Claims, drive: &RestoredDrive) -> Result<(), Flaw> {
+    fn restore_own(&mut self, from: &mut StateReader, claims: &mut Claims, drive: &RestoredDrive) -> Result<(), Flaw> {
         self.logs.restore(from, claims, drive)
     }
 }

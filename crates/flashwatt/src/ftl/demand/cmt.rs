@@ -1,17 +1,17 @@
 //! The cached mapping table (CMT) of the demand-paged schemes: the map entries in the drive's memory, which of them are
 //! dirty (differ from flash), and which entry is evicted for another one.
 //!
-//! The table holds the entries; an [`Order`] holds their order of eviction. Both are index lists over slots: no hashing, and
+//! The table holds the entries; an [`EvictionOrder`] holds their order of eviction. Both are index lists over slots: no hashing, and
 //! no allocation once the table is full.
 
 use crate::cache::list::{Links, List};
 use crate::ftl::plan::PlanNumber;
-use crate::mem::{Table, prefetch, with_room, zeroed};
-use crate::persist::{Flaw, Reader, Writer, require};
+use crate::mem::{FlatTable, prefetch, with_room, zeroed};
+use crate::persist::{Flaw, StateReader, StateWriter, require};
 use crate::units::Lpn;
 
 /// The order of eviction.
-pub trait Order {
+pub trait EvictionOrder {
     /// A cached entry was used.
     fn used(&mut self, slot: u32, cmt: &Cmt);
 
@@ -34,15 +34,15 @@ pub trait Order {
     }
 
     /// Writes the cached entries to a snapshot, in order.
-    fn save(&self, cmt: &Cmt, out: &mut Writer);
+    fn save(&self, cmt: &Cmt, out: &mut StateWriter);
 
     /// Reads them from a snapshot into an empty table.
-    fn restore(&mut self, cmt: &mut Cmt, from: &mut Reader) -> Result<(), Flaw>;
+    fn restore(&mut self, cmt: &mut Cmt, from: &mut StateReader) -> Result<(), Flaw>;
 }
 
 /// A cached entry.
 #[derive(Clone, Copy)]
-struct Entry {
+struct CachedEntry {
     lpn: Lpn,
     /// The read of the map that brings or brought it.
     brought_by: PlanNumber,
@@ -56,13 +56,13 @@ const DIRTY: u32 = 1 << 31;
 /// The cached mapping table.
 pub struct Cmt {
     /// For each logical page the slot of its entry plus 1, with the flag [`DIRTY`]; 0 for none. Most changes touch this alone.
-    slot_of: Table<u32>,
-    entries: Table<Entry>,
+    slot_of: FlatTable<u32>,
+    entries: FlatTable<CachedEntry>,
     unused: Vec<u32>,
     capacity: u32,
     entries_per_page: u32,
     /// For each translation page its dirty entries, if they are ever needed together.
-    dirty: Option<Table<List>>,
+    dirty: Option<FlatTable<List>>,
     dirty_links: Vec<Links>,
 }
 
@@ -70,7 +70,7 @@ impl Cmt {
     /// Bytes of memory of a table and the links of one order; parameters as for [`Self::new`].
     pub fn memory_bytes(capacity: u32, logical: u32, entries_per_page: u32, by_page: bool) -> u64 {
         let links = 2 * size_of::<Links>(); // a growing list may have twice the capacity of its content
-        let entry = size_of::<Entry>() + size_of::<u32>() + links + if by_page { links } else { 0 };
+        let entry = size_of::<CachedEntry>() + size_of::<u32>() + links + if by_page { links } else { 0 };
         let lists = if by_page { size_of::<List>() * logical.div_ceil(entries_per_page) as usize } else { 0 };
         let index = size_of::<u32>() as u64 * u64::from(logical);
         index + u64::from(capacity.min(logical)) * entry as u64 + lists as u64
@@ -141,7 +141,7 @@ impl Cmt {
     /// Adds a page's entry, clean. There must be room for it.
     pub fn insert(&mut self, lpn: Lpn, brought_by: Option<PlanNumber>) -> u32 {
         debug_assert!(self.find(lpn).is_none() && self.left() > 0);
-        let entry = Entry { lpn, brought_by: brought_by.unwrap_or(NOBODY) };
+        let entry = CachedEntry { lpn, brought_by: brought_by.unwrap_or(NOBODY) };
         let slot = self.unused.pop().unwrap_or(self.entries.len() as u32);
         if slot as usize == self.entries.len() {
             self.entries.push(entry);
@@ -156,13 +156,13 @@ impl Cmt {
     }
 
     /// Writes an entry to a snapshot: its page, and whether it is dirty. At rest all reads of the map have ended.
-    pub fn save_entry(&self, slot: u32, out: &mut Writer) {
+    pub fn save_entry(&self, slot: u32, out: &mut StateWriter) {
         out.u32(self.lpn(slot).0);
         out.bool(self.is_dirty(slot));
     }
 
     /// Reads an entry from a snapshot into the table. Returns its slot.
-    pub fn restore_entry(&mut self, from: &mut Reader) -> Result<u32, Flaw> {
+    pub fn restore_entry(&mut self, from: &mut StateReader) -> Result<u32, Flaw> {
         let lpn = Lpn(from.below(self.slot_of.len() as u32, "logical page")?);
         require(self.left() > 0 && self.find(lpn).is_none(), "a cached entry that has no place, or two")?;
         let slot = self.insert(lpn, None);
@@ -264,7 +264,7 @@ impl Recency {
     }
 }
 
-impl Order for Recency {
+impl EvictionOrder for Recency {
     #[inline(always)]
     fn used(&mut self, slot: u32, _cmt: &Cmt) {
         if self.protected_max == 0 {
@@ -301,14 +301,14 @@ impl Order for Recency {
         prefetch(&self.links, slot as usize);
     }
 
-    fn save(&self, cmt: &Cmt, out: &mut Writer) {
+    fn save(&self, cmt: &Cmt, out: &mut StateWriter) {
         for list in &self.lists {
             out.u32(list.len());
             list.iter(&self.links).for_each(|slot| cmt.save_entry(slot, out));
         }
     }
 
-    fn restore(&mut self, cmt: &mut Cmt, from: &mut Reader) -> Result<(), Flaw> {
+    fn restore(&mut self, cmt: &mut Cmt, from: &mut StateReader) -> Result<(), Flaw> {
         for (list, most) in [cmt.capacity(), self.protected_max].into_iter().enumerate() {
             for _ in 0..from.len(most as usize, "cached entries")? {
                 let slot = cmt.restore_entry(from)?;

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use crate::device::Geometry;
 use crate::ftl::plan::Plan;
-use crate::persist::{Flaw, Reader, Writer, require};
+use crate::persist::{Flaw, StateReader, StateWriter, require};
 use crate::units::DieId;
 
 /// The slots.
@@ -60,13 +60,13 @@ impl GcSlots {
     }
 
     /// Writes to a snapshot which dies collect, and which wait for a slot.
-    pub fn save(&self, out: &mut Writer) {
+    pub fn save(&self, out: &mut StateWriter) {
         self.is_collecting.iter().for_each(|&collects| out.bool(collects));
         out.list(self.refused.iter().map(|die| die.0));
     }
 
     /// Reads the slots of a fresh drive from a snapshot.
-    pub fn restore(&mut self, from: &mut Reader) -> Result<(), Flaw> {
+    pub fn restore(&mut self, from: &mut StateReader) -> Result<(), Flaw> {
         for die in (0..self.geometry.dies).map(DieId) {
             if from.bool()? {
                 require(self.limit > 0, "a slot for collection where none is needed")?;

@@ -1,17 +1,17 @@
 //! The map of the demand-paged schemes: its true content, the part in the drive's memory, and the part on flash.
 
-use super::cmt::{Cmt, Order};
+use super::cmt::{Cmt, EvictionOrder};
 use super::options::Settings;
-use super::translation::{Share, TranslationPages};
+use super::translation::{MapShare, TranslationPages};
 use crate::device::Geometry;
 use crate::ftl::paged::pages::Owner;
 use crate::ftl::plan::{Plan, PlanIndex, PlanNumber};
 use crate::ftl::scheme::flat_map_bytes;
 use crate::ftl::{Claims, RestoredDrive};
 use crate::ftl::{Context, Setup};
-use crate::mem::{Table, prefetch, zeroed};
+use crate::mem::{FlatTable, prefetch, zeroed};
 use crate::operation::Cause;
-use crate::persist::{Flaw, Reader, Writer};
+use crate::persist::{Flaw, StateReader, StateWriter};
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
 /// Bytes of an entry of the global translation directory: one flash address.
@@ -21,14 +21,14 @@ const DIRECTORY_ENTRY_BYTES: u64 = 4;
 pub(in crate::ftl) struct Mapping<O> {
     pub geometry: Geometry,
     /// The true content: physical address (+ 1) of each logical page, 0 for none. The drive reads it from `cmt` or flash.
-    pub truth: Table<u32>,
+    pub truth: FlatTable<u32>,
     pub cmt: Cmt,
     order: O,
     pub(super) tps: TranslationPages,
     /// For each die, the translation pages that still have the old addresses of the victim's pages.
-    pub moved: Table<Vec<u32>>,
+    pub moved: FlatTable<Vec<u32>>,
     /// Whether a translation page holds entries of trimmed pages.
-    pub is_trimmed: Table<bool>,
+    pub is_trimmed: FlatTable<bool>,
     /// The last translation pages read in a plan, by purpose: for an evicted entry, for a fetched one.
     last_read: [Option<(u32, PlanNumber)>; 2],
     evict_page: bool,
@@ -43,7 +43,7 @@ enum For {
     Coming,
 }
 
-impl<O: Order> Owner for Mapping<O> {
+impl<O: EvictionOrder> Owner for Mapping<O> {
     #[inline(always)]
     fn claimed(&self, die: DieId) -> u32 {
         self.tps.free(die)
@@ -70,7 +70,7 @@ impl<O: Order> Owner for Mapping<O> {
     }
 }
 
-impl<O: Order> Mapping<O> {
+impl<O: EvictionOrder> Mapping<O> {
     /// Prefetches the data of a look-up into the machine's caches, if its index has arrived there.
     #[inline(always)]
     pub fn prefetch_near(&self, lpn: Lpn) -> Option<Ppn> {
@@ -83,7 +83,7 @@ impl<O: Order> Mapping<O> {
     /// Bytes of memory of the map and its order of eviction.
     pub fn memory_bytes(settings: &Settings, replicas: u32, geometry: &Geometry) -> u64 {
         let logical = geometry.logical_units;
-        let share = Share::new(settings.entries_per_page, replicas + 1, settings.map_reserved_blocks, geometry);
+        let share = MapShare::new(settings.entries_per_page, replicas + 1, settings.map_reserved_blocks, geometry);
         let directory = size_of::<u32>() as u64 * u64::from(share.pages) * u64::from(share.copies);
         let (entries, in_page) = (settings.cmt_entries, settings.entries_per_page);
         flat_map_bytes(geometry)
@@ -94,7 +94,7 @@ impl<O: Order> Mapping<O> {
 
     /// A map without entries.
     pub fn new(settings: &Settings, replicas: u32, order: O, setup: &Setup, geometry: &Geometry) -> Self {
-        let share = Share::new(settings.entries_per_page, replicas + 1, settings.map_reserved_blocks, geometry);
+        let share = MapShare::new(settings.entries_per_page, replicas + 1, settings.map_reserved_blocks, geometry);
         Mapping {
             truth: zeroed(geometry.logical_units as usize).into(),
             cmt: Cmt::new(settings.cmt_entries, geometry.logical_units, settings.entries_per_page, settings.evict_page),
@@ -111,7 +111,7 @@ impl<O: Order> Mapping<O> {
     }
 
     /// Writes the cached entries and the pending writes of translation pages to a snapshot.
-    pub fn save(&self, out: &mut Writer) {
+    pub fn save(&self, out: &mut StateWriter) {
         self.is_trimmed.iter().for_each(|&is_trimmed| out.bool(is_trimmed));
         self.moved.iter().for_each(|pages| out.list(pages.iter().copied()));
         self.order.save(&self.cmt, out);
@@ -119,7 +119,7 @@ impl<O: Order> Mapping<O> {
     }
 
     /// Reads the map of a fresh drive from a snapshot.
-    pub fn restore(&mut self, from: &mut Reader, claims: &mut Claims, drive: &RestoredDrive) -> Result<(), Flaw> {
+    pub fn restore(&mut self, from: &mut StateReader, claims: &mut Claims, drive: &RestoredDrive) -> Result<(), Flaw> {
         let (truth, tps) = (&mut self.truth, &mut self.tps);
         drive.blocks.restore_map(truth, |ppn, lpn| tps.restore_page(ppn, lpn))?;
         for is_trimmed in self.is_trimmed.iter_mut() {

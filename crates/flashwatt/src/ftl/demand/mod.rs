@@ -33,12 +33,12 @@ use crate::device::{Array, Geometry};
 use crate::error::Error;
 use crate::ftl::Setup;
 use crate::ftl::{Claims, RestoredDrive};
-use crate::mem::Table;
+use crate::mem::FlatTable;
 use crate::operation::Cause;
-use crate::persist::{Flaw, Reader, Writer};
+use crate::persist::{Flaw, StateReader, StateWriter};
 use crate::progress::Watch;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
-use cmt::Order;
+use cmt::EvictionOrder;
 use gc_slots::GcSlots;
 use mapping::{Mapping, behind, read_behind};
 use options::Settings;
@@ -55,12 +55,12 @@ pub struct Demand<O, K> {
     /// Dies whose collection waits for room for translation pages.
     blocked: Vec<DieId>,
     /// For each die, the translation pages that hold entries of trimmed pages.
-    trimmed: Table<VecDeque<u32>>,
+    trimmed: FlatTable<VecDeque<u32>>,
     choice: ReplicaChoice,
     scheme: PhantomData<K>,
 }
 
-impl<O: Order, K> Demand<O, K> {
+impl<O: EvictionOrder, K> Demand<O, K> {
     /// The layer of a fresh drive. `order` has room for `settings.cmt_entries`, or for all pages if these are fewer.
     pub(super) fn build(
         settings: &Settings,
@@ -172,7 +172,7 @@ impl<O: Order, K> Demand<O, K> {
     }
 }
 
-impl<O: Order + Send, K: Send> Ftl for Demand<O, K> {
+impl<O: EvictionOrder + Send, K: Send> Ftl for Demand<O, K> {
     fn read(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {
         self.says_how(plan);
         for i in 0..extent.pages {
@@ -280,7 +280,7 @@ impl<O: Order + Send, K: Send> Ftl for Demand<O, K> {
         self.map.bytes()
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut StateWriter) {
         self.map.save(out);
         self.pages.save(out);
         self.slots.save(out);
@@ -288,7 +288,7 @@ impl<O: Order + Send, K: Send> Ftl for Demand<O, K> {
         self.trimmed.iter().for_each(|pages| out.list(pages.iter().copied()));
     }
 
-    fn restore(&mut self, from: &mut Reader, drive: &RestoredDrive) -> Result<(), Flaw> {
+    fn restore(&mut self, from: &mut StateReader, drive: &RestoredDrive) -> Result<(), Flaw> {
         let mut claims = Claims::new(drive);
         self.map.restore(from, &mut claims, drive)?;
         self.pages.restore(from, &mut claims, drive)?;

@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::translation::Share;
+use super::translation::MapShare;
 use crate::ftl::paged::pages::spare_blocks_per_die;
-use crate::ftl::{Allocation, Room, Size};
+use crate::ftl::{Allocation, Room, DriveSize};
 use crate::settings::{Checker, Field, field};
 
 /// Default size of the cached mapping table (EnergySim's 8 MiB).
@@ -155,9 +155,9 @@ pub(in crate::ftl) fn protected_fraction(c: &mut Checker, table: &str, cache: Ca
 }
 
 /// The flash that a scheme with this number of replicas needs.
-pub(in crate::ftl) fn room(settings: &Settings, replicas: u32, size: &Size) -> Room {
+pub(in crate::ftl) fn room(settings: &Settings, replicas: u32, size: &DriveSize) -> Room {
     let spare_blocks = size.dies * spare_blocks_per_die(size.low_watermark_blocks, size.reserved_blocks);
-    let map = Share::room(settings.entries_per_page, replicas + 1, settings.map_reserved_blocks, size);
+    let map = MapShare::room(settings.entries_per_page, replicas + 1, settings.map_reserved_blocks, size);
     Room {
         pages: size.logical_pages + spare_blocks * size.pages_per_block + map,
         what: format!(

@@ -12,10 +12,10 @@ use crate::device::{Array, Geometry};
 use crate::ftl::paged::frontier::Frontier;
 use crate::ftl::plan::{Plan, PlanIndex};
 use crate::ftl::{Claims, RestoredDrive};
-use crate::ftl::{Context, Setup, Size};
-use crate::mem::Table;
+use crate::ftl::{Context, Setup, DriveSize};
+use crate::mem::FlatTable;
 use crate::operation::{Cause, OpKind};
-use crate::persist::{Flaw, Reader, Writer, require};
+use crate::persist::{Flaw, StateReader, StateWriter, require};
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
 /// Largest number of copies: the original and replicas.
@@ -27,7 +27,7 @@ const RESERVED: u32 = 1;
 
 /// The part of the drive that the map takes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Share {
+pub(super) struct MapShare {
     /// Translation pages, without replicas.
     pub pages: u32,
     /// Copies of each page: the original and replicas.
@@ -49,17 +49,17 @@ pub(super) fn blocks_per_die(
     full + reserved.map_or(full.max(3), u128::from)
 }
 
-impl Share {
+impl MapShare {
     /// The share of a drive with `entries_per_page` entries in a translation page.
     pub fn new(entries_per_page: u32, copies: u32, reserved: Option<u32>, geometry: &Geometry) -> Self {
         let pages = geometry.logical_units.div_ceil(entries_per_page);
         let (dies, in_block) = (u128::from(geometry.dies), u128::from(geometry.pages_per_block));
         let blocks = blocks_per_die(u128::from(pages), copies, reserved, dies, in_block);
-        Share { pages, copies, blocks_per_die: u32::try_from(blocks).unwrap_or(u32::MAX) }
+        MapShare { pages, copies, blocks_per_die: u32::try_from(blocks).unwrap_or(u32::MAX) }
     }
 
     /// The share in physical pages, for sizes under check.
-    pub fn room(entries_per_page: u32, copies: u32, reserved: Option<u32>, size: &Size) -> u128 {
+    pub fn room(entries_per_page: u32, copies: u32, reserved: Option<u32>, size: &DriveSize) -> u128 {
         let pages = size.logical_pages.div_ceil(u128::from(entries_per_page));
         size.dies * size.pages_per_block * blocks_per_die(pages, copies, reserved, size.dies, size.pages_per_block)
     }
@@ -68,48 +68,48 @@ impl Share {
 /// The translation pages of a drive.
 pub(super) struct TranslationPages {
     geometry: Geometry,
-    share: Share,
+    share: MapShare,
     /// The global translation directory: physical address (+ 1) of each copy of each page, copy by copy; 0 for none.
-    directory: Table<u32>,
-    dies: Table<Die>,
+    directory: FlatTable<u32>,
+    dies: FlatTable<DieGc>,
     copy_kind: OpKind,
     least_worn_first: bool,
 }
 
 #[derive(Clone, Default)]
-struct Die {
+struct DieGc {
     frontier: Frontier,
     /// The blocks of the share that are in use.
     blocks: Vec<BlockId>,
-    job: Option<Job>,
+    job: Option<MapGcJob>,
 }
 
 /// The collection of one block.
 #[derive(Clone, Copy)]
-struct Job {
+struct MapGcJob {
     victim: BlockId,
     cursor: u32,
     erasing: bool,
 }
 
-impl Job {
-    fn restore(from: &mut Reader, blocks: &[BlockId], drive: &RestoredDrive) -> Result<Self, Flaw> {
+impl MapGcJob {
+    fn restore(from: &mut StateReader, blocks: &[BlockId], drive: &RestoredDrive) -> Result<Self, Flaw> {
         let (victim, cursor) = (BlockId(from.u32()?), from.u32()?);
         let is_victim = blocks.contains(&victim) && drive.blocks.state(victim) == BlockState::Victim;
         require(is_victim, "a collection of a block that is not being collected")?;
         require(cursor <= drive.blocks.geometry().units_per_block, "a place beyond a victim")?;
         let is_behind = drive.blocks.next_valid(victim, 0).is_none_or(|unit| unit >= cursor);
         require(is_behind, "valid pages that collection has passed")?;
-        Ok(Job { victim, cursor, erasing: false })
+        Ok(MapGcJob { victim, cursor, erasing: false })
     }
 }
 
 impl TranslationPages {
     /// Translation pages of which none is on flash yet.
-    pub fn new(share: Share, setup: &Setup, geometry: &Geometry) -> Self {
+    pub fn new(share: MapShare, setup: &Setup, geometry: &Geometry) -> Self {
         TranslationPages {
             directory: vec![0; (share.pages * share.copies) as usize].into(),
-            dies: vec![Die::default(); geometry.dies as usize].into(),
+            dies: vec![DieGc::default(); geometry.dies as usize].into(),
             copy_kind: OpKind::of_copies(setup.nand.copyback),
             least_worn_first: crate::wear::build(setup.wear).least_worn_first(),
             share,
@@ -118,7 +118,7 @@ impl TranslationPages {
     }
 
     /// The part of the drive that they take.
-    pub fn share(&self) -> &Share {
+    pub fn share(&self) -> &MapShare {
         &self.share
     }
 
@@ -229,7 +229,7 @@ impl TranslationPages {
             Some(unit) => self.copy(die, job.victim, unit, cx, plan),
             None => {
                 plan.erase(self.geometry.first_ppn(job.victim), Cause::Map);
-                self.dies[die.idx()].job = Some(Job { erasing: true, ..job });
+                self.dies[die.idx()].job = Some(MapGcJob { erasing: true, ..job });
             }
         }
     }
@@ -239,7 +239,7 @@ impl TranslationPages {
         let victim = self.dies[die.idx()].blocks.iter().filter(full).min_by_key(|block| cx.blocks.valid_units(**block));
         if let Some(&victim) = victim.filter(|block| cx.blocks.valid_units(**block) < self.geometry.units_per_block) {
             cx.blocks.condemn(victim);
-            self.dies[die.idx()].job = Some(Job { victim, cursor: 0, erasing: false });
+            self.dies[die.idx()].job = Some(MapGcJob { victim, cursor: 0, erasing: false });
         }
     }
 
@@ -251,7 +251,7 @@ impl TranslationPages {
         debug_assert_eq!(*entry, from.0 + 1);
         *entry = to.0 + 1;
         plan.copy(self.copy_kind, from, to, Cause::Map, victim);
-        self.dies[die.idx()].job = Some(Job { victim, cursor: unit + 1, erasing: false });
+        self.dies[die.idx()].job = Some(MapGcJob { victim, cursor: unit + 1, erasing: false });
     }
 
     /// The erase of one of the blocks has ended.
@@ -263,12 +263,12 @@ impl TranslationPages {
     }
 
     /// Writes frontiers, blocks and running collections to a snapshot.
-    pub fn save(&self, out: &mut Writer) {
+    pub fn save(&self, out: &mut StateWriter) {
         for die in self.dies.iter() {
             die.frontier.save(out);
             out.list(die.blocks.iter().map(|block| block.0));
             out.bool(die.job.is_some());
-            if let Some(Job { victim, cursor, erasing }) = die.job {
+            if let Some(MapGcJob { victim, cursor, erasing }) = die.job {
                 if erasing {
                     out.refuse("an erase that has not ended");
                 }
@@ -291,7 +291,7 @@ impl TranslationPages {
     }
 
     /// Restores the state written by [`Self::save`], on a fresh drive with its directory.
-    pub fn restore(&mut self, from: &mut Reader, claims: &mut Claims, drive: &RestoredDrive) -> Result<(), Flaw> {
+    pub fn restore(&mut self, from: &mut StateReader, claims: &mut Claims, drive: &RestoredDrive) -> Result<(), Flaw> {
         for die in (0..self.geometry.dies).map(DieId) {
             let frontier = Frontier::restore(from, die, drive)?;
             let most = self.share.blocks_per_die.min(self.geometry.blocks_per_die) as usize;
@@ -304,8 +304,8 @@ impl TranslationPages {
             }
             let is_own = frontier.block(&self.geometry).is_none_or(|block| blocks.contains(&block));
             require(is_own, "a place for pages of the map outside their blocks")?;
-            let job = if from.bool()? { Some(Job::restore(from, &blocks, drive)?) } else { None };
-            self.dies[die.idx()] = Die { frontier, blocks, job };
+            let job = if from.bool()? { Some(MapGcJob::restore(from, &blocks, drive)?) } else { None };
+            self.dies[die.idx()] = DieGc { frontier, blocks, job };
             require(self.free(die) <= drive.blocks.free_blocks(die), "fewer free blocks than the map claims")?;
         }
         Ok(())

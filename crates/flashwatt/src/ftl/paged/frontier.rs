@@ -3,7 +3,7 @@
 use crate::blocks::BlockState;
 use crate::device::Geometry;
 use crate::ftl::{Claims, RestoredDrive};
-use crate::persist::{Flaw, Reader, Writer, require};
+use crate::persist::{Flaw, StateReader, StateWriter, require};
 use crate::units::{BlockId, DieId, Ppn};
 
 /// The next address to write in an open block, up to the block's end.
@@ -21,13 +21,13 @@ impl Frontier {
     }
 
     /// Writes the frontier to a snapshot.
-    pub fn save(self, out: &mut Writer) {
+    pub fn save(self, out: &mut StateWriter) {
         out.u32(if self.is_full() { u32::MAX } else { self.next });
     }
 
     /// As [`Self::restore`]; the frontier also becomes the owner of its block.
     pub fn restore_owner(
-        from: &mut Reader,
+        from: &mut StateReader,
         die: DieId,
         claims: &mut Claims,
         drive: &RestoredDrive,
@@ -39,7 +39,7 @@ impl Frontier {
     }
 
     /// Restores a frontier on a die. It stands behind the last programmed page of an open block.
-    pub fn restore(from: &mut Reader, die: DieId, drive: &RestoredDrive) -> Result<Self, Flaw> {
+    pub fn restore(from: &mut StateReader, die: DieId, drive: &RestoredDrive) -> Result<Self, Flaw> {
         let geometry = drive.blocks.geometry();
         let next = from.u32()?;
         if next == u32::MAX {
@@ -81,12 +81,12 @@ impl Frontier {
 
 /// The sources of one copy: as many map units as a page has, at most 32.
 #[derive(Default)]
-pub(super) struct Units {
+pub(super) struct CopyUnits {
     ppns: [Ppn; 32],
     len: usize,
 }
 
-impl Units {
+impl CopyUnits {
     /// Adds a source.
     pub fn push(&mut self, ppn: Ppn) {
         self.ppns[self.len] = ppn;
@@ -94,7 +94,7 @@ impl Units {
     }
 }
 
-impl std::ops::Deref for Units {
+impl std::ops::Deref for CopyUnits {
     type Target = [Ppn];
 
     fn deref(&self) -> &[Ppn] {

@@ -9,14 +9,14 @@ mod persist;
 
 use std::hint::cold_path;
 
-use super::frontier::{Frontier, Units};
+use super::frontier::{Frontier, CopyUnits};
 use crate::blocks::BlockTable;
 use crate::device::{Array, Geometry};
 use crate::error::Error;
 use crate::ftl::plan::{Chosen, Plan};
 use crate::ftl::{Allocation, Context, Setup};
 use crate::gc::VictimPolicy;
-use crate::mem::Table;
+use crate::mem::FlatTable;
 use crate::operation::{Cause, OpKind};
 use crate::progress::Watch;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
@@ -46,7 +46,7 @@ pub(in crate::ftl) trait Owner {
 /// Write frontiers and running collections of all dies.
 pub(in crate::ftl) struct Pages {
     geometry: Geometry,
-    dies: Table<Die>,
+    dies: FlatTable<DieWrites>,
     /// The die that takes the next page.
     next_die: u32,
     allocation: Allocation,
@@ -61,17 +61,17 @@ pub(in crate::ftl) struct Pages {
 
 /// A die's write frontiers and its running collection.
 #[derive(Clone, Default)]
-struct Die {
+struct DieWrites {
     host: Frontier,
     gc: Frontier,
     /// The rest of the block that a move of cold data filled; collection writes there next.
     leftover: Frontier,
-    job: Option<Job>,
+    job: Option<GcJob>,
 }
 
 /// The collection of one block.
 #[derive(Clone, Copy)]
-struct Job {
+struct GcJob {
     victim: BlockId,
     /// The map unit of the victim at which the search for valid units continues; past its end only the erase is left.
     cursor: u32,
@@ -88,7 +88,7 @@ impl Pages {
     /// Pages of a fresh drive.
     pub fn new(allocation: Allocation, separate_frontiers: bool, setup: &Setup, geometry: &Geometry) -> Self {
         Pages {
-            dies: vec![Die::default(); geometry.dies as usize].into(),
+            dies: vec![DieWrites::default(); geometry.dies as usize].into(),
             next_die: 0,
             allocation,
             separate_frontiers,
@@ -195,7 +195,7 @@ impl Pages {
     /// The page for a copy on this die.
     fn copy_page<O: Owner>(&mut self, die: DieId, owner: &O, cx: &mut Context) -> Option<Ppn> {
         let units = self.geometry.units_per_page;
-        if let Some(Job { into: Some(into), .. }) = &mut self.dies[die.idx()].job {
+        if let Some(GcJob { into: Some(into), .. }) = &mut self.dies[die.idx()].job {
             return Some(into.take(units));
         }
         if self.copy_frontier(die).is_full() {
@@ -263,7 +263,7 @@ impl Pages {
             cx.blocks.condemn(then_move);
         }
         self.dies[die.idx()].job =
-            Some(Job { victim: choice.block, cursor: 0, cause: Cause::Gc, erasing: false, then_move, into: None });
+            Some(GcJob { victim: choice.block, cursor: 0, cause: Cause::Gc, erasing: false, then_move, into: None });
     }
 
     /// Plans the copy of the next valid pages of the victim, or its erase if none is left.
@@ -341,8 +341,8 @@ impl Pages {
         rest
     }
 
-    fn gather(&self, block: BlockId, from: u32, cx: &Context) -> (Units, u32) {
-        let mut sources = Units::default();
+    fn gather(&self, block: BlockId, from: u32, cx: &Context) -> (CopyUnits, u32) {
+        let mut sources = CopyUnits::default();
         let mut next = from;
         while sources.len() < self.geometry.units_per_page as usize {
             let Some(unit) = cx.blocks.next_valid(block, next) else { break };
@@ -369,7 +369,7 @@ impl Pages {
 
     /// A worn victim was erased: starts the move of the coldest block's data into it.
     fn start_move(&mut self, die: DieId, worn: BlockId, cold: BlockId) {
-        self.dies[die.idx()].job = Some(Job {
+        self.dies[die.idx()].job = Some(GcJob {
             victim: cold,
             cursor: 0,
             cause: Cause::Wear,

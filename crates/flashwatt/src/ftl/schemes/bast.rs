@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::device::Geometry;
 use crate::ftl::blocked::log_size::LOG_FRACTION;
-use crate::ftl::blocked::pairs::{self, Pairs, Rules};
-use crate::ftl::{Room, Scheme, Setup, Size};
+use crate::ftl::blocked::pairs::{self, Pairs, PairRules};
+use crate::ftl::{Room, Scheme, Setup, DriveSize};
 use crate::settings::{Checker, field};
 
 /// `[ftl.bast]`
@@ -54,9 +54,9 @@ pub(super) fn resolve(table: &str, options: Options, c: &mut Checker) -> Setting
 }
 
 /// The rules of BAST by these settings, with or without replacement.
-pub(super) fn rules(settings: &Settings, replaces: bool) -> Rules {
+pub(super) fn rules(settings: &Settings, replaces: bool) -> PairRules {
     let Settings { log_fraction, partial_merges } = *settings;
-    Rules { log_fraction, partial_merges, replaces, scans: false }
+    PairRules { log_fraction, partial_merges, replaces, scans: false }
 }
 
 impl Scheme for BastFtl {
@@ -69,7 +69,7 @@ impl Scheme for BastFtl {
         resolve("ftl.bast", options, c)
     }
 
-    fn room(_settings: &Settings, size: &Size) -> Room {
+    fn room(_settings: &Settings, size: &DriveSize) -> Room {
         pairs::room(size)
     }
 

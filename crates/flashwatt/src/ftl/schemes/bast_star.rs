@@ -11,7 +11,7 @@
 use super::bast::{self, Options, Settings};
 use crate::device::Geometry;
 use crate::ftl::blocked::pairs::{self, Pairs};
-use crate::ftl::{Room, Scheme, Setup, Size};
+use crate::ftl::{Room, Scheme, Setup, DriveSize};
 use crate::settings::Checker;
 
 /// BAST*, registered.
@@ -30,7 +30,7 @@ impl Scheme for BastStarFtl {
         bast::resolve("ftl.bast_star", options, c)
     }
 
-    fn room(_settings: &Settings, size: &Size) -> Room {
+    fn room(_settings: &Settings, size: &DriveSize) -> Room {
         pairs::room(size)
     }
 

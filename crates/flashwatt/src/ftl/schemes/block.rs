@@ -12,7 +12,7 @@ use crate::connector::Extent;
 use crate::device::Geometry;
 use crate::ftl::blocked::data_blocks::{DataBlocks, ENTRY_BYTES, OnDataBlocks};
 use crate::ftl::plan::Plan;
-use crate::ftl::{Context, Room, Scheme, Setup, Size};
+use crate::ftl::{Context, Room, Scheme, Setup, DriveSize};
 use crate::models::mapping_memory::Tables;
 use crate::settings::Checker;
 use crate::units::Lpn;
@@ -42,7 +42,7 @@ impl Scheme for BlockFtl {
         Settings {}
     }
 
-    fn room(_settings: &Settings, size: &Size) -> Room {
+    fn room(_settings: &Settings, size: &DriveSize) -> Room {
         Room {
             pages: size.dies * (size.data_blocks_per_die() + 1) * size.pages_per_block,
             what: format!("in each of {} dies whole blocks for the host's data and one more", size.dies),

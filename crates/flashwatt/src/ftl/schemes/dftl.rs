@@ -17,7 +17,7 @@ use crate::ftl::demand::Demand;
 use crate::ftl::demand::cmt::Recency;
 use crate::ftl::demand::mapping::Mapping;
 use crate::ftl::demand::options::{self, Cache, Defaults};
-use crate::ftl::{Allocation, Room, Scheme, Setup, Size};
+use crate::ftl::{Allocation, Room, Scheme, Setup, DriveSize};
 use crate::models::mapping_memory::Tables;
 use crate::settings::{Checker, field};
 
@@ -76,7 +76,7 @@ impl Scheme for Dftl {
         }
     }
 
-    fn room(settings: &Settings, size: &Size) -> Room {
+    fn room(settings: &Settings, size: &DriveSize) -> Room {
         options::room(&settings.common, 0, size)
     }
 

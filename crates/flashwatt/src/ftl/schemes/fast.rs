@@ -23,7 +23,7 @@ use crate::blocks::BlockTable;
 use crate::device::Geometry;
 use crate::ftl::blocked::log_blocks::{LogFtl, LogPolicy};
 use crate::ftl::blocked::log_size::LogSize;
-use crate::ftl::{Room, Scheme, Setup, Size};
+use crate::ftl::{Room, Scheme, Setup, DriveSize};
 use crate::models::mapping_memory::Tables;
 use crate::settings::{Checker, field};
 use crate::units::BlockId;
@@ -77,7 +77,7 @@ impl Scheme for FastFtl {
         Settings { log: LogSize::resolve(c, field!(TABLE, options.log_fraction), field!(TABLE, options.log_blocks)) }
     }
 
-    fn room(settings: &Settings, size: &Size) -> Room {
+    fn room(settings: &Settings, size: &DriveSize) -> Room {
         settings.log.room(size, Fast::LEAST_PER_DIE)
     }
 

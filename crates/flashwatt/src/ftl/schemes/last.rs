@@ -30,10 +30,10 @@ use crate::device::Geometry;
 use crate::ftl::blocked::log_blocks::{LogFtl, LogPolicy};
 use crate::ftl::blocked::log_size::{LogSize, Quota};
 use crate::ftl::scheme::flat_map_bytes;
-use crate::ftl::{Room, Scheme, Setup, Size};
-use crate::mem::Table;
+use crate::ftl::{Room, Scheme, Setup, DriveSize};
+use crate::mem::FlatTable;
 use crate::models::mapping_memory::Tables;
-use crate::persist::{Flaw, Reader, Writer};
+use crate::persist::{Flaw, StateReader, StateWriter};
 use crate::settings::{Checker, field};
 use crate::units::{BlockId, Ppn};
 
@@ -103,13 +103,13 @@ impl Scheme for LastFtl {
         }
     }
 
-    fn room(settings: &Settings, size: &Size) -> Room {
+    fn room(settings: &Settings, size: &DriveSize) -> Room {
         settings.log.room(size, Last::LEAST_PER_DIE)
     }
 
     fn memory_bytes(settings: &Settings, geometry: &Geometry) -> u64 {
         let log_blocks = settings.log.per_die(geometry, Last::LEAST_PER_DIE) * geometry.dies;
-        let block = u64::from(geometry.pages_per_block) * size_of::<u32>() as u64 + size_of::<Slot>() as u64;
+        let block = u64::from(geometry.pages_per_block) * size_of::<u32>() as u64 + size_of::<RandomLog>() as u64;
         flat_map_bytes(geometry) + u64::from(log_blocks) * block
     }
 
@@ -129,19 +129,19 @@ pub struct Last {
     /// Number of pages written to the random log.
     clock: u32,
     /// Slot (+ 1) of each random log block; 0 for other blocks.
-    slot_of: Table<u32>,
-    slots: Vec<Slot>,
+    slot_of: FlatTable<u32>,
+    slots: Vec<RandomLog>,
     free_slots: Vec<u32>,
     /// For each page of each slot, the clock when it was written.
-    written_at: Table<u32>,
+    written_at: FlatTable<u32>,
     /// For each logical block, the last count of associated blocks that it was part of; and the number of that count.
-    seen: Table<u32>,
+    seen: FlatTable<u32>,
     counts: u32,
 }
 
 /// State of a random log block.
 #[derive(Clone, Copy)]
-struct Slot {
+struct RandomLog {
     is_hot: bool,
     /// Associated logical blocks, with the number of valid pages at the time. The count holds while that number is the same.
     associated: Option<(u32, u32)>,
@@ -156,7 +156,7 @@ impl Last {
             hot_window: settings.hot_window_pages.unwrap_or(log_pages / 2),
             clock: 0,
             slot_of: vec![0; geometry.blocks as usize].into(),
-            slots: vec![Slot { is_hot: false, associated: None }; slots as usize],
+            slots: vec![RandomLog { is_hot: false, associated: None }; slots as usize],
             free_slots: (0..slots).rev().collect(),
             written_at: vec![0; log_pages as usize].into(),
             seen: vec![0; geometry.logical_units.div_ceil(geometry.pages_per_block) as usize].into(),
@@ -232,7 +232,7 @@ impl LogPolicy for Last {
     fn opened(&mut self, block: BlockId, frontier: usize) {
         let Some(slot) = self.free_slots.pop() else { unreachable!("as many slots as random log blocks") };
         self.slot_of[block.idx()] = slot + 1;
-        self.slots[slot as usize] = Slot { is_hot: frontier == HOT, associated: None };
+        self.slots[slot as usize] = RandomLog { is_hot: frontier == HOT, associated: None };
     }
 
     #[inline]
@@ -249,14 +249,14 @@ impl LogPolicy for Last {
     }
 
     /// Writes the age of each page, for which alone the clock exists.
-    fn save_block(&self, block: BlockId, out: &mut Writer) {
+    fn save_block(&self, block: BlockId, out: &mut StateWriter) {
         let Some(slot) = self.slot(block) else { return out.refuse("a log block without a place") };
         let pages = self.geometry.pages_per_block as usize;
         out.bool(self.slots[slot].is_hot);
         out.u32s(self.written_at[slot * pages..(slot + 1) * pages].iter().map(|&at| self.clock.wrapping_sub(at)));
     }
 
-    fn restore_block(&mut self, block: BlockId, from: &mut Reader) -> Result<(), Flaw> {
+    fn restore_block(&mut self, block: BlockId, from: &mut StateReader) -> Result<(), Flaw> {
         let slot = self.slot(block).ok_or_else(|| Flaw::damaged("a log block without a place"))?;
         self.slots[slot].is_hot = from.bool()?;
         let pages = self.geometry.pages_per_block as usize;

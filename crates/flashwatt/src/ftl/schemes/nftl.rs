@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::device::Geometry;
 use crate::ftl::blocked::log_size::LOG_FRACTION;
-use crate::ftl::blocked::pairs::{self, Pairs, Rules};
-use crate::ftl::{Room, Scheme, Setup, Size};
+use crate::ftl::blocked::pairs::{self, Pairs, PairRules};
+use crate::ftl::{Room, Scheme, Setup, DriveSize};
 use crate::settings::{Checker, field};
 
 /// `[ftl.nftl]`
@@ -31,13 +31,13 @@ pub struct Options {
     /// Fraction of all blocks for replacement blocks, as a quota of each die: at most the die's spare blocks, at least one.
     pub replacement_fraction: Option<f64>,
     /// Search for a page in a replacement block: `scan` (reads spare areas) or `none` (uses a map in memory).
-    pub probe: Option<Probe>,
+    pub probe: Option<Lookup>,
 }
 
 /// Search for a page in a replacement block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Probe {
+pub enum Lookup {
     /// Reads the spare areas of its pages, the newest first.
     Scan,
     /// Uses a map in memory.
@@ -50,7 +50,7 @@ pub struct Settings {
     /// Fraction of all blocks for replacement blocks.
     pub replacement_fraction: f64,
     /// Search for a page in a replacement block.
-    pub probe: Probe,
+    pub probe: Lookup,
 }
 
 /// NFTL, registered.
@@ -70,17 +70,17 @@ impl Scheme for NftlFtl {
         const TABLE: &str = "ftl.nftl";
         Settings {
             replacement_fraction: c.number(field!(TABLE, options.replacement_fraction), LOG_FRACTION, 0.0..=0.5),
-            probe: c.choice(field!(TABLE, options.probe), Probe::Scan),
+            probe: c.choice(field!(TABLE, options.probe), Lookup::Scan),
         }
     }
 
-    fn room(_settings: &Settings, size: &Size) -> Room {
+    fn room(_settings: &Settings, size: &DriveSize) -> Room {
         pairs::room(size)
     }
 
     fn new(settings: &Settings, setup: &Setup, geometry: &Geometry) -> Self {
-        let (log_fraction, scans) = (settings.replacement_fraction, settings.probe == Probe::Scan);
-        let rules = Rules { log_fraction, partial_merges: false, replaces: true, scans };
+        let (log_fraction, scans) = (settings.replacement_fraction, settings.probe == Lookup::Scan);
+        let rules = PairRules { log_fraction, partial_merges: false, replaces: true, scans };
         Pairs::with(rules, setup, geometry)
     }
 }

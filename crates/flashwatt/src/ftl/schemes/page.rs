@@ -14,12 +14,12 @@ pub use crate::ftl::paged::pages::spare_blocks_per_die;
 use crate::ftl::paged::pages::{Owner, Pages};
 use crate::ftl::paged::steady;
 use crate::ftl::plan::{Plan, PlanIndex};
-use crate::ftl::{Allocation, Context, Ftl, Room, Scheme, Setup, Size};
+use crate::ftl::{Allocation, Context, Ftl, Room, Scheme, Setup, DriveSize};
 use crate::ftl::{Claims, RestoredDrive};
-use crate::mem::{Table, prefetch, zeroed};
+use crate::mem::{FlatTable, prefetch, zeroed};
 use crate::models::mapping_memory::Tables;
 use crate::operation::Cause;
-use crate::persist::{Flaw, Reader, Writer};
+use crate::persist::{Flaw, StateReader, StateWriter};
 use crate::progress::Watch;
 use crate::rng::Rng;
 use crate::settings::{Checker, field};
@@ -84,7 +84,7 @@ impl Scheme for PageFtl {
 
     /// With sub-page mapping a block can hold almost a page of unused map units and still not be worth collecting. So each
     /// block needs one page more.
-    fn room(_settings: &Settings, size: &Size) -> Room {
+    fn room(_settings: &Settings, size: &DriveSize) -> Room {
         let spare_blocks = size.dies * spare_blocks_per_die(size.low_watermark_blocks, size.reserved_blocks);
         let scattered = if size.units_per_page > 1 { size.dies * size.die_blocks } else { 0 };
         Room {
@@ -95,7 +95,7 @@ impl Scheme for PageFtl {
 
     fn new(settings: &Settings, setup: &Setup, geometry: &Geometry) -> Self {
         PageFtl {
-            map: Map(zeroed(geometry.logical_units as usize).into()),
+            map: PageMap(zeroed(geometry.logical_units as usize).into()),
             pages: Pages::new(settings.allocation, settings.separate_frontiers, setup, geometry),
             geometry: geometry.clone(),
         }
@@ -117,14 +117,14 @@ fn map_unit(c: &mut Checker, unit: u32, page_bytes: u32) -> u32 {
 /// The translation layer.
 pub struct PageFtl {
     geometry: Geometry,
-    map: Map,
+    map: PageMap,
     pages: Pages,
 }
 
 /// Physical address (+ 1) of each logical page; 0 for none.
-struct Map(Table<u32>);
+struct PageMap(FlatTable<u32>);
 
-impl Map {
+impl PageMap {
     #[inline(always)]
     fn get(&self, lpn: Lpn) -> Option<Ppn> {
         self.0[lpn.idx()].checked_sub(1).map(Ppn)
@@ -136,7 +136,7 @@ impl Map {
     }
 }
 
-impl Owner for Map {
+impl Owner for PageMap {
     #[inline(always)]
     fn moved(&mut self, lpn: Lpn, from: Ppn, to: Ppn) {
         debug_assert_eq!(self.get(lpn), Some(from));
@@ -314,11 +314,11 @@ impl Ftl for PageFtl {
         u64::from(self.geometry.logical_units) * ENTRY_BYTES
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut StateWriter) {
         self.pages.save(out);
     }
 
-    fn restore(&mut self, from: &mut Reader, drive: &RestoredDrive) -> Result<(), Flaw> {
+    fn restore(&mut self, from: &mut StateReader, drive: &RestoredDrive) -> Result<(), Flaw> {
         let of_map = |_, _| Err(Flaw::damaged("a page of no logical one"));
         drive.blocks.restore_map(&mut self.map.0, of_map)?;
         let mut claims = Claims::new(drive);

@@ -20,7 +20,7 @@ use crate::ftl::demand::cmt::Recency;
 use crate::ftl::demand::mapping::Mapping;
 use crate::ftl::demand::options::{self, Cache, Defaults};
 use crate::ftl::plan::ReplicaChoice;
-use crate::ftl::{Allocation, Room, Scheme, Setup, Size};
+use crate::ftl::{Allocation, Room, Scheme, Setup, DriveSize};
 use crate::settings::{Checker, field};
 
 options::options! {
@@ -90,7 +90,7 @@ impl Scheme for Rftl {
         }
     }
 
-    fn room(settings: &Settings, size: &Size) -> Room {
+    fn room(settings: &Settings, size: &DriveSize) -> Room {
         options::room(&settings.common, settings.replicas, size)
     }
 

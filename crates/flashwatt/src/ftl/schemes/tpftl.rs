@@ -23,12 +23,12 @@ use serde::{Deserialize, Serialize};
 use crate::cache::list::{Links, List};
 use crate::device::Geometry;
 use crate::ftl::demand::Demand;
-use crate::ftl::demand::cmt::{Cmt, Order};
+use crate::ftl::demand::cmt::{Cmt, EvictionOrder};
 use crate::ftl::demand::mapping::Mapping;
 use crate::ftl::demand::options::{self, Defaults};
-use crate::ftl::{Allocation, Room, Scheme, Setup, Size};
-use crate::mem::Table;
-use crate::persist::{Flaw, Reader, Writer, require};
+use crate::ftl::{Allocation, Room, Scheme, Setup, DriveSize};
+use crate::mem::FlatTable;
+use crate::persist::{Flaw, StateReader, StateWriter, require};
 use crate::settings::{Checker, field};
 use crate::units::Lpn;
 
@@ -98,7 +98,7 @@ impl Scheme for Tpftl {
         }
     }
 
-    fn room(settings: &Settings, size: &Size) -> Room {
+    fn room(settings: &Settings, size: &DriveSize) -> Room {
         options::room(&settings.common, 0, size)
     }
 
@@ -117,7 +117,7 @@ impl Scheme for Tpftl {
 
 /// The two levels of recency.
 pub struct TwoLevel {
-    nodes: Table<Node>,
+    nodes: FlatTable<CachedPage>,
     coldest: Coldest,
     links: Vec<Links>,
     /// For each entry, its last use, on a clock that counts uses.
@@ -134,7 +134,7 @@ pub struct TwoLevel {
 
 /// A translation page with cached entries.
 #[derive(Clone, Default)]
-struct Node {
+struct CachedPage {
     /// The entries, the least recently used first.
     entries: List,
     /// Sum of their last uses.
@@ -145,12 +145,12 @@ impl TwoLevel {
     /// Bytes of memory that `nodes` nodes take, with the tournament among them.
     fn memory_bytes(nodes: u32) -> u64 {
         let leaf = (2 * size_of::<u32>() + size_of::<u64>()) as u64;
-        u64::from(nodes) * size_of::<Node>() as u64 + u64::from(nodes.next_power_of_two()) * leaf
+        u64::from(nodes) * size_of::<CachedPage>() as u64 + u64::from(nodes.next_power_of_two()) * leaf
     }
 
     fn new(settings: &Settings, nodes: u32) -> Self {
         TwoLevel {
-            nodes: vec![Node::default(); nodes as usize].into(),
+            nodes: vec![CachedPage::default(); nodes as usize].into(),
             coldest: Coldest::new(nodes),
             links: Vec::new(),
             used_at: Vec::new(),
@@ -201,7 +201,7 @@ impl TwoLevel {
     }
 }
 
-impl Order for TwoLevel {
+impl EvictionOrder for TwoLevel {
     fn used(&mut self, slot: u32, cmt: &Cmt) {
         let page = cmt.page_of(cmt.lpn(slot));
         self.take(slot, page);
@@ -247,7 +247,7 @@ impl Order for TwoLevel {
     }
 
     /// Writes the entries ordered by their last uses, which is their order within each node as well.
-    fn save(&self, cmt: &Cmt, out: &mut Writer) {
+    fn save(&self, cmt: &Cmt, out: &mut StateWriter) {
         out.u64(self.clock);
         out.u32(self.change as i32 as u32);
         out.bool(self.is_sequential);
@@ -260,7 +260,7 @@ impl Order for TwoLevel {
         }
     }
 
-    fn restore(&mut self, cmt: &mut Cmt, from: &mut Reader) -> Result<(), Flaw> {
+    fn restore(&mut self, cmt: &mut Cmt, from: &mut StateReader) -> Result<(), Flaw> {
         let clock = from.u64()?;
         require(clock <= CLOCK_MAX, "an impossible number of uses")?;
         self.change = i64::from(from.u32()? as i32);

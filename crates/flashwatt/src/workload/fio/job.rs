@@ -26,7 +26,7 @@ pub(super) struct Job {
     bytes_left: u64,
     requests_left: u64,
     outstanding: u64,
-    limits: [Limit; 3],
+    limits: [RateLimit; 3],
     think: Option<Think>,
     flush: Option<Flush>,
     /// A request that was drawn but is not due yet.
@@ -55,7 +55,7 @@ impl Job {
             bytes_left: spec.bytes,
             requests_left: spec.requests,
             outstanding: 0,
-            limits: std::array::from_fn(|at| Limit::new(spec.rates[at])),
+            limits: std::array::from_fn(|at| RateLimit::new(spec.rates[at])),
             think: (spec.think_ns > 0).then(|| Think::new(spec.think_ns, spec.think_requests)),
             flush: (spec.flush_after > 0).then_some(Flush { every: spec.flush_after, writes: 0 }),
             drawn: None,
@@ -134,7 +134,7 @@ impl Job {
 const FLUSH: Request = Request::new(0, RequestKind::Flush, 0, 0);
 
 /// The rate limit of a job in one direction. A job that fell behind its rate catches up, as in fio.
-struct Limit {
+struct RateLimit {
     rate: Rate,
     /// Times between requests, for a limit on requests.
     gaps: Gaps,
@@ -144,14 +144,14 @@ struct Limit {
     due_ns: Nanos,
 }
 
-impl Limit {
+impl RateLimit {
     fn new(rate: Rate) -> Self {
         let law = if matches!(rate, Rate::Poisson(_)) { Law::Exponential } else { Law::Constant };
         let per_s = match rate {
             Rate::Requests(per_s) | Rate::Poisson(per_s) => per_s as f64,
             Rate::None | Rate::Bytes(_) => 1.0,
         };
-        Limit { rate, gaps: Gaps::new(Gap { law, mean_ns: 1e9 / per_s }), bytes: 0, due_ns: 0 }
+        RateLimit { rate, gaps: Gaps::new(Gap { law, mean_ns: 1e9 / per_s }), bytes: 0, due_ns: 0 }
     }
 
     fn count(&mut self, bytes: u64, rng: &mut Rng) {

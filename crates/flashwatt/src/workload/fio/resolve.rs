@@ -1,7 +1,7 @@
 //! From sections to jobs: values, defaults, and checks against the size of the drive.
 
 use super::places::Distribution;
-use super::sections::{Section, Written};
+use super::sections::{Section, WrittenOption};
 use super::units::{Amount, amount, bytes, time_ns};
 use crate::error::{Fault, nearest};
 use crate::units::{Nanos, SECTOR_BYTES};
@@ -63,7 +63,7 @@ impl JobSpec {
 /// The jobs of all sections.
 pub(super) fn jobs(sections: &[Section], file: &str, drive_bytes: u64, faults: &mut Vec<Fault>) -> Vec<JobSpec> {
     let drive_bytes = drive_bytes - drive_bytes % SECTOR_BYTES;
-    sections.iter().map(|section| Reader { section, file, faults }.job(drive_bytes)).collect()
+    sections.iter().map(|section| OptionReader { section, file, faults }.job(drive_bytes)).collect()
 }
 
 /// The fault of a section with `runtime` where its jobs run without a clock.
@@ -74,7 +74,7 @@ pub(super) fn endless(section: &Section) -> Option<Fault> {
 
 /// Reads the options of one section. A wrong value is a fault; reading goes on with the default, to find all faults at
 /// once.
-struct Reader<'a> {
+struct OptionReader<'a> {
     section: &'a Section,
     file: &'a str,
     faults: &'a mut Vec<Fault>,
@@ -110,7 +110,7 @@ impl Mode {
 const COUNT_MAX: u64 = 1_000_000_000_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
-impl Reader<'_> {
+impl OptionReader<'_> {
     fn job(&mut self, drive_bytes: u64) -> JobSpec {
         let mode = self.mode();
         let sizes = self.sizes();
@@ -154,7 +154,7 @@ impl Reader<'_> {
         }
     }
 
-    fn written(&self, name: &str) -> Option<&Written> {
+    fn written(&self, name: &str) -> Option<&WrittenOption> {
         self.section.options.get(name)
     }
 

@@ -7,13 +7,13 @@ use crate::error::{Fault, Place, nearest};
 
 /// An option as the file has it.
 #[derive(Clone, Debug)]
-pub(super) struct Written {
+pub(super) struct WrittenOption {
     /// The text after the `=`; empty for an option without one.
     pub value: String,
     pub place: Place,
 }
 
-impl Written {
+impl WrittenOption {
     /// A fault at this option: `what` is wrong with its value.
     pub fn fault(&self, what: &str) -> Fault {
         Fault::at(self.place.clone(), what).found(format!("`{}`", self.value))
@@ -26,7 +26,7 @@ pub(super) struct Section {
     pub name: String,
     pub place: Place,
     /// Options by canonical name.
-    pub options: BTreeMap<&'static str, Written>,
+    pub options: BTreeMap<&'static str, WrittenOption>,
 }
 
 /// The sections of the jobs in the order of the file. Adds a fault for each line that is not understood.
@@ -65,14 +65,14 @@ pub(super) fn sections(text: &str, file: &str, faults: &mut Vec<Fault>) -> Vec<S
 }
 
 /// Parses an option of a line and gives it its canonical name; `None` if the option has no effect here.
-fn option(text: &str, place: Place) -> Result<Option<(&'static str, Written)>, Box<Fault>> {
+fn option(text: &str, place: Place) -> Result<Option<(&'static str, WrittenOption)>, Box<Fault>> {
     let (name, value) = text.split_once('=').map_or((text, ""), |(name, value)| (name.trim(), value.trim()));
     let place = Place { key: Some(name.to_string()), ..place };
     if WITHOUT_EFFECT.contains(&name) {
         return Ok(None);
     }
     if let Some(name) = canonical(name) {
-        return Ok(Some((name, Written { value: value.to_string(), place })));
+        return Ok(Some((name, WrittenOption { value: value.to_string(), place })));
     }
     let fault = Fault::at(place, "option not understood").found(format!("`{name}`"));
     if let Some((_, help)) = UNSUPPORTED.iter().find(|(known, _)| *known == name) {

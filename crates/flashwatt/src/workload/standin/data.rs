@@ -8,13 +8,13 @@ use crate::workload::settings::{Arrivals, Gap, Group, Law, OpenLoop, Size, Sizes
 /// A stand-in's file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Data {
+pub struct StandinData {
     /// One line about the stand-in.
     pub description: String,
     /// Published statistics, which the requests of the stand-in reproduce.
     pub published: Published,
     /// Parameters of kinds, lengths and places.
-    pub model: Model,
+    pub model: StandinModel,
     /// Parameters of arrival times.
     pub arrivals: Times,
 }
@@ -26,7 +26,7 @@ pub struct Tagged<T> {
     /// The value.
     pub value: T,
     /// How the value was obtained.
-    pub tag: Tag,
+    pub tag: Provenance,
     /// Its source: a paper's table, a computation, a reason, or the figure that it was fitted to.
     pub source: String,
 }
@@ -34,7 +34,7 @@ pub struct Tagged<T> {
 /// How a value was obtained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Tag {
+pub enum Provenance {
     /// A paper states it.
     Published,
     /// It was computed from published figures.
@@ -67,24 +67,24 @@ pub struct Published {
 }
 
 /// Lengths in bytes and their shares.
-pub type Shares = Vec<(u64, f64)>;
+pub type LengthShares = Vec<(u64, f64)>;
 
 /// Parameters of kinds, lengths and places.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Model {
+pub struct StandinModel {
     /// Requests at full scale.
     pub requests: Tagged<u64>,
     /// Share of reads by count.
     pub read_fraction: Tagged<f64>,
     /// Lengths of reads.
-    pub read_bytes: Tagged<Shares>,
+    pub read_bytes: Tagged<LengthShares>,
     /// Lengths of writes.
-    pub write_bytes: Tagged<Shares>,
+    pub write_bytes: Tagged<LengthShares>,
     /// Offsets in a page at which fresh reads start.
-    pub read_shift_bytes: Tagged<Shares>,
+    pub read_shift_bytes: Tagged<LengthShares>,
     /// Offsets in a page at which fresh writes start.
-    pub write_shift_bytes: Tagged<Shares>,
+    pub write_shift_bytes: Tagged<LengthShares>,
     /// Probability that a request starts where the one before ended.
     pub continue_fraction: Tagged<f64>,
     /// Probability that a request starts in a fresh page, one that no request has touched. All other requests start
@@ -100,7 +100,7 @@ pub struct Model {
     pub span_bytes: Tagged<u64>,
 }
 
-impl Model {
+impl StandinModel {
     /// Lengths of each kind of request.
     pub fn sizes(&self) -> Sizes {
         Sizes { read: list(&self.read_bytes), write: list(&self.write_bytes), trim: list(&self.write_bytes) }
@@ -113,11 +113,11 @@ impl Model {
     }
 }
 
-pub(super) fn list(shares: &Tagged<Shares>) -> Vec<Size> {
+pub(super) fn list(shares: &Tagged<LengthShares>) -> Vec<Size> {
     shares.value.iter().map(|&(bytes, share)| Size { bytes, share }).collect()
 }
 
-fn mean(shares: &Shares) -> f64 {
+fn mean(shares: &LengthShares) -> f64 {
     shares.iter().map(|&(bytes, share)| bytes as f64 * share).sum::<f64>()
         / shares.iter().map(|(_, share)| share).sum::<f64>()
 }
@@ -150,15 +150,15 @@ impl Times {
 }
 
 /// One row of a stand-in's table: the value's name, the value as text, its tag and its source.
-pub type Row = (&'static str, String, Tag, String);
+pub type Row = (&'static str, String, Provenance, String);
 
-impl Data {
+impl StandinData {
     /// One row for every value of the file.
     pub fn rows(&self) -> Vec<Row> {
         fn row<T: std::fmt::Debug>(name: &'static str, tagged: &Tagged<T>) -> Row {
             (name, format!("{:?}", tagged.value), tagged.tag, tagged.source.clone())
         }
-        let Data { published: p, model: m, arrivals: a, .. } = self;
+        let StandinData { published: p, model: m, arrivals: a, .. } = self;
         let optional = [
             p.read_bytes_percent.as_ref().map(|value| row("published.read_bytes_percent", value)),
             p.read_percent.as_ref().map(|value| row("published.read_percent", value)),
@@ -202,7 +202,7 @@ impl Data {
             return Err("continue_fraction + fresh_fraction > 1".into());
         }
         let whole =
-            |shares: &Tagged<Shares>| shares.value.iter().all(|(bytes, share)| bytes % 512 == 0 && *share > 0.0);
+            |shares: &Tagged<LengthShares>| shares.value.iter().all(|(bytes, share)| bytes % 512 == 0 && *share > 0.0);
         let lists = [&model.read_bytes, &model.write_bytes, &model.read_shift_bytes, &model.write_shift_bytes];
         if !lists.into_iter().all(|list| !list.value.is_empty() && whole(list)) {
             return Err("every list needs sizes that are multiples of 512, with shares above 0".into());

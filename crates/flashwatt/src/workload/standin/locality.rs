@@ -1,9 +1,9 @@
 //! Places of a stand-in's requests: where the last request ended, in fresh pages, or where an earlier request started.
 
-use super::data::{Model, list};
+use super::data::{StandinModel, list};
 use crate::connector::RequestKind;
 use crate::rng::Rng;
-use crate::workload::synthetic::{Permutation, Places, Table};
+use crate::workload::synthetic::{Lengths, Permutation, Places};
 
 /// Page size of the published statistics.
 const PAGE_BYTES: u64 = 4096;
@@ -18,9 +18,9 @@ pub(super) struct Locality {
     /// goes to a fresh page.
     continue_below: u64,
     fresh_below: u64,
-    read_shift: Table,
-    write_shift: Table,
-    fresh: Fresh,
+    read_shift: Lengths,
+    write_shift: Lengths,
+    fresh: UntouchedPages,
     former: Vec<Former>,
     /// End of the last request in bytes.
     end: u64,
@@ -28,7 +28,7 @@ pub(super) struct Locality {
 
 impl Locality {
     /// Places of this model at this scale, within the first `drive_bytes` bytes of a drive.
-    pub fn new(model: &Model, scale: f64, drive_bytes: u64, seed: u64) -> Self {
+    pub fn new(model: &StandinModel, scale: f64, drive_bytes: u64, seed: u64) -> Self {
         let scaled = (model.span_bytes.value as f64 * scale) as u64;
         let chunk_bytes = model.chunk_bytes.value;
         let chunks = (scaled.min(drive_bytes) / chunk_bytes).max(1);
@@ -41,9 +41,9 @@ impl Locality {
             span_bytes: (chunks * chunk_bytes).min(drive_bytes),
             continue_below: Rng::threshold(goes_on),
             fresh_below: Rng::threshold((goes_on + fresh).min(1.0)),
-            read_shift: Table::new(&list(&model.read_shift_bytes)),
-            write_shift: Table::new(&list(&model.write_shift_bytes)),
-            fresh: Fresh::new(chunks, chunk_bytes / PAGE_BYTES, model.open_chunks.value as usize, seed),
+            read_shift: Lengths::new(&list(&model.read_shift_bytes)),
+            write_shift: Lengths::new(&list(&model.write_shift_bytes)),
+            fresh: UntouchedPages::new(chunks, chunk_bytes / PAGE_BYTES, model.open_chunks.value as usize, seed),
             former: lengths.into_iter().map(|bytes| Former::new(bytes, depth)).collect(),
             end: 0,
         }
@@ -123,7 +123,7 @@ impl Former {
 /// Hands out fresh pages: the pages of some open chunks, each chunk in sequence. The chunks lie scattered over the
 /// span.
 #[derive(Clone, Debug)]
-struct Fresh {
+struct UntouchedPages {
     chunk_pages: u64,
     chunks: Permutation,
     chunks_len: u64,
@@ -139,9 +139,9 @@ struct Chunk {
     end: u64,
 }
 
-impl Fresh {
+impl UntouchedPages {
     fn new(chunks: u64, chunk_pages: u64, open: usize, seed: u64) -> Self {
-        Fresh {
+        UntouchedPages {
             chunk_pages: chunk_pages.max(1),
             chunks: Permutation::new(chunks, seed),
             chunks_len: chunks,

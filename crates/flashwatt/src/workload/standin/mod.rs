@@ -18,7 +18,7 @@ mod data;
 mod locality;
 mod statistics;
 
-pub use data::{Data, Tag, Tagged};
+pub use data::{Provenance, StandinData, Tagged};
 use locality::Locality;
 pub use statistics::{Measure, Statistics, measures, statistics};
 
@@ -49,7 +49,7 @@ pub struct Standin {
     /// The name in configurations.
     pub name: &'static str,
     /// The content of its file.
-    pub data: Data,
+    pub data: StandinData,
 }
 
 impl Named for Standin {

@@ -11,16 +11,16 @@ pub(crate) struct Mix {
     read_below: u64,
     trim_below: u64,
     /// Tables of lengths, by `RequestKind`.
-    lengths: [Table; 3],
+    lengths: [Lengths; 3],
 }
 
 impl Mix {
     /// A mix with these shares of reads and trims by count, 0 to 1, and these lengths; the other requests are writes.
     pub fn new(read_fraction: f64, trim_fraction: f64, sizes: &Sizes) -> Self {
-        let mut lengths = [const { Table::One(0) }; 3];
-        lengths[RequestKind::Read as usize] = Table::new(&sizes.read);
-        lengths[RequestKind::Write as usize] = Table::new(&sizes.write);
-        lengths[RequestKind::Trim as usize] = Table::new(&sizes.trim);
+        let mut lengths = [const { Lengths::One(0) }; 3];
+        lengths[RequestKind::Read as usize] = Lengths::new(&sizes.read);
+        lengths[RequestKind::Write as usize] = Lengths::new(&sizes.write);
+        lengths[RequestKind::Trim as usize] = Lengths::new(&sizes.trim);
         Mix {
             read_below: Rng::threshold(read_fraction),
             trim_below: Rng::threshold((read_fraction + trim_fraction).min(1.0)),
@@ -46,7 +46,7 @@ impl Mix {
 
 /// Lengths and their probabilities.
 #[derive(Clone, Debug)]
-pub(crate) enum Table {
+pub(crate) enum Lengths {
     /// A single length, without a draw.
     One(u64),
     /// Several lengths.
@@ -58,11 +58,11 @@ pub(crate) enum Table {
     },
 }
 
-impl Table {
+impl Lengths {
     /// A table of these lengths. Their shares need not add up to 1.
     pub fn new(sizes: &[Size]) -> Self {
         if let [size] = sizes {
-            return Table::One(size.bytes);
+            return Lengths::One(size.bytes);
         }
         let all: f64 = sizes.iter().map(|size| size.share).sum();
         let sum_to = |sum: &mut f64, size: &Size| {
@@ -71,15 +71,15 @@ impl Table {
         };
         let mut below: Vec<u64> = sizes.iter().scan(0.0, sum_to).collect();
         below.pop(); // the last length takes all other draws, so rounding of the sum does not matter
-        Table::Many { below, bytes: sizes.iter().map(|size| size.bytes).collect() }
+        Lengths::Many { below, bytes: sizes.iter().map(|size| size.bytes).collect() }
     }
 
     /// Draws a length in bytes.
     #[inline]
     pub fn draw(&self, rng: &mut Rng) -> u64 {
         match self {
-            Table::One(bytes) => *bytes,
-            Table::Many { below, bytes } => {
+            Lengths::One(bytes) => *bytes,
+            Lengths::Many { below, bytes } => {
                 let draw = rng.bits() >> 11;
                 bytes[below.partition_point(|&below| below <= draw)]
             }

@@ -25,7 +25,7 @@ mod tests;
 mod zones;
 
 pub(crate) use clock::{Clock, Gaps};
-pub(crate) use mix::{Mix, Table};
+pub(crate) use mix::{Lengths, Mix};
 pub(crate) use normal::Normal;
 pub(crate) use pareto::Pareto;
 pub(crate) use permutation::Permutation;

@@ -11,7 +11,7 @@ use super::formats::{binary, csv};
 use super::layout::DEVICES_MAX;
 use super::pack::{Packer, Packing};
 use super::read::input::{Input, base_name};
-use super::read::meter::Meter;
+use super::read::meter::RecordCounter;
 use super::read::reader::Step;
 use super::read::seal::sha256;
 use super::read::traces::Traces;
@@ -19,7 +19,7 @@ use super::replay::{names, no_request};
 use super::{BinaryWriter, DeviceId, Record, TraceWorkload, trace_error};
 use crate::connector::{Next, Workload};
 use crate::error::{Error, Fault, Place, nearest};
-use crate::output::{Aside, Rules};
+use crate::output::{Aside, Replace};
 use crate::progress::Progress;
 use crate::workload::settings;
 use crate::workload::settings::Beyond;
@@ -92,7 +92,7 @@ pub fn convert(
         return Err(fault.expected("a drive to lay the trace out on (--drive SIZE)").into());
     }
     let inputs = cfg.paths.clone();
-    let aside = Aside::new(&target.path, Rules { inputs, what: "a trace", ours: is_converted, force: target.force })?;
+    let aside = Aside::new(&target.path, Replace { inputs, what: "a trace", ours: is_converted, force: target.force })?;
     let converted = write(cfg, target, &aside, format, packing, progress)?;
     aside.commit()?;
     Ok(converted)
@@ -169,7 +169,7 @@ fn write(
 
 /// Whether a trace names a process. Reads as far as the first record that does: the column names of a CSV file come first.
 fn names_process(cfg: &settings::Trace, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<bool, Error> {
-    let (mut meter, mut traces) = (Meter::new(progress), Traces::open(cfg)?);
+    let (mut meter, mut traces) = (RecordCounter::new(progress), Traces::open(cfg)?);
     while let Some(record) = traces.next_record()? {
         if record.process.number().is_some() {
             return Ok(true);
@@ -188,7 +188,7 @@ fn copied(
     progress: &mut dyn FnMut(&Progress) -> bool,
     put: &mut dyn FnMut(&Record) -> Result<(), Error>,
 ) -> Result<Copied, Error> {
-    let (mut meter, mut traces) = (Meter::new(progress), Traces::open(cfg)?);
+    let (mut meter, mut traces) = (RecordCounter::new(progress), Traces::open(cfg)?);
     let mut numbers = Numbers::new(cfg);
     let mut requests = 0;
     loop {

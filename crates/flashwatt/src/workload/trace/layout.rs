@@ -1,6 +1,6 @@
 //! Where a trace's devices lie on the drive: one after another, each as long as its furthest request needs.
 
-use super::read::meter::Meter;
+use super::read::meter::RecordCounter;
 use super::read::reader::Step;
 use super::read::traces::{Position, Traces};
 use super::{DeviceId, Process, Record, trace_error};
@@ -18,7 +18,7 @@ pub const PROCESSES_MAX: usize = DEVICES_MAX - 1;
 
 /// One device of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Extent {
+pub struct DeviceExtent {
     /// Whose it is.
     pub id: DeviceId,
     /// Its first byte on the drive.
@@ -34,7 +34,7 @@ pub struct Extent {
 /// The devices of the traces, by trace and number, as they lie on the drive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
-    extents: Vec<Extent>,
+    extents: Vec<DeviceExtent>,
     /// The extent that was used last; most records follow one to the same device.
     last: usize,
     /// The processes that the traces name, ascending; [`Process::NONE`] too if some records name none.
@@ -48,7 +48,7 @@ impl Layout {
     /// every record on the way.
     pub fn of(
         traces: &mut Traces,
-        meter: &mut Meter<'_>,
+        meter: &mut RecordCounter<'_>,
         mut each: impl FnMut(&Record, DeviceId),
     ) -> Result<Self, Error> {
         let mut layout = Layout::default();
@@ -135,14 +135,14 @@ impl Layout {
         self.last_process
     }
 
-    fn extent(&mut self, id: DeviceId) -> Option<&mut Extent> {
+    fn extent(&mut self, id: DeviceId) -> Option<&mut DeviceExtent> {
         if self.extents.get(self.last).is_none_or(|extent| extent.id != id) {
             self.last = match self.extents.binary_search_by_key(&id, |extent| extent.id) {
                 Ok(index) => index,
                 Err(_) if self.extents.len() == DEVICES_MAX => return None,
                 Err(index) => {
                     let furthest = Position::default();
-                    self.extents.insert(index, Extent { id, base: 0, end: 0, furthest, requests: 0 });
+                    self.extents.insert(index, DeviceExtent { id, base: 0, end: 0, furthest, requests: 0 });
                     index
                 }
             };
@@ -180,7 +180,7 @@ impl Layout {
     }
 
     /// The devices, trace by trace, by ascending number.
-    pub fn extents(&self) -> &[Extent] {
+    pub fn extents(&self) -> &[DeviceExtent] {
         &self.extents
     }
 

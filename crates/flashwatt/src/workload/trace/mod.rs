@@ -39,14 +39,14 @@ mod tests;
 pub use convert::{Converted, Renumbered, TARGETS, Target, convert};
 pub use formats::FORMATS;
 pub use formats::binary::Writer as BinaryWriter;
-pub use read::column_units::{Given, Tick, Units};
+pub use read::column_units::{ColumnUnits, GivenUnits, Tick};
 pub use read::input::Input;
 pub use read::reader::Step;
 pub use read::text::Bad;
 pub use read::traces::{Position, Traces};
 pub use replay::TraceWorkload;
 pub use study::info::{DeviceInfo, TraceInfo, info};
-pub use study::profile::{OverTime, Places, Profile, Reused, Size, profile};
+pub use study::profile::{OverTime, PlaceProfile, Profile, Reused, SizeClass, profile};
 pub use study::reuse::Curve;
 
 /// What lists say about replaying a trace.
@@ -138,22 +138,22 @@ pub struct Format {
     /// Was the decoder tried on a real file?
     pub tried: bool,
     /// What its columns count by its definition; `None` for a binary format.
-    pub units: Option<Units>,
+    pub units: Option<ColumnUnits>,
     /// A few records, for tests and documentation.
     pub example: &'static [u8],
     /// Do these first bytes (whole lines, unless binary) look like this format?
     pub detect: fn(sample: &[u8]) -> bool,
     /// Makes a decoder.
-    pub decode: fn(Input, Reading) -> Box<dyn Decode>,
+    pub decode: fn(Input, ReadOptions) -> Box<dyn Decode>,
 }
 
 /// How a trace is to be read. By default as its format's definition says.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Reading {
+pub struct ReadOptions {
     /// The number of the event that stands for a request; 0 where there is no choice.
     pub event: usize,
     /// What the columns count, if it is not what the format's definition says. Text formats only.
-    pub units: Option<Units>,
+    pub units: Option<ColumnUnits>,
 }
 
 impl Named for Format {
@@ -199,9 +199,9 @@ pub trait Decode: Send {
 
 /// A request if it is believable, see [`text::believable`].
 #[inline(always)]
-fn believed(record: Record, size_column: &'static str) -> Result<text::Entry, Box<Bad>> {
+fn believed(record: Record, size_column: &'static str) -> Result<text::TextLine, Box<Bad>> {
     text::believable(record.kind, record.bytes, size_column)?;
-    Ok(text::Entry::Request(record))
+    Ok(text::TextLine::Request(record))
 }
 
 /// The format of that name (or alias) and, for `format:event`, the number of that event.
@@ -269,7 +269,7 @@ pub fn recognise(input: &mut Input) -> Result<(&'static Format, usize), Error> {
 fn first_event(format: &Format, sample: &[u8]) -> usize {
     let is_there = |event: &usize| {
         let Ok(input) = Input::new(Box::new(io::Cursor::new(sample.to_vec())), "") else { return false };
-        let mut decoder = (format.decode)(input, Reading { event: *event, units: None });
+        let mut decoder = (format.decode)(input, ReadOptions { event: *event, units: None });
         loop {
             match decoder.next() {
                 Ok(record) => return record.is_some(),

@@ -1,8 +1,8 @@
 //! A trace as a workload: its requests, at its times, on this drive.
 
-use super::layout::{Extent, Layout, sectors};
+use super::layout::{DeviceExtent, Layout, sectors};
 use super::read::input::base_name;
-use super::read::meter::Meter;
+use super::read::meter::RecordCounter;
 use super::read::seal::seal;
 use super::read::sort::Disorder;
 use super::read::traces::{Position, Traces};
@@ -24,7 +24,7 @@ pub struct TraceWorkload {
     traces: Traces,
     layout: Layout,
     place: Placement,
-    clock: Clock,
+    clock: TraceClock,
     /// The next request, already decoded; its arrival time is the trace's.
     ahead: Option<Request>,
     /// The process of that request, and of the last one given.
@@ -58,7 +58,7 @@ impl TraceWorkload {
         if drive_bytes == 0 {
             return Err(Fault::key("device", "the drive holds no sector").into());
         }
-        let mut meter = Meter::new(progress);
+        let mut meter = RecordCounter::new(progress);
         // Opened first: that refuses what is no file.
         Traces::open(cfg)?;
         let (sha256, seals) = seal(&cfg.paths, &mut || meter.look(None))?;
@@ -76,8 +76,8 @@ impl TraceWorkload {
             doubts: traces.doubts(),
             traces: Traces::open_sealed(cfg, &seals)?,
             layout,
-            place: Placement { drive_bytes, beyond: cfg.beyond, counts: Counts::default() },
-            clock: Clock { origin: None, last_ns: 0, latest_ns: 0, disorder: Disorder::default() },
+            place: Placement { drive_bytes, beyond: cfg.beyond, counts: FitCounts::default() },
+            clock: TraceClock { origin: None, last_ns: 0, latest_ns: 0, disorder: Disorder::default() },
             ahead: None,
             processes: [Process::NONE; 2],
             by_process,
@@ -201,7 +201,7 @@ impl Workload for TraceWorkload {
 }
 
 /// Turns the trace's times into arrival times.
-struct Clock {
+struct TraceClock {
     /// The first record's time.
     origin: Option<u64>,
     /// The last record's.
@@ -211,7 +211,7 @@ struct Clock {
     disorder: Disorder,
 }
 
-impl Clock {
+impl TraceClock {
     #[inline]
     fn arrival(&mut self, time_ns: u64) -> Nanos {
         let origin = *self.origin.get_or_insert(time_ns);
@@ -226,12 +226,12 @@ impl Clock {
 struct Placement {
     drive_bytes: u64,
     beyond: Beyond,
-    counts: Counts,
+    counts: FitCounts,
 }
 
 /// What was done to requests so that they fit.
 #[derive(Default)]
-struct Counts {
+struct FitCounts {
     widened: u64,
     folded: u64,
     moved: u64,
@@ -276,7 +276,7 @@ impl Placement {
     }
 }
 
-impl Counts {
+impl FitCounts {
     fn warnings(&self, drive_bytes: u64) -> Vec<String> {
         [
             (self.widened, "request", "widened to whole 512-byte sectors"),
@@ -312,7 +312,7 @@ fn devices_laid_out(layout: &Layout) -> Option<String> {
 }
 
 /// Names of the devices. Where each of several files has one device, these are the files.
-fn origins(devices: &[Extent], files: &[String]) -> Vec<OriginName> {
+fn origins(devices: &[DeviceExtent], files: &[String]) -> Vec<OriginName> {
     let several = devices.iter().any(|one| one.id.trace > 0);
     let is_file = several && devices.windows(2).all(|two| two[0].id.trace != two[1].id.trace);
     let origin = |id: DeviceId| {
@@ -360,7 +360,7 @@ fn check_fits(
     layout: &mut Layout,
     drive_bytes: u64,
     cfg: &settings::Trace,
-    meter: &mut Meter<'_>,
+    meter: &mut RecordCounter<'_>,
 ) -> Result<(), Error> {
     if layout.span() <= drive_bytes {
         return Ok(());

@@ -566,7 +566,7 @@ fn every_format_recognises_its_own_example_and_no_other() {
 fn examples_decode_without_a_fault() {
     for format in FORMATS {
         let input = Input::new(Box::new(std::io::Cursor::new(format.example)), "t").expect("reading memory");
-        let mut decoder = (format.decode)(input, Reading::default());
+        let mut decoder = (format.decode)(input, ReadOptions::default());
         let mut requests = 0;
         while let Some(record) = decoder.next().unwrap_or_else(|_| panic!("{}", format.name)) {
             requests += u64::from(record.bytes > 0);

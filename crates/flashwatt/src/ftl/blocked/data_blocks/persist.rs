@@ -3,12 +3,12 @@
 use super::{DataBlocks, Lbn, Move};
 use crate::blocks::BlockState;
 use crate::ftl::{Claims, RestoredDrive};
-use crate::persist::{Flaw, Reader, Writer, require};
+use crate::persist::{Flaw, StateReader, StateWriter, require};
 use crate::units::{BlockId, DieId, Lpn};
 
 impl DataBlocks {
     /// Writes the data blocks and the pending moves of cold data to a snapshot.
-    pub(super) fn save(&self, out: &mut Writer) {
+    pub(super) fn save(&self, out: &mut StateWriter) {
         out.u32s(self.data.iter().copied());
         for wanted in self.moves.iter() {
             out.bool(wanted.is_some());
@@ -25,7 +25,7 @@ impl DataBlocks {
     /// Reads them from a snapshot, on a fresh drive.
     pub(super) fn restore(
         &mut self,
-        from: &mut Reader,
+        from: &mut StateReader,
         claims: &mut Claims,
         drive: &RestoredDrive,
     ) -> Result<(), Flaw> {
@@ -56,7 +56,7 @@ impl DataBlocks {
     fn restore_move(
         &mut self,
         die: DieId,
-        from: &mut Reader,
+        from: &mut StateReader,
         claims: &mut Claims,
         drive: &RestoredDrive,
     ) -> Result<(), Flaw> {

@@ -1,16 +1,16 @@
 //! Saving and restoring of write frontiers and running collections.
 
-use super::{Die, Job, Pages};
+use super::{DieWrites, GcJob, Pages};
 use crate::blocks::BlockState;
 use crate::ftl::paged::frontier::Frontier;
 use crate::ftl::{Claims, RestoredDrive};
 use crate::operation::Cause;
-use crate::persist::{Flaw, Reader, Writer, require};
+use crate::persist::{Flaw, StateReader, StateWriter, require};
 use crate::units::{BlockId, DieId};
 
 impl Pages {
     /// Writes them to a snapshot.
-    pub fn save(&self, out: &mut Writer) {
+    pub fn save(&self, out: &mut StateWriter) {
         out.u32(self.next_die);
         for die in self.dies.iter() {
             [die.host, die.gc, die.leftover].into_iter().for_each(|frontier| frontier.save(out));
@@ -22,23 +22,23 @@ impl Pages {
     }
 
     /// Restores them on a fresh drive.
-    pub fn restore(&mut self, from: &mut Reader, claims: &mut Claims, drive: &RestoredDrive) -> Result<(), Flaw> {
+    pub fn restore(&mut self, from: &mut StateReader, claims: &mut Claims, drive: &RestoredDrive) -> Result<(), Flaw> {
         self.next_die = from.below(self.geometry.dies, "die")?;
         for die in (0..self.geometry.dies).map(DieId) {
             let mut frontier = || Frontier::restore_owner(from, die, claims, drive);
             let (host, gc, leftover) = (frontier()?, frontier()?, frontier()?);
-            let job = if from.bool()? { Some(Job::restore(from, die, claims, drive)?) } else { None };
+            let job = if from.bool()? { Some(GcJob::restore(from, die, claims, drive)?) } else { None };
             let places = [host, gc, leftover].into_iter().chain(job.as_ref().and_then(|job| job.into));
             let is_apart = |place: Frontier| place.block(&self.geometry).is_some_and(|b| drive.blocks.is_apart(b));
             require(!places.into_iter().any(is_apart), "a place to write to in a block of the map")?;
-            self.dies[die.idx()] = Die { host, gc, leftover, job };
+            self.dies[die.idx()] = DieWrites { host, gc, leftover, job };
         }
         Ok(())
     }
 }
 
-impl Job {
-    fn save(&self, out: &mut Writer) {
+impl GcJob {
+    fn save(&self, out: &mut StateWriter) {
         if self.erasing {
             out.refuse("an erase that has not ended");
         }
@@ -52,7 +52,7 @@ impl Job {
         }
     }
 
-    fn restore(from: &mut Reader, die: DieId, claims: &mut Claims, drive: &RestoredDrive) -> Result<Self, Flaw> {
+    fn restore(from: &mut StateReader, die: DieId, claims: &mut Claims, drive: &RestoredDrive) -> Result<Self, Flaw> {
         let geometry = drive.blocks.geometry();
         let victim = claimed_victim(BlockId(from.u32()?), die, claims, drive)?;
         let cursor = from.below(geometry.units_per_block + 1, "place in a victim")?;
@@ -66,7 +66,7 @@ impl Job {
         let into = if from.bool()? { Some(Frontier::restore_owner(from, die, claims, drive)?) } else { None };
         let fits = into.is_none_or(|into| drive.blocks.valid_units(victim) <= into.left());
         require(fits, "a move of more than fits")?;
-        Ok(Job { victim, cursor, cause, erasing: false, then_move, into })
+        Ok(GcJob { victim, cursor, cause, erasing: false, then_move, into })
     }
 }
 

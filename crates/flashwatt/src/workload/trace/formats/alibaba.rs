@@ -1,7 +1,9 @@
 //! Alibaba's block traces (Li et al.: *An In-Depth Analysis of Cloud Block Storage Workloads*, IISWC 2020).
 
-use super::super::read::column_units::{Tick, Units};
-use super::super::read::text::{Bad, Columns, Commas, Entry, Headed, LineFormat, Text, looks_like, operation, range};
+use super::super::read::column_units::{ColumnUnits, Tick};
+use super::super::read::text::{
+    Bad, Commas, Headed, LineColumns, LineFormat, Text, TextLine, looks_like, operation, range,
+};
 use super::super::{Format, Record, believed};
 use super::nbd::Nbd;
 use super::spc::R_OR_W;
@@ -25,10 +27,10 @@ pub const FORMAT: Format = Format {
 struct Alibaba;
 
 impl LineFormat for Alibaba {
-    const UNITS: Units = Units::bytes(Tick::US);
+    const UNITS: ColumnUnits = ColumnUnits::bytes(Tick::US);
 
     #[inline]
-    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
+    fn line(&mut self, line: &[u8], units: &ColumnUnits) -> Result<TextLine, Box<Bad>> {
         let mut columns = Commas::of(line);
         let device = columns.number("device")?;
         let kind = operation(columns.field("operation")?, R_OR_W, "R or W")?;

@@ -133,13 +133,13 @@ struct Binary {
     at: usize,
     /// Records given or lost so far.
     count: u64,
-    stage: Stage,
+    stage: ReadStage,
     /// Bits of a record's first byte that must be 0, by the file's version.
     reserved: u8,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum ReadStage {
     Header,
     Blocks,
     /// Behind the end block.
@@ -149,15 +149,15 @@ enum Stage {
 
 impl Binary {
     fn new(input: Input) -> Self {
-        Binary { input, block: Vec::new(), at: 0, count: 0, stage: Stage::Header, reserved: RESERVED }
+        Binary { input, block: Vec::new(), at: 0, count: 0, stage: ReadStage::Header, reserved: RESERVED }
     }
 
     fn header(&mut self) -> Result<(), Halt> {
-        self.stage = Stage::Blocks;
+        self.stage = ReadStage::Blocks;
         let place = Place { file: Some(self.input.name().to_string()), ..Place::default() };
         let head = self.input.take(FILE_HEADER_BYTES)?;
         if head.len() < FILE_HEADER_BYTES || !head.starts_with(MAGIC) {
-            self.stage = Stage::Over;
+            self.stage = ReadStage::Over;
             return Err(Bad::new("header", "not a binary trace of FlashWatt, or not its beginning").into());
         }
         let (version, flags) = (u16_at(head, 8), u16_at(head, 10));
@@ -177,7 +177,7 @@ impl Binary {
     fn load(&mut self) -> Result<bool, Halt> {
         let (head, _) = self.input.peek(BLOCK_HEADER_BYTES)?;
         if head.is_empty() {
-            self.stage = Stage::Over;
+            self.stage = ReadStage::Over;
             return Err(Bad::new("end", "the file ends before its end mark: records are missing").into());
         }
         let header = match BlockHeader::of(head) {
@@ -193,7 +193,7 @@ impl Binary {
         }
         if header.records == 0 {
             self.input.skip(BLOCK_HEADER_BYTES);
-            self.stage = Stage::Trailer;
+            self.stage = ReadStage::Trailer;
             return Ok(false);
         }
         match self.payload(&header)? {
@@ -260,16 +260,16 @@ impl Decode for Binary {
                 return Ok(Some(*record));
             }
             match self.stage {
-                Stage::Header => self.header()?,
-                Stage::Blocks => drop(self.load()?),
-                Stage::Trailer => {
-                    self.stage = Stage::Over;
+                ReadStage::Header => self.header()?,
+                ReadStage::Blocks => drop(self.load()?),
+                ReadStage::Trailer => {
+                    self.stage = ReadStage::Over;
                     if !self.input.peek(1)?.0.is_empty() {
                         let bad = Bad::new("end", "something follows the end mark");
                         return Err(Bad { records: 0, ..*bad }.boxed().into());
                     }
                 }
-                Stage::Over => return Ok(None),
+                ReadStage::Over => return Ok(None),
             }
         }
     }

@@ -6,8 +6,8 @@
 //! not name the unit of the times, which the kernel's `getnstimeofday` gives and which are written with a fraction: they are
 //! taken as seconds, and `time_unit` says otherwise.
 
-use super::super::read::column_units::{Tick, Units};
-use super::super::read::text::{Bad, Blanks, Columns, Entry, LineFormat, Text, looks_like, range};
+use super::super::read::column_units::{ColumnUnits, Tick};
+use super::super::read::text::{Bad, Blanks, LineColumns, LineFormat, Text, TextLine, looks_like, range};
 use super::super::{Format, Record, believed};
 use crate::connector::RequestKind;
 use crate::units::SECTOR_BYTES;
@@ -36,9 +36,9 @@ const TYPE_MAX: u64 = 7;
 struct Biotracer;
 
 impl LineFormat for Biotracer {
-    const UNITS: Units = Units::sectors(Tick::S);
+    const UNITS: ColumnUnits = ColumnUnits::sectors(Tick::S);
 
-    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
+    fn line(&mut self, line: &[u8], units: &ColumnUnits) -> Result<TextLine, Box<Bad>> {
         let mut columns = Blanks::of(line);
         let sector = columns.number("first sector")?;
         let mut sectors = columns.number("sectors")?;

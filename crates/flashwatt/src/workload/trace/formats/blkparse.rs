@@ -4,8 +4,8 @@
 //! is not read.
 
 use super::super::Format;
-use super::super::read::column_units::{Tick, Units};
-use super::super::read::text::{Bad, Blanks, Columns, Entry, LineFormat, Text, looks_like, number};
+use super::super::read::column_units::{ColumnUnits, Tick};
+use super::super::read::text::{Bad, Blanks, LineColumns, LineFormat, Text, TextLine, looks_like, number};
 use super::linux::{device, process, request, rwbs};
 
 /// The registry line.
@@ -58,11 +58,11 @@ impl Blkparse {
 }
 
 impl LineFormat for Blkparse {
-    const UNITS: Units = Units::sectors(Tick::S);
+    const UNITS: ColumnUnits = ColumnUnits::sectors(Tick::S);
 
-    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
+    fn line(&mut self, line: &[u8], units: &ColumnUnits) -> Result<TextLine, Box<Bad>> {
         if is_summary(line) {
-            return Ok(Entry::End);
+            return Ok(TextLine::End);
         }
         let mut columns = Blanks::of(line);
         let device = device(columns.field("device")?)?;
@@ -76,11 +76,11 @@ impl LineFormat for Blkparse {
             return Err(Bad::field("event", "unknown event", event, "one or two letters"));
         }
         if event != self.event {
-            return Ok(Entry::Other);
+            return Ok(TextLine::Other);
         }
         let flags = rwbs(columns.field("RWBS")?)?;
         let Some((sector, sectors)) = range(&mut columns)? else {
-            return Ok(Entry::Other);
+            return Ok(TextLine::Other);
         };
         self.check_clock(time, time_ns)?;
         request(time_ns, (device, process), flags, (sector, sectors), units)

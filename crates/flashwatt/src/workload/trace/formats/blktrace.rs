@@ -4,9 +4,9 @@
 //! A request is one `D` (issued to the driver) event unless another event is chosen.
 
 use super::super::Format;
-use super::super::read::column_units::{Tick, Units};
+use super::super::read::column_units::{ColumnUnits, Tick};
 use super::super::read::records::{RecordFormat, Records, u16_at, u32_at, u64_at};
-use super::super::read::text::{Bad, Entry};
+use super::super::read::text::{Bad, TextLine};
 use super::linux::{Flags, process, request, sectors_of};
 use crate::connector::RequestKind;
 
@@ -52,7 +52,7 @@ impl RecordFormat for Blktrace {
         BYTES
     }
 
-    fn record(&mut self, fixed: &[u8]) -> Result<(Entry, usize), Box<Bad>> {
+    fn record(&mut self, fixed: &[u8]) -> Result<(TextLine, usize), Box<Bad>> {
         if !fixed.starts_with(MAGIC) {
             return Err(Bad::field("magic", "not a blktrace record", &fixed[..MAGIC.len()], "magic 0x65617407"));
         }
@@ -60,7 +60,7 @@ impl RecordFormat for Blktrace {
         let action = u32_at(fixed, 28);
         let (event, category) = (action as u16, (action >> 16) as u16);
         if event != self.event || category & (NOTIFY | PACKET) != 0 {
-            return Ok((Entry::Other, payload));
+            return Ok((TextLine::Other, payload));
         }
         let (time_ns, sector, bytes) = (u64_at(fixed, 8), u64_at(fixed, 16), u64::from(u32_at(fixed, 24)));
         let flags = flags(category, bytes);
@@ -69,7 +69,7 @@ impl RecordFormat for Blktrace {
             (u64::from(u32_at(fixed, 36)), process(u64::from(u32_at(fixed, 32)))?),
             flags,
             (sector, sectors_of(bytes)),
-            &Units::sectors(Tick::NS),
+            &ColumnUnits::sectors(Tick::NS),
         )?;
         Ok((entry, payload))
     }

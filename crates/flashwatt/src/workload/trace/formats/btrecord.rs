@@ -5,8 +5,8 @@
 //! dashes the time since the first request (seconds, nine digits) and the number of requests; then, for each of these, 0 for a
 //! write or 1 for a read (`btrecord.h`), the first sector and the sectors.
 
-use super::super::read::column_units::{Tick, Units};
-use super::super::read::text::{Bad, Blanks, Columns, Entry, LineFormat, Text, looks_like, operation, range};
+use super::super::read::column_units::{ColumnUnits, Tick};
+use super::super::read::text::{Bad, Blanks, LineColumns, LineFormat, Text, TextLine, looks_like, operation, range};
 use super::super::{Format, Record, believed};
 use super::ssdsim::ONE_IS_READ;
 
@@ -33,11 +33,11 @@ struct Btrecord {
 }
 
 impl LineFormat for Btrecord {
-    const UNITS: Units = Units::sectors(Tick::S);
+    const UNITS: ColumnUnits = ColumnUnits::sectors(Tick::S);
 
-    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
+    fn line(&mut self, line: &[u8], units: &ColumnUnits) -> Result<TextLine, Box<Bad>> {
         if line.iter().all(|&c| c == b'-') {
-            return Ok(Entry::Header);
+            return Ok(TextLine::Header);
         }
         if Blanks::of(line).next().is_some_and(|first| first.contains(&b'.')) {
             return self.bunch(line, units);
@@ -61,12 +61,12 @@ impl LineFormat for Btrecord {
 }
 
 impl Btrecord {
-    fn bunch(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
+    fn bunch(&mut self, line: &[u8], units: &ColumnUnits) -> Result<TextLine, Box<Bad>> {
         let mut columns = Blanks::of(line);
         let time_ns = columns.time("time (s)", units.time)?;
         columns.number("requests")?;
         columns.end()?;
         self.time_ns = Some(time_ns);
-        Ok(Entry::Header)
+        Ok(TextLine::Header)
     }
 }

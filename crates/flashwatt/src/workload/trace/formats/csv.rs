@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::super::read::column_units::{Tick, Units};
+use super::super::read::column_units::{ColumnUnits, Tick};
 use super::super::read::text::{
-    Bad, Columns, Commas, Entry, Headed, LineFormat, Operations, Text, looks_like, number, operation, range,
+    Bad, Commas, Headed, LineColumns, LineFormat, Operations, Text, TextLine, looks_like, number, operation, range,
 };
 use super::super::{Format, Process, Record, believed};
 use super::linux::process;
@@ -63,7 +63,7 @@ pub fn is_converted(sample: &[u8]) -> bool {
 }
 
 fn is_as_written(line: &[u8], with_process: bool) -> bool {
-    let Ok(Entry::Request(record)) = Csv.line(line.trim_ascii_end(), &Csv::UNITS) else { return false };
+    let Ok(TextLine::Request(record)) = Csv.line(line.trim_ascii_end(), &Csv::UNITS) else { return false };
     let mut again = Vec::new();
     write(&record, with_process, &mut again).is_ok() && again == line
 }
@@ -83,7 +83,7 @@ const LETTERS: &Operations = &[
 struct Csv;
 
 impl LineFormat for Csv {
-    const UNITS: Units = Units::bytes(Tick::US);
+    const UNITS: ColumnUnits = ColumnUnits::bytes(Tick::US);
     const NAMES: &'static [&'static [&'static str]] = &[
         &["time_us", "time", "timestamp_us", "timestamp", "time (us)", "time (µs)"],
         &["device", "dev", "disk", "volume", "device_id"],
@@ -98,7 +98,7 @@ impl LineFormat for Csv {
     const OPTIONAL: usize = 2;
 
     #[inline]
-    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
+    fn line(&mut self, line: &[u8], units: &ColumnUnits) -> Result<TextLine, Box<Bad>> {
         let mut columns = Commas::of(line);
         let time_ns = columns.time("time (µs)", units.time)?;
         let device = columns.number("device")?;
@@ -115,7 +115,7 @@ impl LineFormat for Csv {
         };
         columns.end()?;
         if kind == RequestKind::Flush {
-            return Ok(Entry::Request(Record { process, ..Record::flush(time_ns, device) }));
+            return Ok(TextLine::Request(Record { process, ..Record::flush(time_ns, device) }));
         }
         let (offset_bytes, bytes) = range(("offset", offset), ("bytes", size), units)?;
         believed(Record { fua, process, ..Record::new(time_ns, device, offset_bytes, bytes, kind) }, "bytes")

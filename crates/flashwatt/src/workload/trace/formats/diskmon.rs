@@ -1,7 +1,7 @@
 //! What Sysinternals' DiskMon saves.
 
-use super::super::read::column_units::{Tick, Units};
-use super::super::read::text::{Bad, Blanks, Columns, Entry, LineFormat, Text, looks_like, operation, range};
+use super::super::read::column_units::{ColumnUnits, Tick};
+use super::super::read::text::{Bad, Blanks, LineColumns, LineFormat, Text, TextLine, looks_like, operation, range};
 use super::super::{Format, Record, believed};
 use super::msr::READ_OR_WRITE;
 
@@ -22,10 +22,10 @@ pub const FORMAT: Format = Format {
 struct Diskmon;
 
 impl LineFormat for Diskmon {
-    const UNITS: Units = Units::sectors(Tick::S);
+    const UNITS: ColumnUnits = ColumnUnits::sectors(Tick::S);
 
     #[inline]
-    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
+    fn line(&mut self, line: &[u8], units: &ColumnUnits) -> Result<TextLine, Box<Bad>> {
         let mut columns = Blanks::of(line);
         columns.number("number")?;
         let time_ns = columns.time("time (s)", units.time)?;

@@ -1,7 +1,7 @@
 //! DiskSim's default ASCII format: `time device block blocks flags`.
 
-use super::super::read::column_units::{Tick, Units};
-use super::super::read::text::{Bad, Blanks, Columns, Entry, LineFormat, Text, looks_like, range};
+use super::super::read::column_units::{ColumnUnits, Tick};
+use super::super::read::text::{Bad, Blanks, LineColumns, LineFormat, Text, TextLine, looks_like, range};
 use super::super::{Format, Record, believed};
 use crate::connector::RequestKind;
 
@@ -23,10 +23,10 @@ pub const FORMAT: Format = Format {
 struct Disksim;
 
 impl LineFormat for Disksim {
-    const UNITS: Units = Units::sectors(Tick::MS);
+    const UNITS: ColumnUnits = ColumnUnits::sectors(Tick::MS);
 
     #[inline]
-    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
+    fn line(&mut self, line: &[u8], units: &ColumnUnits) -> Result<TextLine, Box<Bad>> {
         let mut columns = Blanks::of(line);
         let time_ns = columns.time("time (ms)", units.time)?;
         let device = columns.number("device")?;

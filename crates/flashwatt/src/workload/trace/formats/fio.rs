@@ -4,8 +4,8 @@
 //! fio opens the log for appending and writes the first line anew for each job (`iolog.c`, `init_iolog_write`), so a log of
 //! several jobs has several: there the clock of version 2 starts again.
 
-use super::super::read::column_units::{Tick, Units};
-use super::super::read::text::{Bad, Blanks, Columns, Entry, LineFormat, Text, looks_like, number, range};
+use super::super::read::column_units::{ColumnUnits, Tick};
+use super::super::read::text::{Bad, Blanks, LineColumns, LineFormat, Text, TextLine, looks_like, number, range};
 use super::super::{Format, Record, believed};
 use crate::connector::RequestKind;
 
@@ -35,13 +35,13 @@ struct Fio {
 }
 
 impl LineFormat for Fio {
-    const UNITS: Units = Units::bytes(Tick::US);
+    const UNITS: ColumnUnits = ColumnUnits::bytes(Tick::US);
 
-    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
+    fn line(&mut self, line: &[u8], units: &ColumnUnits) -> Result<TextLine, Box<Bad>> {
         let Some(version) = self.version.filter(|_| !line.starts_with(b"fio version ")) else {
             self.version = Some(header(line)?);
             self.now_ns = 0;
-            return Ok(Entry::Header);
+            return Ok(TextLine::Header);
         };
         let mut columns = Blanks::of(line);
         if version == 3 {
@@ -56,7 +56,7 @@ impl LineFormat for Fio {
             _ => return self.request(file, action, &mut columns, units),
         }
         columns.end()?;
-        Ok(Entry::Other)
+        Ok(TextLine::Other)
     }
 }
 
@@ -93,8 +93,8 @@ impl Fio {
         file: &[u8],
         action: &[u8],
         columns: &mut Blanks<'_>,
-        units: &Units,
-    ) -> Result<Entry, Box<Bad>> {
+        units: &ColumnUnits,
+    ) -> Result<TextLine, Box<Bad>> {
         let kind = match action {
             b"read" => RequestKind::Read,
             b"write" => RequestKind::Write,
@@ -110,7 +110,7 @@ impl Fio {
         let (time_ns, device) = (self.now_ns, device as u64);
         if kind == RequestKind::Flush {
             // What stands behind a sync has no meaning, and is not always there.
-            return Ok(Entry::Request(Record::flush(time_ns, device)));
+            return Ok(TextLine::Request(Record::flush(time_ns, device)));
         }
         let (offset, size) = (columns.number("offset")?, columns.number("bytes")?);
         columns.end()?;

@@ -1,8 +1,8 @@
 //! The FIU traces (Koller, Rangaswami: *I/O Deduplication*, FAST 2010) as they go about for SSDsim: its five columns and
 //! a sixth with the hashes of the content, which are not used.
 
-use super::super::read::column_units::{Tick, Units};
-use super::super::read::text::{Bad, Blanks, Columns, Entry, LineFormat, Text, looks_like, operation, range};
+use super::super::read::column_units::{ColumnUnits, Tick};
+use super::super::read::text::{Bad, Blanks, LineColumns, LineFormat, Text, TextLine, looks_like, operation, range};
 use super::super::{Format, Record, believed};
 use super::ssdsim::ONE_IS_READ;
 
@@ -23,10 +23,10 @@ pub const FORMAT: Format = Format {
 struct Fiu;
 
 impl LineFormat for Fiu {
-    const UNITS: Units = Units::sectors(Tick::NS);
+    const UNITS: ColumnUnits = ColumnUnits::sectors(Tick::NS);
 
     #[inline]
-    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
+    fn line(&mut self, line: &[u8], units: &ColumnUnits) -> Result<TextLine, Box<Bad>> {
         let mut columns = Blanks::of(line);
         let time_ns = columns.whole_time("time (ns)", units.time)?;
         let device = columns.number("device")?;

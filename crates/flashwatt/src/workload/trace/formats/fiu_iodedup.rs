@@ -1,7 +1,7 @@
 //! The FIU traces (Koller, Rangaswami: *I/O Deduplication*, FAST 2010) as their authors give them out.
 
-use super::super::read::column_units::{Tick, Units};
-use super::super::read::text::{Bad, Blanks, Columns, Entry, LineFormat, Text, looks_like, operation, range};
+use super::super::read::column_units::{ColumnUnits, Tick};
+use super::super::read::text::{Bad, Blanks, LineColumns, LineFormat, Text, TextLine, looks_like, operation, range};
 use super::super::{Format, Record, believed};
 use super::linux::{device_number, process};
 use super::spc::R_OR_W;
@@ -14,19 +14,19 @@ pub const FORMAT: Format = Format {
     columns: "time (ns), process id, process, first sector (512 B), sectors, operation (R or W), major, minor, content hash",
     events: &[],
     tried: false,
-    units: Some(Fiu::UNITS),
+    units: Some(FiuIodedup::UNITS),
     example: b"89967404415337 4892 syslogd 904265560 8 W 6 0 531e779039be\n89967404480000 4892 cron 283193184 8 R 6 0 56f11b71\n",
-    detect: |sample| looks_like(Fiu, sample),
-    decode: |input, reading| Text::boxed(input, Fiu, reading.units),
+    detect: |sample| looks_like(FiuIodedup, sample),
+    decode: |input, reading| Text::boxed(input, FiuIodedup, reading.units),
 };
 
-struct Fiu;
+struct FiuIodedup;
 
-impl LineFormat for Fiu {
-    const UNITS: Units = Units::sectors(Tick::NS);
+impl LineFormat for FiuIodedup {
+    const UNITS: ColumnUnits = ColumnUnits::sectors(Tick::NS);
 
     #[inline]
-    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
+    fn line(&mut self, line: &[u8], units: &ColumnUnits) -> Result<TextLine, Box<Bad>> {
         let mut columns = Blanks::of(line);
         let time_ns = columns.whole_time("time (ns)", units.time)?;
         let process = process(columns.number("process id")?)?;

@@ -5,9 +5,9 @@
 //! `c/HFPlayerUtils.cc` (`elapsed_usecs`, `lba` and `nblks` are replayed, in blocks) and `c/HFParsed.cc` (a block is 512
 //! bytes; `RD_IN` and `WR_IN` are requests, `RD_OUT` and `WR_OUT` their replies).
 
-use super::super::read::column_units::{Tick, Units};
+use super::super::read::column_units::{ColumnUnits, Tick};
 use super::super::read::text::{
-    Bad, Columns, Commas, Entry, LineFormat, Operations, Text, looks_like, operation, range,
+    Bad, Commas, LineColumns, LineFormat, Operations, Text, TextLine, looks_like, operation, range,
 };
 use super::super::{Format, Record, believed};
 use crate::connector::RequestKind;
@@ -42,9 +42,9 @@ const REPLIES: [&[u8]; 2] = [b"RD_OUT", b"WR_OUT"];
 struct Hfplayer;
 
 impl LineFormat for Hfplayer {
-    const UNITS: Units = Units::sectors(Tick::US);
+    const UNITS: ColumnUnits = ColumnUnits::sectors(Tick::US);
 
-    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
+    fn line(&mut self, line: &[u8], units: &ColumnUnits) -> Result<TextLine, Box<Bad>> {
         let mut columns = Commas::of(line);
         columns.number("dump offset")?;
         let time_ns = columns.time("time (µs)", units.time)?;
@@ -63,7 +63,7 @@ impl LineFormat for Hfplayer {
         }
         columns.end()?;
         if REPLIES.contains(&command) {
-            return Ok(Entry::Other);
+            return Ok(TextLine::Other);
         }
         let kind = operation(command, COMMANDS, "RD, WR, RD_IN, WR_IN, RD_OUT or WR_OUT")?;
         let (offset_bytes, bytes) = range(("block", block), ("blocks", blocks), units)?;

@@ -1,7 +1,7 @@
 //! What the three views of Linux's block tracer share: device numbers, and what a request is.
 
-use super::super::read::column_units::Units;
-use super::super::read::text::{Bad, Entry, number, range};
+use super::super::read::column_units::ColumnUnits;
+use super::super::read::text::{Bad, TextLine, number, range};
 use super::super::{Process, Record, believed};
 use crate::connector::RequestKind;
 use crate::units::SECTOR_BYTES;
@@ -79,20 +79,20 @@ pub fn request(
     (device, process): (u64, Process),
     flags: Flags,
     (sector, sectors): (u64, u64),
-    units: &Units,
-) -> Result<Entry, Box<Bad>> {
+    units: &ColumnUnits,
+) -> Result<TextLine, Box<Bad>> {
     let flush = flags.kind == Some(RequestKind::Flush) || flags.preflush && sectors == 0;
     if flush {
-        return Ok(Entry::Request(Record { process, ..Record::flush(time_ns, device) }));
+        return Ok(TextLine::Request(Record { process, ..Record::flush(time_ns, device) }));
     }
     let Some(kind) = flags.kind.filter(|_| sectors > 0) else {
-        return Ok(Entry::Other);
+        return Ok(TextLine::Other);
     };
     let (offset_bytes, bytes) = range(("sector", sector), ("sectors", sectors), units)?;
     let record = Record::new(time_ns, device, offset_bytes, bytes, kind);
     let entry = believed(Record { fua: flags.fua, process, ..record }, "sectors")?;
     match entry {
-        Entry::Request(record) if flags.preflush => Ok(Entry::FlushThen(record)),
+        TextLine::Request(record) if flags.preflush => Ok(TextLine::FlushThen(record)),
         entry => Ok(entry),
     }
 }

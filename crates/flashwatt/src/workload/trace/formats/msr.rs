@@ -1,8 +1,8 @@
 //! MSR Cambridge's format (Narayanan, Donnelly, Rowstron: *Write Off-Loading*, FAST 2008), from Windows' event tracing.
 
-use super::super::read::column_units::{Tick, Units};
+use super::super::read::column_units::{ColumnUnits, Tick};
 use super::super::read::text::{
-    Bad, Columns, Commas, Entry, Headed, LineFormat, Operations, Text, looks_like, operation, range,
+    Bad, Commas, Headed, LineColumns, LineFormat, Operations, Text, TextLine, looks_like, operation, range,
 };
 use super::super::{Format, Record, believed};
 use crate::connector::RequestKind;
@@ -36,10 +36,10 @@ struct Msr {
 }
 
 impl LineFormat for Msr {
-    const UNITS: Units = Units::bytes(Tick::FILETIME);
+    const UNITS: ColumnUnits = ColumnUnits::bytes(Tick::FILETIME);
 
     #[inline]
-    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
+    fn line(&mut self, line: &[u8], units: &ColumnUnits) -> Result<TextLine, Box<Bad>> {
         let mut columns = Commas::of(line);
         let time_ns = columns.time("time (FILETIME)", units.time)?;
         let host = columns.field("host")?;

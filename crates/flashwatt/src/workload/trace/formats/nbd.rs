@@ -3,9 +3,9 @@
 //! `Z` (write zeroes) is taken as a trim: like one it leaves the range reading as zeroes without moving data, and a drive
 //! that supports either does both in its map. `X` (disconnect) is no request.
 
-use super::super::read::column_units::{Tick, Units};
+use super::super::read::column_units::{ColumnUnits, Tick};
 use super::super::read::text::{
-    Bad, Columns, Commas, Entry, Headed, LineFormat, Operations, Text, looks_like, operation, range,
+    Bad, Commas, Headed, LineColumns, LineFormat, Operations, Text, TextLine, looks_like, operation, range,
 };
 use super::super::{Format, Record, believed};
 use super::csv::flag;
@@ -39,10 +39,10 @@ const LETTERS: &Operations = &[
 pub struct Nbd;
 
 impl LineFormat for Nbd {
-    const UNITS: Units = Units::bytes(Tick::NS);
+    const UNITS: ColumnUnits = ColumnUnits::bytes(Tick::NS);
 
     #[inline]
-    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
+    fn line(&mut self, line: &[u8], units: &ColumnUnits) -> Result<TextLine, Box<Bad>> {
         let mut columns = Commas::of(line);
         let time_ns = columns.whole_time("time (ns)", units.time)?;
         let letter = columns.field("operation")?;
@@ -51,11 +51,11 @@ impl LineFormat for Nbd {
         let fua = flag(columns.field("FUA")?)?;
         columns.end()?;
         if letter == b"X" {
-            return Ok(Entry::Other);
+            return Ok(TextLine::Other);
         }
         let kind = operation(letter, LETTERS, "R, W, F, T, Z or X")?;
         if kind == RequestKind::Flush {
-            return Ok(Entry::Request(Record::flush(time_ns, 0)));
+            return Ok(TextLine::Request(Record::flush(time_ns, 0)));
         }
         let (offset_bytes, bytes) = range(("offset", offset), ("bytes", size), units)?;
         believed(Record { fua, ..Record::new(time_ns, 0, offset_bytes, bytes, kind) }, "bytes")

@@ -1,8 +1,8 @@
 //! The Storage Performance Council's format (1999), in which the UMass repository keeps Financial and WebSearch.
 
-use super::super::read::column_units::{Tick, Units};
+use super::super::read::column_units::{ColumnUnits, Tick};
 use super::super::read::text::{
-    Bad, Columns, Commas, Entry, LineFormat, Operations, Text, looks_like, operation, range,
+    Bad, Commas, LineColumns, LineFormat, Operations, Text, TextLine, looks_like, operation, range,
 };
 use super::super::{Format, Record, believed};
 use crate::connector::RequestKind;
@@ -28,10 +28,10 @@ pub const R_OR_W: &Operations =
 struct Spc;
 
 impl LineFormat for Spc {
-    const UNITS: Units = Units::sectors_and_bytes(Tick::S);
+    const UNITS: ColumnUnits = ColumnUnits::sectors_and_bytes(Tick::S);
 
     #[inline]
-    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
+    fn line(&mut self, line: &[u8], units: &ColumnUnits) -> Result<TextLine, Box<Bad>> {
         let mut columns = Commas::of(line);
         let device = columns.number("ASU")?;
         let sector = columns.number("LBA")?;

@@ -1,8 +1,8 @@
 //! SSDsim's ASCII format, which MQSim reads as well: `time device sector sectors op`.
 
-use super::super::read::column_units::{Tick, Units};
+use super::super::read::column_units::{ColumnUnits, Tick};
 use super::super::read::text::{
-    Bad, Blanks, Columns, Entry, LineFormat, Operations, Text, looks_like, operation, range,
+    Bad, Blanks, LineColumns, LineFormat, Operations, Text, TextLine, looks_like, operation, range,
 };
 use super::super::{Format, Record, believed};
 use crate::connector::RequestKind;
@@ -27,10 +27,10 @@ pub const ONE_IS_READ: &Operations = &[(b"1", RequestKind::Read), (b"0", Request
 struct Ssdsim;
 
 impl LineFormat for Ssdsim {
-    const UNITS: Units = Units::sectors(Tick::NS);
+    const UNITS: ColumnUnits = ColumnUnits::sectors(Tick::NS);
 
     #[inline]
-    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
+    fn line(&mut self, line: &[u8], units: &ColumnUnits) -> Result<TextLine, Box<Bad>> {
         let mut columns = Blanks::of(line);
         let time_ns = columns.whole_time("time (ns)", units.time)?;
         let device = columns.number("device")?;

@@ -4,8 +4,10 @@
 //! The README of the distribution says of the operation: "The blank indicates that there was no response message". Nobody
 //! knows then whether it was a read or a write: such a line is no request.
 
-use super::super::read::column_units::{Tick, Units};
-use super::super::read::text::{Bad, Columns, Commas, Entry, Headed, LineFormat, Text, looks_like, operation, range};
+use super::super::read::column_units::{ColumnUnits, Tick};
+use super::super::read::text::{
+    Bad, Commas, Headed, LineColumns, LineFormat, Text, TextLine, looks_like, operation, range,
+};
 use super::super::{Format, Record, believed};
 use super::csv;
 use super::spc::R_OR_W;
@@ -30,13 +32,13 @@ pub const FORMAT: Format = Format {
 struct Systor;
 
 impl LineFormat for Systor {
-    const UNITS: Units = Units::bytes(Tick::S);
+    const UNITS: ColumnUnits = ColumnUnits::bytes(Tick::S);
     const NAMES: &'static [&'static [&'static str]] =
         &[&["timestamp"], &["response", "response_time"], &["iotype"], &["lun"], &["offset"], &["size"]];
     const HEADER: &'static str = "`Timestamp,Response,IOType,LUN,Offset,Size`, or no line of names";
 
     #[inline]
-    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
+    fn line(&mut self, line: &[u8], units: &ColumnUnits) -> Result<TextLine, Box<Bad>> {
         let mut columns = Commas::of(line);
         let time_ns = columns.time("time (s)", units.time)?;
         columns.field("response time")?;
@@ -47,7 +49,7 @@ impl LineFormat for Systor {
         let size = columns.number("bytes")?;
         columns.end()?;
         let Some(kind) = kind else {
-            return Ok(Entry::Other);
+            return Ok(TextLine::Other);
         };
         let (offset_bytes, bytes) = range(("offset", offset), ("bytes", size), units)?;
         believed(Record::new(time_ns, device, offset_bytes, bytes, kind), "bytes")

@@ -1,9 +1,9 @@
 //! Tencent's cloud block storage traces (Zhang et al.: *OSCA*, ATC 2020). Their times are whole seconds: replayed with
 //! them, requests come in bursts of a second's worth, so that a closed loop often makes more sense.
 
-use super::super::read::column_units::{Tick, Units};
+use super::super::read::column_units::{ColumnUnits, Tick};
 use super::super::read::text::{
-    Bad, Columns, Commas, Entry, Headed, LineFormat, Operations, Text, looks_like, operation, range,
+    Bad, Commas, Headed, LineColumns, LineFormat, Operations, Text, TextLine, looks_like, operation, range,
 };
 use super::super::{Format, Record, believed};
 use crate::connector::RequestKind;
@@ -28,10 +28,10 @@ const ZERO_IS_READ: &Operations = &[(b"0", RequestKind::Read), (b"1", RequestKin
 struct Tencent;
 
 impl LineFormat for Tencent {
-    const UNITS: Units = Units::sectors(Tick::S);
+    const UNITS: ColumnUnits = ColumnUnits::sectors(Tick::S);
 
     #[inline]
-    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
+    fn line(&mut self, line: &[u8], units: &ColumnUnits) -> Result<TextLine, Box<Bad>> {
         let mut columns = Commas::of(line);
         let time_ns = columns.time("time (s)", units.time)?;
         let sector = columns.number("offset")?;

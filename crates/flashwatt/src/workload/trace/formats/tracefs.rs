@@ -4,8 +4,8 @@
 
 use memchr::memmem;
 
-use super::super::read::column_units::{Tick, Units};
-use super::super::read::text::{Bad, Blanks, Columns, Entry, LineFormat, Text, decimal, looks_like, number};
+use super::super::read::column_units::{ColumnUnits, Tick};
+use super::super::read::text::{Bad, Blanks, LineColumns, LineFormat, Text, TextLine, decimal, looks_like, number};
 use super::super::{Format, Process};
 use super::linux::{device, request, rwbs, sectors_of};
 
@@ -48,9 +48,9 @@ impl Tracefs {
 }
 
 impl LineFormat for Tracefs {
-    const UNITS: Units = Units::sectors(Tick::S);
+    const UNITS: ColumnUnits = ColumnUnits::sectors(Tick::S);
 
-    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
+    fn line(&mut self, line: &[u8], units: &ColumnUnits) -> Result<TextLine, Box<Bad>> {
         let Some(at) = memmem::find(line, &self.marker) else {
             return other_event(line);
         };
@@ -71,7 +71,7 @@ impl LineFormat for Tracefs {
         let sectors = columns.number("sectors")?;
         // Of a packet command only the bytes are told, of a request both.
         if sectors == 0 && bytes.is_some_and(|bytes| sectors_of(bytes) > 0) {
-            return Ok(Entry::Other);
+            return Ok(TextLine::Other);
         }
         request(time_ns, (device, process(before)), flags, (sector, sectors), units)
     }
@@ -91,9 +91,9 @@ fn process(before: &[u8]) -> Process {
 }
 
 /// Every event has a name between colons; what has none is a note of the tracer (lost events) or damage.
-fn other_event(line: &[u8]) -> Result<Entry, Box<Bad>> {
+fn other_event(line: &[u8]) -> Result<TextLine, Box<Bad>> {
     if memmem::find(line, b": ").is_some() || memmem::find(line, b"LOST").is_some() {
-        return Ok(Entry::Other);
+        return Ok(TextLine::Other);
     }
     Err(Bad::field("event", "not an event", line, "process-pid [CPU] flags time: event: ..."))
 }

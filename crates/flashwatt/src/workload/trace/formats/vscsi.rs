@@ -1,9 +1,9 @@
 //! VMware's virtual SCSI traces (CloudPhysics), binary, versions 1 and 2: fixed little-endian records with the SCSI
 //! command, its length in bytes, its logical block and the time in microseconds.
 
-use super::super::read::column_units::{Tick, Units};
+use super::super::read::column_units::{ColumnUnits, Tick};
 use super::super::read::records::{RecordFormat, Records, u16_at, u32_at, u64_at};
-use super::super::read::text::{Bad, Entry, range};
+use super::super::read::text::{Bad, TextLine, range};
 use super::super::{Format, Record, believed};
 use crate::connector::RequestKind;
 
@@ -26,7 +26,7 @@ pub const FORMAT: Format = Format {
     },
 };
 
-const UNITS: Units = Units::sectors_and_bytes(Tick::US);
+const UNITS: ColumnUnits = ColumnUnits::sectors_and_bytes(Tick::US);
 const V1_BYTES: usize = 32;
 const V2_BYTES: usize = 40;
 /// Records of a sample that recognition looks at.
@@ -79,7 +79,7 @@ impl RecordFormat for Vscsi {
     }
 
     #[inline]
-    fn record(&mut self, fixed: &[u8]) -> Result<(Entry, usize), Box<Bad>> {
+    fn record(&mut self, fixed: &[u8]) -> Result<(TextLine, usize), Box<Bad>> {
         if !self.is_of(fixed) {
             return Err(Bad::new("version", "not a vscsi record of the same version as the first"));
         }
@@ -96,8 +96,8 @@ impl RecordFormat for Vscsi {
             return Err(Bad::field("time (µs)", "time too large", time.to_string().as_bytes(), expected));
         };
         let entry = match kind(command) {
-            None => Entry::Other,
-            Some(RequestKind::Flush) => Entry::Request(Record::flush(time_ns, 0)),
+            None => TextLine::Other,
+            Some(RequestKind::Flush) => TextLine::Request(Record::flush(time_ns, 0)),
             Some(kind) => {
                 let (offset_bytes, bytes) = range(("block", block), ("length", u64::from(length)), &UNITS)?;
                 believed(Record::new(time_ns, 0, offset_bytes, bytes, kind), "length")?
@@ -129,7 +129,7 @@ mod tests {
             record.extend(word.to_le_bytes());
         }
         assert!((FORMAT.detect)(&record));
-        let Ok((Entry::Request(got), 0)) = Vscsi::V2.record(&record) else { panic!("a write") };
+        let Ok((TextLine::Request(got), 0)) = Vscsi::V2.record(&record) else { panic!("a write") };
         let kind = RequestKind::Write;
         let expected = Record::new(10_u64.pow(9), 0, 12_288, 8192, kind);
         assert_eq!(got, expected);

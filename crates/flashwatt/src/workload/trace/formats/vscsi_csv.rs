@@ -5,9 +5,9 @@
 //! in super-user.org, *Plot vSCSI trace using conditional argument in gnuplot* (2011), and in the comments of the converter
 //! from CSV to DataSeries of Stony Brook University's trace tools, which takes the block as 512 bytes.
 
-use super::super::read::column_units::{Tick, Units};
+use super::super::read::column_units::{ColumnUnits, Tick};
 use super::super::read::text::{
-    Bad, Columns, Commas, Entry, LineFormat, Operations, Text, looks_like, operation, range,
+    Bad, Commas, LineColumns, LineFormat, Operations, Text, TextLine, looks_like, operation, range,
 };
 use super::super::{Format, Record, believed};
 use crate::connector::RequestKind;
@@ -34,9 +34,9 @@ const READ_OR_WRITE: &Operations = &[(b"read", RequestKind::Read), (b"write", Re
 struct VscsiCsv;
 
 impl LineFormat for VscsiCsv {
-    const UNITS: Units = Units::sectors_and_bytes(Tick::US);
+    const UNITS: ColumnUnits = ColumnUnits::sectors_and_bytes(Tick::US);
 
-    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
+    fn line(&mut self, line: &[u8], units: &ColumnUnits) -> Result<TextLine, Box<Bad>> {
         if line.first().is_some_and(u8::is_ascii_alphabetic) {
             return header(line);
         }
@@ -54,11 +54,11 @@ impl LineFormat for VscsiCsv {
 }
 
 /// The lines that a file begins with, where no `#` stands before them.
-fn header(line: &[u8]) -> Result<Entry, Box<Bad>> {
+fn header(line: &[u8]) -> Result<TextLine, Box<Bad>> {
     let known =
         line.starts_with(b"Vscsi Cmd Trace. (Trace Format Version 1)") || line.starts_with(b"Serial Number,IO Data");
     if known {
-        return Ok(Entry::Header);
+        return Ok(TextLine::Header);
     }
     Err(Bad::field("header", "not a version that is known", line, "Vscsi Cmd Trace. (Trace Format Version 1)"))
 }

@@ -2,7 +2,7 @@
 //! is 8 to 10^6 times off: this looks for figures that no drive reaches, and says which unit would mend them.
 
 use super::super::{Record, counted};
-use super::column_units::Units;
+use super::column_units::ColumnUnits;
 use crate::connector::RequestKind;
 use crate::units::SECTOR_BYTES;
 use crate::workload::settings::{LengthUnit, TimeUnit};
@@ -66,7 +66,7 @@ impl Census {
     }
 
     /// What cannot be true of a drive, and the option that would mend it, for a trace read in `units`.
-    pub fn doubts(&self, units: &Units) -> Vec<String> {
+    pub fn doubts(&self, units: &ColumnUnits) -> Vec<String> {
         if self.requests < REQUESTS_MIN {
             return Vec::new();
         }
@@ -79,7 +79,7 @@ impl Census {
         self.bytes as f64 / self.moving as f64
     }
 
-    fn size(&self, units: &Units) -> Option<String> {
+    fn size(&self, units: &ColumnUnits) -> Option<String> {
         if self.moving == 0 {
             return None;
         }
@@ -101,7 +101,7 @@ impl Census {
         ))
     }
 
-    fn time(&self, units: &Units) -> Option<String> {
+    fn time(&self, units: &ColumnUnits) -> Option<String> {
         let elapsed_s = self.latest_ns.saturating_sub(self.first_ns) as f64 / 1e9;
         if elapsed_s == 0.0 {
             return None;
@@ -129,7 +129,7 @@ impl Census {
             .then(|| format!("implausible times: {what}; if the trace counts another unit, {}", options.join(", ")))
     }
 
-    fn offset(&self, units: &Units) -> Option<String> {
+    fn offset(&self, units: &ColumnUnits) -> Option<String> {
         if self.placed == 0 {
             return None;
         }

@@ -36,7 +36,7 @@ impl Tick {
 
 /// What the columns of a text format count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Units {
+pub struct ColumnUnits {
     /// Its times.
     pub time: Tick,
     /// Its offsets, in bytes.
@@ -45,20 +45,20 @@ pub struct Units {
     pub size_bytes: u64,
 }
 
-impl Units {
+impl ColumnUnits {
     /// Offsets and sizes in bytes.
     pub const fn bytes(time: Tick) -> Self {
-        Units { time, offset_bytes: 1, size_bytes: 1 }
+        ColumnUnits { time, offset_bytes: 1, size_bytes: 1 }
     }
 
     /// Offsets and sizes in sectors of 512 bytes.
     pub const fn sectors(time: Tick) -> Self {
-        Units { time, offset_bytes: SECTOR_BYTES, size_bytes: SECTOR_BYTES }
+        ColumnUnits { time, offset_bytes: SECTOR_BYTES, size_bytes: SECTOR_BYTES }
     }
 
     /// Offsets in sectors of 512 bytes, sizes in bytes.
     pub const fn sectors_and_bytes(time: Tick) -> Self {
-        Units { time, offset_bytes: SECTOR_BYTES, size_bytes: 1 }
+        ColumnUnits { time, offset_bytes: SECTOR_BYTES, size_bytes: 1 }
     }
 
     /// The name of the unit of times.
@@ -69,7 +69,7 @@ impl Units {
 
 /// The units that the user gives; those of the format's definition where there is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Given {
+pub struct GivenUnits {
     /// Of the time column.
     pub time: Option<TimeUnit>,
     /// Of the offset column.
@@ -78,16 +78,16 @@ pub struct Given {
     pub size: Option<LengthUnit>,
 }
 
-impl Given {
+impl GivenUnits {
     /// Those that a configuration gives.
     pub fn by(cfg: &settings::Trace) -> Self {
-        Given { time: cfg.time_unit, offset: cfg.offset_unit, size: cfg.size_unit }
+        GivenUnits { time: cfg.time_unit, offset: cfg.offset_unit, size: cfg.size_unit }
     }
 
     /// What a format's columns count; `None` for a binary one. An error, with its key, if a unit is given for one.
-    pub fn of(&self, format: &Format) -> Result<Option<Units>, (&'static str, Box<Fault>)> {
+    pub fn of(&self, format: &Format) -> Result<Option<ColumnUnits>, (&'static str, Box<Fault>)> {
         let Some(own) = format.units else { return self.none_for(format).map(|()| None) };
-        Ok(Some(Units {
+        Ok(Some(ColumnUnits {
             time: self.time.map_or(own.time, Tick::of),
             offset_bytes: self.offset.map_or(own.offset_bytes, LengthUnit::bytes),
             size_bytes: self.size.map_or(own.size_bytes, LengthUnit::bytes),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::super::pack::Packing;
-use super::seal::{Changed, Seal, Watch};
+use super::seal::{Changed, Seal, SealCheck};
 use crate::error::{Error, Fault, Place};
 
 /// Bytes that are asked of the file, and held unpacked, at a time.
@@ -40,7 +40,7 @@ pub struct Gauge {
     /// The file's length; 0 if that is not known.
     whole: u64,
     /// Compares what is read with an earlier reading.
-    watch: Option<Arc<Mutex<Watch>>>,
+    watch: Option<Arc<Mutex<SealCheck>>>,
 }
 
 impl Gauge {
@@ -49,7 +49,7 @@ impl Gauge {
         (self.read.load(Relaxed), self.whole)
     }
 
-    fn watch(&self) -> Option<MutexGuard<'_, Watch>> {
+    fn watch(&self) -> Option<MutexGuard<'_, SealCheck>> {
         // Nothing panics while it is held.
         self.watch.as_ref().map(|watch| watch.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -121,7 +121,7 @@ impl Input {
             return Err(Error::Trace(Box::new(fault)));
         }
         let file = File::open(path).map_err(io_error)?;
-        let watch = seal.map(|seal| Arc::new(Mutex::new(Watch::new(seal))));
+        let watch = seal.map(|seal| Arc::new(Mutex::new(SealCheck::new(seal))));
         let gauge = Gauge { whole: metadata.len(), watch, ..Gauge::default() };
         let (name, shown) = (base_name(path), path.display().to_string());
         Input::gauged(Box::new(file), gauge.clone(), name.clone(), shown)

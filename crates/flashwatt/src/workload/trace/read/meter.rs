@@ -8,15 +8,15 @@ use crate::progress::{Preparation, Progress};
 const RECORDS_PER_LOOK: u64 = 1 << 14;
 
 /// Counts records and asks every now and then whether to go on.
-pub struct Meter<'a> {
+pub struct RecordCounter<'a> {
     tell: &'a mut dyn FnMut(&Progress) -> bool,
     done: u64,
 }
 
-impl<'a> Meter<'a> {
+impl<'a> RecordCounter<'a> {
     /// `tell` is told how far it is, with an estimate of the requests in all, and ends it by answering `false`.
     pub fn new(tell: &'a mut dyn FnMut(&Progress) -> bool) -> Self {
-        Meter { tell, done: 0 }
+        RecordCounter { tell, done: 0 }
     }
 
     /// The files are read from their beginning once more.

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::super::{Decode, Format, Halt, Input, Reading, Record, counted, find, recognise, trace_error};
+use super::super::{Decode, Format, Halt, Input, ReadOptions, Record, counted, find, recognise, trace_error};
 use super::census::Census;
-use super::column_units::{Given, Units};
+use super::column_units::{ColumnUnits, GivenUnits};
 use super::input::Gauge;
 use super::seal::Seal;
 use crate::error::{Error, Fault, Place};
@@ -36,7 +36,7 @@ pub struct Reader {
     /// The event that stands for a request, if it is not the usual one and nobody chose it.
     unusual_event: Option<&'static str>,
     /// What the columns count; `None` in a binary format.
-    units: Option<Units>,
+    units: Option<ColumnUnits>,
     /// The unit of times is given, and not that of the format's column.
     time_given: bool,
     census: Census,
@@ -62,12 +62,12 @@ impl Reader {
             Some(named) => named,
             None => recognise(&mut input)?,
         };
-        let units = Given::by(cfg).of(format).map_err(|(_, fault)| Error::from(*fault))?;
+        let units = GivenUnits::by(cfg).of(format).map_err(|(_, fault)| Error::from(*fault))?;
         let mut devices = cfg.devices.clone();
         devices.sort_unstable();
         Ok(Reader {
             gauge: input.gauge(),
-            decoder: (format.decode)(input, Reading { event, units }),
+            decoder: (format.decode)(input, ReadOptions { event, units }),
             path: path.to_path_buf(),
             format,
             unusual_event: format.events.get(event).copied().filter(|_| event > 0 && named.is_none()),

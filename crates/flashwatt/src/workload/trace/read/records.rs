@@ -2,7 +2,7 @@
 
 use super::super::{Decode, Halt, Record};
 use super::input::Input;
-use super::text::{Bad, Entry, PASSED_OVER_MAX};
+use super::text::{Bad, PASSED_OVER_MAX, TextLine};
 use crate::error::Place;
 
 /// A format of binary records.
@@ -11,7 +11,7 @@ pub trait RecordFormat {
     fn bytes(&self) -> usize;
 
     /// Decodes the fixed part, and says how many more bytes follow it.
-    fn record(&mut self, fixed: &[u8]) -> Result<(Entry, usize), Box<Bad>>;
+    fn record(&mut self, fixed: &[u8]) -> Result<(TextLine, usize), Box<Bad>>;
 
     /// What every record begins with, if anything: where to go on after a damaged one.
     fn magic(&self) -> Option<&'static [u8]> {
@@ -61,13 +61,13 @@ impl<F: RecordFormat + Send> Decode for Records<F> {
                 return Err(cut_short(self.format.bytes() + rest, self.format.bytes() + more).into());
             }
             match entry {
-                Entry::Request(record) => return Ok(Some(record)),
-                Entry::FlushThen(record) => {
+                TextLine::Request(record) => return Ok(Some(record)),
+                TextLine::FlushThen(record) => {
                     self.after_flush = Some(record);
                     return Ok(Some(record.flush_before()));
                 }
-                Entry::Other | Entry::Header => self.others += 1,
-                Entry::End => return Ok(None),
+                TextLine::Other | TextLine::Header => self.others += 1,
+                TextLine::End => return Ok(None),
             }
         }
         Err(Halt::Pause)

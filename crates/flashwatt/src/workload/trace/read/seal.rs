@@ -123,7 +123,7 @@ impl Maker {
 }
 
 /// Compares what is read of a file with its seal.
-pub struct Watch {
+pub struct SealCheck {
     seal: Arc<Seal>,
     hash: Sha256,
     at: u64,
@@ -153,10 +153,10 @@ impl std::fmt::Display for Changed {
     }
 }
 
-impl Watch {
+impl SealCheck {
     /// Over a reading from the file's start.
     pub fn new(seal: Arc<Seal>) -> Self {
-        Watch { hash: seal.start.clone(), seal, at: 0, next: 0, changed: None }
+        SealCheck { hash: seal.start.clone(), seal, at: 0, next: 0, changed: None }
     }
 
     /// What the reading has met, if it was not what the seal says.
@@ -232,7 +232,7 @@ mod tests {
     }
 
     fn read(seal: &Arc<Seal>, content: &[u8]) -> Result<(), Changed> {
-        let mut watch = Watch::new(Arc::clone(seal));
+        let mut watch = SealCheck::new(Arc::clone(seal));
         content.chunks(300_001).try_for_each(|block| watch.saw(block))?;
         watch.saw(&[])
     }

@@ -1,7 +1,7 @@
 //! What the text formats share: columns, exact numbers, and what to say of a record that is not as it should be.
 
 use super::super::{Decode, Halt, Record};
-use super::column_units::{Tick, Units};
+use super::column_units::{ColumnUnits, Tick};
 use super::input::{Input, Line};
 use crate::connector::RequestKind;
 use crate::error::{Error, Fault, Place};
@@ -78,7 +78,7 @@ fn quoted(found: &[u8]) -> String {
 }
 
 /// A line's columns, one after the other.
-pub trait Columns<'a> {
+pub trait LineColumns<'a> {
     /// The next field, if there is one.
     fn next(&mut self) -> Option<&'a [u8]>;
 
@@ -141,7 +141,7 @@ impl Commas<'_> {
     }
 }
 
-impl<'a> Columns<'a> for Commas<'a> {
+impl<'a> LineColumns<'a> for Commas<'a> {
     // The usual number is read in one pass, without looking for its end first; whatever is unusual goes the long way.
     #[inline(always)]
     fn number(&mut self, column: &'static str) -> Result<u64, Box<Bad>> {
@@ -218,7 +218,7 @@ impl<'a> Blanks<'a> {
     }
 }
 
-impl<'a> Columns<'a> for Blanks<'a> {
+impl<'a> LineColumns<'a> for Blanks<'a> {
     // As for commas.
     #[inline(always)]
     fn number(&mut self, column: &'static str) -> Result<u64, Box<Bad>> {
@@ -404,7 +404,11 @@ fn bad_time(field: &[u8], column: &'static str) -> Box<Bad> {
 
 /// Where a request lies, in bytes, from its columns of offset and size.
 #[inline(always)]
-pub fn range(start: (&'static str, u64), size: (&'static str, u64), units: &Units) -> Result<(u64, u64), Box<Bad>> {
+pub fn range(
+    start: (&'static str, u64),
+    size: (&'static str, u64),
+    units: &ColumnUnits,
+) -> Result<(u64, u64), Box<Bad>> {
     if size.1 == 0 {
         return Err(Bad::field(size.0, NO_LENGTH, b"0", "a positive number"));
     }
@@ -437,7 +441,7 @@ pub fn believable(kind: RequestKind, bytes: u64, column: &'static str) -> Result
 }
 
 /// What a line of a text format holds.
-pub enum Entry {
+pub enum TextLine {
     /// A request.
     Request(Record),
     /// A request before which everything written earlier must be made durable.
@@ -453,10 +457,10 @@ pub enum Entry {
 /// A format of one record per line.
 pub trait LineFormat {
     /// What its columns count by its definition.
-    const UNITS: Units;
+    const UNITS: ColumnUnits;
 
     /// Decodes one line, which is neither blank nor a comment. `units` says what its columns count.
-    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>>;
+    fn line(&mut self, line: &[u8], units: &ColumnUnits) -> Result<TextLine, Box<Bad>>;
 
     /// Is a first line, which is no record, a line of this format's column names? Those that it may have stand in
     /// [`Self::NAMES`]; where that is empty any names are taken.
@@ -482,7 +486,7 @@ pub trait LineFormat {
 pub struct Text<F> {
     input: Input,
     format: F,
-    units: Units,
+    units: ColumnUnits,
     /// The request that follows the flush just given.
     after_flush: Option<Record>,
     at_start: bool,
@@ -492,7 +496,7 @@ pub struct Text<F> {
 
 impl<F: LineFormat + Send + 'static> Text<F> {
     /// Decodes `input` by `format`; its columns count what its definition says unless `units` are given.
-    pub fn boxed(input: Input, format: F, units: Option<Units>) -> Box<dyn Decode> {
+    pub fn boxed(input: Input, format: F, units: Option<ColumnUnits>) -> Box<dyn Decode> {
         let units = units.unwrap_or(F::UNITS);
         Box::new(Text { input, format, units, after_flush: None, at_start: true, others: 0, headers: 0 })
     }
@@ -517,14 +521,14 @@ impl<F: LineFormat + Send> Decode for Text<F> {
                 continue;
             }
             match self.format.line(line, &self.units)? {
-                Entry::Request(record) => return Ok(Some(record)),
-                Entry::FlushThen(record) => {
+                TextLine::Request(record) => return Ok(Some(record)),
+                TextLine::FlushThen(record) => {
                     self.after_flush = Some(record);
                     return Ok(Some(record.flush_before()));
                 }
-                Entry::Other => self.others += 1,
-                Entry::Header => self.headers += 1,
-                Entry::End => return Ok(None),
+                TextLine::Other => self.others += 1,
+                TextLine::Header => self.headers += 1,
+                TextLine::End => return Ok(None),
             }
         }
         Err(Halt::Pause)
@@ -566,17 +570,17 @@ pub struct Headed<F> {
 }
 
 impl<F: LineFormat> LineFormat for Headed<F> {
-    const UNITS: Units = F::UNITS;
+    const UNITS: ColumnUnits = F::UNITS;
 
     #[inline]
-    fn line(&mut self, line: &[u8], units: &Units) -> Result<Entry, Box<Bad>> {
+    fn line(&mut self, line: &[u8], units: &ColumnUnits) -> Result<TextLine, Box<Bad>> {
         let entry = self.format.line(line, units);
         if self.past_first {
             return entry;
         }
         self.past_first = true;
         match entry {
-            Err(_) if F::is_header(line) => Ok(Entry::Header),
+            Err(_) if F::is_header(line) => Ok(TextLine::Header),
             Err(_) if line.first().is_some_and(u8::is_ascii_alphabetic) => {
                 Err(Bad::field("header", "other column names than this format's", line, F::HEADER))
             }
@@ -598,7 +602,7 @@ pub fn looks_like<F: LineFormat>(mut format: F, sample: &[u8]) -> bool {
             continue;
         }
         match format.line(line, &F::UNITS) {
-            Ok(Entry::Request(_) | Entry::FlushThen(_)) => {
+            Ok(TextLine::Request(_) | TextLine::FlushThen(_)) => {
                 good += 1;
                 requests += 1;
             }
@@ -606,8 +610,8 @@ pub fn looks_like<F: LineFormat>(mut format: F, sample: &[u8]) -> bool {
                 good += 1;
                 requests += 1;
             }
-            Ok(Entry::Other | Entry::Header) => good += 1,
-            Ok(Entry::End) => break,
+            Ok(TextLine::Other | TextLine::Header) => good += 1,
+            Ok(TextLine::End) => break,
             Err(_) => bad += 1,
         }
         if good + bad == SAMPLE_LINES {

@@ -16,7 +16,7 @@ use crate::workload::settings;
 /// Several are merged by the records' times; at one time, the file that was named first goes first. Each trace's own order
 /// stays as it is, even where its time goes back.
 pub struct Traces {
-    sources: Vec<Source>,
+    sources: Vec<TraceSource>,
     /// The trace that the last record came from.
     current: usize,
     /// The last record's place in it.
@@ -28,7 +28,7 @@ pub struct Traces {
     devices: Vec<u64>,
 }
 
-struct Source {
+struct TraceSource {
     reader: Reader,
     /// Puts its records in order, if that is asked for.
     sorter: Option<Sorter>,
@@ -63,7 +63,7 @@ impl Traces {
     /// Opens files that were read before; an error as soon as one of them shows to be another one now.
     pub(in crate::workload::trace) fn open_sealed(cfg: &settings::Trace, seals: &[Arc<Seal>]) -> Result<Self, Error> {
         let seals = seals.iter().map(|seal| Some(Arc::clone(seal))).chain(std::iter::repeat(None));
-        let sources = cfg.paths.iter().zip(seals).map(|(path, seal)| Source::open(path, cfg, seal));
+        let sources = cfg.paths.iter().zip(seals).map(|(path, seal)| TraceSource::open(path, cfg, seal));
         let sources = sources.collect::<Result<_, _>>()?;
         Ok(Traces {
             sources,
@@ -243,9 +243,9 @@ impl Traces {
     }
 }
 
-impl Source {
+impl TraceSource {
     fn open(path: &Path, cfg: &settings::Trace, seal: Option<Arc<Seal>>) -> Result<Self, Error> {
-        Ok(Source {
+        Ok(TraceSource {
             reader: Reader::open(path, cfg, seal)?,
             sorter: cfg.sort.then(|| Sorter::new(window_records(cfg.paths.len()))),
             read: false,

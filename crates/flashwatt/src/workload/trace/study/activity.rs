@@ -12,7 +12,7 @@ pub const STREAMS_MAX: usize = 64;
 /// Statistics of arrival times. A request with an earlier time than the one before it arrives together with that one,
 /// as in a replay.
 #[derive(Default)]
-pub struct Arrivals {
+pub struct ArrivalStats {
     first_ns: Option<u64>,
     last_ns: u64,
     latest_ns: u64,
@@ -26,7 +26,7 @@ pub struct Arrivals {
     pub disorder: Disorder,
 }
 
-impl Arrivals {
+impl ArrivalStats {
     /// Adds a request.
     pub fn add(&mut self, time_ns: u64) {
         let first_ns = *self.first_ns.get_or_insert(time_ns);

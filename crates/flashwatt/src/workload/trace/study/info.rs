@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::super::layout::{Extent, Layout, sectors};
-use super::super::read::meter::Meter;
+use super::super::layout::{DeviceExtent, Layout, sectors};
+use super::super::read::meter::RecordCounter;
 use super::super::read::seal::{Seal, seal};
 use super::super::read::traces::Traces;
 use super::super::replay::{names, no_request};
 use super::super::{DeviceId, Record};
-use super::activity::{Arrivals, Streams};
+use super::activity::{ArrivalStats, Streams};
 use super::footprint::{PAGE_BYTES, Pages, Sectors};
 use crate::connector::RequestKind;
 use crate::error::Error;
@@ -134,7 +134,7 @@ pub(super) struct Survey {
 
 /// As [`info`], but also returns the data for a second reading.
 pub(super) fn survey(cfg: &settings::Trace, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Survey, Error> {
-    let mut meter = Meter::new(progress);
+    let mut meter = RecordCounter::new(progress);
     // Opening comes first: it refuses paths that are not regular files.
     Traces::open(cfg)?;
     let (sha256, seals) = seal(&cfg.paths, &mut || meter.look(None))?;
@@ -152,7 +152,7 @@ pub(super) fn survey(cfg: &settings::Trace, progress: &mut dyn FnMut(&Progress) 
 /// Sums over the records of a trace.
 #[derive(Default)]
 struct Sums {
-    arrivals: Arrivals,
+    arrivals: ArrivalStats,
     streams: Streams,
     aligned: u64,
     least_offset: Option<u64>,
@@ -160,9 +160,9 @@ struct Sums {
     written_bytes: u64,
     /// The set of sectors written.
     written: Sectors,
-    reads: Sum,
-    writes: Sum,
-    trims: Sum,
+    reads: KindSum,
+    writes: KindSum,
+    trims: KindSum,
     flushes: u64,
     sequential: u64,
     sequential_blind: u64,
@@ -173,7 +173,7 @@ struct Sums {
 }
 
 #[derive(Default)]
-struct Sum {
+struct KindSum {
     count: u64,
     bytes: u64,
     pages: Pages,
@@ -261,13 +261,13 @@ impl Sums {
 }
 
 impl DeviceInfo {
-    fn of(extent: &Extent) -> Self {
+    fn of(extent: &DeviceExtent) -> Self {
         let DeviceId { trace, device } = extent.id;
         DeviceInfo { trace, device, requests: extent.requests, end_bytes: extent.end }
     }
 }
 
-impl Sum {
+impl KindSum {
     fn add(&mut self, record: &Record, id: DeviceId) {
         self.count += 1;
         self.bytes += record.bytes;

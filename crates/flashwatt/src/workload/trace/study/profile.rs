@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::super::layout::Layout;
-use super::super::read::meter::Meter;
+use super::super::read::meter::RecordCounter;
 use super::super::read::reader::Step;
 use super::super::read::traces::Traces;
 use super::super::{Record, trace_error};
@@ -30,9 +30,9 @@ pub struct Profile {
     /// Rates over time.
     pub time: OverTime,
     /// Requests by address, over time.
-    pub places: Places,
+    pub places: PlaceProfile,
     /// Requests by size, in bins that end at a power of two bytes; bins without requests are left out.
-    pub sizes: Vec<Size>,
+    pub sizes: Vec<SizeClass>,
     /// The hit ratio of an LRU cache of pages for reads and writes together.
     pub reuse: Reused,
 }
@@ -58,7 +58,7 @@ pub struct OverTime {
 
 /// Requests in a grid of time (columns) and address (rows).
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Places {
+pub struct PlaceProfile {
     /// Time in ns of a column.
     pub column_ns: u64,
     /// Bytes of a row. A request counts in the row of its first byte.
@@ -69,7 +69,7 @@ pub struct Places {
 
 /// Requests of similar size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Size {
+pub struct SizeClass {
     /// Greatest size in the bin, a power of two; the least is more than half of it.
     pub bytes: u64,
     /// Number of reads.
@@ -98,7 +98,7 @@ pub struct Reused {
 /// [`Error::InterruptedReading`] if `progress` returned `false`.
 pub fn profile(cfg: &settings::Trace, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Profile, Error> {
     let Survey { info, mut layout, seals } = survey(cfg, progress)?;
-    let (mut meter, mut traces) = (Meter::new(progress), Traces::open_sealed(cfg, &seals)?);
+    let (mut meter, mut traces) = (RecordCounter::new(progress), Traces::open_sealed(cfg, &seals)?);
     let mut sketch = Sketch::new(&info);
     loop {
         match traces.step()? {
@@ -184,11 +184,11 @@ impl Sketch {
             [at / ROWS, at % ROWS, reads, writes, trims]
         });
         let sizes = self.sizes.iter().enumerate().filter(|(_, counts)| counts.iter().any(|&count| count > 0));
-        let sizes = sizes.map(|(power, &[reads, writes, trims])| Size { bytes: 1 << power, reads, writes, trims });
+        let sizes = sizes.map(|(power, &[reads, writes, trims])| SizeClass { bytes: 1 << power, reads, writes, trims });
         Profile {
             info,
             time: self.time.cut(),
-            places: Places { column_ns: self.column_ns, row_bytes: self.row_bytes, cells: cells.collect() },
+            places: PlaceProfile { column_ns: self.column_ns, row_bytes: self.row_bytes, cells: cells.collect() },
             sizes: sizes.collect(),
             reuse: Reused { page_bytes: PAGE_BYTES, curve: self.reuse.curve() },
         }

@@ -4,9 +4,9 @@ use super::*;
 use crate::workload::settings::{LengthUnit, TimeUnit};
 
 /// The records of a format's example; `None` for each damaged one.
-fn decoded(format: &Format, units: Units) -> Vec<Option<Record>> {
+fn decoded(format: &Format, units: ColumnUnits) -> Vec<Option<Record>> {
     let input = Input::new(Box::new(std::io::Cursor::new(format.example)), "t").expect("reading memory");
-    let mut decoder = (format.decode)(input, Reading { event: 0, units: Some(units) });
+    let mut decoder = (format.decode)(input, ReadOptions { event: 0, units: Some(units) });
     let mut found = Vec::new();
     loop {
         match decoder.next() {
@@ -19,7 +19,7 @@ fn decoded(format: &Format, units: Units) -> Vec<Option<Record>> {
 }
 
 /// The record with its columns in other units; `None` if a value is then larger than a trace may have.
-fn rescaled(record: Record, from: &Units, to: &Units) -> Option<Record> {
+fn rescaled(record: Record, from: &ColumnUnits, to: &ColumnUnits) -> Option<Record> {
     let times =
         |value: u64, from: u64, to: u64| u64::try_from(u128::from(value) * u128::from(to) / u128::from(from)).ok();
     let time_ns = times(record.time_ns, from.time.ns, to.time.ns)?;
@@ -34,9 +34,9 @@ fn every_text_format_takes_every_unit() {
     let mut compared = 0;
     for (format, own) in FORMATS.iter().filter_map(|format| Some((format, format.units?))) {
         let usual = decoded(format, own);
-        let times = TimeUnit::ALL.map(|unit| Units { time: Tick::of(unit), ..own });
-        let offsets = LengthUnit::ALL.map(|unit| Units { offset_bytes: unit.bytes(), ..own });
-        let sizes = LengthUnit::ALL.map(|unit| Units { size_bytes: unit.bytes(), ..own });
+        let times = TimeUnit::ALL.map(|unit| ColumnUnits { time: Tick::of(unit), ..own });
+        let offsets = LengthUnit::ALL.map(|unit| ColumnUnits { offset_bytes: unit.bytes(), ..own });
+        let sizes = LengthUnit::ALL.map(|unit| ColumnUnits { size_bytes: unit.bytes(), ..own });
         for units in [&times[..], &offsets, &sizes].concat() {
             let expected = usual.iter().map(|record| record.and_then(|record| rescaled(record, &own, &units)));
             assert_eq!(decoded(format, units), expected.collect::<Vec<_>>(), "{} {units:?}", format.name);

@@ -3,7 +3,7 @@
 //! It lays down start states, and property tests drive translation layers with it. The NAND referee checks its
 //! operations too.
 
-use crate::brain::Brain;
+use crate::firmware::Firmware;
 use crate::connector::{Extent, Request, RequestKind};
 use crate::device::{Array, Geometry};
 use crate::ftl::PlannedOp;
@@ -11,10 +11,10 @@ use crate::operation::OpKind;
 use crate::units::{DieId, Lpn, OpId};
 
 /// A drive without a clock.
-pub struct Instant<'a> {
+pub struct Clockless<'a> {
     geometry: Geometry,
     /// The deciding half of the drive.
-    pub brain: &'a mut Brain,
+    pub firmware: &'a mut Firmware,
     /// The flash.
     pub array: &'a mut Array,
     ops: Vec<PlannedOp>,
@@ -26,10 +26,10 @@ pub struct Instant<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Full;
 
-impl<'a> Instant<'a> {
+impl<'a> Clockless<'a> {
     /// A drive made of two halves, in their present state.
-    pub fn new(geometry: &Geometry, brain: &'a mut Brain, array: &'a mut Array) -> Self {
-        Instant { geometry: geometry.clone(), brain, array, ops: Vec::new(), operations: 0 }
+    pub fn new(geometry: &Geometry, firmware: &'a mut Firmware, array: &'a mut Array) -> Self {
+        Clockless { geometry: geometry.clone(), firmware, array, ops: Vec::new(), operations: 0 }
     }
 
     /// Flash operations carried out so far.
@@ -42,12 +42,12 @@ impl<'a> Instant<'a> {
         let extent = self.geometry.extent(request);
         match request.kind {
             RequestKind::Read => {
-                self.brain.read(extent, self.array);
+                self.firmware.read(extent, self.array);
                 self.carry_out();
             }
             RequestKind::Write => self.write(extent)?,
             RequestKind::Trim => {
-                self.brain.trim(extent, self.array);
+                self.firmware.trim(extent, self.array);
                 self.carry_out();
             }
             RequestKind::Flush => {}
@@ -65,9 +65,9 @@ impl<'a> Instant<'a> {
                 head_partial: extent.head_partial && done == 0,
                 ..extent
             };
-            let found = self.brain.write(rest, self.array);
+            let found = self.firmware.write(rest, self.array);
             done += found;
-            let erases = self.brain.plan.ops().iter().any(|op| op.kind == OpKind::Erase);
+            let erases = self.firmware.plan.ops().iter().any(|op| op.kind == OpKind::Erase);
             self.carry_out();
             if done < extent.pages && !self.background() && found == 0 && !erases {
                 return Err(Full);
@@ -80,9 +80,9 @@ impl<'a> Instant<'a> {
     fn background(&mut self) -> bool {
         let mut any = false;
         for die in (0..self.geometry.dies).map(DieId) {
-            while self.brain.ftl.wants_background(die, &self.brain.blocks) {
-                self.brain.background(die, self.array);
-                if self.brain.plan.ops().is_empty() {
+            while self.firmware.ftl.wants_background(die, &self.firmware.blocks) {
+                self.firmware.background(die, self.array);
+                if self.firmware.plan.ops().is_empty() {
                     break;
                 }
                 self.carry_out();
@@ -94,7 +94,7 @@ impl<'a> Instant<'a> {
 
     fn carry_out(&mut self) {
         self.ops.clear();
-        self.ops.extend_from_slice(self.brain.plan.ops());
+        self.ops.extend_from_slice(self.firmware.plan.ops());
         self.operations += self.ops.len() as u64;
         for at in 0..self.ops.len() {
             let op = self.ops[at];
@@ -115,7 +115,7 @@ impl<'a> Instant<'a> {
         self.array.plan_program(at, OpId(0));
         self.array.start_program(at);
         if self.array.end_program(at) {
-            self.brain.blocks.close(at.block);
+            self.firmware.blocks.close(at.block);
         }
     }
 
@@ -123,6 +123,6 @@ impl<'a> Instant<'a> {
         let block = self.geometry.block_of(op.ppn);
         self.array.start_erase(block);
         self.array.end_erase(block);
-        self.brain.erased(block, self.array);
+        self.firmware.erased(block, self.array);
     }
 }

@@ -18,7 +18,7 @@ use crate::stats::Histogram;
 use crate::units::Nanos;
 
 /// The accounts of a run.
-pub struct Books<P: Probe> {
+pub struct SsdAccounts<P: Probe> {
     /// The ledger of the current window.
     pub ledger: Ledger,
     meter: Meter<P::Recorder>,
@@ -40,11 +40,11 @@ pub struct Books<P: Probe> {
     /// Pages read that were never written.
     pub unwritten_reads: u64,
     /// Writes of the host.
-    pub written: Written,
+    pub written: HostWrites,
     /// Counts of the write buffer.
     pub buffered: BufferCounts,
     /// Counts of garbage collection.
-    pub collection: Collection,
+    pub collection: CollectionCounts,
     /// Counts of the translation layer.
     pub mapping: Mapping,
     /// Latencies of mapping operations; none if there were none.
@@ -82,11 +82,11 @@ pub struct SsdFigures {
     /// Pages read that were never written.
     pub unwritten_reads: u64,
     /// Writes of the host.
-    pub written: Written,
+    pub written: HostWrites,
     /// Counts of the write buffer.
     pub buffered: BufferCounts,
     /// Counts of garbage collection.
-    pub collection: Collection,
+    pub collection: CollectionCounts,
     /// Counts of the translation layer.
     pub mapping: Mapping,
     /// Latencies of mapping operations; none if none ended.
@@ -99,7 +99,7 @@ pub struct SsdFigures {
 
 /// The host's writes on their way to flash: the basis of write amplification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct HostWrites {
     /// Bytes of the host's writes that the drive has accepted: planned, or in the write buffer.
     pub host_bytes: u64,
     /// Map units that these writes touch; a unit counts each time.
@@ -108,9 +108,9 @@ pub struct Written {
     pub destaged_units: u64,
 }
 
-impl Written {
-    fn plus(&self, next: &Written) -> Written {
-        Written {
+impl HostWrites {
+    fn plus(&self, next: &HostWrites) -> HostWrites {
+        HostWrites {
             host_bytes: self.host_bytes + next.host_bytes,
             host_units: self.host_units + next.host_units,
             destaged_units: self.destaged_units + next.destaged_units,
@@ -152,7 +152,7 @@ impl BufferCounts {
 
 /// Counts of garbage collection.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Collection {
+pub struct CollectionCounts {
     /// Victims chosen.
     pub victims: u64,
     /// Candidates examined to choose them.
@@ -163,7 +163,7 @@ pub struct Collection {
     pub victim_valid_fraction_sum: f64,
 }
 
-impl Collection {
+impl CollectionCounts {
     fn add(&mut self, chosen: &Chosen) {
         self.victims += 1;
         self.searches += u64::from(chosen.searches);
@@ -171,8 +171,8 @@ impl Collection {
         self.victim_valid_fraction_sum += chosen.victim_valid_fraction;
     }
 
-    fn plus(&self, next: &Collection) -> Collection {
-        Collection {
+    fn plus(&self, next: &CollectionCounts) -> CollectionCounts {
+        CollectionCounts {
             victims: self.victims + next.victims,
             searches: self.searches + next.searches,
             valid_fraction_sum: self.valid_fraction_sum + next.valid_fraction_sum,
@@ -217,11 +217,11 @@ fn meter<R: Recorder>(table: &PriceTable, dies: u32, series: Option<Box<Series>>
     meter
 }
 
-impl<P: Probe> Books<P> {
+impl<P: Probe> SsdAccounts<P> {
     /// Empty accounts at time 0 of a drive with pages of `page_bytes` bytes.
     pub fn new(energy: &Energy, page_bytes: u32, dies: u32, series: Option<Box<Series>>, probe: P) -> Self {
         let per_op = energy.dram_rule == DramRule::PerOp;
-        Books {
+        SsdAccounts {
             ledger: Ledger::new(dies),
             meter: meter(&PriceTable::new(energy), dies, series),
             probe,
@@ -235,9 +235,9 @@ impl<P: Probe> Books<P> {
             interface_ns_per_byte: (1e3 / energy.host_interface.bandwidth_mb_s * (1u64 << 32) as f64) as u64,
             last_bytes: (0, 0),
             unwritten_reads: 0,
-            written: Written::default(),
+            written: HostWrites::default(),
             buffered: BufferCounts::default(),
-            collection: Collection::default(),
+            collection: CollectionCounts::default(),
             mapping: Mapping::default(),
             map_latency: None,
             free_blocks: 0,
@@ -433,9 +433,9 @@ impl<P: Probe> Books<P> {
             self.meter.restart(now);
         }
         self.ledger = Ledger::new(self.ledger.dies);
-        (self.window_start, self.unwritten_reads, self.written) = (now, 0, Written::default());
+        (self.window_start, self.unwritten_reads, self.written) = (now, 0, HostWrites::default());
         self.buffered = BufferCounts::default();
-        self.collection = Collection::default();
+        self.collection = CollectionCounts::default();
         self.mapping = Mapping::default();
         self.map_latency = None;
     }

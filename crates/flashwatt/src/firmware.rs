@@ -11,7 +11,7 @@ use crate::units::{BlockId, DieId};
 const STREAM: u64 = 0xd1ce;
 
 /// The deciding half of the drive. It knows no time.
-pub struct Brain {
+pub struct Firmware {
     /// The translation layer.
     pub ftl: Box<dyn Ftl>,
     /// Validity, free lists, candidates.
@@ -22,10 +22,10 @@ pub struct Brain {
     pub plan: Plan,
 }
 
-impl Brain {
+impl Firmware {
     /// The deciding half of an empty drive.
     pub fn new(settings: &ftl::Settings, setup: &Setup, seed: u64, geometry: &Geometry) -> Self {
-        Brain {
+        Firmware {
             ftl: ftl::build(settings, setup, geometry),
             blocks: BlockTable::new(geometry.clone()),
             rng: Rng::new(seed ^ STREAM),
