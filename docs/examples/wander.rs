@@ -17,7 +17,7 @@ use crate::units::{BlockId, DieId, Lpn};
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Options {
-    /// Blocks that the whole drive has beyond those of the host's data: so many overwrites can be under way.
+    /// Blocks that the whole drive has beyond those of the host's data: the number of overwrites that can be under way.
     pub spare_blocks: Option<u32>,
 }
 

@@ -7,7 +7,7 @@
 //!    ^  ^                    └─ asks gc / wear: choose(&BlockView) -> Choice
 //!    │  │        Plan ── Controller     when: channels, dies, delays, classes; asks for background work step by step
 //!    │  │                  ├─ Array     the flash as it is now, and the referee of its rules
-//!    │  │                  └─ Books     ledger (integer ns), meter (current as it changes), series, probes
+//!    │  │                  └─ SsdAccounts  ledger (integer ns), meter (current as it changes), series, probes
 //!    │  └─ done ── request completes ── latency histogram
 //!    └──────────── at the end: price(ledger, table) -> Report
 //! ```

@@ -30,7 +30,7 @@ const OVERLAP: &[&[&str]] = &[
     &["edges"],
 ];
 
-const REASON: &str = "peaks, windows and the series depend on what happened at the same time, and the books hold sums; \
+const REASON: &str = "peaks, windows and the series depend on what happened at the same time, and the report holds sums; \
                       for these figures run the configuration with this table";
 
 /// Largest number of dies of a drive; a report with more is invalid.

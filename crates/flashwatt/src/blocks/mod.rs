@@ -295,7 +295,8 @@ impl BlockTable {
         self.lpn_at(Ppn(self.geometry.first_ppn(block).0 + unit))
     }
 
-    /// The logical pages whose data is valid in a block; whoever changes the table on the way takes [`Self::next_valid_lpn`].
+    /// The logical pages whose data is valid in a block. A caller that changes the table on the way uses
+    /// [`Self::next_valid_lpn`].
     pub fn valid_lpns(&self, block: BlockId) -> impl Iterator<Item = Lpn> + '_ {
         let first = self.geometry.first_ppn(block).0;
         let mut from = 0;

@@ -19,7 +19,7 @@ use crate::units::{EntryId, Lpn, RequestId};
 /// A range of bytes within a map unit.
 pub type Bytes = std::ops::Range<u32>;
 
-/// An entry knows in so many parts which of its unit it holds.
+/// Number of parts of a unit that an entry tells apart.
 const PARTS: u32 = 64;
 
 /// The buffer.

@@ -68,7 +68,7 @@ pub(super) struct Watermarks {
 }
 
 impl Watermarks {
-    /// Collection starts below so many free blocks in a die of `die_blocks`.
+    /// Collection starts when a die of `die_blocks` has fewer free blocks than this.
     pub fn low(&self, die_blocks: u64) -> u32 {
         let share = (self.low_fraction * die_blocks as f64).ceil() as u32;
         self.low_blocks.max(share)
@@ -136,7 +136,7 @@ struct Needs<'a> {
 }
 
 impl Needs<'_> {
-    /// The flash that they take on a drive of so many blocks in a plane.
+    /// The flash that they need on a drive with this number of blocks in a plane.
     fn room(&self, geometry: &FlashShape, blocks_per_plane: u128, logical_pages: u128) -> Room {
         let die_blocks = blocks_per_plane * u128::from(geometry.planes);
         let room = self.ftl.room(&DriveSize {

@@ -44,7 +44,7 @@ pub(super) fn lay_without_rivals(base: &mut Node, over: Node) {
     merge(base, over, &TAGGED);
 }
 
-/// Blocks, logical size, over-provisioning: two determine the third. Whoever overrides one of them means this:
+/// Blocks, logical size, over-provisioning: two determine the third. An override of one of them means this:
 /// blocks or the logical size — a drive of another size with the same over-provisioning; the over-provisioning — the
 /// same flash (or, where the preset states no flash size, the same logical size) with another share of spare.
 fn drop_capacity(base: &mut Table, over: &Table) {

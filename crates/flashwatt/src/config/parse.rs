@@ -13,7 +13,7 @@ use crate::error::{Error, Fault, Place};
 use crate::gc;
 use crate::settings::{Checker, KeySource, Node, Rules, Value, WHOLE, parse_set, unknown_name};
 
-/// Faults of one text are given all at once, up to so many.
+/// Largest number of faults that are reported together for one text.
 const FAULTS_MAX: usize = 100;
 
 /// Reads a configuration.

@@ -135,7 +135,7 @@ pub struct Gc {
     pub low_watermark_blocks: Option<u32>,
     /// The same as a share of the die's blocks; the greater of the two holds.
     pub low_watermark_fraction: Option<f64>,
-    /// The host may not take a die's last free blocks, so many.
+    /// The last free blocks of a die, which the host may not take.
     pub reserved_blocks: Option<u32>,
     /// May host operations go between the steps of a collection?
     pub preemptible: Option<bool>,
@@ -226,7 +226,7 @@ pub struct Controller {
     /// commands go in, and the bus is idle while the dies read. With `command_first` the command of a read or an erase goes
     /// ahead of waiting data, so that saturated reads come close to what the dies or the bus allow.
     pub bus_order: Option<BusOrder>,
-    /// The drive's current is never to exceed this: so many dies work at a time as fit into it.
+    /// Limit on the drive's current: no operation starts that would exceed it.
     ///
     /// With the drive's base (active controller and DRAM, host interface, all dies idle) and what one operation draws more
     /// than an idle die, that is ⌊(budget − base) / operation⌋. The oldest of the operations that could start comes first.
@@ -397,7 +397,7 @@ pub struct Trace {
     pub share_devices: Option<bool>,
     /// The first record of each file is at time 0. Else their times are compared as they are.
     pub align_starts: Option<bool>,
-    /// Leave out (and count) what comes earlier than so many seconds after the first record.
+    /// Leave out (and count) records earlier than this time in seconds after the first record.
     pub from_s: Option<f64>,
     /// Leave out (and count) what comes as many seconds or more after the first record.
     pub until_s: Option<f64>,
@@ -416,7 +416,7 @@ pub struct Trace {
     pub space_scale: Option<f64>,
     /// Ignore the times and issue each request as soon as the device has a free slot.
     pub closed_loop: Option<bool>,
-    /// Stop after so many requests.
+    /// Stop after this number of requests.
     pub max_requests: Option<u64>,
     /// What the figures by origin tell apart: `device` or `process`. The default is `process` for a trace of one device that
     /// names processes, else `device`.

@@ -177,7 +177,7 @@ impl Controller {
     }
 }
 
-/// What operations act on: the flash, and the books of it.
+/// The flash array and the accounts of time and energy that go with it.
 pub struct MeteredFlash<P: Probe> {
     /// The flash array.
     pub array: Array,

@@ -25,7 +25,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Requests that a run takes, warm-up and all, of a workload that offers so many; none if only the run will tell.
+    /// Requests of a run, including the warm-up, for a workload that offers this number; none if it is known only at the end.
     pub fn requests(&self, offered: Option<u64>) -> Option<u64> {
         let asked = match (self.warmup, self.measure) {
             (_, Span { requests: None, ns: None }) => return offered,

@@ -95,7 +95,7 @@ impl<P: Probe> Ssd<P> {
         self.flash.accounts.so_far()
     }
 
-    /// Takes the drive apart: the books, what decides, and the flash.
+    /// Takes the drive apart: its accounts, its firmware and its flash.
     pub fn into_parts(self) -> (SsdAccounts<P>, Firmware, Array) {
         (self.flash.accounts, self.firmware, self.flash.array)
     }

@@ -68,7 +68,7 @@ impl Oracle {
         self.next_version += 1;
     }
 
-    /// Fails unless map and books are those of this drive with everything planned done: every written page at an address of
+    /// Fails unless map and block table are those of this drive after all planned operations: every written page at an address of
     /// its own, which is valid and programmed and says so; counts and states of all blocks right.
     pub fn check(&self, firmware: &Firmware, array: &Array) {
         let geometry = &self.geometry;

@@ -302,7 +302,7 @@ fn damaged_and_foreign_files_are_refused_in_words() {
     }
 }
 
-/// Whoever makes a file with right checksums can say anything in it: each number is checked before it is an index, so that a
+/// A forged file with right checksums can hold any numbers: each number is checked before it is an index, so that a
 /// drive that is taken works, and all others are refused.
 #[test]
 fn no_forged_file_does_harm() {

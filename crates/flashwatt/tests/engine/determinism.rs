@@ -1,4 +1,4 @@
-//! Law 9: the same configuration and seed give the same bytes, run after run, whoever watches, in every build.
+//! Law 9: the same configuration and seed give the same bytes, run after run, with or without probes, in every build.
 //!
 //! The last is tested against hashes in `tests/golden/runs.sha256`, which every build profile must reproduce:
 //! `cargo test --features internals --test engine determinism`, and the same with `--release`. Who changes on purpose what a run comes to sets

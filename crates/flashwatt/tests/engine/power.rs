@@ -157,7 +157,7 @@ fn x14_table_iv_calibrated() {
     }
 }
 
-/// Upper pages alone take longer, whoever programs them; the ledger books all of it as programming.
+/// Only upper pages take longer, for every cause; the ledger counts all of it as programming.
 #[test]
 fn upper_pages_take_longer() {
     let sets = ["device.timing.program_upper_ns=1300000", "run.precondition=\"empty\""];

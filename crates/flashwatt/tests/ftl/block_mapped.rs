@@ -244,7 +244,7 @@ fn f44_f45_bast_star() {
     }
 }
 
-/// BAST*: log blocks come back when they are full, to whoever writes next. Every write goes to a log block or copies a block.
+/// BAST*: a full log block goes to the next logical block that is written. Every write goes to a log block or copies a block.
 #[test]
 fn bast_star_stays_alive() {
     let sets = ["workload.uniform.requests=20000", "workload.uniform.request_bytes=4096"];

@@ -15,7 +15,7 @@ use flashwatt::{Report, RunOptions};
 
 const WORKING_SET: u32 = 42_240;
 
-/// What a run is told: requests are mostly reads, or mostly writes.
+/// The mix of a run: mostly reads, or mostly writes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Mix {
     Reads,
@@ -60,7 +60,7 @@ fn run((mix, replicas, tenths, queue_depth): Key) -> Report {
     )
 }
 
-/// So many of the working set's entries that these tenths of look-ups miss.
+/// Number of cached entries of the working set at which these tenths of look-ups miss.
 fn entries(tenths: u32) -> u32 {
     WORKING_SET / 10 * (10 - tenths)
 }

@@ -161,7 +161,7 @@ common_keys! {
     rate_per_s: f64,
     /// With `rate_per_s`: times between groups are `exponential` (unless given) or `constant`.
     gaps: Law,
-    /// With `rate_per_s`: requests come in groups of so many on average, geometrically distributed.
+    /// With `rate_per_s`: requests come in groups with this mean size, geometrically distributed.
     burst_mean: f64,
     /// With `rate_per_s`: mean length of active phases, distributed as the gaps are …
     on_ns: u64,

@@ -209,7 +209,7 @@ fn shape(c: &mut Checker, table: &str, keys: &raw::Common, rate_per_s: Option<f6
     }
 }
 
-/// A gap may span many active phases, but not so many that drawing them takes for ever.
+/// A gap may span many active phases; a limit bounds the time to draw them.
 const PHASES_PER_GAP_MAX: f64 = 1e4;
 
 fn phases(c: &mut Checker, table: &str, law: Law, (on_ns, off_ns): (u64, u64), gap_ns: f64) -> Phases {

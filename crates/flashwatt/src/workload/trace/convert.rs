@@ -72,14 +72,14 @@ pub struct Target {
     pub path: PathBuf,
     /// `csv` or `binary`; by the file's name unless given.
     pub format: Option<String>,
-    /// Lay the devices out on a drive of so many bytes, as a replay does, folded or clipped if the trace's configuration
+    /// Lay the devices out on a drive of this size in bytes, as a replay does, folded or clipped if the trace's configuration
     /// says so: what is written has one device and begins at time 0. Else devices and times stay as they are.
     pub drive_bytes: Option<u64>,
     /// Replace a file that was not converted by this program.
     pub force: bool,
 }
 
-/// Converts what `cfg` describes. `progress` is told how far it is, and ends it by answering `false`; then, and after an
+/// Converts the trace of `cfg`. `progress` receives the progress, and ends the conversion by returning `false`; then, and after an
 /// error, nothing is left behind.
 pub fn convert(
     cfg: &settings::Trace,
@@ -104,7 +104,7 @@ fn is_converted(path: &Path) -> bool {
     input.peek(SAMPLE_BYTES).is_ok_and(|(sample, _)| sample.starts_with(binary::MAGIC) || csv::is_converted(sample))
 }
 
-/// So much of a file is looked at.
+/// Bytes of a file that recognition reads.
 const SAMPLE_BYTES: usize = 64 << 10;
 
 impl Target {
@@ -217,7 +217,7 @@ fn copied(
     Ok((requests, numbers.changed(), warnings))
 }
 
-/// Gives every request to `put` as a replay on a drive of so many bytes issues it.
+/// Gives every request to `put` as a replay on a drive of `drive_bytes` issues it.
 fn replayed(
     cfg: &settings::Trace,
     drive_bytes: u64,

@@ -13,7 +13,7 @@ const EXTENT_BYTES: u64 = 1 << 20;
 /// A trace of more devices than this is a damaged one.
 pub const DEVICES_MAX: usize = 1 << 16;
 
-/// Processes that are told apart: an origin has no more numbers, and one of them stands for all others.
+/// Limit on processes with an origin of their own: an origin is a 16-bit number, and one number stands for all others.
 pub const PROCESSES_MAX: usize = DEVICES_MAX - 1;
 
 /// One device of a trace.

@@ -42,13 +42,13 @@ pub struct TraceWorkload {
 }
 
 impl TraceWorkload {
-    /// Opens a trace for a drive of so many bytes.
+    /// Opens a trace for a drive of `drive_bytes`.
     pub fn open(cfg: &settings::Trace, drive_bytes: u64) -> Result<Self, Error> {
         Self::open_watched(cfg, drive_bytes, &mut |_| true)
     }
 
-    /// As [`Self::open`]; during the first reading `progress` is told how far it is (in all: an estimate), and ends it by
-    /// answering `false`.
+    /// As [`Self::open`]; during the first reading `progress` receives the progress (with an estimated total), and ends the
+    /// reading by returning `false`.
     pub fn open_watched(
         cfg: &settings::Trace,
         drive_bytes: u64,
@@ -334,7 +334,7 @@ fn processes(processes: &[Process]) -> Vec<OriginName> {
     names.map(|name| OriginName { name, kind: OriginKind::Process }).collect()
 }
 
-/// Whether requests are told apart by process: as the configuration says, else if the traces have one device and name
+/// Whether the origin of a request is its process: as configured; by default if the traces have one device and name
 /// processes.
 fn by_process(cfg: &settings::Trace, layout: &Layout) -> Result<bool, Error> {
     let is_named = layout.named_processes() > 0;

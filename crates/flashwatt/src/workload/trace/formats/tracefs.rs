@@ -69,7 +69,7 @@ impl LineFormat for Tracefs {
             other => return Err(Bad::field("+", "not a range", other, "sector + sectors")),
         }
         let sectors = columns.number("sectors")?;
-        // Of a packet command only the bytes are told, of a request both.
+        // A packet command has bytes only; a request has sectors as well.
         if sectors == 0 && bytes.is_some_and(|bytes| sectors_of(bytes) > 0) {
             return Ok(TextLine::Other);
         }

@@ -15,7 +15,7 @@ const RATE_PER_S_MAX: f64 = 4e6;
 const BYTES_PER_S_MAX: f64 = 16e9;
 /// Nobody has recorded a trace for longer than ten years.
 const DURATION_S_MAX: f64 = 10.0 * 365.25 * 86_400.0;
-/// Operating systems cut requests at 1280 KiB or less unless they are told otherwise: no mean is larger than this.
+/// Operating systems split requests at 1280 KiB or less by default, so no mean is larger than this.
 const MEAN_BYTES_MAX: f64 = (1 << 20) as f64;
 /// A drive moves whole sectors.
 const MEAN_BYTES_MIN: f64 = SECTOR_BYTES as f64;
@@ -23,7 +23,7 @@ const MEAN_BYTES_MIN: f64 = SECTOR_BYTES as f64;
 const MEAN_SECTORS_BYTES_MIN: f64 = 1024.0;
 /// The largest drive that is sold has 245.76 x 10^12 bytes.
 const SPAN_BYTES_MAX: u64 = 256 << 40;
-/// Offsets in bytes are multiples of a sector, so that read in a larger unit they are multiples of so many of those.
+/// Offsets in bytes are multiples of a sector, so that in a larger unit they are multiples of that number of units.
 const BYTES_IN_UNITS: u64 = SECTOR_BYTES;
 
 /// Counts over the records of one file, as they are read.

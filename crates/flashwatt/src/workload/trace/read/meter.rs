@@ -4,7 +4,7 @@ use super::traces::Traces;
 use crate::error::Error;
 use crate::progress::{Preparation, Progress};
 
-/// Records between two times that progress is told.
+/// Records between two calls of the progress callback.
 const RECORDS_PER_LOOK: u64 = 1 << 14;
 
 /// Counts records and asks every now and then whether to go on.
@@ -14,7 +14,7 @@ pub struct RecordCounter<'a> {
 }
 
 impl<'a> RecordCounter<'a> {
-    /// `tell` is told how far it is, with an estimate of the requests in all, and ends it by answering `false`.
+    /// `tell` receives the progress, with an estimate of the total of requests. It ends the reading by returning `false`.
     pub fn new(tell: &'a mut dyn FnMut(&Progress) -> bool) -> Self {
         RecordCounter { tell, done: 0 }
     }
@@ -31,7 +31,7 @@ impl<'a> RecordCounter<'a> {
         if self.done.is_multiple_of(RECORDS_PER_LOOK) { self.look(traces.expected(self.done)) } else { Ok(()) }
     }
 
-    /// Tells how far it is, with so many requests expected in all.
+    /// Reports the progress; `expected` is the estimated total of requests.
     #[cold]
     pub fn look(&mut self, expected: Option<u64>) -> Result<(), Error> {
         let preparing = Some(Preparation::ReadingTrace);

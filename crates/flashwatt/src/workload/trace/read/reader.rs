@@ -22,7 +22,7 @@ pub enum Step {
     Record(Record),
     /// A record that was left out.
     LeftOut,
-    /// Much that is no record. Whoever is in charge may look around before the next step.
+    /// Many lines or events that are no records. The caller may check for an interrupt before the next step.
     Pause,
     /// There is no more.
     End,

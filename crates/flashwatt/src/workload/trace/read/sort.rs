@@ -74,7 +74,7 @@ impl fmt::Display for Disorder {
 }
 
 impl Sorter {
-    /// Holds so many records.
+    /// A window of this number of records.
     pub fn new(window: usize) -> Self {
         let disorder = Disorder::default();
         Sorter { window, held: BTreeMap::new(), taken: 0, latest_ns: 0, last_ns: 0, given_ns: 0, disorder }

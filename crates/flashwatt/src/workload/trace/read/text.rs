@@ -8,7 +8,7 @@ use crate::error::{Error, Fault, Place};
 
 /// No block interface moves more with one read or write; a larger one is a damaged record.
 pub const REQUEST_BYTES_MAX: u64 = 4 << 30;
-/// Lines (or binary records) that are no requests and are passed over in one go; then whoever asked may look around.
+/// Lines (or binary records) without a request that one call skips; then the caller may check for an interrupt.
 pub const PASSED_OVER_MAX: u32 = 1 << 14;
 /// What is wrong with a length of 0.
 const NO_LENGTH: &str = "request of no length";

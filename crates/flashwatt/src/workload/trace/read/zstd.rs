@@ -33,7 +33,7 @@ impl<R: BufRead> Frames<R> {
         Ok(true)
     }
 
-    /// Data that ends too early is told apart from data that is wrong.
+    /// Data that ends too early gives another error than damaged data.
     fn damaged(&mut self, error: &FrameDecoderError) -> io::Error {
         let at_end = self.source.fill_buf().is_ok_and(<[u8]>::is_empty);
         let kind = if at_end { io::ErrorKind::UnexpectedEof } else { io::ErrorKind::InvalidData };

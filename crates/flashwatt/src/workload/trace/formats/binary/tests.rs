@@ -1,4 +1,4 @@
-//! What is written is read again, and damage is told and counted.
+//! Records survive writing and reading; damage is reported and counted.
 
 use super::*;
 use crate::rng::Rng;
@@ -138,7 +138,7 @@ fn other_versions_are_refused() {
     assert_eq!(error.to_string(), expected);
 }
 
-/// Whatever is damaged, no record comes twice or altered, and what does not come is told.
+/// Under any damage no record comes twice or altered, and missing records are reported.
 #[test]
 fn no_damage_is_silent() {
     let (records, content) = (usual(9000), written(&usual(9000)));
