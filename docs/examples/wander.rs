@@ -9,7 +9,7 @@ use crate::connector::Extent;
 use crate::device::Geometry;
 use crate::ftl::blocked::data_blocks::{DataBlocks, ENTRY_BYTES, OnDataBlocks};
 use crate::ftl::plan::Plan;
-use crate::ftl::{Context, Room, Scheme, Setup, DriveSize};
+use crate::ftl::{Context, DriveSize, Room, Scheme, Setup};
 use crate::settings::{Checker, field};
 use crate::units::{BlockId, DieId, Lpn};
 

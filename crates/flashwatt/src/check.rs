@@ -17,11 +17,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::firmware::Firmware;
 use crate::cache::write_buffer::Bytes;
 use crate::connector::Extent;
 use crate::device::{Array, Geometry};
 use crate::energy::Series;
+use crate::firmware::Firmware;
 use crate::ftl::PlannedOp;
 use crate::operation::{Cause, OpKind};
 use crate::probe::{BufferEvent, OpFacts, OpRecord, Probe, Purpose};

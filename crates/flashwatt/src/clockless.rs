@@ -3,9 +3,9 @@
 //! It lays down start states, and property tests drive translation layers with it. The NAND referee checks its
 //! operations too.
 
-use crate::firmware::Firmware;
 use crate::connector::{Extent, Request, RequestKind};
 use crate::device::{Array, Geometry};
+use crate::firmware::Firmware;
 use crate::ftl::PlannedOp;
 use crate::operation::OpKind;
 use crate::units::{DieId, Lpn, OpId};

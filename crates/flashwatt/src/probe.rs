@@ -5,13 +5,13 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
 
-use crate::firmware::Firmware;
 use crate::cache::write_buffer::Bytes;
 use crate::connector::{Extent, RequestKind};
 use crate::device::{Array, FlashAddress};
 use crate::energy::Series;
 use crate::energy::ledger::OpTimes;
 use crate::energy::series::Recorder;
+use crate::firmware::Firmware;
 use crate::operation::{Cause, OpKind};
 use crate::units::{BlockId, EntryId, Lpn, Nanos, RequestId};
 

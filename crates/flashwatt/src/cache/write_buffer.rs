@@ -334,7 +334,8 @@ impl WriteBuffer {
     }
 
     fn make(&mut self, lpn: Lpn, held: u64, request_pages: u32, line: u32) -> Option<EntryId> {
-        let made = BufferEntry { lpn, state: EntryState::Dirty, line, held, age: self.made, request_pages, waiters: NIL };
+        let made =
+            BufferEntry { lpn, state: EntryState::Dirty, line, held, age: self.made, request_pages, waiters: NIL };
         let id = match self.free.pop() {
             Some(id) => id,
             None if (self.entries.len() as u32) < self.capacity => {

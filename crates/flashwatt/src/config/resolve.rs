@@ -28,8 +28,9 @@ use workload::{Bounds, workload};
 const IDLE_NS: Nanos = 10_000_000;
 /// No phase, delay or gap lasts longer: 1000 s.
 const NS_MAX: u64 = 1_000_000_000_000;
-/// No run is bounded by more simulated time: 10^6 s, below the horizon of the event queue.
-const SECONDS_MAX: f64 = 1e6;
+/// No run is bounded by more simulated time: a leap year. The agenda of a drive with thousands of dies ends earlier, after 26
+/// days; a run that reaches its end fails and says so.
+const SECONDS_MAX: f64 = 366.0 * 86_400.0;
 /// No count of requests or bytes is larger: 10^15.
 const COUNT_MAX: u64 = 1_000_000_000_000_000;
 const CHANNELS_MAX: u32 = 1024;

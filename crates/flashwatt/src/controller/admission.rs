@@ -4,8 +4,8 @@ use std::hint::cold_path;
 
 use super::op::{NewOp, Queue, Role, Until};
 use super::{Controller, MeteredFlash};
-use crate::firmware::Firmware;
 use crate::device::{Array, FlashAddress};
+use crate::firmware::Firmware;
 use crate::ftl::{Plan, PlanIndex, PlannedOp};
 use crate::operation::{Cause, OpKind};
 use crate::probe::Probe;
@@ -35,7 +35,13 @@ impl Controller {
     }
 
     #[inline(never)]
-    pub(super) fn take_over<P: Probe>(&mut self, plan: &Plan, request: RequestId, urgent: bool, flash: &mut MeteredFlash<P>) {
+    pub(super) fn take_over<P: Probe>(
+        &mut self,
+        plan: &Plan,
+        request: RequestId,
+        urgent: bool,
+        flash: &mut MeteredFlash<P>,
+    ) {
         self.ids.clear();
         let mut behind = plan.behind_earlier().iter().peekable();
         for (at, planned) in (0..).map(PlanIndex).zip(plan.ops()) {

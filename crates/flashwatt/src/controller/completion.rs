@@ -5,11 +5,11 @@ use std::hint::cold_path;
 use super::dispatch::OpStart;
 use super::op::{Queue, Until};
 use super::{Controller, EndedOp, MeteredFlash};
-use crate::firmware::Firmware;
 use crate::connector::Agenda;
 use crate::device::phases::OpStage;
 use crate::device::{Array, FlashAddress};
 use crate::energy::DieState;
+use crate::firmware::Firmware;
 use crate::ftl::PlanNumber;
 use crate::operation::{Cause, OpKind};
 use crate::probe::{OpRecord, Probe};
@@ -101,7 +101,10 @@ impl Controller {
         if flash.accounts.began_before(start) {
             self.began_before(kind, cause, start, now, flash);
         }
-        flash.accounts.probe.op_ended(&OpRecord { op: self.ops[id].facts(), times: &self.courses.times(kind, start, now) });
+        flash
+            .accounts
+            .probe
+            .op_ended(&OpRecord { op: self.ops[id].facts(), times: &self.courses.times(kind, start, now) });
         if half_done {
             self.release(at.block, &mut flash.array);
             self.turn_into_program(agenda, id, channel, way, flash);

@@ -6,11 +6,11 @@ use super::op::{Op, Queue, Role, Until};
 use super::queues::{DieQueue, ways};
 use super::settings::BusOrder;
 use super::{Controller, MeteredFlash};
-use crate::firmware::Firmware;
 use crate::connector::{Agenda, EventKind};
 use crate::device::Array;
 use crate::device::phases::OpStage;
 use crate::energy::DieState;
+use crate::firmware::Firmware;
 use crate::ftl::PlannedOp;
 use crate::operation::OpKind;
 use crate::probe::{Probe, Purpose};
@@ -104,7 +104,12 @@ impl Controller {
     /// operation of all channels first. What fits into the budget in any order starts in the order of a drive without one,
     /// so that a budget that never binds changes nothing.
     #[inline(never)]
-    fn dispatch_by_turns<P: Probe>(&mut self, agenda: &mut Agenda, firmware: &mut Firmware, flash: &mut MeteredFlash<P>) {
+    fn dispatch_by_turns<P: Probe>(
+        &mut self,
+        agenda: &mut Agenda,
+        firmware: &mut Firmware,
+        flash: &mut MeteredFlash<P>,
+    ) {
         while self.dirty.is_some() {
             while let Some(channel) = self.take_dirty() {
                 self.dispatch_unrivalled(agenda, channel, firmware, flash);

@@ -17,11 +17,11 @@ pub mod settings;
 use std::hint::cold_path;
 
 use crate::accounts::SsdAccounts;
-use crate::firmware::Firmware;
 use crate::connector::Seats;
 use crate::device::phases::Courses;
 use crate::device::settings::Timing;
 use crate::device::{Array, Geometry};
+use crate::firmware::Firmware;
 use crate::ftl::PlanNumber;
 use crate::mem::FlatTable;
 use crate::operation::{Cause, OpKind};
@@ -97,7 +97,11 @@ impl Controller {
             next_seq: 0,
             dies: (0..geometry.dies)
                 .map(DieId)
-                .map(|die| DieQueue { channel: geometry.channel_of(die), way: geometry.way_of(die), ..DieQueue::default() })
+                .map(|die| DieQueue {
+                    channel: geometry.channel_of(die),
+                    way: geometry.way_of(die),
+                    ..DieQueue::default()
+                })
                 .collect(),
             channels: vec![Channel::new(geometry.ways); geometry.channels as usize].into(),
             dirty: ChannelId::NONE,

@@ -10,7 +10,7 @@
 use std::hint::cold_path;
 
 use super::settings::ProgramOrder;
-use super::{Geometry, FlashAddress};
+use super::{FlashAddress, Geometry};
 use crate::mem::{FlatTable, prefetch, zeroed};
 use crate::persist::{Flaw, StateReader, StateWriter, require};
 use crate::units::{BlockId, DieId, OpId, Ppn};

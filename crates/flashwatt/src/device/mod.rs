@@ -7,5 +7,5 @@ pub mod settings;
 mod wear_view;
 
 pub use array::Array;
-pub use geometry::{Geometry, FlashAddress};
+pub use geometry::{FlashAddress, Geometry};
 pub use wear_view::WearView;

@@ -24,7 +24,7 @@ use crate::units::{BlockId, DieId, Lpn, Ppn};
 pub use paged::Allocation;
 pub use plan::{Mapping, Merges, Plan, PlanIndex, PlanNumber, PlannedOp, ReplicaChoice};
 pub use restored::{Claims, RestoredDrive};
-pub use scheme::{Room, Scheme, Setup, DriveSize};
+pub use scheme::{DriveSize, Room, Scheme, Setup};
 pub use schemes::{Options, REGISTRY, Settings};
 
 /// The state that a translation layer plans with.

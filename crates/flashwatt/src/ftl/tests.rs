@@ -1,12 +1,12 @@
 //! The example of the documentation is a working translation layer. (`tests/contracts` tests the registered ones.)
 
 use super::documented_example::{Settings, Wander};
-use super::{Scheme, DriveSize};
-use crate::firmware::Firmware;
+use super::{DriveSize, Scheme};
+use crate::clockless::Clockless;
 use crate::config;
 use crate::connector::{Request, RequestKind};
 use crate::device::{Array, Geometry};
-use crate::clockless::Clockless;
+use crate::firmware::Firmware;
 use crate::progress::Watch;
 use crate::units::Lpn;
 

@@ -26,10 +26,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::firmware::Firmware;
 use crate::config::Config;
 use crate::device::Array;
 use crate::error::{Error, Fault, Place};
+use crate::firmware::Firmware;
 use crate::ftl::{PlanNumber, RestoredDrive};
 use crate::output::{Aside, io_error};
 use crate::persist::{Flaw, StateReader, StateWriter, require};
@@ -82,7 +82,12 @@ pub(crate) fn is_one(path: &Path) -> bool {
 }
 
 /// Writes a drive at rest. Returns the SHA-256 and the length of the file.
-pub(crate) fn save(config: &Config, state: DriveState, warnings: &[String], to: &Aside) -> Result<(String, u64), Error> {
+pub(crate) fn save(
+    config: &Config,
+    state: DriveState,
+    warnings: &[String],
+    to: &Aside,
+) -> Result<(String, u64), Error> {
     let mut hashed = Hashed { inner: BufWriter::new(to.file()?), hash: Sha256::new(), bytes: 0 };
     write(config, state, warnings, &mut hashed).map_err(|flaw| match flaw {
         Flaw::Io(source) => to.error(source),

@@ -17,11 +17,11 @@
 
 use super::Ssd;
 use super::batches::{Batch, Buffered};
-use crate::firmware::Firmware;
 use crate::cache::WriteBuffer;
 use crate::connector::{Cx, Extent, RequestKind};
 use crate::controller::EndedOp;
 use crate::device::Geometry;
+use crate::firmware::Firmware;
 use crate::ftl::{PlanIndex, PlanNumber};
 use crate::operation::{Cause, OpKind};
 use crate::probe::{BufferEvent, Probe, Purpose};

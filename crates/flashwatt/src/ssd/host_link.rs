@@ -7,9 +7,9 @@
 
 use super::Ssd;
 use super::requests::set_link;
-use crate::firmware::Firmware;
 use crate::connector::{Cx, Extent, Request};
 use crate::device::Geometry;
+use crate::firmware::Firmware;
 use crate::ftl::{PlanIndex, PlanNumber, PlannedOp};
 use crate::mem::FlatTable;
 use crate::operation::{Cause, OpKind};
@@ -34,7 +34,14 @@ impl LinkShares {
 
     /// Divides a read that has just been planned among the plan's operations. `runs` are the units that do not come from the
     /// write buffer. Returns the bytes that can leave at once.
-    fn divide(&mut self, id: RequestId, request: &Request, runs: &[Extent], firmware: &Firmware, geometry: &Geometry) -> u64 {
+    fn divide(
+        &mut self,
+        id: RequestId,
+        request: &Request,
+        runs: &[Extent],
+        firmware: &Firmware,
+        geometry: &Geometry,
+    ) -> u64 {
         let ops = firmware.plan.ops();
         let share = &mut self.0[id.idx()];
         share.first = firmware.plan.number(PlanIndex(0));

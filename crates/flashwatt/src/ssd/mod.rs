@@ -9,13 +9,13 @@ use std::collections::VecDeque;
 use std::hint::cold_path;
 
 use crate::accounts::{SsdAccounts, SsdFigures};
-use crate::firmware::Firmware;
 use crate::connector::{Completion, Cx, Device, Request, Seats, Status, Tag, Upcoming};
 use crate::controller::{Controller, MeteredFlash};
 use crate::device::{Array, Geometry};
 use crate::energy::Series;
 use crate::energy::window::{AtEnd, Window};
 use crate::error::{Error, Fault};
+use crate::firmware::Firmware;
 use crate::host::link::Link;
 use crate::mem::FlatTable;
 use crate::probe::Probe;

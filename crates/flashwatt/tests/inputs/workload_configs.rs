@@ -168,3 +168,12 @@ fn a_broken_job_file_is_named() {
     let Err(error) = run(&config, &RunOptions::default(), &mut |_| true) else { panic!("it ran") };
     assert!(error.to_string().contains("/nowhere/at/all.fio"), "{error}");
 }
+
+#[test]
+fn a_run_of_a_month_can_be_asked_for() {
+    let month = ["run.measure.seconds=2_592_000".to_string()];
+    let config = flashwatt::config::load("", "t", &month).expect("a month is less than a year");
+    assert_eq!(config.run.measure.ns, Some(2_592_000_000_000_000));
+    let error = flashwatt::config::load("", "t", &["run.measure.seconds=1e8".to_string()]).expect_err("three years");
+    assert!(error.to_string().contains("run.measure.seconds: out of range; found 100000000"), "{error}");
+}

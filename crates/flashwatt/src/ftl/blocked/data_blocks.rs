@@ -74,7 +74,12 @@ pub trait OnDataBlocks: Send {
     ///
     /// # Errors
     /// As [`Ftl::restore`].
-    fn restore_own(&mut self, _from: &mut StateReader, _claims: &mut Claims, _drive: &RestoredDrive) -> Result<(), Flaw> {
+    fn restore_own(
+        &mut self,
+        _from: &mut StateReader,
+        _claims: &mut Claims,
+        _drive: &RestoredDrive,
+    ) -> Result<(), Flaw> {
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::device::Geometry;
-use crate::ftl::{Room, DriveSize};
+use crate::ftl::{DriveSize, Room};
 use crate::settings::{Checker, Field};
 
 /// Default fraction of the blocks that the log has (Park et al. 2011: "approximately 5 %").

@@ -27,7 +27,7 @@ use crate::connector::Extent;
 use crate::device::Geometry;
 use crate::ftl::plan::{Plan, PlanIndex};
 use crate::ftl::{Claims, RestoredDrive};
-use crate::ftl::{Context, Room, Setup, DriveSize};
+use crate::ftl::{Context, DriveSize, Room, Setup};
 use crate::operation::Cause;
 use crate::persist::{Flaw, StateReader, StateWriter};
 use crate::units::{BlockId, Lpn, Ppn};

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::translation::MapShare;
 use crate::ftl::paged::pages::spare_blocks_per_die;
-use crate::ftl::{Allocation, Room, DriveSize};
+use crate::ftl::{Allocation, DriveSize, Room};
 use crate::settings::{Checker, Field, field};
 
 /// Default size of the cached mapping table (EnergySim's 8 MiB).

@@ -12,7 +12,7 @@ use crate::device::{Array, Geometry};
 use crate::ftl::paged::frontier::Frontier;
 use crate::ftl::plan::{Plan, PlanIndex};
 use crate::ftl::{Claims, RestoredDrive};
-use crate::ftl::{Context, Setup, DriveSize};
+use crate::ftl::{Context, DriveSize, Setup};
 use crate::mem::FlatTable;
 use crate::operation::{Cause, OpKind};
 use crate::persist::{Flaw, StateReader, StateWriter, require};

@@ -9,7 +9,7 @@ mod persist;
 
 use std::hint::cold_path;
 
-use super::frontier::{Frontier, CopyUnits};
+use super::frontier::{CopyUnits, Frontier};
 use crate::blocks::BlockTable;
 use crate::device::{Array, Geometry};
 use crate::error::Error;

@@ -11,7 +11,7 @@
 use super::bast::{self, Options, Settings};
 use crate::device::Geometry;
 use crate::ftl::blocked::pairs::{self, Pairs};
-use crate::ftl::{Room, Scheme, Setup, DriveSize};
+use crate::ftl::{DriveSize, Room, Scheme, Setup};
 use crate::settings::Checker;
 
 /// BAST*, registered.

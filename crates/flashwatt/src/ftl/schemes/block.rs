@@ -12,7 +12,7 @@ use crate::connector::Extent;
 use crate::device::Geometry;
 use crate::ftl::blocked::data_blocks::{DataBlocks, ENTRY_BYTES, OnDataBlocks};
 use crate::ftl::plan::Plan;
-use crate::ftl::{Context, Room, Scheme, Setup, DriveSize};
+use crate::ftl::{Context, DriveSize, Room, Scheme, Setup};
 use crate::models::mapping_memory::Tables;
 use crate::settings::Checker;
 use crate::units::Lpn;

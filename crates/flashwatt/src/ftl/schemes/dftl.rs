@@ -17,7 +17,7 @@ use crate::ftl::demand::Demand;
 use crate::ftl::demand::cmt::Recency;
 use crate::ftl::demand::mapping::Mapping;
 use crate::ftl::demand::options::{self, Cache, Defaults};
-use crate::ftl::{Allocation, Room, Scheme, Setup, DriveSize};
+use crate::ftl::{Allocation, DriveSize, Room, Scheme, Setup};
 use crate::models::mapping_memory::Tables;
 use crate::settings::{Checker, field};
 

@@ -23,7 +23,7 @@ use crate::blocks::BlockTable;
 use crate::device::Geometry;
 use crate::ftl::blocked::log_blocks::{LogFtl, LogPolicy};
 use crate::ftl::blocked::log_size::LogSize;
-use crate::ftl::{Room, Scheme, Setup, DriveSize};
+use crate::ftl::{DriveSize, Room, Scheme, Setup};
 use crate::models::mapping_memory::Tables;
 use crate::settings::{Checker, field};
 use crate::units::BlockId;

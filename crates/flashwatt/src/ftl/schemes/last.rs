@@ -30,7 +30,7 @@ use crate::device::Geometry;
 use crate::ftl::blocked::log_blocks::{LogFtl, LogPolicy};
 use crate::ftl::blocked::log_size::{LogSize, Quota};
 use crate::ftl::scheme::flat_map_bytes;
-use crate::ftl::{Room, Scheme, Setup, DriveSize};
+use crate::ftl::{DriveSize, Room, Scheme, Setup};
 use crate::mem::FlatTable;
 use crate::models::mapping_memory::Tables;
 use crate::persist::{Flaw, StateReader, StateWriter};

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::scheme::schemes;
-use super::{Ftl, Room, Scheme, DriveSize};
+use super::{DriveSize, Ftl, Room, Scheme};
 use crate::device::Geometry;
 use crate::ftl::Setup;
 use crate::models::mapping_memory::Tables;

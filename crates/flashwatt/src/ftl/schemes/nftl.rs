@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::device::Geometry;
 use crate::ftl::blocked::log_size::LOG_FRACTION;
-use crate::ftl::blocked::pairs::{self, Pairs, PairRules};
-use crate::ftl::{Room, Scheme, Setup, DriveSize};
+use crate::ftl::blocked::pairs::{self, PairRules, Pairs};
+use crate::ftl::{DriveSize, Room, Scheme, Setup};
 use crate::settings::{Checker, field};
 
 /// `[ftl.nftl]`

@@ -14,7 +14,7 @@ pub use crate::ftl::paged::pages::spare_blocks_per_die;
 use crate::ftl::paged::pages::{Owner, Pages};
 use crate::ftl::paged::steady;
 use crate::ftl::plan::{Plan, PlanIndex};
-use crate::ftl::{Allocation, Context, Ftl, Room, Scheme, Setup, DriveSize};
+use crate::ftl::{Allocation, Context, DriveSize, Ftl, Room, Scheme, Setup};
 use crate::ftl::{Claims, RestoredDrive};
 use crate::mem::{FlatTable, prefetch, zeroed};
 use crate::models::mapping_memory::Tables;

@@ -26,7 +26,7 @@ use crate::ftl::demand::Demand;
 use crate::ftl::demand::cmt::{Cmt, EvictionOrder};
 use crate::ftl::demand::mapping::Mapping;
 use crate::ftl::demand::options::{self, Defaults};
-use crate::ftl::{Allocation, Room, Scheme, Setup, DriveSize};
+use crate::ftl::{Allocation, DriveSize, Room, Scheme, Setup};
 use crate::mem::FlatTable;
 use crate::persist::{Flaw, StateReader, StateWriter, require};
 use crate::settings::{Checker, field};
