@@ -1,4 +1,4 @@
-//! Planned operations come in: what each has to wait for, and the queue that it joins.
+//! Admission of planned operations: their conditions and their queues.
 
 use std::hint::cold_path;
 
@@ -11,17 +11,17 @@ use crate::operation::{Cause, OpKind};
 use crate::probe::Probe;
 use crate::units::{BlockId, OpId, RequestId};
 
-/// A step of moving operations up to a better class.
+/// A step of a promotion to a better class.
 #[derive(Clone, Copy)]
 pub(super) enum Promotion {
-    /// An operation, and then those that it waits for.
+    /// Raises an operation, and then those that it waits for.
     Raise(OpId),
-    /// An operation that was taken out of its queue joins its new one.
+    /// Adds an operation, which was removed from its queue, to its new one.
     Link(OpId),
 }
 
 impl Controller {
-    /// Takes over a request's plan. Returns how many operations the request has to wait for.
+    /// Admits the plan of a request. Returns the number of operations that the request waits for.
     #[inline(always)]
     pub fn admit<P: Probe>(&mut self, request: RequestId, firmware: &Firmware, flash: &mut MeteredFlash<P>) -> u32 {
         if let Some(planned) = firmware.plan.only_op() {
@@ -72,7 +72,7 @@ impl Controller {
         }
     }
 
-    /// Makes an operation of a planned one: finds out what it has to wait for, and holds the blocks that it needs.
+    /// Makes an operation of a planned one: sets its conditions, and holds the blocks that it needs.
     #[inline(always)]
     pub(super) fn insert(&mut self, planned: &PlannedOp, request: RequestId, urgent: bool, array: &mut Array) -> OpId {
         let target = self.geometry.place(planned.ppn);
@@ -129,7 +129,7 @@ impl Controller {
         })
     }
 
-    /// An erase waits for all that still needs the block: what was planned for its pages, written over since or not, too.
+    /// An erase waits for all planned operations that need the block, including those whose data has been overwritten since.
     #[inline(always)]
     pub(super) fn attach_erase(&mut self, id: OpId, block: BlockId, array: &mut Array) {
         for program in array.unfinished_programs(block) {
@@ -160,8 +160,8 @@ impl Controller {
         self.keep_order(id, at, array);
     }
 
-    /// A program waits for the one before it in its block to start, unless it comes behind that one in any case: it does not
-    /// if that one is the second half of a copy, which joins the queue when the first has ended.
+    /// A program waits for the start of the program before it in its block, unless the order is certain without that. It is
+    /// not certain if the earlier program is the second half of a copy, which joins the queue only after the first half has ended.
     #[inline(always)]
     pub(super) fn keep_order(&mut self, id: OpId, at: FlashAddress, array: &Array) {
         if let Some(before) = array.program_before(at) {
@@ -174,7 +174,7 @@ impl Controller {
         }
     }
 
-    /// `younger` waits for `older`, which inherits its class.
+    /// Makes `younger` wait for `older`, which inherits its class.
     pub(super) fn wait(&mut self, younger: OpId, older: OpId, until: Until, array: &Array) {
         self.ops.wait(younger, older, until);
         if self.order.inherits {
@@ -182,8 +182,8 @@ impl Controller {
         }
     }
 
-    /// Moves an operation, and those that it waits for in turn, up to a better class. They can be as many as a block has
-    /// pages, so that what is left to do stands in a list and not on the machine's stack.
+    /// Moves an operation, and all operations that it waits for, up to a better class. A list holds the remaining steps: there
+    /// can be as many as pages in a block, too many for recursion.
     fn promote(&mut self, id: OpId, queue: Queue, array: &Array) {
         if !self.is_below(id, queue) {
             return;
@@ -200,13 +200,13 @@ impl Controller {
         self.promotion = steps;
     }
 
-    /// Is an operation of a worse class, and can it still be moved?
+    /// Whether an operation is in a worse class and can still be moved.
     fn is_below(&self, id: OpId, queue: Queue) -> bool {
         let op = &self.ops[id];
         op.queue > queue && !self.is_ordered(op.queue) && (!op.started || op.turns_into_program())
     }
 
-    /// Moves one operation up. What is to be done next goes to the end of `steps`, the first of it last.
+    /// Moves one operation up. Adds the next steps to the end of `steps`, in reverse order.
     fn raise(&mut self, id: OpId, queue: Queue, array: &Array, steps: &mut Vec<Promotion>) {
         let op = self.ops[id];
         let is_linked = op.blockers == 0 && !op.started; // of a copy half done the program joins the queue later
@@ -226,7 +226,7 @@ impl Controller {
         }
     }
 
-    /// Something that an operation waited for is there.
+    /// Removes one condition of an operation.
     pub(super) fn unblock(&mut self, id: OpId) {
         let op = &mut self.ops[id];
         op.blockers -= 1;

@@ -1,4 +1,4 @@
-//! Events come in: data is there to be moved out, operations end, and those that waited for them go on.
+//! Events of the controller: reads end in the array, operations end, and operations that waited for them become ready.
 
 use std::hint::cold_path;
 
@@ -16,13 +16,13 @@ use crate::probe::{OpRecord, Probe};
 use crate::units::{BlockId, ChannelId, DieId, Nanos, OpId};
 
 impl Controller {
-    /// Is this an event of a die, which [`Self::die_event`] handles?
+    /// Whether an event belongs to a die, see [`Self::die_event`].
     #[inline(always)]
     pub fn is_of_die(&self, event: u32) -> bool {
         event < self.geometry.dies
     }
 
-    /// An event of a channel, or of the slot.
+    /// Handles an event of a channel or of the slot.
     #[inline(always)]
     pub fn bus_event(&mut self, event: u32) {
         if event < self.slot_event() {
@@ -34,7 +34,7 @@ impl Controller {
         }
     }
 
-    /// An event of a die. Returns the operation that ended, if one did.
+    /// Handles an event of a die. Returns the operation that ended, if any.
     #[inline(always)]
     pub fn die_event<P: Probe>(
         &mut self,
@@ -59,8 +59,8 @@ impl Controller {
         }
     }
 
-    /// A read's data is in the page register. It moves out at once if the bus is free and nothing else happens at this
-    /// instant that could be older; else the channel is looked at with everything of this instant at hand.
+    /// A read's data is in the page register. It moves out now if the bus is free and no other event of this instant could bring
+    /// an older candidate. Otherwise the channel is looked at after all events of this instant.
     #[inline(always)]
     pub(super) fn read_from_array<P: Probe>(&mut self, agenda: &mut Agenda, die: DieId, flash: &mut MeteredFlash<P>) {
         let now = agenda.now();
@@ -78,7 +78,7 @@ impl Controller {
         }
     }
 
-    /// The operation of a die, which is of this kind, ends.
+    /// Ends the running operation of a die.
     #[inline(always)]
     pub(super) fn end<P: Probe>(
         &mut self,
@@ -126,7 +126,7 @@ impl Controller {
         Some(EndedOp { request, kind, number })
     }
 
-    /// An operation that ends now had begun before the window did.
+    /// Accounts for an operation that began before the current window.
     #[cold]
     pub(super) fn began_before<P: Probe>(
         &self,
@@ -139,7 +139,7 @@ impl Controller {
         flash.accounts.op_began_before(kind, cause, &self.courses.times(kind, start, now));
     }
 
-    /// A step of a die's background work has ended: the next one can be asked for.
+    /// A step of a die's background work has ended; the die can ask for the next one.
     #[inline(always)]
     pub(super) fn background_ended(&mut self, die: DieId) {
         let state = &mut self.dies[die.idx()];
@@ -150,7 +150,7 @@ impl Controller {
         }
     }
 
-    /// The data of a copy has been read: its program joins the queue, or starts at once where nothing could come before it.
+    /// The read of a copy has ended: its program joins the queue, or starts now if no other operation can precede it.
     #[inline(always)]
     pub(super) fn turn_into_program<P: Probe>(
         &mut self,
@@ -174,8 +174,8 @@ impl Controller {
         self.enqueue_new(id);
     }
 
-    /// Is it sure without a look at the queues that this operation, ready and new, is the next one on its channel? Nothing
-    /// else happens at this instant, and nothing else could start there.
+    /// Whether a new, ready operation is certain to be the next one on its channel without a look at the queues: no other event
+    /// of this instant, and no other candidate on the channel.
     #[inline(always)]
     pub(super) fn is_alone(&self, agenda: &Agenda, channel: ChannelId, id: OpId) -> bool {
         let (op, bus) = (&self.ops[id], &self.channels[channel.idx()]);
@@ -187,7 +187,7 @@ impl Controller {
             && self.dies[op.at.die.idx()].queues[op.queue as usize].head.is_none()
     }
 
-    /// Applies the end of an operation to the array and to the state of the translation layer.
+    /// Applies the end of an operation to the array and to the translation layer.
     #[inline(always)]
     pub(super) fn apply_end<P: Probe>(
         &mut self,
@@ -219,7 +219,7 @@ impl Controller {
         }
     }
 
-    /// Lets those go that waited for an operation's end.
+    /// Releases the operations that waited for an operation's end.
     #[inline(always)]
     pub(super) fn let_go<P: Probe>(&mut self, id: OpId, flash: &mut MeteredFlash<P>) {
         let replaces = self.ops[id].replaces;

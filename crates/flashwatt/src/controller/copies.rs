@@ -1,9 +1,9 @@
-//! Reads of a page that has several copies: each waits in the queues of all dies that hold one, and the first die to
-//! come to it reads its copy.
+//! Reads of a page with several copies. Such a read waits in the queues of all dies with a copy; the first die that becomes
+//! free serves it.
 //!
-//! The read is one operation: to it belong its plan number and everything that waits for it. In the queues of the other
-//! dies it has stand-ins, of the same number. When one of them is to start, the read takes its place, and the others
-//! go.
+//! The read is one operation with one plan number, and other operations wait for it alone. In the queues of the other dies it has
+//! stand-ins with the same number. When a stand-in is about to start, the read takes its page and die, and all stand-ins are
+//! removed.
 
 use super::op::{NewOp, Role};
 use super::{Controller, MeteredFlash};
@@ -12,7 +12,7 @@ use crate::ftl::{Plan, PlanIndex, PlannedOp, ReplicaChoice};
 use crate::probe::Probe;
 use crate::units::{BlockId, OpId, Ppn};
 
-/// The most other pages that a read may be of.
+/// Largest number of alternatives of a read.
 const ALTERNATIVES_MAX: usize = 4;
 
 /// A read that has not started, and its stand-ins.
@@ -29,16 +29,16 @@ impl Waiting {
     }
 }
 
-/// Which page a planned operation is of.
+/// A planned operation with the page chosen for it.
 pub(super) struct PageChoice {
-    /// The operation, of that page.
+    /// The operation with that page.
     pub op: PlannedOp,
-    /// Is that all there is to be said, or will other pages do as well?
+    /// Whether the choice is final; if not, the read waits for its alternatives as well.
     pub is_final: bool,
 }
 
 impl Controller {
-    /// A planned operation with the page that it is of, as far as that can be told now: its own or an alternative.
+    /// The page that a planned operation gets now: its own or an alternative.
     #[inline]
     pub(super) fn chosen_page(&self, plan: &Plan, at: PlanIndex, planned: &PlannedOp, array: &Array) -> PageChoice {
         if !plan.has_alternatives() {
@@ -54,7 +54,7 @@ impl Controller {
         PageChoice { op: PlannedOp { ppn: ppn.unwrap_or(planned.ppn), ..*planned }, is_final }
     }
 
-    /// The first page whose die is idle, which is final; else the first that is on flash already.
+    /// The first page whose die is idle, which is final; otherwise the first page that is already on flash.
     fn idle_copy(&self, pages: &mut dyn Iterator<Item = Ppn>, array: &Array) -> (Option<Ppn>, bool) {
         let mut on_flash = pages.filter(|&ppn| array.is_programmed(self.geometry.place(ppn)));
         let Some(first) = on_flash.next() else { return (None, true) };
@@ -62,13 +62,13 @@ impl Controller {
         (idle.or(Some(first)), idle.is_some())
     }
 
-    /// Could the die turn to something new at once?
+    /// Whether a die could start an operation now.
     fn is_free(&self, at: FlashAddress) -> bool {
         let die = &self.dies[at.die.idx()];
         die.running.is_none() && die.ready == 0
     }
 
-    /// A read that has joined its queue, ready, joins those of the dies of all other copies on flash.
+    /// Adds a ready read to the queues of the dies of all other copies on flash.
     #[inline(never)]
     pub(super) fn wait_everywhere(&mut self, read: OpId, plan: &Plan, at: PlanIndex, array: &mut Array) {
         if self.ops[read].blockers > 0 {
@@ -114,7 +114,7 @@ impl Controller {
         self.waiting.iter().rev().find(|waiting| waiting.read == read).map_or(&[], Waiting::stand_ins)
     }
 
-    /// A read with stand-ins, or one of these, is out of its queue and starts. Returns the read, which is of that page now.
+    /// Removes a read and its stand-ins from their queues; one of them is about to start. Returns the read, now with that page.
     #[inline(never)]
     pub(super) fn take_place<P: Probe>(&mut self, started: OpId, flash: &mut MeteredFlash<P>) -> OpId {
         let is_of = |waiting: &Waiting| waiting.read == started || waiting.stand_ins().contains(&started);

@@ -1,4 +1,4 @@
-//! What starts, on which die and bus, and in which order.
+//! Dispatch: the choice and start of operations on dies and buses.
 
 use std::hint::cold_path;
 
@@ -16,12 +16,11 @@ use crate::operation::OpKind;
 use crate::probe::{Probe, Purpose};
 use crate::units::{ChannelId, DieId, Nanos, OpId, RequestId};
 
-/// The oldest operation of a die goes next after this number of others of better classes went ahead of it. Without the bound a
-/// stream of reads could hold up writes, and collection, for ever.
+/// After this number of operations in better classes went ahead of it, the oldest operation of a die goes next. Without the
+/// bound a stream of reads could block writes and collection forever.
 const BYPASS_MAX: u32 = 64;
 
-/// What could start next on a channel: the answer of [`Controller::peek`], which changes nothing. [`Controller::commit`] acts
-/// on it.
+/// The candidate of a channel: the result of [`Controller::peek`], which changes nothing. [`Controller::commit`] acts on it.
 #[derive(Clone, Copy)]
 pub(super) struct Candidate {
     die: DieId,
@@ -31,31 +30,31 @@ pub(super) struct Candidate {
     turn: Turn,
 }
 
-/// By which rule a die's next operation was found.
+/// The rule that found a die's next operation.
 #[derive(Clone, Copy)]
 enum Turn {
-    /// It is this operation, the head of the best queue.
+    /// The head of the best queue.
     Head(OpId),
-    /// It is this operation, the oldest of all: others have gone ahead [`BYPASS_MAX`] times.
+    /// The oldest of all operations, after [`BYPASS_MAX`] others went ahead.
     Oldest(OpId),
-    /// It is the next step of the die's background work, which has to be asked for.
+    /// The next step of the die's background work, which the controller must ask for.
     Background,
-    /// Background work has been passed over [`BYPASS_MAX`] times: it becomes urgent.
+    /// Background work after [`BYPASS_MAX`] operations went ahead: it becomes urgent.
     BackgroundBypassed,
 }
 
-/// What starts next: on which die of its channel, and which operation.
+/// An operation to start, and its die.
 #[derive(Clone, Copy)]
 pub(super) struct OpStart {
     pub die: DieId,
     pub way: u32,
     pub op: OpId,
-    /// Is it in its queue?
+    /// Whether it is in its queue.
     pub is_queued: bool,
 }
 
 impl Controller {
-    /// Starts everything that can start now.
+    /// Starts all operations that can start now.
     #[inline(always)]
     pub fn dispatch<P: Probe>(&mut self, agenda: &mut Agenda, firmware: &mut Firmware, flash: &mut MeteredFlash<P>) {
         while let Some(channel) = self.take_dirty() {
@@ -100,9 +99,8 @@ impl Controller {
         }
     }
 
-    /// Starts what can start where channels share the slot of the channel switch delay, or the power budget: the oldest
-    /// operation of all channels first. What fits into the budget in any order starts in the order of a drive without one,
-    /// so that a budget that never binds changes nothing.
+    /// Starts operations under a channel switch delay or a power budget, which all channels share: the oldest candidate of all
+    /// channels first. As long as the budget does not bind, operations start in the order of a drive without a budget.
     #[inline(never)]
     fn dispatch_by_turns<P: Probe>(
         &mut self,
@@ -129,7 +127,7 @@ impl Controller {
         }
     }
 
-    /// Starts what no other channel competes for: data moves out, and operations start while the power budget has room for
+    /// Starts work of a channel without competition: data moves out, and operations start while the power budget has room for
     /// them and for all older candidates.
     fn dispatch_unrivalled<P: Probe>(
         &mut self,
@@ -155,8 +153,7 @@ impl Controller {
         }
     }
 
-    /// How many more dies may work under the power budget. At 0, channels are looked at again when a die has ended its
-    /// operation.
+    /// Number of further dies that the power budget allows to work. At 0, channels are looked at again when an operation ends.
     fn power_left(&self) -> u32 {
         if self.active_dies_max == self.geometry.dies {
             return u32::MAX;
@@ -165,7 +162,7 @@ impl Controller {
         self.active_dies_max.saturating_sub(self.geometry.dies - idle)
     }
 
-    /// Channels on which an operation older than this candidate could start.
+    /// Number of channels with an older candidate than this one.
     fn older_candidates(&self, now: Nanos, than: Candidate) -> u32 {
         if self.active_dies_max == self.geometry.dies {
             return 0;
@@ -179,7 +176,7 @@ impl Controller {
         channels.filter_map(|channel| self.peek(channel)).filter(|&other| self.age(other) < age).count() as u32
     }
 
-    /// The channel with the oldest candidate, and that. If the slot is not free yet, its event is set instead.
+    /// The channel with the oldest candidate, and that candidate. If the slot is not free yet, sets its event instead.
     fn oldest_of_channels(&mut self, agenda: &mut Agenda) -> Option<(ChannelId, Candidate)> {
         let mut oldest: Option<(ChannelId, Candidate, u64)> = None;
         for channel in (0..self.geometry.channels).map(ChannelId) {
@@ -200,8 +197,8 @@ impl Controller {
         oldest.map(|(channel, candidate, _)| (channel, candidate))
     }
 
-    /// A candidate's place in the order of age: its plan number, or for background work that has not been planned the first
-    /// number that was free when the die asked for it.
+    /// A candidate's age: its plan number. Background work without a plan has the plan number that was free when the die asked
+    /// for it.
     fn age(&self, candidate: Candidate) -> u64 {
         match candidate.turn {
             Turn::Head(op) | Turn::Oldest(op) => self.ops[op].seq,
@@ -209,7 +206,7 @@ impl Controller {
         }
     }
 
-    /// Is the bus taken? If so and something waits for it, its event is set.
+    /// Whether the bus is taken. If so and work waits for it, sets its event.
     #[inline(always)]
     pub(super) fn is_bus_taken(&mut self, agenda: &mut Agenda, channel: ChannelId) -> bool {
         let state = &mut self.channels[channel.idx()];
@@ -223,15 +220,15 @@ impl Controller {
         true
     }
 
-    /// Does data wait on a channel, and take the bus before the next operation does (`controller.bus_order`)?
+    /// Whether data waits on a channel and takes the bus before the next operation (`controller.bus_order`).
     #[inline(always)]
     fn data_goes_first(&self, channel: ChannelId) -> bool {
         self.channels[channel.idx()].data_waits != 0
             && (self.bus_order == BusOrder::DataFirst || !self.command_waits(channel))
     }
 
-    /// Is the next operation of a channel one that takes the bus for its command alone? Background work that has not been
-    /// asked for is none: it may turn out to be a program.
+    /// Whether the next operation of a channel needs the bus for a command only. Background work that was not asked for does
+    /// not count, because it may be a program.
     #[inline(never)]
     fn command_waits(&self, channel: ChannelId) -> bool {
         self.peek(channel).is_some_and(|candidate| match candidate.turn {
@@ -240,14 +237,14 @@ impl Controller {
         })
     }
 
-    /// Data that waits on a channel moves out, if the bus is free.
+    /// Moves the data that waits on a channel out while the bus is free.
     fn move_out_all<P: Probe>(&mut self, agenda: &mut Agenda, channel: ChannelId, flash: &mut MeteredFlash<P>) {
         while !self.is_bus_taken(agenda, channel) && self.channels[channel.idx()].data_waits != 0 {
             self.move_out(agenda, channel, flash);
         }
     }
 
-    /// The oldest read whose data waits on a channel moves out.
+    /// Moves out the data of the oldest waiting read of a channel.
     #[inline(always)]
     fn move_out<P: Probe>(&mut self, agenda: &mut Agenda, channel: ChannelId, flash: &mut MeteredFlash<P>) {
         let waits = self.channels[channel.idx()].data_waits;
@@ -277,8 +274,8 @@ impl Controller {
         agenda.set(EventKind::Transfer, die.0, end);
     }
 
-    /// What could start next on this channel: the operation of the best class, among those the oldest. Changes nothing: to
-    /// look at a channel is not to serve it.
+    /// The candidate of a channel: the operation of the best class, the oldest among equals. Changes nothing, because looking at
+    /// a channel is not serving it.
     #[inline(always)]
     fn peek(&self, channel: ChannelId) -> Option<Candidate> {
         let state = &self.channels[channel.idx()];
@@ -299,8 +296,8 @@ impl Controller {
         Some(Candidate { die, way, queue, turn })
     }
 
-    /// Acts on the answer of [`Self::peek`]: counts whom the operation passes over, or asks for the step of background work.
-    /// `None`: there is no answer yet, and the channel is to be looked at again.
+    /// Acts on a candidate: counts the operations that it bypasses, or asks for the step of background work. `None` means that
+    /// the channel must be looked at again.
     #[inline(always)]
     fn commit<P: Probe>(
         &mut self,
@@ -355,8 +352,8 @@ impl Controller {
         (way, queue(way))
     }
 
-    /// What a die turns to once others have gone ahead [`BYPASS_MAX`] times: the oldest operation of all its queues, in turns
-    /// with its background work.
+    /// The choice of a die after [`BYPASS_MAX`] bypasses: the oldest operation of all its queues, in turns with its background
+    /// work.
     #[cold]
     fn turn_of_bypassed(&self, state: &DieQueue, queue: u8) -> Turn {
         let job = 1 << Queue::Job as u8;
@@ -370,7 +367,7 @@ impl Controller {
         Turn::Oldest(heads.min_by_key(|&id| self.ops[id].seq).unwrap_or(state.queues[queue as usize].head))
     }
 
-    /// Of the dies in `mask`, the one whose operation is oldest.
+    /// Of the dies in `mask`, the one with the oldest operation.
     #[inline(always)]
     pub(super) fn oldest(&self, channel: ChannelId, mask: u64, op: impl Fn(&DieQueue) -> OpId) -> u32 {
         let first = mask.trailing_zeros();
@@ -381,9 +378,8 @@ impl Controller {
         ways(mask).min_by_key(|&way| seq(way)).unwrap_or(first)
     }
 
-    /// Asks for the next step of a die's background work; `urgent` steps go before everything else. A die that has none now
-    /// is not asked again until it is woken. If it is sure that no other die comes before this one, a step that can start
-    /// skips its queue and is the answer.
+    /// Asks for the next step of a die's background work; `urgent` steps precede everything else. A die without such work is not
+    /// asked again until it is woken. If no other die can precede this one, a step that can start skips its queue and is returned.
     #[inline(always)]
     pub(super) fn pull<P: Probe>(
         &mut self,
@@ -412,7 +408,7 @@ impl Controller {
         None
     }
 
-    /// Takes over the only operation of a plan for a die on which nothing is ready. Answers with it if it could start.
+    /// Admits the only operation of a plan for a die on which nothing is ready. Returns it if it can start.
     #[inline(always)]
     pub(super) fn take_step<P: Probe>(
         &mut self,
@@ -432,7 +428,7 @@ impl Controller {
         None
     }
 
-    /// Starts the operation that was chosen.
+    /// Starts the chosen operation.
     #[inline(always)]
     pub(super) fn start<P: Probe>(
         &mut self,

@@ -1,5 +1,5 @@
-//! Reads and writes of the map that have not ended, by plan number: those behind which a cached entry's users wait (law 6d),
-//! and how long each took from its planning on.
+//! Running reads and writes of the map, by plan number: users of a cached entry wait for the read that brings it (law 6d),
+//! and the report has the latency of each from its planning.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use crate::ftl::PlanNumber;
 use crate::operation::OpKind;
 use crate::units::{Nanos, OpId};
 
-/// The lists, in the order of plan numbers. An entry goes once it and all before it have ended.
+/// The lists, in the order of plan numbers. An entry is removed when it and all before it have ended.
 #[derive(Default)]
 pub(super) struct MapOps {
     reads: VecDeque<Read>,
@@ -17,12 +17,12 @@ pub(super) struct MapOps {
 
 struct Read {
     seq: u64,
-    /// [`OpId::NONE`] once it has ended.
+    /// The operation; [`OpId::NONE`] after its end.
     id: OpId,
     planned: Nanos,
 }
 
-/// A page of the map is written, all copies of it: operations with consecutive numbers.
+/// The write of a map page with all its copies: operations with consecutive numbers.
 struct Write {
     first: u64,
     copies: u32,
@@ -32,13 +32,13 @@ struct Write {
 }
 
 impl MapOps {
-    /// A read has been planned, after all others.
+    /// Adds a planned read; its number is larger than those of all others.
     pub fn read_planned(&mut self, seq: u64, id: OpId, planned: Nanos) {
         debug_assert!(self.reads.back().is_none_or(|last| last.seq < seq));
         self.reads.push_back(Read { seq, id, planned });
     }
 
-    /// The program of one of `copies` has been planned, after all others.
+    /// Adds a planned program, one of `copies`; its number is larger than those of all others.
     pub fn write_planned(&mut self, seq: u64, copies: u32, planned: Nanos) {
         match self.writes.back_mut() {
             Some(last) if last.copies < copies && last.first + u64::from(last.copies) == seq => {
@@ -48,18 +48,18 @@ impl MapOps {
         }
     }
 
-    /// The operation of that plan number, if it is a read of the map and has not ended.
+    /// The operation with this plan number, if it is a read of the map that has not ended.
     pub fn find(&self, number: PlanNumber) -> Option<OpId> {
         let at = self.position(number.0)?;
         self.reads.get(at).map(|read| read.id).filter(|id| id.is_some())
     }
 
-    /// All reads with lower numbers have ended; `next` is the number of the operation to be planned next.
+    /// All reads of the map with numbers below the result have ended. `next` is the number of the next planned operation.
     pub fn settled(&self, next: u64) -> PlanNumber {
         PlanNumber(self.reads.front().map_or(next, |first| first.seq))
     }
 
-    /// An operation of the map, of this kind, has ended: one of these, or a part of collection.
+    /// An operation with cause `map` has ended: a read or write of the map, or a copy by collection.
     pub fn ended(&mut self, kind: OpKind, seq: u64, now: Nanos, latency: &mut MapLatency) {
         if kind == OpKind::Program {
             return self.copy_ended(seq, now, latency);

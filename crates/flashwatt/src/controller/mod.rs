@@ -42,44 +42,44 @@ pub struct Controller {
     courses: Courses,
     order: Order,
     bus_order: BusOrder,
-    /// Do channels take turns? They do under a channel switch delay, and under a power budget for fewer than all dies.
+    /// Whether channels take turns: under a channel switch delay, and under a power budget for fewer than all dies.
     by_turns: bool,
-    /// Dies that may work at a time.
+    /// Number of dies that may work at a time.
     active_dies_max: u32,
-    /// The queue that operations go to, by kind and cause.
+    /// The queue of an operation, by kind and cause.
     queues: [[Queue; Cause::ALL.len()]; OpKind::ALL.len()],
     preemptible: bool,
     ops: OpTable,
     next_seq: u64,
     dies: FlatTable<DieQueue>,
     channels: FlatTable<Channel>,
-    /// The first of the channels on which something may be able to start: the one that was touched last.
+    /// The first channel in the list of channels to look at: the one added last.
     dirty: ChannelId,
-    /// With a channel switch delay: when the next operation may start anywhere.
+    /// Under a channel switch delay, the time from which the next operation may start on any channel.
     slot_free_at: Nanos,
-    /// Ids of the plan being admitted.
+    /// Operation ids of the plan under admission.
     ids: Vec<OpId>,
     /// Reads and writes of the map that have not ended.
     map_ops: MapOps,
     /// Reads that wait in the queues of several dies.
     waiting: Vec<Waiting>,
-    /// What is left to do of a promotion. Kept for its memory.
+    /// The remaining steps of a promotion. Kept to reuse its memory.
     promotion: Vec<Promotion>,
 }
 
-/// An operation has ended.
+/// An operation that has ended.
 #[derive(Clone, Copy, Debug)]
 pub struct EndedOp {
-    /// For which request, if for one.
+    /// Its request, if any.
     pub request: RequestId,
-    /// What it was.
+    /// Its kind.
     pub kind: OpKind,
     /// Its plan number.
     pub number: PlanNumber,
 }
 
 impl Controller {
-    /// All dies idle. `preemptible`: host operations may go between the steps of a collection.
+    /// A controller with all dies idle. `preemptible`: host operations may run between the steps of a collection.
     pub fn new(settings: &settings::Controller, timing: &Timing, preemptible: bool, geometry: &Geometry) -> Self {
         let budget = settings.power_budget.as_ref();
         let active_dies_max = budget.map_or(geometry.dies, |budget| budget.active_dies.min(geometry.dies));
@@ -114,8 +114,8 @@ impl Controller {
         }
     }
 
-    /// Takes seats for dies, channels and the slot of the channel switch delay: the first ones, so that a seat is a die's
-    /// number.
+    /// Takes seats for dies, channels and the slot of the channel switch delay. They are the first seats, so that the seat
+    /// of a die is its number.
     pub fn enrol(&self, seats: &mut Seats) {
         let longest_ns = self.courses.longest_ns().max(self.timing.channel_switch_ns);
         let first = seats.take(self.slot_event() + 1, longest_ns);
@@ -126,12 +126,12 @@ impl Controller {
         self.geometry.dies + self.geometry.channels
     }
 
-    /// Plans are numbered from here on: those before it were carried out without a clock.
+    /// Starts plan numbers at `first`. Lower numbers were used without a clock.
     pub fn begin(&mut self, first: PlanNumber) {
         self.next_seq = first.0;
     }
 
-    /// A die may have background work.
+    /// Notes that a die may have background work.
     #[inline]
     pub fn wake(&mut self, die: DieId, firmware: &Firmware) {
         if self.dies[die.idx()].background == 0 && firmware.ftl.wants_background(die, &firmware.blocks) {
@@ -142,7 +142,7 @@ impl Controller {
         }
     }
 
-    /// The dies that the last plan has woken may have background work.
+    /// Notes that the dies woken by the last plan may have background work.
     #[inline(always)]
     fn wake_woken(&mut self, firmware: &Firmware) {
         if !firmware.plan.woken().is_empty() {
@@ -158,7 +158,7 @@ impl Controller {
         }
     }
 
-    /// A window of the run ends. What is under way is booked as if it ended now, without ending it.
+    /// Ends a window of the run. Running operations are counted as if they ended now; they go on.
     pub fn cut<P: Probe>(&self, now: Nanos, flash: &mut MeteredFlash<P>) {
         flash.accounts.book_whole(|kind| self.courses.whole(kind));
         for die in self.dies.iter().filter(|die| die.running.is_some()) {

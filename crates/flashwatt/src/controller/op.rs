@@ -1,4 +1,4 @@
-//! Operations that are planned or under way, and what they wait for.
+//! Planned and running operations, and the conditions that they wait for.
 
 use std::hint::cold_path;
 
@@ -8,14 +8,14 @@ use crate::operation::{Cause, OpKind};
 use crate::probe::OpFacts;
 use crate::units::{BlockId, OpId, RequestId};
 
-/// What a die can turn to next, in the order of precedence: its queues of operations, and two places at which background
-/// work is asked for. The numbers are bits of a die's `ready` mask.
+/// The choices of a die for its next operation, in order of precedence: its queues of operations, and two positions at which
+/// it asks for background work. The numbers are bits of a die's `ready` mask.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub enum Queue {
     /// Background work that must not be interrupted.
     Front,
-    /// No queue: background work is to be asked for now.
+    /// No queue: asks for background work now.
     UrgentJob,
     /// Reads of the host.
     HostRead,
@@ -23,7 +23,7 @@ pub enum Queue {
     Map,
     /// Writes of the host.
     HostWrite,
-    /// No queue: background work is to be asked for if the host wants nothing.
+    /// No queue: asks for background work if no host operation is ready.
     Job,
     /// Merges, garbage collection, wear levelling.
     Background,
@@ -32,78 +32,79 @@ pub enum Queue {
 }
 
 impl Queue {
-    /// How many there are.
+    /// Number of choices.
     pub const COUNT: usize = 8;
 
     /// The bits of a `ready` mask that ask for background work.
     pub const OF_BACKGROUND: u32 = 1 << Queue::UrgentJob as u32 | 1 << Queue::Job as u32;
 }
 
-/// Does an operation stand for others, in the queues of other dies?
+/// The role of an operation among reads of several copies of a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Role {
-    /// It is the only one.
+    /// The operation has no stand-ins.
     Single,
-    /// It has stand-ins: reads of other copies of its page, of which the first to start is done for all.
+    /// The operation has stand-ins: reads of other copies of its page in the queues of other dies. The first of all to start
+    /// serves the read.
     Read,
-    /// It is one of those.
+    /// The operation is a stand-in of a read.
     StandIn,
 }
 
-/// A planned operation. In a cache line of its own.
+/// A planned or running operation, in a cache line of its own.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub struct Op {
-    /// Its plan number: older ones are smaller.
+    /// Its plan number; older operations have smaller numbers.
     pub seq: u64,
-    /// What.
+    /// Its kind.
     pub kind: OpKind,
-    /// Why.
+    /// Its cause.
     pub cause: Cause,
-    /// In which of its die's queues.
+    /// Its queue at its die.
     pub queue: Queue,
-    /// How many things it still waits for.
+    /// Number of conditions that it waits for.
     pub blockers: u8,
-    /// Is it under way?
+    /// Whether it is running.
     pub started: bool,
-    /// Are there others for the same?
+    /// Its role among reads of several copies.
     pub role: Role,
-    /// Does it wait for the data of more operations than `after`? See [`OpTable::awaited`].
+    /// Whether it waits for the data of more operations than `after`, see [`OpTable::awaited`].
     awaits_more: bool,
-    /// Which page, or of which block the first.
+    /// Its page, or the first page of its block.
     pub at: FlashAddress,
-    /// A copyback's source, or where a read's data is to be programmed: see [`Self::turns_into_program`].
+    /// The source of a copyback, or the page to program with a read's data, see [`Self::turns_into_program`].
     pub other: FlashAddress,
-    /// For which request, if for one.
+    /// The request that it belongs to, if any.
     pub request: RequestId,
     /// The block whose data its program makes obsolete.
     pub replaces: BlockId,
-    /// The next one in its queue.
+    /// The next operation in its queue.
     pub next: OpId,
-    /// The first one whose data it waits for, while it does.
+    /// The first operation whose data it waits for.
     pub after: OpId,
-    /// First of the list of edges to those that wait for it.
+    /// First of the list of operations that wait for it.
     dependents: u32,
-    /// First of the list of further blocks that it makes data obsolete in.
+    /// First of the list of further blocks with data that it makes obsolete.
     more_replaced: u32,
 }
 
 impl Op {
-    /// What observers see of it.
+    /// The facts that probes see.
     #[inline(always)]
     pub fn facts(&self) -> OpFacts {
         let Op { seq, kind, cause, at, other, request, replaces, .. } = *self;
         OpFacts { seq, kind, cause, at, other, request, replaces }
     }
 
-    /// Is this the first half of a copy? When it ends it becomes the second: the program of page `other`.
+    /// Whether this is the first half of a copy. At its end it becomes the second half: the program of page `other`.
     #[inline(always)]
     pub fn turns_into_program(&self) -> bool {
         self.kind == OpKind::Read && self.other.block.is_some()
     }
 
-    /// The page that it programs, at once or as the second half of a copy.
+    /// The page that it programs, now or as the second half of a copy.
     pub fn programs(&self) -> Option<FlashAddress> {
         match self.kind {
             OpKind::Program | OpKind::Copyback => Some(self.at),
@@ -113,12 +114,12 @@ impl Op {
     }
 }
 
-/// On what an edge waits.
+/// The condition of an edge.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Until {
-    /// The older operation's start.
+    /// The older operation has started.
     Start,
-    /// Its end.
+    /// The older operation has ended.
     End,
 }
 
@@ -138,7 +139,7 @@ pub struct OpTable {
     free: OpId,
     nodes: Vec<OpNode>,
     free_nodes: Vec<u32>,
-    /// Operations that wait for the data of several others: who waits, and for which besides its `after`. Few at a time.
+    /// Operations that wait for the data of several others: pairs of the operation and one that it waits for beyond `after`.
     more_awaited: Vec<(OpId, OpId)>,
 }
 
@@ -155,7 +156,7 @@ impl Default for OpTable {
 }
 
 impl OpTable {
-    /// Adds an operation that waits for nothing yet.
+    /// Adds an operation without conditions.
     #[inline(always)]
     pub fn insert(&mut self, new: NewOp) -> OpId {
         let op = Op {
@@ -187,14 +188,14 @@ impl OpTable {
         id
     }
 
-    /// Removes an operation that nothing waits for any more.
+    /// Removes an operation that no other waits for.
     #[inline(always)]
     pub fn remove(&mut self, id: OpId) {
         debug_assert!(self.ops[id.idx()].dependents == NIL && self.ops[id.idx()].more_replaced == NIL);
         self.ops[id.idx()].next = std::mem::replace(&mut self.free, id);
     }
 
-    /// `younger` waits for `older`.
+    /// Makes `younger` wait for `older`.
     pub fn wait(&mut self, younger: OpId, older: OpId, until: Until) {
         let node = self.node(younger.0, until, self.ops[older.idx()].dependents);
         self.ops[older.idx()].dependents = node;
@@ -210,7 +211,7 @@ impl OpTable {
         }
     }
 
-    /// The operations whose data this one waits for.
+    /// The operations whose data an operation waits for.
     pub fn awaited(&self, id: OpId) -> impl Iterator<Item = OpId> + '_ {
         let op = &self.ops[id.idx()];
         let more: &[(OpId, OpId)] = if op.awaits_more { &self.more_awaited } else { &[] };
@@ -218,7 +219,7 @@ impl OpTable {
         first.into_iter().chain(more.iter().filter(move |(younger, _)| *younger == id).map(|&(_, older)| older))
     }
 
-    /// The data of `older`, which `younger` waited for, is there.
+    /// Removes the condition of `younger` on the data of `older`.
     pub fn stop_awaiting(&mut self, younger: OpId, older: OpId) {
         let op = &mut self.ops[younger.idx()];
         if op.after == older {
@@ -231,7 +232,7 @@ impl OpTable {
         }
     }
 
-    /// Takes one of those that wait for this of `id`, if there is one.
+    /// Takes one of the operations that wait for this event of `id`, if there is one.
     #[inline(always)]
     pub fn pop_dependent(&mut self, id: OpId, until: Until) -> Option<OpId> {
         let first = self.ops[id.idx()].dependents;
@@ -260,7 +261,7 @@ impl OpTable {
         None
     }
 
-    /// A block that is to be released when the program ends.
+    /// Adds a block to release when the program ends.
     pub fn release_at_end(&mut self, id: OpId, block: BlockId) {
         if self.ops[id.idx()].replaces.is_none() {
             self.ops[id.idx()].replaces = block;
@@ -269,13 +270,13 @@ impl OpTable {
         }
     }
 
-    /// A further block that the program makes data obsolete in.
+    /// Adds a further block with data that the program makes obsolete.
     pub fn push_replaced(&mut self, id: OpId, block: BlockId) {
         let node = self.node(block.0, Until::End, self.ops[id.idx()].more_replaced);
         self.ops[id.idx()].more_replaced = node;
     }
 
-    /// Takes one of those blocks.
+    /// Takes one of those further blocks.
     #[inline(always)]
     pub fn pop_replaced(&mut self, id: OpId) -> Option<BlockId> {
         let first = self.ops[id.idx()].more_replaced;
@@ -320,7 +321,7 @@ impl std::ops::IndexMut<OpId> for OpTable {
     }
 }
 
-/// What is known of an operation when it is planned.
+/// The facts of an operation at its planning.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
 pub struct NewOp {

@@ -18,7 +18,7 @@ pub(super) struct OpList {
     pub tail: OpId,
 }
 
-/// In cache lines of its own.
+/// A die: its running operation and its queues. In cache lines of its own.
 #[derive(Clone)]
 #[repr(align(128))]
 pub(super) struct DieQueue {
@@ -26,17 +26,17 @@ pub(super) struct DieQueue {
     pub way: u32,
     pub stage: OpStage,
     pub running: OpId,
-    /// When that started.
+    /// Start time of the running operation.
     pub started: Nanos,
-    /// Background operations that are planned or under way.
+    /// Planned and running background operations.
     pub background: u32,
-    /// The first free plan number when the die asked for its next step of background work.
+    /// The first free plan number at the time when the die asked for its next background step.
     pub background_since: u64,
-    /// How many operations went ahead of others that were ready.
+    /// Number of operations that went ahead of ready ones in worse classes.
     pub bypassed: u32,
-    /// When others have been passed over too often: is it the turn of background work?
+    /// Whether background work comes next after operations were bypassed too often.
     pub job_is_next: bool,
-    /// A bit for each [`Queue`] whose head could start, and for background work to be asked for.
+    /// A bit for each [`Queue`] whose head can start, or at which background work can be asked for.
     pub ready: u32,
     pub queues: [OpList; Queue::COUNT],
 }
@@ -59,22 +59,22 @@ impl Default for DieQueue {
     }
 }
 
-/// A bus and the dies on it, one bit for each. In a cache line of its own.
+/// A channel's bus and its dies, one bit for each die. In a cache line of its own.
 #[derive(Clone)]
 #[repr(align(64))]
 pub(super) struct Channel {
-    /// Dies without an operation.
+    /// Dies without a running operation.
     pub idle: u64,
-    /// Dies with something ready.
+    /// Dies with a ready choice.
     pub ready: u64,
     /// Dies with data that waits for the bus.
     pub data_waits: u64,
     pub bus_free_at: Nanos,
-    /// Will the channel be looked at when the bus is free, by an event of its own or of a die that moves data out?
+    /// Whether an event will cause a look at the channel when the bus is free: its own, or that of a die that moves data out.
     pub scheduled: bool,
-    /// Is it among the channels to be looked at?
+    /// Whether it is in the list of channels to look at.
     pub dirty: bool,
-    /// If so, the one to be looked at after it.
+    /// The next channel in that list.
     pub next_dirty: ChannelId,
 }
 
@@ -91,7 +91,7 @@ impl Channel {
         }
     }
 
-    /// Something may be able to start on this channel, whose number is `this`.
+    /// Adds this channel, number `this`, to the channels on which an operation may start.
     #[inline(always)]
     pub fn touch(&mut self, this: ChannelId, first_dirty: &mut ChannelId) {
         if !self.dirty {
@@ -100,8 +100,8 @@ impl Channel {
         }
     }
 
-    /// [`Self::touch`] if `really`, without a branch: a processor can predict neither `really` nor whether the
-    /// channel is dirty.
+    /// [`Self::touch`] if `really`, without a branch: a processor can predict neither `really` nor whether the channel is in
+    /// the list.
     #[inline(always)]
     pub fn touch_if(&mut self, really: bool, this: ChannelId, first_dirty: &mut ChannelId) {
         let is_new = really & !self.dirty;
@@ -112,14 +112,14 @@ impl Channel {
         self.dirty |= is_new;
     }
 
-    /// Could anything start if the bus were free?
+    /// Whether an operation or data could use the bus if it were free.
     #[inline(always)]
     pub fn has_work(&self) -> bool {
         self.data_waits | (self.idle & self.ready) != 0
     }
 }
 
-/// The ones among 64 bits.
+/// The set bits of a 64-bit word, by number.
 #[inline(always)]
 pub(super) fn ways(mut mask: u64) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
@@ -129,7 +129,7 @@ pub(super) fn ways(mut mask: u64) -> impl Iterator<Item = u32> {
     })
 }
 
-/// The queue that operations go to, by kind and cause.
+/// The queue of an operation, by kind and cause.
 pub(super) fn queues_of(order: &Order) -> [[Queue; Cause::ALL.len()]; OpKind::ALL.len()] {
     OpKind::ALL.map(|kind| Cause::ALL.map(|cause| (order.queue_of)(kind, cause)))
 }
@@ -142,7 +142,7 @@ impl Controller {
         queue == ordered
     }
 
-    /// A new operation joins its queue: at once if that is ordered, else when it is ready.
+    /// Adds a new operation to its queue: now if the queue is ordered, else once it is ready.
     #[inline(always)]
     pub(super) fn enqueue_new(&mut self, id: OpId) {
         let op = &self.ops[id];
@@ -151,7 +151,7 @@ impl Controller {
         }
     }
 
-    /// Operations queued or under way on a die.
+    /// Planned and running operations of a die.
     pub(super) fn queue_length(&self, die: DieId) -> u32 {
         let state = &self.dies[die.idx()];
         let mut length = u32::from(state.running.is_some());
@@ -164,7 +164,7 @@ impl Controller {
         length
     }
 
-    /// Puts an operation into its queue, by its plan number.
+    /// Inserts an operation into its queue by plan number.
     #[inline(always)]
     pub(super) fn link(&mut self, id: OpId) {
         let op = &self.ops[id];
@@ -202,7 +202,7 @@ impl Controller {
         self.ops[before].next = id;
     }
 
-    /// Takes an operation out of its queue.
+    /// Removes an operation from its queue.
     #[inline(always)]
     pub(super) fn unlink(&mut self, id: OpId) {
         let op = &self.ops[id];
@@ -232,14 +232,14 @@ impl Controller {
         }
     }
 
-    /// The head of an ordered queue may have become ready.
+    /// Checks whether the head of an ordered queue is ready.
     pub(super) fn refresh_ordered(&mut self, die: DieId) {
         if let Some(queue) = self.order.in_order {
             self.mark(die, queue);
         }
     }
 
-    /// Notes whether the head of a die's queue could start.
+    /// Sets or clears the bit of a queue by its head.
     #[cold]
     fn mark(&mut self, die: DieId, queue: Queue) {
         let head = self.dies[die.idx()].queues[queue as usize].head;
@@ -250,13 +250,13 @@ impl Controller {
         }
     }
 
-    /// A die could turn to something.
+    /// Sets a choice of a die as ready.
     #[inline(always)]
     pub(super) fn set_ready(&mut self, die: DieId, queue: Queue) {
         self.set_ready_if(true, die, queue);
     }
 
-    /// The same if `really`, which follows no pattern.
+    /// [`Self::set_ready`] if `really`, without a branch, because `really` is unpredictable.
     #[inline(always)]
     fn set_ready_if(&mut self, really: bool, die: DieId, queue: Queue) {
         let state = &mut self.dies[die.idx()];
@@ -268,13 +268,13 @@ impl Controller {
         bus.touch_if(really & is_idle, channel, &mut self.dirty);
     }
 
-    /// A die could not turn to that any more.
+    /// Clears a choice of a die.
     #[inline(always)]
     pub(super) fn clear_ready(&mut self, die: DieId, queue: Queue) {
         self.clear_ready_if(true, die, queue);
     }
 
-    /// The same if `really`, which follows no pattern.
+    /// [`Self::clear_ready`] if `really`, without a branch, because `really` is unpredictable.
     #[inline(always)]
     fn clear_ready_if(&mut self, really: bool, die: DieId, queue: Queue) {
         let state = &mut self.dies[die.idx()];
