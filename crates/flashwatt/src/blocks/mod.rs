@@ -1,4 +1,4 @@
-//! What the map implies for blocks: which pages are valid, which blocks are free, which can be collected.
+//! The state of blocks that follows from the map: valid pages, free blocks, candidates for collection.
 
 mod persist;
 
@@ -13,18 +13,18 @@ mod view;
 
 pub use view::{BlockView, Choice};
 
-/// Where a block stands in its life.
+/// The state of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u8)]
 pub enum BlockState {
     /// Erased, in its die's free list.
     #[default]
     Free,
-    /// Taken to be written to; pages of it may still be programmed.
+    /// Open for writes; its pages may still be programmed.
     Open,
     /// Fully programmed: it can be collected.
     Closed,
-    /// Being collected or erased.
+    /// Under collection or erase.
     Victim,
 }
 
@@ -32,9 +32,9 @@ pub enum BlockState {
 struct Info {
     valid: u16,
     state: BlockState,
-    /// Is its collection not a matter of `[gc]`?
+    /// Whether its owner collects it, without a policy of `[gc]`.
     apart: bool,
-    /// The closing clock's value when this block was last closed.
+    /// The closing clock when this block was last closed.
     closed_at: u32,
 }
 
@@ -42,25 +42,25 @@ struct Info {
 pub struct BlockTable {
     geometry: Geometry,
     info: FlatTable<Info>,
-    /// A bit per map unit: holds the current data of a logical page.
+    /// One bit per map unit: whether it holds the current data of a logical page.
     valid: FlatTable<u64>,
     words_per_block: usize,
-    /// The logical page (+ 1) whose data was last directed to each physical address; 0 for none since the last erase.
+    /// The logical page (+ 1) whose data was last written to each physical address; 0 for none since the last erase.
     lpns: FlatTable<u32>,
     dies: FlatTable<DieBlocks>,
-    /// Counts closings of blocks: a block's age is how many have been closed since.
+    /// Counts closed blocks: a block's age is the number of blocks closed after it.
     closings: u32,
 }
 
 struct DieBlocks {
     free: VecDeque<BlockId>,
-    /// Valid map units.
+    /// Number of valid map units.
     valid: u32,
     fewest: RefCell<FewestValid>,
 }
 
 impl BlockTable {
-    /// Bytes of memory that the tables of a drive take.
+    /// Bytes of memory of the tables of a drive.
     pub fn memory_bytes(geometry: &Geometry) -> u64 {
         const STACKS_BYTES: usize = 8; // free lists and stacks of candidates
         let words = (geometry.units_per_block as usize).div_ceil(64) * size_of::<u64>();
@@ -69,7 +69,7 @@ impl BlockTable {
         u64::from(geometry.blocks) * block as u64 + u64::from(geometry.physical_units()) * unit
     }
 
-    /// All blocks free, in address order.
+    /// A table with all blocks free, in address order.
     pub fn new(geometry: Geometry) -> Self {
         let words_per_block = (geometry.units_per_block as usize).div_ceil(64);
         BlockTable {
@@ -101,12 +101,12 @@ impl BlockTable {
         self.dies[die.idx()].free.len() as u32
     }
 
-    /// Erased blocks of the whole drive.
+    /// Number of erased blocks in the drive.
     pub fn all_free_blocks(&self) -> u64 {
         self.dies.iter().map(|die| die.free.len() as u64).sum()
     }
 
-    /// Takes a free block to write to: the one erased longest ago, or with `least_worn` the least erased one.
+    /// Takes a free block: the one erased longest ago, or with `least_worn` the one with the fewest erases.
     pub fn take_free(&mut self, die: DieId, least_worn: Option<WearView>) -> Option<BlockId> {
         let free = &mut self.dies[die.idx()].free;
         let at = match least_worn {
@@ -118,19 +118,18 @@ impl BlockTable {
         Some(block)
     }
 
-    /// A block that was taken, or is about to be laid down, holds something that its owner collects by itself: until its
-    /// erase it is no candidate for policies.
+    /// Marks a block that its owner collects by itself: until its erase it is no candidate for policies.
     pub fn set_apart(&mut self, block: BlockId) {
         self.info[block.idx()].apart = true;
     }
 
-    /// Does its owner collect this block by itself?
+    /// Whether its owner collects this block by itself.
     #[inline]
     pub fn is_apart(&self, block: BlockId) -> bool {
         self.info[block.idx()].apart
     }
 
-    /// A block has been fully programmed and may be collected from now on, unless it is going to be erased already.
+    /// Closes a fully programmed block: it becomes a candidate, unless its erase is planned already.
     pub fn close(&mut self, block: BlockId) {
         let info = &mut self.info[block.idx()];
         if info.state == BlockState::Victim {
@@ -145,13 +144,13 @@ impl BlockTable {
         dies[die.idx()].fewest.get_mut().note(block, valid, &self.info);
     }
 
-    /// A block is going to be collected or erased: it is no candidate any more.
+    /// Marks a block as victim: it will be collected or erased, and is no candidate any more.
     pub fn condemn(&mut self, block: BlockId) {
         debug_assert!(matches!(self.state(block), BlockState::Open | BlockState::Closed));
         self.info[block.idx()].state = BlockState::Victim;
     }
 
-    /// A block has been erased: it joins its die's free list.
+    /// Adds an erased block to its die's free list.
     pub fn erased(&mut self, block: BlockId) {
         debug_assert_eq!(self.info[block.idx()].valid, 0, "an erase of valid data");
         let first = self.geometry.first_ppn(block).idx();
@@ -161,68 +160,68 @@ impl BlockTable {
         self.dies[self.geometry.die_of_block(block).idx()].free.push_back(block);
     }
 
-    /// A block has been erased and is at once taken to be written to.
+    /// Opens an erased block at once.
     pub fn erased_and_taken(&mut self, block: BlockId) {
         self.erased(block);
         self.dies[self.geometry.die_of_block(block).idx()].free.pop_back();
         self.info[block.idx()].state = BlockState::Open;
     }
 
-    /// A block that was taken and never written to is free again.
+    /// Frees a block that was opened and never written.
     pub fn give_back(&mut self, block: BlockId) {
         debug_assert_eq!(self.state(block), BlockState::Open);
         self.info[block.idx()].state = BlockState::Free;
         self.dies[self.geometry.die_of_block(block).idx()].free.push_back(block);
     }
 
-    /// Is this block going to be collected or erased?
+    /// Whether this block is a victim.
     pub fn is_condemned(&self, block: BlockId) -> bool {
         self.state(block) == BlockState::Victim
     }
 
-    /// Where a block stands.
+    /// The state of a block.
     #[inline]
     pub fn state(&self, block: BlockId) -> BlockState {
         self.info[block.idx()].state
     }
 
-    /// Is a block open or closed: neither free nor about to be erased?
+    /// Whether a block is open or closed: neither free nor a victim.
     pub fn is_in_use(&self, block: BlockId) -> bool {
         matches!(self.state(block), BlockState::Open | BlockState::Closed)
     }
 
-    /// Valid map units in a block.
+    /// Number of valid map units in a block.
     #[inline]
     pub fn valid_units(&self, block: BlockId) -> u32 {
         u32::from(self.info[block.idx()].valid)
     }
 
-    /// Share of a die's programmed map units that are valid.
+    /// Fraction of a die's programmed map units that are valid.
     pub fn valid_fraction(&self, die: DieId, wear: WearView) -> f64 {
         let programmed = wear.programmed_pages(die) * self.geometry.units_per_page;
         f64::from(self.dies[die.idx()].valid) / f64::from(programmed.max(1))
     }
 
-    /// How many blocks have been closed since this one was.
+    /// Number of blocks closed after this one.
     #[inline]
     pub fn age(&self, block: BlockId) -> u32 {
         self.closings.wrapping_sub(self.info[block.idx()].closed_at)
     }
 
-    /// Does this address hold the current data of a logical page?
+    /// Whether this address holds the current data of a logical page.
     #[inline(always)]
     pub fn is_valid(&self, ppn: Ppn) -> bool {
         let (word, bit) = self.bit(self.geometry.block_of(ppn), ppn);
         self.valid[word] >> bit & 1 != 0
     }
 
-    /// The logical page whose data was last directed to this address.
+    /// The logical page whose data was last written to this address.
     #[inline(always)]
     pub fn lpn_at(&self, ppn: Ppn) -> Option<Lpn> {
         self.lpns[ppn.idx()].checked_sub(1).map(Lpn)
     }
 
-    /// From now on this address holds the current data of `lpn`.
+    /// Marks an address as the current data of `lpn`.
     #[inline(always)]
     pub fn set_valid(&mut self, ppn: Ppn, lpn: Lpn) {
         let block = self.geometry.block_of(ppn);
@@ -234,7 +233,7 @@ impl BlockTable {
         self.dies[self.geometry.die_of_block(block).idx()].valid += 1;
     }
 
-    /// From now on what is at this address is garbage. Returns its block.
+    /// Marks the data at this address as obsolete. Returns its block.
     #[inline(always)]
     pub fn set_invalid(&mut self, ppn: Ppn) -> BlockId {
         let block = self.geometry.block_of(ppn);
@@ -252,7 +251,7 @@ impl BlockTable {
         block
     }
 
-    /// The data of the victim `from_block` at `from` goes to `to` on the same die. Returns its logical page.
+    /// Moves the data of the victim `from_block` from `from` to `to` on the same die. Returns its logical page.
     #[inline(always)]
     pub fn move_from_victim(&mut self, from_block: BlockId, from: Ppn, to: Ppn) -> Lpn {
         let entry = self.lpns[from.idx()];
@@ -260,7 +259,7 @@ impl BlockTable {
         let (word, bit) = self.bit(from_block, from);
         debug_assert!(self.valid[word] >> bit & 1 != 0, "invalidated twice");
         self.valid[word] &= !(1 << bit);
-        debug_assert_eq!(self.info[from_block.idx()].state, BlockState::Victim); // no candidate, so nobody counts on its count
+        debug_assert_eq!(self.info[from_block.idx()].state, BlockState::Victim); // a victim is no candidate: its count is not used
         self.info[from_block.idx()].valid -= 1;
         let to_block = self.geometry.block_of(to);
         debug_assert_eq!(self.geometry.die_of_block(to_block), self.geometry.die_of_block(from_block));
@@ -272,7 +271,7 @@ impl BlockTable {
         Lpn(entry - 1)
     }
 
-    /// The first valid map unit of a block at or after its `from`-th.
+    /// The first valid map unit of a block, from its `from`-th on.
     #[inline(always)]
     pub fn next_valid(&self, block: BlockId, from: u32) -> Option<u32> {
         let first_word = block.idx() * self.words_per_block;
@@ -288,7 +287,7 @@ impl BlockTable {
         None
     }
 
-    /// The logical page of the unit that [`Self::next_valid`] gives.
+    /// The logical page of the unit that [`Self::next_valid`] returned.
     #[inline(always)]
     pub fn next_valid_lpn(&self, block: BlockId, from: u32) -> Option<Lpn> {
         let unit = self.next_valid(block, from)?;
@@ -307,13 +306,13 @@ impl BlockTable {
         })
     }
 
-    /// Fetches what an overwrite of the data at `ppn` will touch.
+    /// Prefetches the data that an overwrite of `ppn` touches into the machine's caches.
     #[inline(always)]
     pub fn prefetch(&self, ppn: Ppn) {
         prefetch(&self.valid, self.bit(self.geometry.block_of(ppn), ppn).0);
     }
 
-    /// The closed block of a die with the fewest valid pages (ties: the one that came to that count last).
+    /// The closed block of a die with the fewest valid pages; among equals the one that reached this number last.
     pub(crate) fn fewest_valid(&self, die: DieId) -> Option<BlockId> {
         let mut fewest = self.dies[die.idx()].fewest.borrow_mut();
         fewest.peek(&self.info).or_else(|| {
@@ -341,7 +340,7 @@ impl BlockTable {
         }
     }
 
-    /// A read-only view of a die for policies.
+    /// The view of a die for policies.
     pub fn view<'a>(&'a self, die: DieId, wear: WearView<'a>) -> BlockView<'a> {
         BlockView::new(self, wear, die)
     }
@@ -361,11 +360,11 @@ impl BlockTable {
 #[derive(Default)]
 struct FewestValid {
     stacks: Vec<Stack>,
-    /// No entry lies below this count.
+    /// No entry has a count below this.
     lowest: usize,
 }
 
-/// Blocks that came to one count, the last one on top.
+/// Blocks that reached one count, the latest on top.
 struct Stack {
     blocks: Vec<BlockId>,
     /// The stack is cleaned when it has this length. The length decides ties, so it does not depend on how a vector grows.
@@ -379,7 +378,7 @@ impl Default for Stack {
 }
 
 impl FewestValid {
-    /// A closed block's count is now `valid`.
+    /// A closed block now has `valid` valid units.
     #[inline(always)]
     fn note(&mut self, block: BlockId, valid: u16, info: &[Info]) {
         if usize::from(valid) < self.stacks.len() {

@@ -1,20 +1,20 @@
-//! One die's blocks, to be looked at: what policies decide by.
+//! A read-only view of one die's blocks, from which policies decide.
 
 use super::{BlockState, BlockTable};
 use crate::device::WearView;
 use crate::rng::Rng;
 use crate::units::{BlockId, DieId};
 
-/// What a policy decided, and what it cost to decide.
+/// A policy's decision, and the effort of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Choice {
     /// The victim.
     pub block: BlockId,
-    /// Candidates examined on the way.
+    /// Candidates examined.
     pub searches: u32,
 }
 
-/// One die's blocks, to be looked at.
+/// A read-only view of one die's blocks.
 pub struct BlockView<'a> {
     blocks: &'a BlockTable,
     wear: WearView<'a>,
@@ -26,33 +26,33 @@ impl<'a> BlockView<'a> {
         BlockView { blocks, wear, die }
     }
 
-    /// The blocks that can be collected: fully programmed, with a page or more to gain.
+    /// The candidates for collection: fully programmed blocks with at least one page to gain.
     pub fn candidates(&self) -> impl Iterator<Item = BlockId> + '_ {
         self.blocks.geometry().blocks_of(self.die).filter(|&b| self.is_candidate(b))
     }
 
-    /// Can this block be collected?
+    /// Whether this block is a candidate.
     pub fn is_candidate(&self, block: BlockId) -> bool {
         self.is_closed(block) && self.gains(block)
     }
 
-    /// Is it fully programmed, and collected by policies?
+    /// Whether it is fully programmed, and collected by policies.
     fn is_closed(&self, block: BlockId) -> bool {
         self.blocks.state(block) == BlockState::Closed && !self.blocks.is_apart(block)
     }
 
-    /// Do the valid map units of this block fit fewer pages than it has? Else its collection would go on for ever.
+    /// Whether the valid map units of this block fit into fewer pages than it has. Otherwise collection would never end.
     fn gains(&self, block: BlockId) -> bool {
         self.invalid(block) >= self.blocks.geometry().units_per_page
     }
 
-    /// Any block of the die, a candidate or not.
+    /// A block of the die, candidate or not.
     pub fn any_block(&self, rng: &mut Rng) -> BlockId {
         let per_die = self.blocks.geometry().blocks_per_die;
         BlockId(self.die.0 * per_die + rng.below(u64::from(per_die)) as u32)
     }
 
-    /// The candidate that is `better` than all others, the first of equals, after a look at each.
+    /// The candidate that is `better` than all others, the first among equals, after a look at each.
     pub fn best(&self, better: impl Fn(BlockId, BlockId) -> bool) -> Option<Choice> {
         let mut searches = 0;
         let best =
@@ -70,37 +70,37 @@ impl<'a> BlockView<'a> {
         self.blocks.fewest_valid(self.die).filter(|&b| self.gains(b))
     }
 
-    /// Valid map units in a block.
+    /// Number of valid map units in a block.
     pub fn valid(&self, block: BlockId) -> u32 {
         self.blocks.valid_units(block)
     }
 
-    /// Map units in a block that hold nothing of value.
+    /// Number of map units in a block without valid data.
     pub fn invalid(&self, block: BlockId) -> u32 {
         self.units_per_block() - self.valid(block)
     }
 
-    /// Map units in a block.
+    /// Number of map units in a block.
     pub fn units_per_block(&self) -> u32 {
         self.blocks.geometry().units_per_block
     }
 
-    /// Age of a block's data: how many blocks of the drive have been filled since this one was.
+    /// Age of a block's data: the number of blocks of the drive that were filled since this one was.
     pub fn age(&self, block: BlockId) -> u32 {
         self.blocks.age(block)
     }
 
-    /// How often a block has been erased.
+    /// Number of erases of a block.
     pub fn erases(&self, block: BlockId) -> u32 {
         self.wear.erases(block)
     }
 
-    /// Mean of [`Self::erases`] over the drive.
+    /// Mean number of erases over all blocks of the drive.
     pub fn mean_erases(&self) -> f64 {
         self.wear.mean_erases()
     }
 
-    /// How many erases of any block ago this block was last erased.
+    /// Number of erases of any block since this block was last erased.
     pub fn since_erase(&self, block: BlockId) -> u32 {
         self.wear.since_erase(block)
     }
@@ -110,10 +110,10 @@ impl<'a> BlockView<'a> {
         self.blocks.geometry().blocks_of(self.die).filter(|&b| self.is_closed(b))
     }
 
-    /// A candidate drawn at random, all alike.
+    /// A random candidate, all equally likely.
     pub fn random_candidate(&self, rng: &mut Rng) -> Option<BlockId> {
-        // Most blocks of a full drive are candidates: drawing until one is hit takes a try or two. Where hardly any is,
-        // one pass over the die settles it.
+        // Most blocks of a full drive are candidates, so rejection sampling needs one or two draws. If hardly any block is a
+        // candidate, one pass over the die decides.
         const TRIES: u32 = 64;
         (0..TRIES).map(|_| self.any_block(rng)).find(|&b| self.is_candidate(b)).or_else(|| {
             let count = self.candidates().count() as u64;
