@@ -121,9 +121,9 @@ TRACES: list[tuple[str, bytes, tuple[str, ...], tuple[str, ...]]] = [
     ),
     (
         "a column too many",
-        b"0.0,0,W,0,4096\n1.0,0,W,4096,512,0,9\n",
+        b"0.0,0,W,0,4096\n1.0,0,W,4096,512,0,9,7\n",
         ("--format", "csv"),
-        ("bad.trace:2:", "found `9`", "--skip-bad"),
+        ("bad.trace:2:", "found `7`", "--skip-bad"),
     ),
     ("a word for an offset", b"0.0,0,W,0,4096\n1.0,0,W,here,512\n", (), ("bad.trace:2: offset", "`here`", "expected")),
     ("a negative offset", b"0.0,0,W,0,4096\n1.0,0,R,-512,512\n", (), ("bad.trace:2: offset", "`-512`", "expected")),

@@ -170,13 +170,14 @@ fn write(
 /// Whether a trace names a process. Reads as far as the first record that does: the column names of a CSV file come first.
 fn names_process(cfg: &settings::Trace, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<bool, Error> {
     let (mut meter, mut traces) = (RecordCounter::new(progress), Traces::open(cfg)?);
-    while let Some(record) = traces.next_record()? {
-        if record.process.number().is_some() {
-            return Ok(true);
+    loop {
+        match traces.step()? {
+            Step::Record(record) if record.process.number().is_some() => return Ok(true),
+            Step::Record(_) | Step::LeftOut => meter.record(&traces)?,
+            Step::Pause => meter.look(None)?,
+            Step::End => return Ok(false),
         }
-        meter.record(&traces)?;
     }
-    Ok(false)
 }
 
 /// Requests, devices with another number, warnings.
