@@ -1,5 +1,5 @@
-//! Cost-age-times (Chiang, Lee & Chang 1999): the block with the least u / (1 − u) × 1 / age × erases, u its share of valid
-//! pages. As cost-benefit prefers old blocks, this one prefers blocks that have been erased seldom too.
+//! Cost-age-times (Chiang, Lee & Chang 1999): the block with the least u / (1 − u) × 1 / age × erases, u its share of
+//! valid pages. Like cost-benefit it prefers old blocks; it also prefers blocks with few erases.
 
 use super::{Policy, VictimPolicy};
 use crate::blocks::{BlockView, Choice};
@@ -22,7 +22,8 @@ impl VictimPolicy for CostAgeTimes {
     }
 }
 
-/// Is a's score below b's? In whole numbers, crosswise; ages and erases count from 1, so that neither decides alone.
+/// Whether a's score is below b's. Compares cost_a · gain_b with cost_b · gain_a in whole numbers. Ages and erases
+/// count from 1, so that an age or an erase count of 0 does not decide alone.
 fn better(view: &BlockView, a: BlockId, b: BlockId) -> bool {
     let cost = |block| u128::from(view.valid(block)) * (u128::from(view.erases(block)) + 1);
     let gain = |block| u128::from(view.invalid(block)) * (u128::from(view.age(block)) + 1);

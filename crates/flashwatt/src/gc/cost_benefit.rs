@@ -1,5 +1,5 @@
-//! Cost-benefit (Kawaguchi, Nishioka & Motoda 1995): the block with the greatest age × (1 − u) / 2u, u its share of valid
-//! pages. Prefers old blocks, whose remaining pages are unlikely to be overwritten soon.
+//! Cost-benefit (Kawaguchi, Nishioka & Motoda 1995): the block with the greatest age × (1 − u) / 2u, u its share of
+//! valid pages. It prefers old blocks, because their remaining pages are unlikely to be overwritten soon.
 
 use super::{Policy, VictimPolicy};
 use crate::blocks::{BlockView, Choice};
@@ -22,8 +22,8 @@ impl VictimPolicy for CostBenefit {
     }
 }
 
-/// Is a's score above b's? age_a · invalid_a / valid_a > age_b · invalid_b / valid_b, in whole numbers; an empty block's
-/// score is infinite.
+/// Whether a's score is above b's: age_a · invalid_a / valid_a > age_b · invalid_b / valid_b, in whole numbers. The
+/// score of a block without valid pages is infinite.
 fn better(view: &BlockView, a: BlockId, b: BlockId) -> bool {
     let gain = |block| (u128::from(view.age(block)) + 1) * u128::from(view.invalid(block));
     gain(a) * u128::from(view.valid(b)) > gain(b) * u128::from(view.valid(a))

@@ -1,4 +1,5 @@
-//! d-choices (Van Houdt 2013): the best of d blocks drawn at random; d = 1 is random, d → ∞ greedy.
+//! d-choices (Van Houdt 2013): the block with the fewest valid pages of d candidates drawn at random. d = 1 is the
+//! policy `random`; with d → ∞ it becomes `greedy`.
 
 use super::{Policy, VictimPolicy};
 use crate::blocks::{BlockView, Choice};

@@ -7,7 +7,7 @@ use crate::rng::Rng;
 /// The registry line.
 pub const ENTRY: Policy = Policy {
     name: "fifo",
-    doc: "the block that was filled longest ago and has something to gain",
+    doc: "of the blocks with space to gain the one that was filled longest ago",
     params: &[],
     build: |_| Box::new(Fifo),
 };

@@ -1,4 +1,4 @@
-//! Greedy: the block with the fewest valid pages. Optimal for uniform writes.
+//! Greedy: the block with the fewest valid pages. This is optimal for uniform random writes.
 
 use super::{Policy, VictimPolicy};
 use crate::blocks::{BlockView, Choice};

@@ -1,7 +1,7 @@
 //! Victim choice: which block of a die is collected next.
 //!
-//! A policy sees a read-only [`BlockView`] of one die and answers with a [`Choice`]; it never acts. How blocks are merged
-//! belongs to the translation layer that merges them, not here. To add a policy: one file, one line in [`REGISTRY`].
+//! A policy sees a read-only [`BlockView`] of one die and returns a [`Choice`]; it changes nothing. Merges belong to
+//! the translation layers that do them (law 7). To add a policy, write a file and a line in [`REGISTRY`].
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ pub use crate::blocks::{BlockView, Choice};
 use crate::registry::{Entry, registry};
 use crate::rng::Rng;
 
-/// Garbage collection.
+/// Settings of garbage collection.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Gc {
     /// The registered policy and its parameters.
@@ -20,21 +20,21 @@ pub struct Gc {
     pub low_watermark_blocks: u32,
     /// Free blocks of a die that only garbage collection may take, ≥ 1.
     pub reserved_blocks: u32,
-    /// Host operations may go between the steps of a collection.
+    /// Whether host operations may run between the steps of a collection.
     pub preemptible: bool,
 }
 
 /// The victim policy of a configuration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GcPolicy {
-    /// The registered policy; a report has its name.
+    /// The registered policy. A report contains its name.
     #[serde(rename = "name")]
     pub entry: &'static Policy,
-    /// A valid value for each of its parameters.
+    /// A valid value for each of the policy's parameters.
     pub parameters: BTreeMap<String, f64>,
 }
 
-/// A victim policy as it is registered: how it is made of a valid value for each of its parameters.
+/// The registration of a victim policy. Its `build` needs a valid value for each of the policy's parameters.
 pub type Policy = Entry<fn(parameters: &BTreeMap<String, f64>) -> Box<dyn VictimPolicy>>;
 
 registry! {
@@ -49,16 +49,16 @@ registry! {
         window,
 }
 
-/// The policy of a configuration.
+/// Builds the victim policy of a configuration.
 pub fn build(policy: &GcPolicy) -> Box<dyn VictimPolicy> {
     (policy.entry.build)(&policy.parameters)
 }
 
-/// Chooses the block that is collected next.
+/// Chooses the victim of a collection.
 ///
-/// Contract: the choice is one of the view's candidates, or `None` if the policy found no such block; the same view and
-/// generator state give the same choice.
+/// Contract: the choice is one of the view's candidates, or `None` if the policy found none. The same view and the same state
+/// of the random generator give the same choice.
 pub trait VictimPolicy: Send {
-    /// The next victim of a die.
+    /// The next victim of the view's die.
     fn choose(&self, view: &BlockView, rng: &mut Rng) -> Option<Choice>;
 }

@@ -1,4 +1,4 @@
-//! Random: any block with something to gain.
+//! Random: a candidate drawn at random, all equally likely.
 
 use super::{Policy, VictimPolicy};
 use crate::blocks::{BlockView, Choice};
@@ -6,7 +6,7 @@ use crate::rng::Rng;
 
 /// The registry line.
 pub const ENTRY: Policy =
-    Policy { name: "random", doc: "any block with something to gain", params: &[], build: |_| Box::new(Random) };
+    Policy { name: "random", doc: "any block with space to gain", params: &[], build: |_| Box::new(Random) };
 
 struct Random;
 

@@ -1,5 +1,6 @@
-//! The victim window of P11 (Fig. 6): of the blocks with something to gain, a share w is searched for the one with the
-//! fewest valid pages. w = 0 takes a block at random ("Const."), w = 1 searches all.
+//! The victim window (Park et al. 2011, Fig. 6): a share w of the candidates is searched for the block with the fewest
+//! valid pages. The search begins at a random candidate. w = 0 takes that one ("Const." in the paper), w = 1 searches
+//! all.
 
 use super::{Policy, VictimPolicy};
 use crate::blocks::{BlockView, Choice};
@@ -9,7 +10,7 @@ use crate::rng::Rng;
 /// The registry line.
 pub const ENTRY: Policy = Policy {
     name: "window",
-    doc: "the block with the fewest valid pages among a share w of the candidates, from a random one on (P11 Fig. 6)",
+    doc: "the block with the fewest valid pages among a share w of the candidates, from a random one on (Park 2011)",
     params: &[Param {
         name: "w",
         doc: "share of the candidates that is searched; 0: one at random",
