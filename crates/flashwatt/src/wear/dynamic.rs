@@ -1,4 +1,4 @@
-//! Dynamic wear levelling: the least worn free block is taken first.
+//! Dynamic wear levelling: the free block with the fewest erases is taken first.
 
 use super::{Policy, WearPolicy};
 

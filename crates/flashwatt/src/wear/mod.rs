@@ -1,4 +1,4 @@
-//! Wear levelling: which free block is taken, and when a worn block is given cold data.
+//! Wear levelling: which free block is taken next, and when cold data moves into a worn block.
 
 use serde::Serialize;
 
@@ -6,30 +6,31 @@ use crate::blocks::BlockView;
 use crate::registry::{Entry, registry};
 use crate::units::BlockId;
 
-/// Wear levelling.
+/// Settings of wear levelling.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Wear {
-    /// The registered policy; a report has its name.
+    /// The registered policy. A report contains its name.
     pub policy: &'static Policy,
-    /// `static_swap`: ratio over the mean.
+    /// For `static_swap`: a victim is swapped only if its erases exceed this many times the drive's mean, ≥ 1.
     pub ratio: f64,
-    /// `static_swap`: erases over the mean.
+    /// For `static_swap`: a victim is swapped only if its erases exceed the drive's mean by at least this many.
     pub min_gap: u32,
 }
 
-/// A wear levelling policy. Decides, and does not act.
+/// A wear levelling policy. It decides and changes nothing.
 pub trait WearPolicy: Send {
-    /// Is the least worn free block taken first (instead of the one erased longest ago)?
+    /// Whether the free block with the fewest erases is taken first, instead of the one erased longest ago.
     fn least_worn_first(&self) -> bool;
 
-    /// `victim` has been chosen for collection. The block whose data should move into it once it is erased, if it is
-    /// time for that: worn blocks rest under data that does not change.
+    /// The block whose data moves into `victim` once `victim` has been erased, or `None` for no move. A worn block that
+    /// holds data that seldom changes is not erased for a long time. Called when garbage collection has chosen
+    /// `victim`.
     fn swap(&self, _victim: BlockId, _view: &BlockView) -> Option<BlockId> {
         None
     }
 }
 
-/// A policy as it is registered: how it is made of the settings.
+/// The registration of a wear levelling policy. Its `build` makes the policy from the settings.
 pub type Policy = Entry<fn(&Wear) -> Box<dyn WearPolicy>>;
 
 registry! {
@@ -40,7 +41,7 @@ registry! {
         static_swap,
 }
 
-/// The policy of a configuration.
+/// Builds the wear levelling policy of a configuration.
 pub fn build(settings: &Wear) -> Box<dyn WearPolicy> {
     (settings.policy.build)(settings)
 }

@@ -1,5 +1,6 @@
-//! Static wear levelling by swapping (EnergySim §4.1): a victim worn 15 % above the mean takes over the data of the
-//! coldest block, the one that has gone longest without an erase.
+//! Static wear levelling by swapping (EnergySim, section 4.1): the data of the coldest block moves into a victim whose
+//! erases are far above the mean (15 % by default). The coldest block is the one erased longest ago of those with fewer
+//! erases than the victim.
 
 use super::{Policy, Wear, WearPolicy};
 use crate::blocks::BlockView;
@@ -15,7 +16,8 @@ pub const ENTRY: Policy = Policy {
 
 struct StaticSwap {
     ratio: f64,
-    /// On a young drive 15 % is less than one erase: without a least distance every victim would be swapped.
+    /// Least excess over the mean, in erases. On a young drive 15 % of the mean is less than one erase, so that without
+    /// this bound every victim worn above the mean would be swapped.
     min_gap: f64,
 }
 
