@@ -312,7 +312,7 @@ impl BlockTable {
         prefetch(&self.valid, self.bit(self.geometry.block_of(ppn), ppn).0);
     }
 
-    /// The closed block of a die with the fewest valid pages; among equals the one that reached this number last.
+    /// The closed block of a die with the fewest valid map units. Among equals it is the last one on their stack.
     pub(crate) fn fewest_valid(&self, die: DieId) -> Option<BlockId> {
         let mut fewest = self.dies[die.idx()].fewest.borrow_mut();
         fewest.peek(&self.info).or_else(|| {
@@ -352,11 +352,12 @@ impl BlockTable {
     }
 }
 
-/// Finds the closed block with the fewest valid pages: a stack of blocks per count, for low counts only.
+/// Finds the closed block with the fewest valid map units: a stack of blocks for each low count of valid units.
 ///
-/// A block is pushed each time its count falls to a value at or below `threshold`; an entry is stale once the block's
-/// count has moved on. When no fresh entry is left the blocks of the die are scanned once and the threshold is set just
-/// above the least count found. Exact, and far cheaper than lists that every overwrite of a page would have to relink.
+/// A block is pushed when it is closed, and each time that its count falls, if there is a stack for the count. An entry
+/// is stale once the block's count has changed. When no fresh entry is left, the blocks of the die are scanned once,
+/// and there are stacks for counts up to 2 above the least count found. The result is exact, and costs far less than
+/// linked lists that change with every overwrite of a page.
 #[derive(Default)]
 struct FewestValid {
     stacks: Vec<Stack>,
@@ -367,7 +368,8 @@ struct FewestValid {
 /// Blocks that reached one count, the latest on top.
 struct Stack {
     blocks: Vec<BlockId>,
-    /// The stack is cleaned when it has this length. The length decides ties, so it does not depend on how a vector grows.
+    /// The stack is cleaned when it has this length. The length decides ties, so it does not depend on how a vector
+    /// grows.
     clean_at: usize,
 }
 
@@ -437,7 +439,8 @@ fn is_candidate(info: &[Info], block: BlockId, valid: usize) -> bool {
 mod tests {
     use super::*;
 
-    /// Blocks fall to one count, some of them go up and down again until the stack is cleaned, and all are taken.
+    /// Pushes 90 blocks on one stack, 40 of them twice, so that the stack is cleaned. Returns the order in which the
+    /// blocks are then taken.
     fn order_of_ties(room: usize) -> Vec<BlockId> {
         let mut info = vec![Info { state: BlockState::Closed, valid: 1, ..Info::default() }; 90];
         let mut fewest = FewestValid::default();

@@ -1,7 +1,7 @@
 //! How the table of blocks is saved and restored.
 //!
-//! Free lists and stacks of candidates are kept in their order, which decides which block is taken next. Counts are
-//! computed anew.
+//! Free lists and stacks of candidates keep their order, because it decides which block is taken next. Counts of valid
+//! map units are not saved: they are computed from the valid bits.
 
 use super::{BlockState, BlockTable, DieBlocks, FewestValid, Stack};
 use crate::device::Array;
@@ -10,11 +10,11 @@ use crate::persist::{Flaw, StateReader, StateWriter, require};
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
 const STATES: [BlockState; 4] = [BlockState::Free, BlockState::Open, BlockState::Closed, BlockState::Victim];
-/// The bit of a block's byte that says that its owner collects it.
+/// Bit of a block's byte: its owner collects the block, not a policy.
 const APART: u8 = 1 << 2;
-/// Stacks reach this number of counts above the least one of the drive, at most.
+/// A die has at most this many more stacks than a block has map units.
 const STACKS_ABOVE: usize = 4;
-/// The length at which a stack is cleaned, at least.
+/// Least length at which a stack is cleaned. Greater ones are this times a power of two.
 const CLEAN_AT: usize = 64;
 
 impl BlockTable {
@@ -33,10 +33,10 @@ impl BlockTable {
         }
     }
 
-    /// Reads the table into a new one. `array` has been restored.
+    /// Reads the saved table into this new one. `array` must be restored before.
     ///
     /// # Errors
-    /// If the file is damaged, or contradicts the array.
+    /// [`Flaw`] if the file is damaged or contradicts the array.
     pub(crate) fn restore(&mut self, from: &mut StateReader, array: &Array) -> Result<(), Flaw> {
         self.closings = from.u32()?;
         for at in 0..self.info.len() {
@@ -54,7 +54,7 @@ impl BlockTable {
         (0..self.geometry.dies).map(DieId).try_for_each(|die| self.restore_die(die, from))
     }
 
-    /// Counts what is valid in a block, which must be programmed and belong to a logical page.
+    /// Checks a block against the array, and counts its valid map units.
     fn check_block(&mut self, block: BlockId, array: &Array) -> Result<(), Flaw> {
         let first = block.idx() * self.words_per_block;
         let words = &self.valid[first..first + self.words_per_block];
@@ -75,7 +75,7 @@ impl BlockTable {
         Ok(())
     }
 
-    /// Only what is programmed can be somebody's data. (Of a full block that is everything.)
+    /// Checks that only programmed pages of a block hold data. In a full block all pages are programmed.
     fn check_units(&self, block: BlockId, array: &Array) -> Result<(), Flaw> {
         if array.is_full(block) {
             return Ok(());
@@ -89,6 +89,7 @@ impl BlockTable {
         require(!units.any(is_beyond), "data of a page that is not programmed")
     }
 
+    /// Reads the free list of a die, which must hold exactly the free blocks, and its stacks of candidates.
     fn restore_die(&mut self, die: DieId, from: &mut StateReader) -> Result<(), Flaw> {
         let per_die = self.geometry.blocks_per_die;
         let is_free = |block: &BlockId| self.info[block.idx()].state == BlockState::Free;
@@ -97,19 +98,22 @@ impl BlockTable {
         let list = &mut self.dies[die.idx()].free;
         list.clear();
         let len = from.len(per_die as usize, "free blocks")?;
-        require(len == free, "a list of free blocks that is not that of the blocks")?;
+        require(len == free, "a free list that contradicts the states of the blocks")?;
         for _ in 0..len {
             let block = block_of(die, from, per_die)?;
             let is_new = !std::mem::replace(&mut listed[(block.0 % per_die) as usize], true);
-            require(is_new && self.info[block.idx()].state == BlockState::Free, "a listed block that is not free")?;
+            require(is_new && self.info[block.idx()].state == BlockState::Free, "a wrong block in a free list")?;
             list.push_back(block);
         }
         let DieBlocks { fewest, .. } = &mut self.dies[die.idx()];
         fewest.get_mut().restore(from, die, per_die, self.geometry.units_per_block)
     }
 
-    /// Fills a map of zeros with the address (+ 1) of each logical page; `other` takes the pages that are not the host's, which
-    /// lie in blocks that are set apart.
+    /// Fills a map of zeros with the physical address (+ 1) of each logical page of the host. All other valid pages
+    /// must lie in blocks that are set apart; `other` gets each of them with its address.
+    ///
+    /// # Errors
+    /// [`Flaw`] if a page is in a block of the wrong kind, if a logical page has two valid copies, or if `other` fails.
     pub(crate) fn restore_map(
         &self,
         map: &mut [u32],
@@ -120,10 +124,10 @@ impl BlockTable {
             while let Some(unit) = self.next_valid(block, from) {
                 let ppn = Ppn(first + unit);
                 self.prefetch_entry_behind(ppn, map);
-                let lpn = self.lpn_at(ppn).ok_or_else(|| Flaw::damaged("a valid page of no logical one"))?;
+                let lpn = self.lpn_at(ppn).ok_or_else(|| Flaw::damaged("a valid page without a logical page"))?;
                 let entry = map.get_mut(lpn.idx());
                 let agrees = self.is_apart(block) == entry.is_none();
-                require(agrees, "data among pages of the map, or one of them among data")?;
+                require(agrees, "data among translation pages, or a translation page among data")?;
                 match entry {
                     Some(entry @ 0) => *entry = ppn.0 + 1,
                     Some(_) => return Err(Flaw::damaged(format!("two valid copies of logical page {lpn}"))),
@@ -135,7 +139,8 @@ impl BlockTable {
         Ok(())
     }
 
-    /// Fetches the map's entry for what lies some addresses behind this one: entries of an aged drive are anywhere.
+    /// Prefetches the map entry of the page some addresses after this one, because the entries of an aged drive are in
+    /// no order.
     #[inline(always)]
     fn prefetch_entry_behind(&self, ppn: Ppn, map: &[u32]) {
         const AHEAD: usize = 16;
@@ -145,7 +150,7 @@ impl BlockTable {
     }
 }
 
-/// A block of a die; it is written as its number in the drive.
+/// Reads a block of a die, which is saved as its number in the drive.
 fn block_of(die: DieId, from: &mut StateReader, per_die: u32) -> Result<BlockId, Flaw> {
     let block = BlockId(from.u32()?);
     let first = die.0 * per_die;
@@ -166,7 +171,7 @@ impl FewestValid {
     fn restore(&mut self, from: &mut StateReader, die: DieId, per_die: u32, units: u32) -> Result<(), Flaw> {
         self.lowest = from.u32()? as usize;
         let stacks = from.len(units as usize + STACKS_ABOVE, "stacks of candidates")?;
-        require(self.lowest <= stacks, "a stack of candidates that is not there")?;
+        require(self.lowest <= stacks, "a missing stack of candidates")?;
         let longest = (2 * per_die as usize).next_power_of_two().max(CLEAN_AT);
         for _ in 0..stacks {
             let clean_at = from.u32()? as usize;

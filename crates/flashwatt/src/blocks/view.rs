@@ -5,7 +5,7 @@ use crate::device::WearView;
 use crate::rng::Rng;
 use crate::units::{BlockId, DieId};
 
-/// A policy's decision, and the effort of it.
+/// The decision of a policy, and its effort.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Choice {
     /// The victim.
@@ -36,23 +36,25 @@ impl<'a> BlockView<'a> {
         self.is_closed(block) && self.gains(block)
     }
 
-    /// Whether it is fully programmed, and collected by policies.
+    /// Whether this block is fully programmed and collected by policies, not by its owner.
     fn is_closed(&self, block: BlockId) -> bool {
         self.blocks.state(block) == BlockState::Closed && !self.blocks.is_apart(block)
     }
 
-    /// Whether the valid map units of this block fit into fewer pages than it has. Otherwise collection would never end.
+    /// Whether the valid map units of this block fit into fewer pages than it has. Collection of other blocks
+    /// gains no page, and would never end.
     fn gains(&self, block: BlockId) -> bool {
         self.invalid(block) >= self.blocks.geometry().units_per_page
     }
 
-    /// A block of the die, candidate or not.
+    /// A random block of the die, candidate or not, all equally likely.
     pub fn any_block(&self, rng: &mut Rng) -> BlockId {
         let per_die = self.blocks.geometry().blocks_per_die;
         BlockId(self.die.0 * per_die + rng.below(u64::from(per_die)) as u32)
     }
 
-    /// The candidate that is `better` than all others, the first among equals, after a look at each.
+    /// The best candidate by `better(a, b)` ("a is better than b"), the first among equals. All candidates are
+    /// examined.
     pub fn best(&self, better: impl Fn(BlockId, BlockId) -> bool) -> Option<Choice> {
         let mut searches = 0;
         let best =
@@ -60,12 +62,12 @@ impl<'a> BlockView<'a> {
         Some(Choice { block: best, searches })
     }
 
-    /// The blocks of the die.
+    /// Number of blocks of the die.
     pub fn blocks_in_die(&self) -> u32 {
         self.blocks.geometry().blocks_per_die
     }
 
-    /// The block with the fewest valid pages, found without a search.
+    /// The candidate with the fewest valid map units, found without a search of all blocks.
     pub fn fewest_valid(&self) -> Option<BlockId> {
         self.blocks.fewest_valid(self.die).filter(|&b| self.gains(b))
     }
@@ -105,15 +107,15 @@ impl<'a> BlockView<'a> {
         self.wear.since_erase(block)
     }
 
-    /// Fully programmed blocks of the die, candidates or not.
+    /// Fully programmed blocks of the die that policies collect, with space to gain or without.
     pub fn closed(&self) -> impl Iterator<Item = BlockId> + '_ {
         self.blocks.geometry().blocks_of(self.die).filter(|&b| self.is_closed(b))
     }
 
     /// A random candidate, all equally likely.
     pub fn random_candidate(&self, rng: &mut Rng) -> Option<BlockId> {
-        // Most blocks of a full drive are candidates, so rejection sampling needs one or two draws. If hardly any block is a
-        // candidate, one pass over the die decides.
+        // Most blocks of a full drive are candidates, so rejection sampling needs one or two draws. If hardly any block
+        // is a candidate, one pass over the die decides.
         const TRIES: u32 = 64;
         (0..TRIES).map(|_| self.any_block(rng)).find(|&b| self.is_candidate(b)).or_else(|| {
             let count = self.candidates().count() as u64;
