@@ -1,9 +1,11 @@
-//! Doubly linked lists of table entries: the links lie in a table beside what they link, a list is two indices.
+//! Doubly linked lists of table entries.
+//!
+//! The entries of a list are indices into a table of the caller. The links are in a second table with the same indices.
 
-/// "No entry".
+/// The index that means "no entry".
 const NIL: u32 = u32::MAX;
 
-/// The neighbours of an entry in the list that it is in.
+/// The neighbours of an entry in its list.
 #[derive(Clone, Copy, Debug)]
 pub struct Links {
     before: u32,
@@ -11,11 +13,11 @@ pub struct Links {
 }
 
 impl Links {
-    /// Of an entry in no list.
+    /// The links of an entry that is in no list.
     pub const NONE: Links = Links { before: NIL, after: NIL };
 }
 
-/// A list of entries. The same table of links must be given to every call, and an entry be in one list at a time.
+/// A list of entries. Every call needs the same table of links. An entry can be in one list of a table at a time.
 #[derive(Clone, Copy, Debug)]
 pub struct List {
     first: u32,
@@ -30,12 +32,12 @@ impl Default for List {
 }
 
 impl List {
-    /// How many entries it has.
+    /// Number of entries.
     pub fn len(&self) -> u32 {
         self.len
     }
 
-    /// Has it none?
+    /// Whether the list has no entries.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -55,7 +57,7 @@ impl List {
         })
     }
 
-    /// The entry that follows on one of the list.
+    /// The entry that follows `entry` in its list.
     pub fn after(links: &[Links], entry: u32) -> Option<u32> {
         let after = links[entry as usize].after;
         (after != NIL).then_some(after)
@@ -83,7 +85,7 @@ impl List {
         self.len += 1;
     }
 
-    /// Adds an entry before another one, which is in the list.
+    /// Adds an entry before `next`, which must be in the list.
     pub fn insert_before(&mut self, links: &mut [Links], entry: u32, next: u32) {
         let before = links[next as usize].before;
         if before == NIL {
@@ -95,7 +97,7 @@ impl List {
         self.len += 1;
     }
 
-    /// Takes an entry out.
+    /// Removes an entry, which must be in the list.
     pub fn remove(&mut self, links: &mut [Links], entry: u32) {
         let Links { before, after } = links[entry as usize];
         match before {
@@ -109,7 +111,7 @@ impl List {
         self.len -= 1;
     }
 
-    /// Takes the first entry out.
+    /// Removes the first entry and returns it.
     pub fn pop_first(&mut self, links: &mut [Links]) -> Option<u32> {
         let first = self.first()?;
         self.remove(links, first);
@@ -124,7 +126,7 @@ mod tests {
     use std::collections::VecDeque;
 
     proptest! {
-        /// Like a queue from which entries are also taken in the middle.
+        /// The list gives the same entries in the same order as a [`VecDeque`] after the same steps.
         #[test]
         fn does_what_a_vector_does(steps in prop::collection::vec((0u32..4, 0u32..16), 1..200)) {
             let mut links = [Links::NONE; 16];

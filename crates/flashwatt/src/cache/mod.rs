@@ -1,4 +1,4 @@
-//! What the drive keeps in memory of its own.
+//! The drive's write buffer, and linked lists for tables in memory.
 
 pub mod list;
 pub mod settings;

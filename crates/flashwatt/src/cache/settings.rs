@@ -4,13 +4,13 @@ use serde::Serialize;
 
 use crate::units::Nanos;
 
-/// The drive's write buffer.
+/// Settings of the drive's write buffer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WriteBuffer {
-    /// Size; 0 for none.
+    /// Size in bytes. A size below one map unit means no buffer.
     pub bytes: u64,
-    /// Share of dirty entries at which destaging starts, 0 to 1.
+    /// Destaging starts when dirty entries fill this fraction of the buffer, 0 to 1.
     pub destage_fraction: f64,
-    /// Time without a request in the drive after which everything is destaged, ≥ 1.
+    /// Everything is destaged after this time without a request in the drive, ≥ 1.
     pub idle_ns: Nanos,
 }

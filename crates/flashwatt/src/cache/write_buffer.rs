@@ -1,13 +1,13 @@
-//! The drive's write buffer: what the host has written and flash does not hold yet.
+//! The drive's write buffer: data that the host has written and that is not on flash yet.
 //!
-//! An entry holds one map unit, wholly or in part. It is *dirty* until it is picked to be written to flash, *under way*
-//! until the program ends, and then gone. A write of a unit whose newest entry is dirty goes into that entry; one of a unit
-//! that is under way makes a new entry, which starts with the older one's data. Only the newest entry of a unit is found by
-//! reads; an older one takes up room until its program ends.
+//! An entry holds one map unit, wholly or in part. It is *dirty* until it is picked for destaging, then *under way*
+//! until its program ends, and then free. A write of a unit whose newest entry is dirty goes into that entry (is
+//! coalesced). If the newest entry is under way, the write makes a new entry, which starts with the data of the older
+//! one. Reads find only the newest entry of a unit. An older one occupies its place until its program ends.
 //!
-//! Dirty entries wait in *lines*: one for each die where the translation layer leaves no choice of the die, else a single one.
-//! In a line they stand in the order in which they came; those that a forced write (FUA) waits for go first. The buffer knows
-//! no clock and no flash: its owner says which entries leave, and when their programs have ended.
+//! Dirty entries wait in *lines*. There is one line for each die if the logical page determines the die, else a single
+//! line. A line is in the order of arrival, but *urgent* entries, which a FUA write waits for, leave first. The buffer
+//! has no clock and no flash: the caller decides when entries leave, and reports the ends of their programs.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -19,24 +19,25 @@ use crate::units::{EntryId, Lpn, RequestId};
 /// A range of bytes within a map unit.
 pub type Bytes = std::ops::Range<u32>;
 
-/// Number of parts of a unit that an entry tells apart.
+/// Greatest number of parts of a unit: an entry has a bit for each part.
 const PARTS: u32 = 64;
 
-/// The buffer.
+/// The write buffer.
 pub struct WriteBuffer {
-    /// Most entries that there can be.
+    /// Greatest number of entries.
     capacity: u32,
     entries: FlatTable<BufferEntry>,
     links: Vec<Links>,
     free: Vec<EntryId>,
-    /// The newest entry of each logical unit that has one. As large as the buffer, not as the drive.
+    /// The newest entry of each logical unit that has one. A hash table, because its size follows the buffer, not the
+    /// drive.
     newest: HashMap<Lpn, EntryId, BuildHasherDefault<UnitHasher>>,
     logical_units: u32,
     lines: Vec<DirtyList>,
-    /// Dirty entries that no request waits for, and those that one does, in all lines.
+    /// Number of dirty entries in all lines: those that are not urgent, and those that are.
     dirty: [u32; 2],
     waiters: Waiters,
-    /// Entries made so far: an entry's age tells which are older.
+    /// Number of entries made so far. The next entry gets it as its age.
     made: u64,
     parts: UnitParts,
 }
@@ -44,9 +45,9 @@ pub struct WriteBuffer {
 /// Dirty entries, oldest first.
 #[derive(Clone, Copy, Default)]
 struct DirtyList {
-    /// No request waits for their program.
+    /// Entries that are not urgent.
     dirty: List,
-    /// A request waits for their program.
+    /// Entries that leave first.
     urgent: List,
 }
 
@@ -63,55 +64,56 @@ struct BufferEntry {
     lpn: Lpn,
     state: EntryState,
     line: u32,
-    /// A bit for each part of the unit that it holds.
+    /// One bit per part of the unit: whether the entry holds it.
     held: u64,
+    /// Number of entries made before it.
     age: u64,
-    /// Map units of the request that made it: some translation layers ask for that.
+    /// Map units of the largest request that wrote to it. LAST decides by it whether a write is sequential.
     request_pages: u32,
-    /// First of the list of requests that wait for its program.
+    /// First node of the list of requests that wait for its program.
     waiters: u32,
 }
 
-/// Where a write went.
+/// The entry that a write went into.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Put {
     /// The entry.
     pub entry: EntryId,
-    /// Did it go into an entry that was there?
+    /// Whether the entry existed before the write.
     pub coalesced: bool,
 }
 
-/// The entry of a line that is next to leave.
+/// The entry of a line that leaves next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NextEntry {
-    /// How many entries were made before it.
+    /// Number of entries made before it.
     pub age: u64,
-    /// Does a request wait for its program?
+    /// Whether it is urgent: it leaves before entries that are not.
     pub urgent: bool,
 }
 
-/// What an entry has to say when it is written to flash.
+/// The content of an entry when it is destaged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Content {
-    /// Its unit.
+    /// The map unit.
     pub lpn: Lpn,
-    /// Does it hold the whole unit? If not, the rest has to be read.
+    /// Whether the entry holds the whole unit. If not, the rest must be read from flash.
     pub complete: bool,
-    /// Map units of the request that made it.
+    /// Map units of the largest request that wrote to the entry.
     pub request_pages: u32,
 }
 
 impl WriteBuffer {
-    /// Bytes of memory that a full buffer of `capacity` units takes. Vectors and hash tables may be twice as large as their
-    /// content.
+    /// Memory of a full buffer of `capacity` units, in bytes. Vectors and hash tables count twice, because they may be
+    /// twice as large as their content.
     pub fn memory_bytes(capacity: u64) -> u64 {
         let hashed = size_of::<(Lpn, EntryId)>() + 1;
         let entry = size_of::<BufferEntry>() + size_of::<Links>() + size_of::<EntryId>() + hashed;
         capacity * 2 * entry as u64
     }
 
-    /// An empty buffer for `capacity` units of `unit_bytes` each, of a drive with `logical_units`, whose entries wait in
-    /// `lines`.
+    /// An empty buffer for `capacity` units of `unit_bytes` each, with `lines` lines, in a drive with `logical_units`
+    /// units.
     pub fn new(capacity: u32, unit_bytes: u32, logical_units: u32, lines: u32) -> Self {
         WriteBuffer {
             capacity,
@@ -128,27 +130,27 @@ impl WriteBuffer {
         }
     }
 
-    /// Entries in use, dirty or under way.
+    /// Number of entries in use, dirty or under way.
     pub fn occupied(&self) -> u32 {
         self.entries.len() as u32 - self.free.len() as u32
     }
 
-    /// Dirty entries that no request waits for, and those that one does.
+    /// Number of dirty entries: those that are not urgent, and those that are.
     pub fn dirty(&self) -> [u32; 2] {
         self.dirty
     }
 
-    /// Entries made so far.
+    /// Number of entries made so far.
     pub fn made(&self) -> u64 {
         self.made
     }
 
-    /// The age of the oldest dirty entry that no request waits for: how many were made before it.
+    /// Age of the oldest dirty entry that is not urgent: the number of entries made before it.
     pub fn oldest_dirty(&self) -> Option<u64> {
         self.lines.iter().filter_map(|line| self.age(line.dirty.first())).min()
     }
 
-    /// The entry of a line that is next to leave.
+    /// The entry of a line that leaves next.
     pub fn next(&self, line: u32) -> Option<NextEntry> {
         let line = &self.lines[line as usize];
         let urgent = self.age(line.urgent.first()).map(|age| NextEntry { age, urgent: true });
@@ -159,7 +161,8 @@ impl WriteBuffer {
         entry.map(|entry| self.entries[entry as usize].age)
     }
 
-    /// The host writes `bytes` of a unit, whose entries wait in `line`. `None`: that needs a new entry, and there is no room.
+    /// Writes `bytes` of a unit, whose entries wait in `line`, for a request of `request_pages` map units. Returns
+    /// `None`, and changes nothing, if the write needs a new entry and the buffer is full.
     pub fn put(&mut self, lpn: Lpn, bytes: &Bytes, request_pages: u32, line: u32) -> Option<Put> {
         let held = self.parts.within(bytes);
         let mut inherited = 0;
@@ -179,19 +182,19 @@ impl WriteBuffer {
         Some(Put { entry, coalesced: false })
     }
 
-    /// The entry that holds these bytes of a unit, if one does.
+    /// The newest entry of a unit if it holds all of `bytes`.
     pub fn holding(&self, lpn: Lpn, bytes: &Bytes) -> Option<EntryId> {
         let wanted = self.parts.touched(bytes);
         self.newest(lpn).filter(|entry| self.entries[entry.idx()].held & wanted == wanted)
     }
 
-    /// A request waits for the program of an entry.
+    /// Makes a request wait for the program of an entry.
     pub fn wait(&mut self, entry: EntryId, request: RequestId) {
         let first = &mut self.entries[entry.idx()].waiters;
         *first = self.waiters.push(request, *first);
     }
 
-    /// A dirty entry is to leave before those that no request waits for.
+    /// Makes a dirty entry urgent: it leaves before all entries of its line that are not.
     pub fn hurry(&mut self, entry: EntryId) {
         if self.entries[entry.idx()].state == EntryState::Dirty {
             self.leave_line(entry);
@@ -202,7 +205,7 @@ impl WriteBuffer {
         }
     }
 
-    /// All entries, in no order that means anything.
+    /// All entries in use. Their order has no meaning.
     pub fn occupants(&self) -> impl Iterator<Item = EntryId> + use<> {
         let used: Vec<EntryId> = (0..self.entries.len() as u32)
             .map(EntryId)
@@ -211,7 +214,7 @@ impl WriteBuffer {
         used.into_iter()
     }
 
-    /// Takes the entries of a line that are next to leave, at most `most`: they are under way from now on.
+    /// Picks the entries of a line that leave next until `picked` has `most`. They are then under way.
     pub fn pick_oldest(&mut self, line: u32, most: u32, picked: &mut Vec<EntryId>) {
         while (picked.len() as u32) < most {
             let DirtyList { dirty, urgent } = self.lines[line as usize];
@@ -220,8 +223,9 @@ impl WriteBuffer {
         }
     }
 
-    /// Takes the dirty entries among `pages` consecutive units with the one that is next to leave, in the order of their
-    /// addresses. Such groups begin at multiples of `pages`, and a group's entries are in one line.
+    /// Picks all dirty entries of one group of units, in the order of their addresses: the group of the entry of `line`
+    /// that leaves next. A group is `pages` consecutive units from a multiple of `pages` on; its entries must be in one
+    /// line.
     pub fn pick_neighbours(&mut self, line: u32, pages: u32, picked: &mut Vec<EntryId>) {
         let DirtyList { dirty, urgent } = self.lines[line as usize];
         let Some(first) = urgent.first().or_else(|| dirty.first()) else { return };
@@ -234,8 +238,9 @@ impl WriteBuffer {
         }
     }
 
-    /// Takes the dirty entry of a line that is next to leave and its dirty neighbours, in the order of their addresses: at most
-    /// `most` units, or as many as the entry's request had, without a gap between them, all in lines that `may_leave`.
+    /// Picks consecutive dirty entries, in the order of their addresses: the entry of `line` that leaves next, and its
+    /// neighbours in lines that `may_leave`, first those before it. Their number is at most the larger of `most` and
+    /// the entry's `request_pages`.
     pub fn pick_run(&mut self, line: u32, most: u32, may_leave: impl Fn(u32) -> bool, picked: &mut Vec<EntryId>) {
         let DirtyList { dirty, urgent } = self.lines[line as usize];
         let Some(first) = urgent.first().or_else(|| dirty.first()) else { return };
@@ -271,7 +276,8 @@ impl WriteBuffer {
         self.dirty[usize::from(is_urgent)] -= 1;
     }
 
-    /// Entries that were just picked found no room on flash: they are dirty again, in the order of age.
+    /// Returns picked entries that found no space on flash to their lines, in the order of age. They are dirty again,
+    /// and urgent if a request waits for them.
     pub fn put_back(&mut self, picked: &[EntryId]) {
         let place = |entry: &EntryId| {
             let BufferEntry { waiters, line, age, .. } = self.entries[entry.idx()];
@@ -279,7 +285,7 @@ impl WriteBuffer {
         };
         let mut places: Vec<_> = picked.iter().map(|entry| (place(entry), *entry)).collect();
         places.sort_unstable_by_key(|&(place, _)| place);
-        // Entries of one list go in by one walk along it.
+        // One pass over a list inserts all of its entries.
         for same in places.chunk_by(|(a, _), (b, _)| (a.0, a.1) == (b.0, b.1)) {
             let (line, is_urgent, _) = same[0].0;
             let line = &mut self.lines[line as usize];
@@ -299,26 +305,26 @@ impl WriteBuffer {
         }
     }
 
-    /// The line that an entry is in, or was.
+    /// The line of an entry, also after the entry has left it.
     pub fn line(&self, entry: EntryId) -> u32 {
         self.entries[entry.idx()].line
     }
 
-    /// What an entry holds.
+    /// The content of an entry.
     pub fn content(&self, entry: EntryId) -> Content {
         let entry = &self.entries[entry.idx()];
         let complete = entry.held == self.parts.all;
         Content { lpn: entry.lpn, complete, request_pages: entry.request_pages }
     }
 
-    /// The program of an entry has ended: it is gone. Those that waited for it are appended to `released`.
+    /// Frees an entry whose program has ended. The requests that waited for it are appended to `released`.
     pub fn programmed(&mut self, entry: EntryId, released: &mut Vec<RequestId>) {
         debug_assert_eq!(self.entries[entry.idx()].state, EntryState::UnderWay);
         self.remove(entry, released);
     }
 
-    /// A unit is trimmed: reads find nothing of it here, and what is dirty of it will not be written. Returns whether there
-    /// was such an entry.
+    /// Trims a unit: reads do not find it here any more, and its dirty entry is dropped. The requests that waited for
+    /// that entry are appended to `released`. Returns whether there was a dirty entry.
     pub fn trim(&mut self, lpn: Lpn, released: &mut Vec<RequestId>) -> bool {
         let Some(entry) = self.newest.remove(&lpn) else { return false };
         match self.entries[entry.idx()].state {
@@ -362,7 +368,7 @@ impl WriteBuffer {
     }
 }
 
-/// Hashes the numbers of units: always alike, so that a run is the same every time, and in one multiplication.
+/// Hashes the numbers of units with one multiplication. It has no random seed, so that runs are reproducible.
 #[derive(Default)]
 struct UnitHasher(u64);
 
@@ -381,9 +387,10 @@ impl Hasher for UnitHasher {
     }
 }
 
+/// The index that means "no node".
 const NIL: u32 = u32::MAX;
 
-/// Lists of requests that wait for entries.
+/// Linked lists of the requests that wait for entries, in one table of nodes.
 #[derive(Default)]
 struct Waiters {
     nodes: Vec<(RequestId, u32)>,
@@ -391,7 +398,7 @@ struct Waiters {
 }
 
 impl Waiters {
-    /// Adds a request to the list that begins at `first`. Returns where it begins then.
+    /// Adds a request to the list that begins at node `first`. Returns the list's new first node.
     fn push(&mut self, request: RequestId, first: u32) -> u32 {
         let node = (request, first);
         match self.free.pop() {
@@ -406,7 +413,7 @@ impl Waiters {
         }
     }
 
-    /// Takes a list apart: its requests are appended to `released`, in the order in which they were added.
+    /// Frees a list. Its requests are appended to `released`, in the order in which they were added.
     fn take(&mut self, first: u32, released: &mut Vec<RequestId>) {
         let from = released.len();
         let mut at = first;
@@ -420,11 +427,15 @@ impl Waiters {
     }
 }
 
-/// How a unit is divided into parts: sectors, or for units of more than 32 KiB 64 equal parts. What is held is rounded
-/// inwards to whole parts and what is wanted outwards, so that nothing is taken to be there that is not.
+/// The division of a unit into parts: sectors, or 64 equal parts if the unit is larger than 32 KiB.
+///
+/// Bytes that are written are rounded inwards to whole parts, bytes that are wanted outwards. So a part never counts as
+/// held when some of its bytes are missing.
 #[derive(Clone, Copy, Debug)]
 struct UnitParts {
+    /// Size of a part.
     bytes: u32,
+    /// The bits of all parts.
     all: u64,
 }
 
@@ -434,17 +445,19 @@ impl UnitParts {
         UnitParts { bytes, all: ones(0, unit_bytes / bytes) }
     }
 
+    /// The bits of the parts that lie wholly within `bytes`.
     fn within(self, bytes: &Bytes) -> u64 {
         let (from, to) = (bytes.start.div_ceil(self.bytes), bytes.end / self.bytes);
         ones(from, to.max(from))
     }
 
+    /// The bits of the parts that overlap `bytes`.
     fn touched(self, bytes: &Bytes) -> u64 {
         ones(bytes.start / self.bytes, bytes.end.div_ceil(self.bytes))
     }
 }
 
-/// Bits `from` to `to`, the last left out.
+/// Bits `from` to `to`, without `to`.
 fn ones(from: u32, to: u32) -> u64 {
     let below = |n: u32| if n >= u64::BITS { u64::MAX } else { (1 << n) - 1 };
     below(to) & !below(from)
