@@ -27,7 +27,7 @@ pub enum EventKind {
 
 const KINDS: usize = 5;
 
-/// The seats of an agenda under construction.
+/// The seats of an agenda under construction. A seat is the fixed number of a source of events.
 #[derive(Debug, Default)]
 pub struct Seats {
     taken: u32,

@@ -25,7 +25,7 @@ const BYPASS_MAX: u32 = 64;
 pub(super) struct Candidate {
     die: DieId,
     way: u32,
-    /// The best of the die's queues, as a bit number of its `ready` mask.
+    /// The best of the die's choices, as a bit number of the die's `ready` mask; the lowest bit is the best.
     queue: u8,
     turn: Turn,
 }
@@ -43,13 +43,13 @@ enum Turn {
     BackgroundBypassed,
 }
 
-/// An operation to start, and its die.
+/// A candidate that was committed: an operation to start, and its die.
 #[derive(Clone, Copy)]
 pub(super) struct OpStart {
     pub die: DieId,
     pub way: u32,
     pub op: OpId,
-    /// Whether it is in its queue.
+    /// Whether it is in its queue; false for a background step that skipped it.
     pub is_queued: bool,
 }
 
@@ -176,7 +176,8 @@ impl Controller {
         channels.filter_map(|channel| self.peek(channel)).filter(|&other| self.age(other) < age).count() as u32
     }
 
-    /// The channel with the oldest candidate, and that candidate. If the slot is not free yet, sets its event instead.
+    /// The channel with the oldest candidate, and that candidate. If the slot of the channel switch delay is not free yet, sets its
+    /// event instead.
     fn oldest_of_channels(&mut self, agenda: &mut Agenda) -> Option<(ChannelId, Candidate)> {
         let mut oldest: Option<(ChannelId, Candidate, u64)> = None;
         for channel in (0..self.geometry.channels).map(ChannelId) {
@@ -267,7 +268,7 @@ impl Controller {
         let end = now + self.timing.page_transfer_ns;
         let bus = &mut self.channels[channel.idx()];
         debug_assert!(!bus.scheduled);
-        (bus.bus_free_at, bus.scheduled) = (end, true); // the die's event comes then
+        (bus.bus_free_at, bus.scheduled) = (end, true); // no bus event is needed: the die's transfer event comes then
         let state = &mut self.dies[die.idx()];
         state.stage = OpStage::Out;
         flash.accounts.die(now, from, DieState::ReadBus);

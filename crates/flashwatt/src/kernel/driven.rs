@@ -31,7 +31,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
                 }
                 break;
             }
-            self.clockless()?;
+            self.next_instant()?;
             self.settle()?;
         }
         Ok(())

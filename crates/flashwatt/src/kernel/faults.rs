@@ -7,7 +7,7 @@ use crate::units::Nanos;
 
 impl<W: Workload, D: Device> Sim<W, D> {
     #[cold]
-    pub(super) fn arrives_late(&self, request: &Request) -> Error {
+    pub(super) fn arrives_in_future(&self, request: &Request) -> Error {
         let fault = Fault::key("workload", "a request that has not arrived yet");
         let found = format!("an arrival at {} ns", request.arrival_ns);
         fault.found(found).expected(format!("one at {} ns at the latest", self.agenda.now())).into()
@@ -38,7 +38,7 @@ pub(super) fn unknown_tag(tag: Tag) -> Error {
 
 /// The workload requested a range that is not on the device.
 #[cold]
-pub(super) fn no_request(request: &Outstanding) -> Error {
+pub(super) fn refused(request: &Outstanding) -> Error {
     let Outstanding { kind, offset_bytes, bytes, .. } = request;
     let fault = Fault::key("workload", "a request that the device cannot take");
     let found = format!("{kind:?} of {bytes} bytes at byte {offset_bytes}");

@@ -6,7 +6,7 @@
 use std::hint::cold_path;
 
 use super::budget::Budget;
-use super::faults::{no_request, unknown_tag, waits_for_nothing};
+use super::faults::{refused, unknown_tag, waits_for_nothing};
 use super::outcome::{Completed, End, Outcome};
 use super::settings::{Run, Span};
 use super::stages::{EndedStage, Stage};
@@ -28,10 +28,10 @@ pub struct Sim<W: Workload, D: Device> {
     /// Requests inside the device, indexed by the tag that the device knows; and free tags.
     outstanding: Box<[Outstanding]>,
     free: Vec<Tag>,
-    /// Whether the workload may have a new request, or the device an operation to start.
+    /// Whether to ask the workload at the end of this instant.
     pub(super) ask: bool,
     pub(super) host_ended: bool,
-    /// Whether a program feeds the workload between two steps. Then it may wait while nothing is outstanding.
+    /// Whether outside code supplies requests between two steps. Then the workload may wait while nothing is outstanding.
     pub(super) is_fed: bool,
     /// A breach of contract by the workload or the device.
     pub(super) fault: Option<Error>,
@@ -40,7 +40,7 @@ pub struct Sim<W: Workload, D: Device> {
     pub(super) completed: Completed,
     pub(super) left_in_stage: u64,
     pub(super) ended_stages: Vec<EndedStage<D::Figures>>,
-    /// The recording over the window of the figures, once that has ended.
+    /// The time series of the measured window, set when that ends.
     pub(super) series: Option<Box<Series>>,
     /// Requests that entered the device.
     pub(super) requests_taken: u64,
@@ -118,7 +118,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
         loop {
             for _ in 0..self.instants_in_budget()? {
                 self.settle()?;
-                if !self.clockless()? {
+                if !self.next_instant()? {
                     return Ok(());
                 }
             }
@@ -130,7 +130,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
 
     /// Advances to the next instant with events and handles them. Returns false if there is none.
     #[inline(always)]
-    pub(super) fn clockless(&mut self) -> Result<bool, End> {
+    pub(super) fn next_instant(&mut self) -> Result<bool, End> {
         let Some((now, mut seat)) = self.agenda.next_event() else {
             return self.nothing_more().map(|()| false);
         };
@@ -210,7 +210,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
             self.device.prefetch(&upcoming);
         }
         if request.arrival_ns > self.agenda.now() {
-            return Err(self.arrives_late(request));
+            return Err(self.arrives_in_future(request));
         }
         let Some(slot) = self.free.pop() else { unreachable!("the workload is asked only while there is room") };
         self.requests_taken += 1;
@@ -241,7 +241,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
         };
         if done.status != Status::Done {
             cold_path();
-            self.fault.get_or_insert_with(|| no_request(request));
+            self.fault.get_or_insert_with(|| refused(request));
         }
         let (tag, now) = (request.tag, self.agenda.now());
         self.completed.add(request.origin, request.kind, request.bytes, now - request.arrival_ns);

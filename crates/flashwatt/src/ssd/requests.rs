@@ -19,7 +19,7 @@ pub(super) struct Active {
     pub(super) pages: u32,
     /// Of a write, the logical pages that are planned already.
     pub(super) planned: u32,
-    /// Operations, or transfers over the host link, that it waits for.
+    /// Operations and link transfers that have still to end.
     pub(super) remaining: u32,
     pub(super) map_accesses: u32,
 }
@@ -71,7 +71,8 @@ impl<P: Probe> Ssd<P> {
         }
     }
 
-    /// Plans a request, or what is left of a write. If not all of a write finds room the rest waits, and later writes behind it.
+    /// Plans a request, or the rest of a write. If only a part of a write finds room, its rest goes to the front of `stalled`, and
+    /// later writes queue behind it.
     #[inline(always)]
     fn plan_extent(&mut self, id: RequestId, kind: RequestKind, extent: Extent, cx: &mut Cx) {
         let mut written = 0;
@@ -100,6 +101,7 @@ impl<P: Probe> Ssd<P> {
                 self.planned_in_part(id, Extent { pages: written, ..extent });
             }
         } else if operations == 0 || !self.link.is_instant() {
+            // No operation will end it, or the link must send data that is there already.
             cold_path();
             if kind == RequestKind::Read && !self.link.is_instant() {
                 self.begin_sending(id, &[extent], 0, cx);
@@ -108,7 +110,7 @@ impl<P: Probe> Ssd<P> {
         }
     }
 
-    /// Only these units of a write were planned: what is left of it, if anything is, waits.
+    /// Accounts for the units of a write that were planned now. The rest, if any, stalls.
     fn planned_in_part(&mut self, id: RequestId, extent: Extent) {
         let active = &self.requests[id.idx()];
         self.flash.accounts.written.host_bytes += self.geometry.bytes_within(&active.request, extent);
@@ -142,7 +144,7 @@ impl<P: Probe> Ssd<P> {
         while let Some(id) = self.stalled.pop_front() {
             self.plan_rest(id, cx);
             if self.stalled.front() == Some(&id) {
-                return;
+                return; // it stalled again: there is no room
             }
         }
     }
@@ -198,7 +200,7 @@ impl<P: Probe> Ssd<P> {
     }
 }
 
-/// Sets the event of one direction of the host link anew, if it has one.
+/// Moves the event of one direction of the host link to `at`; `None` leaves it as it is.
 pub(super) fn set_link(seat: u32, at: Option<Nanos>, cx: &mut Cx) {
     if let Some(at) = at {
         cx.agenda.reset(seat, at);
