@@ -54,11 +54,6 @@ impl Bins {
         self.closed.len() as u64 > BINS_MAX
     }
 
-    /// End of the open bin.
-    pub(super) fn end_ns(&self) -> Nanos {
-        self.end_ns
-    }
-
     /// A part enters a state.
     #[inline(always)]
     pub(super) fn enter(&mut self, now: Nanos, state: StateId) {

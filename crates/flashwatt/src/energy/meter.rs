@@ -1,12 +1,20 @@
 //! A device's power as its parts change their states.
 //!
-//! Every change of state is an edge in time. The meter integrates power between edges, which is a second path to the
-//! total energy. It also finds the figures that depend on overlaps: the peak, the time at the peak, the worst window.
+//! Every change of state is an edge in time. The meter integrates power over time, which is a second path to the total
+//! energy. It also finds the figures that depend on overlaps: the peak, the time at the peak, the worst window.
 //! Power is right-continuous: all edges of one instant are applied before the new level counts, so that a peak has
 //! positive length.
+//!
+//! Energy is linear in the changes and needs no order of them ([`Changes`]). The peak needs the order, but only while
+//! the power can reach it. The sum of all changes so far is an upper bound of the power, once it is corrected for falls
+//! that are still ahead and for working servers. While this bound is below the peak so far, the meter looks at no edge.
+//! From the instant at which the bound reaches the peak, the meter *watches*: it applies the edges one by one. It stops
+//! when the bound is below the peak at the end of a stretch of [`WINDOWS_NS`]. A meter with a series always watches.
 
 use std::hint::cold_path;
 
+use super::changes::{Ahead, Changes};
+use super::mean_window::MeanWindow;
 use super::parts::{NUMBERS, Parts, StateId};
 use super::series::{Recorder, Series};
 use super::table::Draw;
@@ -15,37 +23,39 @@ use crate::units::Nanos;
 /// Lengths of the windows whose greatest mean power is reported.
 pub const WINDOWS_NS: [Nanos; 2] = [100_000, 1_000_000_000];
 
+/// Number of the parts of a device that do one job after the other.
+pub const SERVERS: usize = 2;
+
 /// The meter of a device.
 pub struct Meter<R: Recorder> {
-    /// Increase of power by [`Change`].
-    delta: [Draw; Change::COUNT],
+    /// Increase of power in nW by the numbers of the states before and after a change.
+    increase: [[i64; NUMBERS]; NUMBERS],
+    /// Time up to which power is integrated.
     now: Nanos,
-    level: Draw,
-    /// ∫ power dt from the window's start to the last end of a stretch of [`WINDOWS_NS`], in nW·ns = 10⁻¹⁸ J.
-    energy: u128,
-    /// ∫ power dt since then, which fits a word.
-    recent: u64,
-    peak: Draw,
-    at_peak_ns: u64,
-    windows: [MeanWindow; 2],
-    /// The earliest end of a stretch, or of a bin of the series.
+    changes: Changes,
+    /// The power may reach the peak only while `changes.level` is at least this. Far below 0 while the meter watches.
+    alarm: i64,
+    watches: bool,
+    /// The earliest end of a stretch of [`WINDOWS_NS`].
     boundary: Nanos,
-    /// The next change of a state that is known ahead.
-    ahead: Ahead,
-    /// Later changes that are known ahead, the last one first. Rarely any.
-    further: Vec<Ahead>,
-    /// Work left to the servers when windows ended, in nW·ns.
+    windows: [MeanWindow; 2],
+    /// ∫ power dt from the start of the run's window to the last boundary, in nW·ns = 10⁻¹⁸ J.
+    energy: u128,
+    /// Work left to the servers when the run's windows ended, in nW·ns.
     owed: u128,
-    servers: [Server; SERVERS],
-    /// A lower bound of the time at which the next server finishes.
-    next_done: Nanos,
-    /// The earlier of `next_done` and the time of `ahead`.
-    next_own: Nanos,
+    /// In nW.
+    peak: i64,
+    at_peak_ns: u64,
+    /// The working states of the servers.
+    working: [StateId; SERVERS],
     recorder: R,
 }
 
-/// Largest number of [`Server`]s of a device.
-pub const SERVERS: usize = 2;
+/// A time after which constant power is not integrated stretch by stretch. Power below 100 W over it fits a word.
+const FAR_NS: Nanos = 100_000_000;
+
+/// Every power reaches this alarm, also after some corrections of it.
+const ALWAYS: i64 = i64::MIN / 2;
 
 /// The meter's reading for a window of the run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -65,25 +75,22 @@ pub struct Reading {
 
 impl<R: Recorder> Meter<R> {
     /// A meter of a device at time 0, with no part in any state. `servers` are the working states of the parts that do
-    /// one job after the other.
+    /// one job after the other. Such a part is in no state while it has no work.
     pub fn new(parts: &Parts, servers: [StateId; SERVERS], series: Option<Box<Series>>) -> Self {
-        let draws = parts.draws();
+        let nw = parts.draws().map(|draw| draw.nw);
         Meter {
-            level: Draw::default(),
-            delta: std::array::from_fn(|change| draws[change % NUMBERS] - draws[change / NUMBERS]),
+            increase: nw.map(|from| nw.map(|to| to - from)),
             now: 0,
-            energy: 0,
-            recent: 0,
-            peak: Draw::default(),
-            at_peak_ns: 0,
+            changes: Changes::new(servers.map(|state| parts.draw(state).nw)),
+            alarm: ALWAYS,
+            watches: true,
+            boundary: WINDOWS_NS[0],
             windows: WINDOWS_NS.map(|len| MeanWindow::new(len, 0)),
-            boundary: 0,
-            ahead: Ahead::NEVER,
-            further: Vec::new(),
+            energy: 0,
             owed: 0,
-            servers: servers.map(|state| Server { state, draw: parts.draw(state), until: Nanos::MAX }),
-            next_done: Nanos::MAX,
-            next_own: Nanos::MAX,
+            peak: 0,
+            at_peak_ns: 0,
+            working: servers,
             recorder: R::new(series),
         }
     }
@@ -94,68 +101,68 @@ impl<R: Recorder> Meter<R> {
         self.now
     }
 
-    /// Integrates up to `now`, with the edges known ahead until then. Other changes at `now` must follow this call.
+    /// Integrates up to `now`, with the changes ahead until then. Other changes at `now` must follow this call.
     #[inline(always)]
     pub fn advance(&mut self, now: Nanos) {
-        if self.next_own <= now {
-            self.own_edges(now);
+        debug_assert!(now >= self.now, "time runs backwards");
+        if self.changes.level >= self.alarm || now >= self.boundary {
+            cold_path();
+            self.advance_by_edges(now);
         }
-        self.integrate(now);
+        self.now = now;
     }
 
     /// A part changes its state at the present time.
     #[inline(always)]
     pub fn change(&mut self, from: StateId, to: StateId) {
-        self.take(Change::new(from, to));
-    }
-
-    #[inline(always)]
-    fn take(&mut self, change: Change) {
-        self.level = self.level + self.delta[change.0];
+        self.changes.add(self.now, self.increase[from.number()][to.number()]);
         if let Some(series) = self.recorder.series() {
-            series.change(self.now, change.from(), change.to());
+            series.change(self.now, from, to);
         }
     }
 
-    /// A part will change its state at a known time. The meter keeps the change if it changes the power, or if a series
-    /// distinguishes the two states.
+    /// A part will change its state at a time after the present. The meter keeps the change if it changes the power, or
+    /// if a series distinguishes the two states.
     #[inline(always)]
     pub fn change_ahead(&mut self, at: Nanos, from: StateId, to: StateId) {
-        let change = Change::new(from, to);
-        if self.delta[change.0] != Draw::default() || self.recorder.series().is_some() {
-            self.put_ahead(Ahead { at, change });
+        let nw = self.increase[from.number()][to.number()];
+        if nw != 0 || self.recorder.series().is_some() {
+            self.changes.add_ahead(Ahead { at, nw, from, to });
+            if self.watches {
+                cold_path();
+                self.changes.sort_last();
+            }
+            self.alarm += nw.min(0); // before a fall the power is above `changes.level`
         }
     }
 
     /// A server works for `ns` > 0, after the work it already has.
     #[inline(always)]
     pub fn work(&mut self, server: usize, now: Nanos, ns: Nanos) {
-        let Server { state, draw, until } = self.servers[server];
-        if draw == Draw::default() {
-            return;
+        if let Some(series) = self.recorder.series().filter(|_| self.changes.until(server) <= now) {
+            series.change(now, StateId::NONE, self.working[server]);
         }
-        if until == Nanos::MAX {
-            self.change(StateId::NONE, state);
-            self.done_at(now + ns);
+        if let Some(rise) = self.changes.work(server, now, ns) {
+            self.alarm -= rise;
         }
-        self.servers[server].add(now, ns); // more work delays the end: the time noted first stays a lower bound
     }
 
     /// Energy in J since the window began, without the work left to servers; and the present power in W.
     pub fn so_far(&self) -> (f64, f64) {
-        let energy = self.energy + u128::from(self.recent);
-        (energy as f64 * 1e-18, self.level.nw as f64 * 1e-9)
+        let energy = self.energy + u128::from(self.changes.recent(self.now));
+        (energy as f64 * 1e-18, self.changes.power(self.now) as f64 * 1e-9)
     }
 
     /// Starts a window of the run: clears all energy so far, and the work left to servers.
     pub fn restart(&mut self, now: Nanos) {
         self.settle(now);
-        (self.energy, self.owed, self.peak, self.at_peak_ns) = (0, 0, Draw::default(), 0);
+        (self.energy, self.owed, self.peak, self.at_peak_ns) = (0, 0, 0, 0);
         self.windows = WINDOWS_NS.map(|len| MeanWindow::new(len, now));
+        self.boundary = now + WINDOWS_NS[0];
+        self.watch();
         if let Some(series) = self.recorder.series() {
             series.restart(now);
         }
-        self.find_boundary();
     }
 
     /// Ends a window of the run and reads the meter. The work left to servers is included, because the ledger booked it
@@ -166,7 +173,7 @@ impl<R: Recorder> Meter<R> {
         Reading {
             energy_j: joules(self.energy),
             owed_j: joules(self.owed),
-            peak: self.peak,
+            peak: Draw { nw: self.peak },
             at_peak_ns: self.at_peak_ns,
             window_w: self.windows.map(|w| w.greatest.map(|nw_ns| joules(nw_ns) / (w.len as f64 * 1e-9))),
         }
@@ -176,7 +183,6 @@ impl<R: Recorder> Meter<R> {
     pub fn take_series(&mut self) -> Option<Box<Series>> {
         let mut series = self.recorder.take();
         series.iter_mut().for_each(|series| series.finish(self.now));
-        self.find_boundary();
         series
     }
 
@@ -185,240 +191,316 @@ impl<R: Recorder> Meter<R> {
         self.recorder.series().is_some_and(|series| series.overflowed())
     }
 
+    /// Integrates up to `now` and ends the work of servers: the whole of it belongs to the window that ends.
     fn settle(&mut self, now: Nanos) {
         self.advance(now);
-        self.energy += u128::from(std::mem::take(&mut self.recent));
         for server in 0..SERVERS {
-            let Server { state, draw, until } = self.servers[server];
-            if until != Nanos::MAX {
-                let owed = area(draw.nw, until - now);
-                (self.energy, self.owed) = (self.energy + owed, self.owed + owed);
-                self.recorder.series().into_iter().for_each(|series| series.owes(now, state, until - now));
-                self.end_work(server);
+            let left = self.changes.until(server).saturating_sub(now);
+            if left > 0 {
+                self.owed += self.changes.end_work(server, now);
+                let state = self.working[server];
+                if let Some(series) = self.recorder.series() {
+                    series.owes(now, state, left);
+                    series.change(now, state, StateId::NONE);
+                }
             }
         }
-        self.find_next_done();
+        self.energy += u128::from(self.changes.take_recent(now));
     }
 
-    /// Applies the edges known ahead up to and at `now`.
-    #[inline(always)]
-    fn own_edges(&mut self, now: Nanos) {
-        while self.next_own <= now {
-            let at = self.next_own;
-            self.integrate(at);
-            if self.ahead.at == at {
-                self.take_ahead();
-                self.next_own = self.ahead.at.min(self.next_done);
+    #[inline(never)]
+    fn advance_by_edges(&mut self, now: Nanos) {
+        if !self.watches && self.changes.level >= self.alarm {
+            self.check_alarm();
+        }
+        let passes = now >= self.boundary;
+        if passes {
+            self.pass_boundaries(now);
+        }
+        if self.watches {
+            self.apply_edges(now);
+            if passes || self.changes.are_few_ahead() {
+                self.watch_on(now);
+            }
+        }
+    }
+
+    /// Corrects the alarm for what has happened up to the present time, and watches if the power may reach the peak.
+    fn check_alarm(&mut self) {
+        self.alarm += self.changes.find_idle(self.now);
+        if self.changes.level >= self.alarm {
+            self.changes.forget(self.now);
+            self.alarm = self.peak - self.changes.excess();
+            if self.changes.level >= self.alarm {
+                self.watch();
+            }
+        }
+    }
+
+    /// Ends the stretches of [`WINDOWS_NS`] up to `now`, and sums the energy up to the last end.
+    fn pass_boundaries(&mut self, now: Nanos) {
+        self.changes.forget_if_many(self.now);
+        while self.boundary <= now {
+            self.energy += u128::from(self.changes.take_recent(self.boundary));
+            let mut next = Nanos::MAX;
+            for window in &mut self.windows {
+                if window.end == self.boundary {
+                    window.close(self.energy);
+                }
+                next = next.min(window.end);
+            }
+            if now - self.boundary > FAR_NS && self.changes.last_edge() <= self.boundary {
+                self.pass_equal_stretches(now);
             } else {
-                self.work_done(at);
+                self.boundary = next;
             }
         }
     }
 
-    #[inline(always)]
-    fn end_work(&mut self, server: usize) {
-        self.servers[server].until = Nanos::MAX;
-        self.change(self.servers[server].state, StateId::NONE);
-    }
-
-    /// Checks whether a server has finished.
-    #[inline(always)]
-    fn work_done(&mut self, at: Nanos) {
-        if self.servers[0].until == at {
-            self.end_work(0);
-        } else if self.servers[1].until == at {
-            self.end_work(1);
+    /// As [`Self::pass_boundaries`], from a boundary on after which the power is constant.
+    #[cold]
+    fn pass_equal_stretches(&mut self, now: Nanos) {
+        let (start, energy, nw) = (self.boundary, self.energy, self.changes.level.unsigned_abs());
+        let energy_at = |t: Nanos| energy + u128::from(nw) * u128::from(t - start);
+        for window in &mut self.windows {
+            window.close_equal(now, energy_at);
         }
-        self.find_next_done();
+        self.energy = energy_at(now);
+        self.changes.take_recent(now);
+        self.boundary = self.windows.iter().map(|window| window.end).min().unwrap_or(Nanos::MAX);
     }
 
-    #[inline(always)]
-    fn find_next_done(&mut self) {
-        self.next_done = self.servers[0].until.min(self.servers[1].until);
-        self.next_own = self.ahead.at.min(self.next_done);
-    }
-
-    /// A server finishes at this time.
-    #[inline(always)]
-    fn done_at(&mut self, at: Nanos) {
-        self.next_done = self.next_done.min(at);
-        self.next_own = self.next_own.min(at);
-    }
-
-    #[inline(always)]
-    fn take_ahead(&mut self) {
-        let change = self.ahead.change;
-        self.ahead = if self.further.is_empty() { Ahead::NEVER } else { self.next_of_further() };
-        self.take(change);
-    }
-
-    #[inline(always)]
-    fn put_ahead(&mut self, edge: Ahead) {
-        if self.ahead.at == Nanos::MAX {
-            self.ahead = edge;
-            self.next_own = self.next_own.min(edge.at);
-        } else {
-            self.put_among_others(edge);
+    /// Applies the edges known ahead up to and at `now`, in their order.
+    fn apply_edges(&mut self, now: Nanos) {
+        let mut then = self.now;
+        while then < now {
+            let next = self.changes.next_edge(then).min(now);
+            self.note_peak(self.changes.power_in_order(then), next - then);
+            if let Some(series) = self.recorder.series() {
+                series.advance(next);
+                for server in (0..SERVERS).filter(|&server| self.changes.until(server) == next) {
+                    series.change(next, self.working[server], StateId::NONE);
+                }
+            }
+            while let Some(edge) = self.changes.next_until(next) {
+                if let Some(series) = self.recorder.series() {
+                    series.change(next, edge.from, edge.to);
+                }
+            }
+            then = next;
         }
     }
 
-    #[inline(never)]
-    fn put_among_others(&mut self, edge: Ahead) {
-        let later = if edge.at < self.ahead.at { std::mem::replace(&mut self.ahead, edge) } else { edge };
-        self.next_own = self.next_own.min(self.ahead.at);
-        let mut place = self.further.len();
-        self.further.push(later);
-        while place > 0 && self.further[place - 1].at < later.at {
-            self.further[place] = self.further[place - 1];
-            place -= 1;
-        }
-        self.further[place] = later;
-    }
-
-    #[inline(never)]
-    fn next_of_further(&mut self) -> Ahead {
-        self.further.pop().unwrap_or(Ahead::NEVER)
-    }
-
+    /// The power was `nw` for `ns`.
     #[inline(always)]
-    fn integrate(&mut self, now: Nanos) {
-        debug_assert!(now >= self.now, "time runs backwards");
-        if now == self.now {
-            return;
-        }
-        if now >= self.boundary {
+    fn note_peak(&mut self, nw: i64, ns: Nanos) {
+        if nw >= self.peak {
             cold_path();
-            return self.pass_boundary(now);
-        }
-        let ns = now - self.now;
-        self.recent += self.level.nw as u64 * ns;
-        self.note_peak(ns);
-        self.now = now;
-    }
-
-    /// Integrates the present level over `ns`.
-    #[inline(always)]
-    fn note_peak(&mut self, ns: Nanos) {
-        if self.level >= self.peak {
-            cold_path();
-            if self.level > self.peak {
-                (self.peak, self.at_peak_ns) = (self.level, 0);
+            if nw > self.peak {
+                (self.peak, self.at_peak_ns) = (nw, 0);
             }
             self.at_peak_ns += ns;
         }
     }
 
-    #[inline(never)]
-    fn pass_boundary(&mut self, now: Nanos) {
-        self.energy += u128::from(std::mem::take(&mut self.recent));
-        for window in &mut self.windows {
-            window.close(now, self.now, self.energy, self.level.nw);
+    /// Begins to watch at the present time.
+    fn watch(&mut self) {
+        self.changes.forget(self.now);
+        self.changes.sort();
+        (self.watches, self.alarm) = (true, ALWAYS);
+    }
+
+    /// Decides at `now` whether the meter watches on.
+    fn watch_on(&mut self, now: Nanos) {
+        self.changes.find_idle(now);
+        self.changes.forget(now);
+        let alarm = self.peak - self.changes.excess();
+        if self.changes.level < alarm && self.recorder.series().is_none() {
+            (self.watches, self.alarm) = (false, alarm);
         }
-        if let Some(series) = self.recorder.series() {
-            series.advance(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::energy::bins::Bins;
+    use crate::energy::parts::PowerShare;
+
+    /// What happens to the meter, some time after the last step.
+    #[derive(Clone, Debug)]
+    enum Step {
+        /// A part changes its state.
+        Change(u8, u8),
+        /// A part will change its state after some time.
+        Ahead(Nanos, u8, u8),
+        /// A server gets work.
+        Work(usize, Nanos),
+        /// The run's window ends and the next one begins.
+        Restart,
+    }
+
+    /// All edges that a meter was given, as a list; each figure is found by going through all of it.
+    #[derive(Default)]
+    struct Listed {
+        start: Nanos,
+        /// Time and increase of power.
+        edges: Vec<(Nanos, i64)>,
+        /// Start and end of the work of each server.
+        works: [Vec<(Nanos, Nanos)>; SERVERS],
+    }
+
+    /// Power in nW of one part by state. Some states are equal, and one draws less than nothing at all.
+    const NW: [i64; 5] = [0, 3_000_000, 99_000_000, 3_000_000, -1_000_000];
+    const SERVER_NW: [i64; SERVERS] = [40_000_000, 7_000_000];
+    /// Power of the device in a state that it never leaves, so that no sequence of changes leads below 0.
+    const BASE_NW: i64 = 15_000_000_000;
+
+    impl Listed {
+        fn power(&self, t: Nanos) -> i64 {
+            let parts: i64 = self.edges.iter().filter(|(at, _)| *at <= t).map(|(_, nw)| nw).sum();
+            let works = self.works.iter().zip(SERVER_NW);
+            let busy = |works: &[(Nanos, Nanos)]| works.iter().any(|(from, until)| (*from..*until).contains(&t));
+            parts + works.map(|(works, nw)| if busy(works) { nw } else { 0 }).sum::<i64>()
         }
-        self.find_boundary();
-        let ns = now - self.now;
-        self.energy += area(self.level.nw, ns);
-        self.note_peak(ns);
-        self.now = now;
-    }
 
-    fn find_boundary(&mut self) {
-        let window_ends = self.windows.iter().map(|window| window.end).min().unwrap_or(Nanos::MAX);
-        self.boundary = self.recorder.series().map_or(window_ends, |series| series.boundary().min(window_ends));
-    }
-}
-
-/// A future change of a part's state.
-#[derive(Clone, Copy)]
-struct Ahead {
-    at: Nanos,
-    change: Change,
-}
-
-impl Ahead {
-    const NEVER: Ahead = Ahead { at: Nanos::MAX, change: Change::new(StateId::NONE, StateId::NONE) };
-}
-
-/// The states before and after a change. Packed into one word, so that an [`Ahead`] has no gaps: a processor stalls
-/// when it loads a value that was stored in parts.
-#[derive(Clone, Copy)]
-struct Change(usize);
-
-impl Change {
-    const COUNT: usize = NUMBERS * NUMBERS;
-
-    #[inline(always)]
-    const fn new(from: StateId, to: StateId) -> Self {
-        Change(from.number() * NUMBERS + to.number())
-    }
-
-    fn from(self) -> StateId {
-        StateId::numbered(self.0 / NUMBERS)
-    }
-
-    fn to(self) -> StateId {
-        StateId::numbered(self.0 % NUMBERS)
-    }
-}
-
-/// A part that does one job after the other. It is in no state while it has no work.
-#[derive(Clone, Copy)]
-struct Server {
-    /// Its state while it works.
-    state: StateId,
-    /// Power while it works.
-    draw: Draw,
-    /// Time at which its work is done; [`Nanos::MAX`] without work.
-    until: Nanos,
-}
-
-impl Server {
-    /// Adds work of `ns`.
-    #[inline(always)]
-    fn add(&mut self, now: Nanos, ns: Nanos) {
-        self.until = if self.until == Nanos::MAX { now } else { self.until } + ns;
-    }
-}
-
-/// A power, which is never negative, over a time.
-#[inline(always)]
-fn area(nw: i64, ns: Nanos) -> u128 {
-    u128::from(nw as u64) * u128::from(ns)
-}
-
-/// Mean power over stretches of one length, laid end to end from the start of the run's window.
-#[derive(Clone, Copy, Debug)]
-struct MeanWindow {
-    len: Nanos,
-    end: Nanos,
-    energy_at_start: u128,
-    greatest: Option<u128>,
-}
-
-impl MeanWindow {
-    fn new(len: Nanos, start: Nanos) -> Self {
-        MeanWindow { len, end: start + len, energy_at_start: 0, greatest: None }
-    }
-
-    /// Ends all stretches up to `now`, given the energy at `then` and the constant power since.
-    fn close(&mut self, now: Nanos, then: Nanos, energy: u128, nw: i64) {
-        if now < self.end {
-            return;
+        fn reading(&self, now: Nanos) -> (i128, i64, Nanos, [Option<i128>; 2]) {
+            let mut times: Vec<Nanos> = self.edges.iter().map(|(at, _)| *at).collect();
+            times.extend(self.works.iter().flatten().flat_map(|(from, until)| [*from, *until]));
+            times.extend([self.start, now]);
+            let ends = WINDOWS_NS.map(|len| (1..=(now - self.start) / len).map(move |n| self.start + n * len));
+            ends.clone().into_iter().for_each(|ends| times.extend(ends));
+            times.retain(|t| (self.start..=now).contains(t));
+            times.sort_unstable();
+            times.dedup();
+            let stretches: Vec<(Nanos, Nanos, i64)> =
+                times.windows(2).map(|pair| (pair[0], pair[1], self.power(pair[0]))).collect();
+            let mut sums = vec![0];
+            sums.extend(stretches.iter().scan(0, |sum, (t, end, nw)| {
+                *sum += i128::from(*nw) * i128::from(end - t);
+                Some(*sum)
+            }));
+            let energy_at = |t: Nanos| times.binary_search(&t).map_or(0, |place| sums[place]);
+            let energy = |from: Nanos, until: Nanos| energy_at(until) - energy_at(from);
+            let peak = stretches.iter().map(|(_, _, nw)| *nw).max().unwrap_or(0);
+            let at_peak = stretches.iter().filter(|(_, _, nw)| *nw == peak).map(|(t, end, _)| end - t).sum();
+            let greatest = [0, 1].map(|n| ends[n].clone().map(|end| energy(end - WINDOWS_NS[n], end)).max());
+            (energy(self.start, now), peak, at_peak, greatest)
         }
-        let energy_at = |t: Nanos| energy + area(nw, t - then);
-        self.note(energy_at(self.end) - self.energy_at_start);
-        let more = (now - self.end) / self.len;
-        if more > 0 {
-            self.note(area(nw, self.len)); // equal stretches: the power was constant since `then`
+
+        fn owed(&self, now: Nanos) -> i128 {
+            let left = |works: &Vec<(Nanos, Nanos)>| works.last().map_or(0, |(_, until)| until.saturating_sub(now));
+            self.works.iter().zip(SERVER_NW).map(|(works, nw)| i128::from(left(works)) * i128::from(nw)).sum()
         }
-        let start = self.end + more * self.len;
-        self.energy_at_start = energy_at(start);
-        self.end = start + self.len;
     }
 
-    fn note(&mut self, energy: u128) {
-        self.greatest = Some(self.greatest.map_or(energy, |greatest| greatest.max(energy)));
+    fn step() -> impl Strategy<Value = (Nanos, Step)> {
+        let ns = prop_oneof![40 => 0..5_000u64, 40 => 0..300_000u64, 1 => Just(600_000_000)];
+        let what = prop_oneof![
+            4 => (0..5u8, 0..5u8).prop_map(|(from, to)| Step::Change(from, to)),
+            4 => (1..90_000u64, 0..5u8, 0..5u8).prop_map(|(ns, from, to)| Step::Ahead(ns, from, to)),
+            3 => (0..SERVERS, 1..60_000u64).prop_map(|(server, ns)| Step::Work(server, ns)),
+            1 => Just(Step::Restart),
+        ];
+        (ns, what)
+    }
+
+    fn declaration() -> (Parts, [StateId; SERVERS], StateId) {
+        let mut parts = Parts::new(&["all"], 3_300);
+        let mut state = |nw| parts.state(&[PowerShare { component: 0, draw: Draw { nw } }]);
+        NW.into_iter().for_each(|nw| {
+            state(nw);
+        });
+        let servers = SERVER_NW.map(&mut state);
+        let base = state(BASE_NW);
+        (parts, servers, base)
+    }
+
+    /// Gives the steps to a meter and to the list, and compares the readings at each restart.
+    fn compare<R: Recorder>(steps: &[(Nanos, Step)], series: Option<Box<Series>>) {
+        let (parts, servers, base) = declaration();
+        let mut meter = Meter::<R>::new(&parts, servers, series);
+        let mut listed = Listed::default();
+        meter.change(StateId::NONE, base);
+        listed.edges.push((0, BASE_NW));
+        let id = |state: u8| StateId::new(state.into());
+        let increase = |from: u8, to: u8| NW[usize::from(to)] - NW[usize::from(from)];
+        let mut now = 0;
+        for (ns, step) in steps {
+            now += ns;
+            meter.advance(now);
+            assert_eq!((meter.so_far().1 * 1e9).round() as i64, listed.power(now), "at {now}");
+            match *step {
+                Step::Change(from, to) => {
+                    meter.change(id(from), id(to));
+                    listed.edges.push((now, increase(from, to)));
+                }
+                Step::Ahead(ns, from, to) => {
+                    meter.change_ahead(now + ns, id(from), id(to));
+                    listed.edges.push((now + ns, increase(from, to)));
+                }
+                Step::Work(server, ns) => {
+                    meter.work(server, now, ns);
+                    let works = &mut listed.works[server];
+                    let from = works.last().map_or(now, |(_, until)| now.max(*until));
+                    works.push((from, from + ns));
+                }
+                Step::Restart => {
+                    check(&mut meter, &listed, now);
+                    meter.restart(now);
+                    listed.start = now;
+                    listed.works.iter_mut().for_each(Vec::clear);
+                }
+            }
+        }
+        check(&mut meter, &listed, now);
+    }
+
+    fn check<R: Recorder>(meter: &mut Meter<R>, listed: &Listed, now: Nanos) {
+        let (energy, peak, at_peak_ns, greatest) = listed.reading(now);
+        let owed = listed.owed(now);
+        let reading = meter.read(now);
+        assert_eq!((meter.energy as i128, meter.owed as i128), (energy + owed, owed), "energy at {now}");
+        assert_eq!((reading.peak.nw, reading.at_peak_ns), (peak, at_peak_ns), "peak at {now}");
+        assert_eq!(
+            meter.windows.map(|window| window.greatest.map(|nw_ns| nw_ns as i128)),
+            greatest,
+            "windows at {now}"
+        );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(100))]
+        #[test]
+        fn figures_equal_those_of_a_list_of_all_edges(steps in prop::collection::vec(step(), 1..100)) {
+            compare::<()>(&steps, None);
+            compare::<Option<Box<Series>>>(&steps, None);
+            let bins = Series::new(Some(Bins::new(10_000, Some(64))), None);
+            compare::<Option<Box<Series>>>(&steps, Some(Box::new(bins)));
+        }
+    }
+
+    /// The meter stops to watch when the power is far below the peak, and watches again before the power exceeds it.
+    #[test]
+    fn edges_are_applied_in_order_only_near_the_peak() {
+        let (parts, servers, base) = declaration();
+        let (low, high) = (StateId::new(1), StateId::new(2));
+        let mut meter = Meter::<()>::new(&parts, servers, None);
+        meter.change(StateId::NONE, base);
+        meter.change(StateId::NONE, high);
+        meter.advance(10);
+        meter.change(high, low);
+        meter.advance(150_000);
+        assert!(!meter.watches, "96 mW below the peak, and servers add at most 47 mW");
+        meter.change(StateId::NONE, low);
+        meter.advance(150_001);
+        meter.change_ahead(150_500, low, high);
+        meter.change_ahead(150_600, high, low);
+        meter.advance(150_900);
+        meter.advance(160_000);
+        let reading = meter.read(160_000);
+        assert_eq!((reading.peak.nw, reading.at_peak_ns), (BASE_NW + 102_000_000, 100));
     }
 }

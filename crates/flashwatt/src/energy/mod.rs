@@ -9,8 +9,10 @@
 
 pub mod accounts;
 pub mod bins;
+mod changes;
 pub mod edges;
 pub mod ledger;
+mod mean_window;
 pub mod meter;
 pub mod parts;
 pub mod price;

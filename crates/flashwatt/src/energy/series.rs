@@ -96,12 +96,7 @@ impl Series {
         self.edges.iter_mut().for_each(|edges| edges.restart(now, &self.count));
     }
 
-    /// The next time at which [`Self::advance`] must be called.
-    pub(super) fn boundary(&self) -> Nanos {
-        self.bins.as_ref().map_or(Nanos::MAX, Bins::end_ns)
-    }
-
-    /// Advances to `now`.
+    /// Advances to `now`. Changes at `now` must follow.
     pub(super) fn advance(&mut self, now: Nanos) {
         self.bins.iter_mut().for_each(|bins| bins.advance(now, &self.count));
     }
