@@ -28,14 +28,14 @@ impl Controller {
             let id = self.insert(planned, request, false, &mut flash.array);
             self.enqueue_new(id);
         } else {
-            self.take_over(&firmware.plan, request, false, flash);
+            self.admit_plan(&firmware.plan, request, false, flash);
         }
         self.wake_woken(firmware);
         firmware.plan.ops().len() as u32
     }
 
     #[inline(never)]
-    pub(super) fn take_over<P: Probe>(
+    pub(super) fn admit_plan<P: Probe>(
         &mut self,
         plan: &Plan,
         request: RequestId,

@@ -28,9 +28,9 @@ impl Controller {
         if event < self.slot_event() {
             let channel = ChannelId(event - self.geometry.dies);
             self.channels[channel.idx()].scheduled = false;
-            self.touch(channel);
+            self.mark_changed(channel);
         } else {
-            (0..self.geometry.channels).for_each(|channel| self.touch(ChannelId(channel)));
+            (0..self.geometry.channels).for_each(|channel| self.mark_changed(ChannelId(channel)));
         }
     }
 
@@ -59,20 +59,20 @@ impl Controller {
         }
     }
 
-    /// A read's data is in the page register. It moves out now if the bus is free and no other event of this instant could bring
-    /// an older candidate. Otherwise the channel is looked at after all events of this instant.
+    /// A read's data is in the page register. It takes the bus now if that is free and no other event of this instant could bring
+    /// an older candidate. Otherwise dispatch decides after all events of this instant.
     #[inline(always)]
     pub(super) fn read_from_array<P: Probe>(&mut self, agenda: &mut Agenda, die: DieId, flash: &mut MeteredFlash<P>) {
         let now = agenda.now();
         let (channel, way) = self.seat(die);
         let state = &mut self.channels[channel.idx()];
-        let alone = state.data_waits == 0 && !state.dirty && now >= state.bus_free_at;
+        let alone = state.data_waits == 0 && !state.changed && now >= state.bus_free_at;
         if alone && !agenda.any_now() {
-            self.move_die_out(agenda, channel, die, DieState::Read, flash);
+            self.send_data(agenda, channel, die, DieState::Read, flash);
         } else {
             let state = &mut self.channels[channel.idx()];
             state.data_waits |= 1 << way;
-            state.touch_if(true, channel, &mut self.dirty);
+            state.mark_changed_if(true, channel, &mut self.first_changed);
             self.dies[die.idx()].stage = OpStage::DataWait;
             flash.accounts.die(now, DieState::Read, DieState::DataWait);
         }
@@ -110,9 +110,9 @@ impl Controller {
             self.turn_into_program(agenda, id, channel, way, flash);
             return None;
         }
-        self.touch(channel);
+        self.mark_changed(channel);
         self.apply_end(kind, at, other.block, firmware, flash);
-        self.let_go(id, flash);
+        self.release_dependents(id, flash);
         if cause == Cause::Map {
             cold_path();
             self.map_ops.ended(kind, self.ops[id].seq, now, flash.accounts.map_latency());
@@ -146,7 +146,7 @@ impl Controller {
         state.background -= 1;
         if state.background == 0 {
             state.background_since = self.next_seq;
-            self.set_ready(die, if self.preemptible { Queue::Job } else { Queue::UrgentJob });
+            self.set_ready(die, if self.preemptible { Queue::Step } else { Queue::UrgentStep });
         }
     }
 
@@ -170,7 +170,7 @@ impl Controller {
             self.dies[at.die.idx()].bypassed = 0;
             return self.start(agenda, channel, OpStart { die: at.die, way, op: id, is_queued: false }, flash);
         }
-        self.touch(channel);
+        self.mark_changed(channel);
         self.enqueue_new(id);
     }
 
@@ -179,7 +179,7 @@ impl Controller {
     #[inline(always)]
     pub(super) fn is_alone(&self, agenda: &Agenda, channel: ChannelId, id: OpId) -> bool {
         let (op, bus) = (&self.ops[id], &self.channels[channel.idx()]);
-        let is_only_event = self.dirty.is_none() && !agenda.any_now() && !self.by_turns;
+        let is_only_event = self.first_changed.is_none() && !agenda.any_now() && !self.channels_compete;
         is_only_event
             && agenda.now() >= bus.bus_free_at
             && !bus.has_work()
@@ -221,7 +221,7 @@ impl Controller {
 
     /// Releases the operations that waited for an operation's end.
     #[inline(always)]
-    pub(super) fn let_go<P: Probe>(&mut self, id: OpId, flash: &mut MeteredFlash<P>) {
+    pub(super) fn release_dependents<P: Probe>(&mut self, id: OpId, flash: &mut MeteredFlash<P>) {
         let replaces = self.ops[id].replaces;
         if replaces.is_some() {
             self.release(replaces, &mut flash.array);

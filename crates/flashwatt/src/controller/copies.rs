@@ -114,9 +114,10 @@ impl Controller {
         self.waiting.iter().rev().find(|waiting| waiting.read == read).map_or(&[], Waiting::stand_ins)
     }
 
-    /// Removes a read and its stand-ins from their queues; one of them is about to start. Returns the read, now with that page.
+    /// Called when a read or one of its stand-ins is about to start: removes the others from their queues. Returns the read, now
+    /// with the page and die of the one that starts.
     #[inline(never)]
-    pub(super) fn take_place<P: Probe>(&mut self, started: OpId, flash: &mut MeteredFlash<P>) -> OpId {
+    pub(super) fn start_waiting_read<P: Probe>(&mut self, started: OpId, flash: &mut MeteredFlash<P>) -> OpId {
         let is_of = |waiting: &Waiting| waiting.read == started || waiting.stand_ins().contains(&started);
         let Some(at) = self.waiting.iter().position(is_of) else { return started };
         let waiting = self.waiting.swap_remove(at);

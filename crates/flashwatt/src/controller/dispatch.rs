@@ -1,4 +1,10 @@
 //! Dispatch: the choice and start of operations on dies and buses.
+//!
+//! Only channels are looked at on which something has *changed* since the last look: an operation became ready, a die became
+//! idle, the bus became free. On each of them the best candidate starts, until the bus is taken or nothing can start.
+//!
+//! The bits of a die's `ready` mask are its choices, the best one lowest ([`Queue`]). Some are queues of planned operations.
+//! Others are *steps* of background work that the controller has not asked the translation layer for yet.
 
 use std::hint::cold_path;
 
@@ -16,8 +22,8 @@ use crate::operation::OpKind;
 use crate::probe::{Probe, Purpose};
 use crate::units::{ChannelId, DieId, Nanos, OpId, RequestId};
 
-/// After this number of operations in better classes went ahead of it, the oldest operation of a die goes next. Without the
-/// bound a stream of reads could block writes and collection forever.
+/// If a die starts this number of operations, one after the other, while a worse choice is ready, its oldest operation goes
+/// next. Without the bound a stream of reads could block writes and collection forever.
 const BYPASS_MAX: u32 = 64;
 
 /// The candidate of a channel: the result of [`Controller::peek`], which changes nothing. [`Controller::commit`] acts on it.
@@ -27,20 +33,20 @@ pub(super) struct Candidate {
     way: u32,
     /// The best of the die's choices, as a bit number of the die's `ready` mask; the lowest bit is the best.
     queue: u8,
-    turn: Turn,
+    choice: Choice,
 }
 
-/// The rule that found a die's next operation.
+/// How a die's next operation was chosen.
 #[derive(Clone, Copy)]
-enum Turn {
+enum Choice {
     /// The head of the best queue.
     Head(OpId),
     /// The oldest of all operations, after [`BYPASS_MAX`] others went ahead.
     Oldest(OpId),
-    /// The next step of the die's background work, which the controller must ask for.
-    Background,
-    /// Background work after [`BYPASS_MAX`] operations went ahead: it becomes urgent.
-    BackgroundBypassed,
+    /// The next step of the die's background work, for which the controller must ask.
+    Step,
+    /// The same after [`BYPASS_MAX`] operations went ahead: the step becomes urgent.
+    BypassedStep,
 }
 
 /// A candidate that was committed: an operation to start, and its die.
@@ -57,28 +63,30 @@ impl Controller {
     /// Starts all operations that can start now.
     #[inline(always)]
     pub fn dispatch<P: Probe>(&mut self, agenda: &mut Agenda, firmware: &mut Firmware, flash: &mut MeteredFlash<P>) {
-        while let Some(channel) = self.take_dirty() {
-            if self.by_turns {
+        while let Some(channel) = self.take_changed() {
+            if self.channels_compete {
                 cold_path();
-                self.touch(channel);
-                return self.dispatch_by_turns(agenda, firmware, flash);
+                self.mark_changed(channel);
+                return self.dispatch_competing(agenda, firmware, flash);
             }
             self.dispatch_channel(agenda, channel, firmware, flash);
         }
     }
 
+    /// Takes a channel from the list of changed ones.
     #[inline(always)]
-    pub(super) fn take_dirty(&mut self) -> Option<ChannelId> {
-        let first = self.dirty;
+    pub(super) fn take_changed(&mut self) -> Option<ChannelId> {
+        let first = self.first_changed;
         if first.is_none() {
             return None;
         }
         let bus = &mut self.channels[first.idx()];
-        bus.dirty = false;
-        self.dirty = bus.next_dirty;
+        bus.changed = false;
+        self.first_changed = bus.next_changed;
         Some(first)
     }
 
+    /// Starts all operations of a channel that can start now.
     #[inline(always)]
     fn dispatch_channel<P: Probe>(
         &mut self,
@@ -89,7 +97,7 @@ impl Controller {
     ) {
         while !self.is_bus_taken(agenda, channel) {
             if self.data_goes_first(channel) {
-                self.move_out(agenda, channel, flash);
+                self.send_oldest_data(agenda, channel, flash);
                 continue;
             }
             let Some(candidate) = self.peek(channel) else { return };
@@ -102,15 +110,15 @@ impl Controller {
     /// Starts operations under a channel switch delay or a power budget, which all channels share: the oldest candidate of all
     /// channels first. As long as the budget does not bind, operations start in the order of a drive without a budget.
     #[inline(never)]
-    fn dispatch_by_turns<P: Probe>(
+    fn dispatch_competing<P: Probe>(
         &mut self,
         agenda: &mut Agenda,
         firmware: &mut Firmware,
         flash: &mut MeteredFlash<P>,
     ) {
-        while self.dirty.is_some() {
-            while let Some(channel) = self.take_dirty() {
-                self.dispatch_unrivalled(agenda, channel, firmware, flash);
+        while self.first_changed.is_some() {
+            while let Some(channel) = self.take_changed() {
+                self.dispatch_uncontested(agenda, channel, firmware, flash);
             }
             while self.power_left() > 0
                 && let Some((channel, candidate)) = self.oldest_of_channels(agenda)
@@ -121,15 +129,15 @@ impl Controller {
                 }
             }
             if self.bus_order == BusOrder::CommandFirst {
-                (0..self.geometry.channels).for_each(|channel| self.move_out_all(agenda, ChannelId(channel), flash));
+                (0..self.geometry.channels).for_each(|channel| self.send_all_data(agenda, ChannelId(channel), flash));
             }
-            // A step of background work may have gone to a channel that had been looked at before.
+            // A step of background work may have changed a channel that had been looked at before.
         }
     }
 
-    /// Starts work of a channel without competition: data moves out, and operations start while the power budget has room for
-    /// them and for all older candidates.
-    fn dispatch_unrivalled<P: Probe>(
+    /// Starts the work of a channel that no other channel competes for: data transfers, and operations while the power budget
+    /// has room for them and for all older candidates.
+    fn dispatch_uncontested<P: Probe>(
         &mut self,
         agenda: &mut Agenda,
         channel: ChannelId,
@@ -138,7 +146,7 @@ impl Controller {
     ) {
         while !self.is_bus_taken(agenda, channel) {
             if self.data_goes_first(channel) {
-                self.move_out(agenda, channel, flash);
+                self.send_oldest_data(agenda, channel, flash);
                 continue;
             }
             let Some(candidate) = self.peek(channel) else { return };
@@ -201,9 +209,9 @@ impl Controller {
     /// A candidate's age: its plan number. Background work without a plan has the plan number that was free when the die asked
     /// for it.
     fn age(&self, candidate: Candidate) -> u64 {
-        match candidate.turn {
-            Turn::Head(op) | Turn::Oldest(op) => self.ops[op].seq,
-            Turn::Background | Turn::BackgroundBypassed => self.dies[candidate.die.idx()].background_since,
+        match candidate.choice {
+            Choice::Head(op) | Choice::Oldest(op) => self.ops[op].seq,
+            Choice::Step | Choice::BypassedStep => self.dies[candidate.die.idx()].background_since,
         }
     }
 
@@ -228,35 +236,36 @@ impl Controller {
             && (self.bus_order == BusOrder::DataFirst || !self.command_waits(channel))
     }
 
-    /// Whether the next operation of a channel needs the bus for a command only. Background work that was not asked for does
-    /// not count, because it may be a program.
+    /// Whether the next operation of a channel needs the bus for a command only. A step of background work does not count,
+    /// because it may be a program.
     #[inline(never)]
     fn command_waits(&self, channel: ChannelId) -> bool {
-        self.peek(channel).is_some_and(|candidate| match candidate.turn {
-            Turn::Head(op) | Turn::Oldest(op) => self.ops[op].kind != OpKind::Program,
-            Turn::Background | Turn::BackgroundBypassed => false,
+        self.peek(channel).is_some_and(|candidate| match candidate.choice {
+            Choice::Head(op) | Choice::Oldest(op) => self.ops[op].kind != OpKind::Program,
+            Choice::Step | Choice::BypassedStep => false,
         })
     }
 
-    /// Moves the data that waits on a channel out while the bus is free.
-    fn move_out_all<P: Probe>(&mut self, agenda: &mut Agenda, channel: ChannelId, flash: &mut MeteredFlash<P>) {
+    /// Sends the waiting data of a channel over its bus, while that is free.
+    fn send_all_data<P: Probe>(&mut self, agenda: &mut Agenda, channel: ChannelId, flash: &mut MeteredFlash<P>) {
         while !self.is_bus_taken(agenda, channel) && self.channels[channel.idx()].data_waits != 0 {
-            self.move_out(agenda, channel, flash);
+            self.send_oldest_data(agenda, channel, flash);
         }
     }
 
-    /// Moves out the data of the oldest waiting read of a channel.
+    /// Sends the data of a channel's oldest read that waits for the bus.
     #[inline(always)]
-    fn move_out<P: Probe>(&mut self, agenda: &mut Agenda, channel: ChannelId, flash: &mut MeteredFlash<P>) {
+    fn send_oldest_data<P: Probe>(&mut self, agenda: &mut Agenda, channel: ChannelId, flash: &mut MeteredFlash<P>) {
         let waits = self.channels[channel.idx()].data_waits;
         let way = self.oldest(channel, waits, |die| die.running);
         self.channels[channel.idx()].data_waits &= !(1 << way);
         let die = self.geometry.die_at(channel, way);
-        self.move_die_out(agenda, channel, die, DieState::DataWait, flash);
+        self.send_data(agenda, channel, die, DieState::DataWait, flash);
     }
 
+    /// Sends the data of a die's read over the bus. `from` is the die's state until now.
     #[inline(always)]
-    pub(super) fn move_die_out<P: Probe>(
+    pub(super) fn send_data<P: Probe>(
         &mut self,
         agenda: &mut Agenda,
         channel: ChannelId,
@@ -275,8 +284,8 @@ impl Controller {
         agenda.set(EventKind::Transfer, die.0, end);
     }
 
-    /// The candidate of a channel: the operation of the best class, the oldest among equals. Changes nothing, because looking at
-    /// a channel is not serving it.
+    /// The candidate of a channel: the best choice of its idle dies, the oldest operation among equals. Changes nothing: a look
+    /// must not count as a start.
     #[inline(always)]
     fn peek(&self, channel: ChannelId) -> Option<Candidate> {
         let state = &self.channels[channel.idx()];
@@ -287,18 +296,18 @@ impl Controller {
         let (way, queue) = self.best(channel, candidates);
         let die = self.geometry.die_at(channel, way);
         let state = &self.dies[die.idx()];
-        let turn = if queue == Queue::Job as u8 || queue == Queue::UrgentJob as u8 {
-            Turn::Background
+        let choice = if queue == Queue::Step as u8 || queue == Queue::UrgentStep as u8 {
+            Choice::Step
         } else if state.bypassed >= BYPASS_MAX && state.ready >> (queue + 1) != 0 {
-            self.turn_of_bypassed(state, queue)
+            self.choice_after_bypasses(state, queue)
         } else {
-            Turn::Head(state.queues[queue as usize].head)
+            Choice::Head(state.queues[queue as usize].head)
         };
-        Some(Candidate { die, way, queue, turn })
+        Some(Candidate { die, way, queue, choice })
     }
 
-    /// Acts on a candidate: counts the operations that it bypasses, or asks for the step of background work. `None` means that
-    /// the channel must be looked at again.
+    /// Acts on a candidate: notes whether it goes ahead of ready operations in worse classes, or asks for the step of background
+    /// work. Returns the operation to start. `None` means that the channel must be looked at again.
     #[inline(always)]
     fn commit<P: Probe>(
         &mut self,
@@ -308,29 +317,29 @@ impl Controller {
         firmware: &mut Firmware,
         flash: &mut MeteredFlash<P>,
     ) -> Option<OpStart> {
-        let Candidate { die, way, queue, turn } = candidate;
+        let Candidate { die, way, queue, choice } = candidate;
         let state = &mut self.dies[die.idx()];
-        match turn {
-            Turn::Head(op) => {
+        match choice {
+            Choice::Head(op) => {
                 let passes_over = state.ready >> (queue + 1) != 0;
                 state.bypassed = if passes_over { state.bypassed + 1 } else { 0 };
                 Some(OpStart { die, way, op, is_queued: true })
             }
-            Turn::Background => {
+            Choice::Step => {
                 let bus = &self.channels[channel.idx()];
                 let candidates = bus.idle & bus.ready;
-                let is_sure = candidates & (candidates - 1) == 0;
-                let op = self.pull(now, die, queue == Queue::UrgentJob as u8, is_sure, firmware, flash)?;
+                let is_only_die = candidates & (candidates - 1) == 0;
+                let op = self.ask_for_step(now, die, queue == Queue::UrgentStep as u8, is_only_die, firmware, flash)?;
                 Some(OpStart { die, way, op, is_queued: false })
             }
-            Turn::Oldest(op) => {
-                (state.bypassed, state.job_is_next) = (0, true);
+            Choice::Oldest(op) => {
+                (state.bypassed, state.step_is_next) = (0, true);
                 Some(OpStart { die, way, op, is_queued: true })
             }
-            Turn::BackgroundBypassed => {
-                (state.bypassed, state.job_is_next) = (0, false);
-                self.clear_ready(die, Queue::Job);
-                self.set_ready(die, Queue::UrgentJob);
+            Choice::BypassedStep => {
+                (state.bypassed, state.step_is_next) = (0, false);
+                self.clear_ready(die, Queue::Step);
+                self.set_ready(die, Queue::UrgentStep);
                 None
             }
         }
@@ -353,19 +362,20 @@ impl Controller {
         (way, queue(way))
     }
 
-    /// The choice of a die after [`BYPASS_MAX`] bypasses: the oldest operation of all its queues, in turns with its background
-    /// work.
+    /// The choice of a die after [`BYPASS_MAX`] operations went ahead of worse ones. It alternates: the oldest operation of all
+    /// queues one time, the step of background work the next time. `queue` is the best choice.
     #[cold]
-    fn turn_of_bypassed(&self, state: &DieQueue, queue: u8) -> Turn {
-        let job = 1 << Queue::Job as u8;
-        let operations_wait = (state.ready & !job) >> (queue + 1) != 0;
-        if state.ready & job != 0 && (state.job_is_next || !operations_wait) {
-            return Turn::BackgroundBypassed;
+    fn choice_after_bypasses(&self, state: &DieQueue, queue: u8) -> Choice {
+        let step = 1 << Queue::Step as u8;
+        let operations_wait = (state.ready & !step) >> (queue + 1) != 0;
+        if state.ready & step != 0 && (state.step_is_next || !operations_wait) {
+            return Choice::BypassedStep;
         }
-        let urgent_job = 1 << Queue::UrgentJob as u8; // comes next in any case, behind what another die's job does here
-        let ready = u64::from(state.ready & !job & !urgent_job);
+        // Neither step has an operation to compare by age. The urgent one precedes everything but `Front` anyway.
+        let steps = step | 1 << Queue::UrgentStep as u8;
+        let ready = u64::from(state.ready & !steps);
         let heads = ways(ready).map(|queue| state.queues[queue as usize].head);
-        Turn::Oldest(heads.min_by_key(|&id| self.ops[id].seq).unwrap_or(state.queues[queue as usize].head))
+        Choice::Oldest(heads.min_by_key(|&id| self.ops[id].seq).unwrap_or(state.queues[queue as usize].head))
     }
 
     /// Of the dies in `mask`, the one with the oldest operation.
@@ -379,39 +389,41 @@ impl Controller {
         ways(mask).min_by_key(|&way| seq(way)).unwrap_or(first)
     }
 
-    /// Asks for the next step of a die's background work; `urgent` steps precede everything else. A die without such work is not
-    /// asked again until it is woken. If no other die can precede this one, a step that can start skips its queue and is returned.
+    /// Asks the translation layer for the next step of a die's background work. The operations of an `urgent` step precede all
+    /// others. A die without such work is not asked again until [`Self::wake`]. If the die is the only candidate of its channel, an
+    /// operation that can start skips its queue and is returned.
     #[inline(always)]
-    pub(super) fn pull<P: Probe>(
+    pub(super) fn ask_for_step<P: Probe>(
         &mut self,
         now: Nanos,
         die: DieId,
         urgent: bool,
-        is_sure: bool,
+        is_only_die: bool,
         firmware: &mut Firmware,
         flash: &mut MeteredFlash<P>,
     ) -> Option<OpId> {
-        self.clear_ready(die, if urgent { Queue::UrgentJob } else { Queue::Job });
+        self.clear_ready(die, if urgent { Queue::UrgentStep } else { Queue::Step });
         firmware.background(die, &flash.array);
         flash.accounts.planned(now, &firmware.plan);
         flash.accounts.probe.planned(Purpose::Background, firmware);
         let state = &mut self.dies[die.idx()];
         state.background += firmware.plan.ops().len() as u32;
         self.wake_woken(firmware);
-        if is_sure
+        if is_only_die
             && self.dies[die.idx()].ready == 0
             && let Some(step) = firmware.plan.only_op()
         {
-            return self.take_step(die, step, urgent, flash);
+            return self.admit_step(die, step, urgent, flash);
         }
-        self.take_over(&firmware.plan, RequestId::background_of(die), urgent, flash);
+        self.admit_plan(&firmware.plan, RequestId::background_of(die), urgent, flash);
 
         None
     }
 
-    /// Admits the only operation of a plan for a die on which nothing is ready. Returns it if it can start.
+    /// Admits a step of one operation, for a die on which nothing is ready. Returns the operation if it can start; otherwise
+    /// it is queued.
     #[inline(always)]
-    pub(super) fn take_step<P: Probe>(
+    pub(super) fn admit_step<P: Probe>(
         &mut self,
         die: DieId,
         step: &PlannedOp,
@@ -444,7 +456,7 @@ impl Controller {
             self.unlink(id);
             if self.ops[id].role != Role::Single {
                 cold_path();
-                id = self.take_place(id, flash);
+                id = self.start_waiting_read(id, flash);
             }
         }
         let op = &mut self.ops[id];

@@ -42,8 +42,8 @@ pub struct Controller {
     courses: Courses,
     order: Order,
     bus_order: BusOrder,
-    /// Whether channels take turns: under a channel switch delay, and under a power budget for fewer than all dies.
-    by_turns: bool,
+    /// Whether channels compete for starts: under a channel switch delay, and under a power budget for fewer than all dies.
+    channels_compete: bool,
     /// Number of dies that may work at a time.
     active_dies_max: u32,
     /// The queue of an operation, by kind and cause.
@@ -53,8 +53,8 @@ pub struct Controller {
     next_seq: u64,
     dies: FlatTable<DieQueue>,
     channels: FlatTable<Channel>,
-    /// The first channel in the list of channels to look at: the one added last.
-    dirty: ChannelId,
+    /// The first channel in the list of changed channels: the one added last.
+    first_changed: ChannelId,
     /// Under a channel switch delay, the time from which the next operation may start on any channel.
     slot_free_at: Nanos,
     /// Operation ids of the plan under admission.
@@ -89,7 +89,7 @@ impl Controller {
             timing: timing.clone(),
             order: settings.policy.build,
             bus_order: settings.bus_order,
-            by_turns: timing.channel_switch_ns > 0 || active_dies_max < geometry.dies,
+            channels_compete: timing.channel_switch_ns > 0 || active_dies_max < geometry.dies,
             active_dies_max,
             queues: queues::queues_of(&settings.policy.build),
             preemptible,
@@ -104,7 +104,7 @@ impl Controller {
                 })
                 .collect(),
             channels: vec![Channel::new(geometry.ways); geometry.channels as usize].into(),
-            dirty: ChannelId::NONE,
+            first_changed: ChannelId::NONE,
             slot_free_at: 0,
             ids: Vec::new(),
             map_ops: MapOps::default(),
@@ -138,7 +138,7 @@ impl Controller {
             if self.dies[die.idx()].ready & Queue::OF_BACKGROUND == 0 {
                 self.dies[die.idx()].background_since = self.next_seq;
             }
-            self.set_ready(die, if self.preemptible { Queue::Job } else { Queue::UrgentJob });
+            self.set_ready(die, if self.preemptible { Queue::Step } else { Queue::UrgentStep });
         }
     }
 
@@ -147,7 +147,7 @@ impl Controller {
     fn wake_woken(&mut self, firmware: &Firmware) {
         if !firmware.plan.woken().is_empty() {
             cold_path();
-            self.wake_each(firmware); // few plans wake anyone
+            self.wake_each(firmware); // few plans wake a die
         }
     }
 
@@ -176,8 +176,8 @@ impl Controller {
     }
 
     #[inline(always)]
-    fn touch(&mut self, channel: ChannelId) {
-        self.channels[channel.idx()].touch(channel, &mut self.dirty);
+    fn mark_changed(&mut self, channel: ChannelId) {
+        self.channels[channel.idx()].mark_changed(channel, &mut self.first_changed);
     }
 }
 

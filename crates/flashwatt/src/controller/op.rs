@@ -8,23 +8,23 @@ use crate::operation::{Cause, OpKind};
 use crate::probe::OpFacts;
 use crate::units::{BlockId, OpId, RequestId};
 
-/// The choices of a die for its next operation, in order of precedence: its queues of operations, and two positions at which
-/// it asks for background work. The numbers are bits of a die's `ready` mask.
+/// The choices of a die for its next operation, in order of precedence: its queues of operations, and two places for a step of
+/// background work that the controller has not asked for yet. The numbers are bits of a die's `ready` mask.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub enum Queue {
-    /// Background work that must not be interrupted.
+    /// Operations of urgent steps of background work.
     Front,
-    /// No queue: asks for background work now.
-    UrgentJob,
+    /// No queue: asks for a step of background work, whose operations precede all others.
+    UrgentStep,
     /// Reads of the host.
     HostRead,
     /// Pages of the map.
     Map,
     /// Writes of the host.
     HostWrite,
-    /// No queue: asks for background work if no host operation is ready.
-    Job,
+    /// No queue: asks for a step of background work if no host operation is ready.
+    Step,
     /// Merges, garbage collection, wear levelling.
     Background,
     /// Erases.
@@ -36,7 +36,7 @@ impl Queue {
     pub const COUNT: usize = 8;
 
     /// The bits of a `ready` mask that ask for background work.
-    pub const OF_BACKGROUND: u32 = 1 << Queue::UrgentJob as u32 | 1 << Queue::Job as u32;
+    pub const OF_BACKGROUND: u32 = 1 << Queue::UrgentStep as u32 | 1 << Queue::Step as u32;
 }
 
 /// The role of an operation among reads of several copies of a page.

@@ -30,13 +30,13 @@ pub(super) struct DieQueue {
     pub started: Nanos,
     /// Planned and running background operations.
     pub background: u32,
-    /// The first free plan number at the time when the die asked for its next background step.
+    /// The first free plan number at the time from which the die could be asked for its next background step.
     pub background_since: u64,
-    /// Number of operations that went ahead of ready ones in worse classes.
+    /// Number of operations, one after the other, that started while a worse choice was ready.
     pub bypassed: u32,
-    /// Whether background work comes next after operations were bypassed too often.
-    pub job_is_next: bool,
-    /// A bit for each [`Queue`] whose head can start, or at which background work can be asked for.
+    /// Whether the step of background work comes next when the bound of bypasses is reached again.
+    pub step_is_next: bool,
+    /// A bit for each [`Queue`] whose head can start, or whose step of background work can be asked for.
     pub ready: u32,
     pub queues: [OpList; Queue::COUNT],
 }
@@ -52,7 +52,7 @@ impl Default for DieQueue {
             background: 0,
             background_since: 0,
             bypassed: 0,
-            job_is_next: false,
+            step_is_next: false,
             ready: 0,
             queues: [OpList { head: OpId::NONE, tail: OpId::NONE }; Queue::COUNT],
         }
@@ -72,10 +72,10 @@ pub(super) struct Channel {
     pub bus_free_at: Nanos,
     /// Whether an event will cause a look at the channel when the bus is free: its own, or that of a die that moves data out.
     pub scheduled: bool,
-    /// Whether it is in the list of channels to look at.
-    pub dirty: bool,
+    /// Whether it is in the list of channels on which something changed, so that an operation may start.
+    pub changed: bool,
     /// The next channel in that list.
-    pub next_dirty: ChannelId,
+    pub next_changed: ChannelId,
 }
 
 impl Channel {
@@ -86,30 +86,30 @@ impl Channel {
             data_waits: 0,
             bus_free_at: 0,
             scheduled: false,
-            dirty: false,
-            next_dirty: ChannelId::NONE,
+            changed: false,
+            next_changed: ChannelId::NONE,
         }
     }
 
-    /// Adds this channel, number `this`, to the channels on which an operation may start.
+    /// Adds this channel, number `this`, to the list of changed channels.
     #[inline(always)]
-    pub fn touch(&mut self, this: ChannelId, first_dirty: &mut ChannelId) {
-        if !self.dirty {
-            self.dirty = true;
-            self.next_dirty = std::mem::replace(first_dirty, this);
+    pub fn mark_changed(&mut self, this: ChannelId, first_changed: &mut ChannelId) {
+        if !self.changed {
+            self.changed = true;
+            self.next_changed = std::mem::replace(first_changed, this);
         }
     }
 
-    /// [`Self::touch`] if `really`, without a branch: a processor can predict neither `really` nor whether the channel is in
+    /// [`Self::mark_changed`] if `really`, without a branch: a processor can predict neither `really` nor whether the channel is in
     /// the list.
     #[inline(always)]
-    pub fn touch_if(&mut self, really: bool, this: ChannelId, first_dirty: &mut ChannelId) {
-        let is_new = really & !self.dirty;
+    pub fn mark_changed_if(&mut self, really: bool, this: ChannelId, first_changed: &mut ChannelId) {
+        let is_new = really & !self.changed;
         let mask = u32::from(is_new).wrapping_neg();
         let select = |new: ChannelId, old: ChannelId| ChannelId(old.0 ^ ((old.0 ^ new.0) & mask));
-        self.next_dirty = select(*first_dirty, self.next_dirty);
-        *first_dirty = select(this, *first_dirty);
-        self.dirty |= is_new;
+        self.next_changed = select(*first_changed, self.next_changed);
+        *first_changed = select(this, *first_changed);
+        self.changed |= is_new;
     }
 
     /// Whether an operation or data could use the bus if it were free.
@@ -265,7 +265,7 @@ impl Controller {
         let bus = &mut self.channels[channel.idx()];
         bus.ready |= u64::from(really) << way;
         let is_idle = bus.idle >> way & 1 != 0; // a busy die is looked at when it becomes idle
-        bus.touch_if(really & is_idle, channel, &mut self.dirty);
+        bus.mark_changed_if(really & is_idle, channel, &mut self.first_changed);
     }
 
     /// Clears a choice of a die.

@@ -123,7 +123,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
                 }
             }
             if !progress(&self.progress()) || self.device.series_overflowed() {
-                return Err(End::Interrupted); // the caller that requested the series finds out that it is full
+                return Err(End::Interrupted); // the series says that it is full: the caller turns that into an error
             }
         }
     }
@@ -147,13 +147,15 @@ impl<W: Workload, D: Device> Sim<W, D> {
     /// Called after all events of this instant: asks the workload for requests, and lets the device start operations.
     #[inline(always)]
     pub(super) fn settle(&mut self) -> Result<(), End> {
-        if self.ask {
-            self.ask_workload().map_err(End::Failed)?;
+        loop {
+            if self.ask {
+                self.ask_workload().map_err(End::Failed)?;
+            }
+            if !self.device.settle(&mut Cx { agenda: &mut self.agenda, done: &mut self.done }) {
+                return Ok(());
+            }
+            self.take_completions(); // they leave room for requests of this instant
         }
-        if self.device.settle(&mut Cx { agenda: &mut self.agenda, done: &mut self.done }) {
-            self.take_completions();
-        }
-        Ok(())
     }
 
     /// Handles one event of this instant.

@@ -89,7 +89,7 @@ impl<P: Probe> Ssd<P> {
 
     /// A write enters the buffer, behind those that wait for room.
     fn write_buffered(&mut self, id: RequestId, cx: &mut Cx) {
-        self.tend = true;
+        self.buffer_changed = true;
         let is_first = self.buffered().waiting.is_empty();
         if !is_first || !self.enter(id, cx) {
             self.flash.accounts.buffered.delayed += 1;
@@ -167,23 +167,24 @@ impl<P: Probe> Ssd<P> {
             entries += 1;
         }
         self.requests[id.idx()].remaining = entries;
-        self.tend = true;
+        self.buffer_changed = true;
         self.complete_if_done(id, cx);
     }
 
     // ---------------------------------------------------------------- destaging
 
-    /// All that this instant brings is in: destages what must leave, and notes when the drive becomes idle.
+    /// Called after all events and requests of an instant: destages the entries that must leave, and sets the timer of an idle
+    /// drive.
     #[inline(never)]
-    pub(super) fn tend_buffer(&mut self, cx: &mut Cx) {
-        self.tend = false;
+    pub(super) fn settle_buffer(&mut self, cx: &mut Cx) {
+        self.buffer_changed = false;
         while let Some(batch) = self.buffered().next_batch() {
             self.destage(batch, cx.now());
         }
         self.set_idle_timer(cx);
     }
 
-    /// The drive is idle when no request has been in it for some time; that matters while there is something to destage.
+    /// Sets the timer of an idle drive if no request is in the drive and an entry waits in the buffer; cancels it otherwise.
     fn set_idle_timer(&mut self, cx: &mut Cx) {
         let is_quiet = self.flash.accounts.outstanding() == 0 && !self.draining;
         let (now, seat) = (cx.now(), self.seats.idle);
@@ -207,25 +208,25 @@ impl<P: Probe> Ssd<P> {
         let buffered = self.buffered();
         buffered.idle_since = None;
         buffered.forced_before = buffered.forced_before.max(buffered.buffer.made());
-        self.tend = true;
+        self.buffer_changed = true;
     }
 
     /// The measured window is over: from now on everything goes to flash at once.
     pub(super) fn drain_buffer(&mut self) {
         if let Some(buffered) = &mut self.buffered {
             buffered.forced_before = u64::MAX;
-            self.tend = true;
+            self.buffer_changed = true;
         }
     }
 
     /// A block has been erased: there may be room on flash.
     #[inline(never)]
-    pub(super) fn let_destage(&mut self) {
+    pub(super) fn allow_destaging(&mut self) {
         if let Some(buffered) = &mut self.buffered
             && buffered.has_no_room()
         {
             buffered.lines.iter_mut().for_each(|line| line.no_space = false);
-            self.tend = true;
+            self.buffer_changed = true;
         }
     }
 
@@ -253,9 +254,9 @@ impl<P: Probe> Ssd<P> {
         }
     }
 
-    /// An operation has ended for which no request of the host waits: one of a batch, or background work.
+    /// An operation has ended that belongs to no request of the host: one of a batch, or background work.
     #[inline(always)]
-    pub(super) fn destage_op_ended(&mut self, ended: EndedOp, cx: &mut Cx) {
+    pub(super) fn unowned_op_ended(&mut self, ended: EndedOp, cx: &mut Cx) {
         if ended.request.as_background().is_none() {
             self.batch_op_ended(ended.request, ended.number, cx);
         }
@@ -291,7 +292,7 @@ impl<P: Probe> Ssd<P> {
 
     /// Entries have left the buffer: `released` waited for them, and there is room.
     fn entries_left(&mut self, mut released: Vec<RequestId>, cx: &mut Cx) {
-        self.tend = true;
+        self.buffer_changed = true;
         for id in released.drain(..) {
             self.requests[id.idx()].remaining -= 1;
             self.complete_if_done(id, cx);

@@ -47,8 +47,8 @@ pub struct Ssd<P: Probe> {
     stalled: VecDeque<RequestId>,
     /// The write buffer, if the drive has one.
     buffered: Option<Box<Buffered>>,
-    /// May the write buffer have something to destage? Never true without a write buffer.
-    tend: bool,
+    /// Has the write buffer changed since it was last asked for something to destage? Never true without a write buffer.
+    buffer_changed: bool,
     /// Has the host sent its last request?
     draining: bool,
     seats: LinkSeats,
@@ -83,7 +83,7 @@ impl<P: Probe> Ssd<P> {
             requests: vec![Active::none(); queue_depth as usize].into(),
             stalled: VecDeque::new(),
             buffered: buffered.map(Box::new),
-            tend: false,
+            buffer_changed: false,
             draining: false,
             seats: LinkSeats::default(),
             geometry,
@@ -149,9 +149,9 @@ impl<P: Probe> Device for Ssd<P> {
 
     #[inline(always)]
     fn settle(&mut self, cx: &mut Cx) -> bool {
-        if self.tend {
+        if self.buffer_changed {
             cold_path();
-            self.tend_buffer(cx);
+            self.settle_buffer(cx);
         }
         self.controller.dispatch(cx.agenda, &mut self.firmware, &mut self.flash);
         false

@@ -25,6 +25,7 @@ pub(super) struct Active {
 }
 
 impl<P: Probe> Ssd<P> {
+    /// Admits a request: it crosses the host link, if that takes time, and is planned then.
     #[inline(always)]
     pub(super) fn admit(&mut self, tag: Tag, request: &Request, cx: &mut Cx) {
         let id = RequestId(tag.0);
@@ -40,7 +41,7 @@ impl<P: Probe> Ssd<P> {
             remaining: 0,
             map_accesses: 0,
         };
-        self.tend = self.buffered.is_some();
+        self.buffer_changed = self.buffered.is_some();
         if self.link.is_instant() {
             self.plan(id, request.kind, extent, cx);
         } else {
@@ -140,7 +141,7 @@ impl<P: Probe> Ssd<P> {
 
     /// A block has been erased: writes that wait may find room.
     pub(super) fn erased(&mut self, cx: &mut Cx) {
-        self.let_destage();
+        self.allow_destaging();
         while let Some(id) = self.stalled.pop_front() {
             self.plan_rest(id, cx);
             if self.stalled.front() == Some(&id) {
@@ -149,6 +150,7 @@ impl<P: Probe> Ssd<P> {
         }
     }
 
+    /// An operation has ended. If it was the last of its request, the request completes, or its data goes to the host link.
     #[inline(always)]
     pub(super) fn op_ended(&mut self, ended: EndedOp, cx: &mut Cx) {
         if ended.kind == OpKind::Erase {
@@ -156,7 +158,7 @@ impl<P: Probe> Ssd<P> {
             self.erased(cx);
         }
         if ended.request.idx() >= self.requests.len() {
-            return self.destage_op_ended(ended, cx); // or background work
+            return self.unowned_op_ended(ended, cx);
         }
         let active = &self.requests[ended.request.idx()];
         if !self.link.is_instant() && active.request.kind == RequestKind::Read {
@@ -195,7 +197,7 @@ impl<P: Probe> Ssd<P> {
         if let Some(buffered) = &mut self.buffered {
             cold_path();
             buffered.requests_done += 1;
-            self.tend = true;
+            self.buffer_changed = true;
         }
     }
 }

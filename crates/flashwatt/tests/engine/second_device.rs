@@ -25,6 +25,9 @@ struct FixedDelay {
     queue: VecDeque<Tag>,
     accounts: Accounts,
     seat: u32,
+    /// Whether requests end after all events of an instant; and whether one ends at this instant.
+    ends_late: bool,
+    ends: bool,
 }
 
 impl FixedDelay {
@@ -35,11 +38,20 @@ impl FixedDelay {
             parts.state(&[PowerShare { component, draw: Draw { nw } }]);
         }
         let accounts = Accounts::new(parts, &[(IDLE, 1)], series);
-        FixedDelay { bytes, delay_ns, queue: VecDeque::new(), accounts, seat: 0 }
+        FixedDelay { bytes, delay_ns, queue: VecDeque::new(), accounts, seat: 0, ends_late: false, ends: false }
     }
 
     fn start(&mut self, cx: &mut Cx) {
         cx.agenda.reset(self.seat, cx.now() + self.delay_ns);
+    }
+
+    fn end(&mut self, cx: &mut Cx) -> bool {
+        cx.done.extend(self.queue.pop_front().map(Completion::done));
+        match self.queue.is_empty() {
+            true => self.accounts.change(BUSY, IDLE),
+            false => self.start(cx),
+        }
+        true
     }
 }
 
@@ -70,12 +82,12 @@ impl Device for FixedDelay {
     }
 
     fn event(&mut self, _seat: u32, cx: &mut Cx) -> bool {
-        cx.done.extend(self.queue.pop_front().map(Completion::done));
-        match self.queue.is_empty() {
-            true => self.accounts.change(BUSY, IDLE),
-            false => self.start(cx),
-        }
-        true
+        self.ends = self.ends_late;
+        !self.ends_late && self.end(cx)
+    }
+
+    fn settle(&mut self, cx: &mut Cx) -> bool {
+        std::mem::take(&mut self.ends) && self.end(cx)
     }
 
     fn end_window(&mut self, _now: Nanos, meter: AtEnd) -> (Window<PartTimes>, Option<Box<Series>>) {
@@ -110,11 +122,16 @@ impl Reported for FixedDelay {
 }
 
 fn run(sets: &[&str], options: &RunOptions) -> Report {
+    run_with(sets, options, |_| {})
+}
+
+fn run_with(sets: &[&str], options: &RunOptions, change: impl Fn(&mut FixedDelay)) -> Report {
     let sets: Vec<String> = [&["device.preset=x25m"], sets].concat().iter().map(ToString::to_string).collect();
     let config = load("", "test", &sets).expect("a valid configuration");
     let mut workload =
         workload::open(&config.workload, config.device.logical_bytes, config.run.seed).expect("a workload");
-    let device = FixedDelay::new(config.device.logical_bytes, 100_000, options.series());
+    let mut device = FixedDelay::new(config.device.logical_bytes, 100_000, options.series());
+    change(&mut device);
     run_device(&config, options, device, workload.as_mut(), &mut |_| true).expect("it runs")
 }
 
@@ -160,5 +177,23 @@ fn it_runs_every_workload() {
         let report = run(&[&[workload.as_str()][..], &bounds].concat(), &options);
         assert_eq!(report.status, "complete", "{workload}");
         assert!(report.workload.requests >= 200 && report.energy_integral_j > 0.0, "{workload}");
+    }
+}
+
+/// A device may end requests after all events of an instant. The workload is asked again at that instant, even if no event
+/// is left.
+#[test]
+fn requests_that_end_late_in_an_instant_make_room_at_that_instant() {
+    for depth in [1, 3, ROOM] {
+        let sets = ["workload.uniform.requests=50".to_owned(), format!("workload.uniform.queue_depth={depth}")];
+        let sets = [sets[0].as_str(), &sets[1]];
+        let early = run(&sets, &RunOptions::default());
+        let late = run_with(&sets, &RunOptions::default(), |device| device.ends_late = true);
+        assert_eq!((early.status.as_str(), early.workload.requests), ("complete", 50));
+        assert_eq!(early.throughput.simulated_s, 50.0 * 100e-6);
+        assert_eq!(
+            (late.throughput.simulated_s, late.latency_ns.all.max),
+            (early.throughput.simulated_s, early.latency_ns.all.max)
+        );
     }
 }
