@@ -192,7 +192,7 @@ def interval_ns(series: bool | int) -> int | None:
 
 
 def window_ns(edges: Edges) -> tuple[int, int] | None:
-    """As the engine takes it: none, or the window in nanoseconds, which may be all there is."""
+    """As the engine takes it: none, or the window in nanoseconds, which may be the whole run."""
     if isinstance(edges, bool):
         return (0, _END_OF_TIME_NS) if edges else None
     try:

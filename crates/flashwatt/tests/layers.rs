@@ -175,7 +175,7 @@ fn imports(text: &str, depth: usize) -> Vec<Import> {
     found
 }
 
-/// The first names of what follows a path's beginning: one name, or those of a list in braces.
+/// The first names after the beginning of a path: one name, or those of a list in braces.
 fn heads(rest: &str) -> Vec<String> {
     let name = |text: &str| text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
     let Some(list) = rest.strip_prefix('{') else { return vec![name(rest)] };

@@ -1,4 +1,4 @@
-//! A program without `unsafe` cannot make the engine read outside of its tables, whatever it hands over. This test is such a
+//! A program without `unsafe` cannot make the engine read outside of its tables, with any arguments. This test is such a
 //! program: it is built against the public API, with the feature `internals` and without it.
 #![forbid(unsafe_code)]
 
@@ -139,7 +139,7 @@ fn an_event_of_a_seat_that_nobody_has_is_refused() {
 }
 
 /// The folders of the engine with unchecked tables are in `internal!` of `lib.rs`, or private; one file below a public
-/// folder checks what it is given.
+/// folder checks its input.
 #[test]
 fn unchecked_tables_stand_behind_the_feature() {
     const CHECKED_BY_HAND: [&str; 1] = ["connector/agenda.rs"];

@@ -45,7 +45,7 @@ def styled(chart: Any) -> Any:
 
 
 def columns(names: Iterable[object], most: int) -> alt.ExprRef:
-    """So many columns of a legend as fit below a chart, by its longest name."""
+    """Number of columns of a legend that fit below a chart, by its longest name."""
     needed = _SYMBOL_PX + _LETTER_PX * max((len(str(name)) for name in names), default=1)
     return alt.ExprRef(f"clamp(floor(width / {needed}), 1, {most})")
 

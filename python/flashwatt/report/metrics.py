@@ -103,7 +103,7 @@ def metric_of(key: str) -> Metric:
     if key in METRICS:
         return METRICS[key]
     if key.endswith(".count"):
-        return Metric(key, "", count, "low")  # of what its parents measure
+        return Metric(key, "", count, "low")  # of its parent's quantity
     for part in reversed(key.split(".")):
         name, _, unit = part.rpartition("_")
         if unit in _UNITS and not name.endswith(("_per", "mb")):

@@ -17,7 +17,7 @@
 //! Two definitions are in use and both are accepted, one at a time; both are reported:
 //!
 //! - `device.spare_fraction` = (physical − logical) / **physical**: the share of the flash that the host cannot see;
-//! - `device.op_ratio` = (physical − logical) / **logical**: the spare flash as a share of what the host sees.
+//! - `device.op_ratio` = (physical − logical) / **logical**: the spare flash as a share of the host's capacity.
 //!
 //! So op_ratio = spare_fraction / (1 − spare_fraction), and the same drive has the greater number by the second:
 //!

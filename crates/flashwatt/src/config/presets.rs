@@ -1,6 +1,6 @@
 //! The presets: drives as data, one TOML file each, every number with its source beside it.
 
-/// Name and text of every preset. The `device.description` of each says in one line what it is.
+/// Name and text of every preset. The `device.description` of each describes the drive in one line.
 pub const PRESETS: &[(&str, &str)] = &[
     ("x25m", include_str!("../../../../presets/x25m.toml")),
     ("x25m-calibrated", include_str!("../../../../presets/x25m-calibrated.toml")),

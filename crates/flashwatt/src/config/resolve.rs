@@ -139,7 +139,7 @@ fn ftl(c: &mut Checker, raw: &Raw, page_bytes: u32) -> ftl::Settings {
     settings
 }
 
-/// What the user says of collection must not be ignored; what a preset says may be, for it does not know the scheme.
+/// Settings of collection by the user must not be ignored. Those of a preset may be: it does not know the scheme.
 fn check_no_collection(c: &mut Checker, name: &str) {
     for key in ["gc.policy", "gc.low_watermark_blocks", "gc.low_watermark_fraction", "gc.reserved_blocks"] {
         if c.is_users(key) {

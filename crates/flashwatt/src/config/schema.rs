@@ -1,4 +1,4 @@
-//! The schema and the reference of configurations, out of what the parser itself is made of: structs, names and doc comments
+//! The schema and the reference of configurations, made from the parser's own structs, names and doc comments
 //! of [`super::raw`], registries, and the rules that the checks record ([`Rules`]). Nothing is listed a second time.
 
 use std::sync::OnceLock;

@@ -64,7 +64,7 @@ pub struct Span {
     pub ns: Option<Nanos>,
 }
 
-/// A file by its base name: where it lies is no part of what a run is.
+/// A file by its base name: its directory has no influence on the run.
 fn base_name<S: Serializer>(path: &Path, s: S) -> Result<S::Ok, S::Error> {
     s.serialize_str(&path.file_name().unwrap_or_default().to_string_lossy())
 }

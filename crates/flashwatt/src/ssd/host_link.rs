@@ -1,6 +1,6 @@
 //! Data of reads on its way out to the host, over a link that takes time.
 //!
-//! What crosses the link is what the host asked for, wherever it comes from: the requested part of each page, when the flash
+//! Only the data that the host asked for crosses the link, from flash or buffer: the requested part of each page, when the flash
 //! operation that reads the page has ended; what the write buffer holds, and zeros for units that hold nothing, as soon as
 //! the request is planned. Zeros wait for the plan's first read of the map if there is one: before it the drive does not know
 //! that the unit holds nothing.

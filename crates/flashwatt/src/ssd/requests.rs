@@ -132,7 +132,7 @@ impl<P: Probe> Ssd<P> {
         operations
     }
 
-    /// Plans what is left of a write.
+    /// Plans the rest of a write.
     #[inline(never)]
     fn plan_rest(&mut self, id: RequestId, cx: &mut Cx) {
         let rest = self.requests[id.idx()].rest(&self.geometry);
@@ -226,7 +226,7 @@ impl Active {
         self.remaining == 0 && (self.request.kind != RequestKind::Write || self.planned == self.pages)
     }
 
-    /// What is not planned yet.
+    /// The part that is not planned yet.
     fn rest(&self, geometry: &Geometry) -> Extent {
         let extent = self.extent(geometry);
         Extent {

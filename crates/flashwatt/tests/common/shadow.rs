@@ -232,7 +232,7 @@ impl<'a> Shadow<'a> {
         assert_eq!(plan.unwritten_reads, unwritten);
     }
 
-    /// Carries out the plan; `written` is what the host writes by it, and what it knew before.
+    /// Carries out the plan; `written` is the host's data of it, with the content that it replaces.
     fn carry_out(&mut self, written: Option<(&Extent, &Oracle)>) {
         let ops = self.firmware.plan.ops().to_vec();
         for op in &ops {

@@ -1,4 +1,4 @@
-//! Contracts that every combination of registered parts keeps: the map is what the host wrote, blocks are accounted for,
+//! Contracts that every combination of registered parts keeps: the map holds the host's data, blocks are accounted for,
 //! every request completes, the oldest operation ends, and the rules of NAND hold. The loops go over the registries: a new
 //! translation layer, victim policy or wear levelling is enrolled by being registered.
 
@@ -68,7 +68,7 @@ fn tell(scheme: &Scheme, requests: usize) {
     }
 }
 
-/// Law 4: millions of requests without a clock: the map is what the host wrote, every page has one valid address
+/// Law 4: millions of requests without a clock: the map holds the host's data, every page has one valid address
 /// that knows it, all counts are right, free + open + closed blocks are all blocks, and no write is ever without room.
 #[test]
 fn maps_and_blocks_without_a_clock() {

@@ -12,7 +12,7 @@ use crate::common::{PAGE, load};
 /// Overrides that say what a drive works by.
 pub type Scheme = Vec<String>;
 
-/// Every combination of registered parts and of what they can be told; of one translation layer alone if the environment's
+/// Every combination of registered parts and of their options; of one translation layer alone if the environment's
 /// `FLASHWATT_FTL` names it.
 pub fn schemes() -> Vec<Scheme> {
     let named = |key: &str, names: Vec<&str>| -> Vec<Scheme> {

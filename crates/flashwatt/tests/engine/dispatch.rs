@@ -81,7 +81,7 @@ fn data_goes_before_programs() {
     }
 }
 
-/// Saturated reads: with commands first they come within 3 % of what dies and buses allow, at any bus speed.
+/// Saturated reads: with commands first they come within 3 % of the limit of dies and buses, at any bus speed.
 #[test]
 fn saturated_reads_reach_the_bounds() {
     let (channels, ways, command_ns, read_ns) = (8.0f64, 4.0, 300.0, 50_000.0);

@@ -1,4 +1,4 @@
-//! Runs at the ends of what can be simulated: very large blocks, the last instants of time, rates that carry nothing.
+//! Runs at the limits of the simulator: very large blocks, the last instants of time, rates that carry nothing.
 
 use crate::common::{PROBE_DRIVE, Script, load, preset, read, write};
 use flashwatt::config::Config;
@@ -12,7 +12,7 @@ fn ends(config: &Config, requests: &[Request]) -> Report {
     let drive = StartState::new(config).expect("a drive");
     let mut script = Script::new(requests);
     let report = drive.run(config, &RunOptions::default(), &mut script, (), &mut |_| true);
-    report.expect("a report, whatever it says").0
+    report.expect("a report").0
 }
 
 /// A read of the last page of a block that is being rewritten moves every program before it to its own class. A thread that

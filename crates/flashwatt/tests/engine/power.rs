@@ -79,7 +79,7 @@ fn x13_staircase() {
         }
         let peak = |pages| with_edges(&x25m_write(pages, sets)).0.current_ma.peak.expect("a run has a peak");
         assert_within(peak(20), 520.0, 0.03, "80 KB");
-        assert_eq!(peak(20), peak(40), "160 KB draws no more than 80 KB");
+        assert_eq!(peak(20), peak(40), "160 KB draws as much as 80 KB");
     }
     assert_eq!(with_edges(&x25m_write(20, &[BASE_180])).0.current_ma.peak, Some(520.0), "exact where calibrated");
 }
@@ -429,7 +429,7 @@ fn x26_small_writes_on_large_pages() {
 
 // ---------------------------------------------------------------- series and edges
 
-/// The integral of all edges is what the meter read, component by component, for every preset; levels change from one edge to the
+/// The integral of all edges equals the meter's, component by component, for every preset; levels change from one edge to the
 /// next, and the greatest is the peak.
 #[test]
 fn edges_integrate_to_the_energy() {

@@ -77,7 +77,7 @@ fn a_start_state_can_be_interrupted() {
 
 /// Pages that are filled, by theory and by a layer of whole blocks too, and flash operations without a clock: each is heard of.
 #[test]
-fn whoever_lays_down_a_start_state_listens_all_the_time() {
+fn progress_is_called_throughout_the_preparation_of_a_start_state() {
     let filled: &[&str] = &["run.precondition=filled"];
     let starts = [filled, &["run.precondition=steady"], &["run.precondition=filled", "ftl=block"], &["ftl=dftl"]];
     for sets in starts {

@@ -462,7 +462,7 @@ fn link_ends(sets: &[&str], script: &[Request]) -> Vec<Nanos> {
     requests.iter().map(|request| request.end_ns).collect()
 }
 
-/// What crosses the link is what the host asked for: of a page its requested part.
+/// Only the data that the host asked for crosses the link: of a page its requested part.
 #[test]
 fn a_read_moves_the_bytes_that_it_asks_for() {
     let part = |bytes| Request { bytes, ..read(0, 0, 1) };

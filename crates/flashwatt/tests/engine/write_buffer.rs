@@ -70,7 +70,7 @@ fn the_link_takes_its_time() {
     assert_eq!(ends(&log), [700 + 2 * 1000, 50_000 + 700 + 1000]);
 }
 
-/// A read of what is in the buffer takes the link's time and nothing else.
+/// A read of data in the buffer takes the link's time only.
 #[test]
 fn a_hit_crosses_the_link_too() {
     let config = drive(8, &["device.host_link.bandwidth_mb_s=4096", "device.host_link.command_ns=700"]);
@@ -117,7 +117,7 @@ fn a_request_keeps_the_drive_from_being_idle() {
     assert_eq!(log.program_starts(), [IDLE - 1 + R + IDLE]);
 }
 
-/// At the fraction the oldest leaves, and no more than has to.
+/// At the fraction the oldest entry leaves, and no other.
 #[test]
 fn destaging_starts_at_the_fraction() {
     let at = |pages: u64| {

@@ -16,7 +16,7 @@ use flashwatt::units::{BlockId, Nanos};
 
 /// Pages of a block.
 const BLOCK: u64 = 8;
-/// Between two requests: each completes before the next one comes, whatever it takes.
+/// Between two requests: each completes before the next one comes.
 const GAP: Nanos = 1_000_000_000;
 
 /// A full drive of one die with `logical_blocks` blocks of eight pages and four more than it needs for `logs` log

@@ -90,7 +90,7 @@ fn gain(mix: Mix, replicas: u32, tenths: u32) -> f64 {
 }
 
 /// X34: one replica brings throughput whatever the miss ratio; at 0.9 each further one takes some of it away again.
-/// With reads one replica brings more where there are more misses, and three cost no more than 2 %.
+/// With reads one replica brings more where there are more misses, and three cost at most 2 %.
 #[test]
 fn f104_x34_one_replica_brings_most() {
     for tenths in [2, 6, 9] {

@@ -34,7 +34,7 @@ def cdf(evidence: Evidence, kind: str, labels: tuple[str, str, str]) -> Iterator
 
 
 def _quantiles(evidence: Evidence, kind: str, labels: tuple[str, ...]) -> list[int]:
-    """The time that so many per cent of the operations take at most, 0 to 99 %."""
+    """Percentiles of the time of the operations, 0 to 99 %."""
     rows = evidence["study"].report(*labels).latency().filter(pl.col("kind") == kind)
     upper, cumulative = rows["upper_ns"], rows["cumulative_fraction"]
     return [int(upper[int((cumulative >= percent / 100).arg_max() or 0)]) for percent in range(100)]

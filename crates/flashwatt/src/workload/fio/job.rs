@@ -62,7 +62,7 @@ impl Job {
         }
     }
 
-    /// The next request, or what the job waits for; [`Next::End`] if the job has no further request.
+    /// The next request, or the job's reason to wait; [`Next::End`] if the job has no further request.
     pub fn next(&mut self, now: Nanos) -> Next {
         let started = *self.started_ns.get_or_insert(now.saturating_add(self.start_delay_ns));
         if started > now {

@@ -172,7 +172,7 @@ pub struct Measure {
 }
 
 impl Measure {
-    /// Whether the two figures differ by no more than the tolerance.
+    /// Whether the two figures differ by at most the tolerance.
     pub fn holds(&self) -> bool {
         (self.generated - self.published).abs() <= self.tolerance
     }

@@ -12,7 +12,7 @@
 //! - Numbers are whole and not negative; times are read as integers, exactly, and cut below a nanosecond.
 //! - A record with a missing or an extra column, an unknown operation, a number too large or a length of zero is an
 //!   error that names line and column, or is left out and counted (`skip_bad`).
-//! - Its columns count what its definition says, or what the user says (text formats only).
+//! - Its columns have the units of its definition, or those that the user gives (text formats only).
 //! - Records are replayed in the file's order, unless sorting is asked for. Where time goes back, a request arrives together
 //!   with the one before it, and that is counted.
 //! - Every reading of a file is compared with the first one: a file that changes meanwhile is an error.

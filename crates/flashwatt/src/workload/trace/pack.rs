@@ -55,7 +55,7 @@ pub enum Packer<W: Write> {
     Plain(W),
     /// The header of a gzip file tells no time, so that equal content makes equal files.
     Gzip(GzEncoder<W>),
-    /// What is not written yet, and where to.
+    /// The bytes that are not written yet, and the output.
     Zstd(Vec<u8>, W),
 }
 
@@ -69,7 +69,7 @@ impl<W: Write> Packer<W> {
         }
     }
 
-    /// Writes what is left, and gives back what was written to.
+    /// Writes the rest, and returns the output.
     pub fn finish(self) -> io::Result<W> {
         match self {
             Packer::Plain(to) => Ok(to),

@@ -59,7 +59,7 @@ impl TraceWorkload {
             return Err(Fault::key("device", "the drive holds no sector").into());
         }
         let mut meter = RecordCounter::new(progress);
-        // Opened first: that refuses what is no file.
+        // Opened first: that refuses all but files.
         Traces::open(cfg)?;
         let (sha256, seals) = seal(&cfg.paths, &mut || meter.look(None))?;
         let mut traces = Traces::open_sealed(cfg, &seals)?;

@@ -67,7 +67,7 @@ def _current(evidence: Evidence, workload: str, program: str) -> Iterator[Point]
 
 
 def _near_peak(evidence: Evidence, workload: str, layout: str, program: str) -> float:
-    """Share of the busy time with so many dies at work that the current is near its peak."""
+    """Share of the busy time in which the current is near its peak."""
     report = evidence["whole"].report(workload, layout, program)
     seconds = report.parallelism.active_dies_s
     peak = report.current_ma.peak or math.inf

@@ -162,7 +162,7 @@ impl Input {
         Ok(())
     }
 
-    /// Up to `bytes` bytes from the present place, without moving on, and whether that is all there is.
+    /// Up to `bytes` bytes from the present place, without moving on, and whether the input ends there.
     pub(in crate::workload::trace) fn peek(&mut self, bytes: usize) -> Result<(&[u8], bool), Error> {
         while self.end - self.start < bytes && self.fill()? {}
         let shown = bytes.min(self.end - self.start);
@@ -189,7 +189,7 @@ impl Input {
                 self.start += at;
                 return Ok(());
             }
-            // The beginning of one may stand at the end of what is read.
+            // The bytes read may end with the beginning of one.
             self.start = self.start.max(self.end.saturating_sub(magic.len() - 1));
             if !self.fill()? {
                 self.start = self.end;

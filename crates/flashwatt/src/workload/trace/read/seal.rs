@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::Error;
 
-/// Bytes between marks, in a file of no more than [`MARKS_MAX`] of them.
+/// Bytes between marks, in a file of at most [`MARKS_MAX`] of them.
 const STEP_BYTES: u64 = 1 << 20;
 /// A longer file has its marks twice as far apart, and so on: memory does not depend on its length.
 const MARKS_MAX: usize = 1024;

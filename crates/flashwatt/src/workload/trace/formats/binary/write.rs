@@ -46,7 +46,7 @@ impl<W: Write> Writer<W> {
         if self.records == BLOCK_RECORDS { self.block() } else { Ok(()) }
     }
 
-    /// Writes what is left and the end mark, and gives back what was written to.
+    /// Writes the rest and the end mark, and returns the output.
     pub fn finish(mut self) -> io::Result<W> {
         if self.records > 0 {
             self.block()?;
