@@ -44,9 +44,9 @@ def _console() -> Console:
 
 
 @contextmanager
-def bar(doing: str = "Simulating") -> Iterator[Update]:
+def bar(doing: str = "Simulating", *, hidden: bool = False) -> Iterator[Update]:
     """Show a bar while the block runs, if the error stream is a terminal; `doing` describes the main phase."""
-    if not sys.stderr.isatty():
+    if hidden or not sys.stderr.isatty():
         yield lambda _done, _total, _now_ns, _preparing: None
         return
 

@@ -14,7 +14,7 @@ from flashwatt.base import marks
 from flashwatt.base.files import printable
 from flashwatt.base.outputs import check, clear, directory, is_read, locked, save, save_together
 from flashwatt.cli.room import FRAMES_BYTES, left_over
-from flashwatt.cli.terminal import FAILED, INTERRUPTED, fail, note, printed
+from flashwatt.cli.terminal import FAILED, INTERRUPTED, complain, fail, note, printed, quiet_is_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -80,7 +80,7 @@ def deliver(report: Report, out: Folder | None, as_json: bool, finish_log: Calla
     with printed() as faults:
         if as_json:
             click.echo(report.json)
-        else:
+        elif not quiet_is_on():
             from flashwatt.report.report import content_of
             from flashwatt.report.table import show
 
@@ -124,7 +124,7 @@ def _draw(report: Report, out: Folder) -> list[Path]:
 
     recorded = content_of(report)
     if (recorded.get("series") or recorded.get("edges")) and not left_over(FRAMES_BYTES):
-        note(f"nothing is drawn: less than {FRAMES_BYTES // 10**6} MB of address space is left (`ulimit -v`)")
+        complain(f"nothing is drawn: less than {FRAMES_BYTES // 10**6} MB of address space is left (`ulimit -v`)")
         return []
     wanted = {"series": ("series", "power"), "edges": ("edges", "current")}
     return [path for key, names in wanted.items() if recorded.get(key) for path in _drawn(report, out, *names)]
@@ -141,7 +141,7 @@ def _drawn(report: Report, out: Folder, frame: str, picture: str) -> Iterator[Pa
     try:
         chart = getattr(plot, picture)(report)
     except _core.FlashwattError as error:
-        note(f"{picture} over time is not drawn: {error}")
+        complain(f"{picture} over time is not drawn: {error}")
         return
     for suffix in ("svg", "html"):
         if save_drawn(chart, out.path / f"{picture}.{suffix}", force=out.force):
@@ -156,7 +156,7 @@ def save_drawn(chart: Chart, path: Path, *, force: bool) -> bool:
     try:
         content = chart.content(path)
     except _core.FlashwattError as error:
-        note(f"{path} is not drawn: {error}")
+        complain(f"{path} is not drawn: {error}")
         return False
     save(path, content, marks.PICTURES[path.suffix], force=force)
     return True
@@ -170,9 +170,9 @@ def finish(report: Report, out: Path | None) -> None:
     kept = f"kept in {out / 'report.json'}" if out else "printed (--out DIR also keeps it)"
     requests, warmup = report.workload.requests, report.window.warmup
     if warmup and not requests:
-        note(f"{status} in the warm-up, after {warmup:,} requests: nothing was measured; the report is {kept}")
+        complain(f"{status} in the warm-up, after {warmup:,} requests: nothing was measured; the report is {kept}")
     elif not requests:
-        note(f"{status}; the report is {kept}")
+        complain(f"{status}; the report is {kept}")
     else:
-        note(f"{status} after {requests:,} requests; the report until then is {kept}")
+        complain(f"{status} after {requests:,} requests; the report until then is {kept}")
     sys.exit(INTERRUPTED if status == "interrupted" else FAILED)

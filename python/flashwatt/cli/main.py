@@ -14,11 +14,13 @@ from flashwatt.cli.age import age
 from flashwatt.cli.explain import explain, init, schema
 from flashwatt.cli.listing import list_
 from flashwatt.cli.model import model
+from flashwatt.cli.next_step import follow
 from flashwatt.cli.reproduce import reproduce
 from flashwatt.cli.run import price, run
 from flashwatt.cli.sweep import compare, sweep
 from flashwatt.cli.terminal import FAILED, INTERRUPTED, drop_stdout, end_as_on_interrupt, fail, open_streams, say
 from flashwatt.cli.trace import trace
+from flashwatt.cli.try_ import try_
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,5 +86,6 @@ def version() -> None:
     click.echo(f"flashwatt {_core.__version__}")
 
 
-for _command in (run, age, price, trace, sweep, compare, reproduce, model, list_, explain, init, schema):
+for _command in (try_, run, age, price, trace, sweep, compare, reproduce, model, list_, explain, init, schema):
     cli.add_command(_command)
+    follow(_command)

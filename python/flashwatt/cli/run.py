@@ -12,8 +12,20 @@ import click
 
 from flashwatt.cli.delivery import EDGES, OF_A_RUN, SERIES, deliver, finish, folder
 from flashwatt.cli.options import blamed, interval, numbers, reads_units, window
-from flashwatt.cli.terminal import DIRECTORY, FILE, OUTPUT_FILE, check_stdout, ending_signals, force
+from flashwatt.cli.sources import SOURCE, opened, split
+from flashwatt.cli.terminal import (
+    DIRECTORY,
+    FILE,
+    OUTPUT_FILE,
+    check_stdout,
+    ending_signals,
+    force,
+    note,
+    quiet,
+    quiet_is_on,
+)
 from flashwatt.cli.terminal import as_json as _json
+from flashwatt.config.reference import DEFAULT_PRESET
 from flashwatt.oplog import op_log as logged
 
 if TYPE_CHECKING:
@@ -27,6 +39,7 @@ if TYPE_CHECKING:
     from flashwatt.report.report import Report
 
 _OPTION_KEYS = {
+    "preset": "device.preset",
     "fio": "workload.fio.path",
     "trace": "workload.trace.path",
     "trace_format": "workload.trace.format",
@@ -51,7 +64,8 @@ _skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out trace recor
 
 
 @click.command()
-@click.argument("config", type=FILE, metavar="CONFIG.toml")
+@click.argument("files", type=SOURCE, nargs=-1, metavar="[CONFIG.toml] [TRACE]...")
+@click.option("--preset", metavar="NAME", help="The drive: `flashwatt list presets` names them.")
 @click.option(
     "--trace",
     type=FILE,
@@ -93,39 +107,69 @@ _skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out trace recor
     "--check", is_flag=True, help="Keep a second account of every page's content; stop at the first difference (slow)."
 )
 @force
-def run(config: Path, sets: tuple[str, ...], out: Path | None, as_json: bool, force: bool, **options: Any) -> None:
-    """Simulate the drive and the workload of CONFIG.toml, and report the figures.
+@quiet
+def run(
+    files: tuple[Path, ...], sets: tuple[str, ...], out: Path | None, as_json: bool, force: bool, **options: Any
+) -> None:
+    """Simulate a drive under a workload, and report the figures.
+
+    A file that ends in .toml is the configuration, any other a trace; `-` is a trace on standard input. Without a
+    configuration the drive is that of --preset (x25m unless given), and without a workload 100,000 random writes.
 
     Ctrl-C ends a run early and keeps the figures until then; the exit status is 0 for complete runs only. A file in the
     way that flashwatt did not write is replaced with --force only, one that the run reads never.
     """
-    from flashwatt.config.config import Config
-
-    if options["fio"] and options["trace"]:
-        raise click.UsageError("--fio and --trace are two workloads; a run has one")
-    base, own = Config.of(config), sets
-    whole = Config(base.text, base.name, (*_sets(options), *own))
-    if out is None:
-        check_stdout()
-    with ExitStack() as stack:
-        with blamed(_given(options), own):
-            inputs = [config, *whole.inputs()]
-            kept = stack.enter_context(_folder(out, options, inputs, whole, force)) if out else None
-            log = stack.enter_context(logged(options["op_log"], inputs=inputs, force=force))
-            report = _simulate(whole, log, {**options, "keep": bool(out), "force": force})
-        deliver(report, kept, as_json, log.finish)
+    config, traces = split(files)
+    options["trace"] = (*options["trace"], *traces)
+    _check_sources(config, options)
+    if quiet_is_on() and out is None and not as_json and not options["op_log"]:
+        raise click.UsageError("--quiet without --out, --json or --op-log: nothing would be left of the run")
+    with opened(options["trace"]) as names:
+        report = _run(config, sets, out, as_json, {**options, "trace": names, "force": force})
     finish(report, out)
 
 
-def _folder(
-    out: Path, options: dict[str, Any], inputs: list[Path], config: Config, force: bool
-) -> AbstractContextManager[Folder]:
+def _check_sources(config: Path | None, options: dict[str, Any]) -> None:
+    """Refuse a run of nothing and one of two workloads; say which drive runs if none was named."""
+    if options["fio"] and options["trace"]:
+        raise click.UsageError("--fio and --trace are two workloads; a run has one")
+    if config or options["preset"]:
+        return
+    if not options["fio"] and not options["trace"]:
+        raise click.UsageError(
+            "nothing to run; expected a configuration (CONFIG.toml), a trace, --preset NAME or --fio JOB.fio; "
+            "`flashwatt try` runs an example"
+        )
+    options["preset"] = DEFAULT_PRESET
+    note(f"the drive is the default preset, {DEFAULT_PRESET}; --preset NAME chooses another (flashwatt list presets)")
+
+
+def _run(
+    config: Path | None, sets: tuple[str, ...], out: Path | None, as_json: bool, options: dict[str, Any]
+) -> Report:
+    from flashwatt.config.config import Config
+
+    base = Config.of(config) if config else Config()
+    whole = Config(base.text, base.name, (*_sets(options), *sets))
+    if out is None:
+        check_stdout()
+    with ExitStack() as stack:
+        with blamed(_given(options), sets):
+            inputs = [*([config] if config else []), *whole.inputs()]
+            kept = stack.enter_context(_folder(out, options, inputs, whole)) if out else None
+            log = stack.enter_context(logged(options["op_log"], inputs=inputs, force=options["force"]))
+            report = _simulate(whole, log, {**options, "keep": bool(out)})
+        deliver(report, kept, as_json, log.finish)
+    return report
+
+
+def _folder(out: Path, options: dict[str, Any], inputs: list[Path], config: Config) -> AbstractContextManager[Folder]:
     log = options["op_log"]
     if log and log.name in OF_A_RUN and log.parent.resolve() == out.resolve():
         raise click.UsageError(f"--op-log {log}: that is where --out {out} keeps its {log.name}; expected another name")
     series, edges = options["series"] or options["series_ms"], options["edges_ms"]
     names = ["report.json", "config.toml", *(SERIES if series else ()), *(EDGES if edges else ())]
-    return folder(out, names, inputs=inputs, force=force, config=config.merged())
+    return folder(out, names, inputs=inputs, force=options["force"], config=config.merged())
 
 
 @click.command()
@@ -163,6 +207,7 @@ def price(report: Path, table: Path, out: Path | None, as_json: bool, force: boo
 def _sets(options: dict[str, Any]) -> list[str]:
     """Give the overrides that the options stand for."""
     values = {
+        "preset": options["preset"] and _quoted(options["preset"]),
         "fio": options["fio"] and _quoted(_path(options["fio"])),
         "trace": options["trace"] and _paths(options["trace"]),
         "trace_format": options["trace_format"] and _quoted(options["trace_format"]),
@@ -206,7 +251,7 @@ def _simulate(config: Config, log: OpLog, options: dict[str, Any]) -> Report:
     from flashwatt.report.report import Report
     from flashwatt.runs import simulate
 
-    with interruptible() as interrupted, bar() as show:
+    with interruptible() as interrupted, bar(hidden=quiet_is_on()) as show:
 
         def progress(done: int, total: int | None, now_ns: int, preparing: str | None) -> bool:
             show(done, total, now_ns, preparing)

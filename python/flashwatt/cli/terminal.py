@@ -41,13 +41,43 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON o
 force = click.option("--force", is_flag=True, help="Replace files that flashwatt did not write.")
 
 
+_QUIET = "flashwatt.quiet"
+
+
+def _be_quiet(context: click.Context, _option: click.Parameter, value: bool) -> bool:
+    context.meta[_QUIET] = value
+    return value
+
+
+quiet = click.option(
+    "--quiet",
+    "-q",
+    is_flag=True,
+    expose_value=False,
+    callback=_be_quiet,
+    help="Print errors only: no table, no progress, no notes.",
+)
+
+
+def quiet_is_on() -> bool:
+    """Whether the command that runs was given --quiet."""
+    context = click.get_current_context(silent=True)
+    return bool(context and context.meta.get(_QUIET))
+
+
 def say(text: str, *, err: bool = False) -> None:
     """Print text that may hold names from outside, without characters that would act on the terminal."""
     click.echo(plain(text, keep="\n\t"), err=err)
 
 
 def note(message: str) -> None:
-    """Print a message on the error stream; standard output is for results. Ignore a closed error stream."""
+    """Print a message on the error stream, unless --quiet was given; standard output is for results."""
+    if not quiet_is_on():
+        complain(message)
+
+
+def complain(message: str) -> None:
+    """Print a message on the error stream. Ignore a closed one."""
     with suppress(OSError):
         say(f"flashwatt: {message}", err=True)
 
@@ -113,7 +143,7 @@ def drop_stdout() -> None:
 
 def fail(message: str, status: int = USER_ERROR) -> NoReturn:
     """Print an error message, and exit."""
-    note(f"error: {_beginning(message)}")
+    complain(f"error: {_beginning(message)}")
     sys.exit(status)
 
 
