@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
 from mkdocs.structure.files import File
 
+from flashwatt.cli.main import cli
 from flashwatt.config import reference
 from flashwatt.reproduce import reproduce
 from flashwatt.reproduce.catalogue import choose
 from flashwatt.reproduce.show import markdown
+
+sys.path.append(str(Path(__file__).parent))  # MkDocs loads this file alone
+from docs_cells import tutorial  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,8 +51,12 @@ VALIDATION = Path(__file__).parents[1] / "target" / "validation"
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages; called by MkDocs."""
     pages = {"reference/configuration.md": configuration(), "reference/presets.md": presets()}
+    pages["reference/command-line.md"] = command_line()
     pages["validation.md"] = validation()
-    pages |= {f"tutorial/{path.stem}.md": tutorial(path) for path in sorted(EXAMPLES.glob("[0-9][0-9]_*.py"))}
+    for path in sorted(EXAMPLES.glob("[0-9][0-9]_*.py")):
+        page, pictures = tutorial(path)
+        pages[f"tutorial/{path.stem}.md"] = page
+        pages |= {f"tutorial/{name}": svg for name, svg in pictures.items()}
     for name, text in pages.items():
         files.append(File.generated(config, name, content=text))
     return files
@@ -61,19 +71,6 @@ def validation() -> str:
         found = markdown(row for row in rows if row.experiment == one.id)
         parts.append(f"## {one.id}: {one.title}\n\n{one.readme}\n\n`flashwatt reproduce {one.id}`\n\n{found}")
     return "\n\n".join(parts) + "\n"
-
-
-def tutorial(path: Path) -> str:
-    """Turn a script with percent cells into a page: prose as it is, code in fences."""
-    parts = []
-    for cell in path.read_text(encoding="utf-8").split("# %%")[1:]:
-        if cell.startswith(" [markdown]\n"):
-            parts.append(re.sub(r"^# ?", "", cell.removeprefix(" [markdown]\n"), flags=re.MULTILINE).strip())
-        else:
-            parts.append(f"```python\n{cell.strip()}\n```")
-    note = f"This page is `examples/{path.name}`: a script that also opens as a notebook."
-    title, _, rest = "\n\n".join(parts).partition("\n")
-    return f"{title}\n\n*{note}*\n{rest}\n"
 
 
 def configuration() -> str:
@@ -95,12 +92,31 @@ def table_of(keys: list[dict[str, Any]]) -> Iterator[str]:
     yield "|---|---|---|---|"
     for key in keys:
         bare = {**key, "default": None, "required": False}
-        default = f"`{reference.written(key['default'])}`" if key["default"] is not None else ""
+        default = escaped(f"`{reference.written(key['default'])}`") if key["default"] is not None else ""
         default = "*required*" if key["required"] else default
         names = "".join(f"<br>`{one['name']}`: {one['doc']}" for one in key["choices"])
         doc = key["doc"].replace("\n\n", "<br>") + names
         name = key["key"].rpartition(".")[2]
-        yield f"| `{name}` | {escaped(reference.facts(bare))} | {escaped(default)} | {escaped(doc)} |"
+        yield f"| `{name}` | {escaped(reference.facts(bare))} | {default} | {escaped(doc)} |"
+
+
+def command_line() -> str:
+    """Write the help of every command."""
+    lines = ["# Command line", "", "`flashwatt COMMAND --help` prints the same.", "", *help_of(cli, "flashwatt", 1)]
+    return "\n".join(lines) + "\n"
+
+
+def help_of(command: click.Command, name: str, level: int) -> Iterator[str]:
+    """Write the help of a command and of those below it."""
+    context = click.Context(command, info_name=name, max_content_width=90, terminal_width=90)
+    if level > 1:
+        yield f"{'#' * level} {name}\n"
+    yield f"```text\n{command.get_help(context)}\n```\n"
+    if isinstance(command, click.Group):
+        for inner in command.list_commands(context):
+            found = command.get_command(context, inner)
+            if found and not found.hidden:
+                yield from help_of(found, f"{name} {inner}", level + 1)
 
 
 def presets() -> str:

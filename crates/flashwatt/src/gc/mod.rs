@@ -62,3 +62,21 @@ pub trait VictimPolicy: Send {
     /// The next victim of the view's die.
     fn choose(&self, view: &BlockView, rng: &mut Rng) -> Option<Choice>;
 }
+
+/// The example of `docs/add-a-victim-policy.md`, compiled from that page.
+#[cfg(test)]
+#[path = "../../../../docs/examples/patient.rs"]
+mod documented_example;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documented_example_is_a_valid_entry() {
+        let entry = &documented_example::ENTRY;
+        assert_eq!((entry.name, entry.params[0].name), ("patient", "young_percent"));
+        let parameters = entry.params.iter().map(|param| (param.name.to_owned(), param.default)).collect();
+        let _: Box<dyn VictimPolicy> = (entry.build)(&parameters);
+    }
+}
