@@ -1,4 +1,4 @@
-"""The file of a run's operation log: the engine writes CSV, which is converted to Parquet after the run."""
+"""The files of a run's logs: the engine writes CSV, which is converted to Parquet after the run."""
 
 from __future__ import annotations
 
@@ -8,21 +8,27 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flashwatt import _core
 from flashwatt.base import marks
 from flashwatt.base.outputs import check, check_not_read, scratch
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from os import PathLike
+    from typing import Literal
 
     from flashwatt.base.files import Json
 
+    Kind = Literal["op_log", "request_log"]
+    """Of the flash operations, or of the host's requests: the name of the function of `frames` that reads it."""
 
-class OpLog:
+
+class Log:
     """A log that is being written."""
 
-    def __init__(self, path: Path | None, engine_path: Path | None, *, force: bool) -> None:
+    def __init__(self, kind: Kind, path: Path | None, engine_path: Path | None, *, force: bool) -> None:
         """Of the engine's CSV, which for a log in CSV is the file that was asked for."""
+        self.kind = kind
         self.path = path
         self.engine_path = engine_path
         self.force = force
@@ -41,12 +47,27 @@ class OpLog:
             return  # the engine could not keep it, and has said so
         from flashwatt.base import frames
 
-        frames.sink(frames.op_log(self.engine_path), self.path, force=self.force)
+        scan = frames.op_log if self.kind == "op_log" else frames.request_log
+        frames.sink(scan(self.engine_path), self.path, force=self.force)
+
+
+def finish_all(logs: Collection[Log]) -> None:
+    """Keep every log that can be kept. Raises the `FlashwattError` of the first one that cannot."""
+    faults = []
+    for log in logs:
+        try:
+            log.finish()
+        except _core.FlashwattError as error:
+            faults.append(error)
+    if faults:
+        raise faults[0]
 
 
 @contextmanager
-def op_log(path: Path | None, *, inputs: Collection[str | PathLike[str]] = (), force: bool = False) -> Iterator[OpLog]:
-    """Give the log with the path for the engine to write to; call `OpLog.finish` when the run's result is saved.
+def logged(
+    kind: Kind, path: Path | None, *, inputs: Collection[str | PathLike[str]] = (), force: bool = False
+) -> Iterator[Log]:
+    """Give the log with the path for the engine to write to; call `Log.finish` when the run's result is saved.
 
     Parquet takes a temporary second file in the same directory, and as much memory as CSV. Raises `FlashwattError` for
     a file that must not be replaced; the engine checks a CSV itself, except against `inputs`, which it does not know.
@@ -57,8 +78,8 @@ def op_log(path: Path | None, *, inputs: Collection[str | PathLike[str]] = (), f
             check_not_read(path, inputs)
         if path is not None and path.suffix == ".parquet":
             check(path, marks.TABLE, force=force)
-            engine_path = stack.enter_context(scratch(path)) / "ops.csv"
-        yield OpLog(path, engine_path, force=force)
+            engine_path = stack.enter_context(scratch(path)) / f"{kind}.csv"
+        yield Log(kind, path, engine_path, force=force)
 
 
 @contextmanager

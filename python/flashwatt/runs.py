@@ -18,8 +18,7 @@ from flashwatt.base.literals import leaves, shown
 from flashwatt.base.misspelt import known
 from flashwatt.base.outputs import check_not_read
 from flashwatt.config.config import Config, dotted_of, explained
-from flashwatt.oplog import op_log as logged
-from flashwatt.oplog import temporary
+from flashwatt.oplog import logged, temporary
 from flashwatt.report.report import Report
 from flashwatt.stopwatch import Stopwatch
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
     from flashwatt.base.files import Json
     from flashwatt.config.config import Source
-    from flashwatt.oplog import OpLog
+    from flashwatt.oplog import Log
 
     Progress: TypeAlias = Callable[[int, int | None, int, str | None], bool | None]
     """Called about ten times a second: requests done, requests in all (if known), simulated nanoseconds, preparing.
@@ -55,6 +54,7 @@ def run(
     edges: Edges = False,
     latency: bool = True,
     op_log: bool | str | PathLike[str] = False,
+    request_log: str | PathLike[str] | None = None,
     check: bool = False,
     progress: Progress | None = None,
     force: bool = False,
@@ -71,8 +71,9 @@ def run(
     the warm-up; `True` records the whole measured window. The limit is a million changes. A run that exceeds a limit
     ends there with the status "failed" and the reason. `latency` keeps the histogram for `Report.latency`. `op_log`
     writes a line per flash operation into a file of that name (.csv or .parquet) or, if `True`, into a temporary file
-    that is removed with the report. A file of that name that is no operation log is replaced with `force` only. If the
-    log cannot be written, as on a full disk, the status is "failed"; the figures stay valid.
+    that is removed with the report. `request_log` writes a line per request of the host into such a file. A file of
+    that name that is no such log is replaced with `force` only. If a log cannot be written, as on a full disk, the
+    status is "failed"; the figures stay valid.
     `check` keeps a second account of every page's content and stops at the first difference (slow).
 
     Ctrl-C ends the run early: the report has the status "interrupted". Raises `FlashwattError` for a configuration that
@@ -83,10 +84,15 @@ def run(
     named = None if isinstance(op_log, bool) else Path(op_log)
     with _nearest(overrides, run), explained(), temporary(wanted=op_log is True) as unnamed:
         inputs = [*files, *config.inputs()]
-        with logged(named or unnamed, inputs=inputs, force=force) as log:
+        asked = None if request_log is None else Path(request_log)
+        with (
+            logged("op_log", named or unnamed, inputs=inputs, force=force) as log,
+            logged("request_log", asked, inputs=inputs, force=force) as requests,
+        ):
             content = simulate(
                 config,
                 op_log=log.engine_path,
+                request_log=requests.engine_path,
                 force=force,
                 series_interval_ns=interval_ns(series),
                 edges_ns=window_ns(edges),
@@ -94,7 +100,8 @@ def run(
                 check=check,
                 progress=progress,
             )
-            _finish(log, log.named(content))
+            for one in (log, requests):
+                _finish(one, one.named(content))
     report = Report(content, op_log=named or unnamed)
     if unnamed:
         weakref.finalize(report, unnamed.unlink, missing_ok=True)
@@ -141,12 +148,12 @@ def save_aged(
     return dict(json.loads(text))
 
 
-def _finish(log: OpLog, content: Json) -> None:
+def _finish(log: Log, content: Json) -> None:
     """Keep the log; if that fails, put the reason into the report, as the engine does."""
     try:
         log.finish()
     except _core.FlashwattError as error:
-        fault = f"the operation log was not kept: {error}"
+        fault = f"the {log.kind.replace('op_', 'operation_').replace('_', ' ')} was not kept: {error}"
         if content["status"] == "complete":
             content["status"] = f"failed: {fault}"
         else:
@@ -209,6 +216,7 @@ def simulate(
     config: Config,
     *,
     op_log: str | PathLike[str] | None = None,
+    request_log: str | PathLike[str] | None = None,
     force: bool = False,
     series_interval_ns: int | None = None,
     edges_ns: tuple[int, int] | None = None,
@@ -223,6 +231,7 @@ def simulate(
         config.name,
         list(config.sets),
         op_log=op_log,
+        request_log=request_log,
         force=force,
         series_interval_ns=series_interval_ns,
         edges_ns=edges_ns,

@@ -1,10 +1,20 @@
 """`flashwatt model`: the figures of SPEC D6 and D7 through the command line."""
 
-import json
+from __future__ import annotations
 
+import json
+from typing import TYPE_CHECKING
+
+import polars as pl
 import pytest
 
-from conftest import Cli
+import flashwatt
+from flashwatt import _core
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Cli
 
 
 def test_mapping_memory_is_the_table_of_d7(flashwatt: Cli) -> None:
@@ -61,3 +71,61 @@ def test_senseless_arguments_are_named(flashwatt: Cli, arguments: tuple[str, ...
     result = flashwatt("model", *arguments)
     assert result.returncode == 2
     assert said in result.stderr
+
+
+@pytest.mark.parametrize("kind", ["program", "read"])
+def test_power_is_that_of_a_run_with_n_dies_at_work(kind: str) -> None:
+    """Where one to four dies do the same and nothing else happens, the edges of a run have the model's current."""
+    drive = {"device": {"preset": "tlc-nvme-1t", "channels": 4, "ways": 1, "logical_bytes": 1 << 30, "op_ratio": 0.5}}
+    report = flashwatt.run(
+        {
+            **drive,
+            "workload.uniform": {
+                "requests": 40,
+                "request_bytes": 16_384,
+                "align_bytes": 16_384,
+                "read_fraction": 1.0 if kind == "read" else 0.0,
+                "queue_depth": 4,
+            },
+            "write_buffer.bytes": 0,
+        },
+        edges=True,
+    )
+    config = flashwatt.Config.of(drive)
+    levels = json.loads(_core.power_levels(config.text, config.name, list(config.sets), [1, 2, 3, 4]))
+    edges = report.edges()
+    own, others = f"nand_{kind}_ma", {"nand_read_ma", "nand_program_ma", "nand_erase_ma", "nand_transfer_ma"}
+    calm = edges.filter(
+        pl.all_horizontal(pl.col(name) == 0 for name in (others | {"host_interface_ma"}) - {own}),
+        pl.col(own) > 0,
+        pl.col("dram_ma") == pl.col("dram_ma").min(),
+    )
+    seen = set()
+    of_a_die = report.config["energy"]["nand"][f"{kind}_ua"] / 1e3
+    for row in calm.iter_rows(named=True):
+        dies = round(row[own] / of_a_die)
+        seen.add(dies)
+        assert row["total_ma"] == pytest.approx(levels["at_work"][dies - 1][kind]["ma"], rel=1e-9)
+    assert len(seen) >= 3
+    assert levels["supply_v"] == report.current_ma.supply_v
+    assert levels["quiet"]["ma"] == pytest.approx(
+        sum(levels["parts"][part]["ma"] for part in ("controller_idle", "dram_idle", "dies_idle"))
+    )
+
+
+def test_power_prints_what_it_is_asked(flashwatt: Cli, config: Path) -> None:
+    text = flashwatt("model", "power", "--preset", "x25m", "--dies", 1, "--dies", 20).stdout
+    assert "currents at 5 V" in text
+    assert [line.split()[:5] for line in text.splitlines() if line.split()[:1] in (["1"], ["20"])] == [
+        ["1", "1.04", "W", "207", "mA"],
+        ["20", "2.65", "W", "530", "mA"],
+    ]
+    few = json.loads(flashwatt("model", "power", config, "--set", "device.channels=3", "--json").stdout)
+    assert [row["dies"] for row in few["at_work"]] == [1, 2, 4, 6]
+    wrong = flashwatt("model", "power", "--dies", 21)
+    assert (wrong.returncode, wrong.stderr) == (
+        2,
+        "flashwatt: error: --dies: not a number of dies of this drive; found 21; "
+        "expected 1 to 20 (device.channels × device.ways)\n",
+    )
+    assert "--preset: unknown preset" in flashwatt("model", "power", "--preset", "x26m").stderr

@@ -74,6 +74,22 @@ def test_jobs(tmp_path: Path) -> None:
     assert [one[:3] for one in shown(report)] == [("log", "job", 10), ("scan", "job", 10)]
 
 
+def test_jobs_have_their_times_and_marks(tmp_path: Path) -> None:
+    jobs = tmp_path / "two.fio"
+    jobs.write_text("[global]\nrw=write\nbs=4k\nsize=1m\n[log]\nio_size=40k\n[late]\nstartdelay=1\nio_size=8k\n")
+    report = flashwatt.run(ONE_DIE, workload__fio__path=jobs, series=True)
+    assert report.origins is not None
+    log, late = report.origins
+    assert (log.number, log.start_ns, log.end_ns) == (0, 0, 10 * WRITE_NS)
+    assert (late.number, late.start_ns, late.end_ns) == (1, 10**9, 10**9 + 2 * WRITE_NS)
+    picture = flashwatt.plot.power(report).svg()
+    assert ">log<" in picture
+    assert ">late<" in picture
+    card = report._repr_html_()
+    assert "By origin" in card
+    assert "late" in card
+
+
 def test_numbers_of_a_caller() -> None:
     drive = flashwatt.Drive(ONE_DIE)
     for origin in (0, 0, 9, 65_535):
@@ -108,4 +124,4 @@ def test_the_table_shows_them(flashwatt: Cli, tmp_path: Path) -> None:
     said = flashwatt("run", "one.toml", "--trace", path)
     assert said.returncode == 0, said.stderr
     (line,) = (line for line in said.stdout.splitlines() if line.split()[:2] == ["7", "device"])
-    assert line.split() == ["7", "device", "1", "50.0", "%", "2.95", "ms", "2.95", "ms"]
+    assert line.split() == ["7", "device", "1", "50.0", "%", "0", "s", "2.95", "ms", "2.95", "ms", "2.95", "ms"]

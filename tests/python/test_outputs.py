@@ -87,6 +87,7 @@ COMMANDS: dict[str, tuple[list[str], list[str]]] = {
     "price": (["price", "one.json", "--table", "prices.toml", "--out", "out"], ["out/report.json"]),
     "op-log": (["run", "small.toml", "--op-log", "ops.csv"], ["ops.csv"]),
     "op-log parquet": (["run", "small.toml", "--op-log", "ops.parquet"], ["ops.parquet"]),
+    "request-log": (["run", "small.toml", "--request-log", "requests.csv"], ["requests.csv"]),
     "convert": (["trace", "convert", "trace.csv", "--format", "csv", "--out", "new.csv"], ["new.csv"]),
     "convert binary": (["trace", "convert", "trace.csv", "--format", "csv", "--out", "new.fwt.gz"], ["new.fwt.gz"]),
     "plot": (["trace", "plot", "trace.csv", "--format", "csv", "--out", "out"], ["out/trace.svg", "out/trace.html"]),
@@ -127,7 +128,9 @@ def test_a_link_and_a_fifo_stay(command: Cli, work: Path, name: str, file: str) 
     assert stat.S_ISFIFO(path.stat().st_mode)
 
 
-@pytest.mark.parametrize("name", ["run", "price", "op-log", "op-log parquet", "convert", "convert binary"])
+@pytest.mark.parametrize(
+    "name", ["run", "price", "op-log", "op-log parquet", "request-log", "convert", "convert binary"]
+)
 def test_the_same_command_again_replaces_its_files(command: Cli, work: Path, name: str) -> None:
     words, files = COMMANDS[name]
     for _ in range(2):

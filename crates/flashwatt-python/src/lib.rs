@@ -44,7 +44,7 @@ fn run_error(error: Error) -> PyErr {
 /// early: the report then covers the simulated part and has the status "interrupted". `started` is called on the
 /// engine's thread when the start state is complete and the simulation begins.
 #[pyfunction]
-#[pyo3(signature = (config_text, file_name, sets, op_log=None, series_interval_ns=None, progress=None, check=false, latency_histogram=false, edges_ns=None, started=None, force=false))]
+#[pyo3(signature = (config_text, file_name, sets, op_log=None, series_interval_ns=None, progress=None, check=false, latency_histogram=false, edges_ns=None, started=None, force=false, request_log=None))]
 #[allow(clippy::too_many_arguments)] // keyword arguments in Python
 fn run(
     py: Python<'_>,
@@ -59,8 +59,10 @@ fn run(
     edges_ns: Option<(u64, u64)>,
     started: Option<Py<PyAny>>,
     force: bool,
+    request_log: Option<PathBuf>,
 ) -> PyResult<String> {
-    let options = flashwatt::RunOptions { op_log, force, series_interval_ns, edges_ns, latency_histogram, check };
+    let options =
+        flashwatt::RunOptions { op_log, request_log, force, series_interval_ns, edges_ns, latency_histogram, check };
     let mut started = started;
     let report = watched(py, progress, move |progress| {
         let config = load(&config_text, &file_name, &sets)?;
@@ -141,6 +143,19 @@ fn merged(py: Python<'_>, config_text: &str, file_name: &str, sets: Vec<String>)
 fn inputs(py: Python<'_>, config_text: &str, file_name: &str, sets: Vec<String>) -> PyResult<Vec<PathBuf>> {
     let config = py.detach(|| load(config_text, file_name, &sets)).map_err(python_error)?;
     Ok(config.inputs())
+}
+
+/// The power of a configuration's drive by what its parts do, with each of these numbers of dies at work, as JSON.
+#[pyfunction]
+fn power_levels(
+    py: Python<'_>,
+    config_text: &str,
+    file_name: &str,
+    sets: Vec<String>,
+    dies: Vec<u32>,
+) -> PyResult<String> {
+    let levels = py.detach(|| flashwatt::power::power_levels(&load(config_text, file_name, &sets)?, &dies));
+    json(&levels.map_err(python_error)?)
 }
 
 /// Prices a report with another table. Both are text; the names are for messages.
@@ -287,8 +302,8 @@ mod _core {
     #[pymodule_export]
     use super::{
         FlashwattError, RunInterruptedError, age, config_reference, config_schema, definition, inputs, kinds,
-        list_names, merged, preset_settings, registered, reprice, resolve, run, trace_convert, trace_info,
-        trace_profile,
+        list_names, merged, power_levels, preset_settings, registered, reprice, resolve, run, trace_convert,
+        trace_info, trace_profile,
     };
 
     #[pymodule_export]

@@ -274,12 +274,7 @@ impl<W: Write> Probe for OpLog<W> {
     }
 
     fn request_ended(&mut self, r: &RequestRecord) {
-        let kind = match r.kind {
-            RequestKind::Read => "read",
-            RequestKind::Write => "write",
-            RequestKind::Trim => "trim",
-            RequestKind::Flush => "flush",
-        };
+        let kind = r.kind.name();
         self.line(format_args!("request,{kind},,,,{},,,,{},{},{}", r.admitted_ns, r.end_ns, r.map_accesses, r.bytes));
     }
 

@@ -196,7 +196,7 @@ fn check(name: &str, report: &LedgerReport, ledger: &Ledger) -> Result<(), Error
 // ---------------------------------------------------------------- writing
 
 fn rewrite(report: &mut Map<String, Value>, run: &PricedRun, priced: &Priced, energy: &Energy) {
-    let bytes = run.workload.read_bytes + run.workload.write_bytes;
+    let bytes = [run.workload.read_bytes, run.workload.write_bytes];
     set(report, &["config", "energy"], energy);
     set(report, &["efficiency"], &Efficiency::new(bytes, priced.energy_j.total, priced.mean_w, &run.throughput));
     set(report, &["energy_total_j"], &AccountingTotals::new(priced.totals_j));

@@ -20,6 +20,7 @@ pub use crate::probe::Recording;
 use crate::probe::{OpLog, Probe, is_op_log};
 use crate::progress::{Progress, Watch};
 use crate::report::{Report, ReportInput, Reported};
+use crate::request_log::{Logged, is_request_log};
 use crate::snapshot::{self, Identity, Loaded};
 use crate::ssd::Ssd;
 use crate::units::Nanos;
@@ -30,7 +31,9 @@ use crate::{footprint, workload};
 pub struct RunOptions {
     /// The file for the operation log, by the rules of [`crate::output`].
     pub op_log: Option<PathBuf>,
-    /// Let the operation log replace a file that is not an operation log.
+    /// The file for the log of the host's requests, by the same rules.
+    pub request_log: Option<PathBuf>,
+    /// Let a log replace a file that is not such a log.
     pub force: bool,
     /// Record power over time in bins of this length in ns; 0: a length that gives 1,000 to 2,000 bins.
     pub series_interval_ns: Option<Nanos>,
@@ -145,7 +148,24 @@ pub fn run_with(
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Report, Error> {
     options.check(config)?;
-    let log = options.op_log.as_deref().map(|path| aside(path, config, options.force)).transpose()?;
+    let requests =
+        options.request_log.as_deref().map(|path| aside(path, config, options.force, REQUEST_LOG)).transpose()?;
+    let Some(file) = requests else { return run_workload(config, options, workload, progress) };
+    let mut workload = Logged::new(workload, BufWriter::new(file.file()?));
+    let mut report = run_workload(config, options, &mut workload, progress)?;
+    let written = workload.close().map_err(|source| file.error(source));
+    keep(&mut report, "request log", written.and_then(|()| file.commit()));
+    Ok(report)
+}
+
+/// As [`run_with`], with or without an operation log.
+fn run_workload(
+    config: &Config,
+    options: &RunOptions,
+    workload: &mut dyn Workload,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Report, Error> {
+    let log = options.op_log.as_deref().map(|path| aside(path, config, options.force, OP_LOG)).transpose()?;
     footprint::check(config, options.check)?;
     let drive = StartState::watched(config, progress)?;
     let requests_total = config.run.requests(workload.len_hint());
@@ -179,9 +199,21 @@ pub fn run_device<D: Reported>(
     Ok(conclude(config, options, outcome, &device, workload, Start::default()))
 }
 
-/// The file of the operation log.
-fn aside(path: &Path, config: &Config, force: bool) -> Result<Aside, Error> {
-    Aside::new(path, Replace { inputs: config.inputs(), what: "an operation log", ours: is_op_log, force })
+/// A kind of log: its name in messages, and how a file of that kind is recognized.
+type LogKind = (&'static str, fn(&Path) -> bool);
+const OP_LOG: LogKind = ("an operation log", is_op_log);
+const REQUEST_LOG: LogKind = ("a request log", is_request_log);
+
+/// The file of a log.
+fn aside(path: &Path, config: &Config, force: bool, (what, ours): LogKind) -> Result<Aside, Error> {
+    Aside::new(path, Replace { inputs: config.inputs(), what, ours, force })
+}
+
+/// A log that was not kept makes a complete run a failed one; the figures stay.
+fn keep(report: &mut Report, log: &str, kept: Result<(), Error>) {
+    if let Err(error) = kept {
+        report.fail(&format!("the {log} was not kept: {error}"));
+    }
 }
 
 /// Runs with an operation log. If the log cannot be written (for instance on a full disk), the report's status says so,
@@ -198,9 +230,7 @@ fn logged(
     let (mut report, mut log) = drive.run_checked(config, options, workload, log, progress)?;
     let written = log.take_error().map_or(Ok(()), |source| Err(file.error(source)));
     drop(log);
-    if let Err(error) = written.and_then(|()| file.commit()) {
-        report.fail(&format!("the operation log was not kept: {error}"));
-    }
+    keep(&mut report, "operation log", written.and_then(|()| file.commit()));
     Ok(report)
 }
 

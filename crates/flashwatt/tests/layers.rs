@@ -54,10 +54,12 @@ const LAYERS: &[&str] = &[
     "reported",
     "check",
     "footprint",
+    "request_log",
     "run",
     "age",
     "drive",
     "reprice",
+    "power",
 ];
 
 /// An import: the line, and the top-level name that it reaches.

@@ -36,6 +36,16 @@ _OP_LOG = {
     "bytes": pl.UInt64,
 }
 
+_REQUEST_LOG = {
+    "kind": pl.Categorical,
+    "arrival_ns": pl.UInt64,
+    "start_ns": pl.UInt64,
+    "end_ns": pl.UInt64,
+    "offset_bytes": pl.UInt64,
+    "bytes": pl.UInt64,
+    "origin": pl.UInt16,
+}
+
 
 def series(report: Json) -> pl.DataFrame:
     """Power over time, one row per bin; the last one ends with the run."""
@@ -89,6 +99,12 @@ def op_log(path: str | PathLike[str]) -> pl.LazyFrame:
     """Give the operation log of a run (`--op-log FILE`) as a lazy frame."""
     path = Path(path)
     return pl.scan_parquet(path) if path.suffix == ".parquet" else pl.scan_csv(path, schema=_OP_LOG)
+
+
+def request_log(path: str | PathLike[str]) -> pl.LazyFrame:
+    """Give the log of a run's requests (`--request-log FILE`) as a lazy frame."""
+    path = Path(path)
+    return pl.scan_parquet(path) if path.suffix == ".parquet" else pl.scan_csv(path, schema=_REQUEST_LOG)
 
 
 def write(frame: pl.DataFrame, path: Path, *, force: bool = False) -> None:

@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flashwatt import _core
-from flashwatt.cli.terminal import as_json
+from flashwatt.cli.options import blamed
+from flashwatt.cli.terminal import FILE, as_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _SIZES = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _CAPACITIES = tuple(2**power for power in range(29, 41))
@@ -104,6 +108,43 @@ def rftl(misses: tuple[float, ...], channels: int, copies: tuple[int, ...], gc: 
     click.echo(f"\n{'replicas':<26}" + "".join(f"{row['replicas']:>10}" for row in found["cost"]))
     for key, name in (("extra_writes_per_write", "extra writes per write"), ("map_mb", "map of 100 GB, MB")):
         click.echo(f"{name:<26}" + "".join(f"{row[key]:>10g}" for row in found["cost"]))
+
+
+@model.command()
+@click.argument("config", type=FILE, required=False, metavar="[CONFIG.toml]")
+@click.option("--preset", metavar="NAME", help="The drive, x25m unless given: `flashwatt list presets` names them.")
+@click.option(
+    "--dies",
+    type=click.IntRange(min=1),
+    multiple=True,
+    metavar="N",
+    help="Dies at work at the same time; 1, 2, 4, … and all unless given.",
+)
+@click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Override any key: device.channels=4.")
+@as_json
+def power(
+    config: Path | None, preset: str | None, dies: tuple[int, ...], sets: tuple[str, ...], *, as_json: bool
+) -> None:
+    """Power of a drive with n dies at work, from the currents and voltages of its configuration, without a run.
+
+    Bus, DRAM and host interface add their power while they work beside the dies. A power budget
+    (controller.power_budget_ma) is not applied. Currents are stated at one voltage, as in a report.
+    """
+    from flashwatt.config.config import Config
+
+    base = Config.of(config) if config else Config()
+    named = (f"device.preset={json.dumps(preset)}",) if preset else ()
+    whole = Config(base.text, base.name, (*named, *sets))
+    with blamed({"dies": "--dies", **({"device.preset": "--preset"} if preset else {})}, sets):
+        all_dies = json.loads(_core.power_levels(whole.text, whole.name, list(whole.sets), [1]))["dies"]
+        wanted = dies or sorted({2**power for power in range(all_dies.bit_length())} | {all_dies})
+        levels = json.loads(_core.power_levels(whole.text, whole.name, list(whole.sets), list(wanted)))
+    if as_json:
+        click.echo(json.dumps(levels, indent=2))
+        return
+    from flashwatt.cli.power_table import show
+
+    show(levels, whole.resolve()["device"])
 
 
 def _capacity(size: int) -> str:

@@ -131,6 +131,10 @@ def _after_model(_options: Options) -> str:
     return "flashwatt run --preset NAME simulates a drive; --json prints these figures for a program"
 
 
+def _after_power(_options: Options) -> str:
+    return "flashwatt run --preset NAME --series --out DIR draws the power of a run over time"
+
+
 _STEPS: dict[str, Callable[[Options], str]] = {
     "run": _after_run,
     "price": _after_price,
@@ -145,6 +149,7 @@ _STEPS: dict[str, Callable[[Options], str]] = {
     "explain": _after_explain,
     "init": _after_init,
     "model mapping-memory": _after_model,
+    "model power": _after_power,
     "model rftl": _after_model,
 }
 """By the words of the command. `version` and `schema` end a task, `try` prints its own."""

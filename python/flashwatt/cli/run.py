@@ -26,7 +26,7 @@ from flashwatt.cli.terminal import (
 )
 from flashwatt.cli.terminal import as_json as _json
 from flashwatt.config.reference import DEFAULT_PRESET
-from flashwatt.oplog import op_log as logged
+from flashwatt.oplog import finish_all, logged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from flashwatt.cli.delivery import Folder
     from flashwatt.config.config import Config
-    from flashwatt.oplog import OpLog
+    from flashwatt.oplog import Kind, Log
     from flashwatt.report.report import Report
 
 _OPTION_KEYS = {
@@ -56,6 +56,9 @@ _OPTION_KEYS = {
     "requests": "run.measure.requests",
 }
 """The options of `run` that are short for a `--set`, and its key."""
+
+_LOGS: tuple[Kind, ...] = ("op_log", "request_log")
+"""The options that name the file of a log."""
 
 _format = click.option(
     "--format", "--trace-format", "trace_format", metavar="FORMAT", help="The trace's format; recognised unless given."
@@ -104,6 +107,12 @@ _skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out trace recor
     help="Write one line per flash operation (CSV, or Parquet by its suffix).",
 )
 @click.option(
+    "--request-log",
+    type=OUTPUT_FILE,
+    metavar="FILE",
+    help="Write one line per request of the host: arrival, start, end, place, sender (CSV or Parquet likewise).",
+)
+@click.option(
     "--check", is_flag=True, help="Keep a second account of every page's content; stop at the first difference (slow)."
 )
 @force
@@ -122,8 +131,10 @@ def run(
     config, traces = split(files)
     options["trace"] = (*options["trace"], *traces)
     _check_sources(config, options)
-    if quiet_is_on() and out is None and not as_json and not options["op_log"]:
-        raise click.UsageError("--quiet without --out, --json or --op-log: nothing would be left of the run")
+    if quiet_is_on() and out is None and not as_json and not any(options[kind] for kind in _LOGS):
+        raise click.UsageError("--quiet without --out, --json or a log: nothing would be left of the run")
+    if options["op_log"] and options["op_log"] == options["request_log"]:
+        raise click.UsageError(f"--op-log and --request-log are both {options['op_log']}; each needs a file of its own")
     with opened(options["trace"]) as names:
         report = _run(config, sets, out, as_json, {**options, "trace": names, "force": force})
     finish(report, out)
@@ -157,16 +168,21 @@ def _run(
         with blamed(_given(options), sets):
             inputs = [*([config] if config else []), *whole.inputs()]
             kept = stack.enter_context(_folder(out, options, inputs, whole)) if out else None
-            log = stack.enter_context(logged(options["op_log"], inputs=inputs, force=options["force"]))
-            report = _simulate(whole, log, {**options, "keep": bool(out)})
-        deliver(report, kept, as_json, log.finish)
+            logs = [
+                stack.enter_context(logged(kind, options[kind], inputs=inputs, force=options["force"]))
+                for kind in _LOGS
+            ]
+            report = _simulate(whole, logs, {**options, "keep": bool(out)})
+        deliver(report, kept, as_json, lambda: finish_all(logs))
     return report
 
 
 def _folder(out: Path, options: dict[str, Any], inputs: list[Path], config: Config) -> AbstractContextManager[Folder]:
-    log = options["op_log"]
-    if log and log.name in OF_A_RUN and log.parent.resolve() == out.resolve():
-        raise click.UsageError(f"--op-log {log}: that is where --out {out} keeps its {log.name}; expected another name")
+    for kind in _LOGS:
+        log = options[kind]
+        if log and log.name in OF_A_RUN and log.parent.resolve() == out.resolve():
+            found = f"--{kind.replace('_', '-')} {log}: that is where --out {out} keeps its {log.name}"
+            raise click.UsageError(f"{found}; expected another name")
     series, edges = options["series"] or options["series_ms"], options["edges_ms"]
     names = ["report.json", "config.toml", *(SERIES if series else ()), *(EDGES if edges else ())]
     return folder(out, names, inputs=inputs, force=options["force"], config=config.merged())
@@ -246,7 +262,7 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _simulate(config: Config, log: OpLog, options: dict[str, Any]) -> Report:
+def _simulate(config: Config, logs: list[Log], options: dict[str, Any]) -> Report:
     from flashwatt.base.progress import bar
     from flashwatt.report.report import Report
     from flashwatt.runs import simulate
@@ -259,7 +275,7 @@ def _simulate(config: Config, log: OpLog, options: dict[str, Any]) -> Report:
 
         content = simulate(
             config,
-            op_log=log.engine_path,
+            **{log.kind: log.engine_path for log in logs},
             force=options["force"],
             series_interval_ns=options["series_ms"] or (0 if options["series"] else None),
             edges_ns=options["edges_ms"],
@@ -267,7 +283,9 @@ def _simulate(config: Config, log: OpLog, options: dict[str, Any]) -> Report:
             progress=progress,
             check=options["check"],
         )
-    return Report(log.named(content))
+    for log in logs:
+        content = log.named(content)
+    return Report(content)
 
 
 @contextmanager

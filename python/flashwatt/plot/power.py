@@ -9,7 +9,7 @@ import altair as alt
 from flashwatt import _core
 from flashwatt.base.units import duration, si
 from flashwatt.plot.chart import Chart
-from flashwatt.plot.stack import COMPONENTS, HEADROOM, areas, mark, time_axis, time_unit, value_axis
+from flashwatt.plot.stack import COMPONENTS, HEADROOM, areas, job_starts, mark, time_axis, time_unit, value_axis
 from flashwatt.plot.style import HEIGHT, INK, short
 from flashwatt.report.report import content_of
 from flashwatt.report.table import describe_device, describe_workload
@@ -47,6 +47,7 @@ def power_chart(report: Json, width: Any, bins: int) -> alt.LayerChart:
     interval = duration(report["series"]["interval_ns"], exact=True)
     said = f"highest mean over {interval}: {si(highest, 'W')}"
     layers = [areas(_rows(report, scale, bins), x, y, (unit, "W")), *mark(start_ns / scale, highest, said, x, y)]
+    layers += job_starts(report, report["series"]["start_ns"], _end_ns(report), scale, x)
     if peak is not None:
         layers += _peak_line(peak, left=start_ns > _middle_ns(report))
     chart: Any = alt.layer(*layers).properties(width=width, height=HEIGHT, autosize=alt.AutoSizeParams(type="fit-x"))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from flashwatt.plot.style import INK, columns, short
+from flashwatt.plot.style import FAINT, INK, columns, short
+
+if TYPE_CHECKING:
+    from flashwatt.base.files import Json
 
 # From the bottom of the stack: parts that always draw current first, parts that depend on the workload on top.
 COMPONENTS = {
@@ -82,3 +85,46 @@ def mark(time: float, value: float, said: str, x: alt.X, y: alt.Y) -> list[alt.C
     room = "width < 500 ? '' : datum.said"  # none on a phone, where the title says it
     label = base.transform_calculate(label=room).encode(text="label:N")
     return [point, label.mark_text(**text, stroke="white", strokeWidth=4), label.mark_text(**text, color=INK)]
+
+
+_JOBS_SHOWN = 12
+_APART = 0.02  # of the axis: jobs that start closer together share a line
+_ROW_PX, _LETTER = 14, 7 / 780  # of 11 px letters, in pixels and as a share of the axis of a static picture
+
+
+def job_starts(report: Json, begin_ns: float, end_ns: float, scale: float, x: alt.X) -> list[alt.Chart]:
+    """Mark the first request of each fio job: a line, and above the picture the job's name; of many jobs, the first."""
+    rows = _job_rows(report, begin_ns, end_ns, scale)
+    if not rows:
+        return []
+    base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, tooltip=alt.Tooltip("job:N", title="job starts"))
+    line = base.mark_rule(color=FAINT, strokeDash=[2, 3], strokeWidth=1)
+    room = "width < 500 ? '' : datum.job"  # none on a phone, where they would overlap
+    labels = [
+        base.transform_filter(f"datum.row == {row} && datum.late == {str(late).lower()}")
+        .transform_calculate(label=room)
+        .mark_text(align="right" if late else "left", fontSize=11, color=INK)
+        .encode(text="label:N", y=alt.value(-8 - _ROW_PX * row))
+        for row, late in sorted({(one["row"], one["late"]) for one in rows})
+    ]
+    return [line, *labels]
+
+
+def _job_rows(report: Json, begin_ns: float, end_ns: float, scale: float) -> list[dict[str, Any]]:
+    """One row per line, with the row of its label: labels that would overlap stand above one another."""
+    jobs = [one for one in report.get("origins") or [] if one["kind"] == "job" and one.get("start_ns") is not None]
+    inside = sorted((one["start_ns"], one["name"]) for one in jobs if begin_ns <= one["start_ns"] < end_ns)
+    rows: list[dict[str, Any]] = []
+    for start, name in inside[:_JOBS_SHOWN]:
+        at = (start - begin_ns) / (end_ns - begin_ns)
+        if rows and at - rows[-1]["at"] < _APART:
+            rows[-1]["job"] += f", {name}"
+        else:
+            rows.append({"time": short(start / scale), "job": name, "at": short(at), "late": at > 0.5})  # noqa: PLR2004
+    ends: list[float] = []  # of the last label in each row
+    for one in rows:
+        length = _LETTER * (len(one["job"]) + 2)
+        left = one["at"] - length if one["late"] else one["at"]
+        one["row"] = next((row for row, end in enumerate(ends) if end <= left), len(ends))
+        ends[one["row"] : one["row"] + 1] = [left + length]
+    return rows

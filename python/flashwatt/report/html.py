@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING
 
 from flashwatt.base.plain import plain
 from flashwatt.base.units import NOTHING, count, duration, number, percent, si
-from flashwatt.report.table import CAUSES, COMPONENTS, QUANTILES, at, describe_device, describe_workload, part_of
+from flashwatt.report.table import (
+    CAUSES,
+    COMPONENTS,
+    QUANTILES,
+    at,
+    describe_device,
+    describe_workload,
+    kwh,
+    part_of,
+    years,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -49,7 +59,7 @@ def card(report: Json) -> str:
         warnings,
         f'<div class="fw-tiles">{"".join(_tiles(report))}</div>',
         _bar(report),
-        f'<div class="fw-tables">{_latency(report)}{_causes(report)}</div>',
+        f'<div class="fw-tables">{_latency(report)}{_causes(report)}{_origins(report)}</div>',
     ]
     return f'<div class="fw-report"><style>{_STYLE}</style>{"".join(parts)}</div>'
 
@@ -66,9 +76,22 @@ def _tiles(report: Json) -> Iterator[str]:
             si(report["throughput"]["simulated_s"], "s"),
             f"{count(report['workload']['requests'])} requests",
         ),
+        *_costs(report),
     ]
     for name, value, more in figures:
         yield f'<div class="fw-tile"><span>{name}</span><b>{escape(value)}</b><span>{escape(more)}</span></div>'
+
+
+def _costs(report: Json) -> Iterator[tuple[str, str, str]]:
+    """What a month and what the flash costs, if the window repeats; of a report that has these figures."""
+    efficiency = report["efficiency"]
+    if efficiency.get("kwh_per_month") is not None:
+        written = si(efficiency.get("j_per_tb_written"), "J")
+        yield "a month of this", kwh(efficiency["kwh_per_month"]), f"{written} per TB written"
+    if mean := at(report, "lifetime", "mean_wear"):
+        worst = at(report, "lifetime", "worst_block", "years")
+        more = f"worst block {years(worst)}" if worst is not None else "by mean wear"
+        yield "lifetime", years(mean["years"]), more
 
 
 def _rates(report: Json) -> str:
@@ -112,6 +135,24 @@ def _latency(report: Json) -> str:
         if at(figures, "count"):
             rows.append([kind, count(figures["count"]), *(duration(figures.get(key)) for key in QUANTILES.values())])
     return _table("Latency", ["", "requests", *QUANTILES], rows)
+
+
+_ORIGINS_SHOWN = 8
+
+
+def _origins(report: Json) -> str:
+    """The origins with the most requests: jobs, devices, files."""
+    first = sorted(report.get("origins") or [], key=lambda origin: -origin["requests"])[:_ORIGINS_SHOWN]
+    rows = [
+        [
+            origin["name"],
+            count(origin["requests"]),
+            percent(origin["bytes_share"]),
+            *(duration(origin["latency_ns"]["all"][key]) for key in ("mean", "p99")),
+        ]
+        for origin in first
+    ]
+    return _table("By origin", ["", "requests", "bytes", "mean", "p99"], rows)
 
 
 def _causes(report: Json) -> str:

@@ -82,6 +82,8 @@ class Report:
     throughput = Section[kinds.Throughput](kinds.Throughput)
     flash = Section[kinds.Flash](kinds.Flash)
     wear = Section[kinds.Wear](kinds.Wear)
+    lifetime = Section[kinds.Lifetime | None](kinds.Lifetime | None)
+    """None in reports of older versions."""
     ftl = Section[kinds.Ftl](kinds.Ftl)
     gc = Section[kinds.Gc](kinds.Gc)
     write_buffer = Section[kinds.WriteBuffer | None](kinds.WriteBuffer | None)

@@ -1,6 +1,7 @@
 """The sections of a report: one class for each table of report.json, with the same names.
 
-Units stand last in every name; a mean, a share or a quantile of nothing is None.
+Units stand last in every name; a mean, a share or a quantile of nothing is None. A figure with a default is one that
+reports of older versions lack.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ class Origin:
     name: str
     """Of a job, of a device or a file of a trace, or its number."""
     kind: str
-    """`job`, `device`, `file`, `number`, or `others` for all that have no figures of their own."""
+    """`job`, `device`, `file`, `process`, `number`, or `others` for all that have no figures of their own."""
     requests: int
     reads: int
     writes: int
@@ -100,6 +101,12 @@ class Origin:
     bytes_share: float | None
     """Its part of all bytes read and written."""
     latency_ns: Latencies
+    number: int | None = None
+    """Its number in the request log; None for `others`."""
+    start_ns: int | None = None
+    """Arrival of its first request that completed in the window, in simulated ns from the start of the run."""
+    end_ns: int | None = None
+    """Completion of its last request in the window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +172,36 @@ class Wear:
 
     erase_count: Spread
     """Erases per block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endurance:
+    """How much the drive takes, from new, at the wear of the window."""
+
+    tbw: float | None
+    """10^12 bytes that the host can write. None if it wrote nothing."""
+    years: float
+    """Years of 365.25 days, if the window repeats without a pause."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lifetime:
+    """How long the flash of a new drive lasts if the measured window repeats without a pause. No block fails early."""
+
+    rated_cycles: int | None
+    """Program/erase cycles that a block endures, `device.nand.rated_cycles`; None if that is not known."""
+    cycles_per_block: float
+    """Program/erase cycles of the window per block: the greater of `flash.erases.total` / blocks and
+    `flash.programs.total` / pages. In a long window they agree, unless blocks are erased partly filled."""
+    drive_writes_per_day: float | None
+    """Bytes that the host writes in a day at this rate / `device.logical_bytes`."""
+    mean_wear: Endurance | None
+    """Until the mean block has its rated cycles: `rated_cycles` / `cycles_per_block` windows. Wear is level."""
+    worst_block: Endurance | None
+    """Until the block with the most erases has its rated cycles: `mean_wear` × `wear.erase_count.mean` / `.max`. Wear
+    stays as uneven as it is. None before one erase per block: the spread of fewer erases says how short the run is."""
+    reason: str | None
+    """The reason why a figure is None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,6 +343,13 @@ class Efficiency:
     """`energy_j.total` / 10^9 bytes read and written."""
     iops_per_w: float | None
     """`throughput.iops` / `power_w.mean`: requests / `energy_j.total`."""
+    j_per_tb: float | None = None
+    """`energy_j.total` / 10^12 bytes read and written."""
+    j_per_tb_written: float | None = None
+    """`energy_j.total` / 10^12 bytes written: all energy, that of reads and of idling included."""
+    kwh_per_month: float | None = None
+    """Energy in kWh of a month, `power_w.mean` × 730.5 h / 1000, if the window repeats without a pause. A month is a
+    twelfth of 365.25 days."""
 
 
 @dataclass(frozen=True, slots=True)

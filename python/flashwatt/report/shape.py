@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from flashwatt import _core
@@ -143,10 +143,11 @@ def _table_faults(kind: Any, value: Any, path: str) -> Iterator[str]:
     if not isinstance(value, dict):
         yield f"{path}: wrong type; found {shown(value)}; expected a table"
     elif is_dataclass(kind):
+        later = {field.name for field in fields(kind) if field.default is not MISSING}  # older versions lack these
         for key, hint in get_type_hints(kind).items():
             if key in value:
                 yield from _faults(hint, value[key], f"{path}.{key}")
-            else:
+            elif key not in later:
                 yield _missing(f"{path}.{key}")
     elif get_args(kind):
         for key, one in value.items():

@@ -55,6 +55,8 @@ def show(report: Json, console: Console | None = None) -> None:
     if origins := report.get("origins"):
         emit(console, _origins(origins))
     emit(console, Padding(_figures(report), (1, 0, 0, 1)))
+    if lifetime := report.get("lifetime"):
+        emit(console, Padding(_lifetime(lifetime), (1, 0, 0, 1)))
     if report.get("series"):
         emit(console, Padding(_power_over_time(report, console.width - 2), (1, 0, 0, 1)))
     if report.get("edges"):
@@ -269,11 +271,12 @@ _ORIGINS_SHOWN = 8
 def _origins(origins: list[Json]) -> Table:
     """The origins with the most requests, and how many more there are."""
     first = sorted(origins, key=lambda origin: -origin["requests"])[:_ORIGINS_SHOWN]
-    table = new_table("By origin", "", "kind", "requests", "bytes", "mean", "p99")
+    table = new_table("By origin", "", "kind", "requests", "bytes", "from", "until", "mean", "p99")
     for origin in first:
         latency = origin["latency_ns"]["all"]
         cells = (count(origin["requests"]), _share(origin["bytes_share"], 1.0)[0])
-        table.add_row(Text(origin["name"]), origin["kind"], *cells, duration(latency["mean"]), duration(latency["p99"]))
+        times = (duration(ns) for ns in (origin.get("start_ns"), origin.get("end_ns"), latency["mean"], latency["p99"]))
+        table.add_row(Text(origin["name"]), origin["kind"], *cells, *times)
     if more := len(origins) - len(first):
         table.add_row(Text(f"and {more} more, in report.json", "dim"))
     return table
@@ -312,6 +315,31 @@ def _amplification(flash: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield f"= {' × '.join(known)}", " × ".join(map(number, known.values()))
 
 
+def kwh(value: float | None) -> str:
+    """Write an energy in kWh."""
+    return si(None if value is None else value * 1e3, "Wh") if value is None or value < 1 else f"{value:,.1f} kWh"
+
+
+def _lifetime(lifetime: Json) -> Text:
+    """Until when the flash is worn out, in a line or two; the reason, where that is not known."""
+    text = Text("lifetime   ", "dim")
+    mean, worst = lifetime["mean_wear"], lifetime["worst_block"]
+    if not mean:
+        return text.append(lifetime["reason"] or NOTHING)
+    written = f", {number(mean['tbw'], 1)} TBW" if mean["tbw"] is not None else ""
+    text.append(f"{years(mean['years'])}{written} by mean wear", "default")
+    if worst:
+        text.append(f"; {years(worst['years'])} by the worst block", "default")
+    per_day = number(lifetime["drive_writes_per_day"], 2)
+    cycles = count(lifetime["rated_cycles"])
+    return text.append(f"\n           {cycles} cycles, {per_day} drive writes per day, the window repeated")
+
+
+def years(value: float) -> str:
+    """Write a time in years; a short one in days."""
+    return f"{value:,.1f} years" if value >= 1 else f"{number(value * 365.25, 1)} days"
+
+
 def _amperes(milliamperes: float | None) -> str:
     return si(None if milliamperes is None else milliamperes / 1e3, "A")
 
@@ -324,6 +352,8 @@ def _power(report: Json) -> Iterator[tuple[str, str]]:
     yield "worst 100 µs, 1 s", f"{si(power.get('max_100us'), 'W')}, {si(power.get('max_1s'), 'W')}"
     yield "efficiency", f"{number(efficiency['mb_per_j'], 1)} MB/J"
     yield "energy per GB", si(efficiency["j_per_gb"], "J")
+    yield "per TB written", si(efficiency.get("j_per_tb_written"), "J")
+    yield "a month of this", kwh(efficiency.get("kwh_per_month"))
     yield "per watt", f"{count(efficiency['iops_per_w'])} IOPS"
     busy = at(report, "parallelism", "mean_active_dies")
     yield "busy dies", number(busy and abs(busy), 2)

@@ -123,6 +123,9 @@ pub struct Nand {
     pub program_order: Option<ProgramOrder>,
     /// May a die copy a page within itself without the bus?
     pub copyback: Option<bool>,
+    /// Program/erase cycles that a block endures by its data sheet. The report's `lifetime` follows from it; nothing
+    /// else does, and no block fails. Without it there is no lifetime.
+    pub rated_cycles: Option<u32>,
 }
 
 /// `[gc]`

@@ -35,6 +35,7 @@ const SECONDS_MAX: f64 = 366.0 * 86_400.0;
 const COUNT_MAX: u64 = 1_000_000_000_000_000;
 const CHANNELS_MAX: u32 = 1024;
 const DIES_MAX: u32 = 4096;
+const RATED_CYCLES_MAX: u32 = 1_000_000_000;
 const QUEUE_DEPTH_MAX: u32 = 65_536;
 const PAGE_BYTES_MAX: u32 = 1 << 20;
 /// Rates in 10^6 bytes/s.
@@ -176,6 +177,7 @@ fn device(
         nand: Nand {
             program_order: c.choice(field!("device.nand", nand.program_order), ProgramOrder::Ascending),
             copyback: c.choice(field!("device.nand", nand.copyback), false),
+            rated_cycles: c.optional(field!("device.nand", nand.rated_cycles), 1..=RATED_CYCLES_MAX),
         },
     }
 }

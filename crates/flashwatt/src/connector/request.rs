@@ -18,6 +18,18 @@ pub enum RequestKind {
     Flush,
 }
 
+impl RequestKind {
+    /// The name in logs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            RequestKind::Read => "read",
+            RequestKind::Write => "write",
+            RequestKind::Trim => "trim",
+            RequestKind::Flush => "flush",
+        }
+    }
+}
+
 /// One request of the host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Request {

@@ -76,6 +76,8 @@ pub struct Nand {
     pub program_order: ProgramOrder,
     /// Copies within a die without the bus.
     pub copyback: bool,
+    /// Program/erase cycles that a block endures; none if unknown. For the report only.
+    pub rated_cycles: Option<u32>,
 }
 
 /// In which order the pages of a block may be programmed.

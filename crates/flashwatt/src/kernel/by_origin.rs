@@ -80,6 +80,7 @@ impl ByOrigin {
 mod tests {
     use super::*;
     use crate::connector::RequestKind;
+    use crate::kernel::outcome::TimeSpan;
 
     fn counts(by_origin: &ByOrigin) -> Vec<(u16, u64)> {
         by_origin.own().map(|(origin, completed)| (origin.0, completed.requests())).collect()
@@ -89,8 +90,9 @@ mod tests {
     fn nothing_is_kept_of_one_origin_and_all_of_several() {
         let (mut all, mut one) = (Completed::default(), Completed::default());
         for (origin, latency) in [(0, 5), (0, 7), (3, 100), (0, 9)] {
-            all.add(Origin(origin), RequestKind::Read, 512, latency);
-            one.add(Origin(0), RequestKind::Write, 512, latency);
+            let span = TimeSpan { start: 10 * u64::from(origin), end: 10 * u64::from(origin) + latency };
+            all.add(Origin(origin), RequestKind::Read, 512, span);
+            one.add(Origin(0), RequestKind::Write, 512, span);
         }
         assert!(!one.by_origin.is_kept() && counts(&one.by_origin).is_empty());
         assert_eq!(counts(&all.by_origin), [(0, 3), (3, 1)]);
@@ -103,13 +105,15 @@ mod tests {
             all.by_origin.own().map(|(_, one)| one.reads.summary().mean).collect::<Vec<_>>(),
             [Some(7.0), Some(100.0)]
         );
+        let spans: Vec<TimeSpan> = sum.by_origin.own().map(|(_, one)| one.span_ns).collect();
+        assert_eq!(spans, [TimeSpan { start: 0, end: 130 }, TimeSpan { start: 30, end: 130 }]);
     }
 
     #[test]
     fn further_origins_are_counted_together() {
         let mut all = Completed::default();
         for origin in (0..ORIGINS_MAX as u16 + 3).chain([5]) {
-            all.add(Origin(origin), RequestKind::Trim, 512, 1);
+            all.add(Origin(origin), RequestKind::Trim, 512, TimeSpan { start: 0, end: 1 });
         }
         let own: u64 = counts(&all.by_origin).iter().map(|(_, requests)| requests).sum();
         assert_eq!((all.by_origin.own().count(), own), (ORIGINS_MAX, ORIGINS_MAX as u64 + 1));

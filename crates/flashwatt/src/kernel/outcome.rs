@@ -8,6 +8,31 @@ use crate::error::Error;
 use crate::stats::Histogram;
 use crate::units::Nanos;
 
+/// A time in ns from the start of the run: of a request, from its arrival to its completion. An empty one is that of no
+/// request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TimeSpan {
+    /// Its start.
+    pub start: Nanos,
+    /// Its end; before the start, if it is empty.
+    pub end: Nanos,
+}
+
+impl Default for TimeSpan {
+    fn default() -> Self {
+        TimeSpan { start: Nanos::MAX, end: 0 }
+    }
+}
+
+impl TimeSpan {
+    /// The shortest time that covers both.
+    #[must_use]
+    #[inline(always)]
+    pub fn plus(self, other: TimeSpan) -> TimeSpan {
+        TimeSpan { start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+}
+
 /// Counts and latencies of the requests completed in a stage of the run.
 #[derive(Clone, Debug, Default)]
 pub struct Completed {
@@ -25,6 +50,8 @@ pub struct Completed {
     pub read_bytes: u64,
     /// Bytes written.
     pub write_bytes: u64,
+    /// Arrival of the earliest of these requests, and completion of the last one.
+    pub span_ns: TimeSpan,
     /// The same figures by origin, if any request had another origin than 0.
     pub by_origin: ByOrigin,
 }
@@ -51,30 +78,33 @@ impl Completed {
             flushes: self.flushes + next.flushes,
             read_bytes: self.read_bytes + next.read_bytes,
             write_bytes: self.write_bytes + next.write_bytes,
+            span_ns: self.span_ns.plus(next.span_ns),
             by_origin: ByOrigin::sum(self, next),
         }
     }
 
     /// Adds a request that has ended.
     #[inline(always)]
-    pub(crate) fn add(&mut self, origin: Origin, kind: RequestKind, bytes: u64, latency: Nanos) {
+    pub(crate) fn add(&mut self, origin: Origin, kind: RequestKind, bytes: u64, span: TimeSpan) {
         if origin != Origin(0) || self.by_origin.is_kept() {
-            self.add_by_origin(origin, kind, bytes, latency);
+            self.add_by_origin(origin, kind, bytes, span);
         }
-        self.add_to_all(kind, bytes, latency);
+        self.add_to_all(kind, bytes, span);
     }
 
     /// All requests before the first of another origin were of origin 0.
     #[inline(never)]
-    fn add_by_origin(&mut self, origin: Origin, kind: RequestKind, bytes: u64, latency: Nanos) {
+    fn add_by_origin(&mut self, origin: Origin, kind: RequestKind, bytes: u64, span: TimeSpan) {
         if !self.by_origin.is_kept() {
             self.by_origin = ByOrigin::of_first(self);
         }
-        self.by_origin.completed(origin).add_to_all(kind, bytes, latency);
+        self.by_origin.completed(origin).add_to_all(kind, bytes, span);
     }
 
     #[inline(always)]
-    fn add_to_all(&mut self, kind: RequestKind, bytes: u64, latency: Nanos) {
+    fn add_to_all(&mut self, kind: RequestKind, bytes: u64, span: TimeSpan) {
+        let latency = span.end - span.start;
+        self.span_ns = self.span_ns.plus(span);
         match kind {
             RequestKind::Read => {
                 self.reads.add(latency);

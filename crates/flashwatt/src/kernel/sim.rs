@@ -7,7 +7,7 @@ use std::hint::cold_path;
 
 use super::budget::Budget;
 use super::faults::{refused, unknown_tag, waits_for_nothing};
-use super::outcome::{Completed, End, Outcome};
+use super::outcome::{Completed, End, Outcome, TimeSpan};
 use super::settings::{Run, Span};
 use super::stages::{EndedStage, Stage};
 use crate::connector::{
@@ -246,7 +246,12 @@ impl<W: Workload, D: Device> Sim<W, D> {
             self.fault.get_or_insert_with(|| refused(request));
         }
         let (tag, now) = (request.tag, self.agenda.now());
-        self.completed.add(request.origin, request.kind, request.bytes, now - request.arrival_ns);
+        self.completed.add(
+            request.origin,
+            request.kind,
+            request.bytes,
+            TimeSpan { start: request.arrival_ns, end: now },
+        );
         self.free.push(done.tag);
         self.ask = true;
         self.workload.completed(&Completion { tag, ..done }, now);

@@ -16,6 +16,7 @@ use crate::snapshot::Identity;
 use crate::stats::{Bars, Latency};
 use crate::units::Nanos;
 
+pub mod lifetime;
 mod origins;
 mod outside;
 mod reported;
@@ -143,7 +144,19 @@ impl Serialize for Report {
         entries!(map, self, throughput);
         match &self.device {
             Sections::Ssd(ssd) => {
-                entries!(map, ssd, flash, wear, ftl, gc, write_buffer, energy_j, energy_by_cause_j, energy_total_j);
+                entries!(
+                    map,
+                    ssd,
+                    flash,
+                    wear,
+                    lifetime,
+                    ftl,
+                    gc,
+                    write_buffer,
+                    energy_j,
+                    energy_by_cause_j,
+                    energy_total_j
+                );
             }
             Sections::ReportInput(parts) => entries!(map, parts, energy_j),
         }
@@ -244,13 +257,22 @@ pub struct Throughput {
     pub write_mb_s: f64,
 }
 
+/// Hours of a month: a twelfth of 365.25 days.
+pub const MONTH_H: f64 = 730.5;
+
 /// Work per energy.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs)]
 pub struct Efficiency {
     pub mb_per_j: Option<f64>,
     pub j_per_gb: Option<f64>,
+    /// Energy in J of 10^12 bytes read and written.
+    pub j_per_tb: Option<f64>,
+    /// All energy in J, that of reads and of idling included, of 10^12 bytes written.
+    pub j_per_tb_written: Option<f64>,
     pub iops_per_w: Option<f64>,
+    /// Energy in kWh of a month of [`MONTH_H`] hours, if the window repeats without a pause.
+    pub kwh_per_month: Option<f64>,
 }
 
 /// Power in W. The figure of a window is the greatest mean over windows of that length, laid end to end from the start
@@ -324,7 +346,7 @@ impl Report {
             latency_ns: LatencyReport::new(&done),
             origins,
             device: sections,
-            efficiency: Efficiency::new(done.read_bytes + done.write_bytes, total_j, mean_w, &throughput),
+            efficiency: Efficiency::new([done.read_bytes, done.write_bytes], total_j, mean_w, &throughput),
             power_w: Power {
                 mean: mean_w,
                 peak: Some(reading.peak.nw as f64 * 1e-9),
@@ -429,13 +451,17 @@ fn throughput<F: Figures>(counted: &Window<F>, done: &Completed) -> Throughput {
 }
 
 impl Efficiency {
-    /// The efficiency of a window in which `bytes` were read and written.
-    pub(crate) fn new(bytes: u64, joules: f64, mean_w: f64, throughput: &Throughput) -> Self {
-        let mb = bytes as f64 * 1e-6;
+    /// The efficiency of a window in which so many bytes were read, and written.
+    pub(crate) fn new([read, written]: [u64; 2], joules: f64, mean_w: f64, throughput: &Throughput) -> Self {
+        let mb = (read + written) as f64 * 1e-6;
+        let per_tb = |bytes: u64| (bytes > 0).then(|| joules / (bytes as f64 * 1e-12));
         Efficiency {
             mb_per_j: (joules > 0.0).then(|| mb / joules),
             j_per_gb: (mb > 0.0).then(|| joules / mb * 1e3),
+            j_per_tb: per_tb(read + written),
+            j_per_tb_written: per_tb(written),
             iops_per_w: (mean_w > 0.0).then(|| throughput.iops / mean_w),
+            kwh_per_month: (mean_w > 0.0).then(|| mean_w * 1e-3 * MONTH_H),
         }
     }
 }

@@ -14,6 +14,12 @@ pub struct OriginReport {
     /// The kind of sender; none for several origins that are counted together.
     #[serde(serialize_with = "kind")]
     pub kind: Option<OriginKind>,
+    /// Its number in the request log; none for several origins.
+    pub number: Option<u16>,
+    /// Arrival of its first request, in ns from the start of the run.
+    pub start_ns: u64,
+    /// Completion of its last request, in ns from the start of the run.
+    pub end_ns: u64,
     /// Requests of all kinds.
     pub requests: u64,
     #[allow(missing_docs)]
@@ -48,7 +54,7 @@ pub(super) fn report(names: &[OriginName], done: &Completed) -> Option<Vec<Origi
         let number = usize::from(origin.0);
         let unnamed = || OriginName { name: number.to_string(), kind: OriginKind::Number };
         let OriginName { name, kind } = names.get(number).cloned().unwrap_or_else(unnamed);
-        OriginReport::new(name, Some(kind), completed, all_bytes)
+        OriginReport::new(name, Some((kind, origin.0)), completed, all_bytes)
     });
     let mut origins: Vec<OriginReport> = own.collect();
     origins.retain(|origin| origin.requests > 0);
@@ -67,11 +73,14 @@ pub(super) fn others(origins: &[OriginReport]) -> Option<String> {
 }
 
 impl OriginReport {
-    fn new(name: String, kind: Option<OriginKind>, done: &Completed, all_bytes: u64) -> Self {
+    fn new(name: String, known: Option<(OriginKind, u16)>, done: &Completed, all_bytes: u64) -> Self {
         let bytes = done.read_bytes + done.write_bytes;
         OriginReport {
             name,
-            kind,
+            kind: known.map(|(kind, _)| kind),
+            number: known.map(|(_, number)| number),
+            start_ns: done.span_ns.start,
+            end_ns: done.span_ns.end,
             requests: done.requests(),
             reads: done.reads.count(),
             writes: done.writes.count(),

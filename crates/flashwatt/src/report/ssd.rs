@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::lifetime::{Lifetime, Worn};
 use super::{DeviceReport, LatencyHistogram, Sections, seconds};
 use crate::accounts::{BufferCounts, HostWrites, SsdFigures};
 use crate::config::Config;
@@ -26,6 +27,8 @@ pub struct SsdReport {
     pub flash: Flash,
     /// Wear since the start of the run; and the wear in the snapshot that it began from.
     pub wear: Wear,
+    /// The life of the drive at the wear of the window.
+    pub lifetime: Lifetime,
     /// The translation layer.
     pub ftl: FtlReport,
     /// Garbage collection.
@@ -225,17 +228,29 @@ pub(crate) fn report(
 ) -> DeviceReport {
     let table = PriceTable::new(&config.energy);
     let (counted, _) = outcome.counted(config.run.count_drain);
-    let figures = counted.figures;
+    let figures = &counted.figures;
     let drain = outcome.drain.as_ref().map(|drain| &drain.figures.ledger);
     let Priced { energy_j, by_cause, map_j, totals_j, .. } = price::price(&figures.ledger, &table);
+    let (flash, wear) = (flash(figures, firmware, config), wear(array));
+    let worn = Worn {
+        rated_cycles: config.device.nand.rated_cycles,
+        flash: &flash,
+        erase_count: &wear.erase_count,
+        blocks: array.erase_counts().count() as u64,
+        pages_per_block: config.device.pages_per_block,
+        logical_bytes: config.device.logical_bytes,
+        host_bytes: figures.written.host_bytes,
+        window_s: seconds(counted.elapsed_ns()),
+    };
     DeviceReport {
         supply_mv: table.supply_mv,
-        warnings: warnings(&figures, firmware.blocks.geometry().pages_per_block),
+        warnings: warnings(figures, firmware.blocks.geometry().pages_per_block),
         sections: Sections::Ssd(Box::new(SsdReport {
-            flash: flash(&figures, firmware, config),
-            wear: wear(array),
-            ftl: ftl(&figures, firmware, config, map_j),
-            gc: gc(&figures),
+            lifetime: Lifetime::new(&worn),
+            flash,
+            wear,
+            ftl: ftl(figures, firmware, config, map_j),
+            gc: gc(figures),
             write_buffer: write_buffer(config, &figures.buffered),
             energy_j,
             energy_by_cause_j: by_cause,
@@ -244,7 +259,7 @@ pub(crate) fn report(
             ledger: ledger_report(&figures.ledger),
             drain_ledger: drain.map(ledger_report),
         })),
-        latency_histogram: map_histogram(&figures),
+        latency_histogram: map_histogram(figures),
     }
 }
 

@@ -1,0 +1,129 @@
+//! The request log: a line for each request of the host, whatever the device.
+//!
+//! It stands between the loop and the workload, so that it sees what the host sees, and costs nothing unless it is asked
+//! for.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::Path;
+
+use crate::connector::{Completion, Next, OriginName, Request, SourceKind, Tag, Upcoming, Workload};
+use crate::error::Error;
+use crate::units::Nanos;
+
+/// The line of column names.
+const HEADER: &str = "kind,arrival_ns,start_ns,end_ns,offset_bytes,bytes,origin";
+
+/// Whether a file is a request log, by its line of column names.
+pub fn is_request_log(path: &Path) -> bool {
+    let mut begin = [0; HEADER.len() + 1];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
+    read.is_ok() && begin[..HEADER.len()] == *HEADER.as_bytes() && begin[HEADER.len()] == b'\n'
+}
+
+/// A workload with a log of its requests: one line of CSV for each, in the order of their ends. The first of them are those
+/// of the warm-up (`window.warmup` of the report), then come the measured ones, then those of the drain.
+///
+/// Columns: `kind` (`read`, `write`, `trim`, `flush`); `arrival_ns`, when the host sent it; `start_ns`, when the device had
+/// room for it; `end_ns`; `offset_bytes` and `bytes`; `origin`, the number of its sender. Times are in simulated ns from the
+/// start of the run. `end_ns` − `arrival_ns` is the latency of the report.
+pub struct Logged<'a, W: Write> {
+    inner: &'a mut dyn Workload,
+    out: W,
+    error: Option<std::io::Error>,
+    /// Requests in the device, by the tag that the loop knows; and free tags.
+    outstanding: Vec<Taken>,
+    free: Vec<Tag>,
+}
+
+/// A request in the device.
+#[derive(Clone, Copy)]
+struct Taken {
+    request: Request,
+    start_ns: Nanos,
+    /// The workload's tag, which need not be unique.
+    tag: Tag,
+}
+
+impl<'a, W: Write> Logged<'a, W> {
+    /// A log of the requests of `inner`, written to `out`.
+    pub fn new(inner: &'a mut dyn Workload, out: W) -> Self {
+        let mut log = Logged { inner, out, error: None, outstanding: Vec::new(), free: Vec::new() };
+        log.line(format_args!("{HEADER}"));
+        log
+    }
+
+    /// Ends the log.
+    ///
+    /// # Errors
+    /// The first error in writing it.
+    pub fn close(mut self) -> std::io::Result<()> {
+        self.error.take().map_or_else(|| self.out.flush(), Err)
+    }
+
+    fn line(&mut self, line: std::fmt::Arguments) {
+        if self.error.is_none() {
+            self.error = writeln!(self.out, "{line}").err();
+        }
+    }
+
+    /// Remembers a request; returns the tag for the loop.
+    fn take(&mut self, taken: Taken) -> Tag {
+        if let Some(tag) = self.free.pop() {
+            self.outstanding[tag.0 as usize] = taken;
+            return tag;
+        }
+        self.outstanding.push(taken);
+        Tag(self.outstanding.len() as u32 - 1)
+    }
+}
+
+impl<W: Write> Workload for Logged<'_, W> {
+    fn next(&mut self, now: Nanos) -> Result<Next, Error> {
+        Ok(match self.inner.next(now)? {
+            Next::Request(tag, request) => Next::Request(self.take(Taken { request, start_ns: now, tag }), request),
+            other => other,
+        })
+    }
+
+    fn upcoming(&self) -> Option<Upcoming> {
+        self.inner.upcoming()
+    }
+
+    fn completed(&mut self, done: &Completion, now: Nanos) {
+        let Taken { request, start_ns, tag } = self.outstanding[done.tag.0 as usize];
+        self.free.push(done.tag);
+        let Request { arrival_ns, kind, offset_bytes, bytes, origin, .. } = request;
+        let kind = kind.name();
+        self.line(format_args!("{kind},{arrival_ns},{start_ns},{now},{offset_bytes},{bytes},{}", origin.0));
+        self.inner.completed(&Completion { tag, ..*done }, now);
+    }
+
+    fn finish(&mut self) -> Result<(), Error> {
+        self.inner.finish()
+    }
+
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn kind(&self) -> SourceKind {
+        self.inner.kind()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.inner.warnings()
+    }
+
+    fn input_sha256(&self) -> Option<String> {
+        self.inner.input_sha256()
+    }
+
+    fn origins(&self) -> Vec<OriginName> {
+        self.inner.origins()
+    }
+
+    fn len_hint(&self) -> Option<u64> {
+        self.inner.len_hint()
+    }
+}
