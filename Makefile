@@ -45,6 +45,7 @@ lint: $(CLI) $(DEV) ## check formatting, lints, types, lengths of functions and 
 	$(BIN)/ruff format --check python tests/python tools examples
 	$(BIN)/mypy --strict python/flashwatt
 	$(BIN)/python tools/structure.py
+	$(BIN)/codespell README.md CHANGELOG.md CONTRIBUTING.md docs crates/*/src python presets examples tools
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked -p flashwatt --no-deps
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked -p flashwatt --no-deps --features internals --document-private-items
 
