@@ -1,4 +1,4 @@
-"""README and guides are a new user's first hour: their files, commands, figures and lines of Python are tried as they stand."""
+"""README and guides are a new user's first hour: their files, commands and lines of Python are tried as they stand."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_every_command_does_what_it_should(place: tuple[Path, Path]) -> None:
 
 
 def expect(page: Path, command: str, printed: str) -> None:
-    """Compare the output with the block that follows the command's block in the page, if one does and has no `console`."""
+    """Compare the output with the block of text that follows the command's block in the page, if there is one."""
     shown = re.search(
         rf"{re.escape(command)}[^\n]*\n```\n\n[^`]*?```text\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL
     )
