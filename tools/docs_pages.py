@@ -17,7 +17,7 @@ from flashwatt.reproduce.catalogue import choose
 from flashwatt.reproduce.show import markdown
 
 sys.path.append(str(Path(__file__).parent))  # MkDocs loads this file alone
-from docs_cells import tutorial  # noqa: E402
+from docs_cells import tutorial
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
