@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flashwatt.base.outputs import check_not_read
-from flashwatt.cli.options import blamed
+from flashwatt.cli.options import blamed, overriding
 from flashwatt.cli.run import interruptible
 from flashwatt.cli.terminal import FILE, OUTPUT_FILE, force, note, say
 from flashwatt.cli.terminal import as_json as _json
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.argument("config", type=FILE, metavar="CONFIG.toml")
 @click.option("-o", "--out", type=OUTPUT_FILE, required=True, metavar="FILE.fw", help="The file to save the drive to.")
 @click.option("--run", "workload", is_flag=True, help="Run the workload, too, and save the drive after its drain.")
-@click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Override any key: run.precondition=steady.")
+@overriding("Override any key: run.precondition=steady.")
 @_json
 @force
 def age(config: Path, out: Path, sets: tuple[str, ...], **options: Any) -> None:

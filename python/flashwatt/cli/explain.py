@@ -11,6 +11,7 @@ import click
 from flashwatt import _core
 from flashwatt.base import marks
 from flashwatt.base.outputs import check, save_together
+from flashwatt.cli import completion
 from flashwatt.cli.terminal import OUTPUT_FILE, note
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ SCHEMA_FILE = "flashwatt.schema.json"
 
 
 @click.command()
-@click.argument("name", metavar="PRESET|KEY")
+@click.argument("name", metavar="PRESET|KEY", shell_complete=completion.explained)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def explain(name: str, as_json: bool) -> None:
     """Explain a preset, or a key of a configuration or of a report.
@@ -37,7 +38,7 @@ def explain(name: str, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("preset", required=False)
+@click.argument("preset", required=False, shell_complete=completion.presets)
 @click.option("--out", type=OUTPUT_FILE, metavar="FILE", help="Write it there.")
 @click.option("--force", is_flag=True, help="Replace FILE, and a schema beside it that flashwatt did not write.")
 def init(preset: str | None, out: Path | None, force: bool) -> None:

@@ -9,6 +9,7 @@ import click
 
 from flashwatt import _core
 from flashwatt.base.misspelt import known
+from flashwatt.cli import completion
 from flashwatt.config.reference import facts
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ _SHOWN = 2
 
 
 @click.command("list")
-@click.argument("kind", required=False)
-@click.argument("name", required=False)
+@click.argument("kind", required=False, shell_complete=completion.kinds)
+@click.argument("name", required=False, shell_complete=completion.names)
 @click.option(
     "--json", "as_json", is_flag=True, help="Print JSON: names and descriptions, or one thing with its options."
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flashwatt import _core
-from flashwatt.cli.options import blamed
+from flashwatt.cli.options import blamed, overriding, preset_option
 from flashwatt.cli.terminal import FILE, as_json
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def rftl(misses: tuple[float, ...], channels: int, copies: tuple[int, ...], gc: 
 
 @model.command()
 @click.argument("config", type=FILE, required=False, metavar="[CONFIG.toml]")
-@click.option("--preset", metavar="NAME", help="The drive, x25m unless given: `flashwatt list presets` names them.")
+@preset_option
 @click.option(
     "--dies",
     type=click.IntRange(min=1),
@@ -120,7 +120,7 @@ def rftl(misses: tuple[float, ...], channels: int, copies: tuple[int, ...], gc: 
     metavar="N",
     help="Dies at work at the same time; 1, 2, 4, … and all unless given.",
 )
-@click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Override any key: device.channels=4.")
+@overriding("Override any key: device.channels=4.")
 @as_json
 def power(
     config: Path | None, preset: str | None, dies: tuple[int, ...], sets: tuple[str, ...], *, as_json: bool

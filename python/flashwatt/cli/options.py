@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flashwatt import _core
+from flashwatt.cli import completion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from click.decorators import FC
 
 TIME_UNITS = ("s", "ms", "us", "100ns", "ns")
 """Units of the times in a text trace."""
@@ -29,6 +32,21 @@ UNIT_OPTIONS = (
 
 _NS_PER_MS = 1_000_000
 _LATEST_NS = 2**63 - 1
+
+
+preset_option = click.option(
+    "--preset",
+    metavar="NAME",
+    shell_complete=completion.presets,
+    help="The drive; `flashwatt list presets` names them.",
+)
+
+
+def overriding(description: str) -> Callable[[FC], FC]:
+    """Give the option `--set` with this description."""
+    return click.option(
+        "--set", "sets", multiple=True, metavar="KEY=VALUE", shell_complete=completion.overrides, help=description
+    )
 
 
 def reads_units(command: Any) -> Any:

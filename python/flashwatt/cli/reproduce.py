@@ -8,18 +8,20 @@ from pathlib import Path
 
 import click
 
+from flashwatt.cli import completion
+from flashwatt.cli.options import overriding
 from flashwatt.cli.terminal import DIRECTORY, FAILED, INTERRUPTED, as_json, fail, force, note, say
 
 
 @click.command()
-@click.argument("ids", nargs=-1, metavar="[ID]…")
-@click.option("--paper", metavar="NAME", help="All experiments of one paper.")
+@click.argument("ids", nargs=-1, metavar="[ID]…", shell_complete=completion.experiments)
+@click.option("--paper", metavar="NAME", shell_complete=completion.papers, help="All experiments of one paper.")
 @click.option("--all", "everything", is_flag=True, help="All experiments of all papers.")
 @click.option("--full", is_flag=True, help="Run every workload to its end, not only a part of it.")
 @click.option(
     "--requests", type=click.IntRange(min=1), metavar="N", help="Run at most N requests of each workload: a first look."
 )
-@click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Override a key in every run.")
+@overriding("Override a key in every run.")
 @click.option(
     "--trace", "traces", multiple=True, metavar="NAME=FILE", help="Replay a real trace in place of a workload's model."
 )

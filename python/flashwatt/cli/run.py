@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from flashwatt.cli import completion
 from flashwatt.cli.delivery import EDGES, OF_A_RUN, SERIES, deliver, finish, folder
-from flashwatt.cli.options import blamed, interval, numbers, reads_units, window
+from flashwatt.cli.options import blamed, interval, numbers, overriding, preset_option, reads_units, window
 from flashwatt.cli.sources import SOURCE, opened, split
 from flashwatt.cli.terminal import (
     DIRECTORY,
@@ -61,14 +62,19 @@ _LOGS: tuple[Kind, ...] = ("op_log", "request_log")
 """The options that name the file of a log."""
 
 _format = click.option(
-    "--format", "--trace-format", "trace_format", metavar="FORMAT", help="The trace's format; recognised unless given."
+    "--format",
+    "--trace-format",
+    "trace_format",
+    metavar="FORMAT",
+    shell_complete=completion.formats,
+    help="The trace's format; recognised unless given.",
 )
 _skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out trace records that cannot be read.")
 
 
 @click.command()
 @click.argument("files", type=SOURCE, nargs=-1, metavar="[CONFIG.toml] [TRACE]...")
-@click.option("--preset", metavar="NAME", help="The drive: `flashwatt list presets` names them.")
+@preset_option
 @click.option(
     "--trace",
     type=FILE,
@@ -86,7 +92,7 @@ _skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out trace recor
 @click.option("--share-devices", is_flag=True, help="Of several traces: equal device numbers are one device.")
 @click.option("--fio", type=FILE, metavar="JOB.fio", help="Run the jobs of this fio job file, in simulated time.")
 @click.option("--requests", type=click.IntRange(min=1), metavar="N", help="Measure N requests, then stop.")
-@click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Override any key: device.channels=4.")
+@overriding("Override any key: device.channels=4.")
 @click.option("--out", type=DIRECTORY, metavar="DIR", help="Write report.json (and the plots) there.")
 @_json
 @click.option("--series", is_flag=True, help="Record power over time (plotted with --out).")

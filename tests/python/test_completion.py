@@ -1,0 +1,65 @@
+"""Completion in bash, as the shell asks for it: words, the number of the current one, and lines of candidates."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import pytest
+from click.shell_completion import ShellComplete, get_completion_class
+
+from flashwatt.cli.main import cli
+
+
+def completer() -> ShellComplete:
+    kind = get_completion_class("bash")
+    assert kind is not None
+    return kind(cli, {}, "flashwatt", "_FLASHWATT_COMPLETE")
+
+
+def completed(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
+    monkeypatch.setenv("COMP_WORDS", "\n".join(("flashwatt", *words)))
+    monkeypatch.setenv("COMP_CWORD", str(len(words)))
+    return [line.partition(",")[2] for line in completer().complete().splitlines() if line.startswith("plain,")]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (("run", "--preset", "tlc"), ["tlc-nvme-1t"]),
+        (("init", "x25m-"), ["x25m-calibrated"]),
+        (("run", "d.toml", "--set", "device.timing.re"), ["device.timing.read_ns="]),
+        (("run", "d.toml", "--set", "gc.policy", "=", "co"), ["cost_benefit", "cost_age_times"]),
+        (("age", "d.toml", "--set", "device.nand.copyback", "="), ["true", "false"]),
+        (("run", "--set", "no.such.key", "="), []),
+        (("explain", "efficiency.kwh"), ["efficiency.kwh_per_month"]),
+        (("explain", "device.timing.read"), ["device.timing.read_ns"]),
+        (("list", "w"), ["wear", "workloads"]),
+        (("list", "ftls", "df"), ["dftl"]),
+        (("list", "experiments", "X22"), ["X22"]),
+        (("reproduce", "X2"), ["X2", "X20", "X21", "X22", "X23", "X24", "X25", "X26", "X29"]),
+        (("reproduce", "--paper", "ener"), ["energysim"]),
+        (("run", "t.csv", "--format", "sp"), ["spc"]),
+        (("run", "--quie"), ["--quiet"]),
+    ],
+)
+def test_names_are_completed(monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], found: list[str]) -> None:
+    assert completed(monkeypatch, *words) == found
+
+
+def test_every_key_and_its_values_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is completed as a value is a value: the engine accepts each, one at a time."""
+    from flashwatt import Config
+
+    for key in ("device.preset", "ftl", "energy.mode", "device.nand.program_order", "run.seed", "gc.preemptible"):
+        values = completed(monkeypatch, "run", "--set", key, "=")
+        assert values
+        for value in values:
+            assert Config(sets=(f"{key}={value}",)).resolve()
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="needs bash: NOT TESTED HERE")
+def test_the_script_is_bash() -> None:
+    script = completer().source()
+    assert "compopt -o nospace" in script
+    assert subprocess.run(["bash", "-n"], input=script, text=True, check=False, timeout=60).returncode == 0
