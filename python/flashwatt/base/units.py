@@ -44,6 +44,11 @@ def duration(nanoseconds: float | None, *, exact: bool = False) -> str:
     return f"{seconds / size:.1f} {unit}"
 
 
+def about(seconds: float) -> str:
+    """Write a time that is known roughly: whole seconds, and minutes from 100 s on."""
+    return f"about {max(1, round(seconds))} s" if seconds < 100 else f"about {round(seconds / 60)} min"  # noqa: PLR2004
+
+
 def count(value: float | None) -> str:
     """Format a whole number with separators; a fraction that is not 0 never reads as 0."""
     if value is None:

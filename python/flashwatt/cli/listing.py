@@ -9,11 +9,13 @@ import click
 
 from flashwatt import _core
 from flashwatt.base.misspelt import known
+from flashwatt.base.units import about
 from flashwatt.cli import completion
 from flashwatt.config.reference import facts
 
 if TYPE_CHECKING:
     from flashwatt.config.reference import Key
+    from flashwatt.reproduce.catalogue import Experiment
 
 EXPERIMENTS = "experiments"
 """The one kind that is registered in this package and not in the engine."""
@@ -57,9 +59,14 @@ def _registered(kind: str) -> dict[str, dict[str, Any]]:
     from flashwatt.reproduce.catalogue import catalogue
 
     return {
-        name: {"name": name, "doc": f"{one.title} ({one.paper.name}, {one.source})", "key": None, "options": []}
+        name: {"name": name, "doc": f"{one.title} ({_terms(one)})", "key": None, "options": []}
         for name, one in catalogue().items()
     }
+
+
+def _terms(experiment: Experiment) -> str:
+    source = f"{experiment.paper.name}, {experiment.source}"
+    return f"{source}; {about(experiment.cpu_s)} on one processor" if experiment.cpu_s else source
 
 
 def _json(found: Any) -> str:

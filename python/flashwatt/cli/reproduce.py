@@ -12,6 +12,9 @@ from flashwatt.cli import completion
 from flashwatt.cli.options import overriding
 from flashwatt.cli.terminal import DIRECTORY, FAILED, INTERRUPTED, as_json, fail, force, note, say
 
+_LONG_S = 20
+"""Shorter experiments need no word about their time."""
+
 
 @click.command()
 @click.argument("ids", nargs=-1, metavar="[ID]…", shell_complete=completion.experiments)
@@ -53,6 +56,7 @@ def reproduce(
     same command continues. DIR gets a page for each paper and verdicts.json.
     """
     from flashwatt.base.progress import runs_bar
+    from flashwatt.base.units import about
     from flashwatt.reproduce.campaign import reproduce as rerun
     from flashwatt.reproduce.catalogue import EXPERIMENTS, choose
     from flashwatt.reproduce.plan import Terms
@@ -63,9 +67,11 @@ def reproduce(
     if full and requests:
         raise click.UsageError("--full and --requests contradict each other")
     terms = Terms(_named(traces), full, requests, sets)
+    chosen = choose(ids, paper, experiments or EXPERIMENTS)
+    if not full and not requests and (seconds := sum(one.cpu_s or 0 for one in chosen)) >= _LONG_S:
+        note(f"the runs take {about(seconds)} of processor time, less if {out} has some of them already")
     try:
         with runs_bar("Reproducing", counted=False) as progress:
-            chosen = choose(ids, paper, experiments or EXPERIMENTS)
             found = rerun(chosen, out, terms=terms, workers=workers, progress=progress, force=force)
     except KeyboardInterrupt:
         fail(f"interrupted: the finished runs are kept in {out}; the same command continues from there", INTERRUPTED)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flashwatt import _core
 from flashwatt.base.files import read_text
-from flashwatt.base.literals import flattened
+from flashwatt.base.literals import flattened, shown
 from flashwatt.base.misspelt import known
 from flashwatt.config.config import parse_toml
 from flashwatt.reproduce.criterion import Criterion
@@ -34,6 +34,7 @@ WORKLOAD = "workload"
 
 _PAPER_TEXTS, _PAPER_TABLES = ("title", "citation"), ("overrides", "real", "axes")
 _EXPERIMENT_TEXTS, _EXPERIMENT_TABLES = ("title", "source"), ("runs", "axes", "criteria")
+_CPU_S_MAX = 1e9
 _SET_KEYS = ("axes", "overrides", "requests", "series_ns", "edges_ns", "latency", "only")
 
 
@@ -80,6 +81,8 @@ class Experiment:
     sets: tuple[RunSet, ...]
     criteria: tuple[Criterion, ...]
     directory: Path = field(repr=False)
+    cpu_s: float | None = None
+    """Processor seconds that its runs and its page take, as measured on one machine; None if nobody measured it."""
 
     @property
     def readme(self) -> str:
@@ -169,14 +172,18 @@ def _paper(file: Path) -> Paper:
 
 
 def _experiment(file: Path, paper: Paper) -> Experiment:
-    content = _content(file, _EXPERIMENT_TEXTS, _EXPERIMENT_TABLES)
+    content = _content(file, _EXPERIMENT_TEXTS, (*_EXPERIMENT_TABLES, "cpu_s"))
     axes = paper.axes | _axes(content)
     sets = [_set(f"{file}: runs.{name}", name, table, axes) for name, table in content.get("runs", {}).items()]
     entries = content.get("criteria", [])
     source = content["source"]
     criteria = [Criterion.of(f"{file}: criteria {at}", entry, source) for at, entry in enumerate(entries, 1)]
     identity = file.parent.name.upper()
-    return Experiment(identity, paper, content["title"], source, tuple(sets), tuple(criteria), file.parent)
+    seconds = content.get("cpu_s")
+    if seconds is not None and (type(seconds) not in (int, float) or not 0 < seconds < _CPU_S_MAX):
+        expected = "seconds of processor time, more than 0"
+        raise _core.FlashwattError(f"{file}: cpu_s: found {shown(seconds)}; expected {expected}")
+    return Experiment(identity, paper, content["title"], source, tuple(sets), tuple(criteria), file.parent, seconds)
 
 
 def _set(place: str, name: str, table: dict[str, Any], axes: dict[str, Axis]) -> RunSet:
