@@ -59,7 +59,7 @@ impl Lifetime {
         // A share of the windows that the rated cycles allow: 1 for wear that is level, less for the worst block.
         let after = |share: f64| {
             let windows = share * f64::from(rated_cycles?) / cycles_per_block;
-            let tbw = (worn.host_bytes > 0).then(|| windows * worn.host_bytes as f64 * 1e-12);
+            let tbw = (worn.host_bytes > 0).then_some(windows * worn.host_bytes as f64 * 1e-12);
             windows.is_finite().then(|| Endurance { tbw, years: windows * worn.window_s / YEAR_S })
         };
         let per_day = worn.host_bytes as f64 / worn.window_s * DAY_S / worn.logical_bytes as f64;

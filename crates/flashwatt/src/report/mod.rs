@@ -461,7 +461,7 @@ impl Efficiency {
             j_per_tb: per_tb(read + written),
             j_per_tb_written: per_tb(written),
             iops_per_w: (mean_w > 0.0).then(|| throughput.iops / mean_w),
-            kwh_per_month: (mean_w > 0.0).then(|| mean_w * 1e-3 * MONTH_H),
+            kwh_per_month: (mean_w > 0.0).then_some(mean_w * 1e-3 * MONTH_H),
         }
     }
 }
