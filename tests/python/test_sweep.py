@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import signal
@@ -14,11 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
-from rich.console import Console
 
 import flashwatt
 from flashwatt.cli.terminal import INTERRUPTED
-from flashwatt.sweeps.summary import show_summary
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -411,41 +408,12 @@ def test_the_command_shows_and_writes(flashwatt: Cli, study: Path) -> None:
         assert words in result.stdout
     assert max(map(len, result.stdout.splitlines())) <= 80
     assert "tradeoff.html" in result.stderr
-    as_json = json.loads(flashwatt("sweep", study, "--out", "out", "--json").stdout)
+    assert "found in" not in result.stderr
+    again = flashwatt("sweep", study, "--out", "out", "--json")
+    assert "8 of 8 runs found in out/results.jsonl" in again.stderr
+    as_json = json.loads(again.stdout)
     assert (as_json["runs"], len(as_json["points"])) == (8, 4)
     assert as_json["points"][0]["energy_j.total.ci95"] > 0
-
-
-def test_warnings_of_runs_are_told_once() -> None:
-    quiet = flashwatt.sweep({"device.ways": [1, 2]}, base=_writes(100), workers=1)
-    assert quiet.summary()["warned"].to_list() == [0, 0]
-    assert "!" not in _shown(quiet)
-    grid = {"write_buffer.bytes": [0, 1_048_576, 2_097_152]}
-    results = flashwatt.sweep(grid, base=_writes(100), seeds=2, workers=1)
-    assert results.summary()["warned"].to_list() == [0, 2, 2]
-    assert results.frame()["warnings"].to_list() == [0, 0, 1, 1, 1, 1]
-    assert "warnings" not in results.metrics
-    shown = " ".join(_shown(results).split())
-    assert "!: with warnings" in shown
-    assert shown.count("2 !") == 2
-    assert shown.count("the figures leave out work that went on after the window") == 1
-    assert "warning: 4 runs, for example: " in shown
-
-
-def test_map_units_of_a_sweep_that_differ_are_told() -> None:
-    grid = {"ftl.page.map_unit_bytes": [1024, 4096]}
-    results = flashwatt.sweep(grid, base=_writes(100), workers=1)
-    assert "ftl.map_unit_bytes: 1024 bytes" in " ".join(_shown(results).split())
-
-
-def _writes(requests: int) -> dict[str, Any]:
-    return {**BASE, "workload": {"uniform": {"requests": requests}}}
-
-
-def _shown(results: flashwatt.Results) -> str:
-    stream = io.StringIO()
-    show_summary(results, Console(file=stream, width=120))
-    return stream.getvalue()
 
 
 def test_an_incomplete_run_is_told(flashwatt: Cli, study: Path) -> None:
@@ -465,6 +433,8 @@ def test_an_incomplete_run_is_told(flashwatt: Cli, study: Path) -> None:
     [
         ("[grid\n", "study.toml: not TOML"),
         ("gird = 1\n", "study.toml: unknown name; found `gird`; expected one of `base`, `grid`"),
+        ("[device]\nways = 1\n", "study.toml: not a study but the configuration of one run; found `device`"),
+        ("[device]\nways = 1\n", "`flashwatt run study.toml` runs it"),
         ("gird = 1\n", "did you mean `grid`?"),
         ("[base.device]\nways = 1\n\n[grid]\ndevice.wais = [2]\n", "study.toml:5: grid.device.wais: unknown key"),
         ("[base.device]\nwais = 1\n", "study.toml:2: base.device.wais: unknown key; found `wais`"),

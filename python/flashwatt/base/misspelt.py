@@ -26,6 +26,7 @@ def _hint(name: str, expected: Collection[str]) -> str:
         return "expected none: there is nothing to name"
     names = [f"`{one}`" for one in expected]
     more = f", … ({len(names)} in all)" if len(names) > _SHOWN else ""
-    nearest = get_close_matches(name, expected, n=1)
-    question = f"; did you mean `{nearest[0]}`?" if nearest else ""
+    lower = {one.lower(): one for one in expected}  # the case of letters is no reason to find nothing
+    nearest = get_close_matches(name.lower(), lower, n=1)
+    question = f"; did you mean `{lower[nearest[0]]}`?" if nearest else ""
     return f"expected one of {', '.join(names[:_SHOWN])}{more}{question}"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from flashwatt.base import marks
 from flashwatt.base.outputs import check, clear
+from flashwatt.cli.formats import formatted, names
 from flashwatt.cli.room import FRAMES_BYTES, left_over
 from flashwatt.cli.terminal import (
     DIRECTORY,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from flashwatt import _core
     from flashwatt.report.report import Report
     from flashwatt.sweeps.results import Results
+    from flashwatt.sweeps.study import Study
 
 
 _MANY = 2000  # from here on, checking takes long enough to be wondered at
@@ -46,64 +48,120 @@ _MANY = 2000  # from here on, checking takes long enough to be wondered at
 @click.option(
     "--workers", type=click.IntRange(min=1), metavar="N", help="Run N at a time; one per processor unless given."
 )
-@as_json
+@click.option(
+    "--metrics",
+    multiple=True,
+    callback=names,
+    metavar="KEY,…",
+    help="Print these figures of the report, by dotted keys: latency_ns.read.p99_9,flash.erases.total.",
+)
+@click.option("--per-run", is_flag=True, help="Print a row for each run instead of means over the seeds.")
+@formatted
+@click.option(
+    "--x", metavar="KEY", help="Figure on the horizontal axis of tradeoff.html; one that varies unless given."
+)
+@click.option("--y", metavar="KEY", help="Figure on its vertical axis.")
+@click.option("--color", metavar="KEY", help="Key of the grid that its colours tell apart.")
+@click.option("--shape", metavar="KEY", help="Key of the grid that its shapes tell apart.")
 @force
-def sweep(study: Path, out: Path, workers: int | None, as_json: bool, force: bool) -> None:
+def sweep(study: Path, out: Path, workers: int | None, format_: str, force: bool, **options: Any) -> None:
     """Run every combination of the grid in STUDY.toml, with every seed.
 
     STUDY.toml holds `base` (a configuration beside it, or a table), `[grid]` with a list of values for each key,
     `seeds` and `workers`. DIR/results.jsonl gets a line for each finished run. After Ctrl-C, or any other end, the same
-    command continues.
+    command continues. When all runs are there, it prints them in another way: nothing is run again.
     """
     if not left_over(FRAMES_BYTES):
         fail(f"a sweep needs {FRAMES_BYTES // 10**6} MB of address space; found less (`ulimit -v`)")
-    from flashwatt.base.progress import runs_bar
     from flashwatt.sweeps.study import Study
-    from flashwatt.sweeps.sweep import SweepInterruptedError, SweepNotSavedError
-    from flashwatt.sweeps.sweep import sweep as run
 
     for name, kind in (("results.parquet", marks.TABLE), ("tradeoff.html", marks.PAGE)):
         check(out / name, kind, inputs=[study], force=force)
     whole = Study.read(study)
-    if whole.size >= _MANY:
-        note(f"checking {whole.size:,} runs before the first one starts ...")
-    fault: _core.FlashwattError | None = None
-    try:
-        with runs_bar("Sweeping", counted=True) as progress:
-            results = run(whole, workers=workers, out=out, progress=progress, force=force)
-    except SweepInterruptedError as interrupted:
-        fail(str(interrupted), INTERRUPTED)
-    except SweepNotSavedError as error:
-        results, fault = error.results, error
+    _check_names(whole, options)
+    results, fault = _swept(whole, out, workers, force)
     with printed() as faults:
-        _show(results, as_json)
+        _show(results, format_, options["metrics"], per_run=options["per_run"])
     if fault:
         raise fault
-    written = [out / "results.jsonl", out / "results.parquet", *_drawn(results, out, force)]
+    written = [out / "results.jsonl", out / "results.parquet", *_drawn(results, out, options, force)]
     note(f"wrote {', '.join(map(str, written))}")
     if faults:
         raise faults[0]
     _complain(results)
 
 
-def _show(results: Results, as_json: bool) -> None:
-    if as_json:
-        click.echo(json.dumps({"runs": len(results), "points": results.summary().to_dicts()}, indent=2))
+def _check_names(study: Study, options: dict[str, Any]) -> None:
+    """Refuse a figure that no report has, or a key that the grid has not, before the first run."""
+    from flashwatt.base.misspelt import known
+    from flashwatt.report.keys import figures
+
+    known("--metrics", options["metrics"], figures())
+    for name in ("x", "y"):
+        known(f"--{name}", filter(None, [options[name]]), figures())
+    for name in ("color", "shape"):
+        known(f"--{name}", filter(None, [options[name]]), list(study.grid))
+
+
+def _swept(study: Study, out: Path, workers: int | None, force: bool) -> tuple[Results, _core.FlashwattError | None]:
+    """Run what is missing; the results, and the fault if they cannot be written."""
+    from flashwatt.base.progress import runs_bar
+    from flashwatt.sweeps.sweep import SweepInterruptedError, SweepNotSavedError
+    from flashwatt.sweeps.sweep import sweep as run
+
+    if study.size >= _MANY:
+        note(f"checking {study.size:,} runs before the first one starts ...")
+    found: list[tuple[int, int]] = []
+    try:
+        with runs_bar("Sweeping", counted=True) as show:
+
+            def progress(done: int, total: int) -> None:
+                if not found and done:
+                    note(f"{done} of {total} runs found in {out / 'results.jsonl'}")
+                found.append((done, total))
+                show(done, total)
+
+            return run(study, workers=workers, out=out, progress=progress, force=force), None
+    except SweepInterruptedError as interrupted:
+        fail(str(interrupted), INTERRUPTED)
+    except SweepNotSavedError as error:
+        return error.results, error
+
+
+def _show(results: Results, format_: str, metrics: list[str], *, per_run: bool) -> None:
+    """Print the results on standard output."""
+    from flashwatt.report.metrics import HEADLINES
+    from flashwatt.sweeps.summary import show_summary
+
+    if format_ == "table":
+        show_summary(results, metrics=metrics, per_run=per_run)
+        return
+    chosen = metrics or list(HEADLINES)
+    if format_ == "latex":
+        click.echo(results.to_latex(chosen, per_run=per_run), nl=False)
+        return
+    frame = results.runs(chosen) if per_run else results.summary(chosen)
+    if format_ == "csv":
+        click.echo(frame.write_csv(), nl=False)
     else:
-        from flashwatt.sweeps.summary import show_summary
-
-        show_summary(results)
+        click.echo(json.dumps({"runs": len(results), "points": frame.to_dicts()}, indent=2))
 
 
-def _drawn(results: Results, out: Path, force: bool) -> list[Path]:
+def _drawn(results: Results, out: Path, options: dict[str, Any], force: bool) -> list[Path]:
     from flashwatt import plot
     from flashwatt.cli.delivery import save_drawn
+    from flashwatt.sweeps.choice import axes
 
     picture = out / "tradeoff.html"
-    if results.keys:
-        return [picture] if save_drawn(plot.tradeoff(results), picture, force=force) else []
-    clear([(picture, marks.PAGE)])  # of an earlier study
-    return []
+    if not results.keys:
+        clear([(picture, marks.PAGE)])  # of an earlier study
+        return []
+    x, y = axes(results, options["x"], options["y"])
+    varied = [key for key in results.keys if key not in (options["color"], options["shape"]) and results.varies(key)]
+    color = options["color"] or next(iter(varied), None)
+    shape = options["shape"] or next((key for key in varied if key != color), None)
+    chart = plot.tradeoff(results, x, y, color=color, shape=shape)
+    return [picture] if save_drawn(chart, picture, force=force) else []
 
 
 def _complain(results: Results) -> None:

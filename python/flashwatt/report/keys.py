@@ -9,8 +9,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from flashwatt.report import report, sections
+from flashwatt.report.metrics import NO_FIGURES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import ModuleType
 
 
@@ -23,6 +25,26 @@ def report_keys() -> dict[str, str]:
         if isinstance(attribute, report.Section):
             _add(found, name, attribute.kind, docs["Report"].get(name, ""), docs)
     return found
+
+
+@cache
+def figures() -> tuple[str, ...]:
+    """Give the dotted key of every number that a report can hold, outside its lists, ledgers and recordings."""
+    found = (key for name, one in vars(report.Report).items() if isinstance(one, report.Section)
+             for key in _numbers(name, one.kind))  # fmt: skip
+    return tuple(key for key in found if key.partition(".")[0] not in NO_FIGURES)
+
+
+def _numbers(key: str, kind: Any) -> Iterator[str]:
+    options: tuple[Any, ...] = (*get_args(kind), kind)
+    table: Any = next((option for option in options if is_dataclass(option)), None)
+    if get_origin(kind) in (list, dict):
+        return
+    if table:
+        for name, hint in get_type_hints(table).items():
+            yield from _numbers(f"{key}.{name}", hint)
+    elif int in options or float in options:
+        yield key
 
 
 def _add(found: dict[str, str], key: str, kind: Any, doc: str, docs: dict[str, dict[str, str]]) -> None:

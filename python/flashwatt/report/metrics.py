@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from flashwatt.base.literals import leaves
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     Best = Literal["low", "high"]
 
 
-_NO_METRICS = {
+NO_FIGURES = {
     "schema",
     "version",
     "config",
@@ -28,6 +29,7 @@ _NO_METRICS = {
     "engine",
     "seed",
 }
+"""Sections of a report whose numbers are no figures to compare runs by."""
 
 
 class Metric(NamedTuple):
@@ -99,9 +101,12 @@ _UNITS: dict[str, tuple[str, Callable[[Any], str]]] = {
 
 
 def metric_of(key: str) -> Metric:
-    """Give the figure of a dotted key; one outside `METRICS` has its key as a name."""
+    """Give the figure of a dotted key; one outside `METRICS` and the latencies has its key as a name."""
     if key in METRICS:
         return METRICS[key]
+    if latency := re.fullmatch(r"latency_ns\.(all|read|write)\.(mean|min|max|p\d+(?:_\d+)?)", key):
+        kind = "" if latency[1] == "all" else f"{latency[1]} "
+        return _latency(f"{kind}latency, {latency[2].replace('_', '.')}")
     if key.endswith(".count"):
         return Metric(key, "", count, "low")  # of its parent's quantity
     for part in reversed(key.split(".")):
@@ -123,5 +128,5 @@ def best(key: str) -> Best:
 
 def flat(report: Json) -> dict[str, Any]:
     """Give the figures of a report by dotted keys, without lists, the configuration and the ledger."""
-    figures = {key: value for key, value in report.items() if key not in _NO_METRICS}
+    figures = {key: value for key, value in report.items() if key not in NO_FIGURES}
     return {key: value for key, value in leaves(figures) if not isinstance(value, list | dict)}

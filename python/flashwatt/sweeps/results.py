@@ -12,6 +12,7 @@ import polars as pl
 from flashwatt import _core
 from flashwatt.base.files import parse_json, printable
 from flashwatt.base.misspelt import known
+from flashwatt.report.keys import figures
 from flashwatt.report.metrics import HEADLINES, flat
 from flashwatt.report.report import Report
 from flashwatt.report.sections import copied
@@ -92,23 +93,49 @@ class Results:
         """The keys of the grid."""
         return list(dict.fromkeys(key for point, _ in self._lines for key in point))
 
+    def varies(self, key: str) -> bool:
+        """Whether the runs have different values of a key of the grid."""
+        return self._made()[key].n_unique() > 1
+
     @property
     def metrics(self) -> list[str]:
-        """The figures that `summary` and `pareto` know."""
+        """The figures that the runs have, by dotted keys."""
         columns = self._made().drop("seed", "warnings", *self.keys, strict=False)
-        return [name for name, kind in columns.schema.items() if kind.is_numeric()]
+        return [one.name for one in columns if one.dtype.is_numeric() and (one.count() or one.name in figures())]
+
+    @property
+    def replicates(self) -> int:
+        """The number of runs of a point, the largest if points differ in it."""
+        runs = self._distinct()
+        counts = runs.group_by(self.keys).len() if self.keys else runs.select(pl.len())
+        return int(counts["len"].max() or 0)  # type: ignore[arg-type]
+
+    def runs(self, metrics: Sequence[str] = HEADLINES) -> pl.DataFrame:
+        """One row for each run: the grid's keys, `seed`, `status`, `warnings` (how many), and these figures.
+
+        A figure that no run has, as of a write buffer that no drive has, is None throughout. Raises `FlashwattError`
+        for a name that no report can have.
+        """
+        return self._with(metrics, self._made()).select(*self.keys, "seed", "status", "warnings", *metrics)
+
+    def _with(self, metrics: Sequence[str], frame: pl.DataFrame) -> pl.DataFrame:
+        """The frame with a column for each of these figures, known or not."""
+        known("metrics", metrics, dict.fromkeys((*self.metrics, *figures())))
+        missing = [pl.lit(None, pl.Float64).alias(name) for name in dict.fromkeys(metrics) if name not in frame.columns]
+        return frame.with_columns(*missing)
 
     def summary(self, metrics: Sequence[str] = HEADLINES, *, confidence: float = 0.95) -> pl.DataFrame:
         """One row for each point of the grid: means over its seeds, with confidence.
 
         Columns: the grid's keys; `runs`, the number of completed runs, which alone count; `warned`, the number of runs
         with warnings (`Report.warnings`); for each metric `METRIC.mean` and `METRIC.ci95` (the number is `confidence`
-        in per cent): half the width of Student's interval for the mean, None for fewer than two runs.
+        in per cent): half the width of Student's interval for the mean, None for fewer than two runs. Raises
+        `FlashwattError` for a name that no report can have.
         """
-        known("metrics", metrics, self.metrics)
+        frame = self._with(metrics, self._distinct())
         suffix = f"ci{100 * confidence:g}"
         width = _ci_per_deviation(len(self), confidence)
-        figures = [
+        columns = [
             figure
             for name in metrics
             for column in [pl.col(name).cast(pl.Float64).filter(pl.col("status") == "complete")]
@@ -120,8 +147,20 @@ class Results:
         runs = (pl.col("status") == "complete").sum().alias("runs")
         warned = (pl.col("warnings") > 0).sum().alias("warned")
         if not self.keys:
-            return self._distinct().select(runs, warned, *figures)
-        return self._distinct().group_by(self.keys, maintain_order=True).agg(runs, warned, *figures)
+            return frame.select(runs, warned, *columns)
+        return frame.group_by(self.keys, maintain_order=True).agg(runs, warned, *columns)
+
+    def to_latex(self, metrics: Sequence[str] = HEADLINES, *, confidence: float = 0.95, per_run: bool = False) -> str:
+        r"""Give `summary`, or with `per_run` the runs, as a table in LaTeX (package booktabs): cells `$12.3 \pm 0.4$`.
+
+        Each figure has one unit for its column. Raises `FlashwattError` for a name that no report can have.
+        """
+        from flashwatt.sweeps.table import points_table
+
+        if per_run:
+            return points_table(self.runs(metrics), self.keys, metrics, "one row for each run")
+        said = f"means over the seeds, +- half of the {100 * confidence:g} % confidence interval (Student)"
+        return points_table(self.summary(metrics, confidence=confidence), self.keys, metrics, said)
 
     def pareto(self, *, minimize: Sequence[str] = (), maximize: Sequence[str] = ()) -> pl.DataFrame:
         """The points that no other point beats in the means of these metrics; rows as in `summary`."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from flashwatt.sweeps.task import Task
 
 _KEYS = ("base", "grid", "seeds", "workers", "series")
+_CONFIG_TABLES = {"device", "workload", "run", "ftl", "gc", "wear", "controller", "energy", "write_buffer"}
 _FAULTS_SHOWN = 20
 
 
@@ -82,7 +83,7 @@ class Study:
         """Read a STUDY.toml: `base` (a file beside it, or a table), `[grid]`, `seeds`, `workers`, `series`."""
         text, name = read_text(path), printable(path)
         content = parse_toml(text, name)
-        known(name, content, _KEYS)
+        _check_keys(name, content)
         base, grid = content.pop("base", {}), content.pop("grid", {})
         if isinstance(base, str):
             base = Path(path).parent / base
@@ -138,6 +139,16 @@ class Study:
         if key := re.match(rf"{re.escape(self.name)}: base:\d+:\d+: ([^:;]+): ", message):
             return f"{_place(self.name, self.text, f'base.{key[1]}')}base.{message[key.start(1) :]}"
         return without_lines(message)
+
+
+def _check_keys(name: str, content: dict[str, Any]) -> None:
+    """Refuse a file with other keys than those of a study; a configuration is called one."""
+    if not set(content) & set(_KEYS) and set(content) & _CONFIG_TABLES:
+        raise _core.FlashwattError(
+            f"{name}: not a study but the configuration of one run; found `{next(iter(content))}`; expected `base`, "
+            f'`[grid]`, `seeds`; `flashwatt run {name}` runs it, a study with `base = "{Path(name).name}"` varies it'
+        )
+    known(name, content, _KEYS)
 
 
 def _listed(point: dict[str, Any]) -> str:

@@ -2,55 +2,139 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Console
 from rich.text import Text
 
 from flashwatt.base.units import count
 from flashwatt.report.comparable import distinct_warnings, unlike_map_units
-from flashwatt.report.metrics import HEADLINES, METRICS
+from flashwatt.report.metrics import HEADLINES, metric_of
 from flashwatt.report.table import emit, new_table, show_warnings
+from flashwatt.sweeps.seeds import varied_by_seeds
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from rich.table import Table
 
-    from flashwatt.report.metrics import Metric
     from flashwatt.sweeps.results import Results
 
 _ANY_WIDTH = 10_000
+_FIXED = ("seed", "runs", "warn")
+"""Columns beside the grid's keys that are no figures."""
 
 
-def show_summary(results: Results, console: Console | None = None) -> None:
-    """Print the points of a sweep: means with their confidence, of as many figures as fit into the terminal.
+class Column(NamedTuple):
+    """A column of the table."""
 
-    A `!` beside the number of runs marks warnings, which are printed below the table.
+    key: str
+    """Of the grid, of a figure, or one of `runs`, `seed`, `warn`."""
+    name: str
+    cells: list[str]
+
+    @property
+    def varies(self) -> bool:
+        """Whether its rows differ as they are printed; those of a single row count as different."""
+        return len(self.cells) < 2 or len(set(self.cells)) > 1  # noqa: PLR2004
+
+
+def show_summary(
+    results: Results, console: Console | None = None, metrics: Sequence[str] = (), *, per_run: bool = False
+) -> None:
+    """Print the points of a sweep: means over their seeds, with intervals, or a row for each run.
+
+    `metrics` names the figures by their dotted keys. All of them are printed, in several tables where the terminal is
+    narrow. Without it these are the headlines, as many as there is room for, those that differ between the rows first.
+    What is the same in every row is said once, below. Raises `FlashwattError` for a figure that no run has.
     """
     console = console or Console(highlight=False)
-    metrics = [key for key in HEADLINES if key in results.metrics]
-    summary = results.summary(metrics)
-    metrics = [key for key in metrics if summary[f"{key}.mean"].count()]
-    rows = summary.to_dicts()
-    for shown in range(len(metrics), 0, -1):
-        table = _summary(rows, results.keys, metrics[:shown])
-        if console.measure(table, options=console.options.update(width=_ANY_WIDTH)).maximum <= console.width:
-            break
-    emit(console, table)
-    said = "means over seeds, ± half of the 95 % confidence interval; more in results.parquet"
-    marked = "; !: with warnings" if any(row["warned"] for row in rows) else ""
-    emit(console, Text(said + marked, "dim"))
+    keys, fixed, figures = _columns(results, metrics, per_run=per_run)
+    same = [one for one in (*keys, *figures) if not one.varies]
+    keys = [one for one in keys if one.varies] or keys
+    left = [*keys, *fixed]
+    shown = [one for one in figures if one.varies] or figures
+    if metrics:
+        blocks = list(_blocks(left, shown, console))
+        hidden = []
+    else:
+        first = next(_blocks(left, shown, console))
+        blocks, hidden = [first], [one for one in shown if one not in first]
+    for block in blocks:
+        emit(console, _table([*left, *block]))
+    for line in (*_said_once(same, hidden), _explained(results, per_run=per_run)):
+        emit(console, Text(line, "dim"))
     units = {f"{one.point}": one.report.ftl.map_unit_bytes for one in results}
     show_warnings([*unlike_map_units(units), *distinct_warnings(one.report.warnings for one in results)], console)
 
 
-def _summary(rows: list[dict[str, Any]], keys: list[str], metrics: list[str]) -> Table:
-    names = [METRICS[key].name.replace("latency, ", "").replace("amplification", "ampl.") for key in metrics]
-    table = new_table("", *_short(keys), "runs", *names)
-    for row in rows:
-        means = (_interval(METRICS[key], row[f"{key}.mean"], row[f"{key}.ci95"]) for key in metrics)
-        runs = count(row["runs"]) + (" !" if row["warned"] else "")
-        table.add_row(*(Text(str(row[key])) for key in keys), runs, *means)
+def _columns(
+    results: Results, metrics: Sequence[str], *, per_run: bool
+) -> tuple[list[Column], list[Column], list[Column]]:
+    """The columns of the grid's keys, the fixed ones, and those of the figures."""
+    chosen = list(metrics) or [key for key in HEADLINES if key in results.metrics]
+    frame = results.runs(chosen) if per_run else results.summary(chosen)
+    rows = frame.to_dicts()
+    names = dict(zip(results.keys, _short(results.keys), strict=True))
+    keys = [Column(key, name, [_value(row[key]) for row in rows]) for key, name in names.items()]
+    figures = [
+        Column(key, _short_name(key), [_figure(row, key, per_run=per_run) for row in rows])
+        for key in chosen
+        if metrics or frame[key if per_run else f"{key}.mean"].count()
+    ]
+    return keys, list(_fixed(results, rows, per_run=per_run)), figures
+
+
+def _fixed(results: Results, rows: list[dict[str, Any]], *, per_run: bool) -> Iterator[Column]:
+    """The seed of a run, or the number of runs where points differ in it; how many runs have warnings, if any has."""
+    if per_run:
+        yield Column("seed", "seed", [str(row["seed"]) for row in rows])
+    elif len({row["runs"] for row in rows} | {results.replicates}) > 1:
+        yield Column("runs", "runs", [count(row["runs"]) for row in rows])
+    warned = [row["warnings" if per_run else "warned"] for row in rows]
+    if any(warned):
+        yield Column("warn", "warn", [count(one) if one else "" for one in warned])
+
+
+def _blocks(left: list[Column], figures: list[Column], console: Console) -> Iterator[list[Column]]:
+    """The figures of each table: as many as there is room for beside the first columns, and one at least."""
+    block: list[Column] = []
+    for one in figures:
+        if block and _width([*left, *block, one], console) > console.width:
+            yield block
+            block = []
+        block.append(one)
+    yield block
+
+
+def _width(columns: list[Column], console: Console) -> int:
+    return console.measure(_table(columns), options=console.options.update(width=_ANY_WIDTH)).maximum
+
+
+def _table(columns: list[Column]) -> Table:
+    table = new_table("", *(one.name for one in columns))
+    for row in zip(*(one.cells for one in columns), strict=True):
+        table.add_row(*(Text(cell) for cell in row))
     return table
+
+
+def _said_once(same: list[Column], hidden: list[Column]) -> Iterator[str]:
+    """Name what is the same in every row, and the figures that there was no room for."""
+    if same:
+        yield f"the same in every row: {', '.join(f'{one.name} {one.cells[0]}' for one in same)}"
+    if hidden:
+        yield f"no room for {', '.join(one.name for one in hidden)}: --metrics {hidden[0].key} asks for one"
+
+
+def _explained(results: Results, *, per_run: bool) -> str:
+    """Describe what the rows are, and what differs between the runs of a point."""
+    seeds = results.replicates
+    if per_run:
+        return "one row for each run"
+    if seeds < 2:  # noqa: PLR2004
+        return "one run for each point, so that no interval is known (`seeds = 5` in the study gives them)"
+    varied = varied_by_seeds(one.report.config for one in results)
+    return f"means over {seeds} seeds, ± half of the 95 % confidence interval; {varied}"
 
 
 def _short(keys: list[str]) -> list[str]:
@@ -59,7 +143,21 @@ def _short(keys: list[str]) -> list[str]:
     return last if len(set(last)) == len(last) else keys
 
 
-def _interval(metric: Metric, mean: float | None, half: float | None) -> str:
-    if mean is None or half is None:
+def _short_name(key: str) -> str:
+    name = metric_of(key).name
+    return name.replace(" latency, ", " ").replace("amplification", "ampl.")
+
+
+def _value(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _figure(row: dict[str, Any], key: str, *, per_run: bool) -> str:
+    """A figure of a run, or the mean of several with half its interval in per cent."""
+    metric = metric_of(key)
+    if per_run:
+        return metric.write(row[key])
+    mean, half = row[f"{key}.mean"], row[f"{key}.ci95"]
+    if not mean or not half:
         return metric.write(mean)
-    return f"{metric.write(mean)} ±{100 * half / mean if mean else 0:4.1f} %"
+    return f"{metric.write(mean)} ±{100 * half / abs(mean):4.1f} %"

@@ -1,0 +1,213 @@
+"""The points of a sweep as tables: for the terminal, as CSV, and for papers."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from rich.console import Console
+
+import flashwatt as package
+from flashwatt.report import latex
+from flashwatt.report.keys import figures
+from flashwatt.report.metrics import flat, metric_of
+from flashwatt.sweeps.choice import axes
+from flashwatt.sweeps.seeds import varied_by_seeds
+from flashwatt.sweeps.summary import show_summary
+
+if TYPE_CHECKING:
+    from conftest import Cli
+
+TRACE = Path(__file__).parents[2] / "examples/trace.csv"
+DRIVE = {"preset": "x25m", "channels": 2, "ways": 1, "logical_bytes": 200_000_000}
+
+
+def load(requests: int = 100) -> dict[str, Any]:
+    return {"device": DRIVE, "workload": {"uniform": {"requests": requests}}}
+
+
+@pytest.fixture(scope="module")
+def results() -> package.Results:
+    """Sweep over two drives and a key of one value, two seeds each."""
+    grid = {"device.ways": [1, 2], "gc.policy": ["greedy"]}
+    return package.sweep(grid, base=load(), seeds=2, workers=1)
+
+
+def shown(results: package.Results, width: int = 120, **options: Any) -> str:
+    stream = io.StringIO()
+    show_summary(results, Console(file=stream, width=width), **options)
+    return stream.getvalue()
+
+
+def test_warnings_of_runs_are_told_once() -> None:
+    quiet = package.sweep({"device.ways": [1, 2]}, base=load(), workers=1)
+    assert quiet.summary()["warned"].to_list() == [0, 0]
+    assert "warn" not in shown(quiet)
+    grid = {"write_buffer.bytes": [0, 1_048_576, 2_097_152]}
+    results = package.sweep(grid, base=load(), seeds=2, workers=1)
+    assert results.summary()["warned"].to_list() == [0, 2, 2]
+    assert results.frame()["warnings"].to_list() == [0, 0, 1, 1, 1, 1]
+    assert "warnings" not in results.metrics
+    text = shown(results)
+    assert text.split()[:2] == ["bytes", "warn"]
+    told = " ".join(text.split())
+    assert told.count("the figures leave out work that went on after the window") == 1
+    assert "warning: 4 runs, for example: " in told
+
+
+def test_map_units_that_differ_are_told() -> None:
+    grid = {"ftl.page.map_unit_bytes": [1024, 4096]}
+    results = package.sweep(grid, base=load(), workers=1)
+    assert "ftl.map_unit_bytes: 1024 bytes" in " ".join(shown(results).split())
+
+
+def test_what_is_the_same_in_every_row_is_said_once(results: package.Results) -> None:
+    text = shown(results, 60)
+    head = text.split("\n")[1].split()
+    assert head[0] == "ways"
+    assert "throughput" in head
+    assert "policy" not in head
+    assert text.count("greedy") == 1
+    assert "the same in every row: policy greedy" in text
+    assert "no room for" in text
+    assert max(map(len, text.splitlines())) <= 60
+
+
+def test_every_figure_that_is_asked_for_is_printed(results: package.Results) -> None:
+    asked = ["latency_ns.write.p99_9", "power_w.mean", "flash.programs.total", "energy_j.nand.idle", "energy_j.total"]
+    text = shown(results, 60, metrics=asked)
+    assert max(map(len, text.splitlines())) <= 60
+    for words in ("write p99.9", "mean power", "flash.programs.total", "energy_j.nand.idle", " energy "):
+        assert words in text
+    assert text.count("ways") > 1
+    assert "throughput" not in text
+    assert "write_buffer.writes –" in shown(results, metrics=["write_buffer.writes", "energy_j.total"])
+
+
+def test_a_row_for_each_run(results: package.Results) -> None:
+    text = shown(results, per_run=True, metrics=["energy_j.total"])
+    assert [line.split()[:2] for line in text.splitlines()[3:7]] == [["1", "1"], ["1", "2"], ["2", "1"], ["2", "2"]]
+    assert "±" not in text
+    runs = results.runs(["energy_j.total"])
+    assert runs.columns == ["device.ways", "gc.policy", "seed", "status", "warnings", "energy_j.total"]
+    assert runs["energy_j.total"].to_list() == [one.report.energy_j.total for one in results]
+
+
+def test_intervals_are_spoken_of_where_there_are_some(results: package.Results) -> None:
+    assert "means over 2 seeds, ± half of the 95 % confidence interval; seeds vary the requests and" in shown(results)
+    single = shown(package.sweep({"device.ways": [1, 2]}, base=load(), workers=1))
+    assert "±" not in single
+    assert "one run for each point" in single
+
+
+def test_what_the_seeds_of_a_trace_vary() -> None:
+    trace = {"device": DRIVE, "workload": {"trace": {"path": str(TRACE), "fold": True}}}
+
+    def said(*bases: dict[str, Any]) -> str:
+        return varied_by_seeds(package.resolve(base) for base in bases)
+
+    assert said(load()) == "seeds vary the requests and the start state"
+    assert said(trace).startswith("seeds vary nothing but policies that draw by chance")
+    assert said({**trace, "run.precondition": "steady"}).startswith("seeds vary the start state only")
+    assert said({**trace, "run.precondition.uniform.requests": 9}).startswith("seeds vary the start state only")
+    assert "of traces, only that" in said(trace, load())
+
+
+def test_figures_of_a_report_are_known_before_a_run(results: package.Results) -> None:
+    (one, *_) = results
+    numbers = {key for key, value in flat(one.report.to_dict()).items() if type(value) in (int, float)}
+    assert numbers - set(figures()) <= {"version"}
+    assert set(results.metrics) <= set(figures())
+
+
+def test_the_axes_are_figures_that_vary(results: package.Results) -> None:
+    assert axes(results) == ("throughput.iops", "efficiency.j_per_gb")
+    assert axes(results, "efficiency.j_per_gb") == ("efficiency.j_per_gb", "energy_j.total")
+    base = {"device": DRIVE, "workload": {"uniform": {"requests": 100, "rate_per_s": 10, "gaps": "constant"}}}
+    paced = package.sweep({"device.ways": [1, 2], "energy.controller.active_ma": [30, 60]}, base=base, workers=1)
+    assert axes(paced)[0] != "throughput.iops"
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    path = tmp_path / "study.toml"
+    path.write_text(
+        "seeds = 2\n[grid]\ndevice.ways = [1, 2]\n"
+        "[base]\ndevice.logical_bytes = 200_000_000\ndevice.channels = 2\nworkload.uniform.requests = 100\n"
+    )
+    return path
+
+
+def test_formats_of_the_command(flashwatt: Cli, study: Path) -> None:
+    def asked(*more: str) -> str:
+        done = flashwatt("sweep", study, "--out", "out", "--metrics", "energy_j.total,power_w.peak", *more)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    rows = list(csv.DictReader(io.StringIO(asked("--format", "csv"))))
+    points = package.Results.read(study.parent / "out").summary(["energy_j.total", "power_w.peak"]).to_dicts()
+    assert [float(row["energy_j.total.mean"]) for row in rows] == [row["energy_j.total.mean"] for row in points]
+    assert list(rows[0]) == list(points[0])
+    each = list(csv.DictReader(io.StringIO(asked("--format", "csv", "--per-run"))))
+    assert [(row["device.ways"], row["seed"]) for row in each] == [("1", "1"), ("1", "2"), ("2", "1"), ("2", "2")]
+    table = asked("--format", "latex")
+    assert r"device.ways & runs & energy (" in table
+    assert table.count(r"\pm") == 4
+    assert "throughput" not in asked()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--metrics", "Energy_J.Total"], "--metrics: unknown name; found `Energy_J.Total`"),
+        (["--metrics", "Energy_J.Total"], "did you mean `energy_j.total`?"),
+        (["--x", "energy"], "--x: unknown name; found `energy`"),
+        (["--color", "device.way"], "--color: unknown name; found `device.way`; expected one of `device.ways`"),
+        (["--json", "--format", "csv"], "--json and --format csv are two formats"),
+    ],
+)
+def test_a_wrong_name_is_told_before_a_run(flashwatt: Cli, study: Path, options: list[str], said: str) -> None:
+    result = flashwatt("sweep", study, "--out", "out", *options)
+    assert result.returncode == 2
+    assert said in result.stderr
+    assert not (study.parent / "out").exists()
+
+
+def test_latex_escapes_what_tex_would_read() -> None:
+    assert latex.escape("a_b & 5 % of $x^2$ {µ}") == r"a\_b \& 5 \% of \$x\textasciicircum{}2\$ \{$\mu$\}"
+    assert latex.escape("日\x1b[0m\\") == r"??[0m\textbackslash{}"
+    assert latex.escape_comment("±\n日") == ["+-", "?"]
+
+
+@pytest.mark.parametrize(
+    ("key", "values", "unit", "cells"),
+    [
+        ("latency_ns.read.p99", [1_500, 28_000_000], "ms", ["0.00150", "28.00000"]),
+        ("latency_ns.read.p99", [7_200_000_000_000, None], "s", ["7200", "--"]),
+        ("energy_j.total", [0.0123, 0.5], "mJ", ["12.3", "500.0"]),
+        ("flash.erases.total", [3, 1200], "", ["3", "1200"]),
+        ("flash.write_amplification", [1.23456, 0.0], "", ["1.23", "0.00"]),
+        ("throughput.read_mb_s", [-0.001, 12.5], "MB/s", ["$-0.00100$", "12.50000"]),
+    ],
+)
+def test_a_column_has_one_unit(key: str, values: list[float], unit: str, cells: list[str]) -> None:
+    assert latex.numbers(metric_of(key), values) == (unit, cells)
+
+
+def test_a_sweep_in_latex(results: package.Results) -> None:
+    text = results.to_latex(["throughput.iops", "latency_ns.write.p99_9", "write_buffer.writes"])
+    lines = text.splitlines()
+    assert lines[:2] == [
+        "% means over the seeds, +- half of the 95 % confidence interval (Student)",
+        r"% needs \usepackage{booktabs}",
+    ]
+    assert lines[4] == r"device.ways & runs & throughput (IOPS) & write latency, p99.9 (ms) \\"
+    mean, half = results.summary(["throughput.iops"]).select("throughput.iops.mean", "throughput.iops.ci95").rows()[0]
+    assert (
+        lines[6].startswith(rf"1 & 2 & ${mean:.1f} \pm {half:.1f}$ & ") or rf"${mean:.0f} \pm {half:.0f}$" in lines[6]
+    )
+    assert text.isascii()
+    assert results.to_latex(["energy_j.total"], per_run=True).count("\\\\") == 5
