@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from flashwatt import plot, traces
     from flashwatt.config.config import Config
     from flashwatt.drive import Done, Drive
+    from flashwatt.report.comparison import Comparison, compare
     from flashwatt.report.report import Report
     from flashwatt.runs import age, names, reprice, resolve, run
     from flashwatt.sweeps.results import Results
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from flashwatt.sweeps.sweep import SweepInterruptedError, SweepNotSavedError, sweep
 
 __all__ = [
+    "Comparison",
     "Config",
     "Done",
     "Drive",
@@ -39,6 +41,7 @@ __all__ = [
     "SweepNotSavedError",
     "__version__",
     "age",
+    "compare",
     "names",
     "pareto",
     "plot",
@@ -50,6 +53,7 @@ __all__ = [
 ]
 
 _HOMES = {  # no module or folder has the name of a function: importing it would replace the function
+    "Comparison": "report.comparison",
     "Config": "config.config",
     "Done": "drive",
     "Drive": "drive",
@@ -59,6 +63,7 @@ _HOMES = {  # no module or folder has the name of a function: importing it would
     "SweepInterruptedError": "sweeps.sweep",
     "SweepNotSavedError": "sweeps.sweep",
     "age": "runs",
+    "compare": "report.comparison",
     "names": "runs",
     "pareto": "sweeps.statistics",
     "reprice": "runs",

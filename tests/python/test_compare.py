@@ -14,7 +14,8 @@ from rich.console import Console
 
 import flashwatt as package
 from conftest import CONFIG
-from flashwatt.report.compare import _change, compared, labels, show
+from flashwatt.report.compare import show
+from flashwatt.report.comparison import Comparison, _change, compared, labels
 from flashwatt.report.metrics import metric_of
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def test_reports_of_unlike_map_units_are_told() -> None:
     def told(*units: int) -> str:
         stream = io.StringIO()
         drives = {f"of {unit}": package.run(BASE, ftl__page__map_unit_bytes=unit, latency=False) for unit in units}
-        show(drives, Console(file=stream, width=100))
+        show(Comparison(drives), Console(file=stream, width=100))
         return " ".join(stream.getvalue().split())
 
     assert "the runs map different units" not in told(4096)
@@ -99,6 +100,8 @@ def test_an_invalid_report_is_a_message(
     ("paths", "expected"),
     [
         (["a.json", "b.json"], ["a", "b"]),
+        (["a.json"], ["a"]),
+        (["x/a/report.json"], ["a"]),
         (["x/a/report.json", "x/b/report.json"], ["a", "b"]),
         (["x/a/report.json", "y/a/report.json"], ["x/a", "y/a"]),
         (["a/report.json", "b.json"], ["report", "b"]),
@@ -112,7 +115,7 @@ def test_labels_are_as_short_as_they_can_be(paths: list[str], expected: list[str
 def test_the_best_of_each_figure_is_marked() -> None:
     reports = {"fast": package.run(BASE), "slow": package.run(BASE, device__channels=2)}
     stream = io.StringIO()
-    show(reports, Console(file=stream, width=100, force_terminal=True, color_system="standard"))
+    show(Comparison(reports), Console(file=stream, width=100, force_terminal=True, color_system="standard"))
     (throughput,) = (line for line in stream.getvalue().splitlines() if "throughput" in line)
     assert throughput.index("\x1b[1;32m") < throughput.index("IOPS")
     assert "read latency, p99" in stream.getvalue()
@@ -122,7 +125,7 @@ def test_an_end_that_was_not_complete_is_told() -> None:
     report = package.run(BASE)
     ended = package.Report({**report.to_dict(), "status": "failed: [no] page left", "warnings": ["12 folded"]})
     stream = io.StringIO()
-    show({"a": report, "b": ended}, Console(file=stream, width=100))
+    show(Comparison({"a": report, "b": ended}), Console(file=stream, width=100))
     assert "b: failed: [no] page left" in stream.getvalue()
     assert "b: 12 folded" in stream.getvalue()
     assert compared({"a": report, "b": ended})["b"]["status"] == "failed: [no] page left"
@@ -141,7 +144,7 @@ LOAD = "[workload.uniform]\nrequests = 500\nread_fraction = 0.5\n"
 def printed(reports: dict[str, package.Report], width: int, only: tuple[str, ...] = ()) -> str:
     """Print a comparison to a string."""
     stream = io.StringIO()
-    show(reports, Console(file=stream, width=width), only)
+    show(Comparison(reports, only), Console(file=stream, width=width))
     return stream.getvalue()
 
 
@@ -178,9 +181,7 @@ def test_only_what_is_asked_for(drives: dict[str, package.Report]) -> None:
     told = compared(drives, ["throughput.iops", "ftl.page.map_unit_bytes"])["x25m"]
     assert list(told["metrics"]) == ["throughput.iops"]
     assert told["config"] == {"ftl.page.map_unit_bytes": 4096}
-    with pytest.raises(
-        package.FlashwattError, match=r"^--only: unknown name; found `energy_j.totl`; .*`energy_j.total`"
-    ):
+    with pytest.raises(package.FlashwattError, match=r"^only: unknown name; found `energy_j.totl`; .*`energy_j.total`"):
         compared(drives, ["energy_j.totl"])
 
 
@@ -210,3 +211,72 @@ def test_figures_have_units_of_their_own() -> None:
     """A count of latencies is no time, and the voltage of currents no current."""
     assert metric_of("latency_ns.write.count").write(2000) == "2,000"
     assert metric_of("current_ma.supply_v").write(5.0).endswith(" V")
+
+
+def test_a_comparison_as_a_frame(drives: dict[str, package.Report]) -> None:
+    frame = package.compare(drives).frame()
+    assert frame["report"].to_list() == list(drives)
+    assert frame["status"].to_list() == ["complete"] * 3
+    assert frame["device.channels"].to_list() == [10, 8, 8]
+    assert frame["energy_j.total"].to_list() == [report.energy_j.total for report in drives.values()]
+    assert frame["wear.erase_count.stddev"].null_count() == 0, "every figure of the report is there"
+    some = package.compare(drives, only=["power_w", "device.ways"]).frame()
+    assert some.columns[:5] == ["report", "status", "warnings", "device.ways", "power_w.mean"]
+    assert not [key for key in some.columns[4:] if not key.startswith("power_w.")]
+
+
+def test_a_comparison_in_a_notebook(drives: dict[str, package.Report]) -> None:
+    odd = {"a <b>": drives["x25m"], "tlc": drives["tlc-nvme-1t"]}
+    card = package.compare(odd)._repr_html_()
+    assert "<th>a &lt;b&gt;</th>" in card
+    assert "a <b>" not in card
+    assert re.search(r"<td>throughput</td><td>[0-9,]+ IOPS</td><td><b>[0-9,]+ IOPS</b> <span", card)
+    assert "device.channels" in card
+    assert "<script" not in card
+
+
+def test_reports_may_be_paths_or_labelled_or_neither(tmp_path: Path, drives: dict[str, package.Report]) -> None:
+    for name, report in zip("ab", drives.values(), strict=False):
+        (tmp_path / name).mkdir()
+        report.write(tmp_path / name / "report.json")
+    assert list(package.compare(tmp_path / "a", str(tmp_path / "b" / "report.json")).reports) == ["a", "b"]
+    assert list(package.compare({"old": tmp_path / "a", "new": drives["x25m"]}).reports) == ["old", "new"]
+    assert list(package.compare(drives["x25m"], tmp_path / "a").reports) == ["1: x25m", "2: x25m"]
+    assert repr(package.compare(drives)).count("throughput") == 1
+    for wrong in ((), (5,), (drives, drives["x25m"]), ({},)):
+        with pytest.raises(package.FlashwattError, match=r"^compare: .*expected"):
+            package.compare(*wrong)  # type: ignore[arg-type]
+    with pytest.raises(package.FlashwattError, match="only: found 'power_w'; expected a list"):
+        package.compare(drives, only="power_w")
+
+
+def test_a_comparison_in_latex(drives: dict[str, package.Report]) -> None:
+    lines = package.compare(drives, only=["power_w.mean", "power_w.peak", "device.description"]).to_latex().splitlines()
+    assert lines[2:5] == [r"\begin{tabular}{lrrr}", r"\toprule", r" & x25m & tlc-nvme-1t & pardispatcher-60g \\"]
+    means = [report.power_w.mean for report in drives.values()]
+    cells = [f"{mean:.2f}" for mean in means]
+    best = means.index(min(means))
+    cells[best] = rf"\textbf{{{cells[best]}}}"
+    assert lines[6] == f"mean power (W) & {' & '.join(cells)} \\\\"
+    assert lines.count(r"\midrule") == 2
+
+
+def test_tables_of_reports_from_the_command(flashwatt: Cli, made: list[str]) -> None:
+    csv = flashwatt("compare", made[0], "--format", "csv")
+    assert csv.returncode == 0, csv.stderr
+    head, row = csv.stdout.splitlines()
+    assert head.startswith("report,status,warnings,")
+    assert row.startswith("wide,complete,")
+    assert len(head.split(",")) > 100
+    latex = flashwatt("compare", *made, "--format", "latex", "--only", "power_w.mean")
+    assert r"\begin{tabular}{lrrr}" in latex.stdout
+    wrong = flashwatt("compare", *made, "--only", "power")
+    assert "--only: unknown name; found `power`" in wrong.stderr
+
+
+def test_a_drive_has_the_name_that_its_user_gave_it(drives: dict[str, package.Report]) -> None:
+    acme = package.run(BASE, device__description="ACME 1", device__preset="tlc-nvme-1t", latency=False)
+    assert "ACME 1 (tlc-nvme-1t): 8 channels" in repr(acme)
+    assert "ACME 1 (tlc-nvme-1t): 8 channels" in acme._repr_html_()
+    assert "tlc-nvme-1t: 8 channels" in repr(drives["tlc-nvme-1t"])
+    assert list(package.compare(acme).reports) == ["1: ACME 1 (tlc-nvme-1t)"]

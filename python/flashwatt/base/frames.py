@@ -6,8 +6,9 @@ Units stand last in the names of columns.
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -105,6 +106,17 @@ def request_log(path: str | PathLike[str]) -> pl.LazyFrame:
     """Give the log of a run's requests (`--request-log FILE`) as a lazy frame."""
     path = Path(path)
     return pl.scan_parquet(path) if path.suffix == ".parquet" else pl.scan_csv(path, schema=_REQUEST_LOG)
+
+
+def column(name: str, values: list[Any]) -> pl.Series:
+    """Make a column of values of any kinds: tables and lists as JSON, mixed kinds as text."""
+    values = [json.dumps(value) if isinstance(value, dict | list) else value for value in values]
+    found = {type(value) for value in values if value is not None}
+    if found == {int, float}:
+        return pl.Series(name, values, dtype=pl.Float64, strict=False)
+    if len(found) > 1:
+        return pl.Series(name, [value if value is None else str(value) for value in values], dtype=pl.String)
+    return pl.Series(name, values, dtype=None if found else pl.Float64)
 
 
 def write(frame: pl.DataFrame, path: Path, *, force: bool = False) -> None:

@@ -12,6 +12,7 @@ import click
 from flashwatt.base import marks
 from flashwatt.base.outputs import check, clear
 from flashwatt.cli.formats import formatted, names
+from flashwatt.cli.options import blamed
 from flashwatt.cli.room import FRAMES_BYTES, left_over
 from flashwatt.cli.terminal import (
     DIRECTORY,
@@ -19,7 +20,6 @@ from flashwatt.cli.terminal import (
     FILE,
     INTERRUPTED,
     OUTPUT_FILE,
-    as_json,
     fail,
     force,
     note,
@@ -28,6 +28,7 @@ from flashwatt.cli.terminal import (
 
 if TYPE_CHECKING:
     from flashwatt import _core
+    from flashwatt.report.comparison import Comparison
     from flashwatt.report.report import Report
     from flashwatt.sweeps.results import Results
     from flashwatt.sweeps.study import Study
@@ -178,37 +179,51 @@ def _complain(results: Results) -> None:
 @click.option(
     "--only",
     multiple=True,
+    callback=names,
     metavar="KEY",
     help="Only these figures or settings, by dotted keys or tables: energy_j, latency_ns.read.p99_9.",
 )
 @click.option("--html", type=OUTPUT_FILE, metavar="FILE", help="Draw the comparison in a page, too.")
-@as_json
+@formatted
 @force
-def compare(reports: tuple[Path, ...], only: tuple[str, ...], html: Path | None, as_json: bool, force: bool) -> None:
+def compare(reports: tuple[Path, ...], only: list[str], html: Path | None, format_: str, force: bool) -> None:
     """Lay reports side by side: their figures, and the differences of their configurations.
 
     REPORT is a report.json, or a directory with one. The best value of each figure is green; the others say how far
-    they are from the first report's. Settings are in the words and units of a configuration file.
+    they are from the first report's. Settings are in the words and units of a configuration file. CSV has a row for
+    each report with all of its figures; a single report is enough for it, and for LaTeX.
     """
-    from flashwatt.report.compare import compared, labels, show
+    from flashwatt.report.comparison import Comparison, labels
     from flashwatt.report.report import Report
 
-    if len(reports) == 1:
+    if len(reports) == 1 and format_ not in ("csv", "latex"):
         raise click.UsageError("one report alone has nothing to be compared with; name two or more")
     files = [path / "report.json" if path.is_dir() else path for path in reports]
     if html:
         check(html, marks.PAGE, inputs=files, force=force)
     loaded = {label: Report.read(path) for label, path in zip(labels(files), files, strict=True)}
-    keys = [key.strip() for one in only for key in one.split(",")]
+    with blamed({"only": "--only"}):
+        comparison = Comparison(loaded, only)
     with printed() as faults:
-        if as_json:
-            click.echo(json.dumps(compared(loaded, keys), indent=2))
-        else:
-            show(loaded, only=keys)
+        _print(comparison, format_)
     if html:
         _draw(loaded, html, force)
     if faults:
         raise faults[0]
+
+
+def _print(comparison: Comparison, format_: str) -> None:
+    """Print a comparison on standard output."""
+    from flashwatt.report.compare import show
+
+    if format_ == "json":
+        click.echo(json.dumps(comparison.to_dict(), indent=2))
+    elif format_ == "csv":
+        click.echo(comparison.frame().write_csv(), nl=False)
+    elif format_ == "latex":
+        click.echo(comparison.to_latex(), nl=False)
+    else:
+        show(comparison)
 
 
 def _draw(reports: dict[str, Report], path: Path, force: bool) -> None:

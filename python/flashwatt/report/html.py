@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from flashwatt.base.files import Json
+    from flashwatt.report.comparison import Cell, Comparison, Row
 
 
 def escape(text: str) -> str:
@@ -62,6 +63,32 @@ def card(report: Json) -> str:
         f'<div class="fw-tables">{_latency(report)}{_causes(report)}{_origins(report)}</div>',
     ]
     return f'<div class="fw-report"><style>{_STYLE}</style>{"".join(parts)}</div>'
+
+
+def comparison(compared: Comparison) -> str:
+    """Draw reports side by side: figures with their changes from the first report, the best in bold, then settings."""
+    warnings = "".join(f'<div class="fw-warn">{escape(text)}</div>' for text in compared.warnings())
+    tables = [
+        _rows(title, list(compared.reports), rows)
+        for title, rows in (("Figures", compared.figures()), (compared.heading_of_settings, compared.settings()))
+    ]
+    return (
+        f'<div class="fw-report"><style>{_STYLE}</style>{warnings}<div class="fw-tables">{"".join(tables)}</div></div>'
+    )
+
+
+def _rows(title: str, labels: list[str], rows: list[Row]) -> str:
+    if not rows:
+        return ""
+    head = "".join(f"<th>{escape(label)}</th>" for label in ("", *labels))
+    lines = "".join(f"<tr><td>{escape(row.name)}</td>{''.join(map(_cell, row.cells))}</tr>" for row in rows)
+    return f"<table><caption>{title}</caption><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
+
+
+def _cell(cell: Cell) -> str:
+    text = f"<b>{escape(cell.text)}</b>" if cell.best else escape(cell.text)
+    change = f' <span class="fw-faint">{escape(cell.change)}</span>' if cell.change else ""
+    return f"<td>{text}{change}</td>"
 
 
 def _tiles(report: Json) -> Iterator[str]:

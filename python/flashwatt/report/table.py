@@ -14,6 +14,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from flashwatt import _core
 from flashwatt.base.plain import plain
 from flashwatt.base.units import NOTHING, count, duration, number, percent, si
 
@@ -151,10 +152,19 @@ def at(tree: Any, *path: str) -> Any:
     return tree
 
 
+def drive_name(report: Json) -> str:
+    """Name the drive: by its preset, and by its `device.description` where that is not the preset's own."""
+    device = at(report, "config", "device") or {}
+    preset, said = device.get("preset"), device.get("description")
+    presets: dict[Any, str] = dict(_core.list_names("presets") or [])
+    if preset and said and said != presets.get(preset):
+        return f"{said} ({preset})"
+    return str(preset or said or "custom drive")
+
+
 def describe_device(report: Json) -> str:
     """Describe the drive in one line."""
-    device = at(report, "config", "device") or {}
-    name = device.get("preset") or device.get("description") or "custom drive"
+    device, name = at(report, "config", "device") or {}, drive_name(report)
     dies = f"{device.get('channels')} channels × {device.get('ways')} ways"
     page = f"{device.get('page_bytes', 0) / 1024:g} KiB pages"
     return f"{name}: {dies}, {page}, {si(device.get('logical_bytes'), 'B')}, FTL {at(report, 'ftl', 'name')}"

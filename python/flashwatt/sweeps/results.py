@@ -11,6 +11,7 @@ import polars as pl
 
 from flashwatt import _core
 from flashwatt.base.files import parse_json, printable
+from flashwatt.base.frames import column
 from flashwatt.base.misspelt import known
 from flashwatt.report.keys import figures
 from flashwatt.report.metrics import HEADLINES, flat
@@ -78,7 +79,7 @@ class Results:
                 for (point, _), content in zip(self._lines, contents, strict=True)
             ]
             keys = dict.fromkeys(key for row in rows for key in row)
-            self._frame = pl.DataFrame([_column(key, [row.get(key) for row in rows]) for key in keys])
+            self._frame = pl.DataFrame([column(key, [row.get(key) for row in rows]) for key in keys])
         return self._frame
 
     def _distinct(self) -> pl.DataFrame:
@@ -192,15 +193,6 @@ def _row(point: dict[str, Any], seed: int, report: Json) -> dict[str, Any]:
 def _cells(point: dict[str, Any]) -> dict[str, Any]:
     """Values of the grid as a frame can hold them: tables and lists as JSON."""
     return {key: json.dumps(value) if isinstance(value, dict | list) else value for key, value in point.items()}
-
-
-def _column(name: str, values: list[Any]) -> pl.Series:
-    found = {type(value) for value in values if value is not None}
-    if found == {int, float}:
-        return pl.Series(name, values, dtype=pl.Float64, strict=False)
-    if len(found) > 1:
-        return pl.Series(name, [value if value is None else str(value) for value in values], dtype=pl.String)
-    return pl.Series(name, values, dtype=None if found else pl.Float64)
 
 
 def _ci_per_deviation(most: int, confidence: float) -> dict[int, float]:
