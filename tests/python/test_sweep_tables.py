@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import pytest
 from rich.console import Console
 
 import flashwatt as package
+from flashwatt.cli.sweep import _show
 from flashwatt.report import latex
 from flashwatt.report.keys import figures
 from flashwatt.report.metrics import flat, metric_of
@@ -141,22 +143,27 @@ def study(tmp_path: Path) -> Path:
     return path
 
 
-def test_formats_of_the_command(flashwatt: Cli, study: Path) -> None:
-    def asked(*more: str) -> str:
-        done = flashwatt("sweep", study, "--out", "out", "--metrics", "energy_j.total,power_w.peak", *more)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+def test_formats_of_the_command(flashwatt: Cli, study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    metrics = ["energy_j.total", "power_w.peak"]
+    done = flashwatt("sweep", study, "--out", "out", "--metrics", ",".join(metrics), "--format", "csv")
+    assert done.returncode == 0, done.stderr
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    results = package.Results.read(study.parent / "out")
+    points = results.summary(metrics).to_dicts()
 
-    rows = list(csv.DictReader(io.StringIO(asked("--format", "csv"))))
-    points = package.Results.read(study.parent / "out").summary(["energy_j.total", "power_w.peak"]).to_dicts()
+    def asked(format_: str, *, per_run: bool = False) -> str:
+        _show(results, format_, metrics, per_run=per_run)
+        return capsys.readouterr().out
+
     assert [float(row["energy_j.total.mean"]) for row in rows] == [row["energy_j.total.mean"] for row in points]
     assert list(rows[0]) == list(points[0])
-    each = list(csv.DictReader(io.StringIO(asked("--format", "csv", "--per-run"))))
+    each = list(csv.DictReader(io.StringIO(asked("csv", per_run=True))))
     assert [(row["device.ways"], row["seed"]) for row in each] == [("1", "1"), ("1", "2"), ("2", "1"), ("2", "2")]
-    table = asked("--format", "latex")
+    table = asked("latex")
     assert r"device.ways & runs & energy (" in table
     assert table.count(r"\pm") == 4
-    assert "throughput" not in asked()
+    assert "throughput" not in asked("table")
+    assert json.loads(asked("json"))["points"] == points
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,12 @@ _MANY = 2000  # from here on, checking takes long enough to be wondered at
     metavar="KEY,…",
     help="Print these figures of the report, by dotted keys: latency_ns.read.p99_9,flash.erases.total.",
 )
+@click.option(
+    "--baseline",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Print how the other points differ from those with this value of a key of the grid, paired by seed.",
+)
 @click.option("--per-run", is_flag=True, help="Print a row for each run instead of means over the seeds.")
 @formatted
 @click.option(
@@ -80,9 +86,13 @@ def sweep(study: Path, out: Path, workers: int | None, format_: str, force: bool
         check(out / name, kind, inputs=[study], force=force)
     whole = Study.read(study)
     _check_names(whole, options)
+    baseline = _baseline(whole, options)
     results, fault = _swept(whole, out, workers, force)
     with printed() as faults:
-        _show(results, format_, options["metrics"], per_run=options["per_run"])
+        if baseline:
+            _show_differences(results, format_, options["metrics"], baseline)
+        else:
+            _show(results, format_, options["metrics"], per_run=options["per_run"])
     if fault:
         raise fault
     written = [out / "results.jsonl", out / "results.parquet", *_drawn(results, out, options, force)]
@@ -102,6 +112,25 @@ def _check_names(study: Study, options: dict[str, Any]) -> None:
         known(f"--{name}", filter(None, [options[name]]), figures())
     for name in ("color", "shape"):
         known(f"--{name}", filter(None, [options[name]]), list(study.grid))
+
+
+def _baseline(study: Study, options: dict[str, Any]) -> dict[str, Any]:
+    """Find the values of the grid that `--baseline` names, text as it is, others as in JSON."""
+    from flashwatt.base.misspelt import known
+
+    if options["baseline"] and options["per_run"]:
+        raise click.UsageError("--per-run prints runs, --baseline differences of their means; expected one of them")
+    found = {}
+    for one in options["baseline"]:
+        key, _, text = one.partition("=")
+        known("--baseline", [key.strip()], study.grid)
+        values = {one if isinstance(one, str) else json.dumps(one): one for one in study.grid[key.strip()]}
+        written = text.strip().strip('"')
+        known(f"--baseline {key.strip()}", [written], values)
+        found[key.strip()] = values[written]
+        if len(study.grid[key.strip()]) == 1:
+            raise click.UsageError(f"--baseline {one}: the grid has no other value of it; expected one with several")
+    return found
 
 
 def _swept(study: Study, out: Path, workers: int | None, force: bool) -> tuple[Results, _core.FlashwattError | None]:
@@ -146,6 +175,24 @@ def _show(results: Results, format_: str, metrics: list[str], *, per_run: bool) 
         click.echo(frame.write_csv(), nl=False)
     else:
         click.echo(json.dumps({"runs": len(results), "points": frame.to_dicts()}, indent=2))
+
+
+def _show_differences(results: Results, format_: str, metrics: list[str], baseline: dict[str, Any]) -> None:
+    """Print the differences from a baseline on standard output."""
+    from flashwatt.report.metrics import HEADLINES
+    from flashwatt.sweeps.changes import show_differences
+
+    chosen = metrics or list(HEADLINES)
+    if format_ == "table":
+        show_differences(results, baseline, metrics)
+    elif format_ == "latex":
+        click.echo(results.differences_to_latex(baseline, chosen), nl=False)
+    elif format_ == "csv":
+        click.echo(results.differences(baseline, chosen).write_csv(), nl=False)
+    else:
+        click.echo(
+            json.dumps({"runs": len(results), "points": results.differences(baseline, chosen).to_dicts()}, indent=2)
+        )
 
 
 def _drawn(results: Results, out: Path, options: dict[str, Any], force: bool) -> list[Path]:

@@ -21,7 +21,7 @@ from flashwatt.sweeps.journal import Journal
 from flashwatt.sweeps.statistics import pareto, student_t
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from os import PathLike
 
     from flashwatt.base.files import Json
@@ -151,6 +151,69 @@ class Results:
             return frame.select(runs, warned, *columns)
         return frame.group_by(self.keys, maintain_order=True).agg(runs, warned, *columns)
 
+    def differences(
+        self, baseline: Mapping[str, Any], metrics: Sequence[str] = HEADLINES, *, confidence: float = 0.95
+    ) -> pl.DataFrame:
+        """Compare points with others of the grid, run by run with the same seed (common random numbers).
+
+        `baseline` gives values of one or more of the grid's keys, as `{"gc.policy": "greedy"}`. Each point is compared
+        with the one that has these values and its own of all other keys. Points that have them already have no row.
+
+        Columns: the grid's keys; `pairs`, the number of seeds for which both runs are complete; for each metric
+        `METRIC.difference`, the mean of point − baseline, and `METRIC.difference.ci95`, half the width of Student's
+        interval for it; `METRIC.ratio`, the geometric mean of point / baseline, with the bounds of its interval,
+        `METRIC.ratio.low95` and `METRIC.ratio.high95`, from Student's interval for the mean of the logarithms. A ratio
+        is None if a value is not above 0, an interval for fewer than two pairs. The 95 is `confidence` in per cent. If
+        many points are compared, some of their intervals miss the truth: one in twenty at 95 %.
+
+        Raises `FlashwattError` for a key or a value that the grid has not, or a name that no report can have.
+        """
+        from flashwatt.sweeps.paired import differences
+
+        frame = self._with(metrics, self._distinct()).select(*self.keys, "seed", "status", *dict.fromkeys(metrics))
+        return differences(frame, self.keys, _cells(dict(baseline)), metrics, confidence)
+
+    def quantiles(
+        self,
+        kind: str = "read",
+        quantiles: Sequence[float] = (0.5, 0.99, 0.999),
+        *,
+        confidence: float = 0.95,
+        resamples: int = 2000,
+        seed: int = 1,
+    ) -> pl.DataFrame:
+        """Quantiles of latency over all requests of a point's runs, with bootstrap intervals.
+
+        `kind` is one of `Report.latency`: "read", "write" and so on. Runs are drawn, not requests, which depend on each
+        other: of n runs n are drawn with replacement, `resamples` times, and the interval is that of the percentile
+        method. It is too narrow for few runs: take ten seeds or more. `seed` is that of the drawing; the same seed
+        gives the same interval.
+
+        Columns: the grid's keys; `runs`, the complete ones, which alone count; `requests`; for each quantile
+        `p99_9_ns` with the bounds `p99_9_ns.low95` and `p99_9_ns.high95` (None for fewer than two runs). Quantiles are
+        bounds of the histogram's bins, at most 0.8 % above the exact ones.
+
+        The sweep must have kept its histograms: `sweep(..., latency=True)`. Raises `FlashwattError` otherwise.
+        """
+        from flashwatt.sweeps import quantiles as pooled
+
+        pooled.check(kind, quantiles, confidence, resamples)
+        points: dict[str, tuple[dict[str, Any], dict[str, Json]]] = {}
+        for point, line in self._lines:
+            content = json.loads(line)
+            cells = _cells(point)
+            runs = points.setdefault(repr(cells), (cells, {}))[1]
+            if content["report"]["status"] == "complete":
+                runs[str(content["id"])] = pooled.histogram_of(content["report"], kind)
+        rows = [
+            {
+                **cells,
+                **pooled.row(list(runs.values()), quantiles, confidence=confidence, resamples=resamples, seed=seed),
+            }
+            for cells, runs in points.values()
+        ]
+        return pl.DataFrame([column(key, [row[key] for row in rows]) for key in (rows[0] if rows else ())])
+
     def to_latex(self, metrics: Sequence[str] = HEADLINES, *, confidence: float = 0.95, per_run: bool = False) -> str:
         r"""Give `summary`, or with `per_run` the runs, as a table in LaTeX (package booktabs): cells `$12.3 \pm 0.4$`.
 
@@ -162,6 +225,17 @@ class Results:
             return points_table(self.runs(metrics), self.keys, metrics, "one row for each run")
         said = f"means over the seeds, +- half of the {100 * confidence:g} % confidence interval (Student)"
         return points_table(self.summary(metrics, confidence=confidence), self.keys, metrics, said)
+
+    def differences_to_latex(
+        self, baseline: Mapping[str, Any], metrics: Sequence[str] = HEADLINES, *, confidence: float = 0.95
+    ) -> str:
+        """Give `differences` as a table in LaTeX (package booktabs): changes in per cent with their intervals."""
+        from flashwatt.sweeps.table import differences_table
+
+        frame = self.differences(baseline, metrics, confidence=confidence)
+        base = ", ".join(f"{key} = {value}" for key, value in baseline.items())
+        said = f"change from {base}, paired by seed, [{100 * confidence:g} % confidence interval (Student)]"
+        return differences_table(frame, self.keys, metrics, confidence, said)
 
     def pareto(self, *, minimize: Sequence[str] = (), maximize: Sequence[str] = ()) -> pl.DataFrame:
         """The points that no other point beats in the means of these metrics; rows as in `summary`."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from flashwatt.config.config import Source
     from flashwatt.sweeps.task import Task
 
-_KEYS = ("base", "grid", "seeds", "workers", "series")
+_KEYS = ("base", "grid", "seeds", "workers", "series", "latency")
 _CONFIG_TABLES = {"device", "workload", "run", "ftl", "gc", "wear", "controller", "energy", "write_buffer"}
 _FAULTS_SHOWN = 20
 
@@ -45,6 +45,8 @@ class Study:
     """A number of seeds, counted from the configuration's own, or the seeds themselves."""
     workers: int | None = None
     series: bool | int = False
+    latency: bool = False
+    """Keep the histogram of latencies of each run, for `Results.quantiles`."""
     name: str = "<study>"
     text: str = field(default="", repr=False)
     """The content of the file, in which messages look up the lines of keys."""
@@ -58,6 +60,7 @@ class Study:
         seeds: int | Sequence[int] = 1,
         workers: int | None = None,
         series: bool | int = False,
+        latency: bool = False,
         name: str = "<study>",
         text: str = "",
     ) -> Study:
@@ -76,11 +79,11 @@ class Study:
         interval_ns(series)
         _check_size(f"{name}: " if text else "", lists, replicates)
         _check_overlap(lambda key: f"{_place(name, text, f'grid.{key}')}grid.{key}", lists)
-        return cls(Config.of(base), lists, replicates, workers, series, name, text)
+        return cls(Config.of(base), lists, replicates, workers, series, latency, name, text)
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Study:
-        """Read a STUDY.toml: `base` (a file beside it, or a table), `[grid]`, `seeds`, `workers`, `series`."""
+        """Read a STUDY.toml: `base` (a file beside it, or a table), `[grid]`, and the other arguments of `of`."""
         text, name = read_text(path), printable(path)
         content = parse_toml(text, name)
         _check_keys(name, content)
@@ -120,7 +123,7 @@ class Study:
 
     def _at(self, point: dict[str, Any], hashes: Hashes, known_points: dict[str, dict[str, Any]]) -> list[Task]:
         """The runs of a point, which must differ from those of all points before it."""
-        kept = Kept(series_interval_ns=interval_ns(self.series))
+        kept = Kept(series_interval_ns=interval_ns(self.series), latency_histogram=self.latency)
         tasks = defined(self.base.override(point), point, hashes, seeds=self.seeds, kept=kept)
         for task in tasks:
             if (other := known_points.setdefault(task.id, point)) is not point:
@@ -161,9 +164,11 @@ def _typed(name: str, text: str, content: dict[str, Any]) -> dict[str, Any]:
         "seeds": "a whole number or a list of them",
         "workers": "a whole number",
         "series": "true or ns of a bin",
+        "latency": "true or false",
     }
     for key, value in content.items():
-        whole = type(value) is int or (key == "series" and isinstance(value, bool))
+        whole = type(value) is int and key != "latency"
+        whole = whole or (key in ("series", "latency") and isinstance(value, bool))
         several = key == "seeds" and isinstance(value, list) and all(type(one) is int for one in value)
         if not (whole or several):
             raise _core.FlashwattError(f"{_place(name, text, key)}{key}: found {value!r}; expected {expected[key]}")

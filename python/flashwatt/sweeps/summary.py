@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.text import Text
@@ -10,33 +10,14 @@ from rich.text import Text
 from flashwatt.base.units import count
 from flashwatt.report.comparable import distinct_warnings, unlike_map_units
 from flashwatt.report.metrics import HEADLINES, metric_of
-from flashwatt.report.table import emit, new_table, show_warnings
+from flashwatt.report.table import emit, show_warnings
+from flashwatt.sweeps.columns import Column, emit_columns, key_columns, short_name
 from flashwatt.sweeps.seeds import varied_by_seeds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rich.table import Table
-
     from flashwatt.sweeps.results import Results
-
-_ANY_WIDTH = 10_000
-_FIXED = ("seed", "runs", "warn")
-"""Columns beside the grid's keys that are no figures."""
-
-
-class Column(NamedTuple):
-    """A column of the table."""
-
-    key: str
-    """Of the grid, of a figure, or one of `runs`, `seed`, `warn`."""
-    name: str
-    cells: list[str]
-
-    @property
-    def varies(self) -> bool:
-        """Whether its rows differ as they are printed; those of a single row count as different."""
-        return len(self.cells) < 2 or len(set(self.cells)) > 1  # noqa: PLR2004
 
 
 def show_summary(
@@ -52,16 +33,8 @@ def show_summary(
     keys, fixed, figures = _columns(results, metrics, per_run=per_run)
     same = [one for one in (*keys, *figures) if not one.varies]
     keys = [one for one in keys if one.varies] or keys
-    left = [*keys, *fixed]
     shown = [one for one in figures if one.varies] or figures
-    if metrics:
-        blocks = list(_blocks(left, shown, console))
-        hidden = []
-    else:
-        first = next(_blocks(left, shown, console))
-        blocks, hidden = [first], [one for one in shown if one not in first]
-    for block in blocks:
-        emit(console, _table([*left, *block]))
+    hidden = emit_columns([*keys, *fixed], shown, console, whole=bool(metrics))
     for line in (*_said_once(same, hidden), _explained(results, per_run=per_run)):
         emit(console, Text(line, "dim"))
     units = {f"{one.point}": one.report.ftl.map_unit_bytes for one in results}
@@ -75,14 +48,12 @@ def _columns(
     chosen = list(metrics) or [key for key in HEADLINES if key in results.metrics]
     frame = results.runs(chosen) if per_run else results.summary(chosen)
     rows = frame.to_dicts()
-    names = dict(zip(results.keys, _short(results.keys), strict=True))
-    keys = [Column(key, name, [_value(row[key]) for row in rows]) for key, name in names.items()]
     figures = [
-        Column(key, _short_name(key), [_figure(row, key, per_run=per_run) for row in rows])
+        Column(key, short_name(key), [_figure(row, key, per_run=per_run) for row in rows])
         for key in chosen
         if metrics or frame[key if per_run else f"{key}.mean"].count()
     ]
-    return keys, list(_fixed(results, rows, per_run=per_run)), figures
+    return key_columns(results.keys, rows), list(_fixed(results, rows, per_run=per_run)), figures
 
 
 def _fixed(results: Results, rows: list[dict[str, Any]], *, per_run: bool) -> Iterator[Column]:
@@ -94,28 +65,6 @@ def _fixed(results: Results, rows: list[dict[str, Any]], *, per_run: bool) -> It
     warned = [row["warnings" if per_run else "warned"] for row in rows]
     if any(warned):
         yield Column("warn", "warn", [count(one) if one else "" for one in warned])
-
-
-def _blocks(left: list[Column], figures: list[Column], console: Console) -> Iterator[list[Column]]:
-    """The figures of each table: as many as there is room for beside the first columns, and one at least."""
-    block: list[Column] = []
-    for one in figures:
-        if block and _width([*left, *block, one], console) > console.width:
-            yield block
-            block = []
-        block.append(one)
-    yield block
-
-
-def _width(columns: list[Column], console: Console) -> int:
-    return console.measure(_table(columns), options=console.options.update(width=_ANY_WIDTH)).maximum
-
-
-def _table(columns: list[Column]) -> Table:
-    table = new_table("", *(one.name for one in columns))
-    for row in zip(*(one.cells for one in columns), strict=True):
-        table.add_row(*(Text(cell) for cell in row))
-    return table
 
 
 def _said_once(same: list[Column], hidden: list[Column]) -> Iterator[str]:
@@ -135,21 +84,6 @@ def _explained(results: Results, *, per_run: bool) -> str:
         return "one run for each point, so that no interval is known (`seeds = 5` in the study gives them)"
     varied = varied_by_seeds(one.report.config for one in results)
     return f"means over {seeds} seeds, ± half of the 95 % confidence interval; {varied}"
-
-
-def _short(keys: list[str]) -> list[str]:
-    """The last parts of dotted keys, where these tell them apart."""
-    last = [key.rpartition(".")[2] for key in keys]
-    return last if len(set(last)) == len(last) else keys
-
-
-def _short_name(key: str) -> str:
-    name = metric_of(key).name
-    return name.replace(" latency, ", " ").replace("amplification", "ampl.")
-
-
-def _value(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _figure(row: dict[str, Any], key: str, *, per_run: bool) -> str:

@@ -57,15 +57,17 @@ def sweep(
     workers: int | None = None,
     out: str | PathLike[str] | None = None,
     series: bool | int = False,
+    latency: bool = False,
     progress: SweepProgress | None = None,
     force: bool = False,
 ) -> Results:
     """Run every combination of the grid's values, laid over `base`, with every seed; results come in that order.
 
     `grid` maps keys of the configuration to lists of values: `{"device.channels": [4, 8]}`. It may also be a `Study`,
-    or the path of a STUDY.toml; these bring their own base, seeds and series. `seeds` is a number of replicates,
-    counted from the configuration's own seed, or a list of seeds. `workers` is a number of processes, one for each
-    processor unless given; the results are the same with any number. `series` keeps power over time, as for `run`.
+    or the path of a STUDY.toml; these bring their own base, seeds, series and latency. `seeds` is a number of
+    replicates, counted from the configuration's own seed, or a list of seeds. `workers` is a number of processes, one
+    for each processor unless given; the results are the same with any number. `series` keeps power over time, as for
+    `run`; `latency` keeps the histogram of latencies, which `Results.quantiles` needs.
 
     With a directory `out` each task is kept in `out/results.jsonl` as it finishes, and a sweep that finds some of its
     tasks there does not run them again. When all are finished, that file has the order of the grid, and
@@ -75,7 +77,7 @@ def sweep(
     Raises `FlashwattError` before the first run for a fault anywhere in the grid or a file that must not be replaced,
     `SweepInterruptedError` after Ctrl-C, and `SweepNotSavedError` if the results cannot be written at the end.
     """
-    study = _study(grid, base=base, seeds=seeds, series=series)
+    study = _study(grid, base=base, seeds=seeds, series=series, latency=latency)
     size = next(n for n in (workers, study.workers, processors()) if n is not None)
     if size < 1:
         raise _core.FlashwattError(f"workers: found {size}; expected a whole number, ≥ 1")

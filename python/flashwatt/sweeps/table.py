@@ -1,4 +1,4 @@
-"""The points of a sweep as a table in LaTeX."""
+"""The points of a sweep, and their differences, as tables in LaTeX."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flashwatt.report import latex
 from flashwatt.report.metrics import metric_of
+from flashwatt.sweeps.paired import columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +35,39 @@ def points_table(frame: pl.DataFrame, keys: Sequence[str], metrics: Sequence[str
             columns.append((latex.heading(latex.escape(metric.name), unit), cells))
     rows = list(zip(*(cells for _, cells in columns), strict=True))
     return latex.table([head for head, _ in columns], [rows], comment)
+
+
+def differences_table(
+    frame: pl.DataFrame, keys: Sequence[str], metrics: Sequence[str], confidence: float, comment: str
+) -> str:
+    r"""Write a frame as `Results.differences` gives it: a figure's change in per cent with the bounds of its interval.
+
+    A figure that has no ratios, as one that can be 0, has its difference, `$1.2 \pm 0.3$`, in the unit of its column.
+    """
+    varying = [key for key in keys if frame[key].n_unique() > 1] or list(keys)
+    columns = [(latex.escape(key), [latex.escape(_value(one)) for one in frame[key]]) for key in varying]
+    for name in metrics:
+        names = columns_of(name, confidence)
+        metric = metric_of(name)
+        title = latex.escape(metric.name)
+        if frame[names["difference"]].count() == 0:
+            continue
+        if frame[names["ratio"]].count() < frame[names["difference"]].count():
+            unit, cells = latex.numbers(metric, frame[names["difference"]].to_list(), frame[names["half"]].to_list())
+            columns.append((latex.heading(title, unit), cells))
+        else:
+            bounds = frame.select(names["ratio"], names["low"], names["high"]).rows()
+            columns.append((latex.heading(title, r"\%"), [_change(*one) for one in bounds]))
+    rows = list(zip(*(cells for _, cells in columns), strict=True))
+    return latex.table([head for head, _ in columns], [rows], comment)
+
+
+def _change(ratio: float | None, low: float | None, high: float | None) -> str:
+    """A ratio and its interval as changes in per cent."""
+    if ratio is None:
+        return latex.NOTHING
+    mean, *bounds = (f"{100 * (one - 1):+.1f}" for one in (ratio, low, high) if one is not None)
+    return f"${mean}$" + (f" $[{', '.join(bounds)}]$" if bounds else "")
 
 
 def _value(value: Any) -> str:

@@ -1,0 +1,86 @@
+"""The columns of a sweep's tables on the terminal: as many figures as there is room for, each with a short name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rich.text import Text
+
+from flashwatt.report.metrics import metric_of
+from flashwatt.report.table import emit, new_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import Console
+    from rich.table import Table
+
+_ANY_WIDTH = 10_000
+
+
+class Column(NamedTuple):
+    """A column of the table."""
+
+    key: str
+    """Of the grid, of a figure, or one of `runs`, `seed`, `warn`."""
+    name: str
+    cells: list[str]
+
+    @property
+    def varies(self) -> bool:
+        """Whether its rows differ as they are printed; those of a single row count as different."""
+        return len(self.cells) < 2 or len(set(self.cells)) > 1  # noqa: PLR2004
+
+
+def emit_columns(left: list[Column], figures: list[Column], console: Console, *, whole: bool) -> list[Column]:
+    """Print the figures beside the columns at the left, and give those that there was no room for.
+
+    With `whole` there are none: further tables follow below.
+    """
+    blocks = list(_blocks(left, figures, console))
+    for block in blocks if whole else blocks[:1]:
+        emit(console, _table([*left, *block]))
+    return [] if whole else [one for block in blocks[1:] for one in block]
+
+
+def key_columns(keys: Sequence[str], rows: list[dict[str, Any]]) -> list[Column]:
+    """The columns of the grid's keys, called by the last parts of these where that tells them apart."""
+    return [Column(key, name, [_value(row[key]) for row in rows]) for key, name in zip(keys, _short(keys), strict=True)]
+
+
+def _blocks(left: list[Column], figures: list[Column], console: Console) -> Iterator[list[Column]]:
+    """The figures of each table: as many as there is room for beside the first columns, and one at least."""
+    block: list[Column] = []
+    for one in figures:
+        if block and _width([*left, *block, one], console) > console.width:
+            yield block
+            block = []
+        block.append(one)
+    yield block
+
+
+def _width(columns: list[Column], console: Console) -> int:
+    return console.measure(_table(columns), options=console.options.update(width=_ANY_WIDTH)).maximum
+
+
+def _table(columns: list[Column]) -> Table:
+    table = new_table("", *(one.name for one in columns))
+    for row in zip(*(one.cells for one in columns), strict=True):
+        table.add_row(*(Text(cell) for cell in row))
+    return table
+
+
+def _short(keys: Sequence[str]) -> Sequence[str]:
+    """The last parts of dotted keys, where these tell them apart."""
+    last = [key.rpartition(".")[2] for key in keys]
+    return last if len(set(last)) == len(last) else keys
+
+
+def short_name(key: str) -> str:
+    """Give the name of a figure as the head of a column has room for it."""
+    name = metric_of(key).name
+    return name.replace(" latency, ", " ").replace("amplification", "ampl.")
+
+
+def _value(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
