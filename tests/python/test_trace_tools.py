@@ -119,7 +119,10 @@ def test_on_a_drive_it_is_what_a_replay_issues(flashwatt: Cli, trace: Path) -> N
         (["four.spc", "--out", "t", "--to", "binry"], "did you mean `binary`?"),
         (["four.spc", "--out", "t.csv", "--speed", "0"], "error: --speed: out of range"),
         (["four.spc", "--out", "t.csv", "--from", "3", "--until", "2"], "the window of time is empty"),
-        (["four.spc", "--out", "t.csv", "--drive", "big"], "not a number of bytes"),
+        (
+            ["four.spc", "--out", "t.csv", "--drive", "big"],
+            'expected a number in bytes, or in quotes with a unit: "4KiB"',
+        ),
         (["four.spc", "--out", "t.csv", "--devices", "7"], "no request to a chosen device"),
     ],
 )

@@ -286,6 +286,13 @@ fn config_reference(py: Python<'_>) -> PyResult<String> {
     json(&py.detach(config::reference))
 }
 
+/// The number, as JSON, that a text with a unit stands for as the value of a key; a key that no configuration has has the unit
+/// that its name ends in.
+#[pyfunction]
+fn number(py: Python<'_>, key: &str, text: &str) -> PyResult<String> {
+    json(&py.detach(|| config::number(key, text)).map_err(python_error)?)
+}
+
 /// The content of a preset as JSON: its head comment, and its keys with values and sources; `None` if there is no such
 /// preset.
 #[pyfunction]
@@ -302,7 +309,7 @@ mod _core {
     #[pymodule_export]
     use super::{
         FlashwattError, RunInterruptedError, age, config_reference, config_schema, definition, inputs, kinds,
-        list_names, merged, power_levels, preset_settings, registered, reprice, resolve, run, trace_convert,
+        list_names, merged, number, power_levels, preset_settings, registered, reprice, resolve, run, trace_convert,
         trace_info, trace_profile,
     };
 

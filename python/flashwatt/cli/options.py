@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from contextlib import contextmanager
@@ -21,6 +22,27 @@ TIME_UNITS = ("s", "ms", "us", "100ns", "ns")
 """Units of the times in a text trace."""
 LENGTH_UNITS = ("bytes", "sectors", "kib", "4kib", "8kib", "16kib", "mib")
 """Units of offsets and sizes in a text trace; a sector has 512 bytes."""
+
+
+class Quantity(click.ParamType):
+    """A number, perhaps with a unit: `10k`, `5min`, `64GB`. The end of the key's name is the unit of a bare number."""
+
+    name = "number"
+
+    def __init__(self, key: str, least: float | None = None) -> None:
+        """Take the values of a key of the configuration, or of a name with a unit at its end."""
+        self.key, self.least = key, least
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Give the number in the key's unit."""
+        try:
+            number = json.loads(_core.number(self.key, str(value)))
+        except _core.FlashwattError as error:
+            self.fail(str(error), param, ctx)
+        if self.least is not None and (number < self.least or not isinstance(number, int)):
+            self.fail(f"{value!r} is not a whole number, {self.least} or more", param, ctx)
+        return number
+
 
 UNIT_OPTIONS = (
     click.option("--time-unit", type=click.Choice(TIME_UNITS), help="Unit of the times in a text trace."),

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from flashwatt.cli import completion
-from flashwatt.cli.options import overriding
+from flashwatt.cli.options import Quantity, overriding
 from flashwatt.cli.terminal import DIRECTORY, FAILED, INTERRUPTED, as_json, fail, force, note, say
 
 _LONG_S = 20
@@ -22,7 +22,10 @@ _LONG_S = 20
 @click.option("--all", "everything", is_flag=True, help="All experiments of all papers.")
 @click.option("--full", is_flag=True, help="Run every workload to its end, not only a part of it.")
 @click.option(
-    "--requests", type=click.IntRange(min=1), metavar="N", help="Run at most N requests of each workload: a first look."
+    "--requests",
+    type=Quantity("run.measure.requests", 1),
+    metavar="N",
+    help="Run at most N requests of each workload: a first look.",
 )
 @overriding("Override a key in every run.")
 @click.option(

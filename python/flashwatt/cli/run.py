@@ -12,7 +12,7 @@ import click
 
 from flashwatt.cli import completion
 from flashwatt.cli.delivery import EDGES, OF_A_RUN, SERIES, deliver, finish, folder
-from flashwatt.cli.options import blamed, interval, numbers, overriding, preset_option, reads_units, window
+from flashwatt.cli.options import Quantity, blamed, interval, numbers, overriding, preset_option, reads_units, window
 from flashwatt.cli.sources import SOURCE, opened, split
 from flashwatt.cli.terminal import (
     DIRECTORY,
@@ -91,17 +91,23 @@ _skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out trace recor
 @click.option("--align-starts", is_flag=True, help="Of several traces: let each begin at time 0.")
 @click.option("--share-devices", is_flag=True, help="Of several traces: equal device numbers are one device.")
 @click.option("--fio", type=FILE, metavar="JOB.fio", help="Run the jobs of this fio job file, in simulated time.")
-@click.option("--requests", type=click.IntRange(min=1), metavar="N", help="Measure N requests, then stop.")
+@click.option(
+    "--requests", type=Quantity("run.measure.requests", 1), metavar="N", help="Measure N requests, then stop."
+)
 @overriding("Override any key: device.channels=4.")
 @click.option("--out", type=DIRECTORY, metavar="DIR", help="Write report.json (and the plots) there.")
 @_json
 @click.option("--series", is_flag=True, help="Record power over time (plotted with --out).")
 @click.option(
-    "--series-ms", type=float, callback=interval, metavar="MS", help="Record power over time in bins of this length."
+    "--series-ms",
+    type=Quantity("series_ms"),
+    callback=interval,
+    metavar="MS",
+    help="Record power over time in bins of this length.",
 )
 @click.option(
     "--edges-ms",
-    type=(float, float),
+    type=(Quantity("edges_ms"), Quantity("edges_ms")),
     callback=window,
     metavar="FROM UNTIL",
     help="Record every change of the current in this window of simulated time (plotted with --out).",

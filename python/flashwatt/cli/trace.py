@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ import click
 
 from flashwatt.base import marks
 from flashwatt.base.outputs import check, directory, locked
-from flashwatt.cli.options import UNIT_OPTIONS, blamed, numbers
+from flashwatt.cli.options import UNIT_OPTIONS, Quantity, blamed, numbers
 from flashwatt.cli.terminal import DIRECTORY, OUTPUT_FILE, force, note, printed, say
 
 if TYPE_CHECKING:
@@ -20,29 +19,15 @@ if TYPE_CHECKING:
 
     Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-_UNITS |= {f"{prefix}i": 2 ** (10 * power) for power, prefix in enumerate("kmgt", 1)}
-
-
-def _size(_context: click.Context, _option: click.Parameter, value: str | None) -> int | None:
-    """Bytes, from 80000000000, 80GB, 64GiB, 512MiB and the like."""
-    if value is None:
-        return None
-    found = re.fullmatch(r"([0-9]+)\s*([kmgt]i?)?b?", value, re.IGNORECASE)
-    if not found:
-        raise click.BadParameter(f"{value!r} is not a number of bytes such as 64000000000, 64GB or 64GiB")
-    return int(found[1]) * _UNITS[(found[2] or "").lower()]
-
-
 _OPTIONS: tuple[Any, ...] = (
     click.argument("files", type=click.Path(exists=True, dir_okay=False, path_type=Path), nargs=-1, required=True),
     click.option("--format", "--trace-format", "trace_format", metavar="FORMAT", help="Recognised unless given."),
     click.option("--skip-bad", is_flag=True, help="Leave out (and count) records that cannot be read."),
     *UNIT_OPTIONS,
     click.option("--devices", metavar="N,N,…", callback=numbers, help="Keep only the requests to these devices."),
-    click.option("--from", "from_s", type=float, metavar="SECONDS", help="Leave out earlier requests."),
-    click.option("--until", "until_s", type=float, metavar="SECONDS", help="Leave out requests from then on."),
-    click.option("--requests", "max_requests", type=click.IntRange(min=1), metavar="N", help="Stop after N requests."),
+    click.option("--from", "from_s", type=Quantity("from_s"), metavar="SECONDS", help="Leave out earlier requests."),
+    click.option("--until", "until_s", type=Quantity("until_s"), metavar="SECONDS", help="Leave out later requests."),
+    click.option("--requests", "max_requests", type=Quantity("requests", 1), metavar="N", help="Stop after N."),
     click.option("--speed", type=float, metavar="X", help="Divide times by X."),
     click.option("--space-scale", type=float, metavar="X", help="Multiply addresses by X, in steps of 1 MiB."),
     click.option("--align-starts", is_flag=True, help="Let each file begin at time 0."),
@@ -113,7 +98,13 @@ def info_(as_json: bool, **options: Any) -> None:
 @_trace_options
 @click.option("--out", type=OUTPUT_FILE, required=True, metavar="FILE", help=".csv, .fwt")
 @click.option("--to", "to_format", metavar="FORMAT", help="csv or binary; by the ending of FILE unless given.")
-@click.option("--drive", "drive_bytes", callback=_size, metavar="SIZE", help="Lay devices out on a drive of this size.")
+@click.option(
+    "--drive",
+    "drive_bytes",
+    type=Quantity("drive_bytes", 0),
+    metavar="SIZE",
+    help="Lay devices out on a drive of this size.",
+)
 @click.option("--fold", is_flag=True, help="With --drive: take addresses beyond it modulo its size.")
 @click.option("--clip", is_flag=True, help="With --drive: cut requests at its end; leave out those beyond.")
 @_json

@@ -28,6 +28,18 @@ def keys() -> dict[str, Key]:
     return {key["key"]: key for key in json.loads(_core.config_reference())}
 
 
+def numbered(key: str, value: Any) -> Any:
+    """Give the number for a text with a unit where a key takes numbers; any other value as it is, if valid or not."""
+    if not isinstance(value, str) or not value.lstrip(" +-.")[:1].isdigit():
+        return value
+    if not {"integer", "number"} & set(keys().get(key, {}).get("types", ())):
+        return value
+    try:
+        return json.loads(_core.number(key, value))
+    except _core.FlashwattError:
+        return value  # the engine names the place of what is wrong
+
+
 @cache
 def preset(name: str) -> tuple[str, dict[str, dict[str, Any]]]:
     """Give a preset's description, and its values and sources by key. Raise `FlashwattError` for an unknown name."""

@@ -20,6 +20,7 @@ from flashwatt.base.files import printable, read_text
 from flashwatt.base.literals import flattened, leaves, shown
 from flashwatt.base.misspelt import known
 from flashwatt.config.config import Config, parse_toml, without_lines
+from flashwatt.config.reference import numbered
 from flashwatt.runs import interval_ns
 from flashwatt.sweeps.task import Hashes, Kept, defined
 
@@ -66,7 +67,7 @@ class Study:
     ) -> Study:
         """Check the shape of a study; whether its runs are valid is for `tasks` to say. Raises `FlashwattError`."""
         lists = {
-            key: _values(f"{_place(name, text, f'grid.{key}')}grid.{key}", values)
+            key: _values(f"{_place(name, text, f'grid.{key}')}grid.{key}", values, key)
             for key, values in flattened(grid, f"{_place(name, text, 'grid')}grid.").items()
         }
         replicates = _replicates(f"{_place(name, text, 'seeds')}seeds", seeds)
@@ -175,11 +176,12 @@ def _typed(name: str, text: str, content: dict[str, Any]) -> dict[str, Any]:
     return content
 
 
-def _values(place: str, values: Any) -> list[Any]:
+def _values(place: str, values: Any, key: str) -> list[Any]:
     _check_length(place, values)
     listed = _plain(values)
     if not isinstance(listed, list) or not listed:
         raise _core.FlashwattError(f"{place}: found {shown(values)}; expected a list of at least one value")
+    listed = [numbered(key, value) for value in listed]
     first: dict[str, Any] = {}
     for value in listed:
         name = _same(value)

@@ -66,7 +66,7 @@ pub use parse::{load, merged};
 pub(crate) use presets::described;
 pub use presets::{DEFAULT_PRESET, PRESETS, preset};
 pub(crate) use prices::prices;
-pub use schema::{Key, OneOf, reference, schema};
+pub use schema::{Key, OneOf, number, reference, schema};
 pub use settings::{Setting, about, settings};
 
 /// A valid, complete configuration. Every field has its final value; the report carries it whole.

@@ -11,7 +11,7 @@ use super::resolve::resolve;
 use super::{Config, schema};
 use crate::error::{Error, Fault, Place};
 use crate::gc;
-use crate::settings::{Checker, KeySource, Node, Rules, Value, WHOLE, parse_set, unknown_name};
+use crate::settings::{Checker, KeySource, Node, Rules, Value, WHOLE, convert, parse_set, unknown_name};
 
 /// Largest number of faults that are reported together for one text.
 const FAULTS_MAX: usize = 100;
@@ -19,7 +19,8 @@ const FAULTS_MAX: usize = 100;
 /// Reads a configuration.
 ///
 /// `text` is the user's TOML and `file_name` what messages call it; `sets` are overrides `KEY=VALUE` with dotted keys,
-/// where a value that is no TOML stands for itself as a string (`ftl=page`). The text is laid key by key over the
+/// where a value that is no TOML stands for itself as a string (`ftl=page`). A number may stand in quotes with a unit
+/// (`"64GB"`). Relative paths in the text are relative to the directory of `file_name`. The text is laid key by key over the
 /// preset that `device.preset` names — `x25m` if it names none — and the overrides over both. A value tagged from
 /// outside (`ftl`, `workload`, `gc.policy`, `run.precondition`) merges with the one below it if both have the same
 /// name, and replaces it otherwise. Giving one of several keys that exclude each other drops the others of the layers
@@ -115,12 +116,23 @@ fn two_names(before: &Node, now: &Node, path: &str) -> Option<Fault> {
 /// Serde stops at the first fault: so that fault is taken out, and serde asked again.
 fn prune_faults(node: &mut Node, faults: &mut Vec<Fault>) {
     while let Err(error) = Raw::deserialize(&*node) {
+        let wanted = error.wants_number();
         let (fault, path) = error.into_parts();
-        faults.push(fault);
+        match wanted.map(|whole| with_unit(node, &path, whole)) {
+            Some(Ok(true)) => continue,
+            Some(Err(fault)) => faults.push(*fault),
+            Some(Ok(false)) | None => faults.push(fault),
+        }
         if faults.len() >= FAULTS_MAX || !node.prune(&path, &TAGGED) {
             *node = Node::empty(node.origin);
         }
     }
+}
+
+/// A text where a number is expected may be a number with a unit: then the number takes its place, once and for all.
+fn with_unit(node: &mut Node, path: &[String], whole: bool) -> Result<bool, Box<Fault>> {
+    let key = path.last().map(String::as_str).unwrap_or_default();
+    node.at_mut(path).map_or(Ok(false), |node| convert(node, key, whole))
 }
 
 /// The preset that the user's layers ask for.
@@ -207,6 +219,31 @@ mod tests {
     fn config(text: &str, sets: &[&str]) -> Config {
         let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
         load(text, "test.toml", &sets).expect("a valid configuration")
+    }
+
+    #[test]
+    fn a_number_with_a_unit_is_that_number_and_is_kept_as_that() {
+        let quoted = r#"
+            device = { preset = "tlc-nvme-1t", logical_bytes = "256GB", op_ratio = "7%", timing.read_ns = "61us" }
+            controller.power_budget_w = "8500mW"
+            energy.nand = { transfer_ma = "0.0125A", volts = "3300mV" }
+            gc.policy.d_choices.d = "4"
+            workload.uniform.request_bytes = [["4KiB", "70%"], ["64KiB", "30%"]]
+            run = { measure.requests = "10k", warmup.seconds = "5ms" }
+        "#;
+        let plain = r#"
+            device = { preset = "tlc-nvme-1t", logical_bytes = 256000000000, op_ratio = 0.07, timing.read_ns = 61000 }
+            controller.power_budget_w = 8.5
+            energy.nand = { transfer_ma = 12.5, volts = 3.3 }
+            gc.policy.d_choices.d = 4
+            workload.uniform.request_bytes = [[4096, 0.7], [65536, 0.3]]
+            run = { measure.requests = 10000, warmup.seconds = 0.005 }
+        "#;
+        assert_eq!(config(quoted, &[]).sha256(), config(plain, &[]).sha256());
+        assert_eq!(merged(quoted, "a.toml", &[]).expect("valid"), merged(plain, "a.toml", &[]).expect("valid"));
+        let both = |value: &str| config("", &[&format!("write_buffer.bytes={value}")]).sha256();
+        assert_eq!(both("1MiB"), both("1048576"));
+        assert_ne!(both("1MB"), both("1048576"));
     }
 
     #[test]

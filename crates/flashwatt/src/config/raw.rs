@@ -361,6 +361,9 @@ impl Visitor<'_> for TransferCurrentVisitor {
     fn visit_str<E: de::Error>(self, word: &str) -> Result<TransferCurrent, E> {
         match word {
             "operation" => Ok(TransferCurrent::Operation),
+            _ if word.starts_with(|first: char| first.is_ascii_digit()) => {
+                Err(E::invalid_type(de::Unexpected::Str(word), &self))
+            }
             _ => Err(E::unknown_variant(word, &["operation"])),
         }
     }

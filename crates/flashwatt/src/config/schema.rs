@@ -10,7 +10,8 @@ use serde_json::{Map, Value};
 use super::parse;
 use super::presets::PRESETS;
 use super::raw::Raw;
-use crate::settings::Rules;
+use crate::error::Error;
+use crate::settings::{Rules, Unit};
 use crate::{ftl, gc, workload};
 
 pub(super) mod names;
@@ -18,8 +19,16 @@ mod shapes;
 mod tidy;
 
 /// The JSON schema (draft 7) of a configuration file, for editors. `x-unit` is the unit of a number, `x-names` describes each
-/// name that a key takes, `x-kind` is the kind of [`crate::list`] that they are registered under.
+/// name that a key takes, `x-kind` is the kind of [`crate::list`] that they are registered under. A number may stand in quotes
+/// with a unit.
 pub fn schema() -> Value {
+    let mut schema = of_numbers();
+    quoted_numbers(&mut schema, "");
+    schema
+}
+
+/// The schema in which a number is just a number.
+fn of_numbers() -> Value {
     let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
     let mut schema = Value::from(settings.into_generator().into_root_schema_for::<Raw>());
     tidy::tidy(&mut schema);
@@ -38,6 +47,35 @@ pub fn schema() -> Value {
     }
     units(&mut schema);
     schema
+}
+
+/// Lets each number stand in quotes with a unit; `key` is the name of the nearest key.
+fn quoted_numbers(node: &mut Value, key: &str) {
+    for (name, child) in properties_mut(node).into_iter().flatten() {
+        quoted_numbers(child, name);
+    }
+    let kind = node.get("type").and_then(Value::as_str).unwrap_or_default().to_string();
+    if kind == "integer" || kind == "number" {
+        node["pattern"] = Unit::quoted(key, kind == "integer").pattern().into();
+        node["type"] = serde_json::json!([kind, "string"]);
+    }
+    if let Some(items) = node.get_mut("items") {
+        quoted_numbers(items, key);
+    }
+    let several = node.get_mut("anyOf").and_then(Value::as_array_mut);
+    for one in several.into_iter().flatten().filter(|one| one.get("properties").is_none()) {
+        quoted_numbers(one, key);
+    }
+}
+
+/// The number that a text stands for as the value of a key, in that key's unit: `"10k"`, `"64GB"`, `"550us"`.
+///
+/// # Errors
+/// A text that is no number, or has a unit of another kind.
+pub fn number(key: &str, text: &str) -> Result<Value, Error> {
+    let whole = reference().iter().any(|known| known.key == key && known.types == ["integer"]);
+    let number = Unit::quoted(key, whole).read(text)?;
+    Ok(number.to_json())
 }
 
 /// Least and greatest value of a key that is checked to be between them, whatever other keys say.
@@ -90,28 +128,11 @@ fn properties(node: &Value) -> Option<&Map<String, Value>> {
 
 fn units(node: &mut Value) {
     for (name, child) in properties_mut(node).into_iter().flatten() {
-        if let (Some(unit), Some(child)) = (unit(name), child.as_object_mut()) {
-            child.insert("x-unit".into(), unit.into());
+        if let (Some(unit), Some(child)) = (Unit::of_key(name), child.as_object_mut()) {
+            child.insert("x-unit".into(), unit.name.into());
         }
         units(child);
     }
-}
-
-/// The unit that a key carries in its name; counts, shares and words have none.
-fn unit(name: &str) -> Option<&'static str> {
-    const UNITS: [(&str, &str); 9] = [
-        ("_per_s", "1/s"),
-        ("_mb_s", "10^6 bytes/s"),
-        ("_ns", "ns"),
-        ("_s", "s"),
-        ("seconds", "s"),
-        ("_bytes", "bytes"),
-        ("_ma", "mA"),
-        ("volts", "V"),
-        ("_v", "V"),
-    ];
-    let whole = (name == "bytes").then_some("bytes");
-    whole.or_else(|| UNITS.iter().find(|(suffix, _)| name.ends_with(suffix)).map(|(_, unit)| *unit))
 }
 
 /// What the reference says of one key.
@@ -153,7 +174,7 @@ pub fn reference() -> Vec<Key> {
     static KEYS: OnceLock<Vec<Key>> = OnceLock::new();
     let collected = || {
         let mut keys = Vec::new();
-        collect(&schema(), "", &mut keys);
+        collect(&of_numbers(), "", &mut keys);
         keys
     };
     KEYS.get_or_init(collected).clone()

@@ -38,19 +38,7 @@ pub fn settings(name: &str) -> Option<Vec<Setting>> {
 fn leaves(node: &Node, path: &str, found: &mut Vec<(usize, String, Json)>) {
     match &node.value {
         Value::Table(table) => table.iter().for_each(|(key, node)| leaves(node, &join(path, key), found)),
-        _ => found.push((node.place.line.unwrap_or_default() as usize, path.to_string(), json(node))),
-    }
-}
-
-fn json(node: &Node) -> Json {
-    match &node.value {
-        Value::Table(table) => table.iter().map(|(key, node)| (key.clone(), json(node))).collect(),
-        Value::Array(items) => items.iter().map(json).collect(),
-        Value::Integer(value) => i64::try_from(*value).map_or_else(|_| (*value as u64).into(), Json::from),
-        Value::Float(value) => (*value).into(),
-        Value::Bool(value) => (*value).into(),
-        Value::String(value) => value.as_str().into(),
-        Value::Datetime => Json::Null,
+        _ => found.push((node.place.line.unwrap_or_default() as usize, path.to_string(), node.value.to_json())),
     }
 }
 

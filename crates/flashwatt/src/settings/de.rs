@@ -61,6 +61,13 @@ impl ShapeError {
         self
     }
 
+    /// Whether a text was found where a number is expected, and if so whether only a whole number is valid.
+    pub fn wants_number(&self) -> Option<bool> {
+        let expected = self.0.fault.expected.as_deref().unwrap_or_default();
+        let number = NUMBERS.iter().any(|words| expected.starts_with(words));
+        (self.0.fault.what == WRONG_TYPE && number).then(|| expected.starts_with("a whole number"))
+    }
+
     /// The fault, and its keys from the root.
     pub fn into_parts(self) -> (Fault, Vec<String>) {
         let ShapeFault { fault, mut path, .. } = *self.0;
@@ -83,7 +90,7 @@ impl de::Error for ShapeError {
     }
 
     fn invalid_type(found: Unexpected, expected: &dyn Expected) -> Self {
-        ShapeError::new("wrong type").found(describe(found)).expected(wanted(expected))
+        ShapeError::new(WRONG_TYPE).found(describe(found)).expected(wanted(expected))
     }
 
     fn invalid_value(found: Unexpected, expected: &dyn Expected) -> Self {
@@ -136,6 +143,12 @@ fn describe(found: Unexpected) -> String {
         other => other.to_string(),
     }
 }
+
+/// What is said of a value of another type than that of its key.
+const WRONG_TYPE: &str = "wrong type";
+
+/// First words about what is expected where a number is.
+const NUMBERS: [&str; 3] = ["a whole number", "a number", "a current"];
 
 /// First words of the message about the range of a whole number.
 pub(crate) const WHOLE: &str = "a whole number from";
@@ -220,9 +233,7 @@ impl<'de> Deserializer<'de> for &'de Node {
     ) -> Result<V::Value, ShapeError> {
         match &self.value {
             Value::Table(_) => self.deserialize_any(visitor),
-            other => {
-                Err(ShapeError::new("wrong type").found(describe(other.unexpected())).expected("a table").at(self))
-            }
+            other => Err(ShapeError::new(WRONG_TYPE).found(describe(other.unexpected())).expected("a table").at(self)),
         }
     }
 
@@ -236,7 +247,7 @@ impl<'de> Deserializer<'de> for &'de Node {
             Value::String(name) => NameOrTable { name, content: None },
             Value::Table(table) => one_choice(table, names).map_err(|error| error.at(self))?,
             other => {
-                let error = ShapeError::new("wrong type").found(describe(other.unexpected())).expected(one_of(names));
+                let error = ShapeError::new(WRONG_TYPE).found(describe(other.unexpected())).expected(one_of(names));
                 return Err(error.at(self));
             }
         };
@@ -294,7 +305,7 @@ impl<'de> VariantAccess<'de> for NameOrTable<'de> {
             }
             None | Some((_, Value::Table(_))) => Ok(()),
             Some((node, other)) => {
-                let error = ShapeError::new("wrong type").found(describe(other.unexpected())).expected("a table");
+                let error = ShapeError::new(WRONG_TYPE).found(describe(other.unexpected())).expected("a table");
                 Err(error.at(node))
             }
         }

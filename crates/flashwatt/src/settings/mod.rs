@@ -5,10 +5,12 @@ mod check;
 mod de;
 mod layers;
 mod node;
+mod quantity;
 mod rules;
 
 pub(crate) use check::{Checker, Field, field};
 pub(crate) use de::{WHOLE, unknown_name};
 pub(crate) use layers::{Rivals, drop_rivals, merge};
 pub(crate) use node::{KeySource, Node, Table, Value, join, parse_set};
+pub(crate) use quantity::{Unit, convert};
 pub(crate) use rules::Rules;

@@ -45,6 +45,21 @@ pub(crate) enum Value {
     Datetime,
 }
 
+impl Value {
+    /// As JSON; a date, which no key takes, is `null`.
+    pub fn to_json(&self) -> serde_json::Value {
+        match self {
+            Value::Table(table) => table.iter().map(|(key, node)| (key.clone(), node.value.to_json())).collect(),
+            Value::Array(items) => items.iter().map(|item| item.value.to_json()).collect(),
+            Value::Integer(value) => i64::try_from(*value).map_or_else(|_| (*value as u64).into(), Into::into),
+            Value::Float(value) => (*value).into(),
+            Value::Bool(value) => (*value).into(),
+            Value::String(value) => value.as_str().into(),
+            Value::Datetime => serde_json::Value::Null,
+        }
+    }
+}
+
 /// A text that is parsed: a file or one override.
 struct Source<'a> {
     text: &'a str,
@@ -112,6 +127,14 @@ impl Node {
             [last] => table.remove(last).is_some(),
             [first, rest @ ..] => table.get_mut(first).is_some_and(|node| node.remove(rest)),
         }
+    }
+
+    /// The node at the end of `path`.
+    pub fn at_mut(&mut self, path: &[String]) -> Option<&mut Node> {
+        path.iter().try_fold(self, |node, key| match &mut node.value {
+            Value::Table(table) => table.get_mut(key),
+            _ => None,
+        })
     }
 
     /// As [`Self::table`], but mutable.
@@ -189,9 +212,12 @@ impl<'a> Source<'a> {
     fn syntax(&self, error: &toml::de::Error) -> Fault {
         let at = error.span().map_or(0, |span| span.start);
         let what = error.message().lines().collect::<Vec<_>>().join(", ");
-        Fault::at(self.place(at, ""), format!("not TOML: {what}"))
-            .found(format!("`{}`", shorten(self.line_text(at))))
-            .expected("`key = value` lines under `[table]` headers")
+        let line = self.line_text(at);
+        let fault = Fault::at(self.place(at, ""), format!("not TOML: {what}")).found(format!("`{}`", shorten(line)));
+        match unquoted(line) {
+            Some((key, word)) => fault.expected(format!("quotes around what is no plain number: `{key} = \"{word}\"`")),
+            None => fault.expected("`key = value` lines under `[table]` headers"),
+        }
     }
 
     fn table(&self, table: &DeTable, path: &str, depth: usize) -> Result<Node, Box<Fault>> {
@@ -222,6 +248,16 @@ impl<'a> Source<'a> {
         };
         Ok(Node { place, origin: self.origin, value })
     }
+}
+
+/// Key and value of a line whose value should stand in quotes: a word, a path, or a number with a unit.
+fn unquoted(line: &str) -> Option<(&str, &str)> {
+    let (key, value) = line.split_once('=')?;
+    let value = value.split('#').next().unwrap_or_default().trim();
+    let begins = value.starts_with(|first: char| first.is_alphanumeric() || "/.~_".contains(first));
+    let is_word = value.contains(|one: char| one.is_alphabetic() || one == '/' || one == '%');
+    let plain = ["true", "false", "inf", "nan"].contains(&value) || value.contains(['"', '\'', '[', '{', '=']);
+    (begins && is_word && !plain).then(|| (key.trim(), shorten(value)))
 }
 
 fn scalar(value: &DeValue) -> Option<Value> {

@@ -84,9 +84,28 @@ const CASES: &[Case] = &[
         &[],
         &["my.toml:3:", "workload.trace.devices", "\"one\""],
     ),
+    // Numbers with a unit.
+    (
+        "[device]\nlogical_bytes = \"64us\"\n",
+        &[],
+        &["my.toml:2:1: device.logical_bytes: wrong unit", "\"64us\"", "a number in bytes", "\"64GB\""],
+    ),
+    ("", &["device.logical_bytes=64Gb"], &["--set: device.logical_bytes: wrong unit", "did you mean `GB`?"]),
+    ("", &["energy.nand.transfer_ma=3V"], &["--set: energy.nand.transfer_ma: wrong unit", "a number in mA"]),
+    ("", &["gc.policy.d_choices.d=3s"], &["--set: gc.policy.d_choices.d: wrong unit", "a number, or in quotes"]),
+    (
+        "[workload.uniform]\nrequest_bytes = [[\"4KiB\", \"70%\"], [\"64ms\", \"30%\"]]\n",
+        &[],
+        &["my.toml:2:", "workload.uniform.request_bytes: wrong unit", "\"64ms\"", "\"4KiB\""],
+    ),
+    ("", &["device.channels=1.5k"], &["--set: device.channels", "out of range; found 1500", "1 to 1024"]),
+    ("", &["run.measure.requests=0.5"], &["--set: run.measure.requests", "found 0.5", "a whole number"]),
     // TOML itself.
     ("[device]\nchannels 4\n", &[], &["my.toml:2:", "not TOML", "`channels 4`"]),
     ("[device\nchannels = 4\n", &[], &["my.toml:1:", "not TOML", "`[device`"]),
+    ("ftl = dftl\n", &[], &["my.toml:1:", "not TOML", "quotes", "`ftl = \"dftl\"`"]),
+    ("[device]\npreset = tlc-nvme-1t # fast\n", &[], &["my.toml:2:", "`preset = \"tlc-nvme-1t\"`"]),
+    ("[device]\nlogical_bytes = 64GB\n", &[], &["my.toml:2:", "`logical_bytes = \"64GB\"`"]),
     ("[device]\nways = 2\nways = 3\n", &[], &["my.toml:3:1", "duplicate key", "`ways = 3`"]),
     ("", &["device.channels"], &["--set: device.channels", "not an override", "KEY=VALUE"]),
     ("", &["=4"], &["--set", "not an override", "`=4`"]),

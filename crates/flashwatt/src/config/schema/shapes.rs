@@ -42,7 +42,7 @@ shape!(Sizes, _generator => json_schema!({
         { "type": "integer" },
         {
             "type": "array",
-            "items": { "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 2 },
+            "items": { "type": "array", "items": { "type": ["number", "string"] }, "minItems": 2, "maxItems": 2 },
         },
     ]
 }));
