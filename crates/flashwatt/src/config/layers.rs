@@ -6,9 +6,16 @@ use crate::workload::synthetic::MODELS;
 /// Values that are tagged from outside (`ftl = "page"` or `[ftl.page]`).
 pub(super) const TAGGED: [&str; 4] = ["ftl", "gc.policy", "workload", "run.precondition"];
 
-const RIVALS: [(&str, Rivals); 2] = [
+/// The size of the cached mapping table, of every layer that has one.
+const TABLE: Rivals = &[&["cmt_bytes"], &["cmt_entries"], &["cmt_fraction"]];
+
+const RIVALS: [(&str, Rivals); 6] = [
     ("device", &[&["op_ratio"], &["spare_fraction"]]),
     ("gc", &[&["low_watermark_blocks"], &["low_watermark_fraction"]]),
+    ("controller", &[&["power_budget_ma"], &["power_budget_w"]]),
+    ("ftl.dftl", TABLE),
+    ("ftl.rftl", TABLE),
+    ("ftl.tpftl", TABLE),
 ];
 
 /// Of every synthetic model, as a workload or as what runs before.

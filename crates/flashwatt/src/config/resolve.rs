@@ -45,7 +45,7 @@ const MB_S: std::ops::RangeInclusive<f64> = 0.001..=1e6;
 /// next attempt if single keys are wrong.
 pub(super) fn resolve(c: &mut Checker, raw: &Raw) -> Option<Config> {
     let mut geometry = geometry(c, raw);
-    let ftl = ftl(c, raw, geometry.page_bytes);
+    let mut ftl = ftl(c, raw, geometry.page_bytes);
     geometry.map_unit_bytes = ftl.map_unit_bytes(geometry.page_bytes);
     ftl.check(geometry.channels, c);
     check_block(c, &geometry);
@@ -66,6 +66,7 @@ pub(super) fn resolve(c: &mut Checker, raw: &Raw) -> Option<Config> {
     let run = run(c, &raw.run, &workload, &bounds);
     let controller = controller(c, &raw.controller, &energy, geometry.dies());
     let device = device(c, raw, &geometry, capacity?, timing, host_link);
+    ftl.fit_table(device.logical_bytes / u64::from(device.page_bytes));
     let die_blocks = u64::from(device.blocks_per_plane) * u64::from(device.planes);
     let config = Config {
         ftl,

@@ -41,6 +41,14 @@ pub trait Scheme: Ftl + Sized + 'static {
     /// Checks that depend on the number of channels.
     fn check(_settings: &Self::Settings, _channels: u32, _c: &mut Checker) {}
 
+    /// Sizes the table of map entries of a layer that has one, if it is given as a share of the map.
+    fn fit_table(_settings: &mut Self::Settings, _logical_pages: u64) {}
+
+    /// Entries that the table of a layer with its map on flash holds; the map may have fewer.
+    fn table_entries(_settings: &Self::Settings) -> Option<u32> {
+        None
+    }
+
     /// Bytes that one map entry covers.
     fn map_unit_bytes(_settings: &Self::Settings, page_bytes: u32) -> u32 {
         page_bytes
@@ -176,6 +184,22 @@ macro_rules! schemes {
             pub(crate) fn check(&self, channels: u32, c: &mut Checker) {
                 match self {
                     $(Settings::$variant(settings) => <$module::$scheme as Scheme>::check(settings, channels, c)),+
+                }
+            }
+
+            /// Sizes the table of map entries of a layer that has one, if it is given as a share of the map.
+            pub(crate) fn fit_table(&mut self, logical_pages: u64) {
+                match self {
+                    $(Settings::$variant(settings) => {
+                        <$module::$scheme as Scheme>::fit_table(settings, logical_pages)
+                    })+
+                }
+            }
+
+            /// Entries that the table of a layer with its map on flash holds; the map may have fewer.
+            pub(crate) fn table_entries(&self) -> Option<u32> {
+                match self {
+                    $(Settings::$variant(settings) => <$module::$scheme as Scheme>::table_entries(settings)),+
                 }
             }
 

@@ -244,7 +244,7 @@ pub(crate) fn report(
     };
     DeviceReport {
         supply_mv: table.supply_mv,
-        warnings: warnings(figures, firmware.blocks.geometry().pages_per_block),
+        warnings: warnings(figures, config, firmware),
         sections: Sections::Ssd(Box::new(SsdReport {
             lifetime: Lifetime::new(&worn),
             flash,
@@ -276,7 +276,7 @@ fn map_histogram(figures: &SsdFigures) -> LatencyHistogram {
     }
 }
 
-fn warnings(figures: &SsdFigures, pages_per_block: u32) -> Vec<String> {
+fn warnings(figures: &SsdFigures, config: &Config, firmware: &Firmware) -> Vec<String> {
     let mut warnings = Vec::new();
     let (ledger, total) = (&figures.ledger, figures.ledger.total_ns());
     if ledger.dram_op_ns > total {
@@ -293,8 +293,21 @@ fn warnings(figures: &SsdFigures, pages_per_block: u32) -> Vec<String> {
             figures.unwritten_reads
         ));
     }
-    warnings.extend(collection_debt(figures, pages_per_block));
+    warnings.extend(collection_debt(figures, firmware.blocks.geometry().pages_per_block));
+    warnings.extend(whole_map_cached(config, firmware));
     warnings
+}
+
+/// The warning about a cached mapping table in which the whole map has room: the layer then hardly reads its map.
+fn whole_map_cached(config: &Config, firmware: &Firmware) -> Option<String> {
+    let (entries, map) = (config.ftl.table_entries()?, firmware.blocks.geometry().logical_units);
+    let name = config.ftl.name();
+    (entries >= map).then(|| {
+        format!(
+            "the cached mapping table has room for the whole map ({entries} entries, {map} in the map): {name} works as a page \
+             map in memory; ftl.{name}.cmt_fraction = 0.01 holds one entry in 100"
+        )
+    })
 }
 
 /// Share of the blocks filled in the window that garbage collection may leave undone at its end without a warning.

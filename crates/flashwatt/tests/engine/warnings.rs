@@ -54,3 +54,14 @@ fn collection_that_falls_behind() {
     assert!(!warns(&late, "collection fell behind"), "{:?}", late.warnings);
     assert!(late.ssd().flash.write_amplification > early.ssd().flash.write_amplification);
 }
+
+#[test]
+fn a_mapping_table_that_holds_the_whole_map() {
+    let sets = ["workload.uniform.requests=100", "run.count_drain=true"];
+    for ftl in ["dftl", "tpftl", "rftl"] {
+        let with = |set: String| warns(&run(&[&sets[..], &[&set]].concat()), "has room for the whole map");
+        assert!(with(format!("ftl={ftl}")), "{ftl}: 8 MiB");
+        assert!(!with(format!("ftl.{ftl}.cmt_fraction=0.01")), "{ftl}");
+    }
+    assert!(!warns(&run(&sets), "whole map"));
+}

@@ -29,6 +29,7 @@ pub enum Cache {
 pub(in crate::ftl) struct Common {
     pub cmt_bytes: Option<u64>,
     pub cmt_entries: Option<u32>,
+    pub cmt_fraction: Option<f64>,
     pub entry_bytes: Option<u32>,
     pub fetch_on_write: Option<bool>,
     pub allocation: Option<Allocation>,
@@ -43,10 +44,12 @@ macro_rules! options {
         #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields, default)]
         pub struct Options {
-            /// Bytes of the cached mapping table. Excludes `cmt_entries`.
+            /// Bytes of the cached mapping table. Excludes `cmt_entries` and `cmt_fraction`.
             pub cmt_bytes: Option<u64>,
-            /// Entries of the cached mapping table. Excludes `cmt_bytes`.
+            /// Entries of the cached mapping table. Excludes `cmt_bytes` and `cmt_fraction`.
             pub cmt_entries: Option<u32>,
+            /// Entries of the cached mapping table as a share of the map's, above 0 to 1. Excludes `cmt_bytes` and `cmt_entries`.
+            pub cmt_fraction: Option<f64>,
             /// Bytes of an entry of a translation page; a page holds as many as fit.
             pub entry_bytes: Option<u32>,
             /// Whether a write of a whole page fetches its entry from flash if that is not cached (Gupta et al. 2009); the write does
@@ -67,6 +70,7 @@ macro_rules! options {
                 $crate::ftl::demand::options::Common {
                     cmt_bytes: self.cmt_bytes,
                     cmt_entries: self.cmt_entries,
+                    cmt_fraction: self.cmt_fraction,
                     entry_bytes: self.entry_bytes,
                     fetch_on_write: self.fetch_on_write,
                     allocation: self.allocation,
@@ -84,6 +88,9 @@ pub(in crate::ftl) use options;
 pub struct Settings {
     /// Entries of the cached mapping table, ≥ 1. More than the drive's logical pages stands for all of them.
     pub cmt_entries: u32,
+    /// The same as a share of the map's entries, until the size of the drive is known.
+    #[serde(skip)]
+    pub cmt_fraction: Option<f64>,
     /// Bytes of an entry of a translation page.
     pub entry_bytes: u32,
     /// Entries of a translation page.
@@ -117,6 +124,7 @@ impl Common {
         let cached = of.cached_entry_bytes.unwrap_or(entry_bytes);
         Settings {
             cmt_entries: cmt_entries(c, table, &options, cached),
+            cmt_fraction: c.optional(field!(table, options.cmt_fraction), 1e-9..=1.0),
             entry_bytes,
             entries_per_page: (page_bytes / entry_bytes).max(1),
             evict_page: of.evict_page,
@@ -128,11 +136,26 @@ impl Common {
     }
 }
 
+impl Settings {
+    /// Sizes a table that is given as a share of the map.
+    pub fn fit_table(&mut self, logical_pages: u64) {
+        if let Some(fraction) = self.cmt_fraction.take() {
+            self.cmt_entries = ((fraction * logical_pages as f64).round() as u32).max(1);
+        }
+    }
+}
+
 fn cmt_entries(c: &mut Checker, table: &str, options: &Common, entry_bytes: u32) -> u32 {
-    if let (Some(bytes), Some(entries)) = (options.cmt_bytes, options.cmt_entries) {
-        let fault = c.fault(&format!("{table}.cmt_entries"), "the size of the cached mapping table is given twice");
-        let found = format!("cmt_bytes = {bytes} and cmt_entries = {entries}");
-        c.push(fault.found(found).expected("one of them"));
+    let given = [
+        ("cmt_bytes", options.cmt_bytes.map(|bytes| bytes.to_string())),
+        ("cmt_entries", options.cmt_entries.map(|entries| entries.to_string())),
+        ("cmt_fraction", options.cmt_fraction.map(|fraction| format!("{fraction:?}"))),
+    ];
+    let given: Vec<_> = given.iter().filter_map(|(key, value)| Some((key, value.as_ref()?))).collect();
+    if let [_, .., (last, _)] = given[..] {
+        let fault = c.fault(&format!("{table}.{last}"), "the size of the cached mapping table is given twice");
+        let found: Vec<_> = given.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+        c.push(fault.found(found.join(" and ")).expected("one of them"));
     }
     let least = u64::from(entry_bytes);
     let bytes = c.number(field!(table, options.cmt_bytes), CMT_BYTES, least..=1 << 40);

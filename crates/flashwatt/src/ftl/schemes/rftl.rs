@@ -90,6 +90,14 @@ impl Scheme for Rftl {
         }
     }
 
+    fn fit_table(settings: &mut Settings, logical_pages: u64) {
+        settings.common.fit_table(logical_pages);
+    }
+
+    fn table_entries(settings: &Settings) -> Option<u32> {
+        Some(settings.common.cmt_entries)
+    }
+
     fn room(settings: &Settings, size: &DriveSize) -> Room {
         options::room(&settings.common, settings.replicas, size)
     }

@@ -98,6 +98,14 @@ impl Scheme for Tpftl {
         }
     }
 
+    fn fit_table(settings: &mut Settings, logical_pages: u64) {
+        settings.common.fit_table(logical_pages);
+    }
+
+    fn table_entries(settings: &Settings) -> Option<u32> {
+        Some(settings.common.cmt_entries)
+    }
+
     fn room(settings: &Settings, size: &DriveSize) -> Room {
         options::room(&settings.common, 0, size)
     }
@@ -341,6 +349,7 @@ mod tests {
     fn two_level() -> TwoLevel {
         let common = options::Settings {
             cmt_entries: 100,
+            cmt_fraction: None,
             entry_bytes: 8,
             entries_per_page: 10,
             evict_page: true,
