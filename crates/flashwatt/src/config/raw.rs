@@ -422,8 +422,15 @@ pub struct Trace {
     pub space_scale: Option<f64>,
     /// Ignore the times and issue each request as soon as the device has a free slot.
     pub closed_loop: Option<bool>,
-    /// Stop after this number of requests.
+    /// Stop after this number of requests; with `repeat`, of each pass.
     pub max_requests: Option<u64>,
+    /// Leave no gaps between the addresses that are touched: units of 16 KiB, in the order of devices and addresses, so that what
+    /// is sequential stays so. The drive need only be as large as what the trace touches.
+    pub dense: Option<bool>,
+    /// Replay it so many times, one pass after another.
+    pub repeat: Option<u32>,
+    /// Time from the last arrival of a pass to the first of the next; the trace's mean time between arrivals unless given.
+    pub repeat_gap_ns: Option<u64>,
     /// What the figures by origin tell apart: `device` or `process`. The default is `process` for a trace of one device that
     /// names processes, else `device`.
     pub origin: Option<TraceOrigin>,

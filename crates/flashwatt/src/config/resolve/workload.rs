@@ -304,6 +304,12 @@ pub(super) fn trace(c: &mut Checker, table: &str, raw: &raw::Trace) -> Trace {
     check_window(c, table, from_s, until_s);
     let format = format(c, table, raw.format.clone());
     check_units(c, table, raw);
+    let repeat = c.number(field!(table, raw.repeat), 1, 1..=1_000_000);
+    let repeat_gap_ns = c.optional(field!(table, raw.repeat_gap_ns), 0..=NS_MAX);
+    if repeat == 1 && repeat_gap_ns.is_some() {
+        let fault = c.fault(&format!("{table}.repeat_gap_ns"), "has no effect").found("repeat = 1");
+        c.push(fault.expected("repeat = 2 or more, or no such key"));
+    }
     Trace {
         paths: paths(c, table, raw),
         format,
@@ -322,6 +328,9 @@ pub(super) fn trace(c: &mut Checker, table: &str, raw: &raw::Trace) -> Trace {
         space_scale: c.number(field!(table, raw.space_scale), 1.0, 1e-6..=1e3),
         closed_loop: c.choice(field!(table, raw.closed_loop), false),
         max_requests: c.optional(field!(table, raw.max_requests), 1..=COUNT_MAX),
+        dense: c.choice(field!(table, raw.dense), false),
+        repeat,
+        repeat_gap_ns,
         origin: raw.origin,
     }
 }

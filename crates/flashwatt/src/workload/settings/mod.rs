@@ -44,7 +44,7 @@ impl Workload {
             Workload::Synthetic(synthetic) => Some(synthetic.requests),
             Workload::Standin(standin) => Some(standin.requests),
             Workload::Fio(_) => None,
-            Workload::Trace(trace) => trace.max_requests,
+            Workload::Trace(trace) => trace.max_requests.map(|requests| requests.saturating_mul(trace.repeat.into())),
         }
     }
 }

@@ -44,6 +44,15 @@ pub struct Trace {
     pub closed_loop: bool,
     /// Stop after this number of requests.
     pub max_requests: Option<u64>,
+    /// Leave no gaps between the addresses that are touched.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dense: bool,
+    /// Number of passes, ≥ 1.
+    #[serde(skip_serializing_if = "is_one")]
+    pub repeat: u32,
+    /// Time from the last arrival of a pass to the first of the next; none for the trace's mean time between arrivals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeat_gap_ns: Option<Nanos>,
     /// What the figures by origin tell apart; none for processes if there is one device and the trace names some, else
     /// for devices.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,6 +90,9 @@ impl Trace {
             space_scale: 1.0,
             closed_loop: false,
             max_requests: None,
+            dense: false,
+            repeat: 1,
+            repeat_gap_ns: None,
             origin: None,
         }
     }
@@ -96,6 +108,10 @@ pub enum Beyond {
     Fold,
     /// Cut requests at the drive's end; leave out requests wholly beyond it.
     Clip,
+}
+
+fn is_one(passes: &u32) -> bool {
+    *passes == 1
 }
 
 fn base_names<S: serde::Serializer>(paths: &[std::path::PathBuf], s: S) -> Result<S::Ok, S::Error> {

@@ -91,6 +91,10 @@ pub fn convert(
         let fault = Fault::key("--fold, --clip", "fold and clip need a drive").found("no size of one");
         return Err(fault.expected("a drive to lay the trace out on (--drive SIZE)").into());
     }
+    if target.drive_bytes.is_none() && (cfg.dense || cfg.repeat > 1) {
+        let fault = Fault::key("workload.trace", "dense and repeat are of a replay").found("no size of a drive");
+        return Err(fault.expected("a drive to lay the trace out on (--drive SIZE)").into());
+    }
     let inputs = cfg.paths.clone();
     let aside = Aside::new(&target.path, Replace { inputs, what: "a trace", ours: is_converted, force: target.force })?;
     let converted = write(cfg, target, &aside, format, packing, progress)?;

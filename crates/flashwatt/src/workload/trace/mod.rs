@@ -16,7 +16,8 @@
 //! - Records are replayed in the file's order, unless sorting is asked for. Where time goes back, a request arrives together
 //!   with the one before it, and that is counted.
 //! - Every reading of a file is compared with the first one: a file that changes meanwhile is an error.
-//! - Nothing is kept of a record that has been replayed: memory does not depend on the trace's length.
+//! - Nothing is kept of a record that has been replayed: memory does not depend on the trace's length. What it touches is
+//!   kept as ranges of addresses, if these are made dense.
 
 use std::borrow::Cow;
 use std::io;
@@ -26,10 +27,14 @@ use crate::error::{Error, Fault, Place, nearest};
 use crate::registry::{Entry, Named};
 use read::{input, text};
 
+mod clock;
 mod convert;
+mod dense;
+mod fit;
 mod formats;
 mod layout;
 mod pack;
+mod passes;
 mod read;
 mod replay;
 mod study;

@@ -1,11 +1,14 @@
 //! A trace as a workload: its requests, at its times, on this drive.
 
+use super::clock::{Times, TraceClock};
+use super::dense::{Dense, Touched, UNIT_BYTES};
+use super::fit::{BeyondDrive, FitCounts, Placement, check_fits, check_touched, too_far};
 use super::layout::{DeviceExtent, Layout, sectors};
+use super::passes::Passes;
 use super::read::input::base_name;
 use super::read::meter::RecordCounter;
 use super::read::seal::seal;
-use super::read::sort::Disorder;
-use super::read::traces::{Position, Traces};
+use super::read::traces::Traces;
 use super::{DeviceId, Process, Record, counted, trace_error};
 use crate::connector::{
     Completion, Next, Origin, OriginKind, OriginName, Request, RequestKind, SourceKind, Tag, Workload,
@@ -19,10 +22,13 @@ use crate::workload::settings::{Beyond, TraceOrigin};
 /// Replays a trace, or several merged.
 ///
 /// The files are read three times: for their hash; when they are opened, for the extent of each device, the number of requests
-/// and every error that the trace holds; and during the run. The first request arrives at time 0.
+/// and every error that the trace holds; and during the run, once for each pass. The first request arrives at time 0.
 pub struct TraceWorkload {
     traces: Traces,
+    passes: Passes,
     layout: Layout,
+    /// New addresses, if the trace's own are not taken.
+    dense: Option<Dense>,
     place: Placement,
     clock: TraceClock,
     /// The next request, already decoded; its arrival time is the trace's.
@@ -39,6 +45,8 @@ pub struct TraceWorkload {
     /// What no drive could have done.
     doubts: Vec<String>,
     issued: u64,
+    /// Whether there was any request.
+    found: bool,
 }
 
 impl TraceWorkload {
@@ -63,21 +71,31 @@ impl TraceWorkload {
         Traces::open(cfg)?;
         let (sha256, seals) = seal(&cfg.paths, &mut || meter.look(None))?;
         let mut traces = Traces::open_sealed(cfg, &seals)?;
-        let mut layout = Layout::of(&mut traces, &mut meter, |_, _| {})?;
+        let (mut times, mut touched) = (Times::default(), cfg.dense.then(Touched::default));
+        let mut layout = Layout::of(&mut traces, &mut meter, |record, id| {
+            times.add(record);
+            touched.iter_mut().for_each(|touched| touched.add(record, id));
+        })?;
         traces.verify()?;
         if layout.requests() == 0 {
             return Err(no_request(&traces));
         }
-        if cfg.beyond == Beyond::Error {
-            check_fits(&mut layout, drive_bytes, cfg, &mut meter)?;
+        let dense = touched.map(Touched::numbered);
+        match &dense {
+            _ if cfg.beyond != Beyond::Error => {}
+            Some(dense) => check_touched(dense, drive_bytes, &traces)?,
+            None => check_fits(&mut layout, drive_bytes, cfg, &mut meter)?,
         }
-        let by_process = by_process(cfg, &layout)?;
+        let (doubts, by_process) = (traces.doubts(), by_process(cfg, &layout)?);
+        let (passes, traces) = Passes::begin(cfg, seals, &times)?;
         let mut workload = TraceWorkload {
-            doubts: traces.doubts(),
-            traces: Traces::open_sealed(cfg, &seals)?,
+            doubts,
+            traces,
+            passes,
             layout,
+            dense,
             place: Placement { drive_bytes, beyond: cfg.beyond, counts: FitCounts::default() },
-            clock: TraceClock { origin: None, last_ns: 0, latest_ns: 0, disorder: Disorder::default() },
+            clock: TraceClock::default(),
             ahead: None,
             processes: [Process::NONE; 2],
             by_process,
@@ -86,6 +104,7 @@ impl TraceWorkload {
             files: cfg.paths.iter().map(|path| base_name(path)).collect(),
             sha256,
             issued: 0,
+            found: false,
         };
         workload.advance()?;
         Ok(workload)
@@ -96,40 +115,70 @@ impl TraceWorkload {
         self.processes[1]
     }
 
-    /// Decodes the next request into `ahead`.
+    /// Decodes the next request into `ahead`: of this pass, or of the next one. A pass without any is the last.
     fn advance(&mut self) -> Result<(), Error> {
         self.ahead = None;
-        while let Some(record) = self.traces.next_record()? {
-            let arrival_ns = self.clock.arrival(record.time_ns);
-            let Some((device, base)) = self.layout.place_of(self.traces.device(&record)) else {
-                // Only a file that was changed since it was opened has a device that is not laid out.
-                let fault = Fault::at(self.traces.place("device"), "the trace changed while it was replayed");
-                return Err(trace_error(fault));
-            };
-            let Some((offset_bytes, bytes)) = self.range(&record, base)? else { continue };
-            let request = Request::new(arrival_ns, record.kind, offset_bytes, bytes);
-            let origin = if self.by_process { self.layout.position_of(record.process) } else { device };
-            self.processes[0] = record.process;
-            self.ahead = Some(Request { fua: record.fua, origin: Origin(origin as u16), ..request });
-            return Ok(());
+        while !self.advance_in_pass()? {
+            if !self.found || !self.passes.next(&mut self.traces, &mut self.clock)? {
+                break;
+            }
         }
         Ok(())
     }
 
-    /// Where a record lies on the drive, from where its device begins; `None` if it is to be left out.
+    /// Decodes the next request of this pass; false at its end.
+    fn advance_in_pass(&mut self) -> Result<bool, Error> {
+        while let Some(record) = self.traces.next_record()? {
+            let arrival_ns = self.clock.arrival(record.time_ns);
+            let id = self.traces.device(&record);
+            let (Some((device, _)), Some(start)) = (self.layout.place_of(id), self.start(&record, id)) else {
+                // Only a file that was changed since it was opened has a device or an address that is not laid out.
+                let fault = Fault::at(self.traces.place("device"), "the trace changed while it was replayed");
+                return Err(trace_error(fault));
+            };
+            let Some((offset_bytes, bytes)) = self.range(&record, start)? else { continue };
+            let request = Request::new(arrival_ns, record.kind, offset_bytes, bytes);
+            let origin = if self.by_process { self.layout.position_of(record.process) } else { device };
+            self.processes[0] = record.process;
+            self.ahead = Some(Request { fua: record.fua, origin: Origin(origin as u16), ..request });
+            self.found = true;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// Where a record begins on the drive, in whole sectors, before anything is done to make it fit; 0 for a flush.
     #[inline]
-    fn range(&mut self, record: &Record, base: u64) -> Result<Option<(u64, u64)>, Error> {
+    fn start(&mut self, record: &Record, id: DeviceId) -> Option<u64> {
+        if record.kind == RequestKind::Flush {
+            return Some(0);
+        }
+        let (start, _) = sectors(record);
+        match &mut self.dense {
+            Some(dense) => dense.address(id, start),
+            None => self.layout.base(id).map(|base| base.saturating_add(start)),
+        }
+    }
+
+    /// Bytes that a drive needs to hold all of it.
+    fn span(&self) -> u64 {
+        self.dense.as_ref().map_or_else(|| self.layout.span(), Dense::bytes)
+    }
+
+    /// Where a record that begins at `place` lies on the drive; `None` if it is to be left out.
+    #[inline]
+    fn range(&mut self, record: &Record, place: u64) -> Result<Option<(u64, u64)>, Error> {
         if record.kind == RequestKind::Flush {
             return Ok(Some((0, 0)));
         }
         let (start, end) = sectors(record);
         self.place.counts.widened += u64::from(end - start != record.bytes);
-        match self.place.range(base.saturating_add(start), end - start) {
+        match self.place.range(place, end - start) {
             Ok(range) => Ok(range),
             Err(BeyondDrive) => {
                 // Only in a file that was changed since it was opened.
                 let fault = Fault::at(self.traces.place("offset"), "a request reaches beyond the drive");
-                let fault = fault.found(format!("byte {}", base + end));
+                let fault = fault.found(format!("byte {}", place.saturating_add(end - start)));
                 Err(too_far(fault, self.place.drive_bytes, self.layout.extents().len()))
             }
         }
@@ -165,7 +214,11 @@ impl Workload for TraceWorkload {
 
     fn warnings(&self) -> Vec<String> {
         let mut warnings = self.traces.warnings();
-        warnings.extend(devices_laid_out(&self.layout));
+        warnings.extend(self.passes.note());
+        match &self.dense {
+            Some(dense) => warnings.push(made_dense(dense, self.layout.span())),
+            None => warnings.extend(devices_laid_out(&self.layout)),
+        }
         warnings.extend(self.place.counts.warnings(self.place.drive_bytes));
         let disorder = self.clock.disorder;
         if disorder.records > 0 {
@@ -195,101 +248,13 @@ impl Workload for TraceWorkload {
 
     fn len_hint(&self) -> Option<u64> {
         // What clipping leaves out is known at the end only.
-        let whole = self.place.beyond != Beyond::Clip || self.layout.span() <= self.place.drive_bytes;
-        whole.then(|| self.layout.requests())
+        let whole = self.place.beyond != Beyond::Clip || self.span() <= self.place.drive_bytes;
+        whole.then(|| self.layout.requests().saturating_mul(self.passes.count().into()))
     }
 }
 
-/// Turns the trace's times into arrival times.
-struct TraceClock {
-    /// The first record's time.
-    origin: Option<u64>,
-    /// The last record's.
-    last_ns: u64,
-    /// The latest of all.
-    latest_ns: u64,
-    disorder: Disorder,
-}
-
-impl TraceClock {
-    #[inline]
-    fn arrival(&mut self, time_ns: u64) -> Nanos {
-        let origin = *self.origin.get_or_insert(time_ns);
-        self.disorder.add(time_ns, self.last_ns, self.latest_ns);
-        self.last_ns = time_ns;
-        self.latest_ns = self.latest_ns.max(time_ns);
-        self.latest_ns - origin
-    }
-}
-
-/// Puts ranges onto the drive.
-struct Placement {
-    drive_bytes: u64,
-    beyond: Beyond,
-    counts: FitCounts,
-}
-
-/// What was done to requests so that they fit.
-#[derive(Default)]
-struct FitCounts {
-    widened: u64,
-    folded: u64,
-    moved: u64,
-    cut: u64,
-    left_out: u64,
-}
-
-/// A request beyond the drive, where that is an error.
-struct BeyondDrive;
-
-impl Placement {
-    /// The range that stands for this one on the drive; `None` if none does.
-    #[inline]
-    fn range(&mut self, start: u64, bytes: u64) -> Result<Option<(u64, u64)>, BeyondDrive> {
-        if start.checked_add(bytes).is_some_and(|end| end <= self.drive_bytes) {
-            return Ok(Some((start, bytes)));
-        }
-        match self.beyond {
-            Beyond::Error => Err(BeyondDrive),
-            Beyond::Fold => Ok(Some(self.fold(start, bytes))),
-            Beyond::Clip => Ok(self.clip(start, bytes)),
-        }
-    }
-
-    fn fold(&mut self, start: u64, bytes: u64) -> (u64, u64) {
-        let (folded, kept) = (start % self.drive_bytes, bytes.min(self.drive_bytes));
-        self.counts.folded += u64::from(folded != start);
-        self.counts.cut += u64::from(kept != bytes);
-        // What would straddle the drive's end is moved back to end there: requests stay whole.
-        let fitting = folded.min(self.drive_bytes - kept);
-        self.counts.moved += u64::from(fitting != folded);
-        (fitting, kept)
-    }
-
-    fn clip(&mut self, start: u64, bytes: u64) -> Option<(u64, u64)> {
-        if start >= self.drive_bytes {
-            self.counts.left_out += 1;
-            return None;
-        }
-        self.counts.cut += 1;
-        Some((start, bytes.min(self.drive_bytes - start)))
-    }
-}
-
-impl FitCounts {
-    fn warnings(&self, drive_bytes: u64) -> Vec<String> {
-        [
-            (self.widened, "request", "widened to whole 512-byte sectors"),
-            (self.folded, "request", &format!("beyond the drive folded: address modulo {drive_bytes} bytes")),
-            (self.moved, "folded request", "moved back to end where the drive ends"),
-            (self.cut, "request", "cut at the drive's end"),
-            (self.left_out, "request", "beyond the drive left out"),
-        ]
-        .into_iter()
-        .filter(|(count, ..)| *count > 0)
-        .map(|(count, noun, what)| format!("{} {what}", counted(count, noun)))
-        .collect()
-    }
+fn made_dense(dense: &Dense, span: u64) -> String {
+    format!("addresses without gaps: {} bytes in units of {UNIT_BYTES}, of a span of {span}", dense.bytes())
 }
 
 /// Devices that a warning names one by one.
@@ -352,59 +317,6 @@ fn by_process(cfg: &settings::Trace, layout: &Layout) -> Result<bool, Error> {
 /// The files' base names, for reports.
 pub fn names(cfg: &settings::Trace) -> String {
     cfg.paths.iter().map(|path| base_name(path)).collect::<Vec<_>>().join(" + ")
-}
-
-/// The whole trace is checked before the run, so that a long run does not end in an error that was there to be seen. One
-/// that does not fit is read once more, to say how much of it does not.
-fn check_fits(
-    layout: &mut Layout,
-    drive_bytes: u64,
-    cfg: &settings::Trace,
-    meter: &mut RecordCounter<'_>,
-) -> Result<(), Error> {
-    if layout.span() <= drive_bytes {
-        return Ok(());
-    }
-    meter.restart();
-    let (requests, mut traces, mut outside) = (layout.requests(), Traces::open(cfg)?, Outside::default());
-    while let Some(record) = traces.next_record()? {
-        if let Some(base) = layout.base(traces.device(&record)).filter(|_| record.kind != RequestKind::Flush) {
-            outside.add(base + sectors(&record).1, drive_bytes, traces.position());
-        }
-        meter.record(&traces)?;
-    }
-    let Outside { count, end, furthest } = outside;
-    let fault = Fault::at(traces.place_at(furthest, "offset"), "requests reach beyond the drive")
-        .found(format!("{count} of {requests}, the furthest until byte {end}"));
-    Err(too_far(fault, drive_bytes, layout.extents().len()))
-}
-
-/// Requests that end beyond the drive.
-#[derive(Default)]
-struct Outside {
-    count: u64,
-    /// Where the furthest of them ends, …
-    end: u64,
-    /// … and where it stands in its file.
-    furthest: Position,
-}
-
-impl Outside {
-    fn add(&mut self, end: u64, drive_bytes: u64, at: Position) {
-        self.count += u64::from(end > drive_bytes);
-        if end > self.end {
-            (self.end, self.furthest) = (end, at);
-        }
-    }
-}
-
-fn too_far(fault: Fault, drive_bytes: u64, devices: usize) -> Error {
-    let fewer = match devices {
-        1 => String::new(),
-        _ => format!("; --devices replays some of the {devices} devices, which are laid out one after another"),
-    };
-    let help = "--fold takes addresses modulo the drive's size, --clip cuts there; or take a larger drive";
-    trace_error(fault.expected(format!("at most {drive_bytes}, the drive's size")).help(format!("{help}{fewer}")))
 }
 
 impl TraceWorkload {

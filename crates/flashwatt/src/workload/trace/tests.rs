@@ -14,6 +14,7 @@ mod dialects;
 mod doubts;
 mod figures;
 mod order;
+mod passes;
 mod processes;
 mod units;
 
