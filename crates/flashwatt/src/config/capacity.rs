@@ -5,6 +5,9 @@ use super::raw;
 use crate::ftl::{self, DriveSize, Room};
 use crate::settings::{Checker, field};
 
+mod remedy;
+mod scale;
+
 /// Physical map units are numbered by 32 bits, of which two numbers are taken.
 const UNITS_MAX: u128 = (1 << 32) - 3;
 
@@ -54,6 +57,7 @@ enum GivenSize {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Capacity {
     pub blocks_per_plane: u32,
+    pub pages_per_block: u32,
     pub logical_bytes: u64,
     pub spare_fraction: f64,
     pub op_ratio: f64,
@@ -110,20 +114,6 @@ impl GivenSize {
         let physical = blocks * geometry.planes() * u128::from(geometry.pages_per_block);
         physical >= needs.room(geometry, blocks, logical).pages
     }
-
-    /// The least `op_ratio` (to four decimals) at which there is room, if there is one up to 100.
-    fn least_op_ratio(&self, geometry: &FlashShape, needs: Needs) -> Option<f64> {
-        let fits = |steps: u64| self.with_op_ratio(steps as f64 / 1e4).fits(geometry, needs);
-        let (mut below, mut enough) = (0, 1_000_000);
-        if !fits(enough) {
-            return None;
-        }
-        while enough - below > 1 {
-            let middle = (below + enough) / 2;
-            if fits(middle) { enough = middle } else { below = middle }
-        }
-        Some(enough as f64 / 1e4)
-    }
 }
 
 /// What a scheme and collection on it take.
@@ -161,6 +151,9 @@ impl Spare {
     }
 }
 
+/// Shares of a drive that a scaled one may have.
+const SCALES: std::ops::RangeInclusive<f64> = 1e-9..=1.0;
+
 const KEYS: [&str; 4] = ["device.op_ratio", "device.spare_fraction", "device.logical_bytes", "device.blocks_per_plane"];
 
 /// Works out the size of the drive. Without a fault it is what the user asked for. The translation layer needs room beside the
@@ -174,18 +167,22 @@ pub(super) fn resolve(
     filled: bool,
 ) -> Option<Capacity> {
     let given = given(c, device)?;
+    c.number(field!("device", device.scale), 1.0, SCALES);
     if !["device", "ftl", "gc"].iter().all(|table| c.clean(table)) {
         return None;
     }
+    let scale = device.scale.filter(|scale| SCALES.contains(scale)).unwrap_or(1.0);
+    let (given, geometry) = &scale::scaled(c, scale, given, geometry)?;
     let (blocks, logical) = given.solve(geometry);
     let physical = blocks * geometry.planes() * u128::from(geometry.pages_per_block);
     if check_addresses(c, geometry, physical)
         && check_logical(c, geometry, logical, physical)
-        && check_spare(c, &given, geometry, Needs { ftl, watermarks, filled })
+        && check_spare(c, given, geometry, Needs { ftl, watermarks, filled })
     {
         let spare = (physical - logical) as f64;
         return Some(Capacity {
             blocks_per_plane: u32::try_from(blocks).ok()?,
+            pages_per_block: geometry.pages_per_block,
             logical_bytes: u64::try_from(logical).ok()? * u64::from(geometry.page_bytes),
             spare_fraction: spare / physical as f64,
             op_ratio: spare / logical as f64,
@@ -276,10 +273,7 @@ fn check_spare(c: &mut Checker, given: &GivenSize, geometry: &FlashShape, needs:
             .found(format!("{all} blocks"))
             .expected(format!("at least {}: {}", room.pages.div_ceil(block_pages), room.what))
     };
-    c.push(fault.help(match given.least_op_ratio(geometry, needs) {
-        Some(ratio) => format!("device.op_ratio = {ratio} is the least that will do"),
-        None => "no over-provisioning will do: a die needs more blocks".to_string(),
-    }));
+    c.push(fault.help(remedy::remedies(c, given, geometry, needs)));
     false
 }
 

@@ -74,6 +74,10 @@ pub struct Device {
     pub spare_fraction: Option<f64>,
     /// Over-provisioning as (physical − logical) / logical, ≥ 0. Excludes `spare_fraction`.
     pub op_ratio: Option<f64>,
+    /// The drive with this share of its flash, above 0 to 1 (`"1/64"`). Channels, ways, planes, page size and the share of spare
+    /// flash stay. Blocks become fewer, down to 256 in a die; then the pages of a block, down to 16. Write buffer and mapping
+    /// table keep the sizes that are given for them.
+    pub scale: Option<f64>,
     /// Timing of the flash array and its buses.
     pub timing: Timing,
     /// The host's link.

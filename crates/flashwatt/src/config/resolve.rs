@@ -168,11 +168,12 @@ fn device(
         ways: geometry.ways,
         planes: geometry.planes,
         blocks_per_plane: capacity.blocks_per_plane,
-        pages_per_block: geometry.pages_per_block,
+        pages_per_block: capacity.pages_per_block,
         page_bytes: geometry.page_bytes,
         logical_bytes: capacity.logical_bytes,
         spare_fraction: capacity.spare_fraction,
         op_ratio: capacity.op_ratio,
+        scale: device.scale.filter(|&scale| scale != 1.0),
         timing,
         host_link,
         nand: Nand {
@@ -247,7 +248,8 @@ fn collection(
         let key = c.culprit(&["gc.low_watermark_blocks", "gc.low_watermark_fraction", "gc.reserved_blocks"]);
         let fault = c.fault(key, "watermark does not fit the die").found(format!("{low_watermark_blocks} blocks"));
         let range = format!("{} to {}", reserved_blocks + 1, die_blocks.saturating_sub(2));
-        c.push(fault.expected(format!("{range} (a die has {die_blocks} blocks)")));
+        let fault = fault.expected(format!("{range} (a die has {die_blocks} blocks)"));
+        c.push(fault.help("fewer device.pages_per_block, with the same bytes, give a die more blocks"));
         return None;
     }
     let preemptible = c.choice(field!("gc", raw.preemptible), true);

@@ -30,6 +30,9 @@ pub struct Device {
     pub spare_fraction: f64,
     /// (physical − logical) / logical, as it came out.
     pub op_ratio: f64,
+    /// Its share of the drive that was configured, if that was scaled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scale: Option<f64>,
     /// Timing.
     pub timing: Timing,
     /// The host's link.

@@ -4,6 +4,7 @@
 mod common;
 
 mod broken_configs;
+mod fitting;
 mod trace_changes;
 mod trace_docs;
 mod trace_mutations;
