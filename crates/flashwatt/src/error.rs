@@ -172,11 +172,12 @@ impl From<Fault> for Error {
     }
 }
 
-/// The valid name nearest to a misspelt one; none if no name is near enough.
+/// The valid name nearest to a misspelt one, whatever is written in capitals; none if no name is near enough.
 pub fn nearest<'a>(found: &str, valid: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let found = found.to_lowercase();
     valid
         .into_iter()
-        .map(|name| (strsim::damerau_levenshtein(found, name), name))
+        .map(|name| (strsim::damerau_levenshtein(&found, &name.to_lowercase()), name))
         .filter(|&(distance, name)| distance <= 1 + name.len().max(found.len()) / 3)
         .min()
         .map(|(_, name)| name.to_string())

@@ -75,7 +75,7 @@ fn load_layers(text: &str, file_name: &str, sets: &[String]) -> Result<(Config, 
     };
     match config {
         Some(config) if faults.is_empty() => Ok((config, tree)),
-        _ => Err(Error::Config(listed(faults.into_iter().map(ranged).map(hinted).collect()))),
+        _ => Err(Error::Config(listed(faults.into_iter().map(ranged).map(elsewhere).map(hinted).collect()))),
     }
 }
 
@@ -185,6 +185,29 @@ fn hinted(fault: Fault) -> Fault {
             fault.help(help)
         }
         None => fault,
+    }
+}
+
+/// Keys that are named for one without its table, at most.
+const ELSEWHERE_MAX: usize = 4;
+
+/// With the keys of the same name in other tables, if a key is unknown where it stands: `channels` is `device.channels`.
+fn elsewhere(fault: Fault) -> Fault {
+    let Some(key) = fault.place.key.as_deref().filter(|_| fault.what == "unknown key") else { return fault };
+    let name = key.rsplit('.').next().unwrap_or(key).to_lowercase();
+    let ends = |known: &str| known.rsplit('.').next() == Some(name.as_str()) && !known.starts_with("run.precondition.");
+    let mut known: Vec<_> =
+        schema::reference().into_iter().map(|known| known.key).filter(|known| ends(known)).collect();
+    known.sort_by_key(|known| known.starts_with("workload."));
+    match &known[..] {
+        [] => fault,
+        [only] => fault.nearest(Some(only.clone())),
+        several => {
+            let mut named: Vec<_> = several.iter().take(ELSEWHERE_MAX).map(String::as_str).collect();
+            named.extend((several.len() > ELSEWHERE_MAX).then_some("…"));
+            let help = format!("keys of this name are {}", named.join(", "));
+            fault.help(help)
+        }
     }
 }
 

@@ -54,6 +54,14 @@ const CASES: &[Case] = &[
     ("workload = \"unifrom\"\n", &[], &["my.toml:1:1: workload", "did you mean `uniform`?"]),
     ("", &["run.precondition=full"], &["--set: run.precondition", "`full`", "`filled`", "`steady`"]),
     ("", &["devise.channels=3"], &["--set: devise", "did you mean `device`?"]),
+    ("ftl = \"DFTL\"\n", &[], &["my.toml:1:1: ftl", "did you mean `dftl`?"]),
+    ("", &["device.preset=X25M"], &["--set: device.preset", "did you mean `x25m`?"]),
+    ("", &["gc.policy=Cost-Benefit"], &["--set: gc.policy", "did you mean `cost_benefit`?"]),
+    // Keys without their table.
+    ("", &["channels=4"], &["--set: channels: unknown key", "did you mean `device.channels`?"]),
+    ("[timing]\nread_ns = 5\n", &[], &["my.toml:1:2: timing: unknown key", "did you mean `device.timing`?"]),
+    ("", &["device.read_ma=4"], &["--set: device.read_ma: unknown key", "did you mean `energy.nand.read_ma`?"]),
+    ("", &["requests=4"], &["--set: requests: unknown key", "run.measure.requests", "…"]),
     // Types.
     ("[device]\nchannels = \"eight\"\n", &[], &["my.toml:2:1: device.channels", "\"eight\"", "a whole number"]),
     ("[device]\nways = 2.5\n", &[], &["my.toml:2:1: device.ways", "2.5", "a whole number"]),
