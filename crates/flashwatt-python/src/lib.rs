@@ -132,10 +132,21 @@ fn definition(
     Ok((seed, json(&config)?, requests, config.inputs()))
 }
 
-/// The configuration with its preset and overrides as one TOML text.
+/// The configuration with its preset and overrides as one TOML text; for a file in the directory `beside`, if one is given.
 #[pyfunction]
-fn merged(py: Python<'_>, config_text: &str, file_name: &str, sets: Vec<String>) -> PyResult<String> {
-    py.detach(|| config::merged(config_text, file_name, &sets)).map_err(python_error)
+#[pyo3(signature = (config_text, file_name, sets, beside=None))]
+fn merged(
+    py: Python<'_>,
+    config_text: &str,
+    file_name: &str,
+    sets: Vec<String>,
+    beside: Option<PathBuf>,
+) -> PyResult<String> {
+    let merged = py.detach(|| match &beside {
+        Some(beside) => config::merged_to(config_text, file_name, &sets, beside),
+        None => config::merged(config_text, file_name, &sets),
+    });
+    merged.map_err(python_error)
 }
 
 /// The files that a run of the configuration would read, as the user named them.

@@ -197,7 +197,7 @@ def _folder(out: Path, options: dict[str, Any], inputs: list[Path], config: Conf
             raise click.UsageError(f"{found}; expected another name")
     series, edges = options["series"] or options["series_ms"], options["edges_ms"]
     names = ["report.json", "config.toml", *(SERIES if series else ()), *(EDGES if edges else ())]
-    return folder(out, names, inputs=inputs, force=options["force"], config=config.merged())
+    return folder(out, names, inputs=inputs, force=options["force"], config=config.merged(out))
 
 
 @click.command()

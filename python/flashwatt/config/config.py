@@ -35,7 +35,7 @@ class Config:
     text: str = ""
     """TOML, as in a file."""
     name: str = "<config>"
-    """The name of the text in messages."""
+    """The name of the text in messages; of a file its path, from whose directory relative paths in the text lead."""
     sets: tuple[str, ...] = ()
     """Overrides as on the command line, `device.channels=4`; the last one of a key counts."""
 
@@ -68,10 +68,14 @@ class Config:
             config: dict[str, Any] = json.loads(_core.resolve(self.text, self.name, list(self.sets)))
         return config
 
-    def merged(self) -> str:
-        """The preset, the text and the overrides as one TOML text, which gives the same configuration by itself."""
+    def merged(self, beside: str | PathLike[str] | None = None) -> str:
+        """The preset, the text and the overrides as one TOML text, which gives the same configuration by itself.
+
+        Relative paths in it lead from the directory `beside`, in which it is to be written; from the working directory unless
+        given.
+        """
         with explained():
-            return _core.merged(self.text, self.name, list(self.sets))
+            return _core.merged(self.text, self.name, list(self.sets), beside)
 
     def inputs(self) -> list[Path]:
         """Name the files that a run would read beside the configuration."""

@@ -41,6 +41,7 @@ use crate::ssd::settings::Settings as Ssd;
 mod capacity;
 mod layers;
 mod parse;
+mod paths;
 mod presets;
 mod prices;
 pub mod raw;
@@ -62,7 +63,7 @@ pub use crate::workload::settings::{
     Arrivals, Beyond, Fio, Gap, Group, Law, LengthUnit, OpenLoop, Phases, Size, Sizes, Standin, Synthetic, TimeUnit,
     Trace, Workload,
 };
-pub use parse::{load, merged};
+pub use parse::{load, merged, merged_to};
 pub(crate) use presets::described;
 pub use presets::{DEFAULT_PRESET, PRESETS, preset};
 pub(crate) use prices::prices;

@@ -1,5 +1,6 @@
 //! From text to [`Config`]: the preset, the user's file over it, the command line over both.
 
+use std::path::Path;
 use std::sync::OnceLock;
 
 use serde::Deserialize;
@@ -8,7 +9,7 @@ use super::layers::{TAGGED, lay, lay_without_rivals};
 use super::presets::{DEFAULT_PRESET, PRESETS};
 use super::raw::Raw;
 use super::resolve::resolve;
-use super::{Config, schema};
+use super::{Config, paths, schema};
 use crate::error::{Error, Fault, Place};
 use crate::gc;
 use crate::settings::{Checker, KeySource, Node, Rules, Value, WHOLE, convert, parse_set, unknown_name};
@@ -42,6 +43,16 @@ pub fn merged(text: &str, file_name: &str, sets: &[String]) -> Result<String, Er
     Ok(toml::to_string(&tree.to_toml()).unwrap_or_default())
 }
 
+/// As [`merged`], for a file in the directory `beside`: the paths in it lead from there to the same files.
+///
+/// # Errors
+/// As [`load`].
+pub fn merged_to(text: &str, file_name: &str, sets: &[String], beside: &Path) -> Result<String, Error> {
+    let (_, mut tree) = load_layers(text, file_name, sets)?;
+    paths::relative(&mut tree, beside);
+    Ok(toml::to_string(&tree.to_toml()).unwrap_or_default())
+}
+
 /// The rules that are applied to a configuration of overrides alone, whether it is valid or not.
 pub(super) fn rules(sets: &[String]) -> Rules {
     let mut faults = Vec::new();
@@ -60,6 +71,7 @@ fn layers(text: &str, file_name: &str, sets: &[String], faults: &mut Vec<Fault>)
     let mut tree = base(&file, &set, faults);
     lay(&mut tree, file);
     lay(&mut tree, set);
+    paths::resolve(&mut tree, file_name, faults);
     tree
 }
 

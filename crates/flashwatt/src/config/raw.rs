@@ -389,8 +389,8 @@ pub struct HostInterface {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Trace {
-    /// The file, or a list of files that are merged by their times; relative to the directory that the run is started in.
-    /// gzip and zstd are unpacked on the way.
+    /// The file, or a list of files that are merged by their times; relative to the configuration file that names it. gzip and
+    /// zstd are unpacked on the way.
     pub path: Option<Paths>,
     /// Their format (or `format:event`); recognised by the first records of each unless given.
     #[schemars(schema_with = "names::formats")]

@@ -305,7 +305,7 @@ impl<'de> Visitor<'de> for PairVisitor {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Fio {
-    /// The job file, relative to the directory that the run is started in.
+    /// The job file, relative to the configuration file that names it.
     pub path: Option<String>,
 }
 
