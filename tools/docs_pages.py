@@ -32,6 +32,13 @@ is laid over the preset that `device.preset` names. `flashwatt explain KEY` prin
 writes a file to start from, `flashwatt schema` prints the JSON schema for editors. `[run.precondition.NAME]` takes the
 keys of `[workload.NAME]`.
 
+A number may stand in quotes with a unit: `"64GB"`, `"4KiB"`, `"550us"`, `"45mA"`, `"3.3V"`, `"8.5W"`, `"7%"`, `"1/64"`,
+`"10k"`. GB (or G) is 10^9 bytes, GiB 2^30; times are ns, us, ms, s, min, h and d. A number without a unit counts in the
+unit of its key. On the command line the quotes are left out: `--set device.logical_bytes=64GB`.
+
+A relative path in a configuration file is relative to that file. On the command line, in the grid of a study and in
+Python it is relative to the working directory.
+
 *Required* keys have no default: every preset gives them."""
 ABOUT_VALIDATION = """# Validation
 

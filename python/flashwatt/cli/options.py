@@ -18,13 +18,17 @@ if TYPE_CHECKING:
 
     from click.decorators import FC
 
+    _NumberType = click.ParamType[float]
+else:
+    _NumberType = click.ParamType
+
 TIME_UNITS = ("s", "ms", "us", "100ns", "ns")
 """Units of the times in a text trace."""
 LENGTH_UNITS = ("bytes", "sectors", "kib", "4kib", "8kib", "16kib", "mib")
 """Units of offsets and sizes in a text trace; a sector has 512 bytes."""
 
 
-class Quantity(click.ParamType):
+class Quantity(_NumberType):
     """A number, perhaps with a unit: `10k`, `5min`, `64GB`. The end of the key's name is the unit of a bare number."""
 
     name = "number"

@@ -71,8 +71,8 @@ class Config:
     def merged(self, beside: str | PathLike[str] | None = None) -> str:
         """The preset, the text and the overrides as one TOML text, which gives the same configuration by itself.
 
-        Relative paths in it lead from the directory `beside`, in which it is to be written; from the working directory unless
-        given.
+        Relative paths in it lead from the directory `beside`, in which it is to be written; from the working directory
+        unless that is given.
         """
         with explained():
             return _core.merged(self.text, self.name, list(self.sets), beside)

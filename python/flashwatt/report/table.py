@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import zip_longest
+from math import isclose
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -167,7 +168,16 @@ def describe_device(report: Json) -> str:
     device, name = at(report, "config", "device") or {}, drive_name(report)
     dies = f"{device.get('channels')} channels × {device.get('ways')} ways"
     page = f"{device.get('page_bytes', 0) / 1024:g} KiB pages"
+    if scale := device.get("scale"):
+        blocks, pages = device["blocks_per_plane"] * device["planes"], device["pages_per_block"]
+        name, page = f"{name} at {_of_drive(scale)}", f"{count(blocks)} blocks of {pages} pages a die, {page}"
     return f"{name}: {dies}, {page}, {si(device.get('logical_bytes'), 'B')}, FTL {at(report, 'ftl', 'name')}"
+
+
+def _of_drive(scale: float) -> str:
+    """Write a share as people do: 1/64, where it is one over a whole number."""
+    parts = round(1 / scale)
+    return f"1/{parts}" if isclose(parts * scale, 1) else f"{scale:g}"
 
 
 def describe_workload(report: Json) -> str:
