@@ -1,4 +1,4 @@
-"""Run a script with percent cells and lay it out as a page: prose, code, and what each cell printed, showed and drew."""
+"""Run a script with percent cells and lay it out as a page: prose, code, output and pictures of each cell."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ fn quoted_numbers(node: &mut Value, key: &str) {
 /// A text that is no number, or has a unit of another kind.
 pub fn number(key: &str, text: &str) -> Result<Value, Error> {
     let whole = reference().iter().any(|known| known.key == key && known.types == ["integer"]);
-    let number = Unit::quoted(key, whole).read(text)?;
+    let number = Unit::quoted(key, whole).read(text).map_err(|fault| *fault)?;
     Ok(number.to_json())
 }
 

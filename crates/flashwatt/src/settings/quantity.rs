@@ -150,17 +150,18 @@ impl Unit {
     }
 
     /// The number that a text stands for, in the key's unit.
-    pub fn read(&self, text: &str) -> Result<Value, Fault> {
+    pub fn read(&self, text: &str) -> Result<Value, Box<Fault>> {
         let wrong = |what: &str| {
             let fault = Fault::at(Place::default(), what).found(format!("{:?}", shorten(text)));
-            fault.expected(format!("{}, or in quotes with a unit: {}", self.of_a_number(), self.examples))
+            let expected = format!("{}, or in quotes with a unit: {}", self.of_a_number(), self.examples);
+            Box::new(fault.expected(expected))
         };
         if let Some(ratio) = self.ratio(text) {
             return ratio.map(Value::Float).ok_or_else(|| wrong("not a number"));
         }
         let (number, symbol) = decimal(text.trim()).ok_or_else(|| wrong("not a number"))?;
         let factor = if symbol.is_empty() { Some((1, 0)) } else { self.factor(symbol) };
-        let Some(factor) = factor else { return Err(self.wrong_symbol(wrong("wrong unit"), symbol)) };
+        let Some(factor) = factor else { return Err(Box::new(self.wrong_symbol(*wrong("wrong unit"), symbol))) };
         number.times(factor).ok_or_else(|| wrong("number too large"))
     }
 
@@ -250,7 +251,7 @@ pub(crate) fn convert(node: &mut Node, key: &str, whole: bool) -> Result<bool, B
 fn convert_as(node: &mut Node, unit: &Unit, depth: u32) -> Result<bool, Box<Fault>> {
     match &mut node.value {
         Value::String(text) if begins_as_number(text) => {
-            let number = unit.read(text).map_err(|fault| Fault { place: node.place.clone(), ..fault })?;
+            let number = unit.read(text).map_err(|fault| Fault { place: node.place.clone(), ..*fault })?;
             node.value = number;
             Ok(true)
         }
