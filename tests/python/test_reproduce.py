@@ -218,6 +218,29 @@ def test_experiments_of_ones_own_that_are_wrong(flashwatt: Cli, tmp_path: Path) 
     assert "paper.toml: citation: missing; expected text" in said()
 
 
+def test_experiments_say_how_long_they_take(flashwatt: Cli, tmp_path: Path) -> None:
+    place = tmp_path / "mine" / "lab" / "x40"
+    place.mkdir(parents=True)
+    (place.parent / "paper.toml").write_text('title = "Ours"\ncitation = "None."\n')
+    (place / "measure.py").write_text("def quantities(_):\n    return {}\n\n\ndef figures(_):\n    return []\n")
+    (place / "README.md").write_text("# X40\n")
+    experiment = 'title = "A"\nsource = "B"\n'
+    for seconds, shown in ((3, None), (240, "the runs take about 4 min of processor time")):
+        (place / "experiment.toml").write_text(f"{experiment}cpu_s = {seconds}\n")
+        said = flashwatt("reproduce", "X40", "--experiments", "mine")
+        assert said.returncode == 0, said.stderr
+        assert shown is None or shown in said.stderr
+        assert shown is not None or "processor time" not in said.stderr
+    first_look = flashwatt("reproduce", "X40", "--experiments", "mine", "--requests", 5)
+    assert "processor time" not in first_look.stderr
+    (place / "experiment.toml").write_text(f"{experiment}cpu_s = 0\n")
+    wrong = flashwatt("reproduce", "X40", "--experiments", "mine")
+    assert "cpu_s: found 0; expected seconds of processor time" in wrong.stderr
+    listed = flashwatt("list", "experiments").stdout.splitlines()
+    (x22,) = (line for line in listed if line.startswith("X22 "))
+    assert re.search(r"\(energysim, Fig\. 12; about \d+ (s|min) on one processor\)$", x22)
+
+
 def test_a_killed_reproduction_goes_on(tmp_path: Path) -> None:
     """Finished runs are kept, and the tables have the same bytes in the end."""
 
