@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from rich.console import Console
 
 import flashwatt
 from conftest import CONFIG
 from flashwatt import Config, Report
+from flashwatt.report.metrics import metric_of
+from flashwatt.report.table import show
 
 if TYPE_CHECKING:
     from flashwatt.base.files import Json
@@ -274,3 +278,24 @@ def test_a_report_that_was_edited_by_hand_is_named(tmp_path: Path, edit: str, sa
     (tmp_path / "report.json").write_text("{" + edit + json.dumps(content)[1:])
     with pytest.raises(flashwatt.FlashwattError, match=rf"report\.json: {said}"):
         Report.read(tmp_path)
+
+
+def test_sections_are_short_to_read() -> None:
+    report = flashwatt.run(workload__uniform__requests=10)
+    energy = report.energy_j
+    assert repr(energy.dram) == f"ActiveIdle(active={energy.dram.active:.6g}, idle={energy.dram.idle:.6g})"
+    lines = repr(energy).splitlines()
+    assert lines[:2] == ["Energy(", f"    total={energy.total:.6g},"]
+    assert lines[-1] == ")"
+    assert "        program=" in repr(energy)
+    assert "requests=10," in repr(report.workload)
+
+
+def test_long_times_are_in_units_that_people_use() -> None:
+    report = flashwatt.run(workload__uniform={"requests": 2, "rate_per_s": 0.0005}, latency=False)
+    stream = io.StringIO()
+    show(report.to_dict(), Console(file=stream, width=100))
+    seconds = report.throughput.simulated_s
+    assert f"{seconds / 60:.1f} min simulated" in stream.getvalue()
+    assert f"{seconds / 60:.1f} min" in report._repr_html_()
+    assert metric_of("throughput.simulated_s").write(7200) == "2.0 h"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from flashwatt import _core
+from flashwatt.cli.main import cli, main
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -107,7 +108,7 @@ def test_several_traces_are_merged(flashwatt: Cli, config: Path, tmp_path: Path)
     assert "devices laid out" not in "".join(one["warnings"])
     result = flashwatt("run", config, "--trace", "a.csv", "--trace", "absent.csv")
     assert result.returncode == 2
-    assert "'--trace': File 'absent.csv' does not exist" in result.stderr
+    assert "--trace: File 'absent.csv' does not exist" in result.stderr
 
 
 def test_engine_speed_is_measured(flashwatt: Cli, config: Path) -> None:
@@ -202,10 +203,10 @@ BAD_KEY = '[device]\npreset = "x25m"\nchanels = 4\n'
         (("run", "small.toml", "--requests", "0"), "--requests"),
         (("run", "small.toml", "--out", "small.toml/x"), "small.toml"),
         (("run", "small.toml", "--no-such-option"), "--no-such-option"),
-        (("run", "small.toml", "--series-ms", "0"), "'--series-ms': 0 is not a number of milliseconds"),
-        (("run", "small.toml", "--series-ms", "nan"), "'--series-ms': nan is not"),
-        (("run", "small.toml", "--edges-ms", "3", "1"), "'--edges-ms': the window from 3 until 1 is empty"),
-        (("run", "small.toml", "--edges-ms", "-1", "1"), "'--edges-ms': -1 is not"),
+        (("run", "small.toml", "--series-ms", "0"), "--series-ms: 0 is not a number of milliseconds"),
+        (("run", "small.toml", "--series-ms", "nan"), "--series-ms: nan is not"),
+        (("run", "small.toml", "--edges-ms", "3", "1"), "--edges-ms: the window from 3 until 1 is empty"),
+        (("run", "small.toml", "--edges-ms", "-1", "1"), "--edges-ms: -1 is not"),
         (("run", "small.toml", "--edges-ms", "1"), "'--edges-ms' requires 2 arguments"),
         (
             ("run", "small.toml", "--series-ms", "0.000001", "--set", "run.measure.seconds=3"),
@@ -306,3 +307,43 @@ def test_the_record_of_a_run_gives_it_again(flashwatt: Cli, config: Path, tmp_pa
 
 def test_a_bare_list_names_the_kinds(flashwatt: Cli) -> None:
     assert "presets" in flashwatt("list").stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["run", "small.toml", "--requests", "0"], "--requests: found 0; expected a whole number, ≥ 1"),
+        (
+            ["sweep", "small.toml", "--out", "x", "--workers", "two"],
+            "--workers: found 'two'; expected a whole number, ≥ 1",
+        ),
+        (["run", "small.toml", "--series-ms", "x"], "--series-ms: found 'x'; expected a number"),
+        (
+            ["run", "small.toml", "--time-unit", "NS"],
+            "--time-unit: found 'NS'; expected one of `s`, `ms`, `us`, `100ns`",
+        ),
+        (["run", "small.toml", "--time-unit", "NS"], "did you mean `ns`?"),
+        (["sweep"], "Missing argument 'STUDY.toml'"),
+        (["run", "--sett"], "No such option '--sett'"),
+        (["compar"], "No such command 'compar'"),
+        (["compare", "small.toml"], "one report alone has nothing to be compared with"),
+    ],
+)
+def test_mistakes_on_the_command_line_are_told_as_all_others(
+    config: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    monkeypatch.chdir(config.parent)
+    with pytest.raises(SystemExit) as end:
+        main(arguments)
+    first, second = capsys.readouterr().err.splitlines()
+    assert end.value.code == 2
+    assert first.startswith("flashwatt: error: ")
+    assert said in first
+    assert second.startswith("usage: ")
+
+
+def test_lists_of_commands_have_whole_sentences() -> None:
+    listed = [command.short_help or "" for group in (cli, cli.commands["model"]) for command in group.commands.values()]  # type: ignore[attr-defined]
+    assert "Memory that mapping tables take, by scheme (Park et al. 2011, 3.3)" in listed
+    assert all(listed)
+    assert not [text for text in listed if text.endswith("...")]

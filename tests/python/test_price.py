@@ -10,6 +10,7 @@ import pytest
 
 import flashwatt as package
 from conftest import CONFIG
+from flashwatt.cli.run import _said_once
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -118,3 +119,16 @@ def test_unusable_prices_are_a_message(
     assert said in result.stderr
     assert result.stdout == ""
     assert "Traceback" not in result.stderr
+
+
+def test_one_reason_is_said_once() -> None:
+    faults = (
+        "a.toml:1:1: device.ways: fixed by the run; a reason\na.toml:2:1: ftl: fixed by the run; a reason\nb: c; other"
+    )
+    with pytest.raises(package.FlashwattError) as told, _said_once():
+        raise package.FlashwattError(faults)
+    assert str(told.value).split("\n") == [
+        "a.toml:1:1: device.ways: fixed by the run; a reason",
+        "a.toml:2:1: ftl: fixed by the run",
+        "b: c; other",
+    ]

@@ -53,3 +53,14 @@ def test_units_are_those_of_a_file() -> None:
 @pytest.mark.parametrize("config", [{}, {"energy": 5, "gc": {"policy": []}, "run": None}, {"energy": {"dram": {}}}])
 def test_a_foreign_configuration_is_left_unchanged(config: dict[str, Any]) -> None:
     assert set(as_written(config)) <= {"energy", "gc.policy", "run"}
+
+
+def test_a_report_gives_its_configuration_back() -> None:
+    first = flashwatt.run({"device.preset": "x25m", "energy.controller.active_ma": 33, "workload.zipf.requests": 50})
+    config = first.to_config()
+    again = flashwatt.run(config)
+    assert again.config == first.config
+    assert {**again.to_dict(), "engine": None} == {**first.to_dict(), "engine": None}
+    assert config.override(device__ways=3).resolve()["device"]["ways"] == 3
+    assert flashwatt.Config(config.merged()).resolve() == first.config
+    assert "active_ma = 33" in config.merged()

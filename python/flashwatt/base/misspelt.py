@@ -16,10 +16,11 @@ def known(place: str, found: Iterable[str], expected: Collection[str]) -> None:
     """Raise a `FlashwattError` for the first name that is not among the expected ones, with the one nearest to it."""
     for name in found:
         if name not in expected:
-            raise _core.FlashwattError(f"{place}: unknown name; found `{name}`; {_hint(name, expected)}")
+            raise _core.FlashwattError(f"{place}: unknown name; found `{name}`; {hint(name, expected)}")
 
 
-def _hint(name: str, expected: Collection[str]) -> str:
+def hint(name: str, expected: Collection[str]) -> str:
+    """Give the expected names, not all of very many, and the one nearest to the name that was found."""
     from difflib import get_close_matches
 
     if not expected:

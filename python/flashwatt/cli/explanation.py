@@ -120,7 +120,11 @@ def _key_text(found: Key) -> str:
 
 
 def _spaced(unit: str | None) -> str:
-    return f" {unit}" if unit else ""
+    return f" {_AFTER_NUMBERS.get(unit, unit)}" if unit else ""
+
+
+_AFTER_NUMBERS = {"10^6 bytes/s": "MB/s"}
+"""Units that begin with a number themselves, as they read behind another one."""
 
 
 def _wrapped(text: str, indent: str = "    ") -> list[str]:

@@ -13,6 +13,7 @@ from flashwatt import _core
 from flashwatt.cli.age import age
 from flashwatt.cli.explain import explain, init, schema
 from flashwatt.cli.listing import list_
+from flashwatt.cli.mistakes import told
 from flashwatt.cli.model import model
 from flashwatt.cli.next_step import follow
 from flashwatt.cli.reproduce import reproduce
@@ -39,10 +40,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if stop.exit_code:
             sys.exit(stop.exit_code)
     except click.ClickException as error:
-        message = io.StringIO()
-        error.show(message)
-        say(message.getvalue().rstrip("\n"), err=True)
-        sys.exit(error.exit_code)
+        if type(error).__name__ == "NoArgsIsHelpError":  # of click 8.2 on; before, the help is printed without an error
+            say(error.format_message(), err=True)
+            sys.exit(error.exit_code)
+        fail(told(error), error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         fail("interrupted; nothing was kept", INTERRUPTED)
     except BrokenPipeError:  # the reader of the output has gone (`| head`)
@@ -89,3 +90,14 @@ def version() -> None:
 for _command in (try_, run, age, price, trace, sweep, compare, reproduce, model, list_, explain, init, schema):
     cli.add_command(_command)
     follow(_command)
+
+
+def _say_whole_sentences(group: click.Group) -> None:
+    """Let lists of commands have the first sentence of each: click cuts it at the end of the line."""
+    for command in group.commands.values():
+        command.short_help = " ".join((command.help or "").split("\n\n")[0].split()).rstrip(".")
+        if isinstance(command, click.Group):
+            _say_whole_sentences(command)
+
+
+_say_whole_sentences(cli)

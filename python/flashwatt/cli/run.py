@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from flashwatt import _core
 from flashwatt.cli import completion
 from flashwatt.cli.delivery import EDGES, OF_A_RUN, SERIES, deliver, finish, folder
 from flashwatt.cli.options import Quantity, blamed, interval, numbers, overriding, preset_option, reads_units, window
@@ -226,10 +227,26 @@ def price(report: Path, table: Path, out: Path | None, as_json: bool, force: boo
     if out and (out / "report.json").resolve() == report.resolve():
         raise click.UsageError(f"--out {out} would overwrite {report}, whose peaks and series would be lost")
     text, report_name = read_report(report)
-    repriced = reprice(text, read_text(table), report_name=report_name, name=printable(table))
+    with _said_once():
+        repriced = reprice(text, read_text(table), report_name=report_name, name=printable(table))
     kept = folder(out, ["report.json"], inputs=[report, table], force=force) if out else nullcontext()
     with kept as opened:
         deliver(repriced, opened, as_json)
+
+
+@contextmanager
+def _said_once() -> Iterator[None]:
+    """Within the block, faults of several keys that have one reason say it once, behind the first."""
+    try:
+        yield
+    except _core.FlashwattError as error:
+        said: set[str] = set()
+        lines = []
+        for line in str(error).split("\n"):
+            fault, _, reason = line.partition("; ")
+            lines.append(fault if reason in said else line)
+            said.add(reason)
+        raise type(error)("\n".join(lines)) from None
 
 
 def _sets(options: dict[str, Any]) -> list[str]:

@@ -100,7 +100,7 @@ def _tiles(report: Json) -> Iterator[str]:
         ("write amplification", number(report["flash"]["write_amplification"], 2), _erases(report)),
         (
             "simulated",
-            si(report["throughput"]["simulated_s"], "s"),
+            duration(report["throughput"]["simulated_s"] * 1e9),
             f"{count(report['workload']['requests'])} requests",
         ),
         *_costs(report),

@@ -93,7 +93,7 @@ _UNITS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "j": ("J", _si("J")),
     "w": ("W", _si("W")),
     "v": ("V", _si("V")),
-    "s": ("s", _si("s")),
+    "s": ("s", lambda value: duration(None if value is None else value * 1e9)),
     "bytes": ("bytes", _si("B")),
     "ma": ("mA", lambda value: si(None if value is None else value / 1e3, "A")),
 }

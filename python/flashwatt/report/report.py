@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from flashwatt.base.files import Json
+    from flashwatt.config.config import Config
 
 _T = TypeVar("_T")
 
@@ -70,7 +71,8 @@ class Report:
     warnings = Section[list[str]](list[str])
     """Warnings about the run: records skipped or folded, figures that do not apply."""
     config = Section[dict[str, Any]](dict)
-    """The resolved configuration, with every default filled in."""
+    """The resolved configuration as the engine has it, with every default filled in: currents in µA, voltages in mV.
+    `to_config` gives it in the keys and units of a configuration file."""
     config_sha256 = Section[str](str)
     seed = Section[int](int)
     snapshot = Section[kinds.Snapshot | None](kinds.Snapshot | None)
@@ -142,6 +144,20 @@ class Report:
         """Give the content of report.json as a copy; changes of the copy do not change the report."""
         content: Json = kinds.copied(self._content)
         return content
+
+    def to_config(self) -> Config:
+        """Give the run's configuration in the keys and units of a configuration file, to run or vary it again.
+
+        `flashwatt.run(report.to_config(), device__ways=4)`; `report.to_config().merged()` is its text in TOML. A report
+        names traces, jobs and snapshots without their directories: give their paths again, as in
+        `report.to_config().override(workload__trace__path="traces/a.csv")`.
+        """
+        from flashwatt.config.config import Config
+        from flashwatt.config.spelling import as_written
+
+        written = as_written(self.config)
+        written.pop("device.op_ratio", None)  # follows from the other sizes
+        return Config("", "<report>").override(written)
 
     @property
     def json(self) -> str:

@@ -7,6 +7,7 @@ reports of older versions lack.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from textwrap import indent
 from typing import Any
 
 
@@ -473,6 +474,30 @@ def copied(value: Any) -> Any:
         return [copied(one) if isinstance(one, dict | list) else one for one in value]
     return value
 
+
+_LINE = 80
+_WHOLE_FROM, _WHOLE_UNTIL = 1e6, 1e15  # such numbers need no decimals, and no exponent yet
+
+
+def _said(section: Any) -> str:
+    """A section as text: numbers with six digits or more, a line for each key where one line is too short for all."""
+    values = {key: getattr(section, key) for key in section.__dataclass_fields__}
+    parts = [f"{key}={_short(value)}" for key, value in values.items()]
+    name, line = type(section).__name__, ", ".join(parts)
+    if len(name) + len(line) <= _LINE and "\n" not in line:
+        return f"{name}({line})"
+    inner = "".join(f"{part},\n" for part in parts)
+    return f"{name}(\n{indent(inner, '    ')})"
+
+
+def _short(value: Any) -> str:
+    if not isinstance(value, float):
+        return repr(value)
+    return f"{value:.0f}" if _WHOLE_FROM <= abs(value) < _WHOLE_UNTIL else f"{value:.6g}"
+
+
+for _kind in [one for one in vars().values() if isinstance(one, type) and hasattr(one, "__dataclass_fields__")]:
+    _kind.__repr__ = _said  # type: ignore[assignment]
 
 _known: dict[Any, dict[str, Any]] = {}
 

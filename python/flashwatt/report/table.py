@@ -195,7 +195,7 @@ def _heading(report: Json) -> Text:
     text.append(describe_device(report), "bold")
     text.append(f"\n{describe_workload(report)}\n")
     text.append(status, "green" if status == "complete" else "bold red")
-    text.append(f", {si(report['throughput']['simulated_s'], 's')} simulated")
+    text.append(f", {duration(report['throughput']['simulated_s'] * 1e9)} simulated")
     if engine := report.get("engine"):
         rate = f"{si(engine['requests_per_cpu_s'], '')} requests per CPU second"
         text.append(f" in {duration(engine['wall_s'] * 1e9)} ({rate})")
