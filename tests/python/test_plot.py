@@ -12,6 +12,7 @@ import flashwatt
 from conftest import CONFIG
 from flashwatt import Report, plot
 from flashwatt.plot.power import power_chart
+from flashwatt.plot.style import Canvas
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,7 +86,7 @@ def test_a_report_without_a_peak_is_drawn_without_its_line(report: Json) -> None
 
 @pytest.mark.parametrize("bins", [1, 2, 599, 600, 5000])
 def test_joined_bins_keep_the_energy(report: Json, bins: int) -> None:
-    chart = power_chart(report, 800, bins).to_dict()
+    chart = power_chart(report, Canvas(800), bins).to_dict()
     rows = chart["datasets"][chart["layer"][0]["data"]["name"]]
     ends = [row["time"] for row in rows]
     joules = sum(a["NAND program"] * (end - a["time"]) for a, end in zip(rows, ends[1:], strict=False)) / 1e3
@@ -227,10 +228,12 @@ def test_every_key_of_a_sweep_is_told_apart_or_said_not_to_be() -> None:
     chart = plot.tradeoff(results)
     dots = chart.spec()["layer"][-1]["encoding"]
     assert {channel: dots[channel]["legend"]["title"] for channel in ("color", "shape")} == {
-        "color": "device.channels",
-        "shape": "gc.policy",
+        "color": "channels",
+        "shape": "GC policy",
     }
-    assert "Not distinguished here: device.ways;" in chart.subtitle[1]
+    assert chart.subtitle[1] == "Not distinguished here: device.ways."
+    assert "Point at a dot" in chart.hint  # on pages only: nobody points at paper
+    assert "Point at a dot" not in chart.svg()
     dots = plot.tradeoff(results, shape="device.channels").spec()["layer"][-1]["encoding"]
     assert (dots["color"]["field"], dots["shape"]["field"]) == ("gc_policy", "device_channels")
     with pytest.raises(flashwatt.FlashwattError, match=r"shape: .*did you mean `device\.ways`"):

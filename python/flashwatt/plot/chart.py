@@ -5,7 +5,8 @@ from __future__ import annotations
 import html
 import json
 import re
-from dataclasses import dataclass
+from base64 import b64encode
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -18,17 +19,21 @@ from flashwatt.base import marks
 from flashwatt.base.outputs import save
 from flashwatt.base.painter import paint
 from flashwatt.base.plain import plain, plain_tree
-from flashwatt.plot.style import FAINT, FONT, INK, styled
+from flashwatt.plot.style import DOMAIN, FAINT, FONT, GRID, INK, Look, canvas, check, styled, title_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from os import PathLike
 
-_WIDTH = 860
+    from flashwatt.plot.style import Canvas, Palette
+
 _PNG_SCALE = 2.0  # sharp on today's screens
 _VEGA_LITE = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])  # the one that Altair writes
 _LEGENDS = {"bottom": {"direction": "vertical", "anchor": "start", "margin": 10}}
 """Several below a chart stand below one another: side by side they are wider than a phone."""
+_NIGHT = "#16191f"
+_DARK = {INK: "#e3e7ed", FAINT: "#a2adbd", GRID: "#2b313b", DOMAIN: "#566172", "white": _NIGHT}
+"""The greys of a page whose reader's system is dark, by those of a bright one."""
 _GLOBALS = "window.vegaEmbed = vegaEmbed;"
 
 
@@ -38,8 +43,47 @@ class Chart:
 
     title: str
     subtitle: tuple[str, ...]
-    draw: Callable[[Any], alt.Chart | alt.LayerChart]
-    """Makes the Altair chart for a width: pixels, or "container" on a page."""
+    draw: Callable[[Canvas], Any]
+    """Makes the Altair chart for a canvas."""
+    hint: str = ""
+    """What only a page can do; it is said only there."""
+    look: Look = field(default_factory=Look)
+    """The options of `restyle`."""
+
+    def __post_init__(self) -> None:
+        """Raise `FlashwattError` for options that no picture can have."""
+        check(self.look)
+
+    def restyle(
+        self,
+        *,
+        width: float | None = None,
+        height: float | None = None,
+        font_size: float | None = None,
+        title: str | None = "",
+        palette: Palette | None = None,
+    ) -> Chart:
+        """Give the same chart in another size and style; options that are left out stay as they are.
+
+        `width` and `height` are those of the whole file: points in a PDF (a column of a paper is about 252), pixels in
+        an SVG, half-pixels in a PNG; 884 wide unless given. A page is as wide as its window, up to `width`; `height` is
+        that of the plot there. `font_size` is that of the labels, in the same unit: 12 unless given, less in a picture
+        below 360, 8 at least. `title` replaces title and subtitle; None leaves both out. `palette` is one of "default",
+        "colorblind" (the colours of Okabe and Ito) and "grey", which also gives lines different strokes. Every
+        function of `flashwatt.plot` takes the same options. Raises `FlashwattError` for one out of range.
+        """
+        new: Look = {**self.look}
+        if width is not None:
+            new["width"] = width
+        if height is not None:
+            new["height"] = height
+        if font_size is not None:
+            new["font_size"] = font_size
+        if title != "":
+            new["title"] = title
+        if palette is not None:
+            new["palette"] = palette
+        return replace(self, look=new)
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> Path:
         """Write the chart in the format that the suffix names: .html, .svg, .png or .pdf; give its path.
@@ -65,21 +109,35 @@ class Chart:
         found = f"{path}: no format of a chart; found `{path.suffix}`"
         raise _core.FlashwattError(f"{found}; expected one of `.html`, `.svg`, `.png`, `.pdf`")
 
+    @property
+    def description(self) -> str:
+        """The picture in words, for those who cannot see it: its title and subtitle."""
+        return " ".join(f"{line.rstrip('.')}." for line in (self.look.get("title") or self.title, *self.subtitle))
+
     def svg(self) -> str:
         """The chart as SVG."""
-        return _slim(paint("vegalite_to_svg", self.spec(), vl_version=_VEGA_LITE).decode())
+        svg = _slim(paint("vegalite_to_svg", self.spec(), vl_version=_VEGA_LITE).decode())
+        said = html.escape(plain(self.description), quote=True)
+        return svg.replace("<svg ", f'<svg role="img" aria-label="{said}" ', 1)
 
-    def spec(self, width: Any = _WIDTH) -> dict[str, Any]:
-        """The chart's Vega-Lite; titled, unless the page around it does that (a width of "container")."""
-        chart = styled(self.draw(width))
-        if width != "container":
-            chart = chart.properties(title=alt.TitleParams(self.title, subtitle=list(self.subtitle)))
+    def spec(self, *, page: bool = False) -> dict[str, Any]:
+        """The chart's Vega-Lite; titled, unless it is part of a `page`, which has its own title."""
+        on = canvas(self.look, page=page)
+        chart = styled(self.draw(on), on)
+        title = None if page else title_of(self.look, self.title, self.subtitle, on)
+        if title:
+            chart = chart.properties(title=title)
         spec: dict[str, Any] = plain_tree(chart.to_dict())  # names are any text, and control characters are no XML
         spec["config"]["legend"]["layout"] = _LEGENDS  # for which Altair has no words
         return spec
 
     def _repr_svg_(self) -> str:
         return self.svg()
+
+    def _repr_html_(self) -> str:
+        """The SVG as an image with an alternative text, which notebooks and their exports take first."""
+        said = html.escape(plain(self.description), quote=True)
+        return f'<img alt="{said}" src="data:image/svg+xml;base64,{b64encode(self.svg().encode()).decode()}">'
 
 
 def write_page(path: str | PathLike[str], title: str, charts: Sequence[Chart], *, force: bool = False) -> Path:
@@ -98,7 +156,7 @@ def document(title: str, parts: Sequence[Chart | str], *, style: str = "", alone
     numbers = count()
     body = "\n".join(part if isinstance(part, str) else _figure(next(numbers), part, alone=alone) for part in parts)
     # "</" would end the script element early if a name in a report held it.
-    specs = json.dumps([chart.spec("container") for chart in charts], ensure_ascii=False, separators=(",", ":"))
+    specs = json.dumps([chart.spec(page=True) for chart in charts], ensure_ascii=False, separators=(",", ":"))
     page = _PAGE.format(
         title=html.escape(plain(title)),
         body=plain(body, keep="\n\t"),
@@ -109,6 +167,10 @@ def document(title: str, parts: Sequence[Chart | str], *, style: str = "", alone
         ink=INK,
         faint=FAINT,
         font=FONT,
+        dark=json.dumps(_DARK),
+        dark_ink=_DARK[INK],
+        dark_faint=_DARK[FAINT],
+        night=_NIGHT,
     )
     return page.encode()
 
@@ -120,9 +182,13 @@ def _library() -> str:
 
 
 def _figure(at: int, chart: Chart, *, alone: bool) -> str:
-    heading = "" if alone else f"<h2>{html.escape(chart.title)}</h2>\n"
-    subtitle = " ".join(html.escape(line) for line in chart.subtitle)
-    return f'<section>\n{heading}<p>{subtitle}</p>\n<div class="chart" id="chart{at}"></div>\n</section>'
+    title, subtitle = chart.look.get("title", chart.title), " ".join(chart.subtitle)
+    heading = "" if alone or not title else f"<h2>{html.escape(title)}</h2>\n"
+    words = " ".join(filter(None, [subtitle if "title" not in chart.look else "", chart.hint]))
+    said, width = html.escape(chart.description, quote=True), chart.look.get("width")
+    style = f' style="max-width: {width:g}px"' if width else ""
+    figure = f'<div class="chart" id="chart{at}" role="img" aria-label="{said}"{style}></div>'
+    return f"<section>\n{heading}<p>{html.escape(words)}</p>\n{figure}\n</section>"
 
 
 def _slim(svg: str) -> str:
@@ -144,7 +210,13 @@ h2 {{ font-size: 1rem; margin: 1.4rem 0 .3rem; padding: 0 12px; }}
 h1 {{ font-size: 1.15rem; margin: 0 0 .3rem; padding: 0 12px; }}
 p {{ font-size: .9rem; margin: 0; padding: 0 12px; color: {faint}; overflow-wrap: anywhere; }}
 .chart {{ width: 100%; padding-right: 0 !important; }}
-{style}</style>
+{style}
+@media (prefers-color-scheme: dark) {{
+  :root {{ color-scheme: dark; }}
+  body {{ color: {dark_ink}; background: {night}; }}
+  p {{ color: {dark_faint}; }}
+}}
+</style>
 <script>{library}</script>
 </head>
 <body>
@@ -160,7 +232,17 @@ const drawn = ({{ view }}) => {{
   settle(view);
   view.addSignalListener("width", () => setTimeout(settle, 0, view));
 }};
-{specs}.forEach((spec, at) => vegaEmbed("#chart" + at, spec, {{ renderer: "svg", actions }}).then(drawn));
+const specs = {specs}, dark = {dark}, night = matchMedia("(prefers-color-scheme: dark)");
+// Colours as a dark page has them: every text in the chart's definition that is one of the bright page's greys.
+const tinted = part => typeof part === "string" ? dark[part] ?? part
+  : Array.isArray(part) ? part.map(tinted)
+  : part && typeof part === "object" ? Object.fromEntries(Object.entries(part).map(([key, value]) =>
+      [key, key === "datasets" ? value : tinted(value)]))
+  : part;
+const draw = () => specs.forEach((spec, at) =>
+  vegaEmbed("#chart" + at, night.matches ? tinted(spec) : spec, {{ renderer: "svg", actions }}).then(drawn));
+night.addEventListener("change", draw);
+draw();
 </script>
 </body>
 </html>

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import altair as alt
 
 from flashwatt import _core
 from flashwatt.base.units import duration, si
 from flashwatt.plot.chart import Chart
-from flashwatt.plot.stack import COMPONENTS, HEADROOM, areas, mark, time_axis, time_unit, value_axis
-from flashwatt.plot.style import HEIGHT, short
+from flashwatt.plot.stack import COMPONENTS, HEADROOM, ZOOM, areas, mark, time_axis, time_unit, value_axis
+from flashwatt.plot.style import short
 from flashwatt.report.report import content_of
 from flashwatt.report.table import describe_device, describe_workload
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from flashwatt.base.files import Json
+    from flashwatt.plot.style import Canvas, Look
     from flashwatt.report.report import Report
 
 EDGES_MAX = 5_000
 """More edges would be thinner than a pixel, and make the files large."""
 
 
-def current(report: Report) -> Chart:
+def current(report: Report, **look: Unpack[Look]) -> Chart:
     """Current of each component in the window of `run(..., edges=…)`, stacked, with the highest marked: a staircase.
 
-    Raises `FlashwattError` for a report without edges, or with more than `EDGES_MAX`.
+    Further options are those of `Chart.restyle`. Raises `FlashwattError` for a report without edges, or with more than
+    `EDGES_MAX`.
     """
     content = content_of(report)
     edges = content.get("edges")
@@ -37,21 +41,21 @@ def current(report: Report) -> Chart:
         raise _core.FlashwattError(f"too many edges to draw; {found}; record a shorter window, or a series")
     volts = content["current_ma"]["supply_v"]
     subtitle = (f"{describe_device(content)}.", f"{describe_workload(content)}. Currents at {volts:g} V.")
-    return Chart(_title(edges), subtitle, lambda width: current_chart(edges, width))
+    return Chart(_title(edges), subtitle, lambda on: current_chart(edges, on), ZOOM, look)
 
 
-def current_chart(edges: Json, width: Any) -> alt.LayerChart:
+def current_chart(edges: Json, on: Canvas) -> alt.LayerChart:
     """Draw the edges of a report."""
     begin, end = edges["from_ns"], edges["until_ns"]
     scale, unit = time_unit(end - begin)
     at_ns, _, highest = _highest(edges)
     since = f" since {begin:,} ns" if begin else ""  # exact: a window may begin late, and be short
-    x = time_axis(f"simulated time{since} ({unit})")
-    y = value_axis("current (mA)", HEADROOM * highest)
+    x = time_axis(f"simulated time{since} ({unit})", on)
+    y = value_axis("current (mA)", HEADROOM * highest, on)
     said = f"highest: {si(highest / 1e3, 'A')}"
-    layers = [areas(_rows(edges, scale), x, y, (unit, "mA")), *mark((at_ns - begin) / scale, highest, said, x, y)]
-    chart: Any = alt.layer(*layers).properties(width=width, height=HEIGHT, autosize=alt.AutoSizeParams(type="fit-x"))
-    drawn: alt.LayerChart = chart
+    top = mark((at_ns - begin) / scale, highest, said, (x, y), on)
+    layers = [areas(_rows(edges, scale), x, y, (unit, "mA"), on), *top]
+    drawn: alt.LayerChart = on.sized(alt.layer(*layers))
     return drawn
 
 

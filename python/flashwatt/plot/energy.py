@@ -7,61 +7,83 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
+from flashwatt import _core
+from flashwatt.base.misspelt import known
 from flashwatt.base.units import prefix, si
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.choice import labelled
-from flashwatt.plot.stack import COMPONENTS
-from flashwatt.plot.style import INK, columns, short
+from flashwatt.plot.stack import COMPONENTS, component_colours
+from flashwatt.plot.style import INK, short
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from typing_extensions import Unpack
+
     from flashwatt.base.files import Json
     from flashwatt.plot.choice import Reports
+    from flashwatt.plot.style import Canvas, Look
 
 _BAR = 46  # height of a run's bar and the gap below it
-_HEADROOM = 1.16  # room for the longest bar's label
 
 
-def energy(reports: Reports) -> Chart:
-    """Energy by component, one bar for each report, its total beside it."""
+def energy(reports: Reports, *, without: Collection[str] = (), **look: Unpack[Look]) -> Chart:
+    """Energy by component, one bar for each report, its total beside it.
+
+    `without` names components that are left out, of bars and totals: `nand_idle`, `controller`, `dram`,
+    `host_interface`, `nand_transfer`, `nand_read`, `nand_program`, `nand_erase`. Further options are those of
+    `Chart.restyle`. Raises `FlashwattError` for an unknown component, and if none is left.
+    """
+    left_out = [without] if isinstance(without, str) else list(without)
+    known("without", left_out, list(COMPONENTS))
+    kept = [key for key in COMPONENTS if key not in left_out]
+    if not kept:
+        raise _core.FlashwattError("without: found every component; expected at least one to be left")
     contents = labelled(reports)
-    totals = {label: content["energy_j"]["total"] for label, content in contents.items()}
-    low, high = min(totals.values()), max(totals.values())
-    said = si(high, "J") if len(totals) == 1 else f"{si(low, 'J')} to {si(high, 'J')}"
+    joules = {label: {key: _joules(content)[key] for key in kept} for label, content in contents.items()}
+    totals = [sum(one.values()) for one in joules.values()]
+    said = si(totals[0], "J") if len(totals) == 1 else f"{si(min(totals), 'J')} to {si(max(totals), 'J')}"
     names = ", ".join(dict.fromkeys(content["workload"]["name"] for content in contents.values()))
-
-    def draw(width: Any) -> alt.LayerChart:
-        return _bars(contents, high, width)
-
-    return Chart(f"Energy by component: {said}", (f"Workload: {names}.",), draw)
+    less = ", ".join(COMPONENTS[key][0] for key in COMPONENTS if key in left_out)
+    subtitle = f"Workload: {names}." + (f" Left out: {less}." if less else "")
+    return Chart(f"Energy by component: {said}", (subtitle,), lambda on: _bars(joules, on), look=look)
 
 
-def _bars(contents: dict[str, Json], high: float, width: Any) -> alt.LayerChart:
+def _joules(content: Json) -> dict[str, float]:
+    """The energy of each component of a report, in J; together they are its total."""
+    energy = content["energy_j"]
+    joules = {f"nand_{name}": value for name, value in energy["nand"].items()}
+    joules |= {name: energy[name]["active"] + energy[name]["idle"] for name in ("controller", "dram")}
+    return {**joules, "host_interface": energy["host_interface"]}
+
+
+def _bars(joules: dict[str, dict[str, float]], on: Canvas) -> alt.LayerChart:
+    sums = {label: sum(one.values()) for label, one in joules.items()}
+    high = max(sums.values())
     size, unit = prefix(high)
-    names = [name for name, _ in COMPONENTS.values()]
-    rows = [row for label, content in contents.items() for row in _rows(label, content, size)]
-    totals = [
-        {
-            "run": label,
-            "total": short(content["energy_j"]["total"] / size),
-            "text": si(content["energy_j"]["total"], "J"),
-        }
-        for label, content in contents.items()
-    ]
-    scale = alt.Scale(domain=[0, _HEADROOM * high / size or 1], nice=False)
-    axis = alt.Axis(
-        labelLimit=alt.ExprRef("min(width / 3, 220)"), title=None, ticks=False, domain=False, labelPadding=8
-    )
-    y = alt.Y("run:N", sort=list(contents), axis=axis)
-    legend = alt.Legend(orient="bottom", title=None, columns=columns(names, 4), symbolType="square", labelLimit=140)
-    colours = alt.Scale(domain=names, range=[colour for _, colour in COMPONENTS.values()])
+    names = [COMPONENTS[key][0] for key in next(iter(joules.values()))]
+    rows = [row for label, one in joules.items() for row in _rows(label, one, size)]
+    totals = [{"run": label, "total": short(total / size), "text": si(total, "J")} for label, total in sums.items()]
+    room = max(on.text_px(row["text"]) for row in totals) + on.font  # for the longest bar's label
+    top = alt.ExprRef(f"{short(high / size) or 1} / (1 - min(0.6, {room:.0f} / max(1, width)))")
+    scale = alt.Scale(domainMin=0, domainMax=top, nice=False)
+    y = alt.Y("run:N", sort=list(joules), axis=_names(list(joules), on))
+    # In a picture of a given height the bars are as high as there is room.
+    size_of: dict[str, Any] = {} if on.height and not on.page else {"size": 26 * on.font / 12}
     bars = (
         alt.Chart(alt.InlineData(values=rows))
         .transform_calculate(order=f"indexof({json.dumps(names)}, datum.component)")
-        .mark_bar(size=26)
+        .mark_bar(**size_of)
         .encode(
-            x=alt.X("energy:Q", stack="zero", title=f"energy ({unit}J)", scale=scale, axis=alt.Axis(tickCount=6)),
+            x=alt.X(
+                "energy:Q",
+                stack="zero",
+                title=f"energy ({unit}J)",
+                scale=scale,
+                axis=alt.Axis(tickCount=on.ticks(), labelBound=on.padding),
+            ),
             y=y,
-            color=alt.Color("component:N", scale=colours, legend=legend),
+            color=component_colours(on, names, beside=_beside(list(joules), on)),
             order=alt.Order("order:Q"),
             tooltip=[
                 alt.Tooltip("run:N"),
@@ -71,25 +93,39 @@ def _bars(contents: dict[str, Json], high: float, width: Any) -> alt.LayerChart:
             ],
         )
     )
-    labels = alt.Chart(alt.InlineData(values=totals)).mark_text(align="left", dx=6, fontSize=12, color=INK)
+    labels = alt.Chart(alt.InlineData(values=totals))
+    labels = labels.mark_text(align="left", dx=on.font / 2, fontSize=on.font, color=INK)
     labels = labels.encode(x=alt.X("total:Q", scale=scale), y=y, text="text:N")
-    height = _BAR * len(contents)
-    chart: Any = alt.layer(bars, labels).properties(width=width, height=height)
-    drawn: alt.LayerChart = chart.properties(autosize=alt.AutoSizeParams(type="fit-x"))
+    drawn: alt.LayerChart = on.sized(alt.layer(bars, labels), _BAR * on.font / 12 * len(joules))
     return drawn
 
 
-def _rows(label: str, content: Json, size: float) -> list[dict[str, Any]]:
-    energy, total = content["energy_j"], content["energy_j"]["total"]
-    joules = {f"nand_{name}": value for name, value in energy["nand"].items()}
-    joules |= {name: energy[name]["active"] + energy[name]["idle"] for name in ("controller", "dram")}
-    joules["host_interface"] = energy["host_interface"]
+def _names(labels: list[str], on: Canvas) -> alt.Axis:
+    """The axis of the runs' names, with room for a wider font than the one measured."""
+    sizes: dict[str, Any] = {"labelLimit": _limit(on), "minExtent": _beside(labels, on)}
+    if on.page:  # which measures the reader's font
+        sizes = {"labelLimit": alt.ExprRef("min(width / 3, 220)")}
+    return alt.Axis(title=None, ticks=False, domain=False, labelPadding=on.font / 2, **sizes)
+
+
+def _limit(on: Canvas) -> float:
+    """How long a run's name may be, in the font that is measured."""
+    return min(220 * on.font / 12, 0.35 * (on.width or 0))
+
+
+def _beside(labels: list[str], on: Canvas) -> float:
+    """The room of the names beside the bars; a fallback font may be a fifth wider than the one measured."""
+    return min(1.2 * _limit(on), max(map(on.text_px, labels))) + on.font / 2
+
+
+def _rows(label: str, joules: dict[str, float], size: float) -> list[dict[str, Any]]:
+    total = sum(joules.values())
     return [
         {
             "run": label,
-            "component": name,
-            "energy": short(joules[key] / size),
-            "share": short(joules[key] / total) if total else 0,
+            "component": COMPONENTS[key][0],
+            "energy": short(value / size),
+            "share": short(value / total) if total else 0,
         }
-        for key, (name, _) in COMPONENTS.items()
+        for key, value in joules.items()
     ]

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import altair as alt
 
 from flashwatt.plot.chart import Chart
-from flashwatt.plot.style import COLOURS, HEIGHT, INK, columns, named, short
+from flashwatt.plot.style import INK, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from flashwatt.plot.style import Canvas
 
 _MARKED = "Black strokes: published or theoretical values."
 
@@ -44,16 +46,16 @@ def bars(title: str, said: str, rows: Iterable[Bar], unit: str, *, log: bool = F
     values = [{**row._asdict(), "value": _short(row.value), "published": _short(row.published)} for row in kept]
     groups, series = _names(row.group for row in kept), _names(row.series for row in kept)
 
-    def draw(width: Any) -> alt.LayerChart:
+    def draw(on: Canvas) -> alt.LayerChart:
         base = alt.Chart(alt.InlineData(values=values)).encode(
-            x=alt.X("group:N", sort=groups, title=None, axis=named(groups)),
+            x=alt.X("group:N", sort=groups, title=None, axis=on.named(groups)),
             xOffset=alt.XOffset("series:N", sort=series),
             tooltip=[alt.Tooltip(f"{name}:N") for name in ("group", "series", "value", "published")],
         )
         y, foot = _bar_axis(kept, unit, log=log)
-        drawn = base.mark_bar().encode(y=y, color=_colour(series), **foot)
+        drawn = base.mark_bar().encode(y=y, color=_colour(series, on), **foot)
         strokes = base.mark_tick(color=INK, thickness=2, bandSize=14).encode(y=alt.Y("published:Q", title=unit))
-        return _sized(alt.layer(drawn, *([strokes] if marked else [])), width)
+        return _sized(alt.layer(drawn, *([strokes] if marked else [])), on)
 
     return Chart(title, (f"{said} {_MARKED}" if marked else said,), draw)
 
@@ -67,19 +69,19 @@ def shares(title: str, said: str, rows: Iterable[Bar], unit: str) -> Chart:
         for row in kept
     ]
 
-    def draw(width: Any) -> alt.LayerChart:
+    def draw(on: Canvas) -> alt.LayerChart:
         drawn = (
             alt.Chart(alt.InlineData(values=values))
             .mark_bar()
             .encode(
-                x=alt.X("group:N", sort=groups, title=None, axis=named(groups)),
+                x=alt.X("group:N", sort=groups, title=None, axis=on.named(groups)),
                 y=alt.Y("value:Q", title=unit, stack="zero", scale=alt.Scale(nice=False)),
-                color=_colour(series),
+                color=_colour(series, on),
                 order=alt.Order("at:Q"),
                 tooltip=[alt.Tooltip(f"{name}:N") for name in ("group", "series", "value")],
             )
         )
-        return _sized(alt.layer(drawn), width)
+        return _sized(alt.layer(drawn), on)
 
     return Chart(title, (said,), draw)
 
@@ -101,12 +103,12 @@ def lines(
     ]
     series, several = _names(row.series for row in kept), any(row.published for row in kept)
 
-    def draw(width: Any) -> alt.LayerChart:
-        ticks = alt.Axis(grid=False, tickCount=alt.ExprRef("width / 80"), labelOverlap=True)
+    def draw(on: Canvas) -> alt.LayerChart:
+        ticks = alt.Axis(grid=False, tickCount=on.ticks(80), labelOverlap=True)
         base = alt.Chart(alt.InlineData(values=values)).encode(
             x=alt.X("x:Q", title=axes[0], axis=ticks, scale=_scale(log=log_x)),
             y=alt.Y("y:Q", title=axes[1], scale=_scale(log=log_y)),
-            color=_colour(series),
+            color=_colour(series, on),
             tooltip=[alt.Tooltip(f"{name}:N") for name in ("series", "x", "y", "origin")],
         )
         line = base.mark_line(interpolate="step-after" if stairs else "linear", strokeWidth=1.8)
@@ -115,7 +117,7 @@ def lines(
             dash = alt.StrokeDash("origin:N", scale=origins, legend=alt.Legend(orient="top", title=None))
             line = line.encode(strokeDash=dash)
         dots = [] if stairs else [base.mark_circle(size=36)]
-        return _sized(alt.layer(line, *dots), width)
+        return _sized(alt.layer(line, *dots), on)
 
     return Chart(title, (said,), draw)
 
@@ -128,9 +130,9 @@ def _names(found: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _colour(series: Sequence[str]) -> alt.Color:
-    legend = alt.Legend(orient="bottom", title=None, labelLimit=220, columns=columns(series, 5))
-    return alt.Color("series:N", sort=list(series), scale=alt.Scale(range=COLOURS), legend=legend)
+def _colour(series: Sequence[str], on: Canvas) -> alt.Color:
+    legend = on.legend(series, 5)
+    return alt.Color("series:N", sort=list(series), scale=alt.Scale(range=on.colours), legend=legend)
 
 
 def _bar_axis(rows: Sequence[Bar], unit: str, *, log: bool) -> tuple[alt.Y, dict[str, Any]]:
@@ -151,7 +153,6 @@ def _short(value: float | None) -> float | None:
     return None if value is None else short(value)
 
 
-def _sized(chart: alt.LayerChart | alt.FacetChart, width: Any) -> alt.LayerChart:
-    sized: Any = chart.properties(width=width, height=HEIGHT, autosize=alt.AutoSizeParams(type="fit-x"))
-    drawn: alt.LayerChart = sized
+def _sized(chart: alt.LayerChart | alt.FacetChart, on: Canvas) -> alt.LayerChart:
+    drawn: alt.LayerChart = on.sized(chart)
     return drawn

@@ -1,25 +1,32 @@
-"""Distribution of latencies, up to the highest."""
+"""Distributions of latencies, up to the highest: tails, shares, boxes and bars, of one run or of several."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import altair as alt
 import polars as pl
 
 from flashwatt import _core
 from flashwatt.base import frames
+from flashwatt.base.misspelt import known
 from flashwatt.base.units import duration
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.choice import labelled
-from flashwatt.plot.style import COLOURS, HEIGHT, columns, short
+from flashwatt.plot.latency_bars import bars, boxes
+from flashwatt.plot.style import DASHES, short
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from typing_extensions import Unpack
 
     from flashwatt.base.files import Json
     from flashwatt.plot.choice import Reports
+    from flashwatt.plot.style import Canvas, Look
+
+    Form = Literal["tail", "cdf", "box", "bars"]
 
 _KINDS = {
     "read": "reads",
@@ -39,24 +46,46 @@ _TIME = (
 _LEAST_US = 0.5  # stands for 0 on a logarithmic axis
 
 
-def latency(reports: Reports, kinds: Sequence[str] = ("read", "write")) -> Chart:
-    """The share of requests that took longer than a time, both on logarithmic axes: tails show as they are.
+_FORMS = {
+    "tail": "Share of the {} that took longer than a time. Left and below is better.",
+    "cdf": "Share of the {} that took at most a time. Left and above is better.",
+    "box": "Boxes: the middle half of the {}, with the median; lines: from p1 to p99; points: p99.9.",
+    "bars": "Mean and quantiles of the {}.",
+}
+
+
+def latency(
+    reports: Reports, kinds: Sequence[str] = ("read", "write"), *, form: Form = "tail", **look: Unpack[Look]
+) -> Chart:
+    """The distribution of latencies, of one report or of several by their names.
+
+    `form` is "tail", the share of requests that took longer than a time, both on logarithmic axes, so that the tail is
+    to scale; "cdf", the share that took at most a time; "box", a box for each run from p25 to p75 with the median,
+    lines from p1 to p99 and a point at p99.9; or "bars", the mean, p50, p99 and p99.9 of each run.
 
     `kinds` says which of `Report.latency()` are drawn: of the host `read` and `write`; of the map `map_read`,
-    `map_write_first`, `map_write_last`. A kind that did not occur has no line.
+    `map_write_first`, `map_write_last`. A kind that did not occur is not drawn. Further options are those of
+    `Chart.restyle`.
 
-    Raises `FlashwattError` for another kind, and for a report without the histogram: `run(..., latency=True)` keeps it.
+    Raises `FlashwattError` for another kind or form, and for a report without the histogram: `run(..., latency=True)`
+    keeps it ("bars" does without).
     """
     _check(kinds)
+    known("form", [form], _FORMS)
     contents = labelled(reports)
-    rows = [row for label, content in contents.items() for row in _rows(label, content, kinds)]
-    what = "requests" if set(kinds) <= {"read", "write"} else "operations"
-    subtitle = f"Share of the {what} that took longer than a time. Left and below is better."
+    of_host = set(kinds) <= {"read", "write"}
+    subtitle = _FORMS[form].format("requests" if of_host else "operations")
+    return Chart(_title(contents, kinds), (subtitle,), _draw(contents, kinds, form), look=look)
 
-    def draw(width: Any) -> alt.Chart:
-        return _lines(rows, list(contents), kinds, width)
 
-    return Chart(_title(contents, kinds), (subtitle,), draw)
+def _draw(contents: dict[str, Json], kinds: Sequence[str], form: Form) -> Callable[[Canvas], Any]:
+    if form == "bars":
+        figures = {label: {kind: _figures(one, kind) for kind in kinds} for label, one in contents.items()}
+        return bars(figures, _KINDS)
+    if form == "box":
+        return boxes({label: frames.latency(one) for label, one in contents.items()}, kinds, _KINDS)
+    rows = [row for label, content in contents.items() for row in _rows(label, content, kinds, form)]
+    return lambda on: _lines(rows, list(contents), kinds, on, form)
 
 
 def _check(kinds: Sequence[str]) -> None:
@@ -82,7 +111,7 @@ def _figures(content: Json, kind: str) -> Json | None:
     return of_map and of_map[kind.removeprefix("map_")]
 
 
-def _rows(label: str, content: Json, kinds: Sequence[str]) -> list[dict[str, Any]]:
+def _rows(label: str, content: Json, kinds: Sequence[str], form: Form) -> list[dict[str, Any]]:
     """Corners of a falling stair for each kind, thinned out evenly along the logarithm of the share."""
     rows = []
     wanted = frames.latency(content).filter(pl.col("kind").cast(pl.String).is_in(list(kinds)))
@@ -93,7 +122,8 @@ def _rows(label: str, content: Json, kinds: Sequence[str]) -> list[dict[str, Any
             left -= int(count)
             step = _step(left, total)
             if step != last or not left:
-                share = max(left, 0.5) / total  # the slowest request ends the line at half of its share
+                # The slowest request ends the line of the tail at half of its share: there is no 0 on its axis.
+                share = 1 - left / total if form == "cdf" else max(left, 0.5) / total
                 rows.append(
                     {"run": label, "kind": kind, "us": max(short(upper_ns / _US), _LEAST_US), "share": short(share)}
                 )
@@ -110,37 +140,50 @@ def _step(left: int, total: int) -> tuple[int, int]:
     return linear, math.ceil(_POINTS_PER_DECADE * math.log10(left / total)) if left else linear
 
 
-def _lines(rows: list[dict[str, Any]], labels: list[str], kinds: Sequence[str], width: Any) -> alt.Chart:
-    several = len(labels) > 1
-    fitting = columns(labels if several else kinds, 4)
-    legend = alt.Legend(orient="bottom", title=None, labelLimit=200, columns=fitting)
-    colours = alt.Scale(domain=list(kinds), range=COLOURS[: len(kinds)])
-    dashes = alt.Legend(orient="top", title=None)
-    kind = alt.StrokeDash("kind:N", legend=dashes) if several else alt.Color("kind:N", scale=colours, legend=legend)
-    run = [alt.Color("run:N", sort=labels, scale=alt.Scale(range=COLOURS), legend=legend)] if several else []
+def _lines(rows: list[dict[str, Any]], labels: list[str], kinds: Sequence[str], on: Canvas, form: Form) -> alt.Chart:
     times, shares = [row["us"] for row in rows], [1.0, *(row["share"] for row in rows)]
     x = alt.X("us:Q", title="latency", scale=_scale(times), axis=_axis(times, (1, 2, 5), grid=False, labelExpr=_TIME))
-    y = alt.Y("share:Q", title="share that took longer", scale=_scale(shares), axis=_axis(shares, (1,), format="~%"))
-    chart: Any = (
+    if form == "cdf":
+        axis = alt.Axis(format="~%", tickCount=on.rows())
+        y = alt.Y("share:Q", title="share that took at most", scale=alt.Scale(domain=[0, 1]), axis=axis)
+    else:
+        axis = _axis(shares, (1,), format="~%")
+        y = alt.Y("share:Q", title="share that took longer", scale=_scale(shares), axis=axis)
+    word = "took at most" if form == "cdf" else "took longer"
+    chart = (
         alt.Chart(alt.InlineData(values=rows))
-        .mark_line(interpolate="step-after", strokeWidth=1.8)
+        .mark_line(interpolate="step-after", strokeWidth=1.8 * on.font / 12)
         .encode(
             x,
             y,
-            kind,
-            *run,
+            *_told(labels, kinds, on),
             detail="run:N",
             tooltip=[
                 alt.Tooltip("run:N"),
                 alt.Tooltip("kind:N"),
                 alt.Tooltip("us:Q", title="µs", format=".4~g"),
-                alt.Tooltip("share:Q", title="took longer", format=".3~%"),
+                alt.Tooltip("share:Q", title=word, format=".3~%"),
             ],
         )
-        .properties(width=width, height=HEIGHT, autosize=alt.AutoSizeParams(type="fit-x"))
     )
-    drawn: alt.Chart = chart
+    drawn: alt.Chart = on.sized(chart)
     return drawn
+
+
+def _told(labels: list[str], kinds: Sequence[str], on: Canvas) -> list[Any]:
+    """Colours for the runs and strokes for the kinds; colours for the kinds, if there is one run."""
+    if len(labels) == 1:
+        names, field = list(kinds), "kind:N"
+    else:
+        names, field = labels, "run:N"
+    colour = alt.Color(field, scale=alt.Scale(domain=names, range=on.colours), legend=on.legend(names))
+    strokes = alt.Scale(domain=list(kinds), range=DASHES[: len(kinds)])
+    if len(labels) > 1 and len(kinds) > 1:
+        return [colour, alt.StrokeDash("kind:N", scale=strokes, legend=on.legend(kinds, symbolType="stroke"))]
+    if on.dashed:
+        by_name = alt.Scale(domain=names, range=DASHES)
+        return [colour, alt.StrokeDash(field, scale=by_name, legend=on.legend(names))]
+    return [colour]
 
 
 def _scale(values: list[float]) -> alt.Scale:

@@ -1,4 +1,4 @@
-"""Power over time, component by component."""
+"""Power over time: component by component for one run, one line each for several."""
 
 from __future__ import annotations
 
@@ -9,64 +9,144 @@ import altair as alt
 from flashwatt import _core
 from flashwatt.base.units import duration, si
 from flashwatt.plot.chart import Chart
-from flashwatt.plot.stack import COMPONENTS, HEADROOM, areas, job_starts, mark, time_axis, time_unit, value_axis
-from flashwatt.plot.style import HEIGHT, INK, short
-from flashwatt.report.report import content_of
+from flashwatt.plot.choice import labelled
+from flashwatt.plot.stack import (
+    COMPONENTS,
+    HEADROOM,
+    ZOOM,
+    areas,
+    job_starts,
+    mark,
+    time_axis,
+    time_unit,
+    value_axis,
+    zoomed,
+)
+from flashwatt.plot.style import DASHES, INK, PAPER, short
+from flashwatt.report.report import Report
 from flashwatt.report.table import describe_device, describe_workload
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from flashwatt.base.files import Json
-    from flashwatt.report.report import Report
+    from flashwatt.plot.choice import Reports
+    from flashwatt.plot.style import Canvas, Look
 
-_PICTURE_BINS, _PAGE_BINS = 430, 1200  # two pixels each: more would only make the files large
+_PICTURE_BINS, _PAGE_BINS = 430, 3000  # two pixels each in a picture; a page can be zoomed
 
 
-def power(report: Report) -> Chart:
-    """Mean power of each component over time, stacked, with the highest bin and the instantaneous peak marked.
+def power(reports: Reports, *, window_ns: tuple[float, float] | None = None, **look: Unpack[Look]) -> Chart:
+    """Mean power over time. One report: each component, stacked, with the highest bin and the peak marked.
 
-    Raises `FlashwattError` for a report without a series: `run(..., series=True)` records one.
+    Several reports by their names: the whole drive's power, one line for each. `window_ns` is the part of the simulated
+    time that is drawn, (from, until) in ns; bins that lie partly in it are drawn whole. Further options are those of
+    `Chart.restyle`. Raises `FlashwattError` for a report without a series (`run(..., series=True)` records one), and
+    for a window without a bin of it.
     """
-    content = content_of(report)
-    if not content.get("series"):
+    contents = {label: _cut(content, window_ns) for label, content in labelled(reports).items()}
+    if not isinstance(reports, Report) and len(contents) > 1:
+        return _several(contents, look)
+    content = next(iter(contents.values()))
+    title, subtitle = _words(content, whole=window_ns is None)
+
+    def draw(on: Canvas) -> alt.LayerChart:
+        return power_chart(content, on, _PAGE_BINS if on.page else _PICTURE_BINS)
+
+    return Chart(title, subtitle, draw, ZOOM, look)
+
+
+def _cut(content: Json, window_ns: tuple[float, float] | None) -> Json:
+    """Give the report with the bins of its series that lie in the window, wholly or in part."""
+    series = content.get("series")
+    if not series:
         raise _core.FlashwattError("the report holds no power over time; ask for it: run(..., series=True)")
-    title, subtitle = _words(content)
+    if window_ns is None:
+        return content
+    begin, until = window_ns
+    start, interval, end = series["start_ns"], series["interval_ns"], _end_ns(content)
+    if not (begin < until and begin < end and until > start):
+        expected = f"expected (from, until) with from < until, that meet the series from {start:,.0f} to {end:,.0f} ns"
+        raise _core.FlashwattError(f"window_ns: found ({begin:,.0f}, {until:,.0f}); {expected}")
+    first, last = max(0, int((begin - start) // interval)), -int((start - until) // interval)
+    cut = {key: values[first:last] for key, values in series["power_w"].items()}
+    length = len(cut["controller"])
+    window = {**series, "start_ns": start + first * interval, "power_w": cut}
+    return {**content, "series": window, "end_ns": min(end, start + (first + length) * interval)}
 
-    def draw(width: Any) -> alt.LayerChart:
-        return power_chart(content, width, _PAGE_BINS if width == "container" else _PICTURE_BINS)
 
-    return Chart(title, subtitle, draw)
+def _several(contents: dict[str, Json], look: Look) -> Chart:
+    """Draw the drive's power of several runs over one axis of time."""
+    means = [si(content["power_w"]["mean"], "W") for content in contents.values()]
+    said = ", ".join(f"{label} {mean}" for label, mean in zip(contents, means, strict=True))
+    intervals = dict.fromkeys(duration(one["series"]["interval_ns"], exact=True) for one in contents.values())
+    names = ", ".join(dict.fromkeys(content["workload"]["name"] for content in contents.values()))
+    subtitle = f"Mean power over the whole run: {said}. Means over {', '.join(intervals)}. Workload: {names}."
+    return Chart("Power over time", (subtitle,), lambda on: _lines(contents, on), ZOOM, look)
 
 
-def power_chart(report: Json, width: Any, bins: int) -> alt.LayerChart:
-    """Draw a report's series, with neighbouring bins joined to at most a given number."""
-    scale, unit = time_unit(_end_ns(report))
-    peak = report["power_w"].get("peak")
-    start_ns, highest = _highest(report)
-    x = time_axis(f"simulated time ({unit})")
-    y = value_axis("power (W)", HEADROOM * max(highest, peak or 0))
-    interval = duration(report["series"]["interval_ns"], exact=True)
-    said = f"highest mean over {interval}: {si(highest, 'W')}"
-    layers = [areas(_rows(report, scale, bins), x, y, (unit, "W")), *mark(start_ns / scale, highest, said, x, y)]
-    layers += job_starts(report, report["series"]["start_ns"], _end_ns(report), scale, x)
-    if peak is not None:
-        layers += _peak_line(peak, left=start_ns > _middle_ns(report))
-    chart: Any = alt.layer(*layers).properties(width=width, height=HEIGHT, autosize=alt.AutoSizeParams(type="fit-x"))
-    drawn: alt.LayerChart = chart
+def _lines(contents: dict[str, Json], on: Canvas) -> alt.LayerChart:
+    scale, unit = time_unit(max(map(_end_ns, contents.values())) - min(map(_start_ns, contents.values())))
+    bins, names = _PAGE_BINS if on.page else _PICTURE_BINS, list(contents)
+    rows: list[dict[str, Any]] = [
+        {"time": row["time"], "run": label, "value": short(sum(row.values()) - row["time"])}
+        for label, content in contents.items()
+        for row in _rows(content, scale, bins)
+    ]
+    top = max((row["value"] for row in rows), default=0) or 1
+    colours = alt.Scale(domain=names, range=on.colours)
+    encodings: dict[str, Any] = {"color": alt.Color("run:N", scale=colours, legend=on.legend(names))}
+    if on.dashed:
+        encodings["strokeDash"] = alt.StrokeDash("run:N", scale=alt.Scale(domain=names, range=DASHES))
+    lines = (
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_line(interpolate="step-after", strokeWidth=1.5 * on.font / 12, clip=True)
+        .encode(
+            x=time_axis(f"simulated time ({unit})", on),
+            y=value_axis("power (W)", HEADROOM * top, on),
+            tooltip=[
+                alt.Tooltip("run:N"),
+                alt.Tooltip("value:Q", title="W", format=".4~g"),
+                alt.Tooltip("time:Q", title=unit, format=".6~g"),
+            ],
+            **encodings,
+        )
+    )
+    drawn: alt.LayerChart = on.sized(alt.layer(zoomed(lines, on)))
     return drawn
 
 
-def _peak_line(peak: float, *, left: bool) -> list[alt.Chart]:
+def power_chart(report: Json, on: Canvas, bins: int) -> alt.LayerChart:
+    """Draw a report's series, with neighbouring bins joined to at most a given number."""
+    scale, unit = time_unit(_end_ns(report) - _start_ns(report))
+    peak = report["power_w"].get("peak")
+    start_ns, highest = _highest(report)
+    x = time_axis(f"simulated time ({unit})", on)
+    y = value_axis("power (W)", HEADROOM * max(highest, peak or 0), on)
+    interval = duration(report["series"]["interval_ns"], exact=True)
+    said = f"highest mean over {interval}: {si(highest, 'W')}"
+    beside = "" if peak is None else f"instantaneous peak {si(peak, 'W')}"
+    layers = [areas(_rows(report, scale, bins), x, y, (unit, "W"), on)]
+    layers += mark(start_ns / scale, highest, said, (x, y), on, beside=beside)
+    layers += job_starts(report, (_start_ns(report), _end_ns(report)), scale, x, on)
+    if peak is not None:
+        layers += _peak_line(peak, beside, on, left=start_ns > _middle_ns(report))
+    drawn: alt.LayerChart = on.sized(alt.layer(*layers))
+    return drawn
+
+
+def _peak_line(peak: float, said: str, on: Canvas, *, left: bool) -> list[alt.Chart]:
     """A line with a label at the side that the mark leaves free."""
     base = alt.Chart(alt.InlineData(values=[{"peak": peak}])).encode(y=alt.Y("peak:Q"))
     line = base.mark_rule(color=INK, strokeDash=[5, 4], strokeWidth=1)
     text: dict[str, Any] = {
-        "text": f"instantaneous peak {si(peak, 'W')}",
+        "text": said,
         "x": 4 if left else alt.ExprRef("width - 2"),
         "align": "left" if left else "right",
-        "dy": -8,
-        "fontSize": 12,
+        "dy": -8 * on.font / 12,
+        "fontSize": on.font,
     }
-    halo = base.mark_text(**text, stroke="white", strokeWidth=4)  # or a grid line might run through it
+    halo = base.mark_text(**text, stroke=PAPER, strokeWidth=4)  # or a grid line might run through it
     return [line, halo, base.mark_text(**text, color=INK)]
 
 
@@ -101,20 +181,28 @@ def _highest(report: Json) -> tuple[int, float]:
 
 def _end_ns(report: Json) -> float:
     """Give the end of the last bin, which the end of the run may have cut short."""
+    if "end_ns" in report:  # of a window
+        return float(report["end_ns"])
     series = report["series"]
     whole = len(series["power_w"]["controller"]) * series["interval_ns"]
     return float(series["start_ns"] + min(whole, report["throughput"]["simulated_s"] * 1e9))
 
 
+def _start_ns(report: Json) -> float:
+    return float(report["series"]["start_ns"])
+
+
 def _middle_ns(report: Json) -> float:
-    return float(report["series"]["start_ns"] + _end_ns(report)) / 2
+    return (_start_ns(report) + _end_ns(report)) / 2
 
 
-def _words(report: Json) -> tuple[str, tuple[str, ...]]:
+def _words(report: Json, *, whole: bool) -> tuple[str, tuple[str, ...]]:
     """Title and subtitle."""
     power, (start_ns, watts) = report["power_w"], _highest(report)
-    peak = f"peak {si(power['peak'], 'W')}, " if power.get("peak") is not None else ""
+    peak = f", peak {si(power['peak'], 'W')}" if power.get("peak") is not None else ""
     interval = duration(report["series"]["interval_ns"], exact=True)
-    highest = f"highest mean over {interval} {si(watts, 'W')} at {duration(start_ns)}"
-    title = f"Power over time: mean {si(power['mean'], 'W')}, {peak}{highest}"
-    return title, (f"{describe_device(report)}.", f"{describe_workload(report)}.")
+    highest = f"mean over {interval}: {si(watts, 'W')} at {duration(start_ns)}"
+    described = f"{describe_device(report)}.", f"{describe_workload(report)}."
+    if not whole:  # mean and peak are those of the run
+        return f"Power over time: highest {highest}", described
+    return f"Power over time: mean {si(power['mean'], 'W')}{peak}", (*described, f"Highest {highest}.")

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from flashwatt.plot.style import FAINT, INK, columns, short
+from flashwatt.plot.style import FAINT, INK, PAPER, short
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from flashwatt.base.files import Json
+    from flashwatt.plot.style import Canvas
 
 # From the bottom of the stack: parts that always draw current first, parts that depend on the workload on top.
 COMPONENTS = {
@@ -23,6 +26,11 @@ COMPONENTS = {
     "nand_program": ("NAND program", "#f0932b"),
     "nand_erase": ("NAND erase", "#d1495b"),
 }
+_SHADES = {
+    "colorblind": ["#e3e3e3", "#c4c4c4", "#9e9e9e", "#757575", "#56b4e9", "#0072b2", "#e69f00", "#d55e00"],
+    "grey": ["#ededed", "#d4d4d4", "#b8b8b8", "#9a9a9a", "#7d7d7d", "#5c5c5c", "#363636", "#000000"],
+}
+"""The components' colours in other palettes, in the order of `COMPONENTS`."""
 HEADROOM = 1.12  # room for the label of the highest value
 
 
@@ -34,31 +42,53 @@ def time_unit(span_ns: float) -> tuple[float, str]:
     return 1e3, "µs"
 
 
-def time_axis(title: str) -> alt.X:
+def component_colours(on: Canvas, names: Sequence[str], *, beside: float | None = None) -> alt.Color:
+    """The colours of these components, with their legend; `beside` as for `Canvas.legend`."""
+    shades = _SHADES.get(on.palette) or [colour for _, colour in COMPONENTS.values()]
+    by_name = dict(zip((name for name, _ in COMPONENTS.values()), shades, strict=True))
+    scale = alt.Scale(domain=list(names), range=[by_name[name] for name in names])
+    return alt.Color("component:N", scale=scale, legend=on.legend(names, beside=beside, symbolType="square"))
+
+
+def time_axis(title: str, on: Canvas) -> alt.X:
     """Make the axis of time."""
-    axis = alt.Axis(grid=False, tickCount=alt.ExprRef("width / 70"))
+    axis = alt.Axis(grid=False, tickCount=on.ticks(), labelBound=on.padding)
     return alt.X("time:Q", title=title, axis=axis, scale=alt.Scale(nice=False))
 
 
-def value_axis(title: str, top: float) -> alt.Y:
+def value_axis(title: str, top: float, on: Canvas) -> alt.Y:
     """Make the axis of the stacked values, from 0 to `top`."""
-    return alt.Y("value:Q", title=title, axis=alt.Axis(tickCount=6), scale=alt.Scale(domain=[0, top], nice=False))
+    axis = alt.Axis(tickCount=on.rows())
+    return alt.Y("value:Q", title=title, axis=axis, scale=alt.Scale(domain=[0, top], nice=False))
 
 
-def areas(rows: list[dict[str, float]], x: alt.X, y: alt.Y, units: tuple[str, str]) -> alt.Chart:
+def zoomed(chart: alt.Chart, on: Canvas) -> alt.Chart:
+    """Let the reader of a page drag and zoom the axis of time; a wheel without Shift scrolls the page."""
+    if not on.page:
+        return chart
+    drag = "[pointerdown[event.pointerType === 'mouse'], window:pointerup] > window:pointermove!"
+    window = alt.selection_interval(
+        bind="scales", encodings=["x"], zoom="wheel![event.shiftKey]", translate=drag, clear="dblclick"
+    )
+    zoomable: alt.Chart = chart.add_params(window)
+    return zoomable
+
+
+ZOOM = "Drag to move along the time axis, Shift and the mouse wheel to zoom; a double click shows all of it."
+
+
+def areas(rows: list[dict[str, float]], x: alt.X, y: alt.Y, units: tuple[str, str], on: Canvas) -> alt.Chart:
     """Stack the components: a row has `time` and a value for each by its name, until the next row's time."""
-    names: list[str | alt.FieldName] = [name for name, _ in COMPONENTS.values()]
-    colours = [colour for _, colour in COMPONENTS.values()]
-    legend = alt.Legend(orient="bottom", title=None, columns=columns(names, 4), symbolType="square", labelLimit=140)
+    names: list[str] = [name for name, _ in COMPONENTS.values()]
     chart: alt.Chart = (
         alt.Chart(alt.InlineData(values=rows))
-        .transform_fold(names, as_=["component", "value"])
+        .transform_fold(list(names), as_=["component", "value"])
         .transform_calculate(order=f"indexof({json.dumps(names)}, datum.component)")
-        .mark_area(interpolate="step-after")
+        .mark_area(interpolate="step-after", clip=True)
         .encode(
             x=x,
             y=y.copy().stack("zero"),
-            color=alt.Color("component:N", scale=alt.Scale(domain=names, range=colours), legend=legend),
+            color=component_colours(on, names),
             order=alt.Order("order:Q"),
             tooltip=[
                 alt.Tooltip("component:N"),
@@ -67,24 +97,31 @@ def areas(rows: list[dict[str, float]], x: alt.X, y: alt.Y, units: tuple[str, st
             ],
         )
     )
-    return chart
+    return zoomed(chart, on)
 
 
-def mark(time: float, value: float, said: str, x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    """Mark the highest value, with a label on the side that has more room."""
+def mark(time: float, value: float, said: str, axes: tuple[alt.X, alt.Y], on: Canvas, *, beside: str = "") -> list[Any]:
+    """Mark the highest value, with a label on the side that has more room, if `beside` and it fit side by side."""
+    x, y = axes
     base = alt.Chart(alt.InlineData(values=[{"time": short(time), "value": short(value), "said": said}]))
     base = base.encode(x=x, y=y, tooltip=alt.Tooltip("said:N", title="highest"))
-    point = base.mark_point(shape="triangle-down", filled=True, size=70, color=INK, yOffset=-6)
+    part = on.font / 12
+    point = base.mark_point(
+        shape="triangle-down", filled=True, size=70 * part * part, color=INK, yOffset=-6 * part, clip=on.page
+    )
     late = "scale('x', datum.time) > width / 2"
     text: dict[str, Any] = {
         "align": alt.ExprRef(f"{late} ? 'right' : 'left'"),
-        "dx": alt.ExprRef(f"{late} ? -10 : 10"),
-        "dy": -7,
-        "fontSize": 12,
+        "dx": alt.ExprRef(f"{late} ? {-10 * part:g} : {10 * part:g}"),
+        "dy": -7 * part,
+        "fontSize": on.font,
+        "clip": on.page,
     }
-    room = "width < 500 ? '' : datum.said"  # none on a phone, where the title says it
+    needed = on.text_px(said) + on.text_px(beside) + 24 * part
+    # None on a phone, where the title says it.
+    room = f"width {'' if beside else '/ 2 '}< {needed:.0f} ? '' : datum.said"
     label = base.transform_calculate(label=room).encode(text="label:N")
-    return [point, label.mark_text(**text, stroke="white", strokeWidth=4), label.mark_text(**text, color=INK)]
+    return [point, label.mark_text(**text, stroke=PAPER, strokeWidth=4), label.mark_text(**text, color=INK)]
 
 
 _JOBS_SHOWN = 12
@@ -92,9 +129,9 @@ _APART = 0.02  # of the axis: jobs that start closer together share a line
 _ROW_PX, _LETTER = 14, 7 / 780  # of 11 px letters, in pixels and as a share of the axis of a static picture
 
 
-def job_starts(report: Json, begin_ns: float, end_ns: float, scale: float, x: alt.X) -> list[alt.Chart]:
+def job_starts(report: Json, span_ns: tuple[float, float], scale: float, x: alt.X, on: Canvas) -> list[alt.Chart]:
     """Mark the first request of each fio job: a line, and above the picture the job's name; of many jobs, the first."""
-    rows = _job_rows(report, begin_ns, end_ns, scale)
+    rows = _job_rows(report, *span_ns, scale)
     if not rows:
         return []
     base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, tooltip=alt.Tooltip("job:N", title="job starts"))
@@ -103,8 +140,8 @@ def job_starts(report: Json, begin_ns: float, end_ns: float, scale: float, x: al
     labels = [
         base.transform_filter(f"datum.row == {row} && datum.late == {str(late).lower()}")
         .transform_calculate(label=room)
-        .mark_text(align="right" if late else "left", fontSize=11, color=INK)
-        .encode(text="label:N", y=alt.value(-8 - _ROW_PX * row))
+        .mark_text(align="right" if late else "left", fontSize=11 / 12 * on.font, color=INK)
+        .encode(text="label:N", y=alt.value(-(8 + _ROW_PX * row) * on.font / 12))
         for row, late in sorted({(one["row"], one["late"]) for one in rows})
     ]
     return [line, *labels]

@@ -7,76 +7,96 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 
 from flashwatt.base.misspelt import known
+from flashwatt.plot.axes import Figure, figures, word
 from flashwatt.plot.chart import Chart
-from flashwatt.plot.style import COLOURS, FAINT, HEIGHT, INK, SHAPES, columns, short
+from flashwatt.plot.style import FAINT, INK, SHAPES, short
 from flashwatt.report import metrics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import polars as pl
+    from typing_extensions import Unpack
 
+    from flashwatt.plot.style import Canvas, Look
     from flashwatt.report.metrics import Best
     from flashwatt.sweeps.results import Results
 
 
+_SPEED = ("throughput.iops", "latency_ns.write.p99", "latency_ns.read.p99", "latency_ns.write.mean")
+_COST = ("efficiency.j_per_gb", "energy_j.total", "power_w.mean", "flash.write_amplification", "flash.erases.total")
+_VARIES = 0.005  # of the highest mean: figures that differ by less are no choice
+
+
 def tradeoff(
     results: Results,
-    x: str = "throughput.iops",
-    y: str = "efficiency.j_per_gb",
+    x: str | None = None,
+    y: str | None = None,
     *,
     best: tuple[Best | None, Best | None] = (None, None),
     color: str | None = None,
     shape: str | None = None,
+    **look: Unpack[Look],
 ) -> Chart:
     """Draw two figures of every point: means over seeds, bars for their 95 % confidence, a line for the Pareto front.
 
-    `best` gives the better end, "low" or "high", of `x` and of `y`; None takes the figure's own. `color` and `shape`
-    are the keys of the grid that colours and shapes distinguish, the first ones unless given. Legends name both; the
-    subtitle names further keys, which only the tooltips of a page show. Raises `FlashwattError` for a figure or a key
-    that is not in the results.
+    `x` and `y` are figures by their dotted keys. Unless given, `x` is the first of throughput, latencies, and `y` the
+    first of energy per GB, energy, mean power, write amplification, blocks erased, that differs by more than 0.5 %
+    among the points. `best` gives the better end, "low" or "high", of `x` and of `y`; None takes the figure's own.
+    `color` and `shape` are the keys of the grid that colours and shapes distinguish: the first ones with several values
+    unless given. Legends name both; the subtitle names further keys, which the tooltips of a page show. Further options
+    are those of `Chart.restyle`. Raises `FlashwattError` for a figure or a key that is not in the results.
     """
     known("color", [color] if color else [], results.keys)
     known("shape", [shape] if shape else [], results.keys)
-    means = results.summary([x, y])
+    x = x or _varying(results, _SPEED, besides=y)
+    y = y or _varying(results, _COST, besides=x)
+    means = results.summary(list(dict.fromkeys([x, y])))
     good = {name: asked or metrics.best(name) for name, asked in zip((x, y), best, strict=True)}
     ends = {end: [name for name in good if good[name] == end] for end in ("low", "high")}
     front = results.pareto(minimize=ends["low"], maximize=ends["high"])
-    told = _told(results.keys, color, shape)
-    rows, line = _rows(means, results.keys, x, y), _rows(front.sort(f"{x}.mean"), results.keys, x, y)
+    vary = [key for key in results.keys if means[key].n_unique() > 1]
+    told = _told(vary, color, shape)
+    axes = figures(means, x), figures(means, y)
+    rows, line = _rows(means, results.keys, axes), _rows(front.sort(f"{x}.mean"), results.keys, axes)
     title = (
-        f"{_word(y)} against {_word(x)}: {len(front)} of {len(means)} points {'is' if len(front) == 1 else 'are'} best"
+        f"{word(y)} against {word(x)}: {len(front)} of {len(means)} points {'is' if len(front) == 1 else 'are'} best"
     )
     arrows = {"low": "less", "high": "more"}
-    wanted = " and ".join(f"{arrows[good[name]]} {_word(name)}" for name in good)
+    wanted = " and ".join(f"{arrows[good[name]]} {word(name)}" for name in good)
     subtitle = f"Better: {wanted}. Ringed: no other point beats it. Bars: 95 % confidence over seeds."
-    others = [key for key in results.keys if key not in told]
-    more = (f"Not distinguished here: {', '.join(others)}; point at a dot of the page to see them.",) if others else ()
+    others = [key for key in vary if key not in told]
+    more = (f"Not distinguished here: {', '.join(others)}.",) if others else ()
 
-    def draw(width: Any) -> alt.LayerChart:
-        return _points(rows, line, (x, y), width, told=told, keys=results.keys)
+    def draw(on: Canvas) -> alt.LayerChart:
+        return _points(rows, line, axes, on, told=told, keys=results.keys)
 
-    return Chart(title[0].upper() + title[1:], (subtitle, *more), draw)
+    return Chart(title[0].upper() + title[1:], (subtitle, *more), draw, "Point at a dot to see its values.", look)
+
+
+def _varying(results: Results, names: tuple[str, ...], besides: str | None) -> str:
+    """Give the first of these figures that differs among the points; the first of them if none does."""
+    there = [name for name in names if name in results.metrics and name != besides]
+    means = results.summary(there)
+    for name in there:
+        values = [abs(value) for value in means[f"{name}.mean"] if value is not None]
+        if values and max(values) - min(values) > _VARIES * max(values):
+            return name
+    return next(iter(there), names[0])
 
 
 def _told(keys: list[str], color: str | None, shape: str | None) -> list[str]:
-    """Give the key that colours distinguish and the one that shapes do, if the grid has them."""
+    """Give the key that colours distinguish and the one that shapes do, if there are any."""
     first = color or next((key for key in keys if key != shape), None)
     second = shape or next((key for key in keys if key != first), None)
     return [key for key in (first, second) if key]
 
 
-def _word(name: str) -> str:
-    return metrics.METRICS[name].name if name in metrics.METRICS else name
-
-
-def _rows(means: pl.DataFrame, keys: list[str], x: str, y: str) -> list[dict[str, Any]]:
+def _rows(means: pl.DataFrame, keys: list[str], axes: tuple[Figure, Figure]) -> list[dict[str, Any]]:
     rows = []
-    for row in means.drop_nulls([f"{x}.mean", f"{y}.mean"]).iter_rows(named=True):
+    for row in means.drop_nulls([f"{axis.key}.mean" for axis in axes]).iter_rows(named=True):
         point: dict[str, Any] = {_field(key): row[key] for key in keys}
-        for axis, name in (("x", x), ("y", y)):
-            mean, half = row[f"{name}.mean"], row[f"{name}.ci95"] or 0
-            point |= {axis: short(mean), f"{axis}_low": short(mean - half), f"{axis}_high": short(mean + half)}
+        for name, axis in zip("xy", axes, strict=True):
+            mean, half = row[f"{axis.key}.mean"] / axis.size, (row[f"{axis.key}.ci95"] or 0) / axis.size
+            point |= {name: short(mean), f"{name}_low": short(mean - half), f"{name}_high": short(mean + half)}
         rows.append(point)
     return rows
 
@@ -89,52 +109,44 @@ def _field(key: str) -> str:
 def _points(
     rows: list[dict[str, Any]],
     front: list[dict[str, Any]],
-    names: tuple[str, str],
-    width: Any,
+    axes: tuple[Figure, Figure],
+    on: Canvas,
     *,
     told: list[str],
     keys: list[str],
 ) -> alt.LayerChart:
-    scale = alt.Scale(zero=False, nice=True, padding=14)
-    x = alt.X(
-        "x:Q",
-        title=metrics.title(names[0]),
-        scale=scale,
-        axis=alt.Axis(grid=False, tickCount=alt.ExprRef("width / 90")),
-    )
-    y = alt.Y("y:Q", title=metrics.title(names[1]), scale=scale)
+    part, scale = on.font / 12, alt.Scale(zero=False, nice=True, padding=14 * on.font / 12)
+    x = alt.X("x:Q", title=axes[0].title, scale=scale, axis=alt.Axis(grid=False, tickCount=on.ticks(90)))
+    y = alt.Y("y:Q", title=axes[1].title, scale=scale, axis=alt.Axis(tickCount=on.rows()))
     base = alt.Chart(alt.InlineData(values=rows))
     line = alt.Chart(alt.InlineData(values=front)).mark_line(color=FAINT, strokeDash=[5, 4], strokeWidth=1.2)
     bars_x = base.mark_rule(color=FAINT).encode(
-        x=alt.X("x_low:Q", scale=scale, title=metrics.title(names[0])), x2="x_high:Q", y=y
+        x=alt.X("x_low:Q", scale=scale, title=axes[0].title), x2="x_high:Q", y=y
     )
     bars_y = base.mark_rule(color=FAINT).encode(
-        x=x, y=alt.Y("y_low:Q", scale=scale, title=metrics.title(names[1])), y2="y_high:Q"
+        x=x, y=alt.Y("y_low:Q", scale=scale, title=axes[1].title), y2="y_high:Q"
     )
     tooltip = [alt.Tooltip(f"{_field(name)}:N", title=name) for name in keys]
-    tooltip += [alt.Tooltip(f"{axis}:Q", title=name, format=".5~g") for axis, name in zip("xy", names, strict=True)]
-    rings = alt.Chart(alt.InlineData(values=front)).mark_point(size=260, color=INK, strokeWidth=1.2).encode(x=x, y=y)
+    tooltip += [
+        alt.Tooltip(f"{name}:Q", title=axis.title, format=".5~g") for name, axis in zip("xy", axes, strict=True)
+    ]
+    ringed = alt.Chart(alt.InlineData(values=front))
+    rings = ringed.mark_point(size=260 * part * part, color=INK, strokeWidth=1.2 * part).encode(x=x, y=y)
     plain = len(told) < 2  # noqa: PLR2004 - hollow shapes are seen where they lie on one another
-    dots = base.mark_point(filled=plain, size=90, strokeWidth=2, opacity=0.9).encode(
-        x=x, y=y, tooltip=tooltip, **_channels(told, rows)
+    dots = base.mark_point(filled=plain, size=90 * part * part, strokeWidth=2 * part, opacity=0.9).encode(
+        x=x, y=y, tooltip=tooltip, **_channels(told, rows, on)
     )
-    chart: Any = alt.layer(line.encode(x=x, y=y), bars_x, bars_y, rings, dots)
-    drawn: alt.LayerChart = chart.properties(width=width, height=HEIGHT, autosize=alt.AutoSizeParams(type="fit-x"))
+    drawn: alt.LayerChart = on.sized(alt.layer(line.encode(x=x, y=y), bars_x, bars_y, rings, dots))
     return drawn
 
 
-def _legend(key: str, values: Iterable[object]) -> alt.Legend:
-    return alt.Legend(orient="bottom", title=key, labelLimit=200, columns=columns(values, 6))
-
-
-def _channels(told: list[str], rows: list[dict[str, Any]]) -> dict[str, Any]:
+def _channels(told: list[str], rows: list[dict[str, Any]], on: Canvas) -> dict[str, Any]:
     """Colours for the first key, shapes for the second, each with a legend under its name."""
     if not told:
-        return {"color": alt.value(COLOURS[0])}
-    legends = [_legend(key, {row[_field(key)] for row in rows}) for key in told]
-    channels: dict[str, Any] = {
-        "color": alt.Color(f"{_field(told[0])}:N", scale=alt.Scale(range=COLOURS), legend=legends[0])
-    }
+        return {"color": alt.value(on.colours[0])}
+    legends = [on.legend({row[_field(key)] for row in rows}, 6, title=word(key)) for key in told]
+    colours = alt.Scale(range=on.colours)
+    channels: dict[str, Any] = {"color": alt.Color(f"{_field(told[0])}:N", scale=colours, legend=legends[0])}
     if len(told) > 1:
         channels["shape"] = alt.Shape(f"{_field(told[1])}:N", scale=alt.Scale(range=SHAPES), legend=legends[1])
     return channels

@@ -1,0 +1,141 @@
+"""Axes in words and units: `latency_ns.read.p99_9` becomes "read latency, p99.9 (µs)"."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from flashwatt.base.units import prefix
+from flashwatt.report import metrics
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import polars as pl
+
+_CAPITALS = {"nand", "dram", "iops", "gc", "cmt", "ftl", "tpftl", "dftl", "mb", "gb", "op"}
+_WORDS = {"op_ratio": "over-provisioning", "spare_fraction": "share of spare blocks", "j_per_gb": "energy per GB"}
+_SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+_PREFIXED = {"j": "J", "w": "W", "v": "V"}
+_FIXED = {
+    "ma": "mA",
+    "ua": "µA",
+    "mw": "mW",
+    "mj": "mJ",
+    "uj": "µJ",
+    "nj": "nJ",
+    "mhz": "MHz",
+    "percent": "%",
+    "iops": "IOPS",
+}
+_RATES = {"mb_s": "MB/s", "gb_s": "GB/s", "mt_s": "MT/s"}
+_BYTES = ("bytes", "kib", "mib", "gib")
+
+
+class Figure(NamedTuple):
+    """A column of numbers on an axis."""
+
+    key: str
+    size: float
+    """Divides the column's numbers."""
+    title: str
+    """For the axis: words, and the unit of the divided numbers."""
+
+
+def word(key: str) -> str:
+    """Give a figure or a key of the configuration in words, without its unit."""
+    if key in metrics.METRICS:
+        return metrics.METRICS[key].name
+    parts = key.split(".")
+    return _of_report(parts) or _of_name(parts)
+
+
+def _of_report(parts: list[str]) -> str | None:
+    """Words for the sections of a report whose keys are all built alike; None for another key."""
+    if parts[0] == "latency_ns" and len(parts) > 2:  # noqa: PLR2004 - kind and statistic
+        return f"{_said(parts[1])} latency, {parts[-1].replace('_', '.')}"
+    if parts[0] in ("energy_j", "power_w", "energy_by_cause_j") and len(parts) > 1:
+        return f"{_said(_unit(parts[0])[0])}, {', '.join(map(_said, parts[1:]))}"
+    if parts[0] == "flash" and len(parts) > 2:  # noqa: PLR2004 - what is counted, and for whom
+        return ", ".join(map(_said, parts[1:]))
+    return None
+
+
+def _of_name(parts: list[str]) -> str:
+    """Words for a key by its last part, and the one before it where that says too little."""
+    name, unit = _unit(parts[-1])
+    if unit in _BYTES:
+        return f"{_said(name or parts[-2 % len(parts)])} size"
+    if not name:  # a key that is a unit alone: `write_buffer.bytes`
+        name = parts[-2] if len(parts) > 1 else unit
+    if name in ("total", "mean", "max", "min", "count", "policy") and len(parts) > 1:
+        return f"{_said(parts[-2])}, {_said(name)}" if name != "policy" else f"{_said(parts[-2])} policy"
+    return _said(name)
+
+
+def figure(key: str, values: Iterable[float]) -> Figure:
+    """Choose the prefix of an axis by the largest of its values."""
+    there = [abs(value) for value in values]
+    size, unit = _scaled(_unit_of(key), max(there, default=0), whole_kib=_in_kib(there))
+    return Figure(key, size, f"{word(key)} ({unit})" if unit else word(key))
+
+
+def figures(means: pl.DataFrame, key: str) -> Figure:
+    """The axis of a figure in a summary, by its means."""
+    return figure(key, means[f"{key}.mean"].drop_nulls())
+
+
+def _unit_of(key: str) -> str:
+    if key in ("efficiency.j_per_gb",):
+        return "j"
+    if key in metrics.METRICS and metrics.METRICS[key].unit not in ("ns", "J", "W"):
+        return metrics.METRICS[key].unit
+    return next((unit for _, unit in map(_unit, reversed(key.split("."))) if unit), "")
+
+
+def _unit(part: str) -> tuple[str, str]:
+    """Take the unit off the end of a name: `latency_ns` is `latency` in `ns`."""
+    for rate in _RATES:
+        if part == rate or part.endswith(f"_{rate}"):
+            return part.removesuffix(rate).rstrip("_"), rate
+    name, _, last = part.rpartition("_")
+    if last in _SECONDS or last in _PREFIXED or last in _FIXED or last in _BYTES:
+        return ("", last) if not name and last not in _BYTES and len(last) == 1 else (name, last)
+    return part, ""
+
+
+def _scaled(unit: str, highest: float, *, whole_kib: bool) -> tuple[float, str]:
+    if unit in _SECONDS:
+        return _time(highest * _SECONDS[unit], _SECONDS[unit])
+    if unit in _PREFIXED:
+        size, letter = prefix(highest)
+        return size, f"{letter}{_PREFIXED[unit]}"
+    if unit == "bytes":
+        return _bytes(highest, binary=whole_kib)
+    return 1.0, _FIXED.get(unit) or _RATES.get(unit) or {"kib": "KiB", "mib": "MiB", "gib": "GiB"}.get(unit, unit)
+
+
+def _time(highest_s: float, unit_s: float) -> tuple[float, str]:
+    for size, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if highest_s >= size:
+            return size / unit_s, name
+    return 1e-9 / unit_s, "ns"
+
+
+def _in_kib(values: list[float]) -> bool:
+    """Whether sizes are multiples of half a KiB, and not all round in decimal."""
+    return all(value % 512 == 0 for value in values) and any(value % 1000 for value in values)
+
+
+def _bytes(highest: float, *, binary: bool) -> tuple[float, str]:
+    step = 1024.0 if binary else 1000.0
+    names = ("B", "KiB", "MiB", "GiB", "TiB") if binary else ("B", "kB", "MB", "GB", "TB")
+    power = 0
+    while power < len(names) - 1 and highest >= step ** (power + 1):
+        power += 1
+    return step**power, names[power]
+
+
+def _said(name: str) -> str:
+    if name in _WORDS:
+        return _WORDS[name]
+    return " ".join(part.upper() if part in _CAPITALS else part for part in name.split("_"))
