@@ -11,5 +11,6 @@ from flashwatt.plot.energy import energy
 from flashwatt.plot.latency import latency
 from flashwatt.plot.power import power
 from flashwatt.plot.tradeoff import tradeoff
+from flashwatt.plot.versus import versus
 
-__all__ = ["Chart", "current", "energy", "latency", "power", "tradeoff", "write_page"]
+__all__ = ["Chart", "current", "energy", "latency", "power", "tradeoff", "versus", "write_page"]

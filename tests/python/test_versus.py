@@ -1,0 +1,132 @@
+"""A figure against a parameter: its means and intervals, its axes, and what it refuses to draw."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+import flashwatt
+from conftest import CONFIG
+from flashwatt import Results, plot
+from flashwatt.plot.axes import figure, word
+
+if TYPE_CHECKING:
+    from flashwatt.plot import Chart
+
+Y = "latency_ns.read.p99_9"
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    """Make a sweep over a number and a name, with three seeds."""
+    grid = {"device.channels": [2, 8], "controller.policy": ["in_order", "reads_first"]}
+    return flashwatt.sweep(grid, base=flashwatt.Config(CONFIG), seeds=3)
+
+
+def layers(chart: Chart) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The layers of a chart, and the rows of its data."""
+    spec = chart.spec()
+    (rows,) = spec["datasets"].values()
+    return spec["layer"], rows
+
+
+def test_the_means_and_intervals_are_those_of_the_summary(results: Results) -> None:
+    drawn, rows = layers(plot.versus(results, x="device.channels", y=Y, by="controller.policy"))
+    assert drawn[0]["mark"]["type"] == "line"
+    for want in results.summary([Y]).iter_rows(named=True):
+        (row,) = (
+            row for row in rows if row["x"] == want["device.channels"] and row["series"] == want["controller.policy"]
+        )
+        assert row["mean"] == pytest.approx(want[f"{Y}.mean"] / 1e6, rel=1e-5)
+        assert row["high"] - row["low"] == pytest.approx(2 * want[f"{Y}.ci95"] / 1e6, rel=1e-4)
+        assert row["runs"] == 3
+    encoding = drawn[0]["encoding"]
+    assert encoding["y"]["title"] == "read latency, p99.9 (ms)"
+    assert encoding["x"]["scale"]["type"] == "linear"
+    wide = plot.versus(results, x="device.channels", y=Y, by="controller.policy", confidence=0.99)
+    assert all(a["half"] > b["half"] for a, b in zip(layers(wide)[1], rows, strict=True))
+
+
+def test_names_are_drawn_as_bars_from_zero(results: Results) -> None:
+    chart = plot.versus(results, x="controller.policy", y="throughput.iops", by="device.channels")
+    drawn, rows = layers(chart)
+    assert drawn[0]["mark"]["type"] == "bar"
+    assert drawn[0]["encoding"]["y"]["scale"]["domain"][0] == 0
+    assert drawn[1]["mark"]["type"] == "rule"
+    assert {row["series"] for row in rows} == {"2", "8"}
+    assert chart.title == "Throughput against controller policy"
+    assert "Means over 3 runs for each point; bars: 95 % confidence" in chart.subtitle[0]
+
+
+def test_a_line_far_from_zero_does_not_begin_there() -> None:
+    frame = pl.DataFrame({"n": [1, 1, 2, 2], "seed": [1, 2, 1, 2], "power_w.mean": [2.0, 2.1, 2.2, 2.4]})
+
+    def domain(**options: Any) -> list[float]:
+        scale = layers(plot.versus(frame, "n", "power_w.mean", **options))[0][0]["encoding"]["y"]["scale"]
+        found: list[float] = scale["domain"]
+        return found
+
+    assert domain(zero=False)[0] > 0
+    assert domain(zero=True)[0] == 0
+    frame = frame.with_columns(pl.Series("power_w.mean", [2.0, 2.01, 0.2, 0.21]))
+    assert domain()[0] <= 0
+
+
+def test_logarithmic_axes(results: Results) -> None:
+    chosen: dict[str, Any] = {"where": {"controller.policy": "in_order"}}
+    encoding = layers(plot.versus(results, "device.channels", Y, log_x=True, log_y=True, **chosen))[0][0]["encoding"]
+    assert [encoding[axis]["scale"]["type"] for axis in "xy"] == ["log", "log"]
+    with pytest.raises(flashwatt.FlashwattError, match=r"log_x: controller.policy holds no numbers"):
+        plot.versus(results, "controller.policy", Y, by="device.channels", log_x=True)
+    with pytest.raises(flashwatt.FlashwattError, match=r"log_y: found flash.erases.total = 0; expected values above 0"):
+        plot.versus(results, "device.channels", "flash.erases.total", by="controller.policy", log_y=True)
+
+
+def test_runs_that_differ_in_more_than_their_seed_are_not_averaged(results: Results) -> None:
+    for wrong in (results, results.frame()):
+        with pytest.raises(flashwatt.FlashwattError, match=r"varies.*draw it with `by`, or choose one of its values"):
+            plot.versus(wrong, x="device.channels", y=Y)
+    for right in (results, results.frame()):
+        _, rows = layers(plot.versus(right, x="device.channels", y=Y, where={"controller.policy": "in_order"}))
+        assert [row["x"] for row in rows] == [2, 8]
+    with pytest.raises(flashwatt.FlashwattError, match=r"where: no run with device.channels = 3; expected one of 2, 8"):
+        plot.versus(results, x="device.channels", y=Y, where={"device.channels": 3})
+
+
+def test_names_that_are_not_there(results: Results) -> None:
+    with pytest.raises(flashwatt.FlashwattError, match=r"x: .*did you mean `device\.channels`"):
+        plot.versus(results, x="device.chanels", y=Y)
+    with pytest.raises(flashwatt.FlashwattError, match=r"y: .*did you mean `latency_ns\.read\.p99_9`"):
+        plot.versus(results, x="device.channels", y="latency_ns.read.p999")
+    with pytest.raises(flashwatt.FlashwattError, match=r"by: unknown name; found `policy`"):
+        plot.versus(results, x="device.channels", y=Y, by="policy")
+
+
+def test_one_run_each_has_no_intervals(results: Results) -> None:
+    first = results.frame().unique(["device.channels", "controller.policy"], keep="first", maintain_order=True)
+    chart = plot.versus(first, x="device.channels", y=Y, by=["controller.policy"])
+    assert chart.subtitle == ("One run for each point: there are no intervals.",)
+    assert all(row["half"] is None for row in layers(chart)[1])
+
+
+def test_axes_have_words_and_units() -> None:
+    for key, values, title in (
+        ("latency_ns.read.p99_9", [800_000.0], "read latency, p99.9 (µs)"),
+        ("latency_ns.write.mean", [2e9], "write latency, mean (s)"),
+        ("energy_j.nand.program", [0.02], "energy, NAND, program (mJ)"),
+        ("efficiency.j_per_gb", [12.0], "energy per GB (J)"),
+        ("throughput.write_mb_s", [12.0], "written (MB/s)"),
+        ("flash.write_amplification", [3.0], "write amplification"),
+        ("flash.programs.gc", [3.0], "programs, GC"),
+        ("workload.uniform.request_bytes", [512, 65_536], "request size (KiB)"),
+        ("device.logical_bytes", [1_000_000_000], "logical size (GB)"),
+        ("write_buffer.bytes", [2**20], "write buffer size (MiB)"),
+        ("controller.power_budget_ma", [45], "power budget (mA)"),
+        ("device.op_ratio", [0.07], "over-provisioning"),
+        ("gc.policy", [], "GC policy"),
+    ):
+        assert figure(key, values).title == title
+    assert figure("latency_ns.read.p99_9", [800_000.0]).size == 1e3
+    assert word("ftl.dftl.cmt_entries") == "CMT entries"
