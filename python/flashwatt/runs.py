@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
+from flashwatt.base.asked import run_progress
 from flashwatt.base.literals import leaves, shown
 from flashwatt.base.misspelt import known
 from flashwatt.base.outputs import check_not_read
@@ -56,7 +57,7 @@ def run(
     op_log: bool | str | PathLike[str] = False,
     request_log: str | PathLike[str] | None = None,
     check: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     force: bool = False,
     **overrides: Any,
 ) -> Report:
@@ -74,7 +75,10 @@ def run(
     that is removed with the report. `request_log` writes a line per request of the host into such a file. A file of
     that name that is no such log is replaced with `force` only. If a log cannot be written, as on a full disk, the
     status is "failed"; the figures stay valid.
-    `check` keeps a second account of every page's content and stops at the first difference (slow).
+    `check` keeps a second account of every page's content and stops at the first difference (slow). `progress=True`
+    shows a bar: below the cell of a notebook, or on a terminal. It may also be a function, which is called about ten
+    times a second with the requests done, the requests in all (None if unknown), the simulated nanoseconds, and what is
+    being prepared (None during the simulation); if it returns `False` the run is stopped, with its figures until then.
 
     Ctrl-C ends the run early: the report has the status "interrupted". Raises `FlashwattError` for a configuration that
     cannot be run; the message names the key, the value found, the values expected and the nearest valid name.
@@ -88,6 +92,7 @@ def run(
         with (
             logged("op_log", named or unnamed, inputs=inputs, force=force) as log,
             logged("request_log", asked, inputs=inputs, force=force) as requests,
+            run_progress(progress) as show,
         ):
             content = simulate(
                 config,
@@ -98,7 +103,7 @@ def run(
                 edges_ns=window_ns(edges),
                 latency_histogram=latency,
                 check=check,
-                progress=progress,
+                progress=show,
             )
             for one in (log, requests):
                 _finish(one, one.named(content))
@@ -115,7 +120,7 @@ def age(
     to: str | PathLike[str],
     seed: int | None = None,
     run_workload: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     force: bool = False,
     **overrides: Any,
 ) -> dict[str, Any]:
@@ -131,8 +136,8 @@ def age(
     files = [config] if isinstance(config, str | os.PathLike) else []
     config = Config.of(config).override(overrides_of(seed, overrides))
     check_not_read(to, files)
-    with _nearest(overrides, age), explained():
-        return save_aged(config, to, workload=run_workload, progress=progress, force=force)
+    with _nearest(overrides, age), explained(), run_progress(progress, "preparing") as show:
+        return save_aged(config, to, workload=run_workload, progress=show, force=force)
 
 
 def save_aged(

@@ -55,7 +55,7 @@ def _explained(results: Results, baseline: Mapping[str, Any], rows: list[dict[st
         return f"change from {base}; one run for each point, so that no interval is known (`seeds = 5` gives them)"
     varied = varied_by_seeds(one.report.config for one in results)
     means = f"mean change over {pairs} pairs of runs with the same seed, [95 % confidence interval]"
-    return f"change from {base}: {means}; *: it leaves out no change; {varied}"
+    return f"change from {base}: {means}; *: the interval does not hold 0; {varied}"
 
 
 def changed(row: Mapping[str, Any], key: str) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
 from flashwatt.base import marks
+from flashwatt.base.asked import sweep_progress
 from flashwatt.base.frames import write
 from flashwatt.base.outputs import check, locked
 from flashwatt.base.outputs import directory as made
@@ -58,7 +59,7 @@ def sweep(
     out: str | PathLike[str] | None = None,
     series: bool | int = False,
     latency: bool = False,
-    progress: SweepProgress | None = None,
+    progress: SweepProgress | bool | None = None,
     force: bool = False,
 ) -> Results:
     """Run every combination of the grid's values, laid over `base`, with every seed; results come in that order.
@@ -67,7 +68,9 @@ def sweep(
     or the path of a STUDY.toml; these bring their own base, seeds, series and latency. `seeds` is a number of
     replicates, counted from the configuration's own seed, or a list of seeds. `workers` is a number of processes, one
     for each processor unless given; the results are the same with any number. `series` keeps power over time, as for
-    `run`; `latency` keeps the histogram of latencies, which `Results.quantiles` needs.
+    `run`; `latency` keeps the histogram of latencies, which `Results.quantiles` needs. `progress=True` shows a bar:
+    below the cell of a notebook, or on a terminal. It may also be a function, which is called with the number of runs
+    finished and of all, at the start and after each run.
 
     With a directory `out` each task is kept in `out/results.jsonl` as it finishes, and a sweep that finds some of its
     tasks there does not run them again. When all are finished, that file has the order of the grid, and
@@ -86,7 +89,8 @@ def sweep(
     if directory:
         check(directory / "results.parquet", marks.TABLE, force=force)
     with locked(directory), closing(Journal(directory / "results.jsonl" if directory else None)) as journal:
-        _run_missing(tasks, journal, size, progress or silent)
+        with sweep_progress(progress) as show:
+            _run_missing(tasks, journal, size, show or silent)
         results = _results(tasks, journal)
         try:
             journal.finish(task.id for task in tasks)

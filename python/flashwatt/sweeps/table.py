@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 def points_table(frame: pl.DataFrame, keys: Sequence[str], metrics: Sequence[str], comment: str) -> str:
     """Write a frame as `Results.summary` or `Results.runs` gives it.
 
-    Keys that have one value in all rows are left out, unless all of them do. Each figure has one unit for the whole
+    Keys that have one value in all rows are left out, unless all of them do, and so is the number of runs. Each figure has one unit for the whole
     column; a figure without any value has no column.
     """
     varying = [key for key in keys if frame[key].n_unique() > 1] or list(keys)
     columns: list[tuple[str, list[str]]] = [
         (latex.escape(key), [latex.escape(_value(one)) for one in frame[key]])
-        for key in (*varying, *(key for key in ("seed", "runs") if key in frame.columns))
+        for key in (*varying, *(key for key in ("seed", "runs") if key in frame.columns and frame[key].n_unique() > 1))
     ]
     for name in metrics:
         of_mean = f"{name}.mean" in frame.columns
