@@ -41,6 +41,8 @@ def completed(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
         (("reproduce", "--paper", "ener"), ["energysim"]),
         (("run", "t.csv", "--format", "sp"), ["spc"]),
         (("run", "--quie"), ["--quiet"]),
+        (("sweep", "--metrics", "energy_j.total,power_w.p"), ["energy_j.total,power_w.peak"]),
+        (("sweep", "--x", "latency_ns.read.p99_"), ["latency_ns.read.p99_9"]),
     ],
 )
 def test_names_are_completed(monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], found: list[str]) -> None:

@@ -213,8 +213,6 @@ def test_a_sweep_in_latex(results: package.Results) -> None:
     ]
     assert lines[4] == r"device.ways & throughput (IOPS) & write latency, p99.9 (ms) \\"
     mean, half = results.summary(["throughput.iops"]).select("throughput.iops.mean", "throughput.iops.ci95").rows()[0]
-    assert (
-        lines[6].startswith(rf"1 & ${mean:.1f} \pm {half:.1f}$ & ") or rf"${mean:.0f} \pm {half:.0f}$" in lines[6]
-    )
+    assert lines[6].startswith(rf"1 & ${mean:.1f} \pm {half:.1f}$ & ") or rf"${mean:.0f} \pm {half:.0f}$" in lines[6]
     assert text.isascii()
     assert results.to_latex(["energy_j.total"], per_run=True).count("\\\\") == 5

@@ -64,6 +64,15 @@ def explained(_context: click.Context, _argument: click.Parameter, incomplete: s
     return _items({**report_keys(), **of_config, **_listed("presets")}, incomplete)
 
 
+def figures(_context: click.Context, _option: click.Parameter, incomplete: str) -> Items:
+    """Complete the key of a figure of a report, the last one of a list with commas."""
+    from flashwatt.report.keys import figures, report_keys
+
+    before, comma, _ = incomplete.rpartition(",")
+    docs = report_keys()
+    return _items({f"{before}{comma}{key}": docs.get(key, "") for key in figures()}, incomplete)
+
+
 def overrides(_context: click.Context, _option: click.Parameter, incomplete: str) -> Items:
     """Complete a key of `--set`, and behind the `=` the values that it can have."""
     from flashwatt.config.reference import keys

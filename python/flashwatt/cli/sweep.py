@@ -11,6 +11,7 @@ import click
 
 from flashwatt.base import marks
 from flashwatt.base.outputs import check, clear
+from flashwatt.cli import completion
 from flashwatt.cli.formats import formatted, names
 from flashwatt.cli.options import blamed
 from flashwatt.cli.room import FRAMES_BYTES, left_over
@@ -53,6 +54,7 @@ _MANY = 2000  # from here on, checking takes long enough to be wondered at
     "--metrics",
     multiple=True,
     callback=names,
+    shell_complete=completion.figures,
     metavar="KEY,…",
     help="Print these figures of the report, by dotted keys: latency_ns.read.p99_9,flash.erases.total.",
 )
@@ -65,9 +67,12 @@ _MANY = 2000  # from here on, checking takes long enough to be wondered at
 @click.option("--per-run", is_flag=True, help="Print a row for each run instead of means over the seeds.")
 @formatted
 @click.option(
-    "--x", metavar="KEY", help="Figure on the horizontal axis of tradeoff.html; one that varies unless given."
+    "--x",
+    shell_complete=completion.figures,
+    metavar="KEY",
+    help="Figure on the horizontal axis of tradeoff.html; one that varies unless given.",
 )
-@click.option("--y", metavar="KEY", help="Figure on its vertical axis.")
+@click.option("--y", shell_complete=completion.figures, metavar="KEY", help="Figure on its vertical axis.")
 @click.option("--color", metavar="KEY", help="Key of the grid that its colours tell apart.")
 @click.option("--shape", metavar="KEY", help="Key of the grid that its shapes tell apart.")
 @force

@@ -223,7 +223,9 @@ class Results:
 
         if per_run:
             return points_table(self.runs(metrics), self.keys, metrics, "one row for each run")
-        said = f"means over {self.replicates} seeds, +- half of the {100 * confidence:g} % confidence interval (Student)"
+        said = (
+            f"means over {self.replicates} seeds, +- half of the {100 * confidence:g} % confidence interval (Student)"
+        )
         return points_table(self.summary(metrics, confidence=confidence), self.keys, metrics, said)
 
     def differences_to_latex(

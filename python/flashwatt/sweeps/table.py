@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def points_table(frame: pl.DataFrame, keys: Sequence[str], metrics: Sequence[str], comment: str) -> str:
     """Write a frame as `Results.summary` or `Results.runs` gives it.
 
-    Keys that have one value in all rows are left out, unless all of them do, and so is the number of runs. Each figure has one unit for the whole
-    column; a figure without any value has no column.
+    Keys that have one value in all rows are left out, unless all of them do, and so is the number of runs. Each figure
+    has one unit for the whole column; a figure without any value has no column.
     """
     varying = [key for key in keys if frame[key].n_unique() > 1] or list(keys)
     columns: list[tuple[str, list[str]]] = [
