@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 BROWSER = os.environ.get("FLASHWATT_BROWSER") or next(filter(None, map(shutil.which, NAMES)), None)
-WIDTHS = (1280, 500, 390)
+WIDTHS = (1280, 500, 390, 380)
 
 pytestmark = pytest.mark.skipif(
     BROWSER is None, reason="NO BROWSER: pages are not tested; install chromium, or name one in FLASHWATT_BROWSER"
@@ -57,7 +57,8 @@ setTimeout(() => {
       })).map(chart => chart.id),
     cut: texts.filter((text, at) => {
       const svg = text.closest("svg").getBoundingClientRect(), box = boxes[at];
-      return box.left < 0 || box.right > innerWidth || box.bottom > svg.bottom + 1 || box.top < svg.top - 1;
+      return box.left < svg.left - 1 || box.right > Math.min(svg.right + 1, innerWidth)
+        || box.bottom > svg.bottom + 1 || box.top < svg.top - 1;
     }).map(text => text.textContent),
     overlapping: texts.flatMap((text, at) => texts.slice(at + 1).filter((other, after) => {
       const [a, b] = [boxes[at], boxes[at + 1 + after]];
@@ -67,6 +68,7 @@ setTimeout(() => {
       return !halo && Math.min(across, down) > 2;
     }).map(other => `${text.textContent} / ${other.textContent}`)),
     smallest_px: Math.min(...texts.map(text => parseFloat(getComputedStyle(text).fontSize))),
+    fills: [...new Set(texts.map(text => getComputedStyle(text).fill))],
     loaded: performance.getEntriesByType("resource").map(entry => entry.name),
   };
   parent.postMessage(JSON.stringify(told), "*");
@@ -86,7 +88,7 @@ def runs() -> dict[str, Report]:
     base = flashwatt.Config(CONFIG)
     return {
         "ten channels": flashwatt.run(base, series=True, edges=(5_000_000, 6_000_000)),
-        "a drive of four": flashwatt.run(base, device__channels=4),
+        "a drive of four": flashwatt.run(base, series=True, device__channels=4),
     }
 
 
@@ -149,8 +151,9 @@ def test_current_edge_by_edge(runs: dict[str, Report], tmp_path: Path) -> None:
 
 
 def test_a_comparison(runs: dict[str, Report], tmp_path: Path) -> None:
-    page = plot.write_page(tmp_path / "both.html", "Two drives", [plot.energy(runs), plot.latency(runs)])
-    check(page, charts=2)
+    charts = [plot.energy(runs), plot.power(runs), plot.latency(runs)]
+    charts += [plot.latency(runs, form="cdf"), plot.latency(runs, form="box"), plot.latency(runs, form="bars")]
+    check(plot.write_page(tmp_path / "both.html", "Two drives", charts), charts=6)
 
 
 def test_a_trace(tmp_path: Path) -> None:
@@ -160,6 +163,27 @@ def test_a_trace(tmp_path: Path) -> None:
     trace.write_text("\n".join([*lines, "5000000,0,F,0,0", f"5100000,0,R,0,{sizes[0]}"]) + "\n")
     write_trace(flashwatt.traces.profile(trace), tmp_path)
     check(tmp_path / "trace.html", charts=7)
+
+
+def test_a_figure_against_a_parameter(results: Results, tmp_path: Path) -> None:
+    numbers, names = "device.channels", "controller.policy"
+    charts = [
+        plot.versus(results, numbers, "power_w.peak", names),
+        plot.versus(results, names, "power_w.peak", numbers),
+    ]
+    check(plot.write_page(tmp_path / "versus.html", "Peak power", charts), charts=2)
+
+
+def test_a_dark_page_has_dark_charts(runs: dict[str, Report], tmp_path: Path) -> None:
+    page = plot.power(runs).save(tmp_path / "dark.html")
+    (bright,) = look(page, 800)
+    # A headless browser prefers bright pages; the script's question is answered for it.
+    page.write_text(page.read_text().replace('matchMedia("(prefers-color-scheme: dark)")', "matchMedia('all')"))
+    (dark,) = look(page, 800)
+    assert (bright["failures"], dark["failures"]) == ([], [])
+    assert "rgb(43, 51, 64)" in bright["fills"]
+    assert "rgb(43, 51, 64)" not in dark["fills"]
+    assert "rgb(227, 231, 237)" in dark["fills"]
 
 
 def test_compromises(results: Results, tmp_path: Path) -> None:

@@ -184,11 +184,12 @@ def _library() -> str:
 def _figure(at: int, chart: Chart, *, alone: bool) -> str:
     title, subtitle = chart.look.get("title", chart.title), " ".join(chart.subtitle)
     heading = "" if alone or not title else f"<h2>{html.escape(title)}</h2>\n"
-    words = " ".join(filter(None, [subtitle if "title" not in chart.look else "", chart.hint]))
+    words = "" if "title" in chart.look else html.escape(subtitle)
+    hint = f' <span class="hint">{html.escape(chart.hint)}</span>' if chart.hint else ""
     said, width = html.escape(chart.description, quote=True), chart.look.get("width")
     style = f' style="max-width: {width:g}px"' if width else ""
     figure = f'<div class="chart" id="chart{at}" role="img" aria-label="{said}"{style}></div>'
-    return f"<section>\n{heading}<p>{html.escape(words)}</p>\n{figure}\n</section>"
+    return f"<section>\n{heading}<p>{words}{hint}</p>\n{figure}\n</section>"
 
 
 def _slim(svg: str) -> str:
@@ -211,6 +212,7 @@ h1 {{ font-size: 1.15rem; margin: 0 0 .3rem; padding: 0 12px; }}
 p {{ font-size: .9rem; margin: 0; padding: 0 12px; color: {faint}; overflow-wrap: anywhere; }}
 .chart {{ width: 100%; padding-right: 0 !important; }}
 {style}
+@media (hover: none) {{ .hint {{ display: none; }} }}
 @media (prefers-color-scheme: dark) {{
   :root {{ color-scheme: dark; }}
   body {{ color: {dark_ink}; background: {night}; }}
