@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-GUIDES = ("getting-started.md", "sweeps.md", "model-your-drive.md")
+GUIDES = ("getting-started.md", "sweeps.md", "model-your-drive.md", "compare-collectors.md", "month.md")
 VARIES = re.compile(r"simulated in|CPU second")
 """Lines with times of the machine."""
 
