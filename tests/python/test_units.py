@@ -42,7 +42,7 @@ def test_a_sweep_with_units_is_the_sweep_of_the_numbers() -> None:
     def results(values: list[Any]) -> list[tuple[Any, str]]:
         grid = {"workload.uniform.request_bytes": values}
         swept = flashwatt.sweep(grid, base=Config(SMALL).override(run__measure__requests=50), workers=1)
-        return [(one["point"], one["id"]) for one in swept]
+        return [(one.point, one.report.config_sha256) for one in swept]
 
     assert results(["4KiB", "64kib"]) == results([4096, 65536])
     with pytest.raises(FlashwattError, match="4096 twice"):

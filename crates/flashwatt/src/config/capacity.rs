@@ -177,7 +177,7 @@ pub(super) fn resolve(
     let physical = blocks * geometry.planes() * u128::from(geometry.pages_per_block);
     if check_addresses(c, geometry, physical)
         && check_logical(c, geometry, logical, physical)
-        && check_spare(c, given, geometry, Needs { ftl, watermarks, filled })
+        && check_spare(c, given, geometry, Needs { ftl, watermarks, filled }, scale != 1.0)
     {
         let spare = (physical - logical) as f64;
         return Some(Capacity {
@@ -251,7 +251,7 @@ fn check_logical(c: &mut Checker, geometry: &FlashShape, logical: u128, physical
     false
 }
 
-fn check_spare(c: &mut Checker, given: &GivenSize, geometry: &FlashShape, needs: Needs) -> bool {
+fn check_spare(c: &mut Checker, given: &GivenSize, geometry: &FlashShape, needs: Needs, scaled: bool) -> bool {
     if given.fits(geometry, needs) {
         return true;
     }
@@ -273,7 +273,7 @@ fn check_spare(c: &mut Checker, given: &GivenSize, geometry: &FlashShape, needs:
             .found(format!("{all} blocks"))
             .expected(format!("at least {}: {}", room.pages.div_ceil(block_pages), room.what))
     };
-    c.push(fault.help(remedy::remedies(c, given, geometry, needs)));
+    c.push(fault.help(remedy::remedies(given, geometry, needs, scaled)));
     false
 }
 

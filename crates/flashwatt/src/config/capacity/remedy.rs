@@ -1,14 +1,12 @@
 //! What helps a drive on which there is too little room for collection.
 
 use super::{FlashShape, GivenSize, Needs};
-use crate::settings::Checker;
 
 /// Pages of a block below which no drive is proposed.
 const PAGES_MIN: u32 = 8;
 
 /// The remedies in words: smaller blocks of the same flash, a larger share of a scaled drive, more spare flash.
-pub(super) fn remedies(c: &Checker, given: &GivenSize, geometry: &FlashShape, needs: Needs) -> String {
-    let scaled = c.tree.get("device.scale").is_some();
+pub(super) fn remedies(given: &GivenSize, geometry: &FlashShape, needs: Needs, scaled: bool) -> String {
     let pages = given.most_pages_per_block(geometry, needs).filter(|_| !scaled);
     let pages = pages.map(|pages| format!("device.pages_per_block = {pages} will do, with the same spare flash"));
     let scale = scaled.then(|| "a larger device.scale leaves a die more blocks".to_string());

@@ -20,7 +20,7 @@ fn passes_follow_each_other_after_the_mean_time_between_arrivals() {
     let expected: Vec<_> = pass(0).chain(pass(600)).chain(pass(1200)).collect();
     assert_eq!(replayed(&cfg), expected, "400 ns from the first to the last of 3: 200 ns apart");
     let (_, warnings) = replay(&cfg, DRIVE).expect("a good trace");
-    assert_eq!(warnings, ["the trace is replayed 3 times, 200 ns after one another"]);
+    assert_eq!(warnings, ["the trace is replayed 3 times, 200 ns from one pass to the next"]);
 
     let gap = settings::Trace { repeat_gap_ns: Some(1_000), repeat: 2, ..file.cfg() };
     assert_eq!(replayed(&gap), pass(0).chain(pass(1_400)).collect::<Vec<_>>());
