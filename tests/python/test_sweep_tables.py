@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 import flashwatt as package
-from flashwatt.cli.sweep import _show
+from flashwatt.cli.sweep import _drawn, _show
 from flashwatt.report import latex
 from flashwatt.report.keys import figures
 from flashwatt.report.metrics import flat, metric_of
@@ -131,6 +131,14 @@ def test_the_axes_are_figures_that_vary(results: package.Results) -> None:
     base = {"device": DRIVE, "workload": {"uniform": {"requests": 100, "rate_per_s": 10, "gaps": "constant"}}}
     paced = package.sweep({"device.ways": [1, 2], "energy.controller.active_ma": [30, 60]}, base=base, workers=1)
     assert axes(paced)[0] != "throughput.iops"
+
+
+def test_no_picture_is_drawn_of_figures_that_no_run_has(
+    results: package.Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = {"x": "write_buffer.writes", "y": None, "color": None, "shape": None}
+    assert _drawn(results, tmp_path, options, force=False) == []
+    assert "tradeoff.html is not drawn: no run has write_buffer.writes" in capsys.readouterr().err
 
 
 @pytest.fixture

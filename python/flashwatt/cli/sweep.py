@@ -210,6 +210,10 @@ def _drawn(results: Results, out: Path, options: dict[str, Any], force: bool) ->
         clear([(picture, marks.PAGE)])  # of an earlier study
         return []
     x, y = axes(results, options["x"], options["y"])
+    means = results.summary([x, y])
+    if missing := [name for name in (x, y) if not means[f"{name}.mean"].count()]:
+        note(f"{picture} is not drawn: no run has {' or '.join(missing)}")
+        return []
     varied = [key for key in results.keys if key not in (options["color"], options["shape"]) and results.varies(key)]
     color = options["color"] or next(iter(varied), None)
     shape = options["shape"] or next((key for key in varied if key != color), None)
