@@ -32,6 +32,7 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     package.get_ipython = lambda: SimpleNamespace(kernel=object())  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "IPython", package)
     monkeypatch.setitem(sys.modules, "IPython.display", page)
+    monkeypatch.setattr(asked, "time", SimpleNamespace(monotonic=lambda: 0.0))  # no time passes: none is estimated
     return lines
 
 
@@ -39,8 +40,7 @@ def test_a_run_in_a_notebook(shown: list[str]) -> None:
     assert in_notebook()
     report = flashwatt.run(RUN, progress=True)
     assert report.status == "complete"
-    assert any("3,000 requests" in line for line in shown)
-    assert any("<progress" in line for line in shown)
+    assert any(line.startswith("<progress") and line.endswith(" requests") for line in shown)
     assert shown[-1] == "", "it goes when the run has ended"
     same = {key: value for key, value in flashwatt.run(RUN).to_dict().items() if key != "engine"}
     assert {key: value for key, value in report.to_dict().items() if key != "engine"} == same
@@ -72,7 +72,7 @@ def test_the_bar_goes_after_an_error(shown: list[str]) -> None:
 
 def test_the_time_left_is_that_of_the_phase(shown: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([0.0, 3.0, 100.0, 110.0])
-    monkeypatch.setattr(asked.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(asked, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     with run_progress(asked=True) as show:
         show(0, 100, 0, "laying down the start state")
         show(50, 100, 0, "laying down the start state")

@@ -83,6 +83,6 @@ class _Line:
 
     def _left(self, done: int, total: int | None, elapsed_s: float) -> str:
         since = done - self._first
-        if not total or since <= 0 or elapsed_s < _LEFT_FROM_S:
+        if not total or done >= total or since <= 0 or elapsed_s < _LEFT_FROM_S:
             return ""
         return f", {duration(elapsed_s * (total - done) / since * 1e9)} left"
