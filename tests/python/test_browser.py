@@ -68,6 +68,7 @@ setTimeout(() => {
       return !halo && Math.min(across, down) > 2;
     }).map(other => `${text.textContent} / ${other.textContent}`)),
     smallest_px: Math.min(...texts.map(text => parseFloat(getComputedStyle(text).fontSize))),
+    ticks: [...document.querySelectorAll(".role-axis-label text")].filter(shown).map(text => text.textContent),
     fills: [...new Set(texts.map(text => getComputedStyle(text).fill))],
     loaded: performance.getEntriesByType("resource").map(entry => entry.name),
   };
@@ -184,6 +185,28 @@ def test_a_dark_page_has_dark_charts(runs: dict[str, Report], tmp_path: Path) ->
     assert "rgb(43, 51, 64)" in bright["fills"]
     assert "rgb(43, 51, 64)" not in dark["fills"]
     assert "rgb(227, 231, 237)" in dark["fills"]
+
+
+ZOOM = """<script>
+setTimeout(() => {
+  const svg = document.querySelector(".chart svg.marks"), box = svg.getBoundingClientRect();
+  const at = { clientX: box.left + box.width / 2, clientY: box.top + box.height / 3, deltaY: -800, bubbles: true };
+  const wheel = new WheelEvent("wheel", { ...at, shiftKey: KEY, cancelable: true });
+  document.elementFromPoint(at.clientX, at.clientY).dispatchEvent(wheel);
+}, 700);
+</script>"""
+
+
+def test_shift_and_the_wheel_zoom(runs: dict[str, Report], tmp_path: Path) -> None:
+    chart, ticks = plot.power(runs["ten channels"]), []
+    for key in ("false", "true"):  # without Shift a wheel scrolls the page
+        page = chart.save(tmp_path / f"zoom-{key}.html")
+        before, _, after = page.read_text().rpartition("</body>")
+        page.write_text(f"{before}{ZOOM.replace('KEY', key)}</body>{after}")
+        (seen,) = look(page, 800)
+        assert seen["failures"] == []
+        ticks.append(seen["ticks"])
+    assert ticks[0] != ticks[1]
 
 
 def test_compromises(results: Results, tmp_path: Path) -> None:

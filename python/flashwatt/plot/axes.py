@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _CAPITALS = {"nand", "dram", "iops", "gc", "cmt", "ftl", "tpftl", "dftl", "mb", "gb", "op"}
 _WORDS = {"op_ratio": "over-provisioning", "spare_fraction": "share of spare blocks", "j_per_gb": "energy per GB"}
-_SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+_TIMES_NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 _PREFIXED = {"j": "J", "w": "W", "v": "V"}
 _FIXED = {
     "ma": "mA",
@@ -98,14 +98,14 @@ def _unit(part: str) -> tuple[str, str]:
         if part == rate or part.endswith(f"_{rate}"):
             return part.removesuffix(rate).rstrip("_"), rate
     name, _, last = part.rpartition("_")
-    if last in _SECONDS or last in _PREFIXED or last in _FIXED or last in _BYTES:
+    if last in _TIMES_NS or last in _PREFIXED or last in _FIXED or last in _BYTES:
         return ("", last) if not name and last not in _BYTES and len(last) == 1 else (name, last)
     return part, ""
 
 
 def _scaled(unit: str, highest: float, *, whole_kib: bool) -> tuple[float, str]:
-    if unit in _SECONDS:
-        return _time(highest * _SECONDS[unit], _SECONDS[unit])
+    if unit in _TIMES_NS:
+        return _time(highest * _TIMES_NS[unit], _TIMES_NS[unit])
     if unit in _PREFIXED:
         size, letter = prefix(highest)
         return size, f"{letter}{_PREFIXED[unit]}"
@@ -114,11 +114,11 @@ def _scaled(unit: str, highest: float, *, whole_kib: bool) -> tuple[float, str]:
     return 1.0, _FIXED.get(unit) or _RATES.get(unit) or {"kib": "KiB", "mib": "MiB", "gib": "GiB"}.get(unit, unit)
 
 
-def _time(highest_s: float, unit_s: float) -> tuple[float, str]:
-    for size, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
-        if highest_s >= size:
-            return size / unit_s, name
-    return 1e-9 / unit_s, "ns"
+def _time(highest_ns: float, unit_ns: float) -> tuple[float, str]:
+    for size_ns, name in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
+        if highest_ns >= size_ns:
+            return size_ns / unit_ns, name
+    return 1.0 / unit_ns, "ns"
 
 
 def _in_kib(values: list[float]) -> bool:

@@ -135,12 +135,14 @@ def job_starts(report: Json, span_ns: tuple[float, float], scale: float, x: alt.
     if not rows:
         return []
     base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, tooltip=alt.Tooltip("job:N", title="job starts"))
-    line = base.mark_rule(color=FAINT, strokeDash=[2, 3], strokeWidth=1)
+    line = base.mark_rule(color=FAINT, strokeDash=[2, 3], strokeWidth=1, clip=on.page)
     room = "width < 500 ? '' : datum.job"  # none on a phone, where they would overlap
+    # On a page the axis can be moved, and the labels stand above the plot, which therefore does not clip them.
+    moved: dict[str, Any] = {"opacity": alt.ExprRef("inrange(datum.time, domain('x')) ? 1 : 0")} if on.page else {}
     labels = [
         base.transform_filter(f"datum.row == {row} && datum.late == {str(late).lower()}")
         .transform_calculate(label=room)
-        .mark_text(align="right" if late else "left", fontSize=11 / 12 * on.font, color=INK)
+        .mark_text(align="right" if late else "left", fontSize=11 / 12 * on.font, color=INK, **moved)
         .encode(text="label:N", y=alt.value(-(8 + _ROW_PX * row) * on.font / 12))
         for row, late in sorted({(one["row"], one["late"]) for one in rows})
     ]
