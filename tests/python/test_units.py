@@ -54,7 +54,7 @@ def test_options_of_the_command_line_take_units(flashwatt: Cli, tmp_path: Path) 
     done = flashwatt("run", "small.toml", "--requests", "0.5k", "--series-ms", "200us", "--json")
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
-    assert (report["window"]["requests"], report["series"]["interval_ns"]) == (500, 200_000)
+    assert (report["workload"]["writes"], report["series"]["interval_ns"]) == (500, 200_000)
     wrong = flashwatt("run", "small.toml", "--requests", "10x")
     assert wrong.returncode == 2
     assert 'wrong unit; found "10x"' in wrong.stderr
