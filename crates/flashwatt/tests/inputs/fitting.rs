@@ -65,7 +65,9 @@ fn a_drive_too_small_for_its_blocks_is_told_what_helps() {
         let pages = said.split("device.pages_per_block = ").nth(1).and_then(|rest| rest.split(' ').next());
         let smaller = format!("device.pages_per_block={}", pages.unwrap_or_else(|| panic!("no remedy: {said}")));
         let device = loaded(&[&sets[..], &[&smaller]].concat()).expect("what is said to do does").device;
-        assert!((device.op_ratio / loaded(&[TLC]).expect("valid").device.op_ratio - 1.0).abs() < 0.1, "{device:?}");
+        // A die has a whole number of blocks: the smaller the blocks, the nearer to what was asked.
+        let asked = loaded(&[TLC]).expect("valid").device.op_ratio;
+        assert!((1.0..1.5).contains(&(device.op_ratio / asked)), "{device:?}");
     }
 }
 

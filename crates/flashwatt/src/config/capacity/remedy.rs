@@ -8,7 +8,7 @@ const PAGES_MIN: u32 = 8;
 /// The remedies in words: smaller blocks of the same flash, a larger share of a scaled drive, more spare flash.
 pub(super) fn remedies(given: &GivenSize, geometry: &FlashShape, needs: Needs, scaled: bool) -> String {
     let pages = given.most_pages_per_block(geometry, needs).filter(|_| !scaled);
-    let pages = pages.map(|pages| format!("device.pages_per_block = {pages} will do, with the same spare flash"));
+    let pages = pages.map(|pages| format!("device.pages_per_block = {pages} will do"));
     let scale = scaled.then(|| "a larger device.scale leaves a die more blocks".to_string());
     let ratio = given.least_op_ratio(geometry, needs);
     let ratio = ratio.map(|ratio| format!("device.op_ratio = {ratio} is the least that will do"));
