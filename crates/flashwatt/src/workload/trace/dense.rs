@@ -11,7 +11,7 @@ use crate::connector::RequestKind;
 /// A unit: as large as the largest page of a preset's flash.
 pub const UNIT_BYTES: u64 = 16 << 10;
 
-/// Ranges between two sortings, at least.
+/// Ranges between two sorts, at least.
 const PENDING_MIN: usize = 1 << 16;
 
 /// Neighbouring units of one device that are touched.

@@ -147,7 +147,7 @@ fn beyond_the_drive_is_an_error_or_folded_or_clipped() {
     assert_eq!(
         message(replay(&file.cfg(), drive)),
         "t.ssdsim:3: offset: requests reach beyond the drive; found 3 of 4, the furthest until byte 2101248; expected at \
-         most 1048576, the drive's size (--fold takes addresses modulo the drive's size, --clip cuts there; or take a larger drive)"
+         most 1048576, the drive's size (--fold takes addresses modulo the drive's size, --clip cuts there, workload.trace.dense = true leaves no gaps between addresses; or take a larger drive)"
     );
     let fold = settings::Trace { beyond: Beyond::Fold, ..file.cfg() };
     let (requests, warnings) = replay(&fold, drive).expect("a folded trace");
