@@ -422,16 +422,16 @@ pub struct Trace {
     pub sort: Option<bool>,
     /// Times are divided by this: 2 replays twice as fast.
     pub speed: Option<f64>,
-    /// Addresses on each device are multiplied by this, in steps of 1 MiB so that what is sequential stays so; sizes stay.
+    /// Addresses on each device are multiplied by this, in steps of 1 MiB so that sequential requests stay sequential; sizes stay.
     pub space_scale: Option<f64>,
     /// Ignore the times and issue each request as soon as the device has a free slot.
     pub closed_loop: Option<bool>,
     /// Stop after this number of requests; with `repeat`, of each pass.
     pub max_requests: Option<u64>,
-    /// Leave no gaps between the addresses that are touched: units of 16 KiB, in the order of devices and addresses, so that what
-    /// is sequential stays so. The drive need only be as large as what the trace touches.
+    /// Leave no gaps between the addresses that are touched: units of 16 KiB, in the order of devices and addresses, so that
+    /// sequential requests stay sequential. The drive need only be as large as the addresses touched.
     pub dense: Option<bool>,
-    /// Replay it so many times, one pass after another.
+    /// Replay it this many times, one pass after another.
     pub repeat: Option<u32>,
     /// Time from the last arrival of a pass to the first of the next; the trace's mean time between arrivals unless given.
     pub repeat_gap_ns: Option<u64>,

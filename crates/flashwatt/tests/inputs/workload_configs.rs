@@ -40,7 +40,7 @@ const BROKEN: &[(&str, &[&str])] = &[
     ("[workload.uniform]\nread_bytes = [[100, 1]]\n", &["my.toml:2:1: workload.uniform.read_bytes", "512"]),
     ("[workload.uniform]\nwrite_bytes = [[512, -1]]\n", &["my.toml:2:1: workload.uniform.write_bytes", "above 0"]),
     (
-        "[workload.uniform]\nwrite_bytes = \"4k\"\n",
+        "[workload.uniform]\nwrite_bytes = \"four\"\n",
         &["my.toml:2:1: workload.uniform.write_bytes", "a list [[bytes, share]"],
     ),
     ("[workload.uniform]\nread_bytes = 1_000_000_000_000\n", &["my.toml:2:1", "longer than the range"]),
