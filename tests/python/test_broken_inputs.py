@@ -160,7 +160,7 @@ OPTIONS: list[tuple[tuple[str, ...], tuple[str, ...]]] = [
     (("--set", "device.chanels=4"), ("--set: device.chanels", "did you mean `channels`?")),
     (("--set", "device.channels=many"), ("--set: device.channels", '"many"', "a whole number")),
     (("--set", "gc.policy=[1"), ("--set: gc.policy", "not a TOML value", "`[1`")),
-    (("--requests", "0"), ("--requests", "0", ">=1")),
+    (("--requests", "0"), ("--requests", "found 0", "expected a whole number, ≥ 1")),
     (("--trace", "absent.csv"), ("--trace", "absent.csv", "does not exist")),
     (("--set", "workload.trace.path=absent.csv"), ("absent.csv", "No such file")),
     (("--set", "workload.trace.path=."), (".", "directory")),
@@ -255,15 +255,21 @@ def test_a_file_without_an_end_is_refused_at_once(
     result = flashwatt(*arguments)
     assert result.returncode == 2
     assert re.search(
-        rf"{file}: not a file with an end|not a job file; found {file}; expected a file with an end", result.stderr
+        rf"{file}: not a file with an end|not a job file; found {file}; expected a file with an end"
+        rf"|{file.removeprefix('/dev/')}: not a regular file",
+        result.stderr,
     )
 
 
 def test_a_file_that_is_too_long_is_refused_unread(flashwatt: Cli, tmp_path: Path) -> None:
-    with (tmp_path / "long").open("wb") as file:
+    with (tmp_path / "long.toml").open("wb") as file:
         file.truncate(1 << 40)
-    expected = "long: too long; found 1,099,511,627,776 bytes; expected 16,777,216 at most"
-    for arguments in (("run", "long"), ("sweep", "long", "--out", "out"), ("price", "long", "--table", "long")):
+    expected = "long.toml: too long; found 1,099,511,627,776 bytes; expected 16,777,216 at most"
+    for arguments in (
+        ("run", "long.toml"),
+        ("sweep", "long.toml", "--out", "out"),
+        ("price", "long.toml", "--table", "long.toml"),
+    ):
         result = flashwatt(*arguments)
         assert result.returncode == 2
         assert expected in result.stderr

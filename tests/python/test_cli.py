@@ -204,7 +204,7 @@ BAD_KEY = '[device]\npreset = "x25m"\nchanels = 4\n'
         (("run", "small.toml", "--out", "small.toml/x"), "small.toml"),
         (("run", "small.toml", "--no-such-option"), "--no-such-option"),
         (("run", "small.toml", "--series-ms", "0"), "--series-ms: 0 is not a number of milliseconds"),
-        (("run", "small.toml", "--series-ms", "nan"), "--series-ms: nan is not"),
+        (("run", "small.toml", "--series-ms", "nan"), '--series-ms: not a number; found "nan"'),
         (("run", "small.toml", "--edges-ms", "3", "1"), "--edges-ms: the window from 3 until 1 is empty"),
         (("run", "small.toml", "--edges-ms", "-1", "1"), "--edges-ms: -1 is not"),
         (("run", "small.toml", "--edges-ms", "1"), "'--edges-ms' requires 2 arguments"),
@@ -317,7 +317,7 @@ def test_a_bare_list_names_the_kinds(flashwatt: Cli) -> None:
             ["sweep", "small.toml", "--out", "x", "--workers", "two"],
             "--workers: found 'two'; expected a whole number, ≥ 1",
         ),
-        (["run", "small.toml", "--series-ms", "x"], "--series-ms: found 'x'; expected a number"),
+        (["run", "small.toml", "--series-ms", "x"], '--series-ms: not a number; found "x"; expected a number in ms'),
         (
             ["run", "small.toml", "--time-unit", "NS"],
             "--time-unit: found 'NS'; expected one of `s`, `ms`, `us`, `100ns`",

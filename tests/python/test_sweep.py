@@ -354,7 +354,7 @@ def test_kill_loses_only_what_is_in_flight(study: Path, flashwatt: Cli) -> None:
     for name in ("killed", "whole"):
         result = flashwatt("sweep", study, "--out", name)
         assert result.returncode == 0, result.stderr
-        assert "40" not in result.stderr
+        assert "not complete" not in result.stderr
     assert set(kept[:-1]) <= set(lines(study.parent / "killed"))
     assert lines(study.parent / "killed") == lines(study.parent / "whole")
     parquet = [(study.parent / name / "results.parquet").read_bytes() for name in ("killed", "whole")]

@@ -73,7 +73,7 @@ def test_a_unit_for_a_binary_format_is_refused(flashwatt: Cli, config: Path, tra
         assert "--size-unit: the format binary is binary: its units are fixed; found `bytes`" in result.stderr
     result = flashwatt("trace", "info", trace.name, "--time-unit", "min")
     assert result.returncode == 2
-    assert "'100ns'" in result.stderr
+    assert "`100ns`" in result.stderr
 
 
 def test_info_for_people_says_rates_and_order(flashwatt: Cli, trace: Path) -> None:

@@ -44,7 +44,7 @@ class Quantity(_NumberType):
         except _core.FlashwattError as error:
             self.fail(str(error), param, ctx)
         if self.least is not None and (number < self.least or not isinstance(number, int)):
-            self.fail(f"{value!r} is not a whole number, {self.least} or more", param, ctx)
+            self.fail(f"found {value}; expected a whole number, ≥ {self.least}", param, ctx)
         return number
 
 
