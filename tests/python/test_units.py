@@ -58,7 +58,7 @@ def test_options_of_the_command_line_take_units(flashwatt: Cli, tmp_path: Path) 
     wrong = flashwatt("run", "small.toml", "--requests", "10x")
     assert wrong.returncode == 2
     assert 'wrong unit; found "10x"' in wrong.stderr
-    assert "not a whole number" in flashwatt("run", "small.toml", "--requests", "0.5").stderr
+    assert "expected a whole number" in flashwatt("run", "small.toml", "--requests", "0.5").stderr
 
 
 def test_the_schema_takes_numbers_in_quotes() -> None:
