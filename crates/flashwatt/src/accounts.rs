@@ -12,6 +12,7 @@ use crate::energy::window::{Figures, Window};
 use crate::energy::{DieState, Meter, PriceTable, Series};
 use crate::ftl::plan::{Chosen, Notes};
 use crate::ftl::{Mapping, Plan};
+use crate::halves::Halves;
 use crate::operation::{Cause, OpKind};
 use crate::probe::{BufferEvent, Probe};
 use crate::stats::Histogram;
@@ -51,6 +52,7 @@ pub struct SsdAccounts<P: Probe> {
     map_latency: Option<Box<MapLatency>>,
     /// Erased blocks in the whole drive when the window began.
     pub free_blocks: u64,
+    settling: Halves,
 }
 
 /// Latencies of mapping operations, from planning to end, in ns.
@@ -95,6 +97,8 @@ pub struct SsdFigures {
     pub free_blocks_start: u64,
     /// Erased blocks in the whole drive when the window ended.
     pub free_blocks_end: u64,
+    /// Bytes that the host wrote, and pages programmed, at the ends of erases.
+    pub settling: Halves,
 }
 
 /// The host's writes on their way to flash: the basis of write amplification.
@@ -198,6 +202,7 @@ impl Figures for SsdFigures {
             },
             free_blocks_start: self.free_blocks_start,
             free_blocks_end: next.free_blocks_end,
+            settling: self.settling.clone(),
         }
     }
 
@@ -241,6 +246,7 @@ impl<P: Probe> SsdAccounts<P> {
             mapping: Mapping::default(),
             map_latency: None,
             free_blocks: 0,
+            settling: Halves::default(),
         }
     }
 
@@ -456,8 +462,15 @@ impl<P: Probe> SsdAccounts<P> {
             collection: self.collection,
             mapping: self.mapping,
             map_latency: self.map_latency.take(),
+            settling: std::mem::take(&mut self.settling),
         };
         Window { start_ns: self.window_start, end_ns: now, reading, figures }
+    }
+
+    /// A block has been erased. Rare enough to sample the counts that write amplification is made of.
+    #[cold]
+    pub fn erased(&mut self) {
+        self.settling.take(self.written.host_bytes, self.ledger.programs());
     }
 
     /// See [`Meter::so_far`].

@@ -76,6 +76,7 @@ mod drive;
 pub mod energy;
 pub mod error;
 mod footprint;
+mod halves;
 pub mod kernel;
 mod lane;
 mod limits;

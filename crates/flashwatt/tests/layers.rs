@@ -16,6 +16,7 @@ const LAYERS: &[&str] = &[
     "lane",
     "rng",
     "stats",
+    "halves",
     "progress",
     "persist",
     "output",

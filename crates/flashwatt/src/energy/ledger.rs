@@ -154,6 +154,11 @@ impl Ledger {
         DieState::ALL.iter().map(|&state| self.state_ns(state)).sum()
     }
 
+    /// Pages programmed for all causes.
+    pub fn programs(&self) -> u64 {
+        Cause::ALL.iter().map(|&cause| self.pages(OpKind::Program, cause)).sum()
+    }
+
     /// Pages read and programmed and blocks erased for a cause: a copyback is a read and a program, a read of a spare area
     /// is one of its page.
     pub fn pages(&self, kind: OpKind, cause: Cause) -> u64 {

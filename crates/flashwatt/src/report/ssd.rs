@@ -294,6 +294,7 @@ fn warnings(figures: &SsdFigures, config: &Config, firmware: &Firmware) -> Vec<S
         ));
     }
     warnings.extend(collection_debt(figures, firmware.blocks.geometry().pages_per_block));
+    warnings.extend(unsettled(figures, config.device.page_bytes));
     warnings.extend(whole_map_cached(config, firmware));
     warnings
 }
@@ -316,8 +317,7 @@ const DEBT_MAX: f64 = 0.1;
 /// The warning about blocks that the host filled and garbage collection has not yet reclaimed; none if they are few.
 fn collection_debt(window: &SsdFigures, pages_per_block: u32) -> Option<String> {
     let owed = window.free_blocks_start.saturating_sub(window.free_blocks_end);
-    let programs: u64 = Cause::ALL.iter().map(|&cause| window.ledger.pages(OpKind::Program, cause)).sum();
-    let filled = programs as f64 / f64::from(pages_per_block);
+    let filled = window.ledger.programs() as f64 / f64::from(pages_per_block);
     let is_notable = window.collection.victims > 0 && owed > 1 && owed as f64 > DEBT_MAX * filled;
     is_notable.then(|| {
         format!(
@@ -325,6 +325,26 @@ fn collection_debt(window: &SsdFigures, pages_per_block: u32) -> Option<String> 
              start, {:.0} % of what was filled in it; a longer run has a higher write amplification (measure after a longer \
              run.warmup)",
             100.0 * owed as f64 / filled
+        )
+    })
+}
+
+/// Difference between the halves of the measured window up to which write amplification counts as settled.
+const UNSETTLED_MIN: f64 = 0.05;
+/// Erases without which the halves differ by chance: over 256 victims in each their mean number of valid pages moves by a few
+/// percent at most.
+const SETTLING_ERASES_MIN: u64 = 512;
+
+/// The warning about a write amplification that still changes within the measured window.
+fn unsettled(window: &SsdFigures, page_bytes: u32) -> Option<String> {
+    let [first, second] = window.settling.split(window.written.host_bytes, window.ledger.programs())?;
+    let changes = (second / first - 1.0).abs() > UNSETTLED_MIN && window.settling.taken() >= SETTLING_ERASES_MIN;
+    let [first, second] = [first, second].map(|pages| pages * f64::from(page_bytes));
+    changes.then(|| {
+        format!(
+            "write amplification has not settled: it was {first:.2} over the first half of the bytes written in the measured \
+             window and {second:.2} over the second (a longer run.warmup, until doubling it changes nothing; or the \
+             workload itself changes)"
         )
     })
 }

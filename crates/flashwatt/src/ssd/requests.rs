@@ -155,6 +155,7 @@ impl<P: Probe> Ssd<P> {
     pub(super) fn op_ended(&mut self, ended: EndedOp, cx: &mut Cx) {
         if ended.kind == OpKind::Erase {
             cold_path();
+            self.flash.accounts.erased();
             self.erased(cx);
         }
         if ended.request.idx() >= self.requests.len() {

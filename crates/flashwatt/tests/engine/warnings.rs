@@ -65,3 +65,21 @@ fn a_mapping_table_that_holds_the_whole_map() {
     }
     assert!(!warns(&run(&sets), "whole map"));
 }
+
+/// Greedy collection under uniform writes. A filled drive starts with all its spare blocks erased: write amplification rises
+/// from 1. After a warm-up it is the same in both halves.
+#[test]
+fn write_amplification_that_has_not_settled() {
+    let after = |warmup: u32| {
+        let [warmup, requests] =
+            [format!("run.warmup.requests={warmup}"), format!("workload.uniform.requests={}", warmup + 150_000)];
+        run(&["device.op_ratio=0.15", "run.count_drain=true", "run.precondition=filled", &warmup, &requests])
+    };
+    let rising = after(0);
+    let warning = rising.warnings.iter().find(|warning| warning.contains("has not settled")).expect("it rises");
+    let figures: Vec<f64> = warning.split(' ').filter_map(|word| word.parse().ok()).collect();
+    let [first, second] = figures[..] else { panic!("{warning}") };
+    let whole = rising.ssd().flash.write_amplification.expect("there are writes");
+    assert!((f64::midpoint(first, second) / whole - 1.0).abs() < 0.02, "{warning}, {whole} in all");
+    assert_eq!(after(600_000).warnings, [""; 0]);
+}
