@@ -69,7 +69,7 @@ def test_it_says_first_what_it_is_and_how_to_see_it() -> None:
     assert (ROOT / picture.rsplit("(", 1)[1].rstrip(")")).is_file()
 
 
-def test_every_command_does_what_it_should(place: tuple[Path, Path]) -> None:
+def test_every_command_does_what_it_should(place: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     page, directory = place
     tried = commands(page)
     assert tried
@@ -78,6 +78,10 @@ def test_every_command_does_what_it_should(place: tuple[Path, Path]) -> None:
         assert result.returncode == 0, f"{command}\n{result.stderr}"
         assert "Traceback" not in result.stderr
         expect(page, command, result.stdout)
+    monkeypatch.chdir(directory)  # lines of Python may read what the commands wrote
+    names: dict[str, object] = {}
+    for text in blocks("python", page):
+        exec(compile(text, page.name, "exec"), names)
 
 
 def expect(page: Path, command: str, printed: str) -> None:
@@ -88,18 +92,6 @@ def expect(page: Path, command: str, printed: str) -> None:
     lines = {line.strip() for line in printed.splitlines()}
     missing = [line for line in shown[1].splitlines() if line.strip() not in lines] if shown else []
     assert [line for line in missing if line.strip() != "…" and not VARIES.search(line)] == [], command
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_the_lines_of_python_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for text in blocks("toml", PAGES[name]):
-        file = re.match(r"# ([\w.-]+\.toml)\n", text)
-        if file:
-            Path(file[1]).write_text(text)
-    names: dict[str, object] = {}
-    for text in blocks("python", PAGES[name]):
-        exec(compile(text, name, "exec"), names)
 
 
 def test_every_link_leads_somewhere() -> None:
