@@ -142,7 +142,7 @@ def test_values_of_a_grid_may_be_tables(tmp_path: Path) -> None:
     policies = [one.report.config["gc"]["policy"] for one in results]
     assert [policy["name"] for policy in policies] == ["greedy", "d_choices"]
     assert policies[1]["parameters"]["d"] == 3
-    assert results.frame()["gc.policy"].to_list() == ["greedy", '{"d_choices": {"d": 3}}']
+    assert results.frame()["gc.policy"].to_list() == ["greedy", "d_choices (d 3)"]
     assert flashwatt.Results.read(tmp_path).frame().equals(results.frame())
 
 

@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console
 
 import flashwatt as package
+from flashwatt.base.literals import label
 from flashwatt.cli.sweep import _drawn, _show
 from flashwatt.report import latex
 from flashwatt.report.keys import figures
@@ -224,3 +225,32 @@ def test_a_sweep_in_latex(results: package.Results) -> None:
     assert lines[6].startswith(rf"1 & ${mean:.1f} \pm {half:.1f}$ & ") or rf"${mean:.0f} \pm {half:.0f}$" in lines[6]
     assert text.isascii()
     assert results.to_latex(["energy_j.total"], per_run=True).count("\\\\") == 5
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("greedy", "greedy"),
+        ({"d_choices": {"d": 5}}, "d_choices (d 5)"),
+        ({"dftl": {"cmt_fraction": 0.02, "cache": "lru"}}, "dftl (cmt_fraction 0.02, cache lru)"),
+        ({"page": {}}, "page"),
+        ([1, True], "1, true"),
+    ],
+)
+def test_labels_of_values(value: object, text: str) -> None:
+    assert label(value) == text
+
+
+def test_halves_of_intervals_keep_a_digit() -> None:
+    metric = metric_of("flash.write_amplification")
+    assert latex.numbers(metric, [2.58, 1.2], [0.0004, 0.1])[1] == [r"$2.5800 \pm 0.0004$", r"$1.2000 \pm 0.1000$"]
+    assert latex.numbers(metric, [2.58], [0.0])[1] == [r"$2.58 \pm 0.00$"]
+
+
+def test_a_table_names_options_and_leaves_none_out(tmp_path: Path) -> None:
+    grid = {"gc.policy": ["greedy", {"d_choices": {"d": 3}}]}
+    results = package.sweep(grid, base=load(), out=tmp_path)
+    assert r"d\_choices (d 3)" in results.to_latex()
+    policy = {"gc.policy": grid["gc.policy"][1]}
+    chosen = package.plot.versus(results, x="gc.policy", y="throughput.iops", where=policy)
+    assert "d_choices (d 3)" in str(chosen.spec())

@@ -45,6 +45,27 @@ def assignments(tree: Mapping[str, Any]) -> Iterator[str]:
         yield f"{path}={literal(value, path)}"
 
 
+def label(value: Any) -> str:
+    """Give a key's value as a short text: `dftl (cmt_fraction 0.02)` for `{"dftl": {"cmt_fraction": 0.02}}`."""
+    match value:
+        case Mapping():
+            return ", ".join(_named(key, item) for key, item in value.items())
+        case list() | tuple():
+            return ", ".join(map(label, value))
+        case str():
+            return value
+        case bool() | None:
+            return json.dumps(value)
+        case _:
+            return str(value)
+
+
+def _named(key: str, value: Any) -> str:
+    if isinstance(value, Mapping):
+        return f"{key} ({label(value)})" if value else key
+    return f"{key} {label(value)}"
+
+
 def literal(value: Any, path: str = "value") -> str:
     """Give a value as TOML; `path` names it in messages. Scalars and arrays of NumPy count as Python's own."""
     if hasattr(value, "tolist"):

@@ -121,6 +121,7 @@ def _check_names(study: Study, options: dict[str, Any]) -> None:
 
 def _baseline(study: Study, options: dict[str, Any]) -> dict[str, Any]:
     """Find the values of the grid that `--baseline` names, text as it is, others as in JSON."""
+    from flashwatt.base.literals import label
     from flashwatt.base.misspelt import known
 
     if options["baseline"] and options["per_run"]:
@@ -129,7 +130,7 @@ def _baseline(study: Study, options: dict[str, Any]) -> dict[str, Any]:
     for one in options["baseline"]:
         key, _, text = one.partition("=")
         known("--baseline", [key.strip()], study.grid)
-        values = {one if isinstance(one, str) else json.dumps(one): one for one in study.grid[key.strip()]}
+        values = {name: one for one in study.grid[key.strip()] for name in (json.dumps(one), label(one))}
         written = text.strip().strip('"')
         known(f"--baseline {key.strip()}", [written], values)
         found[key.strip()] = values[written]

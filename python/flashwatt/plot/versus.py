@@ -9,6 +9,7 @@ import altair as alt
 import polars as pl
 
 from flashwatt import _core
+from flashwatt.base.literals import label
 from flashwatt.base.misspelt import known
 from flashwatt.plot.axes import Figure, figure, word
 from flashwatt.plot.chart import Chart
@@ -100,7 +101,8 @@ def _chosen(results: Results | pl.DataFrame, x: str, y: str, by: list[str], wher
     known("y", [y], [name for name, kind in frame.schema.items() if kind.is_numeric()])
     known("by", by, frame.columns)
     known("where", where, frame.columns)
-    for key, value in where.items():
+    for key, given in where.items():
+        value = label(given) if isinstance(given, dict | list) else given
         if (kept := frame.filter(pl.col(key).eq_missing(pl.lit(value)))).is_empty():
             there = ", ".join(map(str, frame[key].unique(maintain_order=True).to_list()[:20]))
             raise _core.FlashwattError(f"where: no run with {key} = {value!r}; expected one of {there}")

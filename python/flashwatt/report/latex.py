@@ -26,7 +26,7 @@ _ESCAPED = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
+    '"': "''",
     "µ": r"$\mu$",
     "±": r"$\pm$",
     "×": r"$\times$",
@@ -79,13 +79,13 @@ def numbers(
     r"""Give a figure's unit, one for all values, and the values as LaTeX: `12.3`, with halves of intervals
     `$12.3 \pm 0.4$`.
 
-    The smallest value has three significant digits, as far as five decimals go.
+    The smallest value has three significant digits and the smallest half one, as far as five decimals go.
     """
     halves = halves or [None] * len(values)
     divisor, unit = _unit(metric, values)
     scaled = [None if value is None else value / divisor for value in values]
     around = [None if half is None else half / divisor for half in halves]
-    decimals = _decimals(scaled)
+    decimals = max(_decimals(scaled, _DIGITS), _decimals(around, 1))
     return unit, [_number(value, half, decimals) for value, half in zip(scaled, around, strict=True)]
 
 
@@ -100,12 +100,12 @@ def _unit(metric: Metric, values: Sequence[float | None]) -> tuple[float, str]:
     return per * size, escape(f"{sign}{base}")
 
 
-def _decimals(values: Iterable[float | None]) -> int:
-    """The decimals with which the smallest of the values that are not 0 has all its significant digits."""
+def _decimals(values: Iterable[float | None], digits: int) -> int:
+    """The decimals with which the smallest of the values that are not 0 has this number of significant digits."""
     there = [abs(value) for value in values if value and math.isfinite(value)]
     if not there or all(value == int(value) for value in there):
         return 0
-    return max(0, min(_DECIMALS_MAX, _DIGITS - 1 - math.floor(math.log10(min(there)))))
+    return max(0, min(_DECIMALS_MAX, digits - 1 - math.floor(math.log10(min(there)))))
 
 
 def _number(value: float | None, half: float | None, decimals: int) -> str:

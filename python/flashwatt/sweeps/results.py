@@ -12,6 +12,7 @@ import polars as pl
 from flashwatt import _core
 from flashwatt.base.files import parse_json, printable
 from flashwatt.base.frames import column
+from flashwatt.base.literals import label
 from flashwatt.base.misspelt import known
 from flashwatt.report.keys import figures
 from flashwatt.report.metrics import HEADLINES, flat
@@ -267,8 +268,8 @@ def _row(point: dict[str, Any], seed: int, report: Json) -> dict[str, Any]:
 
 
 def _cells(point: dict[str, Any]) -> dict[str, Any]:
-    """Values of the grid as a frame can hold them: tables and lists as JSON."""
-    return {key: json.dumps(value) if isinstance(value, dict | list) else value for key, value in point.items()}
+    """Values of the grid as a frame can hold them: tables and lists as text for people."""
+    return {key: label(value) if isinstance(value, dict | list) else value for key, value in point.items()}
 
 
 def _ci_per_deviation(most: int, confidence: float) -> dict[int, float]:

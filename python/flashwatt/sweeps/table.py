@@ -71,4 +71,6 @@ def _change(ratio: float | None, low: float | None, high: float | None) -> str:
 
 
 def _value(value: Any) -> str:
+    if value is None:
+        return latex.NOTHING
     return f"{value:.6g}" if isinstance(value, float) else str(value)
