@@ -162,7 +162,7 @@ OPTIONS: list[tuple[tuple[str, ...], tuple[str, ...]]] = [
     (("--set", "gc.policy=[1"), ("--set: gc.policy", "not a TOML value", "`[1`")),
     (("--requests", "0"), ("--requests", "found 0", "expected a whole number, ≥ 1")),
     (("--trace", "absent.csv"), ("--trace", "absent.csv", "does not exist")),
-    (("--set", "workload.trace.path=absent.csv"), ("absent.csv", "No such file")),
+    (("--set", "workload.trace.path=absent.csv"), ("absent.csv", "no such file")),
     (("--set", "workload.trace.path=."), (".", "directory")),
     (("--fold",), ("workload.trace.path", "missing")),
 ]

@@ -106,9 +106,7 @@ impl Drive {
     /// As [`Self::submit`].
     #[inline]
     pub fn send(&mut self, request: Request) -> Result<Tag, Error> {
-        if request.arrival_ns < self.now_ns() {
-            return Err(self.is_over(&request));
-        }
+        self.is_to_come("at_ns", request.arrival_ns)?;
         let inbox = self.sim.workload();
         if !request.is_within(inbox.drive_bytes) {
             return Err(is_outside(&request, inbox.drive_bytes));
@@ -118,17 +116,23 @@ impl Drive {
         Ok(tag)
     }
 
+    /// Checks that a time is not over.
+    #[inline]
+    fn is_to_come(&self, key: &str, at: Nanos) -> Result<(), Error> {
+        if at < self.now_ns() { Err(self.is_over(key, at)) } else { Ok(()) }
+    }
+
     #[cold]
-    fn is_over(&self, request: &Request) -> Error {
-        let fault = Fault::key("at_ns", "a time that is over").found(format!("{} ns", request.arrival_ns));
+    fn is_over(&self, key: &str, at: Nanos) -> Error {
+        let fault = Fault::key(key, "a time that is over").found(format!("{at} ns"));
         fault.expected(format!("{} ns or later", self.now_ns())).into()
     }
 
     /// Simulates up to a time. Returns the requests that have ended since the last call, in the order of their ends.
     ///
     /// # Errors
-    /// If the drive cannot go on: no room on flash, or a time beyond the end of simulated time. [`Self::report`] still
-    /// reports the work done.
+    /// If the time lies in the past: the drive's state is then unchanged. If the drive cannot go on: no room on flash, or a time
+    /// beyond the end of simulated time. [`Self::report`] still reports the work done.
     pub fn advance(&mut self, until_ns: Nanos) -> Result<Vec<Done>, Error> {
         let mut done = Vec::new();
         self.advance_into(until_ns, &mut done)?;
@@ -140,6 +144,7 @@ impl Drive {
     /// # Errors
     /// As [`Self::advance`].
     pub fn advance_into(&mut self, until_ns: Nanos, done: &mut Vec<Done>) -> Result<(), Error> {
+        self.is_to_come("until_ns", until_ns)?;
         let went_on = self.sim.advance(until_ns, |_| false);
         self.take_done(went_on, done)
     }
@@ -155,6 +160,7 @@ impl Drive {
         done: &mut Vec<Done>,
         stop: &mut dyn FnMut() -> bool,
     ) -> Result<(), Error> {
+        self.is_to_come("until_ns", until_ns)?;
         let mut instants = 0_u32;
         let went_on = self.sim.advance(until_ns, |_| {
             instants = instants.wrapping_add(1);
@@ -169,6 +175,7 @@ impl Drive {
     /// # Errors
     /// As [`Self::advance`].
     pub fn advance_to_done(&mut self, until_ns: Nanos, done: &mut Vec<Done>) -> Result<(), Error> {
+        self.is_to_come("until_ns", until_ns)?;
         let went_on = self.sim.advance(until_ns, |inbox| !inbox.done.is_empty());
         self.take_done(went_on, done)
     }

@@ -1,6 +1,8 @@
 //! Errors, in terms that let the user correct the input: place, found, expected, nearest valid name.
 
 use std::fmt;
+use std::io::ErrorKind;
+use std::path::Path;
 
 /// Where in the user's input a problem lies.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -153,7 +155,7 @@ pub enum Error {
         done: u64,
     },
     /// A file could not be read or written.
-    #[error("{path}: {source}")]
+    #[error("{path}: {}", of_file(path, source))]
     Io {
         /// The file, as the user named it.
         path: String,
@@ -172,6 +174,30 @@ impl From<Fault> for Error {
     }
 }
 
+/// Files of a directory that are looked through for a name near to one that is not there.
+const FILES_MAX: usize = 10_000;
+
+/// Why a file cannot be read or written, with the nearest name in its directory if it is not there.
+fn of_file(path: &str, source: &std::io::Error) -> String {
+    match source.kind() {
+        ErrorKind::NotFound => not_there(Path::new(path)),
+        ErrorKind::IsADirectory => "a directory; expected a file".to_string(),
+        _ => source.to_string(),
+    }
+}
+
+fn not_there(path: &Path) -> String {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Ok(entries) = directory.read_dir() else { return format!("no such directory; found {}", directory.display()) };
+    let there = entries.flatten().take(FILES_MAX).filter_map(|entry| entry.file_name().into_string().ok());
+    let there: Vec<String> = there.collect();
+    let found = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    match nearest(found, there.iter().map(String::as_str)) {
+        Some(name) => format!("no such file; did you mean `{}`?", path.with_file_name(name).display()),
+        None => "no such file".to_string(),
+    }
+}
+
 /// The valid name nearest to a misspelt one, whatever is written in capitals; none if no name is near enough.
 pub fn nearest<'a>(found: &str, valid: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let found = found.to_lowercase();
@@ -181,4 +207,24 @@ pub fn nearest<'a>(found: &str, valid: impl IntoIterator<Item = &'a str>) -> Opt
         .filter(|&(distance, name)| distance <= 1 + name.len().max(found.len()) / 3)
         .min()
         .map(|(_, name)| name.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_not_there_has_a_neighbour() {
+        let directory = std::env::temp_dir().join(format!("flashwatt-neighbour-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).expect("a directory");
+        std::fs::write(directory.join("trace.csv"), "").expect("a file");
+        let of = |name: &str| of_file(&directory.join(name).display().to_string(), &ErrorKind::NotFound.into());
+        let near = directory.join("trace.csv").display().to_string();
+        assert_eq!(of("trase.csv"), format!("no such file; did you mean `{near}`?"));
+        assert_eq!(of("other"), "no such file");
+        let missing = directory.join("no").display().to_string();
+        assert_eq!(of("no/x.csv"), format!("no such directory; found {missing}"));
+        std::fs::remove_dir_all(&directory).expect("it is there");
+        assert_eq!(of_file("x", &ErrorKind::IsADirectory.into()), "a directory; expected a file");
+    }
 }

@@ -7,6 +7,7 @@ mod layers;
 mod node;
 mod quantity;
 mod rules;
+mod syntax;
 
 pub(crate) use check::{Checker, Field, field};
 pub(crate) use de::{WHOLE, unknown_name};

@@ -6,6 +6,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::syntax;
 use crate::error::{Fault, Place};
 
 /// Largest depth of nested tables. No configuration needs more, and every walk over the tree recurses.
@@ -80,7 +81,7 @@ impl Node {
         let source = Source::new(text, file, origin);
         let (root, errors) = DeTable::parse_recoverable(text);
         if !errors.is_empty() {
-            return Err(errors.iter().map(|error| source.syntax(error)).collect());
+            return Err(source.syntax(&errors));
         }
         source.table(root.get_ref(), "", 0).map_err(|fault| vec![*fault])
     }
@@ -209,15 +210,24 @@ impl<'a> Source<'a> {
         Place { file, key, line: Some(self.line(at) as u64 + 1), column: Some(self.column(at) as u64 + 1) }
     }
 
-    fn syntax(&self, error: &toml::de::Error) -> Fault {
-        let at = error.span().map_or(0, |span| span.start);
-        let what = error.message().lines().collect::<Vec<_>>().join(", ");
-        let line = self.line_text(at);
-        let fault = Fault::at(self.place(at, ""), format!("not TOML: {what}")).found(format!("`{}`", shorten(line)));
-        match unquoted(line) {
-            Some((key, word)) => fault.expected(format!("quotes around what is no plain number: `{key} = \"{word}\"`")),
-            None => fault.expected("`key = value` lines under `[table]` headers"),
+    /// The faults of a text that is no TOML, the first of each line; one fault if the text is of another language.
+    fn syntax(&self, errors: &[toml::de::Error]) -> Vec<Fault> {
+        let (mut faults, mut lines) = (Vec::new(), Vec::new());
+        for error in errors {
+            let at = error.span().map_or(0, |span| span.start);
+            if lines.contains(&self.line(at)) {
+                continue;
+            }
+            lines.push(self.line(at));
+            let line = shorten(self.line_text(at));
+            let wrong = syntax::wrong(self.text, line, error.message());
+            let fault = Fault::at(self.place(at, ""), wrong.what).found(format!("`{line}`")).expected(wrong.expected);
+            if wrong.whole_text {
+                return vec![fault];
+            }
+            faults.push(fault);
         }
+        faults
     }
 
     fn table(&self, table: &DeTable, path: &str, depth: usize) -> Result<Node, Box<Fault>> {
@@ -248,16 +258,6 @@ impl<'a> Source<'a> {
         };
         Ok(Node { place, origin: self.origin, value })
     }
-}
-
-/// Key and value of a line whose value should stand in quotes: a word, a path, or a number with a unit.
-fn unquoted(line: &str) -> Option<(&str, &str)> {
-    let (key, value) = line.split_once('=')?;
-    let value = value.split('#').next().unwrap_or_default().trim();
-    let begins = value.starts_with(|first: char| first.is_alphanumeric() || "/.~_".contains(first));
-    let is_word = value.contains(|one: char| one.is_alphabetic() || one == '/' || one == '%');
-    let plain = ["true", "false", "inf", "nan"].contains(&value) || value.contains(['"', '\'', '[', '{', '=']);
-    (begins && is_word && !plain).then(|| (key.trim(), shorten(value)))
 }
 
 fn scalar(value: &DeValue) -> Option<Value> {

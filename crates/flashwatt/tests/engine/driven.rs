@@ -115,6 +115,8 @@ fn what_cannot_be_sent_is_refused_and_changes_nothing() {
         said.as_ref().is_err_and(|said| said.contains("a time that is over; found 499 ns; expected 500 ns")),
         "{said:?}"
     );
+    let said = drive.advance(499).map_err(|error| error.to_string()).expect_err("a time that is over");
+    assert_eq!(said, "until_ns: a time that is over; found 499 ns; expected 500 ns or later");
     assert!(drive.submit(RequestKind::Read, 0, PAGE, 500).is_ok());
     assert!(drive.advance(Nanos::MAX).is_err_and(|error| error.to_string().contains("end of simulated time")));
     let report = drive.report();

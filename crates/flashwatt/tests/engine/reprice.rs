@@ -174,7 +174,7 @@ const TABLES: &[(&str, &[&str])] = &[
     ("[energy.nand]\nread_ma = -1\n", &["prices.toml:2:1", "-1.0", "0.0 to 10000.0"]),
     ("[energy.nand]\nread_ma = 1\n", &["prices.toml:2:1", "less than the idle current", "idle_ma = 3.0"]),
     ("[energy]\nidle_accounting = \"busyonly\"\n", &["prices.toml:2:1", "did you mean `busy_only`?"]),
-    ("[energy\n", &["prices.toml:1:", "not TOML"]),
+    ("[energy\n", &["prices.toml:1:", "the bracket is not closed"]),
     (
         "[device.timing]\nread_ns = 1\n",
         &["prices.toml:2:1: device.timing.read_ns", "fixed by the run", "run the configuration"],

@@ -424,7 +424,7 @@ fn what_is_no_file_is_refused() {
     let expected = "zero: not a regular file (a trace is read more than once: save it to a file first)";
     assert_eq!(message(replay(&device, DRIVE)), expected);
     let folder = settings::Trace { paths: vec![std::env::temp_dir()], ..device };
-    assert!(message(replay(&folder, DRIVE)).ends_with("is a directory"));
+    assert!(message(replay(&folder, DRIVE)).ends_with("a directory; expected a file"));
 }
 
 #[test]
@@ -470,7 +470,7 @@ fn unknown_formats_empty_files_and_absent_ones() {
     let empty = Temporary::new("t.txt", b"");
     assert_eq!(message(replay(&empty.cfg(), DRIVE)), "t.txt: the trace is empty");
     let absent = settings::Trace { paths: vec![PathBuf::from("/nowhere/t")], ..empty.cfg() };
-    assert!(message(replay(&absent, DRIVE)).starts_with("/nowhere/t: No such file"));
+    assert!(message(replay(&absent, DRIVE)).starts_with("/nowhere/t: no such directory"));
 }
 
 /// A first record of length 0 does not prevent recognition of the format, and the fault then names line and column.
