@@ -5,11 +5,14 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
+from flashwatt.base.missing import printable as printable  # noqa: PLC0414 (others import it from here)
+from flashwatt.base.missing import unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,11 +38,6 @@ _KINDS = {
 }
 
 
-def printable(path: str | PathLike[str]) -> str:
-    """Give a file name for a message, with bytes that are no UTF-8 as escapes."""
-    return str(path).encode(errors="surrogateescape").decode(errors="backslashreplace")
-
-
 def read_text(path: str | PathLike[str], most_bytes: int = TEXT_BYTES_MAX) -> str:
     """Read a text file in UTF-8, without the byte order mark that some editors begin it with.
 
@@ -52,7 +50,7 @@ def read_text(path: str | PathLike[str], most_bytes: int = TEXT_BYTES_MAX) -> st
     except _core.FlashwattError:
         raise
     except OSError as error:
-        raise _core.FlashwattError(f"{name}: {error.strerror}") from None
+        raise _core.FlashwattError(unread(path, error)) from None
     except ValueError as error:  # a NUL in the name
         raise _core.FlashwattError(f"{name!r}: not the name of a file; {error}") from None
     try:
@@ -92,9 +90,23 @@ def read_json(path: str | PathLike[str]) -> Any:
 
 def read_report(path: str | PathLike[str]) -> tuple[str, str]:
     """Read the text of a report.json, or of the one in a directory; return it with its name for messages."""
-    path = Path(path)
-    path = path / "report.json" if path.is_dir() else path
+    path = report_file(path)
     return read_text(path, _most_bytes(path)), printable(path)
+
+
+def report_file(path: str | PathLike[str]) -> Path:
+    """Give the report.json of a directory, or the file itself. Raises `FlashwattError` for a directory without one."""
+    path = Path(path)
+    if not path.is_dir():
+        return path
+    if not (path / "report.json").exists():
+        name = printable(path)
+        if (path / "results.jsonl").exists():
+            found = "results of a sweep, not a report"
+            raise _core.FlashwattError(f"{name}: {found}; `flashwatt sweep STUDY.toml --out {name}` prints them")
+        expected = "expected a directory that `flashwatt run --out` wrote"
+        raise _core.FlashwattError(f"{name}: no report.json in this directory; {expected}")
+    return path / "report.json"
 
 
 def _most_bytes(path: str | PathLike[str]) -> int:
@@ -115,13 +127,29 @@ def parse_json(text: str | bytes, name: str) -> Any:
     try:
         content = json.loads(text, parse_constant=_no_number)
     except json.JSONDecodeError as error:
-        raise _core.FlashwattError(f"{name}:{error.lineno}:{error.colno}: not JSON; {error.msg}") from None
+        raise _core.FlashwattError(_not_json(str(error.doc), name, error)) from None
     except ValueError as error:  # also: more digits than Python converts
         raise _core.FlashwattError(f"{name}: not JSON; {error}") from None
     except RecursionError:
         raise _core.FlashwattError(f"{name}: nested too deep; expected {_DEPTH_MAX} levels at most") from None
     _check_depth(content, name)
     return content
+
+
+def _not_json(text: str, name: str, error: json.JSONDecodeError) -> str:
+    """Name the kind of a file that is no report; else the line at which its JSON ends or breaks."""
+    begins = text.lstrip()
+    if begins[:1] != "{" and error.pos <= len(text) - len(begins) + 1:
+        if re.search(r"^[ \t]*(\[[\w.]+\]|[\w.]+[ \t]*=)", text[:_SNIFFED_BYTES], re.MULTILINE):
+            made = f"`flashwatt run {name} --out DIR` makes one"
+            return f"{name}: a configuration; expected a report.json, or a directory with one ({made})"
+        return f"{name}:{error.lineno}:{error.colno}: not JSON; expected a report.json, or a directory with one"
+    if error.msg == "Extra data" and begins.startswith('{"task"') | name.endswith(".jsonl"):
+        expected = "expected a report.json, or a directory with one"
+        return f"{name}: a file of several JSON objects, as the runs of a sweep; {expected}"
+    if not text[error.pos :].strip() or "Unterminated" in error.msg:
+        return f"{name}:{error.lineno}:{error.colno}: not JSON; the file ends in the middle (line {error.lineno})"
+    return f"{name}:{error.lineno}:{error.colno}: not JSON; {error.msg}"
 
 
 def _no_number(word: str) -> Any:

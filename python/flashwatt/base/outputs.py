@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flashwatt import _core
-from flashwatt.base.files import printable
+from flashwatt.base.missing import check_directory, printable
 
 try:
     import fcntl
@@ -64,6 +64,7 @@ def directory(path: str | PathLike[str]) -> Path:
     """Make a directory for results, with those above it; a `FlashwattError` names one that cannot be made."""
     if not os.fspath(path):
         raise _core.FlashwattError("no directory for results; found an empty name; expected that of a directory")
+    check_directory(path)
     try:
         Path(path).mkdir(parents=True, exist_ok=True)
     except OSError as error:

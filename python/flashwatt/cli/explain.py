@@ -54,6 +54,8 @@ def init(preset: str | None, out: Path | None, force: bool) -> None:
         click.echo(template(preset), nl=False)
         return
     text = f"#:schema ./{SCHEMA_FILE}\n{template(preset)}"
+    if out.is_dir():
+        raise click.UsageError(f"--out: {out}: a directory; expected the name of a file")
     if os.path.lexists(out) and not force:
         raise click.UsageError(f"{out} is there already (--force overwrites it)")
     beside = out.with_name(SCHEMA_FILE)

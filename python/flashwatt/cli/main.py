@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from flashwatt import _core
+from flashwatt.base.missing import unread
 from flashwatt.cli.age import age
 from flashwatt.cli.explain import explain, init, schema
 from flashwatt.cli.listing import list_
@@ -43,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if type(error).__name__ == "NoArgsIsHelpError":  # of click 8.2 on; before, the help is printed without an error
             say(error.format_message(), err=True)
             sys.exit(error.exit_code)
-        fail(told(error), error.exit_code)
+        fail(told(error, cli, sys.argv[1:] if arguments is None else arguments), error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         fail("interrupted; nothing was kept", INTERRUPTED)
     except BrokenPipeError:  # the reader of the output has gone (`| head`)
@@ -72,7 +73,7 @@ def _fail(error: OSError) -> NoReturn:
     if error.filename is None:
         drop_stdout()
         fail(f"standard output: {error.strerror or error}", FAILED)
-    fail(f"{error.filename}: {error.strerror}")
+    fail(unread(os.fsdecode(error.filename), error))
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

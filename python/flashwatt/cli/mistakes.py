@@ -7,28 +7,92 @@ from typing import TYPE_CHECKING
 
 import click
 
+from flashwatt.cli.unknown import unknown_command, unknown_option
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 _KINDS = {"integer": "a whole number", "float": "a number"}
 
 
-def told(error: click.ClickException) -> str:
-    """Write a mistake as one line, and the command's usage as a second one."""
-    return "\n".join(_lines(error))
+def told(error: click.ClickException, program: click.Command, words: Sequence[str]) -> str:
+    """Write a mistake as one line, and the command's usage as a second one.
+
+    `words` are the arguments of the program: some errors of click do not say which command they belong to.
+    """
+    return "\n".join(_lines(error, _command(program, words)))
 
 
-def _lines(error: click.ClickException) -> Iterator[str]:
-    yield _message(error).rstrip(".")
+def _command(command: click.Command, words: Sequence[str]) -> click.Command:
+    for word in words:
+        if isinstance(command, click.Group) and word in command.commands:
+            command = command.commands[word]
+    return command
+
+
+def _lines(error: click.ClickException, command: click.Command) -> Iterator[str]:
+    yield _message(error, command).rstrip(".")
     context = getattr(error, "ctx", None)
     if context is not None:
         usage = context.get_usage().removeprefix("Usage: ")
         yield f"usage: {' '.join(usage.split())} (more by `{context.command_path} --help`)"
 
 
-def _message(error: click.ClickException) -> str:
-    if not isinstance(error, click.BadParameter) or isinstance(error, click.MissingParameter):
+def _message(error: click.ClickException, command: click.Command) -> str:
+    context = getattr(error, "ctx", None)
+    if isinstance(error, click.NoSuchOption):
+        return unknown_option(error.option_name, context)
+    if isinstance(error, click.MissingParameter):
+        return _missing(error)
+    if isinstance(error, click.BadOptionUsage):
+        return _without_value(error, command)
+    if isinstance(error, click.BadParameter):
+        return _bad_value(error)
+    return _of_words(error.format_message(), context)
+
+
+def _of_words(message: str, context: click.Context | None) -> str:
+    """Mend the mistakes that click tells by their words only."""
+    if context is None:
+        return message
+    if wrong := re.match(r"No such command '(.*?)'", message, re.DOTALL):
+        return unknown_command(wrong[1], context)
+    if wrong := re.match(r"Got unexpected extra arguments? \((.*)\)", message, re.DOTALL):
+        return f"{context.command_path}: too many arguments; found {wrong[1]} as well; expected {_taken(context)}"
+    return message
+
+
+def _taken(context: click.Context) -> str:
+    """Name the arguments that a command takes."""
+    places = [one.make_metavar(context) for one in context.command.params if isinstance(one, click.Argument)]
+    return " ".join(places) or "none"
+
+
+def _missing(error: click.MissingParameter) -> str:
+    """Name the option or the argument that is missing, and its kind of value."""
+    if error.param is None or error.ctx is None:
         return error.format_message()
+    kind = error.param.make_metavar(error.ctx)
+    if isinstance(error.param, click.Option):
+        return f"{error.param.opts[-1]}: missing; expected {error.param.opts[-1]} {kind}"
+    return f"{error.ctx.command_path}: nothing to work on; expected {kind}"
+
+
+_EXAMPLES = {"KEY=VALUE": "KEY=VALUE, as device.channels=4", "FROM UNTIL": "FROM UNTIL, as 0 5"}
+
+
+def _without_value(error: click.BadOptionUsage, command: click.Command) -> str:
+    """Say which value an option is without; click says only how many it requires."""
+    wanted = re.search(r"requires (an argument|(\d+) arguments)", error.message)
+    option = next((one for one in command.params if error.option_name in one.opts), None)
+    if not wanted or not isinstance(option, click.Option):
+        return error.format_message()
+    metavar = option.metavar or (option.type.name or "value").upper()
+    found = f"too few values; expected {wanted[2]}: " if wanted[2] else "no value; expected "
+    return f"{error.option_name}: {found}{_EXAMPLES.get(metavar, metavar)}"
+
+
+def _bad_value(error: click.BadParameter) -> str:
     place = error.param_hint or (error.param.get_error_hint(error.ctx) if error.param and error.ctx else None)
     if not place:
         return error.format_message()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 from contextlib import ExitStack, contextmanager, nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,6 +18,7 @@ from flashwatt.cli.terminal import (
     DIRECTORY,
     FILE,
     OUTPUT_FILE,
+    REPORT,
     check_stdout,
     ending_signals,
     force,
@@ -33,6 +33,7 @@ from flashwatt.oplog import finish_all, logged
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
+    from pathlib import Path
     from types import FrameType
 
     from flashwatt.cli.delivery import Folder
@@ -144,6 +145,8 @@ def run(
     config, traces = split(files)
     options["trace"] = (*options["trace"], *traces)
     _check_sources(config, options)
+    _check_preset(options, sets)
+    _check_log_names(options)
     if quiet_is_on() and out is None and not as_json and not any(options[kind] for kind in _LOGS):
         raise click.UsageError("--quiet without --out, --json or a log: nothing would be left of the run")
     if options["op_log"] and options["op_log"] == options["request_log"]:
@@ -168,12 +171,50 @@ def _check_sources(config: Path | None, options: dict[str, Any]) -> None:
     note(f"the drive is the default preset, {DEFAULT_PRESET}; --preset NAME chooses another (flashwatt list presets)")
 
 
+_OF_TRACES = ("trace_format", "time_unit", "offset_unit", "size_unit", "sort", "devices", "fold", "clip", "skip_bad")
+
+
+def _check_trace_options(config: str, sets: tuple[str, ...], options: dict[str, Any]) -> None:
+    """Refuse an option of traces for a run without one; the configuration's text or `--set` may name it."""
+    given = next((one for one in _OF_TRACES if options[one]), None)
+    if given is None or options["trace"] or any("trace" in text for text in (config, *sets)):
+        return
+    name = {"trace_format": "--format"}.get(given, f"--{given.replace('_', '-')}")
+    found = "found --fio" if options["fio"] else "found no trace"
+    raise click.UsageError(f"{name}: an option for traces; {found}; expected --trace FILE")
+
+
+def _check_preset(options: dict[str, Any], sets: tuple[str, ...]) -> None:
+    """Refuse two presets on one command line."""
+    given = [value.strip().strip("\"'") for key, _, value in (one.partition("=") for one in sets) if _is_preset(key)]
+    if options["preset"] and given and given[-1] != options["preset"]:
+        found = f"found {options['preset']} (--preset), {given[-1]} (--set)"
+        raise click.UsageError(f"--set device.preset: the preset is given twice; {found}; expected one of them")
+
+
+def _is_preset(key: str) -> bool:
+    return key.strip() == "device.preset"
+
+
+def _check_log_names(options: dict[str, Any]) -> None:
+    """Refuse a log whose name has the ending of another format: CSV would be written under it."""
+    for kind in _LOGS:
+        path = options[kind]
+        if path and path.suffix.lower() in _OTHER_FORMATS:
+            found = f"{path}: no format of a log; found {path.suffix}; expected .csv or .parquet"
+            raise click.UsageError(f"--{kind.replace('_', '-')}: {found}")
+
+
+_OTHER_FORMATS = {".xlsx", ".xls", ".json", ".jsonl", ".toml", ".html", ".svg", ".png", ".pdf", ".feather", ".arrow"}
+
+
 def _run(
     config: Path | None, sets: tuple[str, ...], out: Path | None, as_json: bool, options: dict[str, Any]
 ) -> Report:
     from flashwatt.config.config import Config
 
     base = Config.of(config) if config else Config()
+    _check_trace_options(base.text, sets, options)
     whole = Config(base.text, base.name, (*_sets(options), *sets))
     if out is None:
         check_stdout()
@@ -202,7 +243,7 @@ def _folder(out: Path, options: dict[str, Any], inputs: list[Path], config: Conf
 
 
 @click.command()
-@click.argument("report", type=click.Path(exists=True, path_type=Path), metavar="REPORT")
+@click.argument("report", type=REPORT, metavar="REPORT")
 @click.option(
     "--table",
     type=FILE,
@@ -220,10 +261,10 @@ def price(report: Path, table: Path, out: Path | None, as_json: bool, force: boo
     that it leaves out keep the run's values. Energies, means and efficiency equal those of a run with that table. Peaks
     and power over time depend on operations that overlap, and need a run.
     """
-    from flashwatt.base.files import printable, read_report, read_text
+    from flashwatt.base.files import printable, read_report, read_text, report_file
     from flashwatt.runs import reprice
 
-    report = report / "report.json" if report.is_dir() else report
+    report = report_file(report)
     if out and (out / "report.json").resolve() == report.resolve():
         raise click.UsageError(f"--out {out} would overwrite {report}, whose peaks and series would be lost")
     text, report_name = read_report(report)

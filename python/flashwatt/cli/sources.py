@@ -9,9 +9,11 @@ import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
+
+from flashwatt.cli.terminal import Input
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,19 +22,8 @@ STDIN = Path("/dev/stdin")
 """The name under which the engine opens standard input: as a file, from its beginning, as often as it likes."""
 
 
-class _Source(click.Path):
-    """A file to read, or `-`. For the name of a preset the message names the option that takes it."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if value != "-" and not os.path.lexists(value):
-            from flashwatt.config.reference import presets
-
-            if os.fspath(value) in presets():
-                self.fail(f"no such file; {value!r} is a preset: --preset {value}", param, ctx)
-        return super().convert(value, param, ctx)
-
-
-SOURCE = _Source(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
+SOURCE = Input(dir_okay=False, allow_dash=True, path_type=Path)
+"""A file to read, or `-`."""
 
 
 def split(files: tuple[Path, ...]) -> tuple[Path | None, tuple[Path, ...]]:

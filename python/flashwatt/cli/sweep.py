@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from flashwatt.base import marks
+from flashwatt.base.files import report_file
 from flashwatt.base.outputs import check, clear
 from flashwatt.cli import completion
 from flashwatt.cli.formats import formatted, names
@@ -21,13 +21,17 @@ from flashwatt.cli.terminal import (
     FILE,
     INTERRUPTED,
     OUTPUT_FILE,
+    REPORT,
     fail,
     force,
     note,
     printed,
 )
+from flashwatt.config.reference import DEFAULT_PRESET
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from flashwatt import _core
     from flashwatt.report.comparison import Comparison
     from flashwatt.report.report import Report
@@ -91,6 +95,8 @@ def sweep(study: Path, out: Path, workers: int | None, format_: str, force: bool
         check(out / name, kind, inputs=[study], force=force)
     whole = Study.read(study)
     _check_names(whole, options)
+    if not whole.has_base:
+        note(f"the study has no base: the drive is the default preset, {DEFAULT_PRESET}")
     baseline = _baseline(whole, options)
     results, fault = _swept(whole, out, workers, force)
     with printed() as faults:
@@ -112,6 +118,10 @@ def _check_names(study: Study, options: dict[str, Any]) -> None:
     from flashwatt.base.misspelt import known
     from flashwatt.report.keys import figures
 
+    for name, value in (*(("metrics", one) for one in options["metrics"]), *((one, options[one]) for one in "xy")):
+        if value in study.grid:
+            expected = "every row has it" if name == "metrics" else "--color and --shape take it"
+            raise click.UsageError(f"--{name}: {value} is a key of the grid; {expected}; expected a figure of a report")
     known("--metrics", options["metrics"], figures())
     for name in ("x", "y"):
         known(f"--{name}", filter(None, [options[name]]), figures())
@@ -128,7 +138,9 @@ def _baseline(study: Study, options: dict[str, Any]) -> dict[str, Any]:
         raise click.UsageError("--per-run prints runs, --baseline differences of their means; expected one of them")
     found = {}
     for one in options["baseline"]:
-        key, _, text = one.partition("=")
+        key, equals, text = one.partition("=")
+        if not equals:
+            raise click.UsageError(f"--baseline: no value; found {one}; expected KEY=VALUE, as device.channels=4")
         known("--baseline", [key.strip()], study.grid)
         values = {name: one for one in study.grid[key.strip()] for name in (json.dumps(one), label(one))}
         written = text.strip().strip('"')
@@ -232,7 +244,7 @@ def _complain(results: Results) -> None:
 
 
 @click.command()
-@click.argument("reports", type=click.Path(exists=True, path_type=Path), nargs=-1, required=True, metavar="REPORT…")
+@click.argument("reports", type=REPORT, nargs=-1, required=True, metavar="REPORT…")
 @click.option(
     "--only",
     multiple=True,
@@ -255,9 +267,15 @@ def compare(reports: tuple[Path, ...], only: list[str], html: Path | None, forma
 
     if len(reports) == 1 and format_ not in ("csv", "latex"):
         raise click.UsageError("one report alone has nothing to be compared with; name two or more")
-    files = [path / "report.json" if path.is_dir() else path for path in reports]
+    if html and html.suffix.lower() not in (".html", ".htm"):
+        raise click.UsageError(
+            f"--html: {html}: no format of a page; found {html.suffix or 'no ending'}; expected .html"
+        )
+    files = [report_file(path) for path in reports]
     if html:
         check(html, marks.PAGE, inputs=files, force=force)
+    if len({path.resolve() for path in files}) == 1 < len(files):
+        note(f"all reports are the same file, {files[0]}")
     loaded = {label: Report.read(path) for label, path in zip(labels(files), files, strict=True)}
     with blamed({"only": "--only"}):
         comparison = Comparison(loaded, only)

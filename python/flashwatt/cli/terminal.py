@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from flashwatt import _core
+from flashwatt.base.missing import check_directory, no_such, printable
 from flashwatt.base.plain import plain
 
 if TYPE_CHECKING:
@@ -22,7 +24,45 @@ _FAULTS_SHOWN = 20
 
 FAILED, USER_ERROR, INTERRUPTED = 1, 2, 128 + signal.SIGINT
 
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+class Input(click.Path):
+    """A file to read, which must be there; a missing one is named with its nearest neighbour."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Give the path. Raises a usage error that begins with the file's name."""
+        is_stdin = self.allow_dash and value == "-"
+        if not is_stdin and not Path(value).exists():
+            self._refuse(f"{printable(value)}: {self._missing(os.fspath(value), ctx)}", param, ctx)
+        if not is_stdin and not self.dir_okay and Path(value).is_dir():
+            self._refuse(f"{printable(value)}: a directory; expected a file", param, ctx)
+        return super().convert(value, param, ctx)
+
+    def _refuse(self, message: str, param: click.Parameter | None, ctx: click.Context | None) -> NoReturn:
+        if isinstance(param, click.Option):
+            self.fail(message, param, ctx)
+        raise click.UsageError(message, ctx)
+
+    @staticmethod
+    def _missing(value: str, ctx: click.Context | None) -> str:
+        from flashwatt.config.reference import presets
+
+        command = ctx.command if ctx else None
+        if value == "help" and ctx:
+            return f"{no_such(value)}; `{ctx.command_path} --help` prints the help"
+        if value == "=":
+            return "stands alone; expected --set KEY=VALUE without blanks: --set device.channels=4"
+        if value not in presets():
+            return no_such(value)
+        if any("--preset" in one.opts for one in (command.params if command else ())):
+            return f"no such file; '{value}' is a preset: --preset {value}"
+        if command and command.name == "price":
+            return f"no such file; '{value}' is a preset; expected a TOML file with [energy], or a report"
+        return f"no such file; '{value}' is a preset; expected a configuration, with device.preset = \"{value}\" in it"
+
+
+FILE = Input(dir_okay=False, path_type=Path)
+REPORT = Input(path_type=Path)
+"""A report.json, or a directory with one."""
 
 
 class _Output(click.Path):
@@ -31,6 +71,11 @@ class _Output(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not os.fspath(value):
             self.fail("an empty name; expected that of a file or a directory", param, ctx)
+        if not self.file_okay:
+            try:
+                check_directory(value)
+            except _core.FlashwattError as error:
+                self.fail(str(error), param, ctx)
         return super().convert(value, param, ctx)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,16 +10,17 @@ import click
 from flashwatt.base import marks
 from flashwatt.base.outputs import check, directory, locked
 from flashwatt.cli.options import UNIT_OPTIONS, Quantity, blamed, numbers
-from flashwatt.cli.terminal import DIRECTORY, OUTPUT_FILE, force, note, printed, say
+from flashwatt.cli.terminal import DIRECTORY, FILE, OUTPUT_FILE, force, note, printed, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
     from typing import TypeAlias
 
     Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 
 _OPTIONS: tuple[Any, ...] = (
-    click.argument("files", type=click.Path(exists=True, dir_okay=False, path_type=Path), nargs=-1, required=True),
+    click.argument("files", type=FILE, nargs=-1, required=True),
     click.option("--format", "--trace-format", "trace_format", metavar="FORMAT", help="Recognised unless given."),
     click.option("--skip-bad", is_flag=True, help="Leave out (and count) records that cannot be read."),
     *UNIT_OPTIONS,

@@ -16,11 +16,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
-from flashwatt.base.files import printable, read_text
+from flashwatt.base.files import read_text
 from flashwatt.base.literals import flattened, leaves, shown
+from flashwatt.base.missing import no_such, printable
 from flashwatt.base.misspelt import known
 from flashwatt.config.config import Config, parse_toml, without_lines
-from flashwatt.config.reference import numbered
+from flashwatt.config.reference import numbered, presets
 from flashwatt.runs import interval_ns
 from flashwatt.sweeps.task import Hashes, Kept, defined
 
@@ -87,16 +88,24 @@ class Study:
         """Read a STUDY.toml: `base` (a file beside it, or a table), `[grid]`, and the other arguments of `of`."""
         text, name = read_text(path), printable(path)
         content = parse_toml(text, name)
-        _check_keys(name, content)
+        _check_keys(name, text, content)
+        if content.get("grid") == {}:
+            found = f"{_place(name, text, 'grid') or f'{name}: '}grid: empty"
+            raise _core.FlashwattError(f"{found}; expected a list of values for a key: device.channels = [4, 8]")
         base, grid = content.pop("base", {}), content.pop("grid", {})
         if isinstance(base, str):
-            base = Path(path).parent / base
+            base = _base_file(name, text, Path(path).parent / base)
         elif isinstance(base, dict):
             base = Config(Config.of(base).text, f"{name}: base")
         for key, value, kind in (("base", base, (Path, Config)), ("grid", grid, dict)):
             if not isinstance(value, kind):
                 raise _core.FlashwattError(f"{name}: {key}: found {value!r}; expected a table")
         return cls.of(grid, base=base, name=name, text=text, **_typed(name, text, content))
+
+    @property
+    def has_base(self) -> bool:
+        """Whether the study names a configuration, or a preset in its grid."""
+        return bool(self.base.text.strip() or self.base.sets or "device.preset" in self.grid)
 
     @property
     def size(self) -> int:
@@ -145,14 +154,32 @@ class Study:
         return without_lines(message)
 
 
-def _check_keys(name: str, content: dict[str, Any]) -> None:
+def _check_keys(name: str, text: str, content: dict[str, Any]) -> None:
     """Refuse a file with other keys than those of a study; a configuration is called one."""
     if not set(content) & set(_KEYS) and set(content) & _CONFIG_TABLES:
         raise _core.FlashwattError(
             f"{name}: not a study but the configuration of one run; found `{next(iter(content))}`; expected `base`, "
             f'`[grid]`, `seeds`; `flashwatt run {name}` runs it, a study with `base = "{Path(name).name}"` varies it'
         )
+    if tables := sorted(set(content) & _CONFIG_TABLES):
+        found = f"{_table_place(name, text, tables[0])}{tables[0]}: no key of a study"
+        raise _core.FlashwattError(f"{found}; keys of the configuration go into base = {{ … }} or into [grid]")
     known(name, content, _KEYS)
+
+
+def _table_place(name: str, text: str, table: str) -> str:
+    found = re.search(rf"^[ \t]*\[?{table}\b", text, re.MULTILINE)
+    return f"{name}:{text.count(chr(10), 0, found.end()) + 1}: " if found else f"{name}: "
+
+
+def _base_file(name: str, text: str, path: Path) -> Path:
+    """Check that the file of `base` is there; its fault names the line of the study."""
+    if path.exists():
+        return path
+    fault = f"{_place(name, text, 'base')}base: {no_such(path)}; found {path.name!r}"
+    if path.name in presets():
+        fault += f'; {path.name} is a preset: base = {{ device.preset = "{path.name}" }}'
+    raise _core.FlashwattError(fault)
 
 
 def _listed(point: dict[str, Any]) -> str:
@@ -179,6 +206,8 @@ def _typed(name: str, text: str, content: dict[str, Any]) -> dict[str, Any]:
 def _values(place: str, values: Any, key: str) -> list[Any]:
     _check_length(place, values)
     listed = _plain(values)
+    if key in _KEYS and key != "base" and not isinstance(listed, list):
+        raise _core.FlashwattError(f"{place}: {key} is a key of the study: put it above [grid]")
     if not isinstance(listed, list) or not listed:
         raise _core.FlashwattError(f"{place}: found {shown(values)}; expected a list of at least one value")
     listed = [numbered(key, value) for value in listed]

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
-from flashwatt.base.files import check_regular, printable
+from flashwatt.base.files import check_regular
+from flashwatt.base.missing import unread
 from flashwatt.config.config import Config
 
 if TYPE_CHECKING:
@@ -91,5 +92,5 @@ def _sha256(path: Path) -> str:
             while block := file.read(1 << 20):
                 digest.update(block)
     except OSError as error:
-        raise _core.FlashwattError(f"{printable(path)}: {error.strerror}") from None
+        raise _core.FlashwattError(unread(path, error)) from None
     return digest.hexdigest()

@@ -1,0 +1,106 @@
+"""Mistakes on the command line: what the message says is wrong, and what it offers instead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from flashwatt.cli.main import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CONFIG = '[device]\npreset = "x25m"\n[workload.uniform]\nrequests = 1000\n'
+GRID = "[grid]\ndevice.channels = [4, 8]\n"
+FILES = {
+    "good.toml": CONFIG,
+    "empty/readme": "",
+    "swept/results.jsonl": '{"task": 1}\n{"task": 2}\n',
+    "cut.json": '{\n  "schema": 2,\n  "con',
+    "god.study.toml": f'base = "god.toml"\n{GRID}',
+    "preset.study.toml": f'base = "x25m"\n{GRID}',
+    "empty.study.toml": 'base = "good.toml"\n[grid]\n',
+    "seeds.study.toml": f'base = "good.toml"\n{GRID}seeds = 3\n',
+    "device.study.toml": f'base = "good.toml"\n[device]\nchannels = 4\n{GRID}',
+    "study.toml": f'base = "good.toml"\n{GRID}',
+    "job.fio": "[j]\nrw=read\nsize=1m\n",
+}
+
+MISTAKES = [
+    ("run good.tml", ("good.tml: no such file; did you mean good.toml?",)),
+    ("run no/where.toml", ("no/where.toml: no such file; no: no such directory",)),
+    ("run x25m", ("x25m: no such file; 'x25m' is a preset: --preset x25m",)),
+    ("age x25m -o a.fw", ("'x25m' is a preset; expected a configuration",)),
+    ("model power x25m", ("'x25m' is a preset: --preset x25m",)),
+    ("price good.toml --table x25m", ("--table: x25m: no such file", "expected a TOML file with [energy]")),
+    ("run help", ("help: no such file", "run --help` prints the help")),
+    ("run good.toml --fio gob.fio", ("--fio: gob.fio: no such file; did you mean job.fio?",)),
+    ("run good.toml --out good.toml", ("--out: good.toml: a file; expected a directory, or a name for a new one",)),
+    ("sweep study.toml --out good.toml/x", ("--out: good.toml: a file; expected a directory",)),
+    ("sweep god.study.toml --out o", ("god.study.toml:1: base: no such file; did you mean good.toml?", "'god.toml'")),
+    ("sweep preset.study.toml --out o", ('x25m is a preset: base = { device.preset = "x25m" }',)),
+    ("compare good.toml empty", ("empty: no report.json in this directory", "flashwatt run --out")),
+    ("compare good.toml swept", ("swept: results of a sweep, not a report", "flashwatt sweep STUDY.toml --out swept")),
+    ("compare good.toml good.toml", ("good.toml: a configuration; expected a report.json", "run good.toml --out DIR")),
+    ("compare swept/results.jsonl cut.json", ("several JSON objects, as the runs of a sweep",)),
+    ("compare cut.json swept/results.jsonl", ("cut.json:3:3: not JSON; the file ends in the middle (line 3)",)),
+    ("run --set", ("--set: no value; expected KEY=VALUE, as device.channels=4",)),
+    ("run good.toml --out", ("--out: no value; expected DIR",)),
+    ("run --preset", ("--preset: no value; expected NAME",)),
+    ("run good.toml --edges-ms 5", ("--edges-ms: too few values; expected 2: FROM UNTIL, as 0 5",)),
+    ("run --chanels 4", ("--chanels: unknown option", "--set device.channels=VALUE")),
+    ("run --seed 3", ("--seed: unknown option", "--set run.seed=VALUE")),
+    ("run --request 3", ("--request: unknown option; did you mean --requests?",)),
+    ("run -p x25m", ("-p: unknown option; did you mean --preset?",)),
+    ("-v", ("-v: unknown option; did you mean --version?",)),
+    ("--preset x25m run", ("--preset: unknown option; it is an option of", "run --preset …")),
+    ("sweep study.toml --set a=1", ("--set: unknown option; keys go into the study's base",)),
+    ("sweep study.toml --requests 9", ("run.measure.requests in the study's base",)),
+    ("simulate good.toml", ("unknown command; found simulate; expected one of", "did you mean run?")),
+    ("rum good.toml", ("unknown command; found rum", "did you mean run?")),
+    ("plot good", ("unknown command; found plot; pictures come with `flashwatt run … --series --out DIR`",)),
+    ("trace stats good.toml", ("unknown command; found stats", "did you mean info?")),
+    ("good.toml", ("`flashwatt run good.toml` runs",)),
+    ("help run", ("`flashwatt COMMAND --help` print the help",)),
+    ("run good.toml --set device.channels = 4", ("without blanks: --set device.channels=4",)),
+    ("explain", ("explain: nothing to work on; expected PRESET|KEY",)),
+    ("age good.toml", ("--out: missing; expected --out FILE.fw",)),
+    ("sweep study.toml", ("--out: missing; expected --out DIR",)),
+    ("explain gc.policy device.channels", ("too many arguments; found device.channels as well; expected PRESET|KEY",)),
+    ("run good.toml --preset limit --set device.preset=x25m", ("given twice; found limit (--preset), x25m (--set)",)),
+    ("run good.toml --op-log log.xlsx", ("--op-log: log.xlsx: no format of a log; found .xlsx",)),
+    ("compare cut.json cut.json --html c.pdf", ("--html: c.pdf: no format of a page; found .pdf; expected .html",)),
+    ("run good.toml --format excel", ("--format: an option for traces; found no trace; expected --trace FILE",)),
+    ("run good.toml --sort", ("--sort: an option for traces; found no trace",)),
+    ("run --preset x25m --fio job.fio --fold", ("--fold: an option for traces; found --fio",)),
+    ("init x25m --out empty", ("--out: empty: a directory; expected the name of a file",)),
+    ("sweep empty.study.toml --out o", ("grid: empty; expected a list of values for a key",)),
+    ("sweep seeds.study.toml --out o", ("seeds.study.toml:4: grid.seeds: seeds is a key of the study: put it above",)),
+    ("sweep device.study.toml --out o", ("device.study.toml:2: device: no key of a study; keys of the configuration",)),
+    ("sweep study.toml --out o --baseline device.channels", ("--baseline: no value", "as device.channels=4")),
+    ("sweep study.toml --out o --metrics device.channels", ("device.channels is a key of the grid",)),
+    ("sweep study.toml --out o --x device.channels", ("--color and --shape take it",)),
+]
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write the files that the commands are given, and work beside them."""
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(("command", "words"), MISTAKES, ids=[command for command, _ in MISTAKES])
+def test_a_mistake_is_named_with_its_remedy(
+    command: str, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(command.split())
+    assert stop.value.code == 2
+    message = capsys.readouterr().err
+    for each in words:
+        assert each in message
