@@ -161,10 +161,10 @@ OPTIONS: list[tuple[tuple[str, ...], tuple[str, ...]]] = [
     (("--set", "device.channels=many"), ("--set: device.channels", '"many"', "a whole number")),
     (("--set", "gc.policy=[1"), ("--set: gc.policy", "not a TOML value", "`[1`")),
     (("--requests", "0"), ("--requests", "found 0", "expected a whole number, ≥ 1")),
-    (("--trace", "absent.csv"), ("--trace", "absent.csv", "does not exist")),
+    (("--trace", "absent.csv"), ("--trace", "absent.csv", "no such file")),
     (("--set", "workload.trace.path=absent.csv"), ("absent.csv", "no such file")),
     (("--set", "workload.trace.path=."), (".", "directory")),
-    (("--fold",), ("workload.trace.path", "missing")),
+    (("--fold",), ("--fold", "an option for traces", "expected --trace FILE")),
 ]
 
 

@@ -101,7 +101,7 @@ def test_another_accounting_is_that_of_a_fresh_run() -> None:
         (("run/report.json", "--table", "typo.toml"), "typo.toml:2:1: energy.nand.raed_ma: unknown key; found"),
         (("run/report.json", "--table", "typo.toml"), "did you mean `read_ma`?"),
         (("run/report.json", "--table", "time.toml"), "time.toml:1:15: device.timing.read_ns: fixed by the run"),
-        (("double.toml", "--table", "double.toml"), "double.toml:1:2: not JSON"),
+        (("double.toml", "--table", "double.toml"), "double.toml: a configuration; expected a report.json"),
         (("other.json", "--table", "double.toml"), "other.json: schema: a report of another schema; found 99"),
         (("run/report.json", "--table", "double.toml", "--out", "run"), "would overwrite"),
         (("run", "--table", "double.toml", "--out", "run"), "would overwrite"),

@@ -438,7 +438,7 @@ def test_an_incomplete_run_is_told(flashwatt: Cli, study: Path) -> None:
         ("gird = 1\n", "did you mean `grid`?"),
         ("[base.device]\nways = 1\n\n[grid]\ndevice.wais = [2]\n", "study.toml:5: grid.device.wais: unknown key"),
         ("[base.device]\nwais = 1\n", "study.toml:2: base.device.wais: unknown key; found `wais`"),
-        ('base = "absent.toml"\n', "absent.toml: No such file"),
+        ('base = "absent.toml"\n', "study.toml:1: base: no such file; found 'absent.toml'"),
         ("base = 3\n", "study.toml: base: found 3; expected a table"),
         ("grid = 3\n", "study.toml: grid: found 3; expected a table"),
         ("workers = 1\nseeds = 1.5\n", "study.toml:2: seeds: found 1.5; expected a whole number or a list of them"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 from contextlib import ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
@@ -10,15 +11,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flashwatt import _core
+from flashwatt.base.files import parse_json
 from flashwatt.cli import completion
 from flashwatt.cli.delivery import EDGES, OF_A_RUN, SERIES, deliver, finish, folder
 from flashwatt.cli.options import Quantity, blamed, interval, numbers, overriding, preset_option, reads_units, window
-from flashwatt.cli.sources import SOURCE, opened, split
+from flashwatt.cli.sources import FIO_JOB, SOURCE, opened, split
 from flashwatt.cli.terminal import (
     DIRECTORY,
     FILE,
     OUTPUT_FILE,
     REPORT,
+    TRACE,
     check_stdout,
     ending_signals,
     force,
@@ -79,7 +82,7 @@ _skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out trace recor
 @preset_option
 @click.option(
     "--trace",
-    type=FILE,
+    type=TRACE,
     multiple=True,
     metavar="FILE",
     help="Replay this trace (gzip and zstd are unpacked on the way); given several times, merge them by time.",
@@ -92,7 +95,7 @@ _skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out trace recor
 @_skip_bad
 @click.option("--align-starts", is_flag=True, help="Of several traces: let each begin at time 0.")
 @click.option("--share-devices", is_flag=True, help="Of several traces: equal device numbers are one device.")
-@click.option("--fio", type=FILE, metavar="JOB.fio", help="Run the jobs of this fio job file, in simulated time.")
+@click.option("--fio", type=FIO_JOB, metavar="JOB.fio", help="Run the jobs of this fio job file, in simulated time.")
 @click.option(
     "--requests", type=Quantity("run.measure.requests", 1), metavar="N", help="Measure N requests, then stop."
 )
@@ -200,12 +203,12 @@ def _check_log_names(options: dict[str, Any]) -> None:
     """Refuse a log whose name has the ending of another format: CSV would be written under it."""
     for kind in _LOGS:
         path = options[kind]
-        if path and path.suffix.lower() in _OTHER_FORMATS:
+        if path and path.suffix.lower() in _OTHER_FORMATS and path.name not in OF_A_RUN:
             found = f"{path}: no format of a log; found {path.suffix}; expected .csv or .parquet"
             raise click.UsageError(f"--{kind.replace('_', '-')}: {found}")
 
 
-_OTHER_FORMATS = {".xlsx", ".xls", ".json", ".jsonl", ".toml", ".html", ".svg", ".png", ".pdf", ".feather", ".arrow"}
+_OTHER_FORMATS = {".xlsx", ".xls", ".json", ".jsonl", ".html", ".svg", ".png", ".pdf", ".feather", ".arrow"}
 
 
 def _run(
@@ -214,6 +217,9 @@ def _run(
     from flashwatt.config.config import Config
 
     base = Config.of(config) if config else Config()
+    if config and re.search(r"^[ \t]*(\[grid[\].]|grid[ \t.=])", base.text, re.MULTILINE):
+        found = f"{base.name}: a study, not the configuration of one run; found grid"
+        raise click.UsageError(f"{found}; `flashwatt sweep {base.name} --out DIR` runs it")
     _check_trace_options(base.text, sets, options)
     whole = Config(base.text, base.name, (*_sets(options), *sets))
     if out is None:
@@ -268,11 +274,22 @@ def price(report: Path, table: Path, out: Path | None, as_json: bool, force: boo
     if out and (out / "report.json").resolve() == report.resolve():
         raise click.UsageError(f"--out {out} would overwrite {report}, whose peaks and series would be lost")
     text, report_name = read_report(report)
+    prices = read_text(table)
+    _check_report(text, report_name, prices)
     with _said_once():
-        repriced = reprice(text, read_text(table), report_name=report_name, name=printable(table))
+        repriced = reprice(text, prices, report_name=report_name, name=printable(table))
     kept = folder(out, ["report.json"], inputs=[report, table], force=force) if out else nullcontext()
     with kept as opened:
         deliver(repriced, opened, as_json)
+
+
+def _check_report(text: str, name: str, prices: str) -> None:
+    """Refuse a file of another kind before it is parsed as a report."""
+    if text.lstrip()[:1] == "{":
+        return
+    if prices.lstrip()[:1] == "{":
+        raise click.UsageError(f"{name}: not a report; REPORT and --table are swapped")
+    parse_json(text, name)
 
 
 @contextmanager

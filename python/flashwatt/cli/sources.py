@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flashwatt.cli.terminal import Input
+from flashwatt.cli.terminal import NO_TRACES, Input
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,8 +22,9 @@ STDIN = Path("/dev/stdin")
 """The name under which the engine opens standard input: as a file, from its beginning, as often as it likes."""
 
 
-SOURCE = Input(dir_okay=False, allow_dash=True, path_type=Path)
-"""A file to read, or `-`."""
+SOURCE = Input(refused={**NO_TRACES, ".toml": ""}, dir_okay=False, allow_dash=True, path_type=Path)
+"""A configuration or a trace, or `-`."""
+FIO_JOB = Input(refused={".toml": "a configuration, not a fio job file"}, dir_okay=False, path_type=Path)
 
 
 def split(files: tuple[Path, ...]) -> tuple[Path | None, tuple[Path, ...]]:

@@ -267,13 +267,13 @@ def compare(reports: tuple[Path, ...], only: list[str], html: Path | None, forma
 
     if len(reports) == 1 and format_ not in ("csv", "latex"):
         raise click.UsageError("one report alone has nothing to be compared with; name two or more")
+    files = [report_file(path) for path in reports]
+    if html:
+        check(html, marks.PAGE, inputs=files, force=force)
     if html and html.suffix.lower() not in (".html", ".htm"):
         raise click.UsageError(
             f"--html: {html}: no format of a page; found {html.suffix or 'no ending'}; expected .html"
         )
-    files = [report_file(path) for path in reports]
-    if html:
-        check(html, marks.PAGE, inputs=files, force=force)
     if len({path.resolve() for path in files}) == 1 < len(files):
         note(f"all reports are the same file, {files[0]}")
     loaded = {label: Report.read(path) for label, path in zip(labels(files), files, strict=True)}

@@ -9,6 +9,7 @@ import sys
 import threading
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -18,7 +19,7 @@ from flashwatt.base.missing import check_directory, no_such, printable
 from flashwatt.base.plain import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 _FAULTS_SHOWN = 20
 
@@ -26,7 +27,15 @@ FAILED, USER_ERROR, INTERRUPTED = 1, 2, 128 + signal.SIGINT
 
 
 class Input(click.Path):
-    """A file to read, which must be there; a missing one is named with its nearest neighbour."""
+    """A file to read, which must be there; a missing one is named with its nearest neighbour.
+
+    `refused` says what a file of another kind is, by the end of its name.
+    """
+
+    def __init__(self, refused: Mapping[str, str] = MappingProxyType({}), **options: Any) -> None:
+        """Take the options of `click.Path` as well."""
+        super().__init__(**options)
+        self.refused = refused
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Give the path. Raises a usage error that begins with the file's name."""
@@ -35,6 +44,9 @@ class Input(click.Path):
             self._refuse(f"{printable(value)}: {self._missing(os.fspath(value), ctx)}", param, ctx)
         if not is_stdin and not self.dir_okay and Path(value).is_dir():
             self._refuse(f"{printable(value)}: a directory; expected a file", param, ctx)
+        kind = next((kind for end, kind in self.refused.items() if os.fspath(value).endswith(end)), "")
+        if kind:
+            self._refuse(f"{printable(value)}: {kind}", param, ctx)
         return super().convert(value, param, ctx)
 
     def _refuse(self, message: str, param: click.Parameter | None, ctx: click.Context | None) -> NoReturn:
@@ -61,6 +73,14 @@ class Input(click.Path):
 
 
 FILE = Input(dir_okay=False, path_type=Path)
+NO_TRACES = MappingProxyType(
+    {
+        ".toml": "a configuration, not a trace",
+        ".fio": "a fio job file, not a trace; `flashwatt run --preset NAME --fio FILE` runs it",
+        "report.json": "a report, not a trace",
+    }
+)
+TRACE = Input(refused=NO_TRACES, dir_okay=False, path_type=Path)
 REPORT = Input(path_type=Path)
 """A report.json, or a directory with one."""
 

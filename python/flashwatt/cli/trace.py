@@ -10,7 +10,7 @@ import click
 from flashwatt.base import marks
 from flashwatt.base.outputs import check, directory, locked
 from flashwatt.cli.options import UNIT_OPTIONS, Quantity, blamed, numbers
-from flashwatt.cli.terminal import DIRECTORY, FILE, OUTPUT_FILE, force, note, printed, say
+from flashwatt.cli.terminal import DIRECTORY, OUTPUT_FILE, TRACE, force, note, printed, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 
 _OPTIONS: tuple[Any, ...] = (
-    click.argument("files", type=FILE, nargs=-1, required=True),
+    click.argument("files", type=TRACE, nargs=-1, required=True),
     click.option("--format", "--trace-format", "trace_format", metavar="FORMAT", help="Recognised unless given."),
     click.option("--skip-bad", is_flag=True, help="Leave out (and count) records that cannot be read."),
     *UNIT_OPTIONS,
