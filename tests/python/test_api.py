@@ -83,7 +83,7 @@ def test_values_arrive_as_they_are(tmp_path: Path) -> None:
         ({}, {"device__channels": None}, r"device\.channels: not a value of a configuration; found None"),
         ({}, {"device__description": "\ud800"}, r"device\.description: not UTF-8"),
         (Config("[device]\nchanels = 4\n", "drive.toml"), {}, r"^drive\.toml:2:1: device\.chanels"),
-        (Path("no/such.toml"), {}, r"no/such\.toml: No such file"),
+        (Path("no/such.toml"), {}, r"no/such\.toml: no such file"),
         ("device.channels = 4\n", {}, r"flashwatt\.Config\(text\)"),
         ({}, {"series": -1}, r"series: found -1"),
         ({}, {"edges": 3}, r"edges: found 3; expected True, False, or \(from, until\)"),

@@ -212,16 +212,16 @@ BAD_KEY = '[device]\npreset = "x25m"\nchanels = 4\n'
             ("run", "small.toml", "--series-ms", "0.000001", "--set", "run.measure.seconds=3"),
             "error: --series-ms: too many bins",
         ),
-        (("run", "small.toml", "--fold", "--clip", "--trace", "small.toml"), "error: --fold: fold and clip"),
+        (("run", "small.toml", "--fold", "--clip", "--trace", "t.csv"), "error: --fold: fold and clip"),
         (
-            ("run", "small.toml", "--trace", "small.toml", "--set", "workload.trace.format=cvs"),
+            ("run", "small.toml", "--trace", "t.csv", "--set", "workload.trace.format=cvs"),
             "error: --set: workload.trace.format: unknown",
         ),
         (
-            ("run", "small.toml", "--trace", "small.toml", "--format", "spc", "--set", "workload.trace.format=cvs"),
+            ("run", "small.toml", "--trace", "t.csv", "--format", "spc", "--set", "workload.trace.format=cvs"),
             "error: --set: workload.trace.format: unknown",
         ),
-        (("trace", "info", "small.toml", "--speed", "-1"), "error: --speed: out of range; found -1.0"),
+        (("trace", "info", "t.csv", "--speed", "-1"), "error: --speed: out of range; found -1.0"),
         (("list", "nonsense"), "ftls"),
         (("list", "preset"), "error: list: unknown name; found `preset`; expected one of `presets`, "),
         (("list", "preset"), "did you mean `presets`?"),
@@ -233,6 +233,7 @@ def test_user_errors_are_messages(
 ) -> None:
     assert config.exists()
     (tmp_path / "bad-key.toml").write_text(BAD_KEY)
+    (tmp_path / "t.csv").write_text("time_ns,device,offset_bytes,size_bytes,op\n0,0,0,4096,R\n")
     (tmp_path / "latin1.toml").write_bytes(b'description = "caf\xe9"\n')
     result = flashwatt(*arguments)
     assert result.returncode == 2
