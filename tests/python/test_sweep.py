@@ -269,7 +269,7 @@ def test_a_wrong_grid_is_named_before_anything_is_run(
 def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for out in (tmp_path / "file", tmp_path / "file/below"):
-        said = rf"^{out}: a file; expected a directory, or a name for a new one"
+        said = rf"^{tmp_path / 'file'}: a file; expected a directory, or a name for a new one"
         with pytest.raises(flashwatt.FlashwattError, match=said):
             small(out=out)
 
