@@ -10,6 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import tomli
+
+import flashwatt
 
 GUIDES = ("getting-started.md", "sweeps.md", "model-your-drive.md", "compare-collectors.md", "month.md")
 VARIES = re.compile(r"simulated in|CPU second")
@@ -92,6 +95,33 @@ def expect(page: Path, command: str, printed: str) -> None:
     lines = {line.strip() for line in printed.splitlines()}
     missing = [line for line in shown[1].splitlines() if line.strip() not in lines] if shown else []
     assert [line for line in missing if line.strip() != "…" and not VARIES.search(line)] == [], command
+
+
+POLICY = ROOT / "docs" / "add-a-victim-policy.md"
+
+
+def test_the_commands_for_a_policy_of_ones_own_work_with_another(tmp_path: Path) -> None:
+    """What needs a build is left out: the engine's tests, `make`, and the policy, whose place `random` takes."""
+    lines = [line for block in blocks("console", POLICY) for line in block.splitlines()]
+    tried = [line.partition("/bin/")[2] for line in lines if "/bin/flashwatt" in line]
+    assert len(tried) == 2
+    for command in tried:
+        result = start(command.replace("patient", "random") + (" --json" if " run " in command else ""), tmp_path)
+        assert result.returncode == 0, f"{command}\n{result.stderr}"
+        assert "random" in result.stdout
+
+
+def test_the_study_of_a_policy_of_ones_own_runs_with_those_that_are_there() -> None:
+    study = tomli.loads(blocks("toml", POLICY)[0])
+    base, grid = study["base"], study["grid"]
+    grid["gc.policy"] = [one for one in grid.pop("gc")["policy"] if "patient" not in one]
+    assert grid["gc.policy"] == ["greedy", "cost_benefit"]
+    base["device"]["logical_bytes"] //= 2
+    (model,) = base["workload"].values()
+    for table in (model, base["run"]["warmup"]):
+        table["requests"] //= 100
+    results = flashwatt.sweep(grid, base=base, seeds=1)
+    assert all(one.report.flash.programs.gc > 0 for one in results)
 
 
 def test_every_link_leads_somewhere() -> None:

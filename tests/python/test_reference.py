@@ -49,6 +49,8 @@ def test_figures_of_a_report_are_explained(flashwatt: Cli) -> None:
     assert "several keys end in this" in flashwatt("explain", "peak").stderr
     known = report_keys.report_keys()
     assert {"energy_j.nand.program", "latency_ns.read.p99", "current_ma.supply_v", "window.flash_ops"} <= set(known)
+    for key in ("controller.active", "controller.idle", "dram.active", "dram.idle"):
+        assert "Energy in J at the" in flashwatt("explain", f"energy_j.{key}").stdout
     for key in ("rmw_factor", "buffer_factor", "gc_factor"):
         assert "/" in known[f"flash.{key}"], "a formula"
 

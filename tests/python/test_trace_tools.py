@@ -88,6 +88,12 @@ def test_a_run_of_several_traces(flashwatt: Cli, config: Path, trace: Path) -> N
     assert trace.exists()
 
 
+def test_the_size_for_dense_addresses_is_the_least_that_holds_them(flashwatt: Cli, trace: Path) -> None:
+    assert traces.info(trace)["dense_bytes"] == 3 * 16384  # units 0 and 2 of device 0, unit 0 of device 1
+    told = flashwatt("trace", "info", trace.name).stdout
+    assert "49.2 kB: the size of a drive that holds it with dense = true" in told
+
+
 def test_windows_devices_and_scales(trace: Path) -> None:
     def requests(*sets: str) -> int:
         return int(traces.info(trace, sets=sets)["requests"])

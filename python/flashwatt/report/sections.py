@@ -285,7 +285,10 @@ class ActiveIdle:
     """Energy in J of a part while it works and while it does not."""
 
     active: float
+    """Energy in J at the active current. That of the controller flows while a request is in the drive or a flash
+    operation runs; that of DRAM at the same times, or during its operations only (`energy.dram_rule`)."""
     idle: float
+    """Energy in J at the idle current, in the rest of the window."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,6 +130,7 @@ def _trace_lines(info: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "footprint", f"{number(read, 1)} MiB read, {number(written, 1)} MiB written, in pages of 4 KiB"
     yield "overwriting", f"{number(info['overwrite_factor'], 2)} bytes written per distinct byte"
     yield "span", f"{si(info['span_bytes'], 'B')}: the size of a drive that holds it without --fold"
+    yield "dense", f"{si(info['dense_bytes'], 'B')}: the size of a drive that holds it with dense = true"
     yield "sha256", info["sha256"]
 
 

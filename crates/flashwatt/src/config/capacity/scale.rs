@@ -35,7 +35,8 @@ pub(super) fn scaled(
         let least = (least_blocks * least_pages) as f64 / (blocks * pages) as f64;
         let found = format!("{scale:?}: {pages_left} pages in a block, {least_blocks} blocks in a plane");
         let fault = c.fault(KEY, "too small a share of the drive").found(found);
-        c.push(fault.expected(format!("at least 1/{}: {least_pages} pages in a block", (1.0 / least) as u64)));
+        let fault = fault.expected(format!("at least 1/{}: {least_pages} pages in a block", (1.0 / least) as u64));
+        c.push(fault.help("or fewer device.channels or device.ways, which make the drive smaller too"));
         return None;
     }
     let spare = Spare::SpareFraction((physical - logical) as f64 / physical as f64);

@@ -102,7 +102,7 @@ pub fn check_fits(
     let Outside { count, end, furthest } = outside;
     let fault = Fault::at(traces.place_at(furthest, "offset"), "requests reach beyond the drive")
         .found(format!("{count} of {requests}, the furthest until byte {end}"));
-    Err(too_far(fault, drive_bytes, layout.extents().len()))
+    Err(too_far(fault, drive_bytes, layout.extents().len(), false))
 }
 
 /// Requests that end beyond the drive.
@@ -124,14 +124,17 @@ impl Outside {
     }
 }
 
-pub fn too_far(fault: Fault, drive_bytes: u64, devices: usize) -> Error {
+/// The error of requests beyond the drive, with the remedies that are left.
+pub fn too_far(fault: Fault, drive_bytes: u64, devices: usize, is_dense: bool) -> Error {
     let fewer = match devices {
         1 => String::new(),
         _ => format!("; --devices replays some of the {devices} devices, which are laid out one after another"),
     };
-    let help = "--fold takes addresses modulo the drive's size, --clip cuts there, workload.trace.dense = true leaves no gaps \
-                between addresses; or take a larger drive";
-    trace_error(fault.expected(format!("at most {drive_bytes}, the drive's size")).help(format!("{help}{fewer}")))
+    let dense = if is_dense { "" } else { ", workload.trace.dense = true leaves no gaps between addresses" };
+    let help = format!(
+        "--fold takes addresses modulo the drive's size, --clip cuts there{dense}; or take a larger drive{fewer}"
+    );
+    trace_error(fault.expected(format!("at most {drive_bytes}, the drive's size")).help(help))
 }
 
 /// As [`check_fits`], for what a trace touches.
@@ -142,5 +145,5 @@ pub fn check_touched(dense: &Dense, drive_bytes: u64, traces: &Traces) -> Result
     }
     let fault = Fault::at(traces.file(), "what the trace touches does not fit the drive");
     let found = format!("{bytes} bytes in units of {UNIT_BYTES}");
-    Err(too_far(fault.found(found), drive_bytes, 1))
+    Err(too_far(fault.found(found), drive_bytes, 1, true))
 }

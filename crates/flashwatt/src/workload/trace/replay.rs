@@ -179,7 +179,7 @@ impl TraceWorkload {
                 // Only in a file that was changed since it was opened.
                 let fault = Fault::at(self.traces.place("offset"), "a request reaches beyond the drive");
                 let fault = fault.found(format!("byte {}", place.saturating_add(end - start)));
-                Err(too_far(fault, self.place.drive_bytes, self.layout.extents().len()))
+                Err(too_far(fault, self.place.drive_bytes, self.layout.extents().len(), self.dense.is_some()))
             }
         }
     }

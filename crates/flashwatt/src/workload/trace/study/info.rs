@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::super::dense::Touched;
 use super::super::layout::{DeviceExtent, Layout, sectors};
 use super::super::read::meter::RecordCounter;
 use super::super::read::seal::{Seal, seal};
@@ -87,6 +88,8 @@ pub struct TraceInfo {
     pub overwrite_factor: Option<f64>,
     /// Size in bytes of the smallest drive that holds the devices one after another.
     pub span_bytes: u64,
+    /// Size in bytes of the smallest drive that holds the trace without gaps between its addresses (`workload.trace.dense`).
+    pub dense_bytes: u64,
     /// Number of processes that the trace names; 0 if its format has none. Counted up to 65,535.
     pub processes: u64,
     /// The devices, by number.
@@ -160,6 +163,8 @@ struct Sums {
     written_bytes: u64,
     /// The set of sectors written.
     written: Sectors,
+    /// What requests of every kind touch.
+    touched: Touched,
     reads: KindSum,
     writes: KindSum,
     trims: KindSum,
@@ -182,6 +187,7 @@ struct KindSum {
 impl Sums {
     fn add(&mut self, record: &Record, id: DeviceId) {
         self.arrivals.add(record.time_ns);
+        self.touched.add(record, id);
         match record.kind {
             RequestKind::Read => self.reads.add(record, id),
             RequestKind::Write => {
@@ -212,7 +218,7 @@ impl Sums {
         self.sequential_blind += u64::from(self.end.replace(end) == Some(offset_bytes));
     }
 
-    fn info(&self, file: String, sha256: String, layout: &Layout, traces: &Traces) -> TraceInfo {
+    fn info(&mut self, file: String, sha256: String, layout: &Layout, traces: &Traces) -> TraceInfo {
         let (reads, writes) = (&self.reads, &self.writes);
         let moving = reads.count + writes.count + self.trims.count;
         let (arrivals, disorder, streams) = (&self.arrivals, self.arrivals.disorder, &self.streams);
@@ -251,6 +257,7 @@ impl Sums {
             footprint_written_mib: writes.pages.mib(),
             overwrite_factor: (distinct > 0).then(|| self.written_bytes as f64 / distinct as f64),
             span_bytes: layout.span(),
+            dense_bytes: std::mem::take(&mut self.touched).numbered().bytes(),
             processes: layout.named_processes() as u64,
             devices: layout.extents().iter().map(DeviceInfo::of).collect(),
             bad_records: traces.bad_records(),

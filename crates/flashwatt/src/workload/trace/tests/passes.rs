@@ -75,4 +75,5 @@ fn touched_addresses_are_moved_together() {
     assert_eq!(replay(&dense, 4 * UNIT_BYTES).expect("four units").0.len(), 4);
     let said = replay(&dense, 4 * UNIT_BYTES - SECTOR).expect_err("too small").to_string();
     assert!(said.contains("what the trace touches does not fit the drive; found 65536 bytes"), "{said}");
+    assert!(!said.contains("dense = true") && said.contains("--fold takes addresses modulo"), "{said}");
 }
