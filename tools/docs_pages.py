@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from flashwatt.cli.main import cli
 from flashwatt.config import reference
 from flashwatt.reproduce import reproduce
 from flashwatt.reproduce.catalogue import choose
+from flashwatt.reproduce.show import criteria as table_of_criteria
 from flashwatt.reproduce.show import markdown
 
 sys.path.append(str(Path(__file__).parent))  # MkDocs loads this file alone
@@ -51,6 +53,11 @@ flashwatt reproduce --paper theory
 
 which also draws the figures. The papers' own figures, published beside simulated, come from
 `flashwatt reproduce --all`: see [Reproduce the papers](reproduce.md)."""
+ABOUT_CRITERIA = """# Criteria
+
+Every criterion of every experiment: the claim, the published figure, the bound, the class, and the reason for class and
+bound. Words in brackets name choices that the paper does not state and that decide the verdict. [What a verdict is
+worth](reproduce.md#what-a-verdict-is-worth) says what the classes mean."""
 EXAMPLES = Path(__file__).parents[1] / "examples"
 VALIDATION = Path(__file__).parents[1] / "target" / "validation"
 
@@ -59,7 +66,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages; called by MkDocs."""
     pages = {"reference/configuration.md": configuration(), "reference/presets.md": presets()}
     pages["reference/command-line.md"] = command_line()
-    pages["validation.md"] = validation()
+    pages |= {"validation.md": validation(), "criteria.md": criteria()}
     for path in sorted(EXAMPLES.glob("[0-9][0-9]_*.py")):
         page, pictures = tutorial(path)
         pages[f"tutorial/{path.stem}.md"] = page
@@ -67,6 +74,18 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for name, text in pages.items():
         files.append(File.generated(config, name, content=text))
     return files
+
+
+def criteria() -> str:
+    """Lay out the criteria of all experiments, a section for each paper."""
+    everything = choose((), None)
+    counts = Counter(one.class_.value for experiment in everything for one in experiment.criteria)
+    said = ", ".join(f"{count} {name}" for name, count in counts.items())
+    parts = [ABOUT_CRITERIA, f"There are {sum(counts.values())} in all: {said}."]
+    for paper in dict.fromkeys(one.paper for one in everything):
+        mine = [one for one in everything if one.paper.name == paper.name]
+        parts += [f"## {paper.title}", paper.citation, table_of_criteria(mine)]
+    return "\n\n".join(parts)
 
 
 def validation() -> str:

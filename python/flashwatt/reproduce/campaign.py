@@ -114,7 +114,9 @@ def _run_missing(work: Plan, journal: Journal, workers: int, progress: Progress)
 
 def _finding(experiment: Experiment, work: Plan, journal: Journal) -> Finding:
     evidence = {runs.name: Runs(runs, work.of(experiment, runs), journal) for runs in experiment.sets}
-    return Finding(experiment, evidence, judge(experiment, evidence, short=experiment.id in work.short))
+    return Finding(
+        experiment, evidence, judge(experiment, evidence, short=experiment.id in work.short, traces=work.terms.traces)
+    )
 
 
 def _write_verdicts(rows: list[Row], work: Plan, directory: Path, *, force: bool) -> Path:

@@ -172,18 +172,18 @@ def _paper(file: Path) -> Paper:
 
 
 def _experiment(file: Path, paper: Paper) -> Experiment:
-    content = _content(file, _EXPERIMENT_TEXTS, (*_EXPERIMENT_TABLES, "cpu_s"))
+    content = _content(file, _EXPERIMENT_TEXTS, (*_EXPERIMENT_TABLES, "cpu_s", "reason"))
     axes = paper.axes | _axes(content)
     sets = [_set(f"{file}: runs.{name}", name, table, axes) for name, table in content.get("runs", {}).items()]
     entries = content.get("criteria", [])
-    source = content["source"]
-    criteria = [Criterion.of(f"{file}: criteria {at}", entry, source) for at, entry in enumerate(entries, 1)]
+    shared = content["source"], content.get("reason", "")
+    criteria = [Criterion.of(f"{file}: criteria {at}", entry, *shared) for at, entry in enumerate(entries, 1)]
     identity = file.parent.name.upper()
     seconds = content.get("cpu_s")
     if seconds is not None and (type(seconds) not in (int, float) or not 0 < seconds < _CPU_S_MAX):
         expected = "seconds of processor time, more than 0"
         raise _core.FlashwattError(f"{file}: cpu_s: found {shown(seconds)}; expected {expected}")
-    return Experiment(identity, paper, content["title"], source, tuple(sets), tuple(criteria), file.parent, seconds)
+    return Experiment(identity, paper, content["title"], shared[0], tuple(sets), tuple(criteria), file.parent, seconds)
 
 
 def _set(place: str, name: str, table: dict[str, Any], axes: dict[str, Axis]) -> RunSet:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flashwatt import _core
@@ -16,7 +17,23 @@ Value: TypeAlias = bool | int | float
 
 EXACT = 1e-9
 """Relative difference at which floating-point figures count as equal."""
-_KEYS = ("quantity", "says", "published", "source", "unit", "gated", "calibrated", "why", "tolerance")
+_TEXTS = ("quantity", "says", "published", "source", "unit", "class", "reason", "chosen", "trace", "why")
+_KEYS = (*_TEXTS, "number", "tolerance")
+
+
+class CriterionClass(Enum):
+    """What a verdict on a criterion is worth."""
+
+    PREDICTIVE = "predictive"
+    """Nothing of the figure was put in, and the criterion can fail."""
+    IDENTITY = "identity"
+    """A closed form against itself, or a value that was put in and is read back."""
+    CALIBRATED = "calibrated"
+    """The model, or the workload, was fitted to the figure."""
+    THEORY = "theory"
+    """The engine against a theory, or against itself: no figure of a paper."""
+    REPORT = "report"
+    """No bound: the simulated figure stands beside the published one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,37 +50,49 @@ class Criterion:
     bound: str
     """The bound in words; empty for a figure that is shown and not judged."""
     meets: Callable[[Value], bool] | None
-    calibrated: bool
-    """Whether the model was fitted to the figure, which then is no prediction."""
+    class_: CriterionClass
+    reason: str
+    """Why it is of this class and has this bound."""
+    chosen: str
+    """The choices, not stated by the paper, that decide the verdict; empty if none does."""
+    number: float | None
+    """The published number that the quantity is laid beside as a ratio, unless the number was put in or fitted."""
+    trace: str
+    """The workload whose real trace the quantity needs; empty if the models of the workloads serve."""
     why: str
     """The reason, if known, why the figure misses the bound or differs from the published one."""
 
     @classmethod
-    def of(cls, place: str, table: dict[str, Any], source: str) -> Criterion:
-        """Read an entry of `criteria`. Raises `FlashwattError` for missing or contradictory keys."""
+    def of(cls, place: str, table: dict[str, Any], source: str, reason: str = "") -> Criterion:
+        """Read an entry of `criteria`; `source` and `reason` serve where it has none.
+
+        Raises `FlashwattError` for missing or contradictory keys.
+        """
         known(place, table, (*_KEYS, *_BOUNDS))
-        if missing := [key for key in ("quantity", "says") if not table.get(key)]:
+        texts = {"source": source, "reason": reason} | {key: str(table[key]) for key in _TEXTS if key in table}
+        if missing := [key for key in ("quantity", "says", "class", "reason") if not texts.get(key)]:
             raise _core.FlashwattError(f"{place}: {missing[0]}: missing; expected text")
-        bounds = [key for key in _BOUNDS if key in table]
-        gated = table.get("gated", True)
-        if len(bounds) != gated:
-            wanted = "exactly one bound" if gated else "no bound, as it is not gated"
-            raise _core.FlashwattError(f"{place}: found {' and '.join(bounds) or 'none'}; expected {wanted}")
-        text, meets = _BOUNDS[bounds[0]](table[bounds[0]], table.get("tolerance", EXACT)) if gated else ("", None)
-        return cls(
-            quantity=table["quantity"],
-            says=table["says"],
-            published=str(table.get("published", "")),
-            source=table.get("source", source),
-            unit=table.get("unit", ""),
-            bound=text,
-            meets=meets,
-            calibrated=table.get("calibrated", False),
-            why=table.get("why", ""),
-        )
+        known(f"{place}: class", [texts["class"]], [one.value for one in CriterionClass])
+        class_ = CriterionClass(texts.pop("class"))
+        if class_ is CriterionClass.CALIBRATED and "number" in table:
+            expected = "no number, as the model was fitted to it"
+            raise _core.FlashwattError(f"{place}: number: found {table['number']}; expected {expected}")
+        text, meets = _bound(place, table, class_)
+        rest = {key: texts.get(key, "") for key in _TEXTS if key != "class"}
+        return cls(**rest, number=table.get("number"), bound=text, meets=meets, class_=class_)
 
 
 _Bound: TypeAlias = "tuple[str, Callable[[Value], bool]]"
+
+
+def _bound(place: str, table: dict[str, Any], class_: CriterionClass) -> tuple[str, Callable[[Value], bool] | None]:
+    """Give the bound in words and as a function; a report has none."""
+    bounds = [key for key in _BOUNDS if key in table]
+    gated = class_ is not CriterionClass.REPORT
+    if len(bounds) != gated:
+        wanted = "exactly one bound" if gated else "no bound, as it is a report"
+        raise _core.FlashwattError(f"{place}: found {' and '.join(bounds) or 'none'}; expected {wanted}")
+    return _BOUNDS[bounds[0]](table[bounds[0]], table.get("tolerance", EXACT)) if gated else ("", None)
 
 
 def _between(ends: list[float], _: float) -> _Bound:

@@ -12,8 +12,8 @@ from flashwatt.base import marks
 from flashwatt.base.outputs import save
 from flashwatt.plot.chart import Chart, document
 from flashwatt.reproduce.evidence import NoEvidenceError
-from flashwatt.reproduce.show import origin, published, simulated
-from flashwatt.reproduce.verdict import Verdict, tally
+from flashwatt.reproduce.show import judged, origin, published, simulated
+from flashwatt.reproduce.verdict import Verdict, headline, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -28,6 +28,7 @@ _CLASSES = {
     Verdict.MISSED: "missed",
     Verdict.SHOWN: "shown",
     Verdict.SHORT: "shown",
+    Verdict.TRACE: "shown",
     Verdict.UNKNOWN: "unknown",
 }
 _STYLE = """
@@ -81,15 +82,30 @@ def _page(findings: list[Finding], terms: Terms) -> bytes:
 
 
 def _overview(paper: Paper, rows: list[Row], terms: Terms) -> str:
-    counts = tally(rows)
-    said = f"{counts['met']} of {counts['gated']} criteria met, {counts['MISSED']} missed"
-    unknown = f", {counts['no evidence']} without evidence" if counts["no evidence"] else ""
-    unknown += f", {counts['too short']} not judged: the runs are too short" if counts["too short"] else ""
-    shown = f"; {counts['shown']} more figures are shown and not judged" if counts["shown"] else ""
     changed = f'<p class="missed">Not as published: {html.escape(terms.changed())}.</p>' if terms.changed() else ""
     return (
-        f"<p>{html.escape(paper.citation)}</p>\n<p>{said}{unknown}{shown}. FlashWatt {_core.__version__}.</p>{changed}"
+        f"<p>{html.escape(paper.citation)}</p>\n"
+        f"<p>{html.escape(headline(rows))}. FlashWatt {_core.__version__}.</p>{changed}{_numbers(rows)}"
     )
+
+
+def _numbers(rows: list[Row]) -> str:
+    """The published numbers that were neither put in nor fitted, the nearest first."""
+    if not (laid := numbers(rows)):
+        return ""
+    head = "".join(f"<th>{name}</th>" for name in ("", "published", "simulated", "ratio"))
+    body = "\n".join(_number(row) for row in laid)
+    return (
+        "<h2>Published numbers, neither put in nor fitted</h2>"
+        f'<div class="scroll"><table>\n<tr>{head}</tr>\n{body}\n</table></div>'
+    )
+
+
+def _number(row: Row) -> str:
+    cells = {"published": published(row), "simulated": simulated(row), "ratio": f"{row.ratio:.2f}"}
+    figures = "".join(f'<td class="figure" title="{name}">{html.escape(text)}</td>' for name, text in cells.items())
+    link = f'<a href="#{row.experiment}">{row.experiment}</a>'
+    return f"<tr><td>{link}: {html.escape(row.claim)}</td>{figures}</tr>"
 
 
 def _said(experiment: Experiment, real: Collection[str]) -> str:
@@ -107,10 +123,10 @@ def _table(rows: list[Row]) -> str:
 
 def _line(row: Row) -> str:
     remark = f"<br><small>{html.escape(row.remark)}</small>" if row.remark else ""
-    cells = [f"<td>{html.escape(row.claim)}{remark}</td>"]
+    cells = [f'<td title="{html.escape(row.reason)}">{html.escape(row.claim)}{remark}</td>']
     figures = {"published": published(row), "simulated": simulated(row), "criterion": row.bound}
     cells += [f'<td class="figure" title="{name}">{html.escape(text)}</td>' for name, text in figures.items()]
-    return f'<tr>{"".join(cells)}<td class="{_CLASSES[row.verdict]}">{row.verdict.value}</td></tr>'
+    return f'<tr>{"".join(cells)}<td class="{_CLASSES[row.verdict]}">{judged(row)}</td></tr>'
 
 
 def _figures(finding: Finding) -> list[Chart | str]:

@@ -11,11 +11,14 @@ from rich.table import Table
 from rich.text import Text
 
 from flashwatt.report.table import emit
-from flashwatt.reproduce.verdict import Verdict, tally
+from flashwatt.reproduce.criterion import CriterionClass
+from flashwatt.reproduce.verdict import Verdict, headline, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
+    from flashwatt.reproduce.catalogue import Experiment
+    from flashwatt.reproduce.criterion import Criterion
     from flashwatt.reproduce.verdict import Row
 
 _STYLES = {
@@ -23,6 +26,7 @@ _STYLES = {
     Verdict.MISSED: "bold red",
     Verdict.SHOWN: "dim",
     Verdict.SHORT: "dim",
+    Verdict.TRACE: "dim",
     Verdict.UNKNOWN: "yellow",
 }
 
@@ -39,28 +43,56 @@ def show_verdicts(rows: list[Row], console: Console | None = None) -> None:
     for name, share in _COLUMNS.items():
         table.add_column(name, ratio=share, no_wrap=share is None)
     for row in rows:
-        verdict = Text(row.verdict.value, _STYLES[row.verdict])
+        verdict = Text(judged(row), _STYLES[row.verdict])
         table.add_row(row.experiment, row.claim, published(row), simulated(row), row.bound, verdict)
     emit(console, table)
     for row in rows:
         if row.remark:
             emit(console, Text.assemble((f"{row.experiment} {row.quantity}: ", "bold"), row.remark))
-    counts = tally(rows)
-    others = [f"{counts[kind]} {kind}" for kind in ("MISSED", "no evidence", "too short") if counts[kind]]
-    met = f"{counts['met']} of {counts['gated']} criteria met"
-    emit(console, f"\n{', '.join([met, *others])}; {counts['shown']} figures shown, not judged")
+    emit(console, f"\n{headline(rows)}")
+    show_numbers(rows, console)
+
+
+def show_numbers(rows: Iterable[Row], console: Console) -> None:
+    """Print the published numbers beside the simulated ones, the nearest first; nothing if there are none."""
+    if not (laid := numbers(rows)):
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=True, title="Published numbers", title_justify="left")
+    for name, share in {"": None, "quantity": 4, "published": 1, "simulated": 1, "ratio": None}.items():
+        table.add_column(name, ratio=share, no_wrap=share is None)
+    for row in laid:
+        table.add_row(row.experiment, row.claim, published(row), simulated(row), f"{row.ratio:.2f}")
+    emit(console, table)
+
+
+def judged(row: Row) -> str:
+    """Give the verdict, and the class of the criterion unless it is predictive: `met, identity`."""
+    silent = row.class_ in (CriterionClass.PREDICTIVE, CriterionClass.REPORT)
+    return row.verdict.value if silent else f"{row.verdict.value}, {row.class_.value}"
 
 
 def markdown(rows: Iterable[Row]) -> str:
     """The same as a table in Markdown."""
     lines = ["| | published | simulated | criterion | verdict |", "|---|---|---|---|---|"]
     for row in rows:
-        cells = (f"{row.experiment}: {row.claim}", published(row), simulated(row), row.bound, row.verdict.value)
+        cells = (f"{row.experiment}: {row.claim}", published(row), simulated(row), row.bound, judged(row))
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines)
 
 
-def published(row: Row) -> str:
+def criteria(experiments: Iterable[Experiment]) -> str:
+    """Give every criterion with its class, its bound and the reason for both, as a table in Markdown."""
+    lines = ["| | claim | published | criterion | class | reason |", "|---|---|---|---|---|---|"]
+    for experiment in experiments:
+        for one in experiment.criteria:
+            claim = f"{one.says} [{one.chosen}]" if one.chosen else one.says
+            needs = f" (needs a real trace of {one.trace})" if one.trace else ""
+            cells = (experiment.id, claim + needs, published(one), one.bound, one.class_.value, one.reason)
+            lines.append("| " + " | ".join(cell.replace("|", "\\|").replace("*", "\\*") for cell in cells) + " |")
+    return "\n".join(lines)
+
+
+def published(row: Row | Criterion) -> str:
     """Give the published figure, with its unit if it is a plain number."""
     is_number = re.fullmatch(r"[-+−]?[\d.,]+", row.published)
     return f"{row.published} {row.unit}".rstrip() if is_number else row.published

@@ -9,10 +9,11 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from flashwatt.base.misspelt import known
+from flashwatt.reproduce.criterion import CriterionClass
 from flashwatt.reproduce.evidence import NoEvidenceError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from flashwatt.reproduce.catalogue import Experiment
     from flashwatt.reproduce.criterion import Criterion, Value
@@ -28,6 +29,8 @@ class Verdict(Enum):
     """The criterion has no bound: the figure stands beside the published one for comparison."""
     SHORT = "too short"
     """Runs were cut short by `--requests`, and the criterion is for whole ones."""
+    TRACE = "needs a trace"
+    """It is about a real trace, which `--trace` did not name."""
     UNKNOWN = "no evidence"
     """A run that it needs was not made, failed, or went over its budget of operations."""
 
@@ -43,21 +46,34 @@ class Row:
     published: str
     simulated: Value | None
     unit: str
-    gated: bool
+    class_: CriterionClass
+    reason: str
+    """Why the criterion is of its class and has its bound."""
+    chosen: str
+    """The choices, not stated by the paper, that decide the verdict; empty if none does."""
     bound: str
     verdict: Verdict
-    calibrated: bool
+    number: float | None
+    """The published number as a number, where it was neither put in nor fitted."""
     remark: str
     """The reason, if known, why the figure differs from the published one, or why there is none."""
 
     @property
     def claim(self) -> str:
-        """The paper's claim, and whether the model was fitted to it."""
-        return f"{self.says} (calibrated)" if self.calibrated else self.says
+        """The paper's claim, and the choices that decide the verdict."""
+        return f"{self.says} [{self.chosen}]" if self.chosen else self.says
+
+    @property
+    def ratio(self) -> float | None:
+        """The simulated figure over the published number; None unless there are both."""
+        if self.number is None or self.simulated is None or self.verdict is Verdict.SHORT:
+            return None
+        return self.simulated / self.number
 
     def to_dict(self) -> dict[str, Any]:
         """As in verdicts.json."""
-        return {**asdict(self), "verdict": self.verdict.value}
+        content = {**asdict(self), "verdict": self.verdict.value, "ratio": self.ratio}
+        return content | {"class": content.pop("class_").value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,40 +85,55 @@ class Finding:
     rows: list[Row]
 
 
-def judge(experiment: Experiment, evidence: Evidence, *, short: bool = False) -> list[Row]:
+def judge(
+    experiment: Experiment, evidence: Evidence, *, short: bool = False, traces: Collection[str] = ()
+) -> list[Row]:
     """Give a verdict on every criterion of an experiment, unless its runs are cut `short`.
 
-    Raises `FlashwattError` for a fault in the experiment's own code.
+    `traces` names the workloads that are real traces. Raises `FlashwattError` for a fault in the experiment's own code.
     """
     with experiment.measures() as measures:
         quantities: Mapping[str, Callable[[], Value]] = measures.quantities(evidence)
         known(f"{measures.__file__}: quantities", [one.quantity for one in experiment.criteria], quantities)
-        return [_row(experiment.id, one, quantities[one.quantity], short=short) for one in experiment.criteria]
+        return [
+            _row(experiment.id, one, quantities[one.quantity], short=short, traces=traces)
+            for one in experiment.criteria
+        ]
 
 
-def _row(experiment: str, criterion: Criterion, measure: Callable[[], Value], *, short: bool) -> Row:
-    try:
-        value, remark = measure(), ""
-    except NoEvidenceError as error:
-        value, remark = None, str(error)
-    except ZeroDivisionError:
-        value, remark = None, "a ratio to nothing: something that it counts never happened"
-    verdict = _verdict(criterion, value, short=short)
+def _row(
+    experiment: str, criterion: Criterion, measure: Callable[[], Value], *, short: bool, traces: Collection[str]
+) -> Row:
+    missing = criterion.trace if criterion.trace not in ("", *traces) else ""
+    value, remark = (None, f"--trace {missing}=FILE names it") if missing else _measured(measure)
+    verdict = Verdict.TRACE if missing else _verdict(criterion, value, short=short)
     reason = criterion.why or ("no reason is known" if verdict is Verdict.MISSED else "")
     return Row(
-        experiment,
-        criterion.quantity,
-        criterion.says,
-        criterion.source,
-        criterion.published,
-        value,
-        criterion.unit,
-        criterion.meets is not None,
-        criterion.bound,
-        verdict,
-        criterion.calibrated,
-        reason if verdict in (Verdict.MISSED, Verdict.SHOWN) and not short else remark,
+        experiment=experiment,
+        quantity=criterion.quantity,
+        says=criterion.says,
+        source=criterion.source,
+        published=criterion.published,
+        simulated=value,
+        unit=criterion.unit,
+        class_=criterion.class_,
+        reason=criterion.reason,
+        chosen=criterion.chosen,
+        bound=criterion.bound,
+        verdict=verdict,
+        number=criterion.number,
+        remark=reason if verdict in (Verdict.MISSED, Verdict.SHOWN) and not short else remark,
     )
+
+
+def _measured(measure: Callable[[], Value]) -> tuple[Value | None, str]:
+    """Give the figure, or the reason why there is none."""
+    try:
+        return measure(), ""
+    except NoEvidenceError as error:
+        return None, str(error)
+    except ZeroDivisionError:
+        return None, "a ratio to nothing: something that it counts never happened"
 
 
 def _verdict(criterion: Criterion, value: Value | None, *, short: bool) -> Verdict:
@@ -115,8 +146,62 @@ def _verdict(criterion: Criterion, value: Value | None, *, short: bool) -> Verdi
     return Verdict.MET if criterion.meets(value) else Verdict.MISSED
 
 
-def tally(rows: Iterable[Row]) -> dict[str, int]:
-    """Count the gated criteria, and the rows of each verdict."""
+_NEAR = 0.25
+"""Relative difference up to which a simulated figure counts as near the published number."""
+
+
+def tally(rows: Iterable[Row]) -> dict[str, Any]:
+    """Count criteria and verdicts of each class, and the published numbers that simulated ones are near.
+
+    `{"classes": {"predictive": {"criteria": 70, "met": 60, "MISSED": 10}}, "numbers": {"laid": 28, "near": 9}}`, with
+    every class and verdict that occurs.
+    """
     rows = list(rows)
-    counted = Counter(row.verdict for row in rows)
-    return {"gated": sum(row.gated for row in rows), **{verdict.value: counted[verdict] for verdict in Verdict}}
+    classes = {
+        one.value: {"criteria": len(some), **Counter(row.verdict.value for row in some)}
+        for one in CriterionClass
+        if (some := [row for row in rows if row.class_ is one])
+    }
+    laid = numbers(rows)
+    return {"classes": classes, "numbers": {"laid": len(laid), "near": sum(map(near, laid))}}
+
+
+def numbers(rows: Iterable[Row]) -> list[Row]:
+    """Give the rows with a published number that was neither put in nor fitted, the nearest first."""
+    laid = [row for row in rows if row.ratio is not None]
+    return sorted(laid, key=lambda row: (_distance(row), row.experiment, row.quantity))
+
+
+def near(row: Row) -> bool:
+    """Whether the simulated figure is within 25 % of the published number."""
+    return row.ratio is not None and abs(row.ratio - 1) <= _NEAR
+
+
+def _distance(row: Row) -> float:
+    """The factor between the two numbers, as its logarithm; infinite if their signs differ."""
+    return abs(math.log(row.ratio)) if row.ratio and row.ratio > 0 else math.inf
+
+
+def headline(rows: Iterable[Row]) -> str:
+    """Say how many criteria are met: the predictive ones first, then those that say less."""
+    counts = tally(rows)
+    said = [_said(name, counts["classes"][name]) for name in _WORTH if name in counts["classes"]]
+    if shown := counts["classes"].get(CriterionClass.REPORT.value):
+        said.append(f"{shown['criteria']} figures shown, not judged")
+    if laid := counts["numbers"]["laid"]:
+        near = counts["numbers"]["near"]
+        said.append(f"{near} of {laid} published numbers, neither put in nor fitted, within {100 * _NEAR:.0f} %")
+    return "; ".join(said)
+
+
+_WORTH = [one.value for one in CriterionClass if one is not CriterionClass.REPORT]
+
+
+def _said(name: str, counts: Mapping[str, int]) -> str:
+    others = [
+        f"{counts[one.value]} {one.value}"
+        for one in (Verdict.MISSED, Verdict.UNKNOWN, Verdict.SHORT, Verdict.TRACE)
+        if one.value in counts
+    ]
+    judged = counts["criteria"] - counts.get(Verdict.TRACE.value, 0)
+    return ", ".join([f"{name}: {counts.get('met', 0)} of {judged} criteria met", *others])

@@ -30,6 +30,7 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
     return {
         "dftl_less": lambda: sum(_energies(evidence, one)["dftl"] < 1 for one in workloads if one != "msnfs"),
         "dftl_msnfs": lambda: _energies(evidence, "msnfs")["dftl"],
+        "dftl_msnfs_real": lambda: _energies(evidence, "msnfs")["dftl"],
         "order": order,
         "block": lambda: mean("block"),
         "bast_star": lambda: mean("bast*"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flashwatt.experiments.energysim.operations import PARTS
+from flashwatt.experiments.energysim.operations import shares as shares_of
 from flashwatt.plot.figures import Bar, shares
 
 if TYPE_CHECKING:
@@ -14,7 +16,6 @@ if TYPE_CHECKING:
     from flashwatt.reproduce.evidence import Evidence
 
 WORKLOAD = "financial1"
-PARTS = {"read": "read", "write": "program", "erase": "erase", "idle": "idle"}
 
 
 def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
@@ -22,18 +23,18 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
     runs = evidence["ftls"]
 
     def share(part: str, ftl: str) -> Callable[[], float]:
-        return lambda: _shares(evidence, WORKLOAD, ftl)[part]
+        return lambda: shares_of(evidence, WORKLOAD, ftl)[part]
 
     def dies(ftl: str) -> Callable[[], float]:
         return lambda: runs.value("parallelism.mean_active_dies", WORKLOAD, ftl)
 
     def idle_order() -> bool:
-        idle = {ftl: _shares(evidence, WORKLOAD, ftl)["idle"] for ftl in runs.labels("ftl")}
+        idle = {ftl: shares_of(evidence, WORKLOAD, ftl)["idle"] for ftl in runs.labels("ftl")}
         return max(idle["page"], idle["dftl"]) < min(idle["block"], idle["bast*"], idle["bast"])
 
     return {
-        **{f"{part}_{ftl}": share(part, ftl) for ftl in ("page", "dftl") for part in (*PARTS, "bus")},
-        **{f"dies_{ftl.replace('*', '_star')}": dies(ftl) for ftl in runs.labels("ftl")},
+        **{f"{part}_{_name(ftl)}": share(part, ftl) for ftl in runs.labels("ftl") for part in (*PARTS, "bus")},
+        **{f"dies_{_name(ftl)}": dies(ftl) for ftl in runs.labels("ftl")},
         "idle_order": idle_order,
     }
 
@@ -45,16 +46,10 @@ def figures(evidence: Evidence) -> Iterator[Chart]:
         rows = [
             Bar(workload, part, value)
             for workload in runs.labels("workload")
-            for part, value in _shares(evidence, workload, ftl).items()
+            for part, value in shares_of(evidence, workload, ftl).items()
         ]
         yield shares(f"Fig. 10: energy by operation, {ftl}", "By workload.", rows, "share (%)")
 
 
-def _shares(evidence: Evidence, workload: str, ftl: str) -> dict[str, float]:
-    """Percent of the energy of the flash and its bus."""
-    energy = evidence["ftls"].report(workload, ftl).energy_j
-    joules = {part: getattr(energy.nand, key) for part, key in PARTS.items()}
-    joules["idle"] += energy.nand.transfer  # a die that is loaded draws what an idle one does
-    joules["bus"] = energy.host_interface
-    total = sum(joules.values())
-    return {part: 100 * value / total for part, value in joules.items()}
+def _name(ftl: str) -> str:
+    return ftl.replace("*", "_star")

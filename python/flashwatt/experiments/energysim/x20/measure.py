@@ -23,6 +23,8 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
 
     return {
         "share_ratio": lambda: _idle_share(evidence, "msnfs") / _idle_share(evidence, "filezilla"),
+        "msnfs_share": lambda: 100 * _idle_share(evidence, "msnfs"),
+        "filezilla_share": lambda: 100 * _idle_share(evidence, "filezilla"),
         "filezilla_dies": lambda: runs.value("parallelism.mean_active_dies", "filezilla", "page"),
         "msnfs_idle_j": lambda: _idle_j(evidence, "msnfs"),
         "msnfs_reads_k": thousands("reads", "msnfs"),

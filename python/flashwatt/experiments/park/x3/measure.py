@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import math
 from typing import TYPE_CHECKING
 
-from flashwatt import _core
+from flashwatt.experiments.park.tables import LARGEST, SCHEMES, SMALLEST, kib
 from flashwatt.plot.figures import Point, lines
 
 if TYPE_CHECKING:
@@ -16,14 +14,10 @@ if TYPE_CHECKING:
     from flashwatt.reproduce.criterion import Value
     from flashwatt.reproduce.evidence import Evidence
 
-PAGE_BYTES, BLOCK_BYTES = 2048, 131072
-SMALLEST, LARGEST = 2**29, 2**40
-SCHEMES = ("page", "fast", "last", "dftl", "block")
-
 
 def quantities(_: Evidence) -> dict[str, Callable[[], Value]]:
     """Name what the criteria ask about."""
-    tables = _kib()
+    tables = kib()
     small, large = tables[SMALLEST], tables[LARGEST]
     return {
         "page_512m": lambda: small["page"],
@@ -38,13 +32,6 @@ def quantities(_: Evidence) -> dict[str, Callable[[], Value]]:
 
 def figures(_: Evidence) -> Iterator[Chart]:
     """Draw the tables by capacity, both on logarithmic axes."""
-    rows = [Point(size / 2**30, scheme, kib[scheme]) for size, kib in _kib().items() for scheme in SCHEMES]
+    rows = [Point(size / 2**30, scheme, kib[scheme]) for size, kib in kib().items() for scheme in SCHEMES]
     axes = ("capacity (GB)", "tables (KB)")
     yield lines("Fig. 7: memory of mapping tables", "By capacity.", rows, axes, log_x=True, log_y=True)
-
-
-def _kib() -> dict[int, dict[str, float]]:
-    """KB of each scheme's tables by capacity: powers of two."""
-    sizes = [2**power for power in range(int(math.log2(SMALLEST)), int(math.log2(LARGEST)) + 1)]
-    found = [json.loads(_core.mapping_memory(size, PAGE_BYTES, BLOCK_BYTES)) for size in sizes]
-    return {row["capacity_bytes"]: {scheme: row[scheme] / 1024 for scheme in SCHEMES} for row in found}

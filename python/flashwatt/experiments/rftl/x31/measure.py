@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from flashwatt.experiments.rftl.scheme import scheme
+from flashwatt.experiments.rftl.scheme import no_grid, scheme
 from flashwatt.plot.figures import Point, lines
 
 if TYPE_CHECKING:
@@ -27,11 +27,13 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
     return {
         "reads_reads": change("read", "reads", "8"),
         "reads_writes": change("read", "writes", "8"),
-        "faster": lambda: all(_ratio(evidence, "read", mix, "8", miss) < 1 for mix in mixes for miss in misses),
+        "faster": lambda: all(_ratio(evidence, "read", mix, "32", miss) < 1 for mix in mixes for miss in misses),
         "first_writes": change("write_first", "writes", "32"),
         "last_writes": change("write_last", "writes", "32"),
         "reads_reads_32": change("read", "reads", "32"),
         "reads_writes_32": change("read", "writes", "32"),
+        "grid_reads": no_grid,
+        "grid_writes": no_grid,
     }
 
 

@@ -23,15 +23,20 @@ LEVEL_NS = 250_000
 def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
     """Name what the criteria ask about."""
 
-    def share(mix: str, kind: str) -> Callable[[], float]:
-        return lambda: no_worse(evidence, kind, (mix, "8", "0.9"), TAIL)
+    def share(mix: str, kind: str, depth: str) -> Callable[[], float]:
+        return lambda: no_worse(evidence, kind, (mix, depth, "0.9"), TAIL)
 
     def below() -> float:
         rows = evidence["study"].report("reads", "8", "0.9", "1").latency().filter(pl.col("kind") == "read")
         return int(rows.filter(pl.col("upper_ns") <= LEVEL_NS)["count"].sum()) / int(rows["count"].sum())
 
     return {
-        **{f"{mix}_{kind}": share(mix, kind) for mix in evidence["study"].labels("mix") for kind in ("read", "write")},
+        **{
+            f"{mix}_{kind}{suffix}": share(mix, kind, depth)
+            for depth, suffix in (("8", ""), ("32", "_32"))
+            for mix in evidence["study"].labels("mix")
+            for kind in ("read", "write")
+        },
         "below_250": below,
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flashwatt.experiments.rftl.scheme import no_grid
 from flashwatt.plot.figures import Point, lines
 
 if TYPE_CHECKING:
@@ -19,24 +20,31 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
     runs = evidence["study"]
     mixes, misses = runs.labels("mix"), runs.labels("miss")
 
-    def order(mix: str) -> bool:
-        one, two, three = (_gain(evidence, mix, "8", "0.9", replicas) for replicas in ("1", "2", "3"))
+    def order(mix: str, depth: str) -> bool:
+        one, two, three = (_gain(evidence, mix, depth, "0.9", replicas) for replicas in ("1", "2", "3"))
         return one > two > three
 
-    def growth() -> float:
-        return _gain(evidence, "reads", "8", "0.9", "1") - _gain(evidence, "reads", "8", "0.2", "1")
+    def at(depth: str) -> dict[str, Callable[[], Value]]:
+        def gain(mix: str, miss: str, replicas: str = "1") -> float:
+            return _gain(evidence, mix, depth, miss, replicas)
 
+        return {
+            "one_least": lambda: min(gain(mix, miss) for mix in mixes for miss in misses),
+            "order_reads": lambda: order("reads", depth),
+            "order_writes": lambda: order("writes", depth),
+            "reads_three": lambda: min(gain("reads", miss, "3") for miss in misses),
+            "writes_three": lambda: gain("writes", "0.9", "3"),
+            "growth": lambda: gain("reads", "0.9") - gain("reads", "0.2"),
+            "reads_02": lambda: gain("reads", "0.2"),
+            "reads_09": lambda: gain("reads", "0.9"),
+        }
+
+    default = {f"{name}_32": measure for name, measure in at("32").items()}
     return {
-        "one_least": lambda: min(_gain(evidence, mix, "8", miss, "1") for mix in mixes for miss in misses),
-        "order_reads": lambda: order("reads"),
-        "order_writes": lambda: order("writes"),
-        "reads_three": lambda: min(_gain(evidence, "reads", "8", miss, "3") for miss in misses),
-        "writes_three": lambda: _gain(evidence, "writes", "8", "0.9", "3"),
-        "growth": growth,
-        "reads_02": lambda: _gain(evidence, "reads", "8", "0.2", "1"),
-        "reads_09": lambda: _gain(evidence, "reads", "8", "0.9", "1"),
-        "reads_09_32": lambda: _gain(evidence, "reads", "32", "0.9", "1"),
+        **at("8"),
+        **default,
         "writes_09_32": lambda: _gain(evidence, "writes", "32", "0.9", "1"),
+        "grid_gain": no_grid,
     }
 
 

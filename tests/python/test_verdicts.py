@@ -1,0 +1,67 @@
+"""Verdicts: the classes of criteria, the headline, the published numbers beside the simulated ones."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import Any
+from unittest.mock import patch
+
+from flashwatt.reproduce import catalogue
+from flashwatt.reproduce.catalogue import Experiment
+from flashwatt.reproduce.criterion import Criterion
+from flashwatt.reproduce.verdict import Row, Verdict, headline, judge, numbers, tally
+
+
+@dataclass
+class Measures:
+    """The module of an experiment."""
+
+    found: dict[str, Any]
+    __file__ = "measure.py"
+
+    def quantities(self, _: Any) -> dict[str, Any]:
+        """Give what stands in the place of figures."""
+        return self.found
+
+
+def entry(name: str, **rest: Any) -> dict[str, Any]:
+    """Give a criterion of a class as it stands in a file."""
+    return {"quantity": "q", "says": "s", "class": name, "reason": "r", **rest}
+
+
+def judged(criteria: list[Criterion], values: list[Any], traces: tuple[str, ...] = ()) -> list[Row]:
+    """Give the verdicts on these figures."""
+    experiment = replace(catalogue()["X29"], criteria=tuple(criteria))
+    found = {one.quantity: (lambda value=value: value) for one, value in zip(criteria, values, strict=True)}
+    with patch.object(Experiment, "measures", lambda _: nullcontext(Measures(found))):
+        return judge(experiment, {}, traces=traces)
+
+
+def rows(*entries: tuple[str, float | None, Any]) -> list[Row]:
+    """Give the verdicts for these classes, published numbers and simulated figures; the bound is 1 or more."""
+    criteria = [
+        Criterion.of("place", {**entry(name), **bound, **number, "quantity": f"q{at}"}, "Fig. 1")
+        for at, (name, published, _) in enumerate(entries)
+        for bound in [{} if name == "report" else {"at_least": 1}]
+        for number in [{"number": published} if published else {}]
+    ]
+    return judged(criteria, [value for *_, value in entries])
+
+
+def test_the_headline_counts_classes_apart() -> None:
+    found = rows(("predictive", 2.0, 2.4), ("predictive", 10.0, 0.5), ("identity", None, 1), ("report", -4.0, 4.0))
+    assert headline(found) == (
+        "predictive: 1 of 2 criteria met, 1 MISSED; identity: 1 of 1 criteria met; 1 figures shown, not judged; "
+        "1 of 3 published numbers, neither put in nor fitted, within 25 %"
+    )
+    assert [(row.quantity, row.ratio) for row in numbers(found)] == [("q0", 1.2), ("q1", 0.05), ("q3", -1.0)]
+    assert tally(found)["numbers"] == {"laid": 3, "near": 1}
+
+
+def test_a_criterion_on_a_real_trace_waits_for_one() -> None:
+    criterion = Criterion.of("place", entry("predictive", above=1, trace="msnfs"), "Fig. 1")
+    (without,), (with_it,) = judged([criterion], [2]), judged([criterion], [2], ("msnfs",))
+    assert (without.verdict, without.remark) == (Verdict.TRACE, "--trace msnfs=FILE names it")
+    assert with_it.verdict is Verdict.MET
+    assert headline([without]) == "predictive: 0 of 0 criteria met, 1 needs a trace"
