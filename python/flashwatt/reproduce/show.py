@@ -43,7 +43,7 @@ def show_verdicts(rows: list[Row], console: Console | None = None) -> None:
     for name, share in _COLUMNS.items():
         table.add_column(name, ratio=share, no_wrap=share is None)
     for row in rows:
-        verdict = Text(judged(row), _STYLES[row.verdict])
+        verdict = Text(judged(row).replace(", ", ",\n"), _STYLES[row.verdict])
         table.add_row(row.experiment, row.claim, published(row), simulated(row), row.bound, verdict)
     emit(console, table)
     for row in rows:

@@ -51,7 +51,7 @@ mod settings;
 
 pub use crate::cache::settings::WriteBuffer;
 pub use crate::controller::settings::{BusOrder, Controller, PowerBudget};
-pub use crate::device::settings::{Device, HostLink, Nand, ProgramOrder, Timing};
+pub use crate::device::settings::{BlockStripe, Device, HostLink, Nand, ProgramOrder, Timing};
 pub use crate::energy::settings::{
     ChargedTransfer, Dram, DramRule, Energy, EnergyMode, HostInterface, IdleAccounting, NandEnergy, Part,
 };

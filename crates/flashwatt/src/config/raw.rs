@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::BusOrder;
 use super::schema::names;
-use crate::device::settings::ProgramOrder;
+use crate::device::settings::{BlockStripe, ProgramOrder};
 use crate::energy::settings::{DramRule, IdleAccounting};
 use crate::ftl;
 use crate::workload::settings::{LengthUnit, TimeUnit, TraceOrigin};
@@ -74,6 +74,10 @@ pub struct Device {
     pub spare_fraction: Option<f64>,
     /// Over-provisioning as (physical − logical) / logical, ≥ 0. Excludes `spare_fraction`.
     pub op_ratio: Option<f64>,
+    /// How `bast`, `bast_star` and `nftl` lay logical pages out over the dies: `block` (a logical block holds consecutive pages)
+    /// or `page` (consecutive pages go round the dies; a logical block holds every n-th page of n dies). EnergySim's Table VII
+    /// has page stripes.
+    pub block_stripe: Option<BlockStripe>,
     /// The drive with this share of its flash, above 0 to 1 (`"1/64"`). Channels, ways, planes, page size and the share of spare
     /// flash stay. Blocks become fewer, down to 256 in a die; then the pages of a block, down to 16. Write buffer and mapping
     /// table keep the sizes that are given for them.

@@ -7,7 +7,7 @@ use super::presets::DEFAULT_PRESET;
 use super::raw::{self, Raw};
 use super::{BusOrder, Config, Controller, Precondition, Run, Span, Workload, WriteBuffer};
 use crate::controller::policies;
-use crate::device::settings::{Device, HostLink, Nand, ProgramOrder, Timing};
+use crate::device::settings::{BlockStripe, Device, HostLink, Nand, ProgramOrder, Timing};
 use crate::ftl;
 use crate::gc::{self, Gc, GcPolicy};
 use crate::registry::{self, Named, Param};
@@ -65,7 +65,7 @@ pub(super) fn resolve(c: &mut Checker, raw: &Raw) -> Option<Config> {
     let workload = workload(c, "workload", raw.workload.as_ref(), &bounds);
     let run = run(c, &raw.run, &workload, &bounds);
     let controller = controller(c, &raw.controller, &energy, geometry.dies());
-    let device = device(c, raw, &geometry, capacity?, timing, host_link);
+    let device = device(c, raw, &geometry, capacity?, timing, host_link, &ftl);
     ftl.fit_table(device.logical_bytes / u64::from(device.page_bytes));
     let die_blocks = u64::from(device.blocks_per_plane) * u64::from(device.planes);
     let config = Config {
@@ -158,6 +158,7 @@ fn device(
     capacity: capacity::Capacity,
     timing: Timing,
     host_link: HostLink,
+    ftl: &ftl::Settings,
 ) -> Device {
     let device = &raw.device;
     let nand = &device.nand;
@@ -173,6 +174,7 @@ fn device(
         logical_bytes: capacity.logical_bytes,
         spare_fraction: capacity.spare_fraction,
         op_ratio: capacity.op_ratio,
+        block_stripe: block_stripe(c, field!("device", device.block_stripe), ftl),
         scale: device.scale.filter(|&scale| scale != 1.0),
         timing,
         host_link,
@@ -182,6 +184,17 @@ fn device(
             rated_cycles: c.optional(field!("device.nand", nand.rated_cycles), 1..=RATED_CYCLES_MAX),
         },
     }
+}
+
+/// Page stripes, which only some layers have. A preset may ask for them under any layer: it does not know the layer.
+fn block_stripe(c: &mut Checker, field: Field<BlockStripe>, ftl: &ftl::Settings) -> BlockStripe {
+    const KEY: &str = "device.block_stripe";
+    let stripe = c.choice(field, BlockStripe::Block);
+    if stripe == BlockStripe::Page && !ftl.stripes_pages() && c.is_users(KEY) {
+        let fault = c.fault(KEY, "has no effect").found(format!("ftl = {:?}", ftl.name()));
+        c.push(fault.expected("a translation layer of blocks with stripes of pages: bast, bast_star or nftl"));
+    }
+    stripe
 }
 
 fn timing(c: &mut Checker, raw: &raw::Timing) -> Timing {

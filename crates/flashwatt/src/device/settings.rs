@@ -30,6 +30,9 @@ pub struct Device {
     pub spare_fraction: f64,
     /// (physical − logical) / logical, as it came out.
     pub op_ratio: f64,
+    /// How layers that map blocks lay logical pages out over the dies.
+    #[serde(default, skip_serializing_if = "BlockStripe::is_default")]
+    pub block_stripe: BlockStripe,
     /// Its share of the drive that was configured, if that was scaled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
@@ -39,6 +42,23 @@ pub struct Device {
     pub host_link: HostLink,
     /// Rules of the NAND.
     pub nand: Nand,
+}
+
+/// How layers that map blocks lay logical pages out over the dies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BlockStripe {
+    /// A logical block holds consecutive pages. Its neighbour lies on the next die.
+    #[default]
+    Block,
+    /// Consecutive pages go round the dies, channels first. A logical block holds every n-th page, n the number of dies.
+    Page,
+}
+
+impl BlockStripe {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Timing of the flash array and its buses, in nanoseconds.

@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 
 use super::Ftl;
 use crate::device::Geometry;
-use crate::device::settings::Nand;
+use crate::device::settings::{BlockStripe, Nand};
 use crate::gc::Gc;
 use crate::models::mapping_memory::Tables;
 use crate::settings::Checker;
@@ -25,6 +25,9 @@ pub trait Scheme: Ftl + Sized + 'static {
 
     /// Whether it collects blocks chosen by a policy of `[gc]`. If not, a configuration with such a policy is refused.
     const COLLECTS: bool;
+
+    /// Whether its logical blocks can hold pages from all over the dies ([`BlockStripe::Page`]).
+    const STRIPES_PAGES: bool = false;
 
     /// The scheme's figure in the model of Park et al. 2011: bytes of its tables. Most schemes have none.
     const MODEL: Option<fn(&Tables) -> u64> = None;
@@ -78,6 +81,8 @@ pub(super) fn flat_map_bytes(geometry: &Geometry) -> u64 {
 pub struct Setup<'a> {
     /// Rules of the NAND.
     pub nand: &'a Nand,
+    /// How layers that map blocks lay logical pages out over the dies.
+    pub block_stripe: BlockStripe,
     /// Garbage collection.
     pub gc: &'a Gc,
     /// Wear levelling.
@@ -177,6 +182,13 @@ macro_rules! schemes {
             pub fn collects(&self) -> bool {
                 match self {
                     $(Settings::$variant(_) => <$module::$scheme as Scheme>::COLLECTS),+
+                }
+            }
+
+            /// Whether its logical blocks can hold pages from all over the dies.
+            pub(crate) fn stripes_pages(&self) -> bool {
+                match self {
+                    $(Settings::$variant(_) => <$module::$scheme as Scheme>::STRIPES_PAGES),+
                 }
             }
 

@@ -12,7 +12,7 @@ use crate::config::{self, Config};
 use crate::error::{Error, Fault};
 
 /// The drive's layout, and the program order of its pages.
-const DEVICE: [&str; 8] = [
+const DEVICE: [&str; 9] = [
     "device.channels",
     "device.ways",
     "device.planes",
@@ -21,6 +21,7 @@ const DEVICE: [&str; 8] = [
     "device.page_bytes",
     "device.logical_bytes",
     "device.nand.program_order",
+    "device.block_stripe",
 ];
 /// Number of blocks that a layer with victims keeps free.
 const COLLECTION: [&str; 2] = ["gc.low_watermark_blocks", "gc.reserved_blocks"];

@@ -30,7 +30,8 @@ pub struct Settings<'a> {
 impl<'a> Settings<'a> {
     /// The settings that the translation layer heeds besides its own.
     pub fn ftl_setup(&self) -> ftl::Setup<'a> {
-        ftl::Setup { nand: &self.device.nand, gc: self.gc, wear: self.wear }
+        let Device { nand, block_stripe, .. } = self.device;
+        ftl::Setup { nand, block_stripe: *block_stripe, gc: self.gc, wear: self.wear }
     }
 
     /// Bytes that one map entry of the translation layer covers.

@@ -49,8 +49,18 @@ fn product(a: &[Scheme], b: &[Scheme]) -> Vec<Scheme> {
 }
 
 /// Options of translation layers that change what they do, beside those of the page map.
-const OPTIONS: [&str; 3] =
-    ["ftl.nftl.probe=\"none\"", "ftl.bast.partial_merges=false", "ftl.bast_star.partial_merges=false"];
+const OPTIONS: [(&str, &[&str]); 9] = [
+    ("nftl", &["ftl.nftl.probe=\"none\""]),
+    ("nftl", &["ftl.nftl.probe=\"one\""]),
+    ("nftl", &["ftl=\"nftl\"", STRIPES]),
+    ("bast", &["ftl.bast.partial_merges=false"]),
+    ("bast", &["ftl.bast.replacement=\"compact\"", "ftl.bast.log_limit=0.9"]),
+    ("bast", &["ftl.bast.replacement=\"compact\"", STRIPES]),
+    ("bast", &["ftl=\"bast\"", STRIPES]),
+    ("bast_star", &["ftl.bast_star.partial_merges=false"]),
+    ("bast_star", &["ftl=\"bast_star\"", STRIPES]),
+];
+const STRIPES: &str = "device.block_stripe=\"page\"";
 
 /// Every translation layer, with its options.
 fn ftls() -> Vec<Scheme> {
@@ -75,8 +85,8 @@ fn ftls() -> Vec<Scheme> {
             }));
         } else {
             all.push(vec![format!("ftl=\"{name}\"")]);
-            let of_it = OPTIONS.iter().filter(|option| option.starts_with(&format!("ftl.{name}.")));
-            all.extend(of_it.map(|option| vec![option.to_string()]));
+            let of_it = OPTIONS.iter().filter(|(layer, _)| *layer == name);
+            all.extend(of_it.map(|(_, sets)| sets.iter().map(ToString::to_string).collect::<Scheme>()));
         }
     }
     all

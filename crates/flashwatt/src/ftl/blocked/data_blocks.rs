@@ -1,7 +1,8 @@
 //! The core of the schemes that map whole blocks: a data block for each logical block, and the merges of blocks.
 //!
-//! A *logical block* is as many consecutive logical pages as a block has. Its pages lie in its *data block* in order: page i at
-//! offset i. All data blocks of a logical block lie on one die, its home. Homes go round the dies, channels first. A scheme's
+//! A *logical block* is as many logical pages as a block has: consecutive ones, or, with stripes of pages, every n-th of n dies.
+//! Its pages lie in its *data block* in order: page i at offset i. All data blocks of a logical block lie on one die, its home.
+//! Homes go round the dies, channels first. A scheme's
 //! further blocks (log blocks, replacement blocks) hold newer versions of some pages until they are merged:
 //!
 //! - [`DataBlocks::full_merge`]: the newest version of every page is copied to a fresh block, which becomes the data block;
@@ -16,7 +17,7 @@ mod persist;
 
 use crate::blocks::BlockTable;
 use crate::connector::Extent;
-use crate::device::settings::ProgramOrder;
+use crate::device::settings::{BlockStripe, ProgramOrder};
 use crate::device::{Array, Geometry};
 use crate::error::Error;
 use crate::ftl::plan::{Plan, PlanIndex};
@@ -101,7 +102,7 @@ impl<S: OnDataBlocks> Ftl for S {
     }
 
     fn grain(&self) -> Grain {
-        Grain::Block(self.data().geometry.pages_per_block)
+        self.data().grain()
     }
 
     fn home(&self, lpn: Lpn) -> Option<DieId> {
@@ -159,6 +160,8 @@ pub const ENTRY_BYTES: u64 = 4;
 /// The map and the data blocks.
 pub struct DataBlocks {
     geometry: Geometry,
+    /// Logical blocks that consecutive pages go round: 1, or with stripes of pages the number of dies.
+    lanes: u32,
     any_order: bool,
     copy_kind: OpKind,
     wear: Box<dyn WearPolicy>,
@@ -186,8 +189,13 @@ struct Move {
 impl DataBlocks {
     /// Data blocks of an empty drive.
     pub fn new(setup: &Setup, geometry: &Geometry) -> Self {
-        let logical_blocks = geometry.logical_units.div_ceil(geometry.pages_per_block);
+        let lanes = match setup.block_stripe {
+            BlockStripe::Block => 1,
+            BlockStripe::Page => geometry.dies,
+        };
+        let logical_blocks = geometry.logical_units.div_ceil(lanes).div_ceil(geometry.pages_per_block) * lanes;
         DataBlocks {
+            lanes,
             any_order: setup.nand.program_order == ProgramOrder::Any,
             copy_kind: OpKind::of_copies(setup.nand.copyback),
             wear: crate::wear::build(setup.wear),
@@ -214,32 +222,42 @@ impl DataBlocks {
     /// The logical block of a page.
     #[inline]
     pub fn logical_block(&self, lpn: Lpn) -> Lbn {
-        Lbn(lpn.0 / self.geometry.pages_per_block)
+        Lbn(lpn.0 / self.lanes / self.geometry.pages_per_block * self.lanes + lpn.0 % self.lanes)
     }
 
     /// A page's offset in its logical block.
     #[inline]
     pub fn offset(&self, lpn: Lpn) -> u32 {
-        lpn.0 % self.geometry.pages_per_block
+        lpn.0 / self.lanes % self.geometry.pages_per_block
     }
 
     /// The page at an offset of a logical block, if the drive has it.
     #[inline]
     pub fn page(&self, of: Lbn, offset: u32) -> Option<Lpn> {
-        let lpn = of.0 * self.geometry.pages_per_block + offset;
+        let row = of.0 / self.lanes * self.geometry.pages_per_block + offset;
+        let lpn = row * self.lanes + of.0 % self.lanes;
         (lpn < self.geometry.logical_units).then_some(Lpn(lpn))
     }
 
-    /// The pages of a logical block.
+    /// The pages of a logical block in the order of their offsets, from offset 0 on.
     pub fn pages(&self, of: Lbn) -> impl Iterator<Item = Lpn> + use<> {
-        let first = of.0 * self.geometry.pages_per_block;
-        (first..(first + self.geometry.pages_per_block).min(self.geometry.logical_units)).map(Lpn)
+        let (pages_per_block, lanes) = (self.geometry.pages_per_block, self.lanes);
+        let first = of.0 / lanes * pages_per_block * lanes + of.0 % lanes;
+        (first..self.geometry.logical_units).step_by(lanes as usize).take(pages_per_block as usize).map(Lpn)
     }
 
-    /// Number of pages of an extent, from the `i`-th on, that lie in the same logical block.
+    /// Number of consecutive pages of an extent, from the `i`-th on, that lie in the same logical block.
     pub fn run(&self, extent: &Extent, i: u32) -> u32 {
+        if self.lanes > 1 {
+            return 1;
+        }
         let offset = self.offset(Lpn(extent.first.0 + i));
         (self.geometry.pages_per_block - offset).min(extent.pages - i)
+    }
+
+    /// The units in which data leaves the write buffer.
+    fn grain(&self) -> Grain {
+        if self.lanes > 1 { Grain::Run(self.lanes) } else { Grain::Block(self.geometry.pages_per_block) }
     }
 
     /// The die of a logical block's data blocks.
@@ -276,6 +294,11 @@ impl DataBlocks {
     pub fn is_open(&self, block: BlockId, page: u32, cx: &Context) -> bool {
         let behind = page >= self.written(block);
         behind || (self.any_order && cx.blocks.lpn_at(self.address(block, page)).is_none())
+    }
+
+    /// Whether any page of a block can still be programmed.
+    pub fn has_open_page(&self, block: BlockId, cx: &Context) -> bool {
+        (0..self.geometry.pages_per_block).rev().any(|page| self.is_open(block, page, cx))
     }
 
     /// Whether a block holds only the first pages of a logical block, each at its offset and each the newest version. Then it
@@ -508,6 +531,9 @@ impl DataBlocks {
         for of in (0..self.logical_blocks()).map(Lbn) {
             let block = BlockId(self.home(of).0 * self.geometry.blocks_per_die + of.0 / self.geometry.dies);
             let (first, pages) = (self.geometry.first_ppn(block).0, self.pages(of).count() as u32);
+            if pages == 0 {
+                continue; // a stripe at the end of the logical space
+            }
             array.lay_down(block, pages);
             blocks.lay_down(block, pages, |ppn| self.page(of, ppn.0 - first));
             for lpn in self.pages(of) {

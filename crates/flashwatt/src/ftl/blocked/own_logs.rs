@@ -113,15 +113,21 @@ impl OwnLogs {
         }
     }
 
-    /// Restores them on a fresh drive.
-    pub fn restore(&mut self, from: &mut StateReader, claims: &mut Claims, drive: &RestoredDrive) -> Result<(), Flaw> {
+    /// Restores them on a fresh drive. `logical_block` gives the logical block of a page.
+    pub fn restore(
+        &mut self,
+        from: &mut StateReader,
+        claims: &mut Claims,
+        drive: &RestoredDrive,
+        logical_block: impl Fn(Lpn) -> Lbn,
+    ) -> Result<(), Flaw> {
         let geometry = drive.blocks.geometry();
         for die in (0..geometry.dies).map(DieId) {
             for _ in 0..from.len(self.dies[die.idx()].free.len() as usize, "log blocks of a die")? {
                 let of = Lbn(from.below(self.slot_of.len() as u32, "logical block")?);
                 let block = BlockId(from.u32()?);
                 claims.claim(block, die, drive)?;
-                let is_own = |lpn: Lpn| lpn.0 / geometry.pages_per_block == of.0;
+                let is_own = |lpn: Lpn| logical_block(lpn) == of;
                 let is_log = of.0 % geometry.dies == die.0 && self.slot(of).is_none();
                 require(is_log && drive.blocks.valid_lpns(block).all(is_own), "a log block of something else")?;
                 require(drive.blocks.is_in_use(block), "a log block that is not in use")?;

@@ -10,15 +10,20 @@
 //! - in all other cases the newest version of every page is copied to a fresh block (a full merge: as many copies as pages,
 //!   2 erases).
 //!
-//! Each die has a quota of log blocks. If it is exhausted and another logical block needs a log block, either the least
-//! recently written log block of the die is cleaned (`replaces`), or the logical block is copied to a fresh block, as in block
-//! mapping.
+//! With compaction a full log block whose data block still has pages that can be programmed is not cleaned: its valid pages are
+//! copied to a fresh log block, and it is erased. If all its pages are valid, that would win nothing, and it is cleaned.
+//!
+//! Each die has a quota of log blocks. If it is exhausted and another logical block needs a log block, the least recently
+//! written log block of the die is cleaned.
 //!
 //! Freedom from deadlock: each die has room for its data blocks, its quota of log blocks, and one more block. Hence, when no
 //! block of a die is free, one is being erased, or reserved for a move of cold data, which ends with an erase. A write that finds
 //! no block returns how many pages it placed, and cleaned log blocks stay clean.
 
 use std::marker::PhantomData;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::data_blocks::{DataBlocks, ENTRY_BYTES, Lbn, OnDataBlocks};
 use super::log_size::{self, MERGE_BLOCKS};
@@ -37,12 +42,38 @@ use crate::units::{BlockId, Lpn, Ppn};
 pub struct PairRules {
     /// Largest fraction of all blocks for log blocks.
     pub log_fraction: f64,
+    /// Fraction of these log blocks that may be in use.
+    pub log_limit: f64,
     /// Whether a log block that is not full can become the data block.
     pub partial_merges: bool,
-    /// Whether a log block is taken from another logical block if the quota is exhausted.
-    pub replaces: bool,
-    /// Whether the content of a log block is known from the spare areas of its pages only.
-    pub scans: bool,
+    /// What the report counts as a replacement; none if the scheme has none.
+    pub replacement: Option<Replacement>,
+    /// Whether a write to a log block first reads the spare area of the page that was written to it last.
+    pub reads_spare: bool,
+    /// Where the content of a log block is known from.
+    pub probe: Probe,
+}
+
+/// What a replacement of a log block is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Replacement {
+    /// A log block is taken from another logical block.
+    Steal,
+    /// The valid pages of a full log block move to a fresh one, while the data block has pages that can be programmed.
+    Compact,
+}
+
+/// Search for a page in a log block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Probe {
+    /// Reads the spare areas of its pages, the newest first.
+    Scan,
+    /// Reads the spare area of its newest page, which lists the pages before it.
+    One,
+    /// Uses a map in memory.
+    None,
 }
 
 /// A scheme of this kind, which `S` registers.
@@ -57,9 +88,8 @@ pub struct Pairs<S> {
 
 /// The destination of a page.
 enum PagePlace {
-    At(Ppn),
-    /// A fresh block, with the rest of its logical block.
-    Copy,
+    Data(Ppn),
+    Log(Ppn),
     NoRoom,
 }
 
@@ -79,12 +109,18 @@ pub fn room(size: &DriveSize) -> Room {
     }
 }
 
+/// Log blocks that each die may have in use, at least one.
+fn quota(rules: &PairRules, geometry: &Geometry) -> u32 {
+    let most = log_size::share(rules.log_fraction, geometry);
+    ((rules.log_limit * f64::from(most)) as u32).max(1)
+}
+
 impl<S> Pairs<S> {
     /// The layer of a fresh drive.
     pub fn with(rules: PairRules, setup: &Setup, geometry: &Geometry) -> Self {
         let data = DataBlocks::new(setup, geometry);
         Pairs {
-            logs: OwnLogs::new(geometry, data.logical_blocks(), log_size::share(rules.log_fraction, geometry).max(1)),
+            logs: OwnLogs::new(geometry, data.logical_blocks(), quota(&rules, geometry)),
             data,
             rules,
             found: Vec::new(),
@@ -110,15 +146,15 @@ impl<S> Pairs<S> {
             }
         };
         if self.data.is_open(data, offset, cx) && !self.hides(of, lpn, cx) {
-            return PagePlace::At(self.data.address(data, offset));
+            return PagePlace::Data(self.data.address(data, offset));
         }
         match self.logs.get(of) {
             None => self.open_log(of, cx, plan),
             Some(log) if self.data.written(log) < self.pages_per_block() => {
                 self.logs.touch(of);
-                PagePlace::At(self.data.address(log, self.data.written(log)))
+                PagePlace::Log(self.data.address(log, self.data.written(log)))
             }
-            Some(_) if self.clean(of, cx, plan) => self.place(lpn, cx, plan),
+            Some(log) if self.makes_room(of, log, cx, plan) => self.place(lpn, cx, plan),
             Some(_) => PagePlace::NoRoom,
         }
     }
@@ -127,25 +163,47 @@ impl<S> Pairs<S> {
     fn hides(&self, of: Lbn, lpn: Lpn, cx: &Context) -> bool {
         let holds =
             |log| (0..self.data.written(log)).any(|at| cx.blocks.lpn_at(self.data.address(log, at)) == Some(lpn));
-        self.rules.scans && self.logs.get(of).is_some_and(holds)
+        self.rules.probe != Probe::None && self.logs.get(of).is_some_and(holds)
     }
 
     /// Opens a log block for a logical block that has none; returns its first page.
     fn open_log(&mut self, of: Lbn, cx: &mut Context, plan: &mut Plan) -> PagePlace {
         let die = self.data.home(of);
         if !self.logs.has_room(die) {
-            if !self.rules.replaces {
-                return PagePlace::Copy;
-            }
             let Some(victim) = self.logs.oldest(die) else { unreachable!("a die has a log block at least") };
             if !self.clean(victim, cx, plan) {
                 return PagePlace::NoRoom;
             }
-            plan.notes().mapping.merges.replacement += 1;
+            plan.notes().mapping.merges.replacement += u64::from(self.rules.replacement == Some(Replacement::Steal));
         }
         let Some(log) = self.data.take_block(die, cx) else { return PagePlace::NoRoom };
         self.logs.attach(of, log);
-        PagePlace::At(self.data.address(log, 0))
+        PagePlace::Log(self.data.address(log, 0))
+    }
+
+    /// Compacts or cleans the full log block of a logical block. Returns false if there is no free block for that.
+    fn makes_room(&mut self, of: Lbn, log: BlockId, cx: &mut Context, plan: &mut Plan) -> bool {
+        let is_open = || self.data.data_block(of).is_some_and(|data| self.data.has_open_page(data, cx));
+        let wins = (1..self.pages_per_block()).contains(&cx.blocks.valid_units(log));
+        if self.rules.replacement == Some(Replacement::Compact) && wins && is_open() {
+            self.compact(of, log, cx, plan)
+        } else {
+            self.clean(of, cx, plan)
+        }
+    }
+
+    /// Copies the valid pages of a log block to a fresh one, which takes its place. Returns false if there is no free block.
+    fn compact(&mut self, of: Lbn, log: BlockId, cx: &mut Context, plan: &mut Plan) -> bool {
+        let Some(fresh) = self.data.take_block(self.data.home(of), cx) else { return false };
+        let valid: Vec<Lpn> = cx.blocks.valid_lpns(log).collect();
+        for (lpn, page) in valid.into_iter().zip(0..) {
+            self.data.copy(lpn, self.data.address(fresh, page), Cause::Merge, cx, plan);
+        }
+        self.data.erase(log, Cause::Merge, cx, plan);
+        self.logs.detach(of);
+        self.logs.attach(of, fresh);
+        plan.notes().mapping.merges.replacement += 1;
+        true
     }
 
     // ---------------------------------------------------------------- cleaning
@@ -154,7 +212,7 @@ impl<S> Pairs<S> {
     fn clean(&mut self, of: Lbn, cx: &mut Context, plan: &mut Plan) -> bool {
         let Some(log) = self.logs.get(of) else { unreachable!("what has no log block is not cleaned") };
         let Some(cleaning) = self.cleaning(of, log, cx) else { return false };
-        let scanned = if self.rules.scans { self.scan(log, None, cx, plan) } else { None };
+        let scanned = if self.rules.probe == Probe::None { None } else { self.scan(log, None, cx, plan) };
         let copies = plan.ops().len();
         self.logs.detach(of);
         match cleaning {
@@ -193,15 +251,17 @@ impl<S> Pairs<S> {
     // ---------------------------------------------------------------- spare areas
 
     /// Reads the spare areas of a log block's pages one after the other, from the newest backwards, until all pages `wanted` are
-    /// found, or of all its pages. Returns the last of these reads; [`Self::found`] has the read that found each page.
+    /// found, or of all its pages; with [`Probe::One`] that of the newest page alone. Returns the last of these reads;
+    /// [`Self::found`] has the read that found each page.
     fn scan(&mut self, log: BlockId, wanted: Option<(Lpn, u32)>, cx: &Context, plan: &mut Plan) -> Option<PlanIndex> {
         let (first, pages) = wanted.unwrap_or((Lpn(0), 0));
         self.found.clear();
         self.found.resize(pages as usize, None);
         let (mut last, mut missing) = (None, pages);
         for ppn in (0..self.data.written(log)).rev().map(|page| self.data.address(log, page)) {
-            let op = plan.read_spare(ppn, Cause::Map, last);
-            last = Some(op);
+            if last.is_none() || self.rules.probe == Probe::Scan {
+                last = Some(plan.read_spare(ppn, Cause::Map, last));
+            }
             let nth = cx.blocks.lpn_at(ppn).and_then(|lpn| lpn.0.checked_sub(first.0));
             if let Some(found @ None) = nth.and_then(|nth| self.found.get_mut(nth as usize)) {
                 (*found, missing) = (last, missing - 1);
@@ -213,10 +273,17 @@ impl<S> Pairs<S> {
         last
     }
 
+    /// Plans the read of the spare area of the page before `at` in its block.
+    fn read_last_spare(&self, at: Ppn, plan: &mut Plan) -> Option<PlanIndex> {
+        let last = self.data.geometry().unit_in_block(at).checked_sub(1)?;
+        let block = self.data.geometry().block_of(at);
+        Some(plan.read_spare(self.data.address(block, last), Cause::Map, None))
+    }
+
     /// Plans the read of the old content of a page, if it has any.
     fn read_old(&mut self, lpn: Lpn, cx: &Context, plan: &mut Plan) -> Option<PlanIndex> {
         let old = self.data.get(lpn)?;
-        let log = self.logs.get(self.data.logical_block(lpn)).filter(|_| self.rules.scans);
+        let log = self.logs.get(self.data.logical_block(lpn)).filter(|_| self.rules.probe != Probe::None);
         let after = log.and_then(|log| self.scan(log, Some((lpn, 1)), cx, plan));
         Some(plan.read(old, Cause::Host, after))
     }
@@ -248,7 +315,7 @@ impl<S: Send> OnDataBlocks for Pairs<S> {
     }
 
     fn read(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {
-        if !self.rules.scans {
+        if self.rules.probe == Probe::None {
             return self.data.read(extent, plan);
         }
         let mut done = 0;
@@ -262,29 +329,23 @@ impl<S: Send> OnDataBlocks for Pairs<S> {
         }
     }
 
-    /// Writes the `i`-th page of an extent, or more pages if a block is copied. Returns how many found room.
+    /// Writes the `i`-th page of an extent. Returns 0 if it found no room.
     fn write_some(&mut self, extent: &Extent, i: u32, cx: &mut Context, plan: &mut Plan) -> u32 {
         let lpn = Lpn(extent.first.0 + i);
-        match self.place(lpn, cx, plan) {
-            PagePlace::At(to) => {
-                let rest = if extent.is_partial(i) { self.read_old(lpn, cx, plan) } else { None };
-                self.data.program_with(lpn, rest, to, cx, plan);
-                1
-            }
-            PagePlace::Copy => {
-                let home = self.data.home(self.data.logical_block(lpn));
-                let Some(fresh) = self.data.take_block(home, cx) else { return 0 };
-                let pages = self.data.run(extent, i);
-                self.data.rewrite(extent, i, pages, fresh, cx, plan);
-                pages
-            }
-            PagePlace::NoRoom => 0,
-        }
+        let (to, is_log) = match self.place(lpn, cx, plan) {
+            PagePlace::Data(to) => (to, false),
+            PagePlace::Log(to) => (to, true),
+            PagePlace::NoRoom => return 0,
+        };
+        let spare = if is_log && self.rules.reads_spare { self.read_last_spare(to, plan) } else { None };
+        let rest = if extent.is_partial(i) { self.read_old(lpn, cx, plan) } else { None };
+        self.data.program_with(lpn, rest.or(spare), to, cx, plan);
+        1
     }
 
     /// An entry for each logical block and each log block; without scans also one for each page of a log block.
     fn mapping_bytes(&self) -> u64 {
-        let pages = if self.rules.scans { 0 } else { self.pages_per_block() };
+        let pages = if self.rules.probe == Probe::None { self.pages_per_block() } else { 0 };
         let of_logs = u64::from(self.logs.most()) * u64::from(1 + pages);
         (u64::from(self.data.logical_blocks()) + of_logs) * ENTRY_BYTES
     }
@@ -294,6 +355,7 @@ impl<S: Send> OnDataBlocks for Pairs<S> {
     }
 
     fn restore_own(&mut self, from: &mut StateReader, claims: &mut Claims, drive: &RestoredDrive) -> Result<(), Flaw> {
-        self.logs.restore(from, claims, drive)
+        let data = &self.data;
+        self.logs.restore(from, claims, drive, |lpn| data.logical_block(lpn))
     }
 }

@@ -10,6 +10,8 @@
 //! needs *probes* (`probe = "scan"`): spare areas are read one after the other, from the newest page of the replacement block
 //! backwards, until all pages of the request in this logical block are found. A page that is not found lies in the primary block;
 //! then all spare areas were read. A fold begins with the spare areas of all written pages. A probe waits for its page's program.
+//! With `probe = "one"` the newest page's spare area lists all pages before it: each search and each fold reads one. The code
+//! that the authors of EnergySim released has no probe at all (`none`).
 //!
 //! Deviations: the number of written pages of each block is kept in memory (in the 4 bytes of the block's entry), so that writes
 //! of whole pages need no probes; so are trims. One scan serves all pages of a request in a logical block. The primary and the
@@ -20,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::device::Geometry;
 use crate::ftl::blocked::log_size::LOG_FRACTION;
-use crate::ftl::blocked::pairs::{self, PairRules, Pairs};
+use crate::ftl::blocked::pairs::{self, PairRules, Pairs, Probe, Replacement};
 use crate::ftl::{DriveSize, Room, Scheme, Setup};
 use crate::settings::{Checker, field};
 
@@ -30,18 +32,9 @@ use crate::settings::{Checker, field};
 pub struct Options {
     /// Fraction of all blocks for replacement blocks, as a quota of each die: at most the die's spare blocks, at least one.
     pub replacement_fraction: Option<f64>,
-    /// Search for a page in a replacement block: `scan` (reads spare areas) or `none` (uses a map in memory).
-    pub probe: Option<Lookup>,
-}
-
-/// Search for a page in a replacement block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Lookup {
-    /// Reads the spare areas of its pages, the newest first.
-    Scan,
-    /// Uses a map in memory.
-    None,
+    /// Search for a page in a replacement block: `scan` (reads spare areas, from the newest page backwards), `one` (reads the
+    /// spare area of the newest page, which lists the pages before it) or `none` (uses a map in memory).
+    pub probe: Option<Probe>,
 }
 
 /// The options, checked.
@@ -50,7 +43,7 @@ pub struct Settings {
     /// Fraction of all blocks for replacement blocks.
     pub replacement_fraction: f64,
     /// Search for a page in a replacement block.
-    pub probe: Lookup,
+    pub probe: Probe,
 }
 
 /// NFTL, registered.
@@ -63,6 +56,7 @@ impl Scheme for NftlFtl {
     const DOC: &'static str =
         "a primary and a replacement block each, found by spare areas (NFTL: Ban 1999, EnergySim 4)";
     const COLLECTS: bool = false;
+    const STRIPES_PAGES: bool = true;
     type Options = Options;
     type Settings = Settings;
 
@@ -70,7 +64,7 @@ impl Scheme for NftlFtl {
         const TABLE: &str = "ftl.nftl";
         Settings {
             replacement_fraction: c.number(field!(TABLE, options.replacement_fraction), LOG_FRACTION, 0.0..=0.5),
-            probe: c.choice(field!(TABLE, options.probe), Lookup::Scan),
+            probe: c.choice(field!(TABLE, options.probe), Probe::Scan),
         }
     }
 
@@ -79,8 +73,15 @@ impl Scheme for NftlFtl {
     }
 
     fn new(settings: &Settings, setup: &Setup, geometry: &Geometry) -> Self {
-        let (log_fraction, scans) = (settings.replacement_fraction, settings.probe == Lookup::Scan);
-        let rules = PairRules { log_fraction, partial_merges: false, replaces: true, scans };
+        let Settings { replacement_fraction: log_fraction, probe } = *settings;
+        let rules = PairRules {
+            log_fraction,
+            log_limit: 1.0,
+            partial_merges: false,
+            replacement: Some(Replacement::Steal),
+            reads_spare: false,
+            probe,
+        };
         Pairs::with(rules, setup, geometry)
     }
 }

@@ -27,6 +27,13 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
     def order() -> bool:
         return mean("bast") > max(mean("block"), mean("bast*")) and min(mean("block"), mean("bast*")) > 1 > mean("dftl")
 
+    def with_stripes_of_blocks(ftl: str) -> Callable[[], float]:
+        return lambda: fmean(
+            evidence["stripes_of_blocks"].value(f"energy_total_j.{BUSY}", workload, ftl)
+            / evidence["ftls"].value(f"energy_total_j.{BUSY}", workload, "page")
+            for workload in workloads
+        )
+
     return {
         "dftl_less": lambda: sum(_energies(evidence, one)["dftl"] < 1 for one in workloads if one != "msnfs"),
         "dftl_msnfs": lambda: _energies(evidence, "msnfs")["dftl"],
@@ -35,6 +42,9 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
         "block": lambda: mean("block"),
         "bast_star": lambda: mean("bast*"),
         "bast": lambda: mean("bast"),
+        "block_blocks": with_stripes_of_blocks("block"),
+        "bast_star_blocks": with_stripes_of_blocks("bast*"),
+        "bast_blocks": with_stripes_of_blocks("bast"),
         "dftl_always_on": lambda: mean("dftl", "always_on"),
         "dftl_flash_off": lambda: mean("dftl", "flash_off"),
     }
