@@ -41,7 +41,8 @@ pub struct Merges {
     pub partial: u64,
     /// Full merges: the valid pages of a data block and of log blocks were copied to a fresh block.
     pub full: u64,
-    /// Log blocks taken from one logical block for another. The merge that this needs is counted as well.
+    /// Log blocks taken from one logical block for another; the merge that this needs is counted as well. With
+    /// `ftl.bast.replacement = "compact"`, log blocks that were compacted instead.
     pub replacement: u64,
 }
 

@@ -205,6 +205,7 @@ fn f61_stand_ins_hit_as_published() {
             format!("workload.standin.name={name}"),
             "workload.standin.scale=0.015625".into(),
             "ftl.dftl.cmt_entries=16384".into(),
+            "ftl.dftl.evict_page=false".into(), // a write-back for each dirty victim
         ];
         let report = run_plain(&preset("energysim", &sets.each_ref().map(String::as_str)));
         let percent = 100.0 * report.ssd().ftl.map_hit_ratio.expect("there are look-ups");
@@ -249,7 +250,8 @@ fn trims_reach_the_map_on_flash() {
     let trim = request(MS, RequestKind::Trim, 0, 20);
     let reads = (0..20).map(|page| read(50 * MS, page, 1));
     let requests: Vec<Request> = [read(0, 3, 1), trim].into_iter().chain(reads).collect();
-    let (report, log) = play(&drive(4, &["ftl.dftl.cmt_entries=4"]), &requests);
+    let (report, log) =
+        play(&drive(4, &["ftl.dftl={ cmt_entries = 4, cache = \"lru\", evict_page = false }"]), &requests);
     assert_eq!(report.ssd().flash.unwritten_reads, 20);
     let background = log.ops.iter().filter(|d| d.op.request.as_background().is_some());
     assert_eq!(background.filter(|d| d.op.kind == OpKind::Program).count(), 3, "translation pages 0, 1 and 2");

@@ -34,19 +34,18 @@ fn map_energy_j(standin: &str, ftl: &str, dram_ma: [u32; 2]) -> f64 {
     map.dram + map.flash
 }
 
-/// X18 (EnergySim Fig. 9): a map on flash costs 0.1 to 0.3 of one in DRAM where few look-ups miss, and more than that
-/// one where most do. The published factor of 11 is not reached: see `docs/energy-model.md`.
+/// X18 (EnergySim Fig. 9): a map on flash costs 0.1 to 0.3 of one in DRAM where few look-ups miss. Where most do, it costs more
+/// than one in DRAM if each dirty entry is written back alone, and less with batch update. The published factor of 11 is
+/// not reached: see `docs/energy-model.md`.
 #[test]
 fn f62_x18_a_map_on_flash_is_cheap_if_look_ups_hit() {
-    let [financial1, financial2, msnfs] = ["financial1", "financial2", "msnfs"].map(|standin| {
-        let page = map_energy_j(standin, "ftl=\"page\"", [100, 20]);
-        map_energy_j(standin, "ftl.dftl.cmt_entries=16384", [77, 3]) / page
-    });
-    for ratio in [financial1, financial2] {
-        assert!((0.1..=0.3).contains(&ratio), "{ratio}");
-        assert!(msnfs >= 8.0 * ratio, "{msnfs} and {ratio}");
+    for (batch_update, misses) in [("true", 0.3..0.6), ("false", 1.5..3.0)] {
+        let dftl = format!("ftl.dftl={{ cmt_entries = 16384, evict_page = {batch_update} }}");
+        let [financial1, financial2, msnfs] = ["financial1", "financial2", "msnfs"]
+            .map(|standin| map_energy_j(standin, &dftl, [77, 3]) / map_energy_j(standin, "ftl=\"page\"", [100, 20]));
+        assert!((0.1..=0.3).contains(&financial1) && (0.1..=0.3).contains(&financial2), "{financial1}, {financial2}");
+        assert!(misses.contains(&msnfs), "{msnfs}");
     }
-    assert!(msnfs > 1.5, "{msnfs}");
 }
 
 // ---------------------------------------------------------------- the window of victims

@@ -1,12 +1,12 @@
 //! DFTL: page mapping with the map on flash and a cache of its entries.
 //!
 //! Source: Gupta, Kim, Urgaonkar, "DFTL: A flash translation layer employing demand-based selective caching of page-level
-//! address mappings", ASPLOS 2009. [`crate::ftl::demand`] has the mechanism. As in the paper, a dirty entry is written back when
-//! it is evicted, alone or (`evict_page`) with all other dirty entries of its translation page, which stay cached, clean.
-//! Collection changes cached entries and rewrites each translation page once.
+//! address mappings", ASPLOS 2009. [`crate::ftl::demand`] has the mechanism. As in the paper, the table is a segmented one
+//! (`cache = "segmented_lru"`), and a dirty entry is written back when it is evicted, with all other dirty entries of its
+//! translation page, which stay cached, clean (`evict_page = true`, batch update). Collection changes cached entries and rewrites
+//! each translation page once.
 //!
-//! Deviations: by default the least recently used entry is evicted, not that of a segmented table (`cache` has both). Data and
-//! translation blocks have separate shares of a die. Translation blocks are collected greedily, whatever the `[gc]` policy for
+//! Deviations: data and translation blocks have separate shares of a die. Translation blocks are collected greedily, whatever the `[gc]` policy for
 //! data. Every translation page stays on one die.
 
 use schemars::JsonSchema;
@@ -66,8 +66,8 @@ impl Scheme for Dftl {
 
     fn resolve(options: Options, c: &mut Checker, page_bytes: u32) -> Settings {
         const TABLE: &str = "ftl.dftl";
-        let evict_page = c.choice(field!(TABLE, options.evict_page), false);
-        let cache = c.choice(field!(TABLE, options.cache), Cache::Lru);
+        let evict_page = c.choice(field!(TABLE, options.evict_page), true);
+        let cache = c.choice(field!(TABLE, options.cache), Cache::SegmentedLru);
         let defaults = Defaults { table: TABLE, cached_entry_bytes: None, evict_page, gc_channels: 0 };
         Settings {
             common: options.common().resolve(&defaults, c, page_bytes),
