@@ -254,3 +254,14 @@ def test_a_table_names_options_and_leaves_none_out(tmp_path: Path) -> None:
     policy = {"gc.policy": grid["gc.policy"][1]}
     chosen = package.plot.versus(results, x="gc.policy", y="throughput.iops", where=policy)
     assert "d_choices (d 3)" in str(chosen.spec())
+
+
+def test_a_table_in_a_file_is_not_cut(
+    results: package.Results, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    show_summary(results, metrics=["throughput.iops", "energy_j.total", "latency_ns.write.p99", "efficiency.j_per_gb"])
+    assert "…" not in capsys.readouterr().out
+    monkeypatch.setenv("COLUMNS", "60")
+    show_summary(results, metrics=["throughput.iops", "energy_j.total", "latency_ns.write.p99", "efficiency.j_per_gb"])
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 60

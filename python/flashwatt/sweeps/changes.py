@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.text import Text
 
 from flashwatt.base.units import NOTHING, count
 from flashwatt.report.metrics import HEADLINES, metric_of
 from flashwatt.report.table import emit
-from flashwatt.sweeps.columns import Column, emit_columns, key_columns, short_name
+from flashwatt.sweeps.columns import Column, emit_columns, key_columns, short_name, stdout
 from flashwatt.sweeps.paired import columns_of
 from flashwatt.sweeps.seeds import varied_by_seeds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from rich.console import Console
 
     from flashwatt.sweeps.results import Results
 
@@ -29,7 +30,7 @@ def show_differences(
 
     A figure that can be 0 has its difference instead, in its own unit. `Results.differences` says what is compared.
     """
-    console = console or Console(highlight=False)
+    console = console or stdout()
     chosen = list(metrics) or [key for key in HEADLINES if key in results.metrics]
     rows = results.differences(baseline, chosen, confidence=CONFIDENCE).to_dicts()
     keys = key_columns(results.keys, rows)

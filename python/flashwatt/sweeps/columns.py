@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rich.console import Console
 from rich.text import Text
 
 from flashwatt.report.metrics import metric_of
@@ -12,10 +14,18 @@ from flashwatt.report.table import emit, new_table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rich.console import Console
     from rich.table import Table
 
 _ANY_WIDTH = 10_000
+_FILE_WIDTH = 160
+"""Characters of a line where the output is no terminal, and nothing says how wide it is."""
+
+
+def stdout() -> Console:
+    """Give the standard output; wide enough for a table of figures if it is a file or a pipe."""
+    console = Console(highlight=False)
+    is_free = not console.is_terminal and "COLUMNS" not in os.environ
+    return Console(highlight=False, width=_FILE_WIDTH) if is_free else console
 
 
 class Column(NamedTuple):

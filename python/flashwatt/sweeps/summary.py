@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.text import Text
 
 from flashwatt.base.units import count
 from flashwatt.report.comparable import distinct_warnings, unlike_map_units
 from flashwatt.report.metrics import HEADLINES, metric_of
 from flashwatt.report.table import emit, show_warnings
-from flashwatt.sweeps.columns import Column, emit_columns, key_columns, short_name
+from flashwatt.sweeps.columns import Column, emit_columns, key_columns, short_name, stdout
 from flashwatt.sweeps.seeds import varied_by_seeds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from rich.console import Console
 
     from flashwatt.sweeps.results import Results
 
@@ -29,7 +30,7 @@ def show_summary(
     narrow. Without it these are the headlines, as many as there is room for, those that differ between the rows first.
     What is the same in every row is said once, below. Raises `FlashwattError` for a figure that no run has.
     """
-    console = console or Console(highlight=False)
+    console = console or stdout()
     keys, fixed, figures = _columns(results, metrics, per_run=per_run)
     same = [one for one in (*keys, *figures) if not one.varies]
     keys = [one for one in keys if one.varies] or keys

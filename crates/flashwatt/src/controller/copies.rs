@@ -47,6 +47,7 @@ impl Controller {
         let mut pages = std::iter::once(planned.ppn).chain(plan.alternatives(at));
         let (ppn, is_final) = match plan.choice {
             ReplicaChoice::Idle => self.idle_copy(&mut pages, array),
+            ReplicaChoice::IdleOrOriginal => (self.idle_copy(&mut pages, array).0, true),
             ReplicaChoice::ShortestQueue => {
                 (pages.min_by_key(|&ppn| self.queue_length(self.geometry.die_of(ppn))), true)
             }

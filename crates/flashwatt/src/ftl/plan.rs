@@ -63,6 +63,8 @@ pub enum ReplicaChoice {
     /// them, and the first die that becomes free serves it.
     #[default]
     Idle,
+    /// The same, but if no die is idle, the read waits for the original, as in Algorithm 1 of the RFTL paper.
+    IdleOrOriginal,
     /// The replica on whose die the fewest operations are queued or running when the read is planned; among equals the first.
     ShortestQueue,
 }

@@ -105,6 +105,7 @@ fn demand_paged(name: &str) -> Option<&'static [&'static [&'static str]]> {
             &["cmt_entries=5", "entry_bytes=512", "replicas=1"],
             &["cmt_entries=9", "entry_bytes=512", "replicas=2", "choose=\"shortest_queue\"", "gc_channels=1"],
             &["cmt_entries=2", "entry_bytes=400", "replicas=0", "evict_page=false"],
+            &["cmt_entries=5", "entry_bytes=512", "replicas=1", "choose=\"idle_or_original\""],
         ]),
         "tpftl" => Some(&[
             &["cmt_entries=12", "entry_bytes=512"],

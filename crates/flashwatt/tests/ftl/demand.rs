@@ -321,17 +321,21 @@ fn f98_a_busy_original_is_read_from_an_idle_replica() {
     // Page p lies on die p mod 2; translation page 0 and its replica on dies 0 and 1. Entries of pages 16 and 17 are in
     // memory, so that reads of those keep the dies busy.
     let warm = [read(0, 16, 1), read(0, 17, 1)];
-    let map_die = |busy: &[Request]| {
+    let map_die_by = |choose: &str, busy: &[Request]| {
         let requests: Vec<Request> = warm.iter().chain(busy).copied().chain([read(MS, 4, 1)]).collect();
-        let (_, log) = play(&replicated(2, 1, &[]), &requests);
+        let (_, log) = play(&replicated(2, 1, &[choose]), &requests);
         log.all(OpKind::Read, Cause::Map).last().map(|d| d.op.at.die)
     };
+    let map_die = |busy: &[Request]| map_die_by("ftl.rftl.choose=\"idle\"", busy);
     assert_eq!(map_die(&[]), Some(DieId(0)), "the original is idle");
     assert_eq!(map_die(&[read(MS, 16, 1)]), Some(DieId(1)), "the original is busy");
     assert_eq!(map_die(&[read(MS, 17, 1)]), Some(DieId(0)), "only the replica is busy");
     let (zero, one) = (read(MS, 16, 1), read(MS, 17, 1));
     assert_eq!(map_die(&[zero, one, one]), Some(DieId(0)), "both are: the original first becomes idle");
     assert_eq!(map_die(&[zero, zero, one]), Some(DieId(1)), "both are: the replica does");
+    let original = "ftl.rftl.choose=\"idle_or_original\"";
+    assert_eq!(map_die_by(original, &[zero]), Some(DieId(1)), "an idle replica");
+    assert_eq!(map_die_by(original, &[zero, zero, one]), Some(DieId(0)), "both are busy: it waits for the original");
     let shortest = replicated(2, 1, &["ftl.rftl.choose=\"shortest_queue\""]);
     let busy = [warm[0], warm[1], read(MS, 16, 1), read(MS, 16, 1), read(MS, 17, 1), read(MS, 4, 1)];
     let (_, log) = play(&shortest, &busy);

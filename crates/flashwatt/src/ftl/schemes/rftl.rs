@@ -2,7 +2,7 @@
 //!
 //! Source: the RFTL paper (2019). [`crate::ftl::demand`] has the mechanism. Original and replicas are always written together,
 //! each to its own channel: (c + k) mod channels for the k-th replica. A read takes the original if its die is idle, else an idle
-//! replica, else the first copy whose die becomes free (`choose`). At most two channels collect at a time (`gc_channels`). The
+//! replica, else the first copy whose die becomes free; or, by the paper's Algorithm 1, the original (`choose`). At most two channels collect at a time (`gc_channels`). The
 //! cached mapping table is segmented, and the write of a translation page includes all its dirty entries (`evict_page`). No old
 //! copy is erased before all new ones are on flash, so that after a power cut all copies of the old or of the new version exist.
 //!
@@ -28,7 +28,8 @@ options::options! {
     {
         /// Copies of every translation page beside the original: 0 to 3, and fewer than there are channels.
         replicas: Option<u32>,
-        /// Choice of the copy that is read: `idle` or `shortest_queue`.
+        /// Choice of the copy that is read: `idle` (the first one whose die is idle or becomes so), `idle_or_original` (the first
+        /// one whose die is idle, else the original, as in the paper's Algorithm 1) or `shortest_queue`.
         choose: Option<ReplicaChoice>,
         /// Order of eviction of the cached mapping table: `lru` or `segmented_lru`.
         cache: Option<Cache>,
