@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 from flashwatt import _core
 from flashwatt.base.literals import shown
 from flashwatt.base.misspelt import known
-from flashwatt.config.config import Config, explained
+from flashwatt.base.scripts import explained
+from flashwatt.config.config import Config
 from flashwatt.report.report import Report
-from flashwatt.runs import overrides_of
+from flashwatt.runs import nearest, overrides_of
 
 if TYPE_CHECKING:
     from flashwatt.config.config import Source
@@ -62,7 +63,7 @@ class Drive:
     def __init__(self, config: Source = MappingProxyType({}), /, *, seed: int | None = None, **overrides: Any) -> None:
         """Take a configuration as `flashwatt.run` does: a path, a dictionary or a `Config`, and keys laid over it."""
         config = Config.of(config).override(overrides_of(seed, overrides))
-        with explained():
+        with nearest(overrides, Drive), explained():
             self._core = _core.Drive(config.text, config.name, list(config.sets))
 
     def submit(

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import weakref
+from collections.abc import Mapping
 from contextlib import contextmanager
 from inspect import signature
 from operator import index
@@ -15,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
 from flashwatt.base.asked import run_progress
-from flashwatt.base.literals import leaves, shown
+from flashwatt.base.literals import assignments, flattened, leaves, shown
 from flashwatt.base.misspelt import known
 from flashwatt.base.outputs import check_not_read
-from flashwatt.config.config import Config, dotted_of, explained
+from flashwatt.base.scripts import explained
+from flashwatt.config.config import Config, dotted_of
 from flashwatt.oplog import logged, temporary
 from flashwatt.report.report import Report
 from flashwatt.stopwatch import Stopwatch
@@ -86,7 +88,7 @@ def run(
     files = [config] if isinstance(config, str | os.PathLike) else []
     config = Config.of(config).override(overrides_of(seed, overrides))
     named = None if isinstance(op_log, bool) else Path(op_log)
-    with _nearest(overrides, run), explained(), temporary(wanted=op_log is True) as unnamed:
+    with nearest(overrides, run), explained(), temporary(wanted=op_log is True) as unnamed:
         inputs = [*files, *config.inputs()]
         asked = None if request_log is None else Path(request_log)
         with (
@@ -136,7 +138,7 @@ def age(
     files = [config] if isinstance(config, str | os.PathLike) else []
     config = Config.of(config).override(overrides_of(seed, overrides))
     check_not_read(to, files)
-    with _nearest(overrides, age), explained(), run_progress(progress, "preparing") as show:
+    with nearest(overrides, age), explained(), run_progress(progress, "preparing") as show:
         return save_aged(config, to, workload=run_workload, progress=show, force=force)
 
 
@@ -166,7 +168,7 @@ def _finish(log: Log, content: Json) -> None:
 
 
 @contextmanager
-def _nearest(keywords: Collection[str], function: Callable[..., Any]) -> Iterator[None]:
+def nearest(keywords: Collection[str], function: Callable[..., Any]) -> Iterator[None]:
     """Within the block, the error for an unknown keyword names the nearest option of the function, or key."""
     try:
         yield
@@ -175,7 +177,8 @@ def _nearest(keywords: Collection[str], function: Callable[..., Any]) -> Iterato
 
         options = [name for name, one in signature(function).parameters.items() if one.kind is one.KEYWORD_ONLY]
         tables = [key for key in keys() if "." not in key]
-        known(function.__name__, (re.split(r"\.|__", name)[0] for name in keywords), [*options, *tables])
+        below = [key.replace(".", "__") for key in keys() if "." in key]
+        known(function.__name__, [re.split(r"\.|__", name)[0] for name in keywords], [*options, *tables], near=below)
         raise
 
 
@@ -251,14 +254,28 @@ def simulate(
 
 
 def reprice(
-    report: Report | Json | str, table: str, *, report_name: str = "<report>", name: str = "<prices>"
+    report: Report | Json | str,
+    table: str | Mapping[str, Any],
+    *,
+    report_name: str = "<report>",
+    name: str = "<prices>",
 ) -> Report:
-    """Evaluate the run of a report with other currents and voltages: `[energy]` tables in TOML, laid over its own.
+    """Evaluate the run of a report with other currents and voltages: `[energy]` tables, laid over its own.
+
+    `report` is a `Report`, or the content or the text of a report.json. `table` is a dictionary, as
+    `{"energy.nand.program_ma": 20}`, or the text of TOML. The names are those of the two in messages.
 
     Energies, means and efficiency equal those of a run with that table. Figures that depend on overlapping operations
     (peaks, windows, the series) are None, and `repriced` gives the reason. Raises `FlashwattError` for a report or a
     table that cannot be used.
     """
+    if isinstance(report, str) and not report.lstrip("\ufeff \t\r\n").startswith("{"):
+        found = f"found {shown(report)}; expected a Report, or the text of a report.json"
+        raise _core.FlashwattError(f"report: {found} (flashwatt.Report.read(path) reads one from a file)")
+    if isinstance(table, Mapping):
+        table = "\n".join(assignments(flattened(table)))
+    if not isinstance(table, str):
+        raise _core.FlashwattError(f"table: found {shown(table)}; expected a dictionary, or the text of TOML")
     text = report.json if isinstance(report, Report) else report if isinstance(report, str) else json.dumps(report)
     return Report.parse(_core.reprice(text.removeprefix("\ufeff"), report_name, table, name), report_name)
 

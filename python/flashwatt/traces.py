@@ -16,7 +16,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
-from flashwatt.config.config import explained
+from flashwatt.base.scripts import explained
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ def info(
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Return the statistics of traces: requests, rates, order, sizes, sequentiality, footprint, devices."""
-    with explained():
+    with explained(options=False):  # the command line calls it
         found: dict[str, Any] = json.loads(_core.trace_info(files, trace_format, skip_bad, _keys(sets), progress))
     return found
 
@@ -51,7 +51,7 @@ def profile(
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Return the data of a trace's pictures: rates and places over time, sizes, the hit ratio of LRU caches."""
-    with explained():
+    with explained(options=False):  # the command line calls it
         found: dict[str, Any] = json.loads(_core.trace_profile(files, trace_format, skip_bad, _keys(sets), progress))
     return found
 
@@ -76,7 +76,7 @@ def convert(
     A file that is there already is replaced when the new one is whole: one that was converted before, others with
     `force` only, and never one of the traces, a device or a FIFO.
     """
-    with explained():
+    with explained(options=False):  # the command line calls it
         text = _core.trace_convert(
             files, to, trace_format, skip_bad, _keys(sets), to_format, drive_bytes, progress, force
         )

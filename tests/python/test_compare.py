@@ -80,7 +80,7 @@ def test_the_page(flashwatt: Cli, made: list[str], tmp_path: Path) -> None:
         (("wide",), "one report alone"),
         (("wide", "absent"), "absent"),
         (("wide", "empty"), "empty: no report.json in this directory"),
-        (("wide", "other.json"), "other.json: schema: found None"),
+        (("wide", "other.json"), "other.json: not a report; found no `schema`"),
         ((), "REPORT"),
     ],
 )

@@ -190,9 +190,9 @@ def test_latencies_of_the_map_are_drawn_if_asked_for() -> None:
     rows = spec["datasets"][spec["data"]["name"]]
     assert {row["kind"] for row in rows} == {"map_read", "map_write_last"}
     assert "map reads p99" in plot.latency(run, kinds=["map_read"]).title
-    with pytest.raises(flashwatt.FlashwattError, match="kinds: found 'map_reads'; expected a list of some of read, "):
+    with pytest.raises(flashwatt.FlashwattError, match="kinds: unknown name; found `map_reads`; expected one of"):
         plot.latency(run, kinds=["map_reads"])
-    with pytest.raises(flashwatt.FlashwattError, match="kinds: found 'read'; expected a list"):
+    with pytest.raises(flashwatt.FlashwattError, match="kinds: found 'read'; expected a list of names"):
         plot.latency(run, kinds="read")
 
 

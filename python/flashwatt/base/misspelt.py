@@ -10,24 +10,44 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
 _SHOWN = 20
+_ASKED = 3
+"""Names that a message asks about at most."""
 
 
-def known(place: str, found: Iterable[str], expected: Collection[str]) -> None:
-    """Raise a `FlashwattError` for the first name that is not among the expected ones, with the one nearest to it."""
+def known(place: str, found: Iterable[str], expected: Collection[str], *, near: Collection[str] = ()) -> None:
+    """Raise a `FlashwattError` for the first name that is not among the expected ones, with the one nearest to it.
+
+    A string instead of several names is refused: its letters would be taken for them. `near` are further names that
+    the user may have meant.
+    """
+    if isinstance(found, str):
+        raise _core.FlashwattError(f"{place}: found {found!r}; expected a list of names: [{found!r}]")
     for name in found:
         if name not in expected:
-            raise _core.FlashwattError(f"{place}: unknown name; found `{name}`; {hint(name, expected)}")
+            raise _core.FlashwattError(f"{place}: unknown name; found `{name}`; {hint(name, expected, near)}") from None
 
 
-def hint(name: str, expected: Collection[str]) -> str:
-    """Give the expected names, not all of very many, and the one nearest to the name that was found."""
-    from difflib import get_close_matches
-
+def hint(name: str, expected: Collection[str], near: Collection[str] = ()) -> str:
+    """Give the expected names, not all of very many, and those nearest to the name that was found."""
     if not expected:
         return "expected none: there is nothing to name"
     names = [f"`{one}`" for one in expected]
     more = f", … ({len(names)} in all)" if len(names) > _SHOWN else ""
-    lower = {one.lower(): one for one in expected}  # the case of letters is no reason to find nothing
-    nearest = get_close_matches(name.lower(), lower, n=1)
-    question = f"; did you mean `{lower[nearest[0]]}`?" if nearest else ""
-    return f"expected one of {', '.join(names[:_SHOWN])}{more}{question}"
+    meant = " or ".join(f"`{one}`" for one in _nearest(name, [*expected, *near]))
+    return f"expected one of {', '.join(names[:_SHOWN])}{more}" + (f"; did you mean {meant}?" if meant else "")
+
+
+def _nearest(name: str, among: Iterable[str]) -> list[str]:
+    """Find names that end in the one that was found, in any case of letters; else the one that looks most like it."""
+    from difflib import get_close_matches
+
+    spelled = {_spelled(one): one for one in among}
+    wanted = _spelled(name)
+    if wanted in spelled:
+        return [spelled[wanted]]
+    ends = [spelled[one] for one in sorted(spelled) if one.endswith(f".{wanted}")]
+    return ends[:_ASKED] or [spelled[one] for one in get_close_matches(wanted, spelled, n=1)]
+
+
+def _spelled(name: str) -> str:
+    return name.lower().replace("__", ".")

@@ -10,7 +10,7 @@ import click
 
 from flashwatt.base import marks
 from flashwatt.base.files import report_file
-from flashwatt.base.outputs import check, clear
+from flashwatt.base.outputs import check, clear, save
 from flashwatt.cli import completion
 from flashwatt.cli.formats import formatted, names
 from flashwatt.cli.options import blamed
@@ -303,6 +303,7 @@ def _print(comparison: Comparison, format_: str) -> None:
 
 def _draw(reports: dict[str, Report], path: Path, force: bool) -> None:
     from flashwatt import plot
+    from flashwatt.plot.chart import page
     from flashwatt.report.report import content_of
 
     charts = [plot.energy(reports)]
@@ -311,5 +312,5 @@ def _draw(reports: dict[str, Report], path: Path, force: bool) -> None:
         note(f"no latencies drawn: {', '.join(without)} came without their histogram (`run --out` keeps it)")
     else:
         charts.append(plot.latency(reports))
-    plot.write_page(path, f"{' / '.join(reports)}", charts, force=force)
+    save(path, page(f"{' / '.join(reports)}", charts), marks.PAGE, force=force)
     note(f"wrote {path}")

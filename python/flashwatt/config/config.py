@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -13,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from flashwatt import _core
 from flashwatt.base.files import printable, read_text
 from flashwatt.base.literals import assignments, flattened, leaves, shown
+from flashwatt.base.scripts import explained
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
     from typing import TypeAlias
 
@@ -51,7 +49,15 @@ class Config:
         if not isinstance(source, str | PathLike):
             expected = "the path of a TOML file, a dictionary, or a flashwatt.Config"
             raise _core.FlashwattError(f"config: found {shown(source)}; expected {expected}")
-        return cls(read_text(source), printable(source))
+        try:
+            return cls(read_text(source), printable(source))
+        except _core.FlashwattError as error:
+            from flashwatt.config.reference import presets
+
+            if str(source) not in presets():
+                raise
+            remedy = f'{{"device.preset": "{source}"}} is a configuration with it'
+            raise _core.FlashwattError(f"{error}; {source} is a preset: {remedy}") from None
 
     def override(self, *tables: Mapping[str, Any], **keys: Any) -> Config:
         """Lay values over it: dictionaries with tables or dotted keys, keywords with `__` for the dot.
@@ -92,21 +98,6 @@ def dotted_of(keywords: Mapping[str, Any]) -> dict[str, Any]:
                 raise _core.FlashwattError(f"{key}: given twice; {found}; expected one of them")
             spelled[key] = keyword
     return {keyword.replace("__", "."): value for keyword, value in keywords.items()}
-
-
-@contextmanager
-def explained() -> Iterator[None]:
-    """Name places as a script's author knows them: overrides instead of `--set`, no lines where no file has any."""
-    try:
-        yield
-    except _core.FlashwattError as error:
-        text = re.sub(r"^--set: ", "override ", str(error), flags=re.MULTILINE)
-        raise type(error)(without_lines(text)) from None
-
-
-def without_lines(message: str) -> str:
-    """Take line and column from places in a dictionary, which has none."""
-    return re.sub(r"^(<dict>):\d+:\d+: ", r"\1: ", message, flags=re.MULTILINE)
 
 
 def parse_toml(text: str, name: str) -> dict[str, Any]:

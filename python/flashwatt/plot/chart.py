@@ -19,6 +19,7 @@ from flashwatt.base import marks
 from flashwatt.base.outputs import save
 from flashwatt.base.painter import paint
 from flashwatt.base.plain import plain, plain_tree
+from flashwatt.base.scripts import explained
 from flashwatt.plot.style import DOMAIN, FAINT, FONT, GRID, INK, Look, canvas, check, styled, title_of
 
 if TYPE_CHECKING:
@@ -93,7 +94,8 @@ class Chart:
         """
         path = Path(path)
         content = self.content(path)
-        save(path, content, marks.PICTURES[path.suffix], force=force)
+        with explained():
+            save(path, content, marks.PICTURES[path.suffix], force=force)
         return path
 
     def content(self, path: Path) -> bytes:
@@ -145,9 +147,17 @@ def write_page(path: str | PathLike[str], title: str, charts: Sequence[Chart], *
 
     Raises `FlashwattError` as `Chart.save` does.
     """
+    if isinstance(charts, Chart):
+        raise _core.FlashwattError("charts: found one Chart; expected a list: [chart]")
     path = Path(path)
-    save(path, document(title, charts, alone=len(charts) == 1), marks.PAGE, force=force)
+    with explained():
+        save(path, page(title, charts), marks.PAGE, force=force)
     return path
+
+
+def page(title: str, charts: Sequence[Chart]) -> bytes:
+    """Draw the content of a page with charts below one another."""
+    return document(title, charts, alone=len(charts) == 1)
 
 
 def document(title: str, parts: Sequence[Chart | str], *, style: str = "", alone: bool = False) -> bytes:

@@ -89,10 +89,9 @@ def _draw(contents: dict[str, Json], kinds: Sequence[str], form: Form) -> Callab
 
 
 def _check(kinds: Sequence[str]) -> None:
-    unknown = [kinds] if isinstance(kinds, str) else [kind for kind in kinds if kind not in _KINDS]
-    if unknown or not kinds:
-        found = ", ".join(map(repr, unknown)) or "none"
-        raise _core.FlashwattError(f"kinds: found {found}; expected a list of some of {', '.join(_KINDS)}")
+    known("kinds", kinds, _KINDS)
+    if not kinds:
+        raise _core.FlashwattError(f"kinds: found none; expected a list of some of {', '.join(_KINDS)}")
 
 
 def _title(contents: dict[str, Json], kinds: Sequence[str]) -> str:

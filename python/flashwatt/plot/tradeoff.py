@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
+from flashwatt import _core
+from flashwatt.base.literals import shown
 from flashwatt.base.misspelt import known
 from flashwatt.plot.axes import Figure, figures, word
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.style import FAINT, INK, SHAPES, short
 from flashwatt.report import metrics
+from flashwatt.sweeps.results import Results
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,8 +21,6 @@ if TYPE_CHECKING:
 
     from flashwatt.plot.style import Canvas, Look
     from flashwatt.report.metrics import Best
-    from flashwatt.sweeps.results import Results
-
 
 _SPEED = ("throughput.iops", "latency_ns.write.p99", "latency_ns.read.p99", "latency_ns.write.mean")
 _COST = ("efficiency.j_per_gb", "energy_j.total", "power_w.mean", "flash.write_amplification", "flash.erases.total")
@@ -45,6 +46,8 @@ def tradeoff(
     unless given. Legends name both; the subtitle names further keys, which the tooltips of a page show. Further options
     are those of `Chart.restyle`. Raises `FlashwattError` for a figure or a key that is not in the results.
     """
+    if not isinstance(results, Results):
+        raise _core.FlashwattError(f"results: found {shown(results)}; expected the Results of a sweep")
     known("color", [color] if color else [], results.keys)
     known("shape", [shape] if shape else [], results.keys)
     x = x or _varying(results, _SPEED, besides=y)

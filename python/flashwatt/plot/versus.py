@@ -9,7 +9,7 @@ import altair as alt
 import polars as pl
 
 from flashwatt import _core
-from flashwatt.base.literals import label
+from flashwatt.base.literals import label, shown
 from flashwatt.base.misspelt import known
 from flashwatt.plot.axes import Figure, figure, word
 from flashwatt.plot.chart import Chart
@@ -96,6 +96,9 @@ def versus(
 
 def _chosen(results: Results | pl.DataFrame, x: str, y: str, by: list[str], where: Mapping[str, Any]) -> pl.DataFrame:
     """Give the runs to draw, one row each."""
+    if not isinstance(results, Results | pl.DataFrame):
+        expected = "expected the Results of a sweep, or a frame with a row for each run"
+        raise _core.FlashwattError(f"results: found {shown(results)}; {expected}")
     frame = results.frame() if isinstance(results, Results) else results
     known("x", [x], frame.columns)
     known("y", [y], [name for name, kind in frame.schema.items() if kind.is_numeric()])

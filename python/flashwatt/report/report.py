@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from flashwatt import _core
 from flashwatt.base import marks
-from flashwatt.base.files import parse_json, read_report
+from flashwatt.base.files import parse_json, printable, read_report
 from flashwatt.base.literals import shown
 from flashwatt.base.outputs import save
+from flashwatt.base.scripts import explained
 from flashwatt.report import sections as kinds
 from flashwatt.report.shape import check
 
@@ -122,9 +123,13 @@ class Report:
         """Take the text of a report.json; `name` names it in a `FlashwattError`."""
         content = parse_json(text.removeprefix("\ufeff"), name)
         schema = content.get("schema") if isinstance(content, dict) else None
+        if schema is None:
+            expected = "expected a report.json, as `flashwatt run --out DIR` writes it"
+            raise _core.FlashwattError(f"{name}: not a report; found no `schema`; {expected}")
         if schema != _core.REPORT_SCHEMA:
             found = f"found {shown(schema)}; expected {_core.REPORT_SCHEMA}"
-            raise _core.FlashwattError(f"{name}: schema: {found}, a report.json of this version's `flashwatt run`")
+            remedy = "run its configuration again with this version"
+            raise _core.FlashwattError(f"{name}: schema: a report of another version; {found} ({remedy})")
         check(content, {key: one.kind for key, one in vars(cls).items() if isinstance(one, Section)}, name)
         return cls(content)
 
@@ -134,7 +139,8 @@ class Report:
         Raises `FlashwattError` if there is no such directory and, without `force`, for a file that is there and is no
         report.
         """
-        save(path, self.encoded(), marks.REPORT, force=force)
+        with explained():
+            save(path, self.encoded(), marks.REPORT, force=force)
 
     def encoded(self) -> bytes:
         """The bytes of report.json."""
@@ -217,6 +223,9 @@ class Report:
 
         if self._op_log is None:
             raise _core.FlashwattError("the run kept no operation log; ask for it: run(..., op_log=True)")
+        if not self._op_log.exists():
+            found = "the operation log of the run is gone; expected the file that the run wrote"
+            raise _core.FlashwattError(f"{printable(self._op_log)}: {found}")
         return frames.op_log(self._op_log)
 
     def _repr_html_(self) -> str:

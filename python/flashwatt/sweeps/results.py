@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,7 +13,8 @@ import polars as pl
 from flashwatt import _core
 from flashwatt.base.files import parse_json, printable
 from flashwatt.base.frames import column
-from flashwatt.base.literals import label
+from flashwatt.base.literals import label, shown
+from flashwatt.base.missing import unread
 from flashwatt.base.misspelt import known
 from flashwatt.report.keys import figures
 from flashwatt.report.metrics import HEADLINES, flat
@@ -22,7 +24,7 @@ from flashwatt.sweeps.journal import Journal
 from flashwatt.sweeps.statistics import pareto, student_t
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from os import PathLike
 
     from flashwatt.base.files import Json
@@ -49,12 +51,11 @@ class Results:
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Results:
         """Read a results.jsonl, or the one in a directory; a last line that is torn, or not yet whole, is left out."""
-        path = Path(path)
-        path = path / "results.jsonl" if path.is_dir() else path
+        path = _journal_file(Path(path))
         try:
             journal = Journal(path, only_read=True)
         except OSError as error:
-            raise _core.FlashwattError(f"{path}: {error.strerror}") from None
+            raise _core.FlashwattError(unread(path, error)) from None
         with closing(journal):
             return cls((_point(line, path), line) for line in journal)
 
@@ -171,6 +172,9 @@ class Results:
         """
         from flashwatt.sweeps.paired import differences
 
+        if not isinstance(baseline, Mapping):
+            expected = 'expected a dictionary of keys of the grid: {"gc.policy": "greedy"}'
+            raise _core.FlashwattError(f"baseline: found {shown(baseline)}; {expected}")
         frame = self._with(metrics, self._distinct()).select(*self.keys, "seed", "status", *dict.fromkeys(metrics))
         return differences(frame, self.keys, _cells(dict(baseline)), metrics, confidence)
 
@@ -250,6 +254,19 @@ class Results:
 
     def _repr_html_(self) -> str:
         return str(self.summary([name for name in HEADLINES if name in self.metrics])._repr_html_())
+
+
+def _journal_file(path: Path) -> Path:
+    """Give the results.jsonl of a directory, or the file itself; a `FlashwattError` for a directory without one."""
+    if not path.is_dir():
+        return path
+    if not (path / "results.jsonl").exists():
+        kind = (
+            "the report of one run, not results of a sweep" if (path / "report.json").exists() else "no results.jsonl"
+        )
+        expected = "expected a directory that `flashwatt sweep --out` wrote"
+        raise _core.FlashwattError(f"{printable(path)}: {kind}; {expected}")
+    return path / "results.jsonl"
 
 
 def _point(line: bytes, path: Path) -> dict[str, Any]:

@@ -20,7 +20,8 @@ from flashwatt.base.files import read_text
 from flashwatt.base.literals import flattened, leaves, shown
 from flashwatt.base.missing import no_such, printable
 from flashwatt.base.misspelt import known
-from flashwatt.config.config import Config, parse_toml, without_lines
+from flashwatt.base.scripts import without_lines
+from flashwatt.config.config import Config, parse_toml
 from flashwatt.config.reference import numbered, presets
 from flashwatt.runs import interval_ns
 from flashwatt.sweeps.task import Hashes, Kept, defined
@@ -206,6 +207,8 @@ def _typed(name: str, text: str, content: dict[str, Any]) -> dict[str, Any]:
 def _values(place: str, values: Any, key: str) -> list[Any]:
     _check_length(place, values)
     listed = _plain(values)
+    if "__" in key:
+        raise _core.FlashwattError(f"{place}: unknown key; keys have dots: did you mean `{key.replace('__', '.')}`?")
     if key in _KEYS and key != "base" and not isinstance(listed, list):
         raise _core.FlashwattError(f"{place}: {key} is a key of the study: put it above [grid]")
     if not isinstance(listed, list) or not listed:

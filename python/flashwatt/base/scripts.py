@@ -1,0 +1,46 @@
+"""Messages in the words of a script: arguments and keys instead of options of the command line."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from flashwatt import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_ARGUMENTS = {
+    "--force": "force=True",
+    "--fold": "workload.trace.fold = true",
+    "--clip": "workload.trace.clip = true",
+    "--sort": "workload.trace.sort = true",
+    "--skip-bad": "workload.trace.skip_bad = true",
+    "--devices": "workload.trace.devices",
+    "--format": "workload.trace.format",
+    "--time-unit": "workload.trace.time_unit",
+    "--offset-unit": "workload.trace.offset_unit",
+    "--size-unit": "workload.trace.size_unit",
+}
+"""What a script has for the options that messages name."""
+
+
+@contextmanager
+def explained(*, options: bool = True) -> Iterator[None]:
+    """Name places and remedies as a script's author knows them: no lines where no file has any.
+
+    With `options`, arguments and keys replace the options that remedies name.
+    """
+    try:
+        yield
+    except _core.FlashwattError as error:
+        text = re.sub(r"^--set: ", "override ", str(error), flags=re.MULTILINE)
+        for option, argument in _ARGUMENTS.items() if options else ():
+            text = re.sub(rf"(?<![\w-]){option}(?![\w-])", argument, text)
+        raise type(error)(without_lines(text)) from None
+
+
+def without_lines(message: str) -> str:
+    """Take line and column from places in a dictionary, which has none."""
+    return re.sub(r"^(<dict>):\d+:\d+: ", r"\1: ", message, flags=re.MULTILINE)
