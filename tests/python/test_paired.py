@@ -220,7 +220,7 @@ def test_what_is_no_quantile_is_named(results: package.Results) -> None:
 
 def test_a_study_keeps_histograms_if_it_says_so(tmp_path: Path) -> None:
     path = tmp_path / "study.toml"
-    path.write_text("latency = true\n[grid]\n")
+    path.write_text("latency = true\n")
     assert all(task.kept.latency_histogram for task in package.Study.read(path).tasks())
     path.write_text("latency = 3\n")
     with pytest.raises(package.FlashwattError, match=r"latency: found 3; expected true or false"):

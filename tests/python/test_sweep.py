@@ -488,3 +488,61 @@ def test_a_file_that_is_no_journal_is_not_read_to_its_end(tmp_path: Path) -> Non
         file.truncate(1 << 40)
     with pytest.raises(flashwatt.FlashwattError, match=r"results\.jsonl:1: not a result of a sweep"):
         flashwatt.Results.read(tmp_path)
+
+
+GRIDS = """
+[base]
+device = { preset = "x25m", channels = 2, ways = 1, logical_bytes = 200_000_000 }
+workload.uniform.requests = 100
+
+[[grid]]
+ftl = ["page", "dftl"]
+gc.policy = ["greedy", "fifo"]
+
+[[grid]]
+ftl = ["fast"]
+"""
+
+
+def test_several_grids_have_combinations_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(GRIDS)
+    study = flashwatt.Study.read(tmp_path / "study.toml")
+    assert study.size == 5
+    assert study.grid == {"ftl": ["page", "dftl", "fast"], "gc.policy": ["greedy", "fifo"]}
+    results = flashwatt.sweep(study, workers=1)
+    points = [("page", "greedy"), ("page", "fifo"), ("dftl", "greedy"), ("dftl", "fifo"), ("fast", None)]
+    assert results.summary().select("ftl", "gc.policy").rows() == points
+    changes = results.differences({"gc.policy": "greedy"}, ["energy_j.total"])
+    assert changes.select("ftl", "gc.policy").rows() == [("page", "fifo"), ("dftl", "fifo")]
+    grids = [{"ftl": ["page", "dftl"], "gc.policy": ["greedy", "fifo"]}, {"ftl": ["fast"]}]
+    same = flashwatt.Study.of(grids, base=study.base)
+    assert [task.id for task in same.tasks()] == [task.id for task in study.tasks()]
+    svg = flashwatt.plot.versus(results, "ftl", "energy_j.total", by="gc.policy").svg()
+    assert "None" not in svg
+    assert "null" not in flashwatt.plot.tradeoff(results).svg()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (('"fast"', '"fats"'), "study.toml:10: grid.ftl: unknown name; found `fats`"),
+        (('ftl = ["fast"]', ""), "study.toml:9: grid: empty"),
+        (('"fast"', '"page"'), "found ftl = 'page', gc.policy = 'greedy' and ftl = 'page'"),
+        (('"dftl"', '"fast"'), "study.toml:7: grid.gc.policy: has no effect"),
+        (('"dftl"', '"fast"'), "; put it into another [[grid]]: each has combinations of its own"),
+    ],
+)
+def test_a_fault_of_one_grid_has_its_line(tmp_path: Path, change: tuple[str, ...], said: str) -> None:
+    text = GRIDS.strip().replace(change[0], change[1])
+    (tmp_path / "study.toml").write_text(text)
+    with pytest.raises(flashwatt.FlashwattError) as caught:
+        flashwatt.Study.read(tmp_path / "study.toml").tasks()
+    assert said in str(caught.value).replace(str(tmp_path) + "/", "")
+
+
+def test_a_grid_in_a_list_is_a_table(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text("grid = [3]")
+    with pytest.raises(flashwatt.FlashwattError, match="grid: found 3; expected a table"):
+        flashwatt.Study.read(tmp_path / "study.toml")
+    with pytest.raises(flashwatt.FlashwattError, match="grid: found 3; expected a dictionary"):
+        flashwatt.sweep([{}, 3])  # type: ignore[list-item]

@@ -16,7 +16,7 @@ from flashwatt.base.literals import label
 from flashwatt.cli.sweep import _drawn, _show
 from flashwatt.report import latex
 from flashwatt.report.keys import figures
-from flashwatt.report.metrics import flat, metric_of
+from flashwatt.report.metrics import flat, metric_of, resolution
 from flashwatt.sweeps.choice import axes
 from flashwatt.sweeps.seeds import varied_by_seeds
 from flashwatt.sweeps.summary import show_summary
@@ -265,3 +265,16 @@ def test_a_table_in_a_file_is_not_cut(
     monkeypatch.setenv("COLUMNS", "60")
     show_summary(results, metrics=["throughput.iops", "energy_j.total", "latency_ns.write.p99", "efficiency.j_per_gb"])
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 60
+
+
+def test_an_interval_of_a_quantile_is_no_narrower_than_a_bin() -> None:
+    """Both seeds write in one bin, 1/128 of the value wide: the mean of upper bounds has no spread."""
+    base = load() | {"workload": {"uniform": {"requests": 100, "queue_depth": 1}}}
+    results = package.sweep({"device.ways": [1, 2]}, base=base, seeds=2, workers=1)
+    key = "latency_ns.write.p50"
+    row = results.summary([key]).row(0, named=True)
+    assert row[f"{key}.ci95"] == 0
+    assert " < 0.8 %" in shown(results, metrics=[key])
+    assert r"$982 \pm 8$" in results.to_latex([key])  # 82 µs over the bus, 900 µs of programming; 982 / 128 = 7.7
+    assert resolution(key) == resolution("latency_ns.write.p99_9") == 1 / 128
+    assert resolution("latency_ns.read.mean") == resolution("energy_j.total") == 0

@@ -142,8 +142,9 @@ def _baseline(study: Study, options: dict[str, Any]) -> dict[str, Any]:
         if not equals:
             raise click.UsageError(f"--baseline: no value; found {one}; expected KEY=VALUE, as device.channels=4")
         known("--baseline", [key.strip()], study.grid)
-        values = {name: one for one in study.grid[key.strip()] for name in (json.dumps(one), label(one))}
-        written = text.strip().strip('"')
+        values = {label(one): one for one in study.grid[key.strip()]}
+        in_json = {json.dumps(one): name for name, one in values.items()}
+        written = in_json.get(text.strip(), text.strip().strip('"'))
         known(f"--baseline {key.strip()}", [written], values)
         found[key.strip()] = values[written]
         if len(study.grid[key.strip()]) == 1:

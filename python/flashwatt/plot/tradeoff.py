@@ -9,6 +9,7 @@ import altair as alt
 from flashwatt import _core
 from flashwatt.base.literals import shown
 from flashwatt.base.misspelt import known
+from flashwatt.base.units import NOTHING
 from flashwatt.plot.axes import Figure, figures, word
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.style import FAINT, INK, SHAPES, short
@@ -96,7 +97,7 @@ def _told(keys: list[str], color: str | None, shape: str | None) -> list[str]:
 def _rows(means: pl.DataFrame, keys: list[str], axes: tuple[Figure, Figure]) -> list[dict[str, Any]]:
     rows = []
     for row in means.drop_nulls([f"{axis.key}.mean" for axis in axes]).iter_rows(named=True):
-        point: dict[str, Any] = {_field(key): row[key] for key in keys}
+        point: dict[str, Any] = {_field(key): NOTHING if row[key] is None else row[key] for key in keys}
         for name, axis in zip("xy", axes, strict=True):
             mean, half = row[f"{axis.key}.mean"] / axis.size, (row[f"{axis.key}.ci95"] or 0) / axis.size
             point |= {name: short(mean), f"{name}_low": short(mean - half), f"{name}_high": short(mean + half)}

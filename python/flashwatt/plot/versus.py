@@ -134,7 +134,7 @@ def _means(frame: pl.DataFrame, x: str, y: str, by: list[str], confidence: float
     means = []
     for keys, rows in frame.group_by([x, *by], maintain_order=True):
         mean, half = mean_and_ci(rows[y].cast(pl.Float64).to_list(), confidence)
-        means.append(_Mean(keys[0], ", ".join(map(str, keys[1:])), len(rows), mean, half))
+        means.append(_Mean(keys[0], ", ".join(str(one) for one in keys[1:] if one is not None), len(rows), mean, half))
     return means
 
 

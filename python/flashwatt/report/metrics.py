@@ -32,6 +32,15 @@ NO_FIGURES = {
 """Sections of a report whose numbers are no figures to compare runs by."""
 
 
+_BIN = 1 / 128
+"""The greatest relative width of a histogram's bin, whose upper bound a quantile is."""
+
+
+def resolution(key: str) -> float:
+    """Give the share of a figure below which differences mean nothing: that of a bin for quantiles, else 0."""
+    return _BIN if re.search(r"latency_ns\..*\.p\d[\d_]*$", key) else 0.0
+
+
 class Metric(NamedTuple):
     """A figure of the report."""
 

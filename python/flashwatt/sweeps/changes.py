@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from flashwatt.base.units import NOTHING, count
-from flashwatt.report.metrics import HEADLINES, metric_of
+from flashwatt.report.metrics import HEADLINES, metric_of, resolution
 from flashwatt.report.table import emit
 from flashwatt.sweeps.columns import Column, emit_columns, key_columns, short_name, stdout
 from flashwatt.sweeps.paired import columns_of
@@ -73,7 +73,8 @@ def changed(row: Mapping[str, Any], key: str) -> str:
         return f"{difference:+.3g}"[0] + write(abs(difference)) + around + _mark(difference, half)
     if low is None:
         return percent(ratio)
-    return f"{percent(ratio)} [{_points(low)}, {_points(high)}]" + ("" if low <= 1 <= high else " *")
+    certain = not low <= 1 <= high and abs(ratio - 1) > resolution(key)
+    return f"{percent(ratio)} [{_points(low)}, {_points(high)}]" + (" *" if certain else "")
 
 
 def _mark(difference: float, half: float | None) -> str:

@@ -37,7 +37,8 @@ def differences(
     rows = []
     for point, seeds in by_point.items():
         other = tuple(baseline.get(key, value) for key, value in zip(keys, point, strict=True))
-        if other != point:
+        foreign = any(value is None and key in baseline for key, value in zip(keys, point, strict=True))
+        if other != point and not foreign:  # points of a grid without the baseline's key have no counterpart
             base = by_point.get(other, {})
             pairs = [(seeds[seed], base[seed]) for seed in seeds if seed in base]
             row = {**dict(zip(keys, point, strict=True)), "pairs": len(pairs)}

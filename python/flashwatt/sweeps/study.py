@@ -39,11 +39,11 @@ _FAULTS_SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """A grid of runs: every combination of the grid's values, each with every seed."""
+    """One grid of runs or several: every combination of a grid's values, each with every seed."""
 
     base: Config
-    grid: dict[str, list[Any]]
-    """Lists of values by keys of the configuration."""
+    grids: tuple[dict[str, list[Any]], ...]
+    """Lists of values by keys of the configuration. Points are combined within a grid, not across grids."""
     seeds: int | tuple[int, ...] = 1
     """A number of seeds, counted from the configuration's own, or the seeds themselves."""
     workers: int | None = None
@@ -57,7 +57,7 @@ class Study:
     @classmethod
     def of(
         cls,
-        grid: Mapping[str, Any],
+        grid: Mapping[str, Any] | Sequence[Mapping[str, Any]],
         *,
         base: Source = MappingProxyType({}),
         seeds: int | Sequence[int] = 1,
@@ -68,21 +68,18 @@ class Study:
         text: str = "",
     ) -> Study:
         """Check the shape of a study; whether its runs are valid is for `tasks` to say. Raises `FlashwattError`."""
-        lists = {
-            key: _values(f"{_place(name, text, f'grid.{key}')}grid.{key}", values, key)
-            for key, values in flattened(grid, f"{_place(name, text, 'grid')}grid.").items()
-        }
+        several = [grid] if isinstance(grid, Mapping) else list(grid)
+        grids = tuple(_lists(name, text, one, number) for number, one in enumerate(several))
         replicates = _replicates(f"{_place(name, text, 'seeds')}seeds", seeds)
         _check_count(f"{_place(name, text, 'seeds')}seeds", replicates)
         _check_count(f"{_place(name, text, 'workers')}workers", 1 if workers is None else workers)
-        if "run.seed" in lists and replicates != 1:
-            raise _core.FlashwattError(
-                f"{_place(name, text, 'grid.run.seed')}grid.run.seed: the study has `seeds` as well"
-            )
+        for number, lists in enumerate(grids):
+            if "run.seed" in lists and replicates != 1:
+                place = _place(name, text, "grid.run.seed", number)
+                raise _core.FlashwattError(f"{place}grid.run.seed: the study has `seeds` as well")
         interval_ns(series)
-        _check_size(f"{name}: " if text else "", lists, replicates)
-        _check_overlap(lambda key: f"{_place(name, text, f'grid.{key}')}grid.{key}", lists)
-        return cls(Config.of(base), lists, replicates, workers, series, latency, name, text)
+        _check_size(f"{name}: " if text else "", grids, replicates)
+        return cls(Config.of(base), grids, replicates, workers, series, latency, name, text)
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Study:
@@ -90,42 +87,58 @@ class Study:
         text, name = read_text(path), printable(path)
         content = parse_toml(text, name)
         _check_keys(name, text, content)
-        if content.get("grid") == {}:
-            found = f"{_place(name, text, 'grid') or f'{name}: '}grid: empty"
+        base, grid = content.pop("base", {}), content.pop("grid", None)
+        if grid == {} or (isinstance(grid, list) and {} in grid):
+            number = grid.index({}) if isinstance(grid, list) else 0
+            found = f"{_place(name, text, 'grid', number)}grid: empty"
             raise _core.FlashwattError(f"{found}; expected a list of values for a key: device.channels = [4, 8]")
-        base, grid = content.pop("base", {}), content.pop("grid", {})
         if isinstance(base, str):
             base = _base_file(name, text, Path(path).parent / base)
         elif isinstance(base, dict):
             base = Config(Config.of(base).text, f"{name}: base")
-        for key, value, kind in (("base", base, (Path, Config)), ("grid", grid, dict)):
-            if not isinstance(value, kind):
-                raise _core.FlashwattError(f"{name}: {key}: found {value!r}; expected a table")
-        return cls.of(grid, base=base, name=name, text=text, **_typed(name, text, content))
+        if not isinstance(base, Path | Config):
+            raise _core.FlashwattError(f"{name}: base: found {base!r}; expected a table")
+        several = grid if isinstance(grid, list) and grid else [{} if grid is None else grid]
+        for one in several:
+            if not isinstance(one, dict):
+                raise _core.FlashwattError(f"{name}: grid: found {one!r}; expected a table")
+        return cls.of(several, base=base, name=name, text=text, **_typed(name, text, content))
+
+    @property
+    def grid(self) -> dict[str, list[Any]]:
+        """All keys of the grids, each with all its values."""
+        values: dict[str, list[Any]] = {}
+        for key, one in ((key, one) for grid in self.grids for key, listed in grid.items() for one in listed):
+            there = values.setdefault(key, [])
+            if one not in there:
+                there.append(one)
+        return values
 
     @property
     def has_base(self) -> bool:
-        """Whether the study names a configuration, or a preset in its grid."""
-        return bool(self.base.text.strip() or self.base.sets or "device.preset" in self.grid)
+        """Whether the study names a configuration, or a preset in its grids."""
+        presets = all("device.preset" in grid for grid in self.grids)
+        return bool(self.base.text.strip() or self.base.sets or presets)
 
     @property
     def size(self) -> int:
         """The number of its runs."""
-        return _size(self.grid, self.seeds)
+        return _size(self.grids, self.seeds)
 
     def tasks(self) -> list[Task]:
         """Every run, in the order of the grid, each checked. Raises `FlashwattError` with all faults of all runs."""
-        _check_size(f"{self.name}: " if self.text else "", self.grid, self.seeds)
+        _check_size(f"{self.name}: " if self.text else "", self.grids, self.seeds)
         tasks: list[Task] = []
         faults: dict[str, None] = {}
         known_points: dict[str, dict[str, Any]] = {}
         hashes = Hashes()
-        for values in product(*self.grid.values()):
-            point = dict(zip(self.grid, values, strict=True))
-            try:
-                tasks += self._at(point, hashes, known_points)
-            except _core.FlashwattError as error:
-                faults |= dict.fromkeys(self._explain(line, point) for line in str(error).splitlines())
+        for number, grid in enumerate(self.grids):
+            for values in product(*grid.values()):
+                point = dict(zip(grid, values, strict=True))
+                try:
+                    tasks += self._at(point, hashes, known_points)
+                except _core.FlashwattError as error:
+                    faults |= dict.fromkeys(self._explain(line, point, number) for line in str(error).splitlines())
         if faults:
             more = len(faults) - _FAULTS_SHOWN
             rest = [f"… and {more} more faults"] if more > 0 else []
@@ -145,11 +158,13 @@ class Study:
                 )
         return tasks
 
-    def _explain(self, message: str, point: dict[str, Any]) -> str:
+    def _explain(self, message: str, point: dict[str, Any], number: int) -> str:
         """Name the place of a fault in the study, and the point if the fault is not that of one value."""
         if key := re.match(r"--set: ([^:;]+): ", message):
-            where = f"{_place(self.name, self.text, f'grid.{key[1]}')}grid.{message.removeprefix('--set: ')}"
-            return where if key[1] in self.grid else f"{where} (at {_listed(point)})"
+            where = f"{_place(self.name, self.text, f'grid.{key[1]}', number)}grid.{message.removeprefix('--set: ')}"
+            if ": has no effect;" in message:
+                where += "; put it into another [[grid]]: each has combinations of its own"
+            return where if key[1] in self.grids[number] else f"{where} (at {_listed(point)})"
         if key := re.match(rf"{re.escape(self.name)}: base:\d+:\d+: ([^:;]+): ", message):
             return f"{_place(self.name, self.text, f'base.{key[1]}')}base.{message[key.start(1) :]}"
         return without_lines(message)
@@ -202,6 +217,20 @@ def _typed(name: str, text: str, content: dict[str, Any]) -> dict[str, Any]:
         if not (whole or several):
             raise _core.FlashwattError(f"{_place(name, text, key)}{key}: found {value!r}; expected {expected[key]}")
     return content
+
+
+def _lists(name: str, text: str, grid: Mapping[str, Any], number: int) -> dict[str, list[Any]]:
+    """Check the shape of one grid; `number` is its place among those of the study."""
+    if not isinstance(grid, Mapping):
+        raise _core.FlashwattError(f"grid: found {shown(grid)}; expected a dictionary: {{'device.channels': [4, 8]}}")
+
+    def place(key: str) -> str:
+        return f"{_place(name, text, f'grid.{key}', number)}grid.{key}"
+
+    tree = flattened(grid, f"{_place(name, text, 'grid', number)}grid.")
+    lists = {key: _values(place(key), values, key) for key, values in tree.items()}
+    _check_overlap(place, lists)
+    return lists
 
 
 def _values(place: str, values: Any, key: str) -> list[Any]:
@@ -265,15 +294,17 @@ RUNS_MAX = 100_000
 _AT_MOST = f"expected at most {RUNS_MAX:,} runs in one sweep (several sweeps may share a directory)"
 
 
-def _size(lists: dict[str, list[Any]], seeds: int | tuple[int, ...]) -> int:
-    return prod(map(len, lists.values())) * (seeds if isinstance(seeds, int) else len(seeds))
+def _size(grids: Sequence[dict[str, list[Any]]], seeds: int | tuple[int, ...]) -> int:
+    points = sum(prod(map(len, lists.values())) for lists in grids)
+    return points * (seeds if isinstance(seeds, int) else len(seeds))
 
 
-def _check_size(place: str, lists: dict[str, list[Any]], seeds: int | tuple[int, ...]) -> None:
+def _check_size(place: str, grids: Sequence[dict[str, list[Any]]], seeds: int | tuple[int, ...]) -> None:
     """Count the runs before any of them is made."""
-    counts = {f"grid.{key}": len(values) for key, values in lists.items()}
+    largest = max(grids, key=lambda lists: prod(map(len, lists.values())))
+    counts = {f"grid.{key}": len(values) for key, values in largest.items()}
     counts["seeds"] = seeds if isinstance(seeds, int) else len(seeds)
-    if (runs := _size(lists, seeds)) > RUNS_MAX:
+    if (runs := _size(grids, seeds)) > RUNS_MAX:
         factors = " × ".join(f"{count:,} of {key}" for key, count in counts.items() if count > 1)
         raise _core.FlashwattError(f"{place}too many runs; found {runs:,} ({factors}); {_AT_MOST}")
 
@@ -319,12 +350,19 @@ def _check_count(place: str, count: int | tuple[int, ...]) -> None:
         raise _core.FlashwattError(f"{place}: found {count}; expected a whole number, ≥ 1")
 
 
-def _place(name: str, text: str, key: str) -> str:
-    """`study.toml:7: `, if the key stands somewhere in the file below the table that its first part names."""
+def _place(name: str, text: str, key: str, number: int = 0) -> str:
+    """`study.toml:7: `, if the key stands somewhere in the file below the table that its first part names.
+
+    `number` counts the tables of that name: every `[[grid]]` is one.
+    """
     if not text:
         return ""
     table, _, last = key.rpartition(".")
-    header = re.search(rf"^[ \t]*\[{re.escape(table.partition('.')[0])}\b", text, re.MULTILINE) if table else None
+    name_of_table = re.escape((table or key).partition(".")[0])
+    arrays = list(re.finditer(rf"^[ \t]*\[\[{name_of_table}\]\]", text, re.MULTILINE))
+    header = arrays[number] if number < len(arrays) else None
+    if table and header is None:
+        header = re.search(rf"^[ \t]*\[{name_of_table}\b", text, re.MULTILINE)
     assigned = re.compile(rf"""^[ \t]*(?:[\w.\-"']*\.)?["']?{re.escape(last)}["']?[ \t]*=""", re.MULTILINE)
-    found = assigned.search(text, header.end() if header else 0)
+    found = header if header and not table else assigned.search(text, header.end() if header else 0)
     return f"{name}:{text.count(chr(10), 0, found.end()) + 1}: " if found else f"{name}: "

@@ -51,7 +51,7 @@ class SweepNotSavedError(_core.FlashwattError):
 
 
 def sweep(
-    grid: Mapping[str, Any] | str | PathLike[str] | Study,
+    grid: Mapping[str, Any] | Sequence[Mapping[str, Any]] | str | PathLike[str] | Study,
     *,
     base: Source = MappingProxyType({}),
     seeds: int | Sequence[int] = 1,
@@ -64,13 +64,13 @@ def sweep(
 ) -> Results:
     """Run every combination of the grid's values, laid over `base`, with every seed; results come in that order.
 
-    `grid` maps keys of the configuration to lists of values: `{"device.channels": [4, 8]}`. It may also be a `Study`,
-    or the path of a STUDY.toml; these bring their own base, seeds, series and latency. `seeds` is a number of
-    replicates, counted from the configuration's own seed, or a list of seeds. `workers` is a number of processes, one
-    for each processor unless given; the results are the same with any number. `series` keeps power over time, as for
-    `run`; `latency` keeps the histogram of latencies, which `Results.quantiles` needs. `progress=True` shows a bar:
-    below the cell of a notebook, or on a terminal. It may also be a function, which is called with the number of runs
-    finished and of all, at the start and after each run.
+    `grid` maps keys of the configuration to lists of values: `{"device.channels": [4, 8]}`. A list of such grids gives
+    the points of each of them. It may also be a `Study`, or the path of a STUDY.toml; these bring their own base,
+    seeds, series and latency. `seeds` is a number of replicates, counted from the configuration's own seed, or a list
+    of seeds. `workers` is a number of processes, one for each processor unless given; the results are the same with any
+    number. `series` keeps power over time, as for `run`; `latency` keeps the histogram of latencies, which
+    `Results.quantiles` needs. `progress=True` shows a bar: below the cell of a notebook, or on a terminal. It may also
+    be a function, which is called with the number of runs finished and of all, at the start and after each run.
 
     With a directory `out` each task is kept in `out/results.jsonl` as it finishes, and a sweep that finds some of its
     tasks there does not run them again. When all are finished, that file has the order of the grid, and
@@ -101,7 +101,9 @@ def sweep(
     return results
 
 
-def _study(grid: Mapping[str, Any] | str | PathLike[str] | Study, **options: Any) -> Study:
+def _study(
+    grid: Mapping[str, Any] | Sequence[Mapping[str, Any]] | str | PathLike[str] | Study, **options: Any
+) -> Study:
     if isinstance(grid, str | os.PathLike):
         grid = Study.read(grid)
     if not isinstance(grid, Study):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flashwatt.report import latex
-from flashwatt.report.metrics import metric_of
+from flashwatt.report.metrics import metric_of, resolution
 from flashwatt.sweeps.paired import columns_of
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ def points_table(frame: pl.DataFrame, keys: Sequence[str], metrics: Sequence[str
         means = frame[f"{name}.mean" if of_mean else name].to_list()
         if any(value is not None for value in means):
             halves = next((frame[one].to_list() for one in frame.columns if one.startswith(f"{name}.ci")), None)
+            if halves:  # no narrower than what the figure resolves
+                pairs = zip(means, halves, strict=True)
+                halves = [half if half is None else max(half, resolution(name) * mean) for mean, half in pairs]
             metric = metric_of(name)
             unit, cells = latex.numbers(metric, means, halves)
             columns.append((latex.heading(latex.escape(metric.name), unit), cells))
