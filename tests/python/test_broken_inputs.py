@@ -96,8 +96,8 @@ CONFIGS: list[tuple[str, str, tuple[str, ...]]] = [
     ),
     ("two workloads", '[workload.uniform]\n[workload.trace]\npath = "a"\n', ("workload", "several names")),
     ("no TOML", "[device]\nchannels 4\n", ("2:", "not TOML", "found `channels 4`", "`key = value`")),
-    ("an open table", "[device\n", ("1:", "not TOML", "found `[device`")),
-    ("a key twice", "[device]\nways = 2\nways = 3\n", ("3:1", "duplicate key", "found `ways = 3`")),
+    ("an open table", "[device\n", ("1:8", "the bracket is not closed", "found `[device`")),
+    ("a key twice", "[device]\nways = 2\nways = 3\n", ("3:1", "given twice", "found `ways = 3`")),
 ]
 
 # The content of a trace, options, and words that the message must hold.
@@ -156,7 +156,7 @@ TRACES: list[tuple[str, bytes, tuple[str, ...], tuple[str, ...]]] = [
 
 # Overrides and options of the command line.
 OPTIONS: list[tuple[tuple[str, ...], tuple[str, ...]]] = [
-    (("--set", "device.channels"), ("--set: device.channels", "not an override", "KEY=VALUE")),
+    (("--set", "device.channels"), ("--set: device.channels", "no value", "KEY=VALUE")),
     (("--set", "device.chanels=4"), ("--set: device.chanels", "did you mean `channels`?")),
     (("--set", "device.channels=many"), ("--set: device.channels", '"many"', "a whole number")),
     (("--set", "gc.policy=[1"), ("--set: gc.policy", "not a TOML value", "`[1`")),

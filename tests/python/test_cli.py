@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from conftest import Cli
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
+TRACE = Path(__file__).parents[2] / "examples/trace.csv"
 SECTIONS = {
     "schema", "version", "status", "warnings", "config", "config_sha256", "seed", "workload", "window", "latency_ns",
     "throughput", "flash", "wear", "ftl", "energy_j", "energy_by_cause_j", "efficiency", "power_w", "current_ma",
@@ -203,10 +204,10 @@ BAD_KEY = '[device]\npreset = "x25m"\nchanels = 4\n'
         (("run", "small.toml", "--requests", "0"), "--requests"),
         (("run", "small.toml", "--out", "small.toml/x"), "small.toml"),
         (("run", "small.toml", "--no-such-option"), "--no-such-option"),
-        (("run", "small.toml", "--series-ms", "0"), "--series-ms: 0 is not a number of milliseconds"),
+        (("run", "small.toml", "--series-ms", "0"), "--series-ms: found 0; expected milliseconds"),
         (("run", "small.toml", "--series-ms", "nan"), '--series-ms: not a number; found "nan"'),
         (("run", "small.toml", "--edges-ms", "3", "1"), "--edges-ms: the window from 3 until 1 is empty"),
-        (("run", "small.toml", "--edges-ms", "-1", "1"), "--edges-ms: -1 is not"),
+        (("run", "small.toml", "--edges-ms", "-1", "1"), "--edges-ms: found -1; expected milliseconds"),
         (("run", "small.toml", "--edges-ms", "1"), "--edges-ms: too few values; expected 2"),
         (
             ("run", "small.toml", "--series-ms", "0.000001", "--set", "run.measure.seconds=3"),
@@ -265,7 +266,8 @@ def test_fio_jobs_run(flashwatt: Cli, config: Path, tmp_path: Path) -> None:
 
 
 def test_a_run_has_one_workload(flashwatt: Cli, config: Path) -> None:
-    result = flashwatt("run", config, "--fio", config.name, "--trace", config.name)
+    config.with_name("job.fio").write_text("[job]\nrw=read\nsize=1m\n")
+    result = flashwatt("run", config, "--fio", config.with_name("job.fio"), "--trace", TRACE)
     assert result.returncode == 2
     assert "--fio and --trace" in result.stderr
 

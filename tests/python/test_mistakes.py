@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from flashwatt.cli.main import main
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CONFIG = '[device]\npreset = "x25m"\n[workload.uniform]\nrequests = 1000\n'
 GRID = "[grid]\ndevice.channels = [4, 8]\n"
@@ -34,6 +31,12 @@ MISTAKES = [
     ("age x25m -o a.fw", ("'x25m' is a preset; expected a configuration",)),
     ("model power x25m", ("'x25m' is a preset: --preset x25m",)),
     ("price good.toml --table x25m", ("--table: x25m: no such file", "expected a TOML file with [energy]")),
+    (
+        "run good.toml --set device.channels=4,device.ways=2",
+        ("two keys in one", "--set device.channels=4 --set device.ways=…"),
+    ),
+    ("run good.toml --series-ms 0", ("--series-ms: found 0; expected milliseconds, 0.000001 or more",)),
+    ("reproduce fig99", ("experiments: unknown name; found `fig99`",)),
     ("run help", ("help: no such file", "run --help` prints the help")),
     ("run good.toml --fio gob.fio", ("--fio: gob.fio: no such file; did you mean job.fio?",)),
     ("run good.toml --out good.toml", ("--out: good.toml: a file; expected a directory, or a name for a new one",)),
@@ -111,3 +114,36 @@ def test_a_mistake_is_named_with_its_remedy(
     message = capsys.readouterr().err
     for each in words:
         assert each in message
+
+
+NOTES = [
+    ("run empty.toml --requests 10", "empty.toml names no preset", "the default preset, x25m"),
+    (
+        "run good.toml --set workload.zipf.theta=1 --requests 10",
+        "--set workload.zipf.theta replaces the workload of",
+        "uniform",
+    ),
+    ("run good.toml --fio job.fio --requests 10", "--fio replaces the workload of good.toml, uniform", ""),
+    ("run --set device.channels=4 --requests 10", "the drive is the default preset, x25m", ""),
+]
+"""What is no mistake, but may not be what was meant."""
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(("command", "first", "second"), NOTES, ids=[command for command, *_ in NOTES])
+def test_a_run_says_what_it_takes_for_granted(
+    command: str, first: str, second: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("empty.toml").write_text("")
+    main(command.split())
+    message = capsys.readouterr().err
+    assert first in message
+    assert second in message
+
+
+def test_a_configuration_that_names_its_preset_is_not_told_of_it(
+    capsys: pytest.CaptureFixture[str], files: None
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["run", "good.toml", "--set", "workload.uniform.read_fraction=0.5", "--requests", "10"])
+    assert capsys.readouterr().err == ""

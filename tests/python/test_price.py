@@ -105,7 +105,7 @@ def test_another_accounting_is_that_of_a_fresh_run() -> None:
         (("other.json", "--table", "double.toml"), "other.json: schema: a report of another schema; found 99"),
         (("run/report.json", "--table", "double.toml", "--out", "run"), "would overwrite"),
         (("run", "--table", "double.toml", "--out", "run"), "would overwrite"),
-        (("run/report.json", "--table", "run/report.json"), "more faults"),
+        (("run/report.json", "--table", "run/report.json"), "run/report.json:1:1: JSON, not TOML"),
     ],
 )
 def test_unusable_prices_are_a_message(

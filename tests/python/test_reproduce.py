@@ -194,7 +194,7 @@ def test_the_command_line(flashwatt: Cli, tmp_path: Path) -> None:
         (("X25", "--set", "device.chanels=4"), "did you mean `channels`"),
         (("X25", "--trace", "financial1"), "expected NAME=FILE"),
         (("X25", "--trace", "financial1=nowhere.spc"), "there is no file nowhere.spc"),
-        (("X29", "--out", "file/r"), "file/r: no directory for results"),
+        (("X29", "--out", "file/r"), "--out: file: a file; expected a directory"),
     ],
 )
 def test_faults_are_named(flashwatt: Cli, tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:

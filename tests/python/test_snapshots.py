@@ -103,7 +103,7 @@ def test_a_snapshot_of_another_drive_is_refused(drive: Path, cli: Cli) -> None:
     done = cli("run", drive, "--set", f'run.precondition={{snapshot="{file}"}}', "--set", "device.channels=4")
     assert done.returncode != 0
     assert "aged.fw: device.channels: the snapshot is of another drive; found 2 in the snapshot" in done.stderr
-    with pytest.raises(flashwatt.FlashwattError, match="No such file"):
+    with pytest.raises(flashwatt.FlashwattError, match=r"aged\.fw\.not: no such file; did you mean"):
         flashwatt.run(str(drive), run__precondition__snapshot=str(file) + ".not")
 
 

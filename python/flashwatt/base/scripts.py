@@ -36,9 +36,14 @@ def explained(*, options: bool = True) -> Iterator[None]:
         yield
     except _core.FlashwattError as error:
         text = re.sub(r"^--set: ", "override ", str(error), flags=re.MULTILINE)
-        for option, argument in _ARGUMENTS.items() if options else ():
-            text = re.sub(rf"(?<![\w-]){option}(?![\w-])", argument, text)
-        raise type(error)(without_lines(text)) from None
+        raise type(error)(without_lines(in_keys(text) if options else text)) from None
+
+
+def in_keys(message: str) -> str:
+    """Name arguments and keys where a message names options."""
+    for option, argument in _ARGUMENTS.items():
+        message = re.sub(rf"(?<![\w-]){option}(?![\w-])", argument, message)
+    return message
 
 
 def without_lines(message: str) -> str:

@@ -107,8 +107,8 @@ def window(_context: click.Context, _option: click.Parameter, value: tuple[float
 def _nanoseconds(milliseconds: float, at_least: int) -> int:
     ns = round(milliseconds * _NS_PER_MS) if math.isfinite(milliseconds) else -1
     if not at_least <= ns <= _LATEST_NS:
-        least = "0" if at_least == 0 else "0.000001, a nanosecond,"
-        raise click.BadParameter(f"{milliseconds:g} is not a number of milliseconds, {least} or more")
+        least = "0" if at_least == 0 else "0.000001"
+        raise click.BadParameter(f"found {milliseconds:g}; expected milliseconds, {least} or more")
     return ns
 
 

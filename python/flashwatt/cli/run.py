@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import signal
 from contextlib import ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ import click
 from flashwatt import _core
 from flashwatt.base.files import parse_json
 from flashwatt.cli import completion
+from flashwatt.cli.checks import LOGS, check, check_content
 from flashwatt.cli.delivery import EDGES, OF_A_RUN, SERIES, deliver, finish, folder
 from flashwatt.cli.options import Quantity, blamed, interval, numbers, overriding, preset_option, reads_units, window
 from flashwatt.cli.sources import FIO_JOB, SOURCE, opened, split
@@ -25,12 +25,10 @@ from flashwatt.cli.terminal import (
     check_stdout,
     ending_signals,
     force,
-    note,
     quiet,
     quiet_is_on,
 )
 from flashwatt.cli.terminal import as_json as _json
-from flashwatt.config.reference import DEFAULT_PRESET
 from flashwatt.oplog import finish_all, logged
 
 if TYPE_CHECKING:
@@ -41,7 +39,7 @@ if TYPE_CHECKING:
 
     from flashwatt.cli.delivery import Folder
     from flashwatt.config.config import Config
-    from flashwatt.oplog import Kind, Log
+    from flashwatt.oplog import Log
     from flashwatt.report.report import Report
 
 _OPTION_KEYS = {
@@ -62,9 +60,6 @@ _OPTION_KEYS = {
     "requests": "run.measure.requests",
 }
 """The options of `run` that are short for a `--set`, and its key."""
-
-_LOGS: tuple[Kind, ...] = ("op_log", "request_log")
-"""The options that name the file of a log."""
 
 _format = click.option(
     "--format",
@@ -147,10 +142,8 @@ def run(
     """
     config, traces = split(files)
     options["trace"] = (*options["trace"], *traces)
-    _check_sources(config, options)
-    _check_preset(options, sets)
-    _check_log_names(options)
-    if quiet_is_on() and out is None and not as_json and not any(options[kind] for kind in _LOGS):
+    check(config, options, sets)
+    if quiet_is_on() and out is None and not as_json and not any(options[kind] for kind in LOGS):
         raise click.UsageError("--quiet without --out, --json or a log: nothing would be left of the run")
     if options["op_log"] and options["op_log"] == options["request_log"]:
         raise click.UsageError(f"--op-log and --request-log are both {options['op_log']}; each needs a file of its own")
@@ -159,68 +152,13 @@ def run(
     finish(report, out)
 
 
-def _check_sources(config: Path | None, options: dict[str, Any]) -> None:
-    """Refuse a run of nothing and one of two workloads; say which drive runs if none was named."""
-    if options["fio"] and options["trace"]:
-        raise click.UsageError("--fio and --trace are two workloads; a run has one")
-    if config or options["preset"]:
-        return
-    if not options["fio"] and not options["trace"]:
-        raise click.UsageError(
-            "nothing to run; expected a configuration (CONFIG.toml), a trace, --preset NAME or --fio JOB.fio; "
-            "`flashwatt try` runs an example"
-        )
-    options["preset"] = DEFAULT_PRESET
-    note(f"the drive is the default preset, {DEFAULT_PRESET}; --preset NAME chooses another (flashwatt list presets)")
-
-
-_OF_TRACES = ("trace_format", "time_unit", "offset_unit", "size_unit", "sort", "devices", "fold", "clip", "skip_bad")
-
-
-def _check_trace_options(config: str, sets: tuple[str, ...], options: dict[str, Any]) -> None:
-    """Refuse an option of traces for a run without one; the configuration's text or `--set` may name it."""
-    given = next((one for one in _OF_TRACES if options[one]), None)
-    if given is None or options["trace"] or any("trace" in text for text in (config, *sets)):
-        return
-    name = {"trace_format": "--format"}.get(given, f"--{given.replace('_', '-')}")
-    found = "found --fio" if options["fio"] else "found no trace"
-    raise click.UsageError(f"{name}: an option for traces; {found}; expected --trace FILE")
-
-
-def _check_preset(options: dict[str, Any], sets: tuple[str, ...]) -> None:
-    """Refuse two presets on one command line."""
-    given = [value.strip().strip("\"'") for key, _, value in (one.partition("=") for one in sets) if _is_preset(key)]
-    if options["preset"] and given and given[-1] != options["preset"]:
-        found = f"found {options['preset']} (--preset), {given[-1]} (--set)"
-        raise click.UsageError(f"--set device.preset: the preset is given twice; {found}; expected one of them")
-
-
-def _is_preset(key: str) -> bool:
-    return key.strip() == "device.preset"
-
-
-def _check_log_names(options: dict[str, Any]) -> None:
-    """Refuse a log whose name has the ending of another format: CSV would be written under it."""
-    for kind in _LOGS:
-        path = options[kind]
-        if path and path.suffix.lower() in _OTHER_FORMATS and path.name not in OF_A_RUN:
-            found = f"{path}: no format of a log; found {path.suffix}; expected .csv or .parquet"
-            raise click.UsageError(f"--{kind.replace('_', '-')}: {found}")
-
-
-_OTHER_FORMATS = {".xlsx", ".xls", ".json", ".jsonl", ".html", ".svg", ".png", ".pdf", ".feather", ".arrow"}
-
-
 def _run(
     config: Path | None, sets: tuple[str, ...], out: Path | None, as_json: bool, options: dict[str, Any]
 ) -> Report:
     from flashwatt.config.config import Config
 
     base = Config.of(config) if config else Config()
-    if config and re.search(r"^[ \t]*(\[grid[\].]|grid[ \t.=])", base.text, re.MULTILINE):
-        found = f"{base.name}: a study, not the configuration of one run; found grid"
-        raise click.UsageError(f"{found}; `flashwatt sweep {base.name} --out DIR` runs it")
-    _check_trace_options(base.text, sets, options)
+    check_content(base, options, sets, is_file=config is not None)
     whole = Config(base.text, base.name, (*_sets(options), *sets))
     if out is None:
         check_stdout()
@@ -229,8 +167,7 @@ def _run(
             inputs = [*([config] if config else []), *whole.inputs()]
             kept = stack.enter_context(_folder(out, options, inputs, whole)) if out else None
             logs = [
-                stack.enter_context(logged(kind, options[kind], inputs=inputs, force=options["force"]))
-                for kind in _LOGS
+                stack.enter_context(logged(kind, options[kind], inputs=inputs, force=options["force"])) for kind in LOGS
             ]
             report = _simulate(whole, logs, {**options, "keep": bool(out)})
         deliver(report, kept, as_json, lambda: finish_all(logs))
@@ -238,7 +175,7 @@ def _run(
 
 
 def _folder(out: Path, options: dict[str, Any], inputs: list[Path], config: Config) -> AbstractContextManager[Folder]:
-    for kind in _LOGS:
+    for kind in LOGS:
         log = options[kind]
         if log and log.name in OF_A_RUN and log.parent.resolve() == out.resolve():
             found = f"--{kind.replace('_', '-')} {log}: that is where --out {out} keeps its {log.name}"

@@ -129,7 +129,8 @@ def choose(ids: tuple[str, ...], paper: str | None, directory: Path = EXPERIMENT
         raise _core.FlashwattError(
             f"{directory}: no experiments; expected PAPER/paper.toml and PAPER/x1/experiment.toml"
         )
-    wanted = [one.upper() for one in ids]
+    spelled = {one.lower(): one for one in everything}
+    wanted = [spelled.get(one.lower(), one) for one in ids]
     known("experiments", wanted, everything)
     known("--paper", [paper] if paper else [], {one.paper.name for one in everything.values()})
     return [

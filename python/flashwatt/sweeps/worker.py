@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
+from flashwatt.base.scripts import in_keys
 
 if TYPE_CHECKING:
     from flashwatt.sweeps.task import Task
@@ -51,7 +52,7 @@ class Worker:
             how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
             raise _core.FlashwattError(f"{_name(task)}: the process that ran it {how}")
         if line.startswith(b'{"error"'):
-            raise _core.FlashwattError(f"{_name(task)}: {json.loads(line)['error']}")
+            raise _core.FlashwattError(f"{_name(task)}: {in_keys(json.loads(line)['error'])}")
         return line
 
     def stop(self) -> None:

@@ -87,8 +87,13 @@ fn load_layers(text: &str, file_name: &str, sets: &[String]) -> Result<(Config, 
     };
     match config {
         Some(config) if faults.is_empty() => Ok((config, tree)),
-        _ => Err(Error::Config(listed(faults.into_iter().map(ranged).map(elsewhere).map(hinted).collect()))),
+        _ => Err(refused(faults)),
     }
+}
+
+/// The error of a configuration with these faults, which say all that helps.
+pub(super) fn refused(faults: Vec<Fault>) -> Error {
+    Error::Config(listed(faults.into_iter().map(ranged).map(tabled).map(elsewhere).map(hinted).collect()))
 }
 
 /// One layer without the keys that are wrong by themselves: those are faults.
@@ -187,8 +192,33 @@ fn ranged(mut fault: Fault) -> Fault {
     fault
 }
 
-/// With a hint, if a key is one that a policy takes and that stands beside the policy instead of in its table.
+/// A value where a table is expected: what the table holds is said all the same.
+fn tabled(mut fault: Fault) -> Fault {
+    let key = fault.place.key.as_deref().filter(|_| fault.expected.as_deref() == Some("a table"));
+    let Some(key) = key else { return fault };
+    let below = |known: schema::Key| known.key.strip_prefix(key)?.strip_prefix('.').map(str::to_string);
+    let mut names: Vec<_> =
+        schema::reference().into_iter().filter_map(below).filter(|key| !key.contains('.')).collect();
+    let more = names.len() > TABLE_MAX;
+    names.truncate(TABLE_MAX);
+    if let Some(first) = names.first() {
+        let rest = if more { ", …" } else { "" };
+        fault.expected = Some(format!("a table with `{}`{rest}: {key}.{first} = …", names.join("`, `")));
+    }
+    fault
+}
+
+/// Keys of a table that are named, at most.
+const TABLE_MAX: usize = 6;
+
+/// With a hint: a snapshot where the name of a start state is expected, or a key that a policy takes and that stands beside
+/// the policy instead of in its table.
 fn hinted(fault: Fault) -> Fault {
+    let file = fault.found.as_deref().filter(|found| found.trim_matches('`').ends_with(".fw"));
+    if let (Some("run.precondition"), Some(file)) = (fault.place.key.as_deref(), file) {
+        let help = format!("a file of `flashwatt age`: run.precondition.snapshot = \"{}\"", file.trim_matches('`'));
+        return fault.help(help);
+    }
     let key = fault.place.key.as_deref().and_then(|key| key.strip_prefix("gc.")).unwrap_or_default();
     let takes = |entry: &&gc::Policy| entry.params.iter().any(|param| param.name == key);
     match gc::REGISTRY.iter().find(takes) {
@@ -205,9 +235,16 @@ const ELSEWHERE_MAX: usize = 4;
 
 /// With the keys of the same name in other tables, if a key is unknown where it stands: `channels` is `device.channels`.
 fn elsewhere(fault: Fault) -> Fault {
-    let Some(key) = fault.place.key.as_deref().filter(|_| fault.what == "unknown key") else { return fault };
-    let name = key.rsplit('.').next().unwrap_or(key).to_lowercase();
-    let ends = |known: &str| known.rsplit('.').next() == Some(name.as_str()) && !known.starts_with("run.precondition.");
+    let unknown = ["unknown key", "unknown name"].contains(&fault.what.as_str());
+    let Some(key) = fault.place.key.as_deref().filter(|_| unknown) else { return fault };
+    let (table, name) = key.rsplit_once('.').unwrap_or(("", key));
+    // An unknown name stands for one of a table's kinds: `workload.requests` is a key of each of them.
+    let of = if fault.what == "unknown name" { table } else { "" };
+    let name = name.to_lowercase();
+    let ends = |known: &str| {
+        let elsewhere = !known.starts_with("run.precondition.") && known != key;
+        elsewhere && known.starts_with(of) && known.rsplit('.').next() == Some(name.as_str())
+    };
     let mut known: Vec<_> =
         schema::reference().into_iter().map(|known| known.key).filter(|known| ends(known)).collect();
     known.sort_by_key(|known| known.starts_with("workload."));
@@ -227,7 +264,7 @@ fn elsewhere(fault: Fault) -> Fault {
 const MISSING: &str = "missing";
 
 /// In the order in which a reader meets them: the file by lines, then the overrides.
-pub(super) fn listed(mut faults: Vec<Fault>) -> Vec<Fault> {
+fn listed(mut faults: Vec<Fault>) -> Vec<Fault> {
     let said: Vec<String> =
         faults.iter().filter(|fault| fault.what != MISSING).filter_map(|fault| fault.place.key.clone()).collect();
     // A value that is wrong by itself was taken out before its key was looked for: the key is not missing.

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::layers::lay;
-use super::parse::{layer, listed};
+use super::parse::{layer, refused};
 use super::raw::{self, Raw};
 use super::resolve::energy;
 use crate::device::settings::Timing;
@@ -44,10 +44,10 @@ pub(crate) fn prices(
     });
     match priced {
         Ok(priced) if faults.is_empty() => Ok(priced),
-        Ok(_) => Err(Error::Config(listed(faults))),
+        Ok(_) => Err(refused(faults)),
         Err(error) => {
             faults.push(error.into_parts().0);
-            Err(Error::Config(listed(faults)))
+            Err(refused(faults))
         }
     }
 }

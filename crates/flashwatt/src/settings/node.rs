@@ -292,7 +292,8 @@ pub(crate) fn parse_set(set: &str) -> Result<Node, Vec<Fault>> {
         None => (set.trim(), ""),
     };
     if key.is_empty() || value.is_empty() {
-        let fault = Fault::at(place(key), "not an override").found(format!("`{}`", shorten(set))).expected("KEY=VALUE");
+        let what = if key.is_empty() { "not an override" } else { "no value" };
+        let fault = Fault::at(place(key), what).found(format!("`{}`", shorten(set))).expected("KEY=VALUE");
         return Err(vec![fault]);
     }
     // The key alone first: a fault in it must not be reported for the value.

@@ -78,15 +78,18 @@ impl FioWorkload {
     /// # Errors
     /// [`Error::Config`] with every fault: line, option, expected value.
     pub fn parse(text: &str, file: &str, timed: bool, drive_bytes: u64, seed: u64) -> Result<Self, Error> {
-        let mut faults = Vec::new();
+        let (mut faults, mut warnings) = (Vec::new(), Vec::new());
         // Some editors begin a file with a byte order mark.
-        let sections = sections::sections(text.strip_prefix('\u{feff}').unwrap_or(text), file, &mut faults);
+        let text_only = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let sections = sections::sections(text_only, file, &mut faults, &mut warnings);
         let jobs = resolve::jobs(&sections, file, drive_bytes, &mut faults);
         if !timed {
             faults.extend(sections.iter().filter_map(resolve::endless));
         }
         if faults.is_empty() && jobs.is_empty() {
-            let fault = Fault::key("workload.fio.path", "no job in the file").found(file);
+            let found = if text_only.trim().is_empty() { "an empty file" } else { "no section but [global]" };
+            let place = Place { file: Some(file.to_string()), ..Place::default() };
+            let fault = Fault::at(place, "no job in the file").found(found);
             faults.push(fault.expected("a section [NAME] besides [global]"));
         }
         if !faults.is_empty() {
@@ -94,7 +97,7 @@ impl FioWorkload {
             return Err(Error::Config(faults));
         }
         let len = jobs.iter().try_fold(0, |sum: u64, job| sum.checked_add(job.len()?.checked_mul(job.clones)?));
-        let warnings = jobs.iter().filter_map(|job| job.warning.clone()).collect();
+        warnings.extend(jobs.iter().flat_map(|job| job.warnings.clone()));
         Ok(FioWorkload {
             name: file.to_string(),
             sha256: format!("{:x}", Sha256::digest(text)),

@@ -31,7 +31,7 @@ pub(super) struct JobSpec {
     pub think_ns: Nanos,
     pub think_requests: u64,
     pub randseed: Option<u64>,
-    pub warning: Option<String>,
+    pub warnings: Vec<String>,
     region: Region,
     increment: u64,
 }
@@ -146,7 +146,7 @@ impl OptionReader<'_> {
             think_ns: self.read("thinktime", "a time: 100, 5ms", |text| time_ns(text, 1_000)).unwrap_or(0),
             think_requests: self.count("thinktime_blocks", 1, COUNT_MAX).max(1),
             randseed: self.read("randseed", "a whole number", |text| text.parse().ok()),
-            warning: self.warning(&sizes, distribution.as_ref()),
+            warnings: self.warnings(&sizes, distribution.as_ref(), mode),
             distribution: distribution.map(|given| settled(given, &sizes)),
             sizes,
             region,
@@ -326,10 +326,21 @@ impl OptionReader<'_> {
         }
     }
 
-    fn warning(&self, sizes: &Sizes, distribution: Option<&Distribution>) -> Option<String> {
+    fn warnings(&self, sizes: &Sizes, distribution: Option<&Distribution>, mode: Mode) -> Vec<String> {
         let mixed = distribution == Some(&Distribution::Map) && !alike(sizes);
         let (file, name) = (self.file, &self.section.name);
-        mixed.then(|| format!("{file}: [{name}] has several block sizes: places are drawn as with norandommap"))
+        let drawn =
+            mixed.then(|| format!("{file}: [{name}] has several block sizes: places are drawn as with norandommap"));
+        drawn.into_iter().chain(self.shares_without_effect(mode)).collect()
+    }
+
+    /// What is said of a share of reads in a job that has reads or writes only.
+    fn shares_without_effect(&self, mode: Mode) -> Option<String> {
+        let share = ["rwmixread", "rwmixwrite"].iter().find_map(|name| self.section.own(name))?;
+        let (line, key) = (share.place.line?, share.place.key.as_deref()?);
+        let rw = self.written("rw").map_or("read", |rw| &rw.value);
+        (!mode.mixed)
+            .then(|| format!("{}:{line}: {key} has no effect; found rw={rw}; expected rw or randrw", self.file))
     }
 }
 

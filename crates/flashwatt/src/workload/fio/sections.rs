@@ -26,12 +26,23 @@ pub(super) struct Section {
     pub name: String,
     pub place: Place,
     /// Options by canonical name.
-    pub options: BTreeMap<&'static str, WrittenOption>,
+    pub options: Options,
 }
 
-/// The sections of the jobs in the order of the file. Adds a fault for each line that is not understood.
-pub(super) fn sections(text: &str, file: &str, faults: &mut Vec<Fault>) -> Vec<Section> {
-    let (mut global, mut sections, mut in_global) = (BTreeMap::new(), Vec::<Section>::new(), None);
+type Options = BTreeMap<&'static str, WrittenOption>;
+
+impl Section {
+    /// An option of the section itself, not of a `[global]` section before it.
+    pub fn own(&self, name: &str) -> Option<&WrittenOption> {
+        self.options.get(name).filter(|option| option.place.line > self.place.line)
+    }
+}
+
+/// The sections of the jobs in the order of the file. Adds a fault for each line that is not understood, and a warning for
+/// each option that a section has twice.
+pub(super) fn sections(text: &str, file: &str, faults: &mut Vec<Fault>, warnings: &mut Vec<String>) -> Vec<Section> {
+    let (mut global, mut sections, mut in_global) = (Options::new(), Vec::<Section>::new(), None);
+    let mut header = None;
     for (line, text) in text.lines().enumerate() {
         let place = Place { file: Some(file.to_string()), line: Some(line as u64 + 1), ..Place::default() };
         let text = text.trim();
@@ -40,10 +51,15 @@ pub(super) fn sections(text: &str, file: &str, faults: &mut Vec<Fault>) -> Vec<S
         }
         if let Some(name) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             let name = name.trim();
-            in_global = Some(name == "global");
+            (in_global, header) = (Some(name == "global"), place.line);
             if name != "global" {
-                sections.push(Section { name: name.to_string(), place, options: BTreeMap::clone(&global) });
+                sections.push(Section { name: name.to_string(), place, options: Options::clone(&global) });
             }
+            continue;
+        }
+        if text.starts_with('[') {
+            let fault = Fault::at(place, "the bracket is not closed").found(format!("`{text}`"));
+            faults.push(fault.expected(format!("`{text}]`")));
             continue;
         }
         let options = match (in_global, sections.last_mut()) {
@@ -56,12 +72,22 @@ pub(super) fn sections(text: &str, file: &str, faults: &mut Vec<Fault>) -> Vec<S
             }
         };
         match option(text, place) {
-            Ok(Some((name, written))) => drop(options.insert(name, written)),
+            Ok(Some((name, written))) => {
+                let before = options.insert(name, written.clone()).filter(|before| before.place.line > header);
+                warnings.extend(before.and_then(|before| repeated(file, &before, &written)));
+            }
             Ok(None) => {}
             Err(fault) => faults.push(*fault),
         }
     }
     sections
+}
+
+/// What is said of a second value of an option: fio takes the last one.
+fn repeated(file: &str, before: &WrittenOption, written: &WrittenOption) -> Option<String> {
+    let (line, earlier, key) = (written.place.line?, before.place.line?, written.place.key.as_deref()?);
+    let (value, old) = (&written.value, &before.value);
+    Some(format!("{file}:{line}: {key}: given twice; `{value}` replaces `{old}` of line {earlier}"))
 }
 
 /// Parses an option of a line and gives it its canonical name; `None` if the option has no effect here.
@@ -74,8 +100,13 @@ fn option(text: &str, place: Place) -> Result<Option<(&'static str, WrittenOptio
     if let Some(name) = canonical(name) {
         return Ok(Some((name, WrittenOption { value: value.to_string(), place })));
     }
+    if let Some((name, value)) = text.split_once(':').filter(|(name, _)| canonical(name.trim()).is_some()) {
+        let fault = Fault::at(place, "a colon for an equals sign").found(format!("`{text}`"));
+        return Err(Box::new(fault.expected(format!("`{}={}`", name.trim(), value.trim()))));
+    }
     let fault = Fault::at(place, "option not understood").found(format!("`{name}`"));
-    if let Some((_, help)) = UNSUPPORTED.iter().find(|(known, _)| *known == name) {
+    let word = name.split_whitespace().next().unwrap_or_default();
+    if let Some((_, help)) = UNSUPPORTED.iter().find(|(known, _)| *known == word) {
         return Err(Box::new(fault.help(*help)));
     }
     let names = UNDERSTOOD.iter().flat_map(|(names, _)| names.iter()).chain(WITHOUT_EFFECT).copied();

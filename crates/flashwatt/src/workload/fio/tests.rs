@@ -210,6 +210,15 @@ fn several_sizes_and_a_map_are_warned_of() {
     assert!(warnings.len() == 1 && warnings[0].contains("[a]") && warnings[0].contains("norandommap"), "{warnings:?}");
 }
 
+#[test]
+fn an_option_that_counts_for_nothing_is_warned_of() {
+    let twice = parse("[global]\nbs=4k\n[a]\nbs=8k\nrw=read\nrw=randread\n").warnings();
+    assert_eq!(twice, ["job.fio:6: rw: given twice; `randread` replaces `read` of line 5"]);
+    let share = parse("[a]\nrw=randread\nrwmixread=70\n").warnings();
+    assert_eq!(share, ["job.fio:3: rwmixread has no effect; found rw=randread; expected rw or randrw"]);
+    assert_eq!(parse("[global]\nrwmixread=70\n[a]\nrw=read\n[b]\nrw=rw\n").warnings(), Vec::<String>::new());
+}
+
 /// Broken files, and the parts of the message that names the fault.
 const BROKEN: &[(&str, &[&str])] = &[
     ("[a]\nrw=randread\nblocksze=4k\n", &["job.fio:3: blocksze", "not understood", "did you mean `blocksize`?"]),
@@ -231,8 +240,11 @@ const BROKEN: &[(&str, &[&str])] = &[
     ("[a]\nrate=1m\nrate_iops=100\n", &["job.fio:3: rate_iops", "one of them"]),
     ("[a]\nrate_process=poisson\n", &["job.fio:2: rate_process", "rate_iops"]),
     ("rw=read\n[a]\n", &["job.fio:1", "before any section"]),
-    ("[global]\nbs=4k\n", &["no job in the file", "[NAME]"]),
-    ("", &["no job in the file"]),
+    ("[global]\nbs=4k\n", &["no job in the file", "no section but [global]", "[NAME]"]),
+    ("", &["job.fio", "no job in the file", "an empty file"]),
+    ("[a\nrw=read\n", &["job.fio:1", "the bracket is not closed", "`[a]`"]),
+    ("[a]\nrw: randread\n", &["job.fio:2: rw: randread", "a colon for an equals sign", "`rw=randread`"]),
+    ("[a]\ninclude base.fio\n", &["job.fio:2", "write the options into one file"]),
 ];
 
 #[test]
