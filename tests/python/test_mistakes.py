@@ -144,6 +144,5 @@ def test_a_run_says_what_it_takes_for_granted(
 def test_a_configuration_that_names_its_preset_is_not_told_of_it(
     capsys: pytest.CaptureFixture[str], files: None
 ) -> None:
-    with pytest.raises(SystemExit):
-        main(["run", "good.toml", "--set", "workload.uniform.read_fraction=0.5", "--requests", "10"])
+    main(["run", "good.toml", "--set", "workload.uniform.read_fraction=0.5", "--requests", "10"])
     assert capsys.readouterr().err == ""

@@ -16,7 +16,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use crate::connector::{Completion, Next, Origin, OriginKind, OriginName, SourceKind, Tag, Workload};
-use crate::error::{Error, Fault};
+use crate::error::{Error, Fault, Place};
 use crate::registry::Entry;
 use crate::units::Nanos;
 use crate::workload::settings;
