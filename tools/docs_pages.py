@@ -82,7 +82,8 @@ def criteria() -> str:
     counts = Counter(one.class_.value for experiment in everything for one in experiment.criteria)
     said = ", ".join(f"{count} {name}" for name, count in counts.items())
     parts = [ABOUT_CRITERIA, f"There are {sum(counts.values())} in all: {said}."]
-    for paper in dict.fromkeys(one.paper for one in everything):
+    papers = {one.paper.name: one.paper for one in everything}
+    for paper in papers.values():
         mine = [one for one in everything if one.paper.name == paper.name]
         parts += [f"## {paper.title}", paper.citation, table_of_criteria(mine)]
     return "\n\n".join(parts)

@@ -215,7 +215,7 @@ def test_the_first_ctrl_c_is_heard_while_a_trace_is_read(config: Path, tmp_path:
         stdout, stderr = process.communicate(timeout=60)
     assert process.returncode == 128 + signal.SIGINT, stderr
     assert stdout == ""
-    assert stderr.startswith("flashwatt: error: interrupted while a trace was read (")
+    assert "flashwatt: error: interrupted while a trace was read (" in stderr
     assert not (tmp_path / "t.csv").exists()
     assert not (tmp_path / "t.csv.part").exists()
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from flashwatt.base.units import duration
 from flashwatt.cli.delivery import OF_A_RUN
 from flashwatt.cli.terminal import note
 from flashwatt.config.reference import DEFAULT_PRESET
@@ -27,6 +30,33 @@ def check(config: Path | None, options: dict[str, Any], sets: tuple[str, ...]) -
     _check_sources(config, options, sets)
     _check_preset(options, sets)
     _check_log_names(options)
+
+
+class SlowStart:
+    """Says once that laying down the start state takes long, and how long, where no bar shows it."""
+
+    _AFTER_S, _LONG_S = 5.0, 30.0
+
+    def __init__(self) -> None:
+        """Begin before the run."""
+        self._begin_s: float | None = None
+        self._first = 0
+
+    def look(self, done: int, total: int | None, preparing: str | None) -> None:
+        """Take the progress of the run."""
+        if preparing is None or not total or self._first < 0 or sys.stderr.isatty():
+            return
+        now_s = time.monotonic()
+        if self._begin_s is None:
+            self._begin_s, self._first = now_s, done
+        elapsed_s = now_s - self._begin_s
+        if elapsed_s < self._AFTER_S or done <= self._first:
+            return
+        left_s = elapsed_s * (total - done) / (done - self._first)
+        self._first = -1
+        if left_s > self._LONG_S:
+            remedy = "device.scale makes the drive smaller, `flashwatt age` saves the state for many runs"
+            note(f"{preparing}: {total:,} requests, about {duration(left_s * 1e9)} more ({remedy})")
 
 
 def check_content(config: Config, options: dict[str, Any], sets: tuple[str, ...], *, is_file: bool) -> None:

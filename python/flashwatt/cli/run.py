@@ -12,7 +12,7 @@ import click
 from flashwatt import _core
 from flashwatt.base.files import parse_json
 from flashwatt.cli import completion
-from flashwatt.cli.checks import LOGS, check, check_content
+from flashwatt.cli.checks import LOGS, SlowStart, check, check_content
 from flashwatt.cli.delivery import EDGES, OF_A_RUN, SERIES, deliver, finish, folder
 from flashwatt.cli.options import Quantity, blamed, interval, numbers, overriding, preset_option, reads_units, window
 from flashwatt.cli.sources import FIO_JOB, SOURCE, opened, split
@@ -291,10 +291,12 @@ def _simulate(config: Config, logs: list[Log], options: dict[str, Any]) -> Repor
     from flashwatt.report.report import Report
     from flashwatt.runs import simulate
 
+    slow = SlowStart()
     with interruptible() as interrupted, bar(hidden=quiet_is_on()) as show:
 
         def progress(done: int, total: int | None, now_ns: int, preparing: str | None) -> bool:
             show(done, total, now_ns, preparing)
+            slow.look(done, total, preparing)
             return not interrupted
 
         content = simulate(

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
@@ -14,7 +15,6 @@ from flashwatt.base.literals import assignments, flattened, leaves, shown
 from flashwatt.base.scripts import explained
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from typing import TypeAlias
 
     Source: TypeAlias = "str | PathLike[str] | Mapping[str, Any] | Config"
@@ -54,10 +54,14 @@ class Config:
         except _core.FlashwattError as error:
             from flashwatt.config.reference import presets
 
-            if str(source) not in presets():
-                raise
-            remedy = f'{{"device.preset": "{source}"}} is a configuration with it'
-            raise _core.FlashwattError(f"{error}; {source} is a preset: {remedy}") from None
+            name = printable(source)
+            if name in presets():
+                remedy = f'{{"device.preset": "{name}"}} is a configuration with it'
+                raise _core.FlashwattError(f"{error}; {name} is a preset: {remedy}") from None
+            if Path(source).is_file() and Path(source).suffix != ".toml":
+                remedy = f'a trace is run({{"workload.trace.path": "{name}"}})'
+                raise _core.FlashwattError(f"{error}; expected a configuration in TOML ({remedy})") from None
+            raise
 
     def override(self, *tables: Mapping[str, Any], **keys: Any) -> Config:
         """Lay values over it: dictionaries with tables or dotted keys, keywords with `__` for the dot.

@@ -82,7 +82,20 @@ METRICS = {
     "efficiency.j_per_gb": Metric("energy per GB", "J", _si("J"), "low"),
     "efficiency.iops_per_w": Metric("IOPS per watt", "IOPS/W", count, "high"),
 }
-"""By their dotted keys."""
+"""Those that every comparison shows, by their dotted keys."""
+
+_ASKED_FOR = {
+    "efficiency.j_per_tb": Metric("energy per TB", "J", _si("J"), "low"),
+    "efficiency.j_per_tb_written": Metric("energy per TB written", "J", _si("J"), "low"),
+    "efficiency.kwh_per_month": Metric("energy of a month", "kWh", lambda value: f"{number(value)} kWh", "low"),
+    "lifetime.mean_wear.years": Metric("lifetime, mean wear", "years", lambda value: f"{number(value)} years", "high"),
+    "lifetime.mean_wear.tbw": Metric("TBW, mean wear", "TB", lambda value: f"{number(value)} TB", "high"),
+    "lifetime.worst_block.years": Metric(
+        "lifetime, worst block", "years", lambda value: f"{number(value)} years", "high"
+    ),
+    "lifetime.worst_block.tbw": Metric("TBW, worst block", "TB", lambda value: f"{number(value)} TB", "high"),
+}
+"""Further ones with a name and a unit of their own."""
 
 HEADLINES = (
     "throughput.iops",
@@ -111,8 +124,8 @@ _UNITS: dict[str, tuple[str, Callable[[Any], str]]] = {
 
 def metric_of(key: str) -> Metric:
     """Give the figure of a dotted key; one outside `METRICS` and the latencies has its key as a name."""
-    if key in METRICS:
-        return METRICS[key]
+    if named := METRICS.get(key) or _ASKED_FOR.get(key):
+        return named
     if latency := re.fullmatch(r"latency_ns\.(all|read|write)\.(mean|min|max|p\d+(?:_\d+)?)", key):
         kind = "" if latency[1] == "all" else f"{latency[1]} "
         return _latency(f"{kind}latency, {latency[2].replace('_', '.')}")

@@ -299,6 +299,7 @@ class Nand:
     program: float
     erase: float
     transfer: float
+    """Dies that are loaded or read out, and dies with data that waits for the bus, at their idle current."""
     idle: float
     total: float
 

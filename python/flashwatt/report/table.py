@@ -58,7 +58,7 @@ def show(report: Json, console: Console | None = None) -> None:
         emit(console, _origins(origins))
     emit(console, Padding(_figures(report), (1, 0, 0, 1)))
     if lifetime := report.get("lifetime"):
-        emit(console, Padding(_lifetime(lifetime), (1, 0, 0, 1)))
+        emit(console, Padding(_lifetime(lifetime, report), (1, 0, 0, 1)))
     if report.get("series"):
         emit(console, Padding(_power_over_time(report, console.width - 2), (1, 0, 0, 1)))
     if report.get("edges"):
@@ -341,7 +341,10 @@ def kwh(value: float | None) -> str:
     return si(None if value is None else value * 1e3, "Wh") if value is None or value < 1 else f"{value:,.1f} kWh"
 
 
-def _lifetime(lifetime: Json) -> Text:
+_UNEVEN = 3  # times the wear of the mean block: no levelling leaves so much
+
+
+def _lifetime(lifetime: Json, report: Json) -> Text:
     """Until when the flash is worn out, in a line or two; the reason, where that is not known."""
     text = Text("lifetime   ", "dim")
     mean, worst = lifetime["mean_wear"], lifetime["worst_block"]
@@ -351,9 +354,16 @@ def _lifetime(lifetime: Json) -> Text:
     text.append(f"{years(mean['years'])}{written} by mean wear", "default")
     if worst:
         text.append(f"; {years(worst['years'])} by the worst block", "default")
+        if at(report, "config", "wear", "policy") == "none" and worst["years"] < mean["years"] / _UNEVEN:
+            text.append(" (wear.policy = none: nothing levels wear)", "default")
+    else:
+        text.append(" (worst block: too early to tell)", "default")
     per_day = number(lifetime["drive_writes_per_day"], 2)
     cycles = count(lifetime["rated_cycles"])
-    return text.append(f"\n           {cycles} cycles, {per_day} drive writes per day, the window repeated")
+    text.append(f"\n           {cycles} cycles, {per_day} drive writes per day, the window repeated")
+    if scale := at(report, "config", "device", "scale"):
+        text.append(f"\n           of the drive as scaled: at full size years and TBW are {1 / scale:.3g} times these")
+    return text
 
 
 def years(value: float) -> str:

@@ -90,14 +90,14 @@ def _explained(results: Results, *, per_run: bool) -> str:
 def _figure(row: dict[str, Any], key: str, *, per_run: bool) -> str:
     """A figure of a run, or the mean of several with half its interval in per cent.
 
-    The interval of a quantile is no narrower than the bins of the histogram: `< 0.8 %`.
+    The interval of a quantile is no narrower than the bins of the histogram: `±<0.8 %`.
     """
     metric = metric_of(key)
     if per_run:
         return metric.write(row[key])
     mean, half = row[f"{key}.mean"], row[f"{key}.ci95"]
     if mean and half is not None and half < resolution(key) * mean:
-        return f"{metric.write(mean)} <{100 * resolution(key):4.1f} %"
+        return f"{metric.write(mean)} ±<{100 * resolution(key):.1f} %"
     if not mean or not half:
         return metric.write(mean)
     return f"{metric.write(mean)} ±{100 * half / abs(mean):4.1f} %"

@@ -9,6 +9,8 @@ const YEAR_S: f64 = 31_557_600.0;
 const DAY_S: f64 = 86_400.0;
 /// Erases per block, on average, from which on their spread tells how uneven wear is.
 const UNEVEN_FROM: f64 = 1.0;
+/// Erases of one block from which on it is uneven wear, not chance, that this block has so many.
+const WORN_FROM: u32 = 10;
 
 /// The life of the drive, from new, if the measured window repeats without a pause.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -22,7 +24,7 @@ pub struct Lifetime {
     /// Until the mean block has its rated cycles: wear is perfectly level.
     pub mean_wear: Option<Endurance>,
     /// Until the block that is worn most has its rated cycles, if the ratio of `wear.erase_count.max` to its mean stays. None
-    /// before [`UNEVEN_FROM`] erases per block: the ratio would say how short the run is.
+    /// before one erase per block or ten of that block: the ratio would say how short the run is.
     pub worst_block: Option<Endurance>,
     /// Why a figure is missing; none if none is.
     pub reason: Option<String>,
@@ -68,18 +70,22 @@ impl Lifetime {
             cycles_per_block,
             drive_writes_per_day: per_day.is_finite().then_some(per_day),
             mean_wear: after(1.0),
-            worst_block: after(erase_count.mean / f64::from(erase_count.max))
-                .filter(|_| erase_count.mean >= UNEVEN_FROM),
+            worst_block: after(erase_count.mean / f64::from(erase_count.max)).filter(|_| is_telling(erase_count)),
             reason: reason(rated_cycles, cycles_per_block, erase_count),
         }
     }
+}
+
+/// Whether the spread of erases says how uneven wear is.
+fn is_telling(erase_count: &Spread) -> bool {
+    erase_count.mean >= UNEVEN_FROM || erase_count.max >= WORN_FROM
 }
 
 fn reason(rated_cycles: Option<u32>, cycles_per_block: f64, erase_count: &Spread) -> Option<String> {
     let reason = match rated_cycles {
         None => "device.nand.rated_cycles is not known: the preset has no figure, and the configuration gives none",
         Some(_) if cycles_per_block == 0.0 => "no page was programmed and no block erased: nothing wears",
-        Some(_) if erase_count.mean < UNEVEN_FROM => {
+        Some(_) if !is_telling(erase_count) => {
             "worst_block: less than one erase per block so far, too few to tell how uneven wear is: run longer, or begin \
              from an aged drive (run.precondition.snapshot)"
         }
@@ -150,5 +156,12 @@ mod tests {
         let fresh = life(Some(3_000), 50_000, 400, 0.9);
         assert!(fresh.mean_wear.is_some() && fresh.worst_block.is_none());
         assert!(fresh.reason.expect("a reason").contains("less than one erase per block"));
+    }
+
+    /// On average a block has 0.15 erases, which a random choice of blocks spreads over 0 to 4: ten of one block are no chance.
+    #[test]
+    fn few_erases_tell_of_uneven_wear_if_one_block_has_many() {
+        let spread = |max| Spread { min: 0, max, mean: 0.15, stddev: 0.4 };
+        assert_eq!([4, 9, 10, 183].map(|max| is_telling(&spread(max))), [false, false, true, true]);
     }
 }

@@ -117,7 +117,11 @@ const CASES: &[Case] = &[
     ("[device]\nways = 2\nways = 3\n", &[], &["my.toml:3:1", "given twice", "`ways = 3`"]),
     ("", &["device.channels"], &["--set: device.channels", "no value", "KEY=VALUE"]),
     ("", &["=4"], &["--set", "not an override", "`=4`"]),
-    ("", &["run.warmup=1s"], &["run.warmup: wrong type", "a table with `requests`, `seconds`: run.warmup.requests = …"]),
+    (
+        "",
+        &["run.warmup=1s"],
+        &["run.warmup: wrong type", "a table with `requests`, `seconds`: run.warmup.requests = …"],
+    ),
     ("", &["device=4"], &["device: wrong type", "a table with `preset`", "device.preset = …"]),
     ("", &["workload.requests=5"], &["workload.requests: unknown name", "keys of this name are workload."]),
     ("", &["run.precondition=aged.fw"], &["run.precondition.snapshot = \"aged.fw\""]),
