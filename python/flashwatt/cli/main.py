@@ -14,7 +14,7 @@ from flashwatt.base.missing import unread
 from flashwatt.cli.age import age
 from flashwatt.cli.explain import explain, init, schema
 from flashwatt.cli.listing import list_
-from flashwatt.cli.mistakes import told
+from flashwatt.cli.mistakes import check_once, told
 from flashwatt.cli.model import model
 from flashwatt.cli.next_step import follow
 from flashwatt.cli.reproduce import reproduce
@@ -34,7 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Return after a success; exit with a status otherwise.
     """
     _prepare()
+    words = sys.argv[1:] if arguments is None else arguments
     try:
+        check_once(cli, words)
         cli(arguments, standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.Exit as stop:
@@ -44,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if type(error).__name__ == "NoArgsIsHelpError":  # of click 8.2 on; before, the help is printed without an error
             say(error.format_message(), err=True)
             sys.exit(error.exit_code)
-        fail(told(error, cli, sys.argv[1:] if arguments is None else arguments), error.exit_code)
+        fail(told(error, cli, words), error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         fail("interrupted; nothing was kept", INTERRUPTED)
     except BrokenPipeError:  # the reader of the output has gone (`| head`)

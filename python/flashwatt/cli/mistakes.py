@@ -23,6 +23,16 @@ def told(error: click.ClickException, program: click.Command, words: Sequence[st
     return "\n".join(_lines(error, _command(program, words)))
 
 
+def check_once(program: click.Command, words: Sequence[str]) -> None:
+    """Refuse an option with a value that is given twice: click would drop the first one."""
+    for option in _command(program, words).params:
+        if not isinstance(option, click.Option) or option.multiple or option.is_flag or option.count:
+            continue
+        given = [word for word in words if word.partition("=")[0] in option.opts]
+        if len(given) > 1:
+            raise click.UsageError(f"{option.opts[0]}: given twice; expected it once")
+
+
 def _command(command: click.Command, words: Sequence[str]) -> click.Command:
     for word in words:
         if isinstance(command, click.Group) and word in command.commands:
