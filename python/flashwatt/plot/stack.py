@@ -130,20 +130,21 @@ _ROW_PX, _LETTER = 14, 7 / 780  # of 11 px letters, in pixels and as a share of 
 
 
 def job_starts(report: Json, span_ns: tuple[float, float], scale: float, x: alt.X, on: Canvas) -> list[alt.Chart]:
-    """Mark the first request of each fio job: a line, and above the picture the job's name; of many jobs, the first."""
+    """Mark the first request of each fio job: a line, and at the top of the picture the job's name; of many jobs, the first."""
     rows = _job_rows(report, *span_ns, scale)
     if not rows:
         return []
     base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, tooltip=alt.Tooltip("job:N", title="job starts"))
     line = base.mark_rule(color=FAINT, strokeDash=[2, 3], strokeWidth=1, clip=on.page)
     room = "width < 500 ? '' : datum.job"  # none on a phone, where they would overlap
-    # On a page the axis can be moved, and the labels stand above the plot, which therefore does not clip them.
-    moved: dict[str, Any] = {"opacity": alt.ExprRef("inrange(datum.time, domain('x')) ? 1 : 0")} if on.page else {}
+    # A page has no room above the plot, and its axis can be moved: there the labels stand inside and are clipped.
+    first_px = 16 if on.page else -8
+    step_px = _ROW_PX if on.page else -_ROW_PX
     labels = [
         base.transform_filter(f"datum.row == {row} && datum.late == {str(late).lower()}")
         .transform_calculate(label=room)
-        .mark_text(align="right" if late else "left", fontSize=11 / 12 * on.font, color=INK, **moved)
-        .encode(text="label:N", y=alt.value(-(8 + _ROW_PX * row) * on.font / 12))
+        .mark_text(align="right" if late else "left", fontSize=11 / 12 * on.font, color=INK, clip=on.page)
+        .encode(text="label:N", y=alt.value((first_px + step_px * row) * on.font / 12))
         for row, late in sorted({(one["row"], one["late"]) for one in rows})
     ]
     return [line, *labels]

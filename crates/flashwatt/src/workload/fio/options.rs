@@ -28,7 +28,10 @@ pub const UNDERSTOOD: &[(&[&str], &str)] = &[
     (&["time_based"], "it ends only then, and starts over where `size` ends"),
     (&["startdelay", "start_delay"], "a job starts this time after its stage"),
     (&["stonewall", "wait_for_previous"], "a job starts when all before it in the file have ended"),
-    (&["rate"], "bytes per second at most, in each direction, or one for each: `1m,500k`"),
+    (
+        &["rate"],
+        "bytes per second at most, in each direction, or one for each: `1m,500k` (`1m,` limits reads alone, `,500k` writes)",
+    ),
     (&["rate_iops"], "requests per second at most, in each direction, or one for each"),
     (&["rate_process"], "linear (unless given) or poisson, with `rate_iops`"),
     (

@@ -307,8 +307,8 @@ impl OptionReader<'_> {
             "poisson" => Some(true),
             _ => None,
         });
-        let expected = "a positive rate, or one for each direction: 1m,500k";
-        let per = |text: &str, base| directions(text, |text| rate(text, base));
+        let expected = "a rate, or one for each direction: 1m,500k (1m, limits reads alone, and ,500k writes)";
+        let per = |text: &str, base| limits(text, |text| rate(text, base));
         let by_bytes = self.read("rate", expected, |text| per(text, base));
         let by_count = self.read("rate_iops", expected, |text| per(text, 1000));
         if poisson == Some(true) && by_count.is_none() {
@@ -372,6 +372,20 @@ fn directions<T: Clone>(text: &str, parse: impl Fn(&str) -> Option<T>) -> Option
         });
     }
     let last = given.last()?.clone();
+    given.resize(given.len().max(3), last);
+    given.try_into().ok()
+}
+
+/// The limits of reads, writes and trims. A direction that is left out before or after a comma has none; one without a comma
+/// for it has that of the direction before (fio's documentation of `rate`).
+fn limits(text: &str, parse: impl Fn(&str) -> Option<Option<u64>>) -> Option<[Option<u64>; 3]> {
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    if parts.iter().all(|part| part.is_empty()) {
+        return None;
+    }
+    let limit = |part: &&str| if part.is_empty() { Some(None) } else { parse(part) };
+    let mut given = parts.iter().map(limit).collect::<Option<Vec<_>>>()?;
+    let last = *given.last()?;
     given.resize(given.len().max(3), last);
     given.try_into().ok()
 }

@@ -143,6 +143,12 @@ fn rates_limit_each_direction() {
     let mix = drain("[a]\nrw=randrw\nsize=16m\nrate_iops=100,50\nruntime=10\niodepth=16\n");
     let reads = mix.iter().filter(|r| r.kind == RequestKind::Read).count();
     assert!(mix.len() <= 1500 && mix.len() - reads <= 501 && reads <= 1001, "{reads} of {}", mix.len());
+    let limited = |rate: &str| last(&format!("[a]\nrw=write\nsize=44k\nrate_iops={rate}\n"));
+    assert_eq!(
+        (limited(",100"), limited("100,"), limited("7,100")),
+        (100 * MS, 10 * MS, 100 * MS),
+        "writes alone, reads alone"
+    );
     let poisson = drain("[a]\nrw=randread\nsize=64m\nrate_iops=100\nrate_process=poisson\nruntime=100\niodepth=32\n");
     assert!(poisson.len().abs_diff(10_000) < 400, "{}", poisson.len());
 }
