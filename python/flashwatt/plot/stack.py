@@ -130,7 +130,7 @@ _ROW_PX, _LETTER = 14, 7 / 780  # of 11 px letters, in pixels and as a share of 
 
 
 def job_starts(report: Json, span_ns: tuple[float, float], scale: float, x: alt.X, on: Canvas) -> list[alt.Chart]:
-    """Mark the first request of each fio job: a line, and at the top of the picture the job's name; of many jobs, the first."""
+    """Mark the first request of each fio job: a line, and at its top the job's name; of many jobs, the first."""
     rows = _job_rows(report, *span_ns, scale)
     if not rows:
         return []
