@@ -90,7 +90,7 @@ def test_joined_bins_keep_the_energy(report: Json, bins: int) -> None:
     rows = chart["datasets"][chart["layer"][0]["data"]["name"]]
     ends = [row["time"] for row in rows]
     joules = sum(a["NAND program"] * (end - a["time"]) for a, end in zip(rows, ends[1:], strict=False)) / 1e3
-    assert joules == pytest.approx(report["energy_j"]["nand"]["program"], rel=0.2 if bins < 3 else 1e-4)
+    assert joules == pytest.approx(report["energy_j"]["nand"]["program"], rel=1e-4)
 
 
 def test_the_current_is_drawn_edge_by_edge(run: Report) -> None:

@@ -6,6 +6,7 @@
 
 use crate::accounts::{BufferCounts, SsdFigures};
 use crate::config::Config;
+use crate::energy::bins::PowerSeries;
 use crate::energy::ledger::{Ledger, Phase};
 use crate::energy::meter::Reading;
 use crate::energy::price::{Priced, price};
@@ -28,11 +29,16 @@ struct Disagreement {
 
 type Check = Result<(), Disagreement>;
 
-/// Compares the accounts that a run of every device has.
+/// Compares the accounts that a run of every device has. `series` is the power over time, if it was recorded.
 ///
 /// # Errors
 /// If two of them disagree.
-pub(crate) fn audit<D: Reported>(device: &D, config: &Config, outcome: &Outcome<D::Figures>) -> Result<(), Error> {
+pub(crate) fn audit<D: Reported>(
+    device: &D,
+    config: &Config,
+    outcome: &Outcome<D::Figures>,
+    series: Option<&PowerSeries>,
+) -> Result<(), Error> {
     device.audit(config, outcome)?;
     let windows = read_windows(outcome);
     let each = windows.iter().try_for_each(|window| {
@@ -40,6 +46,7 @@ pub(crate) fn audit<D: Reported>(device: &D, config: &Config, outcome: &Outcome<
         check_energy(reading, device.energy_j(config, &window.figures))?;
         check_power(reading, window.elapsed_ns())
     });
+    let each = each.and_then(|()| series.map_or(Ok(()), |series| check_series(series, outcome)));
     each.and_then(|()| check_requests(outcome, &windows)).map_err(Error::from)
 }
 
@@ -135,6 +142,15 @@ fn check_power(reading: &Reading, elapsed_ns: u64) -> Check {
     at_most("the greatest mean power of a stretch in W", greatest, peak_w)
 }
 
+/// No bin's mean power exceeds the peak of the window that the series covers.
+fn check_series<F>(series: &PowerSeries, outcome: &Outcome<F>) -> Check {
+    let drained = outcome.drain.as_ref().and_then(|drain| drain.reading.as_ref());
+    match outcome.measured.reading.as_ref().or(drained) {
+        Some(reading) => at_most("the power of a bin in W", series.highest_w(), reading.peak.nw as f64 * 1e-9),
+        None => Ok(()),
+    }
+}
+
 /// Every request that entered has completed, none later than the end.
 fn check_requests<F: Figures>(outcome: &Outcome<F>, windows: &[Window<F>]) -> Check {
     let stages = [&outcome.warmup, &outcome.completed, &outcome.drained];
@@ -194,6 +210,10 @@ mod tests {
     use super::*;
     use crate::config::{Config, Span, load};
     use crate::device::{Array, Geometry};
+    use crate::energy::bins::Bins;
+    use crate::energy::meter::Meter;
+    use crate::energy::parts::{STATES_MAX, StateId};
+    use crate::energy::series::Series;
     use crate::firmware::Firmware;
     use crate::kernel::Sim;
     use crate::progress::Watch;
@@ -233,7 +253,7 @@ mod tests {
     fn verdict(change: impl FnOnce(&mut Outcome<SsdFigures>)) -> Result<(), String> {
         let (config, mut outcome, device) = run();
         change(&mut outcome);
-        audit(&device, &config, &outcome).map_err(|error| error.to_string())
+        audit(&device, &config, &outcome, None).map_err(|error| error.to_string())
     }
 
     #[track_caller]
@@ -275,6 +295,28 @@ mod tests {
     fn no_mean_lies_above_the_peak() {
         caught("mean power in W", |outcome| reading(outcome).peak.nw /= 10);
         caught("of a stretch", |outcome| reading(outcome).window_w[0] = Some(1e3));
+    }
+
+    /// A recording of 10 ns in which one part is in the state that draws most.
+    #[test]
+    fn no_bin_lies_above_the_peak() {
+        let (config, mut outcome, ssd) = run();
+        let parts = ssd.parts(&config);
+        let states = (0..STATES_MAX).map(StateId::new);
+        let state = states.max_by_key(|&state| parts.draw(state).nw).expect("it has states");
+        let bins = Some(Box::new(Series::new(Some(Bins::new(100, None)), None)));
+        let mut meter = Meter::<Option<Box<Series>>>::new(&parts, [state; 2], bins);
+        meter.restart(0);
+        meter.change(StateId::NONE, state);
+        meter.advance(10);
+        let bins = meter.take_series().and_then(|series| series.bins).expect("it is recorded");
+        let series = bins.price(&parts);
+        assert!(series.highest_w() > 0.0);
+        let verdict = |outcome: &_| audit(&ssd, &config, outcome, Some(&series)).map_err(|error| error.to_string());
+        assert_eq!(verdict(&outcome), Ok(()));
+        reading(&mut outcome).peak.nw = (series.highest_w() * 1e9) as i64 / 2;
+        let error = check_series(&series, &outcome).expect_err("the bin lies above the peak");
+        assert_eq!(error.what, "the power of a bin in W");
     }
 
     #[test]

@@ -467,13 +467,13 @@ pub(crate) fn conclude<D: Reported>(
     if let Some(full) = recorded.take_if(|series| series.overflowed()) {
         outcome.end = End::Failed(options.overflow(&full));
     }
-    if let Err(error) = audit(device, config, &outcome)
+    let parts = device.parts(config);
+    let series = recorded.as_ref().and_then(|series| series.bins.as_ref()).map(|bins| bins.price(&parts));
+    if let Err(error) = audit(device, config, &outcome, series.as_ref())
         && !matches!(outcome.end, End::Failed(_))
     {
         outcome.end = End::Failed(error);
     }
-    let parts = device.parts(config);
-    let series = recorded.as_ref().and_then(|series| series.bins.as_ref()).map(|bins| bins.price(&parts));
     let edges = recorded.as_ref().and_then(|series| series.edges.as_ref()).map(|edges| edges.price(&parts));
     let measured = outcome.counted_ns(config.run.count_drain);
     warnings.extend(edges.as_ref().zip(options.edges_ns).and_then(|(edges, window)| missed(edges, window, measured)));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
@@ -120,10 +121,10 @@ def power_chart(report: Json, on: Canvas, bins: int) -> alt.LayerChart:
     """Draw a report's series, with neighbouring bins joined to at most a given number."""
     scale, unit = time_unit(_end_ns(report) - _start_ns(report))
     peak = report["power_w"].get("peak")
-    start_ns, highest = _highest(report)
+    start_ns, length_ns, highest = _highest(report)
     x = time_axis(f"simulated time ({unit})", on)
     y = value_axis("power (W)", HEADROOM * max(highest, peak or 0), on)
-    interval = duration(report["series"]["interval_ns"], exact=True)
+    interval = duration(length_ns, exact=True)
     said = f"highest mean over {interval}: {si(highest, 'W')}"
     beside = "" if peak is None else f"instantaneous peak {si(peak, 'W')}"
     layers = [areas(_rows(report, scale, bins), x, y, (unit, "W"), on)]
@@ -154,29 +155,37 @@ def _rows(report: Json, scale: float, bins: int) -> list[dict[str, float]]:
     """One row per bin, wide; bins of the series are joined where there are more than `bins`."""
     series = report["series"]
     columns = {name: series["power_w"][key] for key, (name, _) in COMPONENTS.items()}
-    length = len(next(iter(columns.values())))
-    group = max(1, -(-length // bins))
+    lengths = _lengths_ns(report)
+    group = max(1, -(-len(lengths) // bins))
     rows = []
-    for first in range(0, length, group):
-        means = {name: short(_mean(values[first : first + group])) for name, values in columns.items()}
+    for first in range(0, len(lengths), group):
+        weights = lengths[first : first + group]
+        means = {name: short(_mean(values[first : first + group], weights)) for name, values in columns.items()}
         rows.append({"time": short((series["start_ns"] + first * series["interval_ns"]) / scale), **means})
     if rows:  # closes the last step
         rows.append({**rows[-1], "time": short(_end_ns(report) / scale)})
     return rows
 
 
-def _mean(values: list[float]) -> float:
-    return sum(values) / len(values)
+def _lengths_ns(report: Json) -> list[float]:
+    """Give the length of each bin; the end of the run may have cut the last one short."""
+    series, end = report["series"], _end_ns(report)
+    start, interval = series["start_ns"], series["interval_ns"]
+    return [min(interval, end - (start + index * interval)) for index in range(len(series["power_w"]["controller"]))]
 
 
-def _highest(report: Json) -> tuple[int, float]:
-    """Give the start of the bin with the highest mean power, in nanoseconds, and that power in W."""
+def _mean(values: list[float], weights: list[float]) -> float:
+    return sum(map(operator.mul, values, weights)) / sum(weights)
+
+
+def _highest(report: Json) -> tuple[int, float, float]:
+    """Give the start and the length of the bin with the highest mean power, in nanoseconds, and that power in W."""
     series = report["series"]
     watts = [sum(values) for values in zip(*series["power_w"].values(), strict=True)]
     index = max(range(len(watts)), key=watts.__getitem__, default=None)
     if index is None:
-        return series["start_ns"], 0.0
-    return series["start_ns"] + index * series["interval_ns"], watts[index]
+        return series["start_ns"], series["interval_ns"], 0.0
+    return series["start_ns"] + index * series["interval_ns"], _lengths_ns(report)[index], watts[index]
 
 
 def _end_ns(report: Json) -> float:
@@ -198,9 +207,9 @@ def _middle_ns(report: Json) -> float:
 
 def _words(report: Json, *, whole: bool) -> tuple[str, tuple[str, ...]]:
     """Title and subtitle."""
-    power, (start_ns, watts) = report["power_w"], _highest(report)
+    power, (start_ns, length_ns, watts) = report["power_w"], _highest(report)
     peak = f", peak {si(power['peak'], 'W')}" if power.get("peak") is not None else ""
-    interval = duration(report["series"]["interval_ns"], exact=True)
+    interval = duration(length_ns, exact=True)
     highest = f"mean over {interval}: {si(watts, 'W')} at {duration(start_ns)}"
     described = f"{describe_device(report)}.", f"{describe_workload(report)}."
     if not whole:  # mean and peak are those of the run

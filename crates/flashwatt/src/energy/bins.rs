@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 
-use super::parts::{Columns, Parts, PerState, StateId};
+use super::parts::{Columns, ComponentEnergies, PartTimes, Parts, PerState, StateId};
 use crate::units::Nanos;
 
 /// The largest number of bins that are stored.
@@ -21,6 +21,8 @@ pub struct Bins {
     /// Part-nanoseconds in the open bin if no state changes before it ends. Sums count modulo 2^64.
     open: PerState<u64>,
     closed: Vec<PerState<u64>>,
+    /// Work that parts had left at the end of the recording, in part-nanoseconds.
+    owed: PartTimes,
     /// Automatic interval: adjacent bins are merged once there are this many.
     merge_at: Option<usize>,
 }
@@ -34,14 +36,24 @@ pub struct PowerSeries {
     pub start_ns: Nanos,
     /// Mean power in W in each bin, by component.
     pub power_w: Columns,
+    /// Energy in J of work that DRAM and the host interface were given before the end of the last bin and do after it,
+    /// by component. The totals hold it, and no bin does.
+    pub owed_j: ComponentEnergies,
+}
+
+impl PowerSeries {
+    /// The highest power in W of a bin; 0 without bins.
+    pub(crate) fn highest_w(&self) -> f64 {
+        self.power_w.sums().fold(0.0, f64::max)
+    }
 }
 
 impl Bins {
     /// Bins of `interval_ns` > 0. With `merge_at` this is the first length: adjacent bins are merged whenever there are
     /// that many, so a run of any length ends with `merge_at`/2 to `merge_at` bins.
     pub fn new(interval_ns: Nanos, merge_at: Option<usize>) -> Self {
-        let (open, closed) = (PerState::default(), Vec::new());
-        Bins { interval_ns, start_ns: 0, end_ns: Nanos::MAX, open, closed, merge_at }
+        let (open, closed, owed) = (PerState::default(), Vec::new(), PartTimes::default());
+        Bins { interval_ns, start_ns: 0, end_ns: Nanos::MAX, open, closed, owed, merge_at }
     }
 
     /// Length of a bin.
@@ -70,7 +82,7 @@ impl Bins {
 
     /// Clears all bins and begins anew.
     pub(super) fn restart(&mut self, now: Nanos, count: &PerState<u32>) {
-        self.start_ns = now;
+        (self.start_ns, self.owed) = (now, PartTimes::default());
         self.closed.clear();
         self.open(now, PerState::default(), count);
     }
@@ -109,12 +121,9 @@ impl Bins {
         carried
     }
 
-    /// Books `ns` that a part still owes in a state at the end of the recording, `now`.
-    pub(super) fn owe(&mut self, now: Nanos, state: StateId, ns: Nanos) {
-        let start = self.open_start();
-        let last = self.closed.last_mut().filter(|_| start == now).unwrap_or(&mut self.open);
-        let sum = &mut last[state.number()];
-        *sum = sum.wrapping_add(ns);
+    /// Notes the `ns` that a part still has to spend in a state when the recording ends.
+    pub(super) fn owe(&mut self, state: StateId, ns: Nanos) {
+        self.owed.add(state, ns);
     }
 
     /// Closes the last bin, which may be shorter.
@@ -137,6 +146,7 @@ impl Bins {
         for (bin, ns) in lengths.chain((last_ns > 0).then_some((&self.open, last_ns))) {
             power_w.push(&parts.drawn(bin), |nw_ns| nw_ns as f64 * 1e-9 / ns as f64);
         }
-        PowerSeries { interval_ns: self.interval_ns, start_ns: self.start_ns, power_w }
+        let owed_j = parts.energies(&self.owed);
+        PowerSeries { interval_ns: self.interval_ns, start_ns: self.start_ns, power_w, owed_j }
     }
 }

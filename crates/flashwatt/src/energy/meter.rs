@@ -200,7 +200,7 @@ impl<R: Recorder> Meter<R> {
                 self.owed += self.changes.end_work(server, now);
                 let state = self.working[server];
                 if let Some(series) = self.recorder.series() {
-                    series.owes(now, state, left);
+                    series.owes(state, left);
                     series.change(now, state, StateId::NONE);
                 }
             }
@@ -480,6 +480,29 @@ mod tests {
             let bins = Series::new(Some(Bins::new(10_000, Some(64))), None);
             compare::<Option<Box<Series>>>(&steps, Some(Box::new(bins)));
         }
+    }
+
+    /// A server is given 300 ns of work at 50 ns, and the recording ends at 130 ns, in a bin that is 30 ns long. The bins
+    /// hold the 80 ns that were worked; the other 220 ns at 40 mW stand apart.
+    #[test]
+    fn work_left_at_the_end_is_in_no_bin() {
+        let (parts, servers, base) = declaration();
+        let series = Box::new(Series::new(Some(Bins::new(100, None)), None));
+        let mut meter = Meter::<Option<Box<Series>>>::new(&parts, servers, Some(series));
+        meter.change(StateId::NONE, base);
+        meter.restart(0);
+        meter.advance(50);
+        meter.work(0, 50, 300);
+        meter.advance(130);
+        let (reading, series) = (meter.read(130), meter.take_series().expect("it is recorded"));
+        let series = series.bins.expect("it has bins").price(&parts);
+        let close = |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 1e-12, "{found}, {expected}");
+        assert_eq!(series.power_w["all"].len(), 2);
+        close(series.power_w["all"][0], 15.0 + 0.04 * 50.0 / 100.0);
+        close(series.power_w["all"][1], 15.04);
+        close(series.owed_j.total, 8.8e-9);
+        close(reading.owed_j, 8.8e-9);
+        close(series.highest_w(), reading.peak.nw as f64 * 1e-9);
     }
 
     /// The meter stops to watch when the power is far below the peak, and watches again before the power exceeds it.

@@ -193,6 +193,14 @@ impl Columns {
     }
 }
 
+impl Columns {
+    /// The sum of each row.
+    pub(super) fn sums(&self) -> impl Iterator<Item = f64> {
+        let rows = self.0.first().map_or(0, |(_, values)| values.len());
+        (0..rows).map(|row| self.0.iter().map(|(_, values)| values[row]).sum())
+    }
+}
+
 impl std::ops::Index<&str> for Columns {
     type Output = [f64];
 

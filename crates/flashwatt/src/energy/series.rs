@@ -85,9 +85,9 @@ impl Series {
         }
     }
 
-    /// Books `ns` that a part still owes in a state at the end of the recording; the ledger has booked them.
-    pub(super) fn owes(&mut self, now: Nanos, state: StateId, ns: Nanos) {
-        self.bins.iter_mut().for_each(|bins| bins.owe(now, state, ns));
+    /// Notes the `ns` that a part still has to spend in a state when the recording ends. The ledger has booked them.
+    pub(super) fn owes(&mut self, state: StateId, ns: Nanos) {
+        self.bins.iter_mut().for_each(|bins| bins.owe(state, ns));
     }
 
     /// Clears the recording and begins anew.

@@ -293,7 +293,8 @@ fn union(intervals: &[(Nanos, Nanos)]) -> Nanos {
     length
 }
 
-/// The energies of all bins of a power series add up to the total, whatever the bins; so does each component's.
+/// The energies of all bins of a power series and of the work left at its end add up to the total, whatever the bins;
+/// so does each component's. No bin lies above the peak.
 #[test]
 fn f8_series_adds_up_to_the_total() {
     for name in PRESETS {
@@ -318,20 +319,24 @@ fn check_series(report: &Report, what: &str) {
         let ns = |at: u64| series.interval_ns.min(total_ns - at * series.interval_ns);
         (0..).zip(bins).map(|(at, w)| w * ns(at) as f64 * 1e-9).sum()
     };
+    let owed = |name: &str| series.owed_j.components.iter().find(|(of, _)| *of == name).map_or(f64::NAN, |(_, j)| *j);
     let (p, e) = (&series.power_w, &report.ssd().energy_j);
     let parts = [
-        (&p["controller"], e.controller.active + e.controller.idle),
-        (&p["dram"], e.dram.active + e.dram.idle),
-        (&p["nand_idle"], e.nand.idle),
-        (&p["nand_read"], e.nand.read),
-        (&p["nand_program"], e.nand.program),
-        (&p["nand_erase"], e.nand.erase),
-        (&p["nand_transfer"], e.nand.transfer),
-        (&p["host_interface"], e.host_interface),
+        ("controller", e.controller.active + e.controller.idle),
+        ("dram", e.dram.active + e.dram.idle),
+        ("nand_idle", e.nand.idle),
+        ("nand_read", e.nand.read),
+        ("nand_program", e.nand.program),
+        ("nand_erase", e.nand.erase),
+        ("nand_transfer", e.nand.transfer),
+        ("host_interface", e.host_interface),
     ];
-    for (at, (bins, joules)) in parts.into_iter().enumerate() {
-        assert_close(energy(bins), joules, &format!("{what}, component {at}"));
+    for (name, joules) in parts {
+        assert_close(energy(&p[name]) + owed(name), joules, &format!("{what}, {name}"));
     }
+    let peak_w = report.power_w.peak.expect("a run has a peak");
+    let highest_w = total_power(report).into_iter().fold(0.0, f64::max);
+    assert!(highest_w <= peak_w * (1.0 + 1e-12), "{what}: a bin of {highest_w} W, a peak of {peak_w} W");
 }
 
 // ---------------------------------------------------------------- peaks
