@@ -82,6 +82,13 @@ def trace_profile(
     sets: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> str: ...
+def standin_of_trace(
+    path: AnyPath | Sequence[AnyPath],
+    format: str | None = None,  # noqa: A002
+    skip_bad: bool = False,
+    sets: Sequence[str] | None = None,
+    progress: Progress | None = None,
+) -> str: ...
 def trace_convert(
     path: AnyPath | Sequence[AnyPath],
     to: AnyPath,

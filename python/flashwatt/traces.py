@@ -56,6 +56,25 @@ def profile(
     return found
 
 
+def fit_standin(
+    files: Files,
+    *,
+    trace_format: str | None = None,
+    skip_bad: bool = False,
+    sets: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Fit a stand-in to a trace: a model with its sizes, mix, arrivals and reuse of pages, but without its requests.
+
+    Returns a dictionary. `toml` is the text of the stand-in's file, for `workload.standin.path`. `trace` and `standin`
+    hold the figures of both (in percent, KiB, bytes and ns), `of_writes` says whether reuse was fitted to the writes
+    or, where these are few, to the reads, and `distance` is the root mean square of the relative differences of reuse.
+    """
+    with explained(options=False):  # the command line calls it
+        text = _core.standin_of_trace(files, trace_format, skip_bad, _keys(sets), progress)
+    return dict(json.loads(text))
+
+
 def convert(
     files: Files,
     to: str | PathLike[str],

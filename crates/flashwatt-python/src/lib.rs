@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use flashwatt::Error;
 use flashwatt::config::{self, Workload, load};
-use flashwatt::workload::trace;
+use flashwatt::workload::{standin, trace};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -220,6 +220,22 @@ fn trace_profile(
     json(&profile.map_err(run_error)?)
 }
 
+/// Fits a stand-in to traces, and returns it with the figures of both as JSON; parameters as for [`trace_info`].
+#[pyfunction]
+#[pyo3(signature = (path, format=None, skip_bad=false, sets=None, progress=None))]
+fn standin_of_trace(
+    py: Python<'_>,
+    path: Paths,
+    format: Option<String>,
+    skip_bad: bool,
+    sets: Option<Vec<String>>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let cfg = trace_config(path, format, skip_bad, &sets.unwrap_or_default())?;
+    let fitted = watched(py, progress, move |progress| standin::of_trace(&cfg, progress))?;
+    json(&fitted.map_err(run_error)?)
+}
+
 /// Converts traces to the file `to` and returns a JSON description of the file; the other parameters as for
 /// [`trace_info`].
 #[pyfunction]
@@ -320,8 +336,8 @@ mod _core {
     #[pymodule_export]
     use super::{
         FlashwattError, RunInterruptedError, age, config_reference, config_schema, definition, inputs, kinds,
-        list_names, merged, number, power_levels, preset_settings, registered, reprice, resolve, run, trace_convert,
-        trace_info, trace_profile,
+        list_names, merged, number, power_levels, preset_settings, registered, reprice, resolve, run, standin_of_trace,
+        trace_convert, trace_info, trace_profile,
     };
 
     #[pymodule_export]

@@ -13,7 +13,7 @@ const SEED: u64 = 1;
 
 fn main() -> Result<std::process::ExitCode, Error> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let asked = |standin: &&Standin| args.iter().all(|arg| arg.starts_with("--") || arg == standin.name);
+    let asked = |standin: &&Standin| args.iter().all(|arg| arg.starts_with("--") || *arg == standin.name);
     let mut good = true;
     for standin in STANDINS.iter().filter(asked) {
         println!("\n{}: {}", standin.name, standin.data.description);
@@ -33,7 +33,7 @@ fn values(standin: &Standin) {
     }
 }
 
-fn compare(standin: &'static Standin) -> Result<bool, Error> {
+fn compare(standin: &Standin) -> Result<bool, Error> {
     let mut good = true;
     println!("  {:24} {:>9} {:>9} {:>9}  within", "", "scale", "published", "generated");
     for (name, scale) in SCALES {

@@ -19,6 +19,7 @@ from flashwatt.cli.model import model
 from flashwatt.cli.next_step import follow
 from flashwatt.cli.reproduce import reproduce
 from flashwatt.cli.run import price, run
+from flashwatt.cli.standin import standin
 from flashwatt.cli.sweep import compare, sweep
 from flashwatt.cli.terminal import FAILED, INTERRUPTED, drop_stdout, end_as_on_interrupt, fail, open_streams, say
 from flashwatt.cli.trace import trace
@@ -90,7 +91,7 @@ def version() -> None:
     click.echo(f"flashwatt {_core.__version__}")
 
 
-for _command in (try_, run, age, price, trace, sweep, compare, reproduce, model, list_, explain, init, schema):
+for _command in (try_, run, age, price, trace, standin, sweep, compare, reproduce, model, list_, explain, init, schema):
     cli.add_command(_command)
     follow(_command)
 

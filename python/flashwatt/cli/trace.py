@@ -33,8 +33,8 @@ _OPTIONS: tuple[Any, ...] = (
     click.option("--align-starts", is_flag=True, help="Let each file begin at time 0."),
     click.option("--share-devices", is_flag=True, help="Equal device numbers in several files are one device."),
 )
-_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
-_OPTION_KEYS = {
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
+OPTION_KEYS = {
     f"workload.trace.{key}": f"--{name}"
     for key, name in {
         "format": "format",
@@ -58,7 +58,7 @@ _OPTION_KEYS = {
 """The configuration keys that the options stand for."""
 
 
-def _trace_options(command: Callable[..., None]) -> Callable[..., None]:
+def trace_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the arguments of all commands: the files, and the options that select records."""
     for option in reversed(_OPTIONS):
         command = option(command)
@@ -74,8 +74,8 @@ def trace() -> None:
 
 
 @trace.command("info")
-@_trace_options
-@_json
+@trace_options
+@json_option
 def info_(as_json: bool, **options: Any) -> None:
     """Print statistics of traces: requests, rates, order, sizes, sequentiality, footprint, devices.
 
@@ -84,8 +84,8 @@ def info_(as_json: bool, **options: Any) -> None:
     from flashwatt import traces
     from flashwatt.base.progress import bar
 
-    with bar() as progress, blamed(_OPTION_KEYS):
-        found = traces.info(**_arguments(options), progress=progress)
+    with bar() as progress, blamed(OPTION_KEYS):
+        found = traces.info(**arguments_of(options), progress=progress)
     if as_json:
         click.echo(json.dumps(found, indent=2))
     else:
@@ -95,7 +95,7 @@ def info_(as_json: bool, **options: Any) -> None:
 
 
 @trace.command()
-@_trace_options
+@trace_options
 @click.option("--out", type=OUTPUT_FILE, required=True, metavar="FILE", help=".csv, .fwt")
 @click.option("--to", "to_format", metavar="FORMAT", help="csv or binary; by the ending of FILE unless given.")
 @click.option(
@@ -107,7 +107,7 @@ def info_(as_json: bool, **options: Any) -> None:
 )
 @click.option("--fold", is_flag=True, help="With --drive: take addresses beyond it modulo its size.")
 @click.option("--clip", is_flag=True, help="With --drive: cut requests at its end; leave out those beyond.")
-@_json
+@json_option
 @force
 def convert(
     out: Path, to_format: str | None, drive_bytes: int | None, as_json: bool, force: bool, **options: Any
@@ -120,9 +120,9 @@ def convert(
     from flashwatt import traces
     from flashwatt.base.progress import bar
 
-    arguments = _arguments(options)
+    arguments = arguments_of(options)
     arguments["sets"] += [f"{key}=true" for key in ("fold", "clip") if options[key]]
-    with bar("Writing") as progress, blamed(_OPTION_KEYS):
+    with bar("Writing") as progress, blamed(OPTION_KEYS):
         arguments |= {"to_format": to_format, "drive_bytes": drive_bytes, "force": force}
         done = traces.convert(**arguments, to=out, progress=progress)
     if as_json:
@@ -138,9 +138,9 @@ def convert(
 
 
 @trace.command()
-@_trace_options
+@trace_options
 @click.option("--out", type=DIRECTORY, required=True, metavar="DIR")
-@_json
+@json_option
 @force
 def plot(out: Path, as_json: bool, force: bool, **options: Any) -> None:
     """Draw traces into DIR/trace.svg and DIR/trace.html (which needs no network).
@@ -156,8 +156,8 @@ def plot(out: Path, as_json: bool, force: bool, **options: Any) -> None:
     for name, kind in pictures.items():
         check(out / name, kind, inputs=options["files"], force=force)
     with locked(directory(out)):
-        with bar() as progress, blamed(_OPTION_KEYS):
-            profile = traces.profile(**_arguments(options), progress=progress)
+        with bar() as progress, blamed(OPTION_KEYS):
+            profile = traces.profile(**arguments_of(options), progress=progress)
         with printed() as faults:
             if as_json:
                 click.echo(json.dumps(profile))
@@ -177,7 +177,7 @@ def _named_devices(info: dict[str, Any]) -> dict[str, Any]:
     return {**info, "devices": devices}
 
 
-def _arguments(options: dict[str, Any]) -> dict[str, Any]:
+def arguments_of(options: dict[str, Any]) -> dict[str, Any]:
     """The options as the library takes them."""
     sets = [f"devices=[{options['devices']}]"] if options["devices"] else []
     for key in ("from_s", "until_s", "max_requests", "speed", "space_scale"):

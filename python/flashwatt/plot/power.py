@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
@@ -175,7 +174,7 @@ def _lengths_ns(report: Json) -> list[float]:
 
 
 def _mean(values: list[float], weights: list[float]) -> float:
-    return sum(map(operator.mul, values, weights)) / sum(weights)
+    return sum(value * weight for value, weight in zip(values, weights, strict=True)) / sum(weights)
 
 
 def _highest(report: Json) -> tuple[int, float, float]:

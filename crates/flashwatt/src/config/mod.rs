@@ -148,7 +148,8 @@ impl Config {
         let paths = |workload: &Workload| match workload {
             Workload::Trace(trace) => trace.paths.clone(),
             Workload::Fio(fio) => vec![fio.path.clone()],
-            Workload::Synthetic(_) | Workload::Standin(_) => Vec::new(),
+            Workload::Standin(standin) => standin.path.iter().cloned().collect(),
+            Workload::Synthetic(_) => Vec::new(),
         };
         std::iter::once(&self.workload).chain(before).flat_map(paths).chain(snapshot).collect()
     }

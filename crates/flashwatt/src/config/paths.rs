@@ -7,12 +7,14 @@ use crate::error::Fault;
 use crate::settings::{KeySource, Node, Value};
 
 /// The keys that name files.
-const KEYS: [&str; 5] = [
+const KEYS: [&str; 7] = [
     "workload.trace.path",
     "workload.fio.path",
+    "workload.standin.path",
     "run.precondition.snapshot",
     "run.precondition.trace.path",
     "run.precondition.fio.path",
+    "run.precondition.standin.path",
 ];
 
 /// Makes paths of the configuration file `file_name` relative to the working directory, as all others are. A file that is

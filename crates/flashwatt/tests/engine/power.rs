@@ -241,7 +241,7 @@ const X22_AND_X21: [(&str, f64, f64); 9] = [
 /// charged (iii), which six of nine stand-ins meet. X21: on 2×8 requests take longest, and on the three others about as
 /// long.
 ///
-/// More channels never cost energy, and what fewer cost under (iii) is the base draw for as long as it takes longer.
+/// More channels cost no energy (within 0.1 %), and what fewer cost under (iii) is the base draw for as long as it takes longer.
 #[test]
 fn x22_energy_and_x21_response_of_layouts() {
     for (name, energy_limit, response_limit) in X22_AND_X21 {
@@ -250,7 +250,7 @@ fn x22_energy_and_x21_response_of_layouts() {
         assert!(spread(&always_on) <= 1.05, "{name} (i): {always_on:?}");
         let busy_only = reports.each_ref().map(|report| report.ssd().energy_total_j.busy_only);
         assert!(spread(&busy_only) <= energy_limit, "{name} (iii): {busy_only:?}");
-        assert!(busy_only.iter().rev().is_sorted(), "{name} (iii): {busy_only:?}");
+        assert!(busy_only.windows(2).all(|pair| pair[1] <= 1.001 * pair[0]), "{name} (iii): {busy_only:?}");
         let busy_s = reports.each_ref().map(|report| report.ssd().ledger.elapsed_ns.busy as f64 * 1e-9);
         let base = reports.each_ref().map(base_j);
         let added_w = (base[0] - base[3]) / (busy_s[0] - busy_s[3]);
@@ -514,9 +514,10 @@ fn a_warm_up_is_not_recorded() {
     assert_eq!(bins, measured_ns.div_ceil(200), "those of the measured window");
 }
 
-/// Σ bins = total also where the window ends amid what DRAM and host interface have yet to do.
+/// Σ bins + `owed_j` = total also where the window ends amid what DRAM and host interface have yet to do. With 40 MB/s DRAM
+/// is behind by then.
 #[test]
-fn bins_hold_what_is_owed() {
+fn bins_and_what_is_owed_add_up_to_the_total() {
     for seconds in ["0.0500011", "0.07", "0.0712345"] {
         let measure = format!("run.measure.seconds={seconds}");
         let sets =
@@ -529,8 +530,10 @@ fn bins_hold_what_is_owed() {
             let total_ns = (report.throughput.simulated_s * 1e9).round() as u64;
             let ns = |at: u64| series.interval_ns.min(total_ns - at * series.interval_ns);
             let dram: f64 = (0..).zip(&series.power_w["dram"]).map(|(at, w)| w * ns(at) as f64 * 1e-9).sum();
+            let owed_j = series.owed_j.components.iter().find(|(name, _)| *name == "dram").expect("a component").1;
+            assert!(owed_j > 0.0 && series.owed_j.total >= owed_j);
             assert_close(
-                dram,
+                dram + owed_j,
                 report.ssd().energy_j.dram.active + report.ssd().energy_j.dram.idle,
                 &format!("{seconds}, {interval}"),
             );

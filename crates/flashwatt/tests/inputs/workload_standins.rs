@@ -2,8 +2,10 @@
 //! `cargo run --release --example standins`.
 
 use crate::common::preset;
-use flashwatt::connector::SourceKind;
-use flashwatt::workload::standin::{STANDINS, measures};
+use flashwatt::config::{Workload, load};
+use flashwatt::connector::{Completion, Next, RequestKind, SourceKind};
+use flashwatt::workload::standin::character::{Window, sketch};
+use flashwatt::workload::standin::{STANDINS, find, measures, of_trace};
 use flashwatt::{RunOptions, run};
 
 const SCALE: f64 = 1.0 / 64.0;
@@ -44,9 +46,9 @@ fn report(name: &str) -> flashwatt::Report {
 #[test]
 fn stand_ins_run_and_keep_the_published_number_of_dies_busy() {
     for standin in STANDINS.iter() {
-        let report = report(standin.name);
+        let report = report(&standin.name);
         assert_eq!(report.status, "complete", "{}", standin.name);
-        assert_eq!((report.workload.name.as_str(), report.workload.kind), (standin.name, SourceKind::Standin));
+        assert_eq!((report.workload.name.as_str(), report.workload.kind), (standin.name.as_ref(), SourceKind::Standin));
         assert_eq!(report.workload.requests, standin.requests(SCALE), "{}", standin.name);
         if let Some(published) = &standin.data.published.active_dies {
             let dies = report.ssd().parallelism.mean_active_dies;
@@ -63,4 +65,150 @@ fn page_operations_are_those_of_table_viii() {
     let (msnfs, filezilla) = (writes("msnfs"), writes("filezilla"));
     assert!((msnfs / 1175.0 - 1.0).abs() < 0.1, "{msnfs}");
     assert!((filezilla / 1296.0 - 1.0).abs() < 0.1, "{filezilla}");
+}
+
+/// The popular pages of the writes are those of an excerpt of Financial1 with 20,801 writes: the most popular page has 2.5 %,
+/// ten have 12.9 %, a hundred 28.4 %, and 26.5 % of the writes start in a page that is new in the excerpt. A stand-in whose
+/// reuse rewards itself has one page with 10 to 30 %.
+#[test]
+fn no_page_is_more_popular_than_in_an_excerpt() {
+    for (name, skip) in [("financial1", 2_000_000), ("oltp", 150_000)] {
+        let standin = find(name).expect("it is registered");
+        for seed in 1..=3 {
+            let mut workload = standin.open(1.0, standin.requests(1.0), 460_000_000_000, seed);
+            let sketch = sketch(workload.as_mut(), Window { skip, writes: 20_801 }).expect("it has no errors");
+            let writes = sketch.character().writes;
+            let [one, ten, hundred, _] = writes.top_percent;
+            let what = format!("{name}, seed {seed}: {writes:?}");
+            assert!((1.5..=3.5).contains(&one) && (9.0..=17.0).contains(&ten), "{what}");
+            assert!((24.0..=36.0).contains(&hundred) && (18.0..=32.0).contains(&writes.new_percent), "{what}");
+        }
+    }
+}
+
+fn directory(name: &str) -> std::path::PathBuf {
+    let dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("standin-{name}"));
+    std::fs::create_dir_all(&dir).expect("a directory");
+    dir
+}
+
+/// The first requests of a stand-in as a trace in a file.
+fn trace_of(name: &str, requests: u64, file: &std::path::Path) {
+    let standin = find(name).expect("it is registered");
+    let (mut workload, mut now, mut text) = (standin.open(1.0, requests, 1 << 30, 3), 0, String::new());
+    loop {
+        match workload.next(now).expect("it has no errors") {
+            Next::Request(tag, request) => {
+                workload.completed(&Completion::done(tag), now);
+                let kind = if request.kind == RequestKind::Read { "R" } else { "W" };
+                let us = request.arrival_ns as f64 / 1e3;
+                text += &format!("{us},0,{kind},{},{}\n", request.offset_bytes, request.bytes);
+            }
+            Next::WaitUntil(at) => now = at,
+            Next::WaitForCompletion | Next::End => break,
+        }
+    }
+    std::fs::write(file, text).expect("it can be written");
+}
+
+/// A stand-in of a trace has the trace's mix, sizes, rate, sequentiality and reuse; from its file it runs like a
+/// registered one, and the report names the file.
+#[test]
+fn a_stand_in_of_a_trace_is_like_it() {
+    let dir = directory("likeness");
+    let (trace, file) = (dir.join("trace.csv"), dir.join("mine.toml"));
+    trace_of("oltp", 20_000, &trace);
+    let Workload::Trace(cfg) =
+        load("", "t", &[format!("workload.trace.path={}", trace.display())]).expect("valid").workload
+    else {
+        unreachable!("a trace was named")
+    };
+    let fitted = of_trace(&cfg, &mut |_| true).expect("it can be fitted");
+    let (found, wanted) = (&fitted.standin, &fitted.trace);
+    assert_eq!((found.requests, wanted.requests), (20_000, 20_000));
+    let near = |found: f64, wanted: f64, least: f64, what: &str| {
+        assert!((found - wanted).abs() <= (0.1 * wanted).max(least), "{what}: {found} for {wanted}");
+    };
+    near(found.reads.requests as f64, wanted.reads.requests as f64, 0.0, "reads");
+    near(found.writes.mean_kib, wanted.writes.mean_kib, 0.0, "mean write");
+    near(found.reads.mean_kib, wanted.reads.mean_kib, 0.0, "mean read");
+    near(found.sequential_percent, wanted.sequential_percent, 1.0, "sequential");
+    near(found.writes.new_percent, wanted.writes.new_percent, 3.0, "new pages");
+    for (found, wanted) in found.writes.top_percent.iter().zip(&wanted.writes.top_percent) {
+        near(*found, *wanted, 3.0, "popular pages");
+    }
+    for (found, wanted) in found.writes.hit_percent.iter().zip(&wanted.writes.hit_percent) {
+        near(*found, *wanted, 4.0, "hits");
+    }
+    assert!(fitted.of_writes && fitted.distance < 0.15, "{}", fitted.distance);
+
+    std::fs::write(&file, &fitted.toml).expect("it can be written");
+    let config = preset("energysim", &[&format!("workload.standin.path={}", file.display())]);
+    assert_eq!(config.workload.requests(), Some(20_000));
+    let report = run(&config, &RunOptions::default(), &mut |_| true).expect("it runs");
+    assert_eq!((report.workload.name.as_str(), report.status.as_str()), ("mine", "complete"));
+    assert!(report.workload.input_sha256.is_some());
+    let rate = 20_000.0 / report.throughput.simulated_s;
+    near(rate, 20_000.0 * 1e9 / cfg_duration_ns(&cfg), 0.0, "rate");
+}
+
+fn cfg_duration_ns(cfg: &flashwatt::config::Trace) -> f64 {
+    flashwatt::workload::trace::info(cfg, &mut |_| true).expect("it can be read").duration_ns as f64
+}
+
+/// The search ends when it is told to.
+#[test]
+fn a_fit_can_be_ended() {
+    let dir = directory("ended");
+    let trace = dir.join("trace.csv");
+    trace_of("oltp", 2_000, &trace);
+    let Workload::Trace(cfg) =
+        load("", "t", &[format!("workload.trace.path={}", trace.display())]).expect("valid").workload
+    else {
+        unreachable!("a trace was named")
+    };
+    let error = of_trace(&cfg, &mut |progress| progress.requests_total.is_none()).expect_err("it was ended");
+    assert!(error.to_string().contains("interrupted"), "{error}");
+}
+
+/// A file that is no stand-in is named, with its line.
+#[test]
+fn a_file_that_is_no_stand_in_is_named() {
+    let dir = directory("named");
+    let file = dir.join("mine.toml");
+    let errors = |text: &str| {
+        std::fs::write(&file, text).expect("it can be written");
+        load("", "t", &[format!("workload.standin.path={}", file.display())]).expect_err("it is wrong").to_string()
+    };
+    let right = find("gimp").expect("it is registered").data.to_toml();
+    assert!(
+        load(
+            "",
+            "t",
+            &[
+                "device.preset=tlc-nvme-1t".into(),
+                format!("workload.standin.path={}", {
+                    std::fs::write(&file, &right).expect("it can be written");
+                    file.display()
+                })
+            ]
+        )
+        .is_ok()
+    );
+    for (text, words) in [
+        ("", "mine.toml:1: no stand-in"),
+        (&right.replace("open_chunks", "open_chunk"), "open_chunk"),
+        (
+            &right.replace("read_continue_fraction = { value = 0", "read_continue_fraction = { value = 3"),
+            "read_continue_fraction + read_fresh",
+        ),
+        (&right.replace("recent_starts = { value = 955", "recent_starts = { value = 0"), "recent_starts"),
+    ] {
+        let message = errors(text);
+        assert!(message.contains(words) && message.contains("mine.toml"), "{message}");
+    }
+    let both = ["workload.standin.name=gimp".to_string(), "workload.standin.path=x".into()];
+    assert!(load("", "t", &both).expect_err("both").to_string().contains("not by both"));
+    let missing = load("", "t", &["workload.standin.path=nowhere.toml".into()]).expect_err("no file").to_string();
+    assert!(missing.contains("nowhere.toml"), "{missing}");
 }

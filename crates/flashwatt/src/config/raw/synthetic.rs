@@ -316,7 +316,9 @@ pub struct Standin {
     /// Which: `financial1`, …
     #[schemars(schema_with = "names::standins")]
     pub name: Option<String>,
-    /// Share of the published size: of the number of requests and of the space they go to.
+    /// Or the file of one, as `flashwatt standin fit` writes it, relative to the configuration file that names it.
+    pub path: Option<String>,
+    /// Share of the size of the trace: of the number of requests and of the space they go to.
     pub scale: Option<f64>,
     /// How many requests, if not `scale` times the published number.
     pub requests: Option<u64>,

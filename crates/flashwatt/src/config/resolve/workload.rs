@@ -1,6 +1,7 @@
 //! Workloads: what is asked for must be possible on the drive, and be determined.
 
-use std::path::PathBuf;
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
 
 use super::super::{Fio, Standin, Synthetic, Workload, raw};
 use super::{COUNT_MAX, NS_MAX, QUEUE_DEPTH_MAX, parameters};
@@ -269,22 +270,38 @@ fn fio(c: &mut Checker, table: &str, raw: &raw::Fio) -> Fio {
 fn standin(c: &mut Checker, table: &str, raw: &raw::Standin, bounds: &Bounds) -> Standin {
     let scale = c.number(field!(table, raw.scale), 1.0, 1e-6..=1.0);
     let requests = c.optional(field!(table, raw.requests), 1..=COUNT_MAX);
-    let name = raw.name.clone().unwrap_or_default();
-    let Some(known) = standin::find(&name) else {
-        let fault = match &raw.name {
-            Some(name) => registry::unknown(c.fault(&format!("{table}.name"), "unknown stand-in"), name, &STANDINS),
-            None => {
-                let names: Vec<_> = STANDINS.iter().map(|standin| standin.name).collect();
-                let fault = c.fault(&format!("{table}.name"), "missing").found("nothing");
-                fault.expected(format!("one of {}", names.join(", ")))
-            }
-        };
-        c.push(fault);
-        return Standin { name, scale, requests: 1 };
+    let (name, path) = (raw.name.clone().unwrap_or_default(), raw.path.clone().map(PathBuf::from));
+    let known = match named(c, table, raw) {
+        Ok(known) => known,
+        Err(fault) => {
+            c.push(fault);
+            return Standin { name, path, scale, requests: 1 };
+        }
     };
     let requests = requests.unwrap_or_else(|| known.requests(scale));
     check_footprint(c, table, known.footprint_bytes(requests), bounds);
-    Standin { name, scale, requests }
+    Standin { name, path, scale, requests }
+}
+
+/// The stand-in that a configuration names, by name or by file.
+fn named(c: &Checker, table: &str, raw: &raw::Standin) -> Result<Cow<'static, standin::Standin>, Fault> {
+    let fault = |key: &str, what: &str| c.fault(&format!("{table}.{key}"), what);
+    match (&raw.name, &raw.path) {
+        (Some(_), Some(path)) => {
+            let fault = fault("path", "a stand-in is given by its name or by its file, not by both");
+            Err(fault.found(path).expected("one of `name` and `path`"))
+        }
+        (None, Some(path)) => standin::Standin::read(Path::new(path)).map(Cow::Owned),
+        (Some(name), None) => match standin::find(name) {
+            Some(known) => Ok(Cow::Borrowed(known)),
+            None => Err(registry::unknown(fault("name", "unknown stand-in"), name, &STANDINS)),
+        },
+        (None, None) => {
+            let names: Vec<_> = STANDINS.iter().map(|standin| standin.name.as_ref()).collect();
+            let expected = format!("one of {}; or `path`, the file of a stand-in", names.join(", "));
+            Err(fault("name", "missing").found("nothing").expected(expected))
+        }
+    }
 }
 
 /// Fresh pages that come round again are no fresh pages.

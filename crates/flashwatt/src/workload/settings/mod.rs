@@ -1,6 +1,7 @@
 //! `[workload]`: the settings of models, fio jobs, stand-ins and traces.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use serde::{Serialize, Serializer};
 
@@ -239,8 +240,12 @@ pub struct Fio {
 /// A model fitted to a published trace.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Standin {
-    /// Its registered name.
+    /// Its registered name; empty if `path` names a file.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
+    /// The file of a stand-in that is not registered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathBuf>,
     /// Scale, above 0 and at most 1: the factor on the published number of requests and on the space that they use.
     pub scale: f64,
     /// Number of requests, ≥ 1.

@@ -1,6 +1,6 @@
 //! The file of a stand-in: every value has a tag and a source.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::units::Nanos;
 use crate::workload::settings::{Arrivals, Gap, Group, Law, OpenLoop, Size, Sizes};
@@ -39,10 +39,25 @@ pub enum Provenance {
     Published,
     /// It was computed from published figures.
     Derived,
+    /// It is a statistic of the trace that the stand-in was made of.
+    Measured,
     /// Nothing was published about it; the source gives the reason for the choice.
     Chosen,
-    /// Tuned until the requests reproduced a published figure; the source names the figure.
+    /// Tuned until the requests reproduced a figure; the source names the figure.
     Fitted,
+}
+
+impl Provenance {
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Provenance::Published => "published",
+            Provenance::Derived => "derived",
+            Provenance::Measured => "measured",
+            Provenance::Chosen => "chosen",
+            Provenance::Fitted => "fitted",
+        }
+    }
 }
 
 /// Published statistics. Sizes in KiB, shares in percent.
@@ -85,14 +100,30 @@ pub struct StandinModel {
     pub read_shift_bytes: Tagged<LengthShares>,
     /// Offsets in a page at which fresh writes start.
     pub write_shift_bytes: Tagged<LengthShares>,
-    /// Probability that a request starts where the one before ended.
-    pub continue_fraction: Tagged<f64>,
-    /// Probability that a request starts in a fresh page, one that no request has touched. All other requests start
-    /// where an earlier one of the same length started.
-    pub fresh_fraction: Tagged<f64>,
-    /// How far back that earlier request may lie, in requests of that length, at full scale.
-    pub reuse_requests: Tagged<f64>,
-    /// Number of open chunks: fresh pages come from one of them at random.
+    /// Probability that a read starts where the request before ended.
+    pub read_continue_fraction: Tagged<f64>,
+    /// The same for a write.
+    pub write_continue_fraction: Tagged<f64>,
+    /// Probability that a read starts in a fresh page, one that no request has touched.
+    pub read_fresh_fraction: Tagged<f64>,
+    /// The same for a write.
+    pub write_fresh_fraction: Tagged<f64>,
+    /// Probability that a read starts anywhere in the chunk in which an earlier request of its length started.
+    pub read_revisit_fraction: Tagged<f64>,
+    /// The same for a write. All other requests start where an earlier one of their length started.
+    pub write_revisit_fraction: Tagged<f64>,
+    /// Probability that this earlier request is of the other kind.
+    pub crossing_fraction: Tagged<f64>,
+    /// Probability, below 1, that it is one of the last `recent_starts` requests of its kind and length. If not, one of all
+    /// starts of its kind and length is drawn by popularity.
+    pub recent_fraction: Tagged<f64>,
+    /// Number of latest requests of a kind and length that are repeated, ≥ 1.
+    pub recent_starts: Tagged<u32>,
+    /// Exponent s of Zipf–Mandelbrot's law: the k-th most popular start has a probability ~ (k + q)^−s.
+    pub popularity_exponent: Tagged<f64>,
+    /// Shift q ≥ 0 of that law. The larger it is, the more starts are about as popular as the first.
+    pub popularity_shift: Tagged<f64>,
+    /// Number of open chunks of each kind of request: fresh pages come from one of them at random.
     pub open_chunks: Tagged<u32>,
     /// Length of a chunk. The pages of a chunk are used in sequence.
     pub chunk_bytes: Tagged<u64>,
@@ -101,6 +132,13 @@ pub struct StandinModel {
 }
 
 impl StandinModel {
+    /// Share of the requests that start in fresh pages or where the one before ended.
+    pub fn onward_fraction(&self) -> f64 {
+        let reads = self.read_fraction.value;
+        reads * (self.read_fresh_fraction.value + self.read_continue_fraction.value)
+            + (1.0 - reads) * (self.write_fresh_fraction.value + self.write_continue_fraction.value)
+    }
+
     /// Lengths of each kind of request.
     pub fn sizes(&self) -> Sizes {
         Sizes { read: list(&self.read_bytes), write: list(&self.write_bytes), trim: list(&self.write_bytes) }
@@ -149,14 +187,14 @@ impl Times {
     }
 }
 
-/// One row of a stand-in's table: the value's name, the value as text, its tag and its source.
+/// One row of a stand-in's table: the value's name, the value as JSON, its tag and its source.
 pub type Row = (&'static str, String, Provenance, String);
 
 impl StandinData {
     /// One row for every value of the file.
     pub fn rows(&self) -> Vec<Row> {
-        fn row<T: std::fmt::Debug>(name: &'static str, tagged: &Tagged<T>) -> Row {
-            (name, format!("{:?}", tagged.value), tagged.tag, tagged.source.clone())
+        fn row<T: Serialize>(name: &'static str, tagged: &Tagged<T>) -> Row {
+            (name, serde_json::json!(tagged.value).to_string(), tagged.tag, tagged.source.clone())
         }
         let StandinData { published: p, model: m, arrivals: a, .. } = self;
         let optional = [
@@ -176,9 +214,17 @@ impl StandinData {
             row("model.write_bytes", &m.write_bytes),
             row("model.read_shift_bytes", &m.read_shift_bytes),
             row("model.write_shift_bytes", &m.write_shift_bytes),
-            row("model.continue_fraction", &m.continue_fraction),
-            row("model.fresh_fraction", &m.fresh_fraction),
-            row("model.reuse_requests", &m.reuse_requests),
+            row("model.read_continue_fraction", &m.read_continue_fraction),
+            row("model.write_continue_fraction", &m.write_continue_fraction),
+            row("model.read_fresh_fraction", &m.read_fresh_fraction),
+            row("model.write_fresh_fraction", &m.write_fresh_fraction),
+            row("model.read_revisit_fraction", &m.read_revisit_fraction),
+            row("model.write_revisit_fraction", &m.write_revisit_fraction),
+            row("model.crossing_fraction", &m.crossing_fraction),
+            row("model.recent_fraction", &m.recent_fraction),
+            row("model.recent_starts", &m.recent_starts),
+            row("model.popularity_exponent", &m.popularity_exponent),
+            row("model.popularity_shift", &m.popularity_shift),
             row("model.open_chunks", &m.open_chunks),
             row("model.chunk_bytes", &m.chunk_bytes),
             row("model.span_bytes", &m.span_bytes),
@@ -187,6 +233,22 @@ impl StandinData {
             row("arrivals.gaps", &a.gaps),
         ];
         optional.into_iter().flatten().chain(given).collect()
+    }
+
+    /// The text of the stand-in's file. (A number, a string or a list is the same in JSON and TOML.)
+    pub fn to_toml(&self) -> String {
+        let quoted = |text: &str| serde_json::json!(text).to_string();
+        let mut text = format!("description = {}\n", quoted(&self.description));
+        for table in ["published", "model", "arrivals"] {
+            text += &format!("\n[{table}]\n");
+            for (name, value, tag, source) in self.rows() {
+                if let Some(key) = name.strip_prefix(table).and_then(|rest| rest.strip_prefix('.')) {
+                    let (tag, source) = (tag.name(), quoted(&source));
+                    text += &format!("{key} = {{ value = {value}, tag = \"{tag}\", source = {source} }}\n");
+                }
+            }
+        }
+        text
     }
 
     /// Checks that the file describes a model.
@@ -198,9 +260,14 @@ impl StandinData {
             return Err(format!("{name} has no source"));
         }
         let model = &self.model;
-        if model.continue_fraction.value + model.fresh_fraction.value > 1.0 {
-            return Err("continue_fraction + fresh_fraction > 1".into());
+        let reads = [&model.read_continue_fraction, &model.read_fresh_fraction, &model.read_revisit_fraction];
+        let writes = [&model.write_continue_fraction, &model.write_fresh_fraction, &model.write_revisit_fraction];
+        for (kind, shares) in [("read", reads), ("write", writes)] {
+            if shares.map(|share| share.value).iter().sum::<f64>() > 1.0 {
+                return Err(format!("{kind}_continue_fraction + {kind}_fresh_fraction + {kind}_revisit_fraction > 1"));
+            }
         }
+        self.check_reuse()?;
         let whole =
             |shares: &Tagged<LengthShares>| shares.value.iter().all(|(bytes, share)| bytes % 512 == 0 && *share > 0.0);
         let lists = [&model.read_bytes, &model.write_bytes, &model.read_shift_bytes, &model.write_shift_bytes];
@@ -209,6 +276,21 @@ impl StandinData {
         }
         if self.published.read_bytes_percent.is_some() == self.published.read_percent.is_some() {
             return Err("give exactly one of read_bytes_percent and read_percent".into());
+        }
+        Ok(())
+    }
+
+    fn check_reuse(&self) -> Result<(), String> {
+        let model = &self.model;
+        if !(0.0..=1.0).contains(&model.crossing_fraction.value) {
+            return Err("crossing_fraction must lie from 0 to 1".into());
+        }
+        if !(0.0..1.0).contains(&model.recent_fraction.value) || model.recent_starts.value == 0 {
+            return Err("recent_fraction must lie from 0 to below 1, and recent_starts be 1 or more".into());
+        }
+        let law = [model.popularity_exponent.value, model.popularity_shift.value];
+        if !law.iter().all(|value| value.is_finite() && *value >= 0.0) {
+            return Err("popularity_exponent and popularity_shift must be 0 or more".into());
         }
         Ok(())
     }

@@ -6,20 +6,30 @@
 //! drive (busy dies). That figure is then no evidence for this layer or drive; figures of all others are predictions.
 
 use std::borrow::Cow;
+use std::io::Read;
+use std::path::Path;
 use std::sync::LazyLock;
 
-use super::synthetic::{Clock, Mix, Synthetic};
+use sha2::{Digest, Sha256};
+
+use super::synthetic::{Clock, Mix, Source, Synthetic};
 use crate::connector::{SourceKind, Workload};
+use crate::error::{Error, Fault, Place};
 use crate::registry::{self, Entry, Named};
 use crate::rng::Rng;
 use crate::workload::settings;
 
+pub mod character;
 mod data;
+pub mod fit;
 mod locality;
+mod of_trace;
+mod popularity;
 mod statistics;
 
 pub use data::{Provenance, StandinData, Tagged};
 use locality::Locality;
+pub use of_trace::{OfTrace, of_trace};
 pub use statistics::{Measure, Statistics, measures, statistics};
 
 /// The registry entry of the stand-ins.
@@ -43,18 +53,20 @@ const FILES: &[(&str, &str)] = &[
     ("olap", include_str!("../../../../../presets/standins/olap.toml")),
 ];
 
-/// A stand-in that a configuration can name.
-#[derive(Debug)]
+/// A stand-in.
+#[derive(Clone, Debug)]
 pub struct Standin {
-    /// The name in configurations.
-    pub name: &'static str,
+    /// The name in configurations, or the name of its file without the ending.
+    pub name: Cow<'static, str>,
     /// The content of its file.
     pub data: StandinData,
+    /// SHA-256 of its file, if that is not part of the program.
+    pub sha256: Option<String>,
 }
 
 impl Named for Standin {
     fn name(&self) -> &str {
-        self.name
+        &self.name
     }
 
     fn doc(&self) -> Cow<'_, str> {
@@ -65,7 +77,7 @@ impl Named for Standin {
 /// Every stand-in.
 pub static STANDINS: LazyLock<Vec<Standin>> = LazyLock::new(|| {
     let parsed = |(name, text): &(&'static str, &str)| match toml::from_str(text) {
-        Ok(data) => Standin { name, data },
+        Ok(data) => Standin { name: Cow::Borrowed(name), data, sha256: None },
         Err(error) => unreachable!("presets/standins/{name}.toml is part of the program, and tested: {error}"),
     };
     FILES.iter().map(parsed).collect()
@@ -76,10 +88,44 @@ pub fn find(name: &str) -> Option<&'static Standin> {
     registry::find(&STANDINS, name)
 }
 
+/// Longest accepted file of a stand-in, in bytes.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
 /// Makes the seed for the placement of chunks differ from the seed of the requests.
 const PLACING_SEED: u64 = 0x57a_4d15;
 
 impl Standin {
+    /// Reads the file of a stand-in.
+    ///
+    /// # Errors
+    /// Why it cannot be read, or the first place at which it is no stand-in.
+    pub fn read(path: &Path) -> Result<Self, Fault> {
+        let file = path.display().to_string();
+        let fault = |what: &str, found: String, expected: &str| {
+            let place = Place { file: Some(file.clone()), ..Place::default() };
+            Fault::at(place, what).found(found).expected(expected)
+        };
+        const EXPECTED: &str = "the file of a stand-in, as `flashwatt standin fit` writes it";
+        // The check comes before the file is opened: opening a pipe blocks until another process writes to it.
+        let kind = std::fs::metadata(path).map(|metadata| metadata.is_file());
+        if kind.is_ok_and(|is_file| !is_file) {
+            return Err(fault("not a file", "a directory, a pipe or a device".into(), EXPECTED));
+        }
+        let mut text = String::new();
+        let read = std::fs::File::open(path).and_then(|file| file.take(FILE_BYTES_MAX).read_to_string(&mut text));
+        read.map_err(|source| Error::Io { path: file.clone(), source })
+            .map_err(|error| fault("cannot be read", error.to_string(), EXPECTED))?;
+        let data: StandinData = toml::from_str(&text).map_err(|error| {
+            let before = &text[..error.span().map_or(0, |span| span.start.min(text.len()))];
+            let line = Some(before.lines().count().max(1) as u64);
+            let place = Place { file: Some(file.clone()), line, ..Place::default() };
+            Fault::at(place, "no stand-in").found(error.message()).expected(EXPECTED)
+        })?;
+        data.check().map_err(|why| fault("no stand-in", why, EXPECTED))?;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned().into();
+        Ok(Standin { name, data, sha256: Some(format!("{:x}", Sha256::digest(&text))) })
+    }
+
     /// Number of requests at this scale: the full number times `scale`, at least 1.
     pub fn requests(&self, scale: f64) -> u64 {
         ((self.data.model.requests.value as f64 * scale).round() as u64).max(1)
@@ -89,27 +135,32 @@ impl Standin {
     /// continuations.
     pub fn footprint_bytes(&self, requests: u64) -> u64 {
         let model = &self.data.model;
-        let fresh = model.fresh_fraction.value + model.continue_fraction.value;
-        (requests as f64 * fresh * (model.mean_bytes() + 4096.0)) as u64
+        (requests as f64 * model.onward_fraction() * (model.mean_bytes() + 4096.0)) as u64
     }
 
     /// Opens the workload at this scale, within the first `drive_bytes` bytes of a drive. The same seed gives the same
     /// requests.
-    pub fn open(&'static self, scale: f64, requests: u64, drive_bytes: u64, seed: u64) -> Box<dyn Workload> {
+    pub fn open(&self, scale: f64, requests: u64, drive_bytes: u64, seed: u64) -> Box<dyn Workload> {
         let model = &self.data.model;
         let mut rng = Rng::new(seed);
         let clock = Clock::new(&self.data.arrivals.config(), &mut rng);
         let mix = Mix::new(model.read_fraction.value, 0.0, &model.sizes());
         let locality = Locality::new(model, scale, drive_bytes, seed ^ PLACING_SEED);
-        Box::new(Synthetic::compose(self.name, SourceKind::Standin, requests, mix, locality, clock, rng))
+        let source = Source { name: self.name.clone(), kind: SourceKind::Standin, sha256: self.sha256.clone() };
+        Box::new(Synthetic::compose(source, requests, mix, locality, clock, rng))
     }
 }
 
 /// Opens the workload of a valid configuration. The same seed gives the same requests.
-pub fn open(cfg: &settings::Standin, drive_bytes: u64, seed: u64) -> Box<dyn Workload> {
-    match find(&cfg.name) {
-        Some(standin) => standin.open(cfg.scale, cfg.requests, drive_bytes, seed),
-        None => unreachable!("a valid configuration names a stand-in"),
+///
+/// # Errors
+/// If the stand-in's file changed since the configuration was read, and is no stand-in now.
+pub fn open(cfg: &settings::Standin, drive_bytes: u64, seed: u64) -> Result<Box<dyn Workload>, Error> {
+    let open = |standin: &Standin| standin.open(cfg.scale, cfg.requests, drive_bytes, seed);
+    match (&cfg.path, find(&cfg.name)) {
+        (Some(path), _) => Ok(open(&Standin::read(path)?)),
+        (None, Some(standin)) => Ok(open(standin)),
+        (None, None) => unreachable!("a valid configuration names a stand-in"),
     }
 }
 

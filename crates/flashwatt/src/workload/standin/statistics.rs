@@ -193,7 +193,7 @@ const SAMPLE_MIN: u64 = 100_000;
 ///
 /// # Errors
 /// Those of [`statistics`]; a stand-in has none of its own.
-pub fn measures(standin: &'static Standin, scale: f64, seed: u64) -> Result<(Statistics, Vec<Measure>), Error> {
+pub fn measures(standin: &Standin, scale: f64, seed: u64) -> Result<(Statistics, Vec<Measure>), Error> {
     let drive_bytes = (DRIVE_BYTES * scale) as u64;
     let requests = standin.requests(scale);
     let enough = scale == 1.0 || standin.data.published.hit_percent.is_some();

@@ -9,6 +9,8 @@
 //! To add a model of places, write a file with a [`Model`] and add a line to [`MODELS`]. All models share kinds, sizes
 //! and arrivals.
 
+use std::borrow::Cow;
+
 use crate::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Upcoming, Workload};
 use crate::error::Error;
 use crate::registry::{Entry, Param, find, registry};
@@ -82,11 +84,21 @@ impl<P: Places + ?Sized> Places for Box<P> {
     }
 }
 
+/// What reports say about the source of a workload's requests.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    /// The model's name, or that of a stand-in.
+    pub name: Cow<'static, str>,
+    /// What kind of source this is.
+    pub kind: SourceKind,
+    /// SHA-256 of the file that describes it, if one does.
+    pub sha256: Option<String>,
+}
+
 /// A workload composed of kinds and lengths, places and arrivals.
 #[derive(Clone, Debug)]
 pub struct Synthetic<P> {
-    name: &'static str,
-    source: SourceKind,
+    source: Source,
     rng: Rng,
     requests: u64,
     /// Requests issued and requests completed. Two counters instead of one of outstanding requests: `next` and
@@ -118,23 +130,15 @@ impl<P: Places> Synthetic<P> {
         let mut rng = Rng::new(seed);
         let clock = Clock::new(&cfg.arrivals, &mut rng);
         let mix = Mix::new(cfg.read_fraction, cfg.trim_fraction, &cfg.sizes);
-        Self::compose(cfg.model.name, SourceKind::Synthetic, cfg.requests, mix, places, clock, rng)
+        let source = Source { name: cfg.model.name.into(), kind: SourceKind::Synthetic, sha256: None };
+        Self::compose(source, cfg.requests, mix, places, clock, rng)
     }
 
     /// A workload composed of these parts.
-    pub(crate) fn compose(
-        name: &'static str,
-        source: SourceKind,
-        requests: u64,
-        mix: Mix,
-        places: P,
-        clock: Clock,
-        rng: Rng,
-    ) -> Self {
+    pub(crate) fn compose(source: Source, requests: u64, mix: Mix, places: P, clock: Clock, rng: Rng) -> Self {
         let nothing = Drawn { kind: RequestKind::Read, offset_bytes: 0, bytes: 0 };
         let ahead = [nothing; AHEAD];
-        let mut synthetic =
-            Synthetic { name, source, rng, requests, issued: 0, completed: 0, mix, places, clock, ahead };
+        let mut synthetic = Synthetic { source, rng, requests, issued: 0, completed: 0, mix, places, clock, ahead };
         synthetic.ahead = std::array::from_fn(|_| synthetic.draw());
         synthetic
     }
@@ -177,11 +181,15 @@ impl<P: Places> Workload for Synthetic<P> {
     }
 
     fn name(&self) -> &str {
-        self.name
+        &self.source.name
     }
 
     fn kind(&self) -> SourceKind {
-        self.source
+        self.source.kind
+    }
+
+    fn input_sha256(&self) -> Option<String> {
+        self.source.sha256.clone()
     }
 
     fn len_hint(&self) -> Option<u64> {

@@ -53,6 +53,7 @@ pub use replay::TraceWorkload;
 pub use study::info::{DeviceInfo, TraceInfo, info};
 pub use study::profile::{OverTime, PlaceProfile, Profile, Reused, SizeClass, profile};
 pub use study::reuse::Curve;
+pub(super) use study::reuse::Reuse;
 
 /// What lists say about replaying a trace.
 pub(super) const ENTRY: Entry<()> = Entry {

@@ -32,6 +32,13 @@ pub struct Curve {
     pub points: Vec<(u64, f64)>,
 }
 
+impl Curve {
+    /// The hit ratio of a cache of this number of pages; exact if that is a power of two.
+    pub fn hit_ratio(&self, pages: u64) -> f64 {
+        self.points.iter().rev().find(|(size, _)| *size <= pages).map_or(0.0, |(_, ratio)| *ratio)
+    }
+}
+
 /// Computes the [`Curve`] of a sequence of accesses from a sample of its pages.
 pub struct Reuse {
     /// The slot of the last access to each followed page.
@@ -48,6 +55,12 @@ pub struct Reuse {
     /// Number of accesses to followed pages, first accesses included, scaled to the present threshold.
     followed: f64,
     accesses: u64,
+}
+
+impl Default for Reuse {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Reuse {
@@ -200,10 +213,6 @@ mod tests {
     use super::*;
     use crate::rng::Rng;
 
-    fn at(curve: &Curve, pages: u64) -> f64 {
-        curve.points.iter().rev().find(|(size, _)| *size <= pages).map_or(0.0, |(_, ratio)| *ratio)
-    }
-
     #[test]
     fn bins_hold_what_their_ends_say() {
         for distance in (0..5000).chain([1 << 30, (1 << 40) - 1, u64::MAX >> 8]) {
@@ -230,7 +239,7 @@ mod tests {
         }
         let curve = reuse.curve();
         assert_eq!((curve.accesses, curve.sampled), (accesses, 1.0));
-        assert!((at(&curve, cache as u64) - hits as f64 / accesses as f64).abs() < 1e-9);
+        assert!((curve.hit_ratio(cache as u64) - hits as f64 / accesses as f64).abs() < 1e-9);
     }
 
     #[test]
@@ -241,6 +250,9 @@ mod tests {
         }
         let curve = reuse.curve();
         assert!(curve.sampled < 0.1, "{}", curve.sampled);
-        assert!(at(&curve, pages * 9 / 10) < 0.02 && (at(&curve, pages * 5 / 4) - 0.75).abs() < 0.02, "{curve:?}");
+        assert!(
+            curve.hit_ratio(pages * 9 / 10) < 0.02 && (curve.hit_ratio(pages * 5 / 4) - 0.75).abs() < 0.02,
+            "{curve:?}"
+        );
     }
 }
