@@ -64,7 +64,8 @@ site was built, by
 flashwatt reproduce --paper peers
 ```
 
-which also draws the figures. None of this counts for the papers: its criteria are of classes of their own
+which also draws the figures. The bounds were set when both sides' figures were known: they watch for changes, and
+predict nothing. None of these criteria is predictive, so none enters the papers' first line
 ([What a verdict is worth](reproduce.md#what-a-verdict-is-worth))."""
 ABOUT_CRITERIA = """# Criteria
 
