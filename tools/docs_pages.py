@@ -53,20 +53,36 @@ flashwatt reproduce --paper theory
 
 which also draws the figures. The papers' own figures, published beside simulated, come from
 `flashwatt reproduce --all`: see [Reproduce the papers](reproduce.md)."""
+ABOUT_PEERS = """# Other simulators
+
+This page lays FlashWatt's figures beside those that MQSim and EnergySim gave under equal settings, and theory beside
+both where there is one. Every difference above 2 % has its reason beside it. The other simulators' figures are data,
+with commit, settings and date: `mqsim.toml` and `energysim.toml` in `experiments/peers`. The page was made while the
+site was built, by
+
+```sh
+flashwatt reproduce --paper peers
+```
+
+which also draws the figures. The bounds were set when both sides' figures were known: they watch for changes, and
+predict nothing. None of these criteria is predictive, so none enters the papers' first line
+([What a verdict is worth](reproduce.md#what-a-verdict-is-worth))."""
 ABOUT_CRITERIA = """# Criteria
 
 Every criterion of every experiment: the claim, the published figure, the bound, the class, and the reason for class and
 bound. Words in brackets name choices that the paper does not state and that decide the verdict. [What a verdict is
 worth](reproduce.md#what-a-verdict-is-worth) says what the classes mean."""
 EXAMPLES = Path(__file__).parents[1] / "examples"
-VALIDATION = Path(__file__).parents[1] / "target" / "validation"
+RUNS = Path(__file__).parents[1] / "target"
+"""Where the runs of pages are kept, so that the next build of the site has them."""
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages; called by MkDocs."""
     pages = {"reference/configuration.md": configuration(), "reference/presets.md": presets()}
     pages["reference/command-line.md"] = command_line()
-    pages |= {"validation.md": validation(), "criteria.md": criteria()}
+    pages |= {"validation.md": rerun("theory", "validation", ABOUT_VALIDATION), "criteria.md": criteria()}
+    pages["peers.md"] = rerun("peers", "peers", ABOUT_PEERS)
     for path in sorted(EXAMPLES.glob("[0-9][0-9]_*.py")):
         page, pictures = tutorial(path)
         pages[f"tutorial/{path.stem}.md"] = page
@@ -89,14 +105,17 @@ def criteria() -> str:
     return "\n\n".join(parts)
 
 
-def validation() -> str:
-    """Run the validation experiments, and lay them out: claim, setting, verdicts, the command that prints them."""
-    experiments = choose((), "theory")
-    rows = reproduce(experiments, VALIDATION).rows
-    parts = [ABOUT_VALIDATION]
+def rerun(paper: str, directory: str, about: str) -> str:
+    """Run the experiments of a paper, and lay them out: claim, setting, command, verdicts, tables."""
+    experiments = choose((), paper)
+    done = reproduce(experiments, RUNS / directory)
+    if done.fault:
+        raise SystemExit(done.fault)
+    parts = [about]
     for one in experiments:
-        found = markdown(row for row in rows if row.experiment == one.id)
-        parts.append(f"## {one.id}: {one.title}\n\n{one.readme}\n\n`flashwatt reproduce {one.id}`\n\n{found}")
+        found = markdown(row for row in done.rows if row.experiment == one.id)
+        parts += [f"## {one.id}: {one.title}", one.readme, f"`flashwatt reproduce {one.id}`", found]
+        parts += done.texts[one.id]
     return "\n\n".join(parts) + "\n"
 
 

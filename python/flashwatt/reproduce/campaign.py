@@ -13,7 +13,7 @@ from flashwatt.base.outputs import check, locked, save
 from flashwatt.base.outputs import directory as made
 from flashwatt.base.progress import silent
 from flashwatt.reproduce.evidence import Runs
-from flashwatt.reproduce.page import page_path, write_pages
+from flashwatt.reproduce.page import page_path, texts, write_pages
 from flashwatt.reproduce.plan import plan, weight
 from flashwatt.reproduce.show import origin
 from flashwatt.reproduce.verdict import Finding, judge, tally
@@ -45,6 +45,8 @@ class Reproduction:
     files: list[Path]
     origin: str
     """The workloads that are real traces, and those that are models, in words."""
+    texts: dict[str, list[str]]
+    """By the experiments' ids: the texts in Markdown that stand among the charts of a page."""
 
 
 def reproduce(
@@ -75,15 +77,17 @@ def reproduce(
         findings = [_finding(one, work, journal) for one in experiments]
         rows = [row for finding in findings for row in finding.rows]
         files: list[Path] = []
+        said: dict[str, list[str]] = {}
         try:
             journal.finish(task.id for task in work.tasks.values())
             files.append(_write_verdicts(rows, work, directory, force=force))
             files += write_pages(findings, work.terms, directory, force=force)
+            said = {one.experiment.id: texts(one) for one in findings}
         except _core.FlashwattError as error:
             faults.append(str(error))
     workloads = [name for one in experiments for name in one.workloads]
     fault = "\n".join(filter(None, faults))
-    return Reproduction(rows, fault, files, origin(workloads, work.terms.traces))
+    return Reproduction(rows, fault, files, origin(workloads, work.terms.traces), said)
 
 
 def _files(experiments: Sequence[Experiment], directory: Path) -> list[tuple[Path, marks.Kind]]:

@@ -32,8 +32,17 @@ class CriterionClass(Enum):
     """The model, or the workload, was fitted to the figure."""
     THEORY = "theory"
     """The engine against a theory, or against itself: no figure of a paper."""
+    PEER = "peer"
+    """The engine against another simulator with equal settings: no figure of a paper."""
     REPORT = "report"
     """No bound: the simulated figure stands beside the published one."""
+
+
+_NO_NUMBER = {
+    CriterionClass.CALIBRATED: "the model was fitted to it",
+    CriterionClass.PEER: "it is no figure of a paper",
+}
+"""Classes whose figures stay out of the count of published numbers, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +83,8 @@ class Criterion:
             raise _core.FlashwattError(f"{place}: {missing[0]}: missing; expected text")
         known(f"{place}: class", [texts["class"]], [one.value for one in CriterionClass])
         class_ = CriterionClass(texts.pop("class"))
-        if class_ is CriterionClass.CALIBRATED and "number" in table:
-            expected = "no number, as the model was fitted to it"
+        if class_ in _NO_NUMBER and "number" in table:
+            expected = f"no number, as {_NO_NUMBER[class_]}"
             raise _core.FlashwattError(f"{place}: number: found {table['number']}; expected {expected}")
         text, meets = _bound(place, table, class_)
         rest = {key: texts.get(key, "") for key in _TEXTS if key != "class"}

@@ -40,6 +40,7 @@ table { border-collapse: collapse; font-size: .85rem; margin: .6rem 0; }
 th { text-align: left; font-weight: normal; color: #69758a; }
 th, td { padding: .25rem .9rem .25rem 0; vertical-align: top; border-bottom: 1px solid #eef0f3; }
 td.figure { white-space: nowrap; }
+.laid > p { margin: .6rem 0; padding: 0; color: inherit; }
 .met { color: #23766a; } .missed { color: #b3263d; font-weight: bold; } .shown, .unknown { color: #69758a; }
 small { color: #69758a; }
 code { font-size: .9em; background: #f3f5f7; padding: 0 .2em; }
@@ -50,6 +51,8 @@ code { font-size: .9em; background: #f3f5f7; padding: 0 .2em; }
   td.figure { white-space: normal; }
   td.figure:not(:empty)::before { content: attr(title) ": "; color: #69758a; }
   tr { border-bottom: 1px solid #eef0f3; padding: .5rem 0; }
+  .laid table { display: table; } .laid tbody { display: table-row-group; } .laid tr { display: table-row; }
+  .laid th, .laid td { display: table-cell; padding: .25rem .9rem .25rem 0; }
 }
 h3 { font-size: 1rem; padding: 0 12px; margin: .8rem 0 .2rem; }
 """
@@ -108,8 +111,13 @@ def _number(row: Row) -> str:
     return f"<tr><td>{link}: {html.escape(row.claim)}</td>{figures}</tr>"
 
 
+def _rendered(markdown: str) -> str:
+    text: str = MarkdownIt("commonmark").enable("table").render(markdown)
+    return text
+
+
 def _said(experiment: Experiment, real: Collection[str]) -> str:
-    text = MarkdownIt("commonmark").enable("table").render(experiment.readme)
+    text = _rendered(experiment.readme)
     heading = f"{experiment.id}: {experiment.title} ({experiment.source})"
     traces = f"<p>{html.escape(origin(experiment.workloads, real))}</p>" if experiment.workloads else ""
     return f'<article id="{experiment.id}">\n<h2>{html.escape(heading)}</h2>\n<div class="said">{text}{traces}</div>'
@@ -129,13 +137,25 @@ def _line(row: Row) -> str:
     return f'<tr>{"".join(cells)}<td class="{_CLASSES[row.verdict]}">{judged(row)}</td></tr>'
 
 
+def texts(finding: Finding) -> list[str]:
+    """Give the tables and other texts, in Markdown, that an experiment's page has among its charts."""
+    return [part for part in _drawn(finding)[0] if isinstance(part, str)]
+
+
 def _figures(finding: Finding) -> list[Chart | str]:
+    drawn, fault = _drawn(finding)
+    parts = [f'<div class="scroll laid">{_rendered(one)}</div>' if isinstance(one, str) else one for one in drawn]
+    return [*parts, f"<p>not drawn: {html.escape(fault)}</p>"] if fault else parts
+
+
+def _drawn(finding: Finding) -> tuple[list[Chart | str], str]:
+    """Charts, and texts in Markdown; then why the rest cannot be drawn, if it cannot."""
     drawn: list[Chart | str] = []
     with finding.experiment.measures() as measures:
         try:
             drawn += measures.figures(finding.evidence)
         except NoEvidenceError as error:
-            drawn.append(f"<p>not drawn: {html.escape(str(error))}</p>")
+            return drawn, str(error)
         except ZeroDivisionError:
-            drawn.append("<p>not drawn: a ratio to nothing; something that the figure counts never happened</p>")
-    return drawn
+            return drawn, "a ratio to nothing; something that the figure counts never happened"
+    return drawn, ""

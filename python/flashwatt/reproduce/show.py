@@ -75,7 +75,8 @@ def markdown(rows: Iterable[Row]) -> str:
     """The same as a table in Markdown."""
     lines = ["| | published | simulated | criterion | verdict |", "|---|---|---|---|---|"]
     for row in rows:
-        cells = (f"{row.experiment}: {row.claim}", published(row), simulated(row), row.bound, judged(row))
+        remark = f"<br><small>{row.remark}</small>" if row.remark else ""
+        cells = (f"{row.experiment}: {row.claim}{remark}", published(row), simulated(row), row.bound, judged(row))
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines)
 

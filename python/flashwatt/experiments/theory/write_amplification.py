@@ -20,9 +20,8 @@ PAGES_PER_BLOCK = 128
 _HALVINGS = 100
 
 
-def greedy(rho: float) -> float:
+def greedy(rho: float, b: int = PAGES_PER_BLOCK) -> float:
     """The best of all blocks: j from b r (H_b − H_j) / (b − j) = 1, WAF = b / (b − j)."""
-    b = PAGES_PER_BLOCK
     top = _harmonic(b)
     j = _zero(0, b - 1e-6, lambda j: b * rho * (top - _harmonic(j)) / (b - j) - 1)
     return b / (b - j)

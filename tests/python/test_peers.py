@@ -1,0 +1,125 @@
+"""Other simulators beside FlashWatt: their figures are data, each once, and large differences need reasons."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from flashwatt.experiments.peers.queue_theory import mean_response
+from flashwatt.experiments.peers.side_by_side import Line, figures_of, table, unexplained
+from flashwatt.reproduce import catalogue, reproduce
+from flashwatt.reproduce.catalogue import choose
+from flashwatt.reproduce.criterion import CriterionClass
+from flashwatt.reproduce.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from flashwatt.reproduce.criterion import Criterion
+
+SIMULATORS = ("mqsim", "energysim")
+TOLERANCE_MAX = 0.05
+
+
+def numbers_in(content: Any) -> Iterator[float]:
+    """All numbers of a file, at any depth."""
+    if isinstance(content, (dict, list)):
+        for one in content.values() if isinstance(content, dict) else content:
+            yield from numbers_in(one)
+    elif isinstance(content, (int, float)):
+        yield content
+
+
+def peer_criteria() -> list[Criterion]:
+    return [
+        one for experiment in choose((), "peers") for one in experiment.criteria if one.class_ is CriterionClass.PEER
+    ]
+
+
+@pytest.mark.parametrize("name", SIMULATORS)
+def test_figures_have_their_origin(name: str) -> None:
+    content = figures_of(name)
+    assert re.fullmatch(r"[0-9a-f]{7}", content["commit"])
+    assert re.fullmatch(r"20\d\d-\d\d-\d\d", content["date"])
+    assert content["remark"]
+    assert len(content["settings"]) >= 3
+    paper = choose((), "peers")[0].paper
+    assert f"{content['simulator']} (" in paper.citation
+    assert content["commit"] in paper.citation
+
+
+def test_what_criteria_call_published_is_in_the_data() -> None:
+    known = {number for name in SIMULATORS for number in numbers_in(figures_of(name))}
+    judged = [(one, float(one.published.replace(",", ""))) for one in peer_criteria() if one.unit]
+    assert len(judged) > 30
+    for one, number in judged:
+        assert number in known, one.says
+        assert one.meets is not None
+        assert one.meets(number), f"{one.says}: the peer's own figure"
+        assert not one.meets(number * (1 + 1.1 * TOLERANCE_MAX)), one.says
+        assert not one.meets(number * (1 - 1.1 * TOLERANCE_MAX)), one.says
+
+
+def test_write_amplification_lies_between_the_two_figures_of_the_data() -> None:
+    criteria = {one.quantity: one for one in catalogue()["P3"].criteria}
+    runs = next(runs for runs in catalogue()["P3"].sets if runs.name == "equal")
+    for spare, found in figures_of("mqsim")["write_amplification"].items():
+        for end in runs.axes["free"]:
+            one = criteria[f"equal_{spare.removesuffix(' %')}_{end}"]
+            assert one.bound == f"{found['later']:g} … {found['first']:g}"
+        assert runs.axes["counted"][spare]["device.logical_bytes"] == found["pages"] * 4096
+
+
+def test_peers_are_no_paper() -> None:
+    classes = {one.class_ for experiment in choose((), "peers") for one in experiment.criteria}
+    assert classes == {CriterionClass.PEER, CriterionClass.THEORY, CriterionClass.IDENTITY, CriterionClass.REPORT}
+    assert all(one.number is None for experiment in choose((), "peers") for one in experiment.criteria)
+    papers = [one for one in catalogue().values() if one.paper.name != "peers"]
+    assert not any(one.class_ is CriterionClass.PEER for experiment in papers for one in experiment.criteria)
+
+
+def test_large_differences_need_reasons() -> None:
+    small, large = Line("a", 100, 101.9), Line("b", 100, 97.9)
+    assert unexplained([small, large, large._replace(reason="known")]) == 1
+    rows = table("Other", "IOPS", [small, large, large._replace(case="c", reason="known"), Line("d", 2, 2, 4)])
+    assert rows.splitlines()[2:] == [
+        "| a | 100 | 101.90 | +1.90 % | – | – | – |  |",
+        "| b | 100 | 97.90 | −2.10 % | – | – | – | not known |",
+        "| c | 100 | 97.90 | −2.10 % | – | – | – | known |",
+        "| d | 2 | 2.000 | +0.00 % | 4.000 | 0.5000 | 0.5000 |  |",
+    ]
+
+
+def test_a_queue_by_theory() -> None:
+    assert mean_response(10, 0) == 10
+    assert mean_response(10, 0.5) == 15
+    assert mean_response(132, 0.8) == pytest.approx(396)
+
+
+def test_closed_loops_beside_mqsim(tmp_path: Path) -> None:
+    """All of P1 is run: it takes seconds."""
+    found = reproduce([catalogue()["P1"]], tmp_path)
+    assert not found.fault
+    missed = [row.quantity for row in found.rows if row.verdict is Verdict.MISSED]
+    assert missed == ["slow_reads_1024"], "the length of MQSim's run is not known"
+    by_name = {row.quantity: row.simulated for row in found.rows}
+    assert all(value is not None for value in by_name.values())
+    (side_by_side,) = found.texts["P1"]
+    assert len(side_by_side.splitlines()) == 2 + 2 * 22, "every case in both orders"
+    assert "not known" not in side_by_side
+    page = (tmp_path / "peers.html").read_text()
+    assert "<td>random reads, QD 1024, data first</td>" in page
+    assert "| ---" not in page, "tables are tables, not text"
+
+
+def test_what_is_not_equal_is_seen(tmp_path: Path) -> None:
+    """The criteria are about equal settings: slower flash misses them."""
+    from flashwatt.reproduce.plan import Terms
+
+    found = reproduce([catalogue()["P1"]], tmp_path, terms=Terms(sets=("device.timing.read_ns=55_000",)))
+    missed = {row.quantity for row in found.rows if row.verdict is Verdict.MISSED}
+    assert {"reads_1", "reads_64", "reads_1024", "stream_reads_1", "unexplained"} <= missed
+    assert not any(name.startswith(("writes", "stream_writes")) for name in missed)
