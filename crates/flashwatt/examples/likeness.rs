@@ -7,7 +7,9 @@
 
 use flashwatt::config::{Workload as Chosen, load};
 use flashwatt::connector::Workload;
-use flashwatt::workload::standin::character::{CACHES, Character, OfKind, TOPS, Window, sketch};
+use flashwatt::workload::standin::character::{
+    CACHES, Character, GAP_QUANTILES, OfKind, SIZE_QUANTILES, TOPS, Window, sketch,
+};
 use flashwatt::workload::standin::fit::{Reuse, distance, fit_reuse};
 use flashwatt::workload::standin::{Standin, find};
 use flashwatt::workload::trace::TraceWorkload;
@@ -60,8 +62,17 @@ fn show(trace: &Character, standin: &Character) {
     row("mean read, KiB".into(), &|c| c.reads.mean_kib);
     row("mean write, KiB".into(), &|c| c.writes.mean_kib);
     row("sequential, %".into(), &|c| c.sequential_percent);
+    row("requests in a run".into(), &|c| c.run_requests);
+    for (at, quantile) in GAP_QUANTILES.iter().enumerate() {
+        let name = format!("time between arrivals, {:.0} % quantile, ms", 100.0 * quantile);
+        row(name, &|c| c.gap_ns[at] as f64 / 1e6);
+    }
     for (kind, of) in [("writes", (|c| &c.writes) as fn(&Character) -> &OfKind), ("reads", |c| &c.reads)] {
         row(format!("number of {kind}"), &|c| of(c).requests as f64);
+        for (at, quantile) in SIZE_QUANTILES.iter().enumerate() {
+            let name = format!("size of {kind}, {:.0} % quantile, KiB", 100.0 * quantile);
+            row(name, &|c| of(c).bytes[at] as f64 / 1024.0);
+        }
         for (at, top) in TOPS.iter().enumerate() {
             row(format!("{kind} to the {top} most popular pages, %"), &|c| of(c).top_percent[at]);
         }

@@ -60,7 +60,17 @@ def pdf(content: bytes) -> bytes:
 
 def config(text: str) -> str:
     """Put the mark before a configuration."""
-    return f"# Written by flashwatt run. SHA-256 of the lines below: {_sha256(text.encode())}\n{text}"
+    return _signed("run", text)
+
+
+def standin(text: str) -> str:
+    """Put the mark before a stand-in."""
+    return _signed("standin fit", text)
+
+
+def _signed(command: str, text: str) -> str:
+    """A mark that holds only as long as nobody edits the file."""
+    return f"# Written by flashwatt {command}. SHA-256 of the lines below: {_sha256(text.encode())}\n{text}"
 
 
 def _sha256(content: bytes) -> str:
@@ -103,16 +113,20 @@ def _is_journal(path: Path) -> bool:
     return head.startswith(RESULT_HEAD) or RESULT_HEAD.startswith(head)
 
 
-def _is_config(path: Path) -> bool:
-    if path.stat().st_size > TEXT_BYTES_MAX:
-        return False
-    first, _, rest = path.read_bytes().partition(b"\n")
-    found = re.fullmatch(rb"# Written by flashwatt run\. SHA-256 of the lines below: ([0-9a-f]{64})", first)
-    return found is not None and found[1].decode() == _sha256(rest)
+def _is_signed(command: bytes) -> Callable[[Path], bool]:
+    def is_signed(path: Path) -> bool:
+        if path.stat().st_size > TEXT_BYTES_MAX:
+            return False
+        first, _, rest = path.read_bytes().partition(b"\n")
+        words = rb"# Written by flashwatt %s\. SHA-256 of the lines below: ([0-9a-f]{64})" % command
+        found = re.fullmatch(words, first)
+        return found is not None and found[1].decode() == _sha256(rest)
+
+    return is_signed
 
 
 REPORT = Kind("a report", _begins(rb'\{\s*"schema": \d+,\s*"version": "[^"]*",\s*"status": "'))
-CONFIG = Kind("an unchanged config.toml", _is_config)
+CONFIG = Kind("an unchanged config.toml", _is_signed(b"run"))
 PAGE = Kind("a page", _holds(b'<meta name="generator" content="FlashWatt '))
 SVG = Kind("a picture", _holds(b"<!-- Generator: FlashWatt "))
 PNG = Kind("a picture", _holds(b"tEXtSoftware\0FlashWatt "))
@@ -120,7 +134,7 @@ PDF = Kind("a picture", lambda path: b"% Generator: FlashWatt " in _tail(path))
 TABLE = Kind("a table", _is_parquet)
 JOURNAL = Kind("results of a sweep", _is_journal, yields_to_force=False)
 VERDICTS = Kind("verdicts", _begins(rb'\{\s*"version": "[^"]*",\s*"real_traces": \['))
-STANDIN = Kind("a stand-in", _begins(rb"# Written by flashwatt standin fit\."))
+STANDIN = Kind("an unchanged stand-in", _is_signed(b"standin fit"))
 SCHEMA = Kind("a schema", _begins(rb'\{\s*"\$comment": "FlashWatt '))
 PICTURES = {".html": PAGE, ".svg": SVG, ".png": PNG, ".pdf": PDF}
 """By the suffix of their names."""

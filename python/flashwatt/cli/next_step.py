@@ -84,6 +84,11 @@ def _after_convert(options: Options) -> str:
     return f"flashwatt run {_quoted(options['out'])}"
 
 
+def _after_fit(options: Options) -> str:
+    setting = f'workload.standin.path="{options["out"]}"'
+    return f"flashwatt run --set {_quoted(setting)}"
+
+
 def _after_sweep(options: Options) -> str:
     out = _quoted(options["out"])
     return f"open {_quoted(options['out'] / 'tradeoff.html')}; in Python, flashwatt.Results.read({out!r})"
@@ -142,6 +147,7 @@ _STEPS: dict[str, Callable[[Options], str]] = {
     "trace info": _after_trace,
     "trace plot": _after_plot,
     "trace convert": _after_convert,
+    "standin fit": _after_fit,
     "sweep": _after_sweep,
     "compare": _after_compare,
     "reproduce": _after_reproduce,

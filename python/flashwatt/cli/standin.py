@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _REQUESTS = 200_000
-"""Number of requests that a fit takes unless told otherwise: some 400 stand-ins of that length are drawn."""
+"""Number of requests that a fit takes unless told otherwise: some 600 stand-ins of that length are drawn."""
 
 
 @click.group()
@@ -44,7 +44,7 @@ def fit(out: Path, as_json: bool, force: bool, **options: Any) -> None:
     options["max_requests"] = options["max_requests"] or _REQUESTS
     with bar("Fitting") as progress, blamed(OPTION_KEYS):
         fitted = traces.fit_standin(**arguments_of(options), progress=progress)
-    save(out, f"# Written by flashwatt standin fit.\n{fitted['toml']}".encode(), marks.STANDIN, force=force)
+    save(out, marks.standin(fitted["toml"]).encode(), marks.STANDIN, force=force)
     if as_json:
         click.echo(json.dumps({key: value for key, value in fitted.items() if key != "toml"}, indent=2))
     else:

@@ -106,11 +106,11 @@ pub fn fit_reuse(
     wanted: &Character,
     progress: &mut dyn FnMut(f64) -> bool,
 ) -> Result<(Reuse, f64), Error> {
-    let mut search = Search { standin: standin.clone(), drive_bytes, window, wanted, tried: 0, progress };
-    let mut rng = Rng::new(SEED);
+    let standin = standin.clone();
+    let mut search = Search { standin, drive_bytes, window, wanted, rng: Rng::new(SEED), tried: 0, progress };
     let mut points = vec![(f64::INFINITY, [0.5; 4]); FIRST_POINTS];
     for (distance, point) in &mut points {
-        *point = std::array::from_fn(|_| rng.f64());
+        *point = std::array::from_fn(|_| search.rng.f64());
         *distance = search.distance_at(*point)?;
     }
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -127,6 +127,7 @@ struct Search<'a> {
     drive_bytes: u64,
     window: Window,
     wanted: &'a Character,
+    rng: Rng,
     tried: u64,
     progress: &'a mut dyn FnMut(f64) -> bool,
 }
@@ -134,7 +135,7 @@ struct Search<'a> {
 impl Search<'_> {
     fn distance_at(&mut self, point: Point) -> Result<f64, Error> {
         /// About the number of points of a search.
-        const POINTS: f64 = 400.0;
+        const POINTS: f64 = 600.0;
         self.tried += 1;
         if !(self.progress)((self.tried as f64 / POINTS).min(1.0)) {
             return Err(Error::InterruptedReading { done: self.wanted.requests });
@@ -145,15 +146,14 @@ impl Search<'_> {
         Ok(distance(&sketch(workload.as_mut(), self.window)?.character(), self.wanted))
     }
 
-    /// Goes on from a point along each parameter, with half the step whenever no step is better.
+    /// Goes on from a point along each parameter and in random directions, with half the step whenever no step is better.
     fn descend(&mut self, start: (f64, Point)) -> Result<(f64, Point), Error> {
         let (mut best, mut step) = (start, STEPS.0);
         while step >= STEPS.1 {
             let before = best.0;
-            for place in 0..best.1.len() {
-                for way in [step, -step] {
-                    let mut point = best.1;
-                    point[place] = (point[place] + way).clamp(0.0, 1.0);
+            for direction in self.directions() {
+                let moved = |way: f64| std::array::from_fn(|at| (best.1[at] + way * direction[at]).clamp(0.0, 1.0));
+                for point in [moved(step), moved(-step)] {
                     let found = if point == best.1 { f64::INFINITY } else { self.distance_at(point)? };
                     if found < best.0 {
                         best = (found, point);
@@ -166,5 +166,15 @@ impl Search<'_> {
             }
         }
         Ok(best)
+    }
+
+    /// Each parameter alone, then all of them at random: a narrow valley may lie across the parameters.
+    fn directions(&mut self) -> [Point; 8] {
+        std::array::from_fn(|number| {
+            std::array::from_fn(|at| match number {
+                0..4 => f64::from(u8::from(number == at)),
+                _ => 2.0 * self.rng.f64() - 1.0,
+            })
+        })
     }
 }

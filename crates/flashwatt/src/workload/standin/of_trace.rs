@@ -42,7 +42,7 @@ pub struct OfTrace {
 }
 
 /// Fits a stand-in to the requests of a trace. `max_requests` of the settings limits them. The trace is read twice, then
-/// about 400 stand-ins of the same length are drawn. `progress` is called from time to time and ends the work by
+/// about 600 stand-ins of the same length are drawn. `progress` is called from time to time and ends the work by
 /// returning `false`.
 ///
 /// # Errors
