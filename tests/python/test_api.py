@@ -147,9 +147,9 @@ def test_an_invalid_report_is_named(tmp_path: Path, text: str, said: str) -> Non
 
 def test_a_missing_figure_is_named() -> None:
     with pytest.raises(flashwatt.FlashwattError, match=r"throughput\.iops: missing"):
-        _ = Report({"schema": 2, "throughput": {"simulated_s": 1.0}}).throughput
+        _ = Report({"schema": 3, "throughput": {"simulated_s": 1.0}}).throughput
     with pytest.raises(flashwatt.FlashwattError, match=r"energy_j: missing"):
-        _ = Report({"schema": 2}).energy_j
+        _ = Report({"schema": 3}).energy_j
 
 
 def test_the_page_for_a_notebook(report: Json) -> None:

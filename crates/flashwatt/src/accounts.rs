@@ -3,13 +3,14 @@
 use std::hint::cold_path;
 
 use crate::device::phases::Course;
+use crate::energy::array_times::ArrayTimes;
 use crate::energy::ledger::{Ledger, OpTimes, Phase};
 use crate::energy::parts::StateId;
 use crate::energy::series::Recorder;
 use crate::energy::settings::{DramRule, Energy};
-use crate::energy::ssd::{DRAM_WORKS, LINK_WORKS, drive_state, parts};
+use crate::energy::ssd::{DRAM_WORKS, LINK_WORKS, REPLACES_NONE, drive_state, parts};
 use crate::energy::window::{Figures, Window};
-use crate::energy::{DieState, Meter, PriceTable, Series};
+use crate::energy::{DieState, Meter, PriceTable, Series, price};
 use crate::ftl::plan::{Chosen, Notes};
 use crate::ftl::{Mapping, Plan};
 use crate::halves::Halves;
@@ -29,6 +30,9 @@ pub struct SsdAccounts<P: Probe> {
     window_start: Nanos,
     phase: Phase,
     busy_dies: u32,
+    array_times: ArrayTimes,
+    /// Whether the accounting charges idle dies in [`Phase::Transfer`].
+    charges_transfer: bool,
     outstanding: u32,
     map_access_ns: Nanos,
     page_data_ns: Nanos,
@@ -226,13 +230,16 @@ impl<P: Probe> SsdAccounts<P> {
     /// Empty accounts at time 0 of a drive with pages of `page_bytes` bytes.
     pub fn new(energy: &Energy, page_bytes: u32, dies: u32, series: Option<Box<Series>>, probe: P) -> Self {
         let per_op = energy.dram_rule == DramRule::PerOp;
+        let table = PriceTable::new(energy);
         SsdAccounts {
             ledger: Ledger::new(dies),
-            meter: meter(&PriceTable::new(energy), dies, series),
+            meter: meter(&table, dies, series),
             probe,
             window_start: 0,
             phase: Phase::Quiet,
             busy_dies: 0,
+            array_times: ArrayTimes::new(),
+            charges_transfer: price::charges_idle_dies(&table, Phase::Transfer),
             outstanding: 0,
             map_access_ns: if per_op { energy.dram.map_access_ns } else { 0 },
             page_data_ns: if per_op { energy.dram.page_data_ns } else { 0 },
@@ -254,10 +261,33 @@ impl<P: Probe> SsdAccounts<P> {
     /// handled.
     #[inline(always)]
     pub fn pass_time(&mut self, now: Nanos) {
+        if self.array_times.turn_at() < now {
+            cold_path();
+            self.turn_phases(now);
+        }
         let ns = now - self.meter.now();
         self.ledger.busy_dies_ns[self.busy_dies as usize] += ns;
-        self.ledger.elapsed_ns[self.phase as usize] += ns;
+        self.ledger.passed(self.phase, self.busy_dies, ns);
         self.meter.advance(now);
+    }
+
+    /// Changes the phase at all times before `now` at which the first array began to work or the last one ended. Time
+    /// from the last event to `now` is about to be booked for the last of these phases: corrects that.
+    ///
+    /// A turn at `now` waits: an operation that starts then may continue the work.
+    #[inline(never)]
+    fn turn_phases(&mut self, now: Nanos) {
+        let since = self.meter.now();
+        while self.array_times.turn_at() < now {
+            let at = self.array_times.turn_at();
+            self.array_times.turn();
+            let phase = self.phase_with(self.array_times.works());
+            if phase != self.phase {
+                self.ledger.passed(self.phase, self.busy_dies, at - since);
+                self.ledger.passed(phase, self.busy_dies, (at - since).wrapping_neg());
+                self.change_phase(at, phase);
+            }
+        }
     }
 
     /// Time up to which elapsed time is booked.
@@ -346,13 +376,16 @@ impl<P: Probe> SsdAccounts<P> {
         ((u128::from(bytes) * u128::from(self.interface_ns_per_byte) + u128::from(u32::MAX)) >> 32) as Nanos
     }
 
-    /// A die starts an operation with these phases.
+    /// A die starts an operation with these phases. Its array works until `array_end`.
     #[inline(always)]
-    pub fn op_started(&mut self, now: Nanos, cause: Cause, course: &Course) {
+    pub fn op_started(&mut self, now: Nanos, cause: Cause, course: &Course, array_end: Nanos) {
         debug_assert_eq!(now, self.now());
         self.busy_dies += 1;
+        self.array_times.add(now + course.array_start_ns, array_end);
         if self.busy_dies == 1 {
             self.enter_phase();
+        } else if self.phase == Phase::Transfer {
+            self.replaces_none(now, 1, true);
         }
         if course.array_start_ns > 0 {
             self.meter.change(DieState::Idle.id(), course.bus.id());
@@ -385,6 +418,9 @@ impl<P: Probe> SsdAccounts<P> {
         debug_assert_eq!(now, self.now());
         self.meter.change(last.id(), DieState::Idle.id());
         self.busy_dies -= 1;
+        if self.phase == Phase::Transfer {
+            self.replaces_none(now, 1, false);
+        }
         if self.busy_dies == 0 {
             self.enter_phase();
         }
@@ -416,20 +452,54 @@ impl<P: Probe> SsdAccounts<P> {
     #[inline(always)]
     fn enter_phase(&mut self) {
         cold_path();
-        let phase = match (self.busy_dies, self.outstanding) {
-            (1.., _) => Phase::Busy,
-            (0, 1..) => Phase::Outstanding,
-            (0, 0) => Phase::Quiet,
-        };
+        let phase = self.phase_with(self.array_times.works());
         if phase != self.phase {
-            self.change_phase(phase);
+            self.change_phase(self.now(), phase);
         }
     }
 
+    #[inline(always)]
+    fn phase_with(&self, array_works: bool) -> Phase {
+        match (self.busy_dies, array_works, self.outstanding) {
+            (1.., true, _) => Phase::Array,
+            (1.., false, _) => Phase::Transfer,
+            (0, _, 1..) => Phase::Outstanding,
+            (0, _, 0) => Phase::Quiet,
+        }
+    }
+
+    /// The phase changes at a time, now or later.
     #[inline(never)]
-    fn change_phase(&mut self, phase: Phase) {
-        self.meter.change(drive_state(self.phase), drive_state(phase));
+    fn change_phase(&mut self, at: Nanos, phase: Phase) {
+        if self.phase == Phase::Transfer {
+            self.replaces_none(at, self.busy_dies, false);
+        }
+        self.change_at(at, drive_state(self.phase), drive_state(phase));
         self.phase = phase;
+        if self.phase == Phase::Transfer {
+            self.replaces_none(at, self.busy_dies, true);
+        }
+    }
+
+    /// Dies in operations begin, or end, to replace no idle die.
+    #[inline(never)]
+    fn replaces_none(&mut self, at: Nanos, dies: u32, begin: bool) {
+        if self.charges_transfer {
+            return;
+        }
+        let (from, to) = if begin { (StateId::NONE, REPLACES_NONE) } else { (REPLACES_NONE, StateId::NONE) };
+        for _ in 0..dies {
+            self.change_at(at, from, to);
+        }
+    }
+
+    #[inline(always)]
+    fn change_at(&mut self, at: Nanos, from: StateId, to: StateId) {
+        if at == self.now() {
+            self.meter.change(from, to);
+        } else {
+            self.meter.change_ahead(at, from, to);
+        }
     }
 
     /// Starts a new window: counters restart, and so does the meter unless it reads on.
@@ -473,9 +543,21 @@ impl<P: Probe> SsdAccounts<P> {
         self.settling.take(self.written.host_bytes, self.ledger.programs());
     }
 
-    /// See [`Meter::so_far`].
+    /// As [`Meter::so_far`], with a turn of the present time that [`Self::pass_time`] has left open.
     pub fn so_far(&self) -> (f64, f64) {
-        self.meter.so_far()
+        let (energy_j, power_w) = self.meter.so_far();
+        if self.array_times.turn_at() > self.now() {
+            return (energy_j, power_w);
+        }
+        let after = self.phase_with(!self.array_times.works());
+        (energy_j, power_w + self.phase_w(after) - self.phase_w(self.phase))
+    }
+
+    /// Power in W of a phase, and of what the dies in operations replace in it.
+    fn phase_w(&self, phase: Phase) -> f64 {
+        let replacing_none = phase == Phase::Transfer && !self.charges_transfer;
+        let dies = if replacing_none { self.busy_dies } else { 0 };
+        self.meter.draw_w(drive_state(phase)) + f64::from(dies) * self.meter.draw_w(REPLACES_NONE)
     }
 
     /// Whether a recording over time exceeded its storage.
