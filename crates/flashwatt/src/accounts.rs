@@ -31,8 +31,10 @@ pub struct SsdAccounts<P: Probe> {
     phase: Phase,
     busy_dies: u32,
     array_times: ArrayTimes,
-    /// Whether the accounting charges idle dies in [`Phase::Transfer`].
-    charges_transfer: bool,
+    /// Whether the accounting charges nothing for idling in [`Phase::Transfer`].
+    meters_transfer: bool,
+    /// The meter's states of the phases. Where all time with dies in operations is charged alike, it is one state.
+    metered: [StateId; Phase::COUNT],
     outstanding: u32,
     map_access_ns: Nanos,
     page_data_ns: Nanos,
@@ -231,6 +233,7 @@ impl<P: Probe> SsdAccounts<P> {
     pub fn new(energy: &Energy, page_bytes: u32, dies: u32, series: Option<Box<Series>>, probe: P) -> Self {
         let per_op = energy.dram_rule == DramRule::PerOp;
         let table = PriceTable::new(energy);
+        let meters_transfer = !price::charges_idle_dies(&table, Phase::Transfer);
         SsdAccounts {
             ledger: Ledger::new(dies),
             meter: meter(&table, dies, series),
@@ -239,7 +242,11 @@ impl<P: Probe> SsdAccounts<P> {
             phase: Phase::Quiet,
             busy_dies: 0,
             array_times: ArrayTimes::new(),
-            charges_transfer: price::charges_idle_dies(&table, Phase::Transfer),
+            meters_transfer,
+            metered: Phase::ALL.map(|phase| match phase {
+                Phase::Transfer if !meters_transfer => drive_state(Phase::Array),
+                _ => drive_state(phase),
+            }),
             outstanding: 0,
             map_access_ns: if per_op { energy.dram.map_access_ns } else { 0 },
             page_data_ns: if per_op { energy.dram.page_data_ns } else { 0 },
@@ -261,7 +268,7 @@ impl<P: Probe> SsdAccounts<P> {
     /// handled.
     #[inline(always)]
     pub fn pass_time(&mut self, now: Nanos) {
-        if self.array_times.turn_at() < now {
+        if self.array_times.turn_at() <= now {
             cold_path();
             self.turn_phases(now);
         }
@@ -271,22 +278,21 @@ impl<P: Probe> SsdAccounts<P> {
         self.meter.advance(now);
     }
 
-    /// Changes the phase at all times before `now` at which the first array began to work or the last one ended. Time
+    /// Changes the phase at all times up to `now` at which the first array began to work or the last one ended. Time
     /// from the last event to `now` is about to be booked for the last of these phases: corrects that.
-    ///
-    /// A turn at `now` waits: an operation that starts then may continue the work.
     #[inline(never)]
     fn turn_phases(&mut self, now: Nanos) {
         let since = self.meter.now();
-        while self.array_times.turn_at() < now {
+        while self.array_times.turn_at() <= now {
             let at = self.array_times.turn_at();
             self.array_times.turn();
-            let phase = self.phase_with(self.array_times.works());
-            if phase != self.phase {
-                self.ledger.passed(self.phase, self.busy_dies, at - since);
-                self.ledger.passed(phase, self.busy_dies, (at - since).wrapping_neg());
-                self.change_phase(at, phase);
+            let phase = self.phase_in_operations();
+            self.ledger.passed(self.phase, self.busy_dies, at - since);
+            self.ledger.passed(phase, self.busy_dies, (at - since).wrapping_neg());
+            if self.meters_transfer {
+                self.meter_turn(at, phase);
             }
+            self.phase = phase;
         }
     }
 
@@ -384,7 +390,7 @@ impl<P: Probe> SsdAccounts<P> {
         self.array_times.add(now + course.array_start_ns, array_end);
         if self.busy_dies == 1 {
             self.enter_phase();
-        } else if self.phase == Phase::Transfer {
+        } else if self.meters_transfer && self.phase == Phase::Transfer {
             self.replaces_none(now, 1, true);
         }
         if course.array_start_ns > 0 {
@@ -418,7 +424,7 @@ impl<P: Probe> SsdAccounts<P> {
         debug_assert_eq!(now, self.now());
         self.meter.change(last.id(), DieState::Idle.id());
         self.busy_dies -= 1;
-        if self.phase == Phase::Transfer {
+        if self.meters_transfer && self.phase == Phase::Transfer {
             self.replaces_none(now, 1, false);
         }
         if self.busy_dies == 0 {
@@ -452,41 +458,42 @@ impl<P: Probe> SsdAccounts<P> {
     #[inline(always)]
     fn enter_phase(&mut self) {
         cold_path();
-        let phase = self.phase_with(self.array_times.works());
+        let phase = match (self.busy_dies, self.outstanding) {
+            (1.., _) => self.phase_in_operations(),
+            (0, 1..) => Phase::Outstanding,
+            (0, 0) => Phase::Quiet,
+        };
         if phase != self.phase {
-            self.change_phase(self.now(), phase);
+            self.change_phase(phase);
         }
     }
 
+    /// The phase while dies are in operations.
     #[inline(always)]
-    fn phase_with(&self, array_works: bool) -> Phase {
-        match (self.busy_dies, array_works, self.outstanding) {
-            (1.., true, _) => Phase::Array,
-            (1.., false, _) => Phase::Transfer,
-            (0, _, 1..) => Phase::Outstanding,
-            (0, _, 0) => Phase::Quiet,
+    fn phase_in_operations(&self) -> Phase {
+        if self.array_times.works() { Phase::Array } else { Phase::Transfer }
+    }
+
+    /// The phase changes with an event. No die was in an operation before, or none is after it.
+    #[inline(never)]
+    fn change_phase(&mut self, phase: Phase) {
+        self.meter.change(self.metered[self.phase as usize], self.metered[phase as usize]);
+        self.phase = phase;
+        if self.meters_transfer && phase == Phase::Transfer {
+            self.replaces_none(self.now(), 1, true);
         }
     }
 
-    /// The phase changes at a time, now or later.
+    /// Tells the meter that the first array begins to work, or that the last one has ended, now or later.
     #[inline(never)]
-    fn change_phase(&mut self, at: Nanos, phase: Phase) {
-        if self.phase == Phase::Transfer {
-            self.replaces_none(at, self.busy_dies, false);
-        }
-        self.change_at(at, drive_state(self.phase), drive_state(phase));
-        self.phase = phase;
-        if self.phase == Phase::Transfer {
-            self.replaces_none(at, self.busy_dies, true);
-        }
+    fn meter_turn(&mut self, at: Nanos, phase: Phase) {
+        self.change_at(at, self.metered[self.phase as usize], self.metered[phase as usize]);
+        self.replaces_none(at, self.busy_dies, phase == Phase::Transfer);
     }
 
     /// Dies in operations begin, or end, to replace no idle die.
     #[inline(never)]
     fn replaces_none(&mut self, at: Nanos, dies: u32, begin: bool) {
-        if self.charges_transfer {
-            return;
-        }
         let (from, to) = if begin { (StateId::NONE, REPLACES_NONE) } else { (REPLACES_NONE, StateId::NONE) };
         for _ in 0..dies {
             self.change_at(at, from, to);
@@ -543,21 +550,16 @@ impl<P: Probe> SsdAccounts<P> {
         self.settling.take(self.written.host_bytes, self.ledger.programs());
     }
 
-    /// As [`Meter::so_far`], with a turn of the present time that [`Self::pass_time`] has left open.
+    /// As [`Meter::so_far`]. The array of an operation that started at the present time may work from then on; the meter
+    /// is told when time passes.
     pub fn so_far(&self) -> (f64, f64) {
         let (energy_j, power_w) = self.meter.so_far();
-        if self.array_times.turn_at() > self.now() {
+        if self.array_times.turn_at() > self.now() || !self.meters_transfer {
             return (energy_j, power_w);
         }
-        let after = self.phase_with(!self.array_times.works());
-        (energy_j, power_w + self.phase_w(after) - self.phase_w(self.phase))
-    }
-
-    /// Power in W of a phase, and of what the dies in operations replace in it.
-    fn phase_w(&self, phase: Phase) -> f64 {
-        let replacing_none = phase == Phase::Transfer && !self.charges_transfer;
-        let dies = if replacing_none { self.busy_dies } else { 0 };
-        self.meter.draw_w(drive_state(phase)) + f64::from(dies) * self.meter.draw_w(REPLACES_NONE)
+        let w = |state| self.meter.draw_w(state);
+        let in_transfer = w(drive_state(Phase::Transfer)) + f64::from(self.busy_dies) * w(REPLACES_NONE);
+        (energy_j, power_w + w(drive_state(Phase::Array)) - in_transfer)
     }
 
     /// Whether a recording over time exceeded its storage.

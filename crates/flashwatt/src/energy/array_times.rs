@@ -11,12 +11,15 @@ use crate::units::Nanos;
 pub struct ArrayTimes {
     /// Whether a die's array works, up to the next turn.
     works: bool,
-    /// The stretch in which the arrays work, or the next one.
-    first: Stretch,
-    /// The stretches after it, in order.
+    /// End of the present stretch if an array works, else start of the next one.
+    turn_at: Nanos,
+    /// End of the next stretch while no array works.
+    next_until: Nanos,
+    /// Work that begins before the present stretch ends and ends before this only prolongs that stretch: start of the
+    /// next one, 0 while no array works.
+    limit: Nanos,
+    /// The stretches after these, in order.
     later: Vec<Stretch>,
-    /// Start of the first of them.
-    next_from: Nanos,
 }
 
 /// A stretch of time with array work.
@@ -26,22 +29,22 @@ struct Stretch {
     until: Nanos,
 }
 
-impl Stretch {
-    /// No stretch: one that never begins.
-    const NONE: Stretch = Stretch { from: Nanos::MAX, until: Nanos::MAX };
-}
+/// The time of something that does not come.
+const NEVER: Nanos = Nanos::MAX;
 
 impl ArrayTimes {
     /// No array works, now or ahead.
     pub fn new() -> Self {
-        ArrayTimes { works: false, first: Stretch::NONE, later: Vec::new(), next_from: Nanos::MAX }
+        ArrayTimes { works: false, turn_at: NEVER, next_until: NEVER, limit: 0, later: Vec::new() }
     }
 
     /// Adds the work of a die from a time, which is not in the past, until another.
     #[inline(always)]
     pub fn add(&mut self, from: Nanos, until: Nanos) {
-        if self.first.from <= from && from <= self.first.until && until < self.next_from {
-            self.first.until = self.first.until.max(until);
+        if from <= self.turn_at && until < self.limit {
+            self.turn_at = self.turn_at.max(until);
+        } else if self.turn_at == NEVER {
+            (self.turn_at, self.next_until) = (from, until);
         } else {
             self.insert(Stretch { from, until });
         }
@@ -49,11 +52,8 @@ impl ArrayTimes {
 
     #[inline(never)]
     fn insert(&mut self, new: Stretch) {
-        if self.first == Stretch::NONE {
-            self.first = new;
-            return;
-        }
-        self.later.insert(0, self.first);
+        let (works, first) = (self.works, Stretch { from: self.turn_at, until: self.next_until });
+        self.later.insert(0, if works { Stretch { from: 0, until: self.turn_at } } else { first });
         let start = self.later.partition_point(|stretch| stretch.until < new.from);
         let end = self.later.partition_point(|stretch| stretch.from <= new.until);
         let joined = self.later[start..end].iter().fold(new, |sum, stretch| Stretch {
@@ -61,12 +61,24 @@ impl ArrayTimes {
             until: sum.until.max(stretch.until),
         });
         self.later.splice(start..end, [joined]);
-        self.take_first();
+        self.take_next();
+        if works {
+            self.begin();
+        }
     }
 
-    fn take_first(&mut self) {
-        self.first = if self.later.is_empty() { Stretch::NONE } else { self.later.remove(0) };
-        self.next_from = self.later.first().map_or(Nanos::MAX, |stretch| stretch.from);
+    /// The first of the later stretches becomes the next one.
+    #[inline(never)]
+    fn take_next(&mut self) {
+        let next = self.later.remove(0);
+        (self.turn_at, self.next_until) = (next.from, next.until);
+    }
+
+    /// The next stretch becomes the present one.
+    #[inline(always)]
+    fn begin(&mut self) {
+        self.turn_at = self.next_until;
+        self.limit = self.later.first().map_or(NEVER, |stretch| stretch.from);
     }
 
     /// Whether a die's array works, up to [`Self::turn_at`].
@@ -78,15 +90,20 @@ impl ArrayTimes {
     /// The next time at which the first array begins to work or the last one ends, as known so far.
     #[inline(always)]
     pub fn turn_at(&self) -> Nanos {
-        if self.works { self.first.until } else { self.first.from }
+        self.turn_at
     }
 
     /// Passes the next turn.
+    #[inline(always)]
     pub fn turn(&mut self) {
-        if self.works {
-            self.take_first();
-        }
         self.works = !self.works;
+        if self.works {
+            return self.begin();
+        }
+        (self.turn_at, self.limit) = (NEVER, 0);
+        if !self.later.is_empty() {
+            self.take_next();
+        }
     }
 }
 
