@@ -391,6 +391,7 @@ impl<P: Probe> SsdAccounts<P> {
         if self.busy_dies == 1 {
             self.enter_phase();
         } else if self.meters_transfer && self.phase == Phase::Transfer {
+            cold_path();
             self.replaces_none(now, 1, true);
         }
         if course.array_start_ns > 0 {
@@ -425,6 +426,7 @@ impl<P: Probe> SsdAccounts<P> {
         self.meter.change(last.id(), DieState::Idle.id());
         self.busy_dies -= 1;
         if self.meters_transfer && self.phase == Phase::Transfer {
+            cold_path();
             self.replaces_none(now, 1, false);
         }
         if self.busy_dies == 0 {

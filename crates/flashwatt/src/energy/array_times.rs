@@ -5,6 +5,8 @@
 //! present time. It is kept as stretches that do not touch. Mostly one stretch grows at its end; a second one is needed
 //! only for work that begins after all other work has ended.
 
+use std::hint::cold_path;
+
 use crate::units::Nanos;
 
 /// The union of the array work of all dies, from the present time on.
@@ -44,8 +46,10 @@ impl ArrayTimes {
         if from <= self.turn_at && until < self.limit {
             self.turn_at = self.turn_at.max(until);
         } else if self.turn_at == NEVER {
+            cold_path();
             (self.turn_at, self.next_until) = (from, until);
         } else {
+            cold_path();
             self.insert(Stretch { from, until });
         }
     }

@@ -1,5 +1,7 @@
 //! The ledger: integer nanoseconds and counts that depend on no price.
 
+use std::hint::cold_path;
+
 use serde::{Deserialize, Serialize};
 
 use super::table::DieState;
@@ -157,6 +159,7 @@ impl Ledger {
         let sum = &mut self.elapsed_ns[phase as usize];
         *sum = sum.wrapping_add(ns);
         if phase == Phase::Transfer {
+            cold_path();
             self.transfer_die_ns = self.transfer_die_ns.wrapping_add(ns.wrapping_mul(busy_dies.into()));
         }
     }
