@@ -32,6 +32,7 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
         "msnfs_writes_k": thousands("programs", "msnfs"),
         "filezilla_writes_k": thousands("programs", "filezilla"),
         "filezilla_idle_mj": lambda: 1e3 * _idle_j(evidence, "filezilla"),
+        "filezilla_idle_unloaded_mj": lambda: 1e3 * runs.value("energy_j.nand.idle", "filezilla", "page"),
     }
 
 
