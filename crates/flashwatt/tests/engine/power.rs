@@ -259,7 +259,7 @@ const X22_AND_X21: [(&str, f64, f64); 9] = [
 /// `busy_or_loading` six of nine stand-ins meet that. X21: on 2×8 requests take longest, and on the three others about as
 /// long.
 ///
-/// More channels never cost energy, and what fewer cost is the base draw for as long as it takes longer.
+/// More channels cost no energy (within 0.1 %), and what fewer cost is the base draw for as long as it takes longer.
 #[test]
 fn x22_energy_and_x21_response_of_layouts() {
     for (name, energy_limit, response_limit) in X22_AND_X21 {
@@ -270,7 +270,7 @@ fn x22_energy_and_x21_response_of_layouts() {
         assert!(spread(&busy_only) <= 1.08, "{name}, busy_only: {busy_only:?}");
         assert!(spread(&busy_or_loading) <= energy_limit, "{name}, busy_or_loading: {busy_or_loading:?}");
         for totals in [busy_only, busy_or_loading] {
-            assert!(totals.iter().rev().is_sorted(), "{name}: {totals:?}");
+            assert!(totals.windows(2).all(|pair| pair[1] <= 1.001 * pair[0]), "{name}: {totals:?}");
         }
         assert_adds_base(&reports[3], &reports[0], 0.01, name);
         let response = reports.each_ref().map(mean_response);
