@@ -408,7 +408,7 @@ class Elapsed:
     busy: int
     """At least one die runs an operation."""
     array: int
-    """Of `busy`: at least one die reads, programs or erases in its array. In the rest commands and data move, or wait."""
+    """Of `busy`: at least one die reads, programs or erases in its array. In the rest dies only move data, or wait."""
     outstanding: int
     """A request is in the drive, no die runs an operation."""
     quiet: int

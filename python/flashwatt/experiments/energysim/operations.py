@@ -1,7 +1,7 @@
 """Shares of the flash's energy by operation, with one definition of idle.
 
-The paper charges idle dies while "at least one flash chip is executing a NAND operation" (footnote 5), and a die idles for
-as long as it executes none itself (equation 12). So a die that is loaded idles. That is the accounting `busy_only`.
+The paper charges idle dies while "at least one flash chip is executing a NAND operation" (footnote 5), which is the
+accounting `busy_only`. A die idles for as long as it executes none itself (equation 12): so does one that is loaded.
 """
 
 from __future__ import annotations
