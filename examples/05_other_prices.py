@@ -25,8 +25,10 @@ print(cheap.energy_j.total, cheap.power_w.mean, cheap.power_w.peak)
 print(cheap.repriced.reason if cheap.repriced else "")
 
 # %% [markdown]
-# The total energy of one run under the three idle accountings of the literature.
+# The total energy of one run under the four idle accountings: `busy_only` charges idle power while a die works in its
+# array, `busy_or_loading` also while one is loaded.
 
 # %%
 totals = report.energy_total_j
-print(f"always on {totals.always_on:.2f} J, flash off {totals.flash_off:.2f} J, busy only {totals.busy_only:.2f} J")
+print(f"always on {totals.always_on:.2f} J, flash off {totals.flash_off:.2f} J")
+print(f"busy only {totals.busy_only:.2f} J, busy or loading {totals.busy_or_loading:.2f} J")

@@ -136,7 +136,7 @@ def test_a_report_goes_to_a_file_and_back(tmp_path: Path) -> None:
     [
         ("{", r"bad\.json:1:2: not JSON"),
         ("[]", r"bad\.json: not a report; found no `schema`"),
-        ('{"schema": 99}', r"bad\.json: schema: a report of another version; found 99; expected 2"),
+        ('{"schema": 99}', r"bad\.json: schema: a report of another version; found 99; expected 3"),
     ],
 )
 def test_an_invalid_report_is_named(tmp_path: Path, text: str, said: str) -> None:
@@ -147,9 +147,9 @@ def test_an_invalid_report_is_named(tmp_path: Path, text: str, said: str) -> Non
 
 def test_a_missing_figure_is_named() -> None:
     with pytest.raises(flashwatt.FlashwattError, match=r"throughput\.iops: missing"):
-        _ = Report({"schema": 2, "throughput": {"simulated_s": 1.0}}).throughput
+        _ = Report({"schema": 3, "throughput": {"simulated_s": 1.0}}).throughput
     with pytest.raises(flashwatt.FlashwattError, match=r"energy_j: missing"):
-        _ = Report({"schema": 2}).energy_j
+        _ = Report({"schema": 3}).energy_j
 
 
 def test_the_page_for_a_notebook(report: Json) -> None:

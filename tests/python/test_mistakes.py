@@ -14,7 +14,7 @@ FILES = {
     "good.toml": CONFIG,
     "empty/readme": "",
     "swept/results.jsonl": '{"task": 1}\n{"task": 2}\n',
-    "cut.json": '{\n  "schema": 2,\n  "con',
+    "cut.json": '{\n  "schema": 3,\n  "con',
     "god.study.toml": f'base = "god.toml"\n{GRID}',
     "preset.study.toml": f'base = "x25m"\n{GRID}',
     "empty.study.toml": 'base = "good.toml"\n[grid]\n',

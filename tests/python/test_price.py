@@ -113,7 +113,7 @@ def test_unusable_prices_are_a_message(
 ) -> None:
     (tmp_path / "typo.toml").write_text("[energy.nand]\nraed_ma = 3\n")
     (tmp_path / "time.toml").write_text("device.timing.read_ns = 3\n")
-    (tmp_path / "other.json").write_text(made.read_text().replace('"schema": 2', '"schema": 99'))
+    (tmp_path / "other.json").write_text(made.read_text().replace('"schema": 3', '"schema": 99'))
     result = flashwatt("price", *arguments, "--json")
     assert result.returncode == 2
     assert said in result.stderr

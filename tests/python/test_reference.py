@@ -160,5 +160,13 @@ def test_every_page_is_in_the_navigation() -> None:
 def test_the_energy_model_has_all_fourteen_equations() -> None:
     page = (ROOT / "docs/energy-model.md").read_text()
     assert re.findall(r"^\| (\d+) \|", page, re.MULTILINE) == [str(number) for number in range(1, 15)]
-    for word in ("always_on", "flash_off", "busy_only", "per_op", "with_controller", "energy_integral_j"):
+    for word in (
+        "always_on",
+        "flash_off",
+        "busy_only",
+        "busy_or_loading",
+        "per_op",
+        "with_controller",
+        "energy_integral_j",
+    ):
         assert f"`{word}`" in page

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import flashwatt
+from flashwatt.experiments.energysim import operations
 from flashwatt.reproduce import catalogue, reproduce
 from flashwatt.reproduce.catalogue import EXPERIMENTS, choose
 from flashwatt.reproduce.criterion import Criterion
@@ -67,6 +68,23 @@ class _Nothing:
 
     def __iter__(self) -> Any:
         return iter([])
+
+
+def test_a_die_idles_while_another_one_executes_an_operation() -> None:
+    # Three pages on two dies. Their arrays work from 82 to 982, from 112 to 1012 and from 1064 to 1964 us: for 1830 us one at
+    # least does. The dies are loaded for 82 us before each; 60 us of that fall into this time.
+    config = {
+        "device": {"preset": "energysim", "channels": 2, "ways": 1},
+        "workload": {"uniform": {"requests": 1, "request_bytes": 12_288, "sequential": True}},
+        "energy": {"idle_accounting": "busy_only"},
+    }
+    report = flashwatt.run(config)
+    assert report.ledger.elapsed_ns.array == 1_830_000
+    idle_w = 3e-3 * 3.3
+    assert operations.idle_j(report) == pytest.approx(idle_w * (2 * 1830 - 3 * 900) * 1e-6, rel=1e-9)
+    assert report.energy_j.nand.idle == pytest.approx(idle_w * (2 * 1830 - 3 * 900 - 60) * 1e-6, rel=1e-9)
+    assert operations.dies_at_work(report) == pytest.approx(3 * 900 / 1830)
+    assert operations.flash_j(report)["write"] == pytest.approx(3 * 59.4e-6)
 
 
 def test_the_quick_experiments_are_met(tmp_path: Path) -> None:

@@ -3,13 +3,14 @@
 use std::hint::cold_path;
 
 use crate::device::phases::Course;
+use crate::energy::array_times::ArrayTimes;
 use crate::energy::ledger::{Ledger, OpTimes, Phase};
 use crate::energy::parts::StateId;
 use crate::energy::series::Recorder;
 use crate::energy::settings::{DramRule, Energy};
-use crate::energy::ssd::{DRAM_WORKS, LINK_WORKS, drive_state, parts};
+use crate::energy::ssd::{DRAM_WORKS, LINK_WORKS, REPLACES_NONE, drive_state, parts};
 use crate::energy::window::{Figures, Window};
-use crate::energy::{DieState, Meter, PriceTable, Series};
+use crate::energy::{DieState, Meter, PriceTable, Series, price};
 use crate::ftl::plan::{Chosen, Notes};
 use crate::ftl::{Mapping, Plan};
 use crate::halves::Halves;
@@ -29,6 +30,11 @@ pub struct SsdAccounts<P: Probe> {
     window_start: Nanos,
     phase: Phase,
     busy_dies: u32,
+    array_times: ArrayTimes,
+    /// Whether the accounting charges nothing for idling in [`Phase::Transfer`].
+    meters_transfer: bool,
+    /// The meter's states of the phases. Where all time with dies in operations is charged alike, it is one state.
+    metered: [StateId; Phase::COUNT],
     outstanding: u32,
     map_access_ns: Nanos,
     page_data_ns: Nanos,
@@ -226,13 +232,21 @@ impl<P: Probe> SsdAccounts<P> {
     /// Empty accounts at time 0 of a drive with pages of `page_bytes` bytes.
     pub fn new(energy: &Energy, page_bytes: u32, dies: u32, series: Option<Box<Series>>, probe: P) -> Self {
         let per_op = energy.dram_rule == DramRule::PerOp;
+        let table = PriceTable::new(energy);
+        let meters_transfer = !price::charges_idle_dies(&table, Phase::Transfer);
         SsdAccounts {
             ledger: Ledger::new(dies),
-            meter: meter(&PriceTable::new(energy), dies, series),
+            meter: meter(&table, dies, series),
             probe,
             window_start: 0,
             phase: Phase::Quiet,
             busy_dies: 0,
+            array_times: ArrayTimes::new(),
+            meters_transfer,
+            metered: Phase::ALL.map(|phase| match phase {
+                Phase::Transfer if !meters_transfer => drive_state(Phase::Array),
+                _ => drive_state(phase),
+            }),
             outstanding: 0,
             map_access_ns: if per_op { energy.dram.map_access_ns } else { 0 },
             page_data_ns: if per_op { energy.dram.page_data_ns } else { 0 },
@@ -254,10 +268,32 @@ impl<P: Probe> SsdAccounts<P> {
     /// handled.
     #[inline(always)]
     pub fn pass_time(&mut self, now: Nanos) {
+        if self.array_times.turn_at() <= now {
+            cold_path();
+            self.turn_phases(now);
+        }
         let ns = now - self.meter.now();
         self.ledger.busy_dies_ns[self.busy_dies as usize] += ns;
-        self.ledger.elapsed_ns[self.phase as usize] += ns;
+        self.ledger.passed(self.phase, self.busy_dies, ns);
         self.meter.advance(now);
+    }
+
+    /// Changes the phase at all times up to `now` at which the first array began to work or the last one ended. Time
+    /// from the last event to `now` is about to be booked for the last of these phases: corrects that.
+    #[inline(never)]
+    fn turn_phases(&mut self, now: Nanos) {
+        let since = self.meter.now();
+        while self.array_times.turn_at() <= now {
+            let at = self.array_times.turn_at();
+            self.array_times.turn();
+            let phase = self.phase_in_operations();
+            self.ledger.passed(self.phase, self.busy_dies, at - since);
+            self.ledger.passed(phase, self.busy_dies, (at - since).wrapping_neg());
+            if self.meters_transfer {
+                self.meter_turn(at, phase);
+            }
+            self.phase = phase;
+        }
     }
 
     /// Time up to which elapsed time is booked.
@@ -346,13 +382,17 @@ impl<P: Probe> SsdAccounts<P> {
         ((u128::from(bytes) * u128::from(self.interface_ns_per_byte) + u128::from(u32::MAX)) >> 32) as Nanos
     }
 
-    /// A die starts an operation with these phases.
+    /// A die starts an operation with these phases. Its array works until `array_end`.
     #[inline(always)]
-    pub fn op_started(&mut self, now: Nanos, cause: Cause, course: &Course) {
+    pub fn op_started(&mut self, now: Nanos, cause: Cause, course: &Course, array_end: Nanos) {
         debug_assert_eq!(now, self.now());
         self.busy_dies += 1;
+        self.array_times.add(now + course.array_start_ns, array_end);
         if self.busy_dies == 1 {
             self.enter_phase();
+        } else if self.meters_transfer && self.phase == Phase::Transfer {
+            cold_path();
+            self.replaces_none(now, 1, true);
         }
         if course.array_start_ns > 0 {
             self.meter.change(DieState::Idle.id(), course.bus.id());
@@ -385,6 +425,10 @@ impl<P: Probe> SsdAccounts<P> {
         debug_assert_eq!(now, self.now());
         self.meter.change(last.id(), DieState::Idle.id());
         self.busy_dies -= 1;
+        if self.meters_transfer && self.phase == Phase::Transfer {
+            cold_path();
+            self.replaces_none(now, 1, false);
+        }
         if self.busy_dies == 0 {
             self.enter_phase();
         }
@@ -417,7 +461,7 @@ impl<P: Probe> SsdAccounts<P> {
     fn enter_phase(&mut self) {
         cold_path();
         let phase = match (self.busy_dies, self.outstanding) {
-            (1.., _) => Phase::Busy,
+            (1.., _) => self.phase_in_operations(),
             (0, 1..) => Phase::Outstanding,
             (0, 0) => Phase::Quiet,
         };
@@ -426,10 +470,45 @@ impl<P: Probe> SsdAccounts<P> {
         }
     }
 
+    /// The phase while dies are in operations.
+    #[inline(always)]
+    fn phase_in_operations(&self) -> Phase {
+        if self.array_times.works() { Phase::Array } else { Phase::Transfer }
+    }
+
+    /// The phase changes with an event. No die was in an operation before, or none is after it.
     #[inline(never)]
     fn change_phase(&mut self, phase: Phase) {
-        self.meter.change(drive_state(self.phase), drive_state(phase));
+        self.meter.change(self.metered[self.phase as usize], self.metered[phase as usize]);
         self.phase = phase;
+        if self.meters_transfer && phase == Phase::Transfer {
+            self.replaces_none(self.now(), 1, true);
+        }
+    }
+
+    /// Tells the meter that the first array begins to work, or that the last one has ended, now or later.
+    #[inline(never)]
+    fn meter_turn(&mut self, at: Nanos, phase: Phase) {
+        self.change_at(at, self.metered[self.phase as usize], self.metered[phase as usize]);
+        self.replaces_none(at, self.busy_dies, phase == Phase::Transfer);
+    }
+
+    /// Dies in operations begin, or end, to replace no idle die.
+    #[inline(never)]
+    fn replaces_none(&mut self, at: Nanos, dies: u32, begin: bool) {
+        let (from, to) = if begin { (StateId::NONE, REPLACES_NONE) } else { (REPLACES_NONE, StateId::NONE) };
+        for _ in 0..dies {
+            self.change_at(at, from, to);
+        }
+    }
+
+    #[inline(always)]
+    fn change_at(&mut self, at: Nanos, from: StateId, to: StateId) {
+        if at == self.now() {
+            self.meter.change(from, to);
+        } else {
+            self.meter.change_ahead(at, from, to);
+        }
     }
 
     /// Starts a new window: counters restart, and so does the meter unless it reads on.
@@ -473,9 +552,16 @@ impl<P: Probe> SsdAccounts<P> {
         self.settling.take(self.written.host_bytes, self.ledger.programs());
     }
 
-    /// See [`Meter::so_far`].
+    /// As [`Meter::so_far`]. The array of an operation that started at the present time may work from then on; the meter
+    /// is told when time passes.
     pub fn so_far(&self) -> (f64, f64) {
-        self.meter.so_far()
+        let (energy_j, power_w) = self.meter.so_far();
+        if self.array_times.turn_at() > self.now() || !self.meters_transfer {
+            return (energy_j, power_w);
+        }
+        let w = |state| self.meter.draw_w(state);
+        let in_transfer = w(drive_state(Phase::Transfer)) + f64::from(self.busy_dies) * w(REPLACES_NONE);
+        (energy_j, power_w + w(drive_state(Phase::Array)) - in_transfer)
     }
 
     /// Whether a recording over time exceeded its storage.

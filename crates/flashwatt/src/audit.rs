@@ -102,13 +102,28 @@ fn check_window(window: &Window<SsdFigures>, table: &PriceTable) -> Check {
 /// dies.
 fn check_times(window: &Window<SsdFigures>) -> Check {
     let ledger = &window.figures.ledger;
-    let (busy_dies_ns, elapsed_ns, elapsed) = (&ledger.busy_dies_ns, &ledger.elapsed_ns, ledger.total_ns());
+    let (busy_dies_ns, elapsed) = (&ledger.busy_dies_ns, ledger.total_ns());
     equal("elapsed time by what the drive was doing, in ns", elapsed, window.end_ns.wrapping_sub(window.start_ns))?;
     equal("elapsed time by busy dies, in ns", busy_dies_ns.iter().sum(), elapsed)?;
-    equal("time with dies busy, in ns", busy_dies_ns.iter().skip(1).sum(), elapsed_ns[Phase::Busy as usize])?;
+    equal("time with dies busy, in ns", busy_dies_ns.iter().skip(1).sum(), ledger.busy_ns())?;
     let by_count = (0..).zip(busy_dies_ns).fold(0, |sum: u64, (n, &ns): (u64, _)| sum.wrapping_add(n.wrapping_mul(ns)));
     let by_state = DieState::ALL.iter().fold(0, |sum: u64, &state| sum.wrapping_add(ledger.state_ns(state)));
-    equal("the dies' work by state, in die-ns", by_state, by_count)
+    equal("the dies' work by state, in die-ns", by_state, by_count)?;
+    let (array, transfer) = (&[DieState::Read, DieState::Program, DieState::Erase], ledger.transfer_die_ns);
+    let array = array.iter().map(|&state| ledger.state_ns(state)).sum();
+    check_covered("array work in the time with arrays at work", array, ledger, Phase::Array)?;
+    check_covered("dies' work in the time with no array at work", transfer, ledger, Phase::Transfer)?;
+    at_most("dies' work in the time with no array at work", transfer as f64, (by_state - array) as f64)
+}
+
+/// Die-nanoseconds that belong to a phase: at each of its times one die at least, and all dies at most.
+fn check_covered(what: &'static str, die_ns: u64, ledger: &Ledger, phase: Phase) -> Check {
+    let elapsed = ledger.elapsed_ns[phase as usize];
+    let most = elapsed.saturating_mul(ledger.dies.into());
+    if (elapsed..=most).contains(&die_ns) {
+        return Ok(());
+    }
+    Err(Disagreement { what, found: format!("{die_ns} die-ns"), expected: format!("{elapsed} to {most}") })
 }
 
 /// The sum of the energies by cause does not exceed the total.
@@ -289,6 +304,21 @@ mod tests {
             (busy[0], busy[at]) = (busy[0] + 1, busy[at] - 1);
         });
         caught("elapsed time by what", |outcome| outcome.warmed.end_ns += 1);
+    }
+
+    /// Time that moves from one phase of a busy drive to the other, and dies' work where no time passed. In this run an
+    /// array works at all times.
+    #[test]
+    fn array_work_and_its_time_fit() {
+        let to_transfer = |outcome: &mut Outcome<SsdFigures>, ns: fn(u64) -> u64| {
+            let elapsed_ns = &mut outcome.measured.figures.ledger.elapsed_ns;
+            let ns = ns(elapsed_ns[Phase::Array as usize]);
+            elapsed_ns[Phase::Array as usize] -= ns;
+            elapsed_ns[Phase::Transfer as usize] += ns;
+        };
+        caught("in the time with no array at work", |outcome| to_transfer(outcome, |_| 1));
+        caught("in the time with arrays at work", |outcome| to_transfer(outcome, |all| all));
+        caught("in the time with no array at work", |outcome| outcome.measured.figures.ledger.transfer_die_ns += 1);
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub struct PowerLevels {
     pub quiet: Level,
     /// A request in the drive, no die at work.
     pub outstanding: Level,
-    /// A die at work, without what it adds to an idle die.
+    /// A die at work in its array, without what it adds to an idle die.
     pub busy: Level,
     /// The fixed parts of the levels above.
     pub parts: FixedParts,
@@ -98,13 +98,13 @@ pub fn power_levels(config: &Config, dies: &[u32]) -> Result<PowerLevels, Error>
     let level = |draw: Draw| Level { w: draw.nw as f64 * 1e-9, ma: table.ma(draw.nw.into()) };
     let phase = |phase| declared.draw(drive_state(phase));
     let die = |state: DieState| declared.draw(state.id());
-    let with = |n: u32, state| level(phase(Phase::Busy) + die(state) * n);
+    let with = |n: u32, state| level(phase(Phase::Array) + die(state) * n);
     Ok(PowerLevels {
         supply_v: f64::from(table.supply_mv) / 1e3,
         dies: all,
         quiet: level(phase(Phase::Quiet)),
         outstanding: level(phase(Phase::Outstanding)),
-        busy: level(phase(Phase::Busy)),
+        busy: level(phase(Phase::Array)),
         parts: FixedParts {
             controller_idle: level(table.controller[0]),
             controller_active: level(table.controller[1]),

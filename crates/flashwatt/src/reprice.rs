@@ -12,10 +12,10 @@ use crate::config::prices;
 use crate::device::settings::Timing;
 use crate::energy::price::{Priced, price};
 use crate::energy::settings::Energy;
-use crate::energy::{DieState, Ledger, PriceTable};
+use crate::energy::{DieState, Ledger, Phase, PriceTable};
 use crate::error::{Error, Fault, Place};
 use crate::operation::Cause;
-use crate::report::ssd::{AccountingTotals, LedgerReport};
+use crate::report::ssd::{AccountingTotals, Elapsed, LedgerReport};
 use crate::report::{Efficiency, OUTSIDE, SCHEMA, Throughput, outside, supply_v};
 
 /// Figures of a report that cannot be computed from its ledger.
@@ -162,12 +162,20 @@ fn accounts(name: &str, report: &LedgerReport) -> Result<Ledger, Error> {
         }
     }
     let elapsed = &report.elapsed_ns;
-    ledger.elapsed_ns = [elapsed.busy, elapsed.outstanding, elapsed.quiet];
+    let transfer = elapsed.busy.checked_sub(elapsed.array);
+    let Some(transfer) = transfer else { return Err(error(array_beyond_busy(name, elapsed))) };
+    ledger.elapsed_ns = [elapsed.array, transfer, elapsed.outstanding, elapsed.quiet];
+    ledger.transfer_die_ns = report.transfer_die_ns;
     ledger.dram_op_ns = report.dram_op_ns;
     ledger.map_accesses = report.map_accesses;
     ledger.host_interface_ns = report.host_interface_ns;
     check(name, report, &ledger)?;
     Ok(ledger)
+}
+
+fn array_beyond_busy(name: &str, elapsed: &Elapsed) -> Fault {
+    let fault = fault(&format!("{name}.elapsed_ns.array"), "arrays work for longer than dies");
+    fault.found(elapsed.array).expected(format!("at most the {} ns of `busy`", elapsed.busy))
 }
 
 /// Rejects a ledger that contradicts itself.
@@ -176,6 +184,7 @@ fn check(name: &str, report: &LedgerReport, ledger: &Ledger) -> Result<(), Error
     let cells: usize = report.die_ns.values().map(|by_cause| by_cause.len()).sum();
     let all_cells = (DieState::COUNT - 1) * Cause::ALL.len();
     let (active, elapsed) = (sum(ledger.die_ns.as_flattened()), sum(&ledger.elapsed_ns));
+    let transfer = u128::from(ledger.elapsed_ns[Phase::Transfer as usize]);
     let wrong =
         |key: &str, what: &str| fault(&format!("{name}.{key}"), what).expected("the ledger as the run wrote it");
     let fault = if cells != all_cells {
@@ -187,6 +196,8 @@ fn check(name: &str, report: &LedgerReport, ledger: &Ledger) -> Result<(), Error
     } else if active > elapsed * u128::from(ledger.dies) || active > u128::from(u64::MAX) {
         let found = format!("{active} ns of {} dies in {elapsed} ns", ledger.dies);
         wrong("die_ns", "dies are busy for longer than the run").found(found)
+    } else if u128::from(ledger.transfer_die_ns) > active.min(transfer * u128::from(ledger.dies)) {
+        wrong("transfer_die_ns", "out of range").found(format!("{} ns", ledger.transfer_die_ns))
     } else {
         return Ok(());
     };

@@ -335,7 +335,9 @@ class EnergyTotals:
     flash_off: float
     """Flash off while no request is outstanding."""
     busy_only: float
-    """Everything charged only while at least one die is busy."""
+    """Everything charged only while at least one die reads, programs or erases in its array."""
+    busy_or_loading: float
+    """Everything charged only while at least one die is busy, be it with its bus alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,11 +403,16 @@ class Parallelism:
 
 @dataclass(frozen=True, slots=True)
 class Elapsed:
-    """Elapsed ns by phase: a die busy, a request outstanding but no die busy, neither."""
+    """Elapsed ns by what the drive does; `busy` + `outstanding` + `quiet` is the whole time."""
 
     busy: int
+    """At least one die runs an operation."""
+    array: int
+    """Of `busy`: at least one die reads, programs or erases in its array. In the rest dies only move data, or wait."""
     outstanding: int
+    """A request is in the drive, no die runs an operation."""
     quiet: int
+    """Neither."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -416,6 +423,8 @@ class Ledger:
     die_ns: dict[str, dict[str, int]]
     """Die-nanoseconds by state and cause."""
     elapsed_ns: Elapsed
+    transfer_die_ns: int
+    """Die-nanoseconds of operations while no die's array works."""
     dram_op_ns: int
     map_accesses: int
     host_interface_ns: int

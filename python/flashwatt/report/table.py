@@ -255,7 +255,7 @@ def _energy_by_cause(report: Json) -> Table:
 
 
 def _idle_accountings(totals: dict[str, float]) -> Padding:
-    """The totals under the three idle accountings; the tables above use the configuration's."""
+    """The totals under all idle accountings; the tables above use the configuration's."""
     parts = (f"{name.replace('_', ' ')} {si(joules, 'J')}" for name, joules in totals.items())
     return Padding(Text(f"total by idle accounting: {', '.join(parts)}", "dim"), (0, 0, 1, 1))
 

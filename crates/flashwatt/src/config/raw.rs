@@ -256,7 +256,8 @@ pub struct Energy {
     pub mode: Option<EnergyMode>,
     /// Supply voltage for `terminal`.
     pub terminal_v: Option<f64>,
-    /// Which idle accounting the totals use: `always_on`, `flash_off` or `busy_only`. All three are reported.
+    /// Which idle accounting the totals use: `always_on`, `flash_off`, `busy_only` (idle power while a die works in its
+    /// array) or `busy_or_loading` (also while one is loaded). All four are reported.
     pub idle_accounting: Option<IdleAccounting>,
     /// When DRAM draws its active current: `with_controller` or `per_op`.
     pub dram_rule: Option<DramRule>,

@@ -476,12 +476,13 @@ impl Controller {
         state.bus_free_at = now + course.array_start_ns;
         let state = &mut self.dies[die.idx()];
         (state.running, state.started, state.stage) = (id, now, course.stage);
-        flash.accounts.op_started(now, cause, course);
+        let event_at = now + course.event_ns + more_ns;
+        flash.accounts.op_started(now, cause, course, event_at);
         if kind == OpKind::Copyback {
             cold_path();
             flash.accounts.turns_to_program(now + course.array_end_ns);
         }
-        agenda.set(course.event, die.0, now + course.event_ns + more_ns);
+        agenda.set(course.event, die.0, event_at);
     }
 }
 

@@ -38,7 +38,8 @@ pub struct Course {
     pub array_start_ns: Nanos,
     /// From the start until the array is done; a copyback's with the read.
     pub array_end_ns: Nanos,
-    /// From the start until the die has its next event: the data is there to be moved out, or the operation ends.
+    /// From the start until the die has its next event: the data is there to be moved out, or the operation ends. The
+    /// array works until then, and a program of an upper page `upper_ns` longer.
     pub event_ns: Nanos,
     /// From the start to the end, if it waits for nothing.
     pub whole_ns: Nanos,

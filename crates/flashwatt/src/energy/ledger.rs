@@ -1,5 +1,7 @@
 //! The ledger: integer nanoseconds and counts that depend on no price.
 
+use std::hint::cold_path;
+
 use serde::{Deserialize, Serialize};
 
 use super::table::DieState;
@@ -10,12 +12,22 @@ use crate::units::Nanos;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Phase {
-    /// At least one die runs an operation.
-    Busy,
+    /// At least one die executes an array operation: it reads, programs or erases.
+    Array,
+    /// At least one die runs an operation, and none executes its array part: commands and data move, or wait for the
+    /// bus.
+    Transfer,
     /// A request is in the device, no die runs.
     Outstanding,
     /// No request is in the device and no die runs.
     Quiet,
+}
+
+impl Phase {
+    /// Number of phases.
+    pub const COUNT: usize = 4;
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Phase; Self::COUNT] = [Phase::Array, Phase::Transfer, Phase::Outstanding, Phase::Quiet];
 }
 
 /// Start and end times of the phases of one operation. A phase that the operation does not have is empty.
@@ -74,7 +86,9 @@ pub struct Ledger {
     /// Operations ended by kind (as [`OpKind::BOOKED`]) and cause.
     pub operations: [[u64; 5]; OpKind::BOOKED.len()],
     /// Elapsed nanoseconds by [`Phase`].
-    pub elapsed_ns: [u64; 3],
+    pub elapsed_ns: [u64; Phase::COUNT],
+    /// Die-nanoseconds of operations in [`Phase::Transfer`].
+    pub transfer_die_ns: u64,
     /// Elapsed nanoseconds with n dies busy, n = 0, 1, ….
     pub busy_dies_ns: Vec<u64>,
     /// Nanoseconds of DRAM operations.
@@ -139,9 +153,25 @@ impl Ledger {
         *sum = sum.wrapping_add(ns);
     }
 
+    /// Books `ns` of elapsed time in a phase, with this number of dies in operations.
+    #[inline(always)]
+    pub fn passed(&mut self, phase: Phase, busy_dies: u32, ns: Nanos) {
+        let sum = &mut self.elapsed_ns[phase as usize];
+        *sum = sum.wrapping_add(ns);
+        if phase == Phase::Transfer {
+            cold_path();
+            self.transfer_die_ns = self.transfer_die_ns.wrapping_add(ns.wrapping_mul(busy_dies.into()));
+        }
+    }
+
     /// Elapsed time of the window.
     pub fn total_ns(&self) -> u64 {
         self.elapsed_ns.iter().sum()
+    }
+
+    /// Elapsed time with at least one die in an operation.
+    pub fn busy_ns(&self) -> u64 {
+        self.elapsed_ns[Phase::Array as usize] + self.elapsed_ns[Phase::Transfer as usize]
     }
 
     /// Die-nanoseconds in a state, over all causes.
@@ -184,6 +214,7 @@ impl Ledger {
         add(sum.operations.as_flattened_mut(), next.operations.as_flattened());
         add(&mut sum.elapsed_ns, &next.elapsed_ns);
         add(&mut sum.busy_dies_ns, &next.busy_dies_ns);
+        sum.transfer_die_ns += next.transfer_die_ns;
         sum.dram_op_ns += next.dram_op_ns;
         sum.map_accesses += next.map_accesses;
         sum.host_interface_ns += next.host_interface_ns;

@@ -153,6 +153,11 @@ impl<R: Recorder> Meter<R> {
         (energy as f64 * 1e-18, self.changes.power(self.now) as f64 * 1e-9)
     }
 
+    /// Power in W of one part in a state.
+    pub fn draw_w(&self, state: StateId) -> f64 {
+        self.increase[StateId::NONE.number()][state.number()] as f64 * 1e-9
+    }
+
     /// Starts a window of the run: clears all energy so far, and the work left to servers.
     pub fn restart(&mut self, now: Nanos) {
         self.settle(now);

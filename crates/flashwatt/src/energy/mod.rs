@@ -1,13 +1,14 @@
 //! Energy: integer accounts during the run, priced after it.
 //!
 //! * [`Parts`]: the components of a device, the states of its parts, and the power of each state.
-//! * [`Ledger`]: nanoseconds and counts per (state, cause), and elapsed time by phase. Energies, means and all three idle
+//! * [`Ledger`]: nanoseconds and counts per (state, cause), and elapsed time by phase. Energies, means and all four idle
 //!   accountings are priced from it after the run ([`price`]), with any table.
 //! * [`Meter`]: the device's current and power at every change, for the figures that depend on overlaps: peaks
 //!   and windows. Its integral is a second path to the total, which must agree with the ledger to 1e-9.
 //! * [`Series`]: power over time on request: in bins, or every edge in a window.
 
 pub mod accounts;
+pub mod array_times;
 pub mod bins;
 mod changes;
 pub mod edges;

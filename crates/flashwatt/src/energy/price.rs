@@ -14,8 +14,17 @@ fn charged(accounting: IdleAccounting, phase: Phase) -> (bool, bool) {
     match accounting {
         IdleAccounting::AlwaysOn => (true, true),
         IdleAccounting::FlashOff => (phase != Phase::Quiet, true),
-        IdleAccounting::BusyOnly => (phase == Phase::Busy, phase == Phase::Busy),
+        IdleAccounting::BusyOrLoading => {
+            let is_busy = matches!(phase, Phase::Array | Phase::Transfer);
+            (is_busy, is_busy)
+        }
+        IdleAccounting::BusyOnly => (phase == Phase::Array, phase == Phase::Array),
     }
+}
+
+/// Whether idle dies are charged in a phase, under the table's accounting.
+pub fn charges_idle_dies(table: &PriceTable, phase: Phase) -> bool {
+    charged(table.accounting, phase).0
 }
 
 /// Power of controller, DRAM and one idle die in a phase, under the table's accounting.
@@ -94,8 +103,8 @@ pub struct Priced {
     pub mean_w: f64,
     /// Mean current in mA, at the supply voltage of the table.
     pub mean_ma: f64,
-    /// Total energy in J under the accountings (i), (ii), (iii).
-    pub totals_j: [f64; 3],
+    /// Total energy in J under each of [`IdleAccounting::ALL`].
+    pub totals_j: [f64; IdleAccounting::ALL.len()],
 }
 
 /// Prices a ledger.
@@ -103,8 +112,8 @@ pub fn price(ledger: &Ledger, table: &PriceTable) -> Priced {
     let energy_j = energies(ledger, table);
     let seconds = ledger.total_ns() as f64 * 1e-9;
     let per_second = |x: f64| if seconds > 0.0 { x / seconds } else { 0.0 };
-    let totals_j = [IdleAccounting::AlwaysOn, IdleAccounting::FlashOff, IdleAccounting::BusyOnly]
-        .map(|accounting| energies(ledger, &PriceTable { accounting, ..table.clone() }).total);
+    let totals_j =
+        IdleAccounting::ALL.map(|accounting| energies(ledger, &PriceTable { accounting, ..table.clone() }).total);
     let by_cause = by_cause(ledger, table, energy_j.total);
     Priced {
         map_j: MapEnergy { dram: map_dram_j(ledger, table, &energy_j.dram), flash: by_cause.map },
@@ -120,8 +129,8 @@ fn energies(ledger: &Ledger, table: &PriceTable) -> Energies {
     let mut sum = ExactSum::default();
     let mut controller = ActiveIdle::default();
     let (mut dram_base, mut flash_base) = (0.0, 0.0);
-    for (at, phase) in [Phase::Busy, Phase::Outstanding, Phase::Quiet].into_iter().enumerate() {
-        let ns = ledger.elapsed_ns[at];
+    for phase in Phase::ALL {
+        let ns = ledger.elapsed_ns[phase as usize];
         let [con, dram, die] = base(table, phase);
         let con = sum.add(con, ns);
         *(if phase == Phase::Quiet { &mut controller.idle } else { &mut controller.active }) += con;
@@ -167,7 +176,11 @@ fn map_dram_j(ledger: &Ledger, table: &PriceTable, dram: &ActiveIdle) -> f64 {
 
 fn nand_energies(ledger: &Ledger, table: &PriceTable, base: f64, sum: &mut ExactSum) -> NandEnergies {
     let idle_draw = table.die[DieState::Idle as usize];
-    let idle = base - joules(i128::from(idle_draw.nw) * i128::from(ledger.active_ns()));
+    // A die at work does not idle. Where idle dies are not charged, `base` holds nothing of it.
+    let uncharged_ns = if charges_idle_dies(table, Phase::Transfer) { 0 } else { ledger.transfer_die_ns };
+    sum.add(idle_draw, uncharged_ns);
+    let idle_ns = i128::from(ledger.active_ns()) - i128::from(uncharged_ns);
+    let idle = base - joules(i128::from(idle_draw.nw) * idle_ns);
     let mut of = |states: &[DieState]| -> f64 {
         states
             .iter()

@@ -34,7 +34,7 @@ pub enum EnergyMode {
     Terminal(u32),
 }
 
-/// Idle accounting: the states in which components are charged while no die works.
+/// Idle accounting: the times at which components are charged for idling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IdleAccounting {
@@ -42,8 +42,17 @@ pub enum IdleAccounting {
     AlwaysOn,
     /// (ii) Flash is off while no request is in the device and no die is busy.
     FlashOff,
-    /// (iii) Every component is charged only while at least one die is busy.
+    /// (iii) Every component is charged only while at least one die reads, programs or erases in its array. Operations
+    /// are charged at all times.
     BusyOnly,
+    /// (iv) As (iii), and also while a die only takes or sends data, or waits with it for the bus.
+    BusyOrLoading,
+}
+
+impl IdleAccounting {
+    /// All of them, in the order of reports.
+    pub const ALL: [IdleAccounting; 4] =
+        [IdleAccounting::AlwaysOn, IdleAccounting::FlashOff, IdleAccounting::BusyOnly, IdleAccounting::BusyOrLoading];
 }
 
 /// When DRAM draws its active current.

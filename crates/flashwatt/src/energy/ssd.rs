@@ -1,7 +1,9 @@
 //! The SSD's parts: one controller, DRAM, dies and a host interface.
 //!
 //! The states of the whole drive ([`Phase`]) hold the power of all parts while every die is idle and neither DRAM nor
-//! the host interface works. Every other state holds the additional power of a part at work.
+//! the host interface works. Every other state holds the additional power of a part at work. A die at work draws its
+//! own power instead of that of an idle die; where the accounting does not charge idle dies, [`REPLACES_NONE`] corrects
+//! for that.
 
 use crate::energy::parts::{Parts, PowerShare, StateId};
 use crate::energy::table::Draw;
@@ -18,6 +20,9 @@ const HOST_INTERFACE: usize = 7;
 pub const DRAM_WORKS: StateId = StateId::new(DieState::COUNT);
 /// Data moves over the host interface.
 pub const LINK_WORKS: StateId = StateId::new(DieState::COUNT + 1);
+
+/// A die in an operation while idle dies are not charged: it replaces no idle die.
+pub const REPLACES_NONE: StateId = StateId::new(DieState::COUNT + 2 + Phase::COUNT);
 
 /// The state of the whole drive. Idle dies are part of it.
 pub const fn drive_state(phase: Phase) -> StateId {
@@ -38,11 +43,13 @@ pub fn parts(table: &PriceTable, dies: u32) -> Parts {
     }
     parts.state(&[share(DRAM, table.dram[1] - table.dram[0])]);
     parts.state(&[share(HOST_INTERFACE, table.host_interface)]);
-    for phase in [Phase::Busy, Phase::Outstanding, Phase::Quiet] {
+    for phase in Phase::ALL {
         let [controller, dram, die] = price::base(table, phase);
         let id = parts.state(&[share(CONTROLLER, controller), share(DRAM, dram), share(NAND_IDLE, die * dies)]);
         assert_eq!(id, drive_state(phase));
     }
+    let id = parts.state(&[share(NAND_IDLE, table.die[DieState::Idle as usize])]);
+    assert_eq!(id, REPLACES_NONE);
     parts
 }
 

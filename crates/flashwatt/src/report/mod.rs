@@ -31,7 +31,10 @@ pub use ssd::SsdReport;
 /// it.
 ///
 /// 2: `flash.write_amplification` counts bytes of the host; currents are stated at one voltage; a counted drain belongs to all figures.
-pub const SCHEMA: u32 = 2;
+///
+/// 3: `energy_total_j.busy_only` charges only time with array work; what it was is `busy_or_loading`. The ledger has
+/// `transfer_die_ns` and `elapsed_ns.array`, which repricing needs.
+pub const SCHEMA: u32 = 3;
 
 /// A report. Times in ns unless the key says otherwise, energies in J, powers in W, currents in mA.
 ///

@@ -12,6 +12,7 @@ use crate::config::Config;
 use crate::device::Array;
 use crate::energy::ledger::{Ledger, Phase};
 use crate::energy::price::{self, ByCause, Energies, MapEnergy, Priced};
+use crate::energy::settings::IdleAccounting;
 use crate::energy::{DieState, PriceTable};
 use crate::firmware::Firmware;
 use crate::ftl::{Mapping, Merges};
@@ -174,8 +175,10 @@ pub struct AccountingTotals {
     pub always_on: f64,
     /// (ii) Flash off while nothing is outstanding.
     pub flash_off: f64,
-    /// (iii) Everything charged only while at least one die is busy.
+    /// (iii) Everything charged only while at least one die executes an array operation.
     pub busy_only: f64,
+    /// (iv) Everything charged only while at least one die is busy, be it with its bus alone.
+    pub busy_or_loading: f64,
 }
 
 /// Dies busy at the same time.
@@ -200,6 +203,8 @@ pub struct LedgerReport {
     pub die_ns: BTreeMap<String, BTreeMap<String, u64>>,
     /// Elapsed time by the state of the whole drive.
     pub elapsed_ns: Elapsed,
+    /// Die-nanoseconds of operations while no die executes an array operation.
+    pub transfer_die_ns: u64,
     /// Time of DRAM operations (rule `per_op`).
     pub dram_op_ns: u64,
     /// Map look-ups and updates in DRAM.
@@ -213,6 +218,9 @@ pub struct LedgerReport {
 pub struct Elapsed {
     /// At least one die busy.
     pub busy: u64,
+    /// Of `busy`: at least one die executes an array operation (it reads, programs or erases). In the rest commands and
+    /// data move, or wait for the bus.
+    pub array: u64,
     /// A request in the device, no die busy.
     pub outstanding: u64,
     /// No request in the device, no die busy.
@@ -436,9 +444,9 @@ fn write_buffer(config: &Config, counts: &BufferCounts) -> Option<WriteBufferRep
 }
 
 impl AccountingTotals {
-    pub(crate) fn new(totals_j: [f64; 3]) -> Self {
-        let [always_on, flash_off, busy_only] = totals_j;
-        AccountingTotals { always_on, flash_off, busy_only }
+    pub(crate) fn new(totals_j: [f64; IdleAccounting::ALL.len()]) -> Self {
+        let [always_on, flash_off, busy_only, busy_or_loading] = totals_j;
+        AccountingTotals { always_on, flash_off, busy_only, busy_or_loading }
     }
 }
 
@@ -464,10 +472,12 @@ fn ledger_report(ledger: &Ledger) -> LedgerReport {
         dies: ledger.dies,
         die_ns: DieState::ALL[1..].iter().map(|&state| (state.name().to_string(), by_cause(state))).collect(),
         elapsed_ns: Elapsed {
-            busy: ledger.elapsed_ns[Phase::Busy as usize],
+            busy: ledger.busy_ns(),
+            array: ledger.elapsed_ns[Phase::Array as usize],
             outstanding: ledger.elapsed_ns[Phase::Outstanding as usize],
             quiet: ledger.elapsed_ns[Phase::Quiet as usize],
         },
+        transfer_die_ns: ledger.transfer_die_ns,
         dram_op_ns: ledger.dram_op_ns,
         map_accesses: ledger.map_accesses,
         host_interface_ns: ledger.host_interface_ns,

@@ -189,6 +189,27 @@ fn times_decide_then_the_order_of_sending() {
     assert!(drive.power_w() >= 0.0);
 }
 
+/// The power at an instant is that which follows, under every accounting: also where an array begins to work or ends
+/// between two events, and where the next operation follows at once.
+#[test]
+fn power_is_that_from_an_instant_on() {
+    for accounting in ["always_on", "flash_off", "busy_only", "busy_or_loading"] {
+        let accounting = format!("energy.idle_accounting=\"{accounting}\"");
+        let config = common::preset("energysim", &["device.channels=2", "device.ways=1", &accounting]);
+        let (mut at, mut after) = (drive(&config), drive(&config));
+        for drive in [&mut at, &mut after] {
+            for request in [common::write(0, 0, 2), common::write(0, 2, 1), common::read(1_100_000, 0, 1)] {
+                drive.send(request).unwrap_or_else(|error| panic!("{error}"));
+            }
+        }
+        for us in (0..2_200).step_by(2) {
+            at.advance(us * 1_000).unwrap_or_else(|error| panic!("{error}"));
+            after.advance(us * 1_000 + 1).unwrap_or_else(|error| panic!("{error}"));
+            common::assert_close(at.power_w(), after.power_w(), &format!("{accounting} at {us} µs"));
+        }
+    }
+}
+
 #[test]
 fn the_example_prints_what_its_page_shows() {
     let page = include_str!("../../../../docs/embed.md");

@@ -10,18 +10,18 @@ use crate::common::traces::{real_traces, say};
 use crate::common::{self, PAGE, PRESETS, US, assert_close, mixed, play, preset, read, run_plain, write};
 use flashwatt::config::{Config, Precondition};
 use flashwatt::device::{Array, Geometry};
-use flashwatt::energy::ledger::Ledger;
+use flashwatt::energy::ledger::{Ledger, OpTimes};
 use flashwatt::energy::meter::Reading;
 use flashwatt::energy::price::price;
 use flashwatt::energy::{DieState, Phase, PriceTable, Series};
 use flashwatt::firmware::Firmware;
-use flashwatt::ftl::Cause;
+use flashwatt::ftl::{Cause, OpKind};
 use flashwatt::kernel::Sim;
 use flashwatt::ssd::Ssd;
 use flashwatt::units::Nanos;
 use flashwatt::{Report, RunOptions};
 
-const ACCOUNTINGS: [&str; 3] = ["always_on", "flash_off", "busy_only"];
+const ACCOUNTINGS: [&str; 4] = ["always_on", "flash_off", "busy_only", "busy_or_loading"];
 
 /// EnergySim's drive, small.
 fn energysim(sets: &[&str]) -> Config {
@@ -73,10 +73,12 @@ fn f4_energies_are_counts_times_prices() {
 
 // ---------------------------------------------------------------- the equations on hand numbers
 
-/// Two dies for 10 ms: 4 with a die busy, 1 with a request only, 5 quiet. Three reads, two writes, an erase.
+/// Two dies for 10 ms: 3.6 with an array at work, 0.4 with a die on its bus alone, 1 with a request only, 5 quiet. Three
+/// reads, two writes, an erase. For 10 of the 400 µs both dies are with their buses.
 fn hand_ledger() -> Ledger {
     let mut ledger = Ledger::new(2);
-    ledger.elapsed_ns = [4_000_000, 1_000_000, 5_000_000];
+    ledger.elapsed_ns = [3_600_000, 400_000, 1_000_000, 5_000_000];
+    ledger.transfer_die_ns = 410_000;
     let mut book = |state: DieState, cause: Cause, us: u64| ledger.die_ns[state as usize][cause as usize] = us * US;
     book(DieState::Read, Cause::Host, 3 * 50);
     book(DieState::ReadBus, Cause::Host, 3 * 82);
@@ -145,13 +147,13 @@ fn terminal_mode() {
     assert_close(terminal.mean_ma, component.mean_ma, "the currents are the same");
 }
 
-/// The three idle accountings by hand; flash that is off saves 9.9 mW a die.
+/// The idle accountings by hand; flash that is off saves 9.9 mW a die.
 #[test]
 fn f10_idle_accountings_by_hand() {
     let total = |accounting: &str| {
         let table = PriceTable::new(&energysim(&[&format!("energy.idle_accounting=\"{accounting}\"")]).energy);
         let priced = price(&hand_ledger(), &table);
-        let at = ACCOUNTINGS.iter().position(|a| *a == accounting).expect("one of three");
+        let at = ACCOUNTINGS.iter().position(|a| *a == accounting).expect("one of them");
         assert_close(priced.totals_j[at], priced.energy_j.total, "the total of its own accounting");
         assert_close(
             priced.totals_j.iter().sum(),
@@ -160,12 +162,15 @@ fn f10_idle_accountings_by_hand() {
         );
         priced.energy_j.total
     };
-    let [always, off, busy] = ACCOUNTINGS.map(total);
+    let [always, off, array, busy] = ACCOUNTINGS.map(total);
     assert_close(always - off, 2.0 * 9.9e-3 * 5e-3, "(ii): two dies off for 5 ms");
-    // (iii): 4 ms of controller, DRAM idle and dies; operations as before.
+    // (iv): 4 ms of controller, DRAM idle and dies; operations as before.
     let saved = 3.3 * (30e-3 * 1e-3 + 15e-3 * 5e-3 + 20e-3 * 6e-3 + 2.0 * 3e-3 * 6e-3);
-    assert_close(always - busy, saved, "(iii): nothing but operations is charged for 6 ms");
-    assert!(busy < off && off < always);
+    assert_close(always - busy, saved, "(iv): nothing but operations is charged for 6 ms");
+    // (iii): the same for 3.6 ms. Of the 800 µs that the dies spend in the other 400, they idle for 390.
+    let saved = 3.3 * (50e-3 * 400e-6 + 3e-3 * 390e-6);
+    assert_close(busy - array, saved, "(iii): nor for 400 µs of transfers alone");
+    assert!(array < busy && busy < off && off < always);
 }
 
 /// A slot of 100 µs at 800 mA and 5 V is 0.4 mJ.
@@ -178,7 +183,7 @@ fn f12_energy_of_a_slot() {
         "energy.dram.idle_ma=0",
         "energy.nand.idle_ma=0",
     ];
-    let ledger = Ledger { elapsed_ns: [0, 0, 100_000], ..Ledger::new(16) };
+    let ledger = Ledger { elapsed_ns: [0, 0, 0, 100_000], ..Ledger::new(16) };
     assert_close(price(&ledger, &PriceTable::new(&energysim(&sets).energy)).energy_j.total, 0.4e-3, "slot");
 }
 
@@ -193,10 +198,11 @@ fn a_tiny_run_by_hand() {
         let config = energysim(&[layout[0], layout[1], layout[2], &accounting_set]);
         let (report, _) = play(&config, &[write(0, 0, 1), write(5_000_000, 1, 1)]);
         let (link, busy, whole): (f64, f64, f64) = (4.096e-6, 982e-6, 5e-3 + 4.096e-6 + 982e-6);
-        let (active, busy) = (2.0 * (link + busy), 2.0 * busy);
+        let (active, busy, array) = (2.0 * (link + busy), 2.0 * busy, 2.0 * 900e-6);
         let (rest_on, flash_on) = match accounting {
             "always_on" => (whole, whole),
             "flash_off" => (whole, active),
+            "busy_only" => (array, busy), // the one die: its transfers are work of its own
             _ => (busy, busy),
         };
         let controller_on = active.min(rest_on);
@@ -214,6 +220,48 @@ fn a_tiny_run_by_hand() {
         assert_close(e.total, controller + dram + nand + interface, accounting);
         assert_close(report.throughput.simulated_s, whole, "simulated time");
     }
+}
+
+/// One write of a page by hand: the data takes 82 µs to the die, the program 900 µs, before them the host link 4.096 µs.
+/// How long the other 15 dies idle, and how long the die at work idles before, is what the accountings differ in.
+#[test]
+fn idle_dies_of_one_write_by_hand() {
+    for (accounting, idle_us) in [
+        ("always_on", 16.0 * (4.096 + 82.0 + 900.0) - 982.0),
+        ("flash_off", 16.0 * (4.096 + 82.0 + 900.0) - 982.0),
+        ("busy_or_loading", 15.0 * (82.0 + 900.0)),
+        ("busy_only", 15.0 * 900.0),
+    ] {
+        let sets = [format!("energy.idle_accounting=\"{accounting}\""), "device.host_link.bandwidth_mb_s=1000".into()];
+        let (report, _) = play(&energysim(&sets.each_ref().map(String::as_str)), &[write(0, 0, 1)]);
+        let (e, ledger) = (&report.ssd().energy_j, &report.ssd().ledger);
+        assert_close(e.nand.idle, 9.9e-3 * idle_us * 1e-6, accounting);
+        assert_close(e.nand.transfer, 9.9e-3 * 82e-6, "the transfer is work at all times");
+        assert_close(e.nand.program, 59.4e-6, "so is the program");
+        assert_eq!((ledger.elapsed_ns.busy, ledger.elapsed_ns.array), (982_000, 900_000));
+        assert_eq!(ledger.transfer_die_ns, 82_000);
+    }
+}
+
+/// Two writes that start together, on two channels of a die each, and a third that follows on the first: the 82 µs of
+/// its transfer fall into the last 30 µs of the second program and the gap after it.
+#[test]
+fn a_gap_between_programs_by_hand() {
+    let sets = ["device.channels=2", "device.ways=1", "energy.idle_accounting=\"busy_only\""];
+    let config = energysim(&sets);
+    let (report, log) = play(&config, &[write(0, 0, 2), write(0, 2, 1)]);
+    let mut times: Vec<_> = log.ops.iter().map(|done| (done.t.start / US, done.t.array_start / US)).collect();
+    times.sort_unstable();
+    assert_eq!(times, [(0, 82), (30, 112), (982, 1064)], "a switch of channels takes 30 µs");
+    let ledger = &report.ssd().ledger;
+    // The arrays work from 82 to 1012 and from 1064 to 1964 µs.
+    assert_eq!((ledger.elapsed_ns.busy, ledger.elapsed_ns.array), (1_964_000, 930_000 + 900_000));
+    // Two dies are loaded from 30 to 82 µs, and one before; one from 1012 to 1064 µs.
+    assert_eq!(ledger.transfer_die_ns, (30 + 2 * 52 + 52) * US);
+    // In the time with arrays at work the first die is loaded for 30 µs, and the second for 30.
+    let idle_us = 2.0 * 1830.0 - 3.0 * 900.0 - 60.0;
+    assert_close(report.ssd().energy_j.nand.idle, 9.9e-3 * idle_us * 1e-6, "idle dies");
+    assert_close(report.ssd().energy_j.controller.active, 99e-3 * 1830e-6, "the controller");
 }
 
 /// What the parts cost is the total; what dies did and idled is the time that passed; so by cause.
@@ -234,7 +282,10 @@ fn f7_conservation() {
         assert_eq!(totals.always_on, e.total);
         let draws_when_idle = config.energy.nand.idle_ua > 0;
         assert!(
-            (totals.busy_only < totals.flash_off && totals.flash_off < totals.always_on) == draws_when_idle,
+            (totals.busy_only < totals.busy_or_loading
+                && totals.busy_or_loading < totals.flash_off
+                && totals.flash_off < totals.always_on)
+                == draws_when_idle,
             "{name}: {totals:?}, {:?}",
             report.ssd().ledger.elapsed_ns
         );
@@ -267,6 +318,11 @@ fn f11_ledger_is_the_log() {
         let active: Vec<_> = ops.iter().copied().chain(requests).collect();
         let elapsed = &report.ssd().ledger.elapsed_ns;
         assert_eq!(elapsed.busy, union(&ops), "{name}: busy");
+        let arrays: Vec<_> = log.ops.iter().map(|done| array_work(done.op.kind, &done.t)).collect();
+        let arrays: Vec<_> = arrays.iter().map(|&(from, to)| clip(from, to)).collect();
+        assert_eq!(elapsed.array, union(&arrays), "{name}: arrays at work");
+        assert!(elapsed.array < elapsed.busy, "{name}: there are transfers alone");
+        assert_eq!(report.ssd().ledger.transfer_die_ns, outside(&ops, &arrays), "{name}: dies at work then");
         assert_eq!(elapsed.busy + elapsed.outstanding, union(&active), "{name}: active");
         assert_eq!(elapsed.busy + elapsed.outstanding + elapsed.quiet, end - begin, "{name}: all");
         for die in 0..report.ssd().ledger.dies {
@@ -280,6 +336,23 @@ fn f11_ledger_is_the_log() {
             assert_eq!(sum, union(&mine), "{name}, die {die}: one operation at a time");
         }
     }
+}
+
+/// When the array of an operation works.
+fn array_work(kind: OpKind, t: &OpTimes) -> (Nanos, Nanos) {
+    match kind {
+        OpKind::Read | OpKind::Copy => (t.array_start, t.array_end),
+        OpKind::SpareRead | OpKind::Program | OpKind::Erase | OpKind::Copyback => (t.array_start, t.end),
+    }
+}
+
+/// Total length of the parts of intervals that lie in none of the others.
+fn outside(intervals: &[(Nanos, Nanos)], others: &[(Nanos, Nanos)]) -> Nanos {
+    let within = |&(from, to): &(Nanos, Nanos)| {
+        let clipped: Vec<_> = others.iter().map(|&(a, b)| (a.clamp(from, to), b.clamp(from, to))).collect();
+        union(&clipped)
+    };
+    intervals.iter().map(|interval| interval.1 - interval.0 - within(interval)).sum()
 }
 
 fn union(intervals: &[(Nanos, Nanos)]) -> Nanos {
@@ -523,7 +596,7 @@ fn law_3_synthetic_runs() {
     for name in PRESETS {
         for rule in ["per_op", "with_controller"] {
             for mode in ["component", "terminal"] {
-                for (accounting, drain) in ACCOUNTINGS.into_iter().zip([true, false, true]) {
+                for (accounting, drain) in ACCOUNTINGS.into_iter().zip([true, false, true, false]) {
                     let sets = [
                         format!("energy.dram_rule=\"{rule}\""),
                         format!("energy.mode=\"{mode}\""),
@@ -561,8 +634,12 @@ fn law_3_other_drives() {
         &["run.warmup.seconds=0.01", "run.measure.seconds=0.123456789", "device.host_link.queue_depth=1"],
     ];
     let more = ["run.count_drain=true", "energy.nand.transfer_ma=\"operation\""];
-    let case = |(at, sets): (usize, &[&str])| (format!("case-{at}"), mixed("limit", &[sets, &more].concat()));
-    assert_three_paths(&cases.into_iter().enumerate().map(case).collect::<Vec<_>>());
+    for accounting in ["always_on", "busy_only"] {
+        let accounting = format!("energy.idle_accounting=\"{accounting}\"");
+        let more = [&more[..], &[&accounting]].concat();
+        let case = |(at, sets): (usize, &[&str])| (format!("case-{at}"), mixed("limit", &[sets, &more].concat()));
+        assert_three_paths(&cases.into_iter().enumerate().map(case).collect::<Vec<_>>());
+    }
 }
 
 /// Law 3 on every real trace that can be read (`../shared/traces`, beside the repository).

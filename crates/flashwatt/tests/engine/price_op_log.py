@@ -6,6 +6,7 @@ Reads the log's times and the report's `config`, and prints the energy in J by c
 active when is found from the union of intervals, not from counters kept while the run went on.
 """
 
+import bisect
 import csv
 import json
 import math
@@ -21,6 +22,23 @@ def union(intervals):
     return length
 
 
+def overlap(operations, intervals):
+    """Total length of the parts of operations within the union of intervals."""
+    stretches = []
+    for start, end in sorted(one for one in intervals if one[0] < one[1]):
+        if stretches and start <= stretches[-1][1]:
+            stretches[-1][1] = max(stretches[-1][1], end)
+        else:
+            stretches.append([start, end])
+    ends, sum_of = [end for _, end in stretches], 0
+    for first, last in operations:
+        for start, end in stretches[bisect.bisect_right(ends, first) :]:
+            if start >= last:
+                break
+            sum_of += min(last, end) - max(first, start)
+    return sum_of
+
+
 def main(log_path, report_path):
     with open(log_path, newline="") as log, open(report_path) as report:
         rows, config = list(csv.DictReader(log)), json.load(report)["config"]
@@ -33,7 +51,7 @@ def main(log_path, report_path):
     clip = lambda start, stop: (max(start, begin), min(stop, end))
     span = lambda start, stop: max(0, min(stop, end) - max(start, begin))
     inside = lambda at: begin <= at < end
-    ops, requests, link_ns, dram_ns = [], [], 0, 0
+    ops, arrays, requests, link_ns, dram_ns = [], [], [], 0, 0
     state_ns = dict.fromkeys(["read", "program", "erase", "read_bus", "program_bus", "erase_bus", "data_wait"], 0)
     for i, row in enumerate(rows):
         kind = row["record"]
@@ -48,6 +66,7 @@ def main(log_path, report_path):
         elif kind in ("read", "spare_read", "program", "erase", "copyback"):
             t = [int(row[c + "_ns"]) for c in ("start", "array_start", "array_end", "out_start", "end")]
             ops.append(clip(t[0], t[4]))
+            arrays.append(clip(t[1], t[2] if kind == "read" else t[4]))
             dram_ns += (row["cause"] == "host" and kind not in ("erase", "spare_read") and inside(t[0])) * dram["page_data_ns"]
             copy, kind = kind == "copyback", kind.removeprefix("spare_")
             states = ["read_bus", "read", "program", "program"] if copy else [kind + "_bus", kind, "data_wait", kind + "_bus"]
@@ -55,7 +74,10 @@ def main(log_path, report_path):
                 state_ns[state] += span(start, stop)
     total, busy, active = end - begin, union(op for op in ops if op[0] < op[1]), union(i for i in ops + requests if i[0] < i[1])
     # How long flash, and everything else, is charged for.
-    flash_on, on = {"always_on": (total, total), "flash_off": (active, total), "busy_only": (busy, busy)}[energy["idle_accounting"]]
+    array = union(work for work in arrays if work[0] < work[1])
+    accounting = energy["idle_accounting"]
+    charged = {"always_on": (total, total), "flash_off": (active, total), "busy_only": (array, array)}
+    flash_on, on = (charged | {"busy_or_loading": (busy, busy)})[accounting]
     con_active = min(active, on)
     bus = lambda kind: nand["transfer_ua"] if nand["transfer_ua"] is not None else nand[kind + "_ua"]
     current = {kind: nand[kind + "_ua"] for kind in ("read", "program", "erase")}
@@ -65,7 +87,9 @@ def main(log_path, report_path):
             spread = (current[kind] - nand["idle_ua"]) * page["charged_ns"] + page["taken_ns"] // 2
             current[kind] = nand["idle_ua"] + spread // page["taken_ns"]
     joules = {state: state_ns[state] * watts(current[state], nand) for state in state_ns}
-    idle_ns = device["channels"] * device["ways"] * flash_on - sum(state_ns.values())
+    # A die idles while flash is charged and it is in no operation.
+    in_operation = sum(state_ns.values()) if accounting != "busy_only" else overlap(ops, arrays)
+    idle_ns = device["channels"] * device["ways"] * flash_on - in_operation
     per_op = energy["dram_rule"] == "per_op"
     dram_active, part = (dram_ns if per_op else con_active), dram["part"]
     answer = {

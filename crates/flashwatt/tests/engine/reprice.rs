@@ -82,7 +82,7 @@ fn the_same_prices_give_the_same_figures_to_the_last_bit() {
 fn another_accounting_is_what_a_run_with_it_gives() {
     for (preset, _) in PRESETS {
         let json = report(preset, &[]);
-        for accounting in ["always_on", "flash_off", "busy_only"] {
+        for accounting in ["always_on", "flash_off", "busy_only", "busy_or_loading"] {
             let key = format!("energy.idle_accounting={accounting}");
             let fresh = report(preset, &[&key]);
             let table = format!("[energy]\nidle_accounting = \"{accounting}\"\n");
@@ -153,7 +153,8 @@ fn twice_the_currents_are_twice_the_energies() {
     for path in ["/power_w/mean", "/current_ma/mean", "/efficiency/j_per_gb", "/energy_by_cause_j/gc"] {
         compare(path);
     }
-    ["always_on", "flash_off", "busy_only"].iter().for_each(|name| compare(&format!("/energy_total_j/{name}")));
+    let accountings = ["always_on", "flash_off", "busy_only", "busy_or_loading"];
+    accountings.iter().for_each(|name| compare(&format!("/energy_total_j/{name}")));
     assert!(compared > 15, "{compared} figures are not zero");
 }
 
@@ -223,13 +224,15 @@ fn what_is_wrong_with_a_report_is_named() {
         ("{".into(), &["1:1", "not JSON"]),
         ("[]".into(), &["not a report", "no JSON object"]),
         ("{}".into(), &["schema", "not a report"]),
-        (changed("/schema", json!(1)), &["schema", "another schema", "found 1", "expected 2"]),
+        (changed("/schema", json!(1)), &["schema", "another schema", "found 1", "expected 3"]),
         (changed("/ledger", json!({})), &["not a whole report", "missing field"]),
         (changed("/ledger/die_ns", json!({})), &["ledger.die_ns", "not a whole ledger", "0 numbers of 35"]),
         (changed("/ledger/die_ns/read/gc", json!(-5)), &["not a whole report", "-5"]),
         (changed("/ledger/die_ns/read/gc", json!(u64::MAX)), &["ledger.die_ns", "busy for longer"]),
         (changed("/ledger/die_ns/read", json!({"host": 1, "lost": 2})), &["ledger.die_ns.read.lost"]),
         (changed("/ledger/elapsed_ns/quiet", json!(u64::MAX)), &["ledger.elapsed_ns", "out of range"]),
+        (changed("/ledger/elapsed_ns/array", json!(u64::MAX)), &["ledger.elapsed_ns.array", "of `busy`"]),
+        (changed("/ledger/transfer_die_ns", json!(u64::MAX)), &["ledger.transfer_die_ns", "out of range"]),
         (changed("/ledger/dies", json!(0)), &["ledger.dies", "out of range"]),
         (changed("/drain_ledger/dies", json!(0)), &["drain_ledger.dies", "out of range"]),
         (changed("/config/energy/nand/program_ua", json!(4_000_000_000u32)), &["report's own prices", "out of range"]),

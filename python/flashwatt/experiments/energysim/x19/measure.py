@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flashwatt.experiments.energysim.operations import PARTS
+from flashwatt.experiments.energysim.operations import PARTS, dies_at_work
 from flashwatt.experiments.energysim.operations import shares as shares_of
 from flashwatt.plot.figures import Bar, shares
 
@@ -26,7 +26,7 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
         return lambda: shares_of(evidence, WORKLOAD, ftl)[part]
 
     def dies(ftl: str) -> Callable[[], float]:
-        return lambda: runs.value("parallelism.mean_active_dies", WORKLOAD, ftl)
+        return lambda: dies_at_work(runs.report(WORKLOAD, ftl))
 
     def idle_order() -> bool:
         idle = {ftl: shares_of(evidence, WORKLOAD, ftl)["idle"] for ftl in runs.labels("ftl")}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flashwatt.experiments.energysim.operations import dies_at_work, flash_j, idle_j
 from flashwatt.plot.figures import Bar, bars
 
 if TYPE_CHECKING:
@@ -25,12 +26,13 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
         "share_ratio": lambda: _idle_share(evidence, "msnfs") / _idle_share(evidence, "filezilla"),
         "msnfs_share": lambda: 100 * _idle_share(evidence, "msnfs"),
         "filezilla_share": lambda: 100 * _idle_share(evidence, "filezilla"),
-        "filezilla_dies": lambda: runs.value("parallelism.mean_active_dies", "filezilla", "page"),
+        "filezilla_dies": lambda: dies_at_work(runs.report("filezilla", "page")),
         "msnfs_idle_j": lambda: _idle_j(evidence, "msnfs"),
         "msnfs_reads_k": thousands("reads", "msnfs"),
         "msnfs_writes_k": thousands("programs", "msnfs"),
         "filezilla_writes_k": thousands("programs", "filezilla"),
         "filezilla_idle_mj": lambda: 1e3 * _idle_j(evidence, "filezilla"),
+        "filezilla_idle_unloaded_mj": lambda: 1e3 * runs.value("energy_j.nand.idle", "filezilla", "page"),
     }
 
 
@@ -42,9 +44,8 @@ def figures(evidence: Evidence) -> Iterator[Chart]:
 
 
 def _idle_j(evidence: Evidence, workload: str) -> float:
-    """Energy of dies that wait while another one works, those being loaded left out."""
-    return evidence["ftls"].value("energy_j.nand.idle", workload, "page")
+    return idle_j(evidence["ftls"].report(workload, "page"))
 
 
 def _idle_share(evidence: Evidence, workload: str) -> float:
-    return _idle_j(evidence, workload) / evidence["ftls"].value("energy_j.nand.total", workload, "page")
+    return _idle_j(evidence, workload) / sum(flash_j(evidence["ftls"].report(workload, "page")).values())
