@@ -71,8 +71,8 @@ class _Nothing:
 
 
 def test_a_die_idles_while_another_one_executes_an_operation() -> None:
-    # Three pages on two dies. Their arrays work from 82 to 982, from 112 to 1012 and from 1064 to 1964 us: for 1830 us one at
-    # least does. The dies are loaded for 82 us before each; 60 us of that fall into this time.
+    # Three pages on two dies. Their arrays work from 82 to 982, from 112 to 1012 and from 1064 to 1964 us, for 1830 us
+    # in all. The dies are loaded for 82 us before each; 60 us of that fall into this time.
     config = {
         "device": {"preset": "energysim", "channels": 2, "ways": 1},
         "workload": {"uniform": {"requests": 1, "request_bytes": 12_288, "sequential": True}},

@@ -241,7 +241,7 @@ impl<P: Probe> SsdAccounts<P> {
             window_start: 0,
             phase: Phase::Quiet,
             busy_dies: 0,
-            array_times: ArrayTimes::new(),
+            array_times: ArrayTimes::default(),
             meters_transfer,
             metered: Phase::ALL.map(|phase| match phase {
                 Phase::Transfer if !meters_transfer => drive_state(Phase::Array),

@@ -34,12 +34,14 @@ struct Stretch {
 /// The time of something that does not come.
 const NEVER: Nanos = Nanos::MAX;
 
-impl ArrayTimes {
+impl Default for ArrayTimes {
     /// No array works, now or ahead.
-    pub fn new() -> Self {
+    fn default() -> Self {
         ArrayTimes { works: false, turn_at: NEVER, next_until: NEVER, limit: 0, later: Vec::new() }
     }
+}
 
+impl ArrayTimes {
     /// Adds the work of a die from a time, which is not in the past, until another.
     #[inline(always)]
     pub fn add(&mut self, from: Nanos, until: Nanos) {
@@ -130,7 +132,7 @@ mod tests {
 
     #[test]
     fn stretches_that_touch_are_one() {
-        let mut times = ArrayTimes::new();
+        let mut times = ArrayTimes::default();
         times.add(100, 200);
         times.add(300, 400);
         times.add(50, 60);
@@ -142,7 +144,7 @@ mod tests {
     /// Work that begins at the instant at which other work ends leaves no gap, although it becomes known only then.
     #[test]
     fn work_that_follows_at_once_leaves_no_gap() {
-        let mut times = ArrayTimes::new();
+        let mut times = ArrayTimes::default();
         times.add(10, 20);
         assert_eq!(turns(&mut times, 20), [(10, true)]);
         times.add(20, 30);
@@ -156,7 +158,7 @@ mod tests {
         fn work_takes_the_time_of_the_union(
             steps in prop::collection::vec((0..50u64, 0..100u64, 1..80u64), 1..60),
         ) {
-            let (mut times, mut now, mut all) = (ArrayTimes::new(), 0, Vec::new());
+            let (mut times, mut now, mut all) = (ArrayTimes::default(), 0, Vec::new());
             let mut found = [false; 20_000];
             let mut since = 0;
             let mut pass = |times: &mut ArrayTimes, until: Nanos| {
