@@ -52,14 +52,14 @@ def test_the_library_gives_the_figures_of_both(trace: Path) -> None:
     assert of_standin["writes"]["mean_kib"] == pytest.approx(of_trace["writes"]["mean_kib"], rel=0.1)
     assert of_standin["writes"]["top_percent"][1] == pytest.approx(of_trace["writes"]["top_percent"][1], abs=8)
     assert fitted["of_writes"]
-    assert fitted["distance"] < 0.3  # noqa: PLR2004
+    assert fitted["distance"] < 0.3
     assert "t.csv" in fitted["toml"]
 
 
 def test_fewer_requests_are_fitted_if_asked_for(flashwatt: Cli, trace: Path, tmp_path: Path) -> None:
     done = flashwatt("standin", "fit", trace, "--requests", 1500, "--out", tmp_path / "mine.toml", "--json")
     fitted: dict[str, Any] = json.loads(done.stdout)
-    assert fitted["trace"]["requests"] == fitted["standin"]["requests"] == 1500  # noqa: PLR2004
+    assert fitted["trace"]["requests"] == fitted["standin"]["requests"] == 1500
     assert "toml" not in fitted
 
 

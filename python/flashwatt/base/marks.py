@@ -134,6 +134,7 @@ PDF = Kind("a picture", lambda path: b"% Generator: FlashWatt " in _tail(path))
 TABLE = Kind("a table", _is_parquet)
 JOURNAL = Kind("results of a sweep", _is_journal, yields_to_force=False)
 VERDICTS = Kind("verdicts", _begins(rb'\{\s*"version": "[^"]*",\s*"real_traces": \['))
+GRID = Kind("figures of a grid", _begins(rb'\{"grid": "'))
 STANDIN = Kind("an unchanged stand-in", _is_signed(b"standin fit"))
 SCHEMA = Kind("a schema", _begins(rb'\{\s*"\$comment": "FlashWatt '))
 PICTURES = {".html": PAGE, ".svg": SVG, ".png": PNG, ".pdf": PDF}

@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from flashwatt.cli import completion
 from flashwatt.cli.options import Quantity, overriding
 from flashwatt.cli.terminal import DIRECTORY, FAILED, INTERRUPTED, as_json, fail, force, note, say
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flashwatt.reproduce.catalogue import Experiment
 
 _LONG_S = 20
 """Shorter experiments need no word about their time."""
@@ -27,6 +33,7 @@ _LONG_S = 20
     metavar="N",
     help="Run at most N requests of each workload: a first look.",
 )
+@click.option("--sensitivity", is_flag=True, help="Run the grids over what the papers do not state, and nothing else.")
 @overriding("Override a key in every run.")
 @click.option(
     "--trace", "traces", multiple=True, metavar="NAME=FILE", help="Replay a real trace in place of a workload's model."
@@ -45,6 +52,7 @@ def reproduce(
     everything: bool,
     full: bool,
     requests: int | None,
+    sensitivity: bool,
     sets: tuple[str, ...],
     traces: tuple[str, ...],
     experiments: Path | None,
@@ -69,8 +77,13 @@ def reproduce(
         raise click.UsageError("name experiments, or a --paper, or --all; `flashwatt list experiments` names them")
     if full and requests:
         raise click.UsageError("--full and --requests contradict each other")
-    terms = Terms(_named(traces), full, requests, sets)
     chosen = choose(ids, paper, experiments or EXPERIMENTS)
+    if sensitivity:
+        if any((full, requests, sets, traces, as_json)):
+            raise click.UsageError("--sensitivity takes no --full, --requests, --set, --trace and --json")
+        _run_grids(chosen, out, workers, force=force)
+        return
+    terms = Terms(_named(traces), full, requests, sets)
     if not full and not requests and (seconds := sum(one.cpu_s or 0 for one in chosen)) >= _LONG_S:
         note(f"the runs take {about(seconds)} of processor time, less if {out} has some of them already")
     try:
@@ -86,11 +99,27 @@ def reproduce(
             say(found.origin)
     if terms.changed():
         note(f"not as published: {terms.changed()}")
-    if found.files:
-        note(f"wrote {', '.join(map(str, found.files))}")
-    if found.fault:
-        note(f"not all could be done:\n{found.fault}")
+    _end(found.files, found.fault)
+
+
+def _end(files: list[Path], fault: str) -> None:
+    if files:
+        note(f"wrote {', '.join(map(str, files))}")
+    if fault:
+        note(f"not all could be done:\n{fault}")
         sys.exit(FAILED)
+
+
+def _run_grids(chosen: Sequence[Experiment], out: Path, workers: int | None, *, force: bool) -> None:
+    from flashwatt.base.progress import runs_bar
+    from flashwatt.reproduce.grid import run_grids
+
+    try:
+        with runs_bar("Grids", counted=False) as progress:
+            files, fault = run_grids(chosen, out, workers=workers, progress=progress, force=force)
+    except KeyboardInterrupt:
+        fail(f"interrupted: the finished runs are kept in {out}; the same command continues from there", INTERRUPTED)
+    _end(files, fault)
 
 
 def _named(traces: tuple[str, ...]) -> dict[str, Path]:

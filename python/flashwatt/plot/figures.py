@@ -37,6 +37,8 @@ class Point(NamedTuple):
     series: str
     y: float | None
     published: bool = False
+    error: float = 0
+    """Half the width of the interval of y."""
 
 
 def bars(title: str, said: str, rows: Iterable[Bar], unit: str, *, log: bool = False) -> Chart:
@@ -99,7 +101,14 @@ def lines(
     """Draw a line for each series, or its stairs; published ones are dashed. `axes` are the titles of x and y."""
     kept = list(rows)
     values = [
-        {"x": short(row.x), "y": _short(row.y), "series": row.series, "origin": _origin(row.published)} for row in kept
+        {
+            "x": short(row.x),
+            "y": _short(row.y),
+            "series": row.series,
+            "origin": _origin(row.published),
+            **_interval(row),
+        }
+        for row in kept
     ]
     series, several = _names(row.series for row in kept), any(row.published for row in kept)
 
@@ -117,9 +126,14 @@ def lines(
             dash = alt.StrokeDash("origin:N", scale=origins, legend=alt.Legend(orient="top", title=None))
             line = line.encode(strokeDash=dash)
         dots = [] if stairs else [base.mark_circle(size=36)]
-        return _sized(alt.layer(line, *dots), on)
+        bars = [base.mark_rule().encode(y="low:Q", y2="high:Q")] if any(row.error for row in kept) else []
+        return _sized(alt.layer(line, *dots, *bars), on)
 
     return Chart(title, (said,), draw)
+
+
+def _interval(row: Point) -> dict[str, float]:
+    return {} if row.y is None or not row.error else {"low": short(row.y - row.error), "high": short(row.y + row.error)}
 
 
 def _origin(published: bool) -> str:

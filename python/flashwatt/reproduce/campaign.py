@@ -13,26 +13,24 @@ from flashwatt.base.outputs import check, locked, save
 from flashwatt.base.outputs import directory as made
 from flashwatt.base.progress import silent
 from flashwatt.reproduce.evidence import Runs
+from flashwatt.reproduce.grid import Grid, grid_path
 from flashwatt.reproduce.page import page_path, texts, write_pages
-from flashwatt.reproduce.plan import plan, weight
+from flashwatt.reproduce.plan import plan
+from flashwatt.reproduce.runner import run_missing
 from flashwatt.reproduce.show import origin
 from flashwatt.reproduce.verdict import Finding, judge, tally
 from flashwatt.sweeps.journal import Journal
-from flashwatt.sweeps.workers import processors, run_tasks
+from flashwatt.sweeps.workers import processors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from os import PathLike
     from pathlib import Path
-    from typing import TypeAlias
 
     from flashwatt.reproduce.catalogue import Experiment
     from flashwatt.reproduce.plan import Plan, Terms
+    from flashwatt.reproduce.runner import Progress
     from flashwatt.reproduce.verdict import Row
-    from flashwatt.sweeps.task import Task
-
-    Progress: TypeAlias = Callable[[int, int], object]
-    """Called at the start and after every run: requests done, roughly, and requests in all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +71,7 @@ def reproduce(
     for path, kind in _files(experiments, directory):
         check(path, kind, inputs=work.terms.traces.values(), force=force)
     with locked(directory), closing(Journal(directory / "results.jsonl")) as journal:
-        faults = [_run_missing(work, journal, workers or processors(), progress or silent)]
+        faults = [run_missing(work, journal, workers or processors(), progress or silent)]
         findings = [_finding(one, work, journal) for one in experiments]
         rows = [row for finding in findings for row in finding.rows]
         files: list[Path] = []
@@ -96,28 +94,12 @@ def _files(experiments: Sequence[Experiment], directory: Path) -> list[tuple[Pat
     return [(directory / "verdicts.json", marks.VERDICTS), *((page, marks.PAGE) for page in pages)]
 
 
-def _run_missing(work: Plan, journal: Journal, workers: int, progress: Progress) -> str:
-    """Run the tasks without a result; return the message of those that failed."""
-    tasks = work.once()
-    total = sum(map(weight, tasks))
-    missing = [task for task in tasks if task.id not in journal]
-    done = total - sum(map(weight, missing))
-    progress(done, total)
-
-    def ended(task: Task) -> None:
-        nonlocal done
-        done += weight(task)
-        progress(done, total)
-
-    try:
-        run_tasks(missing, journal, workers, ended)
-    except _core.FlashwattError as error:
-        return str(error)
-    return ""
-
-
 def _finding(experiment: Experiment, work: Plan, journal: Journal) -> Finding:
-    evidence = {runs.name: Runs(runs, work.of(experiment, runs), journal) for runs in experiment.sets}
+    evidence: dict[str, Runs] = {}
+    for runs in experiment.sets:
+        tasks = work.of(experiment, runs)
+        file = grid_path(experiment, experiment.directory)
+        evidence[runs.name] = Grid(experiment, runs, tasks, journal, file) if runs.grid else Runs(runs, tasks, journal)
     return Finding(
         experiment, evidence, judge(experiment, evidence, short=experiment.id in work.short, traces=work.terms.traces)
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import islice, product
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flashwatt import _core
@@ -37,6 +37,8 @@ class Terms:
     """The most requests of each workload: a first look."""
     sets: tuple[str, ...] = ()
     """Overrides as on the command line, `device.channels=4`, laid over every run."""
+    sensitivity: bool = False
+    """Run the grids, and nothing else."""
 
     def changed(self) -> str:
         """Describe the changes in words, for the reader of the verdicts."""
@@ -85,8 +87,16 @@ def _tasks(experiments: list[Experiment], terms: Terms, hashes: Hashes) -> dict[
         (one.id, runs.name, labels): _task(one, runs, labels, terms, hashes)
         for one in experiments
         for runs in one.sets
-        for labels in product(*runs.axes.values())
+        for labels in _labels(runs, terms)
     }
+
+
+def _labels(runs: RunSet, terms: Terms) -> Iterable[Labels]:
+    """Of a grid only the first point is run otherwise, to find out whether the kept figures are of this engine."""
+    everything = product(*runs.axes.values())
+    if terms.sensitivity:
+        return everything if runs.grid else ()
+    return islice(everything, 1) if runs.grid else everything
 
 
 def weight(task: Task) -> int:

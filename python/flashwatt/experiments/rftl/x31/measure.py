@@ -5,15 +5,21 @@ from __future__ import annotations
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from flashwatt.experiments.rftl.scheme import no_grid, scheme
+from flashwatt.experiments.rftl.scheme import changes, charts, scheme, share_within
 from flashwatt.plot.figures import Point, lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from flashwatt.experiments.rftl.scheme import Change
     from flashwatt.plot import Chart
     from flashwatt.reproduce.criterion import Value
     from flashwatt.reproduce.evidence import Evidence
+
+
+_READS, _WRITES = -17.0, -55.0
+"""Published changes of the mean map read and of the mean map write, in percent."""
+_WORDS = {"read": "reads", "write_first": "writes to the first copy"}
 
 
 def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
@@ -32,8 +38,8 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
         "last_writes": change("write_last", "writes", "32"),
         "reads_reads_32": change("read", "reads", "32"),
         "reads_writes_32": change("read", "writes", "32"),
-        "grid_reads": no_grid,
-        "grid_writes": no_grid,
+        "grid_reads": lambda: share_within(_grid(evidence, "read", *mixes), _READS),
+        "grid_writes": lambda: share_within(_grid(evidence, "write_first", "writes"), _WRITES),
     }
 
 
@@ -49,6 +55,17 @@ def figures(evidence: Evidence) -> Iterator[Chart]:
             ]
             title = f"Fig. 8, 9: mean time of {said}, 80 % {mix}"
             yield lines(title, "By miss ratio; depth 8.", rows, ("miss ratio", "µs"))
+    for kind, mix, published in (
+        ("read", "reads", _READS),
+        ("read", "writes", _READS),
+        ("write_first", "writes", _WRITES),
+    ):
+        said = f"map {_WORDS[kind]} with one replica, 80 % {mix}"
+        yield from charts(said, _grid(evidence, kind, mix), published, "change (%)")
+
+
+def _grid(evidence: Evidence, kind: str, *mixes: str) -> list[Change]:
+    return [one for mix in mixes for one in changes(evidence["grid"], _key(kind), mix)]
 
 
 def _ratio(evidence: Evidence, kind: str, mix: str, depth: str, miss: str) -> float:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flashwatt.experiments.rftl.scheme import no_grid
+from flashwatt.experiments.rftl.scheme import changes, charts, share_within
 from flashwatt.plot.figures import Point, lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from flashwatt.experiments.rftl.scheme import Change
     from flashwatt.plot import Chart
     from flashwatt.reproduce.criterion import Value
     from flashwatt.reproduce.evidence import Evidence
+
+
+_GAIN = 6.0
+"""The published gain of throughput, in percent."""
 
 
 def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
@@ -44,7 +49,7 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
         **at("8"),
         **default,
         "writes_09_32": lambda: _gain(evidence, "writes", "32", "0.9", "1"),
-        "grid_gain": no_grid,
+        "grid_gain": lambda: share_within(_grid(evidence), _GAIN),
     }
 
 
@@ -60,6 +65,11 @@ def figures(evidence: Evidence) -> Iterator[Chart]:
             ]
             title = f"Fig. 14: throughput over DFTL, 80 % {mix}, depth {depth}"
             yield lines(title, "By miss ratio.", rows, ("miss ratio", "gain (%)"))
+    yield from charts("throughput of RFTL(1) over DFTL, 80 % reads", _grid(evidence), _GAIN, "gain (%)")
+
+
+def _grid(evidence: Evidence) -> list[Change]:
+    return changes(evidence["grid"], "throughput.iops", "reads")
 
 
 def _gain(evidence: Evidence, mix: str, depth: str, miss: str, replicas: str) -> float:
