@@ -132,11 +132,14 @@ pub struct StandinModel {
 }
 
 impl StandinModel {
-    /// Share of the requests that start in fresh pages or where the one before ended.
-    pub fn onward_fraction(&self) -> f64 {
+    /// Share x of the requests in fresh pages, those that go on from such a request included: x = fresh + continued · x.
+    pub fn fresh_fraction(&self) -> f64 {
         let reads = self.read_fraction.value;
-        reads * (self.read_fresh_fraction.value + self.read_continue_fraction.value)
-            + (1.0 - reads) * (self.write_fresh_fraction.value + self.write_continue_fraction.value)
+        let mean =
+            |of_reads: &Tagged<f64>, of_writes: &Tagged<f64>| reads * of_reads.value + (1.0 - reads) * of_writes.value;
+        let fresh = mean(&self.read_fresh_fraction, &self.write_fresh_fraction);
+        let continued = mean(&self.read_continue_fraction, &self.write_continue_fraction);
+        if continued < 1.0 { (fresh / (1.0 - continued)).min(1.0) } else { 1.0 }
     }
 
     /// Lengths of each kind of request.

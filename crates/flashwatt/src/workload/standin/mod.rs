@@ -131,11 +131,11 @@ impl Standin {
         ((self.data.model.requests.value as f64 * scale).round() as u64).max(1)
     }
 
-    /// Upper estimate in bytes of the space that this number of requests touches: fresh requests and their
-    /// continuations.
+    /// Estimate in bytes of the space that this number of requests touches: fresh requests and their continuations, each
+    /// with a page more than its length.
     pub fn footprint_bytes(&self, requests: u64) -> u64 {
         let model = &self.data.model;
-        (requests as f64 * model.onward_fraction() * (model.mean_bytes() + 4096.0)) as u64
+        (requests as f64 * model.fresh_fraction() * (model.mean_bytes() + 4096.0)) as u64
     }
 
     /// Opens the workload at this scale, within the first `drive_bytes` bytes of a drive. The same seed gives the same
