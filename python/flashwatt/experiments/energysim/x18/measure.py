@@ -32,6 +32,7 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
     return {
         **{f"hits_{workload}": hits(workload) for workload in PUBLISHED},
         **{f"map_{workload}": ratio(workload) for workload in PUBLISHED},
+        "map_msnfs_single": lambda: _joules(evidence, "msnfs", "dftl", "single") / _joules(evidence, "msnfs", "page"),
         "msnfs_over_financial": over,
     }
 
@@ -47,6 +48,6 @@ def _ratio(evidence: Evidence, workload: str) -> float:
     return dftl / page
 
 
-def _joules(evidence: Evidence, workload: str, ftl: str) -> float:
-    map_energy = evidence["ftls"].report(workload, ftl).ftl.map_energy_j
+def _joules(evidence: Evidence, workload: str, ftl: str, runs: str = "ftls") -> float:
+    map_energy = evidence[runs].report(workload, ftl).ftl.map_energy_j
     return map_energy.dram + map_energy.flash
