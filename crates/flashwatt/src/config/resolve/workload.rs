@@ -274,7 +274,7 @@ fn standin(c: &mut Checker, table: &str, raw: &raw::Standin, bounds: &Bounds) ->
     let known = match named(c, table, raw) {
         Ok(known) => known,
         Err(fault) => {
-            c.push(fault);
+            c.push(*fault);
             return Standin { name, path, scale, requests: 1 };
         }
     };
@@ -284,22 +284,22 @@ fn standin(c: &mut Checker, table: &str, raw: &raw::Standin, bounds: &Bounds) ->
 }
 
 /// The stand-in that a configuration names, by name or by file.
-fn named(c: &Checker, table: &str, raw: &raw::Standin) -> Result<Cow<'static, standin::Standin>, Fault> {
+fn named(c: &Checker, table: &str, raw: &raw::Standin) -> Result<Cow<'static, standin::Standin>, Box<Fault>> {
     let fault = |key: &str, what: &str| c.fault(&format!("{table}.{key}"), what);
     match (&raw.name, &raw.path) {
         (Some(_), Some(path)) => {
             let fault = fault("path", "a stand-in is given by its name or by its file, not by both");
-            Err(fault.found(path).expected("one of `name` and `path`"))
+            Err(fault.found(path).expected("one of `name` and `path`").into())
         }
         (None, Some(path)) => standin::Standin::read(Path::new(path)).map(Cow::Owned),
         (Some(name), None) => match standin::find(name) {
             Some(known) => Ok(Cow::Borrowed(known)),
-            None => Err(registry::unknown(fault("name", "unknown stand-in"), name, &STANDINS)),
+            None => Err(registry::unknown(fault("name", "unknown stand-in"), name, &STANDINS).into()),
         },
         (None, None) => {
             let names: Vec<_> = STANDINS.iter().map(|standin| standin.name.as_ref()).collect();
             let expected = format!("one of {}; or `path`, the file of a stand-in", names.join(", "));
-            Err(fault("name", "missing").found("nothing").expected(expected))
+            Err(fault("name", "missing").found("nothing").expected(expected).into())
         }
     }
 }

@@ -6,7 +6,7 @@
 //! drive (busy dies). That figure is then no evidence for this layer or drive; figures of all others are predictions.
 
 use std::borrow::Cow;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -88,6 +88,17 @@ pub fn find(name: &str) -> Option<&'static Standin> {
     registry::find(&STANDINS, name)
 }
 
+/// The text of a stand-in's file.
+fn text(path: &Path) -> io::Result<String> {
+    // The check comes before the file is opened: opening a pipe blocks until another process writes to it.
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("a directory, a pipe or a device"));
+    }
+    let mut text = String::new();
+    std::fs::File::open(path)?.take(FILE_BYTES_MAX).read_to_string(&mut text)?;
+    Ok(text)
+}
+
 /// Longest accepted file of a stand-in, in bytes.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
@@ -99,29 +110,19 @@ impl Standin {
     ///
     /// # Errors
     /// Why it cannot be read, or the first place at which it is no stand-in.
-    pub fn read(path: &Path) -> Result<Self, Fault> {
-        let file = path.display().to_string();
-        let fault = |what: &str, found: String, expected: &str| {
-            let place = Place { file: Some(file.clone()), ..Place::default() };
-            Fault::at(place, what).found(found).expected(expected)
-        };
+    pub fn read(path: &Path) -> Result<Self, Box<Fault>> {
         const EXPECTED: &str = "the file of a stand-in, as `flashwatt standin fit` writes it";
-        // The check comes before the file is opened: opening a pipe blocks until another process writes to it.
-        let kind = std::fs::metadata(path).map(|metadata| metadata.is_file());
-        if kind.is_ok_and(|is_file| !is_file) {
-            return Err(fault("not a file", "a directory, a pipe or a device".into(), EXPECTED));
-        }
-        let mut text = String::new();
-        let read = std::fs::File::open(path).and_then(|file| file.take(FILE_BYTES_MAX).read_to_string(&mut text));
-        read.map_err(|source| Error::Io { path: file.clone(), source })
-            .map_err(|error| fault("cannot be read", error.to_string(), EXPECTED))?;
+        let file = path.display().to_string();
+        let fault = |what: &str, line: Option<u64>, found: &str| {
+            let place = Place { file: Some(file.clone()), line, ..Place::default() };
+            Box::new(Fault::at(place, what).found(found).expected(EXPECTED))
+        };
+        let text = text(path).map_err(|error| fault("cannot be read", None, &error.to_string()))?;
         let data: StandinData = toml::from_str(&text).map_err(|error| {
             let before = &text[..error.span().map_or(0, |span| span.start.min(text.len()))];
-            let line = Some(before.lines().count().max(1) as u64);
-            let place = Place { file: Some(file.clone()), line, ..Place::default() };
-            Fault::at(place, "no stand-in").found(error.message()).expected(EXPECTED)
+            fault("no stand-in", Some(before.lines().count().max(1) as u64), error.message())
         })?;
-        data.check().map_err(|why| fault("no stand-in", why, EXPECTED))?;
+        data.check().map_err(|why| fault("no stand-in", None, &why))?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned().into();
         Ok(Standin { name, data, sha256: Some(format!("{:x}", Sha256::digest(&text))) })
     }
@@ -158,7 +159,7 @@ impl Standin {
 pub fn open(cfg: &settings::Standin, drive_bytes: u64, seed: u64) -> Result<Box<dyn Workload>, Error> {
     let open = |standin: &Standin| standin.open(cfg.scale, cfg.requests, drive_bytes, seed);
     match (&cfg.path, find(&cfg.name)) {
-        (Some(path), _) => Ok(open(&Standin::read(path)?)),
+        (Some(path), _) => Ok(open(&Standin::read(path).map_err(|fault| *fault)?)),
         (None, Some(standin)) => Ok(open(standin)),
         (None, None) => unreachable!("a valid configuration names a stand-in"),
     }

@@ -166,7 +166,7 @@ impl Sketched {
         let first = *self.first_ns.get_or_insert(arrival_ns);
         self.last_ns = self.last_ns.max(arrival_ns);
         for (count, tick) in self.at_ticks.iter_mut().zip(TICKS_NS) {
-            *count += u64::from((arrival_ns - first) % tick == 0);
+            *count += u64::from(arrival_ns.saturating_sub(first).is_multiple_of(tick));
         }
     }
 
@@ -254,7 +254,7 @@ impl Sketched {
     }
 
     fn times(&self, requests: u64) -> Times {
-        let seconds = (self.last_ns - self.first_ns.unwrap_or(0)) as f64 * 1e-9;
+        let seconds = self.last_ns.saturating_sub(self.first_ns.unwrap_or(0)) as f64 * 1e-9;
         let rate = if seconds > 0.0 { requests as f64 / seconds } else { 1e6 };
         let tick = (0..TICKS_NS.len()).find(|&tick| self.at_ticks[tick] as f64 >= TICK_SHARE * requests as f64);
         Times {
