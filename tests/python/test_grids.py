@@ -115,6 +115,15 @@ def test_a_grid_of_another_engine_or_definition_is_refused(flashwatt: Cli, exper
     assert "another definition" in found["remark"]
 
 
+def test_a_first_look_leaves_the_grid_as_it_is(flashwatt: Cli, experiments: Path, tmp_path: Path) -> None:
+    flashwatt("reproduce", "--sensitivity", "X1", "--experiments", experiments, "--out", tmp_path / "grids")
+    shutil.copy(tmp_path / "grids" / "x1-grid.json", experiments / "p" / "x1" / "grid.json")
+    changes = ("--requests", "10", "--set", "device.channels=2")
+    done = flashwatt("reproduce", "X1", *changes, "--experiments", experiments, "--out", tmp_path / "little", "--json")
+    (row,) = json.loads(done.stdout)
+    assert row["simulated"] > 1
+
+
 def test_what_a_grid_cannot_be_combined_with_is_named(flashwatt: Cli, tmp_path: Path) -> None:
     done = flashwatt("reproduce", "--sensitivity", "X31", "--requests", "10", "--out", tmp_path / "o")
     assert done.returncode != 0

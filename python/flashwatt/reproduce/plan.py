@@ -84,7 +84,7 @@ def plan(experiments: Iterable[Experiment], terms: Terms | None = None) -> Plan:
 
 def _tasks(experiments: list[Experiment], terms: Terms, hashes: Hashes) -> dict[Place, Task]:
     return {
-        (one.id, runs.name, labels): _task(one, runs, labels, terms, hashes)
+        (one.id, runs.name, labels): _task(one, runs, labels, Terms() if runs.grid else terms, hashes)
         for one in experiments
         for runs in one.sets
         for labels in _labels(runs, terms)
@@ -92,7 +92,10 @@ def _tasks(experiments: list[Experiment], terms: Terms, hashes: Hashes) -> dict[
 
 
 def _labels(runs: RunSet, terms: Terms) -> Iterable[Labels]:
-    """Of a grid only the first point is run otherwise, to find out whether the kept figures are of this engine."""
+    """Of a grid only the first point is run otherwise, to find out whether the kept figures are of this engine.
+
+    The terms change no run of a grid.
+    """
     everything = product(*runs.axes.values())
     if terms.sensitivity:
         return everything if runs.grid else ()

@@ -49,7 +49,7 @@ fn product(a: &[Scheme], b: &[Scheme]) -> Vec<Scheme> {
 }
 
 /// Options of translation layers that change what they do, beside those of the page map.
-const OPTIONS: [(&str, &[&str]); 9] = [
+const OPTIONS: [(&str, &[&str]); 11] = [
     ("nftl", &["ftl.nftl.probe=\"none\""]),
     ("nftl", &["ftl.nftl.probe=\"one\""]),
     ("nftl", &["ftl=\"nftl\"", STRIPES]),
@@ -59,6 +59,8 @@ const OPTIONS: [(&str, &[&str]); 9] = [
     ("bast", &["ftl=\"bast\"", STRIPES]),
     ("bast_star", &["ftl.bast_star.partial_merges=false"]),
     ("bast_star", &["ftl=\"bast_star\"", STRIPES]),
+    ("fast", &["ftl.fast.out_of_order=\"merge\""]),
+    ("fast", &["ftl.fast.out_of_order=\"merge\"", "ftl.fast.log_fraction=0.5"]),
 ];
 const STRIPES: &str = "device.block_stripe=\"page\"";
 

@@ -105,6 +105,22 @@ fn fast_has_one_sequential_log_block() {
     expect(&report, merged(0, 1, 0), 4, 1);
 }
 
+/// With `out_of_order = "merge"` a page that does not continue the sequential log block has it merged: it holds 2 pages in
+/// order, the other 6 are copied, 1 erase. The page itself goes to the random log, and so does the next one: no sequential
+/// log block is left that it could continue.
+#[test]
+fn fast_may_merge_a_sequential_log_block_that_is_left_out_of_order() {
+    let pages = || singles([0, 1, 3, 2]);
+    let (report, log) = play(&drive("fast", 8, 4, &["ftl.fast.out_of_order=\"merge\""]), &pages());
+    let at = host_pages(&log);
+    let (first, random) = (at[0].0, at[2].0);
+    assert!(first != random);
+    assert_eq!(at, [(first, 0), (first, 1), (random, 0), (random, 1)]);
+    expect(&report, merged(0, 1, 0), 6, 1);
+    let (report, _) = play(&drive("fast", 8, 4, &["ftl.fast.out_of_order=\"divert\""]), &pages());
+    expect(&report, merged(0, 0, 0), 0, 0);
+}
+
 /// A page of the sequential log block that is newer elsewhere takes it out of order: a full merge of all 8 pages to
 /// a fresh block, and 2 erases.
 #[test]

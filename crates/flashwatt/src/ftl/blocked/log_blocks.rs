@@ -43,6 +43,11 @@ pub trait LogPolicy: 'static {
     /// Whether pages of a request of this number of pages may go to sequential log blocks.
     fn is_sequential(&self, request_pages: u32) -> bool;
 
+    /// Whether the sequential log block of a logical block is merged before a page of this block goes to the random log.
+    fn merges_out_of_order(&self) -> bool {
+        false
+    }
+
     /// The open random log block that a page goes to, below [`Self::FRONTIERS`]. `old` is the page's address until now.
     fn frontier(&self, _old: Option<Ppn>) -> usize {
         0
@@ -126,7 +131,6 @@ impl<P: LogPolicy> LogFtl<P> {
     // ---------------------------------------------------------------- where a page goes
 
     /// The address for a page of the host, if there is one.
-    #[inline]
     fn destination(&mut self, lpn: Lpn, request_pages: u32, cx: &mut Context, plan: &mut Plan) -> Option<Ppn> {
         let (of, offset) = (self.data.logical_block(lpn), self.data.offset(lpn));
         let Some(data) = self.data.data_block(of) else { return self.open_data(of, offset, cx, plan) };
@@ -139,6 +143,12 @@ impl<P: LogPolicy> LogFtl<P> {
             }
             if let Some(block) = self.continued(of, offset) {
                 return Some(self.data.address(block, offset));
+            }
+            if self.policy.merges_out_of_order()
+                && let Some(at) = self.sequential_of(of)
+            {
+                let has_merged = self.merge_sequential(at, cx, plan);
+                return if has_merged { self.destination(lpn, request_pages, cx, plan) } else { None };
             }
         }
         let at = self.random_page(self.policy.frontier(self.data.get(lpn)), cx, plan)?;

@@ -7,8 +7,9 @@
 //!
 //! Deviations, and choices where the paper is silent:
 //!
-//! - A write to the owner of the sequential log block that does not continue it goes to the random log. The original merges the
-//!   sequential log block and starts the next one with that page, at any offset.
+//! - A write to the owner of the sequential log block that does not continue it goes to the random log (`out_of_order =
+//!   "divert"`). The original merges the sequential log block first, and starts the next one with that page, at any offset. With
+//!   `"merge"` it is merged, too, and the page goes to the random log: here a sequential log block begins at offset 0.
 //! - The original has one chip. Here each die has its share of the random log and merges its own oldest block. Writes go round
 //!   the dies in turn, so this is nearly the oldest block of all.
 //! - If a logical block of a random victim owns the sequential log block, that log block is merged: by a partial or switch merge
@@ -33,10 +34,23 @@ use crate::units::BlockId;
 #[serde(deny_unknown_fields, default)]
 pub struct Options {
     /// Fraction of all blocks for log blocks, including the sequential one. It is limited by the spare blocks beside the host's
-    /// data and one merge block per die, and is at least two blocks per die.
+    /// data and one merge block per die, and is at least two blocks per die: 0.5 takes all spare blocks (FlashSim).
     pub log_fraction: Option<f64>,
     /// Number of log blocks, instead of a fraction: each die gets its part, rounded down, and at least two.
     pub log_blocks: Option<u32>,
+    /// What a write does to the sequential log block of its logical block if it does not continue it: `divert` (nothing: it goes
+    /// to the random log) or `merge` (it is merged first; Lee et al. 2007).
+    pub out_of_order: Option<OutOfOrder>,
+}
+
+/// What a write that does not continue the sequential log block of its logical block does to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OutOfOrder {
+    /// Nothing: the page goes to the random log.
+    Divert,
+    /// The sequential log block is merged, and the page goes to the random log.
+    Merge,
 }
 
 /// The options, checked.
@@ -45,19 +59,27 @@ pub struct Settings {
     /// The size of the log area.
     #[serde(flatten)]
     pub log: LogSize,
+    /// What a write that does not continue the sequential log block of its logical block does to it.
+    pub out_of_order: OutOfOrder,
 }
 
 /// The translation layer.
 pub type FastFtl = LogFtl<Fast>;
 
 /// The policy of FAST: one sequential log block; the oldest random log block is merged.
-pub struct Fast;
+pub struct Fast {
+    out_of_order: OutOfOrder,
+}
 
 impl LogPolicy for Fast {
     const FRONTIERS: usize = 1;
 
     fn is_sequential(&self, _request_pages: u32) -> bool {
         true
+    }
+
+    fn merges_out_of_order(&self) -> bool {
+        self.out_of_order == OutOfOrder::Merge
     }
 
     fn victim(&mut self, mut full: impl Iterator<Item = BlockId> + Clone, _blocks: &BlockTable) -> Option<BlockId> {
@@ -74,7 +96,10 @@ impl Scheme for FastFtl {
 
     fn resolve(options: Options, c: &mut Checker, _page_bytes: u32) -> Settings {
         const TABLE: &str = "ftl.fast";
-        Settings { log: LogSize::resolve(c, field!(TABLE, options.log_fraction), field!(TABLE, options.log_blocks)) }
+        Settings {
+            log: LogSize::resolve(c, field!(TABLE, options.log_fraction), field!(TABLE, options.log_blocks)),
+            out_of_order: c.choice(field!(TABLE, options.out_of_order), OutOfOrder::Divert),
+        }
     }
 
     fn room(settings: &Settings, size: &DriveSize) -> Room {
@@ -82,6 +107,7 @@ impl Scheme for FastFtl {
     }
 
     fn new(settings: &Settings, setup: &Setup, geometry: &Geometry) -> Self {
-        LogFtl::with(setup, geometry, &settings.log, 1, |_| Fast)
+        let out_of_order = settings.out_of_order;
+        LogFtl::with(setup, geometry, &settings.log, 1, |_| Fast { out_of_order })
     }
 }
