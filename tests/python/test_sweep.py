@@ -60,6 +60,11 @@ def children(process: int) -> list[int]:
     return [int(child) for thread in threads for child in thread.read_text().split()]
 
 
+def test_a_list_without_a_grid_is_told() -> None:
+    with pytest.raises(flashwatt.FlashwattError, match=r"grid: found an empty list; expected one grid at least"):
+        flashwatt.sweep([], base=BASE)
+
+
 def test_every_point_with_every_seed() -> None:
     results = small(seeds=[1, 5])
     points = [("greedy", 1), ("greedy", 2), ("fifo", 1), ("fifo", 2)]

@@ -69,6 +69,9 @@ class Study:
     ) -> Study:
         """Check the shape of a study; whether its runs are valid is for `tasks` to say. Raises `FlashwattError`."""
         several = [grid] if isinstance(grid, Mapping) else list(grid)
+        if not several:
+            expected = 'one grid at least: {"device.channels": [4, 8]}'
+            raise _core.FlashwattError(f"grid: found an empty list; expected {expected}")
         grids = tuple(_lists(name, text, one, number) for number, one in enumerate(several))
         replicates = _replicates(f"{_place(name, text, 'seeds')}seeds", seeds)
         _check_count(f"{_place(name, text, 'seeds')}seeds", replicates)
