@@ -161,8 +161,8 @@ fn quantile(counts: &BTreeMap<u64, u64>, share: f64) -> u64 {
     found.map_or(0, |(value, _)| *value)
 }
 
-/// Which requests of a workload are looked at: those after the first `skip`, until there are so many writes or the
-/// workload ends.
+/// The requests of a workload that are looked at: all after the first `skip`, up to the one that completes the number of
+/// writes, or to the end of the workload.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
     /// Number of requests that are left out.

@@ -256,7 +256,8 @@ impl Sketched {
     fn times(&self, requests: u64) -> Times {
         let seconds = self.last_ns.saturating_sub(self.first_ns.unwrap_or(0)) as f64 * 1e-9;
         let rate = if seconds > 0.0 { requests as f64 / seconds } else { 1e6 };
-        let tick = (0..TICKS_NS.len()).find(|&tick| self.at_ticks[tick] as f64 >= TICK_SHARE * requests as f64);
+        let divides = |tick: &usize| self.at_ticks[*tick] as f64 >= TICK_SHARE * requests as f64;
+        let tick = (0..TICKS_NS.len()).find(divides).filter(|_| seconds > 0.0);
         Times {
             rate_per_s: measured(short(rate), "requests over the time from the first to the last"),
             burst_mean: measured(
@@ -281,7 +282,7 @@ impl Sketched {
             return 1.0;
         }
         let mean = sum / count;
-        ((squares / count / mean / mean - 1.0 + 1.0) / 2.0).clamp(1.0, BURST_MAX)
+        (squares / count / (mean * mean) / 2.0).clamp(1.0, BURST_MAX)
     }
 }
 
