@@ -13,6 +13,7 @@ import tomli
 
 from conftest import spelled_out
 from flashwatt import Config, FlashwattError
+from flashwatt.cli.explanation import explain
 from flashwatt.config import reference
 from flashwatt.config.template import template
 from flashwatt.report import keys as report_keys
@@ -170,3 +171,8 @@ def test_the_energy_model_has_all_fourteen_equations() -> None:
         "energy_integral_j",
     ):
         assert f"`{word}`" in page
+
+
+def test_recordings_are_explained() -> None:
+    for key, words in (("series", "owed_j"), ("series.power_w", "Mean power in each bin"), ("edges.total_ma", "sum")):
+        assert words in explain(key)["doc"], key

@@ -8,7 +8,7 @@ from dataclasses import is_dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
-from flashwatt.report import report, sections
+from flashwatt.report import report, sections, shape
 from flashwatt.report.metrics import NO_FIGURES
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ def report_keys() -> dict[str, str]:
     for name, attribute in vars(report.Report).items():
         if isinstance(attribute, report.Section):
             _add(found, name, attribute.kind, docs["Report"].get(name, ""), docs)
+    for name, recording in (("series", shape.Series), ("edges", shape.Edges)):
+        _add(found, name, recording, "", _docs(shape))
     return found
 
 

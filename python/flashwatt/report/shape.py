@@ -43,22 +43,31 @@ class Configuration:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """`series`: power over time."""
+    """Power over time, if it was recorded. `owed_j` is the energy, by component, of the work that DRAM and the host
+    interface have left at the end of the last bin."""
 
     start_ns: int
+    """Simulated time at which the first bin begins."""
     interval_ns: int
+    """Length of a bin. The last one ends with the window and may be shorter."""
     power_w: dict[str, list[float]]
+    """Mean power in each bin, by component. The columns add up to the drive's power."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """`edges`: the current as it changed."""
+    """The current as it changed in a window of time, if it was recorded."""
 
     from_ns: int
+    """Begin of the recorded part of the window."""
     until_ns: int
+    """End of it."""
     time_ns: list[int]
+    """Time of each change; the values hold until the next one."""
     current_ma: dict[str, list[float]]
+    """Current in mA at `current_ma.supply_v` from each change on, by component."""
     total_ma: list[float]
+    """Their sum: the drive's current."""
 
 
 @dataclass(frozen=True, slots=True)
