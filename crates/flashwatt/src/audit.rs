@@ -13,6 +13,7 @@ use crate::energy::price::{Priced, price};
 use crate::energy::window::{Figures, Window};
 use crate::energy::{DieState, PriceTable};
 use crate::error::{Error, Fault};
+use crate::host::{HostFigures, Hosted, KindFigures};
 use crate::kernel::{Completed, End, Outcome};
 use crate::operation::{Cause, OpKind};
 use crate::report::Reported;
@@ -59,6 +60,42 @@ pub(crate) fn ssd(outcome: &Outcome<SsdFigures>, table: &PriceTable, erases: u64
     check_rates(&windows, table)?;
     let each = windows.iter().try_for_each(|window| check_window(window, table));
     each.and_then(|()| check_flash(outcome, &windows, erases)).map_err(Error::from)
+}
+
+/// Compares the accounts of a block layer: what came in has gone out, and the parts of the latencies add up.
+///
+/// # Errors
+/// If two of them disagree.
+pub(crate) fn host<F: Figures>(outcome: &Outcome<Hosted<F>>) -> Result<(), Error> {
+    let windows = [Some(&outcome.warmed), Some(&outcome.measured), outcome.drain.as_ref()];
+    let hosts = windows.into_iter().flatten().map(|window| &window.figures.host);
+    let all = hosts.fold(HostFigures::default(), |sum, next| sum.plus(next));
+    check_host(outcome, &all).map_err(Error::from)
+}
+
+fn check_host<F>(outcome: &Outcome<Hosted<F>>, all: &HostFigures) -> Check {
+    let stages = [&outcome.warmup, &outcome.completed, &outcome.drained];
+    let sum = |of: fn(&Completed) -> u128| stages.iter().map(|done| of(done)).sum::<u128>();
+    let latencies = [sum(|done| done.reads.sum()), sum(|done| done.writes.sum()), sum(|done| done.others.sum())];
+    for (kind, latency) in all.kinds.iter().zip(latencies) {
+        equal_sums("the time of requests in the host and in the device", kind.slat.sum() + kind.clat.sum(), latency)?;
+        equal_sums("the parts of clat", kind.queue.sum() + kind.device.sum(), kind.clat.sum())?;
+    }
+    if !matches!(outcome.end, End::Complete) {
+        return Ok(());
+    }
+    let total = |of: fn(&KindFigures) -> u64| all.kinds.iter().map(of).sum::<u64>();
+    let merged = all.back_merges + all.front_merges + all.joined;
+    equal("requests dispatched and merged", total(|kind| kind.dispatched) + merged, total(|kind| kind.pieces))?;
+    equal("sectors dispatched", total(|kind| kind.dispatched_sectors), total(|kind| kind.came_sectors))?;
+    equal("requests of processes that ended", total(|kind| kind.clat.count()), total(|kind| kind.came))
+}
+
+fn equal_sums(what: &'static str, found: u128, expected: u128) -> Check {
+    if found == expected {
+        return Ok(());
+    }
+    Err(Disagreement { what, found: found.to_string(), expected: expected.to_string() })
 }
 
 impl From<Disagreement> for Error {

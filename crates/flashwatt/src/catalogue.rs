@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn every_registered_name_is_valid_and_described_in_one_line() {
         let kinds = kinds();
-        for kind in ["ftls", "gc", "wear", "dispatch", "presets", "workloads", "standins", "formats"] {
+        for kind in ["ftls", "gc", "wear", "dispatch", "presets", "workloads", "standins", "formats", "schedulers"] {
             assert!(kinds.iter().any(|known| known == kind), "{kind} is not among {kinds:?}");
         }
         for kind in kinds {
@@ -85,7 +85,7 @@ mod tests {
                 assert!(config.is_ok(), "{kind} {name}: {config:?}");
             }
         }
-        assert!(list("nonsense").is_none() && registered("schedulers").is_none());
+        assert!(list("nonsense").is_none() && registered("nonsense").is_none());
     }
 
     /// The parser refuses a name that is not registered and says which are: the same, in the same order.

@@ -79,6 +79,10 @@ impl Drive {
     /// As [`Self::new`]; [`Error::Interrupted`] if `progress` returned `false`.
     pub fn watched(config: &Config, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Self, Error> {
         footprint::check(config, false)?;
+        if config.host.is_some() {
+            let fault = Fault::key("host", "a drive under the control of a program has no block layer before it");
+            return Err(fault.found("[host]").expected("no such table: the program sends to the drive itself").into());
+        }
         let (ssd, start) = StartState::watched(config, progress)?.into_ssd(config, ());
         let mut config = config.clone();
         (config.run.warmup, config.run.measure) = (Span::default(), Span::default());

@@ -6,9 +6,10 @@ use crate::config::Config;
 use crate::energy::price::price;
 use crate::energy::{self, Parts, PriceTable};
 use crate::error::Error;
+use crate::host::{BlockLayer, Hosted};
 use crate::kernel::Outcome;
 use crate::probe::Probe;
-use crate::report::{self, DeviceReport, Reported};
+use crate::report::{self, DeviceReport, HostReport, Reported};
 use crate::ssd::Ssd;
 
 impl<P: Probe> Reported for Ssd<P> {
@@ -26,5 +27,26 @@ impl<P: Probe> Reported for Ssd<P> {
 
     fn audit(&self, config: &Config, outcome: &Outcome<SsdFigures>) -> Result<(), Error> {
         audit::ssd(outcome, &PriceTable::new(&config.energy), self.flash.array.erases_in_run())
+    }
+}
+
+impl<D: Reported> Reported for BlockLayer<D> {
+    fn parts(&self, config: &Config) -> Parts {
+        self.device().parts(config)
+    }
+
+    fn energy_j(&self, config: &Config, figures: &Hosted<D::Figures>) -> f64 {
+        self.device().energy_j(config, &figures.device)
+    }
+
+    fn report(&self, config: &Config, outcome: &Outcome<Hosted<D::Figures>>) -> DeviceReport {
+        let (counted, _) = outcome.counted(config.run.count_drain);
+        let host = config.host.as_ref().map(|host| Box::new(HostReport::new(host, &counted)));
+        DeviceReport { host, ..self.device().report(config, &outcome.of_device()) }
+    }
+
+    fn audit(&self, config: &Config, outcome: &Outcome<Hosted<D::Figures>>) -> Result<(), Error> {
+        self.device().audit(config, &outcome.of_device())?;
+        audit::host(outcome)
     }
 }

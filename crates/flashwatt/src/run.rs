@@ -14,6 +14,7 @@ use crate::energy::bins::{BINS_MAX, Bins};
 use crate::energy::edges::{CurrentEdges, EDGES_MAX, Edges};
 use crate::error::{Error, Fault, Place};
 use crate::firmware::Firmware;
+use crate::host::BlockLayer;
 use crate::kernel::{End, Outcome, Sim};
 use crate::output::{Aside, Replace};
 pub use crate::probe::Recording;
@@ -132,7 +133,7 @@ pub fn run(
     options: &RunOptions,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Report, Error> {
-    let (bytes, seed) = (config.device.logical_bytes, config.run.seed);
+    let (bytes, seed) = (config.partition_bytes(), config.run.seed);
     let mut workload = workload::open_watched(&config.workload, bytes, seed, progress)?;
     run_with(config, options, workload.as_mut(), progress)
 }
@@ -195,8 +196,25 @@ pub fn run_device<D: Reported>(
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Report, Error> {
     options.check(config)?;
-    let (outcome, device) = Sim::new(&config.run, device, &mut *workload).run(config.run.warmup, progress);
-    Ok(conclude(config, options, outcome, &device, workload, Start::default()))
+    Ok(simulate(config, options, device, workload, Start::default(), progress)?.0)
+}
+
+/// Runs a workload on a device, behind the host's block layer if the configuration has one.
+fn simulate<D: Reported>(
+    config: &Config,
+    options: &RunOptions,
+    device: D,
+    workload: &mut dyn Workload,
+    start: Start,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<(Report, D), Error> {
+    let Some(host) = &config.host else {
+        let (outcome, device) = Sim::new(&config.run, device, &mut *workload).run(config.run.warmup, progress);
+        return Ok((conclude(config, options, outcome, &device, workload, start), device));
+    };
+    let layer = BlockLayer::new(host, config.device.logical_bytes, &workload.origins(), device)?;
+    let (outcome, layer) = Sim::new(&config.run, layer, &mut *workload).run(config.run.warmup, progress);
+    Ok((conclude(config, options, outcome, &layer, workload, start), layer.into_device()))
 }
 
 /// A kind of log: its name in messages, and how a file of that kind is recognized.
@@ -403,8 +421,7 @@ impl StartState {
     ) -> Result<(Report, P), Error> {
         self.check_config(config)?;
         let ssd = Ssd::new(&config.ssd(), self.firmware, self.array, options.series(), probe);
-        let (outcome, ssd) = Sim::new(&config.run, ssd, &mut *workload).run(config.run.warmup, progress);
-        let report = conclude(config, options, outcome, &ssd, workload, self.start);
+        let (report, ssd) = simulate(config, options, ssd, workload, self.start, progress)?;
         Ok((report, ssd.into_parts().0.probe))
     }
 

@@ -53,6 +53,11 @@ impl Histogram {
         self.count
     }
 
+    /// The sum of all values.
+    pub fn sum(&self) -> u128 {
+        self.sum
+    }
+
     /// The sum of both histograms.
     #[must_use]
     pub fn plus(&self, other: &Histogram) -> Histogram {

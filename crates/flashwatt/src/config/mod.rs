@@ -37,6 +37,7 @@ use sha2::{Digest, Sha256};
 use crate::error::{Error, Fault, Place};
 use crate::ftl;
 use crate::ssd::settings::Settings as Ssd;
+use crate::units::SECTOR_BYTES;
 
 mod capacity;
 mod layers;
@@ -57,6 +58,7 @@ pub use crate::energy::settings::{
 };
 pub use crate::ftl::Allocation;
 pub use crate::gc::{Gc, GcPolicy};
+pub use crate::host::settings::Host;
 pub use crate::kernel::settings::{Precondition, Run, Span};
 pub use crate::wear::Wear;
 pub use crate::workload::settings::{
@@ -87,6 +89,9 @@ pub struct Config {
     pub controller: Controller,
     /// Currents and voltages.
     pub energy: Energy,
+    /// The host's block layer, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<Host>,
     /// The requests.
     pub workload: Workload,
     /// What is run and measured.
@@ -132,7 +137,13 @@ impl Config {
         self.ftl.map_unit_bytes(self.device.page_bytes)
     }
 
-    /// The settings of its drive: everything but the workload and the run.
+    /// Bytes of the drive that the workload sees: those of its partition.
+    pub fn partition_bytes(&self) -> u64 {
+        let before = self.host.as_ref().map_or(0, |host| host.partition_offset_sectors * SECTOR_BYTES);
+        self.device.logical_bytes - before
+    }
+
+    /// The settings of its drive: everything but the host, the workload and the run.
     pub fn ssd(&self) -> Ssd<'_> {
         let Config { device, ftl, gc, wear, write_buffer, controller, energy, .. } = self;
         Ssd { device, ftl, gc, wear, write_buffer, controller, energy }

@@ -18,8 +18,12 @@ use crate::energy::settings::{DramRule, IdleAccounting};
 use crate::ftl;
 use crate::workload::settings::{LengthUnit, TimeUnit, TraceOrigin};
 
+mod chosen;
+mod host;
 mod synthetic;
 
+pub use chosen::{Chosen, Kind, SchedulerKind, VictimPolicy};
+pub use host::Host;
 use synthetic::NameSeed;
 pub use synthetic::{Common, Fio, Sizes, Standin, Synthetic, Workload};
 
@@ -41,6 +45,8 @@ pub struct Raw {
     pub controller: Controller,
     /// Currents and voltages.
     pub energy: Energy,
+    /// The host's block layer. Without this table requests go straight to the drive.
+    pub host: Host,
     /// The requests: `workload = "uniform"` or `[workload.uniform]`.
     pub workload: Option<Workload>,
     /// What is run and measured.
@@ -141,7 +147,7 @@ pub struct Nand {
 #[serde(deny_unknown_fields, default)]
 pub struct Gc {
     /// Victim choice: a name, or a table `[gc.policy.NAME]` with its parameters.
-    pub policy: Option<GcPolicy>,
+    pub policy: Option<Chosen<VictimPolicy>>,
     /// Collection starts when a die has fewer free blocks than this.
     pub low_watermark_blocks: Option<u32>,
     /// The same as a share of the die's blocks; the greater of the two holds.
@@ -150,46 +156,6 @@ pub struct Gc {
     pub reserved_blocks: Option<u32>,
     /// May host operations go between the steps of a collection?
     pub preemptible: Option<bool>,
-}
-
-/// The victim choice: a registered name, and the parameters that the policy of that name reads.
-#[derive(Clone, Debug)]
-pub struct GcPolicy {
-    /// `policy = "greedy"`, or the NAME of `[gc.policy.NAME]`.
-    pub name: String,
-    /// The keys of the table; empty for a name alone.
-    pub parameters: BTreeMap<String, f64>,
-}
-
-impl<'de> Deserialize<'de> for GcPolicy {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(GcPolicyVisitor)
-    }
-}
-
-struct GcPolicyVisitor;
-
-impl<'de> Visitor<'de> for GcPolicyVisitor {
-    type Value = GcPolicy;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("the name of one policy, or one table [gc.policy.NAME]")
-    }
-
-    fn visit_str<E: de::Error>(self, name: &str) -> Result<GcPolicy, E> {
-        Ok(GcPolicy { name: name.to_string(), parameters: BTreeMap::new() })
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<GcPolicy, A::Error> {
-        let mut policies = Vec::new();
-        while let Some((name, parameters)) = map.next_entry()? {
-            policies.push(GcPolicy { name, parameters });
-        }
-        match policies.pop() {
-            Some(policy) if policies.is_empty() => Ok(policy),
-            _ => Err(de::Error::invalid_value(de::Unexpected::Other("none or several"), &self)),
-        }
-    }
 }
 
 /// `[wear]`

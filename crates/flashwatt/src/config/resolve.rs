@@ -10,7 +10,7 @@ use crate::controller::policies;
 use crate::device::settings::{BlockStripe, Device, HostLink, Nand, ProgramOrder, Timing};
 use crate::ftl;
 use crate::gc::{self, Gc, GcPolicy};
-use crate::registry::{self, Named, Param};
+use crate::registry::{self, Entry, Named, Param};
 use crate::settings::{Checker, Field, field, unknown_name};
 use crate::units::Nanos;
 use crate::wear::{self, Wear};
@@ -18,6 +18,7 @@ use crate::workload::synthetic::MODELS;
 
 mod budget;
 mod energy;
+mod host;
 mod workload;
 
 pub(super) use energy::energy;
@@ -62,7 +63,10 @@ pub(super) fn resolve(c: &mut Checker, raw: &Raw) -> Option<Config> {
     let logical_bytes = capacity.map_or(COUNT_MAX, |capacity| capacity.logical_bytes);
     let bounds = Bounds { logical_bytes, queue_depth: host_link.queue_depth };
     c.rules.default_is("workload", MODELS[0].name);
-    let workload = workload(c, "workload", raw.workload.as_ref(), &bounds);
+    let host = host::host(c, &raw.host, &bounds);
+    let partition_bytes = logical_bytes - host.as_ref().map_or(0, |host| host.partition_offset_bytes());
+    let partition = Bounds { logical_bytes: partition_bytes, ..bounds };
+    let workload = workload(c, "workload", raw.workload.as_ref(), &partition);
     let run = run(c, &raw.run, &workload, &bounds);
     let controller = controller(c, &raw.controller, &energy, geometry.dies());
     let device = device(c, raw, &geometry, capacity?, timing, host_link, &ftl);
@@ -75,6 +79,7 @@ pub(super) fn resolve(c: &mut Checker, raw: &Raw) -> Option<Config> {
         write_buffer,
         controller,
         energy,
+        host,
         workload,
         run,
         device,
@@ -269,18 +274,30 @@ fn collection(
     Some(Gc { policy, low_watermark_blocks, reserved_blocks, preemptible })
 }
 
-fn gc_policy(c: &mut Checker, raw: Option<&raw::GcPolicy>) -> GcPolicy {
-    let default = &gc::REGISTRY[0];
-    c.rules.default_is("gc.policy", default.name);
+fn gc_policy(c: &mut Checker, raw: Option<&raw::Chosen<raw::VictimPolicy>>) -> GcPolicy {
+    let (entry, parameters) = chosen(c, "gc.policy", raw, "unknown victim policy", gc::REGISTRY);
+    GcPolicy { entry, parameters }
+}
+
+/// A registered thing with numeric parameters: the first of the registry unless one is given.
+fn chosen<K, B>(
+    c: &mut Checker,
+    key: &str,
+    raw: Option<&raw::Chosen<K>>,
+    fault: &str,
+    registry: &'static [Entry<B>],
+) -> (&'static Entry<B>, BTreeMap<String, f64>) {
+    let default = &registry[0];
+    c.rules.default_is(key, default.name);
     let none = BTreeMap::new();
     let (name, given) = raw.map_or((default.name, &none), |raw| (&raw.name, &raw.parameters));
-    let table = format!("gc.policy.{name}");
-    let Some(entry) = registry::find(gc::REGISTRY, name) else {
-        let key = if c.tree.get(&table).is_some() { &table } else { "gc.policy" };
-        c.push(registry::unknown(c.fault(key, "unknown victim policy"), name, gc::REGISTRY));
-        return GcPolicy { entry: default, parameters: BTreeMap::new() };
+    let table = format!("{key}.{name}");
+    let Some(entry) = registry::find(registry, name) else {
+        let key = if c.tree.get(&table).is_some() { &table } else { key };
+        c.push(registry::unknown(c.fault(key, fault), name, registry));
+        return (default, BTreeMap::new());
     };
-    GcPolicy { entry, parameters: parameters(c, &table, entry.params, given) }
+    (entry, parameters(c, &table, entry.params, given))
 }
 
 /// The parameters of a registered thing: what was given, checked, and the defaults of the rest.

@@ -13,5 +13,5 @@ pub use crate::energy::window::{AtEnd, Figures, Window};
 pub use agenda::{Agenda, EventKind, Seats};
 pub use device::{Cx, Device};
 pub use extent::Extent;
-pub use request::{Completion, Origin, Request, RequestKind, Status, Tag};
+pub use request::{Completion, Origin, Priority, PriorityClass, Request, RequestKind, Status, Tag};
 pub use workload::{Next, OriginKind, OriginName, SourceKind, Upcoming, Workload};

@@ -1,5 +1,6 @@
 //! Requests of a host, and their completions.
 
+use std::fmt;
 use std::hint::cold_path;
 
 use crate::units::Nanos;
@@ -45,6 +46,59 @@ pub struct Request {
     pub fua: bool,
     /// The sender.
     pub origin: Origin,
+    /// Whether somebody waits for the end of a write: true for direct and synchronous writes, false for those of a page
+    /// cache that writes back. A read is always waited for. Only a host's scheduler reads it.
+    pub is_sync: bool,
+    /// The sender's priority, which only a host's scheduler reads.
+    pub priority: Priority,
+}
+
+/// The priority of a process for I/O, as `ionice` sets it: a class, and a level within two of the classes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+pub struct Priority {
+    /// The class.
+    pub class: PriorityClass,
+    /// The level, from 0 (first) to 7 (last). The idle class has none.
+    pub level: u8,
+}
+
+/// The class of a priority, in the order in which the classes are served.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+#[repr(u8)]
+pub enum PriorityClass {
+    /// Before all others.
+    Realtime,
+    /// The class of a process that asked for none.
+    BestEffort,
+    /// Only while nobody else wants the device.
+    Idle,
+}
+
+impl PriorityClass {
+    /// The name in configurations.
+    pub const fn name(self) -> &'static str {
+        match self {
+            PriorityClass::Realtime => "realtime",
+            PriorityClass::BestEffort => "best-effort",
+            PriorityClass::Idle => "idle",
+        }
+    }
+}
+
+impl fmt::Display for Priority {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.class {
+            PriorityClass::Idle => f.write_str(self.class.name()),
+            class => write!(f, "{}/{}", class.name(), self.level),
+        }
+    }
+}
+
+impl Default for Priority {
+    /// Best effort, level 4: what a process has that asked for nothing.
+    fn default() -> Self {
+        Priority { class: PriorityClass::BestEffort, level: 4 }
+    }
 }
 
 /// The sender's identifier of a request. The device returns it with the completion without interpreting it; it need not
@@ -83,9 +137,10 @@ pub enum Status {
 }
 
 impl Request {
-    /// A request with origin 0 and without forced unit access.
+    /// A request with origin 0, of the default priority, that somebody waits for; without forced unit access.
     pub const fn new(arrival_ns: Nanos, kind: RequestKind, offset_bytes: u64, bytes: u64) -> Self {
-        Request { arrival_ns, kind, offset_bytes, bytes, fua: false, origin: Origin(0) }
+        let priority = Priority { class: PriorityClass::BestEffort, level: 4 };
+        Request { arrival_ns, kind, offset_bytes, bytes, fua: false, origin: Origin(0), is_sync: true, priority }
     }
 
     /// Whether the request lies on a device of this size, on whole sectors. A flush has no address and no length.

@@ -166,6 +166,13 @@ impl<F: Figures> Outcome<F> {
     }
 }
 
+impl End {
+    /// Whether the run is complete, and nothing more: the same, or interrupted.
+    pub(crate) fn without_reason(&self) -> End {
+        if matches!(self, End::Complete) { End::Complete } else { End::Interrupted }
+    }
+}
+
 /// How a run ended.
 #[derive(Debug)]
 pub enum End {

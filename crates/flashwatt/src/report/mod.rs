@@ -16,12 +16,14 @@ use crate::snapshot::Identity;
 use crate::stats::{Bars, Latency};
 use crate::units::Nanos;
 
+pub mod host;
 pub mod lifetime;
 mod origins;
 mod outside;
 mod reported;
 pub mod ssd;
 
+pub use host::HostReport;
 pub use origins::OriginReport;
 pub(crate) use outside::{OUTSIDE, outside};
 pub use reported::Reported;
@@ -65,6 +67,8 @@ pub struct Report {
     pub latency_ns: LatencyReport,
     /// Figures by origin; none if all requests had one origin.
     pub origins: Option<Vec<OriginReport>>,
+    /// The host's block layer; none without `[host]`.
+    pub host: Option<Box<HostReport>>,
     /// Requests over time.
     pub throughput: Throughput,
     /// The device's own sections.
@@ -94,6 +98,8 @@ pub struct DeviceReport {
     pub warnings: Vec<String>,
     /// Its own sections.
     pub sections: Sections,
+    /// The block layer before it, if there is one.
+    pub host: Option<Box<HostReport>>,
     /// Its own part of the histogram of latencies.
     pub latency_histogram: LatencyHistogram,
 }
@@ -123,6 +129,7 @@ impl DeviceReport {
             supply_mv: accounts.parts().supply_mv(),
             warnings: Vec::new(),
             sections: Sections::ReportInput(PartsReport { energy_j }),
+            host: None,
             latency_histogram: LatencyHistogram::default(),
         }
     }
@@ -143,6 +150,9 @@ impl Serialize for Report {
         entries!(map, self, workload, window, latency_ns);
         if self.origins.is_some() {
             entries!(map, self, origins);
+        }
+        if self.host.is_some() {
+            entries!(map, self, host);
         }
         entries!(map, self, throughput);
         match &self.device {
@@ -321,7 +331,7 @@ impl Report {
         let ReportInput { config, workload, outcome, device, series, edges, latency_histogram, mut warnings, snapshot } =
             parts;
         let (counted, done) = outcome.counted(config.run.count_drain);
-        let DeviceReport { supply_mv, warnings: of_device, sections, latency_histogram: histogram } =
+        let DeviceReport { supply_mv, warnings: of_device, sections, host, latency_histogram: histogram } =
             device.report(config, &outcome);
         let drain_j = outcome.drain.as_ref().map_or(0.0, |drain| device.energy_j(config, &drain.figures));
         let total_j = device.energy_j(config, &counted.figures);
@@ -347,6 +357,7 @@ impl Report {
             workload: workload_report(workload, &done),
             window,
             latency_ns: LatencyReport::new(&done),
+            host: host.map(|host| Box::new(host.with_origins(origins.as_deref()))),
             origins,
             device: sections,
             efficiency: Efficiency::new([done.read_bytes, done.write_bytes], total_j, mean_w, &throughput),

@@ -251,6 +251,7 @@ pub(crate) fn report(
         window_s: seconds(counted.elapsed_ns()),
     };
     DeviceReport {
+        host: None,
         supply_mv: table.supply_mv,
         warnings: warnings(figures, config, firmware),
         sections: Sections::Ssd(Box::new(SsdReport {

@@ -16,7 +16,6 @@ use crate::energy::Series;
 use crate::energy::window::{AtEnd, Window};
 use crate::error::{Error, Fault};
 use crate::firmware::Firmware;
-use crate::host::link::Link;
 use crate::mem::FlatTable;
 use crate::probe::Probe;
 use crate::units::{DieId, Nanos, RequestId};
@@ -24,11 +23,13 @@ use crate::units::{DieId, Nanos, RequestId};
 mod batches;
 mod destage;
 mod host_link;
+mod link;
 mod requests;
 pub mod settings;
 
 use batches::Buffered;
 use host_link::LinkShares;
+use link::Link;
 use requests::Active;
 use settings::Settings;
 

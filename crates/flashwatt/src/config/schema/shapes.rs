@@ -5,10 +5,14 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
-use super::super::raw::{Common, Fio, GcPolicy, Paths, Precondition, Sizes, Standin, Trace, TransferCurrent, Workload};
+use super::super::raw::{
+    Chosen, Common, Fio, Paths, Precondition, SchedulerKind, Sizes, Standin, Trace, TransferCurrent, VictimPolicy,
+    Workload,
+};
 use crate::ftl;
 use crate::gc;
-use crate::registry::{Named, Param, find};
+use crate::host::sched;
+use crate::registry::{Entry, Named, Param, find};
 use crate::workload::synthetic::model;
 
 /// Writes a [`JsonSchema`] that is put in place wherever its type stands.
@@ -47,9 +51,20 @@ shape!(Sizes, _generator => json_schema!({
     ]
 }));
 
-shape!(GcPolicy, _generator => of_kind("gc", tagged(gc::REGISTRY.iter().map(|entry| {
-    (entry.name, entry.doc.into(), json!({ "properties": parameters(entry.params) }))
-}))));
+shape!(Chosen<VictimPolicy>, _generator => chosen("gc", gc::REGISTRY));
+
+shape!(Chosen<SchedulerKind>, _generator => chosen("schedulers", sched::REGISTRY));
+
+fn chosen<B>(kind: &str, registry: &'static [Entry<B>]) -> Schema {
+    of_kind(
+        kind,
+        tagged(
+            registry
+                .iter()
+                .map(|entry| (entry.name, entry.doc.into(), json!({ "properties": parameters(entry.params) }))),
+        ),
+    )
+}
 
 shape!(Workload, generator => of_kind("workloads", tagged(workloads(generator).into_iter())));
 

@@ -6,7 +6,7 @@ use crate::device::settings::HostLink;
 use crate::units::{Nanos, RequestId};
 
 /// The link.
-pub struct Link {
+pub(super) struct Link {
     /// Nanoseconds per byte; none for a link that takes no time.
     ns_per_byte: f64,
     command_ns: Nanos,

@@ -1,0 +1,148 @@
+//! `[host]`: the defaults that the scheduler decides, and what must fit together.
+
+use std::collections::BTreeMap;
+
+use super::workload::Bounds;
+use super::{NS_MAX, QUEUE_DEPTH_MAX, chosen};
+use crate::config::raw;
+use crate::connector::{Priority, PriorityClass};
+use crate::error::nearest;
+use crate::host::sched::{self, Generation};
+use crate::host::settings::{Chosen, FlushRule, Host, Ionice, Merges, Plug};
+use crate::settings::{Checker, field};
+use crate::units::SECTOR_BYTES;
+
+const REQUEST_BYTES_MAX: u64 = 1 << 30;
+/// Linux 2.6.32: 512 KiB (BLK_DEF_MAX_SECTORS), 128 requests (BLKDEV_MAX_RQ), plugs of 4 requests and 3 ms.
+const SINGLE: Defaults = Defaults { request_bytes: 512 << 10, plug_ns: 3_000_000, flush: FlushRule::Drain };
+/// Linux 6.1: 1280 KiB (BLK_DEF_MAX_SECTORS), plugs of 32 requests (BLK_MAX_REQUEST_COUNT).
+const MULTI: Defaults = Defaults { request_bytes: 1280 << 10, plug_ns: 0, flush: FlushRule::Pass };
+
+struct Defaults {
+    request_bytes: u64,
+    plug_ns: u64,
+    flush: FlushRule,
+}
+
+/// The block layer, if the configuration has one.
+pub(super) fn host(c: &mut Checker, raw: &raw::Host, bounds: &Bounds) -> Option<Host> {
+    let (entry, parameters) = chosen(c, "host.scheduler", raw.scheduler.as_ref(), "unknown scheduler", sched::REGISTRY);
+    let defaults = if entry.build.generation == Generation::Single { SINGLE } else { MULTI };
+    let queue_depth = c.number(field!("host", raw.queue_depth), bounds.queue_depth, 1..=QUEUE_DEPTH_MAX);
+    check_depth(c, queue_depth, bounds.queue_depth);
+    let rotational = c.choice(field!("host", raw.rotational), false);
+    let max_request_bytes =
+        c.number(field!("host", raw.max_request_bytes), defaults.request_bytes, SECTOR_BYTES..=REQUEST_BYTES_MAX);
+    let whole = max_request_bytes.is_multiple_of(SECTOR_BYTES);
+    c.rule("host.max_request_bytes", max_request_bytes, whole, "a multiple of 512");
+    let host = Host {
+        nr_requests: nr_requests(c, raw, entry, queue_depth),
+        plug: plug(c, raw, entry, rotational || queue_depth == 1, &defaults),
+        scheduler: Chosen { entry, parameters },
+        queue_depth,
+        max_request_bytes,
+        merges: c.choice(field!("host", raw.merges), Merges::All),
+        flush: c.choice(field!("host", raw.flush), defaults.flush),
+        rotational,
+        partition_offset_sectors: partition_offset(c, raw, bounds.logical_bytes),
+        async_writes: c.choice(field!("host", raw.async_writes), false),
+        priorities: priorities(c, raw),
+    };
+    check_regions(c, &host);
+    c.tree.get("host").is_some().then_some(host)
+}
+
+impl Host {
+    /// Bytes of the drive before the partition.
+    pub(super) fn partition_offset_bytes(&self) -> u64 {
+        self.partition_offset_sectors * SECTOR_BYTES
+    }
+}
+
+fn check_depth(c: &mut Checker, queue_depth: u32, most: u32) {
+    if c.clean("host") && queue_depth > most {
+        let fault = c.fault("host.queue_depth", "more than the drive accepts").found(queue_depth);
+        c.push(fault.expected(format!("at most device.host_link.queue_depth = {most}")));
+    }
+}
+
+fn nr_requests(c: &mut Checker, raw: &raw::Host, entry: &sched::Registered, queue_depth: u32) -> u32 {
+    let recipe = &entry.build;
+    if !recipe.queues {
+        has_no_effect(c, "host.nr_requests", raw.nr_requests.is_some(), entry, "its queue is that of the drive");
+        return queue_depth;
+    }
+    let default = if recipe.generation == Generation::Single { 128 } else { 2 * queue_depth.min(128) };
+    c.number(field!("host", raw.nr_requests), default, 1..=QUEUE_DEPTH_MAX)
+}
+
+fn plug(c: &mut Checker, raw: &raw::Host, entry: &sched::Registered, plugs: bool, defaults: &Defaults) -> Plug {
+    let is_single = entry.build.generation == Generation::Single;
+    let requests = match (is_single, plugs) {
+        (true, true) => 4,
+        (true, false) => 0,
+        (false, _) => 32,
+    };
+    let requests = c.number(field!("host", raw.plug_requests), requests, 0..=QUEUE_DEPTH_MAX);
+    if !is_single {
+        has_no_effect(c, "host.plug_ns", raw.plug_ns.is_some(), entry, "which plugs to the end of the instant");
+        return Plug { requests, ns: None };
+    }
+    Plug { requests, ns: Some(c.number(field!("host", raw.plug_ns), defaults.plug_ns, 1..=NS_MAX)) }
+}
+
+/// A key of the user that would be ignored.
+fn has_no_effect(c: &mut Checker, key: &str, given: bool, entry: &sched::Registered, why: &str) {
+    if given {
+        let fault = c.fault(key, "has no effect").found(format!("host.scheduler = {:?}, {why}", entry.name));
+        c.push(fault.expected("another scheduler, or no such key"));
+    }
+}
+
+fn partition_offset(c: &mut Checker, raw: &raw::Host, drive_bytes: u64) -> u64 {
+    let sectors = c.number(field!("host", raw.partition_offset_sectors), 0, 0..=u64::MAX / SECTOR_BYTES);
+    if sectors * SECTOR_BYTES >= drive_bytes {
+        let fault = c.fault("host.partition_offset_sectors", "the partition begins beyond the drive").found(sectors);
+        c.push(fault.expected(format!("less than the drive's {} sectors", drive_bytes / SECTOR_BYTES)));
+        return 0;
+    }
+    sectors
+}
+
+/// Regions are whole sectors.
+fn check_regions(c: &mut Checker, host: &Host) {
+    if let Some(&bytes) = host.scheduler.parameters.get("region_bytes") {
+        let key = format!("host.scheduler.{}.region_bytes", host.scheduler.entry.name);
+        c.rule(&key, bytes, bytes % SECTOR_BYTES as f64 == 0.0, "a multiple of 512");
+    }
+}
+
+fn priorities(c: &mut Checker, raw: &raw::Host) -> BTreeMap<String, Ionice> {
+    let mut priorities = BTreeMap::new();
+    for (process, text) in raw.priorities.iter().flatten() {
+        match priority(text) {
+            Some(priority) => drop(priorities.insert(process.clone(), Ionice(priority))),
+            None => {
+                let fault =
+                    c.fault(&format!("host.priorities.{process}"), "unknown priority").found(format!("{text:?}"));
+                let fault = fault.expected("`idle`, or `realtime` or `best-effort` with a level 0 to 7: `realtime/2`");
+                let class = text.split('/').next().unwrap_or(text);
+                c.push(fault.nearest(nearest(class, CLASSES.map(PriorityClass::name))));
+            }
+        }
+    }
+    priorities
+}
+
+const CLASSES: [PriorityClass; 3] = [PriorityClass::Realtime, PriorityClass::BestEffort, PriorityClass::Idle];
+
+fn priority(text: &str) -> Option<Priority> {
+    let (name, level) = text.split_once('/').map_or((text, None), |(name, level)| (name, Some(level)));
+    let class = CLASSES.into_iter().find(|class| class.name() == name)?;
+    match (class, level) {
+        (PriorityClass::Idle, Some(_)) => None,
+        (PriorityClass::Idle, None) => Some(Priority { class, level: 7 }),
+        (_, None) => Some(Priority { class, level: 4 }),
+        (_, Some(level)) => level.parse().ok().filter(|&level| level <= 7).map(|level| Priority { class, level }),
+    }
+}

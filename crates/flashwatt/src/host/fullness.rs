@@ -1,0 +1,92 @@
+//! The places of the queue, and the processes that wait for one.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::queue::Part;
+use super::settings::Host;
+use super::sched::Generation;
+use crate::connector::Origin;
+
+/// How many requests there may be, and how many there are.
+#[derive(Debug)]
+pub(super) struct Places {
+    /// Of both classes together.
+    most: u32,
+    /// Of requests that nobody waits for, and of those that somebody waits for.
+    most_of: [u32; 2],
+    taken: [u32; 2],
+}
+
+impl Places {
+    pub fn new(settings: &Host) -> Self {
+        let recipe = &settings.scheduler.entry.build;
+        let requests = settings.nr_requests;
+        match recipe.generation {
+            Generation::Single => Places { most: u32::MAX, most_of: [requests, requests], taken: [0, 0] },
+            Generation::Multi => {
+                let asynchronous = ((f64::from(requests) * recipe.async_share) as u32).max(1);
+                Places { most: requests, most_of: [asynchronous, requests], taken: [0, 0] }
+            }
+        }
+    }
+
+    /// Whether a request of this class finds a place.
+    #[inline(always)]
+    pub fn any_for(&self, is_sync: bool) -> bool {
+        self.taken[0] + self.taken[1] < self.most && self.taken[usize::from(is_sync)] < self.most_of[usize::from(is_sync)]
+    }
+
+    #[inline(always)]
+    pub fn take(&mut self, is_sync: bool) {
+        self.taken[usize::from(is_sync)] += 1;
+    }
+
+    #[inline(always)]
+    pub fn free(&mut self, is_sync: bool) {
+        self.taken[usize::from(is_sync)] -= 1;
+    }
+}
+
+/// Processes that wait for a place. Each waits with one piece; the pieces that it would send after that wait behind it.
+#[derive(Debug, Default)]
+pub(super) struct Waiters {
+    /// By class: those that wait, in the order in which they came.
+    order: [VecDeque<Origin>; 2],
+    pieces: HashMap<u16, VecDeque<Part>>,
+}
+
+impl Waiters {
+    /// Whether nobody waits.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.order.iter().all(VecDeque::is_empty)
+    }
+
+    /// Whether a process waits.
+    pub fn has(&self, process: Origin) -> bool {
+        self.pieces.contains_key(&process.0)
+    }
+
+    /// A process waits with a piece, or has another one behind that which it waits with.
+    pub fn add(&mut self, part: Part) {
+        let process = part.process();
+        let pieces = self.pieces.entry(process.0).or_default();
+        if pieces.is_empty() {
+            self.order[usize::from(part.is_sync())].push_back(process);
+        }
+        pieces.push_back(part);
+    }
+
+    /// The piece of the first process that now finds a place. The process is in no line until it is put back.
+    pub fn take(&mut self, places: &Places) -> Option<Part> {
+        let class = [true, false].into_iter().find(|&class| places.any_for(class) && !self.order[usize::from(class)].is_empty())?;
+        let process = self.order[usize::from(class)].pop_front()?;
+        let pieces = self.pieces.get_mut(&process.0)?;
+        let part = pieces.pop_front()?;
+        match pieces.front() {
+            Some(next) => self.order[usize::from(next.is_sync())].push_back(process),
+            None => drop(self.pieces.remove(&process.0)),
+        }
+        Some(part)
+    }
+}

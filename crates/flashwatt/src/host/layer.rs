@@ -1,0 +1,204 @@
+//! The block layer in front of a device: itself a device.
+
+use super::figures::Hosted;
+use super::queue::Queue;
+use super::settings::Host;
+use crate::connector::{
+    AtEnd, Completion, Cx, Device, OriginName, Priority, Request, Seats, Status, Tag, Upcoming, Window,
+};
+use crate::energy::Series;
+use crate::error::{Error, Fault, nearest};
+use crate::units::Nanos;
+
+/// Requests of processes that the block layer accepts: those in its queue and in the device, and those that wait for a
+/// place there. A closed loop without a depth of its own has as many under way.
+pub const ROOM: u32 = 4096;
+
+/// A device behind the host's block layer.
+pub struct BlockLayer<D> {
+    device: D,
+    queue: Queue,
+    /// The seat of the queue's timer, behind all of the device's.
+    seat: u32,
+    timer_ns: Option<Nanos>,
+    /// What has ended in the device at this instant.
+    ended: Vec<Completion>,
+}
+
+impl<D: Device> BlockLayer<D> {
+    /// A block layer with these settings before a device of this size. `origins` names the processes.
+    ///
+    /// # Errors
+    /// If the settings give a priority to a process that there is not.
+    pub fn new(settings: &Host, device_bytes: u64, origins: &[OriginName], device: D) -> Result<Self, Error> {
+        let depth = settings.queue_depth.min(device.room());
+        let mut queue = Queue::new(settings, device_bytes, depth, ROOM);
+        queue.priorities = priorities(settings, origins)?;
+        Ok(BlockLayer { device, queue, seat: 0, timer_ns: None, ended: Vec::new() })
+    }
+
+    /// The device.
+    pub fn device(&self) -> &D {
+        &self.device
+    }
+
+    /// The device, without the block layer.
+    pub fn into_device(self) -> D {
+        self.device
+    }
+
+    /// Gives the device what it can take.
+    #[inline]
+    fn dispatch(&mut self, cx: &mut Cx) {
+        while let Some((tag, request)) = self.queue.next(cx.agenda.now()) {
+            self.device.submit(tag, &request, &mut Cx { agenda: cx.agenda, done: &mut self.ended });
+        }
+        self.queue.settle_last();
+        self.set_timer(cx);
+    }
+
+    #[inline]
+    fn set_timer(&mut self, cx: &mut Cx) {
+        let wanted = self.queue.wakes_at();
+        if wanted != self.timer_ns {
+            self.timer_ns = wanted;
+            match wanted {
+                Some(at) => cx.agenda.reset(self.seat, at),
+                None => cx.agenda.cancel(self.seat),
+            }
+        }
+    }
+
+    /// Handles what has ended in the device. Returns true if requests of processes have ended.
+    #[inline]
+    fn take_ended(&mut self, cx: &mut Cx) -> bool {
+        let (before, now) = (cx.done.len(), cx.agenda.now());
+        let mut at = 0;
+        while at < self.ended.len() {
+            while let Some(done) = self.ended.get(at) {
+                self.queue.ended(done, now, cx.done);
+                at += 1;
+            }
+            self.dispatch(cx);
+            self.queue.let_in(now);
+            self.dispatch(cx);
+        }
+        self.ended.clear();
+        cx.done.len() > before
+    }
+}
+
+impl<D: Device> Device for BlockLayer<D> {
+    type Figures = Hosted<D::Figures>;
+
+    fn enrol(&mut self, seats: &mut Seats) {
+        self.device.enrol(seats);
+        self.seat = seats.take(1, 0);
+    }
+
+    fn room(&self) -> u32 {
+        ROOM
+    }
+
+    fn submit(&mut self, tag: Tag, request: &Request, cx: &mut Cx) {
+        if !self.queue.submit(tag, request, cx.agenda.now()) {
+            return cx.done.push(Completion { tag, status: Status::OutOfRange });
+        }
+        self.dispatch(cx);
+        self.take_ended(cx);
+    }
+
+    #[inline(always)]
+    fn pass_time(&mut self, now: Nanos) {
+        self.queue.pass_time(now);
+        self.device.pass_time(now);
+    }
+
+    #[inline]
+    fn event(&mut self, seat: u32, cx: &mut Cx) -> bool {
+        if seat == self.seat {
+            self.timer_ns = None;
+            self.queue.wake_ns = None;
+            self.dispatch(cx);
+        } else if !self.device.event(seat, &mut Cx { agenda: cx.agenda, done: &mut self.ended }) {
+            return false;
+        }
+        self.take_ended(cx)
+    }
+
+    #[inline]
+    fn settle(&mut self, cx: &mut Cx) -> bool {
+        if self.queue.unplug() {
+            self.dispatch(cx);
+        }
+        let more = self.device.settle(&mut Cx { agenda: cx.agenda, done: &mut self.ended });
+        (more || !self.ended.is_empty()) && self.take_ended(cx)
+    }
+
+    fn drain(&mut self, now: Nanos) {
+        self.device.drain(now);
+    }
+
+    fn rest(&mut self) -> Result<(), Error> {
+        if self.queue.is_stuck() {
+            let fault = Fault::key("host.scheduler", "the scheduler holds requests that it never gives");
+            return Err(fault.expected("every request is dispatched").into());
+        }
+        self.device.rest()
+    }
+
+    fn prefetch(&self, upcoming: &Upcoming) {
+        self.device.prefetch(upcoming);
+    }
+
+    fn end_window(&mut self, now: Nanos, meter: AtEnd) -> (Window<Self::Figures>, Option<Box<Series>>) {
+        self.queue.pass_time(now);
+        let (window, series) = self.device.end_window(now, meter);
+        let Window { start_ns, end_ns, reading, figures } = window;
+        let host = std::mem::take(&mut self.queue.figures);
+        (Window { start_ns, end_ns, reading, figures: Hosted { device: figures, host } }, series)
+    }
+
+    fn measured(&mut self, now: Nanos) {
+        self.device.measured(now);
+    }
+
+    fn finish(&mut self, now: Nanos) {
+        self.device.finish(now);
+    }
+
+    fn operations(&self) -> u64 {
+        self.device.operations()
+    }
+
+    fn operations_at_once(&self) -> u64 {
+        self.device.operations_at_once()
+    }
+
+    fn series_overflowed(&mut self) -> bool {
+        self.device.series_overflowed()
+    }
+}
+
+/// The priorities of processes by number.
+fn priorities(settings: &Host, origins: &[OriginName]) -> Result<Vec<Option<Priority>>, Error> {
+    let mut found = Vec::new();
+    for (process, priority) in &settings.priorities {
+        let named = origins.iter().position(|origin| origin.name == *process);
+        let number = named.or_else(|| process.parse::<u16>().ok().map(usize::from));
+        let number = number.ok_or_else(|| unknown_process(process, origins))?;
+        found.resize(found.len().max(number + 1), None);
+        found[number] = Some(priority.0);
+    }
+    Ok(found)
+}
+
+fn unknown_process(process: &str, origins: &[OriginName]) -> Error {
+    let names = || origins.iter().map(|origin| origin.name.as_str());
+    let fault = Fault::key(&format!("host.priorities.{process}"), "unknown process").found(format!("{process:?}"));
+    let expected = match origins {
+        [] => "a number: the workload names no processes".to_string(),
+        _ => format!("a number, or one of {}", names().collect::<Vec<_>>().join(", ")),
+    };
+    fault.expected(expected).nearest(nearest(process, names())).into()
+}

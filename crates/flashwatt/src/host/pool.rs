@@ -1,0 +1,337 @@
+//! The requests of the block layer, and lists of them.
+
+use std::ops::{Index, IndexMut};
+
+use crate::connector::{Origin, Priority, Request, RequestKind, Tag};
+use crate::units::{Nanos, SECTOR_BYTES};
+
+/// The number of a request in the pool.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct RqId(pub u32);
+
+const NONE: u32 = u32::MAX;
+
+/// A request in the block layer: a piece of a process's request, or several that were merged.
+#[derive(Clone, Debug)]
+pub struct Rq {
+    /// The kind.
+    pub kind: RequestKind,
+    /// Whether somebody waits for it: every read, and writes that are not written back.
+    pub is_sync: bool,
+    /// Forced unit access.
+    pub fua: bool,
+    /// The priority of the process that made it.
+    pub priority: Priority,
+    /// The process that made it. Pieces of other processes may have been merged into it.
+    pub process: Origin,
+    /// First sector of 512 bytes.
+    pub first: u64,
+    /// Number of sectors; 0 for a flush.
+    pub sectors: u64,
+    /// When it entered the queue, in ns.
+    pub added_ns: Nanos,
+    /// When it was given to the device, in ns; 0 before.
+    pub dispatched_ns: Nanos,
+    /// When its wait has lasted too long, in ns; set by a scheduler that knows deadlines.
+    pub expires_ns: Nanos,
+    /// A number for the scheduler's own use, such as that of a queue.
+    pub group: u32,
+    /// The neighbours in a [`Fifo`].
+    before: u32,
+    after: u32,
+    /// The first and the last of its pieces.
+    pub(super) pieces: (u32, u32),
+    /// Whether the index of ends knows it.
+    pub(super) is_indexed: bool,
+}
+
+impl Rq {
+    /// A piece of a request as a request of its own.
+    pub(super) fn new(request: &Request, first: u64, sectors: u64, now: Nanos) -> Self {
+        Rq {
+            kind: request.kind,
+            is_sync: request.is_sync || request.kind == RequestKind::Read,
+            fua: request.fua,
+            priority: request.priority,
+            process: request.origin,
+            first,
+            sectors,
+            added_ns: now,
+            dispatched_ns: 0,
+            expires_ns: 0,
+            group: 0,
+            before: NONE,
+            after: NONE,
+            pieces: (NONE, NONE),
+            is_indexed: false,
+        }
+    }
+
+    /// The sector behind its last one.
+    #[inline(always)]
+    pub fn end(&self) -> u64 {
+        self.first + self.sectors
+    }
+
+    /// Whether it reads. The schedulers of the time know two directions: everything else is a write to them.
+    #[inline(always)]
+    pub fn is_read(&self) -> bool {
+        self.kind == RequestKind::Read
+    }
+
+    /// The request as the device gets it.
+    pub(super) fn to_request(&self, now: Nanos) -> Request {
+        Request {
+            arrival_ns: now,
+            kind: self.kind,
+            offset_bytes: self.first * SECTOR_BYTES,
+            bytes: self.sectors * SECTOR_BYTES,
+            fua: self.fua,
+            origin: self.process,
+            is_sync: self.is_sync,
+            priority: self.priority,
+        }
+    }
+}
+
+/// A piece of a process's request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece {
+    /// The tag of the process's request.
+    pub tag: Tag,
+    /// When the piece entered the queue, in ns.
+    pub added_ns: Nanos,
+    pub process: Origin,
+    next: u32,
+}
+
+/// All requests in the block layer, queued and in the device.
+#[derive(Debug, Default)]
+pub struct Pool {
+    rqs: Vec<Rq>,
+    free: Vec<u32>,
+    pieces: Vec<Piece>,
+    free_pieces: Vec<u32>,
+}
+
+impl Index<RqId> for Pool {
+    type Output = Rq;
+
+    #[inline(always)]
+    fn index(&self, id: RqId) -> &Rq {
+        &self.rqs[id.0 as usize]
+    }
+}
+
+impl IndexMut<RqId> for Pool {
+    #[inline(always)]
+    fn index_mut(&mut self, id: RqId) -> &mut Rq {
+        &mut self.rqs[id.0 as usize]
+    }
+}
+
+impl Pool {
+    /// Adds a request.
+    pub(super) fn add(&mut self, rq: Rq) -> RqId {
+        match self.free.pop() {
+            Some(place) => {
+                self.rqs[place as usize] = rq;
+                RqId(place)
+            }
+            None => {
+                self.rqs.push(rq);
+                RqId(self.rqs.len() as u32 - 1)
+            }
+        }
+    }
+
+    /// Removes a request. Its pieces have been taken or moved.
+    pub(super) fn remove(&mut self, id: RqId) {
+        self.free.push(id.0);
+    }
+
+    /// Puts a piece at the end of a request's pieces.
+    pub(super) fn add_piece(&mut self, id: RqId, tag: Tag, process: Origin, now: Nanos) {
+        let piece = Piece { tag, added_ns: now, process, next: NONE };
+        let place = match self.free_pieces.pop() {
+            Some(place) => {
+                self.pieces[place as usize] = piece;
+                place
+            }
+            None => {
+                self.pieces.push(piece);
+                self.pieces.len() as u32 - 1
+            }
+        };
+        let (first, last) = self[id].pieces;
+        if first == NONE {
+            self[id].pieces = (place, place);
+        } else {
+            self.pieces[last as usize].next = place;
+            self[id].pieces.1 = place;
+        }
+    }
+
+    /// Moves the pieces of one request behind those of another.
+    pub(super) fn move_pieces(&mut self, from: RqId, to: RqId) {
+        let (first, last) = std::mem::replace(&mut self[from].pieces, (NONE, NONE));
+        let end = self[to].pieces.1;
+        self.pieces[end as usize].next = first;
+        self[to].pieces.1 = last;
+    }
+
+    /// Takes the first piece of a request.
+    pub(super) fn take_piece(&mut self, id: RqId) -> Option<Piece> {
+        let first = self[id].pieces.0;
+        let &piece = self.pieces.get(first as usize)?;
+        self[id].pieces.0 = piece.next;
+        self.free_pieces.push(first);
+        Some(piece)
+    }
+}
+
+/// A first-in, first-out list of requests. A request is in one such list at a time.
+#[derive(Clone, Copy, Debug)]
+pub struct Fifo {
+    first: u32,
+    last: u32,
+}
+
+impl Default for Fifo {
+    fn default() -> Self {
+        Fifo { first: NONE, last: NONE }
+    }
+}
+
+impl Fifo {
+    /// Whether the list is empty.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.first == NONE
+    }
+
+    /// The oldest request.
+    #[inline(always)]
+    pub fn first(&self) -> Option<RqId> {
+        (self.first != NONE).then_some(RqId(self.first))
+    }
+
+    /// The newest request.
+    pub fn last(&self) -> Option<RqId> {
+        (self.last != NONE).then_some(RqId(self.last))
+    }
+
+    /// The request that came before this one.
+    pub fn before(id: RqId, pool: &Pool) -> Option<RqId> {
+        let before = pool[id].before;
+        (before != NONE).then_some(RqId(before))
+    }
+
+    /// Puts a request at the end.
+    pub fn push(&mut self, id: RqId, pool: &mut Pool) {
+        (pool[id].before, pool[id].after) = (self.last, NONE);
+        match self.last {
+            NONE => self.first = id.0,
+            last => pool[RqId(last)].after = id.0,
+        }
+        self.last = id.0;
+    }
+
+    /// Takes a request out of the list, wherever it stands.
+    pub fn remove(&mut self, id: RqId, pool: &mut Pool) {
+        let (before, after) = (pool[id].before, pool[id].after);
+        match before {
+            NONE => self.first = after,
+            before => pool[RqId(before)].after = after,
+        }
+        match after {
+            NONE => self.last = before,
+            after => pool[RqId(after)].before = before,
+        }
+    }
+
+    /// Takes the oldest request.
+    pub fn pop(&mut self, pool: &mut Pool) -> Option<RqId> {
+        let id = self.first()?;
+        self.remove(id, pool);
+        Some(id)
+    }
+
+    /// Puts `id`, which is in no list, into the place of `other`, which leaves this one.
+    pub fn replace(&mut self, other: RqId, id: RqId, pool: &mut Pool) {
+        let (before, after) = (pool[other].before, pool[other].after);
+        (pool[id].before, pool[id].after) = (before, after);
+        match before {
+            NONE => self.first = id.0,
+            before => pool[RqId(before)].after = id.0,
+        }
+        match after {
+            NONE => self.last = id.0,
+            after => pool[RqId(after)].before = id.0,
+        }
+    }
+}
+
+/// Requests in the order of their first sectors.
+///
+/// A sorted vector: the queue of a block layer is short, and moving some bytes is cheaper than a tree's allocations.
+#[derive(Clone, Debug, Default)]
+pub struct Sorted(Vec<(u64, RqId)>);
+
+impl Sorted {
+    /// Whether it holds nothing.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Number of requests.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Adds a request that begins at sector `first`.
+    pub fn insert(&mut self, first: u64, id: RqId) {
+        let at = self.0.partition_point(|&other| other < (first, id));
+        self.0.insert(at, (first, id));
+    }
+
+    /// Removes a request that was added with sector `first`.
+    pub fn remove(&mut self, first: u64, id: RqId) {
+        let at = self.0.partition_point(|&other| other < (first, id));
+        debug_assert_eq!(self.0.get(at), Some(&(first, id)), "the request is here");
+        self.0.remove(at);
+    }
+
+    /// The request with the least sector.
+    pub fn first(&self) -> Option<RqId> {
+        self.0.first().map(|&(_, id)| id)
+    }
+
+    /// The first request at a sector or behind it.
+    pub fn at_or_after(&self, sector: u64) -> Option<RqId> {
+        self.0.get(self.0.partition_point(|&(first, _)| first < sector)).map(|&(_, id)| id)
+    }
+
+    /// The last request before a sector.
+    pub fn before(&self, sector: u64) -> Option<RqId> {
+        let at = self.0.partition_point(|&(first, _)| first < sector);
+        at.checked_sub(1).map(|at| self.0[at].1)
+    }
+
+    /// The request that follows on one that was added with sector `first`.
+    pub fn after(&self, first: u64, id: RqId) -> Option<RqId> {
+        self.0.get(self.0.partition_point(|&other| other <= (first, id))).map(|&(_, id)| id)
+    }
+
+    /// The request that precedes one that was added with sector `first`.
+    pub fn before_rq(&self, first: u64, id: RqId) -> Option<RqId> {
+        let at = self.0.partition_point(|&other| other < (first, id));
+        at.checked_sub(1).map(|at| self.0[at].1)
+    }
+
+    /// All requests, in order.
+    pub fn iter(&self) -> impl Iterator<Item = RqId> {
+        self.0.iter().map(|&(_, id)| id)
+    }
+}

@@ -1,0 +1,462 @@
+//! The queue between processes and the device: pieces come in, requests go out.
+
+use std::collections::VecDeque;
+
+use super::figures::{HostFigures, kind};
+use super::fullness::{Places, Waiters};
+use super::merging::{Ends, Side, are_one, is_mergeable, joins};
+use super::pool::{Piece, Pool, Rq, RqId};
+use super::sched::{Choice, Cx, Front, Merging, Parameters, Scheduler, Setup};
+use super::settings::{FlushRule, Host, Merges, Plug};
+use crate::connector::{Completion, Origin, Priority, Request, RequestKind, Status, Tag};
+use crate::units::{Nanos, SECTOR_BYTES};
+
+/// A piece of a process's request that is not in the queue yet.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    rq: Rq,
+    tag: Tag,
+}
+
+impl Part {
+    pub fn process(&self) -> Origin {
+        self.rq.process
+    }
+
+    pub fn is_sync(&self) -> bool {
+        self.rq.is_sync
+    }
+}
+
+/// A process's request that has not ended.
+#[derive(Clone, Copy, Debug, Default)]
+struct Io {
+    arrival_ns: Nanos,
+    /// Pieces that have not ended.
+    left: u32,
+    is_refused: bool,
+}
+
+/// The queue.
+pub(super) struct Queue {
+    scheduler: Box<dyn Scheduler>,
+    merging: Option<Merging>,
+    max_sectors: u64,
+    flush: FlushRule,
+    plug: Plug,
+    offset_sectors: u64,
+    partition_bytes: u64,
+    async_writes: bool,
+    /// Priorities of processes that have one of their own, by number.
+    pub priorities: Vec<Option<Priority>>,
+    pool: Pool,
+    ends: Ends,
+    /// The queued request that was added or grew last.
+    last: Option<RqId>,
+    places: Places,
+    waiters: Waiters,
+    /// Requests of processes, by tag.
+    ios: Vec<Io>,
+    /// Requests in the device, by the device's tag; and the free tags.
+    in_device: Vec<RqId>,
+    free: Vec<Tag>,
+    /// Requests in the scheduler.
+    queued: u32,
+    /// Flushes that pass the scheduler.
+    passing: VecDeque<RqId>,
+    /// The flush that drains the queue, until it ends; and what came after it.
+    barrier: Option<RqId>,
+    behind: VecDeque<Part>,
+    /// The queue is plugged: until this time, or to the end of the instant.
+    plugged: Option<Nanos>,
+    /// When the scheduler wants to be asked again.
+    pub wake_ns: Option<Nanos>,
+    /// Where the last dispatched request ended.
+    position: u64,
+    since_ns: Nanos,
+    pub figures: HostFigures,
+}
+
+/// End of an instant, as a time to which the queue is plugged.
+const INSTANT: Nanos = Nanos::MAX;
+
+impl Queue {
+    /// The queue of a device of this size, which accepts `depth` requests.
+    pub fn new(settings: &Host, device_bytes: u64, depth: u32, room: u32) -> Self {
+        let setup = Setup {
+            device_sectors: device_bytes / SECTOR_BYTES,
+            queue_depth: depth,
+            nr_requests: settings.nr_requests,
+            rotational: settings.rotational,
+        };
+        let scheduler = (settings.scheduler.entry.build.make)(&Parameters(&settings.scheduler.parameters), &setup);
+        let offset_sectors = settings.partition_offset_sectors;
+        Queue {
+            merging: (settings.merges == Merges::All).then(|| scheduler.merging()),
+            scheduler,
+            max_sectors: settings.max_request_bytes / SECTOR_BYTES,
+            flush: settings.flush,
+            plug: settings.plug,
+            offset_sectors,
+            partition_bytes: device_bytes.saturating_sub(offset_sectors * SECTOR_BYTES),
+            async_writes: settings.async_writes,
+            priorities: Vec::new(),
+            pool: Pool::default(),
+            ends: Ends::default(),
+            last: None,
+            places: Places::new(settings),
+            waiters: Waiters::default(),
+            ios: vec![Io::default(); room as usize],
+            in_device: vec![RqId(0); depth as usize],
+            free: (0..depth).rev().map(Tag).collect(),
+            queued: 0,
+            passing: VecDeque::new(),
+            barrier: None,
+            behind: VecDeque::new(),
+            plugged: None,
+            wake_ns: None,
+            position: 0,
+            since_ns: 0,
+            figures: HostFigures::default(),
+        }
+    }
+
+    /// A process sends a request. Returns false if it does not lie in the partition.
+    pub fn submit(&mut self, tag: Tag, request: &Request, now: Nanos) -> bool {
+        if !request.is_within(self.partition_bytes) {
+            return false;
+        }
+        let figures = &mut self.figures.kinds[kind(request.kind)];
+        let sectors = request.bytes / SECTOR_BYTES;
+        figures.came += 1;
+        figures.came_sectors += sectors;
+        let longest = if is_split(request.kind) { self.max_sectors } else { sectors.max(1) };
+        let pieces = sectors.div_ceil(longest).max(1);
+        figures.pieces += pieces;
+        self.ios[tag.0 as usize] = Io { arrival_ns: request.arrival_ns, left: pieces as u32, is_refused: false };
+        let (mut first, mut rest) = (request.offset_bytes / SECTOR_BYTES + self.offset_sectors, sectors);
+        for _ in 0..pieces {
+            let length = rest.min(longest);
+            let mut rq = Rq::new(request, first, length, now);
+            rq.is_sync &= rq.is_read() || !self.async_writes;
+            if let Some(Some(priority)) = self.priorities.get(usize::from(request.origin.0)) {
+                rq.priority = *priority;
+            }
+            self.send(Part { rq, tag }, now);
+            (first, rest) = (first + length, rest - length);
+        }
+        true
+    }
+
+    /// A process sends a piece, unless it waits for a place already.
+    #[inline]
+    fn send(&mut self, part: Part, now: Nanos) {
+        if self.barrier.is_some() {
+            self.behind.push_back(part);
+        } else if !self.waiters.is_empty() && self.waiters.has(part.process()) {
+            self.waiters.add(part);
+        } else {
+            self.enter(part, now);
+        }
+    }
+
+    /// A piece joins a queued request, becomes one, or waits.
+    fn enter(&mut self, mut part: Part, now: Nanos) {
+        part.rq.added_ns = now;
+        if self.queued > 0 && self.merge(&part, now) {
+            return;
+        }
+        if !self.places.any_for(part.is_sync()) {
+            self.figures.blocked += 1;
+            self.plugged = None;
+            return self.waiters.add(part);
+        }
+        self.places.take(part.is_sync());
+        let Part { rq, tag } = part;
+        let (process, is_flush, is_sync) = (rq.process, rq.kind == RequestKind::Flush, rq.is_sync);
+        let id = self.pool.add(rq);
+        self.pool.add_piece(id, tag, process, now);
+        if is_flush {
+            return self.add_flush(id);
+        }
+        self.plug(is_sync, now);
+        self.queued += 1;
+        self.figures.queued_max = self.figures.queued_max.max(self.queued);
+        self.settle_last();
+        self.last = Some(id);
+        self.with(now, |scheduler, cx| scheduler.add(id, cx));
+        if self.queued >= self.plug.requests {
+            self.plugged = None;
+        }
+    }
+
+    /// A request that nobody waits for plugs an empty queue; one that somebody waits for unplugs it.
+    fn plug(&mut self, is_sync: bool, now: Nanos) {
+        if is_sync {
+            self.plugged = None;
+        } else if self.queued == 0 && self.plug.requests > 1 {
+            self.plugged = Some(self.plug.ns.map_or(INSTANT, |ns| now.saturating_add(ns)));
+        }
+    }
+
+    fn add_flush(&mut self, id: RqId) {
+        self.plugged = None;
+        match self.flush {
+            FlushRule::Pass => self.passing.push_back(id),
+            FlushRule::Drain => self.barrier = Some(id),
+        }
+    }
+
+    /// Joins a piece with a queued request, if there is one.
+    fn merge(&mut self, part: &Part, now: Nanos) -> bool {
+        if !is_mergeable(&part.rq) {
+            return false;
+        }
+        let found = match self.merging {
+            None => return false,
+            Some(Merging::Own) => self.with(now, |scheduler, cx| scheduler.find(&part.rq, cx)),
+            Some(Merging::Ends { front, .. }) => self.find(&part.rq, front),
+        };
+        let Some((id, side)) = found else { return false };
+        self.pool.add_piece(id, part.tag, part.process(), now);
+        self.grow(id, part.rq.sectors, side, now);
+        *(match side {
+            Side::Back => &mut self.figures.back_merges,
+            Side::Front => &mut self.figures.front_merges,
+        }) += 1;
+        if let Some(Merging::Ends { joins_neighbours: true, .. }) = self.merging {
+            self.join_neighbour(id, side, now);
+        }
+        true
+    }
+
+    fn find(&self, piece: &Rq, front: Front) -> Option<(RqId, Side)> {
+        let fits = |id: RqId| {
+            let queued = &self.pool[id];
+            let side = joins(queued, piece, self.max_sectors)?;
+            self.scheduler.may_join(queued, piece).then_some((id, side))
+        };
+        let at_back = self.ends.ending_at(piece.first, piece.kind).or(self.last);
+        let of_back = at_back.and_then(fits).filter(|&(_, side)| side == Side::Back);
+        of_back.or_else(|| match front {
+            Front::Never => None,
+            Front::Last => self.last.and_then(fits),
+            Front::Any => self.ends.beginning_at(piece.end(), piece.kind).or(self.last).and_then(fits),
+        })
+    }
+
+    /// A queued request grows at one end.
+    fn grow(&mut self, id: RqId, sectors: u64, side: Side, now: Nanos) {
+        self.unindex(id);
+        let first = self.pool[id].first;
+        self.pool[id].sectors += sectors;
+        if side == Side::Front {
+            self.pool[id].first -= sectors;
+            self.with(now, |scheduler, cx| scheduler.grown(id, first, cx));
+        }
+        self.index(id);
+        self.last = Some(id);
+    }
+
+    /// A request that has grown may touch the next one now.
+    fn join_neighbour(&mut self, id: RqId, side: Side, now: Nanos) {
+        let rq = &self.pool[id];
+        let neighbour = match side {
+            Side::Back => self.ends.beginning_at(rq.end(), rq.kind),
+            Side::Front => self.ends.ending_at(rq.first, rq.kind),
+        };
+        let Some(other) = neighbour else { return };
+        let (first, second) = if side == Side::Back { (id, other) } else { (other, id) };
+        let allowed = self.scheduler.may_join(&self.pool[first], &self.pool[second]);
+        if !allowed || !are_one(first, second, self.max_sectors, &self.pool) {
+            return;
+        }
+        self.unindex(second);
+        self.with(now, |scheduler, cx| scheduler.absorbed(second, first, cx));
+        self.pool.move_pieces(second, first);
+        let (sectors, is_sync) = (self.pool[second].sectors, self.pool[second].is_sync);
+        self.pool.remove(second);
+        self.grow(first, sectors, Side::Back, now);
+        self.places.free(is_sync);
+        self.queued -= 1;
+        self.figures.joined += 1;
+    }
+
+    fn index(&mut self, id: RqId) {
+        if let Some(Merging::Ends { .. }) = self.merging
+            && is_mergeable(&self.pool[id])
+        {
+            self.pool[id].is_indexed = true;
+            self.ends.add(id, &self.pool[id]);
+        }
+    }
+
+    fn unindex(&mut self, id: RqId) {
+        if std::mem::take(&mut self.pool[id].is_indexed) {
+            self.ends.remove(id, &self.pool[id]);
+        }
+    }
+
+    /// The request that the device gets now, and its tag there.
+    pub fn next(&mut self, now: Nanos) -> Option<(Tag, Request)> {
+        let &tag = self.free.last()?;
+        match self.plugged {
+            Some(until) if until > now && self.passing.is_empty() => return None,
+            Some(until) if until <= now => self.plugged = None,
+            _ => {}
+        }
+        let id = self.choose(now)?;
+        self.free.pop();
+        self.in_device[tag.0 as usize] = id;
+        let rq = &mut self.pool[id];
+        rq.dispatched_ns = now;
+        let (first, kind) = (rq.first, kind(rq.kind));
+        self.figures.kinds[kind].dispatched += 1;
+        self.figures.kinds[kind].dispatched_sectors += rq.sectors;
+        if rq.sectors > 0 {
+            let distance = self.position.abs_diff(first);
+            self.position = rq.end();
+            self.figures.seeks += u64::from(distance > 0);
+            self.figures.seek_sectors += u128::from(distance);
+        }
+        Some((tag, self.pool[id].to_request(now)))
+    }
+
+    fn choose(&mut self, now: Nanos) -> Option<RqId> {
+        if let Some(id) = self.passing.pop_front() {
+            return Some(id);
+        }
+        if self.queued == 0 {
+            return self.draining();
+        }
+        self.wake_ns = None;
+        match self.with(now, |scheduler, cx| scheduler.next(cx)) {
+            Choice::Dispatch(id) => {
+                self.queued -= 1;
+                self.unindex(id);
+                self.last = self.last.filter(|&last| last != id);
+                Some(id)
+            }
+            Choice::WaitUntil(at) => {
+                debug_assert!(at > now, "a scheduler waits for a time to come");
+                self.wake_ns = Some(at.max(now + 1));
+                None
+            }
+            Choice::WaitForEnd | Choice::Idle => None,
+        }
+    }
+
+    /// The barrier goes to the device once everything before it has ended.
+    fn draining(&mut self) -> Option<RqId> {
+        let id = self.barrier?;
+        (self.in_device() == 0).then_some(id)
+    }
+
+    /// Requests in the device.
+    pub fn in_device(&self) -> u32 {
+        (self.in_device.len() - self.free.len()) as u32
+    }
+
+    /// What has just been queued and was not dispatched at once can be found by later pieces.
+    pub fn settle_last(&mut self) {
+        if let Some(id) = self.last
+            && !self.pool[id].is_indexed
+        {
+            self.index(id);
+        }
+    }
+
+    /// A request has ended in the device: ends those of the processes. The request keeps its place until then.
+    pub fn ended(&mut self, done: &Completion, now: Nanos, ends: &mut Vec<Completion>) {
+        let id = self.in_device[done.tag.0 as usize];
+        self.free.push(done.tag);
+        if self.barrier == Some(id) {
+            self.barrier = None;
+        } else if self.pool[id].kind != RequestKind::Flush {
+            self.with(now, |scheduler, cx| scheduler.ended(id, cx));
+        }
+        let (dispatched_ns, at) = (self.pool[id].dispatched_ns, kind(self.pool[id].kind));
+        while let Some(piece) = self.pool.take_piece(id) {
+            let io = &mut self.ios[piece.tag.0 as usize];
+            io.left -= 1;
+            io.is_refused |= done.status != Status::Done;
+            if io.left == 0 {
+                let status = if io.is_refused { Status::OutOfRange } else { Status::Done };
+                ends.push(Completion { tag: piece.tag, status });
+                let arrival_ns = io.arrival_ns;
+                self.count(at, &piece, arrival_ns, dispatched_ns, now);
+            }
+        }
+        self.places.free(self.pool[id].is_sync);
+        self.pool.remove(id);
+    }
+
+    #[inline(always)]
+    fn count(&mut self, at: usize, piece: &Piece, arrival_ns: Nanos, dispatched_ns: Nanos, now: Nanos) {
+        let queued_ns = dispatched_ns - piece.added_ns;
+        let figures = &mut self.figures.kinds[at];
+        figures.slat.add(piece.added_ns - arrival_ns);
+        figures.clat.add(now - piece.added_ns);
+        figures.queue.add(queued_ns);
+        figures.device.add(now - dispatched_ns);
+        self.figures.waited(usize::from(piece.process.0), queued_ns);
+    }
+
+    /// Lets waiting processes in, as far as there are places.
+    pub fn let_in(&mut self, now: Nanos) {
+        while self.barrier.is_none()
+            && let Some(part) = self.behind.pop_front()
+        {
+            self.send(part, now);
+        }
+        while self.barrier.is_none()
+            && !self.waiters.is_empty()
+            && let Some(part) = self.waiters.take(&self.places)
+        {
+            self.enter(part, now);
+        }
+    }
+
+    /// The end of an instant: whatever was plugged to there is not plugged any more.
+    pub fn unplug(&mut self) -> bool {
+        self.plugged.take_if(|until| *until == INSTANT).is_some()
+    }
+
+    /// When the queue wants to be asked again, if at a certain time.
+    pub fn wakes_at(&self) -> Option<Nanos> {
+        let unplugged = self.plugged.filter(|&until| until != INSTANT);
+        [self.wake_ns, unplugged].into_iter().flatten().min()
+    }
+
+    /// Books the time up to `now`.
+    #[inline(always)]
+    pub fn pass_time(&mut self, now: Nanos) {
+        let elapsed = u128::from(now - self.since_ns);
+        self.since_ns = now;
+        let in_device = self.in_device();
+        self.figures.in_device_ns += elapsed * u128::from(in_device);
+        if self.queued > 0 {
+            self.figures.queued_ns += elapsed * u128::from(self.queued);
+            if !self.free.is_empty() {
+                self.figures.withheld_ns += elapsed;
+            }
+        }
+    }
+
+    /// Whether requests are queued that nothing would dispatch any more.
+    pub fn is_stuck(&self) -> bool {
+        self.queued > 0 || !self.passing.is_empty() || self.barrier.is_some() || !self.waiters.is_empty()
+    }
+
+    #[inline(always)]
+    fn with<R>(&mut self, now: Nanos, call: impl FnOnce(&mut dyn Scheduler, &mut Cx) -> R) -> R {
+        let in_device = (self.in_device.len() - self.free.len()) as u32;
+        let (pool, counters) = (&mut self.pool, &mut self.figures.counters);
+        call(self.scheduler.as_mut(), &mut Cx { now, pool, counters, in_device, max_sectors: self.max_sectors })
+    }
+}
+
+/// Whether requests of a kind are split to the longest length.
+fn is_split(kind: RequestKind) -> bool {
+    matches!(kind, RequestKind::Read | RequestKind::Write)
+}

@@ -1,0 +1,231 @@
+//! The section `host` of a report: what the block layer did.
+
+use serde::Serialize;
+
+use super::origins::OriginReport;
+use crate::energy::window::{Figures, Window};
+use crate::host::settings::Host;
+use crate::host::{Hosted, KindFigures};
+use crate::kernel::Outcome;
+use crate::stats::Latency;
+use crate::units::{Nanos, SECTOR_BYTES};
+
+/// The block layer in the window of the figures.
+#[derive(Clone, Debug, Serialize)]
+pub struct HostReport {
+    /// The scheduler's name.
+    pub scheduler: &'static str,
+    /// Reads: requests of processes and of the device.
+    pub read: KindReport,
+    /// Writes.
+    pub write: KindReport,
+    /// Trims and flushes.
+    pub other: KindReport,
+    /// Merges.
+    pub merges: MergeReport,
+    /// Parts of a request's latency.
+    pub latency_ns: HostLatency,
+    /// Requests in the queue and in the device.
+    pub depth: DepthReport,
+    /// Decisions of the scheduler.
+    pub decisions: Decisions,
+    /// Distances between dispatched requests.
+    pub seeks: SeekReport,
+    /// The longest wait in the queue, by origin.
+    pub longest_wait: Vec<LongestWait>,
+    /// Jain's index of the bytes of the origins: (Σ b)² / (n Σ b²), 1 if all moved as many; none for fewer than two.
+    pub fairness: Option<f64>,
+}
+
+/// Requests of one kind, before and after the block layer.
+#[derive(Clone, Debug, Serialize)]
+pub struct KindReport {
+    /// Requests that processes sent.
+    pub submitted: u64,
+    /// Their mean length in bytes; none without requests.
+    pub submitted_bytes_mean: Option<f64>,
+    /// Requests that the device got.
+    pub dispatched: u64,
+    /// Their mean length in bytes; none without requests.
+    pub dispatched_bytes_mean: Option<f64>,
+}
+
+/// Merges.
+#[derive(Clone, Debug, Serialize)]
+pub struct MergeReport {
+    /// Requests, or pieces of split ones, that joined a queued request at its end.
+    pub back: u64,
+    /// Requests, or pieces of split ones, that joined a queued request at its beginning.
+    pub front: u64,
+    /// Queued requests that became one with another one.
+    pub joined: u64,
+}
+
+/// Parts of the latency of requests. The time of a whole request, fio's `lat`, is `latency_ns` of the report. A request
+/// that was split has the parts of its piece that ended last.
+#[derive(Clone, Debug, Serialize)]
+pub struct HostLatency {
+    /// From the arrival until the request is in the queue: the wait for a place there.
+    pub slat: ByKind,
+    /// From there to the end.
+    pub clat: ByKind,
+    /// The part of `clat` in the queue.
+    pub queue: ByKind,
+    /// The part of `clat` in the device.
+    pub device: ByKind,
+}
+
+/// Latencies of reads and writes in ns.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct ByKind {
+    pub read: Latency,
+    pub write: Latency,
+}
+
+/// Requests in the queue and in the device, over time.
+#[derive(Clone, Debug, Serialize)]
+pub struct DepthReport {
+    /// Mean number of queued requests.
+    pub queued_mean: f64,
+    /// Most queued requests.
+    pub queued_max: u32,
+    /// Mean number of requests in the device.
+    pub in_device_mean: f64,
+    /// Requests that waited for a place in the queue.
+    pub blocked: u64,
+    /// Time in s during which requests were queued and the device had room.
+    pub withheld_s: f64,
+}
+
+/// Decisions of the scheduler.
+#[derive(Clone, Debug, Serialize)]
+pub struct Decisions {
+    /// Batches, turns or slices that began.
+    pub batches: u64,
+    /// Requests that were dispatched out of turn because they had expired.
+    pub expired: u64,
+    /// Times that the device was left idle on purpose, to wait for a process's next request.
+    pub idle_waits: u64,
+    /// Of these, waits that the awaited request ended.
+    pub idle_hits: u64,
+    /// Time of these waits in s.
+    pub idle_wait_s: f64,
+    /// Turns that were cut short for a process that comes first.
+    pub preemptions: u64,
+}
+
+/// Distances between one dispatched request's end and the next one's beginning.
+#[derive(Clone, Debug, Serialize)]
+pub struct SeekReport {
+    /// Requests that do not begin where the last one ended.
+    pub count: u64,
+    /// Their mean distance in bytes; none without seeks.
+    pub bytes_mean: Option<f64>,
+}
+
+/// The longest wait of an origin's requests in the queue.
+#[derive(Clone, Debug, Serialize)]
+pub struct LongestWait {
+    /// The origin's number.
+    pub origin: u16,
+    /// In ns.
+    pub ns: Nanos,
+}
+
+impl HostReport {
+    pub(crate) fn new<F: Figures>(settings: &Host, window: &Window<Hosted<F>>) -> Self {
+        let blocks = &window.figures.host;
+        let [read, write, other] = &blocks.kinds;
+        let elapsed_ns = window.elapsed_ns().max(1) as f64;
+        let by_kind = |of: fn(&KindFigures) -> Latency| ByKind { read: of(read), write: of(write) };
+        let counters = &blocks.counters;
+        HostReport {
+            scheduler: settings.scheduler.entry.name,
+            read: KindReport::new(read),
+            write: KindReport::new(write),
+            other: KindReport::new(other),
+            merges: MergeReport { back: blocks.back_merges, front: blocks.front_merges, joined: blocks.joined },
+            latency_ns: HostLatency {
+                slat: by_kind(|kind| kind.slat.summary()),
+                clat: by_kind(|kind| kind.clat.summary()),
+                queue: by_kind(|kind| kind.queue.summary()),
+                device: by_kind(|kind| kind.device.summary()),
+            },
+            depth: DepthReport {
+                queued_mean: blocks.queued_ns as f64 / elapsed_ns,
+                queued_max: blocks.queued_max,
+                in_device_mean: blocks.in_device_ns as f64 / elapsed_ns,
+                blocked: blocks.blocked,
+                withheld_s: blocks.withheld_ns as f64 / 1e9,
+            },
+            decisions: Decisions {
+                batches: counters.batches,
+                expired: counters.expired,
+                idle_waits: counters.idle_waits,
+                idle_hits: counters.idle_hits,
+                idle_wait_s: counters.idle_wait_ns as f64 / 1e9,
+                preemptions: counters.preemptions,
+            },
+            seeks: SeekReport { count: blocks.seeks, bytes_mean: mean(blocks.seek_sectors as f64, blocks.seeks) },
+            longest_wait: longest(&blocks.longest_ns),
+            fairness: None,
+        }
+    }
+
+    /// Adds what needs the figures by origin.
+    pub(super) fn with_origins(mut self, origins: Option<&[OriginReport]>) -> Self {
+        self.fairness = origins.and_then(|origins| {
+            let bytes: Vec<f64> =
+                origins.iter().map(|origin| (origin.read_bytes + origin.write_bytes) as f64).collect();
+            let squares: f64 = bytes.iter().map(|bytes| bytes * bytes).sum();
+            (squares > 0.0).then(|| bytes.iter().sum::<f64>().powi(2) / (bytes.len() as f64 * squares))
+        });
+        self
+    }
+}
+
+impl KindReport {
+    fn new(kind: &KindFigures) -> Self {
+        KindReport {
+            submitted: kind.came,
+            submitted_bytes_mean: mean(kind.came_sectors as f64, kind.came),
+            dispatched: kind.dispatched,
+            dispatched_bytes_mean: mean(kind.dispatched_sectors as f64, kind.dispatched),
+        }
+    }
+}
+
+/// The mean length in bytes.
+fn mean(sectors: f64, count: u64) -> Option<f64> {
+    (count > 0).then(|| sectors * SECTOR_BYTES as f64 / count as f64)
+}
+
+fn longest(by_process: &[Nanos]) -> Vec<LongestWait> {
+    let numbered = (0..=u16::MAX).zip(by_process).filter(|&(_, &ns)| ns > 0);
+    numbered.map(|(origin, &ns)| LongestWait { origin, ns }).collect()
+}
+
+impl<F: Clone> Outcome<Hosted<F>> {
+    /// The outcome as the device alone would have it. How the run ended is kept only in so far as it is complete or not.
+    pub(crate) fn of_device(&self) -> Outcome<F> {
+        let window = |window: &Window<Hosted<F>>| Window {
+            start_ns: window.start_ns,
+            end_ns: window.end_ns,
+            reading: window.reading.clone(),
+            figures: window.figures.device.clone(),
+        };
+        Outcome {
+            warmed: window(&self.warmed),
+            warmup: self.warmup.clone(),
+            measured: window(&self.measured),
+            completed: self.completed.clone(),
+            drain: self.drain.as_ref().map(window),
+            drained: self.drained.clone(),
+            flash_operations: self.flash_operations,
+            series: None,
+            taken: self.taken,
+            end: self.end.without_reason(),
+        }
+    }
+}

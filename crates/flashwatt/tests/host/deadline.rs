@@ -1,0 +1,100 @@
+//! `deadline` of Linux 2.6.32: orders worked out from block/deadline-iosched.c by hand.
+
+use crate::desk::{MS, order, play};
+
+const DEADLINE: &[&str] = &["scheduler=deadline"];
+
+fn with(set: &str, script: &str) -> String {
+    order(&["scheduler=deadline", set], script)
+}
+
+/// A batch goes upwards from its first request; what lies below begins the next batch, which takes the oldest.
+#[test]
+fn a_batch_goes_upwards_and_the_next_one_begins_with_the_oldest() {
+    assert_eq!(order(DEADLINE, "0 R500; 0.5 R900 R100 R700 R300"), "R500 R900 R100 R300 R700");
+}
+
+#[test]
+fn a_batch_is_over_after_fifo_batch_requests() {
+    assert_eq!(with("scheduler.deadline.fifo_batch=2", "0 R0; 0.5 R100 R200 R300 W50"), "R0 R100 R200 R300 W50");
+    assert_eq!(with("scheduler.deadline.fifo_batch=1", "0 R0; 0.5 R900 R100"), "R0 R900 R100");
+}
+
+#[test]
+fn reads_go_before_writes() {
+    assert_eq!(order(DEADLINE, "0 R0; 0.5 W100 R200"), "R0 R200 W100");
+}
+
+/// Reads are chosen twice while writes wait; the third batch writes.
+#[test]
+fn writes_wait_for_two_batches_of_reads() {
+    let script = "0 R0; 0.5 W500 R100 R90; 1.5 R80; 2.5 R70; 3.5 R60";
+    assert_eq!(with("scheduler.deadline.fifo_batch=1", script), "R0 R100 R90 W500 R80 R70 R60");
+}
+
+#[test]
+fn writes_starved_is_counted_only_while_writes_wait() {
+    let script = "0 R100 R90 R80 R70; 2.5 W500; 3.5 R60 R50 R40";
+    assert_eq!(with("scheduler.deadline.fifo_batch=1", script), "R100 R90 R80 R70 R60 W500 R50 R40");
+}
+
+/// R600 and R700 are a batch, which R100 does not cut short. The next batch begins at 3 ms: with R100 if that has expired, else
+/// with R800, above the last request.
+#[test]
+fn an_expired_request_begins_the_next_batch() {
+    let script = "0 R500; 0.5 R600 R100 R700 R800 R900";
+    let sets = |expire: &'static str| ["scheduler=deadline", "scheduler.deadline.fifo_batch=2", expire];
+    let expired = play(&sets("scheduler.deadline.read_expire_ms=2.5"), script);
+    assert_eq!((expired.order.as_str(), expired.figures.counters.expired), ("R500 R600 R700 R100 R800 R900", 2));
+    let not_yet = play(&sets("scheduler.deadline.read_expire_ms=2.6"), script);
+    assert_eq!((not_yet.order.as_str(), not_yet.figures.counters.expired), ("R500 R600 R700 R800 R900 R100", 0));
+}
+
+/// R100 grows at its front by 20 sectors, and then comes before R90.
+#[test]
+fn a_front_merge_moves_a_request_down() {
+    let script = "0 R0; 0.5 R50 R100 R90+1 R80+20";
+    assert_eq!(order(DEADLINE, script), "R0 R50 R80+28 R90+1");
+    assert_eq!(with("scheduler.deadline.front_merges=0", script), "R0 R50 R80+20 R90+1 R100");
+}
+
+/// The request that was to come next takes in its neighbour, and is still the next.
+#[test]
+fn a_request_joined_into_the_next_one_leaves_the_batch_whole() {
+    assert_eq!(order(DEADLINE, "0 R0; 0.5 R100 R200; 1.5 R208; 1.6 R216+16 R300"), "R0 R100 R200+32 R300");
+}
+
+/// Of two requests that become one, the earlier deadline and its place by age stay: R116 came before R600, R100 after it.
+#[test]
+fn a_joined_request_has_the_earlier_deadline() {
+    assert_eq!(order(DEADLINE, "0 R500; 0.1 R116; 0.2 R600; 0.3 R100"), "R500 R116 R600 R100");
+    assert_eq!(order(DEADLINE, "0 R500; 0.1 R116; 0.2 R600; 0.3 R100; 0.4 R108"), "R500 R100+24 R600");
+}
+
+/// HZ / 2 and 5 HZ, 2, 16.
+#[test]
+fn the_constants_are_those_of_linux_2_6_32() {
+    let config = crate::desk::config(1, DEADLINE);
+    let values = &config.host.as_ref().expect("a host").scheduler.parameters;
+    let expected = [
+        ("fifo_batch", 16.0),
+        ("front_merges", 1.0),
+        ("read_expire_ms", 500.0),
+        ("write_expire_ms", 5_000.0),
+        ("writes_starved", 2.0),
+    ];
+    assert!(values.iter().map(|(name, &value)| (name.as_str(), value)).eq(expected), "{values:?}");
+}
+
+/// A write below a stream of reads that never ends is read past for two batches at a time, and no longer.
+#[test]
+fn a_stream_of_reads_does_not_starve_a_write() {
+    let mut script = "0 R100000 W0".to_string();
+    for at in 1..200 {
+        script += &format!("; {at} R{}", 100_000 + at * 8);
+    }
+    let played = play(DEADLINE, &script);
+    let write = played.times.iter().position(|(_, request)| request == "W0").expect("the write");
+    assert!(write <= 2 * 16 + 16, "it is number {write}");
+    assert!(played.figures.kinds[1].queue.summary().max <= Some(50 * MS));
+}

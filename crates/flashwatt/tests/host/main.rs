@@ -1,0 +1,9 @@
+//! The host's block layer and its schedulers: hand-worked dispatch orders, merging, waiting, and contracts over every scheduler.
+
+mod deadline;
+mod desk;
+mod merging;
+mod mq_deadline;
+mod none;
+mod noop;
+mod pardispatcher;

@@ -1,0 +1,42 @@
+//! `mq-deadline` of Linux 6.1: orders worked out from block/mq-deadline.c by hand.
+
+use crate::desk::{order, play};
+
+const MQ: &[&str] = &["scheduler=mq_deadline", "nr_requests=64"];
+
+#[test]
+fn a_batch_goes_upwards_and_reads_go_first() {
+    assert_eq!(order(MQ, "0 R500; 0.5 W600 R900 R100 R700"), "R500 R900 R100 R700 W600");
+}
+
+/// Each direction keeps its own place: writes go on above the last write, where `deadline` of old takes the oldest.
+#[test]
+fn each_direction_goes_on_from_its_own_place() {
+    let script = "0 W500; 0.5 W100 W900 W600 R50 R800";
+    let set = |scheduler: &str, key: &str| format!("scheduler.{scheduler}.{key}=1");
+    let with = |scheduler: &str| {
+        let sets = [set(scheduler, "fifo_batch"), set(scheduler, "writes_starved"), "nr_requests=64".into()];
+        order(&sets.each_ref().map(String::as_str), script)
+    };
+    assert_eq!(with("mq_deadline"), "W500 R50 W100 R800 W600 W900");
+    assert_eq!(with("deadline"), "W500 R50 W100 R800 W900 W600");
+}
+
+#[test]
+fn a_better_class_goes_first() {
+    assert_eq!(order(MQ, "0 R0; 0.5 R100:idle R200 R300:rt R250:rt"), "R0 R300 R250 R200 R100");
+}
+
+/// A class waits while a request of a better one is in the device.
+#[test]
+fn a_class_waits_until_better_ones_have_ended() {
+    let played = crate::desk::play_on(2, crate::desk::MS, MQ, "0 R0:rt R100");
+    assert_eq!(played.times[1], (crate::desk::MS, "R100".to_string()));
+}
+
+#[test]
+fn an_aged_request_goes_before_better_classes() {
+    let sets = &["scheduler=mq_deadline", "nr_requests=64", "scheduler.mq_deadline.prio_aging_expire_ms=2"];
+    let played = play(sets, "0 R0:rt; 0.5 R100 R200:rt R300:rt R400:rt R500:rt");
+    assert_eq!(played.order, "R0 R200 R300 R100 R400 R500");
+}
