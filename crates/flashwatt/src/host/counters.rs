@@ -5,7 +5,7 @@
 pub struct Counters {
     /// Batches, turns or slices that began.
     pub batches: u64,
-    /// Requests that were dispatched out of turn because they had expired.
+    /// Batches, turns or slices that began with a request that had expired.
     pub expired: u64,
     /// Times that the device was left idle on purpose, to wait for a process's next request.
     pub idle_waits: u64,
