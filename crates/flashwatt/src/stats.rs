@@ -48,6 +48,16 @@ impl Histogram {
         self.max = self.max.max(value);
     }
 
+    /// Adds a value `count` times.
+    pub fn add_many(&mut self, value: Nanos, count: u64) {
+        if count > 0 {
+            self.add(value);
+            self.bins[bin(value)] += count - 1;
+            self.count += count - 1;
+            self.sum += u128::from(value) * u128::from(count - 1);
+        }
+    }
+
     /// Values added.
     pub fn count(&self) -> u64 {
         self.count

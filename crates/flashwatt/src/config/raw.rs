@@ -3,12 +3,11 @@
 //! A preset is a file of the same shape; the user's file is laid over it key by key, `--set` over both, and what comes
 //! out is turned into [`super::Config`] and validated there. Units stand last in every name: `_ns`, `_bytes`, `_ma`.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::LazyLock;
 
 use schemars::JsonSchema;
-use serde::de::{self, Deserializer, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor};
+use serde::de::{self, Deserializer, EnumAccess, SeqAccess, VariantAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 use super::BusOrder;

@@ -30,6 +30,11 @@ impl Places {
         }
     }
 
+    /// Whether fewer requests than these, of whatever class, can leave a further one without a place.
+    pub fn bind_within(&self, requests: u32) -> bool {
+        requests > self.most.min(self.most_of[0]).min(self.most_of[1])
+    }
+
     /// Whether a request of this class finds a place.
     #[inline(always)]
     pub fn any_for(&self, is_sync: bool) -> bool {

@@ -32,8 +32,7 @@ impl<D: Device> BlockLayer<D> {
     /// If the settings give a priority to a process that there is not.
     pub fn new(settings: &Host, device_bytes: u64, origins: &[OriginName], device: D) -> Result<Self, Error> {
         let depth = settings.queue_depth.min(device.room());
-        let mut queue = Queue::new(settings, device_bytes, depth, ROOM);
-        queue.priorities = priorities(settings, origins)?;
+        let queue = Queue::new(settings, priorities(settings, origins)?, device_bytes, depth, ROOM);
         Ok(BlockLayer { device, queue, seat: 0, timer_ns: None, ended: Vec::new() })
     }
 
@@ -79,9 +78,11 @@ impl<D: Device> BlockLayer<D> {
                 self.queue.ended(done, now, cx.done);
                 at += 1;
             }
-            self.dispatch(cx);
-            self.queue.let_in(now);
-            self.dispatch(cx);
+            if self.queue.is_busy() {
+                self.dispatch(cx);
+                self.queue.let_in(now);
+                self.dispatch(cx);
+            }
         }
         self.ended.clear();
         cx.done.len() > before
@@ -100,7 +101,15 @@ impl<D: Device> Device for BlockLayer<D> {
         ROOM
     }
 
+    #[inline]
     fn submit(&mut self, tag: Tag, request: &Request, cx: &mut Cx) {
+        if let Some(inner) = self.queue.pass(tag, request, cx.agenda.now()) {
+            self.device.submit(inner, request, &mut Cx { agenda: cx.agenda, done: &mut self.ended });
+            if !self.ended.is_empty() {
+                self.take_ended(cx);
+            }
+            return;
+        }
         if !self.queue.submit(tag, request, cx.agenda.now()) {
             return cx.done.push(Completion { tag, status: Status::OutOfRange });
         }
@@ -140,7 +149,7 @@ impl<D: Device> Device for BlockLayer<D> {
     }
 
     fn rest(&mut self) -> Result<(), Error> {
-        if self.queue.is_stuck() {
+        if self.queue.is_busy() {
             let fault = Fault::key("host.scheduler", "the scheduler holds requests that it never gives");
             return Err(fault.expected("every request is dispatched").into());
         }
@@ -155,7 +164,7 @@ impl<D: Device> Device for BlockLayer<D> {
         self.queue.pass_time(now);
         let (window, series) = self.device.end_window(now, meter);
         let Window { start_ns, end_ns, reading, figures } = window;
-        let host = std::mem::take(&mut self.queue.figures);
+        let host = self.queue.take_figures();
         (Window { start_ns, end_ns, reading, figures: Hosted { device: figures, host } }, series)
     }
 
@@ -195,7 +204,7 @@ fn priorities(settings: &Host, origins: &[OriginName]) -> Result<Vec<Option<Prio
 
 fn unknown_process(process: &str, origins: &[OriginName]) -> Error {
     let names = || origins.iter().map(|origin| origin.name.as_str());
-    let fault = Fault::key(&format!("host.priorities.{process}"), "unknown process").found(format!("{process:?}"));
+    let fault = Fault::key(format!("host.priorities.{process}"), "unknown process").found(format!("{process:?}"));
     let expected = match origins {
         [] => "a number: the workload names no processes".to_string(),
         _ => format!("a number, or one of {}", names().collect::<Vec<_>>().join(", ")),

@@ -68,11 +68,6 @@ impl Ends {
     pub fn beginning_at(&self, sector: u64, kind: RequestKind) -> Option<RqId> {
         self.by_first.get(&key(sector, kind)).copied()
     }
-
-    /// Whether it knows no request.
-    pub fn is_empty(&self) -> bool {
-        self.by_end.is_empty()
-    }
 }
 
 fn key(sector: u64, kind: RequestKind) -> u64 {

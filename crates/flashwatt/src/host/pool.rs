@@ -221,12 +221,6 @@ impl Fifo {
         (self.last != NONE).then_some(RqId(self.last))
     }
 
-    /// The request that came before this one.
-    pub fn before(id: RqId, pool: &Pool) -> Option<RqId> {
-        let before = pool[id].before;
-        (before != NONE).then_some(RqId(before))
-    }
-
     /// Puts a request at the end.
     pub fn push(&mut self, id: RqId, pool: &mut Pool) {
         (pool[id].before, pool[id].after) = (self.last, NONE);
@@ -279,17 +273,6 @@ impl Fifo {
 pub struct Sorted(Vec<(u64, RqId)>);
 
 impl Sorted {
-    /// Whether it holds nothing.
-    #[inline(always)]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Number of requests.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
     /// Adds a request that begins at sector `first`.
     pub fn insert(&mut self, first: u64, id: RqId) {
         let at = self.0.partition_point(|&other| other < (first, id));
@@ -313,25 +296,8 @@ impl Sorted {
         self.0.get(self.0.partition_point(|&(first, _)| first < sector)).map(|&(_, id)| id)
     }
 
-    /// The last request before a sector.
-    pub fn before(&self, sector: u64) -> Option<RqId> {
-        let at = self.0.partition_point(|&(first, _)| first < sector);
-        at.checked_sub(1).map(|at| self.0[at].1)
-    }
-
     /// The request that follows on one that was added with sector `first`.
     pub fn after(&self, first: u64, id: RqId) -> Option<RqId> {
         self.0.get(self.0.partition_point(|&other| other <= (first, id))).map(|&(_, id)| id)
-    }
-
-    /// The request that precedes one that was added with sector `first`.
-    pub fn before_rq(&self, first: u64, id: RqId) -> Option<RqId> {
-        let at = self.0.partition_point(|&other| other < (first, id));
-        at.checked_sub(1).map(|at| self.0[at].1)
-    }
-
-    /// All requests, in order.
-    pub fn iter(&self) -> impl Iterator<Item = RqId> {
-        self.0.iter().map(|&(_, id)| id)
     }
 }

@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 
-use super::figures::{HostFigures, kind};
+use super::figures::{self, HostFigures, kind};
 use super::fullness::{Places, Waiters};
 use super::merging::{Ends, Side, are_one, is_mergeable, joins};
 use super::pool::{Piece, Pool, Rq, RqId};
-use super::sched::{Choice, Cx, Front, Merging, Parameters, Scheduler, Setup};
+use super::sched::{Choice, Cx, Front, Merging, Parameters, Passing, Scheduler, Setup};
 use super::settings::{FlushRule, Host, Merges, Plug};
-use crate::connector::{Completion, Origin, Priority, Request, RequestKind, Status, Tag};
+use crate::connector::{Completion, Origin, Priority, PriorityClass, Request, RequestKind, Status, Tag};
+use crate::stats::Histogram;
 use crate::units::{Nanos, SECTOR_BYTES};
 
 /// A piece of a process's request that is not in the queue yet.
@@ -37,6 +38,42 @@ struct Io {
     is_refused: bool,
 }
 
+/// A request in the device.
+#[derive(Clone, Copy)]
+struct Inside {
+    /// Its number in the pool; [`PASSED`] for one that passed the queue.
+    id: RqId,
+    /// Of one that passed: the tag of the process's request, when it was sent, its kind and class.
+    tag: Tag,
+    arrival_ns: Nanos,
+    kind: RequestKind,
+    class: PriorityClass,
+    is_sync: bool,
+}
+
+/// No number in the pool.
+const PASSED: RqId = RqId(u32::MAX);
+
+impl Inside {
+    const NOTHING: Inside = Inside {
+        id: PASSED,
+        tag: Tag(0),
+        arrival_ns: 0,
+        kind: RequestKind::Read,
+        class: PriorityClass::BestEffort,
+        is_sync: true,
+    };
+}
+
+/// Requests that passed the queue and have not been counted elsewhere yet.
+#[derive(Clone, Debug, Default)]
+struct Passed {
+    count: u64,
+    sectors: u64,
+    /// Of those that have ended: the time from the arrival to the end, all of it in the device.
+    latency: Histogram,
+}
+
 /// The queue.
 pub(super) struct Queue {
     scheduler: Box<dyn Scheduler>,
@@ -48,7 +85,7 @@ pub(super) struct Queue {
     partition_bytes: u64,
     async_writes: bool,
     /// Priorities of processes that have one of their own, by number.
-    pub priorities: Vec<Option<Priority>>,
+    priorities: Vec<Option<Priority>>,
     pool: Pool,
     ends: Ends,
     /// The queued request that was added or grew last.
@@ -58,10 +95,20 @@ pub(super) struct Queue {
     /// Requests of processes, by tag.
     ios: Vec<Io>,
     /// Requests in the device, by the device's tag; and the free tags.
-    in_device: Vec<RqId>,
+    in_device: Vec<Inside>,
     free: Vec<Tag>,
+    /// Whether requests may pass, and those that did, by kind.
+    passing_rule: Passing,
+    /// Longest request that may pass; 0 if none may.
+    passing_bytes: u64,
+    /// Whether the queue can be full while the device has room.
+    places_bind: bool,
+    passed: [Passed; 3],
     /// Requests in the scheduler.
     queued: u32,
+    /// Whatever else is not in the device yet or holds others up: passing flushes, a barrier until it ends, what waits behind
+    /// it, and pieces that wait for a place.
+    waiting: u32,
     /// Flushes that pass the scheduler.
     passing: VecDeque<RqId>,
     /// The flush that drains the queue, until it ends; and what came after it.
@@ -82,7 +129,7 @@ const INSTANT: Nanos = Nanos::MAX;
 
 impl Queue {
     /// The queue of a device of this size, which accepts `depth` requests.
-    pub fn new(settings: &Host, device_bytes: u64, depth: u32, room: u32) -> Self {
+    pub fn new(settings: &Host, priorities: Vec<Option<Priority>>, device_bytes: u64, depth: u32, room: u32) -> Self {
         let setup = Setup {
             device_sectors: device_bytes / SECTOR_BYTES,
             queue_depth: depth,
@@ -91,25 +138,33 @@ impl Queue {
         };
         let scheduler = (settings.scheduler.entry.build.make)(&Parameters(&settings.scheduler.parameters), &setup);
         let offset_sectors = settings.partition_offset_sectors;
+        // A request that passes is the process's own.
+        let changes = offset_sectors > 0 || settings.async_writes || !priorities.is_empty();
+        let passing_rule = if changes { Passing::Never } else { scheduler.passing() };
+        let places = Places::new(settings);
         Queue {
             merging: (settings.merges == Merges::All).then(|| scheduler.merging()),
-            scheduler,
             max_sectors: settings.max_request_bytes / SECTOR_BYTES,
             flush: settings.flush,
             plug: settings.plug,
             offset_sectors,
             partition_bytes: device_bytes.saturating_sub(offset_sectors * SECTOR_BYTES),
             async_writes: settings.async_writes,
-            priorities: Vec::new(),
+            priorities,
             pool: Pool::default(),
             ends: Ends::default(),
             last: None,
-            places: Places::new(settings),
             waiters: Waiters::default(),
             ios: vec![Io::default(); room as usize],
-            in_device: vec![RqId(0); depth as usize],
+            in_device: vec![Inside::NOTHING; depth as usize],
+            passing_bytes: if passing_rule == Passing::Never { 0 } else { settings.max_request_bytes },
+            places_bind: places.bind_within(depth),
+            places,
+            passing_rule,
+            passed: Default::default(),
             free: (0..depth).rev().map(Tag).collect(),
             queued: 0,
+            waiting: 0,
             passing: VecDeque::new(),
             barrier: None,
             behind: VecDeque::new(),
@@ -117,8 +172,69 @@ impl Queue {
             wake_ns: None,
             position: 0,
             since_ns: 0,
+            scheduler,
             figures: HostFigures::default(),
         }
+    }
+
+    /// A request that finds nothing queued and room in the device goes there at once, if the scheduler lets it: gives its tag
+    /// there. What follows of it is counted at the end of the window.
+    #[inline(always)]
+    pub fn pass(&mut self, tag: Tag, request: &Request, now: Nanos) -> Option<Tag> {
+        let is_plain = request.bytes.wrapping_sub(1) < self.passing_bytes && request.arrival_ns == now;
+        if !is_plain || self.is_busy() || (!request.is_sync && self.plug.requests > 1) {
+            return None;
+        }
+        if self.places_bind && !self.places.any_for(request.is_sync) {
+            return None;
+        }
+        let &inner = self.free.last()?;
+        if self.passing_rule == Passing::Asked {
+            if !self.scheduler.pass(request) {
+                return None;
+            }
+            self.figures.counters.batches += 1;
+        }
+        self.free.pop();
+        self.places.take(request.is_sync);
+        let (kind, class, is_sync) = (request.kind, request.priority.class, request.is_sync);
+        self.in_device[inner.0 as usize] = Inside { id: PASSED, tag, arrival_ns: now, kind, class, is_sync };
+        let passed = &mut self.passed[figures::kind(kind)];
+        passed.count += 1;
+        passed.sectors += request.bytes / SECTOR_BYTES;
+        self.seek(request.offset_bytes / SECTOR_BYTES, request.bytes / SECTOR_BYTES);
+        Some(inner)
+    }
+
+    /// Whether anything is queued or waits.
+    #[inline(always)]
+    pub fn is_busy(&self) -> bool {
+        self.queued + self.waiting > 0
+    }
+
+    #[inline(always)]
+    fn seek(&mut self, first: u64, sectors: u64) {
+        let distance = self.position.abs_diff(first);
+        self.position = first + sectors;
+        self.figures.seeks += u64::from(distance > 0);
+        self.figures.seek_sectors += u128::from(distance);
+    }
+
+    /// The figures of the window that ends.
+    pub fn take_figures(&mut self) -> HostFigures {
+        for (passed, figures) in self.passed.iter_mut().zip(&mut self.figures.kinds) {
+            let Passed { count, sectors, latency } = std::mem::take(passed);
+            figures.came += count;
+            figures.came_sectors += sectors;
+            figures.pieces += count;
+            figures.dispatched += count;
+            figures.dispatched_sectors += sectors;
+            figures.slat.add_many(0, latency.count());
+            figures.queue.add_many(0, latency.count());
+            figures.clat = figures.clat.plus(&latency);
+            figures.device = figures.device.plus(&latency);
+        }
+        std::mem::take(&mut self.figures)
     }
 
     /// A process sends a request. Returns false if it does not lie in the partition.
@@ -152,8 +268,10 @@ impl Queue {
     #[inline]
     fn send(&mut self, part: Part, now: Nanos) {
         if self.barrier.is_some() {
+            self.waiting += 1;
             self.behind.push_back(part);
         } else if !self.waiters.is_empty() && self.waiters.has(part.process()) {
+            self.waiting += 1;
             self.waiters.add(part);
         } else {
             self.enter(part, now);
@@ -169,6 +287,7 @@ impl Queue {
         if !self.places.any_for(part.is_sync()) {
             self.figures.blocked += 1;
             self.plugged = None;
+            self.waiting += 1;
             return self.waiters.add(part);
         }
         self.places.take(part.is_sync());
@@ -201,6 +320,7 @@ impl Queue {
 
     fn add_flush(&mut self, id: RqId) {
         self.plugged = None;
+        self.waiting += 1;
         match self.flush {
             FlushRule::Pass => self.passing.push_back(id),
             FlushRule::Drain => self.barrier = Some(id),
@@ -307,23 +427,21 @@ impl Queue {
         }
         let id = self.choose(now)?;
         self.free.pop();
-        self.in_device[tag.0 as usize] = id;
+        self.in_device[tag.0 as usize] = Inside { id, ..Inside::NOTHING };
         let rq = &mut self.pool[id];
         rq.dispatched_ns = now;
-        let (first, kind) = (rq.first, kind(rq.kind));
+        let (first, sectors, kind) = (rq.first, rq.sectors, kind(rq.kind));
         self.figures.kinds[kind].dispatched += 1;
-        self.figures.kinds[kind].dispatched_sectors += rq.sectors;
-        if rq.sectors > 0 {
-            let distance = self.position.abs_diff(first);
-            self.position = rq.end();
-            self.figures.seeks += u64::from(distance > 0);
-            self.figures.seek_sectors += u128::from(distance);
+        self.figures.kinds[kind].dispatched_sectors += sectors;
+        if sectors > 0 {
+            self.seek(first, sectors);
         }
         Some((tag, self.pool[id].to_request(now)))
     }
 
     fn choose(&mut self, now: Nanos) -> Option<RqId> {
         if let Some(id) = self.passing.pop_front() {
+            self.waiting -= 1;
             return Some(id);
         }
         if self.queued == 0 {
@@ -367,11 +485,25 @@ impl Queue {
     }
 
     /// A request has ended in the device: ends those of the processes. The request keeps its place until then.
+    #[inline(always)]
     pub fn ended(&mut self, done: &Completion, now: Nanos, ends: &mut Vec<Completion>) {
-        let id = self.in_device[done.tag.0 as usize];
+        let inside = self.in_device[done.tag.0 as usize];
         self.free.push(done.tag);
+        if inside.id != PASSED {
+            return self.queued_ended(inside.id, done, now, ends);
+        }
+        self.places.free(inside.is_sync);
+        self.passed[kind(inside.kind)].latency.add(now - inside.arrival_ns);
+        if self.passing_rule == Passing::Asked {
+            self.scheduler.passed_ended(inside.class);
+        }
+        ends.push(Completion { tag: inside.tag, ..*done });
+    }
+
+    fn queued_ended(&mut self, id: RqId, done: &Completion, now: Nanos, ends: &mut Vec<Completion>) {
         if self.barrier == Some(id) {
             self.barrier = None;
+            self.waiting -= 1;
         } else if self.pool[id].kind != RequestKind::Flush {
             self.with(now, |scheduler, cx| scheduler.ended(id, cx));
         }
@@ -407,12 +539,14 @@ impl Queue {
         while self.barrier.is_none()
             && let Some(part) = self.behind.pop_front()
         {
+            self.waiting -= 1;
             self.send(part, now);
         }
         while self.barrier.is_none()
             && !self.waiters.is_empty()
             && let Some(part) = self.waiters.take(&self.places)
         {
+            self.waiting -= 1;
             self.enter(part, now);
         }
     }
@@ -441,11 +575,6 @@ impl Queue {
                 self.figures.withheld_ns += elapsed;
             }
         }
-    }
-
-    /// Whether requests are queued that nothing would dispatch any more.
-    pub fn is_stuck(&self) -> bool {
-        self.queued > 0 || !self.passing.is_empty() || self.barrier.is_some() || !self.waiters.is_empty()
     }
 
     #[inline(always)]

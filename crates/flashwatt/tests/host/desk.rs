@@ -195,6 +195,18 @@ impl Script {
     }
 }
 
+impl Script {
+    /// The same script from its beginning.
+    pub fn again(&self) -> Self {
+        Script { steps: self.steps.clone(), next: 0, ends: Vec::new() }
+    }
+
+    /// Arrivals and names of its requests.
+    pub fn names(&self) -> Vec<(Nanos, String)> {
+        self.steps.iter().map(|request| (request.arrival_ns, name(request))).collect()
+    }
+}
+
 /// The request that a word of a script stands for.
 pub fn request(at: Nanos, word: &str) -> Request {
     let (word, fua) = word.strip_suffix('!').map_or((word, false), |word| (word, true));

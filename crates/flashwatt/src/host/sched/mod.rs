@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use super::counters::Counters;
 use super::merging::Side;
 use super::pool::{Pool, Rq, RqId};
+use crate::connector::{PriorityClass, Request};
 use crate::registry::{Entry, registry};
 use crate::units::Nanos;
 
@@ -47,6 +48,21 @@ pub trait Scheduler: Send {
 
     /// A request has ended in the device.
     fn ended(&mut self, _id: RqId, _cx: &mut Cx) {}
+
+    /// Whether requests that find nothing queued and room in the device may go there without [`Self::add`] and
+    /// [`Self::next`]. Only the time of a run may depend on it.
+    fn passing(&self) -> Passing {
+        Passing::Never
+    }
+
+    /// Whether this request may pass now. If so, it begins a batch, and the scheduler is left in the state in which
+    /// [`Self::add`] and [`Self::next`] leave it.
+    fn pass(&mut self, _request: &Request) -> bool {
+        false
+    }
+
+    /// A request that had passed has ended in the device. Its class of priority is all that is known of it.
+    fn passed_ended(&mut self, _class: PriorityClass) {}
 }
 
 /// The choice of a scheduler.
@@ -88,6 +104,17 @@ pub enum Merging {
     },
     /// Those that [`Scheduler::find`] gives.
     Own,
+}
+
+/// Whether requests pass the scheduler when it has nothing to choose from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Passing {
+    /// The scheduler sees every request.
+    Never,
+    /// The scheduler is asked for each of them.
+    Asked,
+    /// The scheduler has no state that they would change.
+    Unseen,
 }
 
 /// Which queued requests grow at their front.

@@ -7,8 +7,9 @@
 
 use super::lists::Lists;
 use super::{
-    Choice, Cx, Front, Generation, Merging, Parameters, Recipe, Registered, Scheduler, Setup, count, switch, time_ms,
+    Choice, Cx, Front, Generation, Merging, Parameters, Passing, Recipe, Registered, Scheduler, Setup, count, switch, time_ms,
 };
+use crate::connector::{PriorityClass, Request, RequestKind};
 use crate::host::pool::{Pool, Rq, RqId};
 use crate::units::Nanos;
 
@@ -190,6 +191,30 @@ impl Scheduler for MqDeadline {
             }
         }
         Choice::Idle
+    }
+
+    fn passing(&self) -> Passing {
+        Passing::Asked
+    }
+
+    fn pass(&mut self, request: &Request) -> bool {
+        let at = request.priority.class as usize;
+        if self.classes[..at].iter().any(|better| better.inside > 0) {
+            return false;
+        }
+        let class = &mut self.classes[at];
+        let direction = if request.kind == RequestKind::Read { READ } else { WRITE };
+        if direction == WRITE {
+            class.starved = 0;
+        }
+        class.inside += 1;
+        class.next[direction] = None;
+        (self.last, self.batched) = (direction, 1);
+        true
+    }
+
+    fn passed_ended(&mut self, class: PriorityClass) {
+        self.classes[class as usize].inside -= 1;
     }
 
     fn ended(&mut self, id: RqId, cx: &mut Cx) {

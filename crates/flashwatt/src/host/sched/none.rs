@@ -6,7 +6,7 @@
 //! Deviations: one hardware queue; the places are handed out strictly in the order of waiting, where the kernel wakes
 //! waiters in batches.
 
-use super::{Choice, Cx, Generation, Merging, Parameters, Recipe, Registered, Scheduler, Setup, joins};
+use super::{Choice, Cx, Generation, Merging, Parameters, Passing, Recipe, Registered, Scheduler, Setup, joins};
 use crate::host::merging::Side;
 use crate::host::pool::{Fifo, Rq, RqId};
 
@@ -44,6 +44,10 @@ impl Scheduler for Unordered {
 
     fn absorbed(&mut self, id: RqId, _into: RqId, cx: &mut Cx) {
         self.fifo.remove(id, cx.pool);
+    }
+
+    fn passing(&self) -> Passing {
+        Passing::Unseen
     }
 
     fn next(&mut self, cx: &mut Cx) -> Choice {

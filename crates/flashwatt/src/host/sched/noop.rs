@@ -5,7 +5,7 @@
 //!
 //! Deviation: two queued requests that come to touch are not joined. The kernel tries the neighbours in the list.
 
-use super::{Choice, Cx, Front, Generation, Merging, Parameters, Recipe, Registered, Scheduler, Setup};
+use super::{Choice, Cx, Front, Generation, Merging, Parameters, Passing, Recipe, Registered, Scheduler, Setup};
 use crate::host::pool::{Fifo, RqId};
 
 /// The registry line.
@@ -36,6 +36,10 @@ impl Scheduler for Noop {
 
     fn absorbed(&mut self, id: RqId, _into: RqId, cx: &mut Cx) {
         self.fifo.remove(id, cx.pool);
+    }
+
+    fn passing(&self) -> Passing {
+        Passing::Unseen
     }
 
     fn next(&mut self, cx: &mut Cx) -> Choice {
