@@ -46,7 +46,7 @@ impl Drive {
         let drive = &mut open(&mut state)?.drive;
         let at_ns = at_ns.unwrap_or_else(|| drive.now_ns());
         let request = Request::new(at_ns, kind_of(kind)?, offset_bytes, bytes);
-        let request = Request { fua, origin: Origin(origin), ..request };
+        let request = Request { fua, origin: Origin(origin), process: origin, ..request };
         drive.send(request).map(|tag| tag.0).map_err(python_error)
     }
 

@@ -14,7 +14,7 @@ use crate::energy::bins::{BINS_MAX, Bins};
 use crate::energy::edges::{CurrentEdges, EDGES_MAX, Edges};
 use crate::error::{Error, Fault, Place};
 use crate::firmware::Firmware;
-use crate::host::BlockLayer;
+use crate::host::{BlockLayer, Depths};
 use crate::kernel::{End, Outcome, Sim};
 use crate::output::{Aside, Replace};
 pub use crate::probe::Recording;
@@ -56,6 +56,14 @@ impl RunOptions {
         });
         let edges = self.edges_ns.map(|(from, until)| Edges::new(from, until));
         (bins.is_some() || edges.is_some()).then(|| Box::new(Series::new(bins, edges)))
+    }
+
+    /// The recording of the host's queue over time that the options ask for, if any.
+    fn depths(&self) -> Option<Depths> {
+        self.series_interval_ns.map(|ns| match ns {
+            0 => Depths::new(AUTOMATIC_START_NS, Some(AUTOMATIC_BINS)),
+            ns => Depths::new(ns, None),
+        })
     }
 
     /// Refuses recordings that are impossible in every run, or in this one.
@@ -212,7 +220,8 @@ fn simulate<D: Reported>(
         let (outcome, device) = Sim::new(&config.run, device, &mut *workload).run(config.run.warmup, progress);
         return Ok((conclude(config, options, outcome, &device, workload, start), device));
     };
-    let layer = BlockLayer::new(host, config.device.logical_bytes, &workload.origins(), device)?;
+    let layer =
+        BlockLayer::new(host, config.device.logical_bytes, &workload.origins(), device)?.recording(options.depths());
     let (outcome, layer) = Sim::new(&config.run, layer, &mut *workload).run(config.run.warmup, progress);
     Ok((conclude(config, options, outcome, &layer, workload, start), layer.into_device()))
 }

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 SERIES = {"series.parquet": marks.TABLE, "power.svg": marks.SVG, "power.html": marks.PAGE}
 EDGES = {"edges.parquet": marks.TABLE, "current.svg": marks.SVG, "current.html": marks.PAGE}
-OF_A_RUN = {"report.json": marks.REPORT, "config.toml": marks.CONFIG, **SERIES, **EDGES}
+HOST = {"queue.svg": marks.SVG, "queue.html": marks.PAGE, "waits.svg": marks.SVG, "waits.html": marks.PAGE}
+OF_A_RUN = {"report.json": marks.REPORT, "config.toml": marks.CONFIG, **SERIES, **EDGES, **HOST}
 """Every file that a run may leave in its directory."""
 
 
@@ -118,6 +119,16 @@ def _kept(report: Report, out: Folder) -> list[Path]:
     return [out.path / name for name in names]
 
 
+_OF_HOST = ("queue", "waits")
+"""Pictures of the block layer."""
+_SAID = {
+    "power": "power over time",
+    "current": "current over time",
+    "queue": "requests over time",
+    "waits": "the parts of the latency",
+}
+
+
 def _draw(report: Report, out: Folder) -> list[Path]:
     """Write the recordings over time as tables and as pictures."""
     from flashwatt.report.report import content_of
@@ -127,7 +138,8 @@ def _draw(report: Report, out: Folder) -> list[Path]:
         complain(f"nothing is drawn: less than {FRAMES_BYTES // 10**6} MB of address space is left (`ulimit -v`)")
         return []
     wanted = {"series": ("series", "power"), "edges": ("edges", "current")}
-    return [path for key, names in wanted.items() if recorded.get(key) for path in _drawn(report, out, *names)]
+    paths = [path for key, names in wanted.items() if recorded.get(key) for path in _drawn(report, out, *names)]
+    return [*paths, *_pictures(report, out, _OF_HOST)] if (recorded.get("host") or {}).get("series") else paths
 
 
 def _drawn(report: Report, out: Folder, frame: str, picture: str) -> Iterator[Path]:
@@ -138,14 +150,21 @@ def _drawn(report: Report, out: Folder, frame: str, picture: str) -> Iterator[Pa
     table = out.path / f"{frame}.parquet"
     frames.write(getattr(report, frame)(), table, force=out.force)
     yield table
-    try:
-        chart = getattr(plot, picture)(report)
-    except _core.FlashwattError as error:
-        complain(f"{picture} over time is not drawn: {error}")
-        return
-    for suffix in ("svg", "html"):
-        if save_drawn(chart, out.path / f"{picture}.{suffix}", force=out.force):
-            yield out.path / f"{picture}.{suffix}"
+    yield from _pictures(report, out, [picture])
+
+
+def _pictures(report: Report, out: Folder, pictures: Iterable[str]) -> Iterator[Path]:
+    from flashwatt import plot
+
+    for picture in pictures:
+        try:
+            chart = getattr(plot, picture)(report)
+        except _core.FlashwattError as error:
+            complain(f"{_SAID[picture]} is not drawn: {error}")
+            continue
+        for suffix in ("svg", "html"):
+            if save_drawn(chart, out.path / f"{picture}.{suffix}", force=out.force):
+                yield out.path / f"{picture}.{suffix}"
 
 
 def save_drawn(chart: Chart, path: Path, *, force: bool) -> bool:

@@ -111,6 +111,135 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
+class HostRequests:
+    """Requests of one kind before and after the block layer."""
+
+    submitted: int
+    """Requests that processes sent."""
+    submitted_bytes_mean: float | None
+    dispatched: int
+    """Requests that the drive got."""
+    dispatched_bytes_mean: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class HostMerges:
+    """Requests that became one with others in the queue."""
+
+    back: int
+    """Requests, or pieces of split ones, that joined a queued request at its end."""
+    front: int
+    """Requests, or pieces of split ones, that joined a queued request at its beginning."""
+    joined: int
+    """Queued requests that became one with another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyByKind:
+    """Latencies of reads and of writes."""
+
+    read: Latency
+    write: Latency
+
+
+@dataclass(frozen=True, slots=True)
+class HostLatency:
+    """Parts of the latency of requests, by fio's names; the whole, its `lat`, is `latency_ns` of the report. A split request
+    has the parts of its piece that ended last."""
+
+    slat: LatencyByKind
+    """From the arrival until the request is in the queue: the wait for a place there."""
+    clat: LatencyByKind
+    """From there to the end."""
+    queue: LatencyByKind
+    """The part of `clat` in the queue."""
+    device: LatencyByKind
+    """The part of `clat` in the drive."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostDepth:
+    """Requests in the queue and in the drive, over time."""
+
+    queued_mean: float
+    queued_max: int
+    in_device_mean: float
+    blocked: int
+    """Requests that waited for a place in the queue."""
+    withheld_s: float
+    """Simulated seconds in which requests were queued and the drive had room: a plug, or a scheduler that waited."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostDecisions:
+    """Decisions of the scheduler."""
+
+    batches: int
+    """Batches, turns or slices that began."""
+    expired: int
+    """Batches, turns or slices that began with a request that had expired."""
+    idle_waits: int
+    """Times that the drive was left idle on purpose, to wait for a process's next request."""
+    idle_hits: int
+    """Of these, waits that the awaited request ended."""
+    idle_wait_s: float
+    """Simulated seconds of these waits."""
+    preemptions: int
+    """Turns that were cut short for a process that comes first."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostSeeks:
+    """Distances from the end of a dispatched request to the beginning of the next one."""
+
+    count: int
+    """Requests that do not begin where the last one ended."""
+    bytes_mean: float | None
+    """Their mean distance."""
+
+
+@dataclass(frozen=True, slots=True)
+class LongestWait:
+    """The longest wait of a process's requests in the queue."""
+
+    process: int
+    """Its number: of a process of a trace, of a clone of a fio job; else of the origin."""
+    ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class HostSeries:
+    """Mean numbers of requests in bins of time, if recorded."""
+
+    interval_ns: int
+    start_ns: int
+    queued: list[float]
+    in_device: list[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """The host's block layer in the measured window."""
+
+    scheduler: str
+    """Its registered name."""
+    read: HostRequests
+    write: HostRequests
+    other: HostRequests
+    """Trims and flushes."""
+    merges: HostMerges
+    latency_ns: HostLatency
+    depth: HostDepth
+    decisions: HostDecisions
+    seeks: HostSeeks
+    longest_wait: list[LongestWait]
+    fairness: float | None
+    """Jain's index of the bytes of the origins: (Σ b)² / (n Σ b²); 1 if all moved as many. None for fewer than two."""
+    series: HostSeries | None = None
+    """Requests in the queue and in the drive over time, if a series was recorded."""
+
+
+@dataclass(frozen=True, slots=True)
 class Throughput:
     """Requests over time; megabytes are 10^6 bytes."""
 

@@ -56,6 +56,8 @@ def show(report: Json, console: Console | None = None) -> None:
     emit(console, _latency(report))
     if origins := report.get("origins"):
         emit(console, _origins(origins))
+    if host := report.get("host"):
+        emit(console, _host(host))
     emit(console, Padding(_figures(report), (1, 0, 0, 1)))
     if lifetime := report.get("lifetime"):
         emit(console, Padding(_lifetime(lifetime, report), (1, 0, 0, 1)))
@@ -300,6 +302,24 @@ def _origins(origins: list[Json]) -> Table:
         table.add_row(Text(origin["name"]), origin["kind"], *cells, *times)
     if more := len(origins) - len(first):
         table.add_row(Text(f"and {more} more, in report.json", "dim"))
+    return table
+
+
+def _host(host: Json) -> Table:
+    """The block layer: requests before and after it, and where their time goes."""
+    table = new_table(
+        f"Host: {host['scheduler']}", "", "requests", "mean", "to the drive", "mean", "wait", "queue", "drive", "longest"
+    )
+    for kind in ("read", "write"):
+        requests, parts = host[kind], host["latency_ns"]
+        if not requests["submitted"]:
+            continue
+        sizes = (si(requests[f"{side}_bytes_mean"], "B") for side in ("submitted", "dispatched"))
+        before, after = sizes
+        times = (duration(parts[part][kind]["mean"]) for part in ("slat", "queue", "device"))
+        longest = duration(parts["queue"][kind]["max"])
+        numbers = count(requests["submitted"]), before, count(requests["dispatched"]), after
+        table.add_row(kind, *numbers, *times, longest)
     return table
 
 

@@ -49,17 +49,40 @@ pub struct Request {
     /// Whether somebody waits for the end of a write: true for direct and synchronous writes, false for those of a page
     /// cache that writes back. A read is always waited for. Only a host's scheduler reads it.
     pub is_sync: bool,
-    /// The sender's priority, which only a host's scheduler reads.
+    /// The process that sends it, by number. A host's scheduler tells processes apart; figures are by origin, and an
+    /// origin may have several processes, as a fio job has with `numjobs`.
+    pub process: u16,
+    /// The process's priority, which only a host's scheduler reads.
     pub priority: Priority,
 }
 
 /// The priority of a process for I/O, as `ionice` sets it: a class, and a level within two of the classes.
+///
+/// One byte, so that a request stays within 32.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
-pub struct Priority {
+pub struct Priority(u8);
+
+impl Priority {
+    /// A priority of a class, of a level from 0 (first) to 7 (last); the idle class has none.
+    pub const fn new(class: PriorityClass, level: u8) -> Self {
+        Priority((class as u8) << 3 | (level & 7))
+    }
+
     /// The class.
-    pub class: PriorityClass,
-    /// The level, from 0 (first) to 7 (last). The idle class has none.
-    pub level: u8,
+    #[inline(always)]
+    pub const fn class(self) -> PriorityClass {
+        match self.0 >> 3 {
+            0 => PriorityClass::Realtime,
+            1 => PriorityClass::BestEffort,
+            _ => PriorityClass::Idle,
+        }
+    }
+
+    /// The level, from 0 (first) to 7 (last).
+    #[inline(always)]
+    pub const fn level(self) -> u8 {
+        self.0 & 7
+    }
 }
 
 /// The class of a priority, in the order in which the classes are served.
@@ -87,9 +110,9 @@ impl PriorityClass {
 
 impl fmt::Display for Priority {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.class {
-            PriorityClass::Idle => f.write_str(self.class.name()),
-            class => write!(f, "{}/{}", class.name(), self.level),
+        match self.class() {
+            class @ PriorityClass::Idle => f.write_str(class.name()),
+            class => write!(f, "{}/{}", class.name(), self.level()),
         }
     }
 }
@@ -97,7 +120,7 @@ impl fmt::Display for Priority {
 impl Default for Priority {
     /// Best effort, level 4: what a process has that asked for nothing.
     fn default() -> Self {
-        Priority { class: PriorityClass::BestEffort, level: 4 }
+        Priority::new(PriorityClass::BestEffort, 4)
     }
 }
 
@@ -139,8 +162,9 @@ pub enum Status {
 impl Request {
     /// A request with origin 0, of the default priority, that somebody waits for; without forced unit access.
     pub const fn new(arrival_ns: Nanos, kind: RequestKind, offset_bytes: u64, bytes: u64) -> Self {
-        let priority = Priority { class: PriorityClass::BestEffort, level: 4 };
-        Request { arrival_ns, kind, offset_bytes, bytes, fua: false, origin: Origin(0), is_sync: true, priority }
+        let priority = Priority::new(PriorityClass::BestEffort, 4);
+        let origin = Origin(0);
+        Request { arrival_ns, kind, offset_bytes, bytes, fua: false, origin, is_sync: true, process: 0, priority }
     }
 
     /// Whether the request lies on a device of this size, on whole sectors. A flush has no address and no length.

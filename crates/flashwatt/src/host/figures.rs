@@ -1,6 +1,7 @@
 //! The figures of the block layer in a window.
 
 use super::counters::Counters;
+use super::depths::DepthSeries;
 use crate::connector::RequestKind;
 use crate::energy::window::Figures;
 use crate::stats::Histogram;
@@ -54,6 +55,8 @@ pub struct HostFigures {
     pub withheld_ns: u128,
     /// The longest time in the queue by process, in ns.
     pub longest_ns: Vec<Nanos>,
+    /// Requests over time, if recorded; of the window at whose end the recording was delivered.
+    pub series: Option<DepthSeries>,
 }
 
 /// The figures of one kind of request.
@@ -128,6 +131,7 @@ impl HostFigures {
             in_device_ns: self.in_device_ns + next.in_device_ns,
             queued_max: self.queued_max.max(next.queued_max),
             withheld_ns: self.withheld_ns + next.withheld_ns,
+            series: next.series.as_ref().or(self.series.as_ref()).cloned(),
             longest_ns: (0..processes).map(|at| longest(self, at).max(longest(next, at))).collect(),
         }
     }

@@ -5,7 +5,6 @@ use std::collections::{HashMap, VecDeque};
 use super::queue::Part;
 use super::settings::Host;
 use super::sched::Generation;
-use crate::connector::Origin;
 
 /// How many requests there may be, and how many there are.
 #[derive(Debug)]
@@ -56,7 +55,7 @@ impl Places {
 #[derive(Debug, Default)]
 pub(super) struct Waiters {
     /// By class: those that wait, in the order in which they came.
-    order: [VecDeque<Origin>; 2],
+    order: [VecDeque<u16>; 2],
     pieces: HashMap<u16, VecDeque<Part>>,
 }
 
@@ -68,14 +67,14 @@ impl Waiters {
     }
 
     /// Whether a process waits.
-    pub fn has(&self, process: Origin) -> bool {
-        self.pieces.contains_key(&process.0)
+    pub fn has(&self, process: u16) -> bool {
+        self.pieces.contains_key(&process)
     }
 
     /// A process waits with a piece, or has another one behind that which it waits with.
     pub fn add(&mut self, part: Part) {
         let process = part.process();
-        let pieces = self.pieces.entry(process.0).or_default();
+        let pieces = self.pieces.entry(process).or_default();
         if pieces.is_empty() {
             self.order[usize::from(part.is_sync())].push_back(process);
         }
@@ -86,11 +85,11 @@ impl Waiters {
     pub fn take(&mut self, places: &Places) -> Option<Part> {
         let class = [true, false].into_iter().find(|&class| places.any_for(class) && !self.order[usize::from(class)].is_empty())?;
         let process = self.order[usize::from(class)].pop_front()?;
-        let pieces = self.pieces.get_mut(&process.0)?;
+        let pieces = self.pieces.get_mut(&process)?;
         let part = pieces.pop_front()?;
         match pieces.front() {
             Some(next) => self.order[usize::from(next.is_sync())].push_back(process),
-            None => drop(self.pieces.remove(&process.0)),
+            None => drop(self.pieces.remove(&process)),
         }
         Some(part)
     }

@@ -1,5 +1,6 @@
 //! The block layer in front of a device: itself a device.
 
+use super::depths::Depths;
 use super::figures::Hosted;
 use super::queue::Queue;
 use super::settings::Host;
@@ -34,6 +35,13 @@ impl<D: Device> BlockLayer<D> {
         let depth = settings.queue_depth.min(device.room());
         let queue = Queue::new(settings, priorities(settings, origins)?, device_bytes, depth, ROOM);
         Ok(BlockLayer { device, queue, seat: 0, timer_ns: None, ended: Vec::new() })
+    }
+
+    /// Records the requests in the queue and in the device over time.
+    #[must_use]
+    pub fn recording(mut self, depths: Option<Depths>) -> Self {
+        self.queue.record(depths);
+        self
     }
 
     /// The device.
@@ -161,10 +169,9 @@ impl<D: Device> Device for BlockLayer<D> {
     }
 
     fn end_window(&mut self, now: Nanos, meter: AtEnd) -> (Window<Self::Figures>, Option<Box<Series>>) {
-        self.queue.pass_time(now);
+        let host = self.queue.end_window(now, meter);
         let (window, series) = self.device.end_window(now, meter);
         let Window { start_ns, end_ns, reading, figures } = window;
-        let host = self.queue.take_figures();
         (Window { start_ns, end_ns, reading, figures: Hosted { device: figures, host } }, series)
     }
 

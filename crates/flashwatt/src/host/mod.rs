@@ -9,6 +9,7 @@
 //! latencies see the requests of the processes; the device sees what is dispatched. Without `[host]` there is no layer.
 
 mod counters;
+mod depths;
 mod figures;
 mod fullness;
 mod layer;
@@ -18,5 +19,6 @@ mod queue;
 pub mod sched;
 pub mod settings;
 
+pub use depths::{DepthSeries, Depths};
 pub use figures::{HostFigures, Hosted, KindFigures};
 pub use layer::{BlockLayer, ROOM};

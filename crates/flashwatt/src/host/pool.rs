@@ -23,7 +23,9 @@ pub struct Rq {
     /// The priority of the process that made it.
     pub priority: Priority,
     /// The process that made it. Pieces of other processes may have been merged into it.
-    pub process: Origin,
+    pub process: u16,
+    /// The origin of the first piece, for the device.
+    origin: Origin,
     /// First sector of 512 bytes.
     pub first: u64,
     /// Number of sectors; 0 for a flush.
@@ -53,7 +55,8 @@ impl Rq {
             is_sync: request.is_sync || request.kind == RequestKind::Read,
             fua: request.fua,
             priority: request.priority,
-            process: request.origin,
+            process: request.process,
+            origin: request.origin,
             first,
             sectors,
             added_ns: now,
@@ -87,7 +90,8 @@ impl Rq {
             offset_bytes: self.first * SECTOR_BYTES,
             bytes: self.sectors * SECTOR_BYTES,
             fua: self.fua,
-            origin: self.process,
+            origin: self.origin,
+            process: self.process,
             is_sync: self.is_sync,
             priority: self.priority,
         }
@@ -101,7 +105,7 @@ pub(super) struct Piece {
     pub tag: Tag,
     /// When the piece entered the queue, in ns.
     pub added_ns: Nanos,
-    pub process: Origin,
+    pub process: u16,
     next: u32,
 }
 
@@ -151,7 +155,7 @@ impl Pool {
     }
 
     /// Puts a piece at the end of a request's pieces.
-    pub(super) fn add_piece(&mut self, id: RqId, tag: Tag, process: Origin, now: Nanos) {
+    pub(super) fn add_piece(&mut self, id: RqId, tag: Tag, process: u16, now: Nanos) {
         let piece = Piece { tag, added_ns: now, process, next: NONE };
         let place = match self.free_pieces.pop() {
             Some(place) => {

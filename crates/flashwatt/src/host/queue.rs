@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 
+use super::depths::Depths;
 use super::figures::{self, HostFigures, kind};
 use super::fullness::{Places, Waiters};
 use super::merging::{Ends, Side, are_one, is_mergeable, joins};
 use super::pool::{Piece, Pool, Rq, RqId};
 use super::sched::{Choice, Cx, Front, Merging, Parameters, Passing, Scheduler, Setup};
 use super::settings::{FlushRule, Host, Merges, Plug};
-use crate::connector::{Completion, Origin, Priority, PriorityClass, Request, RequestKind, Status, Tag};
+use crate::connector::{AtEnd, Completion, Priority, PriorityClass, Request, RequestKind, Status, Tag};
 use crate::stats::Histogram;
 use crate::units::{Nanos, SECTOR_BYTES};
 
@@ -20,7 +21,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    pub fn process(&self) -> Origin {
+    pub fn process(&self) -> u16 {
         self.rq.process
     }
 
@@ -84,7 +85,7 @@ pub(super) struct Queue {
     offset_sectors: u64,
     partition_bytes: u64,
     async_writes: bool,
-    /// Priorities of processes that have one of their own, by number.
+    /// Priorities of origins that have one of their own, by number.
     priorities: Vec<Option<Priority>>,
     pool: Pool,
     ends: Ends,
@@ -121,6 +122,8 @@ pub(super) struct Queue {
     /// Where the last dispatched request ended.
     position: u64,
     since_ns: Nanos,
+    /// Requests over time, if recorded.
+    depths: Option<Depths>,
     pub figures: HostFigures,
 }
 
@@ -172,6 +175,7 @@ impl Queue {
             wake_ns: None,
             position: 0,
             since_ns: 0,
+            depths: None,
             scheduler,
             figures: HostFigures::default(),
         }
@@ -197,7 +201,7 @@ impl Queue {
         }
         self.free.pop();
         self.places.take(request.is_sync);
-        let (kind, class, is_sync) = (request.kind, request.priority.class, request.is_sync);
+        let (kind, class, is_sync) = (request.kind, request.priority.class(), request.is_sync);
         self.in_device[inner.0 as usize] = Inside { id: PASSED, tag, arrival_ns: now, kind, class, is_sync };
         let passed = &mut self.passed[figures::kind(kind)];
         passed.count += 1;
@@ -220,8 +224,25 @@ impl Queue {
         self.figures.seek_sectors += u128::from(distance);
     }
 
-    /// The figures of the window that ends.
-    pub fn take_figures(&mut self) -> HostFigures {
+    /// Records the requests over time.
+    pub fn record(&mut self, depths: Option<Depths>) {
+        self.depths = depths;
+    }
+
+    /// The figures of the window that ends now. Its recording ends as that of the device's meter does.
+    pub fn end_window(&mut self, now: Nanos, at_end: AtEnd) -> HostFigures {
+        self.pass_time(now);
+        if let Some(depths) = &mut self.depths {
+            match at_end {
+                AtEnd::ReadOn => {}
+                AtEnd::Restart => depths.restart(now),
+                AtEnd::Deliver => self.figures.series = Some(depths.series(now)),
+            }
+        }
+        self.take_figures()
+    }
+
+    fn take_figures(&mut self) -> HostFigures {
         for (passed, figures) in self.passed.iter_mut().zip(&mut self.figures.kinds) {
             let Passed { count, sectors, latency } = std::mem::take(passed);
             figures.came += count;
@@ -531,7 +552,7 @@ impl Queue {
         figures.clat.add(now - piece.added_ns);
         figures.queue.add(queued_ns);
         figures.device.add(now - dispatched_ns);
-        self.figures.waited(usize::from(piece.process.0), queued_ns);
+        self.figures.waited(usize::from(piece.process), queued_ns);
     }
 
     /// Lets waiting processes in, as far as there are places.
@@ -565,9 +586,12 @@ impl Queue {
     /// Books the time up to `now`.
     #[inline(always)]
     pub fn pass_time(&mut self, now: Nanos) {
+        let in_device = self.in_device();
+        if let Some(depths) = &mut self.depths {
+            depths.pass(self.since_ns, now, [self.queued, in_device]);
+        }
         let elapsed = u128::from(now - self.since_ns);
         self.since_ns = now;
-        let in_device = self.in_device();
         self.figures.in_device_ns += elapsed * u128::from(in_device);
         if self.queued > 0 {
             self.figures.queued_ns += elapsed * u128::from(self.queued);

@@ -31,7 +31,7 @@ pub struct Host {
     pub partition_offset_sectors: u64,
     /// Writes come from a page cache that writes back: nobody waits for them.
     pub async_writes: bool,
-    /// Priorities of processes, by their names or numbers. A process without one keeps that of its requests.
+    /// Priorities of origins, by their names or numbers. An origin without one keeps that of its requests.
     pub priorities: BTreeMap<String, Ionice>,
 }
 

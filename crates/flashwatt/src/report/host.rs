@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::origins::OriginReport;
 use crate::energy::window::{Figures, Window};
 use crate::host::settings::Host;
-use crate::host::{Hosted, KindFigures};
+use crate::host::{DepthSeries, Hosted, KindFigures};
 use crate::kernel::Outcome;
 use crate::stats::Latency;
 use crate::units::{Nanos, SECTOR_BYTES};
@@ -31,8 +31,11 @@ pub struct HostReport {
     pub decisions: Decisions,
     /// Distances between dispatched requests.
     pub seeks: SeekReport,
-    /// The longest wait in the queue, by origin.
+    /// The longest wait in the queue, by process.
     pub longest_wait: Vec<LongestWait>,
+    /// Requests in the queue and in the device over time, if recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub series: Option<DepthSeries>,
     /// Jain's index of the bytes of the origins: (Σ b)² / (n Σ b²), 1 if all moved as many; none for fewer than two.
     pub fairness: Option<f64>,
 }
@@ -124,11 +127,11 @@ pub struct SeekReport {
     pub bytes_mean: Option<f64>,
 }
 
-/// The longest wait of an origin's requests in the queue.
+/// The longest wait of a process's requests in the queue.
 #[derive(Clone, Debug, Serialize)]
 pub struct LongestWait {
-    /// The origin's number.
-    pub origin: u16,
+    /// The process's number.
+    pub process: u16,
     /// In ns.
     pub ns: Nanos,
 }
@@ -169,6 +172,7 @@ impl HostReport {
             },
             seeks: SeekReport { count: blocks.seeks, bytes_mean: mean(blocks.seek_sectors as f64, blocks.seeks) },
             longest_wait: longest(&blocks.longest_ns),
+            series: blocks.series.clone(),
             fairness: None,
         }
     }
@@ -203,7 +207,7 @@ fn mean(sectors: f64, count: u64) -> Option<f64> {
 
 fn longest(by_process: &[Nanos]) -> Vec<LongestWait> {
     let numbered = (0..=u16::MAX).zip(by_process).filter(|&(_, &ns)| ns > 0);
-    numbered.map(|(origin, &ns)| LongestWait { origin, ns }).collect()
+    numbered.map(|(process, &ns)| LongestWait { process, ns }).collect()
 }
 
 impl<F: Clone> Outcome<Hosted<F>> {

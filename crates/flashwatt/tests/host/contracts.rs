@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use flashwatt::config::load;
-use flashwatt::connector::{Origin, Priority, PriorityClass, Request, RequestKind};
+use flashwatt::connector::{Priority, PriorityClass, Request, RequestKind};
 use flashwatt::host::sched::{Generation, REGISTRY, Registered};
 use flashwatt::rng::Rng;
 use flashwatt::units::Nanos;
@@ -60,10 +60,10 @@ fn draw(seed: u64, requests: u64, with_flushes: bool) -> Script {
             _ => Request::new(at, kind, first * 512, sectors * 512),
         };
         script.steps.push(Request {
-            origin: if kind == RequestKind::Flush { Origin(0) } else { Origin(process as u16) },
+            process: if kind == RequestKind::Flush { 0 } else { process as u16 },
             is_sync: kind != RequestKind::Write || rng.below(2) == 0,
             fua: kind == RequestKind::Write && rng.below(16) == 0,
-            priority: Priority { class, level },
+            priority: Priority::new(class, level),
             ..new
         });
     }

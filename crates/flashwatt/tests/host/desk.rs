@@ -16,8 +16,8 @@ use std::fmt::Write;
 
 use flashwatt::config::{self, Config};
 use flashwatt::connector::{
-    AtEnd, Completion, Cx, Device, Next, Origin, Priority, PriorityClass, Request, RequestKind, Seats, SourceKind,
-    Status, Tag, Window, Workload,
+    AtEnd, Completion, Cx, Device, Next, Priority, PriorityClass, Request, RequestKind, Seats, SourceKind, Status, Tag,
+    Window, Workload,
 };
 use flashwatt::energy::Series;
 use flashwatt::energy::parts::PartTimes;
@@ -104,8 +104,8 @@ fn name(request: &Request) -> String {
     if request.bytes != 8 * 512 {
         write!(text, "+{}", request.bytes / 512).expect("text");
     }
-    if request.origin != Origin(0) {
-        write!(text, "/{}", request.origin.0).expect("text");
+    if request.process != 0 {
+        write!(text, "/{}", request.process).expect("text");
     }
     if request.fua {
         text.push('!');
@@ -222,7 +222,7 @@ pub fn request(at: Nanos, word: &str) -> Request {
         "W" => (RequestKind::Write, true),
         "w" => (RequestKind::Write, false),
         "T" => (RequestKind::Trim, true),
-        "F" => return Request { origin: Origin(0), ..Request::new(at, RequestKind::Flush, 0, 0) },
+        "F" => return Request::new(at, RequestKind::Flush, 0, 0),
         other => panic!("{other}"),
     };
     let class = match class {
@@ -230,9 +230,9 @@ pub fn request(at: Nanos, word: &str) -> Request {
         "idle" => PriorityClass::Idle,
         _ => PriorityClass::BestEffort,
     };
-    let priority = Priority { class, level: if class == PriorityClass::Idle { 7 } else { 4 } };
+    let priority = Priority::new(class, if class == PriorityClass::Idle { 7 } else { 4 });
     let request = Request::new(at, kind, number(place) * 512, number(sectors) * 512);
-    Request { origin: Origin(number(process) as u16), is_sync, fua, priority, ..request }
+    Request { process: number(process) as u16, is_sync, fua, priority, ..request }
 }
 
 impl Workload for Script {

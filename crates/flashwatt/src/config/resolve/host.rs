@@ -141,8 +141,8 @@ fn priority(text: &str) -> Option<Priority> {
     let class = CLASSES.into_iter().find(|class| class.name() == name)?;
     match (class, level) {
         (PriorityClass::Idle, Some(_)) => None,
-        (PriorityClass::Idle, None) => Some(Priority { class, level: 7 }),
-        (_, None) => Some(Priority { class, level: 4 }),
-        (_, Some(level)) => level.parse().ok().filter(|&level| level <= 7).map(|level| Priority { class, level }),
+        (PriorityClass::Idle, None) => Some(Priority::new(class, 7)),
+        (_, None) => Some(Priority::new(class, 4)),
+        (_, Some(level)) => level.parse().ok().filter(|&level| level <= 7).map(|level| Priority::new(class, level)),
     }
 }

@@ -76,7 +76,7 @@ fn direction(rq: &Rq) -> usize {
 }
 
 fn class(rq: &Rq) -> usize {
-    rq.priority.class as usize
+    rq.priority.class() as usize
 }
 
 impl Class {
@@ -198,7 +198,7 @@ impl Scheduler for MqDeadline {
     }
 
     fn pass(&mut self, request: &Request) -> bool {
-        let at = request.priority.class as usize;
+        let at = request.priority.class() as usize;
         if self.classes[..at].iter().any(|better| better.inside > 0) {
             return false;
         }

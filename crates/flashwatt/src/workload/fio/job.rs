@@ -2,7 +2,7 @@
 
 use super::places::InOrder;
 use super::resolve::{JobSpec, Rate};
-use crate::connector::{Next, Origin, Request, RequestKind, Tag};
+use crate::connector::{Next, Origin, Priority, Request, RequestKind, Tag};
 use crate::rng::Rng;
 use crate::units::Nanos;
 use crate::workload::settings::{Gap, Law};
@@ -12,6 +12,9 @@ use crate::workload::synthetic::{Gaps, Mix, Places};
 pub(super) struct Job {
     tag: Tag,
     origin: Origin,
+    /// The number of its process among those of all jobs.
+    process: u16,
+    priority: Priority,
     rng: Rng,
     mix: Mix,
     places: Box<dyn Places>,
@@ -34,8 +37,8 @@ pub(super) struct Job {
 }
 
 impl Job {
-    /// Clone number `clone` of a job, counted from 0. Its requests carry `tag` and `origin`.
-    pub fn new(spec: &JobSpec, clone: u64, seed: u64, tag: Tag, origin: Origin) -> Self {
+    /// Clone number `clone` of a job, counted from 0. Its requests carry `tag`, `origin` and `process`.
+    pub fn new(spec: &JobSpec, clone: u64, seed: u64, tag: Tag, (origin, process): (Origin, u16)) -> Self {
         let region = spec.region(clone);
         let places: Box<dyn Places> = match &spec.distribution {
             Some(distribution) => distribution.places(region, seed),
@@ -44,6 +47,8 @@ impl Job {
         Job {
             tag,
             origin,
+            process,
+            priority: spec.priority,
             rng: Rng::new(seed),
             mix: Mix::new(spec.read_fraction, spec.trim_fraction, &spec.sizes),
             places,
@@ -113,7 +118,10 @@ impl Job {
     }
 
     fn request_at(&self, now: Nanos, request: Request) -> Next {
-        Next::Request(self.tag, Request { arrival_ns: now, origin: self.origin, ..request })
+        Next::Request(
+            self.tag,
+            Request { arrival_ns: now, origin: self.origin, process: self.process, priority: self.priority, ..request },
+        )
     }
 
     fn draw(&mut self) -> Request {

@@ -162,10 +162,11 @@ fn stages(jobs: &[resolve::JobSpec], seed: u64) -> VecDeque<Vec<Job>> {
         }
         for clone in 0..job.clones {
             let seed = job.randseed.unwrap_or(seed) ^ u64::wrapping_mul(number, 0x9e37_79b9_7f4a_7c15);
+            let process = u16::try_from(number).unwrap_or(u16::MAX);
             number += 1;
             if let Some(stage) = stages.back_mut() {
                 let tag = Tag(stage.len() as u32);
-                stage.push(Job::new(job, clone, seed, tag, origin));
+                stage.push(Job::new(job, clone, seed, tag, (origin, process)));
             }
         }
     }

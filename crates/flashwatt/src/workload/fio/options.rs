@@ -44,6 +44,11 @@ pub const UNDERSTOOD: &[(&[&str], &str)] = &[
     (&["randseed"], "seed of the job's draws; the run's seed unless given"),
     (&["sync"], "1, sync or dsync: writes are forced to flash (FUA)"),
     (&["fsync", "fdatasync"], "a flush after this number of writes"),
+    (
+        &["prioclass"],
+        "class of priority for a scheduler of [host]: 1 (realtime), 2 (best effort; unless given), 3 (idle)",
+    ),
+    (&["prio"], "level of that priority, from 0 (first) to 7; 4 unless given"),
     (&["kb_base"], "1024 (unless given): `4k` is 4096 and `4ki` 4000; 1000: the other way round"),
 ];
 
@@ -91,8 +96,6 @@ pub const WITHOUT_EFFECT: &[&str] = &[
     "numa_cpu_nodes",
     "numa_mem_policy",
     "nice",
-    "prio",
-    "prioclass",
     "ioscheduler",
     "mem",
     "iomem",

@@ -3,6 +3,7 @@
 use super::places::Distribution;
 use super::sections::{Section, WrittenOption};
 use super::units::{Amount, amount, bytes, time_ns};
+use crate::connector::{Priority, PriorityClass};
 use crate::error::{Fault, nearest};
 use crate::units::{Nanos, SECTOR_BYTES};
 use crate::workload::settings::{Size, Sizes};
@@ -20,6 +21,7 @@ pub(super) struct JobSpec {
     pub distribution: Option<Distribution>,
     pub depth: u64,
     pub fua: bool,
+    pub priority: Priority,
     pub flush_after: u64,
     pub start_delay_ns: Nanos,
     pub runtime_ns: Option<Nanos>,
@@ -137,6 +139,7 @@ impl OptionReader<'_> {
             trim_fraction: mode.trims,
             depth: self.count("iodepth", 1, 65_536),
             fua: self.fua(),
+            priority: self.priority(),
             flush_after: self.count("fsync", 0, COUNT_MAX),
             start_delay_ns: self.read("startdelay", "a time: 5, 500ms", |text| time_ns(text, SECOND_NS)).unwrap_or(0),
             runtime_ns,
@@ -152,6 +155,18 @@ impl OptionReader<'_> {
             region,
             increment,
         }
+    }
+
+    fn priority(&mut self) -> Priority {
+        let class = self.read("prioclass", "1 (realtime), 2 (best effort) or 3 (idle)", |text| match text {
+            "0" | "2" => Some(PriorityClass::BestEffort),
+            "1" => Some(PriorityClass::Realtime),
+            "3" => Some(PriorityClass::Idle),
+            _ => None,
+        });
+        let level = self.read("prio", "a level from 0 to 7", |text| text.parse().ok().filter(|&level: &u8| level <= 7));
+        let default = Priority::default();
+        Priority::new(class.unwrap_or(default.class()), level.unwrap_or(default.level()))
     }
 
     fn written(&self, name: &str) -> Option<&WrittenOption> {

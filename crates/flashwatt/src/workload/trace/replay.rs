@@ -138,9 +138,11 @@ impl TraceWorkload {
             };
             let Some((offset_bytes, bytes)) = self.range(&record, start)? else { continue };
             let request = Request::new(arrival_ns, record.kind, offset_bytes, bytes);
-            let origin = if self.by_process { self.layout.position_of(record.process) } else { device };
+            let process = self.layout.position_of(record.process);
+            let origin = if self.by_process { process } else { device };
             self.processes[0] = record.process;
-            self.ahead = Some(Request { fua: record.fua, origin: Origin(origin as u16), ..request });
+            self.ahead =
+                Some(Request { fua: record.fua, origin: Origin(origin as u16), process: process as u16, ..request });
             self.found = true;
             return Ok(true);
         }
