@@ -255,6 +255,23 @@ impl Fifo {
         Some(id)
     }
 
+    /// Moves all requests of another list behind those of this one.
+    pub fn append(&mut self, other: &mut Fifo, pool: &mut Pool) {
+        let Some(first) = other.first() else { return };
+        pool[first].before = self.last;
+        match self.last {
+            NONE => self.first = first.0,
+            last => pool[RqId(last)].after = first.0,
+        }
+        self.last = other.last;
+        *other = Fifo::default();
+    }
+
+    /// The requests, the newest first.
+    pub fn newest_first(self, pool: &Pool) -> impl Iterator<Item = RqId> {
+        std::iter::successors(self.last(), |&id| Some(pool[id].before).filter(|&before| before != NONE).map(RqId))
+    }
+
     /// Puts `id`, which is in no list, into the place of `other`, which leaves this one.
     pub fn replace(&mut self, other: RqId, id: RqId, pool: &mut Pool) {
         let (before, after) = (pool[other].before, pool[other].after);

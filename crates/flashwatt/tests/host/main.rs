@@ -3,6 +3,7 @@
 mod contracts;
 mod deadline;
 mod desk;
+mod kyber;
 mod merging;
 mod mq_deadline;
 mod none;

@@ -200,6 +200,7 @@ registry! {
     REGISTRY: Registered =
         none,
         mq_deadline,
+        kyber,
         noop,
         deadline,
         pardispatcher,
