@@ -317,6 +317,12 @@ impl Sorted {
         self.0.get(self.0.partition_point(|&(first, _)| first < sector)).map(|&(_, id)| id)
     }
 
+    /// The request that comes before one that was added with sector `first`.
+    pub fn before(&self, first: u64, id: RqId) -> Option<RqId> {
+        let at = self.0.partition_point(|&other| other < (first, id));
+        self.0[..at].last().map(|&(_, id)| id)
+    }
+
     /// The request that follows on one that was added with sector `first`.
     pub fn after(&self, first: u64, id: RqId) -> Option<RqId> {
         self.0.get(self.0.partition_point(|&other| other <= (first, id))).map(|&(_, id)| id)

@@ -201,6 +201,7 @@ registry! {
         none,
         mq_deadline,
         kyber,
+        bfq,
         noop,
         deadline,
         pardispatcher,
