@@ -243,6 +243,48 @@ fn own_writes_go_while_the_device_is_kept_idle() {
     assert_eq!(time_ms(&bfq(disk, "0 R0; 0.5 w5000/1"), "w5000/1"), 9.0);
 }
 
+/// The times in ms at which process 1, with a backlog since 0.5 ms, gets requests through, while the device is kept idle for
+/// process 0 of twice its weight, which reads each 3 ms, at `last` for the last time.
+fn injected(last: &str) -> Vec<u64> {
+    let script = format!("0 R0; 0.5{}; 3 R16; 6 R32; 9 R48; 12 R64; {last} R80", burst('R', 500_000, 8, 1, 15));
+    let played = with_levels("low_latency=0", &script, &[0, 4]);
+    played.times.iter().filter(|(_, text)| process(text) == '1').map(|(at, _)| at / MS).collect()
+}
+
+/// bfq_update_inject_limit: the read at 12 ms, 10 ms after the queue came into being, takes 1 ms from its arrival to its end. From
+/// then on one request of others may be in the device: at 13, 14 and 15 ms. It delays the last read to 16 ms. If that came at
+/// 15.5 ms it took 1.5 ms, half as long again: the limit is 0, and process 1 waits until the idling ends at 25 ms. If it came
+/// at 15.7 ms it took 1.3 ms, and requests go through as before.
+#[test]
+fn requests_of_others_go_through_as_long_as_they_do_no_harm() {
+    assert_eq!(injected("15.5")[..5], [13, 14, 15, 25, 26]);
+    assert_eq!(injected("15.7")[..5], [13, 14, 15, 17, 18]);
+}
+
+/// bfq_check_waker: process 1, with a long think time, gets a request 1 ms after the end of one of process 0, for the third time
+/// at 82 ms. While the device is kept idle for it, three requests of process 0 go at once; those of process 2 go one at a time,
+/// as the limit of a process that thinks long is 1.
+#[test]
+fn requests_of_the_waker_go_through_without_a_limit() {
+    let times = |other: u16| {
+        let mut script = String::new();
+        for round in 0..6 {
+            write!(script, "{} R{}; {} R{}/1; ", 20 * round, 16 * round, 20 * round + 2, 500_000 + 16 * round)
+                .expect("text");
+        }
+        write!(script, "105{}", burst('R', 800_000, 8, other, 3)).expect("text");
+        let mut script = Script::new(&script);
+        for step in script.steps.iter_mut().filter(|step| step.process == 1) {
+            step.priority = Priority::new(PriorityClass::BestEffort, 0);
+        }
+        let sets = keys("low_latency=0");
+        let played = run(&config(4, &sets.iter().map(String::as_str).collect::<Vec<_>>()), 4, MS, &mut script);
+        played.times.iter().map(|(at, _)| at / MS).filter(|&at| at >= 105).collect::<Vec<_>>()
+    };
+    assert_eq!(times(0), [105, 105, 105]);
+    assert_eq!(times(2), [105, 106, 107]);
+}
+
 /// Process 0 reads 200 times 1000 sectors. Raised, a turn has 2 x 512 sectors, one read; after 121 reads it has had more than
 /// 120000 sectors, and its weight is 40 again: turns of 4, 16, 16 ... reads. The read that ended the raising went by the raised
 /// weight in the common time, and counts by 40 in its own: it is ahead by 1000 / 40 - 1000 / 1200 = 24.17. Process 1 comes at

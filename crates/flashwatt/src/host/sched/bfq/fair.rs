@@ -41,6 +41,8 @@ pub struct Entity {
     /// The factor of weight raising; 1 without.
     pub raise: u64,
     place: Place,
+    /// When it was put into its tree, as a running number.
+    stamp: u64,
     /// It has requests, or is kept as if it had.
     pub is_busy: bool,
     /// Requests in the device.
@@ -79,6 +81,7 @@ pub struct Fair {
     next: Option<QueueId>,
     served: Option<QueueId>,
     idle_class_looked: Time,
+    last_stamp: u64,
     /// Weights of queues that are not raised and have requests, queued or in the device, and how many have each; by weight.
     weights: Vec<(u64, u32)>,
     busy: [u32; CLASSES],
@@ -123,6 +126,7 @@ impl Fair {
             is_changed: true,
             raise: 1,
             place: Place::Off,
+            stamp: 0,
             is_busy: false,
             in_device: 0,
             counted: None,
@@ -252,7 +256,8 @@ impl Fair {
             entity.start += late;
             entity.finish += late;
         }
-        entity.place = Place::Active;
+        self.last_stamp += 1;
+        (entity.place, entity.stamp) = (Place::Active, self.last_stamp);
         let (class, at) = (entity.class, self.place_of(queue, |tree| &tree.active));
         self.trees[class].active.insert(at, queue);
     }
@@ -383,6 +388,13 @@ impl Fair {
         self.trees[entity.class].active.retain(|&other| other != queue);
         self.update_next(None, false, now);
         Some(queue)
+    }
+
+    /// The queues that wait for their turn, the last one put into its tree first.
+    pub fn waiting(&self) -> Vec<QueueId> {
+        let mut all: Vec<_> = self.trees.iter().flat_map(|tree| &tree.active).copied().collect();
+        all.sort_unstable_by_key(|&queue| std::cmp::Reverse(self.entities[queue].stamp));
+        all
     }
 
     /// No queue is served any more.

@@ -4,17 +4,14 @@
 //! queues take turns. Which is next is decided by weights (B-WF2Q+, [`fair`]): over time each gets sectors in proportion to its
 //! weight. A turn ends when the budget or the time is used up, or when no request comes any more. In its turn a queue goes to
 //! the nearest request, and once to the oldest if that has expired. A queue that has none left may keep the device idle for
-//! some ms, if that pays on this device or if its share depends on it. How a turn ends changes the next budget. Queues that
-//! use little of their budget in their time are charged with the time. Queues that seem interactive have a higher weight for
-//! some seconds ([`raising`]).
+//! some ms, if that pays on this device or if its share depends on it; meanwhile requests of others go as far as they do it
+//! no harm ([`injection`]). How a turn ends changes the next budget. Queues that use little of their budget in their time are
+//! charged with the time. Queues that seem interactive have a higher weight for some seconds ([`raising`]).
 //!
 //! Deviations, each with where it shows:
 //! - Queues are not merged: neither those of processes that read one region in turns (on disks, and on devices that serve one
 //!   request at a time), nor those that come into being within 180 ms of each other on flash. The kernel takes the latter to be
 //!   one job, and does not share the device fairly among them.
-//! - While a queue keeps the device idle, only requests of its own process that nobody waits for go to the device. The kernel
-//!   also lets those of other queues through, as many as it has measured to do no harm, and those of a queue that the idle
-//!   one's process seems to wait for. It shows with several weights or classes on a device that serves many requests at a time.
 //! - A process does not end, and so the device may be kept idle for one that has sent its last request.
 //! - Requests that nobody waits for hold at most half of the queue's places. The kernel also bounds writes that somebody waits for
 //!   to three quarters, and both to less while a queue is raised.
@@ -23,12 +20,14 @@
 //!   Forced writes go through the scheduler, and trims are not merged.
 
 mod fair;
+mod injection;
 mod queue;
 mod raising;
 mod rate;
 mod service;
 
 use fair::{Fair, IDLE, QueueId};
+use injection::{First, Measurement};
 use queue::{Queue, Seek, Time, is_far};
 use raising::{Bursts, REFERENCE, Rules};
 use rate::{Dispatch, Queueing, Rate};
@@ -104,6 +103,7 @@ fn make(parameters: &Parameters, setup: &Setup) -> Box<dyn Scheduler> {
         position: 0,
         queued: 0,
         in_device: 0,
+        measurement: Measurement::default(),
         rate: Rate::new(REFERENCE[usize::from(!setup.rotational)].0 * 2 / 3),
         queueing: Queueing::default(),
         bursts: Bursts::default(),
@@ -142,6 +142,7 @@ struct Bfq {
     position: u64,
     queued: u32,
     in_device: u32,
+    measurement: Measurement,
     rate: Rate,
     queueing: Queueing,
     bursts: Bursts,
@@ -162,6 +163,8 @@ struct Process {
     sync: Option<QueueId>,
     /// That of its last requests which nobody waits for.
     asynchronous: Option<QueueId>,
+    /// Requests, queued or in the device.
+    requests: u32,
 }
 
 /// Class and weight of a priority.
@@ -274,6 +277,11 @@ impl Bfq {
         (queue.raising.busy_since, queue.raising.busy_service) = (now, 0);
         queue.raising.soft_awaits_end = false;
         fair.add_busy(id, continues, now);
+        if let Some(waker) = queue.injection.waker {
+            let woken = &mut self.queues[waker].injection.woken;
+            woken.retain(|&other| other != id);
+            woken.insert(0, id);
+        }
         if let Some(served) = self.served
             && self.preempts(id, served, continues)
         {
@@ -281,6 +289,30 @@ impl Bfq {
             self.expire(served, Why::Preempted, now, now, cx);
         }
         arrival.is_interactive
+    }
+
+    /// A request comes: if its process has no other one, that says something about injection.
+    fn came_first(&mut self, id: QueueId, process: u16, now: Time) {
+        let process = &mut self.processes[usize::from(process)];
+        process.requests += 1;
+        let own = &mut self.queues[id];
+        if !own.is_sync || process.requests > 1 {
+            return;
+        }
+        let first = First {
+            thinks_shortly: own.thinks_shortly,
+            is_served: self.served == Some(id),
+            in_device: self.in_device,
+            slice_idle_ns: self.slice_idle_ns as Time,
+        };
+        let waker = own.injection.woken_by(id, &first, now, &self.measurement);
+        own.injection.first_request(&first, now, &mut self.measurement);
+        if let Some(waker) = waker {
+            if let Some(old) = own.injection.waker.replace(waker) {
+                self.queues[old].injection.woken.retain(|&other| other != id);
+            }
+            self.queues[waker].injection.woken.insert(0, id);
+        }
     }
 
     /// Whether a queue that got its first request ends the turn of the served one.
@@ -356,13 +388,18 @@ impl Scheduler for Bfq {
             own.sample_think_time(self.slice_idle_ns, now);
         }
         if own.is_sync && self.fair[queue].class != IDLE && self.slice_idle_ns > 0 {
-            own.judge_think_time(self.slice_idle_ns);
+            let changed = own.judge_think_time(self.slice_idle_ns);
+            if changed {
+                own.injection.think_time_changed(own.thinks_shortly, now, &mut self.measurement);
+            }
         }
         own.sample_seek(rq, self.rotational);
         self.rules.check_seeks(queue, own, &mut self.fair, &self.rate, now);
         if own.is_sync {
             own.sample_intensity(own.is_empty() && in_device == 0, now);
         }
+        self.came_first(queue, cx.pool[id].process, now);
+        let own = &mut self.queues[queue];
         self.queued += 1;
         own.queued += 1;
         own.lists.add(id, cx.pool);
@@ -407,6 +444,7 @@ impl Scheduler for Bfq {
         own.lists.absorb(id, into, cx.pool);
         own.queued -= 1;
         self.queued -= 1;
+        self.processes[usize::from(cx.pool[id].process)].requests -= 1;
     }
 
     fn next(&mut self, cx: &mut Cx) -> Choice {
@@ -425,6 +463,7 @@ impl Scheduler for Bfq {
 
     fn ended(&mut self, id: RqId, cx: &mut Cx) {
         self.end_idling_in_time(cx);
-        self.completed(queue_of(&cx.pool[id]), cx);
+        self.completed(queue_of(&cx.pool[id]), id, cx);
+        self.processes[usize::from(cx.pool[id].process)].requests -= 1;
     }
 }

@@ -1,5 +1,6 @@
 //! A queue of BFQ: the requests of a process that somebody waits for, or those of a priority that nobody waits for.
 
+use super::injection::Injection;
 use super::rate::MIN_THINK_NS;
 use crate::host::pool::{Pool, Rq, RqId};
 use crate::host::sched::lists::Lists;
@@ -13,7 +14,7 @@ pub const LONG_AGO: Time = Time::MIN / 4;
 /// A request that begins further than this many sectors from the last one's end is far (BFQQ_SEEK_THR).
 const SEEK_SECTORS: u64 = 8 * 100;
 /// On flash, a request of at least this many sectors is not far (BFQQ_SECT_THR_NONROT).
-const LARGE_SECTORS: u64 = 2 * 32;
+pub const LARGE_SECTORS: u64 = 2 * 32;
 /// A queue is seeky if more than this many of its last 32 requests were far (BFQQ_SEEKY).
 const SEEKY_REQUESTS: u32 = 19;
 /// The mean think time counts with more samples than these (bfq_sample_valid); a sample adds 256 / 8, older ones fade.
@@ -57,6 +58,7 @@ pub struct Queue {
     observed_since: Time,
     idle_ns: Time,
     pub raising: Raising,
+    pub injection: Injection,
 }
 
 /// What weight raising knows of a queue.
@@ -116,6 +118,7 @@ impl Queue {
                 soft_awaits_end: false,
                 in_large_burst: false,
             },
+            injection: Injection::new(now),
         }
     }
 
@@ -146,11 +149,11 @@ impl Queue {
         self.think_total = (7 * self.think_total + 256 * elapsed) / 8;
     }
 
-    /// Finds out whether the process asks for more soon.
-    pub fn judge_think_time(&mut self, slice_idle_ns: Nanos) {
+    /// Finds out whether the process asks for more soon. Returns true if that has changed.
+    pub fn judge_think_time(&mut self, slice_idle_ns: Nanos) -> bool {
         let is_valid = self.think_samples > THINK_SAMPLES;
         let is_long = is_valid && (self.think_total + 128) / self.think_samples > slice_idle_ns / 2;
-        self.thinks_shortly = !is_long;
+        std::mem::replace(&mut self.thinks_shortly, !is_long) == is_long
     }
 
     /// A request comes: is it far from the last one?

@@ -157,6 +157,11 @@ impl Queueing {
         }
     }
 
+    /// The most requests in the device at a time.
+    pub fn most(&self) -> u32 {
+        self.most
+    }
+
     /// Few requests show nothing about queueing.
     pub fn are_few(requests: u32) -> bool {
         requests < QUEUEING_THRESHOLD

@@ -1,6 +1,6 @@
 //! Turns: which queue is served, for how long, and when the device is kept idle for it.
 
-use super::queue::Queue;
+use super::queue::{LARGE_SECTORS, Queue};
 use super::raising::SOFT_NS;
 use super::rate::RATE_SHIFT;
 use super::{Bfq, Cx, Dispatch, IDLE, Idling, Nanos, Queueing, QueueId, RqId, Time, Why, is_far};
@@ -74,7 +74,7 @@ impl Bfq {
                 }
                 Why::Exhausted
             } else if self.idle.is_some() || (self.fair[id].in_device > 0 && self.is_worth_idling(id)) {
-                return self.own_asynchronous(id, cx);
+                return self.injected(id, cx);
             } else {
                 Why::NoMore
             };
@@ -83,13 +83,41 @@ impl Bfq {
         }
     }
 
-    /// The device is kept idle for a queue: requests of its process that nobody waits for may go.
-    fn own_asynchronous(&self, id: QueueId, cx: &Cx) -> Option<QueueId> {
-        let process = self.queues[id].process?;
-        let other = self.processes[usize::from(process)].asynchronous?;
-        let next = self.queues[other].next?;
-        let is_own = cx.pool[next].process == process;
-        (is_own && self.next_charge(other, cx) as i64 <= self.fair.left(other)).then_some(other)
+    /// Whether a queue has a request for which its budget is enough.
+    fn can_go(&self, id: QueueId, cx: &Cx) -> bool {
+        self.queues[id].next.is_some() && self.next_charge(id, cx) as i64 <= self.fair.left(id)
+    }
+
+    /// The served queue has no requests and is waited for: a queue whose request may go meanwhile. One that nobody waits for of
+    /// the same process, one of the waker, one of a queue that is woken, or of another one up to the limit.
+    fn injected(&mut self, id: QueueId, cx: &Cx) -> Option<QueueId> {
+        let own = self.queues[id].process.and_then(|process| {
+            let other = self.processes[usize::from(process)].asynchronous?;
+            let next = self.queues[other].next?;
+            (cx.pool[next].process == process).then_some(other)
+        });
+        let injection = &self.queues[id].injection;
+        let known = [own, injection.waker, injection.woken.first().copied()];
+        if let Some(known) = known.into_iter().flatten().find(|&known| self.can_go(known, cx)) {
+            return Some(known);
+        }
+        let is_urgent = self.fair[id].raise > 1 && self.queues[id].thinks_shortly;
+        let waits_long = self.idle.is_some_and(|idle| idle.since + self.slice_idle_ns as Time <= cx.now as Time);
+        let mut limit = if waits_long && injection.is_unknown() { 1 } else { injection.limit };
+        if self.idling_pays(id) || (is_urgent && self.fair.raised_busy < 2) || self.in_device >= limit {
+            return None;
+        }
+        let found = self.fair.waiting().into_iter().find(|&other| {
+            let Some(next) = self.queues[other].next else { return false };
+            if (is_urgent && self.fair[other].raise == 1) || !self.can_go(other, cx) {
+                return false;
+            }
+            let is_large = !self.rotational && cx.pool[next].sectors >= LARGE_SECTORS;
+            limit = if is_large { limit.min(1) } else { injection.limit };
+            self.in_device < limit
+        });
+        self.measurement.has_injected |= found.is_some();
+        found
     }
 
     /// The next turn begins.
@@ -115,6 +143,9 @@ impl Bfq {
         let Some(rq) = self.queues[id].next else { unreachable!("the queue was selected for its request") };
         let charge = self.next_charge(id, cx);
         self.charge(id, charge);
+        if self.served == Some(id) {
+            self.measurement.dispatched(rq);
+        }
         self.fair[id].in_device += 1;
         let (sectors, end) = (cx.pool[rq].sectors, cx.pool[rq].end());
         let is_seeky = is_far(self.position, &cx.pool[rq], self.rotational);
@@ -149,8 +180,10 @@ impl Bfq {
     }
 
     /// A request has ended (bfq_completed_request).
-    pub(super) fn completed(&mut self, id: QueueId, cx: &mut Cx) {
+    pub(super) fn completed(&mut self, id: QueueId, rq: RqId, cx: &mut Cx) {
         let now = cx.now as Time;
+        let (injection, most) = (&mut self.queues[id].injection, self.queueing.most());
+        injection.ended(rq, self.in_device, most, now, &mut self.measurement);
         let held_back = self.served.is_some_and(|served| {
             let requests = self.fair[served].in_device + self.queues[served].queued;
             self.queues[served].thinks_shortly && Queueing::are_few(requests)
@@ -163,6 +196,7 @@ impl Bfq {
             self.fair.forget_weight(id);
         }
         self.queues[id].last_end = now;
+        self.measurement.note_end(id, now);
         if self.rate.ended(now) {
             self.tune_budget();
         }
@@ -233,6 +267,7 @@ impl Bfq {
             self.charge_time(id, ms);
         }
         self.rules.expired(id, &mut self.queues[id], &self.fair, now);
+        self.measurement.stop();
         self.recalculate_budget(id, why, cx);
         if self.queues[id].is_empty() && !(why == Why::Preempted && self.share_needs_idling(id)) {
             if self.fair[id].in_device == 0 {
