@@ -151,6 +151,40 @@ fn sectors_are_shared_by_weight() {
     assert_eq!(runs(&played, process), expected);
 }
 
+/// bfq_bfqq_is_slow: reads of 8 sectors, 1000 sectors apart, for turns of 50 ms. 400 sectors are less than half of 16384, so a turn is
+/// charged with its time, 16384 x 50 / 125 = 6553 sectors, and process 0 would start 163.8 later. A turn of process 1 has 16
+/// reads, 16000 sectors, 400: process 0 has two turns of 50 reads for each. The first turn, which process 1 cut short, counts
+/// as 2 ms, 262 sectors. By sectors alone process 0 would have 40 turns.
+#[test]
+fn a_slow_process_is_charged_with_its_time() {
+    let far: String = (0..251).map(|at| format!(" R{}", 1000 * at)).collect();
+    let script = format!("0{far}{}", burst('R', 500_000, 1000, 1, 42));
+    let played = bfq("low_latency=0 timeout_sync_ms=50", &script);
+    let expected = [('0', 1), ('1', 10), ('0', 100), ('1', 16), ('0', 100), ('1', 16), ('0', 50)];
+    assert_eq!(runs(&played, process), expected);
+}
+
+/// bfq_update_peak_rate: the device moves 1000 sectors per ms. The observation ends at 1 s: 1001 dispatches, 1000 of them in order,
+/// and a rate of 1.001 sectors per us, 65601 / 65536. It has the weight 8, so it counts half: (22000 + 65601) / 2 is 43800, and
+/// the longest budget 43800 x 125000 / 65536 = 83541 sectors. Budgets grow to 65536 and then to that: turns of 65 and 83 reads.
+#[test]
+fn the_longest_budget_follows_the_rate_of_the_device() {
+    let reads = |first: u64, process: u16| -> String {
+        (0..850).map(|at| format!(" R{}+1000/{process}", first + 1000 * at)).collect()
+    };
+    let script = format!("0{}{}", reads(0, 0), reads(900_000, 1));
+    let lengths = |parameters: &str| {
+        let sets = [keys(parameters), vec!["nr_requests=4096".into()]].concat();
+        let sets: Vec<&str> = sets.iter().map(String::as_str).filter(|set| *set != "nr_requests=1024").collect();
+        let mut lengths: Vec<u32> =
+            runs(&play_on(1, MS, &sets, &script), process).iter().map(|&(_, count)| count).collect();
+        lengths.dedup();
+        lengths
+    };
+    assert_eq!(lengths("low_latency=0")[..5], [1, 10, 16, 65, 83]);
+    assert!(lengths("low_latency=0 max_budget=16384").iter().all(|&length| length <= 16));
+}
+
 /// bfq_async_charge_factor: writes that nobody waits for are charged three times. 5 of them, 15000 of 16384 sectors, for 16 reads.
 /// A queue of such writes has the longest budget after its first turn.
 #[test]
