@@ -151,8 +151,8 @@ fn sectors_are_shared_by_weight() {
     assert_eq!(runs(&played, process), expected);
 }
 
-/// bfq_bfqq_is_slow: reads of 8 sectors, 1000 sectors apart, for turns of 50 ms. 400 sectors are less than half of 16384, so a turn is
-/// charged with its time, 16384 x 50 / 125 = 6553 sectors, and process 0 would start 163.8 later. A turn of process 1 has 16
+/// bfq_bfqq_is_slow: reads of 8 sectors, 1000 sectors apart, for turns of 50 ms. 400 sectors are less than half of 16384, so a
+/// turn is charged with its time, 16384 x 50 / 125 = 6553 sectors, and process 0 would start 163.8 later. A turn of process 1 has 16
 /// reads, 16000 sectors, 400: process 0 has two turns of 50 reads for each. The first turn, which process 1 cut short, counts
 /// as 2 ms, 262 sectors. By sectors alone process 0 would have 40 turns.
 #[test]

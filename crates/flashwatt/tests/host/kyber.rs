@@ -94,8 +94,8 @@ fn a_lone_domain_waits_for_its_tokens() {
     assert_eq!(times_ms(&played, 'T'), [0, 0, 1, 1, 2]);
 }
 
-/// KYBER_ASYNC_PERCENT: writes that nobody waits for hold at most 3 of 4 places. R500 of another process takes the fourth, and goes after w100; w400
-/// waits for the end of w100.
+/// KYBER_ASYNC_PERCENT: writes that nobody waits for hold at most 3 of 4 places. R500 of another process takes the fourth, and
+/// goes after w100; w400 waits for the end of w100.
 #[test]
 fn a_quarter_of_the_places_is_for_requests_that_somebody_waits_for() {
     let sets = &["scheduler=kyber", "nr_requests=4", "scheduler.kyber.write_batch=1"];
@@ -226,8 +226,8 @@ fn a_depth_grows_again_after_bad_latencies() {
     assert_eq!([grown(0), grown(1), grown(2)], [20, 30, 30]);
 }
 
-/// A read and a write each 50 ms; reviews at 101, 201, ... ms. That at 101 ms finds the first samples, and so that at 1101 ms counts
-/// few of the time in the device: the reads miss their target. The total time shares the deadline, which begins anew: it counts
+/// A read and a write each 50 ms; reviews at 101, 201, ... ms. That at 101 ms finds the first samples, and so that at 1101 ms
+/// counts few of the time in the device: the reads miss their target. The total time shares the deadline, which begins anew: it counts
 /// at 2101 ms, and only if the time in the device has no sample then, which would come first again. So the writes lose tokens
 /// (bucket 0: 40 x 1 / 4) at 2101 ms if no write has ended since 1101 ms.
 #[test]

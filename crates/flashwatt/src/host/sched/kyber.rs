@@ -16,7 +16,7 @@
 //! it shows where two processes share a processor, which may merge there, or one moves between processors. A depth that
 //! shrinks below the tokens that are held takes effect at once: the kernel gives out those of the lower numbers that are free.
 //! The fourth domain (16 tokens, batches of 1) is left out: the block layer sends flushes past the scheduler, and has no other
-//! kind. Trims are not merged.
+//! kind. Forced writes are writes, where the kernel sends them past the scheduler. Trims are not merged.
 
 use super::{
     Choice, Cx, Generation, Merging, Parameters, Recipe, Registered, Scheduler, Setup, count, joins, time_ms,
