@@ -1,0 +1,59 @@
+"""What is compared: jobs, schedulers, and the settings that both sides have."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+HERE = Path(__file__).parent
+DRIVE = HERE / "drive.toml"
+
+SERVICE_NS = 10_000_000
+DEPTH = 4
+DISK_BYTES = 4 << 30
+REGION_BYTES = 1 << 30
+"""Each process has a part of the disk of its own, so that the disk's log tells whose a request is."""
+PAGE_BYTES = 4096
+RUNS = 5
+
+SCHEDULERS = {"none": "none", "mq-deadline": "mq_deadline", "kyber": "kyber", "bfq": "bfq"}
+"""Linux's name of each scheduler, and FlashWatt's."""
+
+
+class Job(NamedTuple):
+    """A fio job, and the queue before which it runs."""
+
+    file: str
+    window_ns: int
+    """What is compared begins with the first dispatch and lasts so long: the job's runtime."""
+    nr_requests: int | None = None
+    """Requests that the queue holds; what Linux chooses, if not given. `none` has no queue of its own to set."""
+    async_writes: bool = False
+    drawn: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    """Sections that go to random places, and the regions of their processes. Linux gets the places that FlashWatt draws
+    (fio's `read_iolog`)."""
+    written_back: bool = False
+    """Writes come from the page cache. Fio sees the cache's latency, not the disk's."""
+    only: tuple[str, ...] = tuple(SCHEDULERS)
+
+    @property
+    def text(self) -> str:
+        """The job file."""
+        return (HERE / "jobs" / self.file).read_text()
+
+
+PAIRS = (("readers", (0, 1)), ("writers", (2, 3)))
+JOBS = {
+    "single": Job("single.fio", 3_000_000_000, drawn=(("reader", (0,)),), only=("none",)),
+    "four": Job("four.fio", 6_000_000_000, drawn=PAIRS),
+    "random": Job("random.fio", 6_000_000_000, nr_requests=128, drawn=PAIRS),
+    "crowded": Job("random.fio", 6_000_000_000, drawn=PAIRS, only=("mq-deadline", "kyber", "bfq")),
+    "streams": Job("streams.fio", 6_000_000_000, nr_requests=128),
+    "buffered": Job("buffered.fio", 6_000_000_000, 128, True, (("reader", (0,)),), True),
+}
+
+
+def host_sets(scheduler: str, job: Job) -> list[str]:
+    """Keys of FlashWatt's `[host]` for a scheduler of Linux and a job."""
+    sets = [f"host.scheduler={SCHEDULERS[scheduler]}", f"host.async_writes={str(job.async_writes).lower()}"]
+    if job.nr_requests and scheduler != "none":
+        sets.append(f"host.nr_requests={job.nr_requests}")
+    return sets
