@@ -568,7 +568,23 @@ impl Queue {
             && let Some(part) = self.waiters.take(&self.places)
         {
             self.waiting -= 1;
+            let process = part.process();
             self.enter(part, now);
+            self.go_on(process, now);
+            self.waiters.put_back(process);
+        }
+    }
+
+    /// A process that was let in sends its next pieces as far as they join queued requests: a piece that joins needs no place.
+    /// What leaves for the device at once cannot be joined.
+    fn go_on(&mut self, process: u16, now: Nanos) {
+        while self.queued > 0
+            && (self.plugged.is_some() || self.free.is_empty())
+            && let Some(part) = self.waiters.next_of(process).cloned()
+            && self.merge(&part, now)
+        {
+            self.waiters.take_of(process);
+            self.waiting -= 1;
         }
     }
 
