@@ -40,3 +40,18 @@ fn an_aged_request_goes_before_better_classes() {
     let played = play(sets, "0 R0:rt; 0.5 R100 R200:rt R300:rt R400:rt R500:rt");
     assert_eq!(played.order, "R0 R200 R300 R100 R400 R500");
 }
+
+/// Two places. `w0` has the second one, `w100` waits, and the others behind it. At 1 ms `w100` gets the read's place, at 2 ms
+/// `w200` that of `w0`; the device is full, so that `w208` joins `w200`, and needs no place.
+#[test]
+fn a_process_that_is_let_in_goes_on_with_pieces_that_join() {
+    let sets = &["scheduler=mq_deadline", "nr_requests=2"];
+    assert_eq!(order(sets, "0 R800/2 w0/1 w100/1 w200/1 w208/1"), "R800/2 w0/1 w100/1 w200+16/1");
+}
+
+/// `async_depth` is `nr_requests`.
+#[test]
+fn writes_may_have_all_places() {
+    let played = play(&["scheduler=mq_deadline", "nr_requests=4"], "0 w0 w100 w200 w300");
+    assert_eq!(played.figures.blocked, 0);
+}
