@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from figures import Dispatched, Figures, figures, tau
 from flashwatt_side import registered, run
-from plan import JOBS, PAGE_BYTES, SCHEDULERS, SERVICE_NS, Job
+from plan import JOBS, PAGE_BYTES, RULES, SCHEDULERS, SERVICE_NS, Job, rule_of
 
 BEGIN, END = "<!-- begin: compare.py -->", "<!-- end: compare.py -->"
 SIZE_BAR, SHARE_BAR, MEDIAN_BAR = 0.10, 0.10, 0.15
@@ -49,6 +49,11 @@ class Row(NamedTuple):
     def is_within(self) -> bool:
         """Whether the figure keeps to its bar."""
         return self.bar is None or self.beyond <= self.bar
+
+    @property
+    def rule(self) -> str | None:
+        """The rule of Linux that explains a difference of this figure."""
+        return rule_of(self.scheduler, self.job, self.figure)
 
 
 class Capture:
@@ -90,14 +95,15 @@ def flashwatt_figures(scheduler: str, job: Job) -> tuple[Figures, dict[str, Any]
         length = sum(piece.bytes for piece in pieces)
         log.append(Dispatched(end_ns, pieces[0].kind[0].upper(), first // PAGE_BYTES, length // PAGE_BYTES))
     busy_ns = (log[-1].time_ns - log[0].time_ns) / (len(log) - 1)
-    return figures(log, job.window_ns), report["host"]["latency_ns"]["clat"], busy_ns
+    seen = figures(log, job.window_ns, from_first_write=job.written_back)
+    return seen, report["host"]["latency_ns"]["clat"], busy_ns
 
 
 def rows_of(capture: Capture, scheduler: str, name: str) -> list[Row]:
     """All figures of a job under a scheduler."""
     job = JOBS[name]
     runs = capture.names(scheduler, name)
-    linux = [figures(capture.logs[run], job.window_ns) for run in runs]
+    linux = [figures(capture.logs[run], job.window_ns, from_first_write=job.written_back) for run in runs]
     ours, latencies, _ = flashwatt_figures(scheduler, job)
     rows = []
 
@@ -120,6 +126,11 @@ def rows_of(capture: Capture, scheduler: str, name: str) -> list[Row]:
             values = [capture.runs[run]["fio"][kind][quantile] / MIN_MS for run in runs]
             bar = MEDIAN_BAR if quantile == "p50" else None
             row(f"{kind} latency {quantile}", "ms", values, latencies[kind][quantile] / MIN_MS, bar)
+        counts = [capture.runs[run]["kernel"][kind] for run in runs]
+        # Where it does not count the same: merged requests, and what came before write-back began.
+        bar = None if job.merged or job.written_back else MEDIAN_BAR
+        means = [count["ms"] / count["requests"] for count in counts]
+        row(f"{kind} latency by the kernel, mean", "ms", means, latencies[kind]["mean"] / MIN_MS, bar)
     own = [tau(linux[0].order, of.order) for of in linux[1:]]
     row("Kendall's tau with the first run", "", own or [1.0], tau(linux[0].order, ours.order))
     return rows
@@ -156,6 +167,9 @@ def table(capture: Capture, rows: list[Row]) -> str:
             lines += ["| figure | Linux, mean | least | most | FlashWatt | beyond the range | bar |"]
             lines += ["|---|--:|--:|--:|--:|--:|---|"]
         lines.append(line(row))
+    used = [name for name in RULES if any(row.rule == name and not row.is_within for row in rows)]
+    lines += ["", "Rules of Linux that explain differences:", ""]
+    lines += [f"- **{name}**: {RULES[name]}" for name in used]
     return "\n".join(lines) + "\n"
 
 
@@ -164,9 +178,12 @@ def line(row: Row) -> str:
     values = [statistics.fmean(row.linux), min(row.linux), max(row.linux), row.flashwatt]
     digits = 0 if row.figure == "requests after merging" else 3 if row.unit == "" else 1
     cells = [f"{value:.{digits}f}" for value in values]
-    verdict = "" if row.bar is None else f"{100 * row.bar:.0f} %" + ("" if row.is_within else ": **not kept**")
+    verdict = "" if row.bar is None else f"{100 * row.bar:.0f} %"
+    if not row.is_within:
+        verdict += f", not kept: {row.rule}" if row.rule else ", **not kept**"
     unit = f", {row.unit}" if row.unit else ""
-    return f"| {row.figure}{unit} | {' | '.join(cells)} | {100 * row.beyond:.1f} % | {verdict} |"
+    beyond = "" if row.bar is None else f"{100 * row.beyond:.1f} %"
+    return f"| {row.figure}{unit} | {' | '.join(cells)} | {beyond} | {verdict} |"
 
 
 def write_page(page: Path, text: str) -> None:
@@ -186,13 +203,15 @@ def main() -> None:
     capture = Capture(options.folder)
     rows = compare(capture)
     if options.json:
-        found = [{**row._asdict(), "beyond": row.beyond, "is_within": row.is_within} for row in rows]
+        found = [{**row._asdict(), "beyond": row.beyond, "is_within": row.is_within, "rule": row.rule} for row in rows]
         print(json.dumps({"overhead": capture.overhead(), "rows": found, "page": table(capture, rows)}))
         return
     text = table(capture, rows)
     print(text)
     if options.page:
         write_page(options.page, text)
+    if any(not row.is_within and row.rule is None for row in rows):
+        sys.exit("Figures are beyond their bars, and no rule of Linux is named for them.")
     if statistics.fmean(capture.overhead()) >= OVERHEAD_BAR:
         sys.exit("The overhead is not below 5 %: the figures are not to be trusted.")
 

@@ -33,9 +33,15 @@ class Figures(NamedTuple):
     """The place of each page in the order of dispatch."""
 
 
-def figures(log: Sequence[Dispatched], window_ns: int) -> Figures:
-    """The figures of the requests that went to the disk in the window, which begins with the first one."""
+def figures(log: Sequence[Dispatched], window_ns: int, *, from_first_write: bool = False) -> Figures:
+    """Figures of what went to the disk in a window. It begins with the first request.
+
+    `from_first_write`: requests before the first write are left out. How long a page cache fills before it writes back
+    is not the block layer's matter.
+    """
     seen = [request for request in log if request.time_ns - log[0].time_ns < window_ns]
+    if from_first_write:
+        seen = seen[next((at for at, request in enumerate(seen) if request.kind == "W"), 0) :]
     kinds = {kind: [request.pages for request in seen if request.kind == kind] for kind in "RW"}
     total = sum(map(sum, kinds.values()))
     regions = [0] * REGIONS
@@ -50,10 +56,10 @@ def figures(log: Sequence[Dispatched], window_ns: int) -> Figures:
 
 
 def tau(one: dict[tuple[str, int], int], other: dict[tuple[str, int], int]) -> float:
-    """Kendall's tau-b of two orders, over what both have: 1 for the same order, 0 for unrelated ones, -1 for the reverse.
+    """Kendall's tau-b of two orders over what both have: 1 for equal orders, 0 for unrelated ones, -1 for the reverse.
 
-    Pages of one request are tied. Knight's way of counting: sort by the first order, and count the exchanges that sorting
-    by the second takes (Journal of the American Statistical Association 61, 1966, pages 436-439).
+    Pages of one request are tied. Knight's way of counting: sort by the first order, and count the exchanges that
+    sorting by the second takes (Journal of the American Statistical Association 61, 1966, pages 436-439).
     """
     pairs = sorted((one[key], other[key]) for key in one.keys() & other.keys())
     total = len(pairs) * (len(pairs) - 1) // 2

@@ -41,7 +41,9 @@ while read -r scheduler job requests name; do
     (cd $queue && grep -H . scheduler nr_requests max_sectors_kb max_segments nomerges rotational wbt_lat_usec) > "/mnt/$name.queue" 2>&1
     grep -H . $queue/iosched/* >> "/mnt/$name.queue" 2>&1
     mark
+    cat /sys/block/vda/stat > "/mnt/$name.before"
     (cd /tmp && fio --output-format=json --output="/mnt/$name.json" "/mnt/$job.fio") > "/mnt/$name.messages" 2>&1
+    cat /sys/block/vda/stat > "/mnt/$name.after"
     sync
     mark
     echo 1 > /proc/sys/vm/drop_caches
