@@ -55,3 +55,29 @@ fn writes_may_have_all_places() {
     let played = play(&["scheduler=mq_deadline", "nr_requests=4"], "0 w0 w100 w200 w300");
     assert_eq!(played.figures.blocked, 0);
 }
+
+/// At 0.5 ms `W600` is alone and leaves the scheduler, though the device is full. It goes before the reads that come after it.
+/// At 1 ms and later the device takes one request, and the scheduler gives the next: the oldest read, then a new batch.
+#[test]
+fn without_a_budget_a_request_leaves_the_scheduler_ahead_of_its_time() {
+    let ahead = &["scheduler=mq_deadline", "nr_requests=64", "dispatch_budget=false"];
+    assert_eq!(order(ahead, "0 R500; 0.5 W600 R900 R100 R700"), "R500 W600 R900 R100 R700");
+    assert_eq!(order(ahead, "0 R0; 0.5 W600 W608 W616"), "R0 W600 W608+16");
+    assert_eq!(order(MQ, "0 R0; 0.5 W600 W608 W616"), "R0 W600+24");
+}
+
+/// `W600` stands between scheduler and device from 0.5 ms to 1 ms, and counts as queued.
+#[test]
+fn a_request_taken_ahead_is_queued() {
+    let played = play(&["scheduler=mq_deadline", "nr_requests=64", "dispatch_budget=false"], "0 R0; 0.5 W600");
+    assert_eq!(played.figures.queued_ns, u128::from(crate::desk::MS / 2));
+    assert_eq!(played.figures.withheld_ns, 0);
+    assert_eq!(played.times[1], (crate::desk::MS, "W600".to_string()));
+}
+
+#[test]
+fn a_budget_is_a_matter_of_schedulers_that_hold_requests() {
+    let sets = ["device.preset=limit", "host.scheduler=none", "host.dispatch_budget=false"].map(String::from);
+    let error = flashwatt::config::load("", "test", &sets).expect_err("an error").to_string();
+    assert!(error.contains("host.dispatch_budget: has no effect"), "{error}");
+}
