@@ -200,7 +200,7 @@ def settled(work: Path, name: str) -> dict[str, Any]:
 
 def queue(path: Path) -> dict[str, str]:
     """The settings of the queue, by file name."""
-    pairs = (line.split(":", 1) for line in path.read_text().splitlines())
+    pairs = (line.split(":", 1) for line in path.read_text().splitlines() if not line.startswith("grep: "))
     return {name.rsplit("/", 1)[-1]: value.strip() for name, value in pairs}
 
 

@@ -112,8 +112,9 @@ def rows_of(capture: Capture, scheduler: str, name: str) -> list[Row]:
 
     row("requests after merging", "", [float(of.requests) for of in linux], ours.requests)
     for kind, word in (("R", "reads"), ("W", "writes")):
-        if kind in ours.mean_kib:
-            row(f"mean size of {word}", "KiB", [of.mean_kib[kind] for of in linux], ours.mean_kib[kind], SIZE_BAR)
+        sizes = [of.mean_kib[kind] for of in linux if kind in of.mean_kib]
+        if sizes and kind in ours.mean_kib:
+            row(f"mean size of {word}", "KiB", sizes, ours.mean_kib[kind], SIZE_BAR)
     if {"R", "W"} <= ours.mean_kib.keys():
         row("reads' share", "%", [100 * of.reads_share for of in linux], 100 * ours.reads_share, SHARE_BAR)
     for region, share in enumerate(ours.shares):

@@ -39,7 +39,7 @@ while read -r scheduler job requests name; do
     [ -e $queue/iosched/async_depth ] && [ "$scheduler" = mq-deadline ] && cat $queue/nr_requests > $queue/iosched/async_depth
     [ -e $queue/wbt_lat_usec ] && echo 0 > $queue/wbt_lat_usec
     (cd $queue && grep -H . scheduler nr_requests max_sectors_kb max_segments nomerges rotational wbt_lat_usec) > "/mnt/$name.queue" 2>&1
-    grep -H . $queue/iosched/* >> "/mnt/$name.queue" 2>&1
+    grep -sH . $queue/iosched/* >> "/mnt/$name.queue"
     mark
     cat /sys/block/vda/stat > "/mnt/$name.before"
     (cd /tmp && fio --output-format=json --output="/mnt/$name.json" "/mnt/$job.fio") > "/mnt/$name.messages" 2>&1

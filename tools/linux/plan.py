@@ -80,6 +80,8 @@ def rule_of(scheduler: str, job: str, figure: str) -> str | None:
 def host_sets(scheduler: str, job: Job) -> list[str]:
     """Keys of FlashWatt's `[host]` for a scheduler of Linux and a job."""
     sets = [f"host.scheduler={SCHEDULERS[scheduler]}", f"host.async_writes={str(job.async_writes).lower()}"]
-    if job.nr_requests and scheduler != "none":
+    if scheduler == "none":
+        return sets
+    if job.nr_requests:
         sets.append(f"host.nr_requests={job.nr_requests}")
-    return sets
+    return [*sets, "host.dispatch_budget=false"]  # virtio_blk has no get_budget
