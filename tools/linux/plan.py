@@ -50,6 +50,9 @@ JOBS = {
     "random": Job("random.fio", 9_000_000_000, nr_requests=128, drawn=PAIRS),
     "crowded": Job("random.fio", 9_000_000_000, drawn=PAIRS, only=("mq-deadline", "kyber", "bfq")),
     "streams": Job("streams.fio", 9_000_000_000, nr_requests=128, merged=True),
+    "short_streams": Job(
+        "short_streams.fio", 9_000_000_000, nr_requests=128, merged=True, only=("mq-deadline", "kyber", "bfq")
+    ),
     "buffered": Job("buffered.fio", 9_000_000_000, 128, True, (("reader", (0,)),), written_back=True),
 }
 

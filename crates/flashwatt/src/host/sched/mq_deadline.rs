@@ -26,7 +26,7 @@ pub const ENTRY: Registered = Registered {
         switch("front_merges", "may a piece go in front of a queued request? (0 or 1)", 1.0),
     ],
     // Linux reserves no place: async_depth is nr_requests (dd_init_sched since 6.11 and the stable 6.1 of today). Before that
-    // it was 3/4 of it, but a bound on the places of each word of a bit map with 64 bits at most, which it exceeded.
+    // it was 3/4 of it, but it bounded each word of the tags' bit map, and a word has at most a quarter of the places.
     build: Recipe { generation: Generation::Multi, async_share: 1.0, queues: true, make },
 };
 
