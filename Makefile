@@ -12,11 +12,11 @@ DOCS  := $(VENV)/.stamp-docs
 CLI   := $(VENV)/.stamp-cli
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lowest lint bench reproduce soak fuzz docs clean
+.PHONY: help demo test lowest lint bench reproduce soak fuzz validate-linux docs clean
 .DELETE_ON_ERROR:
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(CLI) ## simulate a drive and draw its power over time; the command line is then at .venv/bin/flashwatt
 	@$(BIN)/python -m flashwatt.demo
@@ -64,6 +64,9 @@ soak: $(CLI) $(DEV) ## test every translation layer with 10^8 requests, and ever
 
 fuzz: ## fuzz configurations and trace parsers, FUZZ_SECONDS (60) each; with cargo-fuzz if installed, or by mutations
 	@bash tools/fuzz.sh
+
+validate-linux: $(CLI) ## run fio jobs in a real Linux kernel and in FlashWatt, and compare (15 minutes; installs packages)
+	@bash tools/validate_linux.sh $(BIN)/python
 
 docs: $(CLI) $(DOCS) ## build the site in site/index.html; a warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error::SyntaxWarning -m mkdocs build --strict --quiet

@@ -85,12 +85,24 @@ impl Waiters {
     pub fn take(&mut self, places: &Places) -> Option<Part> {
         let class = [true, false].into_iter().find(|&class| places.any_for(class) && !self.order[usize::from(class)].is_empty())?;
         let process = self.order[usize::from(class)].pop_front()?;
-        let pieces = self.pieces.get_mut(&process)?;
-        let part = pieces.pop_front()?;
-        match pieces.front() {
-            Some(next) => self.order[usize::from(next.is_sync())].push_back(process),
+        self.take_of(process)
+    }
+
+    /// The next piece of a process that is in no line.
+    pub fn next_of(&self, process: u16) -> Option<&Part> {
+        self.pieces.get(&process)?.front()
+    }
+
+    /// Takes the next piece of a process that is in no line.
+    pub fn take_of(&mut self, process: u16) -> Option<Part> {
+        self.pieces.get_mut(&process)?.pop_front()
+    }
+
+    /// A process that is in no line waits again, behind the others, if it has pieces left.
+    pub fn put_back(&mut self, process: u16) {
+        match self.next_of(process).map(Part::is_sync) {
+            Some(is_sync) => self.order[usize::from(is_sync)].push_back(process),
             None => drop(self.pieces.remove(&process)),
         }
-        Some(part)
     }
 }

@@ -107,8 +107,11 @@ pub(super) struct Queue {
     passed: [Passed; 3],
     /// Requests in the scheduler.
     queued: u32,
-    /// Whatever else is not in the device yet or holds others up: passing flushes, a barrier until it ends, what waits behind
-    /// it, and pieces that wait for a place.
+    /// Whether a request leaves the scheduler before the device has room for it, and the one that has.
+    takes_ahead: bool,
+    ahead: Option<RqId>,
+    /// Whatever else is not in the device yet or holds others up: the request taken ahead, passing flushes, a barrier until it
+    /// ends, what waits behind it, and pieces that wait for a place.
     waiting: u32,
     /// Flushes that pass the scheduler.
     passing: VecDeque<RqId>,
@@ -167,6 +170,8 @@ impl Queue {
             passed: Default::default(),
             free: (0..depth).rev().map(Tag).collect(),
             queued: 0,
+            takes_ahead: !settings.dispatch_budget,
+            ahead: None,
             waiting: 0,
             passing: VecDeque::new(),
             barrier: None,
@@ -321,7 +326,7 @@ impl Queue {
         }
         self.plug(is_sync, now);
         self.queued += 1;
-        self.figures.queued_max = self.figures.queued_max.max(self.queued);
+        self.figures.queued_max = self.figures.queued_max.max(self.outside());
         self.settle_last();
         self.last = Some(id);
         self.with(now, |scheduler, cx| scheduler.add(id, cx));
@@ -440,12 +445,18 @@ impl Queue {
 
     /// The request that the device gets now, and its tag there.
     pub fn next(&mut self, now: Nanos) -> Option<(Tag, Request)> {
-        let &tag = self.free.last()?;
+        if self.free.is_empty() && !self.takes_ahead {
+            return None;
+        }
         match self.plugged {
             Some(until) if until > now && self.passing.is_empty() => return None,
             Some(until) if until <= now => self.plugged = None,
             _ => {}
         }
+        let Some(&tag) = self.free.last() else {
+            self.take_ahead(now);
+            return None;
+        };
         let id = self.choose(now)?;
         self.free.pop();
         self.in_device[tag.0 as usize] = Inside { id, ..Inside::NOTHING };
@@ -465,9 +476,26 @@ impl Queue {
             self.waiting -= 1;
             return Some(id);
         }
+        if let Some(id) = self.ahead.take() {
+            self.waiting -= 1;
+            return Some(id);
+        }
         if self.queued == 0 {
             return self.draining();
         }
+        self.ask(now)
+    }
+
+    /// The device is full. A driver without a budget learns that only when it has got a request from the scheduler.
+    fn take_ahead(&mut self, now: Nanos) {
+        if self.ahead.is_none() && self.queued > 0 && self.plugged.is_none() {
+            self.ahead = self.ask(now);
+            self.waiting += u32::from(self.ahead.is_some());
+        }
+    }
+
+    /// The request that the scheduler gives.
+    fn ask(&mut self, now: Nanos) -> Option<RqId> {
         self.wake_ns = None;
         match self.with(now, |scheduler, cx| scheduler.next(cx)) {
             Choice::Dispatch(id) => {
@@ -489,6 +517,11 @@ impl Queue {
     fn draining(&mut self) -> Option<RqId> {
         let id = self.barrier?;
         (self.in_device() == 0).then_some(id)
+    }
+
+    /// Requests that have not gone to the device: in the scheduler, and the one taken ahead.
+    fn outside(&self) -> u32 {
+        self.queued + u32::from(self.ahead.is_some())
     }
 
     /// Requests in the device.
@@ -568,7 +601,24 @@ impl Queue {
             && let Some(part) = self.waiters.take(&self.places)
         {
             self.waiting -= 1;
+            let process = part.process();
             self.enter(part, now);
+            self.go_on(process, now);
+            self.waiters.put_back(process);
+        }
+    }
+
+    /// A process that was let in sends its next pieces as far as they join queued requests: a piece that joins needs no place.
+    /// What leaves for the device at once cannot be joined.
+    fn go_on(&mut self, process: u16, now: Nanos) {
+        let is_full = self.free.is_empty() && (!self.takes_ahead || self.ahead.is_some());
+        while self.queued > 0
+            && (self.plugged.is_some() || is_full)
+            && let Some(part) = self.waiters.next_of(process).cloned()
+            && self.merge(&part, now)
+        {
+            self.waiters.take_of(process);
+            self.waiting -= 1;
         }
     }
 
@@ -586,15 +636,15 @@ impl Queue {
     /// Books the time up to `now`.
     #[inline(always)]
     pub fn pass_time(&mut self, now: Nanos) {
-        let in_device = self.in_device();
+        let (outside, in_device) = (self.outside(), self.in_device());
         if let Some(depths) = &mut self.depths {
-            depths.pass(self.since_ns, now, [self.queued, in_device]);
+            depths.pass(self.since_ns, now, [outside, in_device]);
         }
         let elapsed = u128::from(now - self.since_ns);
         self.since_ns = now;
         self.figures.in_device_ns += elapsed * u128::from(in_device);
-        if self.queued > 0 {
-            self.figures.queued_ns += elapsed * u128::from(self.queued);
+        if outside > 0 {
+            self.figures.queued_ns += elapsed * u128::from(outside);
             if !self.free.is_empty() {
                 self.figures.withheld_ns += elapsed;
             }

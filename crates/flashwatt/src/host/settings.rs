@@ -25,6 +25,8 @@ pub struct Host {
     pub plug: Plug,
     /// What a flush waits for.
     pub flush: FlushRule,
+    /// Whether requests stay in the scheduler until the device has room. If not, one leaves it before.
+    pub dispatch_budget: bool,
     /// Whether the device says of itself that it has rotating parts.
     pub rotational: bool,
     /// Where the partition begins on the device, in sectors of 512 bytes.

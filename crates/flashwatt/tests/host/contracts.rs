@@ -12,13 +12,17 @@ use serde_json::Value;
 
 use crate::desk::{MS, Played, Script, config, request, run as play_script};
 
-/// Runs `check` for each scheduler on a device of depth 1 and one of depth 8, on a disk and on flash.
+/// Runs `check` for each scheduler on a device of depth 1 and one of depth 8, on a disk and on flash; and where requests may
+/// leave the scheduler ahead of their time, so too.
 fn for_each_scheduler(mut check: impl FnMut(&'static Registered, &[&str], u32)) {
     for entry in REGISTRY {
         let scheduler = format!("scheduler={}", entry.name);
         for depth in [1, 8] {
             for rotational in ["rotational=true", "rotational=false"] {
                 check(entry, &[&scheduler, rotational, "plug_requests=4"], depth);
+            }
+            if entry.build.generation == Generation::Multi && entry.build.queues {
+                check(entry, &[&scheduler, "dispatch_budget=false", "plug_requests=4"], depth);
             }
         }
     }

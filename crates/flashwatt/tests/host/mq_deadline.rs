@@ -40,3 +40,44 @@ fn an_aged_request_goes_before_better_classes() {
     let played = play(sets, "0 R0:rt; 0.5 R100 R200:rt R300:rt R400:rt R500:rt");
     assert_eq!(played.order, "R0 R200 R300 R100 R400 R500");
 }
+
+/// Two places. `w0` has the second one, `w100` waits, and the others behind it. At 1 ms `w100` gets the read's place, at 2 ms
+/// `w200` that of `w0`; the device is full, so that `w208` joins `w200`, and needs no place.
+#[test]
+fn a_process_that_is_let_in_goes_on_with_pieces_that_join() {
+    let sets = &["scheduler=mq_deadline", "nr_requests=2"];
+    assert_eq!(order(sets, "0 R800/2 w0/1 w100/1 w200/1 w208/1"), "R800/2 w0/1 w100/1 w200+16/1");
+}
+
+/// `async_depth` is `nr_requests`.
+#[test]
+fn writes_may_have_all_places() {
+    let played = play(&["scheduler=mq_deadline", "nr_requests=4"], "0 w0 w100 w200 w300");
+    assert_eq!(played.figures.blocked, 0);
+}
+
+/// At 0.5 ms `W600` is alone and leaves the scheduler, though the device is full. It goes before the reads that come after it.
+/// At 1 ms and later the device takes one request, and the scheduler gives the next: the oldest read, then a new batch.
+#[test]
+fn without_a_budget_a_request_leaves_the_scheduler_ahead_of_its_time() {
+    let ahead = &["scheduler=mq_deadline", "nr_requests=64", "dispatch_budget=false"];
+    assert_eq!(order(ahead, "0 R500; 0.5 W600 R900 R100 R700"), "R500 W600 R900 R100 R700");
+    assert_eq!(order(ahead, "0 R0; 0.5 W600 W608 W616"), "R0 W600 W608+16");
+    assert_eq!(order(MQ, "0 R0; 0.5 W600 W608 W616"), "R0 W600+24");
+}
+
+/// `W600` stands between scheduler and device from 0.5 ms to 1 ms, and counts as queued.
+#[test]
+fn a_request_taken_ahead_is_queued() {
+    let played = play(&["scheduler=mq_deadline", "nr_requests=64", "dispatch_budget=false"], "0 R0; 0.5 W600");
+    assert_eq!(played.figures.queued_ns, u128::from(crate::desk::MS / 2));
+    assert_eq!(played.figures.withheld_ns, 0);
+    assert_eq!(played.times[1], (crate::desk::MS, "W600".to_string()));
+}
+
+#[test]
+fn a_budget_is_a_matter_of_schedulers_that_hold_requests() {
+    let sets = ["device.preset=limit", "host.scheduler=none", "host.dispatch_budget=false"].map(String::from);
+    let error = flashwatt::config::load("", "test", &sets).expect_err("an error").to_string();
+    assert!(error.contains("host.dispatch_budget: has no effect"), "{error}");
+}

@@ -23,3 +23,12 @@ fn plugged_writes_are_merged() {
     assert_eq!(played.figures.back_merges, 2);
     assert_eq!(play(&["scheduler=none", "plug_requests=32", "merges=none"], "0 w0 w8").order, "w0 w8");
 }
+
+/// The process waits with `w0` while the read is in the device. Let in, it goes on: `w8` and `w16` join `w0` and need no place.
+/// `w100` needs one, and waits again. A read is not plugged: it has left before the next one comes.
+#[test]
+fn a_process_that_is_let_in_goes_on_with_pieces_that_join() {
+    let sets = &["scheduler=none", "plug_requests=32"];
+    assert_eq!(order(sets, "0 R800/2 w0/1 w8/1 w16/1 w100/1"), "R800/2 w0+24/1 w100/1");
+    assert_eq!(order(sets, "0 R800/2 R0/1 R8/1"), "R800/2 R0/1 R8/1");
+}

@@ -34,6 +34,10 @@ pub struct Host {
     /// What a flush waits for: `drain` (for all earlier requests, and later ones for it: Linux 2.6.32) or `pass` (for nothing:
     /// today).
     pub flush: Option<FlushRule>,
+    /// Does the driver know before it asks the scheduler whether the drive has room (SCSI and SATA: true, unless given)? Without
+    /// that (false: NVMe, virtio) the next request leaves the scheduler while the drive is full: later ones neither join nor
+    /// overtake it. Of today's schedulers only.
+    pub dispatch_budget: Option<bool>,
     /// Does the drive say of itself that it has rotating parts? Some schedulers wait for a process's next request only then.
     pub rotational: Option<bool>,
     /// Where the partition begins on the drive, in sectors of 512 bytes: 63 for partitions of long ago, 2048 for today's. The

@@ -43,6 +43,7 @@ pub(super) fn host(c: &mut Checker, raw: &raw::Host, bounds: &Bounds) -> Option<
         max_request_bytes,
         merges: c.choice(field!("host", raw.merges), Merges::All),
         flush: c.choice(field!("host", raw.flush), defaults.flush),
+        dispatch_budget: dispatch_budget(c, raw, entry),
         rotational,
         partition_offset_sectors: partition_offset(c, raw, bounds.logical_bytes),
         async_writes: c.choice(field!("host", raw.async_writes), false),
@@ -74,6 +75,17 @@ fn nr_requests(c: &mut Checker, raw: &raw::Host, entry: &sched::Registered, queu
     }
     let default = if recipe.generation == Generation::Single { 128 } else { 2 * queue_depth.min(128) };
     c.number(field!("host", raw.nr_requests), default, 1..=QUEUE_DEPTH_MAX)
+}
+
+/// Without a budget Linux stops at the first request that finds no room, since 5.14 (613471549f36). Only SCSI has one.
+fn dispatch_budget(c: &mut Checker, raw: &raw::Host, entry: &sched::Registered) -> bool {
+    let recipe = &entry.build;
+    if recipe.generation == Generation::Single || !recipe.queues {
+        let given = raw.dispatch_budget.is_some();
+        has_no_effect(c, "host.dispatch_budget", given, entry, "which holds requests until the drive has room");
+        return true;
+    }
+    c.choice(field!("host", raw.dispatch_budget), true)
 }
 
 fn plug(c: &mut Checker, raw: &raw::Host, entry: &sched::Registered, plugs: bool, defaults: &Defaults) -> Plug {

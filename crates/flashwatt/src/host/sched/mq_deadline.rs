@@ -25,7 +25,9 @@ pub const ENTRY: Registered = Registered {
         count("fifo_batch", "requests of a batch", 16.0, 1.0),
         switch("front_merges", "may a piece go in front of a queued request? (0 or 1)", 1.0),
     ],
-    build: Recipe { generation: Generation::Multi, async_share: 0.75, queues: true, make },
+    // Linux reserves no place: async_depth is nr_requests (dd_init_sched since 6.11 and the stable 6.1 of today). Before that
+    // it was 3/4 of it, but it bounded each word of the tags' bit map, and a word has at most a quarter of the places.
+    build: Recipe { generation: Generation::Multi, async_share: 1.0, queues: true, make },
 };
 
 fn make(parameters: &Parameters, _: &Setup) -> Box<dyn Scheduler> {

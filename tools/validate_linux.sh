@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Runs fio jobs in a real Linux kernel and in FlashWatt, and compares: tools/validate_linux.sh PYTHON [FOLDER]
+# The captured runs go to FOLDER (target/linux unless given). The packages are installed where that is allowed, as in
+# tools/venv.sh: for root where nobody can be asked, with FLASHWATT_APT=yes, or when the question is answered with y. Where
+# they cannot be had, nothing is compared but the runs that the tests have, and the last line says so.
+set -euo pipefail
+python=$1
+folder=${2:-target/linux}
+here=$(dirname "$0")/linux
+packages="user-mode-linux qemu-system-common fio kmod"
+
+missing=
+command -v linux.uml >/dev/null || missing="$missing linux.uml"
+command -v qemu-storage-daemon >/dev/null || missing="$missing qemu-storage-daemon"
+command -v fio >/dev/null || missing="$missing fio"
+
+allowed() {
+    [ "${FLASHWATT_APT:-}" = yes ] && return
+    if ! { [ -t 0 ] && [ -t 2 ]; }; then
+        [ "$(id -u)" -eq 0 ]
+        return
+    fi
+    read -r -p "flashwatt:$missing missing. Install on this system ($1)? [y/N] " answer
+    [[ $answer == [yY]* ]]
+}
+
+if [ -n "$missing" ] && command -v apt-get >/dev/null; then
+    sudo=
+    [ "$(id -u)" -eq 0 ] || sudo="sudo "
+    install="${sudo}apt-get install -y --no-install-recommends $packages"
+    if allowed "$install"; then
+        echo "flashwatt: $install" >&2
+        $install >&2 || { ${sudo}apt-get update >&2 && $install >&2; } || true
+        missing=
+        for command in linux.uml qemu-storage-daemon fio; do
+            command -v $command >/dev/null || missing="$missing $command"
+        done
+    fi
+fi
+
+if [ -n "$missing" ]; then
+    "$python" "$here/compare.py" tests/python/data/linux
+    printf '\n%s\n' "************ SKIPPED: no real kernel was run.$missing missing (packages: $packages)." \
+        "************ The figures above are those of the captured runs in tests/python/data/linux." >&2
+    exit 0
+fi
+"$python" "$here/capture.py" "$folder"
+"$python" "$here/compare.py" "$folder"
