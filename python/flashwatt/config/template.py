@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     from flashwatt.config.reference import Key
 
 _WIDTH = 116
-_TAGGED = ("ftl", "gc.policy", "workload", "run.precondition")
+_TAGGED = ("ftl", "gc.policy", "workload", "run.precondition", "host.scheduler")
 """Tables of which a configuration has one by name: the template writes that one out."""
+_OPT_IN = ("host",)
+"""Tables that change the run by standing there, even without a key: the template has their first line as a comment."""
 
 
 def template(name: str) -> str:
@@ -29,12 +31,21 @@ def template(name: str) -> str:
         above, _, short = key.rpartition(".")
         if above != table:
             table = above
-            lines += ["", f"[{above}]"]
+            lines += ["", *_header(above, settings)]
         if key == "device.preset":
             lines += [*_doc(keys()[key]), f'preset = "{name}"']
         else:
             lines += _entry(keys()[key], short, settings.get(key))
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _header(table: str, settings: dict[str, Any]) -> list[str]:
+    top = table.partition(".")[0]
+    if top not in _OPT_IN or any(key.startswith(f"{top}.") for key in settings):
+        return [f"[{table}]"]
+    if table != top:
+        return [f"#[{table}]"]
+    return [*_doc(keys()[table])[1:], f"#[{table}]  # uncomment this line before any key below it"]
 
 
 def _chosen(settings: dict[str, Any]) -> list[str]:
