@@ -143,7 +143,6 @@ def _draw(report: Report, out: Folder) -> list[Path]:
 
 
 def _drawn(report: Report, out: Folder, frame: str, picture: str) -> Iterator[Path]:
-    from flashwatt import plot
     from flashwatt.base import frames
 
     note(f"drawing {picture} over time ...")

@@ -30,8 +30,8 @@ _PART_COLOURS = [5, 1, 0]
 def queue(reports: Reports, **look: Unpack[Look]) -> Chart:
     """Draw the mean number of queued requests over time, one line for each report.
 
-    Options are those of `Chart.restyle`. Raises `FlashwattError` for a report without a block layer, and for one without a
-    series (`run(..., series=True)` records one).
+    Options are those of `Chart.restyle`. Raises `FlashwattError` for a report without a block layer, and for one
+    without a series (`run(..., series=True)` records one).
     """
     contents = labelled(reports)
     for label, content in contents.items():
@@ -48,8 +48,9 @@ def queue(reports: Reports, **look: Unpack[Look]) -> Chart:
 
 
 def waits(reports: Reports, **look: Unpack[Look]) -> Chart:
-    """Draw where the mean latency of reads and of writes goes, a bar for each report: the wait for a place in the queue,
-    the queue, the drive.
+    """Draw where the mean latency of reads and of writes goes, a bar for each report.
+
+    The parts are the wait for a place in the queue, the queue, and the drive.
 
     Options are those of `Chart.restyle`. Raises `FlashwattError` for a report without a block layer.
     """

@@ -144,8 +144,8 @@ class LatencyByKind:
 
 @dataclass(frozen=True, slots=True)
 class HostLatency:
-    """Parts of the latency of requests, by fio's names; the whole, its `lat`, is `latency_ns` of the report. A split request
-    has the parts of its piece that ended last."""
+    """Parts of the latency of requests, by fio's names; the whole, its `lat`, is `latency_ns` of the report. A split
+    request has the parts of its piece that ended last."""
 
     slat: LatencyByKind
     """From the arrival until the request is in the queue: the wait for a place there."""

@@ -307,9 +307,8 @@ def _origins(origins: list[Json]) -> Table:
 
 def _host(host: Json) -> Table:
     """The block layer: requests before and after it, and where their time goes."""
-    table = new_table(
-        f"Host: {host['scheduler']}", "", "requests", "mean", "to the drive", "mean", "wait", "queue", "drive", "longest"
-    )
+    columns = "requests", "mean", "to the drive", "mean", "wait", "queue", "drive", "longest"
+    table = new_table(f"Host: {host['scheduler']}", "", *columns)
     for kind in ("read", "write"):
         requests, parts = host[kind], host["latency_ns"]
         if not requests["submitted"]:
