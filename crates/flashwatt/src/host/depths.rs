@@ -72,7 +72,8 @@ impl Depths {
             let start = self.start_ns + bin as u64 * self.interval_ns;
             (start.saturating_add(self.interval_ns).min(now) - start).max(1) as f64
         };
-        let column = |at: usize| self.bins.iter().enumerate().map(|(bin, sums)| sums[at] as f64 / length(bin)).collect();
+        let column =
+            |at: usize| self.bins.iter().enumerate().map(|(bin, sums)| sums[at] as f64 / length(bin)).collect();
         DepthSeries { interval_ns: self.interval_ns, start_ns: self.start_ns, queued: column(0), in_device: column(1) }
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::queue::Part;
-use super::settings::Host;
 use super::sched::Generation;
+use super::settings::Host;
 
 /// How many requests there may be, and how many there are.
 #[derive(Debug)]
@@ -37,7 +37,8 @@ impl Places {
     /// Whether a request of this class finds a place.
     #[inline(always)]
     pub fn any_for(&self, is_sync: bool) -> bool {
-        self.taken[0] + self.taken[1] < self.most && self.taken[usize::from(is_sync)] < self.most_of[usize::from(is_sync)]
+        self.taken[0] + self.taken[1] < self.most
+            && self.taken[usize::from(is_sync)] < self.most_of[usize::from(is_sync)]
     }
 
     #[inline(always)]
@@ -83,7 +84,9 @@ impl Waiters {
 
     /// The piece of the first process that now finds a place. The process is in no line until it is put back.
     pub fn take(&mut self, places: &Places) -> Option<Part> {
-        let class = [true, false].into_iter().find(|&class| places.any_for(class) && !self.order[usize::from(class)].is_empty())?;
+        let class = [true, false]
+            .into_iter()
+            .find(|&class| places.any_for(class) && !self.order[usize::from(class)].is_empty())?;
         let process = self.order[usize::from(class)].pop_front()?;
         self.take_of(process)
     }

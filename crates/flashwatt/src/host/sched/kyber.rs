@@ -18,9 +18,7 @@
 //! The fourth domain (16 tokens, batches of 1) is left out: the block layer sends flushes past the scheduler, and has no other
 //! kind. Forced writes are writes, where the kernel sends them past the scheduler. Trims are not merged.
 
-use super::{
-    Choice, Cx, Generation, Merging, Parameters, Recipe, Registered, Scheduler, Setup, count, joins, time_ms,
-};
+use super::{Choice, Cx, Generation, Merging, Parameters, Recipe, Registered, Scheduler, Setup, count, joins, time_ms};
 use crate::connector::RequestKind;
 use crate::host::merging::Side;
 use crate::host::pool::{Fifo, Pool, Rq, RqId};

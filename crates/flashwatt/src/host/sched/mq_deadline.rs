@@ -7,7 +7,8 @@
 
 use super::lists::Lists;
 use super::{
-    Choice, Cx, Front, Generation, Merging, Parameters, Passing, Recipe, Registered, Scheduler, Setup, count, switch, time_ms,
+    Choice, Cx, Front, Generation, Merging, Parameters, Passing, Recipe, Registered, Scheduler, Setup, count, switch,
+    time_ms,
 };
 use crate::connector::{PriorityClass, Request, RequestKind};
 use crate::host::pool::{Pool, Rq, RqId};

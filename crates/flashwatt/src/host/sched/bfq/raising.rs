@@ -79,7 +79,15 @@ impl Rules {
     }
 
     /// A queue gets its first request (bfq_update_bfqq_wr_on_rq_arrival). Returns true if that raises it.
-    pub fn begin(&self, arrival: &Arrival, id: QueueId, queue: &mut Queue, fair: &mut Fair, rate: &Rate, now: Time) -> bool {
+    pub fn begin(
+        &self,
+        arrival: &Arrival,
+        id: QueueId,
+        queue: &mut Queue,
+        fair: &mut Fair,
+        rate: &Rate,
+        now: Time,
+    ) -> bool {
         if !queue.is_new && arrival.is_idle_for_long && queue.timeout + BURST_IDLE_NS < now {
             queue.raising.in_large_burst = false;
         }

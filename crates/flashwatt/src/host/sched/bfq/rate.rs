@@ -88,7 +88,8 @@ impl Rate {
     /// A request has ended. Returns true if the peak rate has been worked out anew.
     pub fn ended(&mut self, now: Time) -> bool {
         let waited_us = ((now - self.last_end) / 1000) as u64;
-        let was_slow = waited_us > MIN_THINK_NS / 1000 && (self.longest << RATE_SHIFT) / waited_us < 1 << (RATE_SHIFT - 10);
+        let was_slow =
+            waited_us > MIN_THINK_NS / 1000 && (self.longest << RATE_SHIFT) / waited_us < 1 << (RATE_SHIFT - 10);
         let found = was_slow && self.work_out(None);
         self.last_end = now;
         found

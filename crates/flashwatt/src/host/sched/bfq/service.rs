@@ -3,7 +3,7 @@
 use super::queue::{LARGE_SECTORS, Queue};
 use super::raising::SOFT_NS;
 use super::rate::RATE_SHIFT;
-use super::{Bfq, Cx, Dispatch, IDLE, Idling, Nanos, Queueing, QueueId, RqId, Time, Why, is_far};
+use super::{Bfq, Cx, Dispatch, IDLE, Idling, Nanos, QueueId, Queueing, RqId, Time, Why, is_far};
 
 /// A queue whose weight is raised is waited for at least so long (bfq_arm_slice_timer).
 const RAISED_IDLE_NS: Nanos = 20_000_000;
