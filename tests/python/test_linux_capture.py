@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import lzma
 import subprocess
 import sys
 from functools import cache
@@ -11,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from capture import runs_of_log
+from capture import kept, runs_of_log
 from compare import Row
 from figures import Dispatched, figures, tau
-from plan import PAGE_BYTES, REGION_BYTES, RUNS
+from plan import JOBS, PAGE_BYTES, REGION_BYTES, RUNS
 
 ROOT = Path(__file__).parents[2]
 TOOLS = ROOT / "tools/linux"
@@ -138,6 +139,29 @@ def test_without_the_packages_the_target_says_that_it_skips(tmp_path: Path) -> N
     assert done.returncode == 0, done.stderr
     assert "SKIPPED: no real kernel was run. linux.uml qemu-storage-daemon fio missing" in done.stderr
     assert "Kendall's tau" in done.stdout
+
+
+def test_a_capture_without_runs_of_the_plan_is_named(tmp_path: Path) -> None:
+    described = json.loads((CAPTURE / "runs.json").read_text())
+    described["runs"] = {name: run for name, run in described["runs"].items() if "short_streams" not in name}
+    (tmp_path / "runs.json").write_text(json.dumps(described))
+    with lzma.open(CAPTURE / "dispatched.csv.xz", "rt") as file, lzma.open(tmp_path / "dispatched.csv.xz", "wt") as out:
+        out.writelines(line for line in file if not line.startswith("bfq.four.3,"))
+    command = [sys.executable, str(TOOLS / "compare.py"), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"compare: {tmp_path} lacks runs that plan.py has: "
+        "mq-deadline.short_streams, kyber.short_streams, bfq.short_streams, bfq.four.3\n"
+        f"Capture them: python tools/linux/capture.py {tmp_path} --jobs four short_streams\n"
+    )
+
+
+def test_a_capture_of_some_jobs_keeps_the_runs_of_the_others(tmp_path: Path) -> None:
+    lines, runs = kept(CAPTURE, {"four", "random"})
+    assert {name.split(".")[1] for name in runs} == JOBS.keys() - {"four", "random"}
+    assert {line.split(",")[0] for line in lines} == runs.keys()
+    assert kept(CAPTURE, set(JOBS)) == kept(tmp_path, {"four"}) == ([], {})
 
 
 def test_a_guest_cannot_work_in_tmp() -> None:

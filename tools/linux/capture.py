@@ -1,11 +1,11 @@
 """Runs the jobs in a real Linux kernel on a disk with a fixed time a request, and keeps what the disk saw.
 
-    python capture.py FOLDER [--runs 5] [--work DIR]
+    python capture.py FOLDER [--runs 5] [--jobs JOB ...] [--work DIR]
 
 The kernel is user-mode Linux (Debian's package `user-mode-linux`), its disk virtio over `qemu-storage-daemon` over NBD.
 The FOLDER gets two files: `dispatched.csv.xz` has every request in the order in which the kernel gave it to the disk,
-`runs.json` what fio and the kernel said, and how the queue was set. The working folder must not be in /tmp, which the
-guest has for itself.
+`runs.json` what fio and the kernel said, and how the queue was set. With `--jobs` only these jobs run, and the FOLDER
+keeps the runs of the others. The working folder must not be in /tmp, which the guest has for itself.
 """
 
 import argparse
@@ -62,11 +62,11 @@ def write_places(job: Job, name: str, folder: Path) -> str:
     return text
 
 
-def plan_lines(runs: int) -> Iterator[str]:
+def plan_lines(runs: int, jobs: dict[str, Job]) -> Iterator[str]:
     """Scheduler, job, requests of the queue (0: as Linux chooses), name of the run."""
     for run in range(runs):
         for scheduler in SCHEDULERS:
-            for name, job in JOBS.items():
+            for name, job in jobs.items():
                 if scheduler in job.only:
                     yield f"{scheduler} {name} {job.nr_requests or 0} {scheduler}.{name}.{run}\n"
 
@@ -150,6 +150,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--runs", type=int, default=RUNS)
+    parser.add_argument("--jobs", nargs="+", choices=list(JOBS), default=list(JOBS), metavar="JOB")
     parser.add_argument("--work", type=Path, default=HERE.parents[1] / "target")
     options = parser.parse_args()
     for path in (options.work.resolve(), HERE.resolve()):
@@ -158,15 +159,26 @@ def main() -> None:
     options.work.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix="linux-", dir=options.work.resolve()))
     print(f"Working in {work}")
-    for name, job in JOBS.items():
+    jobs = {name: JOBS[name] for name in options.jobs}
+    for name, job in jobs.items():
         (work / f"{name}.fio").write_text(write_places(job, name, work))
     go_first()
-    plan = list(plan_lines(options.runs))
+    plan = list(plan_lines(options.runs, jobs))
     (work / "plan").write_text("".join(plan))
     seconds = sum(JOBS[line.split()[1]].window_ns for line in plan) / 1e9
     print(f"{len(plan)} runs, at least {seconds:.0f} s ...")
     run_guest(work)
     write_capture(work, [line.split()[3] for line in plan], options.folder)
+
+
+def kept(folder: Path, jobs: set[str]) -> tuple[list[str], dict[str, Any]]:
+    """The runs of other jobs that a folder has: their lines of `dispatched.csv.xz`, and what `runs.json` says."""
+    if jobs == set(JOBS) or not (folder / "runs.json").exists():
+        return [], {}
+    runs = json.loads((folder / "runs.json").read_text())["runs"]
+    others = {name: run for name, run in runs.items() if name.split(".")[1] not in jobs}
+    with lzma.open(folder / "dispatched.csv.xz", "rt") as file:
+        return [line for line in file if line.split(",", 1)[0] in others], others
 
 
 def write_capture(work: Path, names: list[str], folder: Path) -> None:
@@ -175,8 +187,10 @@ def write_capture(work: Path, names: list[str], folder: Path) -> None:
     if len(logs) != len(names):
         sys.exit(f"capture: {len(logs)} runs in the log, {len(names)} in the plan")
     folder.mkdir(parents=True, exist_ok=True)
+    lines, others = kept(folder, {name.split(".")[1] for name in names})
     with lzma.open(folder / "dispatched.csv.xz", "wt", preset=9) as out:
         out.write("run,after_100us,operation,page,pages\n")
+        out.writelines(lines)
         for name, log in zip(names, logs, strict=True):
             before = log[0][0] if log else 0
             for time_ns, operation, page, pages in log:
@@ -185,7 +199,7 @@ def write_capture(work: Path, names: list[str], folder: Path) -> None:
                 out.write(f"{name},{after},{operation},{page},{pages}\n")
     runs = {name: {"fio": fio_figures(work / f"{name}.json"), **settled(work, name)} for name in names}
     host = {"kernel": (work / "kernel").read_text().strip(), "machine_cpus": os.cpu_count()}
-    (folder / "runs.json").write_text(json.dumps({"host": host, "runs": runs}, indent=1) + "\n")
+    (folder / "runs.json").write_text(json.dumps({"host": host, "runs": {**others, **runs}}, indent=1) + "\n")
     size = sum(file.stat().st_size for file in folder.iterdir())
     print(f"{folder}: {len(names)} runs, {size / 1024:.0f} KiB")
 

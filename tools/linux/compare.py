@@ -72,6 +72,12 @@ class Capture:
         self.runs: dict[str, Any] = described["runs"]
         self.host: dict[str, Any] = described["host"]
 
+    def missing(self) -> list[str]:
+        """What plan.py has and this capture has not: jobs without a run, and runs without a request."""
+        planned = [f"{scheduler}.{name}" for name, job in JOBS.items() for scheduler in job.only]
+        captured = {run.rsplit(".", 1)[0] for run in self.runs}
+        return [name for name in planned if name not in captured] + [run for run in self.runs if run not in self.logs]
+
     def names(self, scheduler: str, job: str) -> list[str]:
         """The runs of a job under a scheduler."""
         return [name for name in self.runs if name.rsplit(".", 1)[0] == f"{scheduler}.{job}"]
@@ -202,6 +208,12 @@ def main() -> None:
     parser.add_argument("--page", type=Path, help="put the tables into this page")
     options = parser.parse_args()
     capture = Capture(options.folder)
+    if missing := capture.missing():
+        jobs = sorted({name.split(".")[1] for name in missing})
+        sys.exit(
+            f"compare: {options.folder} lacks runs that plan.py has: {', '.join(missing)}\n"
+            f"Capture them: python tools/linux/capture.py {options.folder} --jobs {' '.join(jobs)}"
+        )
     rows = compare(capture)
     if options.json:
         found = [{**row._asdict(), "beyond": row.beyond, "is_within": row.is_within, "rule": row.rule} for row in rows]
