@@ -27,6 +27,8 @@ def completed(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
     ("words", "found"),
     [
         (("run", "--preset", "tlc"), ["tlc-nvme-1t"]),
+        (("run", "--scheduler", "mq_"), ["mq_deadline"]),
+        (("list", "schedulers", "pard"), ["pardispatcher"]),
         (("init", "x25m-"), ["x25m-calibrated"]),
         (("run", "d.toml", "--set", "device.timing.re"), ["device.timing.read_ns="]),
         (("run", "d.toml", "--set", "gc.policy", "=", "co"), ["cost_benefit", "cost_age_times"]),

@@ -158,3 +158,16 @@ def test_every_command_has_a_next_step() -> None:
         inner = command.commands if isinstance(command, click.Group) else {}
         names |= {f"{name} {one}" for one in inner} or {name}
     assert names - set(_STEPS) == {"schema", "try", "version"}
+
+
+def test_a_scheduler_needs_no_configuration(flashwatt: Cli, tmp_path: Path) -> None:
+    """With a file that has parameters for that scheduler, these stay."""
+    done = flashwatt("run", "--scheduler", "mq_deadline", "--requests", 100, "--json")
+    assert json.loads(done.stdout)["host"]["scheduler"] == "mq_deadline"
+    assert "the drive is the default preset, x25m" in done.stderr
+    (tmp_path / "d.toml").write_text("device.preset = 'x25m'\nhost.scheduler.deadline.fifo_batch = 3\n")
+    for name, kept in (("deadline", {"fifo_batch": 3}), ("noop", {})):
+        done = flashwatt("run", "d.toml", "--scheduler", name, "--requests", 100, "--json")
+        chosen = json.loads(done.stdout)["config"]["host"]["scheduler"]
+        assert chosen["name"] == name
+        assert {key: value for key, value in chosen["parameters"].items() if key in kept} == kept

@@ -35,6 +35,11 @@ MISTAKES = [
         "run good.toml --set device.channels=4,device.ways=2",
         ("two keys in one", "--set device.channels=4 --set device.ways=…"),
     ),
+    ("run --preset x25m --scheduler mq-deadlin", ("--scheduler: unknown scheduler", "did you mean `mq_deadline`?")),
+    (
+        "run --preset x25m --scheduler noop --set host.scheduler=none",
+        ("--set host.scheduler: the scheduler is given twice", "found noop (--scheduler), none (--set)"),
+    ),
     ("run --preset x25m --preset=limit", ("--preset: given twice; expected it once",)),
     ("run good.toml --series-ms 0", ("--series-ms: found 0; expected milliseconds, 0.000001 or more",)),
     ("reproduce fig99", ("experiments: unknown name; found `fig99`",)),

@@ -28,7 +28,7 @@ def check(config: Path | None, options: dict[str, Any], sets: tuple[str, ...]) -
     """Refuse options that contradict each other, before any file is read."""
     _check_sets(sets)
     _check_sources(config, options, sets)
-    _check_preset(options, sets)
+    _check_names(options, sets)
     _check_log_names(options)
 
 
@@ -86,7 +86,7 @@ def _check_sources(config: Path | None, options: dict[str, Any], sets: tuple[str
         return
     if any(_is_preset(one.partition("=")[0]) for one in sets):
         return
-    if not options["fio"] and not options["trace"] and not sets:
+    if not any(options[one] for one in ("fio", "trace", "scheduler")) and not sets:
         raise click.UsageError(
             "nothing to run; expected a configuration (CONFIG.toml), a trace, --preset NAME or --fio JOB.fio; "
             "`flashwatt try` runs an example"
@@ -108,12 +108,14 @@ def _check_trace_options(config: str, sets: tuple[str, ...], options: dict[str, 
     raise click.UsageError(f"{name}: an option for traces; {found}; expected --trace FILE")
 
 
-def _check_preset(options: dict[str, Any], sets: tuple[str, ...]) -> None:
-    """Refuse two presets on one command line."""
-    given = [value.strip().strip("\"'") for key, _, value in (one.partition("=") for one in sets) if _is_preset(key)]
-    if options["preset"] and given and given[-1] != options["preset"]:
-        found = f"found {options['preset']} (--preset), {given[-1]} (--set)"
-        raise click.UsageError(f"--set device.preset: the preset is given twice; {found}; expected one of them")
+def _check_names(options: dict[str, Any], sets: tuple[str, ...]) -> None:
+    """Refuse two presets or two schedulers on one command line."""
+    for option, of in (("preset", "device.preset"), ("scheduler", "host.scheduler")):
+        pairs = (one.partition("=") for one in sets)
+        given = [value.strip().strip("\"'") for key, _, value in pairs if key.strip() == of]
+        if options[option] and given and given[-1] != options[option]:
+            found = f"found {options[option]} (--{option}), {given[-1]} (--set)"
+            raise click.UsageError(f"--set {of}: the {option} is given twice; {found}; expected one of them")
 
 
 def _is_preset(key: str) -> bool:

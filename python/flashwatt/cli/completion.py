@@ -26,6 +26,11 @@ def formats(_context: click.Context, _option: click.Parameter, incomplete: str) 
     return _items(_listed("formats"), incomplete)
 
 
+def schedulers(_context: click.Context, _option: click.Parameter, incomplete: str) -> Items:
+    """Complete the name of a scheduler."""
+    return _items(_listed("schedulers"), incomplete)
+
+
 def kinds(_context: click.Context, _argument: click.Parameter, incomplete: str) -> Items:
     """Complete a kind of `flashwatt list`."""
     from flashwatt.cli.listing import EXPERIMENTS

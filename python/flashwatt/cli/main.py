@@ -24,6 +24,7 @@ from flashwatt.cli.sweep import compare, sweep
 from flashwatt.cli.terminal import FAILED, INTERRUPTED, drop_stdout, end_as_on_interrupt, fail, open_streams, say
 from flashwatt.cli.trace import trace
 from flashwatt.cli.try_ import try_
+from flashwatt.cli.tune import tune
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,7 +92,23 @@ def version() -> None:
     click.echo(f"flashwatt {_core.__version__}")
 
 
-for _command in (try_, run, age, price, trace, standin, sweep, compare, reproduce, model, list_, explain, init, schema):
+for _command in (
+    try_,
+    run,
+    age,
+    price,
+    trace,
+    standin,
+    sweep,
+    compare,
+    reproduce,
+    tune,
+    model,
+    list_,
+    explain,
+    init,
+    schema,
+):
     cli.add_command(_command)
     follow(_command)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flashwatt import _core
-from flashwatt.cli.options import blamed, overriding, preset_option
+from flashwatt.cli.options import blamed, drive_of, overriding, preset_option
 from flashwatt.cli.terminal import FILE, as_json
 
 if TYPE_CHECKING:
@@ -130,11 +130,7 @@ def power(
     Bus, DRAM and host interface add their power while they work beside the dies. A power budget
     (controller.power_budget_ma) is not applied. Currents are stated at one voltage, as in a report.
     """
-    from flashwatt.config.config import Config
-
-    base = Config.of(config) if config else Config()
-    named = (f"device.preset={json.dumps(preset)}",) if preset else ()
-    whole = Config(base.text, base.name, (*named, *sets))
+    whole = drive_of(config, preset, sets)
     with blamed({"dies": "--dies", **({"device.preset": "--preset"} if preset else {})}, sets):
         all_dies = json.loads(_core.power_levels(whole.text, whole.name, list(whole.sets), [1]))["dies"]
         wanted = dies or sorted({2**power for power in range(all_dies.bit_length())} | {all_dies})

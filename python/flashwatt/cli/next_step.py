@@ -132,6 +132,11 @@ def _after_init(options: Options) -> str:
     )
 
 
+def _after_tune(options: Options) -> str:
+    config = _quoted(options["config"] or "CONFIG.toml")
+    return f"put the lines into {config}; flashwatt run {config}"
+
+
 def _after_model(_options: Options) -> str:
     return "flashwatt run --preset NAME simulates a drive; --json prints these figures for a program"
 
@@ -151,6 +156,7 @@ _STEPS: dict[str, Callable[[Options], str]] = {
     "sweep": _after_sweep,
     "compare": _after_compare,
     "reproduce": _after_reproduce,
+    "tune pardispatcher": _after_tune,
     "list": _after_list,
     "explain": _after_explain,
     "init": _after_init,

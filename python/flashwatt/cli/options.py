@@ -15,8 +15,11 @@ from flashwatt.cli import completion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from click.decorators import FC
+
+    from flashwatt.config.config import Config
 
     _NumberType = click.ParamType[float]
 else:
@@ -66,6 +69,19 @@ preset_option = click.option(
     shell_complete=completion.presets,
     help="The drive; `flashwatt list presets` names them.",
 )
+
+workers_option = click.option(
+    "--workers", type=click.IntRange(min=1), metavar="N", help="Run N at a time; one per processor unless given."
+)
+
+
+def drive_of(config: Path | None, preset: str | None, sets: tuple[str, ...]) -> Config:
+    """Give the configuration of a file, if there is one, with `--preset` and `--set` laid over it."""
+    from flashwatt.config.config import Config
+
+    base = Config.of(config) if config else Config()
+    named = (f"device.preset={json.dumps(preset)}",) if preset else ()
+    return Config(base.text, base.name, (*named, *sets))
 
 
 def overriding(description: str) -> Callable[[FC], FC]:

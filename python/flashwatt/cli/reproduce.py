@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from flashwatt.cli import completion
-from flashwatt.cli.options import Quantity, overriding
+from flashwatt.cli.options import Quantity, overriding, workers_option
 from flashwatt.cli.terminal import DIRECTORY, FAILED, INTERRUPTED, as_json, fail, force, note, say
 
 if TYPE_CHECKING:
@@ -40,9 +40,7 @@ _LONG_S = 20
 )
 @click.option("--experiments", type=DIRECTORY, metavar="DIR", help="Experiments of your own, laid out like ours.")
 @click.option("--out", type=DIRECTORY, default="reproduction", show_default=True, help="Keep runs and pages there.")
-@click.option(
-    "--workers", type=click.IntRange(min=1), metavar="N", help="Run N at a time; one per processor unless given."
-)
+@workers_option
 @as_json
 @force
 def reproduce(

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 _OPTION_KEYS = {
     "preset": "device.preset",
+    "scheduler": "host.scheduler",
     "fio": "workload.fio.path",
     "trace": "workload.trace.path",
     "trace_format": "workload.trace.format",
@@ -75,6 +76,12 @@ _skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out trace recor
 @click.command()
 @click.argument("files", type=SOURCE, nargs=-1, metavar="[CONFIG.toml] [TRACE]...")
 @preset_option
+@click.option(
+    "--scheduler",
+    metavar="NAME",
+    shell_complete=completion.schedulers,
+    help="The scheduler of the host's block layer (`flashwatt list schedulers`); without one there is no such layer.",
+)
 @click.option(
     "--trace",
     type=TRACE,
@@ -247,7 +254,7 @@ def _said_once() -> Iterator[None]:
 def _sets(options: dict[str, Any]) -> list[str]:
     """Give the overrides that the options stand for."""
     values = {
-        "preset": options["preset"] and _quoted(options["preset"]),
+        **{name: options[name] and _quoted(options[name]) for name in ("preset", "scheduler")},
         "fio": options["fio"] and _quoted(_path(options["fio"])),
         "trace": options["trace"] and _paths(options["trace"]),
         "trace_format": options["trace_format"] and _quoted(options["trace_format"]),

@@ -13,7 +13,7 @@ from flashwatt.base.files import report_file
 from flashwatt.base.outputs import check, clear, save
 from flashwatt.cli import completion
 from flashwatt.cli.formats import formatted, names
-from flashwatt.cli.options import blamed
+from flashwatt.cli.options import blamed, workers_option
 from flashwatt.cli.room import FRAMES_BYTES, left_over
 from flashwatt.cli.terminal import (
     DIRECTORY,
@@ -51,9 +51,7 @@ _MANY = 2000  # from here on, checking takes long enough to be wondered at
     required=True,
     help="Keep the results there; continue from those already there.",
 )
-@click.option(
-    "--workers", type=click.IntRange(min=1), metavar="N", help="Run N at a time; one per processor unless given."
-)
+@workers_option
 @click.option(
     "--metrics",
     multiple=True,
@@ -98,7 +96,7 @@ def sweep(study: Path, out: Path, workers: int | None, format_: str, force: bool
     if not whole.has_base:
         note(f"the study has no base: the drive is the default preset, {DEFAULT_PRESET}")
     baseline = _baseline(whole, options)
-    results, fault = _swept(whole, out, workers, force)
+    results, fault = swept(whole, out, workers, force)
     with printed() as faults:
         if baseline:
             _show_differences(results, format_, options["metrics"], baseline)
@@ -152,7 +150,9 @@ def _baseline(study: Study, options: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _swept(study: Study, out: Path, workers: int | None, force: bool) -> tuple[Results, _core.FlashwattError | None]:
+def swept(
+    study: Study, out: Path | None, workers: int | None, force: bool, doing: str = "Sweeping"
+) -> tuple[Results, _core.FlashwattError | None]:
     """Run what is missing; the results, and the fault if they cannot be written."""
     from flashwatt.base.progress import runs_bar
     from flashwatt.sweeps.sweep import SweepInterruptedError, SweepNotSavedError
@@ -162,10 +162,10 @@ def _swept(study: Study, out: Path, workers: int | None, force: bool) -> tuple[R
         note(f"checking {study.size:,} runs before the first one starts ...")
     found: list[tuple[int, int]] = []
     try:
-        with runs_bar("Sweeping", counted=True) as show:
+        with runs_bar(doing, counted=True) as show:
 
             def progress(done: int, total: int) -> None:
-                if not found and done:
+                if out and not found and done:
                     note(f"{done} of {total} runs found in {out / 'results.jsonl'}")
                 found.append((done, total))
                 show(done, total)

@@ -384,6 +384,19 @@ mod tests {
     }
 
     #[test]
+    fn a_scheduler_on_the_command_line_keeps_parameters_of_its_own_and_drops_those_of_another() {
+        let text = "[host.scheduler.deadline]\nfifo_batch = 4\n";
+        let host = |text: &str, sets: &[&str]| config(text, sets).host.expect("a block layer");
+        assert_eq!(host(text, &["host.scheduler=deadline"]), host(text, &[]));
+        assert_eq!(host(text, &["host.scheduler=noop"]), host("", &["host.scheduler=noop"]));
+        let other = ["host.scheduler.mq_deadline.fifo_batch=8"];
+        assert_eq!(host(text, &other), host("", &other));
+        let sets = ["host.scheduler.deadline.fifo_batch=8", other[0]].map(String::from);
+        let error = load("", "test.toml", &sets).expect_err("two schedulers").to_string();
+        assert!(error.contains("keys of `host.scheduler.deadline` and of `host.scheduler.mq_deadline`"), "{error}");
+    }
+
+    #[test]
     fn the_merged_text_is_the_same_configuration() {
         for (name, _) in PRESETS {
             let text = format!("device.preset = {name:?}\n[workload.uniform]\nrate_per_s = 10\n");
