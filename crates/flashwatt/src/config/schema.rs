@@ -11,6 +11,7 @@ use super::parse;
 use super::presets::PRESETS;
 use super::raw::Raw;
 use crate::error::Error;
+use crate::host::sched;
 use crate::settings::{Rules, Unit};
 use crate::{ftl, gc, workload};
 
@@ -97,7 +98,7 @@ fn rules() -> Rules {
     all
 }
 
-/// Every preset, translation layer, policy and workload, and lengths of requests of two kinds, on which other defaults depend.
+/// Every preset, translation layer, policy, scheduler and workload, and lengths of requests of two kinds, on which other defaults depend.
 fn probes() -> Vec<Vec<String>> {
     let presets = PRESETS.iter().map(|(name, _)| vec![format!("device.preset={name}")]);
     let policies = gc::REGISTRY.iter().map(|entry| vec![format!("gc.policy={}", entry.name)]);
@@ -105,7 +106,8 @@ fn probes() -> Vec<Vec<String>> {
     let models = workload::synthetic::MODELS.iter();
     let longer = models.map(|model| vec![format!("workload.{}.request_bytes=8192", model.name)]);
     let ftls = ftl::REGISTRY.iter().map(|entry| vec![format!("ftl={}", entry.name)]);
-    presets.chain(ftls).chain(policies).chain(workloads).chain(longer).collect()
+    let schedulers = sched::REGISTRY.iter().map(|entry| vec![format!("host.scheduler={}", entry.name)]);
+    presets.chain(ftls).chain(policies).chain(schedulers).chain(workloads).chain(longer).collect()
 }
 
 /// The node of a dotted key.

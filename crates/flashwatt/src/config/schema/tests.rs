@@ -77,6 +77,36 @@ fn ranges_and_defaults_are_those_of_the_checks() {
     assert_eq!(names, ["with_controller", "per_op"]);
 }
 
+/// A scheduler under which a key of `[host]` means something, where not all have it.
+fn scheduler_with(key: &str) -> Option<String> {
+    let name = match key {
+        "host.nr_requests" | "host.dispatch_budget" => "mq_deadline",
+        "host.plug_ns" => "deadline",
+        _ => return None,
+    };
+    Some(format!("host.scheduler={name}"))
+}
+
+#[test]
+fn parameters_of_schedulers_have_ranges_and_defaults() {
+    for entry in sched::REGISTRY {
+        for param in entry.params {
+            let key = key(&format!("host.scheduler.{}.{}", entry.name, param.name));
+            let of = |value: &Option<Value>| value.as_ref().and_then(Value::as_f64);
+            let found = (of(&key.minimum), of(&key.maximum), of(&key.default));
+            assert_eq!(found, (Some(param.min), Some(param.max), Some(param.default)), "{}", key.key);
+        }
+    }
+    let range = |name: &str| (key(name).minimum, key(name).maximum);
+    for count in ["host.queue_depth", "host.nr_requests"] {
+        assert_eq!(range(count), (Some(1.into()), Some(65_536.into())), "{count}");
+    }
+    assert_eq!(key("host.plug_ns").default, Some(3_000_000.into()));
+    assert_eq!(key("host.dispatch_budget").default, Some(true.into()));
+    assert_eq!(key("host.plug_requests").default, None, "the scheduler and the drive decide");
+    assert_eq!(key("host.nr_requests").default, None, "the scheduler and the queue depth decide");
+}
+
 /// Giving a key its default changes nothing, unless the preset gives it or another way of saying the same.
 #[test]
 fn every_default_is_valid() {
@@ -93,6 +123,7 @@ fn every_default_is_valid() {
         if key.key.ends_with(".gaps") {
             sets.push(format!("{table}.rate_per_s=1"));
         }
+        sets.extend(scheduler_with(&key.key));
         assert!(load("", "test", &sets).is_ok(), "{sets:?}: {:?}", load("", "test", &sets));
     }
 }
@@ -122,7 +153,8 @@ fn messages_and_the_reference_tell_the_same_ranges() {
     assert!(ranged.len() > 50, "{}", ranged.len());
     for (key, least, greatest) in ranged {
         for wrong in ["-1".to_string(), "\"many\"".into(), (u128::from(greatest) + 1).to_string()] {
-            let Err(crate::Error::Config(faults)) = load("", "test", &[format!("{key}={wrong}")]) else {
+            let sets: Vec<_> = scheduler_with(&key).into_iter().chain([format!("{key}={wrong}")]).collect();
+            let Err(crate::Error::Config(faults)) = load("", "test", &sets) else {
                 panic!("{key}={wrong} is taken");
             };
             let said = faults.iter().find(|fault| fault.place.key.as_ref() == Some(&key));
