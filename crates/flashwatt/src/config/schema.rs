@@ -97,7 +97,7 @@ fn rules() -> Rules {
     all
 }
 
-/// Every preset, translation layer, policy and workload, and lengths of requests of two kinds, on which other defaults depend.
+/// Every preset, translation layer, policy, workload and kind of replay, and lengths of requests of two kinds, on which other defaults depend.
 fn probes() -> Vec<Vec<String>> {
     let presets = PRESETS.iter().map(|(name, _)| vec![format!("device.preset={name}")]);
     let policies = gc::REGISTRY.iter().map(|entry| vec![format!("gc.policy={}", entry.name)]);
@@ -105,6 +105,7 @@ fn probes() -> Vec<Vec<String>> {
     let models = workload::synthetic::MODELS.iter();
     let longer = models.map(|model| vec![format!("workload.{}.request_bytes=8192", model.name)]);
     let ftls = ftl::REGISTRY.iter().map(|entry| vec![format!("ftl={}", entry.name)]);
+    let ftls = ftls.chain([vec!["run.replay=flashsim".to_string()]]);
     presets.chain(ftls).chain(policies).chain(workloads).chain(longer).collect()
 }
 
