@@ -191,6 +191,24 @@ impl CollectionCounts {
     }
 }
 
+impl SsdFigures {
+    /// Counts what a plan says about itself, without the time of its accesses to the map.
+    pub(crate) fn planned(&mut self, plan: &Plan) {
+        self.unwritten_reads += u64::from(plan.unwritten_reads);
+        if let Some(notes) = &plan.notes {
+            note(notes, &mut self.mapping, &mut self.collection);
+        }
+    }
+}
+
+/// Counts a layer's notes on a plan.
+fn note(notes: &Notes, mapping: &mut Mapping, collection: &mut CollectionCounts) {
+    *mapping += notes.mapping;
+    if let Some(chosen) = &notes.chosen {
+        collection.add(chosen);
+    }
+}
+
 impl Figures for SsdFigures {
     fn plus(&self, next: &SsdFigures) -> SsdFigures {
         let mut mapping = self.mapping;
@@ -319,17 +337,10 @@ impl<P: Probe> SsdAccounts<P> {
         self.unwritten_reads += u64::from(plan.unwritten_reads);
         if let Some(notes) = &plan.notes {
             cold_path();
-            self.note(notes);
+            note(notes, &mut self.mapping, &mut self.collection);
         }
         self.dram(now, u64::from(plan.map_accesses) * self.map_access_ns);
         self.probe.mapped(now, plan.map_accesses);
-    }
-
-    fn note(&mut self, notes: &Notes) {
-        self.mapping += notes.mapping;
-        if let Some(chosen) = &notes.chosen {
-            self.collection.add(chosen);
-        }
     }
 
     /// An event of the write buffer. Data that enters or leaves it for the host passes DRAM.

@@ -1,17 +1,39 @@
 //! Runs a drive without a clock: every plan is carried out at once, and background work as soon as it is due.
 //!
-//! It lays down start states, and property tests drive translation layers with it. The NAND referee checks its
-//! operations too.
+//! It lays down start states, replays requests for [`crate::ssd::Untimed`], and property tests drive translation layers
+//! with it. The NAND referee checks its operations too.
 
 use crate::connector::{Extent, Request, RequestKind};
 use crate::device::{Array, Geometry};
 use crate::firmware::Firmware;
-use crate::ftl::PlannedOp;
+use crate::ftl::{Plan, PlannedOp};
 use crate::operation::OpKind;
 use crate::units::{DieId, Lpn, OpId};
 
+/// An observer of the plans and operations of a drive without a clock.
+pub trait Tally {
+    /// A plan was made, and is about to be carried out.
+    fn planned(&mut self, _plan: &Plan) {}
+
+    /// An operation was carried out.
+    fn ended(&mut self, _op: &PlannedOp) {}
+}
+
+/// Counts nothing.
+impl Tally for () {}
+
+impl<T: Tally> Tally for &mut T {
+    fn planned(&mut self, plan: &Plan) {
+        (**self).planned(plan);
+    }
+
+    fn ended(&mut self, op: &PlannedOp) {
+        (**self).ended(op);
+    }
+}
+
 /// A drive without a clock.
-pub struct Clockless<'a> {
+pub struct Clockless<'a, T: Tally = ()> {
     geometry: Geometry,
     /// The deciding half of the drive.
     pub firmware: &'a mut Firmware,
@@ -20,6 +42,7 @@ pub struct Clockless<'a> {
     ops: Vec<PlannedOp>,
     /// Flash operations carried out so far.
     operations: u64,
+    tally: T,
 }
 
 /// A write found no room although no background work is left.
@@ -29,7 +52,14 @@ pub struct Full;
 impl<'a> Clockless<'a> {
     /// A drive made of two halves, in their present state.
     pub fn new(geometry: &Geometry, firmware: &'a mut Firmware, array: &'a mut Array) -> Self {
-        Clockless { geometry: geometry.clone(), firmware, array, ops: Vec::new(), operations: 0 }
+        Clockless::observed(geometry, firmware, array, ())
+    }
+}
+
+impl<'a, T: Tally> Clockless<'a, T> {
+    /// As [`Clockless::new`], with an observer.
+    pub fn observed(geometry: &Geometry, firmware: &'a mut Firmware, array: &'a mut Array, tally: T) -> Self {
+        Clockless { geometry: geometry.clone(), firmware, array, ops: Vec::new(), operations: 0, tally }
     }
 
     /// Flash operations carried out so far.
@@ -39,8 +69,12 @@ impl<'a> Clockless<'a> {
 
     /// Carries out a request.
     pub fn request(&mut self, request: &Request) -> Result<(), Full> {
-        let extent = self.geometry.extent(request);
-        match request.kind {
+        self.request_of(request.kind, self.geometry.extent(request))
+    }
+
+    /// Carries out a request for these pages.
+    pub fn request_of(&mut self, kind: RequestKind, extent: Extent) -> Result<(), Full> {
+        match kind {
             RequestKind::Read => {
                 self.firmware.read(extent, self.array);
                 self.carry_out();
@@ -95,6 +129,7 @@ impl<'a> Clockless<'a> {
     fn carry_out(&mut self) {
         self.ops.clear();
         self.ops.extend_from_slice(self.firmware.plan.ops());
+        self.tally.planned(&self.firmware.plan);
         self.operations += self.ops.len() as u64;
         for at in 0..self.ops.len() {
             let op = self.ops[at];
@@ -107,6 +142,7 @@ impl<'a> Clockless<'a> {
                 }
                 OpKind::Erase => self.erase(&op),
             }
+            self.tally.ended(&op);
         }
     }
 

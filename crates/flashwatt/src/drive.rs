@@ -10,7 +10,7 @@ use crate::footprint;
 use crate::kernel::{End, Sim};
 use crate::progress::Progress;
 use crate::report::Report;
-use crate::run::{RunOptions, Start, StartState, conclude};
+use crate::run::{RunOptions, Start, StartState, conclude, needs_a_clock};
 use crate::ssd::Ssd;
 use crate::units::Nanos;
 
@@ -79,6 +79,9 @@ impl Drive {
     /// As [`Self::new`]; [`Error::Interrupted`] if `progress` returned `false`.
     pub fn watched(config: &Config, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Self, Error> {
         footprint::check(config, false)?;
+        if !config.run.replay.is_timed() {
+            return Err(needs_a_clock("a drive under the control of a program"));
+        }
         if config.host.is_some() {
             let fault = Fault::key("host", "a drive under the control of a program has no block layer before it");
             return Err(fault.found("[host]").expected("no such table: the program sends to the drive itself").into());

@@ -10,7 +10,7 @@ use crate::host::{BlockLayer, Hosted};
 use crate::kernel::Outcome;
 use crate::probe::Probe;
 use crate::report::{self, DeviceReport, HostReport, Reported};
-use crate::ssd::Ssd;
+use crate::ssd::{Ssd, Untimed};
 
 impl<P: Probe> Reported for Ssd<P> {
     fn parts(&self, config: &Config) -> Parts {
@@ -27,6 +27,25 @@ impl<P: Probe> Reported for Ssd<P> {
 
     fn audit(&self, config: &Config, outcome: &Outcome<SsdFigures>) -> Result<(), Error> {
         audit::ssd(outcome, &PriceTable::new(&config.energy), self.flash.array.erases_in_run())
+    }
+}
+
+impl Reported for Untimed {
+    fn parts(&self, config: &Config) -> Parts {
+        energy::ssd::parts(&PriceTable::new(&config.energy), self.firmware().blocks.geometry().dies)
+    }
+
+    /// Nothing is charged: there is no time. The report has no figure of energy.
+    fn energy_j(&self, _config: &Config, _figures: &SsdFigures) -> f64 {
+        0.0
+    }
+
+    fn report(&self, config: &Config, outcome: &Outcome<SsdFigures>) -> DeviceReport {
+        report::ssd::report(config, outcome, self.firmware(), self.array())
+    }
+
+    fn audit(&self, _config: &Config, outcome: &Outcome<SsdFigures>) -> Result<(), Error> {
+        audit::untimed(outcome, self.array().erases_in_run())
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::audit::audit;
 use crate::check::Shadow;
 use crate::clockless::Clockless;
-use crate::config::{self, Config, Precondition, Span};
+use crate::config::{self, Config, Flashsim, Precondition, Replay, Span};
 use crate::connector::{Completion, Next, Request, Workload};
 use crate::device::{Array, Geometry};
 use crate::energy::Series;
@@ -14,7 +14,7 @@ use crate::energy::bins::{BINS_MAX, Bins};
 use crate::energy::edges::{CurrentEdges, EDGES_MAX, Edges};
 use crate::error::{Error, Fault, Place};
 use crate::firmware::Firmware;
-use crate::host::{BlockLayer, Depths};
+use crate::host::{BlockLayer, Depths, DispatchLog, is_dispatch_log};
 use crate::kernel::{End, Outcome, Sim};
 use crate::output::{Aside, Replace};
 pub use crate::probe::Recording;
@@ -23,8 +23,9 @@ use crate::progress::{Progress, Watch};
 use crate::report::{Report, ReportInput, Reported};
 use crate::request_log::{Logged, is_request_log};
 use crate::snapshot::{self, Identity, Loaded};
-use crate::ssd::Ssd;
+use crate::ssd::{Ssd, Untimed};
 use crate::units::Nanos;
+use crate::workload::Joined;
 use crate::{footprint, workload};
 
 /// Options of a run besides its configuration. None of them changes a figure.
@@ -34,6 +35,9 @@ pub struct RunOptions {
     pub op_log: Option<PathBuf>,
     /// The file for the log of the host's requests, by the same rules.
     pub request_log: Option<PathBuf>,
+    /// The file for the requests as the host's block layer gave them to the drive, as a trace of the format `csv`; by the same
+    /// rules.
+    pub dispatch_log: Option<PathBuf>,
     /// Let a log replace a file that is not such a log.
     pub force: bool,
     /// Record power over time in bins of this length in ns; 0: a length that gives 1,000 to 2,000 bins.
@@ -68,6 +72,13 @@ impl RunOptions {
 
     /// Refuses recordings that are impossible in every run, or in this one.
     fn check(&self, config: &Config) -> Result<(), Error> {
+        if !config.run.replay.is_timed() {
+            self.check_untimed()?;
+        }
+        if self.dispatch_log.is_some() && config.host.is_none() {
+            let fault = Fault::key("dispatch_log", "nothing dispatches requests").found("a configuration without [host]");
+            return Err(fault.expected("a block layer, or --request-log: the drive takes requests as they come").into());
+        }
         if let Some((from, until)) = self.edges_ns
             && from >= until
         {
@@ -79,6 +90,21 @@ impl RunOptions {
                 Err(too_many_bins(ns, &format!("{run_ns} ns")))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Refuses recordings of times in a run that has none.
+    fn check_untimed(&self) -> Result<(), Error> {
+        let asked = [
+            ("series", self.series_interval_ns.is_some()),
+            ("edges", self.edges_ns.is_some()),
+            ("op_log", self.op_log.is_some()),
+            ("request_log", self.request_log.is_some()),
+            ("check", self.check),
+        ];
+        match asked.into_iter().find(|(_, is_asked)| *is_asked) {
+            None => Ok(()),
+            Some((what, _)) => Err(needs_a_clock(what)),
         }
     }
 
@@ -115,6 +141,12 @@ fn missed(edges: &CurrentEdges, (from, until): (Nanos, Nanos), measured: (Nanos,
         measured.0, measured.1
     );
     edges.time_ns.is_empty().then_some(what)
+}
+
+/// What cannot be had in a run without a clock.
+pub(crate) fn needs_a_clock(what: &str) -> Error {
+    let fault = Fault::key(what, "needs a clock").found("a run with run.replay = \"flashsim\", which has none");
+    Error::from(fault.expected("run.replay = \"timed\", or a run without it"))
 }
 
 fn too_many_bins(interval_ns: Nanos, run: &str) -> Error {
@@ -220,15 +252,27 @@ fn simulate<D: Reported>(
         let (outcome, device) = Sim::new(&config.run, device, &mut *workload).run(config.run.warmup, progress);
         return Ok((conclude(config, options, outcome, &device, workload, start), device));
     };
-    let layer =
-        BlockLayer::new(host, config.device.logical_bytes, &workload.origins(), device)?.recording(options.depths());
-    let (outcome, layer) = Sim::new(&config.run, layer, &mut *workload).run(config.run.warmup, progress);
-    Ok((conclude(config, options, outcome, &layer, workload, start), layer.into_device()))
+    let file = options.dispatch_log.as_deref().map(|path| aside(path, config, options.force, DISPATCH_LOG)).transpose()?;
+    let log = match &file {
+        Some(file) => Some(DispatchLog::new(Box::new(BufWriter::new(file.file()?)))),
+        None => None,
+    };
+    let layer = BlockLayer::new(host, config.device.logical_bytes, &workload.origins(), device)?;
+    let layer = layer.recording(options.depths()).logged(log);
+    let (outcome, mut layer) = Sim::new(&config.run, layer, &mut *workload).run(config.run.warmup, progress);
+    let log = layer.take_log();
+    let mut report = conclude(config, options, outcome, &layer, workload, start);
+    if let Some((file, log)) = file.zip(log) {
+        let written = log.close().map_err(|source| file.error(source));
+        keep(&mut report, "dispatch log", written.and_then(|()| file.commit()));
+    }
+    Ok((report, layer.into_device()))
 }
 
 /// A kind of log: its name in messages, and how a file of that kind is recognized.
 type LogKind = (&'static str, fn(&Path) -> bool);
 const OP_LOG: LogKind = ("an operation log", is_op_log);
+const DISPATCH_LOG: LogKind = ("a dispatch log", is_dispatch_log);
 const REQUEST_LOG: LogKind = ("a request log", is_request_log);
 
 /// The file of a log.
@@ -429,9 +473,29 @@ impl StartState {
         progress: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<(Report, P), Error> {
         self.check_config(config)?;
+        if let Replay::Flashsim(rules) = &config.run.replay {
+            return Ok((self.replay(rules, config, options, workload, progress)?, probe));
+        }
         let ssd = Ssd::new(&config.ssd(), self.firmware, self.array, options.series(), probe);
         let (report, ssd) = simulate(config, options, ssd, workload, self.start, progress)?;
         Ok((report, ssd.into_parts().0.probe))
+    }
+
+    /// Replays a workload on this drive without a clock.
+    fn replay(
+        self,
+        rules: &Flashsim,
+        config: &Config,
+        options: &RunOptions,
+        workload: &mut dyn Workload,
+        progress: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<Report, Error> {
+        let device = Untimed::new(rules, config.device.logical_bytes, self.geometry, self.firmware, self.array);
+        let mut joined = rules.merge_requests.then(|| Joined::new(&mut *workload));
+        match &mut joined {
+            Some(joined) => Ok(simulate(config, options, device, joined, self.start, progress)?.0),
+            None => Ok(simulate(config, options, device, workload, self.start, progress)?.0),
+        }
     }
 
     /// A drive at rest, made from its parts.

@@ -4,7 +4,8 @@ use crate::settings::{Node, Rivals, Table, drop_rivals, merge};
 use crate::workload::synthetic::MODELS;
 
 /// Values that are tagged from outside (`ftl = "page"` or `[ftl.page]`).
-pub(super) const TAGGED: [&str; 5] = ["ftl", "gc.policy", "host.scheduler", "workload", "run.precondition"];
+pub(super) const TAGGED: [&str; 6] =
+    ["ftl", "gc.policy", "host.scheduler", "workload", "run.precondition", "run.replay"];
 
 /// The size of the cached mapping table, of every layer that has one.
 const TABLE: Rivals = &[&["cmt_bytes"], &["cmt_entries"], &["cmt_fraction"]];

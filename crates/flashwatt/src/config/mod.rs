@@ -59,7 +59,7 @@ pub use crate::energy::settings::{
 pub use crate::ftl::Allocation;
 pub use crate::gc::{Gc, GcPolicy};
 pub use crate::host::settings::Host;
-pub use crate::kernel::settings::{Precondition, Run, Span};
+pub use crate::kernel::settings::{Flashsim, PartialPages, Precondition, Replay, Run, Span};
 pub use crate::wear::Wear;
 pub use crate::workload::settings::{
     Arrivals, Beyond, Fio, Gap, Group, Law, LengthUnit, OpenLoop, Phases, Size, Sizes, Standin, Synthetic, TimeUnit,
@@ -140,7 +140,7 @@ impl Config {
     /// Bytes of the drive that the workload sees: those of its partition.
     pub fn partition_bytes(&self) -> u64 {
         let before = self.host.as_ref().map_or(0, |host| host.partition_offset_sectors * SECTOR_BYTES);
-        self.device.logical_bytes - before
+        self.device.logical_bytes - before - self.run.replay.offset_bytes()
     }
 
     /// The settings of its drive: everything but the host, the workload and the run.

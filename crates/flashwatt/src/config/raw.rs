@@ -15,6 +15,7 @@ use super::schema::names;
 use crate::device::settings::{BlockStripe, ProgramOrder};
 use crate::energy::settings::{DramRule, IdleAccounting};
 use crate::ftl;
+use crate::kernel::settings::PartialPages;
 use crate::workload::settings::{LengthUnit, TimeUnit, TraceOrigin};
 
 mod chosen;
@@ -457,9 +458,36 @@ pub struct Run {
     pub measure: Span,
     /// Does the window end when the drain does? Then every figure covers the work that goes on after the last request, too.
     pub count_drain: Option<bool>,
+    /// How the drive takes the requests: `timed`, or `flashsim` (without a clock, by the rules of `[run.replay.flashsim]`).
+    pub replay: Option<Replay>,
     /// A run that takes more page reads, page programs and block erases than this, warm-up and drain included, ends there,
     /// keeps what was measured, and says so in its status; unless given, none does.
     pub max_flash_ops: Option<u64>,
+}
+
+/// How the drive takes the requests.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Replay {
+    /// `replay = "timed"`
+    Timed,
+    /// `[run.replay.flashsim]`
+    Flashsim(Flashsim),
+}
+
+/// `[run.replay.flashsim]`
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Flashsim {
+    /// What a write does with pages that it covers in part: `outward` (it programs them whole, and reads nothing) or
+    /// `read_modify_write`.
+    pub partial_pages: Option<PartialPages>,
+    /// Whether requests of one kind that continue one another are one request. FlashSim takes each by itself: pages that two of
+    /// them share are programmed twice.
+    pub merge_requests: Option<bool>,
+    /// Sectors of 512 bytes between the start of the drive and the first address of the workload: 63 for the first partition of an
+    /// old disk label. A stream of `--dispatch-log` has its offset already.
+    pub offset_sectors: Option<u64>,
 }
 
 /// A start state by name, or a workload that runs first without a clock.

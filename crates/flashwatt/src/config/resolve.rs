@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::capacity::{self, FlashShape, Watermarks};
 use super::presets::DEFAULT_PRESET;
 use super::raw::{self, Raw};
-use super::{BusOrder, Config, Controller, Precondition, Run, Span, Workload, WriteBuffer};
+use super::{BusOrder, Config, Controller, Precondition, Replay, Run, Span, Workload, WriteBuffer};
 use crate::controller::policies;
 use crate::device::settings::{BlockStripe, Device, HostLink, Nand, ProgramOrder, Timing};
 use crate::ftl;
@@ -19,6 +19,7 @@ use crate::workload::synthetic::MODELS;
 mod budget;
 mod energy;
 mod host;
+mod replay;
 mod workload;
 
 pub(super) use energy::energy;
@@ -64,10 +65,12 @@ pub(super) fn resolve(c: &mut Checker, raw: &Raw) -> Option<Config> {
     let bounds = Bounds { logical_bytes, queue_depth: host_link.queue_depth };
     c.rules.default_is("workload", MODELS[0].name);
     let host = host::host(c, &raw.host, &bounds);
-    let partition_bytes = logical_bytes - host.as_ref().map_or(0, |host| host.partition_offset_bytes());
+    let replay = replay::replay(c, raw, logical_bytes);
+    let before_bytes = host.as_ref().map_or(0, |host| host.partition_offset_bytes()) + replay.offset_bytes();
+    let partition_bytes = logical_bytes.saturating_sub(before_bytes);
     let partition = Bounds { logical_bytes: partition_bytes, ..bounds };
     let workload = workload(c, "workload", raw.workload.as_ref(), &partition);
-    let run = run(c, &raw.run, &workload, &bounds);
+    let run = Run { replay, ..run(c, &raw.run, &workload, &bounds) };
     let controller = controller(c, &raw.controller, &energy, geometry.dies());
     let device = device(c, raw, &geometry, capacity?, timing, host_link, &ftl);
     ftl.fit_table(device.logical_bytes / u64::from(device.page_bytes));
@@ -353,6 +356,7 @@ fn run(c: &mut Checker, raw: &raw::Run, workload: &Workload, bounds: &Bounds) ->
         precondition: precondition(c, raw.precondition.as_ref(), bounds),
         warmup: span(c, "run.warmup", &raw.warmup, 0),
         measure: span(c, "run.measure", &raw.measure, 1),
+        replay: Replay::Timed,
         count_drain: c.choice(field!("run", raw.count_drain), false),
         max_flash_ops: c.optional(field!("run", raw.max_flash_ops), 1..=COUNT_MAX),
     };

@@ -1,6 +1,9 @@
 //! The block layer in front of a device: itself a device.
 
+use std::hint::cold_path;
+
 use super::depths::Depths;
+use super::dispatch_log::DispatchLog;
 use super::figures::Hosted;
 use super::queue::Queue;
 use super::settings::Host;
@@ -24,6 +27,7 @@ pub struct BlockLayer<D> {
     timer_ns: Option<Nanos>,
     /// What has ended in the device at this instant.
     ended: Vec<Completion>,
+    log: Option<DispatchLog>,
 }
 
 impl<D: Device> BlockLayer<D> {
@@ -34,7 +38,7 @@ impl<D: Device> BlockLayer<D> {
     pub fn new(settings: &Host, device_bytes: u64, origins: &[OriginName], device: D) -> Result<Self, Error> {
         let depth = settings.queue_depth.min(device.room());
         let queue = Queue::new(settings, priorities(settings, origins)?, device_bytes, depth, ROOM);
-        Ok(BlockLayer { device, queue, seat: 0, timer_ns: None, ended: Vec::new() })
+        Ok(BlockLayer { device, queue, seat: 0, timer_ns: None, ended: Vec::new(), log: None })
     }
 
     /// Records the requests in the queue and in the device over time.
@@ -42,6 +46,18 @@ impl<D: Device> BlockLayer<D> {
     pub fn recording(mut self, depths: Option<Depths>) -> Self {
         self.queue.record(depths);
         self
+    }
+
+    /// Logs the requests that the device gets.
+    #[must_use]
+    pub fn logged(mut self, log: Option<DispatchLog>) -> Self {
+        self.log = log;
+        self
+    }
+
+    /// The log of the requests that the device got, if one was asked for.
+    pub fn take_log(&mut self) -> Option<DispatchLog> {
+        self.log.take()
     }
 
     /// The device.
@@ -58,6 +74,10 @@ impl<D: Device> BlockLayer<D> {
     #[inline]
     fn dispatch(&mut self, cx: &mut Cx) {
         while let Some((tag, request)) = self.queue.next(cx.agenda.now()) {
+            if let Some(log) = &mut self.log {
+                cold_path();
+                log.dispatched(&request, cx.agenda.now());
+            }
             self.device.submit(tag, &request, &mut Cx { agenda: cx.agenda, done: &mut self.ended });
         }
         self.queue.settle_last();
@@ -112,6 +132,10 @@ impl<D: Device> Device for BlockLayer<D> {
     #[inline]
     fn submit(&mut self, tag: Tag, request: &Request, cx: &mut Cx) {
         if let Some(inner) = self.queue.pass(tag, request, cx.agenda.now()) {
+            if let Some(log) = &mut self.log {
+                cold_path();
+                log.dispatched(request, cx.agenda.now());
+            }
             self.device.submit(inner, request, &mut Cx { agenda: cx.agenda, done: &mut self.ended });
             if !self.ended.is_empty() {
                 self.take_ended(cx);

@@ -10,6 +10,7 @@
 
 mod counters;
 mod depths;
+mod dispatch_log;
 mod figures;
 mod fullness;
 mod layer;
@@ -20,5 +21,6 @@ pub mod sched;
 pub mod settings;
 
 pub use depths::{DepthSeries, Depths};
+pub use dispatch_log::{DispatchLog, is_dispatch_log};
 pub use figures::{HostFigures, Hosted, KindFigures};
 pub use layer::{BlockLayer, ROOM};

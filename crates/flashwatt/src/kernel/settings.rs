@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Serialize, Serializer};
 
-use crate::units::Nanos;
+use crate::units::{Nanos, SECTOR_BYTES};
 use crate::workload::settings::Workload;
 
 /// What is run and measured.
@@ -18,6 +18,9 @@ pub struct Run {
     pub warmup: Span,
     /// What is measured.
     pub measure: Span,
+    /// How the drive takes the requests. Configurations that ask for nothing have no such key.
+    #[serde(skip_serializing_if = "Replay::is_timed")]
+    pub replay: Replay,
     /// The energy of the drain is part of the totals.
     pub count_drain: bool,
     /// A run that takes more flash operations than this ends there.
@@ -35,6 +38,53 @@ impl Run {
             _ => return None,
         };
         Some(offered.map_or(asked, |offered| offered.min(asked)))
+    }
+}
+
+/// How the drive takes the requests.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Replay {
+    /// In simulated time.
+    #[default]
+    Timed,
+    /// One after another and without a clock, by FlashSim's rules.
+    Flashsim(Flashsim),
+}
+
+/// The rules of a replay without a clock.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Flashsim {
+    /// What a write does with pages that it covers in part.
+    pub partial_pages: PartialPages,
+    /// Whether requests of one kind that continue one another are one request.
+    pub merge_requests: bool,
+    /// Sectors of 512 bytes between the start of the drive and the first address of the workload.
+    pub offset_sectors: u64,
+}
+
+/// What a write does with pages that it covers in part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PartialPages {
+    /// It programs them without a look at what they held, as if it covered them.
+    Outward,
+    /// It reads them first, as the timed drive does.
+    ReadModifyWrite,
+}
+
+impl Replay {
+    /// Whether requests take simulated time.
+    pub fn is_timed(&self) -> bool {
+        matches!(self, Replay::Timed)
+    }
+
+    /// Bytes of the drive before the first address of the workload.
+    pub fn offset_bytes(&self) -> u64 {
+        match self {
+            Replay::Timed => 0,
+            Replay::Flashsim(rules) => rules.offset_sectors * SECTOR_BYTES,
+        }
     }
 }
 

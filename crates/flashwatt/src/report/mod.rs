@@ -20,11 +20,13 @@ pub mod host;
 pub mod lifetime;
 mod origins;
 mod outside;
+mod replay;
 mod reported;
 pub mod ssd;
 
 pub use host::HostReport;
 pub use origins::OriginReport;
+pub use replay::ReplayReport;
 pub(crate) use outside::{OUTSIDE, outside};
 pub use reported::Reported;
 pub use ssd::SsdReport;
@@ -63,6 +65,9 @@ pub struct Report {
     pub workload: WorkloadReport,
     /// The measured window, warm-up and drain.
     pub window: WindowReport,
+    /// Figures of a run without a clock; none for others. A report with these has no figure of time or energy: in its JSON the
+    /// sections of those are null, and their fields here have no meaning.
+    pub replay: Option<ReplayReport>,
     /// From a request's arrival to its completion.
     pub latency_ns: LatencyReport,
     /// Figures by origin; none if all requests had one origin.
@@ -140,46 +145,49 @@ macro_rules! entries {
     ($map:ident, $of:expr, $($key:ident),+ $(,)?) => { $($map.serialize_entry(stringify!($key), &$of.$key)?);+ };
 }
 
+/// As `entries!`, for figures of time and energy: a run without a clock has none.
+macro_rules! timed_entries {
+    ($map:ident, $is_timed:expr, $of:expr, $($key:ident),+ $(,)?) => {
+        $($map.serialize_entry(stringify!($key), &$is_timed.then_some(&$of.$key))?);+
+    };
+}
+
 impl Serialize for Report {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
+        let timed = self.replay.is_none();
         entries!(map, self, schema, version, status, warnings, config, config_sha256, seed);
         if self.snapshot.is_some() {
             entries!(map, self, snapshot);
         }
-        entries!(map, self, workload, window, latency_ns);
+        entries!(map, self, workload, window);
+        if self.replay.is_some() {
+            entries!(map, self, replay);
+        }
+        timed_entries!(map, timed, self, latency_ns);
         if self.origins.is_some() {
             entries!(map, self, origins);
         }
         if self.host.is_some() {
             entries!(map, self, host);
         }
-        entries!(map, self, throughput);
+        timed_entries!(map, timed, self, throughput);
         match &self.device {
             Sections::Ssd(ssd) => {
-                entries!(
-                    map,
-                    ssd,
-                    flash,
-                    wear,
-                    lifetime,
-                    ftl,
-                    gc,
-                    write_buffer,
-                    energy_j,
-                    energy_by_cause_j,
-                    energy_total_j
-                );
+                entries!(map, ssd, flash, wear);
+                timed_entries!(map, timed, ssd, lifetime);
+                entries!(map, ssd, ftl, gc, write_buffer);
+                timed_entries!(map, timed, ssd, energy_j, energy_by_cause_j, energy_total_j);
             }
             Sections::ReportInput(parts) => entries!(map, parts, energy_j),
         }
-        entries!(map, self, efficiency, power_w, current_ma);
+        timed_entries!(map, timed, self, efficiency, power_w, current_ma);
         if let Sections::Ssd(ssd) = &self.device {
-            entries!(map, ssd, parallelism);
+            timed_entries!(map, timed, ssd, parallelism);
         }
-        entries!(map, self, energy_integral_j);
+        timed_entries!(map, timed, self, energy_integral_j);
         if let Sections::Ssd(ssd) = &self.device {
-            entries!(map, ssd, ledger, drain_ledger);
+            timed_entries!(map, timed, ssd, ledger, drain_ledger);
         }
         if self.series.is_some() {
             entries!(map, self, series);
@@ -217,14 +225,14 @@ pub struct WindowReport {
     pub warmup: u64,
     /// Requests that completed in the window.
     pub measured: u64,
-    /// Simulated seconds of the drain after the window.
-    pub drain_s: f64,
+    /// Simulated seconds of the drain after the window; none without a clock.
+    pub drain_s: Option<f64>,
     /// Requests that completed in the drain.
     pub drained: u64,
     /// Whether the drain belongs to the window. If so, all other sections cover both as one.
     pub drain_counted: bool,
-    /// Energy of the drain in J.
-    pub drain_energy_j: f64,
+    /// Energy of the drain in J; none without a clock.
+    pub drain_energy_j: Option<f64>,
     /// Pages read and programmed and blocks erased in the whole run: warm-up, window and drain.
     pub flash_ops: u64,
 }
@@ -333,12 +341,14 @@ impl Report {
         let (counted, done) = outcome.counted(config.run.count_drain);
         let DeviceReport { supply_mv, warnings: of_device, sections, host, latency_histogram: histogram } =
             device.report(config, &outcome);
+        let replay = ReplayReport::new(config, &done, &sections);
+        warnings.extend(replay.as_ref().map(ReplayReport::reason));
         let drain_j = outcome.drain.as_ref().map_or(0.0, |drain| device.energy_j(config, &drain.figures));
         let total_j = device.energy_j(config, &counted.figures);
-        let window = window_report(&outcome, drain_j, config.run.count_drain);
+        let window = window_report(&outcome, drain_j, config);
         warnings.extend(workload.warnings());
         warnings.extend(of_device);
-        let origins = origins::report(&workload.origins(), &done);
+        let origins = origins::report(&workload.origins(), &done).filter(|_| replay.is_none());
         warnings.extend(origins.as_deref().and_then(origins::others));
         warnings.extend(fewer_than_asked(config, &outcome));
         warnings.extend(outside(total_j, drain_j, window.drain_counted));
@@ -356,6 +366,7 @@ impl Report {
             seed: config.run.seed,
             workload: workload_report(workload, &done),
             window,
+            replay,
             latency_ns: LatencyReport::new(&done),
             host: host.map(|host| Box::new(host.with_origins(origins.as_deref()))),
             origins,
@@ -441,14 +452,15 @@ fn workload_report(workload: &dyn Workload, done: &Completed) -> WorkloadReport 
     }
 }
 
-fn window_report<F: Figures>(outcome: &Outcome<F>, drain_energy_j: f64, drain_counted: bool) -> WindowReport {
+fn window_report<F: Figures>(outcome: &Outcome<F>, drain_energy_j: f64, config: &Config) -> WindowReport {
+    let timed = |figure: f64| config.run.replay.is_timed().then_some(figure);
     WindowReport {
         warmup: outcome.warmup.requests(),
         measured: outcome.completed.requests(),
-        drain_s: outcome.drain.as_ref().map_or(0.0, |drain| seconds(drain.elapsed_ns())),
+        drain_s: timed(outcome.drain.as_ref().map_or(0.0, |drain| seconds(drain.elapsed_ns()))),
         drained: outcome.drained.requests(),
-        drain_counted,
-        drain_energy_j,
+        drain_counted: config.run.count_drain,
+        drain_energy_j: timed(drain_energy_j),
         flash_ops: outcome.flash_operations,
     }
 }

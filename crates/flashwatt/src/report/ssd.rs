@@ -119,8 +119,8 @@ pub struct FtlReport {
     pub mapping_model_bytes: Option<u64>,
     /// Latencies of mapping operations, from planning to end; none if there were none.
     pub map_latency_ns: Option<MapLatencyReport>,
-    /// Energy in J of the accesses to the map, in DRAM and on flash.
-    pub map_energy_j: MapEnergy,
+    /// Energy in J of the accesses to the map, in DRAM and on flash; none without a clock.
+    pub map_energy_j: Option<MapEnergy>,
     /// Merges by kind; none where the scheme does not merge.
     pub merges: Option<Merges>,
 }
@@ -416,7 +416,7 @@ fn ftl(window: &SsdFigures, firmware: &Firmware, config: &Config, map_energy_j: 
             write_first: latency.write_first.summary(),
             write_last: latency.write_last.summary(),
         }),
-        map_energy_j,
+        map_energy_j: config.run.replay.is_timed().then_some(map_energy_j),
         merges: firmware.ftl.merges().then_some(merges),
     }
 }

@@ -26,12 +26,14 @@ mod host_link;
 mod link;
 mod requests;
 pub mod settings;
+mod untimed;
 
 use batches::Buffered;
 use host_link::LinkShares;
 use link::Link;
 use requests::Active;
 use settings::Settings;
+pub use untimed::Untimed;
 
 /// An SSD.
 pub struct Ssd<P: Probe> {

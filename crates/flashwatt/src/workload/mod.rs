@@ -6,10 +6,13 @@ use crate::progress::Progress;
 use crate::registry::{Entry, Named};
 
 pub mod fio;
+mod joined;
 pub mod settings;
 pub mod standin;
 pub mod synthetic;
 pub mod trace;
+
+pub use joined::Joined;
 
 /// Workloads that are no model of their own: read from files, or fitted to published figures. [`open_watched`] makes them.
 const OTHERS: &[Entry<()>] = &[fio::ENTRY, standin::ENTRY, trace::ENTRY];

@@ -28,7 +28,7 @@ fn map_energy_j(standin: &str, ftl: &str, dram_ma: [u32; 2]) -> f64 {
             "energy.idle_accounting=\"busy_only\"",
         ],
     ));
-    let map = &report.ssd().ftl.map_energy_j;
+    let map = report.ssd().ftl.map_energy_j.as_ref().expect("a clock");
     assert_eq!(map.flash, report.ssd().energy_by_cause_j.map);
     assert!(map.dram > 0.0 && map.dram < report.ssd().energy_j.dram.idle + report.ssd().energy_j.dram.active);
     map.dram + map.flash

@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
 use super::super::raw::{
-    Chosen, Common, Fio, Paths, Precondition, SchedulerKind, Sizes, Standin, Trace, TransferCurrent, VictimPolicy,
+    Chosen, Common, Fio, Flashsim, Paths, Precondition, Replay, SchedulerKind, Sizes, Standin, Trace, TransferCurrent, VictimPolicy,
     Workload,
 };
 use crate::ftl;
@@ -79,6 +79,18 @@ shape!(Precondition, generator => {
     let mut schema = tagged(states.chain(workloads(generator)));
     snapshot(&mut schema);
     schema
+});
+
+shape!(Replay, generator => {
+    let rules = [
+        ("timed", "In simulated time.", json!({})),
+        (
+            "flashsim",
+            "One after another and without a clock, by FlashSim's rules: figures of flash and wear, none of time or energy.",
+            Flashsim::json_schema(generator).into(),
+        ),
+    ];
+    tagged(rules.into_iter().map(|(name, doc, table)| (name, doc.into(), table)))
 });
 
 /// The one name of a start state that takes a file: `{ snapshot = "FILE" }`, and not the name alone.

@@ -19,7 +19,11 @@ fn offered_instead(set: &str) -> Option<Vec<String>> {
 
 /// Names that stand for themselves, with no table of their own.
 fn states(table: &str) -> &'static [&'static str] {
-    if table == "run.precondition" { &super::super::raw::Precondition::STATES } else { &[] }
+    match table {
+        "run.precondition" => &super::super::raw::Precondition::STATES,
+        "run.replay" => &["timed"],
+        _ => &[],
+    }
 }
 
 fn parsed(table: &str, keys: &mut BTreeSet<String>) {

@@ -1,0 +1,44 @@
+//! `[run.replay]`: how the drive takes the requests, and the settings that a replay without a clock cannot follow.
+
+use crate::config::raw::{self, Raw};
+use crate::config::{Flashsim, PartialPages, Replay};
+use crate::settings::{Checker, field};
+use crate::units::SECTOR_BYTES;
+
+/// How the drive takes the requests.
+pub(super) fn replay(c: &mut Checker, raw: &Raw, drive_bytes: u64) -> Replay {
+    c.rules.default_is("run.replay", "timed");
+    let Some(raw::Replay::Flashsim(rules)) = &raw.run.replay else { return Replay::Timed };
+    const TABLE: &str = "run.replay.flashsim";
+    let rules = Flashsim {
+        partial_pages: c.choice(field!(TABLE, rules.partial_pages), PartialPages::Outward),
+        merge_requests: c.choice(field!(TABLE, rules.merge_requests), false),
+        offset_sectors: c.number(field!(TABLE, rules.offset_sectors), 0, 0..=u64::MAX / SECTOR_BYTES),
+    };
+    check_clock(c, raw);
+    if rules.offset_sectors * SECTOR_BYTES >= drive_bytes {
+        let fault = c.fault("run.replay.flashsim.offset_sectors", "the workload begins beyond the drive");
+        let sectors = drive_bytes / SECTOR_BYTES;
+        c.push(fault.found(rules.offset_sectors).expected(format!("less than the drive's {sectors} sectors")));
+        return Replay::Flashsim(Flashsim { offset_sectors: 0, ..rules });
+    }
+    Replay::Flashsim(rules)
+}
+
+/// Parts that act in time. A setting of theirs would be ignored.
+fn check_clock(c: &mut Checker, raw: &Raw) {
+    let needs = [
+        ("host", c.tree.get("host").is_some(), "requests one after another, or their stream behind a host: --dispatch-log"),
+        ("write_buffer.bytes", raw.write_buffer.bytes.is_some_and(|bytes| bytes > 0), "write_buffer.bytes = 0"),
+        ("controller.power_budget_ma", raw.controller.power_budget_ma.is_some(), "no such key"),
+        ("controller.power_budget_w", raw.controller.power_budget_w.is_some(), "no such key"),
+        ("run.warmup.seconds", raw.run.warmup.seconds.is_some(), "run.warmup.requests"),
+        ("run.measure.seconds", raw.run.measure.seconds.is_some(), "run.measure.requests"),
+    ];
+    for (key, given, expected) in needs {
+        if given {
+            let fault = c.fault(key, "needs a clock").found("run.replay = \"flashsim\", which has none");
+            c.push(fault.expected(expected));
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! The dispatch log: the requests as the block layer gives them to the drive, as a trace.
+//!
+//! It is in the format `csv`, so that `[workload.trace]` replays it: after merging, in the order of dispatch, with addresses of the
+//! drive (the partition's offset is in them) and the process of each request's first piece.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::Path;
+
+use crate::connector::Request;
+use crate::units::Nanos;
+use crate::workload::trace::{CSV_HEADER_WITH_PROCESS, Process, Record, write_csv};
+
+/// Whether a file is a dispatch log, or another trace of this format with processes, by its line of column names.
+pub fn is_dispatch_log(path: &Path) -> bool {
+    let mut begin = [0; CSV_HEADER_WITH_PROCESS.len() + 1];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
+    let (names, end) = begin.split_at(CSV_HEADER_WITH_PROCESS.len());
+    read.is_ok() && names == CSV_HEADER_WITH_PROCESS.as_bytes() && end == b"\n"
+}
+
+/// A dispatch log that is being written.
+pub struct DispatchLog {
+    out: Box<dyn Write>,
+    error: Option<std::io::Error>,
+}
+
+impl DispatchLog {
+    /// A log that is written to `out`.
+    pub fn new(mut out: Box<dyn Write>) -> Self {
+        let error = writeln!(out, "{CSV_HEADER_WITH_PROCESS}").err();
+        DispatchLog { out, error }
+    }
+
+    /// A request goes to the drive.
+    pub(super) fn dispatched(&mut self, request: &Request, now: Nanos) {
+        let &Request { kind, offset_bytes, bytes, fua, process, .. } = request;
+        let process = Process::new(process.into()).unwrap_or(Process::NONE);
+        let record = Record { time_ns: now, device: 0, offset_bytes, bytes, kind, fua, process };
+        if self.error.is_none() {
+            self.error = write_csv(&record, true, &mut self.out).err();
+        }
+    }
+
+    /// Ends the log.
+    ///
+    /// # Errors
+    /// The first error in writing it.
+    pub fn close(mut self) -> std::io::Result<()> {
+        self.error.take().map_or_else(|| self.out.flush(), Err)
+    }
+}
