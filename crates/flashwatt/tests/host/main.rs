@@ -1,6 +1,7 @@
 //! The host's block layer and its schedulers: hand-worked dispatch orders, merging, waiting, and contracts over every scheduler.
 
 mod bfq;
+mod cfq;
 mod contracts;
 mod deadline;
 mod desk;

@@ -193,7 +193,9 @@ pub struct Recipe {
 /// The registration of a scheduler.
 pub type Registered = Entry<Recipe>;
 
+mod fading;
 mod lists;
+mod seek;
 
 registry! {
     /// Every scheduler that a configuration can name: one file each, the default first.
@@ -204,6 +206,7 @@ registry! {
         bfq,
         noop,
         deadline,
+        cfq,
         pardispatcher,
 }
 

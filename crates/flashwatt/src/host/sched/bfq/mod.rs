@@ -28,10 +28,11 @@ mod service;
 
 use fair::{Fair, IDLE, QueueId};
 use injection::{First, Measurement};
-use queue::{Queue, Seek, Time, is_far};
+use queue::{Queue, Time, is_far};
 use raising::{Bursts, REFERENCE, Rules};
 use rate::{Dispatch, Queueing, Rate};
 
+use super::seek::Seek;
 use super::{
     Choice, Cx, Front, Generation, Merging, Parameters, Recipe, Registered, Scheduler, Setup, switch, time_ms,
 };

@@ -3,7 +3,9 @@
 use super::injection::Injection;
 use super::rate::MIN_THINK_NS;
 use crate::host::pool::{Pool, Rq, RqId};
+use crate::host::sched::fading::{FadingMean, HALF};
 use crate::host::sched::lists::Lists;
+use crate::host::sched::seek::Seek;
 use crate::units::Nanos;
 
 /// A time in ns. Times before the run are below 0.
@@ -17,8 +19,6 @@ const SEEK_SECTORS: u64 = 8 * 100;
 pub const LARGE_SECTORS: u64 = 2 * 32;
 /// A queue is seeky if more than this many of its last 32 requests were far (BFQQ_SEEKY).
 const SEEKY_REQUESTS: u32 = 19;
-/// The mean think time counts with more samples than these (bfq_sample_valid); a sample adds 256 / 8, older ones fade.
-const THINK_SAMPLES: u64 = 80;
 /// How far the observation of a process's idle time goes back (bfq_update_io_intensity).
 const INTENSITY_NS: Time = 200_000_000;
 
@@ -48,8 +48,7 @@ pub struct Queue {
     pub is_io_bound: bool,
     /// The end of its last request.
     pub last_end: Time,
-    think_samples: u64,
-    think_total: u64,
+    think: FadingMean,
     /// Of the last 32 requests, a bit for each that was far.
     far: u32,
     /// Where the last request that came ended.
@@ -100,8 +99,7 @@ impl Queue {
             thinks_shortly: is_sync,
             is_io_bound: true,
             last_end: now,
-            think_samples: 0,
-            think_total: 0,
+            think: FadingMean::default(),
             // The first request is taken to be far.
             far: 1,
             position: 0,
@@ -144,15 +142,12 @@ impl Queue {
 
     /// A request comes while none is queued or in the device: a sample of the time that the process takes until then.
     pub fn sample_think_time(&mut self, slice_idle_ns: Nanos, now: Time) {
-        let elapsed = ((now - self.last_end) as u64).min(2 * slice_idle_ns);
-        self.think_samples = (7 * self.think_samples + 256) / 8;
-        self.think_total = (7 * self.think_total + 256 * elapsed) / 8;
+        self.think.add(((now - self.last_end) as u64).min(2 * slice_idle_ns));
     }
 
     /// Finds out whether the process asks for more soon. Returns true if that has changed.
     pub fn judge_think_time(&mut self, slice_idle_ns: Nanos) -> bool {
-        let is_valid = self.think_samples > THINK_SAMPLES;
-        let is_long = is_valid && (self.think_total + 128) / self.think_samples > slice_idle_ns / 2;
+        let is_long = self.think.is_valid() && self.think.mean(HALF) > slice_idle_ns / 2;
         std::mem::replace(&mut self.thinks_shortly, !is_long) == is_long
     }
 
@@ -192,49 +187,11 @@ impl Queue {
                 return (expired, true);
             }
         }
-        let (first, sorted) = (pool[last].first, &self.lists.sorted);
-        let after = sorted.after(first, last).or_else(|| sorted.first().filter(|&lowest| lowest != last));
-        (seek.nearer(after, sorted.before(first, last), first, pool), false)
+        (seek.neighbour(last, pool[last].first, &self.lists.sorted, pool), false)
     }
 }
 
 /// Whether a request lies far behind or before a position. Position 0 is none.
 pub fn is_far(position: u64, rq: &Rq, rotational: bool) -> bool {
     position != 0 && rq.first.abs_diff(position) > SEEK_SECTORS && (rotational || rq.sectors < LARGE_SECTORS)
-}
-
-/// The rule of the nearer request.
-#[derive(Clone, Copy, Debug)]
-pub struct Seek {
-    /// The longest way back in sectors, and how much more a sector of it counts than one ahead.
-    pub back_max: u64,
-    pub back_penalty: u64,
-}
-
-impl Seek {
-    /// The better one of two requests (bfq_choose_req): the nearer one; one too far behind is taken only if both are, and then the
-    /// lower one.
-    pub fn nearer(&self, one: Option<RqId>, other: Option<RqId>, position: u64, pool: &Pool) -> Option<RqId> {
-        let (Some(a), Some(b)) = (one, other) else { return one.or(other) };
-        if pool[a].is_sync != pool[b].is_sync {
-            return if pool[a].is_sync { Some(a) } else { Some(b) };
-        }
-        let (first_a, first_b) = (pool[a].first, pool[b].first);
-        let takes_a = match (self.distance(first_a, position), self.distance(first_b, position)) {
-            (Some(way_a), Some(way_b)) if way_a == way_b => first_a >= first_b,
-            (Some(way_a), Some(way_b)) => way_a < way_b,
-            (Some(_), None) => true,
-            (None, Some(_)) => false,
-            (None, None) => first_a <= first_b,
-        };
-        Some(if takes_a { a } else { b })
-    }
-
-    /// The way to a sector; `None` if it lies too far behind.
-    fn distance(&self, sector: u64, position: u64) -> Option<u64> {
-        match position.checked_sub(sector) {
-            None | Some(0) => Some(sector - position),
-            Some(back) => (back <= self.back_max).then_some(back * self.back_penalty),
-        }
-    }
 }
