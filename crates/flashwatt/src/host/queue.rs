@@ -387,6 +387,10 @@ impl Queue {
         of_back.or_else(|| match front {
             Front::Never => None,
             Front::Last => self.last.and_then(fits),
+            Front::LastOrSyncWrite => self.last.and_then(fits).or_else(|| {
+                let at_front = self.ends.beginning_at(piece.end(), piece.kind);
+                at_front.filter(|&id| self.pool[id].is_sync && !self.pool[id].is_read()).and_then(fits)
+            }),
             Front::Any => self.ends.beginning_at(piece.end(), piece.kind).or(self.last).and_then(fits),
         })
     }

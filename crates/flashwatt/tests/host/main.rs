@@ -1,5 +1,6 @@
 //! The host's block layer and its schedulers: hand-worked dispatch orders, merging, waiting, and contracts over every scheduler.
 
+mod anticipatory;
 mod bfq;
 mod cfq;
 mod contracts;

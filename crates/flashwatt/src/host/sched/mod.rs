@@ -122,6 +122,8 @@ pub enum Passing {
 pub enum Front {
     /// The one that was added or grew last.
     Last,
+    /// The one that was added or grew last, and any write that somebody waits for.
+    LastOrSyncWrite,
     /// Any.
     Any,
     /// None.
@@ -206,6 +208,7 @@ registry! {
         bfq,
         noop,
         deadline,
+        anticipatory,
         cfq,
         pardispatcher,
 }
