@@ -14,7 +14,7 @@ import tomli
 
 import flashwatt
 
-GUIDES = ("getting-started.md", "sweeps.md", "model-your-drive.md", "compare-collectors.md", "month.md")
+GUIDES = ("getting-started.md", "sweeps.md", "model-your-drive.md", "compare-collectors.md", "month.md", "host.md")
 VARIES = re.compile(r"simulated in|CPU second")
 """Lines with times of the machine."""
 

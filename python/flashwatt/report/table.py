@@ -57,7 +57,8 @@ def show(report: Json, console: Console | None = None) -> None:
     if origins := report.get("origins"):
         emit(console, _origins(origins))
     if host := report.get("host"):
-        emit(console, _host(host))
+        for table in _host(host):
+            emit(console, table)
     emit(console, Padding(_figures(report), (1, 0, 0, 1)))
     if lifetime := report.get("lifetime"):
         emit(console, Padding(_lifetime(lifetime, report), (1, 0, 0, 1)))
@@ -305,21 +306,20 @@ def _origins(origins: list[Json]) -> Table:
     return table
 
 
-def _host(host: Json) -> Table:
+def _host(host: Json) -> Iterator[Table]:
     """The block layer: requests before and after it, and where their time goes."""
-    columns = "requests", "mean", "to the drive", "mean", "wait", "queue", "drive", "longest"
-    table = new_table(f"Host: {host['scheduler']}", "", *columns)
+    requests = new_table(f"Host: {host['scheduler']}", "", "requests", "mean", "to the drive", "mean")
+    times = new_table("Where the time goes", "", "to get a place", "queue", "longest", "drive")
     for kind in ("read", "write"):
-        requests, parts = host[kind], host["latency_ns"]
-        if not requests["submitted"]:
+        one, parts = host[kind], host["latency_ns"]
+        if not one["submitted"]:
             continue
-        sizes = (si(requests[f"{side}_bytes_mean"], "B") for side in ("submitted", "dispatched"))
-        before, after = sizes
-        times = (duration(parts[part][kind]["mean"]) for part in ("slat", "queue", "device"))
-        longest = duration(parts["queue"][kind]["max"])
-        numbers = count(requests["submitted"]), before, count(requests["dispatched"]), after
-        table.add_row(kind, *numbers, *times, longest)
-    return table
+        before, after = (si(one[f"{side}_bytes_mean"], "B") for side in ("submitted", "dispatched"))
+        requests.add_row(kind, count(one["submitted"]), before, count(one["dispatched"]), after)
+        place, queue, drive = (duration(parts[part][kind]["mean"]) for part in ("slat", "queue", "device"))
+        times.add_row(kind, place, queue, duration(parts["queue"][kind]["max"]), drive)
+    yield requests
+    yield times
 
 
 def _figures(report: Json) -> Table:
