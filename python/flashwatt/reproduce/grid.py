@@ -46,7 +46,7 @@ class Grid(Runs):
     """The kept figures of a grid. Only its first point has been run."""
 
     def __init__(
-        self, experiment: Experiment, runs: RunSet, tasks: Mapping[Labels, Task], journal: Journal, file: Path
+        self, experiment: Experiment, runs: RunSet, tasks: Mapping[Labels, Sequence[Task]], journal: Journal, file: Path
     ) -> None:
         """Remember where the figures are kept; they are read when one is asked for."""
         super().__init__(runs, tasks, journal)
@@ -97,7 +97,7 @@ def run_grids(
     files = []
     with locked(directory), closing(Journal(directory / "grids.jsonl")) as journal:
         fault = run_missing(work, journal, workers or processors(), progress or silent)
-        journal.finish(task.id for task in work.tasks.values())
+        journal.finish(work.ids())
         for one in chosen:
             runs = next(runs for runs in one.sets if runs.grid)
             try:

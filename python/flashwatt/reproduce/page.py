@@ -11,8 +11,10 @@ from flashwatt import _core
 from flashwatt.base import marks
 from flashwatt.base.outputs import save
 from flashwatt.plot.chart import Chart, document
+from flashwatt.plot.figures import averaged
 from flashwatt.reproduce.evidence import NoEvidenceError
-from flashwatt.reproduce.show import judged, origin, published, simulated
+from flashwatt.reproduce.sample import averaged_text
+from flashwatt.reproduce.show import judged, origin, published, seeds_in_words, simulated
 from flashwatt.reproduce.verdict import Verdict, headline, numbers
 
 if TYPE_CHECKING:
@@ -88,7 +90,8 @@ def _overview(paper: Paper, rows: list[Row], terms: Terms) -> str:
     changed = f'<p class="missed">Not as published: {html.escape(terms.changed())}.</p>' if terms.changed() else ""
     return (
         f"<p>{html.escape(paper.citation)}</p>\n"
-        f"<p>{html.escape(headline(rows))}. FlashWatt {_core.__version__}.</p>{changed}{_numbers(rows)}"
+        f"<p>{html.escape(headline(rows))}. FlashWatt {_core.__version__}.</p>\n"
+        f"<p>{html.escape(seeds_in_words(terms.replicates))}</p>{changed}{_numbers(rows)}"
     )
 
 
@@ -149,13 +152,22 @@ def _figures(finding: Finding) -> list[Chart | str]:
 
 
 def _drawn(finding: Finding) -> tuple[list[Chart | str], str]:
-    """Charts, and texts in Markdown; then why the rest cannot be drawn, if it cannot."""
-    drawn: list[Chart | str] = []
+    """Charts, and texts in Markdown, of all seeds; then why the rest cannot be drawn, if it cannot."""
+    found: list[list[Chart | str]] = []
+    fault = ""
     with finding.experiment.measures() as measures:
-        try:
-            drawn += measures.figures(finding.evidence)
-        except NoEvidenceError as error:
-            return drawn, str(error)
-        except ZeroDivisionError:
-            return drawn, "a ratio to nothing; something that the figure counts never happened"
-    return drawn, ""
+        for evidence in finding.evidence:
+            drawn: list[Chart | str] = []
+            found.append(drawn)
+            try:
+                drawn += measures.figures(evidence)
+            except NoEvidenceError as error:
+                fault = fault or str(error)
+            except ZeroDivisionError:
+                fault = fault or "a ratio to nothing; something that the figure counts never happened"
+    return [_of_all_seeds(some) for some in zip(*found, strict=False)], fault
+
+
+def _of_all_seeds(parts: Sequence[Chart | str]) -> Chart | str:
+    texts = [part for part in parts if isinstance(part, str)]
+    return averaged_text(texts) if texts else averaged([part for part in parts if isinstance(part, Chart)])
