@@ -51,8 +51,8 @@ by
 flashwatt reproduce --paper theory --seeds 1
 ```
 
-which also draws the figures; without `--seeds 1` it takes three seeds and gives intervals. The papers' own figures, published beside simulated, come from
-`flashwatt reproduce --all`: see [Reproduce the papers](reproduce.md)."""
+which also draws the figures; without `--seeds 1` it takes three seeds and gives intervals. The papers' own figures,
+published beside simulated, come from `flashwatt reproduce --all`: see [Reproduce the papers](reproduce.md)."""
 ABOUT_PEERS = """# Other simulators
 
 This page lays FlashWatt's figures beside those that MQSim and EnergySim gave under equal settings, and theory beside

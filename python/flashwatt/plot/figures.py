@@ -54,6 +54,16 @@ class Figure(Chart):
     """The same chart of other rows; None where means of rows would show nothing that was simulated."""
 
 
+@dataclass(frozen=True)
+class Multiples:
+    """Small charts of one figure at different settings, to be laid side by side."""
+
+    title: str
+    said: str
+    charts: tuple[Chart, ...]
+    """Their titles say how they differ."""
+
+
 def averaged(charts: Sequence[Chart]) -> Chart:
     """One chart of the same figures from several seeds: means with 95 % intervals; equal ones are drawn as they are.
 

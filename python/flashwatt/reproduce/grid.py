@@ -23,10 +23,11 @@ from flashwatt.reproduce.evidence import NoEvidenceError, Runs
 from flashwatt.reproduce.plan import Terms, plan
 from flashwatt.reproduce.runner import run_missing
 from flashwatt.sweeps.journal import Journal
+from flashwatt.sweeps.statistics import mean_and_ci
 from flashwatt.sweeps.workers import processors
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from os import PathLike
     from pathlib import Path
 
@@ -72,6 +73,12 @@ class Grid(Runs):
             if super().value(key, *places[0]) != found[places[0]]:
                 raise NoEvidenceError(f"the grid's figures are of another engine; {again}")
         return values
+
+
+def over_seeds(grid: Runs, measure: Callable[[str], float]) -> tuple[float, float]:
+    """The mean over the labels of a grid's axis `seed`, and half the width of its 95 % interval."""
+    mean, half_width = mean_and_ci([measure(seed) for seed in grid.labels("seed")])
+    return mean, half_width or 0
 
 
 def run_grids(

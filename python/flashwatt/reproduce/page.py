@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
 
 from markdown_it import MarkdownIt
 
@@ -11,7 +12,7 @@ from flashwatt import _core
 from flashwatt.base import marks
 from flashwatt.base.outputs import save
 from flashwatt.plot.chart import Chart, document
-from flashwatt.plot.figures import averaged
+from flashwatt.plot.figures import Multiples, averaged
 from flashwatt.reproduce.evidence import NoEvidenceError
 from flashwatt.reproduce.sample import averaged_text
 from flashwatt.reproduce.show import judged, origin, published, seeds_in_words, simulated
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from flashwatt.reproduce.plan import Terms
     from flashwatt.reproduce.verdict import Finding, Row
 
+_Part: TypeAlias = "Chart | Multiples | str"
+"""A chart, small charts side by side, or a text in Markdown."""
+
 _CLASSES = {
     Verdict.MET: "met",
     Verdict.MISSED: "missed",
@@ -37,6 +41,9 @@ _STYLE = """
 article { border-top: 1px solid #e8ebef; margin-top: 2rem; padding-top: .6rem; }
 article > div.said { padding: 0 12px; font-size: .95rem; line-height: 1.5; max-width: 62rem; }
 article > div.said p, article > div.said li { color: inherit; padding: 0; margin: .3rem 0; }
+.multiples { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 280px), 1fr)); }
+.multiples > section { min-width: 0; }
+.multiples h2 { font-size: .85rem; font-weight: normal; margin-top: .8rem; }
 .scroll { overflow-x: auto; padding: 0 12px; }
 table { border-collapse: collapse; font-size: .85rem; margin: .6rem 0; }
 th { text-align: left; font-weight: normal; color: #69758a; }
@@ -147,17 +154,26 @@ def texts(finding: Finding) -> list[str]:
 
 def _figures(finding: Finding) -> list[Chart | str]:
     drawn, fault = _drawn(finding)
-    parts = [f'<div class="scroll laid">{_rendered(one)}</div>' if isinstance(one, str) else one for one in drawn]
+    parts = [laid for one in drawn for laid in _laid(one)]
     return [*parts, f"<p>not drawn: {html.escape(fault)}</p>"] if fault else parts
 
 
-def _drawn(finding: Finding) -> tuple[list[Chart | str], str]:
+def _laid(part: _Part) -> list[Chart | str]:
+    if isinstance(part, str):
+        return [f'<div class="scroll laid">{_rendered(part)}</div>']
+    if isinstance(part, Multiples):
+        heading = f"<h2>{html.escape(part.title)}</h2>\n<p>{html.escape(part.said)}</p>"
+        return [f'{heading}\n<div class="multiples">', *part.charts, "</div>"]
+    return [part]
+
+
+def _drawn(finding: Finding) -> tuple[list[_Part], str]:
     """Charts, and texts in Markdown, of all seeds; then why the rest cannot be drawn, if it cannot."""
-    found: list[list[Chart | str]] = []
+    found: list[list[_Part]] = []
     fault = ""
     with finding.experiment.measures() as measures:
         for evidence in finding.evidence:
-            drawn: list[Chart | str] = []
+            drawn: list[_Part] = []
             found.append(drawn)
             try:
                 drawn += measures.figures(evidence)
@@ -168,6 +184,11 @@ def _drawn(finding: Finding) -> tuple[list[Chart | str], str]:
     return [_of_all_seeds(some) for some in zip(*found, strict=False)], fault
 
 
-def _of_all_seeds(parts: Sequence[Chart | str]) -> Chart | str:
-    texts = [part for part in parts if isinstance(part, str)]
-    return averaged_text(texts) if texts else averaged([part for part in parts if isinstance(part, Chart)])
+def _of_all_seeds(parts: Sequence[_Part]) -> _Part:
+    first = parts[0]
+    if isinstance(first, str):
+        return averaged_text([part for part in parts if isinstance(part, str)])
+    if isinstance(first, Multiples):
+        rows = zip(*(part.charts for part in parts if isinstance(part, Multiples)), strict=True)
+        return replace(first, charts=tuple(map(averaged, rows)))
+    return averaged([part for part in parts if isinstance(part, Chart)])
