@@ -9,7 +9,7 @@ import pytest
 
 from flashwatt.experiments.peers.queue_theory import mean_response
 from flashwatt.experiments.peers.side_by_side import Line, figures_of, table, unexplained
-from flashwatt.reproduce import catalogue, reproduce
+from flashwatt.reproduce import Terms, catalogue, reproduce
 from flashwatt.reproduce.catalogue import choose
 from flashwatt.reproduce.criterion import CriterionClass
 from flashwatt.reproduce.verdict import Verdict
@@ -101,7 +101,7 @@ def test_a_queue_by_theory() -> None:
 
 def test_closed_loops_beside_mqsim(tmp_path: Path) -> None:
     """All of P1 is run: it takes seconds."""
-    found = reproduce([catalogue()["P1"]], tmp_path)
+    found = reproduce([catalogue()["P1"]], tmp_path, terms=Terms(seeds=1))
     assert not found.fault
     missed = [row.quantity for row in found.rows if row.verdict is Verdict.MISSED]
     assert missed == ["slow_reads_1024"], "the length of MQSim's run is not known"
@@ -117,9 +117,7 @@ def test_closed_loops_beside_mqsim(tmp_path: Path) -> None:
 
 def test_what_is_not_equal_is_seen(tmp_path: Path) -> None:
     """The criteria are about equal settings: slower flash misses them."""
-    from flashwatt.reproduce.plan import Terms
-
-    found = reproduce([catalogue()["P1"]], tmp_path, terms=Terms(sets=("device.timing.read_ns=55_000",)))
+    found = reproduce([catalogue()["P1"]], tmp_path, terms=Terms(seeds=1, sets=("device.timing.read_ns=55_000",)))
     missed = {row.quantity for row in found.rows if row.verdict is Verdict.MISSED}
     assert {"reads_1", "reads_64", "reads_1024", "stream_reads_1", "unexplained"} <= missed
     assert not any(name.startswith(("writes", "stream_writes")) for name in missed)

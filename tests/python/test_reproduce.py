@@ -154,13 +154,13 @@ def test_a_criterion_that_says_too_little_or_too_much(entry: dict[str, Any], sai
 
 
 def test_a_run_that_failed_leaves_no_evidence(tmp_path: Path) -> None:
-    experiment = catalogue()["X1"]
-    reproduce([experiment], tmp_path)
+    experiment, terms = catalogue()["X1"], Terms(seeds=1)
+    reproduce([experiment], tmp_path, terms=terms)
     journal = tmp_path / "results.jsonl"
     lines = [json.loads(line) for line in journal.read_text().splitlines()]
     lines[0]["report"]["status"] = "failed: the drive caught fire"
     journal.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    found = reproduce([experiment], tmp_path)
+    found = reproduce([experiment], tmp_path, terms=terms)
     unknown = [row for row in found.rows if row.verdict is Verdict.UNKNOWN]
     assert unknown
     assert all("the drive caught fire" in row.remark for row in unknown)
@@ -170,8 +170,8 @@ def test_a_run_that_failed_leaves_no_evidence(tmp_path: Path) -> None:
 def test_a_real_trace_takes_the_place_of_a_model(tmp_path: Path) -> None:
     trace = tmp_path / "small.csv"
     trace.write_text("time_s,kind,offset,bytes\n" + "".join(f"{i / 100},write,{4096 * i},4096\n" for i in range(50)))
-    work = plan(choose(("X25",), None), Terms({"financial1": trace}))
-    configs = {labels: task.config.resolve() for (_, name, labels), task in work.tasks.items() if name == "whole"}
+    work = plan(choose(("X25",), None), Terms({"financial1": trace}, seeds=1))
+    configs = {labels: task.config.resolve() for (_, name, labels), (task,) in work.tasks.items() if name == "whole"}
     assert all(("trace" in config["workload"]) == (labels[0] == "financial1") for labels, config in configs.items())
     assert {
         config["workload"]["trace"]["max_requests"] for one, config in configs.items() if one[0] == "financial1"
@@ -182,8 +182,8 @@ def test_a_real_trace_takes_the_place_of_a_model(tmp_path: Path) -> None:
 
 def test_full_runs_the_whole_of_every_workload() -> None:
     def requests(*, full: bool) -> dict[str, int]:
-        work = plan(choose(("X23",), None), Terms(full=full))
-        return {labels[0]: task.requests for (_, _, labels), task in work.tasks.items()}
+        work = plan(choose(("X23",), None), Terms(full=full, seeds=1))
+        return {labels[0]: task.requests for (_, _, labels), (task,) in work.tasks.items()}
 
     some, whole = requests(full=False), requests(full=True)
     assert some["financial1"] == 500_000 < whole["financial1"] == 5_334_987
@@ -274,7 +274,7 @@ def test_a_killed_reproduction_goes_on(tmp_path: Path) -> None:
 
     def command(out: str) -> list[str]:
         ids = ("X1", "X13", "X14")
-        return [sys.executable, "-m", "flashwatt", "reproduce", *ids, "--out", out, "--workers", "1"]
+        return [sys.executable, "-m", "flashwatt", "reproduce", *ids, "--seeds", "1", "--out", out, "--workers", "1"]
 
     def finish(out: str) -> None:
         subprocess.run(command(out), cwd=tmp_path, check=True, capture_output=True)
@@ -323,7 +323,7 @@ def test_an_experiment_that_is_broken_is_told_by_its_place(tmp_path: Path, code:
     experiment = replace(catalogue()["X29"], directory=tmp_path)
     (tmp_path / "measure.py").write_text(code)
     with pytest.raises(flashwatt.FlashwattError, match=rf"measure.py.*{said}"):
-        judge(experiment, {})
+        judge(experiment, [{}])
 
 
 def test_changed_terms_are_told(flashwatt: Cli, tmp_path: Path) -> None:

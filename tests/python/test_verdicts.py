@@ -35,7 +35,7 @@ def judged(criteria: list[Criterion], values: list[Any], traces: tuple[str, ...]
     experiment = replace(catalogue()["X29"], criteria=tuple(criteria))
     found = {one.quantity: (lambda value=value: value) for one, value in zip(criteria, values, strict=True)}
     with patch.object(Experiment, "measures", lambda _: nullcontext(Measures(found))):
-        return judge(experiment, {}, traces=traces)
+        return judge(experiment, [{}], traces=traces)
 
 
 def rows(*entries: tuple[str, float | None, Any]) -> list[Row]:

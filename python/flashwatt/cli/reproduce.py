@@ -33,6 +33,12 @@ _LONG_S = 20
     metavar="N",
     help="Run at most N requests of each workload: a first look.",
 )
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Run with N seeds what they can change; 3 unless given, 1 with --requests.",
+)
 @click.option("--sensitivity", is_flag=True, help="Run the grids over what the papers do not state, and nothing else.")
 @overriding("Override a key in every run.")
 @click.option(
@@ -50,6 +56,7 @@ def reproduce(
     everything: bool,
     full: bool,
     requests: int | None,
+    seeds: int | None,
     sensitivity: bool,
     sets: tuple[str, ...],
     traces: tuple[str, ...],
@@ -68,7 +75,7 @@ def reproduce(
     from flashwatt.base.units import about
     from flashwatt.reproduce.campaign import reproduce as rerun
     from flashwatt.reproduce.catalogue import EXPERIMENTS, choose
-    from flashwatt.reproduce.plan import Terms
+    from flashwatt.reproduce.plan import SEEDS, Terms
     from flashwatt.reproduce.show import show_verdicts
 
     if [bool(ids), paper is not None, everything].count(True) != 1:
@@ -77,12 +84,13 @@ def reproduce(
         raise click.UsageError("--full and --requests contradict each other")
     chosen = choose(ids, paper, experiments or EXPERIMENTS)
     if sensitivity:
-        if any((full, requests, sets, traces, as_json)):
-            raise click.UsageError("--sensitivity takes no --full, --requests, --set, --trace and --json")
+        if any((full, requests, seeds, sets, traces, as_json)):
+            raise click.UsageError("--sensitivity takes no --full, --requests, --seeds, --set, --trace and --json")
         _run_grids(chosen, out, workers, force=force)
         return
-    terms = Terms(_named(traces), full, requests, sets)
-    if not full and not requests and (seconds := sum(one.cpu_s or 0 for one in chosen)) >= _LONG_S:
+    terms = Terms(_named(traces), full, requests, sets, seeds=seeds)
+    seconds = sum(one.cpu_s or 0 for one in chosen) * terms.replicates / SEEDS
+    if not full and not requests and seconds >= _LONG_S:
         note(f"the runs take {about(seconds)} of processor time, less if {out} has some of them already")
     try:
         with runs_bar("Reproducing", counted=False) as progress:

@@ -77,7 +77,7 @@ def reproduce(
         files: list[Path] = []
         said: dict[str, list[str]] = {}
         try:
-            journal.finish(task.id for task in work.tasks.values())
+            journal.finish(work.ids())
             files.append(_write_verdicts(rows, work, directory, force=force))
             files += write_pages(findings, work.terms, directory, force=force)
             said = {one.experiment.id: texts(one) for one in findings}
@@ -95,11 +95,13 @@ def _files(experiments: Sequence[Experiment], directory: Path) -> list[tuple[Pat
 
 
 def _finding(experiment: Experiment, work: Plan, journal: Journal) -> Finding:
-    evidence: dict[str, Runs] = {}
+    evidence: list[dict[str, Runs]] = [{} for _ in range(work.terms.replicates)]
     for runs in experiment.sets:
         tasks = work.of(experiment, runs)
         file = grid_path(experiment, experiment.directory)
-        evidence[runs.name] = Grid(experiment, runs, tasks, journal, file) if runs.grid else Runs(runs, tasks, journal)
+        grid = Grid(experiment, runs, tasks, journal, file) if runs.grid else None
+        for seed, found in enumerate(evidence):
+            found[runs.name] = grid or Runs(runs, tasks, journal, seed)
     return Finding(
         experiment, evidence, judge(experiment, evidence, short=experiment.id in work.short, traces=work.terms.traces)
     )
@@ -111,6 +113,7 @@ def _write_verdicts(rows: list[Row], work: Plan, directory: Path, *, force: bool
         "version": _core.__version__,
         "real_traces": sorted(work.terms.traces),
         "changed": work.terms.changed(),
+        "seeds": work.terms.replicates,
         "tally": tally(rows),
         "rows": [row.to_dict() for row in rows],
     }

@@ -85,7 +85,8 @@ class Experiment:
     criteria: tuple[Criterion, ...]
     directory: Path = field(repr=False)
     cpu_s: float | None = None
-    """Processor seconds that its runs and its page take, as measured on one machine; None if nobody measured it."""
+    """Processor seconds that its runs with three seeds and its page take, as measured on one machine; None if nobody
+    measured it."""
 
     @property
     def readme(self) -> str:

@@ -59,6 +59,8 @@ class Criterion:
     bound: str
     """The bound in words; empty for a figure that is shown and not judged."""
     meets: Callable[[Value], bool] | None
+    ends: tuple[float, ...]
+    """The figures at which `meets` changes."""
     class_: CriterionClass
     reason: str
     """Why it is of this class and has this bound."""
@@ -86,52 +88,56 @@ class Criterion:
         if class_ in _NO_NUMBER and "number" in table:
             expected = f"no number, as {_NO_NUMBER[class_]}"
             raise _core.FlashwattError(f"{place}: number: found {table['number']}; expected {expected}")
-        text, meets = _bound(place, table, class_)
+        text, meets, ends = _bound(place, table, class_)
         rest = {key: texts.get(key, "") for key in _TEXTS if key != "class"}
-        return cls(**rest, number=table.get("number"), bound=text, meets=meets, class_=class_)
+        return cls(**rest, number=table.get("number"), bound=text, meets=meets, ends=ends, class_=class_)
 
 
-_Bound: TypeAlias = "tuple[str, Callable[[Value], bool]]"
+_Bound: TypeAlias = "tuple[str, Callable[[Value], bool], tuple[float, ...]]"
+"""In words, as a function, and the figures at which the function changes."""
 
 
-def _bound(place: str, table: dict[str, Any], class_: CriterionClass) -> tuple[str, Callable[[Value], bool] | None]:
-    """Give the bound in words and as a function; a report has none."""
+def _bound(
+    place: str, table: dict[str, Any], class_: CriterionClass
+) -> tuple[str, Callable[[Value], bool] | None, tuple[float, ...]]:
+    """Give the bound; a report has none."""
     bounds = [key for key in _BOUNDS if key in table]
     gated = class_ is not CriterionClass.REPORT
     if len(bounds) != gated:
         wanted = "exactly one bound" if gated else "no bound, as it is a report"
         raise _core.FlashwattError(f"{place}: found {' and '.join(bounds) or 'none'}; expected {wanted}")
-    return _BOUNDS[bounds[0]](table[bounds[0]], table.get("tolerance", EXACT)) if gated else ("", None)
+    return _BOUNDS[bounds[0]](table[bounds[0]], table.get("tolerance", EXACT)) if gated else ("", None, ())
 
 
 def _between(ends: list[float], _: float) -> _Bound:
     low, high = ends
-    return f"{low:g} … {high:g}", lambda value: low <= value <= high
+    return f"{low:g} … {high:g}", lambda value: low <= value <= high, (low, high)
 
 
 def _at_least(low: float, _: float) -> _Bound:
-    return f"≥ {low:g}", lambda value: value >= low
+    return f"≥ {low:g}", lambda value: value >= low, (low,)
 
 
 def _at_most(high: float, _: float) -> _Bound:
-    return f"≤ {high:g}", lambda value: value <= high
+    return f"≤ {high:g}", lambda value: value <= high, (high,)
 
 
 def _above(low: float, _: float) -> _Bound:
-    return f"> {low:g}", lambda value: value > low
+    return f"> {low:g}", lambda value: value > low, (low,)
 
 
 def _below(high: float, _: float) -> _Bound:
-    return f"< {high:g}", lambda value: value < high
+    return f"< {high:g}", lambda value: value < high, (high,)
 
 
 def _equals(wanted: float, tolerance: float) -> _Bound:
     text = f"= {wanted:g}" if tolerance <= EXACT else f"= {wanted:g} ± {100 * tolerance:g} %"
-    return text, lambda value: math.isclose(value, wanted, rel_tol=tolerance)
+    ends = (wanted * (1 - tolerance), wanted * (1 + tolerance))
+    return text, lambda value: math.isclose(value, wanted, rel_tol=tolerance), ends
 
 
 def _holds(wanted: bool, _: float) -> _Bound:
-    return "yes" if wanted else "no", lambda value: value is wanted
+    return "yes" if wanted else "no", lambda value: value is wanted, ()
 
 
 _BOUNDS: dict[str, Callable[[Any, float], _Bound]] = {

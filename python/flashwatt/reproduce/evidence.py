@@ -10,7 +10,7 @@ from flashwatt.base.misspelt import known
 from flashwatt.report.report import Report, content_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from flashwatt.config.config import Config
     from flashwatt.reproduce.catalogue import RunSet
@@ -24,14 +24,17 @@ class NoEvidenceError(_core.FlashwattError):
 
 
 class Runs:
-    """The reports of one set of runs."""
+    """The reports of one set of runs, with one seed each."""
 
-    def __init__(self, runs: RunSet, tasks: Mapping[Labels, Task], journal: Journal) -> None:
-        """Look the tasks' reports up where they are kept."""
+    def __init__(self, runs: RunSet, tasks: Mapping[Labels, Sequence[Task]], journal: Journal, seed: int = 0) -> None:
+        """Look the tasks' reports up where they are kept: of runs with several seeds, those of one of them."""
         self._set = runs
-        self._tasks = tasks
+        self._tasks = {labels: some[seed if len(some) > 1 else 0] for labels, some in tasks.items()}
+        self._seeded = {labels for labels, some in tasks.items() if len(some) > 1}
         self._journal = journal
         self._reports: dict[Labels, Report] = {}
+        self.by_chance = False
+        """Whether a report that depends on the seed has been looked at."""
 
     def labels(self, axis: str) -> list[str]:
         """An axis's labels, in their order."""
@@ -45,6 +48,7 @@ class Runs:
         """
         if labels not in self._tasks:
             known(f"runs.{self._set.name}", [" × ".join(labels)], [" × ".join(one) for one in self._tasks])
+        self.by_chance |= labels in self._seeded
         if labels not in self._reports:
             self._reports[labels] = self._load(labels)
         return self._reports[labels]

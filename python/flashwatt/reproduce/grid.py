@@ -23,10 +23,11 @@ from flashwatt.reproduce.evidence import NoEvidenceError, Runs
 from flashwatt.reproduce.plan import Terms, plan
 from flashwatt.reproduce.runner import run_missing
 from flashwatt.sweeps.journal import Journal
+from flashwatt.sweeps.statistics import mean_and_ci
 from flashwatt.sweeps.workers import processors
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from os import PathLike
     from pathlib import Path
 
@@ -46,7 +47,7 @@ class Grid(Runs):
     """The kept figures of a grid. Only its first point has been run."""
 
     def __init__(
-        self, experiment: Experiment, runs: RunSet, tasks: Mapping[Labels, Task], journal: Journal, file: Path
+        self, experiment: Experiment, runs: RunSet, tasks: Mapping[Labels, Sequence[Task]], journal: Journal, file: Path
     ) -> None:
         """Remember where the figures are kept; they are read when one is asked for."""
         super().__init__(runs, tasks, journal)
@@ -74,6 +75,12 @@ class Grid(Runs):
         return values
 
 
+def over_seeds(grid: Runs, measure: Callable[[str], float]) -> tuple[float, float]:
+    """The mean over the labels of a grid's axis `seed`, and half the width of its 95 % interval."""
+    mean, half_width = mean_and_ci([measure(seed) for seed in grid.labels("seed")])
+    return mean, half_width or 0
+
+
 def run_grids(
     experiments: Sequence[Experiment],
     out: str | PathLike[str],
@@ -97,7 +104,7 @@ def run_grids(
     files = []
     with locked(directory), closing(Journal(directory / "grids.jsonl")) as journal:
         fault = run_missing(work, journal, workers or processors(), progress or silent)
-        journal.finish(task.id for task in work.tasks.values())
+        journal.finish(work.ids())
         for one in chosen:
             runs = next(runs for runs in one.sets if runs.grid)
             try:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
 
 from markdown_it import MarkdownIt
 
@@ -11,8 +12,10 @@ from flashwatt import _core
 from flashwatt.base import marks
 from flashwatt.base.outputs import save
 from flashwatt.plot.chart import Chart, document
+from flashwatt.plot.figures import Multiples, averaged
 from flashwatt.reproduce.evidence import NoEvidenceError
-from flashwatt.reproduce.show import judged, origin, published, simulated
+from flashwatt.reproduce.sample import averaged_text
+from flashwatt.reproduce.show import judged, origin, published, seeds_in_words, simulated
 from flashwatt.reproduce.verdict import Verdict, headline, numbers
 
 if TYPE_CHECKING:
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
     from flashwatt.reproduce.catalogue import Experiment, Paper
     from flashwatt.reproduce.plan import Terms
     from flashwatt.reproduce.verdict import Finding, Row
+
+_Part: TypeAlias = "Chart | Multiples | str"
+"""A chart, small charts side by side, or a text in Markdown."""
 
 _CLASSES = {
     Verdict.MET: "met",
@@ -35,6 +41,9 @@ _STYLE = """
 article { border-top: 1px solid #e8ebef; margin-top: 2rem; padding-top: .6rem; }
 article > div.said { padding: 0 12px; font-size: .95rem; line-height: 1.5; max-width: 62rem; }
 article > div.said p, article > div.said li { color: inherit; padding: 0; margin: .3rem 0; }
+.multiples { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 280px), 1fr)); }
+.multiples > section { min-width: 0; }
+.multiples h2 { font-size: .85rem; font-weight: normal; margin-top: .8rem; }
 .scroll { overflow-x: auto; padding: 0 12px; }
 table { border-collapse: collapse; font-size: .85rem; margin: .6rem 0; }
 th { text-align: left; font-weight: normal; color: #69758a; }
@@ -88,7 +97,8 @@ def _overview(paper: Paper, rows: list[Row], terms: Terms) -> str:
     changed = f'<p class="missed">Not as published: {html.escape(terms.changed())}.</p>' if terms.changed() else ""
     return (
         f"<p>{html.escape(paper.citation)}</p>\n"
-        f"<p>{html.escape(headline(rows))}. FlashWatt {_core.__version__}.</p>{changed}{_numbers(rows)}"
+        f"<p>{html.escape(headline(rows))}. FlashWatt {_core.__version__}.</p>\n"
+        f"<p>{html.escape(seeds_in_words(terms.replicates))}</p>{changed}{_numbers(rows)}"
     )
 
 
@@ -144,18 +154,41 @@ def texts(finding: Finding) -> list[str]:
 
 def _figures(finding: Finding) -> list[Chart | str]:
     drawn, fault = _drawn(finding)
-    parts = [f'<div class="scroll laid">{_rendered(one)}</div>' if isinstance(one, str) else one for one in drawn]
+    parts = [laid for one in drawn for laid in _laid(one)]
     return [*parts, f"<p>not drawn: {html.escape(fault)}</p>"] if fault else parts
 
 
-def _drawn(finding: Finding) -> tuple[list[Chart | str], str]:
-    """Charts, and texts in Markdown; then why the rest cannot be drawn, if it cannot."""
-    drawn: list[Chart | str] = []
+def _laid(part: _Part) -> list[Chart | str]:
+    if isinstance(part, str):
+        return [f'<div class="scroll laid">{_rendered(part)}</div>']
+    if isinstance(part, Multiples):
+        heading = f"<h2>{html.escape(part.title)}</h2>\n<p>{html.escape(part.said)}</p>"
+        return [f'{heading}\n<div class="multiples">', *part.charts, "</div>"]
+    return [part]
+
+
+def _drawn(finding: Finding) -> tuple[list[_Part], str]:
+    """Charts, and texts in Markdown, of all seeds; then why the rest cannot be drawn, if it cannot."""
+    found: list[list[_Part]] = []
+    fault = ""
     with finding.experiment.measures() as measures:
-        try:
-            drawn += measures.figures(finding.evidence)
-        except NoEvidenceError as error:
-            return drawn, str(error)
-        except ZeroDivisionError:
-            return drawn, "a ratio to nothing; something that the figure counts never happened"
-    return drawn, ""
+        for evidence in finding.evidence:
+            drawn: list[_Part] = []
+            found.append(drawn)
+            try:
+                drawn += measures.figures(evidence)
+            except NoEvidenceError as error:
+                fault = fault or str(error)
+            except ZeroDivisionError:
+                fault = fault or "a ratio to nothing; something that the figure counts never happened"
+    return [_of_all_seeds(some) for some in zip(*found, strict=False)], fault
+
+
+def _of_all_seeds(parts: Sequence[_Part]) -> _Part:
+    first = parts[0]
+    if isinstance(first, str):
+        return averaged_text([part for part in parts if isinstance(part, str)])
+    if isinstance(first, Multiples):
+        rows = zip(*(part.charts for part in parts if isinstance(part, Multiples)), strict=True)
+        return replace(first, charts=tuple(map(averaged, rows)))
+    return averaged([part for part in parts if isinstance(part, Chart)])

@@ -10,6 +10,7 @@ from flashwatt import _core
 from flashwatt.base.misspelt import known
 from flashwatt.config.config import Config
 from flashwatt.reproduce.catalogue import WORKLOAD
+from flashwatt.sweeps.seeds import matters
 from flashwatt.sweeps.task import Hashes, Kept, defined
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
     from flashwatt.reproduce.catalogue import Experiment, Overrides, Paper, RunSet
     from flashwatt.sweeps.task import Task
+
+SEEDS = 3
+"""Seeds of each run unless another number is asked for."""
 
 Labels: TypeAlias = "tuple[str, ...]"
 """One for each axis of a set, in their order."""
@@ -39,6 +43,13 @@ class Terms:
     """Overrides as on the command line, `device.channels=4`, laid over every run."""
     sensitivity: bool = False
     """Run the grids, and nothing else."""
+    seeds: int | None = None
+    """Seeds of each run, from the one that it is configured with; 3 unless given, 1 with `requests`."""
+
+    @property
+    def replicates(self) -> int:
+        """The number of seeds."""
+        return self.seeds or (1 if self.requests else SEEDS)
 
     def changed(self) -> str:
         """Describe the changes in words, for the reader of the verdicts."""
@@ -56,19 +67,25 @@ class Plan:
     """The tasks of experiments."""
 
     terms: Terms
-    tasks: dict[Place, Task]
-    """By their places: equal runs of several experiments are one task."""
+    tasks: dict[Place, tuple[Task, ...]]
+    """By their places, one for each seed, or a single one if no seed can change the run. Equal runs of several
+    experiments are one task."""
     short: frozenset[str]
     """Experiments whose runs `Terms.requests` cut short."""
 
-    def of(self, experiment: Experiment, runs: RunSet) -> dict[Labels, Task]:
+    def of(self, experiment: Experiment, runs: RunSet) -> dict[Labels, tuple[Task, ...]]:
         """The tasks of one set by their labels."""
         here = experiment.id, runs.name
-        return {labels: task for (*place, labels), task in self.tasks.items() if tuple(place) == here}
+        return {labels: tasks for (*place, labels), tasks in self.tasks.items() if tuple(place) == here}
+
+    def ids(self) -> Iterable[str]:
+        """The ids of all tasks, in the order of the experiments."""
+        return (task.id for tasks in self.tasks.values() for task in tasks)
 
     def once(self) -> list[Task]:
         """Each task once, the longest first: the last to end leave no processor idle for long."""
-        return sorted({task.id: task for task in self.tasks.values()}.values(), key=weight, reverse=True)
+        every = {task.id: task for tasks in self.tasks.values() for task in tasks}
+        return sorted(every.values(), key=weight, reverse=True)
 
 
 def plan(experiments: Iterable[Experiment], terms: Terms | None = None) -> Plan:
@@ -78,13 +95,13 @@ def plan(experiments: Iterable[Experiment], terms: Terms | None = None) -> Plan:
     hashes = Hashes()
     tasks = _tasks(chosen, terms, hashes)
     whole = _tasks(chosen, replace(terms, requests=None), hashes) if terms.requests else tasks
-    short = frozenset(place[0] for place, task in tasks.items() if task.id != whole[place].id)
+    short = frozenset(place[0] for place, some in tasks.items() if some[0].id != whole[place][0].id)
     return Plan(terms, tasks, short)
 
 
-def _tasks(experiments: list[Experiment], terms: Terms, hashes: Hashes) -> dict[Place, Task]:
+def _tasks(experiments: list[Experiment], terms: Terms, hashes: Hashes) -> dict[Place, tuple[Task, ...]]:
     return {
-        (one.id, runs.name, labels): _task(one, runs, labels, Terms() if runs.grid else terms, hashes)
+        (one.id, runs.name, labels): _replicates(one, runs, labels, Terms(seeds=1) if runs.grid else terms, hashes)
         for one in experiments
         for runs in one.sets
         for labels in _labels(runs, terms)
@@ -113,7 +130,8 @@ _START, _TRACE = 500_000, 5_000_000
 _COPIERS = {"block", "nftl", "bast", "bast_star", "fast", "last"}
 
 
-def _task(experiment: Experiment, runs: RunSet, labels: Labels, terms: Terms, hashes: Hashes) -> Task:
+def _replicates(experiment: Experiment, runs: RunSet, labels: Labels, terms: Terms, hashes: Hashes) -> tuple[Task, ...]:
+    """A task for each seed; a single one if the experiment sets the seed, or if no seed can change the run."""
     point = experiment.paper.overrides | runs.overrides
     for (axis, meanings), label in zip(runs.axes.items(), labels, strict=True):
         trace = terms.traces.get(label) if axis == WORKLOAD else None
@@ -122,7 +140,8 @@ def _task(experiment: Experiment, runs: RunSet, labels: Labels, terms: Terms, ha
     try:
         point |= _limited(point, terms.most(runs))
         config = Config(sets=(*Config().override(point).sets, *terms.sets))
-        return defined(config, point, hashes, kept=kept)[0]
+        one = _SEED in point or not matters(config.resolve())
+        return tuple(defined(config, point, hashes, seeds=1 if one else terms.replicates, kept=kept))
     except _core.FlashwattError as error:
         where = f"{experiment.id}: {runs.name}: {', '.join(labels)}"
         raise _core.FlashwattError("\n".join(f"{where}: {line}" for line in str(error).splitlines())) from None
@@ -149,3 +168,4 @@ def _limited(point: Overrides, requests: int | None) -> Overrides:
 
 
 _WARMUP = "run.warmup.requests"
+_SEED = "run.seed"

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from flashwatt.report.table import emit
 from flashwatt.reproduce.criterion import CriterionClass
-from flashwatt.reproduce.verdict import Verdict, headline, numbers
+from flashwatt.reproduce.verdict import DOUBTFUL, Verdict, headline, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -66,9 +66,10 @@ def show_numbers(rows: Iterable[Row], console: Console) -> None:
 
 
 def judged(row: Row) -> str:
-    """Give the verdict, and the class of the criterion unless it is predictive: `met, identity`."""
+    """Give the verdict, the class of the criterion unless it is predictive, and a doubt: `met, identity`."""
     silent = row.class_ in (CriterionClass.PREDICTIVE, CriterionClass.REPORT)
-    return row.verdict.value if silent else f"{row.verdict.value}, {row.class_.value}"
+    doubt = [DOUBTFUL] if row.doubtful else []
+    return ", ".join([row.verdict.value, *([] if silent else [row.class_.value]), *doubt])
 
 
 def markdown(rows: Iterable[Row]) -> str:
@@ -100,17 +101,38 @@ def published(row: Row | Criterion) -> str:
 
 
 def simulated(row: Row) -> str:
-    """The figure with its unit."""
+    """The figure with its interval and its unit."""
     match row.simulated:
         case None:
             return "–"
         case bool() as answer:
             return "yes" if answer else "no"
-        case int() as number:
-            return f"{number:,} {row.unit}".rstrip()
+        case share if row.by_seed and isinstance(row.by_seed[0], bool):
+            return f"yes with {round(share * len(row.by_seed))} of {len(row.by_seed)} seeds"
+        case number if row.interval is not None:
+            text = with_interval(number, row.interval)
         case number:
-            text = f"{number:,.0f}" if abs(number) >= _WHOLE else f"{number:.4g}"
-            return f"{text} {row.unit}".rstrip()
+            text = _figure(number)
+    return f"{text} {row.unit}".rstrip()
+
+
+def with_interval(mean: float, half_width: float) -> str:
+    """A mean, and half the width of its interval with two digits."""
+    return f"{_figure(mean)} ± {_figure(half_width, digits=2)}"
+
+
+def _figure(number: float, digits: int = 4) -> str:
+    return f"{number:,.0f}" if abs(number) >= _WHOLE or isinstance(number, int) else f"{number:.{digits}g}"
+
+
+def seeds_in_words(count: int) -> str:
+    """Say what stands behind ±."""
+    if count == 1:
+        return "Each figure is of one run with one seed, without an interval."
+    return (
+        f"Figures with ± are means over {count} seeds, with half the width of the 95 % confidence interval (Student's "
+        "t). No seed can change the others."
+    )
 
 
 def origin(workloads: Iterable[str], real: Collection[str]) -> str:

@@ -6,14 +6,17 @@ import math
 from collections import Counter
 from dataclasses import asdict, dataclass
 from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flashwatt.base.misspelt import known
 from flashwatt.reproduce.criterion import CriterionClass
 from flashwatt.reproduce.evidence import NoEvidenceError
+from flashwatt.reproduce.sample import Sample
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from types import ModuleType
 
     from flashwatt.reproduce.catalogue import Experiment
     from flashwatt.reproduce.criterion import Criterion, Value
@@ -45,6 +48,12 @@ class Row:
     source: str
     published: str
     simulated: Value | None
+    """The mean over the seeds; of a yes or no that differs between them, the share of yes."""
+    interval: float | None
+    """Half the width of the mean's 95 % confidence interval (Student); None for a figure that no seed can change, for a
+    single seed, and for a yes or no."""
+    by_seed: tuple[Value, ...]
+    """The figure with each seed; one if no seed can change it."""
     unit: str
     class_: CriterionClass
     reason: str
@@ -53,6 +62,9 @@ class Row:
     """The choices, not stated by the paper, that decide the verdict; empty if none does."""
     bound: str
     verdict: Verdict
+    doubtful: bool
+    """Whether the bound lies within the interval, or a yes or no differs between seeds: other seeds could give another
+    verdict."""
     number: float | None
     """The published number as a number, where it was neither put in nor fitted."""
     remark: str
@@ -81,31 +93,54 @@ class Finding:
     """An experiment, its runs, and a row for each of its criteria."""
 
     experiment: Experiment
-    evidence: Evidence
+    evidence: Sequence[Evidence]
+    """Of each seed."""
     rows: list[Row]
 
 
 def judge(
-    experiment: Experiment, evidence: Evidence, *, short: bool = False, traces: Collection[str] = ()
+    experiment: Experiment, evidence: Sequence[Evidence], *, short: bool = False, traces: Collection[str] = ()
 ) -> list[Row]:
     """Give a verdict on every criterion of an experiment, unless its runs are cut `short`.
 
-    `traces` names the workloads that are real traces. Raises `FlashwattError` for a fault in the experiment's own code.
+    `evidence` has the runs of each seed; the mean of a figure is judged. `traces` names the workloads that are real
+    traces. Raises `FlashwattError` for a fault in the experiment's own code.
     """
     with experiment.measures() as measures:
-        quantities: Mapping[str, Callable[[], Value]] = measures.quantities(evidence)
-        known(f"{measures.__file__}: quantities", [one.quantity for one in experiment.criteria], quantities)
+        quantities = [_quantities(experiment, measures, one) for one in evidence]
         return [
-            _row(experiment.id, one, quantities[one.quantity], short=short, traces=traces)
+            _row(experiment.id, one, [some[one.quantity] for some in quantities], short=short, traces=traces)
             for one in experiment.criteria
         ]
 
 
+def _quantities(
+    experiment: Experiment, measures: ModuleType, evidence: Evidence
+) -> dict[str, Callable[[], tuple[Value, bool]]]:
+    """Functions of an experiment's figures with one seed: the figure, and whether the seed can change it."""
+    found: Mapping[str, Callable[[], Value]] = measures.quantities(evidence)
+    known(f"{measures.__file__}: quantities", [one.quantity for one in experiment.criteria], found)
+    already = any(runs.by_chance for runs in evidence.values())
+
+    def watched(measure: Callable[[], Value]) -> tuple[Value, bool]:
+        for runs in evidence.values():
+            runs.by_chance = False
+        return measure(), already or any(runs.by_chance for runs in evidence.values())
+
+    return {name: partial(watched, measure) for name, measure in found.items()}
+
+
 def _row(
-    experiment: str, criterion: Criterion, measure: Callable[[], Value], *, short: bool, traces: Collection[str]
+    experiment: str,
+    criterion: Criterion,
+    measures: Sequence[Callable[[], tuple[Value, bool]]],
+    *,
+    short: bool,
+    traces: Collection[str],
 ) -> Row:
     missing = criterion.trace if criterion.trace not in ("", *traces) else ""
-    value, remark = (None, f"--trace {missing}=FILE names it") if missing else _measured(measure)
+    sample, remark = (None, f"--trace {missing}=FILE names it") if missing else _measured(measures)
+    value = None if sample is None else sample.mean
     verdict = Verdict.TRACE if missing else _verdict(criterion, value, short=short)
     reason = criterion.why or ("no reason is known" if verdict is Verdict.MISSED else "")
     return Row(
@@ -115,21 +150,26 @@ def _row(
         source=criterion.source,
         published=criterion.published,
         simulated=value,
+        interval=sample.half_width if sample else None,
+        by_seed=sample.values if sample else (),
         unit=criterion.unit,
         class_=criterion.class_,
         reason=criterion.reason,
         chosen=criterion.chosen,
         bound=criterion.bound,
         verdict=verdict,
+        doubtful=verdict in (Verdict.MET, Verdict.MISSED) and sample is not None and sample.reaches(criterion.ends),
         number=criterion.number,
         remark=reason if verdict in (Verdict.MISSED, Verdict.SHOWN) and not short else remark,
     )
 
 
-def _measured(measure: Callable[[], Value]) -> tuple[Value | None, str]:
-    """Give the figure, or the reason why there is none."""
+def _measured(measures: Sequence[Callable[[], tuple[Value, bool]]]) -> tuple[Sample | None, str]:
+    """Give the figure with each seed, once if no seed can change it, or the reason why there is none."""
     try:
-        return measure(), ""
+        value, by_chance = measures[0]()
+        others = [measure()[0] for measure in measures[1:]] if by_chance else []
+        return Sample((value, *others)), ""
     except NoEvidenceError as error:
         return None, str(error)
     except ZeroDivisionError:
@@ -146,6 +186,8 @@ def _verdict(criterion: Criterion, value: Value | None, *, short: bool) -> Verdi
     return Verdict.MET if criterion.meets(value) else Verdict.MISSED
 
 
+DOUBTFUL = "with the bound inside the interval"
+"""What is said of a verdict that other seeds could change."""
 _NEAR = 0.25
 """Relative difference up to which a simulated figure counts as near the published number."""
 
@@ -158,12 +200,16 @@ def tally(rows: Iterable[Row]) -> dict[str, Any]:
     """
     rows = list(rows)
     classes = {
-        one.value: {"criteria": len(some), **Counter(row.verdict.value for row in some)}
+        one.value: {"criteria": len(some), **Counter(said for row in some for said in _counted(row))}
         for one in CriterionClass
         if (some := [row for row in rows if row.class_ is one])
     }
     laid = numbers(rows)
     return {"classes": classes, "numbers": {"laid": len(laid), "near": sum(map(near, laid))}}
+
+
+def _counted(row: Row) -> list[str]:
+    return [row.verdict.value, *([DOUBTFUL] if row.doubtful else [])]
 
 
 def numbers(rows: Iterable[Row]) -> list[Row]:
@@ -203,5 +249,7 @@ def _said(name: str, counts: Mapping[str, int]) -> str:
         for one in (Verdict.MISSED, Verdict.UNKNOWN, Verdict.SHORT, Verdict.TRACE)
         if one.value in counts
     ]
+    if doubtful := counts.get(DOUBTFUL):
+        others.append(f"{doubtful} {DOUBTFUL}")
     judged = counts["criteria"] - counts.get(Verdict.TRACE.value, 0)
     return ", ".join([f"{name}: {counts.get('met', 0)} of {judged} criteria met", *others])

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
 
 _WITHOUT_CHANCE = ("filled", "empty")
 """Start states in which nothing is drawn by chance."""
+_DRAWING = ("random", "d_choices", "window")
+"""Victim policies that draw by chance."""
 
 
 def varied_by_seeds(configs: Iterable[Mapping[str, Any]]) -> str:
@@ -30,3 +32,28 @@ def _by_chance(precondition: Any) -> bool:
     if isinstance(precondition, str):
         return precondition not in _WITHOUT_CHANCE
     return "snapshot" not in precondition and "trace" not in precondition.get("workload", {})
+
+
+def matters(config: Mapping[str, Any]) -> bool:
+    """Whether a seed can change the run of this resolved configuration.
+
+    Nothing is drawn by chance if the requests are a trace's, or those of one sequential stream of one kind and length,
+    if the start state is fixed, and if the victim policy draws nothing. In doubt a seed matters.
+    """
+    ((name, workload),) = config["workload"].items()
+    return (
+        not (name == "trace" or (name == "sequential" and _one_stream(workload)))
+        or _by_chance(config["run"]["precondition"])
+        or config["gc"]["policy"]["name"] in _DRAWING
+    )
+
+
+def _one_stream(workload: Mapping[str, Any]) -> bool:
+    """Whether sequential requests are of one stream, one kind and one length, in a closed loop."""
+    return (
+        workload.get("streams", 1) == 1
+        and workload["read_fraction"] in (0, 1)
+        and workload["trim_fraction"] == 0
+        and all(len(table) == 1 for table in workload["sizes"].values())
+        and "closed" in workload["arrivals"]
+    )

@@ -6,13 +6,10 @@ from itertools import product
 from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
-from flashwatt.plot.figures import Point, lines
-from flashwatt.sweeps.statistics import mean_and_ci
+from flashwatt.plot.figures import Multiples, Point, lines
+from flashwatt.reproduce.grid import over_seeds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from flashwatt.plot import Chart
     from flashwatt.reproduce.evidence import Runs
 
 
@@ -45,10 +42,8 @@ def _change(grid: Runs, key: str, mix: str, point: tuple[str, ...]) -> Change:
         return grid.value(key, mix, *point, scheme, seed)
 
     depth, policy, stride, batch = point
-    mean, half_width = mean_and_ci(
-        [100 * (value("RFTL(1)", seed) / value("DFTL", seed) - 1) for seed in grid.labels("seed")]
-    )
-    return Change(depth, policy, stride, batch, mean, half_width or 0)
+    change = over_seeds(grid, lambda seed: 100 * (value("RFTL(1)", seed) / value("DFTL", seed) - 1))
+    return Change(depth, policy, stride, batch, *change)
 
 
 def share_within(found: list[Change], published: float) -> float:
@@ -57,11 +52,12 @@ def share_within(found: list[Change], published: float) -> float:
     return fmean(least <= one.mean / published <= most for one in found)
 
 
-def charts(title: str, found: list[Change], published: float, unit: str) -> Iterator[Chart]:
-    """Draw a chart for each stride and batch update: the change over the depth, a line for each policy."""
+def pictures(title: str, found: list[Change], published: float, unit: str) -> Multiples:
+    """A small chart for each stride and batch update: the change over the depth, a line for each policy."""
+    charts = []
     for stride, batch in dict.fromkeys((one.stride, one.batch) for one in found):
         here = [one for one in found if (one.stride, one.batch) == (stride, batch)]
         rows = [Point(float(one.depth), one.policy, one.mean, error=one.half_width) for one in here]
         rows += [Point(float(one.depth), "paper", published, published=True) for one in here]
-        said = f"Stride {stride}, batch update {batch}; M = 0.9; means of five seeds with 95 % intervals."
-        yield lines(f"Grid: {title}", said, rows, ("queue depth", unit), log_x=True)
+        charts.append(lines(f"stride {stride}, batch update {batch}", "", rows, ("queue depth", unit), log_x=True))
+    return Multiples(f"Grid: {title}", "M = 0.9; means of five seeds with 95 % intervals.", tuple(charts))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from statistics import fmean
 from typing import TYPE_CHECKING
 
-from flashwatt.plot.figures import Bar, shares
+from flashwatt.plot.figures import Bar, Multiples, bars, shares
+from flashwatt.reproduce.grid import over_seeds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from flashwatt.reproduce.evidence import Evidence
 
 READ_UJ, WRITE_UJ, ERASE_UJ = 4.72, 38.04, 527.68  # Table 1
+LEAST, MOST = 1.5, 4
+"""The bounds of the criterion for FAST over page mapping."""
 
 
 def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
@@ -42,10 +46,13 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
         "dftl_map_uj": lambda: map_uj("dftl"),
         "others_map_uj": lambda: sum(map_uj(ftl) for ftl in ftls if ftl != "dftl"),
         "off": off,
+        "grid_fast": lambda: _share(evidence, "oltp", "FAST", lambda over: LEAST <= over <= MOST),
+        "grid_page_least_oltp": lambda: _share(evidence, "oltp", "", lambda over: over >= 1),
+        "grid_page_least_olap": lambda: _share(evidence, "olap", "", lambda over: over >= 1),
     }
 
 
-def figures(evidence: Evidence) -> Iterator[Chart]:
+def figures(evidence: Evidence) -> Iterator[Chart | Multiples]:
     """Draw the parts on top of one another."""
     runs = evidence["ftls"]
     for workload in runs.labels("workload"):
@@ -55,6 +62,34 @@ def figures(evidence: Evidence) -> Iterator[Chart]:
             for part, joules in _parts(evidence, workload, ftl).items()
         ]
         yield shares(f"Fig. 5: energy on {workload.upper()}", "By flash operation.", rows, "energy (J)")
+    yield Multiples(
+        "Grid: energy over page mapping",
+        "By batch update of DFTL, and by the blocks for the logs of FAST and LAST; five seeds with 95 % intervals.",
+        tuple(_grid_chart(evidence, workload) for workload in evidence["grid"].labels("workload")),
+    )
+
+
+def _over_page(evidence: Evidence, workload: str, rules: str) -> tuple[float, float]:
+    """Energy by these rules over page mapping: the mean of the grid's seeds, and half the width of its interval."""
+    grid, key = evidence["grid"], "energy_j.nand.total"
+    return over_seeds(
+        grid, lambda seed: grid.value(key, workload, rules, seed) / grid.value(key, workload, "page", seed)
+    )
+
+
+def _share(evidence: Evidence, workload: str, layer: str, holds: Callable[[float], bool]) -> float:
+    """The share of the grid's rules of a layer, or of all but page mapping, for which something holds."""
+    rules = [one for one in evidence["grid"].labels("rules") if one != "page" and one.startswith(layer)]
+    return fmean(holds(_over_page(evidence, workload, one)[0]) for one in rules)
+
+
+def _grid_chart(evidence: Evidence, workload: str) -> Chart:
+    rows = []
+    for rules in evidence["grid"].labels("rules"):
+        if rules != "page":
+            mean, half_width = _over_page(evidence, workload, rules)
+            rows.append(Bar(rules, rules.partition(",")[0], mean, error=half_width))
+    return bars(workload.upper(), "", rows, "over page mapping")
 
 
 def _parts(evidence: Evidence, workload: str, ftl: str) -> dict[str, float]:

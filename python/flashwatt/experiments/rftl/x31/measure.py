@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from flashwatt.experiments.rftl.scheme import changes, charts, scheme, share_within
+from flashwatt.experiments.rftl.scheme import changes, pictures, scheme, share_within
 from flashwatt.plot.figures import Point, lines
 
 if TYPE_CHECKING:
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from flashwatt.experiments.rftl.scheme import Change
     from flashwatt.plot import Chart
+    from flashwatt.plot.figures import Multiples
     from flashwatt.reproduce.criterion import Value
     from flashwatt.reproduce.evidence import Evidence
 
@@ -43,7 +44,7 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
     }
 
 
-def figures(evidence: Evidence) -> Iterator[Chart]:
+def figures(evidence: Evidence) -> Iterator[Chart | Multiples]:
     """Draw times by miss ratio, as the paper does."""
     runs = evidence["study"]
     for kind, said in (("read", "map reads"), ("write_first", "map writes, to the first copy")):
@@ -61,7 +62,7 @@ def figures(evidence: Evidence) -> Iterator[Chart]:
         ("write_first", "writes", _WRITES),
     ):
         said = f"map {_WORDS[kind]} with one replica, 80 % {mix}"
-        yield from charts(said, _grid(evidence, kind, mix), published, "change (%)")
+        yield pictures(said, _grid(evidence, kind, mix), published, "change (%)")
 
 
 def _grid(evidence: Evidence, kind: str, *mixes: str) -> list[Change]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flashwatt.experiments.rftl.scheme import changes, charts, share_within
+from flashwatt.experiments.rftl.scheme import changes, pictures, share_within
 from flashwatt.plot.figures import Point, lines
 
 if TYPE_CHECKING:
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from flashwatt.experiments.rftl.scheme import Change
     from flashwatt.plot import Chart
+    from flashwatt.plot.figures import Multiples
     from flashwatt.reproduce.criterion import Value
     from flashwatt.reproduce.evidence import Evidence
 
@@ -53,7 +54,7 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
     }
 
 
-def figures(evidence: Evidence) -> Iterator[Chart]:
+def figures(evidence: Evidence) -> Iterator[Chart | Multiples]:
     """Draw throughput by miss ratio, as the paper does."""
     runs = evidence["study"]
     for mix in runs.labels("mix"):
@@ -65,7 +66,7 @@ def figures(evidence: Evidence) -> Iterator[Chart]:
             ]
             title = f"Fig. 14: throughput over DFTL, 80 % {mix}, depth {depth}"
             yield lines(title, "By miss ratio.", rows, ("miss ratio", "gain (%)"))
-    yield from charts("throughput of RFTL(1) over DFTL, 80 % reads", _grid(evidence), _GAIN, "gain (%)")
+    yield pictures("throughput of RFTL(1) over DFTL, 80 % reads", _grid(evidence), _GAIN, "gain (%)")
 
 
 def _grid(evidence: Evidence) -> list[Change]:
