@@ -52,6 +52,7 @@ def run(
     started: Callable[[], None] | None = None,
     force: bool = False,
     request_log: AnyPath | None = None,
+    dispatch_log: AnyPath | None = None,
 ) -> str: ...
 def age(
     config_text: str,

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from flashwatt.base.files import Json
 
-    Kind = Literal["op_log", "request_log"]
-    """Of the flash operations, or of the host's requests: the name of the function of `frames` that reads it."""
+    Kind = Literal["op_log", "request_log", "dispatch_log"]
+    """Of the flash operations, of the host's requests, or of those that its block layer dispatched: the name of the
+    function of `frames` that reads it."""
 
 
 class Log:
@@ -47,8 +48,7 @@ class Log:
             return  # the engine could not keep it, and has said so
         from flashwatt.base import frames
 
-        scan = frames.op_log if self.kind == "op_log" else frames.request_log
-        frames.sink(scan(self.engine_path), self.path, force=self.force)
+        frames.sink(getattr(frames, self.kind)(self.engine_path), self.path, force=self.force)
 
 
 def finish_all(logs: Collection[Log]) -> None:

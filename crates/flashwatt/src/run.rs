@@ -76,8 +76,11 @@ impl RunOptions {
             self.check_untimed()?;
         }
         if self.dispatch_log.is_some() && config.host.is_none() {
-            let fault = Fault::key("dispatch_log", "nothing dispatches requests").found("a configuration without [host]");
-            return Err(fault.expected("a block layer, or --request-log: the drive takes requests as they come").into());
+            let fault =
+                Fault::key("dispatch_log", "nothing dispatches requests").found("a configuration without [host]");
+            return Err(fault
+                .expected("a block layer, or --request-log: the drive takes requests as they come")
+                .into());
         }
         if let Some((from, until)) = self.edges_ns
             && from >= until
@@ -252,7 +255,8 @@ fn simulate<D: Reported>(
         let (outcome, device) = Sim::new(&config.run, device, &mut *workload).run(config.run.warmup, progress);
         return Ok((conclude(config, options, outcome, &device, workload, start), device));
     };
-    let file = options.dispatch_log.as_deref().map(|path| aside(path, config, options.force, DISPATCH_LOG)).transpose()?;
+    let file =
+        options.dispatch_log.as_deref().map(|path| aside(path, config, options.force, DISPATCH_LOG)).transpose()?;
     let log = match &file {
         Some(file) => Some(DispatchLog::new(Box::new(BufWriter::new(file.file()?)))),
         None => None,

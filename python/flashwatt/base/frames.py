@@ -47,6 +47,16 @@ _REQUEST_LOG = {
     "origin": pl.UInt16,
 }
 
+_DISPATCH_LOG = {
+    "time_us": pl.Float64,
+    "device": pl.UInt32,
+    "op": pl.Categorical,
+    "offset": pl.UInt64,
+    "bytes": pl.UInt64,
+    "fua": pl.UInt8,
+    "process": pl.UInt32,
+}
+
 
 def series(report: Json) -> pl.DataFrame:
     """Power over time, one row per bin; the last one ends with the run."""
@@ -106,6 +116,12 @@ def request_log(path: str | PathLike[str]) -> pl.LazyFrame:
     """Give the log of a run's requests (`--request-log FILE`) as a lazy frame."""
     path = Path(path)
     return pl.scan_parquet(path) if path.suffix == ".parquet" else pl.scan_csv(path, schema=_REQUEST_LOG)
+
+
+def dispatch_log(path: str | PathLike[str]) -> pl.LazyFrame:
+    """Give the log of the requests that the block layer dispatched (`--dispatch-log FILE`) as a lazy frame."""
+    path = Path(path)
+    return pl.scan_parquet(path) if path.suffix == ".parquet" else pl.scan_csv(path, schema=_DISPATCH_LOG)
 
 
 def column(name: str, values: list[Any]) -> pl.Series:

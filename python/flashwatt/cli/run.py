@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 from contextlib import ExitStack, contextmanager, nullcontext
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -132,6 +133,12 @@ _skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out trace recor
     help="Write one line per request of the host: arrival, start, end, place, sender (CSV or Parquet likewise).",
 )
 @click.option(
+    "--dispatch-log",
+    type=OUTPUT_FILE,
+    metavar="FILE",
+    help="Write one line per request that the block layer gives to the drive: a trace, to be replayed (CSV or Parquet).",
+)
+@click.option(
     "--check", is_flag=True, help="Keep a second account of every page's content; stop at the first difference (slow)."
 )
 @force
@@ -152,8 +159,10 @@ def run(
     check(config, options, sets)
     if quiet_is_on() and out is None and not as_json and not any(options[kind] for kind in LOGS):
         raise click.UsageError("--quiet without --out, --json or a log: nothing would be left of the run")
-    if options["op_log"] and options["op_log"] == options["request_log"]:
-        raise click.UsageError(f"--op-log and --request-log are both {options['op_log']}; each needs a file of its own")
+    for first, second in combinations(LOGS, 2):
+        if options[first] and options[first] == options[second]:
+            both = " and ".join(f"--{kind.replace('_', '-')}" for kind in (first, second))
+            raise click.UsageError(f"{both} are both {options[first]}; each needs a file of its own")
     with opened(options["trace"]) as names:
         report = _run(config, sets, out, as_json, {**options, "trace": names, "force": force})
     finish(report, out)

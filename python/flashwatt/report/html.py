@@ -17,6 +17,7 @@ from flashwatt.report.table import (
     at,
     describe_device,
     describe_workload,
+    is_timed,
     kwh,
     part_of,
     years,
@@ -59,7 +60,7 @@ def card(report: Json) -> str:
         f'<div class="fw-faint">{badge}{escape(describe_workload(report))}</div></div>',
         warnings,
         f'<div class="fw-tiles">{"".join(_tiles(report))}</div>',
-        _bar(report),
+        _bar(report) if is_timed(report) else "",
         f'<div class="fw-tables">{_latency(report)}{_causes(report)}{_origins(report)}</div>',
     ]
     return f'<div class="fw-report"><style>{_STYLE}</style>{"".join(parts)}</div>'
@@ -92,12 +93,29 @@ def _cell(cell: Cell) -> str:
 
 
 def _tiles(report: Json) -> Iterator[str]:
+    for name, value, more in _timed_tiles(report) if is_timed(report) else _replay_tiles(report):
+        yield f'<div class="fw-tile"><span>{name}</span><b>{escape(value)}</b><span>{escape(more)}</span></div>'
+
+
+def _replay_tiles(report: Json) -> Iterator[tuple[str, str, str]]:
+    """Figures of a run without a clock."""
+    replay = report["replay"]
+    yield _written(report)
+    yield "mean write", si(replay["write_bytes_mean"], "B"), f"{number(replay['pages_per_4_kib'])} pages per 4 KiB"
+    yield "pages copied", count(replay["copies"]), f"by the rules of {replay['rules']}"
+
+
+def _written(report: Json) -> tuple[str, str, str]:
+    return "write amplification", number(report["flash"]["write_amplification"], 2), _erases(report)
+
+
+def _timed_tiles(report: Json) -> list[tuple[str, str, str]]:
     power = report["power_w"]
-    figures = [
+    return [
         ("energy", si(report["energy_j"]["total"], "J"), f"{si(at(report, 'efficiency', 'j_per_gb'), 'J')} per GB"),
         ("power", si(power["mean"], "W"), f"peak {si(power.get('peak'), 'W')}"),
         ("throughput", f"{count(report['throughput']['iops'])} IOPS", _rates(report)),
-        ("write amplification", number(report["flash"]["write_amplification"], 2), _erases(report)),
+        _written(report),
         (
             "simulated",
             duration(report["throughput"]["simulated_s"] * 1e9),
@@ -105,8 +123,6 @@ def _tiles(report: Json) -> Iterator[str]:
         ),
         *_costs(report),
     ]
-    for name, value, more in figures:
-        yield f'<div class="fw-tile"><span>{name}</span><b>{escape(value)}</b><span>{escape(more)}</span></div>'
 
 
 def _costs(report: Json) -> Iterator[tuple[str, str, str]]:
@@ -183,7 +199,7 @@ def _origins(report: Json) -> str:
 
 
 def _causes(report: Json) -> str:
-    total = report["energy_j"]["total"]
+    total = at(report, "energy_j", "total")
     joules = {cause: part_of(at(report, "energy_by_cause_j", cause), total) for cause in CAUSES}
     rows = [[cause, si(value, "J"), percent(value / total)] for cause, value in joules.items() if value and total]
     return _table("Energy by cause", ["", "", "share"], rows)

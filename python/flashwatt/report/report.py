@@ -12,7 +12,7 @@ from flashwatt.base.literals import shown
 from flashwatt.base.outputs import save
 from flashwatt.base.scripts import explained
 from flashwatt.report import sections as kinds
-from flashwatt.report.shape import check
+from flashwatt.report.shape import UNTIMED, check
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -43,8 +43,12 @@ class Section(Generic[_T]):
     def __get__(self, report: Report | None, _owner: type[Report]) -> Section[_T] | _T:
         if report is None:
             return self
+        content = content_of(report)
+        if self.name in UNTIMED and content.get("replay"):
+            found = f"{self.name}: a run without a clock has none; found run.replay = {content['replay']['rules']}"
+            raise _core.FlashwattError(f"{found}; expected a run in simulated time")
         try:
-            value: _T = kinds.build(self.kind, content_of(report).get(self.name), self.name)
+            value: _T = kinds.build(self.kind, content.get(self.name), self.name)
         except KeyError as missing:
             found = f"{missing.args[0]}: missing in this report; expected one of schema {_core.REPORT_SCHEMA}"
             raise _core.FlashwattError(found) from None
@@ -79,6 +83,8 @@ class Report:
     snapshot = Section[kinds.Snapshot | None](kinds.Snapshot | None)
     workload = Section[kinds.Workload](kinds.Workload)
     window = Section[kinds.Window](kinds.Window)
+    replay = Section[kinds.Replay | None](kinds.Replay | None)
+    """None for a run in simulated time."""
     latency_ns = Section[kinds.Latencies](kinds.Latencies)
     origins = Section[list[kinds.Origin] | None](list[kinds.Origin] | None)
     """Requests by who sent them: jobs, devices or files of a trace. None if one sender sent all."""
@@ -237,8 +243,10 @@ class Report:
 
     def __repr__(self) -> str:
         from flashwatt.base.units import si
-        from flashwatt.report.table import describe_device, describe_workload
+        from flashwatt.report.table import describe_device, describe_workload, is_timed
 
-        energy, power = self._content["energy_j"]["total"], self._content["power_w"]["mean"]
         drive, load = describe_device(self._content), describe_workload(self._content)
+        if not is_timed(self._content):
+            return f"<Report: {self.status}; {drive}; {load}; without a clock>"
+        energy, power = self._content["energy_j"]["total"], self._content["power_w"]["mean"]
         return f"<Report: {self.status}; {drive}; {load}; {si(energy, 'J')}, {si(power, 'W')} mean>"

@@ -42,6 +42,21 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True)
+class Replay:
+    """Figures of a run without a clock (`run.replay`); null for others. Its figures of time, rate, power and energy are
+    null, and asking a `Report` for their sections is an error."""
+
+    rules: str
+    """The rules, by their name."""
+    write_bytes_mean: float | None
+    """Mean length of a write."""
+    pages_per_4_kib: float | None
+    """Pages that the host's writes programmed per 4 KiB of them."""
+    copies: int
+    """Pages programmed to move data: by collection, merges and wear levelling."""
+
+
+@dataclass(frozen=True, slots=True)
 class Window:
     """The measured window, the warm-up before it and the drain after it."""
 
@@ -49,14 +64,14 @@ class Window:
     """Requests that completed before the counters started."""
     measured: int
     """Requests that completed in the window."""
-    drain_s: float
-    """Simulated seconds of the drain."""
+    drain_s: float | None
+    """Simulated seconds of the drain; None without a clock."""
     drained: int
     """Requests that completed in the drain."""
     drain_counted: bool
     """Whether the drain belongs to the window (`run.count_drain`); then all other sections cover both."""
-    drain_energy_j: float
-    """Energy of the drain."""
+    drain_energy_j: float | None
+    """Energy of the drain; None without a clock."""
     flash_ops: int
     """Pages read and programmed and blocks erased in the whole run: warm-up, window and drain."""
 
@@ -378,7 +393,7 @@ class Ftl:
     mapping_model_bytes: int | None
     map_latency_ns: MapLatency | None
     """Latencies of map operations; None where there were none."""
-    map_energy_j: MapEnergy
+    map_energy_j: MapEnergy | None
     """Energy of the map, in DRAM and on flash."""
     merges: Merges | None
 

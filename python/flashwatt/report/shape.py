@@ -87,12 +87,35 @@ BESIDES: dict[str, Any] = {
 """Keys that are no section of `Report`, or not a typed one."""
 
 
+UNTIMED = (
+    "latency_ns",
+    "throughput",
+    "lifetime",
+    "energy_j",
+    "energy_by_cause_j",
+    "energy_total_j",
+    "efficiency",
+    "power_w",
+    "current_ma",
+    "parallelism",
+    "energy_integral_j",
+    "ledger",
+    "drain_ledger",
+)
+"""Sections of time and energy: null in the report of a run without a clock, which has a section `replay`."""
+
+
 def check(content: Mapping[str, Any], kinds: Mapping[str, Any], name: str) -> None:
     """Raise a `FlashwattError` with the first key of a report that is missing or of a wrong type.
 
     `kinds` gives the type of each key; keys that it does not have are not looked at. `name` is that of the file.
     """
+    timed = content.get("replay") is None
     for key, kind in {**kinds, **BESIDES}.items():
+        if not timed and key in UNTIMED:
+            if content.get(key) is not None:
+                raise _core.FlashwattError(f"{name}: {key}: found a value; expected null, as the run had no clock")
+            continue
         for fault in _faults(kind, content.get(key), key):
             raise _core.FlashwattError(f"{name}: {fault}")
     for table, columns in (("series", "power_w"), ("edges", "current_ma")):

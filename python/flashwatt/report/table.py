@@ -50,10 +50,11 @@ def show(report: Json, console: Console | None = None) -> None:
     console = console or Console(highlight=False)
     console.width = min(console.width, _MAX_WIDTH)
     emit(console, _heading(report))
-    emit(console, Columns([_energy_by_component(report), _energy_by_cause(report)], padding=(0, 3)))
-    if totals := report.get("energy_total_j"):
-        emit(console, _idle_accountings(totals))
-    emit(console, _latency(report))
+    if is_timed(report):
+        emit(console, Columns([_energy_by_component(report), _energy_by_cause(report)], padding=(0, 3)))
+        if totals := report.get("energy_total_j"):
+            emit(console, _idle_accountings(totals))
+        emit(console, _latency(report))
     if origins := report.get("origins"):
         emit(console, _origins(origins))
     if host := report.get("host"):
@@ -67,6 +68,11 @@ def show(report: Json, console: Console | None = None) -> None:
     if report.get("edges"):
         emit(console, Padding(_edges(report["edges"]), (1, 0, 0, 1)))
     show_warnings(report["warnings"], console)
+
+
+def is_timed(report: Json) -> bool:
+    """Whether the run of a report had a clock: else it has no figures of time and energy."""
+    return report.get("replay") is None
 
 
 class _Plain:
@@ -199,7 +205,8 @@ def _heading(report: Json) -> Text:
     text.append(describe_device(report), "bold")
     text.append(f"\n{describe_workload(report)}\n")
     text.append(status, "green" if status == "complete" else "bold red")
-    text.append(f", {duration(report['throughput']['simulated_s'] * 1e9)} simulated")
+    timed = is_timed(report)
+    text.append(f", {duration(report['throughput']['simulated_s'] * 1e9)} simulated" if timed else ", without a clock")
     if engine := report.get("engine"):
         rate = f"{si(engine['requests_per_cpu_s'], '')} requests per CPU second"
         text.append(f" in {duration(engine['wall_s'] * 1e9)} ({rate})")
@@ -220,7 +227,7 @@ def _window(report: Json) -> str:
     window, text = report["window"], ""
     if window["warmup"]:
         text += f"\nafter a warm-up of {count(window['warmup'])} requests, which is not in the figures"
-    if window["drain_energy_j"] > _DRAIN_NOTABLE * report["energy_j"]["total"]:
+    if is_timed(report) and window["drain_energy_j"] > _DRAIN_NOTABLE * report["energy_j"]["total"]:
         counted = "are in" if window["drain_counted"] else "are not in"
         drain = f"{si(window['drain_s'], 's')} and {si(window['drain_energy_j'], 'J')}"
         text += f"\nthe drain took {drain}, which {counted} the figures (run.count_drain)"
@@ -324,16 +331,17 @@ def _host(host: Json) -> Iterator[Table]:
 
 def _figures(report: Json) -> Table:
     grid = Table.grid(padding=(0, 3))
-    left, right = list(_performance(report)), list(_power(report))
+    left, right = list(_performance(report)), list(_power(report) if is_timed(report) else _replay(report["replay"]))
     for (name_a, value_a), (name_b, value_b) in zip_longest(left, right, fillvalue=("", "")):
         grid.add_row(Text(name_a, "dim"), value_a, Text(name_b, "dim"), value_b)
     return grid
 
 
 def _performance(report: Json) -> Iterator[tuple[str, str]]:
-    through, flash, erases = report["throughput"], report["flash"], at(report, "wear", "erase_count")
-    yield "throughput", f"{count(through['iops'])} IOPS"
-    yield "read, write", f"{number(through['read_mb_s'], 1)}, {number(through['write_mb_s'], 1)} MB/s"
+    flash, erases = report["flash"], at(report, "wear", "erase_count")
+    if through := report["throughput"]:
+        yield "throughput", f"{count(through['iops'])} IOPS"
+        yield "read, write", f"{number(through['read_mb_s'], 1)}, {number(through['write_mb_s'], 1)} MB/s"
     yield "write amplification", number(flash["write_amplification"])
     yield from _amplification(flash)
     yield "flash reads", count(flash["reads"]["total"])
@@ -345,6 +353,13 @@ def _performance(report: Json) -> Iterator[tuple[str, str]]:
     if erases:
         mean = erases["mean"]
         yield "erases per block", f"{mean:{'.2f' if mean >= 1 else '.2g'}} ({erases['min']} to {erases['max']})"
+
+
+def _replay(replay: Json) -> Iterator[tuple[str, str]]:
+    yield "rules", replay["rules"]
+    yield "mean write", si(replay["write_bytes_mean"], "B")
+    yield "pages per 4 KiB written", number(replay["pages_per_4_kib"])
+    yield "pages copied", count(replay["copies"])
 
 
 def _amplification(flash: dict[str, Any]) -> Iterator[tuple[str, str]]:

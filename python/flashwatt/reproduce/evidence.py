@@ -57,6 +57,8 @@ class Runs:
         """A figure of a report by its dotted key. Raises `NoEvidenceError` where the run has none."""
         found: Any = content_of(self.report(*labels))
         for part in key.split("."):
+            if found is None:
+                break
             known(f"{self._where(labels)}: {key}", [part], found)
             found = found[part]
         if found is None:

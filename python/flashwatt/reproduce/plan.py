@@ -126,6 +126,9 @@ def weight(task: Task) -> int:
     return _START + (task.requests or _TRACE) * (4 if layer in _COPIERS else 1)
 
 
+STREAM = "stream."
+"""Keys that begin so belong to the run that comes first, whose dispatched requests the other one replays."""
+
 _START, _TRACE = 500_000, 5_000_000
 _COPIERS = {"block", "nftl", "bast", "bast_star", "fast", "last"}
 
@@ -138,10 +141,15 @@ def _replicates(experiment: Experiment, runs: RunSet, labels: Labels, terms: Ter
         point |= _replay(experiment.paper, trace, meanings[label]) if trace else meanings[label]
     kept = Kept(runs.series_ns, runs.edges_ns, runs.latency)
     try:
-        point |= _limited(point, terms.most(runs))
-        config = Config(sets=(*Config().override(point).sets, *terms.sets))
-        one = _SEED in point or not matters(config.resolve())
-        return tuple(defined(config, point, hashes, seeds=1 if one else terms.replicates, kept=kept))
+        own = {key: value for key, value in point.items() if not key.startswith(STREAM)}
+        before = {key.removeprefix(STREAM): value for key, value in point.items() if key.startswith(STREAM)}
+        first = before or own
+        limits = _limited(first, terms.most(runs))
+        config = Config(sets=(*Config().override(own if before else own | limits).sets, *terms.sets))
+        stream = Config(sets=Config().override(before | limits).sets) if before else None
+        one = _SEED in first or not matters((stream or config).resolve())
+        seeds = 1 if one else terms.replicates
+        return tuple(defined(config, point | limits, hashes, seeds=seeds, kept=kept, stream=stream))
     except _core.FlashwattError as error:
         where = f"{experiment.id}: {runs.name}: {', '.join(labels)}"
         raise _core.FlashwattError("\n".join(f"{where}: {line}" for line in str(error).splitlines())) from None

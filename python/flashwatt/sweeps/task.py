@@ -40,20 +40,35 @@ class Task:
     kept: Kept
     requests: int
     """Requests of the workload, where the configuration gives their number; 0 for a whole trace."""
+    stream: Config | None = None
+    """The configuration of a run before this one, whose dispatched requests (`--dispatch-log`) are this one's trace."""
 
 
 def defined(
-    config: Config, point: dict[str, Any], hashes: Hashes, *, seeds: int | Iterable[int] = 1, kept: Kept | None = None
+    config: Config,
+    point: dict[str, Any],
+    hashes: Hashes,
+    *,
+    seeds: int | Iterable[int] = 1,
+    kept: Kept | None = None,
+    stream: Config | None = None,
 ) -> list[Task]:
     """Check a configuration, and give a task for each seed.
+
+    `stream` is a configuration that runs first, with the same seed: what its block layer dispatches is the trace of this
+    one, which names none.
 
     A number of seeds counts from the configuration's own seed on; other seeds are taken as they are.
 
     Raises `FlashwattError` with every fault of the configuration.
     """
     kept = kept or Kept()
-    first, resolved, requests, paths = _core.definition(config.text, config.name, list(config.sets))
-    besides = [*(hashes.of(path) for path in paths), hashes.of(_ENGINE), asdict(kept)]
+    read = Config(config.text, config.name, (*config.sets, streamed(STREAM))) if stream else config
+    first, resolved, requests, paths = _core.definition(read.text, read.name, list(read.sets))
+    besides: list[Any] = [*(hashes.of(path) for path in paths if not stream), hashes.of(_ENGINE), asdict(kept)]
+    if stream:
+        _, before, requests, paths = _core.definition(stream.text, stream.name, list(stream.sets))
+        besides += [before, *(hashes.of(path) for path in paths)]
     common = hashlib.sha256(f"{resolved}{json.dumps(besides)}".encode())
     tasks = []
     for seed in range(first, first + seeds) if isinstance(seeds, int) else seeds:
@@ -62,8 +77,18 @@ def defined(
         whole = common.copy()
         whole.update(b"%d" % seed)
         seeded = Config(config.text, config.name, (*config.sets, f"run.seed={seed}"))
-        tasks.append(Task(whole.hexdigest(), point, seed, seeded, kept, requests))
+        before_it = stream and Config(stream.text, stream.name, (*stream.sets, f"run.seed={seed}"))
+        tasks.append(Task(whole.hexdigest(), point, seed, seeded, kept, requests, before_it))
     return tasks
+
+
+STREAM = Path("stream.csv")
+"""The name of a stream's file, wherever it lies: reports carry the names of traces without their directories."""
+
+
+def streamed(path: Path) -> str:
+    """The override that makes a file the trace of a run."""
+    return f"workload.trace.path={json.dumps(str(path))}"
 
 
 _SEED_MAX = 2**64 - 1

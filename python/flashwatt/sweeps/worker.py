@@ -10,14 +10,20 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
 from flashwatt.base.scripts import in_keys
+from flashwatt.sweeps.task import STREAM, streamed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flashwatt.runs import Progress
     from flashwatt.sweeps.task import Task
 
 
@@ -72,6 +78,7 @@ def _request(task: Task) -> bytes:
         "head": {"id": task.id, "point": task.point, "seed": task.seed},
         "config": [config.text, config.name, config.sets],
         "kept": asdict(task.kept),
+        "stream": task.stream and [task.stream.text, task.stream.name, task.stream.sets],
     }
     return json.dumps(request).encode() + b"\n"
 
@@ -94,11 +101,26 @@ def _answer(request: dict[str, Any], parent: int) -> bytes:
         text, name, sets = request["config"]
         kept = request["kept"]
         window = kept.pop("edges_ns")
-        report = _core.run(text, name, sets, edges_ns=window and tuple(window), progress=wanted, **kept)
+        with _stream(request["stream"], wanted) as trace:
+            report = _core.run(text, name, [*sets, *trace], edges_ns=window and tuple(window), progress=wanted, **kept)
     except _core.FlashwattError as error:
         return json.dumps({"error": str(error)}).encode() + b"\n"
     head = json.dumps(request["head"], ensure_ascii=False)
     return f'{head[:-1]}, "report": {report}}}\n'.encode()
+
+
+@contextmanager
+def _stream(config: list[Any] | None, wanted: Progress) -> Iterator[list[str]]:
+    """Run the configuration that comes first, if there is one, and give the override that replays its requests."""
+    if config is None:
+        yield []
+        return
+    with TemporaryDirectory(prefix="flashwatt-") as directory:
+        path = Path(directory) / STREAM
+        status = json.loads(_core.run(*config, dispatch_log=path, progress=wanted))["status"]
+        if status != "complete":
+            raise _core.FlashwattError(f"the run before this one, whose requests it replays: {status}")
+        yield [streamed(path)]
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ use crate::persist::{Flaw, StateReader, StateWriter};
 use crate::progress::Watch;
 use crate::rng::Rng;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
-pub use paged::Allocation;
+pub use paged::{Allocation, Frontiers};
 pub use plan::{Mapping, Merges, Plan, PlanIndex, PlanNumber, PlannedOp, ReplicaChoice};
 pub use restored::{Claims, RestoredDrive};
 pub use scheme::{DriveSize, Room, Scheme, Setup};

@@ -26,8 +26,8 @@ pub mod ssd;
 
 pub use host::HostReport;
 pub use origins::OriginReport;
-pub use replay::ReplayReport;
 pub(crate) use outside::{OUTSIDE, outside};
+pub use replay::ReplayReport;
 pub use reported::Reported;
 pub use ssd::SsdReport;
 

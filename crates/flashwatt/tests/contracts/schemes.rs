@@ -102,12 +102,14 @@ fn demand_paged(name: &str) -> Option<&'static [&'static [&'static str]]> {
             &["cmt_entries=3", "entry_bytes=512"],
             &["cmt_entries=20", "entry_bytes=256", "cache=\"segmented_lru\"", "evict_page=true"],
             &["cmt_entries=1", "entry_bytes=512", "fetch_on_write=false", "allocation=\"static\"", "gc_channels=1"],
+            &["cmt_entries=3", "entry_bytes=512", "frontiers=\"shared\""],
         ]),
         "rftl" => Some(&[
             &["cmt_entries=5", "entry_bytes=512", "replicas=1"],
             &["cmt_entries=9", "entry_bytes=512", "replicas=2", "choose=\"shortest_queue\"", "gc_channels=1"],
             &["cmt_entries=2", "entry_bytes=400", "replicas=0", "evict_page=false"],
             &["cmt_entries=5", "entry_bytes=512", "replicas=1", "choose=\"idle_or_original\""],
+            &["cmt_entries=5", "entry_bytes=512", "replicas=1", "frontiers=\"shared\"", "gc_channels=1"],
         ]),
         "tpftl" => Some(&[
             &["cmt_entries=12", "entry_bytes=512"],

@@ -12,6 +12,7 @@ mod driven;
 #[allow(clippy::print_stderr)] // what is skipped is said aloud
 mod energy_laws;
 mod figures;
+mod flashsim;
 mod hard_cases;
 mod hosts;
 mod power;

@@ -28,7 +28,11 @@ pub(super) fn replay(c: &mut Checker, raw: &Raw, drive_bytes: u64) -> Replay {
 /// Parts that act in time. A setting of theirs would be ignored.
 fn check_clock(c: &mut Checker, raw: &Raw) {
     let needs = [
-        ("host", c.tree.get("host").is_some(), "requests one after another, or their stream behind a host: --dispatch-log"),
+        (
+            "host",
+            c.tree.get("host").is_some(),
+            "requests one after another, or their stream behind a host: --dispatch-log",
+        ),
         ("write_buffer.bytes", raw.write_buffer.bytes.is_some_and(|bytes| bytes > 0), "write_buffer.bytes = 0"),
         ("controller.power_budget_ma", raw.controller.power_budget_ma.is_some(), "no such key"),
         ("controller.power_budget_w", raw.controller.power_budget_w.is_some(), "no such key"),

@@ -6,8 +6,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
 use super::super::raw::{
-    Chosen, Common, Fio, Flashsim, Paths, Precondition, Replay, SchedulerKind, Sizes, Standin, Trace, TransferCurrent, VictimPolicy,
-    Workload,
+    Chosen, Common, Fio, Flashsim, Paths, Precondition, Replay, SchedulerKind, Sizes, Standin, Trace, TransferCurrent,
+    VictimPolicy, Workload,
 };
 use crate::ftl;
 use crate::gc;

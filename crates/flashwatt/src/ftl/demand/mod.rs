@@ -70,7 +70,7 @@ impl<O: EvictionOrder, K> Demand<O, K> {
         geometry: &Geometry,
     ) -> Demand<O, K> {
         Demand {
-            pages: Pages::new(settings.allocation, true, setup, geometry),
+            pages: Pages::new(settings.allocation, settings.separate_frontiers, setup, geometry),
             map: Mapping::new(settings, replicas, order, setup, geometry),
             slots: GcSlots::new(settings.gc_channels, geometry),
             blocked: Vec::new(),

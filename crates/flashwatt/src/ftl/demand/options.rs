@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::translation::MapShare;
 use crate::ftl::paged::pages::spare_blocks_per_die;
-use crate::ftl::{Allocation, DriveSize, Room};
+use crate::ftl::{Allocation, DriveSize, Frontiers, Room};
 use crate::settings::{Checker, Field, field};
 
 /// Default size of the cached mapping table (EnergySim's 8 MiB).
@@ -33,6 +33,7 @@ pub(in crate::ftl) struct Common {
     pub entry_bytes: Option<u32>,
     pub fetch_on_write: Option<bool>,
     pub allocation: Option<Allocation>,
+    pub frontiers: Option<Frontiers>,
     pub map_reserved_blocks: Option<u32>,
     pub gc_channels: Option<u32>,
 }
@@ -57,6 +58,8 @@ macro_rules! options {
             pub fetch_on_write: Option<bool>,
             /// Die that a data page is written to: `dynamic` (round robin, channels first) or `static` (logical page modulo dies).
             pub allocation: Option<Allocation>,
+            /// Write frontiers for data in a die: `separate` for the host and garbage collection, or `shared` (FlashSim).
+            pub frontiers: Option<$crate::ftl::Frontiers>,
             /// Blocks of each die for translation pages, beyond those that these fill. The default is the same number again, at
             /// least 3.
             pub map_reserved_blocks: Option<u32>,
@@ -74,6 +77,7 @@ macro_rules! options {
                     entry_bytes: self.entry_bytes,
                     fetch_on_write: self.fetch_on_write,
                     allocation: self.allocation,
+                    frontiers: self.frontiers,
                     map_reserved_blocks: self.map_reserved_blocks,
                     gc_channels: self.gc_channels,
                 }
@@ -101,10 +105,18 @@ pub struct Settings {
     pub fetch_on_write: bool,
     /// Which die a page of data is written to.
     pub allocation: Allocation,
+    /// Whether the host and garbage collection write data to separate blocks. Reports mention only the other choice.
+    #[serde(skip_serializing_if = "is_separate")]
+    pub separate_frontiers: bool,
     /// Blocks of each die for translation pages, beyond those that the pages fill; `None` doubles those, and adds 3 at least.
     pub map_reserved_blocks: Option<u32>,
     /// Channels that may collect at a time; 0 stands for all.
     pub gc_channels: u32,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes a reference
+fn is_separate(separate_frontiers: &bool) -> bool {
+    *separate_frontiers
 }
 
 /// The differences between the schemes.
@@ -130,6 +142,7 @@ impl Common {
             evict_page: of.evict_page,
             fetch_on_write: c.choice(field!(table, options.fetch_on_write), true),
             allocation: c.choice(field!(table, options.allocation), Allocation::Dynamic),
+            separate_frontiers: c.choice(field!(table, options.frontiers), Frontiers::Separate) == Frontiers::Separate,
             map_reserved_blocks: c.optional(field!(table, options.map_reserved_blocks), 2..=1_000_000),
             gc_channels: c.number(field!(table, options.gc_channels), of.gc_channels, 0..=1024),
         }

@@ -16,3 +16,13 @@ pub enum Allocation {
     /// Logical page modulo dies.
     Static,
 }
+
+/// Write frontiers in a die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Frontiers {
+    /// The host and garbage collection write to separate blocks.
+    Separate,
+    /// The host and garbage collection write to the same block.
+    Shared,
+}

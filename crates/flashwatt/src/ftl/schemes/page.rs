@@ -14,7 +14,7 @@ pub use crate::ftl::paged::pages::spare_blocks_per_die;
 use crate::ftl::paged::pages::{Owner, Pages};
 use crate::ftl::paged::steady;
 use crate::ftl::plan::{Plan, PlanIndex};
-use crate::ftl::{Allocation, Context, DriveSize, Ftl, Room, Scheme, Setup};
+use crate::ftl::{Allocation, Context, DriveSize, Frontiers, Ftl, Room, Scheme, Setup};
 use crate::ftl::{Claims, RestoredDrive};
 use crate::mem::{FlatTable, prefetch, zeroed};
 use crate::models::mapping_memory::Tables;
@@ -39,16 +39,6 @@ pub struct Options {
     pub frontiers: Option<Frontiers>,
     /// Bytes that one map entry covers: the page, or a power-of-two part of it (sub-page mapping).
     pub map_unit_bytes: Option<u32>,
-}
-
-/// Write frontiers in a die.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Frontiers {
-    /// The host and garbage collection write to separate blocks.
-    Separate,
-    /// The host and garbage collection write to the same block.
-    Shared,
 }
 
 /// The options, checked.

@@ -1,6 +1,6 @@
 //! A running job: its next request, and when it is issued.
 
-use super::places::InOrder;
+use super::places::{InOrder, InRows};
 use super::resolve::{JobSpec, Rate};
 use crate::connector::{Next, Origin, Priority, Request, RequestKind, Tag};
 use crate::rng::Rng;
@@ -41,6 +41,9 @@ impl Job {
     pub fn new(spec: &JobSpec, clone: u64, seed: u64, tag: Tag, (origin, process): (Origin, u16)) -> Self {
         let region = spec.region(clone);
         let places: Box<dyn Places> = match &spec.distribution {
+            Some(distribution) if spec.row_requests > 1 => {
+                Box::new(InRows::new(distribution.places(region, seed), spec.row_requests))
+            }
             Some(distribution) => distribution.places(region, seed),
             None => Box::new(InOrder::new(region)),
         };

@@ -5,7 +5,8 @@
 pub const UNDERSTOOD: &[(&[&str], &str)] = &[
     (
         &["rw", "readwrite"],
-        "read, write, trim, randread, randwrite, randtrim, rw (= readwrite), randrw; read unless given",
+        "read, write, trim, randread, randwrite, randtrim, rw (= readwrite), randrw; read unless given. `randwrite:8`: from \
+         each random place eight requests in a row",
     ),
     (&["bs", "blocksize"], "bytes of a request; one, or one for reads, writes, trims: `4k,8k,4k`; 4k unless given"),
     (&["bsrange", "blocksize_range"], "`4k-16k`: multiples of the least, evenly; per direction with commas"),

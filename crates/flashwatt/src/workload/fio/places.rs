@@ -60,6 +60,34 @@ impl Places for Map {
     }
 }
 
+/// From each place of another law so many requests in a row (fio's `rw=randwrite:8`).
+pub(super) struct InRows {
+    inner: Box<dyn Places>,
+    requests: u64,
+    left: u64,
+    next_byte: u64,
+}
+
+impl InRows {
+    /// `inner` leaves room for a whole row behind each of its places.
+    pub fn new(inner: Box<dyn Places>, requests: u64) -> Self {
+        InRows { inner, requests, left: 0, next_byte: 0 }
+    }
+}
+
+impl Places for InRows {
+    fn place(&mut self, kind: RequestKind, bytes: u64, rng: &mut Rng) -> u64 {
+        if self.left == 0 {
+            self.left = self.requests;
+            self.next_byte = self.inner.place(kind, bytes, rng);
+        }
+        self.left -= 1;
+        let place = self.next_byte;
+        self.next_byte += bytes;
+        place
+    }
+}
+
 /// Sequential places. Reads, writes and trims each have a sequence of their own, as in a mix of fio; a sequence starts
 /// over at the end of the region.
 pub(super) struct InOrder {

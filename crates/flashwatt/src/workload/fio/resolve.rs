@@ -19,6 +19,8 @@ pub(super) struct JobSpec {
     pub sizes: Sizes,
     /// Distribution of random places; `None` for sequential places.
     pub distribution: Option<Distribution>,
+    /// Requests in a row from each random place.
+    pub row_requests: u64,
     pub depth: u64,
     pub fua: bool,
     pub priority: Priority,
@@ -109,12 +111,13 @@ impl Mode {
     }
 }
 
+const ROW_MAX: u64 = 65_536;
 const COUNT_MAX: u64 = 1_000_000_000_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
 impl OptionReader<'_> {
     fn job(&mut self, drive_bytes: u64) -> JobSpec {
-        let mode = self.mode();
+        let (mode, row_requests) = self.mode();
         let sizes = self.sizes();
         // Every option of the file is checked, also one that this mode does not use.
         let (given, read_share) = (self.distribution(), self.read_share());
@@ -127,7 +130,7 @@ impl OptionReader<'_> {
             self.faults.push(fault.found("time_based without runtime").expected("runtime"));
         }
         let align = self.bytes("blockalign", if distribution.is_some() { least(&sizes) } else { SECTOR_BYTES });
-        let (region, increment) = self.region(drive_bytes, align, &sizes);
+        let (region, increment) = self.region(drive_bytes, align, sizes.largest().saturating_mul(row_requests));
         let clones = self.count("numjobs", 1, 65_536);
         self.check_clones(region, increment, clones, drive_bytes);
         let io_size = self.amount("io_size", drive_bytes).filter(|&bytes| bytes > 0).unwrap_or(region.range_bytes);
@@ -137,6 +140,7 @@ impl OptionReader<'_> {
             starts_stage: self.flag("stonewall"),
             read_fraction: if mode.mixed { read_share } else { mode.reads },
             trim_fraction: mode.trims,
+            row_requests,
             depth: self.count("iodepth", 1, 65_536),
             fua: self.fua(),
             priority: self.priority(),
@@ -223,15 +227,24 @@ impl OptionReader<'_> {
         })
     }
 
-    fn mode(&mut self) -> Mode {
+    /// The mode, and the requests in a row from each random place.
+    fn mode(&mut self) -> (Mode, u64) {
         let names: Vec<&str> = MODES.iter().map(|(name, _)| *name).collect();
-        let Some(written) = self.section.options.get("rw") else { return MODES[0].1 };
-        match MODES.iter().find(|(name, _)| *name == written.value) {
-            Some((_, mode)) => *mode,
-            None => {
-                let fault = written.fault("unknown mode").expected(format!("one of {}", names.join(", ")));
-                self.faults.push(fault.nearest(nearest(&written.value, names)));
-                MODES[0].1
+        let Some(written) = self.section.options.get("rw") else { return (MODES[0].1, 1) };
+        let (name, row) = written.value.split_once(':').map_or((written.value.as_str(), None), |(a, b)| (a, Some(b)));
+        let Some((_, mode)) = MODES.iter().find(|(mode, _)| *mode == name) else {
+            let fault = written.fault("unknown mode").expected(format!("one of {}", names.join(", ")));
+            self.faults.push(fault.nearest(nearest(name, names)));
+            return (MODES[0].1, 1);
+        };
+        let Some(row) = row else { return (*mode, 1) };
+        match row.parse() {
+            Ok(requests @ 1..=ROW_MAX) if mode.random => (*mode, requests),
+            _ => {
+                let fault = written.fault("no number of requests in a row");
+                let expected = format!("a number from 1 to {ROW_MAX} behind a random mode: randwrite:8");
+                self.faults.push(fault.expected(expected));
+                (*mode, 1)
             }
         }
     }
@@ -269,15 +282,14 @@ impl OptionReader<'_> {
         if anew && given == Distribution::Map { Distribution::Random } else { given }
     }
 
-    fn region(&mut self, drive_bytes: u64, align: u64, sizes: &Sizes) -> (Region, u64) {
+    fn region(&mut self, drive_bytes: u64, align: u64, largest: u64) -> (Region, u64) {
         let start = self.amount("offset", drive_bytes).unwrap_or(0);
         let increment = self.amount("offset_increment", drive_bytes).unwrap_or(0);
         let range = self.amount("size", drive_bytes).unwrap_or(drive_bytes.saturating_sub(start));
-        let largest = sizes.largest();
         let region = Region { start_bytes: start, range_bytes: range, align_bytes: align, largest_bytes: largest };
         if range < largest {
             self.refuse(
-                &["size", "bs", "bssplit", "bsrange"],
+                &["size", "bs", "bssplit", "bsrange", "rw"],
                 "a request is longer than the size of the job",
                 format!("requests of {largest} bytes in {range}"),
                 format!("size ≥ {largest}"),

@@ -42,6 +42,29 @@ fn offsets(requests: &[Request]) -> Vec<u64> {
     requests.iter().map(|r| r.offset_bytes).collect()
 }
 
+fn fault(text: &str) -> String {
+    FioWorkload::parse(text, "job.fio", true, DRIVE, 1).err().expect("it is wrong").to_string()
+}
+
+/// fio's `rw=randwrite:N`: N requests in a row from each random place, each row within the job's region.
+#[test]
+fn a_row_of_requests_starts_at_each_random_place() {
+    let requests = drain("[a]\nrw=randwrite:4\nbs=4k\nblockalign=16k\nsize=64k\nio_size=64k\n");
+    let offsets = offsets(&requests);
+    let mut starts: Vec<u64> = offsets.iter().copied().step_by(4).collect();
+    for (row, start) in offsets.chunks(4).zip(&starts) {
+        assert_eq!(row, [0, 4096, 8192, 12_288].map(|at| start + at), "four in a row");
+    }
+    starts.sort_unstable();
+    assert_eq!(starts, [0, 16_384, 32_768, 49_152], "each place once");
+    for (rw, found) in [("randwrite:0", "randwrite:0"), ("write:8", "write:8"), ("randread:x", "randread:x")] {
+        let error = fault(&format!("[a]\nrw={rw}\nsize=64k\n"));
+        assert!(error.contains(found) && error.contains("in a row"), "{error}");
+    }
+    let short = fault("[a]\nrw=randwrite:8\nbs=4k\nsize=16k\n");
+    assert!(short.contains("requests of 32768 bytes in 16384"), "{short}");
+}
+
 #[test]
 fn a_sequential_job_goes_over_its_size_once() {
     let requests = drain("[a]\nrw=write\nbs=8k\nsize=32k\noffset=1m\n");
