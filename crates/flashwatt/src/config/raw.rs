@@ -15,7 +15,7 @@ use super::schema::names;
 use crate::device::settings::{BlockStripe, ProgramOrder};
 use crate::energy::settings::{DramRule, IdleAccounting};
 use crate::ftl;
-use crate::workload::settings::{LengthUnit, TimeUnit, TraceOrigin};
+use crate::workload::settings::{Dispatched, LengthUnit, TimeUnit, TraceOrigin};
 
 mod chosen;
 mod host;
@@ -408,6 +408,9 @@ pub struct Trace {
     /// What the figures by origin tell apart: `device` or `process`. The default is `process` for a trace of one device that
     /// names processes, else `device`.
     pub origin: Option<TraceOrigin>,
+    /// With `[host]`: a stream that was logged behind a scheduler is merged and ordered already. `refuse` (unless given) makes it an
+    /// error, `accept` a warning.
+    pub dispatched: Option<Dispatched>,
 }
 
 /// One file name or a list of them.
