@@ -16,7 +16,7 @@ use crate::device::settings::{BlockStripe, ProgramOrder};
 use crate::energy::settings::{DramRule, IdleAccounting};
 use crate::ftl;
 use crate::kernel::settings::PartialPages;
-use crate::workload::settings::{LengthUnit, TimeUnit, TraceOrigin};
+use crate::workload::settings::{Dispatched, LengthUnit, TimeUnit, TraceOrigin};
 
 mod chosen;
 mod host;
@@ -409,6 +409,9 @@ pub struct Trace {
     /// What the figures by origin tell apart: `device` or `process`. The default is `process` for a trace of one device that
     /// names processes, else `device`.
     pub origin: Option<TraceOrigin>,
+    /// With `[host]`: a stream that was logged behind a scheduler is merged and ordered already. `refuse` (unless given) makes it an
+    /// error, `accept` a warning.
+    pub dispatched: Option<Dispatched>,
 }
 
 /// One file name or a list of them.

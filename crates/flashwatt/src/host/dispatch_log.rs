@@ -34,9 +34,9 @@ impl DispatchLog {
 
     /// A request goes to the drive.
     pub(super) fn dispatched(&mut self, request: &Request, now: Nanos) {
-        let &Request { kind, offset_bytes, bytes, fua, process, .. } = request;
+        let &Request { kind, offset_bytes, bytes, fua, is_sync, process, .. } = request;
         let process = Process::new(process.into()).unwrap_or(Process::NONE);
-        let record = Record { time_ns: now, device: 0, offset_bytes, bytes, kind, fua, process };
+        let record = Record { fua, is_sync, process, ..Record::new(now, 0, offset_bytes, bytes, kind) };
         if self.error.is_none() {
             self.error = write_csv(&record, true, &mut self.out).err();
         }

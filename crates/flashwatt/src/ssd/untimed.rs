@@ -101,8 +101,7 @@ impl Untimed {
         if is_write && self.rules.partial_pages == PartialPages::Outward {
             (extent.head_partial, extent.tail_partial) = (false, false);
         }
-        let mut drive =
-            Clockless::observed(&self.geometry, &mut self.firmware, &mut self.array, &mut self.counts);
+        let mut drive = Clockless::observed(&self.geometry, &mut self.firmware, &mut self.array, &mut self.counts);
         if drive.request_of(request.kind, extent).is_err() {
             return false;
         }

@@ -9,7 +9,8 @@ use crate::desk::{MS, Played, play, play_on};
 
 fn on(depth: u32, parameters: &str, script: &str) -> Played {
     let own = parameters.split_whitespace().map(|set| format!("scheduler.anticipatory.{set}"));
-    let sets: Vec<String> = ["scheduler=anticipatory".to_string(), "nr_requests=1024".into()].into_iter().chain(own).collect();
+    let sets: Vec<String> =
+        ["scheduler=anticipatory".to_string(), "nr_requests=1024".into()].into_iter().chain(own).collect();
     play_on(depth, MS, &sets.iter().map(String::as_str).collect::<Vec<_>>(), script)
 }
 

@@ -355,6 +355,7 @@ mod tests {
             evict_page: true,
             fetch_on_write: true,
             allocation: Allocation::Dynamic,
+            separate_frontiers: true,
             map_reserved_blocks: None,
             gc_channels: 0,
         };
