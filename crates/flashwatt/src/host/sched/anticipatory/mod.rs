@@ -316,7 +316,8 @@ impl Anticipatory {
         if took > target && !self.has_idled {
             self.write_count = if took > 3 * target { self.write_count / 2 } else { self.write_count - 1 };
         } else if took < target && self.writes_left == 0 {
-            self.write_count = if target > 3 * took { self.write_count.saturating_mul(2) } else { self.write_count + 1 };
+            self.write_count =
+                if target > 3 * took { self.write_count.saturating_mul(2) } else { self.write_count + 1 };
         }
         self.write_count = self.write_count.max(1);
     }
