@@ -11,3 +11,4 @@ mod mq_deadline;
 mod none;
 mod noop;
 mod pardispatcher;
+mod starvation;
