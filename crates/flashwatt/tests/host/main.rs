@@ -2,6 +2,7 @@
 
 mod anticipatory;
 mod bfq;
+mod claims;
 mod contracts;
 mod deadline;
 mod desk;
