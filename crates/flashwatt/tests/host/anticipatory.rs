@@ -1,7 +1,6 @@
 //! `anticipatory` of Linux 2.6.32: orders worked out from block/as-iosched.c by hand.
 //!
-//! Every request takes 1 ms, and times are cut to whole ms, the jiffies of the kernel. Processes other than 0 are those that
-//! the scheduler does not wait for.
+//! Every request takes 1 ms, and times are cut to whole ms, the jiffies of the kernel.
 
 use std::fmt::Write;
 
@@ -264,13 +263,14 @@ fn a_piece_joins_the_front_of_the_newest_request_or_of_a_write() {
     assert_eq!(order("", "0 R0; 0.5 w100/9 w900/9 w92/9"), "R0 w100/9 w92/9 w900/9");
 }
 
-/// as_merged_requests: the request that takes in its neighbour is as old as the older one. R200 would have begun the batch that
-/// is looked at for expired requests at 3 ms.
+/// as_merged_requests: R100+4 takes in R108, which is older than R5300, and its deadline. It is the oldest request at 4 ms, when expired
+/// requests are looked at.
 #[test]
 fn a_joined_request_has_the_earlier_deadline() {
-    let script = "0 R5000; 0.5 R108; 1.5 R100+4 R5010 R5100 R5200 R5300; 1.6 R104+4";
+    let script = "0 R5000; 0.5 R5010 R5100 R5200 R108; 1.5 R5300 R100+4; 1.6 R104+4";
     let played = on(1, "read_expire_ms=2", script);
-    assert_eq!(played.order, "R5000 R108 R5010 R100+8 R5100 R5200 R5300");
+    assert_eq!(played.order, "R5000 R5010 R5100 R5200 R100+16 R5300");
+    assert_eq!(order("", script), "R5000 R5010 R5100 R5200 R5300 R100+16");
 }
 
 /// The values of the source at HZ = 1000.
@@ -289,18 +289,18 @@ fn the_constants_are_those_of_linux_2_6_32() {
     assert_eq!(config.host.as_ref().map(|host| host.nr_requests), Some(128));
 }
 
-/// Iyer and Druschel's case: two processes that each read in order, one request at a time, 0.5 ms after the end of the last one.
-/// With anticipation the device serves one of them until its batch's next look at expired requests; `deadline` goes to and fro.
+/// Iyer and Druschel's case: two processes that each read in order, one request each 3 ms. `deadline` goes to and fro with every
+/// request; with anticipation the device stays with one of them until a read of the other one has expired.
 #[test]
 fn two_streams_are_not_interleaved() {
     let mut script = String::new();
     for at in 0..100 {
-        write!(script, "{} R{}; {} R{}/1; ", 1.5 * at as f64, 16 * at, 1.5 * at as f64 + 0.7, 900_000 + 16 * at)
-            .expect("text");
+        write!(script, "{} R{}; {} R{}/1; ", 3 * at, 16 * at, 3.0 * at as f64 + 0.7, 900_000 + 16 * at).expect("text");
     }
-    let changes = |sets: &[&str]| {
-        let played = play(sets, &script);
-        played.figures.seek_sectors / 890_000
+    let jumps = |scheduler: &str| {
+        let sectors = play(&[&format!("scheduler={scheduler}")], &script).figures.seek_sectors;
+        sectors / 890_000
     };
-    assert!(changes(&["scheduler=anticipatory"]) < changes(&["scheduler=deadline"]) / 4);
+    assert!(jumps("deadline") > 190);
+    assert!(jumps("anticipatory") < 20);
 }

@@ -98,3 +98,40 @@ fn a_stream_of_reads_does_not_starve_a_write() {
     assert!(write <= 2 * 16 + 16, "it is number {write}");
     assert!(played.figures.kinds[1].queue.summary().max <= Some(50 * MS));
 }
+
+/// The kernel knows two directions: a trim is a write.
+#[test]
+fn a_trim_goes_with_the_writes() {
+    assert_eq!(order(DEADLINE, "0 R0; 0.5 T100 T108 R200 W50"), "R0 R200 T100 T108 W50");
+}
+
+/// deadline_move_request: the next request of a batch is chosen when the last one leaves. R200 comes after that.
+#[test]
+fn a_request_that_comes_late_is_not_the_next_of_its_batch() {
+    assert_eq!(order(DEADLINE, "0 R50; 0.5 R100 R300; 1.5 R200"), "R50 R100 R300 R200");
+    assert_eq!(order(DEADLINE, "0 R50; 0.5 R100 R300 R200"), "R50 R100 R200 R300");
+}
+
+/// R192 goes in front of the request that comes next, or in front of the first one of the next batch.
+#[test]
+fn a_front_merge_goes_into_the_next_request_and_into_the_next_batch() {
+    assert_eq!(order(DEADLINE, "0 R0; 0.5 R100 R200; 1.5 R192"), "R0 R100 R192+16");
+    assert_eq!(with("scheduler.deadline.fifo_batch=1", "0 R0; 0.5 R300 R200 R100; 1.5 R192"), "R0 R300 R192+16 R100");
+}
+
+/// Writes have deadlines, too. W100 has expired at 2 ms, or has not.
+#[test]
+fn an_expired_write_begins_the_next_batch() {
+    let sets = |expire: &'static str| ["scheduler=deadline", "scheduler.deadline.fifo_batch=1", expire];
+    let script = "0 W400; 0.5 W500 W100 W600";
+    assert_eq!(order(&sets("scheduler.deadline.write_expire_ms=1.5"), script), "W400 W500 W100 W600");
+    assert_eq!(order(&sets("scheduler.deadline.write_expire_ms=1.6"), script), "W400 W500 W600 W100");
+}
+
+/// A write that has expired waits for its turn: reads are passed over after two batches, not before.
+#[test]
+fn an_expired_write_does_not_end_the_turn_of_the_reads() {
+    let script = "0 R0; 0.5 W500 R100 R90 R80";
+    let sets = ["scheduler=deadline", "scheduler.deadline.fifo_batch=1", "scheduler.deadline.write_expire_ms=0.1"];
+    assert_eq!(order(&sets, script), "R0 R100 R90 W500 R80");
+}

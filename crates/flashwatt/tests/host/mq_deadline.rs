@@ -81,3 +81,72 @@ fn a_budget_is_a_matter_of_schedulers_that_hold_requests() {
     let error = flashwatt::config::load("", "test", &sets).expect_err("an error").to_string();
     assert!(error.contains("host.dispatch_budget: has no effect"), "{error}");
 }
+
+fn with(sets: &[&'static str], script: &str) -> String {
+    order(&[MQ, sets].concat(), script)
+}
+
+/// Reads are chosen twice while writes wait; the third batch writes.
+#[test]
+fn writes_wait_for_two_batches_of_reads() {
+    let script = "0 R0; 0.5 W500 R100 R90; 1.5 R80; 2.5 R70";
+    assert_eq!(with(&["scheduler.mq_deadline.fifo_batch=1"], script), "R0 R100 R90 W500 R80 R70");
+}
+
+/// R600 and R700 are a batch, which R100 does not cut short. At 3 ms R100 has expired, or has not.
+#[test]
+fn an_expired_request_begins_the_next_batch() {
+    let script = "0 R500; 0.5 R600 R100 R700 R800 R900";
+    let sets = |expire| ["scheduler.mq_deadline.fifo_batch=2", expire];
+    let expired = with(&sets("scheduler.mq_deadline.read_expire_ms=2.5"), script);
+    assert_eq!(expired, "R500 R600 R700 R100 R800 R900");
+    let not_yet = with(&sets("scheduler.mq_deadline.read_expire_ms=2.6"), script);
+    assert_eq!(not_yet, "R500 R600 R700 R800 R900 R100");
+}
+
+/// R100 grows at its front by 20 sectors, and then comes before R90.
+#[test]
+fn a_front_merge_moves_a_request_down() {
+    let script = "0 R0; 0.5 R50 R100 R90+1 R80+20";
+    assert_eq!(with(&[], script), "R0 R50 R80+28 R90+1");
+    assert_eq!(with(&["scheduler.mq_deadline.front_merges=0"], script), "R0 R50 R80+20 R90+1 R100");
+}
+
+/// R192 goes in front of the first request of the next batch.
+#[test]
+fn a_front_merge_goes_into_the_next_batch() {
+    let script = "0 R0; 0.5 R300 R200 R100; 1.5 R192";
+    assert_eq!(with(&["scheduler.mq_deadline.fifo_batch=1"], script), "R0 R300 R192+16 R100");
+}
+
+/// dd_merged_requests: the request that takes in its neighbour takes over the earlier deadline and place.
+#[test]
+fn a_joined_request_has_the_earlier_deadline() {
+    assert_eq!(with(&[], "0 R500; 0.1 R116; 0.2 R600; 0.3 R100; 0.4 R108"), "R500 R100+24 R600");
+}
+
+#[test]
+fn trims_are_writes_and_are_not_merged() {
+    assert_eq!(with(&[], "0 R0; 0.5 T100 T108 R200"), "R0 R200 T100 T108");
+}
+
+/// Requests of two classes are not merged.
+#[test]
+fn merging_stays_within_a_class() {
+    assert_eq!(with(&[], "0 R0; 0.5 R100 R108:rt R116"), "R0 R108 R100 R116");
+}
+
+/// Requests that go up from the last one of their direction go on, though another batch came between.
+#[test]
+fn a_batch_of_the_other_direction_keeps_the_place() {
+    let sets = &["scheduler.mq_deadline.fifo_batch=2", "scheduler.mq_deadline.writes_starved=1"];
+    let script = "0 R100; 0.5 R200 R50 R300 R400 W900 W800 W950";
+    assert_eq!(with(sets, script), "R100 R200 R300 W900 W950 R400 W800 R50");
+}
+
+/// The worst class waits for the end of the last request of the middle one.
+#[test]
+fn the_idle_class_waits_for_all_others() {
+    let played = crate::desk::play_on(2, crate::desk::MS, MQ, "0 R0 R100:idle");
+    assert_eq!(played.times[1], (crate::desk::MS, "R100".to_string()));
+}
