@@ -363,7 +363,8 @@ pub struct Trace {
     /// The file, or a list of files that are merged by their times; relative to the configuration file that names it. gzip and
     /// zstd are unpacked on the way.
     pub path: Option<Paths>,
-    /// Their format (or `format:event`); recognised by the first records of each unless given.
+    /// Their format (or `format:event`); recognised by the first records of each unless given. With `[host]` an event at
+    /// submission stands for a request if there is one and none is named.
     #[schemars(schema_with = "names::formats")]
     pub format: Option<String>,
     /// What the time column counts; as the format's definition says unless given. Text formats only.
