@@ -235,9 +235,12 @@ def papers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, in
     """Rerun every experiment of the papers in little; give each page, and how many charts there should be."""
     directory = tmp_path_factory.mktemp("papers")
     little = {
-        "energysim": Terms(requests=300, sets=('run.precondition="empty"',)),  # an empty drive is quick to lay down
-        "park": Terms(requests=20_000),  # collection begins
-        "rftl": Terms(requests=60_000),  # the largest table is full, and pages of the map are written
+        # an empty drive is quick to lay down
+        "energysim": Terms(requests=300, sets=('run.precondition="empty"',), seeds=2),
+        "park": Terms(requests=20_000, seeds=2),  # collection begins
+        "rftl": Terms(requests=60_000, seeds=2),  # the largest table is full, and pages of the map are written
+        "theory": Terms(requests=2_000, seeds=2),
+        "peers": Terms(requests=2_000, seeds=2),
     }
     pages = {}
     for name, terms in little.items():
@@ -249,8 +252,12 @@ def papers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, in
     return pages
 
 
-@pytest.mark.parametrize("name", ["energysim", "park", "rftl"])
+@pytest.mark.parametrize("name", ["energysim", "park", "rftl", "theory", "peers"])
 def test_the_pages_of_the_papers(papers: dict[str, tuple[Path, int]], name: str) -> None:
     page, charts = papers[name]
     assert charts >= 4
+    text = page.read_text()
+    assert "with 95 % intervals" in text, "bars or lines have intervals"
+    assert re.search(r'<td class="figure" title="simulated">[\d,.e+−-]+ ± ', text), "and so have figures of tables"
+    assert ('class="multiples"' in text) == (name in ("energysim", "park", "rftl"))
     check(page, charts)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import shutil
-from typing import TYPE_CHECKING
+from math import prod
+from typing import TYPE_CHECKING, cast
 
 import pytest
+
+from flashwatt.reproduce import catalogue
+from flashwatt.reproduce.grid import definition, grid_path, over_seeds
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from conftest import Cli
+    from flashwatt.reproduce.evidence import Runs
 
 PAPER = """\
 title = "A paper"
@@ -122,6 +127,31 @@ def test_a_first_look_leaves_the_grid_as_it_is(flashwatt: Cli, experiments: Path
     done = flashwatt("reproduce", "X1", *changes, "--experiments", experiments, "--out", tmp_path / "little", "--json")
     (row,) = json.loads(done.stdout)
     assert row["simulated"] > 1
+
+
+@pytest.mark.parametrize("name", [name for name, one in catalogue().items() if any(runs.grid for runs in one.sets)])
+def test_every_grid_is_shipped_as_it_is_defined(name: str) -> None:
+    experiment = catalogue()[name]
+    (runs,) = [runs for runs in experiment.sets if runs.grid]
+    kept = json.loads(grid_path(experiment, experiment.directory).read_text())
+    assert kept["definition"] == definition(experiment, runs), "run `flashwatt reproduce --sensitivity` anew"
+    assert kept["command"] == f"flashwatt reproduce --sensitivity {name}"
+    assert len(runs.axes["seed"]) == 5
+    points = prod(map(len, runs.axes.values()))
+    assert {key: len(values) for key, values in kept["values"].items()} == dict.fromkeys(runs.grid, points)
+
+
+def test_a_mean_over_the_seeds_of_a_grid() -> None:
+    class Two:
+        """A grid of two seeds."""
+
+        def labels(self, axis: str) -> list[str]:
+            """Those of the seeds."""
+            assert axis == "seed"
+            return ["1", "2"]
+
+    mean, half_width = over_seeds(cast("Runs", Two()), float)
+    assert (mean, half_width) == (1.5, pytest.approx(12.7062 * 0.5))  # t(1) · s / √2, with s = 1 / √2
 
 
 def test_what_a_grid_cannot_be_combined_with_is_named(flashwatt: Cli, tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ class Grid(Runs):
         if not self._file.exists():
             raise NoEvidenceError(f"the grid's figures are not there; {again}")
         kept = json.loads(read_text(self._file))
-        if kept["definition"] != _definition(self._experiment, self._set):
+        if kept["definition"] != definition(self._experiment, self._set):
             raise NoEvidenceError(f"the grid's figures are of another definition; {again}")
         places = list(product(*self._set.axes.values()))
         values = {key: dict(zip(places, kept["values"][key], strict=True)) for key in self._set.grid}
@@ -128,7 +128,7 @@ def _write(
         "version": _core.__version__,
         "command": f"flashwatt reproduce --sensitivity {experiment.id}",
         "axes": {axis: list(labels) for axis, labels in runs.axes.items()},
-        "definition": _definition(experiment, runs),
+        "definition": definition(experiment, runs),
         "values": values,
     }
     path = grid_path(experiment, directory)
@@ -136,7 +136,7 @@ def _write(
     return path
 
 
-def _definition(experiment: Experiment, runs: RunSet) -> str:
+def definition(experiment: Experiment, runs: RunSet) -> str:
     """A hash of what the experiment says about the grid's runs."""
     said = [experiment.paper.overrides, runs.overrides, runs.axes, runs.requests, runs.grid]
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()

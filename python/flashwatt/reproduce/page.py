@@ -41,7 +41,7 @@ _STYLE = """
 article { border-top: 1px solid #e8ebef; margin-top: 2rem; padding-top: .6rem; }
 article > div.said { padding: 0 12px; font-size: .95rem; line-height: 1.5; max-width: 62rem; }
 article > div.said p, article > div.said li { color: inherit; padding: 0; margin: .3rem 0; }
-.multiples { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 280px), 1fr)); }
+.multiples { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 280px), 1fr)); }
 .multiples > section { min-width: 0; }
 .multiples h2 { font-size: .85rem; font-weight: normal; margin-top: .8rem; }
 .scroll { overflow-x: auto; padding: 0 12px; }

@@ -88,7 +88,7 @@ def _grid_chart(evidence: Evidence, workload: str) -> Chart:
     for rules in evidence["grid"].labels("rules"):
         if rules != "page":
             mean, half_width = _over_page(evidence, workload, rules)
-            rows.append(Bar(rules, rules.partition(",")[0], mean, error=half_width))
+            rows.append(Bar(rules, "over page mapping", mean, error=half_width))
     return bars(workload.upper(), "", rows, "over page mapping")
 
 
