@@ -42,6 +42,8 @@ fn compare(standin: &Standin) -> Result<bool, Error> {
             good &= row.holds();
             show(row, name);
         }
+        let density = statistics.written_density_percent();
+        println!("  {:24} {name:>9} {:>9} {density:9.2} of blocks of 512 KiB", "density of writes, %", "");
         let seconds = statistics.duration_ns as f64 / 1e9;
         println!("  {:24} {name:>9} {:>9} {:9} in {seconds:.0} s", "requests", "", statistics.requests());
     }

@@ -134,6 +134,7 @@ impl<'a, T: Tally> Clockless<'a, T> {
         for at in 0..self.ops.len() {
             let op = self.ops[at];
             match op.kind {
+                OpKind::Read if op.is_blank => self.array.plan_blank_read(self.geometry.place(op.ppn)),
                 OpKind::Read | OpKind::SpareRead => self.array.start_read(self.geometry.place(op.ppn)),
                 OpKind::Program => self.program(&op),
                 OpKind::Copy | OpKind::Copyback => {

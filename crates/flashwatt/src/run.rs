@@ -369,6 +369,11 @@ impl StartState {
         match &config.run.precondition {
             Precondition::Empty => Ok(()),
             Precondition::Filled => self.fill(Some(0), watch),
+            Precondition::Mapped => {
+                let is_mapped = self.firmware.ftl.fill_mapped(&mut self.firmware.blocks);
+                debug_assert!(is_mapped, "the configuration is checked");
+                Ok(())
+            }
             Precondition::Steady => self.steady(config, watch),
             Precondition::Snapshot(path) => self.restore(path, config, watch),
             Precondition::Workload(workload) => {

@@ -453,8 +453,8 @@ impl<'de> Visitor<'de> for PathsVisitor {
 pub struct Run {
     /// Seed of every random draw.
     pub seed: Option<u64>,
-    /// The drive's state at the start: `filled`, `empty`, `steady`, a workload (`[run.precondition.uniform]`), or a drive that
-    /// `flashwatt age` has saved (`{ snapshot = "aged.fw" }`).
+    /// The drive's state at the start: `filled`, `empty`, `mapped`, `steady`, a workload (`[run.precondition.uniform]`), or a
+    /// drive that `flashwatt age` has saved (`{ snapshot = "aged.fw" }`).
     pub precondition: Option<Precondition>,
     /// What runs before the counters start.
     pub warmup: Span,
@@ -501,6 +501,8 @@ pub enum Precondition {
     Filled,
     /// `precondition = "empty"`
     Empty,
+    /// `precondition = "mapped"`
+    Mapped,
     /// `precondition = "steady"`
     Steady,
     /// `precondition = { snapshot = "FILE" }`
@@ -510,7 +512,7 @@ pub enum Precondition {
 }
 
 impl Precondition {
-    pub(super) const STATES: [&str; 3] = ["filled", "empty", "steady"];
+    pub(super) const STATES: [&str; 4] = ["filled", "empty", "mapped", "steady"];
     pub(super) const SNAPSHOT: &str = "snapshot";
 
     fn names() -> &'static [&'static str] {
@@ -542,6 +544,7 @@ impl<'de> Visitor<'de> for PreconditionVisitor {
         let state = match name.0.as_str() {
             "filled" => Precondition::Filled,
             "empty" => Precondition::Empty,
+            "mapped" => Precondition::Mapped,
             "steady" => Precondition::Steady,
             Precondition::SNAPSHOT => {
                 return content.newtype_variant().map(|SnapshotFile(path)| Precondition::Snapshot(path));

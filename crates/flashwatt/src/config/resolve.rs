@@ -71,6 +71,7 @@ pub(super) fn resolve(c: &mut Checker, raw: &Raw) -> Option<Config> {
     let partition = Bounds { logical_bytes: partition_bytes, has_scheduler: host.is_some(), ..bounds };
     let workload = workload(c, "workload", raw.workload.as_ref(), &partition);
     let run = Run { replay, ..run(c, &raw.run, &workload, &bounds) };
+    can_start(c, &run.precondition, &ftl);
     let controller = controller(c, &raw.controller, &energy, geometry.dies());
     let device = device(c, raw, &geometry, capacity?, timing, host_link, &ftl);
     ftl.fit_table(device.logical_bytes / u64::from(device.page_bytes));
@@ -375,11 +376,23 @@ fn precondition(c: &mut Checker, raw: Option<&raw::Precondition>, bounds: &Bound
     match raw {
         None | Some(raw::Precondition::Filled) => Precondition::Filled,
         Some(raw::Precondition::Empty) => Precondition::Empty,
+        Some(raw::Precondition::Mapped) => Precondition::Mapped,
         Some(raw::Precondition::Steady) => Precondition::Steady,
         Some(raw::Precondition::Snapshot(path)) => snapshot(c, path),
         Some(raw::Precondition::Workload(raw)) => {
             Precondition::Workload(Box::new(workload(c, "run.precondition", Some(raw), bounds)))
         }
+    }
+}
+
+/// Only a layer of whole blocks has a place for a page before its first write.
+fn can_start(c: &mut Checker, precondition: &Precondition, ftl: &ftl::Settings) {
+    if *precondition == Precondition::Mapped && !ftl.starts_mapped() {
+        let what = "this layer gives a page its place with the write";
+        let fault = c.fault("run.precondition", what).found(format!("\"mapped\" with ftl = {:?}", ftl.name()));
+        c.push(fault.expected(
+            "\"filled\", \"empty\" or \"steady\"; or a layer that maps blocks: block, nftl, bast, bast_star, fast or last",
+        ));
     }
 }
 

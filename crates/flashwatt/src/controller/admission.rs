@@ -46,7 +46,7 @@ impl Controller {
         let mut behind = plan.behind_earlier().iter().peekable();
         for (at, planned) in (0..).map(PlanIndex).zip(plan.ops()) {
             let seq = self.next_seq;
-            let choice = self.chosen_page(plan, at, planned, &flash.array);
+            let choice = self.chosen_page(plan, at, planned, &flash.array, flash.accounts.now());
             let id = self.insert(&choice.op, request, urgent, &mut flash.array);
             if planned.cause == Cause::Map {
                 match planned.kind {
@@ -126,6 +126,7 @@ impl Controller {
             other,
             request,
             replaces: planned.replaces,
+            is_blank: planned.is_blank,
         })
     }
 
@@ -148,6 +149,7 @@ impl Controller {
         if !array.is_programmed(at) {
             cold_path();
             match array.pending_program(at) {
+                _ if self.ops[id].is_blank => array.plan_blank_read(at),
                 Some(program) => self.wait(id, program, Until::End, array),
                 None => unreachable!("a read was planned of a page that holds nothing"),
             }
@@ -257,6 +259,7 @@ mod tests {
             source: Ppn(page),
             after: None,
             replaces: BlockId::NONE,
+            is_blank: false,
         };
         controller.new_op(&planned, at, FlashAddress::NONE, RequestId(0), false)
     }

@@ -8,9 +8,9 @@
 use super::op::{NewOp, Role};
 use super::{Controller, MeteredFlash};
 use crate::device::{Array, FlashAddress};
-use crate::ftl::{Plan, PlanIndex, PlannedOp, ReplicaChoice};
+use crate::ftl::{BusyBy, Plan, PlanIndex, PlannedOp, ReplicaChoice};
 use crate::probe::Probe;
-use crate::units::{BlockId, OpId, Ppn};
+use crate::units::{BlockId, ChannelId, DieId, Nanos, OpId, Ppn};
 
 /// Largest number of alternatives of a read.
 const ALTERNATIVES_MAX: usize = 4;
@@ -40,14 +40,25 @@ pub(super) struct PageChoice {
 impl Controller {
     /// The page that a planned operation gets now: its own or an alternative.
     #[inline]
-    pub(super) fn chosen_page(&self, plan: &Plan, at: PlanIndex, planned: &PlannedOp, array: &Array) -> PageChoice {
+    pub(super) fn chosen_page(
+        &self,
+        plan: &Plan,
+        at: PlanIndex,
+        planned: &PlannedOp,
+        array: &Array,
+        now: Nanos,
+    ) -> PageChoice {
         if !plan.has_alternatives() {
             return PageChoice { op: *planned, is_final: true };
         }
+        let is_idle = |at: FlashAddress| match plan.busy_by {
+            BusyBy::Die => self.is_free(at.die),
+            BusyBy::Channel => self.is_channel_free(self.geometry.channel_of(at.die), now),
+        };
         let mut pages = std::iter::once(planned.ppn).chain(plan.alternatives(at));
         let (ppn, is_final) = match plan.choice {
-            ReplicaChoice::Idle => self.idle_copy(&mut pages, array),
-            ReplicaChoice::IdleOrOriginal => (self.idle_copy(&mut pages, array).0, true),
+            ReplicaChoice::Idle => self.idle_copy(&mut pages, &is_idle, array),
+            ReplicaChoice::IdleOrOriginal => (self.idle_copy(&mut pages, &is_idle, array).0, true),
             ReplicaChoice::ShortestQueue => {
                 (pages.min_by_key(|&ppn| self.queue_length(self.geometry.die_of(ppn))), true)
             }
@@ -55,18 +66,29 @@ impl Controller {
         PageChoice { op: PlannedOp { ppn: ppn.unwrap_or(planned.ppn), ..*planned }, is_final }
     }
 
-    /// The first page whose die is idle, which is final; otherwise the first page that is already on flash.
-    fn idle_copy(&self, pages: &mut dyn Iterator<Item = Ppn>, array: &Array) -> (Option<Ppn>, bool) {
+    /// The first page whose place is idle, which is final; otherwise the first page that is already on flash.
+    fn idle_copy(
+        &self,
+        pages: &mut dyn Iterator<Item = Ppn>,
+        is_idle: &dyn Fn(FlashAddress) -> bool,
+        array: &Array,
+    ) -> (Option<Ppn>, bool) {
         let mut on_flash = pages.filter(|&ppn| array.is_programmed(self.geometry.place(ppn)));
         let Some(first) = on_flash.next() else { return (None, true) };
-        let idle = std::iter::once(first).chain(on_flash).find(|&ppn| self.is_free(self.geometry.place(ppn)));
+        let idle = std::iter::once(first).chain(on_flash).find(|&ppn| is_idle(self.geometry.place(ppn)));
         (idle.or(Some(first)), idle.is_some())
     }
 
     /// Whether a die could start an operation now.
-    fn is_free(&self, at: FlashAddress) -> bool {
-        let die = &self.dies[at.die.idx()];
+    fn is_free(&self, die: DieId) -> bool {
+        let die = &self.dies[die.idx()];
         die.running.is_none() && die.ready == 0
+    }
+
+    /// Whether any die of a channel could start an operation now, and its bus is free.
+    fn is_channel_free(&self, channel: ChannelId, now: Nanos) -> bool {
+        let mut dies = (0..self.geometry.ways).map(|way| self.geometry.die_at(channel, way));
+        now >= self.channels[channel.idx()].bus_free_at && dies.all(|die| self.is_free(die))
     }
 
     /// Adds a ready read to the queues of the dies of all other copies on flash.
@@ -101,6 +123,7 @@ impl Controller {
             other: FlashAddress::NONE,
             request: op.request,
             replaces: BlockId::NONE,
+            is_blank: false,
         });
         self.ops[id].role = Role::StandIn;
         array.hold(at.block);

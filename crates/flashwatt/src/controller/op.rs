@@ -70,6 +70,8 @@ pub struct Op {
     pub started: bool,
     /// Its role among reads of several copies.
     pub role: Role,
+    /// Whether it reads an erased page.
+    pub is_blank: bool,
     /// Whether it waits for the data of more operations than `after`, see [`OpTable::awaited`].
     awaits_more: bool,
     /// Its page, or the first page of its block.
@@ -167,6 +169,7 @@ impl OpTable {
             blockers: 0,
             started: false,
             role: Role::Single,
+            is_blank: new.is_blank,
             awaits_more: false,
             at: new.at,
             other: new.other,
@@ -333,4 +336,5 @@ pub struct NewOp {
     pub other: FlashAddress,
     pub request: RequestId,
     pub replaces: BlockId,
+    pub is_blank: bool,
 }

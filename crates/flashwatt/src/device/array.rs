@@ -244,6 +244,20 @@ impl Array {
         }
     }
 
+    /// A read of an erased page is planned: of a place that was never written.
+    pub fn plan_blank_read(&self, at: FlashAddress) {
+        if self.is_programmed(at) || self.pending_program(at).is_some() {
+            violation("a read that takes a page for erased", at);
+        }
+    }
+
+    /// A read of an erased page starts. A program planned after it may have come before it, since both share the page.
+    pub fn start_blank_read(&self, at: FlashAddress) {
+        if self.holds(at.block) == 0 {
+            violation("a read of a page whose block is not kept for it", at);
+        }
+    }
+
     /// An erase starts.
     pub fn start_erase(&mut self, block: BlockId) {
         let info = &self.blocks[block.idx()];

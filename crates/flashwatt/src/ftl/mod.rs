@@ -22,7 +22,7 @@ use crate::progress::Watch;
 use crate::rng::Rng;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 pub use paged::{Allocation, Frontiers};
-pub use plan::{Mapping, Merges, Plan, PlanIndex, PlanNumber, PlannedOp, ReplicaChoice};
+pub use plan::{BusyBy, Mapping, Merges, Plan, PlanIndex, PlanNumber, PlannedOp, ReplicaChoice};
 pub use restored::{Claims, RestoredDrive};
 pub use scheme::{DriveSize, Room, Scheme, Setup};
 pub use schemes::{Options, REGISTRY, Settings};
@@ -103,6 +103,12 @@ pub trait Ftl: Send {
     /// Lays down a start state on a fresh drive, without a clock: the whole logical space in address order. `watch` counts
     /// the pages and may end the work.
     fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array, watch: &mut Watch) -> Result<(), Error>;
+
+    /// Gives every logical page a place on a fresh drive without writing anything (start state `mapped`). Returns false if the
+    /// layer cannot: it gives a page its place with the write.
+    fn fill_mapped(&mut self, _blocks: &mut BlockTable) -> bool {
+        false
+    }
 
     /// Lays down the steady state of uniform random writes of single pages, if theory gives it for this layer and its
     /// policies. Returns false if it does not. `watch` counts the pages and may end the work.

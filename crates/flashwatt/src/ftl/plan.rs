@@ -22,6 +22,8 @@ pub struct PlannedOp {
     pub after: Option<PlanIndex>,
     /// The block with the data that this program makes obsolete; further ones are in [`Plan::more_replaced`].
     pub replaces: BlockId,
+    /// Whether this is a read of an erased page ([`Plan::read_blank`]).
+    pub is_blank: bool,
 }
 
 /// An operation's position in its plan.
@@ -69,6 +71,17 @@ pub enum ReplicaChoice {
     ShortestQueue,
 }
 
+/// When a copy of a page counts as busy (RFTL).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BusyBy {
+    /// While its die works or has an operation that is ready.
+    #[default]
+    Die,
+    /// While that is so of any die of its channel, or the channel's bus is taken, as in Algorithm 1 of the RFTL paper.
+    Channel,
+}
+
 /// The operations of one request, or of one step of background work.
 ///
 /// Operations stand in the order in which they start if nothing else decides. `after` refers only to earlier operations. The
@@ -86,6 +99,8 @@ pub struct Plan {
     settled: u64,
     /// The choice among replicas. A layer that plans such reads sets it once; clearing keeps it.
     pub choice: ReplicaChoice,
+    /// When a replica is busy; as `choice`.
+    pub busy_by: BusyBy,
     /// Programs, one after the other, that write the copies of one map page. Clearing keeps it.
     pub map_copies: u32,
     /// Look-ups and updates of the map in DRAM.
@@ -162,7 +177,15 @@ impl Plan {
     /// Adds a read of the page at `ppn`.
     #[inline]
     pub fn read(&mut self, ppn: Ppn, cause: Cause, after: Option<PlanIndex>) -> PlanIndex {
-        self.push(PlannedOp { kind: OpKind::Read, cause, ppn, source: Ppn::NONE, after, replaces: BlockId::NONE })
+        self.push(PlannedOp { kind: OpKind::Read, cause, ppn, source: Ppn::NONE, after, replaces: BlockId::NONE, is_blank: false })
+    }
+
+    /// Adds a read of the page at `ppn`, which is erased: a logical page has its place there, but was never written. It
+    /// takes what any read takes. The referee refuses it if the page is programmed or a program of it is planned.
+    pub fn read_blank(&mut self, ppn: Ppn, cause: Cause, after: Option<PlanIndex>) -> PlanIndex {
+        let op = self.read(ppn, cause, after);
+        self.ops[op.0 as usize].is_blank = true;
+        op
     }
 
     /// Adds a read of the page at `ppn`, or of one of `alternatives`: replicas of the page on other dies, at most four.
@@ -175,7 +198,7 @@ impl Plan {
 
     /// Adds a read of the spare area of the page at `ppn`.
     pub fn read_spare(&mut self, ppn: Ppn, cause: Cause, after: Option<PlanIndex>) -> PlanIndex {
-        self.push(PlannedOp { kind: OpKind::SpareRead, cause, ppn, source: Ppn::NONE, after, replaces: BlockId::NONE })
+        self.push(PlannedOp { kind: OpKind::SpareRead, cause, ppn, source: Ppn::NONE, after, replaces: BlockId::NONE, is_blank: false })
     }
 
     /// Makes `op` wait for an operation of an earlier plan, a read of the map, if that has not ended. An operation waits
@@ -216,7 +239,7 @@ impl Plan {
     /// Adds a program of the page at `ppn`, which starts after `after` has ended.
     #[inline]
     pub fn program(&mut self, ppn: Ppn, cause: Cause, after: Option<PlanIndex>) -> PlanIndex {
-        self.push(PlannedOp { kind: OpKind::Program, cause, ppn, source: Ppn::NONE, after, replaces: BlockId::NONE })
+        self.push(PlannedOp { kind: OpKind::Program, cause, ppn, source: Ppn::NONE, after, replaces: BlockId::NONE, is_blank: false })
     }
 
     /// Adds a copy from `source` to `ppn` on the same die: over the bus ([`OpKind::Copy`]) or within the die
@@ -224,7 +247,7 @@ impl Plan {
     #[inline]
     pub fn copy(&mut self, kind: OpKind, source: Ppn, ppn: Ppn, cause: Cause, replaces: BlockId) -> PlanIndex {
         debug_assert!(matches!(kind, OpKind::Copy | OpKind::Copyback));
-        self.push(PlannedOp { kind, cause, ppn, source, after: None, replaces })
+        self.push(PlannedOp { kind, cause, ppn, source, after: None, replaces, is_blank: false })
     }
 
     /// Removes the operation at `at` if it reads, for the host, the same page as the operation before it.
@@ -250,6 +273,7 @@ impl Plan {
             source: Ppn::NONE,
             after: None,
             replaces: BlockId::NONE,
+            is_blank: false,
         })
     }
 

@@ -29,6 +29,9 @@ pub trait Scheme: Ftl + Sized + 'static {
     /// Whether its logical blocks can hold pages from all over the dies ([`BlockStripe::Page`]).
     const STRIPES_PAGES: bool = false;
 
+    /// Whether a drive can start with a place for every page and nothing written ([`Ftl::fill_mapped`]).
+    const STARTS_MAPPED: bool = false;
+
     /// The scheme's figure in the model of Park et al. 2011: bytes of its tables. Most schemes have none.
     const MODEL: Option<fn(&Tables) -> u64> = None;
 
@@ -189,6 +192,13 @@ macro_rules! schemes {
             pub(crate) fn stripes_pages(&self) -> bool {
                 match self {
                     $(Settings::$variant(_) => <$module::$scheme as Scheme>::STRIPES_PAGES),+
+                }
+            }
+
+            /// Whether a drive can start with a place for every page and nothing written.
+            pub(crate) fn starts_mapped(&self) -> bool {
+                match self {
+                    $(Settings::$variant(_) => <$module::$scheme as Scheme>::STARTS_MAPPED),+
                 }
             }
 

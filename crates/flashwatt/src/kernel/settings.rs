@@ -96,6 +96,8 @@ pub enum Precondition {
     Filled,
     /// Every block erased, nothing mapped.
     Empty,
+    /// Every block erased, and every logical page has a place.
+    Mapped,
     /// The state that endless uniform random single-page writes lead to.
     Steady,
     /// The state that a workload leaves behind on a filled drive, run without a clock.

@@ -37,7 +37,7 @@ use crate::progress::Watch;
 use crate::rng::Rng;
 
 /// The version of the format. A file of another version is refused.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 const MAGIC: [u8; 8] = *b"\x89FWSNAP\n";
 const HEADER_BYTES_MAX: u32 = 4 << 20;
 /// Operation numbers in a snapshot are below this, so that the numbers of a run never wrap.

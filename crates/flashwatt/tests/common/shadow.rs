@@ -18,6 +18,8 @@ pub struct Oracle {
     next_version: u32,
     /// Pages that were written and trimmed at the same time: they hold something, or nothing.
     either: Vec<bool>,
+    /// Pages with a place that was never written: a read of them is a read of flash.
+    blank: Vec<bool>,
 }
 
 impl Oracle {
@@ -29,7 +31,13 @@ impl Oracle {
             version: vec![u32::from(filled); units],
             next_version: 2,
             either: vec![false; units],
+            blank: vec![false; units],
         }
+    }
+
+    /// The same of a drive on which every page has a place, and none is written.
+    pub fn mapped(geometry: &Geometry) -> Self {
+        Oracle { blank: vec![true; geometry.logical_units as usize], ..Oracle::new(geometry, false) }
     }
 
     /// The pages that a request changes, and whether they hold something then: a write all that it touches, a trim those that
@@ -58,6 +66,7 @@ impl Oracle {
     pub fn apply(&mut self, request: &Request) {
         for (lpn, holds) in self.changes(request) {
             self.version[lpn] = if holds { self.next_version } else { 0 };
+            self.blank[lpn] = false;
         }
         self.next_version += 1;
     }
@@ -65,6 +74,7 @@ impl Oracle {
     /// A part of a write.
     fn write(&mut self, first: Lpn, pages: u32) {
         self.version[first.idx()..first.idx() + pages as usize].fill(self.next_version);
+        self.blank[first.idx()..first.idx() + pages as usize].fill(false);
         self.next_version += 1;
     }
 
@@ -149,6 +159,14 @@ impl<'a> Shadow<'a> {
         Shadow { geometry: geometry.clone(), firmware, array, oracle: Oracle::new(geometry, filled), contents }
     }
 
+    /// The same drive if every page has a place from the start.
+    pub fn mapped(mut self, mapped: bool) -> Self {
+        if mapped {
+            self.oracle = Oracle::mapped(&self.geometry);
+        }
+        self
+    }
+
     /// Carries out a request.
     pub fn request(&mut self, request: &Request) {
         let extent = self.geometry.extent(request);
@@ -217,12 +235,13 @@ impl<'a> Shadow<'a> {
     /// The plan of a read fetches the page of every written one, and counts the others.
     fn check_read(&self, extent: &Extent) {
         let plan = &self.firmware.plan;
-        let mut unwritten = 0;
+        let (mut unwritten, mut blank) = (0, 0);
         for lpn in (extent.first.0..extent.first.0 + extent.pages).map(Lpn) {
             let version = self.oracle.version[lpn.idx()];
             let Some(ppn) = self.firmware.ftl.lookup(lpn) else {
                 assert_eq!(version, 0, "page {lpn} is lost");
-                unwritten += 1;
+                let count = if self.oracle.blank[lpn.idx()] { &mut blank } else { &mut unwritten };
+                *count += 1;
                 continue;
             };
             assert_eq!(self.contents[ppn.idx()], Some((lpn, version)), "page {lpn} at {ppn} holds something else");
@@ -230,6 +249,7 @@ impl<'a> Shadow<'a> {
             assert!(plan.ops().iter().any(|op| self.geometry.page_of(op.ppn) == page), "page {lpn} is not read");
         }
         assert_eq!(plan.unwritten_reads, unwritten);
+        assert_eq!(plan.ops().iter().filter(|op| op.is_blank).count() as u32, blank, "reads of places never written");
     }
 
     /// Carries out the plan; `written` is the host's data of it, with the content that it replaces.
@@ -237,11 +257,12 @@ impl<'a> Shadow<'a> {
         let ops = self.firmware.plan.ops().to_vec();
         for op in &ops {
             match op.kind {
+                OpKind::Read if op.is_blank => self.array.plan_blank_read(self.geometry.place(op.ppn)),
                 OpKind::Read | OpKind::SpareRead => self.array.start_read(self.geometry.place(op.ppn)),
-                OpKind::Program => self.program(op, &self.data_of(&ops, op), written),
+                OpKind::Program => self.program(&ops, op, &self.data_of(&ops, op), written),
                 OpKind::Copy | OpKind::Copyback => {
                     self.array.start_read(self.geometry.place(op.source));
-                    self.program(op, &self.units_of_page(op.source), written);
+                    self.program(&ops, op, &self.units_of_page(op.source), written);
                 }
                 OpKind::Erase => self.erase(self.geometry.block_of(op.ppn)),
             }
@@ -268,7 +289,7 @@ impl<'a> Shadow<'a> {
         (first..first + self.geometry.units_per_page).filter_map(|unit| self.contents[unit as usize]).collect()
     }
 
-    fn program(&mut self, op: &PlannedOp, data: &[(Lpn, u32)], written: Option<(&Extent, &Oracle)>) {
+    fn program(&mut self, ops: &[PlannedOp], op: &PlannedOp, data: &[(Lpn, u32)], written: Option<(&Extent, &Oracle)>) {
         for ppn in (op.ppn.0..op.ppn.0 + self.geometry.units_per_page).map(Ppn) {
             assert_eq!(self.contents[ppn.idx()], None, "{ppn} is written twice");
             let Some(lpn) = self.firmware.blocks.lpn_at(ppn).filter(|lpn| lpn.idx() < self.oracle.version.len()) else {
@@ -277,7 +298,10 @@ impl<'a> Shadow<'a> {
             let version = match written {
                 Some((extent, before)) if op.cause == Cause::Host => {
                     let old = before.version[lpn.idx()];
-                    let needs_old = old > 0 && extent.is_partial(lpn.0 - extent.first.0);
+                    let is_partial = extent.is_partial(lpn.0 - extent.first.0);
+                    let needs_old = old > 0 && is_partial;
+                    let reads_blank = op.after.is_some_and(|read| ops[read.0 as usize].is_blank);
+                    assert_eq!(reads_blank, before.blank[lpn.idx()] && is_partial, "the rest of page {lpn}");
                     assert!(!needs_old || data.contains(&(lpn, old)), "page {lpn} is written without its rest");
                     self.oracle.version[lpn.idx()]
                 }

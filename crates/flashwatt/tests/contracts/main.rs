@@ -37,6 +37,9 @@ fn build(config: &Config) -> (Geometry, Firmware, Array, bool) {
     if filled {
         common::fill(&mut firmware, &mut array);
     }
+    if config.run.precondition == Precondition::Mapped {
+        assert!(firmware.ftl.fill_mapped(&mut firmware.blocks), "the layer can start so");
+    }
     (geometry, firmware, array, filled)
 }
 
@@ -99,7 +102,8 @@ fn contents_without_a_clock() {
         let mut rng = Rng::new(!seed);
         let config = tiny(scheme, &mut rng, &[]);
         let (geometry, mut firmware, mut array, filled) = build(&config);
-        let mut shadow = Shadow::new(&geometry, &mut firmware, &mut array, filled);
+        let mut shadow = Shadow::new(&geometry, &mut firmware, &mut array, filled)
+            .mapped(config.run.precondition == Precondition::Mapped);
         for _ in 0..400 {
             shadow.request(&draw_request(&mut rng, config.device.logical_bytes));
         }

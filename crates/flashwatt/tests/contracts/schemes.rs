@@ -110,6 +110,8 @@ fn demand_paged(name: &str) -> Option<&'static [&'static [&'static str]]> {
             &["cmt_entries=2", "entry_bytes=400", "replicas=0", "evict_page=false"],
             &["cmt_entries=5", "entry_bytes=512", "replicas=1", "choose=\"idle_or_original\""],
             &["cmt_entries=5", "entry_bytes=512", "replicas=1", "frontiers=\"shared\"", "gc_channels=1"],
+            &["cmt_entries=5", "entry_bytes=512", "replicas=1", "choose=\"idle_or_original\"", "busy=\"channel\""],
+            &["cmt_entries=4", "entry_bytes=512", "replicas=2", "busy=\"channel\""],
         ]),
         "tpftl" => Some(&[
             &["cmt_entries=12", "entry_bytes=512"],
@@ -158,7 +160,8 @@ pub fn tiny_sets(scheme: &[String], rng: &mut Rng, more: &[String]) -> Vec<Strin
     }
     let most = most_pages(&sets, channels * ways * blocks * pages);
     let logical = most - [0, 1, 7][rng.below(3) as usize].min(most - 1);
-    let precondition = ["filled", "empty"][rng.below(2) as usize];
+    let states = if starts_mapped(scheme) { &["filled", "empty", "mapped"][..] } else { &["filled", "empty"] };
+    let precondition = states[rng.below(states.len() as u64) as usize];
     sets.extend([format!("device.logical_bytes={}", logical * PAGE), format!("run.precondition=\"{precondition}\"")]);
     sets
 }
@@ -166,6 +169,12 @@ pub fn tiny_sets(scheme: &[String], rng: &mut Rng, more: &[String]) -> Vec<Strin
 /// Does the scheme's translation layer collect blocks, so that it can be told how?
 pub fn collects(scheme: &[String]) -> bool {
     load_scheme(scheme).ftl.collects()
+}
+
+/// Can a drive with the scheme's translation layer start with a place for every page?
+pub fn starts_mapped(scheme: &[String]) -> bool {
+    let mapped = [scheme, &["device.op_ratio=2".into(), "run.precondition=\"mapped\"".into()]].concat();
+    flashwatt::config::load("device.preset = \"limit\"", "mapped", &mapped).is_ok()
 }
 
 pub fn load_scheme(scheme: &[String]) -> Config {

@@ -12,7 +12,7 @@ use flashwatt::{AgeOptions, Error, Report, RunOptions, age};
 use serde_json::Value;
 
 use crate::common::{load, preset};
-use crate::schemes::{Scheme, collects, for_each_scheme, load_sets, schemes, tiny_sets};
+use crate::schemes::{Scheme, collects, for_each_scheme, load_sets, schemes, starts_mapped, tiny_sets};
 
 /// A file of its own, which is removed in the end.
 struct Temporary(PathBuf);
@@ -126,17 +126,29 @@ fn chunks(file: &Path) -> Vec<Vec<u8>> {
 #[test]
 fn a_run_from_a_snapshot_is_the_run_that_prepares_in_place() {
     for_each_scheme(&one_of_each_layer(), STARTS.len(), |scheme, seed| {
-        let start = STARTS[seed as usize % STARTS.len()];
-        let (in_place, sets) = drive(scheme, seed, start);
-        let (file, again) = (Temporary::new("first"), Temporary::new("second"));
-        saved(&in_place, &file);
-        let from_file = load_sets(&[&sets[..], &[file.precondition()]].concat());
-        let ((expected, log), (got, log_from_file)) = (outcome(&in_place), outcome(&from_file));
-        assert_eq!(expected, got, "{start:?}");
-        assert!(log == log_from_file, "the operation logs differ: {start:?}");
-        saved(&from_file, &again);
-        assert!(chunks(&file.0) == chunks(&again.0), "what was read is not what was written: {start:?}");
+        continues(scheme, seed, STARTS[seed as usize % STARTS.len()]);
     });
+}
+
+/// The same with a place for every page and nothing written, for every layer that can start so.
+#[test]
+fn a_mapped_drive_from_a_snapshot_is_the_one_prepared_in_place() {
+    let schemes: Vec<Scheme> = one_of_each_layer().into_iter().filter(|scheme| starts_mapped(scheme)).collect();
+    assert!(schemes.len() >= 6, "six layers can");
+    for_each_scheme(&schemes, 2, |scheme, seed| continues(scheme, seed, &["run.precondition=\"mapped\""]));
+}
+
+/// A run from the snapshot of a start state is the run that prepares it, and what was restored is saved the same.
+fn continues(scheme: &[String], seed: u64, start: &[&str]) {
+    let (in_place, sets) = drive(scheme, seed, start);
+    let (file, again) = (Temporary::new("first"), Temporary::new("second"));
+    saved(&in_place, &file);
+    let from_file = load_sets(&[&sets[..], &[file.precondition()]].concat());
+    let ((expected, log), (got, log_from_file)) = (outcome(&in_place), outcome(&from_file));
+    assert_eq!(expected, got, "{start:?}");
+    assert!(log == log_from_file, "the operation logs differ: {start:?}");
+    saved(&from_file, &again);
+    assert!(chunks(&file.0) == chunks(&again.0), "what was read is not what was written: {start:?}");
 }
 
 /// Everything that is no part of the state may differ, and the map is right whatever does.

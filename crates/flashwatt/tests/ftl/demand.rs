@@ -342,6 +342,45 @@ fn f98_a_busy_original_is_read_from_an_idle_replica() {
     assert_eq!(log.all(OpKind::Read, Cause::Map).last().map(|d| d.op.at.die), Some(DieId(1)), "one waits, not two");
 }
 
+/// By channel, a copy is busy while another die of its channel works, and while the bus carries data of one (the paper's
+/// Algorithm 1). By die it is not.
+#[test]
+fn a_copy_is_busy_with_its_channel() {
+    // Page p lies on die p mod 4: dies 0 and 2 on channel 0, dies 1 and 3 on channel 1. Translation page 0 lies on die 0, its
+    // replica on a die of channel 1. Entries of pages 16 to 19 are in memory.
+    let map_die = |busy_by: &str, busy: &[Request]| {
+        let warm = [16, 17, 18, 19].map(|page| read(0, page, 1));
+        let requests: Vec<Request> = warm.iter().chain(busy).copied().chain([read(MS, 4, 1)]).collect();
+        let busy_by = format!("ftl.rftl.busy=\"{busy_by}\"");
+        let config = replicated(2, 1, &["device.ways=2", "ftl.rftl.choose=\"idle_or_original\"", &busy_by]);
+        let (_, log) = play(&config, &requests);
+        log.all(OpKind::Read, Cause::Map).last().map(|d| d.op.at.die)
+    };
+    let replica = map_die("die", &[read(MS, 16, 1)]);
+    assert!(replica == Some(DieId(1)) || replica == Some(DieId(3)), "{replica:?}");
+    let other = read(MS, 18, 1);
+    for (busy_by, busy, expected) in [
+        ("die", vec![], Some(DieId(0))),
+        ("channel", vec![], Some(DieId(0))),
+        ("die", vec![other], Some(DieId(0))),
+        ("channel", vec![other], replica),
+        ("channel", vec![read(MS, 16, 1)], replica),
+        // Both channels are busy: the original, whose die is idle.
+        ("channel", vec![other, read(MS, 17, 1), read(MS, 19, 1)], Some(DieId(0))),
+    ] {
+        assert_eq!(map_die(busy_by, &busy), expected, "{busy_by}, {busy:?}");
+    }
+}
+
+/// When a copy is busy is not asked for the shortest queue.
+#[test]
+fn busy_without_effect_is_refused() {
+    let sets = ["ftl.rftl.choose=\"shortest_queue\"".to_string(), "ftl.rftl.busy=\"channel\"".to_string()];
+    let refused = flashwatt::config::load("device.preset = \"rftl-4g\"", "test.toml", &sets).expect_err("no effect");
+    let refused = refused.to_string();
+    assert!(refused.contains("ftl.rftl.busy") && refused.contains("idle_or_original"), "{refused}");
+}
+
 /// X35: a dirty victim's translation page is written n + 1 times, and so are all of many.
 #[test]
 fn f99_x35_every_copy_is_written() {

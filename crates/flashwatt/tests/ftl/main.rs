@@ -8,5 +8,6 @@ mod block_mapped;
 mod demand;
 mod dftl_studies;
 mod log_blocks;
+mod mapped_start;
 mod rftl_studies;
 mod theory;

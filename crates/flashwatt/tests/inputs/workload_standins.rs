@@ -5,7 +5,7 @@ use crate::common::preset;
 use flashwatt::config::{Workload, load};
 use flashwatt::connector::{Completion, Next, RequestKind, SourceKind};
 use flashwatt::workload::standin::character::{Window, sketch};
-use flashwatt::workload::standin::{STANDINS, find, measures, of_trace};
+use flashwatt::workload::standin::{STANDINS, find, measures, of_trace, statistics};
 use flashwatt::{RunOptions, run};
 
 const SCALE: f64 = 1.0 / 64.0;
@@ -22,6 +22,24 @@ fn every_stand_in_has_the_published_statistics() {
             }
         }
     }
+}
+
+/// The density of writes by hand: 200 writes of 8 KiB in sequence fill 400 pages in 4 blocks of 128; writes again and reads
+/// count for nothing.
+#[test]
+fn the_density_of_writes_counts_pages_once() {
+    let density = |sets: &[&str]| {
+        let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
+        let config = load("device.preset = \"energysim\"", "my.toml", &sets).expect("valid");
+        let mut workload = flashwatt::workload::open(&config.workload, 1 << 30, 1).expect("it opens");
+        let found = statistics(workload.as_mut(), 1 << 30, 16).expect("it has no errors");
+        (found.written_pages, found.written_blocks, found.written_density_percent())
+    };
+    let once = ["workload.sequential.requests=200", "workload.sequential.request_bytes=8192"];
+    assert_eq!(density(&once), (400, 4, 78.125));
+    let (range, reads) = ("workload.sequential.range_bytes=409600", "workload.sequential.read_fraction=1");
+    assert_eq!(density(&[&once[..], &[range]].concat()), (100, 1, 78.125), "round and round 100 pages");
+    assert_eq!(density(&[&once[..], &[reads]].concat()), (0, 0, 0.0));
 }
 
 /// Stand-ins with a published hit ratio also reproduce it at an eighth of the size: the ratio does not depend on the

@@ -72,6 +72,7 @@ shape!(Precondition, generator => {
     let states = [
         ("filled", "Every logical page holds data, as after one sequential write of the whole drive."),
         ("empty", "Nothing was ever written."),
+        ("mapped", "Every logical page has a place, and nothing was ever written: a read of a page is a read of flash."),
         ("steady", "What endless random writes of single pages lead to."),
     ];
     debug_assert!(states.iter().map(|(name, _)| *name).eq(Precondition::STATES));

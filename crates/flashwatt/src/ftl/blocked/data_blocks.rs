@@ -129,6 +129,11 @@ impl<S: OnDataBlocks> Ftl for S {
         self.data_mut().fill(blocks, array, watch)
     }
 
+    fn fill_mapped(&mut self, blocks: &mut BlockTable) -> bool {
+        self.data_mut().fill_mapped(blocks);
+        true
+    }
+
     fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
         self.data().get(lpn)
     }
@@ -157,6 +162,9 @@ impl<S: OnDataBlocks> Ftl for S {
 /// Bytes of an entry of a drive's table, for blocks or pages.
 pub const ENTRY_BYTES: u64 = 4;
 
+/// The map entry of a page that has its place in a data block, but was never written (start state `mapped`).
+const BLANK: u32 = u32::MAX;
+
 /// The map and the data blocks.
 pub struct DataBlocks {
     geometry: Geometry,
@@ -165,7 +173,7 @@ pub struct DataBlocks {
     any_order: bool,
     copy_kind: OpKind,
     wear: Box<dyn WearPolicy>,
-    /// Physical address (+ 1) of each logical page; 0 for none.
+    /// Physical address (+ 1) of each logical page; 0 for none, [`BLANK`] for a place that was never written.
     map: FlatTable<u32>,
     /// Data block (+ 1) of each logical block; 0 for none.
     data: FlatTable<u32>,
@@ -269,7 +277,16 @@ impl DataBlocks {
     /// The address of a page.
     #[inline]
     pub fn get(&self, lpn: Lpn) -> Option<Ppn> {
-        self.map[lpn.idx()].checked_sub(1).map(Ppn)
+        let ppn = Ppn(self.map[lpn.idx()].wrapping_sub(1)); // of 0 and `BLANK` no addresses
+        (ppn.0 < BLANK - 1).then_some(ppn)
+    }
+
+    /// The place of a page that was never written, if it has one: its offset in the data block.
+    fn blank_place(&self, lpn: Lpn) -> Option<Ppn> {
+        if self.map[lpn.idx()] != BLANK {
+            return None;
+        }
+        self.data_block(self.logical_block(lpn)).map(|block| self.address(block, self.offset(lpn)))
     }
 
     /// A logical block's data block.
@@ -318,10 +335,21 @@ impl DataBlocks {
     pub fn read(&self, extent: Extent, plan: &mut Plan) {
         plan.map_accesses += extent.pages;
         for lpn in (extent.first.0..extent.first.0 + extent.pages).map(Lpn) {
-            match self.get(lpn) {
-                Some(ppn) => drop(plan.read(ppn, Cause::Host, None)),
-                None => plan.unwritten_reads += 1,
-            }
+            self.read_page(lpn, None, plan);
+        }
+    }
+
+    /// Plans a read of a page at its address or, if it was never written, at its place. Counts a page that has neither.
+    pub fn read_page(&self, lpn: Lpn, after: Option<PlanIndex>, plan: &mut Plan) {
+        plan.unwritten_reads += u32::from(self.read_content(lpn, after, plan).is_none());
+    }
+
+    /// Plans a read of a page at its address or, if it was never written, at its place. The drive's tables say where a page
+    /// lies, not whether it was written.
+    pub fn read_content(&self, lpn: Lpn, after: Option<PlanIndex>, plan: &mut Plan) -> Option<PlanIndex> {
+        match self.get(lpn) {
+            Some(ppn) => Some(plan.read(ppn, Cause::Host, after)),
+            None => self.blank_place(lpn).map(|ppn| plan.read_blank(ppn, Cause::Host, after)),
         }
     }
 
@@ -331,15 +359,15 @@ impl DataBlocks {
         for i in (0..extent.pages).filter(|&i| !extent.is_partial(i)) {
             let lpn = Lpn(extent.first.0 + i);
             if let Some(old) = self.get(lpn) {
-                self.map[lpn.idx()] = 0;
                 cx.blocks.set_invalid(old);
             }
+            self.map[lpn.idx()] = 0;
         }
     }
 
     /// Plans the host's write of a page to an address. A write of a part of the page reads the rest first.
     pub fn program(&mut self, lpn: Lpn, partial: bool, to: Ppn, cx: &mut Context, plan: &mut Plan) {
-        let rest = self.get(lpn).filter(|_| partial).map(|old| plan.read(old, Cause::Host, None));
+        let rest = if partial { self.read_content(lpn, None, plan) } else { None };
         self.program_with(lpn, rest, to, cx, plan);
     }
 
@@ -526,10 +554,28 @@ impl DataBlocks {
 
     // ---------------------------------------------------------------- start states
 
+    /// The data block of a logical block in a start state.
+    fn first_data_block(&self, of: Lbn) -> BlockId {
+        BlockId(self.home(of).0 * self.geometry.blocks_per_die + of.0 / self.geometry.dies)
+    }
+
+    /// Gives every logical block an erased data block, and every page its place there.
+    pub fn fill_mapped(&mut self, blocks: &mut BlockTable) {
+        for of in (0..self.logical_blocks()).map(Lbn) {
+            if self.page(of, 0).is_none() {
+                continue; // a stripe at the end of the logical space
+            }
+            let block = self.first_data_block(of);
+            blocks.lay_down(block, 0, |_| None);
+            self.data[of.idx()] = block.0 + 1;
+        }
+        self.map.iter_mut().for_each(|place| *place = BLANK);
+    }
+
     /// Lays down the whole logical space in data blocks.
     pub fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array, watch: &mut Watch) -> Result<(), Error> {
         for of in (0..self.logical_blocks()).map(Lbn) {
-            let block = BlockId(self.home(of).0 * self.geometry.blocks_per_die + of.0 / self.geometry.dies);
+            let block = self.first_data_block(of);
             let (first, pages) = (self.geometry.first_ppn(block).0, self.pages(of).count() as u32);
             if pages == 0 {
                 continue; // a stripe at the end of the logical space

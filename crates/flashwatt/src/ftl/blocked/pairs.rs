@@ -282,10 +282,9 @@ impl<S> Pairs<S> {
 
     /// Plans the read of the old content of a page, if it has any.
     fn read_old(&mut self, lpn: Lpn, cx: &Context, plan: &mut Plan) -> Option<PlanIndex> {
-        let old = self.data.get(lpn)?;
         let log = self.logs.get(self.data.logical_block(lpn)).filter(|_| self.rules.probe != Probe::None);
         let after = log.and_then(|log| self.scan(log, Some((lpn, 1)), cx, plan));
-        Some(plan.read(old, Cause::Host, after))
+        self.data.read_content(lpn, after, plan)
     }
 
     /// Plans the read of pages of one logical block after a scan of its log block.
@@ -293,14 +292,10 @@ impl<S> Pairs<S> {
         let last = self.scan(log, Some((first, pages)), cx, plan);
         plan.map_accesses += pages;
         for nth in 0..pages {
-            let found = self.found[nth as usize];
-            match self.data.get(Lpn(first.0 + nth)) {
-                Some(ppn) => {
-                    debug_assert_eq!(self.data.geometry().block_of(ppn) == log, found.is_some());
-                    plan.read(ppn, Cause::Host, found.or(last));
-                }
-                None => plan.unwritten_reads += 1,
-            }
+            let (lpn, found) = (Lpn(first.0 + nth), self.found[nth as usize]);
+            let is_in_log = |ppn| self.data.geometry().block_of(ppn) == log;
+            debug_assert!(self.data.get(lpn).is_none_or(|ppn| is_in_log(ppn) == found.is_some()));
+            self.data.read_page(lpn, found.or(last), plan);
         }
     }
 }

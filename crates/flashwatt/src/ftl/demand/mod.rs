@@ -25,7 +25,7 @@ use std::collections::VecDeque;
 use std::marker::PhantomData;
 
 use super::paged::pages::{Owner, Pages};
-use super::plan::{Plan, ReplicaChoice};
+use super::plan::{BusyBy, Plan, ReplicaChoice};
 use super::{Context, Ftl, Grain};
 use crate::blocks::BlockTable;
 use crate::connector::Extent;
@@ -57,6 +57,7 @@ pub struct Demand<O, K> {
     /// For each die, the translation pages that hold entries of trimmed pages.
     trimmed: FlatTable<VecDeque<u32>>,
     choice: ReplicaChoice,
+    busy_by: BusyBy,
     scheme: PhantomData<K>,
 }
 
@@ -76,20 +77,22 @@ impl<O: EvictionOrder, K> Demand<O, K> {
             blocked: Vec::new(),
             trimmed: vec![VecDeque::new(); geometry.dies as usize].into(),
             choice: ReplicaChoice::default(),
+            busy_by: BusyBy::default(),
             scheme: PhantomData,
         }
     }
 
-    /// Sets the choice among replicas.
-    pub(super) fn choosing(mut self, choice: ReplicaChoice) -> Self {
-        self.choice = choice;
+    /// Sets the choice among replicas, and when one is busy.
+    pub(super) fn choosing(mut self, choice: ReplicaChoice, busy_by: BusyBy) -> Self {
+        (self.choice, self.busy_by) = (choice, busy_by);
         self
     }
 
     /// Sets the plan's fields for copies of translation pages.
     #[inline(always)]
     fn says_how(&self, plan: &mut Plan) {
-        (plan.choice, plan.map_copies) = (self.choice, self.map.tps.share().copies);
+        (plan.choice, plan.busy_by) = (self.choice, self.busy_by);
+        plan.map_copies = self.map.tps.share().copies;
     }
 
     /// Plans the program of one page.

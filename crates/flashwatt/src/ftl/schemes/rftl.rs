@@ -2,13 +2,15 @@
 //!
 //! Source: the RFTL paper (2019). [`crate::ftl::demand`] has the mechanism. Original and replicas are always written together,
 //! each to its own channel: (c + k) mod channels for the k-th replica. A read takes the original if its die is idle, else an idle
-//! replica, else the first copy whose die becomes free; or, by the paper's Algorithm 1, the original (`choose`). At most two channels collect at a time (`gc_channels`). The
-//! cached mapping table is segmented, and the write of a translation page includes all its dirty entries (`evict_page`). No old
-//! copy is erased before all new ones are on flash, so that after a power cut all copies of the old or of the new version exist.
+//! replica, else the first copy whose die becomes free; or, by the paper's Algorithm 1, the original (`choose`). The paper asks
+//! whether a copy's channel is idle (`busy = "channel"`). At most two channels collect at a time (`gc_channels`). The cached
+//! mapping table is segmented, and the write of a translation page includes all its dirty entries (`evict_page`). No old copy is
+//! erased before all new ones are on flash, so that after a power cut all copies of the old or of the new version exist.
 //!
 //! Deviations: a page without a copy on flash is read from its original, not from the first copy there. With `shortest_queue` the
-//! copy is chosen when the read is planned. The registers that keep a copy's data over a power cut are not modelled, because the
-//! rule above does without them. With `replicas` = 0 the results equal those of DFTL.
+//! copy is chosen when the read is planned. The registers that keep a copy's data over a power cut are not modelled: a run has no
+//! power cut in which they could be kept or lost, and the rule above does without them. With `replicas` = 0 the results equal
+//! those of DFTL.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,7 +21,7 @@ use crate::ftl::demand::Demand;
 use crate::ftl::demand::cmt::Recency;
 use crate::ftl::demand::mapping::Mapping;
 use crate::ftl::demand::options::{self, Cache, Defaults};
-use crate::ftl::plan::ReplicaChoice;
+use crate::ftl::plan::{BusyBy, ReplicaChoice};
 use crate::ftl::{Allocation, DriveSize, Room, Scheme, Setup};
 use crate::settings::{Checker, field};
 
@@ -31,6 +33,9 @@ options::options! {
         /// Choice of the copy that is read: `idle` (the first one whose die is idle or becomes so), `idle_or_original` (the first
         /// one whose die is idle, else the original, as in the paper's Algorithm 1) or `shortest_queue`.
         choose: Option<ReplicaChoice>,
+        /// When a copy is busy: `die` (while its die works or has work) or `channel` (while any die of its channel does, or the
+        /// bus is taken, as in the paper's Algorithm 1). Has no effect with `choose = "shortest_queue"`.
+        busy: Option<BusyBy>,
         /// Order of eviction of the cached mapping table: `lru` or `segmented_lru`.
         cache: Option<Cache>,
         /// Fraction of the entries of a segmented table that may be protected; by default one half.
@@ -50,6 +55,8 @@ pub struct Settings {
     pub replicas: u32,
     /// The choice of the copy that is read.
     pub choose: ReplicaChoice,
+    /// When a copy is busy.
+    pub busy: BusyBy,
     /// The order of eviction.
     pub cache: Cache,
     /// Fraction of entries that may be protected; 0 under LRU.
@@ -74,10 +81,16 @@ impl Scheme for Rftl {
         let evict_page = c.choice(field!(TABLE, options.evict_page), true);
         let cache = c.choice(field!(TABLE, options.cache), Cache::SegmentedLru);
         let defaults = Defaults { table: TABLE, cached_entry_bytes: None, evict_page, gc_channels: 2 };
+        let choose = c.choice(field!(TABLE, options.choose), ReplicaChoice::Idle);
+        if choose == ReplicaChoice::ShortestQueue && options.busy.is_some() {
+            let fault = c.fault("ftl.rftl.busy", "has no effect").found("choose = \"shortest_queue\"");
+            c.push(fault.expected("choose = \"idle\" or \"idle_or_original\""));
+        }
         Settings {
+            busy: c.choice(field!(TABLE, options.busy), BusyBy::Die),
             common: options.common().resolve(&defaults, c, page_bytes),
             replicas: c.number(field!(TABLE, options.replicas), 1, 0..=3),
-            choose: c.choice(field!(TABLE, options.choose), ReplicaChoice::Idle),
+            choose,
             cache,
             protected_fraction: options::protected_fraction(c, TABLE, cache, options.protected_fraction),
         }
@@ -109,6 +122,6 @@ impl Scheme for Rftl {
 
     fn new(settings: &Settings, setup: &Setup, geometry: &Geometry) -> Self {
         let order = recency(settings.protected_fraction, settings.common.cmt_entries, geometry);
-        Demand::build(&settings.common, settings.replicas, order, setup, geometry).choosing(settings.choose)
+        Demand::build(&settings.common, settings.replicas, order, setup, geometry).choosing(settings.choose, settings.busy)
     }
 }

@@ -22,6 +22,10 @@ pub struct Statistics {
     pub page_accesses: u64,
     /// Accesses to pages that the cache held.
     pub hits: u64,
+    /// Pages of 4 KiB that were written, each counted once.
+    pub written_pages: u64,
+    /// Blocks of [`BLOCK_PAGES`] consecutive pages with such a page.
+    pub written_blocks: u64,
     /// Time from the arrival of the first request to that of the last.
     pub duration_ns: u64,
 }
@@ -52,6 +56,11 @@ impl Statistics {
         percent(self.hits, self.page_accesses)
     }
 
+    /// Density of the footprint of writes: the share of the pages of written blocks that were written, in percent.
+    pub fn written_density_percent(&self) -> f64 {
+        percent(self.written_pages, self.written_blocks * BLOCK_PAGES)
+    }
+
     /// Mean length of reads in KiB.
     pub fn read_kib(&self) -> f64 {
         self.read_bytes as f64 / self.reads.max(1) as f64 / 1024.0
@@ -68,6 +77,8 @@ fn percent(part: u64, whole: u64) -> f64 {
 }
 
 const PAGE_BYTES: u64 = 4096;
+/// Pages of a block of EnergySim's case studies (Table V).
+pub const BLOCK_PAGES: u64 = 128;
 
 /// Runs a workload to its end and counts its requests; every request completes at once. The hit ratio is that of an LRU
 /// cache of `cache_entries` pages, empty at the start. This is the ratio of a demand-paged map with one entry for each
@@ -77,6 +88,7 @@ const PAGE_BYTES: u64 = 4096;
 /// Any error of the workload.
 pub fn statistics(workload: &mut dyn Workload, drive_bytes: u64, cache_entries: u32) -> Result<Statistics, Error> {
     let mut cache = Lru::new(drive_bytes.div_ceil(PAGE_BYTES) as usize, cache_entries);
+    let mut written = Written::new(drive_bytes);
     let (mut statistics, mut now, mut first, mut end) = (Statistics::default(), 0, None, None);
     loop {
         match workload.next(now)? {
@@ -84,12 +96,16 @@ pub fn statistics(workload: &mut dyn Workload, drive_bytes: u64, cache_entries: 
                 workload.completed(&Completion::done(tag), now);
                 statistics.sequential += u64::from(end == Some(request.offset_bytes));
                 statistics.add(&request, &mut cache);
+                written.add(&request);
                 end = Some(request.offset_bytes + request.bytes);
                 statistics.duration_ns = request.arrival_ns - *first.get_or_insert(request.arrival_ns);
             }
             Next::WaitUntil(at) => now = at,
             Next::WaitForCompletion => unreachable!("every request has completed"),
-            Next::End => return Ok(statistics),
+            Next::End => {
+                (statistics.written_pages, statistics.written_blocks) = (written.pages.count, written.blocks.count);
+                return Ok(statistics);
+            }
         }
     }
 }
@@ -109,6 +125,47 @@ impl Statistics {
         let pages = request.offset_bytes / PAGE_BYTES..(request.offset_bytes + request.bytes).div_ceil(PAGE_BYTES);
         self.page_accesses += pages.end - pages.start;
         self.hits += pages.filter(|&page| cache.touch(page as usize)).count() as u64;
+    }
+}
+
+/// The pages that were written, and the blocks of [`BLOCK_PAGES`] pages that hold them.
+struct Written {
+    pages: NumberSet,
+    blocks: NumberSet,
+}
+
+impl Written {
+    fn new(drive_bytes: u64) -> Self {
+        let pages = drive_bytes.div_ceil(PAGE_BYTES);
+        Written { pages: NumberSet::new(pages), blocks: NumberSet::new(pages.div_ceil(BLOCK_PAGES)) }
+    }
+
+    fn add(&mut self, request: &Request) {
+        if request.kind != RequestKind::Write {
+            return;
+        }
+        for page in request.offset_bytes / PAGE_BYTES..(request.offset_bytes + request.bytes).div_ceil(PAGE_BYTES) {
+            self.pages.add(page);
+            self.blocks.add(page / BLOCK_PAGES);
+        }
+    }
+}
+
+/// A set of numbers below a bound, and their count.
+struct NumberSet {
+    words: Vec<u64>,
+    count: u64,
+}
+
+impl NumberSet {
+    fn new(bound: u64) -> Self {
+        NumberSet { words: vec![0; bound.div_ceil(64) as usize], count: 0 }
+    }
+
+    fn add(&mut self, number: u64) {
+        let (word, bit) = (&mut self.words[(number / 64) as usize], 1 << (number % 64));
+        self.count += u64::from(*word & bit == 0);
+        *word |= bit;
     }
 }
 

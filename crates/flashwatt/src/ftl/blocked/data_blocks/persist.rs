@@ -1,6 +1,6 @@
 //! Saving and restoring of data blocks.
 
-use super::{DataBlocks, Lbn, Move};
+use super::{BLANK, DataBlocks, Lbn, Move};
 use crate::blocks::BlockState;
 use crate::ftl::{Claims, RestoredDrive};
 use crate::persist::{Flaw, StateReader, StateWriter, require};
@@ -10,6 +10,7 @@ impl DataBlocks {
     /// Writes the data blocks and the pending moves of cold data to a snapshot.
     pub(super) fn save(&self, out: &mut StateWriter) {
         out.u32s(self.data.iter().copied());
+        self.save_blanks(out);
         for wanted in self.moves.iter() {
             out.bool(wanted.is_some());
             if let Some(Move { worn, of, ready, .. }) = wanted {
@@ -41,7 +42,35 @@ impl DataBlocks {
                 self.check_data_block(of, block, drive)?;
             }
         }
+        self.restore_blanks(from, drive)?;
         (0..self.geometry.dies).map(DieId).try_for_each(|die| self.restore_move(die, from, claims, drive))
+    }
+
+    /// Writes which pages have a place that was never written: a bit each, if there are any.
+    fn save_blanks(&self, out: &mut StateWriter) {
+        let has_any = self.map.contains(&BLANK);
+        out.bool(has_any);
+        if has_any {
+            let word = |pages: &[u32]| pages.iter().rev().fold(0, |word, &at| word << 1 | u64::from(at == BLANK));
+            out.u64s(&self.map.chunks(64).map(word).collect::<Vec<_>>());
+        }
+    }
+
+    fn restore_blanks(&mut self, from: &mut StateReader, drive: &RestoredDrive) -> Result<(), Flaw> {
+        if !from.bool()? {
+            return Ok(());
+        }
+        let mut words = vec![0; self.map.len().div_ceil(64)];
+        from.fill_u64s(&mut words)?;
+        let is_blank = |lpn: &Lpn| words[lpn.idx() / 64] >> (lpn.idx() % 64) & 1 != 0;
+        for lpn in (0..self.geometry.logical_units).map(Lpn).filter(is_blank) {
+            let place = self.data_block(self.logical_block(lpn)).map(|block| self.address(block, self.offset(lpn)));
+            let is_erased = |ppn| !drive.array.is_programmed(self.geometry.place(ppn));
+            let is_free = self.get(lpn).is_none() && place.is_some_and(is_erased);
+            require(is_free, "a place that was never written, with data")?;
+            self.map[lpn.idx()] = BLANK;
+        }
+        Ok(())
     }
 
     /// Checks that a data block holds pages of its logical block only, each at its offset.

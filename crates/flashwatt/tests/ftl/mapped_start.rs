@@ -1,0 +1,157 @@
+//! The start state `mapped`: every page has a place, nothing was written. Operations of scripted requests against values worked
+//! by hand.
+
+use crate::common::{PAGE, half_write, play, preset, read, request, write};
+use flashwatt::Report;
+use flashwatt::config::Config;
+use flashwatt::connector::RequestKind;
+use flashwatt::device::{Array, FlashAddress, Geometry};
+use flashwatt::ftl;
+use flashwatt::units::{Nanos, OpId, Ppn};
+
+/// Pages of a block.
+const BLOCK: u64 = 8;
+/// Between two requests: each completes before the next one comes.
+const GAP: Nanos = 1_000_000_000;
+/// Every layer that can start so.
+const LAYERS: [&str; 6] = ["block", "nftl", "bast", "bast_star", "fast", "last"];
+
+/// A drive of one die with four logical blocks of eight pages, ten more than it needs.
+fn drive(ftl: &str, start: &str, more: &[&str]) -> Config {
+    let sets = [
+        &format!("ftl=\"{ftl}\""),
+        "device.channels=1",
+        "device.ways=1",
+        &format!("device.pages_per_block={BLOCK}"),
+        "device.blocks_per_plane=14",
+        &format!("device.logical_bytes={}", 4 * BLOCK * PAGE),
+        &format!("run.precondition=\"{start}\""),
+    ];
+    preset("limit", &[&sets[..], more].concat())
+}
+
+/// Reads and programs for the host, copies of merges, erases.
+fn counts(report: &Report) -> (u64, u64, u64, u64) {
+    let flash = &report.ssd().flash;
+    (flash.reads.host, flash.programs.host, flash.programs.merge, flash.erases.merge)
+}
+
+/// A read of a page that was never written costs what a read of data costs, to the nanosecond and the joule. From an empty
+/// drive it costs nothing.
+#[test]
+fn a_read_of_a_place_is_a_read() {
+    for ftl in LAYERS {
+        let reads = [read(0, 3, 1), read(GAP, 8, 4), read(2 * GAP, 31, 1)];
+        let run = |start: &str| play(&drive(ftl, start, &[]), &reads);
+        let ((mapped, log), (filled, of_filled), (empty, _)) = (run("mapped"), run("filled"), run("empty"));
+        assert_eq!(counts(&mapped), (6, 0, 0, 0), "{ftl}");
+        assert_eq!(counts(&mapped), counts(&filled), "{ftl}");
+        assert_eq!((mapped.ssd().unwritten_reads, empty.ssd().unwritten_reads), (0, 6), "{ftl}");
+        assert_eq!(counts(&empty), (0, 0, 0, 0), "{ftl}");
+        assert_eq!(mapped.energy_j.total, filled.energy_j.total, "{ftl}");
+        let ends = |log: &crate::common::Log| log.requests.iter().map(|done| done.end_ns).collect::<Vec<_>>();
+        assert_eq!(ends(&log), ends(&of_filled), "{ftl}");
+    }
+}
+
+/// Block mapping: the first write of a page goes to its place. An overwrite moves what was written to a fresh block; a page that
+/// was not written keeps a place there and costs no copy. A trimmed page has none.
+#[test]
+fn places_move_with_their_block() {
+    let requests = [
+        write(0, 0, 2),                            // in place: 2 programs
+        write(GAP, 0, 1),                          // a fresh block: 1 program, 1 copy, 1 erase
+        read(2 * GAP, 0, 8),                       // 8 reads, 6 of them of places
+        request(3 * GAP, RequestKind::Trim, 3, 1), // no place any more
+        read(4 * GAP, 0, 8),                       // 7 reads, and one page that was never written
+        write(5 * GAP, 3, 1),                      // in place again: 1 program
+        read(6 * GAP, 3, 1),                       // 1 read
+    ];
+    let (report, _) = play(&drive("block", "mapped", &[]), &requests);
+    assert_eq!(counts(&report), (16, 4, 1, 1));
+    assert_eq!(report.ssd().unwritten_reads, 1);
+}
+
+/// The drive does not know that a page was never written: the write of a part of it reads the place first.
+#[test]
+fn a_part_of_a_page_reads_its_place_first() {
+    for ftl in LAYERS {
+        let (report, log) = play(&drive(ftl, "mapped", &[]), &[half_write(0, 5)]);
+        assert_eq!(counts(&report), (1, 1, 0, 0), "{ftl}");
+        let [read, program] = &log.ops[..] else { panic!("{ftl}: {:?}", log.ops.len()) };
+        assert!(read.op.at == program.op.at && read.t.end <= program.t.start, "{ftl}: both of the same page");
+        let (report, _) = play(&drive(ftl, "empty", &[]), &[half_write(0, 5)]);
+        assert_eq!(counts(&report), (0, 1, 0, 0), "{ftl}: nothing to read");
+    }
+}
+
+/// NFTL: with a replacement block, a page is searched in its spare areas first, and then read at its place. Two overwrites make
+/// two spare areas; with `one` the last is enough.
+#[test]
+fn nftl_searches_before_it_reads_a_place() {
+    for (probe, spares) in [("scan", 2), ("one", 1), ("none", 0)] {
+        let requests = [write(0, 0, 1), write(GAP, 0, 1), write(2 * GAP, 0, 1), read(3 * GAP, 6, 1)];
+        let probe = format!("ftl.nftl.probe=\"{probe}\"");
+        let (report, log) = play(&drive("nftl", "mapped", &[&probe]), &requests);
+        assert_eq!(counts(&report), (1, 3, 0, 0), "{probe}");
+        let found = log.ops.iter().filter(|done| done.op.kind == ftl::OpKind::SpareRead).count();
+        assert_eq!(found, spares, "{probe}");
+    }
+}
+
+/// FAST and LAST: what is in a log block was written; a full merge copies that and no place.
+#[test]
+fn merges_copy_no_place() {
+    // One log block for random writes of single pages: the ninth overwrite merges it, with 2 pages written.
+    let overwrites = (0..9).map(|i| write((2 + i) * GAP, 1, 1));
+    let requests: Vec<_> = [write(0, 1, 1), write(GAP, 2, 1)].into_iter().chain(overwrites).collect();
+    let sets = ["ftl.fast.log_blocks=2"];
+    let (report, _) = play(&drive("fast", "mapped", &sets), &requests);
+    let (of_filled, _) = play(&drive("fast", "filled", &sets), &requests);
+    let ((_, programs, copies, erases), merged) = (counts(&report), report.ssd().ftl.merges.expect("it merges").full);
+    assert_eq!((programs, merged), (11, 0), "only stale pages are in the log block");
+    assert_eq!((copies, erases), (0, 1));
+    assert_eq!(counts(&of_filled).1, 11);
+}
+
+/// Only a layer of whole blocks can start so; another names itself, the start state and the layers that can.
+#[test]
+fn a_layer_of_pages_is_refused() {
+    for name in ftl::REGISTRY.iter().map(|entry| entry.name) {
+        let sets = [format!("ftl=\"{name}\""), "run.precondition=\"mapped\"".into(), "device.op_ratio=1".into()];
+        let loaded = flashwatt::config::load("device.preset = \"limit\"", "my.toml", &sets);
+        if LAYERS.contains(&name) {
+            assert!(loaded.is_ok(), "{name}: {:?}", loaded.err().map(|error| error.to_string()));
+            continue;
+        }
+        let message = loaded.expect_err(name).to_string();
+        for part in ["--set: run.precondition", name, "mapped", "filled"].iter().chain(&LAYERS) {
+            assert!(message.contains(part), "{name}: `{part}` is not in: {message}");
+        }
+    }
+}
+
+fn array() -> (Array, FlashAddress) {
+    let config = drive("block", "empty", &[]);
+    let geometry = Geometry::new(&config.device, config.map_unit_bytes());
+    let at = geometry.place(Ppn(3));
+    (Array::new(geometry, config.device.nand.program_order), at)
+}
+
+/// The referee lets a read of an erased page pass only if it is planned as one.
+#[test]
+#[should_panic(expected = "a read of a page that is not programmed")]
+fn a_plain_read_of_an_erased_page_is_refused() {
+    let (array, at) = array();
+    array.plan_blank_read(at);
+    array.start_read(at);
+}
+
+/// And no page with data, or with a planned program, passes for an erased one.
+#[test]
+#[should_panic(expected = "a read that takes a page for erased")]
+fn a_page_with_a_planned_program_is_not_erased() {
+    let (mut array, at) = array();
+    array.plan_program(at, OpId(0));
+    array.plan_blank_read(at);
+}
