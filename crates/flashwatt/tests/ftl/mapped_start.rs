@@ -46,9 +46,9 @@ fn a_read_of_a_place_is_a_read() {
         let ((mapped, log), (filled, of_filled), (empty, _)) = (run("mapped"), run("filled"), run("empty"));
         assert_eq!(counts(&mapped), (6, 0, 0, 0), "{ftl}");
         assert_eq!(counts(&mapped), counts(&filled), "{ftl}");
-        assert_eq!((mapped.ssd().unwritten_reads, empty.ssd().unwritten_reads), (0, 6), "{ftl}");
+        assert_eq!((mapped.ssd().flash.unwritten_reads, empty.ssd().flash.unwritten_reads), (0, 6), "{ftl}");
         assert_eq!(counts(&empty), (0, 0, 0, 0), "{ftl}");
-        assert_eq!(mapped.energy_j.total, filled.energy_j.total, "{ftl}");
+        assert_eq!(mapped.ssd().energy_j.total, filled.ssd().energy_j.total, "{ftl}");
         let ends = |log: &crate::common::Log| log.requests.iter().map(|done| done.end_ns).collect::<Vec<_>>();
         assert_eq!(ends(&log), ends(&of_filled), "{ftl}");
     }
@@ -69,7 +69,7 @@ fn places_move_with_their_block() {
     ];
     let (report, _) = play(&drive("block", "mapped", &[]), &requests);
     assert_eq!(counts(&report), (16, 4, 1, 1));
-    assert_eq!(report.ssd().unwritten_reads, 1);
+    assert_eq!(report.ssd().flash.unwritten_reads, 1);
 }
 
 /// The drive does not know that a page was never written: the write of a part of it reads the place first.
