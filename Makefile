@@ -66,7 +66,7 @@ soak: $(CLI) $(DEV) ## test every translation layer with 10^8 requests, and ever
 fuzz: ## fuzz configurations and trace parsers, FUZZ_SECONDS (60) each; with cargo-fuzz if installed, or by mutations
 	@bash tools/fuzz.sh
 
-validate-linux: $(CLI) ## run fio jobs in a real Linux kernel and in FlashWatt, and compare (15 minutes; installs packages)
+validate-linux: $(CLI) ## run fio jobs in a real Linux kernel and in FlashWatt, and compare (20 minutes; installs packages)
 	@bash tools/validate_linux.sh $(BIN)/python
 
 docs: $(CLI) $(DOCS) ## build the site in site/index.html; a warning is an error

@@ -7,11 +7,10 @@ set -euo pipefail
 python=$1
 folder=${2:-target/linux}
 here=$(dirname "$0")/linux
-packages="user-mode-linux qemu-system-common fio kmod"
+packages="user-mode-linux fio kmod"
 
 missing=
 command -v linux.uml >/dev/null || missing="$missing linux.uml"
-command -v qemu-storage-daemon >/dev/null || missing="$missing qemu-storage-daemon"
 command -v fio >/dev/null || missing="$missing fio"
 
 allowed() {
@@ -32,7 +31,7 @@ if [ -n "$missing" ] && command -v apt-get >/dev/null; then
         echo "flashwatt: $install" >&2
         $install >&2 || { ${sudo}apt-get update >&2 && $install >&2; } || true
         missing=
-        for command in linux.uml qemu-storage-daemon fio; do
+        for command in linux.uml fio; do
             command -v $command >/dev/null || missing="$missing $command"
         done
     fi

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from capture import kept, runs_of_log
-from compare import Row
+from compare import Row, flashwatt_figures
 from figures import Dispatched, figures, tau
-from plan import JOBS, PAGE_BYTES, REGION_BYTES, RUNS
+from plan import JOBS, PAGE_BYTES, REGION_BYTES, RULES, RUNS
 
 ROOT = Path(__file__).parents[2]
 TOOLS = ROOT / "tools/linux"
 CAPTURE = ROOT / "tests/python/data/linux"
-SCHEDULERS = ("none", "mq-deadline")
+SCHEDULERS = ("none", "mq-deadline", "kyber", "bfq")
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,18 +47,53 @@ def test_every_figure_is_within_its_bar_or_has_a_rule(scheduler: str) -> None:
     assert not [row for row in barred if not row["is_within"] and row["rule"] is None]
 
 
-def test_rules_are_for_full_queues_only() -> None:
-    """Where nobody lacks a tag, every figure keeps to its bar without a rule."""
-    plain = [row for row in rows() if row["job"] in ("single", "four")]
-    plain += [row for row in rows() if row["scheduler"] == "mq-deadline" and row["job"] != "crowded"]
-    assert len(plain) > 20
+def test_rules_are_for_lacking_tags_merged_queues_and_the_first_to_begin() -> None:
+    """Elsewhere every figure keeps to its bar without a rule, and no rule stands there for nothing."""
+    plain = [row for row in rows() if row["job"] in ("single", "four", "apart", "buffered")]
+    plain += [
+        row for row in rows() if row["scheduler"] in ("mq-deadline", "kyber") and row["job"] in ("random", "streams")
+    ]
+    assert len(plain) > 100
     assert all(row["is_within"] and row["rule"] is None for row in plain)
+    assert {row["rule"] for row in rows() if not row["is_within"]} == RULES.keys()
 
 
 def test_orders_agree_where_the_rules_decide() -> None:
-    """Under `mq-deadline` streams and write-back leave little to chance, and so does a queue in which nobody waits."""
+    """Streams and write-back leave little to chance, and so does a queue in which nobody waits."""
     taus = {(row["scheduler"], row["job"]): row["flashwatt"] for row in rows() if row["figure"].startswith("Kendall")}
-    assert all(taus[key] > 0.9 for key in (("none", "four"), ("mq-deadline", "streams"), ("mq-deadline", "buffered")))
+    decided = [(scheduler, job) for scheduler in SCHEDULERS for job in ("four", "buffered")]
+    decided += [
+        ("mq-deadline", "streams"),
+        ("mq-deadline", "short_streams"),
+        ("kyber", "short_streams"),
+        ("bfq", "apart"),
+    ]
+    assert all(taus[key] > 0.9 for key in decided)
+
+
+@pytest.mark.parametrize("scheduler", ["mq-deadline", "kyber"])
+def test_the_requests_of_the_first_to_begin_are_divided(
+    scheduler: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The rule "first to begin" on FlashWatt's side: a reader or a writer begins 15 ms before the others."""
+    means = []
+    for first in ("reader", "writer"):
+        monkeypatch.setattr("flashwatt_side.HERE", tmp_path)
+        text = (TOOLS / "jobs/short_streams.fio").read_text()
+        head = text[: text.index("[readers]")].replace("offset_increment=1g\n", "")
+        late = {"reader": (0, 15), "writer": (15, 0)}[first]
+        sections = [
+            f"[reader0]\nrw=read\nstartdelay={late[0]}ms",
+            "[reader1]\nrw=read\noffset=1g\nstartdelay=15ms",
+            f"[writer0]\nrw=write\noffset=2g\nnew_group=1\nstartdelay={late[1]}ms",
+            "[writer1]\nrw=write\noffset=3g\nstartdelay=15ms",
+        ]
+        (tmp_path / "jobs").mkdir(exist_ok=True)
+        (tmp_path / "jobs/short_streams.fio").write_text(head + "\n".join(sections) + "\n")
+        means.append(flashwatt_figures(scheduler, JOBS["short_streams"])[0].mean_kib)
+    reader_first, writer_first = means
+    assert reader_first["R"] < 200 < reader_first["W"]
+    assert writer_first["W"] < 200 < writer_first["R"]
 
 
 def test_the_overhead_is_below_five_percent_in_every_run() -> None:
@@ -137,7 +172,7 @@ def test_without_the_packages_the_target_says_that_it_skips(tmp_path: Path) -> N
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert "SKIPPED: no real kernel was run. linux.uml qemu-storage-daemon fio missing" in done.stderr
+    assert "SKIPPED: no real kernel was run. linux.uml fio missing" in done.stderr
     assert "Kendall's tau" in done.stdout
 
 

@@ -2,7 +2,7 @@
 
     python capture.py FOLDER [--runs 5] [--jobs JOB ...] [--work DIR]
 
-The kernel is user-mode Linux (Debian's package `user-mode-linux`), its disk virtio over `qemu-storage-daemon` over NBD.
+The kernel is user-mode Linux (Debian's package `user-mode-linux`), its disk is vhost_disk.py.
 The FOLDER gets two files: `dispatched.csv.xz` has every request in the order in which the kernel gave it to the disk,
 `runs.json` what fio and the kernel said, and how the queue was set. With `--jobs` only these jobs run, and the FOLDER
 keeps the runs of the others. The working folder must not be in /tmp, which the guest has for itself.
@@ -94,23 +94,18 @@ def wait_for(path: Path) -> None:
 
 def run_guest(work: Path) -> None:
     """Boots the guest and waits until it has gone through the plan."""
-    server, disk = work / "nbd.sock", work / "disk.sock"
-    serve = [sys.executable, str(HERE / "nbd_disk.py"), str(server), "--log", str(work / "requests.csv")]
+    disk = work / "disk.sock"
+    serve = [sys.executable, str(HERE / "vhost_disk.py"), str(disk), "--log", str(work / "requests.csv")]
     serve += ["--service-us", str(SERVICE_NS / 1e3), "--size-mb", str(DISK_BYTES >> 20)]
-    export = ["qemu-storage-daemon", "--blockdev"]
-    export += [f"driver=nbd,node-name=disk,server.type=unix,server.path={server}", "--export"]
-    export += [f"type=vhost-user-blk,id=e,node-name=disk,addr.type=unix,addr.path={disk},writable=on,num-queues=1"]
     guest = ["linux.uml", "mem=512M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", "quiet"]
     guest += [f"init={HERE / 'guest_init.sh'}", f"virtio_uml.device={disk}:2", "con=null", "con0=null,fd:1"]
     guest += [f"lab={work}", f"depth={DEPTH}"]
-    with running(serve, work / "server.log"):
-        wait_for(server)
-        with running(export, work / "export.log"), (work / "guest.log").open("w") as console:
-            wait_for(disk)
-            subprocess.run(
-                guest, stdin=subprocess.DEVNULL, stdout=console, stderr=console, timeout=GUEST_SECONDS_MAX, check=False
-            )
-        time.sleep(1)  # the server writes the rest of its log when its peer has left
+    with running(serve, work / "disk.log"), (work / "guest.log").open("w") as console:
+        wait_for(disk)
+        subprocess.run(
+            guest, stdin=subprocess.DEVNULL, stdout=console, stderr=console, timeout=GUEST_SECONDS_MAX, check=False
+        )
+        time.sleep(1)  # the disk writes the rest of its log when the guest has left
     if not (work / "finished").exists():
         sys.exit(f"capture: the guest did not come to its end; see {work}/guest.log")
 

@@ -50,6 +50,7 @@ JOBS = {
     "random": Job("random.fio", 9_000_000_000, nr_requests=128, drawn=PAIRS),
     "crowded": Job("random.fio", 9_000_000_000, drawn=PAIRS, only=("mq-deadline", "kyber", "bfq")),
     "streams": Job("streams.fio", 9_000_000_000, nr_requests=128, merged=True),
+    "apart": Job("apart.fio", 9_000_000_000, nr_requests=128, merged=True, only=("bfq",)),
     "short_streams": Job(
         "short_streams.fio", 9_000_000_000, nr_requests=128, merged=True, only=("mq-deadline", "kyber", "bfq")
     ),
@@ -58,26 +59,39 @@ JOBS = {
 
 
 RULES = {
-    "free tags": "A request without a tag sleeps in `blk_mq_get_tag` (block/blk-mq-tag.c). A free tag belongs to "
-    "whoever asks first, not to who has slept longest. The process whose request has just ended is awake, asks again "
-    "and gets it, and the sleeper finds none. So one process can have all tags for a long time. Which one is chance: "
-    "it differs from run to run. FlashWatt lets waiting processes in by turns.",
     "fio reaps late": "fio takes one end for each request that it sends (`iodepth_batch_complete_max` is 1), once "
-    "`iodepth` of them are under way, and none while it sleeps in `io_submit` for want of a tag. What has ended has a "
-    "latency until fio takes it. A process that has all tags sees `iodepth` times the time a request: 16 × 20 ms, or "
-    "64 × 20 ms in `streams`. The kernel's own mean has the time from tag to end.",
+    "`iodepth` of them are under way, and none while it sleeps in `io_submit` for want of a tag (`blk_mq_get_tag`, "
+    "block/blk-mq-tag.c). What has ended has a latency until fio takes it. Where tags lack, each of the four processes "
+    "gets one every 80 ms, so that a latency is 15 × 80 ms with 16 requests under way. The kernel's own mean has the "
+    "time from tag to end.",
+    "merged queues": "bfq makes one queue of those of processes that begin within 600 ms of each other "
+    "(`bfq_do_or_sched_stable_merge`, `bfq_activation_stable_merging`; block/bfq-iosched.c). It takes them to be one "
+    "job, and they have no turns among each other: the queue goes to the nearest request, and stays with a process as "
+    "long as that has one there. FlashWatt's bfq gives each process a queue. In `apart` the processes begin 700 ms "
+    "after one another.",
+    "places of writes": "bfq lets writes that somebody waits for have three quarters of the queue's places, and three "
+    "eighths while a queue is raised (`bfq_update_depths`, `bfq_limit_depth`; block/bfq-iosched.c). Where places "
+    "lack, reads get more of them. FlashWatt's bfq bounds only writes that nobody waits for.",
+    "first to begin": "fio's processes begin some ms after one another, as Linux lets them run. The first requests of "
+    "the one that comes first find an empty disk and go out one by one, while those of the others are joined. It stays "
+    "so: a process sends as many new pieces at a time as have ended together. Whose requests are divided is chance, "
+    "and the more requests there are, the longer each waits. In FlashWatt all processes begin in one instant. With "
+    "`startdelay` the requests of the one that begins first are divided there, too.",
 }
 """Rules of Linux and fio that make a difference which is no fault of the model, by name."""
 
 
 def rule_of(scheduler: str, job: str, figure: str) -> str | None:
     """The name of the rule that explains a difference in a figure."""
-    tags_lack = job in ("random", "streams", "buffered") if scheduler == "none" else job == "crowded"
-    if not tags_lack:
+    if scheduler == "bfq" and job in ("random", "streams", "short_streams"):
+        return "merged queues"
+    if job == "short_streams":
+        return "first to begin" if "size" in figure or "latency" in figure else None
+    if not (job in ("random", "streams") if scheduler == "none" else job == "crowded"):
         return None
-    if job != "buffered" and "latency p" in figure:
+    if "latency p" in figure:
         return "fio reaps late"
-    return "free tags" if "share" in figure else None
+    return "places of writes" if scheduler == "bfq" and ("share" in figure or "latency" in figure) else None
 
 
 def host_sets(scheduler: str, job: Job) -> list[str]:

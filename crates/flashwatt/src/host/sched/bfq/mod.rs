@@ -10,8 +10,8 @@
 //!
 //! Deviations, each with where it shows:
 //! - Queues are not merged: neither those of processes that read one region in turns (on disks, and on devices that serve one
-//!   request at a time), nor those that come into being within 180 ms of each other on flash. The kernel takes the latter to be
-//!   one job, and does not share the device fairly among them.
+//!   request at a time), nor those that come into being within 600 ms of each other (bfq_do_or_sched_stable_merge). The kernel
+//!   takes the latter to be one job, and does not share the device fairly among them.
 //! - A process does not end, and so the device may be kept idle for one that has sent its last request.
 //! - Requests that nobody waits for hold at most half of the queue's places. The kernel also bounds writes that somebody waits for
 //!   to three quarters, and both to less while a queue is raised.
