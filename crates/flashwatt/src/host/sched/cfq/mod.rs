@@ -5,12 +5,11 @@
 //! its place comes: a place is a time, later for lower levels of priority and for queues that have had too much. A turn lasts
 //! for a slice, which begins with the first request that ends in it and depends on the level. In its turn a queue goes to the
 //! nearest request, and first to the oldest if that has expired. A queue that has none left keeps the device idle for some ms, if
-//! its process usually asks for more soon: the next request is likely to lie near. Who asks for what nobody else waits for gives
-//! way to those who wait ([`turn`]). Processes that read one region in turns share a queue ([`sharing`]).
+//! its process usually asks for more soon: the next request is likely to lie near. A request that somebody waits for ends a turn of
+//! requests that nobody waits for ([`turn`]). Processes that read one region in turns share a queue ([`sharing`]).
 //!
-//! Source: the file of 2.6.32.71, the last of the series. 2.6.32 has no trees by kind of work, no groups and no slices that
-//! shrink with the number of queues: those came with 2.6.33 and later. Where 2.6.32.71 departs from 2.6.32.0, which knows
-//! distances by process and lets no processes share a queue, this follows the former.
+//! Source: the file as of 2.6.32.71; earlier ones of the series were not compared. It has no trees by kind of work, no groups of
+//! processes, and no slices that shrink with the number of queues: those belong to later kernels.
 //!
 //! Deviations, each with where it shows:
 //! - Times are in ns, where the kernel has jiffies (HZ = 1000). Think times below 1 ms count as they are.
