@@ -140,12 +140,13 @@ fn a_long_seek_is_cut() {
     assert_eq!(last_ms("", "0 R0; 2 R8000000; 2.5 R5902856/1"), 9.0);
 }
 
-/// as_can_break_anticipation: process 0 has R90000 in the queue, so that nobody waits for it at 1 ms. Process 1 has nothing.
+/// as_can_break_anticipation: process 0 has R91000 in the queue, so that nobody waits for it at 1 ms, though R110000 is neither close
+/// nor nearer than process 0 seeks. Process 1 has nothing.
 #[test]
 fn a_process_with_requests_in_the_queue_is_not_waited_for() {
-    let played = on(1, "", "0 R0; 0.5 R90000 R50000/1");
-    assert_eq!(played.order, "R0 R50000/1 R90000");
-    assert_eq!((time_ms(&played, "R50000/1"), time_ms(&played, "R90000")), (1.0, 8.0));
+    let played = on(1, "", "0 R100000; 0.5 R91000 R110000/1");
+    assert_eq!(played.order, "R100000 R110000/1 R91000");
+    assert_eq!((time_ms(&played, "R110000/1"), time_ms(&played, "R91000")), (1.0, 8.0));
 }
 
 /// as_antic_waitreq: the device has room, but the last read has not ended. R50000 waits for its end and then for the timer; R4000
