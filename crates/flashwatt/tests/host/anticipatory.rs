@@ -133,12 +133,20 @@ fn a_request_nearer_than_the_seeks_of_the_process_is_close() {
     assert_eq!(last_ms("", "0 R0; 2 R100000; 2.5 R250000/1"), 9.0);
 }
 
-/// as_can_break_anticipation: process 0 has R90000 in the queue, so that nobody waits for it at 1 ms. Process 1 has nothing.
+/// as_update_seekdist: a seek of a new process counts at most 2^21 = 2097152 sectors. From 8000008 that is 5902856.
+#[test]
+fn a_long_seek_is_cut() {
+    assert_eq!(last_ms("", "0 R0; 2 R8000000; 2.5 R5902857/1"), 3.0);
+    assert_eq!(last_ms("", "0 R0; 2 R8000000; 2.5 R5902856/1"), 9.0);
+}
+
+/// as_can_break_anticipation: process 0 has R91000 in the queue, so that nobody waits for it at 1 ms, though R110000 is neither close
+/// nor nearer than process 0 seeks. Process 1 has nothing.
 #[test]
 fn a_process_with_requests_in_the_queue_is_not_waited_for() {
-    let played = on(1, "", "0 R0; 0.5 R90000 R50000/1");
-    assert_eq!(played.order, "R0 R50000/1 R90000");
-    assert_eq!((time_ms(&played, "R50000/1"), time_ms(&played, "R90000")), (1.0, 8.0));
+    let played = on(1, "", "0 R100000; 0.5 R91000 R110000/1");
+    assert_eq!(played.order, "R100000 R110000/1 R91000");
+    assert_eq!((time_ms(&played, "R110000/1"), time_ms(&played, "R91000")), (1.0, 8.0));
 }
 
 /// as_antic_waitreq: the device has room, but the last read has not ended. R50000 waits for its end and then for the timer; R4000
@@ -200,6 +208,25 @@ fn the_count_of_a_batch_of_writes_shrinks_to_its_time() {
     let played = on(1, "read_batch_expire_ms=5 write_batch_expire_ms=3", &script);
     let expected = [('R', 7), ('w', 4), ('R', 7), ('w', 3), ('R', 7), ('w', 2), ('R', 7), ('w', 2)];
     assert_eq!(runs(&played)[..8], expected);
+}
+
+/// The first batch of reads ends behind 501 ms, after 502 reads. A batch of 125 ms has 12 writes; the queue began in one without
+/// writes, which took 1 + 125 - 500 ms, so 0: twice as many.
+#[test]
+fn the_first_read_doubles_the_count_of_writes() {
+    let script = format!("0 R0; 0.5{}{}", burst('R', 100, 800, 0), burst('w', 500_000, 60, 9));
+    assert_eq!(runs(&on(1, "", &script))[..3], [('R', 502), ('w', 24), ('R', 299)]);
+}
+
+/// as_completed_request: if a batch of reads waits for the last write, the end of that write sets the time of the batch, from which
+/// the time of the writes is reckoned afterwards. One request at a time: 3 writes from 3 ms take 4 ms of 30, twice as many. Two
+/// at a time: the last write ends at 5.5 ms, the time becomes 5 + 1, and the first read ends at 6.5 ms: 6 + 30 - 6 ms, as many.
+#[test]
+fn the_time_of_writes_is_lost_where_the_device_takes_several() {
+    let script = format!("0 R0; 0.5{}{}", burst('R', 100, 60, 0), burst('w', 50_000, 60, 9));
+    let counts = |depth| runs(&on(depth, "read_batch_expire_ms=1 write_batch_expire_ms=30", &script))[..4].to_vec();
+    assert_eq!(counts(1), [('R', 3), ('w', 3), ('R', 3), ('w', 6)]);
+    assert_eq!(counts(2), [('R', 6), ('w', 3), ('R', 6), ('w', 3)]);
 }
 
 /// write_batch_idled: from 7 ms on 8 writes go without a rival, 4 more than the count. The read of 15 ms ends after 9 ms instead of
