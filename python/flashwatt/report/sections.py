@@ -63,16 +63,25 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """From a request's arrival to its completion, in ns; quantiles are at most 0.8 % above the exact ones."""
+    """Times of requests in ns, unless said otherwise from arrival to completion. Quantiles are at most 0.8 % above the
+    exact ones."""
 
     count: int
+    """Requests."""
     mean: float | None
+    """Their mean. None without requests, as the other figures."""
     min: int | None
+    """The least."""
     max: int | None
+    """The greatest."""
     p50: int | None
+    """The median."""
     p95: int | None
+    """At most this much for 95 % of them."""
     p99: int | None
+    """At most this much for 99 % of them."""
     p99_9: int | None
+    """At most this much for 99.9 % of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +126,11 @@ class HostRequests:
     submitted: int
     """Requests that processes sent."""
     submitted_bytes_mean: float | None
+    """Their mean length. None without requests."""
     dispatched: int
-    """Requests that the drive got."""
+    """Requests that the drive got: fewer after merges, more after splits."""
     dispatched_bytes_mean: float | None
+    """Their mean length. None without requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,13 +150,15 @@ class LatencyByKind:
     """Latencies of reads and of writes."""
 
     read: Latency
+    """Of reads."""
     write: Latency
+    """Of writes."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostLatency:
-    """Parts of the latency of requests, by fio's names; the whole, its `lat`, is `latency_ns` of the report. A split request
-    has the parts of its piece that ended last."""
+    """Parts of the latency of requests, by fio's names; the whole, its `lat`, is `latency_ns` of the report. A split
+    request has the parts of its piece that ended last."""
 
     slat: LatencyByKind
     """From the arrival until the request is in the queue: the wait for a place there."""
@@ -162,8 +175,11 @@ class HostDepth:
     """Requests in the queue and in the drive, over time."""
 
     queued_mean: float
+    """Mean number of queued requests."""
     queued_max: int
+    """Most queued requests."""
     in_device_mean: float
+    """Mean number of requests in the drive."""
     blocked: int
     """Requests that waited for a place in the queue."""
     withheld_s: float
@@ -203,8 +219,9 @@ class LongestWait:
     """The longest wait of a process's requests in the queue."""
 
     process: int
-    """Its number: of a process of a trace, of a clone of a fio job; else of the origin."""
+    """Its number: of a process of a trace or a model, of a clone of a fio job; else of the origin."""
     ns: int
+    """That wait, merges included: a request that joined another one waits with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,9 +229,13 @@ class HostSeries:
     """Mean numbers of requests in bins of time, if recorded."""
 
     interval_ns: int
+    """Length of a bin in ns. The last one may be shorter."""
     start_ns: int
+    """Simulated time at which the first bin begins."""
     queued: list[float]
+    """Mean number of queued requests in each bin."""
     in_device: list[float]
+    """Mean number of requests in the drive in each bin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +245,9 @@ class Host:
     scheduler: str
     """Its registered name."""
     read: HostRequests
+    """Reads."""
     write: HostRequests
+    """Writes."""
     other: HostRequests
     """Trims and flushes."""
     merges: HostMerges
@@ -233,8 +256,10 @@ class Host:
     decisions: HostDecisions
     seeks: HostSeeks
     longest_wait: list[LongestWait]
+    """By process, of those that waited; by direction it is the greatest of `latency_ns.queue`."""
     fairness: float | None
-    """Jain's index of the bytes of the origins: (Σ b)² / (n Σ b²); 1 if all moved as many. None for fewer than two."""
+    """Jain's index of the bytes that each process read and wrote: (Σ b)² / (n Σ b²); 1 if all moved as many. None for
+    fewer than two processes."""
     series: HostSeries | None = None
     """Requests in the queue and in the drive over time, if a series was recorded."""
 

@@ -55,6 +55,8 @@ pub struct HostFigures {
     pub withheld_ns: u128,
     /// The longest time in the queue by process, in ns.
     pub longest_ns: Vec<Nanos>,
+    /// Sectors read and written by process, of requests that ended; none of a process that had no request.
+    pub moved_sectors: Vec<Option<u64>>,
     /// Requests over time, if recorded; of the window at whose end the recording was delivered.
     pub series: Option<DepthSeries>,
 }
@@ -113,6 +115,30 @@ impl HostFigures {
         }
     }
 
+    /// A process has requests, and this many sectors of them have been read or written.
+    #[inline(always)]
+    pub(super) fn moved(&mut self, process: u16, sectors: u64) {
+        match self.moved_sectors.get_mut(usize::from(process)) {
+            Some(Some(sum)) => *sum += sectors,
+            _ => self.moved_first(process, sectors),
+        }
+    }
+
+    #[cold]
+    fn moved_first(&mut self, process: u16, sectors: u64) {
+        let processes = self.moved_sectors.len().max(usize::from(process) + 1);
+        self.moved_sectors.resize(processes, None);
+        self.moved_sectors[usize::from(process)] = Some(sectors);
+    }
+
+    /// Jain's index of the processes' sectors: (Σ s)² / (n Σ s²); none for fewer than two processes, or nothing moved.
+    pub fn fairness(&self) -> Option<f64> {
+        let sectors: Vec<f64> = self.moved_sectors.iter().flatten().map(|&sectors| sectors as f64).collect();
+        let squares: f64 = sectors.iter().map(|sectors| sectors * sectors).sum();
+        let sum: f64 = sectors.iter().sum();
+        (sectors.len() > 1 && squares > 0.0).then(|| sum * sum / (sectors.len() as f64 * squares))
+    }
+
     /// The figures of both windows together.
     #[must_use]
     pub fn plus(&self, next: &Self) -> Self {
@@ -132,9 +158,20 @@ impl HostFigures {
             queued_max: self.queued_max.max(next.queued_max),
             withheld_ns: self.withheld_ns + next.withheld_ns,
             series: next.series.as_ref().or(self.series.as_ref()).cloned(),
+            moved_sectors: sums(&self.moved_sectors, &next.moved_sectors),
             longest_ns: (0..processes).map(|at| longest(self, at).max(longest(next, at))).collect(),
         }
     }
+}
+
+/// The sums by process. A process that only one window knows has that window's figure.
+fn sums(one: &[Option<u64>], other: &[Option<u64>]) -> Vec<Option<u64>> {
+    let of = |figures: &[Option<u64>], at: usize| figures.get(at).copied().flatten();
+    let sum = |at: usize| match (of(one, at), of(other, at)) {
+        (None, None) => None,
+        (one, other) => Some(one.unwrap_or(0) + other.unwrap_or(0)),
+    };
+    (0..one.len().max(other.len())).map(sum).collect()
 }
 
 impl KindFigures {

@@ -34,8 +34,11 @@ impl Part {
 #[derive(Clone, Copy, Debug, Default)]
 struct Io {
     arrival_ns: Nanos,
+    /// Sectors that it reads or writes.
+    sectors: u64,
     /// Pieces that have not ended.
     left: u32,
+    process: u16,
     is_refused: bool,
 }
 
@@ -44,8 +47,10 @@ struct Io {
 struct Inside {
     /// Its number in the pool; [`PASSED`] for one that passed the queue.
     id: RqId,
-    /// Of one that passed: the tag of the process's request, when it was sent, its kind and class.
+    /// Of one that passed: the tag of the process's request, its process and sectors, when it was sent, its kind and class.
     tag: Tag,
+    process: u16,
+    sectors: u64,
     arrival_ns: Nanos,
     kind: RequestKind,
     class: PriorityClass,
@@ -59,6 +64,8 @@ impl Inside {
     const NOTHING: Inside = Inside {
         id: PASSED,
         tag: Tag(0),
+        process: 0,
+        sectors: 0,
         arrival_ns: 0,
         kind: RequestKind::Read,
         class: PriorityClass::BestEffort,
@@ -207,11 +214,13 @@ impl Queue {
         self.free.pop();
         self.places.take(request.is_sync);
         let (kind, class, is_sync) = (request.kind, request.priority.class(), request.is_sync);
-        self.in_device[inner.0 as usize] = Inside { id: PASSED, tag, arrival_ns: now, kind, class, is_sync };
+        let (process, sectors) = (request.process, request.bytes / SECTOR_BYTES);
+        self.in_device[inner.0 as usize] =
+            Inside { id: PASSED, tag, process, sectors, arrival_ns: now, kind, class, is_sync };
         let passed = &mut self.passed[figures::kind(kind)];
         passed.count += 1;
-        passed.sectors += request.bytes / SECTOR_BYTES;
-        self.seek(request.offset_bytes / SECTOR_BYTES, request.bytes / SECTOR_BYTES);
+        passed.sectors += sectors;
+        self.seek(request.offset_bytes / SECTOR_BYTES, sectors);
         Some(inner)
     }
 
@@ -260,7 +269,14 @@ impl Queue {
             figures.clat = figures.clat.plus(&latency);
             figures.device = figures.device.plus(&latency);
         }
-        std::mem::take(&mut self.figures)
+        let figures = std::mem::take(&mut self.figures);
+        // Who has requests under way takes part in the next window, even if none of them ends there.
+        let inside = |at: &usize| self.in_device[*at].id == PASSED && !self.free.iter().any(|tag| tag.0 as usize == *at);
+        let passed = (0..self.in_device.len()).filter(inside).map(|at| self.in_device[at].process);
+        let queued = self.ios.iter().filter(|io| io.left > 0).map(|io| io.process);
+        let under_way: Vec<_> = queued.chain(passed).collect();
+        under_way.into_iter().for_each(|process| self.figures.moved(process, 0));
+        figures
     }
 
     /// A process sends a request. Returns false if it does not lie in the partition.
@@ -275,7 +291,14 @@ impl Queue {
         let longest = if is_split(request.kind) { self.max_sectors } else { sectors.max(1) };
         let pieces = sectors.div_ceil(longest).max(1);
         figures.pieces += pieces;
-        self.ios[tag.0 as usize] = Io { arrival_ns: request.arrival_ns, left: pieces as u32, is_refused: false };
+        self.figures.moved(request.process, 0);
+        self.ios[tag.0 as usize] = Io {
+            arrival_ns: request.arrival_ns,
+            sectors: moved_sectors(request.kind, sectors),
+            left: pieces as u32,
+            process: request.process,
+            is_refused: false,
+        };
         let (mut first, mut rest) = (request.offset_bytes / SECTOR_BYTES + self.offset_sectors, sectors);
         for _ in 0..pieces {
             let length = rest.min(longest);
@@ -548,6 +571,7 @@ impl Queue {
         }
         self.places.free(inside.is_sync);
         self.passed[kind(inside.kind)].latency.add(now - inside.arrival_ns);
+        self.figures.moved(inside.process, moved_sectors(inside.kind, inside.sectors));
         if self.passing_rule == Passing::Asked {
             self.scheduler.passed_ended(inside.class);
         }
@@ -569,7 +593,8 @@ impl Queue {
             if io.left == 0 {
                 let status = if io.is_refused { Status::OutOfRange } else { Status::Done };
                 ends.push(Completion { tag: piece.tag, status });
-                let arrival_ns = io.arrival_ns;
+                let (arrival_ns, sectors) = (io.arrival_ns, io.sectors);
+                self.figures.moved(piece.process, if io.is_refused { 0 } else { sectors });
                 self.count(at, &piece, arrival_ns, dispatched_ns, now);
             }
         }
@@ -657,6 +682,12 @@ impl Queue {
         let (pool, counters) = (&mut self.pool, &mut self.figures.counters);
         call(self.scheduler.as_mut(), &mut Cx { now, pool, counters, in_device, max_sectors: self.max_sectors })
     }
+}
+
+/// Sectors that a request of this kind reads or writes.
+#[inline(always)]
+fn moved_sectors(kind: RequestKind, sectors: u64) -> u64 {
+    if is_split(kind) { sectors } else { 0 }
 }
 
 /// Whether requests of a kind are split to the longest length.

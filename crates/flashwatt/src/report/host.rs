@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::origins::OriginReport;
 use crate::energy::window::{Figures, Window};
 use crate::host::settings::Host;
 use crate::host::{DepthSeries, Hosted, KindFigures};
@@ -36,7 +35,8 @@ pub struct HostReport {
     /// Requests in the queue and in the device over time, if recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<DepthSeries>,
-    /// Jain's index of the bytes of the origins: (Σ b)² / (n Σ b²), 1 if all moved as many; none for fewer than two.
+    /// Jain's index of the bytes that each process read and wrote: (Σ b)² / (n Σ b²), 1 if all moved as many; none for fewer
+    /// than two processes.
     pub fairness: Option<f64>,
 }
 
@@ -137,7 +137,8 @@ pub struct LongestWait {
 }
 
 impl HostReport {
-    pub(crate) fn new<F: Figures>(settings: &Host, window: &Window<Hosted<F>>) -> Self {
+    /// The section of a window.
+    pub fn new<F: Figures>(settings: &Host, window: &Window<Hosted<F>>) -> Self {
         let blocks = &window.figures.host;
         let [read, write, other] = &blocks.kinds;
         let elapsed_ns = window.elapsed_ns().max(1) as f64;
@@ -173,19 +174,8 @@ impl HostReport {
             seeks: SeekReport { count: blocks.seeks, bytes_mean: mean(blocks.seek_sectors as f64, blocks.seeks) },
             longest_wait: longest(&blocks.longest_ns),
             series: blocks.series.clone(),
-            fairness: None,
+            fairness: blocks.fairness(),
         }
-    }
-
-    /// Adds what needs the figures by origin.
-    pub(super) fn with_origins(mut self, origins: Option<&[OriginReport]>) -> Self {
-        self.fairness = origins.and_then(|origins| {
-            let bytes: Vec<f64> =
-                origins.iter().map(|origin| (origin.read_bytes + origin.write_bytes) as f64).collect();
-            let squares: f64 = bytes.iter().map(|bytes| bytes * bytes).sum();
-            (squares > 0.0).then(|| bytes.iter().sum::<f64>().powi(2) / (bytes.len() as f64 * squares))
-        });
-        self
     }
 }
 

@@ -357,7 +357,7 @@ impl Report {
             workload: workload_report(workload, &done),
             window,
             latency_ns: LatencyReport::new(&done),
-            host: host.map(|host| Box::new(host.with_origins(origins.as_deref()))),
+            host,
             origins,
             device: sections,
             efficiency: Efficiency::new([done.read_bytes, done.write_bytes], total_j, mean_w, &throughput),

@@ -22,8 +22,9 @@ use flashwatt::connector::{
 use flashwatt::energy::Series;
 use flashwatt::energy::parts::PartTimes;
 use flashwatt::error::Error;
-use flashwatt::host::{BlockLayer, HostFigures};
+use flashwatt::host::{BlockLayer, HostFigures, Hosted};
 use flashwatt::kernel::{End, Sim};
+use flashwatt::report::HostReport;
 use flashwatt::units::Nanos;
 
 pub const MS: Nanos = 1_000_000;
@@ -58,6 +59,18 @@ pub fn play_on(depth: u32, service_ns: Nanos, sets: &[&str], script: &str) -> Pl
     let played = run(&config, depth, service_ns, &mut script);
     assert_eq!(played.ends.len(), expected, "every request ends");
     played
+}
+
+/// The report's section `host` of [`play`].
+pub fn report(sets: &[&str], script: &str) -> serde_json::Value {
+    let config = config(1, sets);
+    let mut script = Script::new(script);
+    let played = run(&config, 1, MS, &mut script);
+    let end_ns = played.ends.last().map_or(0, |&(at, _)| at);
+    let figures = Hosted { device: PartTimes::default(), host: played.figures };
+    let window = Window { end_ns, figures, start_ns: 0, ..Window::default() };
+    let section = HostReport::new(config.host.as_ref().expect("a host"), &window);
+    serde_json::to_value(&section).expect("a section is JSON")
 }
 
 /// The configuration of a small drive with these keys of `[host]`.
