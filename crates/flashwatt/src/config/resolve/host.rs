@@ -49,7 +49,7 @@ pub(super) fn host(c: &mut Checker, raw: &raw::Host, bounds: &Bounds) -> Option<
         async_writes: c.choice(field!("host", raw.async_writes), false),
         priorities: priorities(c, raw),
     };
-    check_regions(c, &host);
+    check_regions(c, &host, bounds.logical_bytes);
     c.tree.get("host").is_some().then_some(host)
 }
 
@@ -105,7 +105,7 @@ fn plug(c: &mut Checker, raw: &raw::Host, entry: &sched::Registered, plugs: bool
 
 /// A key of the user that would be ignored.
 fn has_no_effect(c: &mut Checker, key: &str, given: bool, entry: &sched::Registered, why: &str) {
-    if given {
+    if given && c.clean("host.scheduler") {
         let fault = c.fault(key, "has no effect").found(format!("host.scheduler = {:?}, {why}", entry.name));
         c.push(fault.expected("another scheduler, or no such key"));
     }
@@ -121,11 +121,18 @@ fn partition_offset(c: &mut Checker, raw: &raw::Host, drive_bytes: u64) -> u64 {
     sectors
 }
 
-/// Regions are whole sectors.
-fn check_regions(c: &mut Checker, host: &Host) {
-    if let Some(&bytes) = host.scheduler.parameters.get("region_bytes") {
-        let key = format!("host.scheduler.{}.region_bytes", host.scheduler.entry.name);
-        c.rule(&key, bytes, bytes % SECTOR_BYTES as f64 == 0.0, "a multiple of 512");
+/// A region has queues of its own: more of them take too much memory.
+const REGIONS_MAX: u64 = 1 << 20;
+
+/// Regions are whole sectors, and not too many.
+fn check_regions(c: &mut Checker, host: &Host, drive_bytes: u64) {
+    let Some(&bytes) = host.scheduler.parameters.get("region_bytes") else { return };
+    let key = format!("host.scheduler.{}.region_bytes", host.scheduler.entry.name);
+    c.rule(&key, bytes, bytes % SECTOR_BYTES as f64 == 0.0, "a multiple of 512");
+    let least = drive_bytes.div_ceil(REGIONS_MAX).next_multiple_of(SECTOR_BYTES);
+    if c.clean("host") && c.clean("device") && (bytes as u64) < least {
+        let fault = c.fault(&key, "too many regions").found(bytes);
+        c.push(fault.expected(format!("at least {least}: {REGIONS_MAX} regions on the drive's {drive_bytes} bytes")));
     }
 }
 
