@@ -15,7 +15,7 @@ use super::schema::names;
 use crate::device::settings::{BlockStripe, ProgramOrder};
 use crate::energy::settings::{DramRule, IdleAccounting};
 use crate::ftl;
-use crate::workload::settings::{LengthUnit, TimeUnit, TraceOrigin};
+use crate::workload::settings::{Dispatched, LengthUnit, TimeUnit, TraceOrigin};
 
 mod chosen;
 mod host;
@@ -362,7 +362,8 @@ pub struct Trace {
     /// The file, or a list of files that are merged by their times; relative to the configuration file that names it. gzip and
     /// zstd are unpacked on the way.
     pub path: Option<Paths>,
-    /// Their format (or `format:event`); recognised by the first records of each unless given.
+    /// Their format (or `format:event`); recognised by the first records of each unless given. With `[host]` an event at
+    /// submission stands for a request if there is one and none is named.
     #[schemars(schema_with = "names::formats")]
     pub format: Option<String>,
     /// What the time column counts; as the format's definition says unless given. Text formats only.
@@ -408,6 +409,9 @@ pub struct Trace {
     /// What the figures by origin tell apart: `device` or `process`. The default is `process` for a trace of one device that
     /// names processes, else `device`.
     pub origin: Option<TraceOrigin>,
+    /// With `[host]`: a stream that was logged behind a scheduler is merged and ordered already. `refuse` (unless given) makes it an
+    /// error, `accept` a warning.
+    pub dispatched: Option<Dispatched>,
 }
 
 /// One file name or a list of them.

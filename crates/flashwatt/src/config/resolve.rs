@@ -61,11 +61,11 @@ pub(super) fn resolve(c: &mut Checker, raw: &Raw) -> Option<Config> {
     let filled = !matches!(raw.run.precondition, Some(raw::Precondition::Empty | raw::Precondition::Snapshot(_)));
     let capacity = capacity::resolve(c, &raw.device, &geometry, &watermarks, &ftl, filled);
     let logical_bytes = capacity.map_or(COUNT_MAX, |capacity| capacity.logical_bytes);
-    let bounds = Bounds { logical_bytes, queue_depth: host_link.queue_depth };
+    let bounds = Bounds { logical_bytes, queue_depth: host_link.queue_depth, has_scheduler: false };
     c.rules.default_is("workload", MODELS[0].name);
     let host = host::host(c, &raw.host, &bounds);
     let partition_bytes = logical_bytes - host.as_ref().map_or(0, |host| host.partition_offset_bytes());
-    let partition = Bounds { logical_bytes: partition_bytes, ..bounds };
+    let partition = Bounds { logical_bytes: partition_bytes, has_scheduler: host.is_some(), ..bounds };
     let workload = workload(c, "workload", raw.workload.as_ref(), &partition);
     let run = run(c, &raw.run, &workload, &bounds);
     let controller = controller(c, &raw.controller, &energy, geometry.dies());

@@ -61,7 +61,7 @@ pub enum OriginKind {
     Device,
     /// A file of a trace whose files have a device each.
     File,
-    /// A process of a trace.
+    /// A process of a trace or of a model.
     Process,
     /// A number that the user of a [`crate::Drive`] gave to requests.
     Number,

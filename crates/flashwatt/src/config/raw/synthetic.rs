@@ -157,6 +157,10 @@ common_keys! {
     sequential: bool,
     /// Outstanding requests of a closed loop; the device's queue depth unless given.
     queue_depth: u32,
+    /// Processes that send the requests; 1 unless given. In a closed loop each has `queue_depth` of them outstanding, and in `sequential` streams
+    /// of its own. In an open loop the requests stay as they are: one that begins where a process's last one ended is that process's, others go
+    /// to the processes in turn. Figures by origin and schedulers of `[host]` tell processes apart.
+    processes: u32,
     /// Mean requests per second of an open loop (while it is on). Left out: a closed loop at `queue_depth`.
     rate_per_s: f64,
     /// With `rate_per_s`: times between groups are `exponential` (unless given) or `constant`.
@@ -322,4 +326,6 @@ pub struct Standin {
     pub scale: Option<f64>,
     /// How many requests, if not `scale` times the published number.
     pub requests: Option<u64>,
+    /// Processes that the requests are dealt to, as of a model's open loop; 1 unless given. Requests and times stay as they are.
+    pub processes: Option<u32>,
 }

@@ -9,7 +9,7 @@ use crate::error::Fault;
 use crate::registry;
 use crate::settings::{Checker, Field, field};
 use crate::units::{Nanos, SECTOR_BYTES};
-use crate::workload::settings::{Arrivals, Beyond, Gap, Group, Law, OpenLoop, Phases, Size, Sizes, Trace};
+use crate::workload::settings::{Arrivals, Beyond, Dispatched, Gap, Group, Law, OpenLoop, Phases, Size, Sizes, Trace};
 use crate::workload::standin::{self, STANDINS};
 use crate::workload::synthetic::{MODELS, model};
 use crate::workload::trace::{GivenUnits, find};
@@ -18,6 +18,8 @@ use crate::workload::trace::{GivenUnits, find};
 pub(super) struct Bounds {
     pub logical_bytes: u64,
     pub queue_depth: u32,
+    /// Whether the requests go to a scheduler.
+    pub has_scheduler: bool,
 }
 
 /// The workload of `[workload]` or `[run.precondition]`, whichever `table` says.
@@ -27,7 +29,7 @@ pub(super) fn workload(c: &mut Checker, table: &str, raw: Option<&raw::Workload>
         Some(raw::Workload::Synthetic(raw)) => Workload::Synthetic(synthetic(c, table, raw, bounds)),
         Some(raw::Workload::Fio(raw)) => Workload::Fio(fio(c, &format!("{table}.fio"), raw)),
         Some(raw::Workload::Standin(raw)) => Workload::Standin(standin(c, &format!("{table}.standin"), raw, bounds)),
-        Some(raw::Workload::Trace(raw)) => Workload::Trace(trace(c, &format!("{table}.trace"), raw)),
+        Some(raw::Workload::Trace(raw)) => Workload::Trace(trace(c, &format!("{table}.trace"), raw, bounds)),
     }
 }
 
@@ -53,6 +55,7 @@ fn synthetic(c: &mut Checker, table: &str, raw: &raw::Synthetic, bounds: &Bounds
         start_bytes,
         range_bytes,
         arrivals: arrivals(c, table, keys, bounds.queue_depth),
+        processes: c.number(field!(table, keys.processes), 1, 1..=PROCESSES_MAX),
     };
     check_streams(c, table, &synthetic);
     synthetic
@@ -68,12 +71,17 @@ fn in_sequence(c: &mut Checker, table: &str, raw: &raw::Synthetic) -> &'static c
     model("sequential").filter(|_| sequential).unwrap_or(raw.model)
 }
 
+/// More processes than this are no host's.
+const PROCESSES_MAX: u32 = 1024;
+
 /// A part of the range for each stream must hold its requests.
 fn check_streams(c: &mut Checker, table: &str, synthetic: &Synthetic) {
-    let streams = synthetic.parameter("streams").max(1.0) as u64;
+    let is_sequential = synthetic.model.params.iter().any(|param| param.name == "streams");
+    let loops = if is_sequential { synthetic.loops() } else { 1 };
+    let streams = synthetic.parameter("streams").max(1.0) as u64 * u64::from(loops);
     let part = synthetic.range_bytes / synthetic.align_bytes.max(1) / streams * synthetic.align_bytes;
     if c.clean(table) && streams > 1 && part < synthetic.sizes.largest() {
-        let keys = [format!("{table}.streams"), format!("{table}.range_bytes")];
+        let keys = ["streams", "processes", "range_bytes"].map(|key| format!("{table}.{key}"));
         let fault = c.fault(c.culprit(&keys.each_ref().map(String::as_str)), "a stream's part is too small");
         let found = format!("{streams} streams in {} bytes: {part} bytes each", synthetic.range_bytes);
         c.push(
@@ -270,17 +278,18 @@ fn fio(c: &mut Checker, table: &str, raw: &raw::Fio) -> Fio {
 fn standin(c: &mut Checker, table: &str, raw: &raw::Standin, bounds: &Bounds) -> Standin {
     let scale = c.number(field!(table, raw.scale), 1.0, 1e-6..=1.0);
     let requests = c.optional(field!(table, raw.requests), 1..=COUNT_MAX);
+    let processes = c.number(field!(table, raw.processes), 1, 1..=PROCESSES_MAX);
     let (name, path) = (raw.name.clone().unwrap_or_default(), raw.path.clone().map(PathBuf::from));
     let known = match named(c, table, raw) {
         Ok(known) => known,
         Err(fault) => {
             c.push(*fault);
-            return Standin { name, path, scale, requests: 1 };
+            return Standin { name, path, scale, requests: 1, processes };
         }
     };
     let requests = requests.unwrap_or_else(|| known.requests(scale));
     check_footprint(c, table, known.footprint_bytes(requests), bounds);
-    Standin { name, path, scale, requests }
+    Standin { name, path, scale, requests, processes }
 }
 
 /// The stand-in that a configuration names, by name or by file.
@@ -315,7 +324,7 @@ fn check_footprint(c: &mut Checker, table: &str, footprint: u64, bounds: &Bounds
     }
 }
 
-pub(super) fn trace(c: &mut Checker, table: &str, raw: &raw::Trace) -> Trace {
+pub(super) fn trace(c: &mut Checker, table: &str, raw: &raw::Trace, bounds: &Bounds) -> Trace {
     let from_s = c.number(field!(table, raw.from_s), 0.0, 0.0..=TIME_S_MAX);
     let until_s = c.optional(field!(table, raw.until_s), 0.0..=TIME_S_MAX);
     check_window(c, table, from_s, until_s);
@@ -349,7 +358,17 @@ pub(super) fn trace(c: &mut Checker, table: &str, raw: &raw::Trace) -> Trace {
         repeat,
         repeat_gap_ns,
         origin: raw.origin,
+        feeds_scheduler: dispatched(c, table, raw, bounds),
     }
+}
+
+/// The rule for streams that were logged behind a scheduler, if there is a scheduler.
+fn dispatched(c: &mut Checker, table: &str, raw: &raw::Trace, bounds: &Bounds) -> Option<Dispatched> {
+    if raw.dispatched.is_some() && !bounds.has_scheduler {
+        let fault = c.fault(&format!("{table}.dispatched"), "has no effect").found("requests that no scheduler gets");
+        c.push(fault.expected("[workload.trace] with a table [host], or no such key"));
+    }
+    bounds.has_scheduler.then_some(raw.dispatched.unwrap_or(Dispatched::Refuse))
 }
 
 /// Seconds that fit into nanoseconds of 64 bits.

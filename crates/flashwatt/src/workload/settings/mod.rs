@@ -12,7 +12,7 @@ mod trace;
 mod trace_units;
 
 use trace::base_name;
-pub use trace::{Beyond, Trace, TraceOrigin};
+pub use trace::{Beyond, Dispatched, Trace, TraceOrigin};
 pub use trace_units::{LengthUnit, TimeUnit};
 
 /// Settings of a workload. Serialized as in a configuration file: a table with one entry, named after the workload.
@@ -86,6 +86,9 @@ pub struct Synthetic {
     pub range_bytes: u64,
     /// How the requests arrive.
     pub arrivals: Arrivals,
+    /// Number of processes that send them, ≥ 1: each a loop of its own, or a share of an open loop.
+    #[serde(skip_serializing_if = "is_one")]
+    pub processes: u32,
 }
 
 impl Synthetic {
@@ -102,7 +105,13 @@ impl Synthetic {
             start_bytes: 0,
             range_bytes: 4096,
             arrivals: Arrivals::Closed { queue_depth: 1 },
+            processes: 1,
         }
+    }
+
+    /// Number of closed loops; 1 for an open loop.
+    pub fn loops(&self) -> u32 {
+        if matches!(self.arrivals, Arrivals::Closed { .. }) { self.processes } else { 1 }
     }
 
     /// The places where requests may start.
@@ -250,4 +259,11 @@ pub struct Standin {
     pub scale: f64,
     /// Number of requests, ≥ 1.
     pub requests: u64,
+    /// Number of processes that the requests are dealt to, ≥ 1.
+    #[serde(skip_serializing_if = "is_one")]
+    pub processes: u32,
+}
+
+fn is_one(count: &u32) -> bool {
+    *count == 1
 }

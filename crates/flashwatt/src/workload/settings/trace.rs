@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LengthUnit, TimeUnit};
+use super::{LengthUnit, TimeUnit, is_one};
 use crate::units::Nanos;
 
 /// A recorded trace, or several that are merged.
@@ -57,6 +57,26 @@ pub struct Trace {
     /// for devices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<TraceOrigin>,
+    /// What happens to a stream that was logged behind a scheduler; none if no scheduler gets the requests.
+    #[serde(rename = "dispatched", skip_serializing_if = "Dispatched::is_refused")]
+    pub feeds_scheduler: Option<Dispatched>,
+}
+
+/// What happens to a stream that was logged behind a scheduler, if a scheduler is to get it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Dispatched {
+    /// An error.
+    Refuse,
+    /// A warning.
+    Accept,
+}
+
+impl Dispatched {
+    /// Whether a report leaves the setting out.
+    fn is_refused(setting: &Option<Self>) -> bool {
+        *setting != Some(Dispatched::Accept)
+    }
 }
 
 /// What the figures by origin of a trace tell apart.
@@ -94,6 +114,7 @@ impl Trace {
             repeat: 1,
             repeat_gap_ns: None,
             origin: None,
+            feeds_scheduler: None,
         }
     }
 }
@@ -108,10 +129,6 @@ pub enum Beyond {
     Fold,
     /// Cut requests at the drive's end; leave out requests wholly beyond it.
     Clip,
-}
-
-fn is_one(passes: &u32) -> bool {
-    *passes == 1
 }
 
 fn base_names<S: serde::Serializer>(paths: &[std::path::PathBuf], s: S) -> Result<S::Ok, S::Error> {

@@ -142,13 +142,18 @@ impl Standin {
     /// Opens the workload at this scale, within the first `drive_bytes` bytes of a drive. The same seed gives the same
     /// requests.
     pub fn open(&self, scale: f64, requests: u64, drive_bytes: u64, seed: u64) -> Box<dyn Workload> {
+        self.open_dealt(1, scale, requests, drive_bytes, seed)
+    }
+
+    /// As [`Self::open`], with the requests dealt to processes.
+    fn open_dealt(&self, processes: u32, scale: f64, requests: u64, drive_bytes: u64, seed: u64) -> Box<dyn Workload> {
         let model = &self.data.model;
         let mut rng = Rng::new(seed);
         let clock = Clock::new(&self.data.arrivals.config(), &mut rng);
         let mix = Mix::new(model.read_fraction.value, 0.0, &model.sizes());
         let locality = Locality::new(model, scale, drive_bytes, seed ^ PLACING_SEED);
         let source = Source { name: self.name.clone(), kind: SourceKind::Standin, sha256: self.sha256.clone() };
-        Box::new(Synthetic::compose(source, requests, mix, locality, clock, rng))
+        Synthetic::compose(source, requests, mix, locality, clock, rng).dealt(processes)
     }
 }
 
@@ -157,7 +162,7 @@ impl Standin {
 /// # Errors
 /// If the stand-in's file changed since the configuration was read, and is no stand-in now.
 pub fn open(cfg: &settings::Standin, drive_bytes: u64, seed: u64) -> Result<Box<dyn Workload>, Error> {
-    let open = |standin: &Standin| standin.open(cfg.scale, cfg.requests, drive_bytes, seed);
+    let open = |standin: &Standin| standin.open_dealt(cfg.processes, cfg.scale, cfg.requests, drive_bytes, seed);
     match (&cfg.path, find(&cfg.name)) {
         (Some(path), _) => Ok(open(&Standin::read(path).map_err(|fault| *fault)?)),
         (None, Some(standin)) => Ok(open(standin)),

@@ -28,6 +28,6 @@ pub const ENTRY: Model = Model {
     build: |cfg, seed| {
         let (hot, share) = (cfg.parameter("hot_fraction"), cfg.parameter("hot_share"));
         let zones = Zones::new(cfg.region(), &[(share, hot), (1.0 - share, 1.0 - hot)]);
-        Box::new(Synthetic::new(cfg, zones, seed))
+        Synthetic::open(cfg, zones, seed)
     },
 };

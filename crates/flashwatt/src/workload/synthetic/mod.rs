@@ -16,11 +16,12 @@ use crate::error::Error;
 use crate::registry::{Entry, Param, find, registry};
 use crate::rng::Rng;
 use crate::units::Nanos;
-use crate::workload::settings;
+use crate::workload::settings::{self, Arrivals};
 
 mod clock;
 mod mix;
 mod permutation;
+mod processes;
 mod region;
 #[cfg(test)]
 mod tests;
@@ -31,6 +32,7 @@ pub(crate) use mix::{Lengths, Mix};
 pub(crate) use normal::Normal;
 pub(crate) use pareto::Pareto;
 pub(crate) use permutation::Permutation;
+use processes::{Dealt, Loops};
 pub use region::Region;
 pub(crate) use uniform::Uniform;
 pub(crate) use zipf::Zipf;
@@ -76,11 +78,19 @@ pub trait Places {
     /// The first byte of a request of this kind and of `bytes` bytes. It may depend only on the earlier calls and on
     /// draws from `rng`.
     fn place(&mut self, kind: RequestKind, bytes: u64, rng: &mut Rng) -> u64;
+
+    /// The next places are for a request of this process of a closed loop. A model whose place depends on the last one
+    /// tells its processes apart.
+    fn turn_to(&mut self, _process: usize) {}
 }
 
 impl<P: Places + ?Sized> Places for Box<P> {
     fn place(&mut self, kind: RequestKind, bytes: u64, rng: &mut Rng) -> u64 {
         (**self).place(kind, bytes, rng)
+    }
+
+    fn turn_to(&mut self, process: usize) {
+        (**self).turn_to(process);
     }
 }
 
@@ -93,6 +103,20 @@ pub(crate) struct Source {
     pub kind: SourceKind,
     /// SHA-256 of the file that describes it, if one does.
     pub sha256: Option<String>,
+}
+
+impl Source {
+    /// A model.
+    fn of(cfg: &settings::Synthetic) -> Self {
+        Source { name: cfg.model.name.into(), kind: SourceKind::Synthetic, sha256: None }
+    }
+}
+
+impl Mix {
+    /// That of a model.
+    fn of(cfg: &settings::Synthetic) -> Self {
+        Mix::new(cfg.read_fraction, cfg.trim_fraction, &cfg.sizes)
+    }
 }
 
 /// A workload composed of kinds and lengths, places and arrivals.
@@ -120,6 +144,14 @@ struct Drawn {
     bytes: u64,
 }
 
+impl Drawn {
+    #[inline]
+    fn draw<P: Places>(mix: &Mix, places: &mut P, rng: &mut Rng) -> Self {
+        let (kind, bytes) = mix.draw(rng);
+        Drawn { kind, offset_bytes: places.place(kind, bytes, rng), bytes }
+    }
+}
+
 /// Number of requests that are drawn early. Each is announced twice: as the far one for a first prefetch, and half this
 /// number of requests later as the near one for a second prefetch, which uses the data of the first.
 const AHEAD: usize = 32;
@@ -129,9 +161,28 @@ impl<P: Places> Synthetic<P> {
     pub fn new(cfg: &settings::Synthetic, places: P, seed: u64) -> Self {
         let mut rng = Rng::new(seed);
         let clock = Clock::new(&cfg.arrivals, &mut rng);
-        let mix = Mix::new(cfg.read_fraction, cfg.trim_fraction, &cfg.sizes);
-        let source = Source { name: cfg.model.name.into(), kind: SourceKind::Synthetic, sha256: None };
-        Self::compose(source, cfg.requests, mix, places, clock, rng)
+        Self::compose(Source::of(cfg), cfg.requests, Mix::of(cfg), places, clock, rng)
+    }
+
+    /// As [`Self::new`], sent by as many processes as the settings say.
+    pub fn open(cfg: &settings::Synthetic, places: P, seed: u64) -> Box<dyn Workload>
+    where
+        P: 'static,
+    {
+        match cfg.arrivals {
+            Arrivals::Closed { queue_depth } if cfg.processes > 1 => {
+                Box::new(Loops::new(cfg, queue_depth, places, seed))
+            }
+            _ => Self::new(cfg, places, seed).dealt(cfg.processes),
+        }
+    }
+
+    /// Its requests, dealt to processes.
+    pub(crate) fn dealt(self, processes: u32) -> Box<dyn Workload>
+    where
+        P: 'static,
+    {
+        if processes > 1 { Box::new(Dealt::new(self, processes)) } else { Box::new(self) }
     }
 
     /// A workload composed of these parts.
@@ -146,8 +197,7 @@ impl<P: Places> Synthetic<P> {
     /// Draws the next request.
     #[inline]
     fn draw(&mut self) -> Drawn {
-        let (kind, bytes) = self.mix.draw(&mut self.rng);
-        Drawn { kind, offset_bytes: self.places.place(kind, bytes, &mut self.rng), bytes }
+        Drawn::draw(&self.mix, &mut self.places, &mut self.rng)
     }
 }
 

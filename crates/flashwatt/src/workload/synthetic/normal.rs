@@ -17,7 +17,7 @@ pub const ENTRY: Model = Model {
         max: 1.0,
         integer: false,
     }],
-    build: |cfg, seed| Box::new(Synthetic::new(cfg, Normal::new(cfg.region(), cfg.parameter("deviation")), seed)),
+    build: |cfg, seed| Synthetic::open(cfg, Normal::new(cfg.region(), cfg.parameter("deviation")), seed),
 };
 
 /// A normal distribution, cut at the ends of the range: a draw outside is repeated.

@@ -23,7 +23,7 @@ pub const ENTRY: Model = Model {
     build: |cfg, seed| {
         let scatter = cfg.parameter("scattered") != 0.0;
         let pareto = Pareto::new(cfg.region(), cfg.parameter("skew"), scatter.then_some(seed));
-        Box::new(Synthetic::new(cfg, pareto, seed))
+        Synthetic::open(cfg, pareto, seed)
     },
 };
 

@@ -9,7 +9,7 @@ pub const ENTRY: Model = Model {
     name: "uniform",
     doc: "every place of the range as likely as any other",
     params: &[],
-    build: |cfg, seed| Box::new(Synthetic::new(cfg, Uniform::new(cfg.region()), seed)),
+    build: |cfg, seed| Synthetic::open(cfg, Uniform::new(cfg.region()), seed),
 };
 
 /// Uniformly distributed places.

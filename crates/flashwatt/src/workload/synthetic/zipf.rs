@@ -16,7 +16,7 @@ pub const ENTRY: Model = Model {
     build: |cfg, seed| {
         let scatter = cfg.parameter("scattered") != 0.0;
         let zipf = Zipf::new(cfg.region(), cfg.parameter("theta"), scatter.then_some(seed));
-        Box::new(Synthetic::new(cfg, zipf, seed))
+        Synthetic::open(cfg, zipf, seed)
     },
 };
 

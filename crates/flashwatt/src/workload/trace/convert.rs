@@ -16,7 +16,7 @@ use super::read::reader::Step;
 use super::read::seal::sha256;
 use super::read::traces::Traces;
 use super::replay::{names, no_request};
-use super::{BinaryWriter, DeviceId, Record, TraceWorkload, trace_error};
+use super::{BinaryWriter, DeviceId, Record, TraceWorkload, counted, trace_error};
 use crate::connector::{Next, Workload};
 use crate::error::{Error, Fault, Place, nearest};
 use crate::output::{Aside, Replace};
@@ -151,12 +151,20 @@ fn write(
     let with_process = format == "csv" && names_process(cfg, progress)?;
     let mut output =
         Output::new(format, with_process, Packer::new(packing, BufWriter::new(aside.file()?))).map_err(io)?;
-    let mut put = |record: &Record| output.record(record).map_err(io);
+    let mut not_waited_for = 0;
+    let mut put = |record: &Record| {
+        not_waited_for += u64::from(!record.is_sync);
+        output.record(record).map_err(io)
+    };
     let copied = match target.drive_bytes {
         Some(drive_bytes) => replayed(cfg, drive_bytes, progress, &mut put)?,
         None => copied(cfg, progress, &mut put)?,
     };
-    let (requests, devices, warnings) = copied;
+    let (requests, devices, mut warnings) = copied;
+    if not_waited_for > 0 {
+        let writes = counted(not_waited_for, "write");
+        warnings.push(format!("{writes} of a page cache, for which nobody waits: what is written does not say so"));
+    }
     output.finish().map_err(io)?;
     Ok(Converted {
         file: base_name(&target.path),
@@ -235,7 +243,7 @@ fn replayed(
     while let Next::Request(_, request) = workload.next(u64::MAX)? {
         let (time_ns, offset_bytes, bytes) = (request.arrival_ns, request.offset_bytes, request.bytes);
         let record = Record::new(time_ns, 0, offset_bytes, bytes, request.kind);
-        put(&Record { fua: request.fua, process: workload.process(), ..record })?;
+        put(&Record { fua: request.fua, is_sync: request.is_sync, process: workload.process(), ..record })?;
         requests += 1;
         let told = Progress { preparing: None, requests_done: requests, requests_total: total, now_ns: time_ns };
         if requests.is_multiple_of(REQUESTS_PER_LOOK) && !progress(&told) {

@@ -33,6 +33,7 @@ mod dense;
 mod fit;
 mod formats;
 mod layout;
+mod logged;
 mod pack;
 mod passes;
 mod read;
@@ -44,6 +45,7 @@ mod tests;
 pub use convert::{Converted, Renumbered, TARGETS, Target, convert};
 pub use formats::FORMATS;
 pub use formats::binary::Writer as BinaryWriter;
+pub use logged::LogPoint;
 pub use read::column_units::{ColumnUnits, GivenUnits, Tick};
 pub use read::input::Input;
 pub use read::reader::Step;
@@ -78,6 +80,8 @@ pub struct Record {
     pub kind: RequestKind,
     /// Forced unit access.
     pub fua: bool,
+    /// Whether somebody waits for it: false for writes of a page cache, where the format tells them apart.
+    pub is_sync: bool,
     /// The process that sent the request.
     pub process: Process,
 }
@@ -102,10 +106,10 @@ impl Process {
 }
 
 impl Record {
-    /// A request without forced unit access and without a named process.
+    /// A request that somebody waits for, without forced unit access and without a named process.
     #[inline(always)]
     pub fn new(time_ns: u64, device: u64, offset_bytes: u64, bytes: u64, kind: RequestKind) -> Self {
-        Record { time_ns, device, offset_bytes, bytes, kind, fua: false, process: Process::NONE }
+        Record { time_ns, device, offset_bytes, bytes, kind, fua: false, is_sync: true, process: Process::NONE }
     }
 
     /// A flush of the same time, device and process.
@@ -141,6 +145,8 @@ pub struct Format {
     /// For a log in which one request leaves several events: those that may stand for it, the usual one first. Another
     /// is chosen by `format:event`.
     pub events: &'static [&'static str],
+    /// Where its records are taken: of each event; of the one that there is if there is no choice.
+    pub logged: &'static [LogPoint],
     /// Was the decoder tried on a real file?
     pub tried: bool,
     /// What its columns count by its definition; `None` for a binary format.
@@ -246,13 +252,13 @@ fn names_of<'a>(formats: impl IntoIterator<Item = &'a Format>) -> String {
 const SAMPLE_BYTES: usize = 64 << 10;
 
 /// The one format that the input's first records look like, and the number of the event that stands for a request: the
-/// first in the format's list that is there at all.
-pub fn recognise(input: &mut Input) -> Result<(&'static Format, usize), Error> {
+/// first in the format's list that is there at all; for a scheduler rather one at submission.
+pub fn recognise(input: &mut Input, for_scheduler: bool) -> Result<(&'static Format, usize), Error> {
     let place = Place { file: Some(input.name().to_string()), ..Place::default() };
     let (sample, whole) = input.peek(SAMPLE_BYTES)?;
     let candidates = matching(if whole { sample } else { whole_lines(sample) });
     match candidates[..] {
-        [format] => Ok((format, first_event(format, sample))),
+        [format] => Ok((format, first_event(format, sample, for_scheduler))),
         [] if sample.is_empty() => Err(trace_error(Fault::at(place, "the trace is empty"))),
         [] => {
             let first = sample.split(|&c| c == b'\n').next().unwrap_or_default();
@@ -271,8 +277,14 @@ pub fn recognise(input: &mut Input) -> Result<(&'static Format, usize), Error> {
     }
 }
 
+/// The event that stands for a request in a file of a known format, as [`recognise`] chooses it.
+pub fn choose_event(input: &mut Input, format: &Format, for_scheduler: bool) -> Result<usize, Error> {
+    let (sample, _) = input.peek(SAMPLE_BYTES)?;
+    Ok(first_event(format, sample, for_scheduler))
+}
+
 /// A log without the usual event (of completions only, or of a device that queues and does not issue) has another.
-fn first_event(format: &Format, sample: &[u8]) -> usize {
+fn first_event(format: &Format, sample: &[u8], for_scheduler: bool) -> usize {
     let is_there = |event: &usize| {
         let Ok(input) = Input::new(Box::new(io::Cursor::new(sample.to_vec())), "") else { return false };
         let mut decoder = (format.decode)(input, ReadOptions { event: *event, units: None });
@@ -284,7 +296,9 @@ fn first_event(format: &Format, sample: &[u8]) -> usize {
             }
         }
     };
-    (0..format.events.len()).find(is_there).unwrap_or(0)
+    let at_submission = |event: &usize| for_scheduler && format.logged_at(*event) == LogPoint::Submission;
+    let events = 0..format.events.len();
+    events.clone().filter(at_submission).chain(events).find(is_there).unwrap_or(0)
 }
 
 fn matching(sample: &[u8]) -> Vec<&'static Format> {

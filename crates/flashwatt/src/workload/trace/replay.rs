@@ -9,7 +9,7 @@ use super::read::input::base_name;
 use super::read::meter::RecordCounter;
 use super::read::seal::seal;
 use super::read::traces::Traces;
-use super::{DeviceId, Process, Record, counted, trace_error};
+use super::{DeviceId, Process, Record, counted, logged, trace_error};
 use crate::connector::{
     Completion, Next, Origin, OriginKind, OriginName, Request, RequestKind, SourceKind, Tag, Workload,
 };
@@ -42,7 +42,7 @@ pub struct TraceWorkload {
     /// Base names of the files.
     files: Vec<String>,
     sha256: String,
-    /// What no drive could have done.
+    /// What no drive could have done, and what a scheduler should not be given.
     doubts: Vec<String>,
     issued: u64,
     /// Whether there was any request.
@@ -68,7 +68,7 @@ impl TraceWorkload {
         }
         let mut meter = RecordCounter::new(progress);
         // Opened first: that refuses all but files.
-        Traces::open(cfg)?;
+        let of_log_point = logged::check(&Traces::open(cfg)?, cfg)?;
         let (sha256, seals) = seal(&cfg.paths, &mut || meter.look(None))?;
         let mut traces = Traces::open_sealed(cfg, &seals)?;
         let (mut times, mut touched) = (Times::default(), cfg.dense.then(Touched::default));
@@ -86,7 +86,8 @@ impl TraceWorkload {
             Some(dense) => check_touched(dense, drive_bytes, &traces)?,
             None => check_fits(&mut layout, drive_bytes, cfg, &mut meter)?,
         }
-        let (doubts, by_process) = (traces.doubts(), by_process(cfg, &layout)?);
+        let (mut doubts, by_process) = (traces.doubts(), by_process(cfg, &layout)?);
+        doubts.extend(of_log_point);
         let (passes, traces) = Passes::begin(cfg, seals, &times)?;
         let mut workload = TraceWorkload {
             doubts,
@@ -141,8 +142,8 @@ impl TraceWorkload {
             let process = self.layout.position_of(record.process);
             let origin = if self.by_process { process } else { device };
             self.processes[0] = record.process;
-            self.ahead =
-                Some(Request { fua: record.fua, origin: Origin(origin as u16), process: process as u16, ..request });
+            let (origin, process) = (Origin(origin as u16), process as u16);
+            self.ahead = Some(Request { fua: record.fua, is_sync: record.is_sync, origin, process, ..request });
             self.found = true;
             return Ok(true);
         }

@@ -4,7 +4,7 @@ use super::super::read::column_units::{ColumnUnits, Tick};
 use super::super::read::text::{
     Bad, Commas, Headed, LineColumns, LineFormat, Text, TextLine, looks_like, operation, range,
 };
-use super::super::{Format, Record, believed};
+use super::super::{Format, LogPoint, Record, believed};
 use super::nbd::Nbd;
 use super::spc::R_OR_W;
 
@@ -15,6 +15,7 @@ pub const FORMAT: Format = Format {
     doc: "Alibaba block traces",
     columns: "device, operation (R or W), offset (B), bytes, time (µs)",
     events: &[],
+    logged: &[LogPoint::Dispatch],
     tried: false,
     units: Some(Alibaba::UNITS),
     example: b"419,W,8792731648,16384,1577808144360767\n725,R,59110326272,360448,1577808144360813\n",

@@ -22,7 +22,7 @@
 use super::super::read::input::Input;
 use super::super::read::records::{u16_at, u32_at, u64_at};
 use super::super::read::text::{Bad, OFFSET_BYTES_MAX, believable};
-use super::super::{Decode, Format, Halt, Process, Record, trace_error};
+use super::super::{Decode, Format, Halt, LogPoint, Process, Record, trace_error};
 use crate::connector::RequestKind;
 use crate::error::{Error, Fault, Place};
 use crate::units::SECTOR_BYTES;
@@ -35,9 +35,10 @@ pub use write::Writer;
 pub const FORMAT: Format = Format {
     name: "binary",
     aliases: &["flashwatt", "fwt"],
-    doc: "FlashWatt's own: compact, checked, keeps all that requests carry",
+    doc: "FlashWatt's own: compact, checked, keeps all that requests carry but who waits for a write",
     columns: "blocks of records: kind and flags, device, process, time (ns), offset (B), bytes; each block with its checksum",
     events: &[],
+    logged: &[LogPoint::Unknown],
     tried: true,
     units: None,
     example: EXAMPLE,

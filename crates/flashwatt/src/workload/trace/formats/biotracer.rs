@@ -8,7 +8,7 @@
 
 use super::super::read::column_units::{ColumnUnits, Tick};
 use super::super::read::text::{Bad, Blanks, LineColumns, LineFormat, Text, TextLine, looks_like, range};
-use super::super::{Format, Record, believed};
+use super::super::{Format, LogPoint, Record, believed};
 use crate::connector::RequestKind;
 use crate::units::SECTOR_BYTES;
 
@@ -20,6 +20,7 @@ pub const FORMAT: Format = Format {
     columns: "first sector (512 B), sectors, bytes, type (bit 0 set = write, bit 2 set = did not wait), times (s) of the request: made, \
               fetched, given to the hardware, finished",
     events: &[],
+    logged: &[LogPoint::Dispatch],
     tried: false,
     units: Some(Biotracer::UNITS),
     example: b"5767168\t\t8\t\t4096\t\t5\t\t12.250417\t\t12.250431\t\t12.250460\t\t12.251873\n\

@@ -3,9 +3,9 @@
 //! A request is one `D` (issued to the driver) event unless another event is chosen. The summary that `blkparse` appends
 //! is not read.
 
-use super::super::Format;
 use super::super::read::column_units::{ColumnUnits, Tick};
 use super::super::read::text::{Bad, Blanks, LineColumns, LineFormat, Text, TextLine, looks_like, number};
+use super::super::{Format, LogPoint};
 use super::linux::{device, process, request, rwbs};
 
 /// The registry line.
@@ -15,6 +15,7 @@ pub const FORMAT: Format = Format {
     doc: "blkparse text (Linux block traces)",
     columns: "device (major,minor), CPU, sequence, time (s), process id, event, RWBS, first sector (512 B), +, sectors, [process]",
     events: EVENTS,
+    logged: &[LogPoint::Dispatch, LogPoint::Submission, LogPoint::Dispatch],
     tried: true,
     units: Some(Blkparse::UNITS),
     example: b"  8,16   3        4     0.000011950  3645  I   R 4938888 + 256 [java]\n  \

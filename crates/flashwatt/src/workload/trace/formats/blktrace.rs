@@ -3,10 +3,10 @@
 //!
 //! A request is one `D` (issued to the driver) event unless another event is chosen.
 
-use super::super::Format;
 use super::super::read::column_units::{ColumnUnits, Tick};
 use super::super::read::records::{RecordFormat, Records, u16_at, u32_at, u64_at};
 use super::super::read::text::{Bad, TextLine};
+use super::super::{Format, LogPoint};
 use super::linux::{Flags, process, request, sectors_of};
 use crate::connector::RequestKind;
 
@@ -18,6 +18,7 @@ pub const FORMAT: Format = Format {
     columns: "48 bytes: magic and version, sequence, time (ns), sector (512 B), bytes, action, process id, device, CPU, error, \
               bytes of a payload that follows",
     events: &["D", "Q", "C"],
+    logged: &[LogPoint::Dispatch, LogPoint::Submission, LogPoint::Dispatch],
     tried: true,
     units: None,
     example: EXAMPLE,
@@ -38,6 +39,7 @@ const ACTION_ISSUE: u16 = 7;
 /// The high half is a set of these.
 const WRITE: u16 = 1 << 1;
 const FLUSH: u16 = 1 << 2;
+const SYNC: u16 = 1 << 3;
 const PACKET: u16 = 1 << 9;
 const NOTIFY: u16 = 1 << 10;
 const DISCARD: u16 = 1 << 13;
@@ -87,7 +89,7 @@ fn flags(category: u16, bytes: u64) -> Flags {
         () if set(WRITE) => Some(RequestKind::Write),
         () => Some(RequestKind::Read),
     };
-    Flags { kind, preflush: set(FLUSH), fua: set(FUA) }
+    Flags { kind, preflush: set(FLUSH), fua: set(FUA), sync: set(SYNC) }
 }
 
 /// A process's name, then a read, a flush and a discard that are issued.

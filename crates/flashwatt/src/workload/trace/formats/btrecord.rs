@@ -7,7 +7,7 @@
 
 use super::super::read::column_units::{ColumnUnits, Tick};
 use super::super::read::text::{Bad, Blanks, LineColumns, LineFormat, Text, TextLine, looks_like, operation, range};
-use super::super::{Format, Record, believed};
+use super::super::{Format, LogPoint, Record, believed};
 use super::ssdsim::ONE_IS_READ;
 
 /// The registry line.
@@ -17,6 +17,7 @@ pub const FORMAT: Format = Format {
     doc: "btrecord text (Linux block traces), one CPU's file",
     columns: "bunch: time (s), requests; request: operation (1 = read, 0 = write), first sector (512 B), sectors",
     events: &[],
+    logged: &[LogPoint::Submission],
     tried: false,
     units: Some(Btrecord::UNITS),
     example:

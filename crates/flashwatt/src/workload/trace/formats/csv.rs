@@ -6,7 +6,7 @@ use super::super::read::column_units::{ColumnUnits, Tick};
 use super::super::read::text::{
     Bad, Commas, Headed, LineColumns, LineFormat, Operations, Text, TextLine, looks_like, number, operation, range,
 };
-use super::super::{Format, Process, Record, believed};
+use super::super::{Format, LogPoint, Process, Record, believed};
 use super::linux::process;
 use crate::connector::RequestKind;
 
@@ -17,6 +17,7 @@ pub const FORMAT: Format = Format {
     doc: "plain CSV, with or without a line of column names",
     columns: "time (µs, may have a fraction), device, operation (R, W, T = trim, F = flush), offset (B), bytes [, FUA (0 or 1) [, process]]",
     events: &[],
+    logged: &[LogPoint::Unknown],
     tried: true,
     units: Some(Csv::UNITS),
     example: b"time_us,device,op,offset,bytes\n0.000,0,W,155429888,4096\n52429.125,0,R,28465152,4096\n91750,1,F,0,0\n",
@@ -35,9 +36,9 @@ pub fn detect(sample: &[u8]) -> bool {
     looks_like(Headed::<Csv>::default(), sample) || Csv::is_header(first)
 }
 
-/// Writes a record as a line of this format. With the column for processes nothing is lost.
+/// Writes a record as a line of this format. With the column for processes nothing is lost but who waits for a write.
 pub fn write(record: &Record, with_process: bool, to: &mut impl Write) -> io::Result<()> {
-    let Record { time_ns, device, offset_bytes, bytes, kind, fua, process } = *record;
+    let Record { time_ns, device, offset_bytes, bytes, kind, fua, process, .. } = *record;
     let letter = match kind {
         RequestKind::Read => 'R',
         RequestKind::Write => 'W',

@@ -2,7 +2,7 @@
 
 use super::super::read::column_units::{ColumnUnits, Tick};
 use super::super::read::text::{Bad, Blanks, LineColumns, LineFormat, Text, TextLine, looks_like, operation, range};
-use super::super::{Format, Record, believed};
+use super::super::{Format, LogPoint, Record, believed};
 use super::msr::READ_OR_WRITE;
 
 /// The registry line.
@@ -12,6 +12,7 @@ pub const FORMAT: Format = Format {
     doc: "DiskMon (Windows)",
     columns: "number, time (s), duration (s), disk, Read or Write, first sector (512 B), sectors",
     events: &[],
+    logged: &[LogPoint::Dispatch],
     tried: true,
     units: Some(Diskmon::UNITS),
     example: b"0\t0.016375\t0.00038147\t0\tWrite\t3271215\t8\n1\t0.016375\t0.00012398\t0\tRead\t108745397\t8\n",

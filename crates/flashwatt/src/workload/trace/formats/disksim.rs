@@ -2,7 +2,7 @@
 
 use super::super::read::column_units::{ColumnUnits, Tick};
 use super::super::read::text::{Bad, Blanks, LineColumns, LineFormat, Text, TextLine, looks_like, range};
-use super::super::{Format, Record, believed};
+use super::super::{Format, LogPoint, Record, believed};
 use crate::connector::RequestKind;
 
 /// The registry line.
@@ -12,6 +12,7 @@ pub const FORMAT: Format = Format {
     doc: "DiskSim ASCII (MSNFS and other traces converted for it)",
     columns: "time (ms), device, first sector (512 B), sectors, flags (hexadecimal, bit 0 set = read)",
     events: &[],
+    logged: &[LogPoint::Unknown],
     tried: true,
     units: Some(Disksim::UNITS),
     example: b"0.000 5 174224064 16 1\n0.221 5 162947904 16 0\n2.516000 5 176275232 640 1\n",

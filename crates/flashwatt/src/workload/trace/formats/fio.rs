@@ -6,7 +6,7 @@
 
 use super::super::read::column_units::{ColumnUnits, Tick};
 use super::super::read::text::{Bad, Blanks, LineColumns, LineFormat, Text, TextLine, looks_like, number, range};
-use super::super::{Format, Record, believed};
+use super::super::{Format, LogPoint, Record, believed};
 use crate::connector::RequestKind;
 
 /// The registry line.
@@ -16,6 +16,7 @@ pub const FORMAT: Format = Format {
     doc: "fio I/O log, versions 2 and 3",
     columns: "[version 3: time (µs)], file, action (add, open, close, wait, read, write, trim, sync, datasync), offset (B), bytes",
     events: &[],
+    logged: &[LogPoint::Submission],
     tried: false,
     units: Some(Fio::UNITS),
     example: b"fio version 3 iolog\n2 /dev/sdb add\n872 /dev/sdb open\n878 /dev/sdb write 0 16384\n\

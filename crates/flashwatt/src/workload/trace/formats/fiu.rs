@@ -3,7 +3,7 @@
 
 use super::super::read::column_units::{ColumnUnits, Tick};
 use super::super::read::text::{Bad, Blanks, LineColumns, LineFormat, Text, TextLine, looks_like, operation, range};
-use super::super::{Format, Record, believed};
+use super::super::{Format, LogPoint, Record, believed};
 use super::ssdsim::ONE_IS_READ;
 
 /// The registry line.
@@ -13,6 +13,7 @@ pub const FORMAT: Format = Format {
     doc: "FIU traces, the variant for SSDsim",
     columns: "time (ns), device, first sector (512 B), sectors, operation (1 = read, 0 = write), content hashes",
     events: &[],
+    logged: &[LogPoint::Submission],
     tried: true,
     units: Some(Fiu::UNITS),
     example: b"0 0 160806224 8 0 3f4fc2833a17\n1851 0 73397240 8 1 2e568877a8c6\n",

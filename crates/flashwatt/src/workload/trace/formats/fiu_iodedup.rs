@@ -2,7 +2,7 @@
 
 use super::super::read::column_units::{ColumnUnits, Tick};
 use super::super::read::text::{Bad, Blanks, LineColumns, LineFormat, Text, TextLine, looks_like, operation, range};
-use super::super::{Format, Record, believed};
+use super::super::{Format, LogPoint, Record, believed};
 use super::linux::{device_number, process};
 use super::spc::R_OR_W;
 
@@ -13,6 +13,7 @@ pub const FORMAT: Format = Format {
     doc: "FIU traces, the authors' own format",
     columns: "time (ns), process id, process, first sector (512 B), sectors, operation (R or W), major, minor, content hash",
     events: &[],
+    logged: &[LogPoint::Submission],
     tried: false,
     units: Some(FiuIodedup::UNITS),
     example: b"89967404415337 4892 syslogd 904265560 8 W 6 0 531e779039be\n89967404480000 4892 cron 283193184 8 R 6 0 56f11b71\n",

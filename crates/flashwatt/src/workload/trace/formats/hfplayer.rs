@@ -9,7 +9,7 @@ use super::super::read::column_units::{ColumnUnits, Tick};
 use super::super::read::text::{
     Bad, Commas, LineColumns, LineFormat, Operations, Text, TextLine, looks_like, operation, range,
 };
-use super::super::{Format, Record, believed};
+use super::super::{Format, LogPoint, Record, believed};
 use crate::connector::RequestKind;
 
 /// The registry line.
@@ -20,6 +20,7 @@ pub const FORMAT: Format = Format {
     columns: "dump offset, time (µs), ticks, command (RD, WR, RD_IN, WR_IN, RD_OUT, WR_OUT), in flight, time stamp, sequence, LUN, \
               operation, phase, block (512 B), blocks, latency (ticks), host, host's LUN, latency (µs)",
     events: &[],
+    logged: &[LogPoint::Dispatch],
     tried: false,
     units: Some(Hfplayer::UNITS),
     example: b"#DUMP_OFFSET.I,ELAPSED_USECS.D,ELAPSED_TICKS.I,CMD.S,INFLIGHT_IOS.I,TS.I,SEQID.I,LUN_SSID.I,OP.I,PHASE.I,LBA.I,\

@@ -40,6 +40,8 @@ pub struct Flags {
     pub preflush: bool,
     /// Forced unit access.
     pub fua: bool,
+    /// The flag of a request that somebody waits for. Reads are waited for without it.
+    pub sync: bool,
 }
 
 /// The letters that say what a request is, as the kernel writes them: `F` for a flush that goes before it, one letter
@@ -62,7 +64,7 @@ pub fn rwbs(field: &[u8]) -> Result<Flags, Box<Bad>> {
     if !flags.iter().all(|c| b"FASMB".contains(c)) {
         return Err(unknown());
     }
-    Ok(Flags { kind, preflush, fua: flags.contains(&b'F') })
+    Ok(Flags { kind, preflush, fua: flags.contains(&b'F'), sync: flags.contains(&b'S') })
 }
 
 /// The process with this number.
@@ -90,7 +92,9 @@ pub fn request(
     };
     let (offset_bytes, bytes) = range(("sector", sector), ("sectors", sectors), units)?;
     let record = Record::new(time_ns, device, offset_bytes, bytes, kind);
-    let entry = believed(Record { fua: flags.fua, process, ..record }, "sectors")?;
+    // op_is_sync() of include/linux/blk_types.h.
+    let is_sync = kind != RequestKind::Write || flags.sync || flags.fua || flags.preflush;
+    let entry = believed(Record { fua: flags.fua, is_sync, process, ..record }, "sectors")?;
     match entry {
         TextLine::Request(record) if flags.preflush => Ok(TextLine::FlushThen(record)),
         entry => Ok(entry),
@@ -104,6 +108,7 @@ pub fn sectors_of(bytes: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::read::column_units::Tick;
     use super::*;
 
     #[test]
@@ -120,6 +125,25 @@ mod tests {
         assert_eq!(of("DS"), Some((Some(RequestKind::Trim), false, false)));
         assert_eq!(of("DE"), Some((Some(RequestKind::Trim), false, false)));
         assert_eq!((of(""), of("X"), of("RX")), (None, None, None));
+    }
+
+    /// Whether the request with these letters is waited for.
+    fn is_waited_for(letters: &str) -> Option<bool> {
+        let flags = rwbs(letters.as_bytes()).ok()?;
+        match request(0, (0, Process::NONE), flags, (8, 8), &ColumnUnits::sectors(Tick::NS)).ok()? {
+            TextLine::Request(record) | TextLine::FlushThen(record) => Some(record.is_sync),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn a_page_cache_writes_without_anybody_waiting() {
+        for waited_for in ["R", "RA", "RM", "WS", "WSM", "WF", "WFS", "FWS", "FW", "D"] {
+            assert_eq!(is_waited_for(waited_for), Some(true), "{waited_for}");
+        }
+        for not_waited_for in ["W", "WM"] {
+            assert_eq!(is_waited_for(not_waited_for), Some(false), "{not_waited_for}");
+        }
     }
 
     #[test]

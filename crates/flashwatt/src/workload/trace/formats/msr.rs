@@ -4,7 +4,7 @@ use super::super::read::column_units::{ColumnUnits, Tick};
 use super::super::read::text::{
     Bad, Commas, Headed, LineColumns, LineFormat, Operations, Text, TextLine, looks_like, operation, range,
 };
-use super::super::{Format, Record, believed};
+use super::super::{Format, LogPoint, Record, believed};
 use crate::connector::RequestKind;
 
 /// The registry line.
@@ -14,6 +14,7 @@ pub const FORMAT: Format = Format {
     doc: "MSR Cambridge CSV",
     columns: "time (FILETIME, 100 ns), host, disk, Read or Write, offset (B), bytes, response time (100 ns)",
     events: &[],
+    logged: &[LogPoint::Unknown],
     tried: true,
     units: Some(Msr::UNITS),
     example:

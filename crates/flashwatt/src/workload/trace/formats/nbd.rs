@@ -7,7 +7,7 @@ use super::super::read::column_units::{ColumnUnits, Tick};
 use super::super::read::text::{
     Bad, Commas, Headed, LineColumns, LineFormat, Operations, Text, TextLine, looks_like, operation, range,
 };
-use super::super::{Format, Record, believed};
+use super::super::{Format, LogPoint, Record, believed};
 use super::csv::flag;
 use crate::connector::RequestKind;
 
@@ -18,6 +18,7 @@ pub const FORMAT: Format = Format {
     doc: "log of a network block device",
     columns: "time (ns), operation (R, W, F = flush, T = trim, Z = write zeroes, X = disconnect), offset (B), bytes, FUA (0 or 1)",
     events: &[],
+    logged: &[LogPoint::Dispatch],
     tried: true,
     units: Some(Nbd::UNITS),
     example: b"3605361179,R,0,4096,0\n3608905867,W,4096,4096,1\n3700000000,F,0,0,0\n3800000000,T,8192,65536,0\n\

@@ -4,7 +4,7 @@ use super::super::read::column_units::{ColumnUnits, Tick};
 use super::super::read::text::{
     Bad, Commas, LineColumns, LineFormat, Operations, Text, TextLine, looks_like, operation, range,
 };
-use super::super::{Format, Record, believed};
+use super::super::{Format, LogPoint, Record, believed};
 use crate::connector::RequestKind;
 
 /// The registry line.
@@ -14,6 +14,7 @@ pub const FORMAT: Format = Format {
     doc: "SPC trace file (UMass Financial, WebSearch)",
     columns: "ASU (device), LBA (512 B), bytes, operation (r or w), time (s)",
     events: &[],
+    logged: &[LogPoint::Unknown],
     tried: true,
     units: Some(Spc::UNITS),
     example: b"0,303,4096,w,0.000000\n1,240840,4096,R,0.026214\n0,311,8192,W,0.078643\n",

@@ -4,7 +4,7 @@ use super::super::read::column_units::{ColumnUnits, Tick};
 use super::super::read::text::{
     Bad, Blanks, LineColumns, LineFormat, Operations, Text, TextLine, looks_like, operation, range,
 };
-use super::super::{Format, Record, believed};
+use super::super::{Format, LogPoint, Record, believed};
 use crate::connector::RequestKind;
 
 /// The registry line.
@@ -14,6 +14,7 @@ pub const FORMAT: Format = Format {
     doc: "SSDsim and MQSim ASCII",
     columns: "time (ns), device, first sector (512 B), sectors, operation (1 = read, 0 = write)",
     events: &[],
+    logged: &[LogPoint::Unknown],
     tried: true,
     units: Some(Ssdsim::UNITS),
     example: b"0 0 303 8 0\n26214000 1 240840 8 1\n26214001 0 311 16 0\n",

@@ -8,7 +8,7 @@ use super::super::read::column_units::{ColumnUnits, Tick};
 use super::super::read::text::{
     Bad, Commas, Headed, LineColumns, LineFormat, Text, TextLine, looks_like, operation, range,
 };
-use super::super::{Format, Record, believed};
+use super::super::{Format, LogPoint, Record, believed};
 use super::csv;
 use super::spc::R_OR_W;
 
@@ -19,6 +19,7 @@ pub const FORMAT: Format = Format {
     doc: "Systor '17 virtual desktop traces",
     columns: "time (s), response time (s), operation (R, W or nothing), LUN, offset (B), bytes",
     events: &[],
+    logged: &[LogPoint::Dispatch],
     tried: false,
     units: Some(Systor::UNITS),
     example: b"Timestamp,Response,IOType,LUN,Offset,Size\n1455592140.05907,0.000127,R,0,102400,4096\n\

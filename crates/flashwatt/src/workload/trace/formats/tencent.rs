@@ -5,7 +5,7 @@ use super::super::read::column_units::{ColumnUnits, Tick};
 use super::super::read::text::{
     Bad, Commas, Headed, LineColumns, LineFormat, Operations, Text, TextLine, looks_like, operation, range,
 };
-use super::super::{Format, Record, believed};
+use super::super::{Format, LogPoint, Record, believed};
 use crate::connector::RequestKind;
 
 /// The registry line.
@@ -15,6 +15,7 @@ pub const FORMAT: Format = Format {
     doc: "Tencent block storage traces",
     columns: "time (s), offset (512-B sectors), size (sectors), operation (0 = read, 1 = write), volume",
     events: &[],
+    logged: &[LogPoint::Dispatch],
     tried: false,
     units: Some(Tencent::UNITS),
     example: b"1538323200,12910952,128,0,1063\n1538323200,6338688,8,1,1627\n",

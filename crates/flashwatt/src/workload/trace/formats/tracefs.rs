@@ -6,7 +6,7 @@ use memchr::memmem;
 
 use super::super::read::column_units::{ColumnUnits, Tick};
 use super::super::read::text::{Bad, Blanks, LineColumns, LineFormat, Text, TextLine, decimal, looks_like, number};
-use super::super::{Format, Process};
+use super::super::{Format, LogPoint, Process};
 use super::linux::{device, request, rwbs, sectors_of};
 
 /// The registry line.
@@ -17,6 +17,7 @@ pub const FORMAT: Format = Format {
     columns: "process-pid, [CPU], flags, time (s):, event:, device (major,minor), RWBS, bytes (block_rq_issue only), \
               (command), first sector (512 B), +, sectors, ...",
     events: EVENTS,
+    logged: &[LogPoint::Dispatch, LogPoint::Submission, LogPoint::Dispatch],
     tried: true,
     units: Some(Tracefs::UNITS),
     example: b"# tracer: nop\n    fio-5670    [000] .....  1575.923874: block_bio_queue: 7,0 RM 4632 + 8 [fio]\n    \

@@ -4,7 +4,7 @@
 use super::super::read::column_units::{ColumnUnits, Tick};
 use super::super::read::records::{RecordFormat, Records, u16_at, u32_at, u64_at};
 use super::super::read::text::{Bad, TextLine, range};
-use super::super::{Format, Record, believed};
+use super::super::{Format, LogPoint, Record, believed};
 use crate::connector::RequestKind;
 
 /// The registry line.
@@ -15,6 +15,7 @@ pub const FORMAT: Format = Format {
     columns: "version 1 (32 bytes): serial number, length (B), segments, command, version, block (512 B), time (µs); \
               version 2 (40 bytes): command, version, serial number, length, segments, block, time, response time",
     events: &[],
+    logged: &[LogPoint::Dispatch],
     tried: true,
     units: None,
     example: EXAMPLE,

@@ -9,7 +9,7 @@ use super::super::read::column_units::{ColumnUnits, Tick};
 use super::super::read::text::{
     Bad, Commas, LineColumns, LineFormat, Operations, Text, TextLine, looks_like, operation, range,
 };
-use super::super::{Format, Record, believed};
+use super::super::{Format, LogPoint, Record, believed};
 use crate::connector::RequestKind;
 
 /// The registry line.
@@ -19,6 +19,7 @@ pub const FORMAT: Format = Format {
     doc: "VMware vscsi as CSV, as vscsiStats prints it, version 1",
     columns: "serial number, length (B), segments, command (read or write), block (512 B), time (µs)",
     events: &[],
+    logged: &[LogPoint::Dispatch],
     tried: false,
     units: Some(VscsiCsv::UNITS),
     example:

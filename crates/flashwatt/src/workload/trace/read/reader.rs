@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::super::{Decode, Format, Halt, Input, ReadOptions, Record, counted, find, recognise, trace_error};
+use super::super::{
+    Decode, Format, Halt, Input, LogPoint, ReadOptions, Record, choose_event, counted, find, recognise, trace_error,
+};
 use super::census::Census;
 use super::column_units::{ColumnUnits, GivenUnits};
 use super::input::Gauge;
@@ -33,8 +35,12 @@ pub struct Reader {
     decoder: Box<dyn Decode>,
     path: PathBuf,
     format: &'static Format,
+    /// The number of the event that stands for a request.
+    event: usize,
     /// The event that stands for a request, if it is not the usual one and nobody chose it.
     unusual_event: Option<&'static str>,
+    /// Whether a host's scheduler gets the requests.
+    for_scheduler: bool,
     /// What the columns count; `None` in a binary format.
     units: Option<ColumnUnits>,
     /// The unit of times is given, and not that of the format's column.
@@ -58,10 +64,17 @@ impl Reader {
     pub fn open(path: &Path, cfg: &settings::Trace, seal: Option<Arc<Seal>>) -> Result<Self, Error> {
         let named = cfg.format.as_deref().map(find).transpose().map_err(|fault| Error::from(*fault))?;
         let mut input = Input::open_sealed(path, seal)?;
+        let for_scheduler = cfg.feeds_scheduler.is_some();
+        // `blkparse:D` chooses an event, `blkparse` does not.
+        let is_chosen = cfg.format.as_ref().is_some_and(|name| name.contains(':'));
         let (format, event) = match named {
+            Some((format, _)) if for_scheduler && !is_chosen => {
+                (format, choose_event(&mut input, format, for_scheduler)?)
+            }
             Some(named) => named,
-            None => recognise(&mut input)?,
+            None => recognise(&mut input, for_scheduler)?,
         };
+        let is_unusual = event > 0 && (named.is_none() || (for_scheduler && !is_chosen));
         let units = GivenUnits::by(cfg).of(format).map_err(|(_, fault)| Error::from(*fault))?;
         let mut devices = cfg.devices.clone();
         devices.sort_unstable();
@@ -70,7 +83,9 @@ impl Reader {
             decoder: (format.decode)(input, ReadOptions { event, units }),
             path: path.to_path_buf(),
             format,
-            unusual_event: format.events.get(event).copied().filter(|_| event > 0 && named.is_none()),
+            event,
+            unusual_event: format.events.get(event).copied().filter(|_| is_unusual),
+            for_scheduler,
             units,
             time_given: cfg.time_unit.is_some(),
             census: Census::default(),
@@ -153,6 +168,17 @@ impl Reader {
         self.unusual_event.map_or_else(|| name.to_string(), |event| format!("{name}:{event}"))
     }
 
+    /// Where its records were taken.
+    pub fn logged_at(&self) -> LogPoint {
+        self.format.logged_at(self.event)
+    }
+
+    /// The name of the format, with the event that stands for a request if there are several.
+    pub fn event_name(&self) -> String {
+        let name = self.format.name;
+        self.format.events.get(self.event).map_or_else(|| name.to_string(), |event| format!("{name}:{event}"))
+    }
+
     /// See [`Decode::position`].
     pub fn position(&self) -> u64 {
         self.decoder.position()
@@ -187,7 +213,12 @@ impl Reader {
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         if let (Some(event), Some(usual)) = (self.unusual_event, self.format.events.first()) {
-            warnings.push(format!("read as {0}:{event}: the trace begins without {usual} events", self.format.name));
+            let why = if self.for_scheduler && self.logged_at() == LogPoint::Submission {
+                format!("the scheduler of [host] gets requests as processes send them, not {usual} events")
+            } else {
+                format!("the trace begins without {usual} events")
+            };
+            warnings.push(format!("read as {}:{event}: {why}", self.format.name));
         }
         if let Some(first) = &self.first_bad {
             warnings.push(format!("{} left out; the first: {first}", counted(self.bad, "damaged record")));

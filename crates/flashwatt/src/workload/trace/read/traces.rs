@@ -160,9 +160,14 @@ impl Traces {
         Place { file: Some(names.join(" + ")), ..Place::default() }
     }
 
+    /// The readers of the files.
+    pub(in crate::workload::trace) fn readers(&self) -> impl Iterator<Item = &Reader> + '_ {
+        self.sources.iter().map(|source| &source.reader)
+    }
+
     /// The formats in use, file by file.
     pub fn formats(&self) -> impl Iterator<Item = &'static Format> + '_ {
-        self.sources.iter().map(|source| source.reader.format())
+        self.readers().map(Reader::format)
     }
 
     /// The names of the formats in use, without those that stand beside each other twice.

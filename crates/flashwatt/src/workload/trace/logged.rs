@@ -1,0 +1,86 @@
+//! Where the records of a trace were taken: what a host's scheduler may be given.
+//!
+//! A scheduler merges and orders requests. A stream that was logged behind a scheduler is merged and ordered already; given
+//! to another one, it shows the recorded scheduler's work and not that of the simulated one.
+
+use super::read::reader::Reader;
+use super::read::traces::Traces;
+use super::{Format, trace_error};
+use crate::error::{Error, Fault};
+use crate::workload::settings::{self, Dispatched};
+
+/// Where the records of a log are taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LogPoint {
+    /// Before the host's scheduler: requests as processes send them.
+    Submission,
+    /// Behind the host's scheduler: requests as a drive gets them.
+    Dispatch,
+    /// The format does not say.
+    Unknown,
+}
+
+impl LogPoint {
+    /// The name in documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            LogPoint::Submission => "submission",
+            LogPoint::Dispatch => "dispatch",
+            LogPoint::Unknown => "unknown",
+        }
+    }
+}
+
+impl Format {
+    /// Where the records of an event are taken; of the format's only one if it has no choice.
+    pub fn logged_at(&self, event: usize) -> LogPoint {
+        self.logged.get(event).copied().unwrap_or(LogPoint::Unknown)
+    }
+
+    /// The event at submission, as a user names it with the format; none if there is none.
+    fn at_submission(&self) -> Option<String> {
+        let event = self.logged.iter().position(|point| *point == LogPoint::Submission)?;
+        Some(format!("{}:{}", self.name, self.events.get(event)?))
+    }
+}
+
+/// What is to be said of traces that a scheduler gets: warnings, each about one file.
+///
+/// # Errors
+/// A file was logged behind a scheduler, and that is not accepted.
+pub(super) fn check(traces: &Traces, cfg: &settings::Trace) -> Result<Vec<String>, Error> {
+    let Some(rule) = cfg.feeds_scheduler else { return Ok(Vec::new()) };
+    let mut warnings = Vec::new();
+    for reader in traces.readers() {
+        match reader.logged_at() {
+            LogPoint::Submission => {}
+            LogPoint::Dispatch if rule == Dispatched::Refuse => return Err(refused(reader)),
+            LogPoint::Dispatch => warnings.push(format!(
+                "{}: logged behind a scheduler ({}): its requests are merged and ordered already, which the figures of `host` \
+                 do not show",
+                reader.file(),
+                reader.event_name()
+            )),
+            LogPoint::Unknown => warnings.push(format!(
+                "{}: a {} trace does not say whether its requests were merged and ordered by a scheduler before they were \
+                 logged; if they were, the scheduler of [host] finds less to do than it did there",
+                reader.file(),
+                reader.event_name()
+            )),
+        }
+    }
+    Ok(warnings)
+}
+
+fn refused(reader: &Reader) -> Error {
+    let fault =
+        Fault::at(reader.file(), "the trace was logged behind a scheduler, and [host] would give it to another one");
+    let fault = fault.found(format!("{}: requests as a drive gets them, merged and ordered", reader.event_name()));
+    let expected = match reader.format().at_submission() {
+        Some(event) => format!("requests as processes send them, such as {event}"),
+        None => "requests as processes send them, such as blkparse:Q".to_string(),
+    };
+    let help = "workload.trace.dispatched = \"accept\" runs it all the same, with a warning; without [host] it goes straight to the \
+                drive";
+    trace_error(fault.expected(expected).help(help))
+}
