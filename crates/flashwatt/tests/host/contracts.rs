@@ -170,6 +170,98 @@ fn a_draining_flush_orders_the_requests_around_it() {
     });
 }
 
+/// Linux since 2.6.37: a flush waits for nothing, and goes before what is queued.
+#[test]
+fn a_passing_flush_goes_before_queued_requests() {
+    for_each_scheduler(|entry, sets, depth| {
+        if entry.build.generation != Generation::Multi || !entry.build.queues || depth > 1 {
+            return;
+        }
+        let mut script = Script::new("0 R0 R4000/1 W8000/2 F; 0.1 R64/3");
+        let order = play_script(&config(1, &[sets, &["nr_requests=16"]].concat()), 1, MS, &mut script).order;
+        assert!(order.starts_with("R0 F "), "{} {sets:?}: {order}", entry.name);
+    });
+}
+
+/// A forced write goes to the device as it is, and as often as it came: nothing is merged with it.
+#[test]
+fn forced_writes_stay_alone() {
+    for_each_scheduler(|entry, sets, depth| {
+        let script = draw(17, 400, true);
+        let played = played(sets, depth, &script);
+        let forced = |requests: &[(Nanos, String)]| {
+            let mut forced: Vec<_> =
+                requests.iter().filter(|(_, text)| text.ends_with('!')).map(|(_, text)| text.clone()).collect();
+            forced.sort();
+            forced
+        };
+        let came = forced(&played.ends);
+        assert!(came.len() > 5, "{came:?}");
+        assert_eq!(forced(&played.times), came, "{} {sets:?} {depth}", entry.name);
+    });
+}
+
+/// Trims and writes of the same sectors stay what they are, though they touch.
+#[test]
+fn trims_and_writes_are_not_merged_with_each_other() {
+    for_each_scheduler(|entry, sets, _| {
+        let script = Script::new("0 R9000 W0/1 T8/1 W16/1 T24/1 R32/1");
+        let came = work(script.names().iter().map(|(_, text)| text.as_str()));
+        let played = played(sets, 1, &script);
+        assert_eq!(played.times.len(), 6, "{} {sets:?}: {}", entry.name, played.order);
+        assert!(work(played.times.iter().map(|(_, text)| text.as_str())) == came, "{}", entry.name);
+    });
+}
+
+/// Priorities change orders only: with each process in another class every request still ends once.
+#[test]
+fn priorities_lose_no_request() {
+    for_each_scheduler(|entry, sets, depth| {
+        for priority in ["realtime/0", "best-effort/7", "idle"] {
+            let own = format!("priorities.0={priority}");
+            let sets = [sets, &[own.as_str()]].concat();
+            let script = draw(19, 200, true);
+            let played = played(&sets, depth, &script);
+            assert_eq!(played.ends.len(), 200, "{} {sets:?} {depth}", entry.name);
+            let came = work(played.ends.iter().map(|(_, text)| text.as_str()));
+            assert!(came == work(played.times.iter().map(|(_, text)| text.as_str())), "{} {sets:?}", entry.name);
+        }
+    });
+}
+
+/// Law 9, and conservation in the report: what processes sent has ended, and the drive got what was left of it by merging.
+#[test]
+fn equal_runs_give_equal_reports() {
+    for entry in REGISTRY {
+        let sets = [
+            "device.scale=1/64".to_string(),
+            format!("host.scheduler={}", entry.name),
+            "workload.sequential.processes=4".into(),
+            "workload.sequential.queue_depth=8".into(),
+            "workload.sequential.read_fraction=0.3".into(),
+            "workload.sequential.trim_fraction=0.1".into(),
+            "workload.sequential.requests=2000".into(),
+        ];
+        let config = load("", "test", &sets).unwrap_or_else(|error| panic!("{error}"));
+        let report = || {
+            let report = run(&config, &RunOptions::default(), &mut |_| true).unwrap_or_else(|error| panic!("{error}"));
+            let mut report = serde_json::to_value(&report).expect("a report is JSON");
+            report.as_object_mut().expect("a table").remove("engine");
+            report
+        };
+        let first = report();
+        assert_eq!(first["status"], "complete");
+        assert_eq!(first.to_string(), report().to_string(), "{}", entry.name);
+        let host = &first["host"];
+        let sum = |of: &str| {
+            ["read", "write", "other"].map(|kind| host[kind][of].as_u64().expect("a count")).iter().sum::<u64>()
+        };
+        let merged: u64 =
+            ["back", "front", "joined"].map(|how| host["merges"][how].as_u64().expect("a count")).iter().sum();
+        assert_eq!((sum("submitted"), sum("dispatched") + merged), (2000, 2000), "{}", entry.name);
+    }
+}
+
 /// The report of a run without what says which run it was.
 fn figures(sets: &[String]) -> Value {
     let config = load("", "test", sets).unwrap_or_else(|error| panic!("{error}"));

@@ -1,12 +1,18 @@
 //! The host's block layer and its schedulers: hand-worked dispatch orders, merging, waiting, and contracts over every scheduler.
 
+#[path = "../common/mod.rs"]
+mod common;
+
 mod bfq;
 mod contracts;
 mod deadline;
 mod desk;
+mod figures;
 mod kyber;
 mod merging;
 mod mq_deadline;
 mod none;
 mod noop;
 mod pardispatcher;
+mod processes;
+mod traces;

@@ -44,6 +44,11 @@ fn sections_say_what_the_program_knows() {
         if !format.events.is_empty() {
             has(&format!("- **Events:** {} (", names(format.events)));
         }
+        let points: Vec<_> = match format.events {
+            [] => vec![format.logged_at(0).name().to_string()],
+            events => (0..).zip(events).map(|(at, name)| format!("`{name}` {}", format.logged_at(at).name())).collect(),
+        };
+        has(&format!("- **Logged at:** {}", points.join(", ")));
         assert_eq!(text.contains("**Not tried on a real file.**"), !format.tried, "{name}");
         let shown = sample(&text, format);
         assert!(shown == format.example, "{name}: {}", shown.escape_ascii());
