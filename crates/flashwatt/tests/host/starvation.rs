@@ -19,6 +19,7 @@ const BOUNDS: &[(&str, fn())] = &[
     ("noop", noop),
     ("deadline", deadline),
     ("anticipatory", anticipatory),
+    ("cfq", cfq),
     ("pardispatcher", pardispatcher),
 ];
 
@@ -142,6 +143,13 @@ fn anticipatory() {
     assert_within(far, 125.0, 2.0 * 125.0 + 2.0);
     let write = wait_ms("anticipatory", &[], &stream(20, 1_000, read, "w8/1"), "w8/1");
     assert_within(write, 500.0, 500.0 + 2.0);
+}
+
+/// A reader of another process waits for one slice of 100 ms and the request in the device. Writes that nobody waits for have no
+/// bound: see `what_others_preempt_starves` in `cfq.rs`.
+fn cfq() {
+    let other = wait_ms("cfq", &["nr_requests=2000"], &stream(20, 1_000, read, "R8/1"), "R8/1");
+    assert_within(other, 98.0, 100.0 + 2.0);
 }
 
 /// Four regions, each with a stream. A read below that of its region waits until it expires, and for a turn of each region; a write for
