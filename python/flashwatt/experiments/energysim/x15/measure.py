@@ -29,7 +29,8 @@ DENSITIES = {
 }
 """Written share of the pages of the written blocks of 512 KiB, in percent, over the whole stand-in: what
 `cargo run --release --example standins` prints for the seed of these runs."""
-DENSE = tuple(workload for workload, percent in DENSITIES.items() if percent >= 50)
+_HALF_PERCENT = 50
+DENSE = tuple(workload for workload, percent in DENSITIES.items() if percent >= _HALF_PERCENT)
 """Workloads whose writes fill half or more of the blocks that they touch."""
 
 
