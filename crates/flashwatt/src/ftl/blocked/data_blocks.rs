@@ -281,6 +281,11 @@ impl DataBlocks {
         (ppn.0 < BLANK - 1).then_some(ppn)
     }
 
+    /// Whether a page has an address, or a place where it was never written.
+    pub fn has_place(&self, lpn: Lpn) -> bool {
+        self.map[lpn.idx()] != 0
+    }
+
     /// The place of a page that was never written, if it has one: its offset in the data block.
     fn blank_place(&self, lpn: Lpn) -> Option<Ppn> {
         if self.map[lpn.idx()] != BLANK {

@@ -282,6 +282,9 @@ impl<S> Pairs<S> {
 
     /// Plans the read of the old content of a page, if it has any.
     fn read_old(&mut self, lpn: Lpn, cx: &Context, plan: &mut Plan) -> Option<PlanIndex> {
+        if !self.data.has_place(lpn) {
+            return None;
+        }
         let log = self.logs.get(self.data.logical_block(lpn)).filter(|_| self.rules.probe != Probe::None);
         let after = log.and_then(|log| self.scan(log, Some((lpn, 1)), cx, plan));
         self.data.read_content(lpn, after, plan)
