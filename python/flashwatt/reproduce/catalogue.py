@@ -173,13 +173,14 @@ def _paper(file: Path) -> Paper:
         flattened(content.get("overrides", {}), f"{file}: overrides."),
         flattened(content.get("real", {}), f"{file}: real."),
     )
-    return Paper(file.parent.name, content["title"], content["citation"], overrides, real, _axes(content))
+    axes = _axes(content, file.parent)
+    return Paper(file.parent.name, content["title"], content["citation"], _beside(overrides, file.parent), real, axes)
 
 
 def _experiment(file: Path, paper: Paper) -> Experiment:
     content = _content(file, _EXPERIMENT_TEXTS, (*_EXPERIMENT_TABLES, "cpu_s", "reason"))
-    axes = paper.axes | _axes(content)
-    sets = [_set(f"{file}: runs.{name}", name, table, axes) for name, table in content.get("runs", {}).items()]
+    axes = paper.axes | _axes(content, file.parent)
+    sets = [_set(f"{file}: runs.{name}", name, table, axes, file.parent) for name, table in content.get("runs", {}).items()]
     entries = content.get("criteria", [])
     shared = content["source"], content.get("reason", "")
     criteria = [Criterion.of(f"{file}: criteria {at}", entry, *shared) for at, entry in enumerate(entries, 1)]
@@ -191,7 +192,7 @@ def _experiment(file: Path, paper: Paper) -> Experiment:
     return Experiment(identity, paper, content["title"], shared[0], tuple(sets), tuple(criteria), file.parent, seconds)
 
 
-def _set(place: str, name: str, table: dict[str, Any], axes: dict[str, Axis]) -> RunSet:
+def _set(place: str, name: str, table: dict[str, Any], axes: dict[str, Axis], directory: Path) -> RunSet:
     known(place, table, _SET_KEYS)
     known(f"{place}.axes", table.get("axes", ()), axes)
     chosen = {axis: axes[axis] for axis in table.get("axes", ())}
@@ -203,7 +204,7 @@ def _set(place: str, name: str, table: dict[str, Any], axes: dict[str, Axis]) ->
     return RunSet(
         name,
         chosen,
-        flattened(table.get("overrides", {}), f"{place}.overrides."),
+        _beside(flattened(table.get("overrides", {}), f"{place}.overrides."), directory),
         requests=table.get("requests"),
         series_ns=table.get("series_ns"),
         edges_ns=(window[0], window[1]) if window else None,
@@ -212,10 +213,20 @@ def _set(place: str, name: str, table: dict[str, Any], axes: dict[str, Axis]) ->
     )
 
 
-def _axes(content: dict[str, Any]) -> dict[str, Axis]:
+def _axes(content: dict[str, Any], directory: Path) -> dict[str, Axis]:
     return {
-        axis: {label: flattened(overrides, f"axes.{axis}.{label}.") for label, overrides in labels.items()}
+        axis: {
+            label: _beside(flattened(overrides, f"axes.{axis}.{label}."), directory)
+            for label, overrides in labels.items()
+        }
         for axis, labels in content.get("axes", {}).items()
+    }
+
+
+def _beside(overrides: Overrides, directory: Path) -> Overrides:
+    """The overrides, with the paths of job files relative to the directory of the file that names them."""
+    return {
+        key: str(directory / value) if key.endswith("workload.fio.path") else value for key, value in overrides.items()
     }
 
 

@@ -177,7 +177,15 @@ impl Plan {
     /// Adds a read of the page at `ppn`.
     #[inline]
     pub fn read(&mut self, ppn: Ppn, cause: Cause, after: Option<PlanIndex>) -> PlanIndex {
-        self.push(PlannedOp { kind: OpKind::Read, cause, ppn, source: Ppn::NONE, after, replaces: BlockId::NONE, is_blank: false })
+        self.push(PlannedOp {
+            kind: OpKind::Read,
+            cause,
+            ppn,
+            source: Ppn::NONE,
+            after,
+            replaces: BlockId::NONE,
+            is_blank: false,
+        })
     }
 
     /// Adds a read of the page at `ppn`, which is erased: a logical page has its place there, but was never written. It
@@ -198,7 +206,15 @@ impl Plan {
 
     /// Adds a read of the spare area of the page at `ppn`.
     pub fn read_spare(&mut self, ppn: Ppn, cause: Cause, after: Option<PlanIndex>) -> PlanIndex {
-        self.push(PlannedOp { kind: OpKind::SpareRead, cause, ppn, source: Ppn::NONE, after, replaces: BlockId::NONE, is_blank: false })
+        self.push(PlannedOp {
+            kind: OpKind::SpareRead,
+            cause,
+            ppn,
+            source: Ppn::NONE,
+            after,
+            replaces: BlockId::NONE,
+            is_blank: false,
+        })
     }
 
     /// Makes `op` wait for an operation of an earlier plan, a read of the map, if that has not ended. An operation waits
@@ -239,7 +255,15 @@ impl Plan {
     /// Adds a program of the page at `ppn`, which starts after `after` has ended.
     #[inline]
     pub fn program(&mut self, ppn: Ppn, cause: Cause, after: Option<PlanIndex>) -> PlanIndex {
-        self.push(PlannedOp { kind: OpKind::Program, cause, ppn, source: Ppn::NONE, after, replaces: BlockId::NONE, is_blank: false })
+        self.push(PlannedOp {
+            kind: OpKind::Program,
+            cause,
+            ppn,
+            source: Ppn::NONE,
+            after,
+            replaces: BlockId::NONE,
+            is_blank: false,
+        })
     }
 
     /// Adds a copy from `source` to `ppn` on the same die: over the bus ([`OpKind::Copy`]) or within the die

@@ -18,5 +18,5 @@ mod none;
 mod noop;
 mod pardispatcher;
 mod processes;
-mod traces;
 mod starvation;
+mod traces;

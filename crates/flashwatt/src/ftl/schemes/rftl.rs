@@ -122,6 +122,7 @@ impl Scheme for Rftl {
 
     fn new(settings: &Settings, setup: &Setup, geometry: &Geometry) -> Self {
         let order = recency(settings.protected_fraction, settings.common.cmt_entries, geometry);
-        Demand::build(&settings.common, settings.replicas, order, setup, geometry).choosing(settings.choose, settings.busy)
+        Demand::build(&settings.common, settings.replicas, order, setup, geometry)
+            .choosing(settings.choose, settings.busy)
     }
 }
