@@ -271,7 +271,8 @@ impl Queue {
         }
         let figures = std::mem::take(&mut self.figures);
         // Who has requests under way takes part in the next window, even if none of them ends there.
-        let inside = |at: &usize| self.in_device[*at].id == PASSED && !self.free.iter().any(|tag| tag.0 as usize == *at);
+        let inside =
+            |at: &usize| self.in_device[*at].id == PASSED && !self.free.iter().any(|tag| tag.0 as usize == *at);
         let passed = (0..self.in_device.len()).filter(inside).map(|at| self.in_device[at].process);
         let queued = self.ios.iter().filter(|io| io.left > 0).map(|io| io.process);
         let under_way: Vec<_> = queued.chain(passed).collect();
