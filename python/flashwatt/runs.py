@@ -77,8 +77,8 @@ def run(
     writes a line per flash operation into a file of that name (.csv or .parquet) or, if `True`, into a temporary file
     that is removed with the report. `request_log` writes a line per request of the host into such a file, and
     `dispatch_log` a line per request that the block layer (`[host]`) gives to the drive; in CSV that is a trace, which
-    `workload__trace__path` replays. A file of that name that is no such log is replaced with `force` only. If a log cannot be written, as on a full disk, the
-    status is "failed"; the figures stay valid.
+    `workload__trace__path` replays. A file of that name that is no such log is replaced with `force` only. If a log
+    cannot be written, as on a full disk, the status is "failed"; the figures stay valid.
     `check` keeps a second account of every page's content and stops at the first difference (slow). `progress=True`
     shows a bar: below the cell of a notebook, or on a terminal. It may also be a function, which is called about ten
     times a second with the requests done, the requests in all (None if unknown), the simulated nanoseconds, and what is

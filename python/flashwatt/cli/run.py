@@ -136,7 +136,7 @@ _skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out trace recor
     "--dispatch-log",
     type=OUTPUT_FILE,
     metavar="FILE",
-    help="Write one line per request that the block layer gives to the drive: a trace, to be replayed (CSV or Parquet).",
+    help="Write one line per request that the block layer gives to the drive, as a trace (CSV or Parquet likewise).",
 )
 @click.option(
     "--check", is_flag=True, help="Keep a second account of every page's content; stop at the first difference (slow)."

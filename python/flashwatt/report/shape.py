@@ -110,14 +110,7 @@ def check(content: Mapping[str, Any], kinds: Mapping[str, Any], name: str) -> No
 
     `kinds` gives the type of each key; keys that it does not have are not looked at. `name` is that of the file.
     """
-    timed = content.get("replay") is None
-    for key, kind in {**kinds, **BESIDES}.items():
-        if not timed and key in UNTIMED:
-            if content.get(key) is not None:
-                raise _core.FlashwattError(f"{name}: {key}: found a value; expected null, as the run had no clock")
-            continue
-        for fault in _faults(kind, content.get(key), key):
-            raise _core.FlashwattError(f"{name}: {fault}")
+    _check_kinds(content, kinds, name)
     for table, columns in (("series", "power_w"), ("edges", "current_ma")):
         if content.get(table) and not _columns(content, table, columns):
             raise _core.FlashwattError(f"{name}: {table}.{columns}: found no column; expected one for each component")
@@ -134,6 +127,16 @@ def check(content: Mapping[str, Any], kinds: Mapping[str, Any], name: str) -> No
         if (total := sum(bars["count"])) > _WHOLE_MAX:
             place = f"{name}: latency_histogram.{kind}.count"
             raise _core.FlashwattError(f"{place}: found {total} requests in all; expected at most 64 bits")
+
+
+def _check_kinds(content: Mapping[str, Any], kinds: Mapping[str, Any], name: str) -> None:
+    timed = content.get("replay") is None
+    for key, kind in {**kinds, **BESIDES}.items():
+        if timed or key not in UNTIMED:
+            for fault in _faults(kind, content.get(key), key):
+                raise _core.FlashwattError(f"{name}: {fault}")
+        elif content.get(key) is not None:
+            raise _core.FlashwattError(f"{name}: {key}: found a value; expected null, as the run had no clock")
 
 
 def _columns(content: Mapping[str, Any], table: str, key: str) -> dict[str, list[float]]:

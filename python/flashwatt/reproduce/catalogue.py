@@ -180,7 +180,9 @@ def _paper(file: Path) -> Paper:
 def _experiment(file: Path, paper: Paper) -> Experiment:
     content = _content(file, _EXPERIMENT_TEXTS, (*_EXPERIMENT_TABLES, "cpu_s", "reason"))
     axes = paper.axes | _axes(content, file.parent)
-    sets = [_set(f"{file}: runs.{name}", name, table, axes, file.parent) for name, table in content.get("runs", {}).items()]
+    sets = [
+        _set(f"{file}: runs.{name}", name, table, axes, file.parent) for name, table in content.get("runs", {}).items()
+    ]
     entries = content.get("criteria", [])
     shared = content["source"], content.get("reason", "")
     criteria = [Criterion.of(f"{file}: criteria {at}", entry, *shared) for at, entry in enumerate(entries, 1)]

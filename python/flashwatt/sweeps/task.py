@@ -55,8 +55,8 @@ def defined(
 ) -> list[Task]:
     """Check a configuration, and give a task for each seed.
 
-    `stream` is a configuration that runs first, with the same seed: what its block layer dispatches is the trace of this
-    one, which names none.
+    `stream` is a configuration that runs first, with the same seed: what its block layer dispatches is the trace of
+    this one, which names none.
 
     A number of seeds counts from the configuration's own seed on; other seeds are taken as they are.
 

@@ -117,7 +117,8 @@ def _stream(config: list[Any] | None, wanted: Progress) -> Iterator[list[str]]:
         return
     with TemporaryDirectory(prefix="flashwatt-") as directory:
         path = Path(directory) / STREAM
-        status = json.loads(_core.run(*config, dispatch_log=path, progress=wanted))["status"]
+        text, name, sets = config
+        status = json.loads(_core.run(text, name, sets, dispatch_log=path, progress=wanted))["status"]
         if status != "complete":
             raise _core.FlashwattError(f"the run before this one, whose requests it replays: {status}")
         yield [streamed(path)]

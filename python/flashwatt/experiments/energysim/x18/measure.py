@@ -89,5 +89,4 @@ def _ratio(evidence: Evidence, workload: str) -> float:
 
 
 def _joules(evidence: Evidence, workload: str, ftl: str, runs: str = "ftls") -> float:
-    map_energy = evidence[runs].report(workload, ftl).ftl.map_energy_j
-    return map_energy.dram + map_energy.flash
+    return sum(evidence[runs].value(f"ftl.map_energy_j.{part}", workload, ftl) for part in ("dram", "flash"))
