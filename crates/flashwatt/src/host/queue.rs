@@ -473,13 +473,14 @@ impl Queue {
 
     /// The request that the device gets now, and its tag there.
     pub fn next(&mut self, now: Nanos) -> Option<(Tag, Request)> {
-        if self.free.is_empty() && !self.takes_ahead {
-            return None;
-        }
+        // Before all else: a plug whose time has come would set the timer to this instant again.
         match self.plugged {
             Some(until) if until > now && self.passing.is_empty() => return None,
             Some(until) if until <= now => self.plugged = None,
             _ => {}
+        }
+        if self.free.is_empty() && !self.takes_ahead {
+            return None;
         }
         let Some(&tag) = self.free.last() else {
             self.take_ahead(now);

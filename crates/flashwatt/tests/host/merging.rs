@@ -52,6 +52,14 @@ fn a_plug_ends_by_time_by_count_and_by_a_request_that_somebody_waits_for() {
     assert_eq!(play(plug, "0 w100; 1 R200").times[0], (MS, "R200".to_string()));
 }
 
+/// A plug that ends by time while the device is full: its requests go out when there is room, and time goes on until then.
+#[test]
+fn a_plug_ends_while_the_device_is_full() {
+    let plug = &["scheduler=deadline", "plug_requests=4", "plug_ns=3000000"];
+    let times = play_on(1, 10 * MS, plug, "0 R0; 1 w100").times;
+    assert_eq!(times, [(0, "R0".to_string()), (10 * MS, "w100".to_string())]);
+}
+
 /// Linux 2.6.32: a flush is a barrier.
 #[test]
 fn a_draining_flush_waits_for_all_before_it_and_all_behind_it_wait() {
