@@ -317,6 +317,13 @@ impl Sorted {
         self.0.get(self.0.partition_point(|&(first, _)| first < sector)).map(|&(_, id)| id)
     }
 
+    /// The requests before and after one that was added with sector `first`.
+    pub fn around(&self, first: u64, id: RqId) -> (Option<RqId>, Option<RqId>) {
+        let at = self.0.partition_point(|&other| other < (first, id));
+        let id_at = |at: usize| self.0.get(at).map(|&(_, id)| id);
+        (at.checked_sub(1).and_then(id_at), id_at(at + 1))
+    }
+
     /// The request that comes before one that was added with sector `first`.
     pub fn before(&self, first: u64, id: RqId) -> Option<RqId> {
         let at = self.0.partition_point(|&other| other < (first, id));

@@ -31,9 +31,9 @@ impl Seek {
 
     /// Of the requests around `last`, the one that is nearer to `position`. Behind the last request follows the first one.
     pub fn neighbour(&self, last: RqId, position: u64, sorted: &Sorted, pool: &Pool) -> Option<RqId> {
-        let first = pool[last].first;
-        let after = sorted.after(first, last).or_else(|| sorted.first().filter(|&lowest| lowest != last));
-        self.nearer(after, sorted.before(first, last), position, pool)
+        let (before, after) = sorted.around(pool[last].first, last);
+        let after = after.or_else(|| sorted.first().filter(|&lowest| lowest != last));
+        self.nearer(after, before, position, pool)
     }
 
     /// The way to a sector; `None` if it lies too far behind.

@@ -40,8 +40,9 @@ pub struct Queue {
     pub left_over: Time,
     /// Whether the device may be kept idle for it (CFQ_CFQQ_FLAG_idle_window).
     pub may_idle: bool,
-    /// Distances between its requests, and where the last one ended.
+    /// Distances between its requests in sectors and their mean, and where the last one ended.
     seek: FadingMean,
+    mean_seek: u64,
     position: u64,
     /// Processes whose queue it is or is going to be; 0 for one that nobody waits for.
     pub processes: u32,
@@ -66,6 +67,7 @@ impl Queue {
             left_over: 0,
             may_idle: is_sync,
             seek: FadingMean::default(),
+            mean_seek: 0,
             position: 0,
             processes: u32::from(is_sync),
             into: None,
@@ -97,14 +99,9 @@ impl Queue {
         (self.class, self.key)
     }
 
-    /// The mean distance between its requests in sectors.
-    fn mean_seek(&self) -> u64 {
-        self.seek.mean(self.seek.samples() / 2)
-    }
-
     /// Whether its requests lie far from each other.
     pub fn is_seeky(&self) -> bool {
-        self.mean_seek() > SEEKY_SECTORS
+        self.mean_seek > SEEKY_SECTORS
     }
 
     /// The same, if enough is known of it.
@@ -114,14 +111,15 @@ impl Queue {
 
     /// How many sectors away another request is as good as one of its own (cfq_rq_close).
     pub fn close_sectors(&self) -> u64 {
-        if self.seek.is_valid() { self.mean_seek() } else { SEEKY_SECTORS }
+        if self.seek.is_valid() { self.mean_seek } else { SEEKY_SECTORS }
     }
 
     /// A request comes: a sample of the distance from the last one (cfq_update_io_seektime).
     pub fn sample_seek(&mut self, rq: &Rq, now: Time) {
         let distance = if self.position == 0 { 0 } else { self.position.abs_diff(rq.first) };
         let more = MORE_SECTORS[usize::from(self.seek.samples() > FEW_SAMPLES)];
-        self.seek.add(distance.min(4 * self.mean_seek() + more));
+        self.seek.add(distance.min(4 * self.mean_seek + more));
+        self.mean_seek = self.seek.mean(self.seek.samples() / 2);
         self.position = rq.end();
         if self.is_shared {
             self.seeky_since = self.is_seeky().then(|| self.seeky_since.unwrap_or(now));
