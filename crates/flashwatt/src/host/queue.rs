@@ -445,13 +445,12 @@ impl Queue {
 
     /// The request that the device gets now, and its tag there.
     pub fn next(&mut self, now: Nanos) -> Option<(Tag, Request)> {
+        self.plugged = self.plugged.filter(|&until| until > now); // also where the device is full: its timer is over
         if self.free.is_empty() && !self.takes_ahead {
             return None;
         }
-        match self.plugged {
-            Some(until) if until > now && self.passing.is_empty() => return None,
-            Some(until) if until <= now => self.plugged = None,
-            _ => {}
+        if self.plugged.is_some() && self.passing.is_empty() {
+            return None;
         }
         let Some(&tag) = self.free.last() else {
             self.take_ahead(now);

@@ -52,6 +52,14 @@ fn a_plug_ends_by_time_by_count_and_by_a_request_that_somebody_waits_for() {
     assert_eq!(play(plug, "0 w100; 1 R200").times[0], (MS, "R200".to_string()));
 }
 
+/// The timer of a plug ends while the device is full: the queue is unplugged, and time goes on.
+#[test]
+fn a_plug_ends_by_time_while_the_device_is_busy() {
+    let plug = &["scheduler=noop", "plug_requests=4", "plug_ns=3000000"];
+    let played = play_on(1, 10 * MS, plug, "0 R0; 1 w100; 5 w108");
+    assert_eq!(played.times, [(0, "R0".to_string()), (10 * MS, "w100+16".to_string())]);
+}
+
 /// Linux 2.6.32: a flush is a barrier.
 #[test]
 fn a_draining_flush_waits_for_all_before_it_and_all_behind_it_wait() {
