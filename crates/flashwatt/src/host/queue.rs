@@ -473,13 +473,12 @@ impl Queue {
 
     /// The request that the device gets now, and its tag there.
     pub fn next(&mut self, now: Nanos) -> Option<(Tag, Request)> {
-        // Before all else: a plug whose time has come would set the timer to this instant again.
-        match self.plugged {
-            Some(until) if until > now && self.passing.is_empty() => return None,
-            Some(until) if until <= now => self.plugged = None,
-            _ => {}
-        }
+        // Also where the device is full: else the timer would be set to this instant again.
+        self.plugged = self.plugged.filter(|&until| until > now);
         if self.free.is_empty() && !self.takes_ahead {
+            return None;
+        }
+        if self.plugged.is_some() && self.passing.is_empty() {
             return None;
         }
         let Some(&tag) = self.free.last() else {
