@@ -53,7 +53,7 @@ def test_the_stream_of_a_host_is_replayed(tmp_path: Path) -> None:
     job.write_text("[writers]\nrw=randwrite:4\nbs=4k\nblockalign=16k\nsize=8m\nio_size=1m\nnumjobs=4\niodepth=4\n")
     stream = tmp_path / "stream.csv"
     timed = {
-        "device": {"preset": "pardispatcher-60g", "logical_bytes": "64MiB"},
+        "device": {"preset": "pardispatcher-60g", "logical_bytes": "960MiB"},
         "workload": {"fio": {"path": str(job)}},
     }
     host = {"scheduler": "noop", "queue_depth": 1, "partition_offset_sectors": 63}

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from flashwatt.config.reference import Key
 
 _WIDTH = 116
-_TAGGED = ("ftl", "gc.policy", "workload", "run.precondition", "host.scheduler")
+_TAGGED = ("ftl", "gc.policy", "workload", "run.precondition", "run.replay", "host.scheduler")
 """Tables of which a configuration has one by name: the template writes that one out."""
 _OPT_IN = ("host",)
 """Tables that change the run by standing there, even without a key: the template has their first line as a comment."""

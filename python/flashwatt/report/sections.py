@@ -637,7 +637,8 @@ def build(kind: Any, value: Any, path: str) -> Any:
     options = get_args(kind)
     if value is None and (type(None) in options or kind is None):
         return None
-    target: Any = next((option for option in (*options, kind) if is_dataclass(option)), None)
+    options = (kind,) if get_origin(kind) is list else (*options, kind)
+    target: Any = next((option for option in options if is_dataclass(option)), None)
     if target is None and value is not None:
         lists = [get_args(option)[0] for option in options if get_origin(option) is list]
         if lists and is_dataclass(lists[0]):

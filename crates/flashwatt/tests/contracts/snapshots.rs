@@ -297,7 +297,9 @@ fn damaged_and_foreign_files_are_refused_in_words() {
     refused(sets, b"[device]\npreset = \"limit\"\n", &["found a file of another kind; expected a snapshot"]);
     let mut other_version = bytes.clone();
     other_version[8] += 1;
-    refused(sets, &other_version, &["found version 2 of the format; expected version 1"]);
+    let this = flashwatt::snapshot::VERSION;
+    let words = format!("found version {} of the format; expected version {this}", this + 1);
+    refused(sets, &other_version, &[&words]);
     refused(sets, &[&bytes[..], b"\n"].concat(), &["something follows its end"]);
     let directory =
         load_sets(&[&sets[..], &[format!("run.precondition.snapshot={:?}", std::env::temp_dir())]].concat());

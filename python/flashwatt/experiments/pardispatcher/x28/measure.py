@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from flashwatt.plot.figures import Bar, bars
+from flashwatt.reproduce.evidence import NoEvidenceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,9 +46,12 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
         return _spearman([-length for length in lengths], [erases(of, by, "page") for by in schedulers])
 
     def fewest_if_longest(of: str) -> bool:
-        lengths = {by: runs.value(LENGTH, of, by, "63", "page") for by in schedulers}
-        counts = {by: erases(of, by, "page") for by in schedulers}
-        return (min(counts, key=counts.__getitem__) == NEW) == (max(lengths, key=lengths.__getitem__) == NEW)
+        others = [by for by in schedulers if by != NEW]
+        is_longest = runs.value(LENGTH, of, NEW, "63", "page") > max(
+            runs.value(LENGTH, of, by, "63", "page") for by in others
+        )
+        is_fewest = erases(of, NEW, "page") < min(erases(of, by, "page") for by in others)
+        return is_longest or not is_fewest
 
     def less(of: str, layer: str) -> float:
         others = fmean(erases(of, by, layer) for by in schedulers if by != NEW)
@@ -73,7 +77,8 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
         "fast_random": lambda: evidence["random"].relative(ERASES, "fast", layer="page"),
         "layers_in_order": lambda: all(is_in_order(of, by) for of, by in every),
         "rank_web": lambda: rank("web"),
-        "rank_all": lambda: min(map(rank, personalities)),
+        "rank_mail": lambda: rank("mail"),
+        "dftl_page_web": lambda: ratio("dftl", [("web", by) for by in schedulers]),
         "fewest_if_longest": lambda: all(map(fewest_if_longest, personalities)),
         "merged_apart": lambda: spread([erases("mail", by, "page", "0") for by in schedulers]),
         "unmerged_apart": lambda: spread(unmerged()),
@@ -143,6 +148,8 @@ def _dispatched(evidence: Evidence) -> str:
 
 
 def _spearman(first: list[float], second: list[float]) -> float:
-    """Spearman's rank correlation; not a number if all values of a list are equal."""
+    """Spearman's rank correlation. Raises `NoEvidenceError` if all values of a list are equal: they have no order."""
+    if len(set(first)) == 1 or len(set(second)) == 1:
+        raise NoEvidenceError("all schedulers have the same figure: there is no order")
     points = pl.DataFrame({"first": first, "second": second})
     return float(points.select(pl.corr("first", "second", method="spearman")).item())
