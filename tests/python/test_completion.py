@@ -39,7 +39,7 @@ def completed(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
         (("list", "w"), ["wear", "workloads"]),
         (("list", "ftls", "df"), ["dftl"]),
         (("list", "experiments", "X22"), ["X22"]),
-        (("reproduce", "X2"), ["X2", "X20", "X21", "X22", "X23", "X24", "X25", "X26", "X29"]),
+        (("reproduce", "X2"), ["X2", *(f"X2{number}" for number in range(10))]),
         (("reproduce", "--paper", "ener"), ["energysim"]),
         (("run", "t.csv", "--format", "sp"), ["spc"]),
         (("run", "--quie"), ["--quiet"]),
