@@ -66,7 +66,7 @@ fn a_request_belongs_to_the_region_where_it_begins() {
     assert_eq!(par(&[], "0 R5000; 0.5 R1500 R996 R900"), "R5000 R900 R996 R1500");
 }
 
-/// The order in which a drive of so many bytes, in regions of 4 GiB, gets a request at the beginning and one at the end of each
+/// The order in which a drive of this size, in regions of 4 GiB, gets a request at the beginning and one at the end of each
 /// region, the last region first: as pairs of the region's number and the request's place in it.
 fn turns_over(drive_bytes: u64) -> Vec<(u64, bool)> {
     const REGION: u64 = 4 << 21;

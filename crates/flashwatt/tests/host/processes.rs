@@ -97,7 +97,7 @@ fn each_closed_loop_has_sequential_streams_of_its_own() {
     }
 }
 
-/// An open loop has the same requests at the same times, whoever sends them; a run stays with its process.
+/// An open loop has the same requests at the same times with any number of processes; a run stays with its process.
 #[test]
 fn open_loops_are_dealt() {
     let sets = [

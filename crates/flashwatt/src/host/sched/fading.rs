@@ -1,6 +1,6 @@
 //! Means in which older samples fade, as CFQ and BFQ keep them.
 
-/// A sample adds this to the count and so many times itself to the total, an eighth of it at a time.
+/// A sample adds an eighth of this to the count, and an eighth of this times its value to the total.
 const WHOLE: u64 = 256;
 /// The mean counts with more samples than these (sample_valid).
 const ENOUGH: u64 = 80;

@@ -60,7 +60,7 @@ impl Places for Map {
     }
 }
 
-/// From each place of another law so many requests in a row (fio's `rw=randwrite:8`).
+/// From each place of another law, this number of requests in a row (fio's `rw=randwrite:8`).
 pub(super) struct InRows {
     inner: Box<dyn Places>,
     requests: u64,

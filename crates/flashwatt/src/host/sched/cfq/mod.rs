@@ -170,7 +170,8 @@ struct Ncq {
     peak: u32,
 }
 
-/// So many requests in the device at a time say that it has NCQ (CFQ_HW_QUEUE_MIN); with as few or fewer queued nothing is learnt.
+/// This number of requests in the device at a time shows that it has NCQ (CFQ_HW_QUEUE_MIN). A look counts only if more than this
+/// are queued or in the device.
 const NCQ_REQUESTS: u32 = 5;
 /// Ends of requests until the next answer.
 const NCQ_SAMPLES: u32 = 50;

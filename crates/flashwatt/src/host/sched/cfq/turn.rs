@@ -14,7 +14,7 @@ const IDLE_CLASS_DELAY_NS: Time = 200_000_000;
 const PREEMPTING_NS: Time = 1_000_000_000;
 /// An awaited request that is longer goes at once (PAGE_CACHE_SIZE).
 const PAGE_SECTORS: u64 = 8;
-/// So many times the quantum may be in the device while nobody else waits (cfq_may_dispatch).
+/// How many times the quantum may be in the device while no other queue waits (cfq_may_dispatch).
 const ALONE: u64 = 4;
 
 /// A turn of a queue.
