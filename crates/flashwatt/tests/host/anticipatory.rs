@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use crate::desk::{MS, Played, play, play_on};
+use crate::desk::{MS, Played, letter, play, play_on, runs, time_ms};
 
 fn on(depth: u32, parameters: &str, script: &str) -> Played {
     let own = parameters.split_whitespace().map(|set| format!("scheduler.anticipatory.{set}"));
@@ -15,12 +15,6 @@ fn on(depth: u32, parameters: &str, script: &str) -> Played {
 
 fn order(parameters: &str, script: &str) -> String {
     on(1, parameters, script).order
-}
-
-/// The time in ms at which the device got a request.
-fn time_ms(played: &Played, request: &str) -> f64 {
-    let (at, _) = played.times.iter().find(|(_, text)| text == request).expect("the request");
-    *at as f64 / MS as f64
 }
 
 /// The time in ms at which the device, which takes one request at a time, got the last request of a script.
@@ -34,18 +28,6 @@ fn burst(letter: char, first: u64, count: u64, process: u16) -> String {
         write!(text, " {letter}{}/{process}", first + 100 * at).expect("text");
         text
     })
-}
-
-/// The lengths of runs of reads and of writes.
-fn runs(played: &Played) -> Vec<(char, u32)> {
-    let mut runs: Vec<(char, u32)> = Vec::new();
-    for letter in played.times.iter().filter_map(|(_, text)| text.chars().next()) {
-        match runs.last_mut() {
-            Some((last, count)) if *last == letter => *count += 1,
-            _ => runs.push((letter, 1)),
-        }
-    }
-    runs
 }
 
 /// as_antic_waitnext: R0 ends at 1 ms, and R8 of its process comes in time. R8 ends at 2.2 ms, and nothing follows for 6 ms.
@@ -197,7 +179,7 @@ fn the_count_of_a_batch_of_writes_grows_with_spare_time() {
     let script = format!("0 R0; 0.5{}{}", burst('R', 100, 60, 0), burst('w', 50_000, 60, 9));
     let played = on(1, "read_batch_expire_ms=5 write_batch_expire_ms=20", &script);
     let expected = [('R', 7), ('w', 3), ('R', 7), ('w', 6), ('R', 7), ('w', 7), ('R', 7), ('w', 8)];
-    assert_eq!(runs(&played)[..8], expected);
+    assert_eq!(runs(&played, letter)[..8], expected);
 }
 
 /// As above with batches of writes of 3 ms: 2 writes to begin with, twice as many after R0. The read of 11 ms ends 5 ms after the
@@ -207,7 +189,7 @@ fn the_count_of_a_batch_of_writes_shrinks_to_its_time() {
     let script = format!("0 R0; 0.5{}{}", burst('R', 100, 60, 0), burst('w', 50_000, 60, 9));
     let played = on(1, "read_batch_expire_ms=5 write_batch_expire_ms=3", &script);
     let expected = [('R', 7), ('w', 4), ('R', 7), ('w', 3), ('R', 7), ('w', 2), ('R', 7), ('w', 2)];
-    assert_eq!(runs(&played)[..8], expected);
+    assert_eq!(runs(&played, letter)[..8], expected);
 }
 
 /// The first batch of reads ends behind 501 ms, after 502 reads. A batch of 125 ms has 12 writes; the queue began in one without
@@ -215,7 +197,7 @@ fn the_count_of_a_batch_of_writes_shrinks_to_its_time() {
 #[test]
 fn the_first_read_doubles_the_count_of_writes() {
     let script = format!("0 R0; 0.5{}{}", burst('R', 100, 800, 0), burst('w', 500_000, 60, 9));
-    assert_eq!(runs(&on(1, "", &script))[..3], [('R', 502), ('w', 24), ('R', 299)]);
+    assert_eq!(runs(&on(1, "", &script), letter)[..3], [('R', 502), ('w', 24), ('R', 299)]);
 }
 
 /// as_completed_request: if a batch of reads waits for the last write, the end of that write sets the time of the batch, from which
@@ -224,7 +206,8 @@ fn the_first_read_doubles_the_count_of_writes() {
 #[test]
 fn the_time_of_writes_is_lost_where_the_device_takes_several() {
     let script = format!("0 R0; 0.5{}{}", burst('R', 100, 60, 0), burst('w', 50_000, 60, 9));
-    let counts = |depth| runs(&on(depth, "read_batch_expire_ms=1 write_batch_expire_ms=30", &script))[..4].to_vec();
+    let counts =
+        |depth| runs(&on(depth, "read_batch_expire_ms=1 write_batch_expire_ms=30", &script), letter)[..4].to_vec();
     assert_eq!(counts(1), [('R', 3), ('w', 3), ('R', 3), ('w', 6)]);
     assert_eq!(counts(2), [('R', 6), ('w', 3), ('R', 6), ('w', 3)]);
 }
@@ -235,7 +218,7 @@ fn the_time_of_writes_is_lost_where_the_device_takes_several() {
 fn a_batch_of_writes_without_a_rival_is_not_measured() {
     let script = format!("0 R0; 2{}; 14.5{}", burst('w', 50_000, 20, 9), burst('R', 100, 20, 0));
     let played = on(1, "read_batch_expire_ms=5 write_batch_expire_ms=3", &script);
-    assert_eq!(runs(&played)[..4], [('R', 1), ('w', 8), ('R', 7), ('w', 4)]);
+    assert_eq!(runs(&played, letter)[..4], [('R', 1), ('w', 8), ('R', 7), ('w', 4)]);
 }
 
 /// The device takes two requests at a time. A batch waits until the last one has left it; requests of one batch do not wait.

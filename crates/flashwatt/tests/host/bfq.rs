@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use flashwatt::connector::{Priority, PriorityClass};
 
-use crate::desk::{MS, Played, Script, config, play_on, run};
+use crate::desk::{MS, Played, Script, config, letter, play_on, play_with_levels, process, run, runs, time_ms};
 
 /// Keys of `[host]`: the scheduler and a large queue; `parameters` are separated by spaces, those of the scheduler without its
 /// name.
@@ -18,6 +18,11 @@ fn keys(parameters: &str) -> Vec<String> {
     });
     let fixed = ["scheduler=bfq", "nr_requests=1024", "max_request_bytes=524288"].map(String::from);
     fixed.into_iter().chain(given).collect()
+}
+
+/// Plays a script in which processes have levels of the best-effort class.
+fn with_levels(parameters: &str, script: &str, levels: &[u8]) -> Played {
+    play_with_levels(&keys(parameters).iter().map(String::as_str).collect::<Vec<_>>(), script, levels)
 }
 
 fn bfq_on(depth: u32, parameters: &str, script: &str) -> Played {
@@ -33,48 +38,12 @@ fn order(parameters: &str, script: &str) -> String {
     bfq(&format!("low_latency=0 {parameters}"), script).order
 }
 
-/// The time in ms at which the device got a request.
-fn time_ms(played: &Played, request: &str) -> f64 {
-    let (at, _) = played.times.iter().find(|(_, text)| text == request).expect("the request");
-    *at as f64 / MS as f64
-}
-
 /// `count` requests of `sectors` sectors of a process, 100 sectors between them, which is near.
 fn burst(letter: char, first: u64, sectors: u64, process: u16, count: u64) -> String {
     (0..count).fold(String::new(), |mut text, at| {
         write!(text, " {letter}{}+{sectors}/{process}", first + (sectors + 100) * at).expect("text");
         text
     })
-}
-
-/// How many requests of which process or kind went in a row.
-fn runs(played: &Played, of: fn(&str) -> char) -> Vec<(char, u32)> {
-    let mut runs: Vec<(char, u32)> = Vec::new();
-    for (_, text) in &played.times {
-        match runs.last_mut() {
-            Some((last, count)) if *last == of(text) => *count += 1,
-            _ => runs.push((of(text), 1)),
-        }
-    }
-    runs
-}
-
-/// The digit of the process.
-fn process(text: &str) -> char {
-    text.split_once('/').and_then(|(_, process)| process.chars().next()).unwrap_or('0')
-}
-
-fn letter(text: &str) -> char {
-    text.chars().next().expect("a letter")
-}
-
-/// Plays a script in which processes have levels of the best-effort class.
-fn with_levels(parameters: &str, script: &str, levels: &[u8]) -> Played {
-    let mut script = Script::new(script);
-    for step in &mut script.steps {
-        step.priority = Priority::new(PriorityClass::BestEffort, levels[usize::from(step.process)]);
-    }
-    run(&config(1, &keys(parameters).iter().map(String::as_str).collect::<Vec<_>>()), 1, MS, &mut script)
 }
 
 /// bfq_choose_req: a sector back counts as two. R500 ends at 508: R700 is 192 away, R900 392, R100 408 back, which counts 816.

@@ -41,9 +41,46 @@ pub struct Played {
     pub figures: HostFigures,
 }
 
+/// The time in ms at which the device got a request.
+pub fn time_ms(played: &Played, request: &str) -> f64 {
+    let (at, _) = played.times.iter().find(|(_, text)| text == request).expect("the request");
+    *at as f64 / MS as f64
+}
+
+/// How many requests of which process or kind went in a row.
+pub fn runs(played: &Played, of: fn(&str) -> char) -> Vec<(char, u32)> {
+    let mut runs: Vec<(char, u32)> = Vec::new();
+    for (_, text) in &played.times {
+        match runs.last_mut() {
+            Some((last, count)) if *last == of(text) => *count += 1,
+            _ => runs.push((of(text), 1)),
+        }
+    }
+    runs
+}
+
+/// The digit of the process of a request.
+pub fn process(text: &str) -> char {
+    text.split_once('/').and_then(|(_, process)| process.chars().next()).unwrap_or('0')
+}
+
+/// The letter of the kind of a request.
+pub fn letter(text: &str) -> char {
+    text.chars().next().expect("a letter")
+}
+
 /// Plays a script on a device that serves one request at a time, in 1 ms each. `sets` are keys of `[host]`.
 pub fn play(sets: &[&str], script: &str) -> Played {
     play_on(1, MS, sets, script)
+}
+
+/// As [`play`], with processes of these levels of the best-effort class.
+pub fn play_with_levels(sets: &[&str], script: &str, levels: &[u8]) -> Played {
+    let mut script = Script::new(script);
+    for step in &mut script.steps {
+        step.priority = Priority::new(PriorityClass::BestEffort, levels[usize::from(step.process)]);
+    }
+    run(&config(1, sets), 1, MS, &mut script)
 }
 
 /// The order of [`play`].
