@@ -177,15 +177,7 @@ impl Plan {
     /// Adds a read of the page at `ppn`.
     #[inline]
     pub fn read(&mut self, ppn: Ppn, cause: Cause, after: Option<PlanIndex>) -> PlanIndex {
-        self.push(PlannedOp {
-            kind: OpKind::Read,
-            cause,
-            ppn,
-            source: Ppn::NONE,
-            after,
-            replaces: BlockId::NONE,
-            is_blank: false,
-        })
+        self.push_read(OpKind::Read, ppn, cause, after)
     }
 
     /// Adds a read of the page at `ppn`, which is erased: a logical page has its place there, but was never written. It
@@ -206,15 +198,13 @@ impl Plan {
 
     /// Adds a read of the spare area of the page at `ppn`.
     pub fn read_spare(&mut self, ppn: Ppn, cause: Cause, after: Option<PlanIndex>) -> PlanIndex {
-        self.push(PlannedOp {
-            kind: OpKind::SpareRead,
-            cause,
-            ppn,
-            source: Ppn::NONE,
-            after,
-            replaces: BlockId::NONE,
-            is_blank: false,
-        })
+        self.push_read(OpKind::SpareRead, ppn, cause, after)
+    }
+
+    #[inline]
+    fn push_read(&mut self, kind: OpKind, ppn: Ppn, cause: Cause, after: Option<PlanIndex>) -> PlanIndex {
+        let (source, replaces) = (Ppn::NONE, BlockId::NONE);
+        self.push(PlannedOp { kind, cause, ppn, source, after, replaces, is_blank: false })
     }
 
     /// Makes `op` wait for an operation of an earlier plan, a read of the map, if that has not ended. An operation waits
