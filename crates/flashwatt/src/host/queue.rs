@@ -271,9 +271,10 @@ impl Queue {
         }
         let figures = std::mem::take(&mut self.figures);
         // Who has requests under way takes part in the next window, even if none of them ends there.
-        let inside =
-            |at: &usize| self.in_device[*at].id == PASSED && !self.free.iter().any(|tag| tag.0 as usize == *at);
-        let passed = (0..self.in_device.len()).filter(inside).map(|at| self.in_device[at].process);
+        let mut is_passing: Vec<bool> = self.in_device.iter().map(|inside| inside.id == PASSED).collect();
+        self.free.iter().for_each(|tag| is_passing[tag.0 as usize] = false);
+        let inside = self.in_device.iter().zip(is_passing);
+        let passed = inside.filter_map(|(inside, is_passing)| is_passing.then_some(inside.process));
         let queued = self.ios.iter().filter(|io| io.left > 0).map(|io| io.process);
         let under_way: Vec<_> = queued.chain(passed).collect();
         under_way.into_iter().for_each(|process| self.figures.moved(process, 0));
