@@ -58,9 +58,9 @@ impl Workload for Joined<'_> {
         }
     }
 
-    fn completed(&mut self, _done: &Completion, now: Nanos) {
+    fn completed(&mut self, done: &Completion, now: Nanos) {
         for tag in std::mem::take(&mut self.given) {
-            self.inner.completed(&Completion::done(tag), now);
+            self.inner.completed(&Completion { tag, ..*done }, now);
         }
     }
 
