@@ -3,8 +3,8 @@
 //! A process gets a place in the device before its request exists, so processes wait and requests do not. Requests are
 //! held, and merged, only while their process is plugged.
 //!
-//! Deviations: one hardware queue; the places are handed out strictly in the order of waiting, where the kernel wakes
-//! waiters in batches.
+//! Deviations: one hardware queue; the places go to requests that somebody waits for first, then in the order of waiting,
+//! where the kernel wakes waiters in one order, in batches.
 
 use super::{Choice, Cx, Generation, Merging, Parameters, Passing, Recipe, Registered, Scheduler, Setup, joins};
 use crate::host::merging::Side;
