@@ -97,9 +97,22 @@ impl<D: Device> BlockLayer<D> {
     }
 
     /// Handles what has ended in the device. Returns true if requests of processes have ended.
-    #[inline]
+    #[inline(always)]
     fn take_ended(&mut self, cx: &mut Cx) -> bool {
         let (before, now) = (cx.done.len(), cx.agenda.now());
+        if self.queue.is_busy() {
+            self.take_ended_and_dispatch(cx);
+        } else {
+            // An end makes no request, so there is nothing to dispatch behind it.
+            self.ended.iter().for_each(|done| self.queue.ended(done, now, cx.done));
+        }
+        self.ended.clear();
+        cx.done.len() > before
+    }
+
+    #[inline(never)]
+    fn take_ended_and_dispatch(&mut self, cx: &mut Cx) {
+        let now = cx.agenda.now();
         let mut at = 0;
         while at < self.ended.len() {
             while let Some(done) = self.ended.get(at) {
@@ -108,12 +121,11 @@ impl<D: Device> BlockLayer<D> {
             }
             if self.queue.is_busy() {
                 self.dispatch(cx);
-                self.queue.let_in(now);
-                self.dispatch(cx);
+                if self.queue.let_in(now) {
+                    self.dispatch(cx);
+                }
             }
         }
-        self.ended.clear();
-        cx.done.len() > before
     }
 }
 

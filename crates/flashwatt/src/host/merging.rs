@@ -1,8 +1,5 @@
 //! Which requests can be one, and where to find them.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
 use super::pool::{Pool, Rq, RqId};
 use crate::connector::RequestKind;
 
@@ -37,36 +34,39 @@ pub(super) fn is_mergeable(rq: &Rq) -> bool {
     matches!(rq.kind, RequestKind::Read | RequestKind::Write) && !rq.fua
 }
 
-/// Queued requests by their ends. Of two that end alike it knows the one that came last.
-#[derive(Debug, Default)]
+/// Queued requests by their ends. Of those that end alike it gives the one that came last.
+#[derive(Debug)]
 pub(super) struct Ends {
-    by_first: Map,
-    by_end: Map,
+    by_first: Chains,
+    by_end: Chains,
 }
 
-type Map = HashMap<u64, RqId, BuildHasherDefault<SectorHasher>>;
-
 impl Ends {
+    /// An empty index, made for this number of requests.
+    pub fn new(requests: u32) -> Self {
+        Ends { by_first: Chains::new(requests), by_end: Chains::new(requests) }
+    }
+
     /// Adds a queued request.
     pub fn add(&mut self, id: RqId, rq: &Rq) {
-        self.by_first.insert(key(rq.first, rq.kind), id);
-        self.by_end.insert(key(rq.end(), rq.kind), id);
+        self.by_first.add(id, key(rq.first, rq.kind));
+        self.by_end.add(id, key(rq.end(), rq.kind));
     }
 
-    /// Removes a request that was added with this extent.
-    pub fn remove(&mut self, id: RqId, rq: &Rq) {
-        remove(&mut self.by_first, key(rq.first, rq.kind), id);
-        remove(&mut self.by_end, key(rq.end(), rq.kind), id);
+    /// Removes a request that was added.
+    pub fn remove(&mut self, id: RqId) {
+        self.by_first.remove(id);
+        self.by_end.remove(id);
     }
 
-    /// The request that ends at a sector.
+    /// The queued request of a kind that ends before this sector.
     pub fn ending_at(&self, sector: u64, kind: RequestKind) -> Option<RqId> {
-        self.by_end.get(&key(sector, kind)).copied()
+        self.by_end.find(key(sector, kind))
     }
 
-    /// The request that begins at a sector.
+    /// The queued request of a kind that begins at this sector.
     pub fn beginning_at(&self, sector: u64, kind: RequestKind) -> Option<RqId> {
-        self.by_first.get(&key(sector, kind)).copied()
+        self.by_first.find(key(sector, kind))
     }
 }
 
@@ -74,31 +74,68 @@ fn key(sector: u64, kind: RequestKind) -> u64 {
     sector << 2 | kind as u64
 }
 
-fn remove(map: &mut Map, key: u64, id: RqId) {
-    if map.get(&key) == Some(&id) {
-        map.remove(&key);
+/// Requests by a key each: chains of those whose keys hash alike, the newest first. There are few of them and they come and go
+/// with every request, which is why this is no general map.
+#[derive(Debug)]
+struct Chains {
+    /// The first of each chain.
+    heads: Vec<u32>,
+    /// By number of the request: its key, and the one behind it.
+    links: Vec<(u64, u32)>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Chains {
+    fn new(requests: u32) -> Self {
+        Chains { heads: vec![NONE; requests.max(2).next_power_of_two() as usize], links: Vec::new() }
+    }
+
+    /// The chain of a key, by the upper bits of a product.
+    #[inline(always)]
+    fn chain(&self, key: u64) -> usize {
+        (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - self.heads.len().trailing_zeros())) as usize
+    }
+
+    #[inline(always)]
+    fn add(&mut self, id: RqId, key: u64) {
+        let (chain, at) = (self.chain(key), id.0 as usize);
+        if self.links.len() <= at {
+            self.links.resize(at + 1, (0, NONE));
+        }
+        self.links[at] = (key, std::mem::replace(&mut self.heads[chain], id.0));
+    }
+
+    #[inline(always)]
+    fn remove(&mut self, id: RqId) {
+        let (key, after) = self.links[id.0 as usize];
+        let chain = self.chain(key);
+        if self.heads[chain] == id.0 {
+            self.heads[chain] = after;
+            return;
+        }
+        let mut at = self.heads[chain] as usize;
+        while self.links[at].1 != id.0 {
+            at = self.links[at].1 as usize;
+        }
+        self.links[at].1 = after;
+    }
+
+    #[inline(always)]
+    fn find(&self, key: u64) -> Option<RqId> {
+        let mut at = self.heads[self.chain(key)];
+        while at != NONE {
+            let (other, after) = self.links[at as usize];
+            if other == key {
+                return Some(RqId(at));
+            }
+            at = after;
+        }
+        None
     }
 }
 
 /// Whether two queued requests can be one: the second begins where the first ends.
 pub(super) fn are_one(first: RqId, second: RqId, max_sectors: u64, pool: &Pool) -> bool {
     first != second && joins(&pool[first], &pool[second], max_sectors) == Some(Side::Back)
-}
-
-/// Hashes a sector number by a multiplication.
-#[derive(Default)]
-struct SectorHasher(u64);
-
-impl Hasher for SectorHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u64(self.0 ^ u64::from(byte)));
-    }
-
-    fn write_u64(&mut self, sector: u64) {
-        self.0 = (sector ^ sector >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
 }

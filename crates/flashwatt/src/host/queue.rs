@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::depths::Depths;
-use super::figures::{self, HostFigures, kind};
+use super::figures::{HostFigures, kind};
 use super::fullness::{Places, Waiters};
 use super::merging::{Ends, Side, are_one, is_mergeable, joins};
 use super::pool::{Piece, Pool, Rq, RqId};
@@ -47,12 +47,13 @@ struct Io {
 struct Inside {
     /// Its number in the pool; [`PASSED`] for one that passed the queue.
     id: RqId,
-    /// Of one that passed: the tag of the process's request, its process and sectors, when it was sent, its kind and class.
+    /// Of one that passed: the tag of the process's request, its process, the sectors that it reads or writes, when it was
+    /// sent, the index of its kind among the figures, and its class.
     tag: Tag,
     process: u16,
-    sectors: u64,
+    moved_sectors: u64,
     arrival_ns: Nanos,
-    kind: RequestKind,
+    at: u8,
     class: PriorityClass,
     is_sync: bool,
 }
@@ -65,20 +66,21 @@ impl Inside {
         id: PASSED,
         tag: Tag(0),
         process: 0,
-        sectors: 0,
+        moved_sectors: 0,
         arrival_ns: 0,
-        kind: RequestKind::Read,
+        at: 0,
         class: PriorityClass::BestEffort,
         is_sync: true,
     };
 }
 
-/// Requests that passed the queue and have not been counted elsewhere yet.
+/// What every request that waits nowhere would add to several figures: it is counted here, and there at the end of a window.
 #[derive(Clone, Debug, Default)]
-struct Passed {
-    count: u64,
+struct Unqueued {
+    /// Requests that passed the queue, and their sectors.
+    passed: u64,
     sectors: u64,
-    /// Of those that have ended: the time from the arrival to the end, all of it in the device.
+    /// Of requests that waited neither for a place nor in the queue and have ended: the time from the arrival to the end.
     latency: Histogram,
 }
 
@@ -111,7 +113,7 @@ pub(super) struct Queue {
     passing_bytes: u64,
     /// Whether the queue can be full while the device has room.
     places_bind: bool,
-    passed: [Passed; 3],
+    unqueued: [Unqueued; 3],
     /// Requests in the scheduler.
     queued: u32,
     /// Whether a request leaves the scheduler before the device has room for it, and the one that has.
@@ -165,7 +167,7 @@ impl Queue {
             async_writes: settings.async_writes,
             priorities,
             pool: Pool::default(),
-            ends: Ends::default(),
+            ends: Ends::new(settings.nr_requests),
             last: None,
             waiters: Waiters::default(),
             ios: vec![Io::default(); room as usize],
@@ -174,7 +176,7 @@ impl Queue {
             places_bind: places.bind_within(depth),
             places,
             passing_rule,
-            passed: Default::default(),
+            unqueued: Default::default(),
             free: (0..depth).rev().map(Tag).collect(),
             queued: 0,
             takes_ahead: !settings.dispatch_budget,
@@ -213,13 +215,20 @@ impl Queue {
         }
         self.free.pop();
         self.places.take(request.is_sync);
-        let (kind, class, is_sync) = (request.kind, request.priority.class(), request.is_sync);
-        let (process, sectors) = (request.process, request.bytes / SECTOR_BYTES);
-        self.in_device[inner.0 as usize] =
-            Inside { id: PASSED, tag, process, sectors, arrival_ns: now, kind, class, is_sync };
-        let passed = &mut self.passed[figures::kind(kind)];
-        passed.count += 1;
-        passed.sectors += sectors;
+        let (at, sectors) = (kind(request.kind), request.bytes / SECTOR_BYTES);
+        self.in_device[inner.0 as usize] = Inside {
+            id: PASSED,
+            tag,
+            process: request.process,
+            moved_sectors: moved_sectors(request.kind, sectors),
+            arrival_ns: now,
+            at: at as u8,
+            class: request.priority.class(),
+            is_sync: request.is_sync,
+        };
+        let unqueued = &mut self.unqueued[at];
+        unqueued.passed += 1;
+        unqueued.sectors += sectors;
         self.seek(request.offset_bytes / SECTOR_BYTES, sectors);
         Some(inner)
     }
@@ -257,12 +266,12 @@ impl Queue {
     }
 
     fn take_figures(&mut self) -> HostFigures {
-        for (passed, figures) in self.passed.iter_mut().zip(&mut self.figures.kinds) {
-            let Passed { count, sectors, latency } = std::mem::take(passed);
-            figures.came += count;
+        for (unqueued, figures) in self.unqueued.iter_mut().zip(&mut self.figures.kinds) {
+            let Unqueued { passed, sectors, latency } = std::mem::take(unqueued);
+            figures.came += passed;
             figures.came_sectors += sectors;
-            figures.pieces += count;
-            figures.dispatched += count;
+            figures.pieces += passed;
+            figures.dispatched += passed;
             figures.dispatched_sectors += sectors;
             figures.slat.add_many(0, latency.count());
             figures.queue.add_many(0, latency.count());
@@ -468,7 +477,7 @@ impl Queue {
 
     fn unindex(&mut self, id: RqId) {
         if std::mem::take(&mut self.pool[id].is_indexed) {
-            self.ends.remove(id, &self.pool[id]);
+            self.ends.remove(id);
         }
     }
 
@@ -576,14 +585,15 @@ impl Queue {
             return self.queued_ended(inside.id, done, now, ends);
         }
         self.places.free(inside.is_sync);
-        self.passed[kind(inside.kind)].latency.add(now - inside.arrival_ns);
-        self.figures.moved(inside.process, moved_sectors(inside.kind, inside.sectors));
+        self.unqueued[usize::from(inside.at)].latency.add(now - inside.arrival_ns);
+        self.figures.moved(inside.process, inside.moved_sectors);
         if self.passing_rule == Passing::Asked {
             self.scheduler.passed_ended(inside.class);
         }
         ends.push(Completion { tag: inside.tag, ..*done });
     }
 
+    #[inline(never)]
     fn queued_ended(&mut self, id: RqId, done: &Completion, now: Nanos, ends: &mut Vec<Completion>) {
         if self.barrier == Some(id) {
             self.barrier = None;
@@ -611,19 +621,25 @@ impl Queue {
     #[inline(always)]
     fn count(&mut self, at: usize, piece: &Piece, arrival_ns: Nanos, dispatched_ns: Nanos, now: Nanos) {
         let queued_ns = dispatched_ns - piece.added_ns;
-        let figures = &mut self.figures.kinds[at];
-        figures.slat.add(piece.added_ns - arrival_ns);
-        figures.clat.add(now - piece.added_ns);
-        figures.queue.add(queued_ns);
-        figures.device.add(now - dispatched_ns);
+        if dispatched_ns == arrival_ns {
+            self.unqueued[at].latency.add(now - arrival_ns);
+        } else {
+            let figures = &mut self.figures.kinds[at];
+            figures.slat.add(piece.added_ns - arrival_ns);
+            figures.clat.add(now - piece.added_ns);
+            figures.queue.add(queued_ns);
+            figures.device.add(now - dispatched_ns);
+        }
         self.figures.waited(usize::from(piece.process), queued_ns);
     }
 
-    /// Lets waiting processes in, as far as there are places.
-    pub fn let_in(&mut self, now: Nanos) {
+    /// Lets waiting processes in, as far as there are places. Returns whether there was one.
+    pub fn let_in(&mut self, now: Nanos) -> bool {
+        let mut any = false;
         while self.barrier.is_none()
             && let Some(part) = self.behind.pop_front()
         {
+            any = true;
             self.waiting -= 1;
             self.send(part, now);
         }
@@ -631,12 +647,14 @@ impl Queue {
             && !self.waiters.is_empty()
             && let Some(part) = self.waiters.take(&self.places)
         {
+            any = true;
             self.waiting -= 1;
             let process = part.process();
             self.enter(part, now);
             self.go_on(process, now);
             self.waiters.put_back(process);
         }
+        any
     }
 
     /// A process that was let in sends its next pieces as far as they join queued requests: a piece that joins needs no place.
