@@ -35,7 +35,8 @@ class Verdict(Enum):
     TRACE = "needs a trace"
     """It is about a real trace, which `--trace` did not name."""
     UNKNOWN = "no evidence"
-    """A run that it needs was not made, failed, or went over its budget of operations; or the figure is no finite number."""
+    """A run that it needs was not made, failed, or went over its budget of operations; or its figure is infinite or no
+    number."""
 
 
 @dataclass(frozen=True, slots=True)
