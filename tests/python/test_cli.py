@@ -308,6 +308,22 @@ def test_the_record_of_a_run_gives_it_again(flashwatt: Cli, config: Path, tmp_pa
     assert first["ledger"] == second["ledger"]
 
 
+@pytest.mark.parametrize("preset", ["x25m", "energysim", "tlc-nvme-1t"])
+@pytest.mark.parametrize("layer", ["block", "fast", "nftl"])
+def test_the_record_of_a_run_gives_it_again_with_a_layer_that_only_merges(
+    flashwatt: Cli, tmp_path: Path, preset: str, layer: str
+) -> None:
+    """What the preset says of collection has no effect then. Written by a user, it is an error."""
+    options = ["--set", f"ftl={layer}", "--set", "device.scale=1/32", "--requests", "50"]
+    first = flashwatt("run", "--preset", preset, *options, "--out", tmp_path / "a")
+    assert first.returncode == 0, first.stderr
+    again = flashwatt("run", tmp_path / "a/config.toml", "--out", tmp_path / "b")
+    assert again.returncode == 0, again.stderr
+    one, other = (json.loads((tmp_path / name / "report.json").read_text()) for name in "ab")
+    assert one.keys() == other.keys()
+    assert {**one, "engine": None} == {**other, "engine": None}
+
+
 def test_a_bare_list_names_the_kinds(flashwatt: Cli) -> None:
     assert "presets" in flashwatt("list").stdout.split()
 

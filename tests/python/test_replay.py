@@ -78,6 +78,14 @@ def test_on_the_command_line(flashwatt: Cli, config: Path, tmp_path: Path) -> No
     assert "nothing dispatches requests" in refused.stderr
     kept = flashwatt("run", config, "--set", "host.scheduler=noop", "--dispatch-log", "stream.csv", "--quiet")
     assert kept.returncode == 0, kept.stderr
+    behind = flashwatt("run", config, "--trace", "stream.csv", "--scheduler", "noop")
+    assert behind.returncode == 2, behind.stderr
+    assert (
+        "stream.csv: the trace was logged behind a scheduler, and [host] would give it to another one" in behind.stderr
+    )
+    accept = ("--set", "workload.trace.dispatched=accept")
+    accepted = flashwatt("run", config, "--trace", "stream.csv", "--scheduler", "noop", *accept)
+    assert accepted.returncode == 0, accepted.stderr
     said = flashwatt("run", config, "--trace", "stream.csv", "--set", "run.replay=flashsim")
     assert said.returncode == 0, said.stderr
     assert "without a clock" in said.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -41,6 +42,10 @@ def test_a_mean_and_its_interval() -> None:
     mean, half = mean_and_ci([9.0, 10.0, 11.0])
     assert (mean, half) == (10.0, pytest.approx(4.303 / 3**0.5, abs=1e-3))
     assert mean_and_ci([5.0]) == (5.0, None)
+    assert mean_and_ci([5.0, math.inf]) == (math.inf, None)
+    nan, none = mean_and_ci([5.0, math.nan])
+    assert math.isnan(nan)
+    assert none is None
     assert mean_and_ci([4.0, 4.0]) == (4.0, 0.0)
 
 

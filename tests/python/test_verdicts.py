@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import math
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 from unittest.mock import patch
+
+import pytest
 
 from flashwatt.reproduce import catalogue
 from flashwatt.reproduce.catalogue import Experiment
@@ -23,6 +27,29 @@ class Measures:
     def quantities(self, _: Any) -> dict[str, Any]:
         """Give what stands in the place of figures."""
         return self.found
+
+
+@dataclass
+class Drawn:
+    """Runs with a seed, and the figure that they give."""
+
+    figure: float
+    by_chance: bool = False
+
+
+class BySeed:
+    """The module of an experiment whose figure a seed can change."""
+
+    __file__ = "measure.py"
+
+    def quantities(self, evidence: Any) -> dict[str, Any]:
+        """Give the figure with this seed."""
+
+        def measure() -> float:
+            evidence["runs"].by_chance = True
+            return evidence["runs"].figure
+
+        return {"q": measure}
 
 
 def entry(name: str, **rest: Any) -> dict[str, Any]:
@@ -57,6 +84,28 @@ def test_the_headline_counts_classes_apart() -> None:
     )
     assert [(row.quantity, row.ratio) for row in numbers(found)] == [("q0", 1.2), ("q1", 0.05), ("q3", -1.0)]
     assert tally(found)["numbers"] == {"laid": 3, "near": 1}
+
+
+@pytest.mark.parametrize("of", ["predictive", "report"])
+def test_a_figure_that_is_no_number_is_not_met(of: str) -> None:
+    (nan,), (infinite,) = rows((of, None, math.nan)), rows((of, None, math.inf))
+    assert {nan.verdict, infinite.verdict} == {Verdict.UNKNOWN}
+    assert (nan.simulated, nan.by_seed, nan.doubtful) == (None, (), False)
+    assert nan.remark == "not met: the figure is not a number (NaN)"
+    assert infinite.remark == "not met: the figure is infinite"
+    assert json.loads(json.dumps(nan.to_dict(), allow_nan=False))["simulated"] is None
+
+
+def test_a_figure_that_is_no_number_with_some_seed_is_not_met() -> None:
+    """The mean over the seeds is none either, and has no interval."""
+    experiment = replace(catalogue()["X29"], criteria=(Criterion.of("p", entry("predictive", at_least=1), "Fig. 1"),))
+    with patch.object(Experiment, "measures", lambda _: nullcontext(BySeed())):
+        (row,) = judge(experiment, [{"runs": Drawn(value)} for value in (2.0, math.nan, 3.0)])
+        (finite,) = judge(experiment, [{"runs": Drawn(value)} for value in (2.0, 2.5, 3.0)])
+    assert (row.verdict, row.interval) == (Verdict.UNKNOWN, None)
+    assert row.remark == "not met: the figure is not a number (NaN) with 1 of 3 seeds"
+    assert headline([row]) == "predictive: 0 of 1 criteria met, 1 no evidence"
+    assert (finite.verdict, finite.simulated) == (Verdict.MET, 2.5)
 
 
 def test_a_criterion_on_a_real_trace_waits_for_one() -> None:

@@ -121,7 +121,9 @@ def request_log(path: str | PathLike[str]) -> pl.LazyFrame:
 def dispatch_log(path: str | PathLike[str]) -> pl.LazyFrame:
     """Give the log of the requests that the block layer dispatched (`--dispatch-log FILE`) as a lazy frame."""
     path = Path(path)
-    return pl.scan_parquet(path) if path.suffix == ".parquet" else pl.scan_csv(path, schema=_DISPATCH_LOG)
+    if path.suffix == ".parquet":
+        return pl.scan_parquet(path)
+    return pl.scan_csv(path, schema=_DISPATCH_LOG, comment_prefix="#")
 
 
 def column(name: str, values: list[Any]) -> pl.Series:

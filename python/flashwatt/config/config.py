@@ -81,6 +81,7 @@ class Config:
     def merged(self, beside: str | PathLike[str] | None = None) -> str:
         """The preset, the text and the overrides as one TOML text, which gives the same configuration by itself.
 
+        Keys of the preset that have no effect beside the others are left out: as keys of a user they would be refused.
         Relative paths in it lead from the directory `beside`, in which it is to be written; from the working directory
         unless that is given.
         """

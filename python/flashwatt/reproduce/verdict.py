@@ -35,7 +35,8 @@ class Verdict(Enum):
     TRACE = "needs a trace"
     """It is about a real trace, which `--trace` did not name."""
     UNKNOWN = "no evidence"
-    """A run that it needs was not made, failed, or went over its budget of operations."""
+    """A run that it needs was not made, failed, or went over its budget of operations; or its figure is infinite or no
+    number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,15 +170,26 @@ def _measured(measures: Sequence[Callable[[], tuple[Value, bool]]]) -> tuple[Sam
     try:
         value, by_chance = measures[0]()
         others = [measure()[0] for measure in measures[1:]] if by_chance else []
-        return Sample((value, *others)), ""
+        sample = Sample((value, *others))
+        return (None, remark) if (remark := _no_number(sample)) else (sample, "")
     except NoEvidenceError as error:
         return None, str(error)
     except ZeroDivisionError:
         return None, "a ratio to nothing: something that it counts never happened"
 
 
+def _no_number(sample: Sample) -> str:
+    """Say why a figure cannot be judged that is infinite or not a number with some seed; empty if it is neither."""
+    odd = [one for one in sample.values if not math.isfinite(one)]
+    if not odd:
+        return ""
+    what = "not a number (NaN)" if any(map(math.isnan, odd)) else "infinite"
+    seeds = f" with {len(odd)} of {len(sample.values)} seeds" if len(sample.values) > 1 else ""
+    return f"not met: the figure is {what}{seeds}"
+
+
 def _verdict(criterion: Criterion, value: Value | None, *, short: bool) -> Verdict:
-    if value is None or math.isnan(value):
+    if value is None:
         return Verdict.UNKNOWN
     if criterion.meets is None:
         return Verdict.SHOWN

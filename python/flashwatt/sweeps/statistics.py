@@ -18,13 +18,17 @@ _HALVINGS = 100  # of an interval of doubles: more change nothing
 
 
 def mean_and_ci(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float | None]:
-    """Mean of independent replicates, and the half-width of its confidence interval; None for a single one.
+    """Mean of independent replicates, and the half-width of its confidence interval.
+
+    None for a single one, and where one is infinite or not a number: then the mean is so, too.
 
     mean ± t(n − 1) · s / √n with the sample's standard deviation s and Student's t: the interval for the mean of
     normally distributed values of unknown variance (any textbook of statistics).
     """
     if len(values) == 1:
         return fmean(values), None
+    if not all(map(math.isfinite, values)):
+        return sum(values) / len(values), None
     return fmean(values), student_t(confidence, len(values) - 1) * stdev(values) / math.sqrt(len(values))
 
 

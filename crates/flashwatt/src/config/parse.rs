@@ -34,7 +34,9 @@ pub fn load(text: &str, file_name: &str, sets: &[String]) -> Result<Config, Erro
     load_layers(text, file_name, sets).map(|(config, _)| config)
 }
 
-/// The three layers of [`load`] as one text, which gives the same configuration by itself: for a run's record.
+/// The three layers of [`load`] as one text, which gives the same configuration by itself: for a run's record. Keys of the preset
+/// that have no effect beside those of the user are left out: written by a user, they are faults. The preset, which the
+/// text names, still has them.
 ///
 /// # Errors
 /// As [`load`].
@@ -75,18 +77,34 @@ fn layers(text: &str, file_name: &str, sets: &[String], faults: &mut Vec<Fault>)
     tree
 }
 
+/// A tree without these keys.
+fn without(mut tree: Node, keys: &[&str]) -> Node {
+    for key in keys {
+        let path: Vec<String> = key.split('.').map(str::to_string).collect();
+        tree.prune(&path, &TAGGED);
+    }
+    tree
+}
+
+/// The configuration, and the three layers as one, without keys of the preset that have no effect.
 fn load_layers(text: &str, file_name: &str, sets: &[String]) -> Result<(Config, Node), Error> {
     let mut faults = Vec::new();
     let tree = layers(text, file_name, sets, &mut faults);
+    let mut idle = Vec::new();
     let config = match Raw::deserialize(&tree) {
-        Ok(raw) => resolve(&mut Checker::new(&tree, file_name, &mut faults), &raw),
+        Ok(raw) => {
+            let mut checker = Checker::new(&tree, file_name, &mut faults);
+            let config = resolve(&mut checker, &raw);
+            idle = checker.idle;
+            config
+        }
         Err(error) => {
             faults.push(error.into_parts().0);
             None
         }
     };
     match config {
-        Some(config) if faults.is_empty() => Ok((config, tree)),
+        Some(config) if faults.is_empty() => Ok((config, without(tree, &idle))),
         _ => Err(refused(faults)),
     }
 }
@@ -406,6 +424,29 @@ mod tests {
                 assert_eq!(config(&merged, &[]), load(&text, "test.toml", &sets).expect("the same"), "{merged}");
             }
         }
+    }
+
+    /// What a preset says of collection has no effect under layers that only merge; in the record it would be the user's, and refused.
+    #[test]
+    fn the_merged_text_is_the_same_configuration_with_every_layer() {
+        let (mut texts, mut left_out) = (0, 0);
+        for (preset, _) in PRESETS {
+            for layer in crate::ftl::REGISTRY {
+                let sets = [format!("device.preset={preset}"), format!("ftl={}", layer.name)];
+                let Ok(expected) = load("", "test.toml", &sets) else { continue };
+                let merged = merged("", "test.toml", &sets).expect("it is valid");
+                let again =
+                    load(&merged, "config.toml", &[]).unwrap_or_else(|error| panic!("{sets:?}: {error}\n{merged}"));
+                assert_eq!(again, expected, "{merged}");
+                assert_eq!(again.sha256(), expected.sha256());
+                texts += 1;
+                left_out += u32::from(!merged.contains("low_watermark"));
+            }
+        }
+        assert!(texts > PRESETS.len() * 5 && left_out > 0, "{texts} texts, {left_out} without watermarks");
+        let set = ["ftl=block", "gc.policy=fifo"].map(String::from);
+        let error = load("", "test.toml", &set).expect_err("the user's key has no effect").to_string();
+        assert!(error.contains("gc.policy: has no effect"), "{error}");
     }
 
     #[test]

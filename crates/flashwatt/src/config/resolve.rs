@@ -153,10 +153,8 @@ fn ftl(c: &mut Checker, raw: &Raw, page_bytes: u32) -> ftl::Settings {
 /// Settings of collection by the user must not be ignored. Those of a preset may be: it does not know the scheme.
 fn check_no_collection(c: &mut Checker, name: &str) {
     for key in ["gc.policy", "gc.low_watermark_blocks", "gc.low_watermark_fraction", "gc.reserved_blocks"] {
-        if c.is_users(key) {
-            let fault = c.fault(key, "has no effect").found(format!("ftl = {name:?}, which merges blocks as it must"));
-            c.push(fault.expected("a translation layer that collects blocks, or no such key"));
-        }
+        let found = format!("ftl = {name:?}, which merges blocks as it must");
+        c.has_no_effect(key, found, "a translation layer that collects blocks, or no such key");
     }
 }
 
@@ -199,9 +197,9 @@ fn device(
 fn block_stripe(c: &mut Checker, field: Field<BlockStripe>, ftl: &ftl::Settings) -> BlockStripe {
     const KEY: &str = "device.block_stripe";
     let stripe = c.choice(field, BlockStripe::Block);
-    if stripe == BlockStripe::Page && !ftl.stripes_pages() && c.is_users(KEY) {
-        let fault = c.fault(KEY, "has no effect").found(format!("ftl = {:?}", ftl.name()));
-        c.push(fault.expected("a translation layer of blocks with stripes of pages: bast, bast_star or nftl"));
+    if stripe == BlockStripe::Page && !ftl.stripes_pages() {
+        let expected = "a translation layer of blocks with stripes of pages: bast, bast_star or nftl";
+        c.has_no_effect(KEY, format!("ftl = {:?}", ftl.name()), expected);
     }
     stripe
 }

@@ -1,7 +1,8 @@
 //! The dispatch log: the requests as the block layer gives them to the drive, as a trace.
 //!
 //! It is in the format `csv`, so that `[workload.trace]` replays it: after merging, in the order of dispatch, with addresses of the
-//! drive (the partition's offset is in them) and the process of each request's first piece.
+//! drive (the partition's offset is in them) and the process of each request's first piece. Its first line says so, that no
+//! other scheduler gets its requests unnoticed.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -9,14 +10,14 @@ use std::path::Path;
 
 use crate::connector::Request;
 use crate::units::Nanos;
-use crate::workload::trace::{CSV_HEADER_WITH_PROCESS, Process, Record, write_csv};
+use crate::workload::trace::{CSV_HEADER_WITH_PROCESS, DISPATCH_MARK, Process, Record, write_csv};
 
-/// Whether a file is a dispatch log, or another trace of this format with processes, by its line of column names.
+/// Whether a file is a dispatch log, by its first two lines.
 pub fn is_dispatch_log(path: &Path) -> bool {
-    let mut begin = [0; CSV_HEADER_WITH_PROCESS.len() + 1];
+    let lines = format!("{DISPATCH_MARK}\n{CSV_HEADER_WITH_PROCESS}\n");
+    let mut begin = vec![0; lines.len()];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
-    let (names, end) = begin.split_at(CSV_HEADER_WITH_PROCESS.len());
-    read.is_ok() && names == CSV_HEADER_WITH_PROCESS.as_bytes() && end == b"\n"
+    read.is_ok() && begin == lines.as_bytes()
 }
 
 /// A dispatch log that is being written.
@@ -28,7 +29,7 @@ pub struct DispatchLog {
 impl DispatchLog {
     /// A log that is written to `out`.
     pub fn new(mut out: Box<dyn Write>) -> Self {
-        let error = writeln!(out, "{CSV_HEADER_WITH_PROCESS}").err();
+        let error = writeln!(out, "{DISPATCH_MARK}\n{CSV_HEADER_WITH_PROCESS}").err();
         DispatchLog { out, error }
     }
 

@@ -53,10 +53,21 @@ impl Places {
 }
 
 /// Processes that wait for a place. Each waits with one piece; the pieces that it would send after that wait behind it.
+///
+/// Places go to processes in the order in which these began to wait. A process whose class has no place lets later ones of
+/// the other class go first.
+///
+/// - Today (6.1): all wait for tags in one order (`blk_mq_get_tag`, block/blk-mq-tag.c; `sbq_wake_up`, lib/sbitmap.c).
+/// - 2.6.32: each class has its own places and its own line (`get_request_wait` sleeps in `rl->wait[is_sync]`, and
+///   `freed_request` wakes that of its class; block/blk-core.c). No process waits for a place that the other class took, so
+///   that one order of both is the order of each.
 #[derive(Debug, Default)]
 pub(super) struct Waiters {
-    /// By class: those that wait, in the order in which they came.
-    order: [VecDeque<u16>; 2],
+    /// By class: those that wait, in the order in which they began to, with a number that grows from one to the next of
+    /// whatever class.
+    order: [VecDeque<(u64, u16)>; 2],
+    /// The number of the next one that begins to wait.
+    began: u64,
     pieces: HashMap<u16, VecDeque<Part>>,
 }
 
@@ -74,20 +85,26 @@ impl Waiters {
 
     /// A process waits with a piece, or has another one behind that which it waits with.
     pub fn add(&mut self, part: Part) {
-        let process = part.process();
+        let (process, is_sync) = (part.process(), part.is_sync());
         let pieces = self.pieces.entry(process).or_default();
-        if pieces.is_empty() {
-            self.order[usize::from(part.is_sync())].push_back(process);
-        }
         pieces.push_back(part);
+        if pieces.len() == 1 {
+            self.line_up(process, is_sync);
+        }
     }
 
-    /// The piece of the first process that now finds a place. The process is in no line until it is put back.
+    fn line_up(&mut self, process: u16, is_sync: bool) {
+        self.order[usize::from(is_sync)].push_back((self.began, process));
+        self.began += 1;
+    }
+
+    /// The piece of the process that has waited longest of those that now find a place. The process is in no line until it
+    /// is put back.
     pub fn take(&mut self, places: &Places) -> Option<Part> {
-        let class = [true, false]
-            .into_iter()
-            .find(|&class| places.any_for(class) && !self.order[usize::from(class)].is_empty())?;
-        let process = self.order[usize::from(class)].pop_front()?;
+        let with_place = self.order.iter_mut().zip([false, true]).filter(|&(_, is_sync)| places.any_for(is_sync));
+        let (line, _) =
+            with_place.filter(|(line, _)| !line.is_empty()).min_by_key(|(line, _)| line.front().copied())?;
+        let (_, process) = line.pop_front()?;
         self.take_of(process)
     }
 
@@ -104,7 +121,7 @@ impl Waiters {
     /// A process that is in no line waits again, behind the others, if it has pieces left.
     pub fn put_back(&mut self, process: u16) {
         match self.next_of(process).map(Part::is_sync) {
-            Some(is_sync) => self.order[usize::from(is_sync)].push_back(process),
+            Some(is_sync) => self.line_up(process, is_sync),
             None => drop(self.pieces.remove(&process)),
         }
     }

@@ -1,6 +1,6 @@
 //! Tools for checking a configuration: fields that know their key, ranges, and faults that know their place.
 
-use std::fmt::Debug;
+use std::fmt::{Debug, Display};
 use std::ops::RangeInclusive;
 
 use serde::Serialize;
@@ -33,6 +33,8 @@ pub struct Checker<'a> {
     pub(crate) faults: &'a mut Vec<Fault>,
     /// The rules that were applied; the reference of the keys is made from them.
     pub(crate) rules: Rules,
+    /// Keys of the preset that have no effect in this configuration.
+    pub(crate) idle: Vec<&'static str>,
 }
 
 /// A type with an order, whose values can have a range.
@@ -43,7 +45,7 @@ impl<T: PartialOrd + Copy + Debug + Serialize> Number for T {}
 impl<'a> Checker<'a> {
     /// A checker of a merged tree; `file` is the user's file.
     pub(crate) fn new(tree: &'a Node, file: &'a str, faults: &'a mut Vec<Fault>) -> Self {
-        Checker { tree, file, faults, rules: Rules::default() }
+        Checker { tree, file, faults, rules: Rules::default(), idle: Vec::new() }
     }
 
     /// Whether the keys of this table have no fault so far: rules over several keys are only worth checking then.
@@ -64,9 +66,17 @@ impl<'a> Checker<'a> {
         keys.first().copied().unwrap_or_default()
     }
 
-    /// Whether the user wrote this key, rather than a preset.
-    pub fn is_users(&self, key: &str) -> bool {
-        self.tree.get(key).is_some_and(|node| node.origin != KeySource::Preset)
+    /// Notes that a key has no effect beside what was `found`: a fault if the user wrote it. A preset may have it, since it does
+    /// not know what the user chooses.
+    pub fn has_no_effect(&mut self, key: &'static str, found: impl Display, expected: &str) {
+        match self.tree.get(key).map(|node| node.origin) {
+            None => {}
+            Some(KeySource::Preset) => self.idle.push(key),
+            Some(KeySource::File | KeySource::Set) => {
+                let fault = self.fault(key, "has no effect").found(found.to_string()).expected(expected);
+                self.push(fault);
+            }
+        }
     }
 
     fn place(&self, key: &str) -> Place {

@@ -43,6 +43,16 @@ fn a_process_waits_for_a_place_in_the_queue() {
     assert_eq!((slat.count, slat.upper_ns[0]), (vec![2, 1, 1], 0));
 }
 
+/// Four places, three of them for writes that nobody waits for (`kyber`). w3200 began to wait first, and there is no place for a
+/// fourth write until w800 has ended at 2 ms; R4000 gets the place that R0 leaves at 1 ms.
+#[test]
+fn a_process_whose_class_has_no_place_is_passed_over() {
+    let script = "0 R0/1 w800/2 w1600/3 w2400/4 w3200/5 R4000/6";
+    let played = play(&["scheduler=kyber", "nr_requests=4"], script);
+    let longest_ms = |kind: usize| played.figures.kinds[kind].slat.summary().max.map(|ns| ns / MS);
+    assert_eq!((longest_ms(0), longest_ms(1)), (Some(1), Some(2)));
+}
+
 /// Linux 2.6.32: a request that nobody waits for plugs an empty queue, for 3 ms or until there are four.
 #[test]
 fn a_plug_ends_by_time_by_count_and_by_a_request_that_somebody_waits_for() {

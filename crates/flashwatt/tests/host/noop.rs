@@ -39,6 +39,13 @@ fn two_queued_requests_are_not_joined() {
     assert_eq!(order(NOOP, "0 R0; 0.5 R100 R116 R300 R108 R124"), "R0 R100+16 R116+16 R300");
 }
 
+/// R92 ends where the newest request begins, and begins where an older one ends: it joins the older one.
+#[test]
+fn a_piece_between_two_requests_joins_the_lower_one() {
+    assert_eq!(order(NOOP, "0 R0; 0.5 R84 R100 R92"), "R0 R84+16 R100");
+    assert_eq!(order(NOOP, "0 R0; 0.5 R84 R900 R92 R892"), "R0 R84+16 R900 R892");
+}
+
 #[test]
 fn a_request_in_the_device_does_not_grow() {
     assert_eq!(order(NOOP, "0 R100; 0.5 R108 R116"), "R100 R108+16");

@@ -110,6 +110,52 @@ fn a_stream_behind_a_scheduler_is_refused_unless_it_is_accepted() {
     assert!(warnings.iter().any(is_told), "{warnings:?}");
 }
 
+/// Our own log of dispatches is one, too: as the drive gets it, after merging.
+#[test]
+fn our_dispatch_log_is_a_stream_behind_a_scheduler() {
+    let source = File::new("source.csv", b"0,0,W,0,4096\n0,0,W,4096,4096\n0,0,R,65536,4096\n");
+    let log = File(std::env::temp_dir().join(format!("flashwatt-host-{}-dispatched.csv", std::process::id())));
+    let config = load("", "test", &sets(&source.0, &[HOST, "host.queue_depth=1"])).expect("a configuration");
+    let options = RunOptions { dispatch_log: Some(log.0.clone()), ..RunOptions::default() };
+    for _ in 0..2 {
+        // The second log replaces the first one: it is recognised.
+        run(&config, &options, &mut |_| true).expect("a run");
+    }
+    let message = refused(&log.0, &[HOST]);
+    for part in [
+        "dispatched.csv",
+        "logged behind a scheduler",
+        "found csv that begins with `# logged at dispatch`: requests as a drive gets them",
+        "expected requests as processes send them, such as blkparse:Q",
+        "workload.trace.dispatched = \"accept\"",
+    ] {
+        assert!(message.contains(part), "{part}: {message}");
+    }
+    let (straight, warnings) = opened(&log.0, &[]).expect("without a scheduler");
+    assert!(warnings.is_empty(), "{warnings:?}");
+    assert_eq!(straight.iter().map(|request| request.bytes).sum::<u64>(), 3 * 4096);
+    let (accepted, warnings) = opened(&log.0, &[HOST, "workload.trace.dispatched=accept"]).expect("accepted");
+    assert_eq!(accepted.len(), 3);
+    let is_told =
+        |warning: &String| warning.contains("behind a scheduler (csv that begins with `# logged at dispatch`)");
+    assert!(warnings.iter().any(is_told), "{warnings:?}");
+}
+
+/// The mark is that of a whole line, with any end, and of the first one.
+#[test]
+fn the_mark_of_a_dispatch_log_is_its_first_line() {
+    let of = |first: &str| {
+        let file = File::new("marked.csv", format!("{first}0,0,W,0,4096\n").as_bytes());
+        opened(&file.0, &[HOST]).map(|(requests, _)| requests.len())
+    };
+    for marked in ["# logged at dispatch\n", "# logged at dispatch\r\n", "\u{feff}# logged at dispatch\n"] {
+        assert!(of(marked).expect_err("marked").contains("behind a scheduler"), "{marked:?}");
+    }
+    for other in ["", "# logged at dispatches\n", "# logged\n", "0,0,R,0,512\n# logged at dispatch\n"] {
+        assert!(of(other).is_ok(), "{other:?}");
+    }
+}
+
 /// The option in the report's configuration, the warning in its list; neither without them.
 #[test]
 fn the_report_carries_the_warning() {

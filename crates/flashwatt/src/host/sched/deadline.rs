@@ -5,7 +5,10 @@
 //! one; else it goes on from there.
 //!
 //! Deviations: times in ns, where the kernel has jiffies (HZ = 1000). A request that expires at this instant has expired;
-//! the kernel waits for the next jiffy.
+//! the kernel waits for the next jiffy. A request that begins where a queued one of its direction begins is queued, too; the
+//! kernel gives the older one to the device at once (`deadline_add_rq_rb`). A piece that touches two requests joins the lower
+//! one first; the kernel first tries the one that was added or grew last (`elv_merge`). That shows only where both together are
+//! too long for one request.
 
 use super::lists::Lists;
 use super::{

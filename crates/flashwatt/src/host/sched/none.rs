@@ -3,8 +3,12 @@
 //! A process gets a place in the device before its request exists, so processes wait and requests do not. Requests are
 //! held, and merged, only while their process is plugged.
 //!
-//! Deviations: one hardware queue; the places go to requests that somebody waits for first, then in the order of waiting,
-//! where the kernel wakes waiters in one order, in batches.
+//! Processes get places in the order in which they began to wait, whether somebody waits for their requests or not, as those
+//! that sleep for a tag do (`blk_mq_get_tag`, block/blk-mq-tag.c).
+//!
+//! Deviations: one hardware queue; each place that becomes free goes to a process at once, where the kernel wakes sleepers in
+//! batches of an eighth of the tags, at most eight (`sbq_calc_wake_batch`, lib/sbitmap.c), and a request that comes in between
+//! may take the tag first.
 
 use super::{Choice, Cx, Generation, Merging, Parameters, Passing, Recipe, Registered, Scheduler, Setup, joins};
 use crate::host::merging::Side;

@@ -3,7 +3,9 @@
 //! A piece joins any queued request that ends where it begins; it goes in front of a request only if that is the one that
 //! was added or grew last (the elevator's `last_merge`).
 //!
-//! Deviation: two queued requests that come to touch are not joined. The kernel tries the neighbours in the list.
+//! Deviations: two queued requests that come to touch are not joined; the kernel tries the neighbours in the list. A piece that
+//! fills the gap between the back of one request and the front of the newest one joins the former; the kernel tries both
+//! ends of the newest one first (`elv_merge`, block/elevator.c).
 
 use super::{Choice, Cx, Front, Generation, Merging, Parameters, Passing, Recipe, Registered, Scheduler, Setup};
 use crate::host::pool::{Fifo, RqId};

@@ -97,7 +97,12 @@ impl FioWorkload {
             return Err(Error::Config(faults));
         }
         let len = jobs.iter().try_fold(0, |sum: u64, job| sum.checked_add(job.len()?.checked_mul(job.clones)?));
-        warnings.extend(jobs.iter().flat_map(|job| job.warnings.clone()));
+        for warning in jobs.iter().flat_map(|job| &job.warnings) {
+            // An option of [global] is one of several jobs.
+            if !warnings.contains(warning) {
+                warnings.push(warning.clone());
+            }
+        }
         Ok(FioWorkload {
             name: file.to_string(),
             sha256: format!("{:x}", Sha256::digest(text)),

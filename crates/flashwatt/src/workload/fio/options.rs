@@ -46,6 +46,12 @@ pub const UNDERSTOOD: &[(&[&str], &str)] = &[
     (&["sync"], "1, sync or dsync: writes are forced to flash (FUA)"),
     (&["fsync", "fdatasync"], "a flush after this number of writes"),
     (
+        &["direct"],
+        "there is no page cache: all jobs run as with `direct=1`, also where the file does not say so. `direct=0` is warned of; \
+         `host.async_writes` makes all writes those of a page cache that writes back",
+    ),
+    (&["buffered"], "the opposite of `direct`"),
+    (
         &["prioclass"],
         "class of priority for a scheduler of [host]: 1 (realtime), 2 (best effort; unless given), 3 (idle)",
     ),
@@ -81,8 +87,6 @@ pub const WITHOUT_EFFECT: &[&str] = &[
     "lockfile",
     // interfaces of the operating system
     "ioengine",
-    "direct",
-    "buffered",
     "invalidate",
     "hipri",
     "fixedbufs",

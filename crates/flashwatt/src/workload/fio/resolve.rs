@@ -153,7 +153,7 @@ impl OptionReader<'_> {
             think_ns: self.read("thinktime", "a time: 100, 5ms", |text| time_ns(text, 1_000)).unwrap_or(0),
             think_requests: self.count("thinktime_blocks", 1, COUNT_MAX).max(1),
             randseed: self.read("randseed", "a whole number", |text| text.parse().ok()),
-            warnings: self.warnings(&sizes, distribution.as_ref(), mode),
+            warnings: self.warnings(&sizes, distribution.as_ref(), mode).into_iter().chain(self.page_cache()).collect(),
             distribution: distribution.map(|given| settled(given, &sizes)),
             sizes,
             region,
@@ -359,6 +359,23 @@ impl OptionReader<'_> {
         let drawn =
             mixed.then(|| format!("{file}: [{name}] has several block sizes: places are drawn as with norandommap"));
         drawn.into_iter().chain(self.shares_without_effect(mode)).collect()
+    }
+
+    /// What is said of a job that is to go through the page cache. Of `direct` and `buffered` the later one counts, as in fio.
+    fn page_cache(&mut self) -> Option<String> {
+        let (direct, buffered) = (self.flag("direct"), self.flag("buffered"));
+        let through = [("direct", !direct), ("buffered", buffered)];
+        let given = through.into_iter().filter_map(|(name, through)| Some((self.written(name)?, through)));
+        let (written, through) = given.max_by_key(|(written, _)| written.place.line)?;
+        let (line, key) = (written.place.line?, written.place.key.as_deref()?);
+        through.then(|| {
+            let found = if written.value.is_empty() { key.to_string() } else { format!("{key}={}", written.value) };
+            format!(
+                "{}:{line}: {found} has no effect: there is no page cache, and the requests are those of direct=1; \
+                 host.async_writes makes all writes those of a page cache that writes back",
+                self.file
+            )
+        })
     }
 
     /// What is said of a share of reads in a job that has reads or writes only.

@@ -248,6 +248,29 @@ fn an_option_that_counts_for_nothing_is_warned_of() {
     assert_eq!(parse("[global]\nrwmixread=70\n[a]\nrw=read\n[b]\nrw=rw\n").warnings(), Vec::<String>::new());
 }
 
+/// fio's `buffered` is the opposite of its `direct`; of both the later one counts, and those of the job come after [global].
+#[test]
+fn a_page_cache_is_warned_of() {
+    let lines = |text: &str| -> Vec<String> {
+        let warnings = parse(text).warnings();
+        assert!(warnings.iter().all(|one| one.contains("no page cache") && one.contains("host.async_writes")));
+        warnings.iter().map(|one| one.split(" has no effect").next().expect("a place").to_string()).collect()
+    };
+    let none: [&str; 0] = [];
+    assert_eq!(lines("[a]\nrw=write\n"), none);
+    assert_eq!(lines("[a]\nrw=write\ndirect=1\n"), none);
+    assert_eq!(lines("[a]\nrw=write\ndirect\n"), none);
+    assert_eq!(lines("[a]\nrw=write\nbuffered=0\n"), none);
+    assert_eq!(lines("[a]\nrw=write\ndirect=0\n"), ["job.fio:3: direct=0"]);
+    assert_eq!(lines("[a]\nrw=write\nbuffered\n"), ["job.fio:3: buffered"]);
+    assert_eq!(lines("[a]\nrw=write\nbuffered=1\ndirect=1\n"), none);
+    assert_eq!(lines("[a]\nrw=write\ndirect=1\nbuffered=1\n"), ["job.fio:4: buffered=1"]);
+    assert_eq!(lines("[global]\nbuffered=1\n[a]\nrw=read\n[b]\nrw=write\n"), ["job.fio:2: buffered=1"], "once");
+    assert_eq!(lines("[global]\nbuffered=1\n[a]\ndirect=1\n[b]\ndirect=0\n"), ["job.fio:6: direct=0"]);
+    assert!(fault("[a]\ndirect=2\n").contains("job.fio:2: direct: not a value of this option"));
+    assert_eq!(drain("[a]\nrw=write\nsize=64k\ndirect=0\n"), drain("[a]\nrw=write\nsize=64k\n"));
+}
+
 /// Broken files, and the parts of the message that names the fault.
 const BROKEN: &[(&str, &[&str])] = &[
     ("[a]\nrw=randread\nblocksze=4k\n", &["job.fio:3: blocksze", "not understood", "did you mean `blocksize`?"]),

@@ -3,6 +3,7 @@
 //! A scheduler merges and orders requests. A stream that was logged behind a scheduler is merged and ordered already; given
 //! to another one, it shows the recorded scheduler's work and not that of the simulated one.
 
+use super::read::input::{BYTE_ORDER_MARK, Input};
 use super::read::reader::Reader;
 use super::read::traces::Traces;
 use super::{Format, trace_error};
@@ -29,6 +30,18 @@ impl LogPoint {
             LogPoint::Unknown => "unknown",
         }
     }
+}
+
+/// The first line of a text trace that was logged behind a scheduler, where the format does not say so: the dispatch log of
+/// the host's block layer begins with it. To every format it is a comment.
+pub const DISPATCH_MARK: &str = "# logged at dispatch";
+
+/// Whether a trace begins with [`DISPATCH_MARK`].
+pub(super) fn is_marked(input: &mut Input) -> Result<bool, Error> {
+    const LINE_BYTES: usize = BYTE_ORDER_MARK.len() + DISPATCH_MARK.len() + b"\r\n".len();
+    let (sample, _) = input.peek(LINE_BYTES)?;
+    let first = sample.split(|&c| c == b'\n').next().unwrap_or_default();
+    Ok(first.strip_prefix(BYTE_ORDER_MARK).unwrap_or(first).trim_ascii_end() == DISPATCH_MARK.as_bytes())
 }
 
 impl Format {
@@ -59,7 +72,7 @@ pub(super) fn check(traces: &Traces, cfg: &settings::Trace) -> Result<Vec<String
                 "{}: logged behind a scheduler ({}): its requests are merged and ordered already, which the figures of `host` \
                  do not show",
                 reader.file(),
-                reader.event_name()
+                of(reader)
             )),
             LogPoint::Unknown => warnings.push(format!(
                 "{}: a {} trace does not say whether its requests were merged and ordered by a scheduler before they were \
@@ -72,10 +85,16 @@ pub(super) fn check(traces: &Traces, cfg: &settings::Trace) -> Result<Vec<String
     Ok(warnings)
 }
 
+/// What a trace is that was logged behind a scheduler: its format, or its first line says so.
+fn of(reader: &Reader) -> String {
+    let name = reader.event_name();
+    if reader.is_marked() { format!("{name} that begins with `{DISPATCH_MARK}`") } else { name }
+}
+
 fn refused(reader: &Reader) -> Error {
     let fault =
         Fault::at(reader.file(), "the trace was logged behind a scheduler, and [host] would give it to another one");
-    let fault = fault.found(format!("{}: requests as a drive gets them, merged and ordered", reader.event_name()));
+    let fault = fault.found(format!("{}: requests as a drive gets them, merged and ordered", of(reader)));
     let expected = match reader.format().at_submission() {
         Some(event) => format!("requests as processes send them, such as {event}"),
         None => "requests as processes send them, such as blkparse:Q".to_string(),

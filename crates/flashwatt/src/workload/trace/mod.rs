@@ -46,7 +46,7 @@ pub use convert::{Converted, Renumbered, TARGETS, Target, convert};
 pub use formats::FORMATS;
 pub use formats::binary::Writer as BinaryWriter;
 pub use formats::csv::{HEADER_WITH_PROCESS as CSV_HEADER_WITH_PROCESS, write as write_csv};
-pub use logged::LogPoint;
+pub use logged::{DISPATCH_MARK, LogPoint};
 pub use read::column_units::{ColumnUnits, GivenUnits, Tick};
 pub use read::input::Input;
 pub use read::reader::Step;

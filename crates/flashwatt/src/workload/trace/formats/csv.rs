@@ -32,7 +32,7 @@ pub const HEADER_WITH_PROCESS: &str = "time_us,device,op,offset,bytes,fua,proces
 
 /// Recognition, for formats with columns of the same kinds: by the records, or by the column names.
 pub fn detect(sample: &[u8]) -> bool {
-    let first = sample.split(|&c| c == b'\n').next().unwrap_or_default();
+    let first = sample.split(|&c| c == b'\n').find(|line| !line.starts_with(b"#")).unwrap_or_default();
     looks_like(Headed::<Csv>::default(), sample) || Csv::is_header(first)
 }
 

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::super::{
-    Decode, Format, Halt, Input, LogPoint, ReadOptions, Record, choose_event, counted, find, recognise, trace_error,
+    Decode, Format, Halt, Input, LogPoint, ReadOptions, Record, choose_event, counted, find, logged, recognise,
+    trace_error,
 };
 use super::census::Census;
 use super::column_units::{ColumnUnits, GivenUnits};
@@ -37,6 +38,8 @@ pub struct Reader {
     format: &'static Format,
     /// The number of the event that stands for a request.
     event: usize,
+    /// Whether its first line says that it was logged behind a scheduler. Only looked for if a host's scheduler gets the requests.
+    is_marked: bool,
     /// The event that stands for a request, if it is not the usual one and nobody chose it.
     unusual_event: Option<&'static str>,
     /// Whether a host's scheduler gets the requests.
@@ -79,6 +82,7 @@ impl Reader {
         let mut devices = cfg.devices.clone();
         devices.sort_unstable();
         Ok(Reader {
+            is_marked: for_scheduler && logged::is_marked(&mut input)?,
             gauge: input.gauge(),
             decoder: (format.decode)(input, ReadOptions { event, units }),
             path: path.to_path_buf(),
@@ -170,7 +174,12 @@ impl Reader {
 
     /// Where its records were taken.
     pub fn logged_at(&self) -> LogPoint {
-        self.format.logged_at(self.event)
+        if self.is_marked { LogPoint::Dispatch } else { self.format.logged_at(self.event) }
+    }
+
+    /// Whether its first line says that it was logged behind a scheduler.
+    pub fn is_marked(&self) -> bool {
+        self.is_marked
     }
 
     /// The name of the format, with the event that stands for a request if there are several.
