@@ -37,14 +37,22 @@ impl Scheduler for Shortest {
         self.queued.push(id, cx.pool);
     }
 
-    fn absorbed(&mut self, id: RqId, _into: RqId, cx: &mut Cx) {
-        self.queued.remove(id, cx.pool);
+    /// The older one of the two gives its deadline and its place by age.
+    fn absorbed(&mut self, id: RqId, into: RqId, cx: &mut Cx) {
+        if cx.pool[id].expires_ns < cx.pool[into].expires_ns {
+            cx.pool[into].expires_ns = cx.pool[id].expires_ns;
+            self.queued.remove(into, cx.pool);
+            self.queued.replace(id, into, cx.pool);
+        } else {
+            self.queued.remove(id, cx.pool);
+        }
     }
 
     fn next(&mut self, cx: &mut Cx) -> Choice {
         let late = self.queued.first().filter(|&id| cx.pool[id].expires_ns <= cx.now);
-        cx.counters.expired += u64::from(late.is_some());
         let Some(id) = late.or_else(|| self.shortest(cx.pool)) else { return Choice::Idle };
+        cx.counters.batches += 1;
+        cx.counters.expired += u64::from(late.is_some());
         self.queued.remove(id, cx.pool);
         Choice::Dispatch(id)
     }

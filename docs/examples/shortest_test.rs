@@ -22,3 +22,9 @@ fn a_late_request_goes_before_shorter_ones() {
 fn a_request_that_has_grown_is_as_long_as_it_is_now() {
     assert_eq!(order(&SHORTEST, "0 R0; 0.5 R100 R500+16 R108+16"), "R0 R500+16 R100+24");
 }
+
+/// R108 joins R100, which touches R116 then. That one, which came at 0.5 ms, becomes a part of it: at 2 ms both are late.
+#[test]
+fn a_request_that_absorbs_an_older_one_is_as_old_as_that() {
+    assert_eq!(order(&SHORTEST, "0 R0; 0.5 R116 R300; 0.9 R100; 0.95 R108; 1.5 R400"), "R0 R300 R100+24 R400");
+}

@@ -213,6 +213,11 @@ registry! {
         pardispatcher,
 }
 
+/// The example of `docs/add-a-scheduler.md`, compiled from that page.
+#[cfg(test)]
+#[path = "../../../../../docs/examples/shortest.rs"]
+mod documented_example; // not `shortest`: a reader who follows the page adds a module of that name
+
 /// A switch among a scheduler's parameters.
 pub(crate) const fn switch(name: &'static str, doc: &'static str, default: f64) -> crate::registry::Param {
     crate::registry::Param { name, doc, default, min: 0.0, max: 1.0, integer: true }
@@ -226,4 +231,18 @@ pub(crate) const fn time_ms(name: &'static str, doc: &'static str, default: f64)
 /// A count among a scheduler's parameters.
 pub(crate) const fn count(name: &'static str, doc: &'static str, default: f64, min: f64) -> crate::registry::Param {
     crate::registry::Param { name, doc, default, min, max: 65_536.0, integer: true }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documented_example_is_a_valid_entry() {
+        let entry = &documented_example::ENTRY;
+        assert_eq!((entry.name, entry.params[0].name), ("shortest", "expire_ms"));
+        let parameters = entry.params.iter().map(|param| (param.name.to_owned(), param.default)).collect();
+        let setup = Setup { device_sectors: 1 << 20, queue_depth: 1, nr_requests: 64, rotational: false };
+        let _: Box<dyn Scheduler> = (entry.build.make)(&Parameters(&parameters), &setup);
+    }
 }
