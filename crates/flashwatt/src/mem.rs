@@ -36,6 +36,17 @@ pub fn with_room<T>(capacity: usize) -> Vec<T> {
     vec
 }
 
+/// Sets the first `count` bits of a row of words, and clears the rest.
+pub fn set_first_bits(words: &mut [u64], count: u32) {
+    for (at, word) in words.iter_mut().enumerate() {
+        *word = match count.saturating_sub(64 * at as u32) {
+            0 => 0,
+            rest @ 1..=63 => (1 << rest) - 1,
+            _ => u64::MAX,
+        };
+    }
+}
+
 /// Whether the system promises `bytes` of memory. It may promise more than it has, up to a limit.
 pub fn is_there(bytes: u64) -> bool {
     let mut probe = Vec::<u8>::new();

@@ -6,6 +6,7 @@
 
 mod blocked;
 mod demand;
+mod flat_map;
 mod paged;
 pub mod plan;
 mod restored;
