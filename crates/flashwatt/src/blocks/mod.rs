@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 
 use crate::device::{Geometry, WearView};
-use crate::mem::{FlatTable, prefetch, set_first_bits, zeroed};
+use crate::mem::{FlatTable, advise_huge, prefetch, set_first_bits, sparse, zeroed};
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
 mod view;
@@ -81,7 +81,7 @@ impl BlockTable {
             info: vec![Info::default(); geometry.blocks as usize].into(),
             valid: zeroed(geometry.blocks as usize * words_per_block).into(),
             words_per_block,
-            lpns: zeroed(geometry.physical_units() as usize).into(),
+            lpns: sparse(geometry.physical_units() as usize).into(),
             starts_filled: false,
             dies: (0..geometry.dies)
                 .map(|die| DieBlocks {
@@ -93,6 +93,11 @@ impl BlockTable {
             closings: 0,
             geometry,
         }
+    }
+
+    /// See [`crate::ftl::Ftl::on_huge_pages`].
+    pub fn on_huge_pages(&self) {
+        advise_huge(&self.lpns);
     }
 
     /// The drive's layout.

@@ -1,7 +1,7 @@
 //! The whole map in one table.
 
 use crate::device::Geometry;
-use crate::mem::{FlatTable, prefetch, zeroed};
+use crate::mem::{FlatTable, advise_huge, prefetch, sparse};
 use crate::units::{Lpn, Ppn};
 
 /// The physical address of each logical page.
@@ -22,7 +22,7 @@ const NOTHING: u32 = u32::MAX;
 impl FlatMap {
     /// A map of pages that hold nothing.
     pub fn new(geometry: &Geometry) -> Self {
-        let entries = zeroed(geometry.logical_units as usize).into();
+        let entries = sparse(geometry.logical_units as usize).into();
         FlatMap { geometry: geometry.clone(), entries, starts_filled: false }
     }
 
@@ -69,6 +69,11 @@ impl FlatMap {
     #[inline(always)]
     pub fn prefetch(&self, lpn: Lpn) {
         prefetch(&self.entries, lpn.idx());
+    }
+
+    /// See [`crate::ftl::Ftl::on_huge_pages`].
+    pub fn on_huge_pages(&self) {
+        advise_huge(&self.entries);
     }
 
     /// The table of a new map, for start states without a formula: physical address + 1 of each page, 0 for none.

@@ -136,6 +136,10 @@ pub trait Ftl: Send {
     /// the tables behind it. Changes no result.
     fn prefetch(&self, _far: Lpn, _near: Lpn, _blocks: &BlockTable, _array: &Array) {}
 
+    /// Asks the system for huge pages for tables that have an entry for each page of the drive: they will be used in most places.
+    /// Changes no result.
+    fn on_huge_pages(&self) {}
+
     /// Bytes of the drive's memory that the map takes.
     fn mapping_bytes(&self) -> u64;
 

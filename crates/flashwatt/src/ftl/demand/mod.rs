@@ -276,6 +276,11 @@ impl<O: EvictionOrder + Send, K: Send> Ftl for Demand<O, K> {
         }
     }
 
+    fn on_huge_pages(&self) {
+        self.map.truth.on_huge_pages();
+        self.map.cmt.on_huge_pages();
+    }
+
     fn mapping_bytes(&self) -> u64 {
         self.map.bytes()
     }

@@ -282,6 +282,10 @@ impl Ftl for PageFtl {
         }
     }
 
+    fn on_huge_pages(&self) {
+        self.map.on_huge_pages();
+    }
+
     fn mapping_bytes(&self) -> u64 {
         u64::from(self.geometry.logical_units) * ENTRY_BYTES
     }
