@@ -33,6 +33,12 @@ impl Firmware {
         }
     }
 
+    /// Asks the system for huge pages for the tables of a drive that will be used in most places. Changes no result.
+    pub fn on_huge_pages(&self) {
+        self.ftl.on_huge_pages();
+        self.blocks.on_huge_pages();
+    }
+
     /// Plans a read.
     #[inline]
     pub fn read(&mut self, extent: Extent, array: &Array) {

@@ -21,9 +21,15 @@ pub fn prefetch<T>(slice: &[T], index: usize) {
 
 /// A vector of zeros that costs memory only where it is written to, on huge pages where the system has them.
 pub fn zeroed<T: Copy + Zero>(len: usize) -> Vec<T> {
-    let vec = vec![T::ZERO; len]; // from calloc: untouched pages stay unmapped
+    let vec = sparse(len);
     advise_huge(&vec);
     vec
+}
+
+/// As [`zeroed`], on small pages until [`advise_huge`]: for a large table of which few places may be used. The system clears
+/// a whole huge page when one place of it is written to.
+pub fn sparse<T: Copy + Zero>(len: usize) -> Vec<T> {
+    vec![T::ZERO; len] // from calloc: untouched pages stay unmapped
 }
 
 /// An empty vector with room for `capacity` elements, which costs memory only where it is filled, on huge pages where the
@@ -34,6 +40,17 @@ pub fn with_room<T>(capacity: usize) -> Vec<T> {
         advise_huge(vec.spare_capacity_mut());
     }
     vec
+}
+
+/// Sets the first `count` bits of a row of words, and clears the rest.
+pub fn set_first_bits(words: &mut [u64], count: u32) {
+    for (at, word) in words.iter_mut().enumerate() {
+        *word = match count.saturating_sub(64 * at as u32) {
+            0 => 0,
+            rest @ 1..=63 => (1 << rest) - 1,
+            _ => u64::MAX,
+        };
+    }
 }
 
 /// Whether the system promises `bytes` of memory. It may promise more than it has, up to a limit.
@@ -60,7 +77,8 @@ impl Zero for u64 {
     const ZERO: u64 = 0;
 }
 
-fn advise_huge<T>(slice: &[T]) {
+/// Asks for huge pages for what is not yet written to.
+pub fn advise_huge<T>(slice: &[T]) {
     #[cfg(target_os = "linux")]
     {
         const HUGE: usize = 2 << 20;

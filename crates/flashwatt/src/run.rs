@@ -366,7 +366,11 @@ impl StartState {
     }
 
     fn precondition(&mut self, config: &Config, watch: &mut Watch) -> Result<(), Error> {
-        match &config.run.precondition {
+        let start = &config.run.precondition;
+        if !matches!(start, Precondition::Empty | Precondition::Mapped | Precondition::Filled) {
+            self.firmware.on_huge_pages();
+        }
+        match start {
             Precondition::Empty => Ok(()),
             Precondition::Filled => self.fill(Some(0), watch),
             Precondition::Mapped => {
@@ -482,12 +486,25 @@ impl StartState {
         progress: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<(Report, P), Error> {
         self.check_config(config)?;
+        self.expect(config.run.requests(workload.len_hint()));
         if let Replay::Flashsim(rules) = &config.run.replay {
             return Ok((self.replay(rules, config, options, workload, progress)?, probe));
         }
         let ssd = Ssd::new(&config.ssd(), self.firmware, self.array, options.series(), probe);
         let (report, ssd) = simulate(config, options, ssd, workload, self.start, progress)?;
         Ok((report, ssd.into_parts().0.probe))
+    }
+
+    /// Prepares for a number of requests, if it is known.
+    ///
+    /// Huge pages make look-ups fast. But a short run on a large drive uses few places, and the system clears a whole huge page
+    /// for each: of 500,000 requests to 512 GB that took as long as all the rest.
+    fn expect(&self, requests: Option<u64>) {
+        const PAGES_PER_REQUEST: u64 = 16;
+        let pages = u64::from(self.geometry.logical_units);
+        if requests.is_none_or(|requests| requests.saturating_mul(PAGES_PER_REQUEST) > pages) {
+            self.firmware.on_huge_pages();
+        }
     }
 
     /// Replays a workload on this drive without a clock.
@@ -540,6 +557,7 @@ impl StartState {
 
     /// The drive itself, at time 0.
     pub(crate) fn into_ssd<P: Probe>(self, config: &Config, probe: P) -> (Ssd<P>, Start) {
+        self.expect(None);
         (Ssd::new(&config.ssd(), self.firmware, self.array, None, probe), self.start)
     }
 }

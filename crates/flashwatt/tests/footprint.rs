@@ -29,7 +29,11 @@ fn drive(sets: &[String]) -> Result<Config, Error> {
     config::load("device.preset = \"limit\"", "test", &size.chain(sets.iter().cloned()).collect::<Vec<_>>())
 }
 
-/// How much more this process holds with a drive that is filled, and read at every place of its tables.
+/// Of one request.
+const WRITE_BYTES: u64 = 1 << 20;
+
+/// How much more this process holds with a drive that is filled, and of which every page is then written to: before that, tables
+/// may take no memory.
 fn grown_by(config: &Config) -> u64 {
     let before = resident();
     let geometry = Geometry::new(&config.device, config.map_unit_bytes());
@@ -39,10 +43,9 @@ fn grown_by(config: &Config) -> u64 {
     filled.unwrap_or_else(|error| panic!("{error}"));
     let mut clockless = Clockless::new(&geometry, &mut firmware, &mut array);
     let unit_bytes = u64::from(geometry.unit_bytes);
-    for unit in (0..u64::from(geometry.logical_units)).step_by(if is_large_cache(config) { 1 } else { 512 }) {
-        let offset_bytes = unit * unit_bytes;
-        let read = Request::new(0, RequestKind::Read, offset_bytes, unit_bytes);
-        assert!(clockless.request(&read).is_ok());
+    for offset_bytes in (0..config.device.logical_bytes).step_by(WRITE_BYTES as usize) {
+        let bytes = WRITE_BYTES.min(config.device.logical_bytes - offset_bytes);
+        assert!(clockless.request(&Request::new(0, RequestKind::Write, offset_bytes, bytes)).is_ok());
     }
     let buffered = config.write_buffer.bytes / unit_bytes;
     let mut buffer = WriteBuffer::new(buffered as u32, geometry.unit_bytes, geometry.logical_units, 1);
@@ -52,11 +55,6 @@ fn grown_by(config: &Config) -> u64 {
     let after = resident();
     drop((firmware, array, buffer));
     after - before
-}
-
-/// Every entry of the table of a large cache is in use only when every page has been read.
-fn is_large_cache(config: &Config) -> bool {
-    matches!(&config.ftl, ftl::Settings::Dftl(settings) if settings.common.cmt_entries > 1 << 20)
 }
 
 /// Names the case that a process of its own is to measure: what others have given back may still be held.

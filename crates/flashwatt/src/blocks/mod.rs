@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 
 use crate::device::{Geometry, WearView};
-use crate::mem::{FlatTable, prefetch, zeroed};
+use crate::mem::{FlatTable, advise_huge, prefetch, set_first_bits, sparse, zeroed};
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
 mod view;
@@ -38,6 +38,9 @@ struct Info {
     closed_at: u32,
 }
 
+/// The entry of an address that was not written to since its last erase. No logical page is that large.
+const ERASED: u32 = u32::MAX;
+
 /// Validity, free lists and candidates of all blocks.
 pub struct BlockTable {
     geometry: Geometry,
@@ -45,8 +48,10 @@ pub struct BlockTable {
     /// One bit per map unit: whether it holds the current data of a logical page.
     valid: FlatTable<u64>,
     words_per_block: usize,
-    /// The logical page (+ 1) whose data was last written to each physical address; 0 for none since the last erase.
+    /// The logical page (+ 1) whose data was last written to each physical address; 0 for what it starts with; [`ERASED`].
     lpns: FlatTable<u32>,
+    /// Whether addresses start with [`Geometry::filled_lpn`]. If not, they start with nothing.
+    starts_filled: bool,
     dies: FlatTable<DieBlocks>,
     /// Counts closed blocks: a block's age is the number of blocks closed after it.
     closings: u32,
@@ -76,7 +81,8 @@ impl BlockTable {
             info: vec![Info::default(); geometry.blocks as usize].into(),
             valid: zeroed(geometry.blocks as usize * words_per_block).into(),
             words_per_block,
-            lpns: zeroed(geometry.physical_units() as usize).into(),
+            lpns: sparse(geometry.physical_units() as usize).into(),
+            starts_filled: false,
             dies: (0..geometry.dies)
                 .map(|die| DieBlocks {
                     free: geometry.blocks_of(DieId(die)).collect(),
@@ -87,6 +93,11 @@ impl BlockTable {
             closings: 0,
             geometry,
         }
+    }
+
+    /// See [`crate::ftl::Ftl::on_huge_pages`].
+    pub fn on_huge_pages(&self) {
+        advise_huge(&self.lpns);
     }
 
     /// The drive's layout.
@@ -154,7 +165,7 @@ impl BlockTable {
     pub fn erased(&mut self, block: BlockId) {
         debug_assert_eq!(self.info[block.idx()].valid, 0, "an erase of valid data");
         let first = self.geometry.first_ppn(block).idx();
-        self.lpns[first..first + self.geometry.units_per_block as usize].fill(0);
+        self.lpns[first..first + self.geometry.units_per_block as usize].fill(ERASED);
         self.info[block.idx()].state = BlockState::Free;
         self.info[block.idx()].apart = false;
         self.dies[self.geometry.die_of_block(block).idx()].free.push_back(block);
@@ -215,10 +226,17 @@ impl BlockTable {
         self.valid[word] >> bit & 1 != 0
     }
 
-    /// The logical page whose data was last written to this address.
+    /// The logical page whose data was last written to this address since its last erase.
     #[inline(always)]
     pub fn lpn_at(&self, ppn: Ppn) -> Option<Lpn> {
-        self.lpns[ppn.idx()].checked_sub(1).map(Lpn)
+        let entry = self.lpns[ppn.idx()];
+        let lpn = entry.wrapping_sub(1);
+        if lpn < ERASED - 1 { Some(Lpn(lpn)) } else { self.lpn_at_start(ppn, entry) }
+    }
+
+    #[inline]
+    fn lpn_at_start(&self, ppn: Ppn, entry: u32) -> Option<Lpn> {
+        if self.starts_filled && entry != ERASED { self.geometry.filled_lpn(ppn) } else { None }
     }
 
     /// Marks an address as the current data of `lpn`.
@@ -254,8 +272,7 @@ impl BlockTable {
     /// Moves the data of the victim `from_block` from `from` to `to` on the same die. Returns its logical page.
     #[inline(always)]
     pub fn move_from_victim(&mut self, from_block: BlockId, from: Ppn, to: Ppn) -> Lpn {
-        let entry = self.lpns[from.idx()];
-        debug_assert!(entry != 0, "a valid page belongs to a logical one");
+        let Some(lpn) = self.lpn_at(from) else { unreachable!("a valid page belongs to a logical one") };
         let (word, bit) = self.bit(from_block, from);
         debug_assert!(self.valid[word] >> bit & 1 != 0, "invalidated twice");
         self.valid[word] &= !(1 << bit);
@@ -266,9 +283,9 @@ impl BlockTable {
         let (word, bit) = self.bit(to_block, to);
         debug_assert!(self.valid[word] >> bit & 1 == 0);
         self.valid[word] |= 1 << bit;
-        self.lpns[to.idx()] = entry;
+        self.lpns[to.idx()] = lpn.0 + 1;
         self.info[to_block.idx()].valid += 1;
-        Lpn(entry - 1)
+        lpn
     }
 
     /// The first valid map unit of a block, from its `from`-th on.
@@ -324,11 +341,7 @@ impl BlockTable {
     /// Puts the data of logical pages on the first `units` addresses of a free block without a clock, as
     /// [`crate::device::Array::lay_down`] does on the array. The block is then open, or closed if it is full.
     pub fn lay_down(&mut self, block: BlockId, units: u32, mut lpn_of: impl FnMut(Ppn) -> Option<Lpn>) {
-        let at = self.dies[self.geometry.die_of_block(block).idx()].free.iter().position(|&b| b == block);
-        if let Some(at) = at {
-            self.dies[self.geometry.die_of_block(block).idx()].free.remove(at);
-        }
-        self.info[block.idx()].state = BlockState::Open;
+        self.open(block);
         let first = self.geometry.first_ppn(block).0;
         for ppn in (first..first + units).map(Ppn) {
             if let Some(lpn) = lpn_of(ppn) {
@@ -338,6 +351,31 @@ impl BlockTable {
         if units == self.geometry.units_per_block {
             self.close(block);
         }
+    }
+
+    /// As [`Self::lay_down`], with the data of the start state `filled` ([`Geometry::filled_lpn`]). Its logical pages are not
+    /// written to the table, so that the memory of their entries is not touched.
+    pub(crate) fn lay_down_filled(&mut self, block: BlockId, units: u32) {
+        self.starts_filled = true;
+        self.open(block);
+        let first = self.geometry.first_ppn(block).0;
+        debug_assert!((first..first + units).all(|ppn| self.geometry.filled_lpn(Ppn(ppn)).is_some()), "data on each");
+        let word = block.idx() * self.words_per_block;
+        set_first_bits(&mut self.valid[word..word + self.words_per_block], units);
+        self.info[block.idx()].valid = units as u16;
+        self.dies[self.geometry.die_of_block(block).idx()].valid += units;
+        if units == self.geometry.units_per_block {
+            self.close(block);
+        }
+    }
+
+    /// Takes a block out of its die's free list.
+    fn open(&mut self, block: BlockId) {
+        let at = self.dies[self.geometry.die_of_block(block).idx()].free.iter().position(|&b| b == block);
+        if let Some(at) = at {
+            self.dies[self.geometry.die_of_block(block).idx()].free.remove(at);
+        }
+        self.info[block.idx()].state = BlockState::Open;
     }
 
     /// The view of a die for policies.
@@ -455,6 +493,27 @@ mod tests {
             order.push(block);
         }
         order
+    }
+
+    #[test]
+    fn a_filled_block_knows_its_pages_until_its_erase() {
+        let sets =
+            ["channels=2", "ways=1", "planes=1", "pages_per_block=4", "blocks_per_plane=16", "logical_bytes=98304"];
+        let sets = sets.map(|set| format!("device.{set}"));
+        let config = crate::config::load("device.preset = \"limit\"", "test", &sets).expect("a valid drive");
+        let mut blocks = BlockTable::new(Geometry::new(&config.device, 4096));
+        // The second block of the second die, which has the odd pages.
+        let block = BlockId(17);
+        blocks.lay_down_filled(block, 4);
+        assert_eq!(blocks.state(block), BlockState::Closed);
+        assert_eq!(blocks.valid_lpns(block).collect::<Vec<_>>(), [9, 11, 13, 15].map(Lpn));
+        (68..72).map(Ppn).for_each(|ppn| assert_eq!(blocks.set_invalid(ppn), block));
+        assert_eq!(blocks.lpn_at(Ppn(68)), Some(Lpn(9)), "it was written there last");
+        blocks.condemn(block);
+        blocks.erased(block);
+        assert_eq!(blocks.lpn_at(Ppn(68)), None);
+        blocks.set_valid(Ppn(68), Lpn(3));
+        assert_eq!((blocks.lpn_at(Ppn(68)), blocks.lpn_at(Ppn(69))), (Some(Lpn(3)), None));
     }
 
     #[test]

@@ -26,7 +26,7 @@ impl BlockTable {
         }
         out.u32s(self.info.iter().map(|info| info.closed_at));
         out.u64s(&self.valid);
-        out.u32s(self.lpns.iter().copied());
+        out.u32s((0..self.geometry.physical_units()).map(|ppn| self.lpn_at(Ppn(ppn)).map_or(0, |lpn| lpn.0 + 1)));
         for die in self.dies.iter() {
             out.list(die.free.iter().map(|block| block.0));
             die.fewest.borrow().save(out);
@@ -82,7 +82,7 @@ impl BlockTable {
         }
         let first = self.geometry.first_ppn(block).0;
         let is_beyond = |ppn: Ppn| {
-            let is_used = self.lpns[ppn.idx()] != 0 || self.is_valid(ppn);
+            let is_used = self.lpn_at(ppn).is_some() || self.is_valid(ppn);
             is_used && !array.is_programmed(self.geometry.place(ppn))
         };
         let mut units = (first..first + self.geometry.units_per_block).map(Ppn);

@@ -11,7 +11,7 @@ use std::hint::cold_path;
 
 use super::settings::ProgramOrder;
 use super::{FlashAddress, Geometry};
-use crate::mem::{FlatTable, prefetch, zeroed};
+use crate::mem::{FlatTable, prefetch, set_first_bits, zeroed};
 use crate::persist::{Flaw, StateReader, StateWriter, require};
 use crate::units::{BlockId, DieId, OpId, Ppn};
 
@@ -289,14 +289,7 @@ impl Array {
         self.programmed_pages[self.geometry.die_of_block(block).idx()] += pages;
         (info.planned, info.frontier, info.programmed) = (pages as u16, pages as u16, pages as u16);
         let first = block.idx() * self.words_per_block;
-        let words = &mut self.programmed[first..first + self.words_per_block];
-        for (at, word) in words.iter_mut().enumerate() {
-            *word = match pages.saturating_sub(64 * at as u32) {
-                0 => 0,
-                rest @ 1..=63 => (1 << rest) - 1,
-                _ => u64::MAX,
-            };
-        }
+        set_first_bits(&mut self.programmed[first..first + self.words_per_block], pages);
     }
 
     /// Erases since the start of the run, by the counts of all blocks.

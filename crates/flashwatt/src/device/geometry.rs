@@ -36,6 +36,7 @@ pub struct Geometry {
     unit_shift: u32,
     block_div: Divisor,
     die_div: Divisor,
+    dies_div: Divisor,
     /// log2 of `units_per_page`, which is a power of two.
     page_shift: u32,
 }
@@ -61,6 +62,7 @@ impl Geometry {
             logical_units: (device.logical_bytes / u64::from(unit_bytes)) as u32,
             block_div: Divisor::new(units_per_block),
             die_div: Divisor::new(blocks_per_die),
+            dies_div: Divisor::new(dies),
             page_shift: units_per_page.trailing_zeros(),
         }
     }
@@ -182,11 +184,24 @@ impl Geometry {
     }
 
     /// Where the start state `filled` puts a logical page: in address order over the dies, channel first.
+    #[inline]
     pub fn filled_ppn(&self, lpn: Lpn) -> Ppn {
-        let stripe = self.units_per_page;
-        let (page, unit) = (lpn.0 / stripe, lpn.0 % stripe);
-        let (die, page_in_die) = (page % self.dies, page / self.dies);
-        Ppn(die * self.blocks_per_die * self.units_per_block + page_in_die * stripe + unit)
+        let page = lpn.0 >> self.page_shift;
+        let unit = lpn.0 - (page << self.page_shift);
+        let page_in_die = self.dies_div.divide(page);
+        let die = page - page_in_die * self.dies;
+        Ppn(die * self.blocks_per_die * self.units_per_block + (page_in_die << self.page_shift) + unit)
+    }
+
+    /// The logical page that the start state `filled` puts at an address, if any.
+    #[inline]
+    pub fn filled_lpn(&self, ppn: Ppn) -> Option<Lpn> {
+        let die = self.die_of(ppn).0;
+        let in_die = ppn.0 - die * self.blocks_per_die * self.units_per_block;
+        let page_in_die = in_die >> self.page_shift;
+        let unit = in_die - (page_in_die << self.page_shift);
+        let lpn = ((page_in_die * self.dies + die) << self.page_shift) + unit;
+        (lpn < self.logical_units).then_some(Lpn(lpn))
     }
 }
 
@@ -241,6 +256,30 @@ mod tests {
             prop_assert_eq!(Divisor::new(d).divide(x), q);
             if x > 0 {
                 prop_assert_eq!(Divisor::new(d).divide(x - 1), (x - 1) / d);
+            }
+        }
+    }
+
+    #[test]
+    fn each_address_holds_the_page_that_the_filled_start_state_puts_there() {
+        for (channels, ways, unit_bytes) in [(1, 1, 4096), (3, 2, 4096), (2, 3, 1024)] {
+            // 75 pages for the host: in 6 dies three of them have one more than the others.
+            let sets = [
+                format!("channels={channels}"),
+                format!("ways={ways}"),
+                "planes=1".into(),
+                "blocks_per_plane=40".into(),
+                "pages_per_block=5".into(),
+                "page_bytes=4096".into(),
+                "logical_bytes=307200".into(),
+            ];
+            let sets = sets.map(|set| format!("device.{set}"));
+            let config = crate::config::load("device.preset = \"limit\"", "test", &sets).expect("a valid drive");
+            let geometry = Geometry::new(&config.device, unit_bytes);
+            let pages: Vec<_> = (0..geometry.logical_units).map(|lpn| geometry.filled_ppn(Lpn(lpn))).collect();
+            for ppn in (0..geometry.physical_units()).map(Ppn) {
+                let at = pages.iter().position(|&page| page == ppn);
+                assert_eq!(geometry.filled_lpn(ppn), at.map(|lpn| Lpn(lpn as u32)), "{ppn}");
             }
         }
     }

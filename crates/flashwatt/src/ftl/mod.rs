@@ -6,6 +6,7 @@
 
 mod blocked;
 mod demand;
+mod flat_map;
 mod paged;
 pub mod plan;
 mod restored;
@@ -134,6 +135,10 @@ pub trait Ftl: Send {
     /// Prefetches into the machine's caches: for a far request its map entry; for a near one, whose map entry is there,
     /// the tables behind it. Changes no result.
     fn prefetch(&self, _far: Lpn, _near: Lpn, _blocks: &BlockTable, _array: &Array) {}
+
+    /// Asks the system for huge pages for tables that have an entry for each page of the drive: they will be used in most places.
+    /// Changes no result.
+    fn on_huge_pages(&self) {}
 
     /// Bytes of the drive's memory that the map takes.
     fn mapping_bytes(&self) -> u64;

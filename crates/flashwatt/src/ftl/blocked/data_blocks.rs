@@ -23,7 +23,7 @@ use crate::error::Error;
 use crate::ftl::plan::{Plan, PlanIndex};
 use crate::ftl::{Claims, RestoredDrive};
 use crate::ftl::{Context, Ftl, Grain, Setup};
-use crate::mem::{FlatTable, zeroed};
+use crate::mem::{FlatTable, advise_huge, sparse};
 use crate::operation::{Cause, OpKind};
 use crate::persist::{Flaw, StateReader, StateWriter};
 use crate::progress::Watch;
@@ -138,6 +138,10 @@ impl<S: OnDataBlocks> Ftl for S {
         self.data().get(lpn)
     }
 
+    fn on_huge_pages(&self) {
+        self.data().on_huge_pages();
+    }
+
     fn mapping_bytes(&self) -> u64 {
         OnDataBlocks::mapping_bytes(self)
     }
@@ -207,12 +211,17 @@ impl DataBlocks {
             any_order: setup.nand.program_order == ProgramOrder::Any,
             copy_kind: OpKind::of_copies(setup.nand.copyback),
             wear: crate::wear::build(setup.wear),
-            map: zeroed(geometry.logical_units as usize).into(),
+            map: sparse(geometry.logical_units as usize).into(),
             data: vec![0; logical_blocks as usize].into(),
             frontier: vec![0; geometry.blocks as usize].into(),
             moves: vec![None; geometry.dies as usize].into(),
             geometry: geometry.clone(),
         }
+    }
+
+    /// See [`crate::ftl::Ftl::on_huge_pages`].
+    pub fn on_huge_pages(&self) {
+        advise_huge(&self.map);
     }
 
     // ---------------------------------------------------------------- where things are
@@ -579,6 +588,8 @@ impl DataBlocks {
 
     /// Lays down the whole logical space in data blocks.
     pub fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array, watch: &mut Watch) -> Result<(), Error> {
+        self.on_huge_pages();
+        blocks.on_huge_pages();
         for of in (0..self.logical_blocks()).map(Lbn) {
             let block = self.first_data_block(of);
             let (first, pages) = (self.geometry.first_ppn(block).0, self.pages(of).count() as u32);

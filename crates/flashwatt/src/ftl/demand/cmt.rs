@@ -6,7 +6,7 @@
 
 use crate::cache::list::{Links, List};
 use crate::ftl::plan::PlanNumber;
-use crate::mem::{FlatTable, prefetch, with_room, zeroed};
+use crate::mem::{FlatTable, advise_huge, prefetch, sparse, with_room};
 use crate::persist::{Flaw, StateReader, StateWriter, require};
 use crate::units::Lpn;
 
@@ -81,7 +81,7 @@ impl Cmt {
         let pages = logical.div_ceil(entries_per_page) as usize;
         let capacity = capacity.min(logical).min(DIRTY - 1);
         Cmt {
-            slot_of: zeroed(logical as usize).into(),
+            slot_of: sparse(logical as usize).into(),
             entries: with_room(capacity as usize).into(),
             unused: Vec::new(),
             capacity,
@@ -89,6 +89,11 @@ impl Cmt {
             dirty: by_page.then(|| vec![List::default(); pages].into()),
             dirty_links: Vec::new(),
         }
+    }
+
+    /// See [`crate::ftl::Ftl::on_huge_pages`].
+    pub fn on_huge_pages(&self) {
+        advise_huge(&self.slot_of);
     }
 
     /// Number of entries that fit.

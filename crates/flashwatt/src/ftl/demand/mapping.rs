@@ -4,12 +4,13 @@ use super::cmt::{Cmt, EvictionOrder};
 use super::options::Settings;
 use super::translation::{MapShare, TranslationPages};
 use crate::device::Geometry;
+use crate::ftl::flat_map::FlatMap;
 use crate::ftl::paged::pages::Owner;
 use crate::ftl::plan::{Plan, PlanIndex, PlanNumber};
 use crate::ftl::scheme::flat_map_bytes;
 use crate::ftl::{Claims, RestoredDrive};
 use crate::ftl::{Context, Setup};
-use crate::mem::{FlatTable, prefetch, zeroed};
+use crate::mem::FlatTable;
 use crate::operation::Cause;
 use crate::persist::{Flaw, StateReader, StateWriter};
 use crate::units::{BlockId, DieId, Lpn, Ppn};
@@ -20,8 +21,8 @@ const DIRECTORY_ENTRY_BYTES: u64 = 4;
 /// The map, in memory and on flash.
 pub(in crate::ftl) struct Mapping<O> {
     pub geometry: Geometry,
-    /// The true content: physical address (+ 1) of each logical page, 0 for none. The drive reads it from `cmt` or flash.
-    pub truth: FlatTable<u32>,
+    /// The true content. The drive reads it from `cmt` or flash.
+    pub truth: FlatMap,
     pub cmt: Cmt,
     order: O,
     pub(super) tps: TranslationPages,
@@ -52,7 +53,7 @@ impl<O: EvictionOrder> Owner for Mapping<O> {
     #[inline(always)]
     fn moved(&mut self, lpn: Lpn, from: Ppn, to: Ppn) {
         debug_assert_eq!(self.get(lpn), Some(from));
-        self.truth[lpn.idx()] = to.0 + 1;
+        self.truth.set(lpn, to);
         if self.cmt.soil(lpn) {
             return;
         }
@@ -65,7 +66,7 @@ impl<O: EvictionOrder> Owner for Mapping<O> {
 
     #[inline(always)]
     fn prefetch(&self, lpn: Lpn) {
-        prefetch(&self.truth, lpn.idx());
+        self.truth.prefetch(lpn);
         self.cmt.prefetch(lpn);
     }
 }
@@ -77,7 +78,7 @@ impl<O: EvictionOrder> Mapping<O> {
         if let Some(slot) = self.cmt.prefetch_entry(lpn) {
             self.order.prefetch(slot);
         }
-        self.truth.get(lpn.idx())?.checked_sub(1).map(Ppn)
+        self.truth.find(lpn)
     }
 
     /// Bytes of memory of the map and its order of eviction.
@@ -96,7 +97,7 @@ impl<O: EvictionOrder> Mapping<O> {
     pub fn new(settings: &Settings, replicas: u32, order: O, setup: &Setup, geometry: &Geometry) -> Self {
         let share = MapShare::new(settings.entries_per_page, replicas + 1, settings.map_reserved_blocks, geometry);
         Mapping {
-            truth: zeroed(geometry.logical_units as usize).into(),
+            truth: FlatMap::new(geometry),
             cmt: Cmt::new(settings.cmt_entries, geometry.logical_units, settings.entries_per_page, settings.evict_page),
             order,
             tps: TranslationPages::new(share, setup, geometry),
@@ -120,7 +121,7 @@ impl<O: EvictionOrder> Mapping<O> {
 
     /// Reads the map of a fresh drive from a snapshot.
     pub fn restore(&mut self, from: &mut StateReader, claims: &mut Claims, drive: &RestoredDrive) -> Result<(), Flaw> {
-        let (truth, tps) = (&mut self.truth, &mut self.tps);
+        let (truth, tps) = (self.truth.entries(), &mut self.tps);
         drive.blocks.restore_map(truth, |ppn, lpn| tps.restore_page(ppn, lpn))?;
         for is_trimmed in self.is_trimmed.iter_mut() {
             *is_trimmed = from.bool()?;
@@ -143,7 +144,7 @@ impl<O: EvictionOrder> Mapping<O> {
     /// The flash address of a page.
     #[inline(always)]
     pub fn get(&self, lpn: Lpn) -> Option<Ppn> {
-        self.truth[lpn.idx()].checked_sub(1).map(Ppn)
+        self.truth.get(lpn)
     }
 
     /// Whether the entry of `lpn` can be changed now. If not, asks for collection of translation pages.
@@ -279,7 +280,7 @@ impl<O: EvictionOrder> Mapping<O> {
     /// Changes the entry of a page that has been looked up.
     #[inline(always)]
     pub fn change(&mut self, lpn: Lpn, to: Ppn) {
-        self.truth[lpn.idx()] = to.0 + 1;
+        self.truth.set(lpn, to);
         let is_there = self.cmt.soil(lpn);
         debug_assert!(is_there, "it was asked whether there is a place");
     }

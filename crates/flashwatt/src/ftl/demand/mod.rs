@@ -217,7 +217,7 @@ impl<O: EvictionOrder + Send, K: Send> Ftl for Demand<O, K> {
         for i in (0..extent.pages).filter(|&i| !extent.is_partial(i)) {
             let lpn = Lpn(extent.first.0 + i);
             let Some(old) = self.map.get(lpn) else { continue };
-            self.map.truth[lpn.idx()] = 0;
+            self.map.truth.remove(lpn);
             let block = cx.blocks.set_invalid(old);
             plan.wake(self.map.geometry.die_of_block(block));
             if !self.map.cmt.soil(lpn) {
@@ -253,10 +253,7 @@ impl<O: EvictionOrder + Send, K: Send> Ftl for Demand<O, K> {
     }
 
     fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array, watch: &mut Watch) -> Result<(), Error> {
-        for lpn in (0..self.map.geometry.logical_units).map(Lpn) {
-            self.map.truth[lpn.idx()] = self.map.geometry.filled_ppn(lpn).0 + 1;
-            watch.step(1)?;
-        }
+        self.map.truth.fill();
         self.pages.fill(blocks, array, watch)?;
         self.map.tps.fill(blocks, array);
         Ok(())
@@ -277,6 +274,11 @@ impl<O: EvictionOrder + Send, K: Send> Ftl for Demand<O, K> {
             blocks.prefetch(ppn);
             array.prefetch(ppn);
         }
+    }
+
+    fn on_huge_pages(&self) {
+        self.map.truth.on_huge_pages();
+        self.map.cmt.on_huge_pages();
     }
 
     fn mapping_bytes(&self) -> u64 {

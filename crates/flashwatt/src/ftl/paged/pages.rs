@@ -392,14 +392,8 @@ impl Pages {
                     break;
                 }
                 left -= here;
-                let page_in_die = (block.0 % geometry.blocks_per_die) * geometry.pages_per_block;
-                let first = geometry.first_ppn(block).0;
                 array.lay_down(block, here);
-                blocks.lay_down(block, here * stripe, |ppn| {
-                    let (page, unit) = (page_in_die + (ppn.0 - first) / stripe, (ppn.0 - first) % stripe);
-                    let lpn = (page * geometry.dies + die.0) * stripe + unit;
-                    (lpn < geometry.logical_units).then_some(Lpn(lpn))
-                });
+                blocks.lay_down_filled(block, here * stripe);
                 if here < geometry.pages_per_block {
                     let mut frontier = Frontier::at(&geometry, block);
                     frontier.next += here * stripe;

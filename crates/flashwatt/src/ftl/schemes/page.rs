@@ -10,13 +10,13 @@ use crate::blocks::BlockTable;
 use crate::connector::Extent;
 use crate::device::{Array, Geometry};
 use crate::error::Error;
+use crate::ftl::flat_map::FlatMap;
 pub use crate::ftl::paged::pages::spare_blocks_per_die;
 use crate::ftl::paged::pages::{Owner, Pages};
 use crate::ftl::paged::steady;
 use crate::ftl::plan::{Plan, PlanIndex};
 use crate::ftl::{Allocation, Context, DriveSize, Frontiers, Ftl, Room, Scheme, Setup};
 use crate::ftl::{Claims, RestoredDrive};
-use crate::mem::{FlatTable, prefetch, zeroed};
 use crate::models::mapping_memory::Tables;
 use crate::operation::Cause;
 use crate::persist::{Flaw, StateReader, StateWriter};
@@ -85,7 +85,7 @@ impl Scheme for PageFtl {
 
     fn new(settings: &Settings, setup: &Setup, geometry: &Geometry) -> Self {
         PageFtl {
-            map: PageMap(zeroed(geometry.logical_units as usize).into()),
+            map: FlatMap::new(geometry),
             pages: Pages::new(settings.allocation, settings.separate_frontiers, setup, geometry),
             geometry: geometry.clone(),
         }
@@ -107,26 +107,11 @@ fn map_unit(c: &mut Checker, unit: u32, page_bytes: u32) -> u32 {
 /// The translation layer.
 pub struct PageFtl {
     geometry: Geometry,
-    map: PageMap,
+    map: FlatMap,
     pages: Pages,
 }
 
-/// Physical address (+ 1) of each logical page; 0 for none.
-struct PageMap(FlatTable<u32>);
-
-impl PageMap {
-    #[inline(always)]
-    fn get(&self, lpn: Lpn) -> Option<Ppn> {
-        self.0[lpn.idx()].checked_sub(1).map(Ppn)
-    }
-
-    #[inline(always)]
-    fn set(&mut self, lpn: Lpn, ppn: Ppn) {
-        self.0[lpn.idx()] = ppn.0 + 1;
-    }
-}
-
-impl Owner for PageMap {
+impl Owner for FlatMap {
     #[inline(always)]
     fn moved(&mut self, lpn: Lpn, from: Ppn, to: Ppn) {
         debug_assert_eq!(self.get(lpn), Some(from));
@@ -135,7 +120,7 @@ impl Owner for PageMap {
 
     #[inline(always)]
     fn prefetch(&self, lpn: Lpn) {
-        prefetch(&self.0, lpn.idx());
+        FlatMap::prefetch(self, lpn);
     }
 }
 
@@ -245,7 +230,7 @@ impl Ftl for PageFtl {
         for i in (0..extent.pages).filter(|&i| !extent.is_partial(i)) {
             let lpn = Lpn(extent.first.0 + i);
             if let Some(old) = self.map.get(lpn) {
-                self.map.0[lpn.idx()] = 0;
+                self.map.remove(lpn);
                 let block = cx.blocks.set_invalid(old);
                 plan.wake(self.geometry.die_of_block(block));
             }
@@ -265,10 +250,7 @@ impl Ftl for PageFtl {
     }
 
     fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array, watch: &mut Watch) -> Result<(), Error> {
-        for lpn in (0..self.geometry.logical_units).map(Lpn) {
-            self.map.set(lpn, self.geometry.filled_ppn(lpn));
-            watch.step(1)?;
-        }
+        self.map.fill();
         self.pages.fill(blocks, array, watch)
     }
 
@@ -281,7 +263,7 @@ impl Ftl for PageFtl {
     ) -> Result<bool, Error> {
         let is_known = self.pages.is_mean_field();
         if is_known {
-            let drive = steady::Drive { map: &mut self.map.0, blocks, array, rng };
+            let drive = steady::Drive { map: self.map.entries(), blocks, array, rng };
             steady::lay_down(&self.geometry, self.pages.low_watermark(), drive, watch)?;
         }
         Ok(is_known)
@@ -293,11 +275,15 @@ impl Ftl for PageFtl {
 
     #[inline]
     fn prefetch(&self, far: Lpn, near: Lpn, blocks: &BlockTable, array: &Array) {
-        prefetch(&self.map.0, far.idx());
-        if let Some(ppn) = self.map.0.get(near.idx()).and_then(|entry| entry.checked_sub(1)).map(Ppn) {
+        self.map.prefetch(far);
+        if let Some(ppn) = self.map.find(near) {
             blocks.prefetch(ppn);
             array.prefetch(ppn);
         }
+    }
+
+    fn on_huge_pages(&self) {
+        self.map.on_huge_pages();
     }
 
     fn mapping_bytes(&self) -> u64 {
@@ -310,7 +296,7 @@ impl Ftl for PageFtl {
 
     fn restore(&mut self, from: &mut StateReader, drive: &RestoredDrive) -> Result<(), Flaw> {
         let of_map = |_, _| Err(Flaw::damaged("a page of no logical one"));
-        drive.blocks.restore_map(&mut self.map.0, of_map)?;
+        drive.blocks.restore_map(self.map.entries(), of_map)?;
         let mut claims = Claims::new(drive);
         self.pages.restore(from, &mut claims, drive)?;
         claims.has_every_victim(drive)
