@@ -234,7 +234,9 @@ impl BlockTable {
         if lpn < ERASED - 1 { Some(Lpn(lpn)) } else { self.lpn_at_start(ppn, entry) }
     }
 
-    #[inline]
+    /// Out of line, because it would take registers where a copy is planned.
+    #[cold]
+    #[inline(never)]
     fn lpn_at_start(&self, ppn: Ppn, entry: u32) -> Option<Lpn> {
         if self.starts_filled && entry != ERASED { self.geometry.filled_lpn(ppn) } else { None }
     }
