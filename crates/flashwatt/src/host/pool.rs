@@ -300,11 +300,13 @@ impl Sorted {
         self.0.insert(at, (first, id));
     }
 
-    /// Removes a request that was added with sector `first`.
-    pub fn remove(&mut self, first: u64, id: RqId) {
+    /// Removes a request that was added with sector `first`. Gives those before and after it.
+    pub fn remove(&mut self, first: u64, id: RqId) -> (Option<RqId>, Option<RqId>) {
         let at = self.0.partition_point(|&other| other < (first, id));
         debug_assert_eq!(self.0.get(at), Some(&(first, id)), "the request is here");
         self.0.remove(at);
+        let id_at = |at: usize| self.0.get(at).map(|&(_, id)| id);
+        (at.checked_sub(1).and_then(id_at), id_at(at))
     }
 
     /// The request with the least sector.

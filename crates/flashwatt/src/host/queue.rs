@@ -300,7 +300,7 @@ impl Queue {
         figures.came += 1;
         figures.came_sectors += sectors;
         let longest = if is_split(request.kind) { self.max_sectors } else { sectors.max(1) };
-        let pieces = sectors.div_ceil(longest).max(1);
+        let pieces = if sectors <= longest { 1 } else { sectors.div_ceil(longest) };
         figures.pieces += pieces;
         self.figures.moved(request.process, 0);
         self.ios[tag.0 as usize] = Io {
@@ -521,6 +521,10 @@ impl Queue {
         if self.queued == 0 {
             return self.draining();
         }
+        if self.scheduler.is_closed(now) {
+            debug_assert!(self.ask(now).is_none(), "a closed scheduler gives none");
+            return None;
+        }
         self.ask(now)
     }
 
@@ -634,7 +638,12 @@ impl Queue {
     }
 
     /// Lets waiting processes in, as far as there are places. Returns whether there was one.
+    #[inline(always)]
     pub fn let_in(&mut self, now: Nanos) -> bool {
+        (!self.behind.is_empty() || !self.waiters.is_empty()) && self.let_waiting_in(now)
+    }
+
+    fn let_waiting_in(&mut self, now: Nanos) -> bool {
         let mut any = false;
         while self.barrier.is_none()
             && let Some(part) = self.behind.pop_front()

@@ -31,6 +31,11 @@ impl FadingMean {
         self.samples
     }
 
+    /// Whether [`Self::mean`] is at most this, without the division.
+    pub fn mean_is_at_most(&self, rounding: u64, most: u64) -> bool {
+        self.samples == 0 || self.total + rounding < (most + 1) * self.samples
+    }
+
     /// The mean of the total and `rounding`; 0 without samples.
     pub fn mean(&self, rounding: u64) -> u64 {
         (self.total + rounding).checked_div(self.samples).unwrap_or(0)

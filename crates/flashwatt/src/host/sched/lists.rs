@@ -19,10 +19,10 @@ impl Lists {
         self.sorted.insert(pool[id].first, id);
     }
 
-    /// Removes a request.
-    pub fn remove(&mut self, id: RqId, pool: &mut Pool) {
+    /// Removes a request. Gives those before and after it by sector.
+    pub fn remove(&mut self, id: RqId, pool: &mut Pool) -> (Option<RqId>, Option<RqId>) {
         self.fifo.remove(id, pool);
-        self.sorted.remove(pool[id].first, id);
+        self.sorted.remove(pool[id].first, id)
     }
 
     /// A request that began at sector `first` begins elsewhere now.

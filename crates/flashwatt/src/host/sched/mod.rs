@@ -46,6 +46,12 @@ pub trait Scheduler: Send {
     /// The next request for the device, which has room for it.
     fn next(&mut self, cx: &mut Cx) -> Choice;
 
+    /// Whether a look shows that [`Self::next`] would give none now. The queue looks before it asks, several times at an instant. Only the
+    /// time of a run may depend on it.
+    fn is_closed(&self, _now: Nanos) -> bool {
+        false
+    }
+
     /// A request has ended in the device.
     fn ended(&mut self, _id: RqId, _cx: &mut Cx) {}
 

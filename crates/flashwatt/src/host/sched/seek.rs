@@ -36,6 +36,17 @@ impl Seek {
         self.nearer(after, before, position, pool)
     }
 
+    /// As [`Self::neighbour`], of a request that has been removed from between these two.
+    pub fn neighbour_of_removed(
+        &self,
+        (before, after): (Option<RqId>, Option<RqId>),
+        position: u64,
+        sorted: &Sorted,
+        pool: &Pool,
+    ) -> Option<RqId> {
+        self.nearer(after.or_else(|| sorted.first()), before, position, pool)
+    }
+
     /// The way to a sector; `None` if it lies too far behind.
     fn distance(&self, sector: u64, position: u64) -> Option<u64> {
         match position.checked_sub(sector) {

@@ -98,6 +98,7 @@ fn make(parameters: &Parameters, setup: &Setup) -> Box<dyn Scheduler> {
         in_device: [0; 2],
         sync_ended: 0,
         ncq: Ncq { is_there: true, samples: 0, peak: 0 },
+        closed_at: None,
     })
 }
 
@@ -148,6 +149,8 @@ struct Cfq {
     /// The last end of a request that somebody waits for.
     sync_ended: Time,
     ncq: Ncq,
+    /// When the queue whose turn it is was found to have as many requests in the device as it may, and more queued.
+    closed_at: Option<Nanos>,
 }
 
 /// A process and its queues.
@@ -293,6 +296,9 @@ impl Scheduler for Cfq {
     fn add(&mut self, rq: RqId, cx: &mut Cx) {
         self.fire_timer(cx);
         let id = self.queue_for(rq, cx);
+        if self.turn.as_ref().is_none_or(|turn| turn.queue != id) {
+            self.closed_at = None;
+        }
         let request = &mut cx.pool[rq];
         request.group = id as u32 + 1;
         request.expires_ns = cx.now + self.rules.expire_ns[usize::from(request.is_sync)];
@@ -322,6 +328,11 @@ impl Scheduler for Cfq {
         }
         queue.lists.absorb(rq, into, cx.pool);
         self.left(id);
+        self.closed_at = None;
+    }
+
+    fn is_closed(&self, now: Nanos) -> bool {
+        self.closed_at == Some(now)
     }
 
     fn next(&mut self, cx: &mut Cx) -> Choice {
@@ -336,6 +347,7 @@ impl Scheduler for Cfq {
     }
 
     fn ended(&mut self, rq: RqId, cx: &mut Cx) {
+        self.closed_at = None;
         self.fire_timer(cx);
         self.completed(rq, cx);
     }

@@ -135,7 +135,7 @@ impl Queue {
             self.may_idle = false;
         } else if think.is_valid() {
             let longest = if self.is_surely_seeky() { MIN_THINK_NS } else { rules.slice_idle_ns };
-            self.may_idle = think.mean(HALF) <= longest;
+            self.may_idle = think.mean_is_at_most(HALF, longest);
         }
     }
 

@@ -160,8 +160,8 @@ impl Cfq {
     pub(super) fn dispatch(&mut self, id: QueueId, cx: &mut Cx) -> RqId {
         let rq = self.chosen(id, cx);
         let queue = &mut self.queues[id];
-        queue.next = queue.following(rq, &self.rules, self.position, cx.pool);
-        queue.lists.remove(rq, cx.pool);
+        let around = queue.lists.remove(rq, cx.pool);
+        queue.next = self.rules.seek.neighbour_of_removed(around, self.position, &queue.lists.sorted, cx.pool);
         queue.in_device += 1;
         self.in_device[usize::from(queue.is_sync)] += 1;
         self.position = cx.pool[rq].end();
@@ -174,8 +174,18 @@ impl Cfq {
         let is_full = !queue.is_sync && turn.dispatched >= self.rules.most_async(queue.level);
         if self.order.len() > 1 && (is_full || queue.is_idle_class()) {
             self.expire(false, cx.now as Time, cx);
+        } else {
+            let is_closed = !turn.is_over(cx.now as Time) && !queue.is_empty() && self.is_full(id);
+            self.closed_at = is_closed.then_some(cx.now);
         }
         rq
+    }
+
+    /// Whether a queue whose requests somebody waits for has as many in the device as it may.
+    fn is_full(&self, id: QueueId) -> bool {
+        let queue = &self.queues[id];
+        let most = if self.order.len() > 1 { self.rules.quantum } else { ALONE * self.rules.quantum };
+        queue.is_sync && !queue.is_idle_class() && queue.in_device >= most
     }
 
     /// The oldest request of a queue if it has expired, once in a turn (cfq_check_fifo); else the next one.
@@ -201,7 +211,7 @@ impl Cfq {
             self.sync_ended = now;
         }
         if let Some(turn) = self.turn.as_mut().filter(|turn| turn.queue == id) {
-            let end = *turn.slice_end.get_or_insert(now + self.rules.slice(queue.is_sync, queue.level));
+            let end = *turn.slice_end.get_or_insert_with(|| now + self.rules.slice(queue.is_sync, queue.level));
             if end <= now || queue.is_idle_class() {
                 self.expire(true, now, cx);
             } else if queue.is_sync && queue.is_empty() && self.cooperator(id, cx.pool).is_none() {
@@ -234,9 +244,18 @@ impl Cfq {
 
     /// The wait for a request ends if its time is over (cfq_idle_slice_timer). Nothing else has happened to the scheduler since
     /// then. Without other requests the turn goes on.
+    #[inline(always)]
     pub(super) fn fire_timer(&mut self, cx: &mut Cx) {
+        if let Some(turn) = &mut self.turn
+            && let Some(at) = turn.timer.take_if(|at| *at <= cx.now as Time)
+        {
+            self.timer_fired(at, cx);
+        }
+    }
+
+    #[cold]
+    fn timer_fired(&mut self, at: Time, cx: &mut Cx) {
         let Some(turn) = &mut self.turn else { return };
-        let Some(at) = turn.timer.take_if(|at| *at <= cx.now as Time) else { return };
         turn.stop_idling(at, cx);
         let gives_way = !self.order.is_empty() && self.queues[turn.queue].is_empty();
         if !turn.has_come && (turn.is_over(at) || gives_way) {
@@ -282,6 +301,7 @@ impl Cfq {
 
     /// Ends the turn. `keeps_rest`: what was left of the slice moves the queue's next place (cfq_slice_expired).
     pub(super) fn expire(&mut self, keeps_rest: bool, now: Time, cx: &mut Cx) {
+        self.closed_at = None;
         let Some(mut turn) = self.turn.take() else { return };
         turn.stop_idling(now, cx);
         let queue = &mut self.queues[turn.queue];
