@@ -366,7 +366,7 @@ fn a_file_that_is_no_stand_in_is_named() {
         (&writes(&resume("0.1", "[[0, 1.0]]", "[[0, 1.0]]")), "write_resume_depths"),
         (&writes(&resume("0.1", "[[257, 1.0]]", "[[0, 1.0]]")), "write_resume_depths"),
         (&writes(&resume("0.1", "[[1, 1.0]]", "[]")), "write_resume_gaps"),
-        (&writes(&resume("0.1", "[[1, 1.0]]", "[[65536, 1.0]]")), "write_resume_gaps"),
+        (&writes(&resume("0.1", "[[1, 1.0]]", "[[4096, 1.0]]")), "write_resume_gaps"),
         (&writes(&resume("-0.1", "[[1, 1.0]]", "[[0, 1.0]]")), "write_resume_fraction"),
         (&writes("write_resume_fraction = { value = 0.1, tag = \"chosen\", source = \"a test\" }\n"), "together"),
         (&right.replace("recent_starts = { value = 955", "recent_starts = { value = 0"), "recent_starts"),

@@ -5,11 +5,14 @@
 
 use std::collections::BTreeMap;
 
+use super::character::PAGE_BYTES;
+
 /// Number of the latest run ends of a kind of request that a request can go on from.
 pub(super) const ENDS: usize = 256;
 
-/// A request that goes on from a run starts less than this from its end, in bytes.
-pub(super) const GAP_MAX_BYTES: u64 = 64 << 10;
+/// A request that goes on from a run starts less than this from its end, in bytes: a page. With 256 ends, requests anywhere in some MiB
+/// would often start within a longer distance of one by chance.
+pub(super) const GAP_MAX_BYTES: u64 = PAGE_BYTES;
 
 /// The end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,18 +55,16 @@ impl<T> Default for RunEnds<T> {
 
 impl<T: Copy> RunEnds<T> {
     /// Notes a request from `start` to `end` (exclusive) after one of any kind that ended at `last`. Gives where it goes on from, if that is
-    /// an earlier run: one that ends at `start`, or, for a request whose start `is_new`, the latest one that ends less than [`GAP_MAX_BYTES`]
-    /// from there.
+    /// an earlier run: one that ends at `start`, or else the latest one that ends less than [`GAP_MAX_BYTES`] from there. Only a request whose
+    /// start `is_new` goes on: any other one goes where an earlier one went, and popular pages that lie side by side are no run.
     pub fn note(&mut self, start: u64, end: u64, last: Option<u64>, is_new: bool, of_run: T) -> Option<Resumed> {
-        let resumed = if last == Some(start) {
+        let resumed = if last == Some(start) || !is_new {
             None
         } else if let Some(&number) = self.numbers.get(&start) {
             Some(self.resumed(number, start, self.skipped(last)))
-        } else if is_new {
+        } else {
             let near = self.numbers.range(start.saturating_sub(GAP_MAX_BYTES - 1)..start.saturating_add(GAP_MAX_BYTES));
             near.map(|(_, number)| *number).max().map(|number| self.resumed(number, start, 0))
-        } else {
-            None
         };
         let from = resumed.map_or(start, |resumed| start.wrapping_add_signed(-resumed.gap_bytes));
         self.go_on(from, end, of_run);
@@ -126,7 +127,7 @@ mod tests {
     const KIB: u64 = 1024;
 
     /// Six requests worked out by hand. The third one goes on from the first, past the run of the second, the last request. The fourth goes on
-    /// from the third directly. The fifth starts 4 KiB behind the end of the second's run, which is second to the run of the other three then.
+    /// from the third directly. The fifth starts 2 KiB behind the end of the second's run, which is second to the run of the other three then.
     /// The sixth is further away than a gap may be.
     #[test]
     fn runs_by_hand() {
@@ -142,24 +143,24 @@ mod tests {
         assert_eq!(note(1000, 4), None);
         assert_eq!(note(4, 8), Some(Resumed { depth: 1, is_grown: false, gap_bytes: 0 }));
         assert_eq!(note(12, 4), None, "it continues the last request");
-        assert_eq!(note(1008, 4), Some(Resumed { depth: 2, is_grown: false, gap_bytes: 4096 }));
-        assert_eq!(note(1012 + 64, 4), None, "64 KiB behind");
+        assert_eq!(note(1006, 4), Some(Resumed { depth: 2, is_grown: false, gap_bytes: 2048 }));
+        assert_eq!(note(1010 + 4, 4), None, "a page behind");
         assert_eq!(note(14, 1), Some(Resumed { depth: 3, is_grown: true, gap_bytes: -2048 }));
         let ends: Vec<_> = ends.ends.values().map(|run| (run.byte / KIB, run.is_grown)).collect();
-        assert_eq!(ends, [(1012, true), (1080, false), (15, true)]);
+        assert_eq!(ends, [(1010, true), (1018, false), (15, true)]);
     }
 
-    /// A request that starts where one did before is near a run by its reuse, so it goes on from none; at the very end of a run it does.
+    /// A request that starts where one did before lies near a run by its reuse, so it goes on from none.
     #[test]
-    fn a_start_that_is_not_new_goes_on_without_a_gap_only() {
-        let note = |start: u64| {
+    fn a_start_that_is_not_new_goes_on_from_none() {
+        let note = |start: u64, is_new: bool| {
             let mut ends = RunEnds::default();
             ends.note(0, 4096, None, true, ());
             ends.note(1 << 20, (1 << 20) + 512, Some(4096), true, ());
-            ends.note(start, start + 512, Some((1 << 20) + 512), false, ())
+            ends.note(start, start + 512, Some((1 << 20) + 512), is_new, ())
         };
-        assert_eq!(note(2048), None);
-        assert_eq!(note(4096), Some(Resumed { depth: 1, is_grown: false, gap_bytes: 0 }));
+        assert_eq!([note(2048, false), note(4096, false)], [None, None]);
+        assert_eq!(note(4096, true), Some(Resumed { depth: 1, is_grown: false, gap_bytes: 0 }));
     }
 
     /// After 300 runs the first 44 are forgotten.

@@ -208,9 +208,7 @@ impl Resume {
         let run = run.or_else(|| self.ends.near(depth, fits, but));
         let run = if is_fresh { run } else { run.or_else(|| self.ends.near(depth, |_| true, but)) }?;
         let least = gap.unsigned_abs();
-        // Whole pages from a page on: file systems allocate pages.
-        let step = if least < PAGE_BYTES { SECTOR_BYTES } else { PAGE_BYTES };
-        let more = if least < step { 0 } else { rng.below(least / step) * step };
+        let more = if least == 0 { 0 } else { rng.below(least / SECTOR_BYTES) * SECTOR_BYTES };
         Some((run, gap + gap.signum() * more as i64))
     }
 }
@@ -468,12 +466,12 @@ mod tests {
     fn shares_of_a_stream_are_the_parameters() {
         let requests = 40_000;
         let (found, continued) =
-            drawn(&model(0.3, 0.1, &keys("[[1, 0.6], [8, 0.4]]", "[[0, 0.7], [8192, 0.3]]", 0.5)), requests);
+            drawn(&model(0.3, 0.1, &keys("[[1, 0.6], [8, 0.4]]", "[[0, 0.7], [1024, 0.3]]", 0.5)), requests);
         let resumed: Vec<Resumed> = found.into_iter().flatten().collect();
         assert_share(continued, requests, 0.1);
         assert_share(resumed.len(), requests, 0.3);
         let count = |is: &dyn Fn(&Resumed) -> bool| resumed.iter().filter(|resumed| is(resumed)).count();
-        assert_share(count(&|resumed| resumed.gap_bytes == 8192 || resumed.gap_bytes == 12_288), resumed.len(), 0.3);
+        assert_share(count(&|resumed| resumed.gap_bytes == 1024 || resumed.gap_bytes == 1536), resumed.len(), 0.3);
         assert_share(count(&|resumed| resumed.is_grown), resumed.len(), 0.5);
     }
 

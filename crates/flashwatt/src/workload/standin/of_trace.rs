@@ -185,7 +185,8 @@ impl Resumes {
             return ResumeKeys::default();
         }
         let share = |count: u64, of: u64| count as f64 / of.max(1) as f64;
-        let what = "starts where an earlier run of the kind ended, or near there where no request started";
+        let what =
+            "starts where no request did, and where an earlier run of the kind ended or less than a page from there";
         let depths = "classes of the number of runs that ended since that one, that one included";
         let grown = "share of these that go on from a run of more than one request";
         ResumeKeys {
