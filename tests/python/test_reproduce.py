@@ -211,6 +211,7 @@ def test_the_command_line(flashwatt: Cli, tmp_path: Path) -> None:
         (("X25", "--full", "--requests", "5"), "contradict each other"),
         (("X25", "--set", "device.chanels=4"), "did you mean `channels`"),
         (("X25", "--trace", "financial1"), "expected NAME=FILE"),
+        (("X25", "--skip-bad"), "--skip-bad is about the records of a --trace"),
         (("X25", "--trace", "financial1=nowhere.spc"), "there is no file nowhere.spc"),
         (("X29", "--out", "file/r"), "--out: file: a file; expected a directory"),
     ],
@@ -300,6 +301,23 @@ def test_a_broken_trace_is_told_before_anything_is_run(flashwatt: Cli, tmp_path:
     assert result.returncode == 2
     assert "bad.csv:3" in result.stderr
     assert not (tmp_path / "r" / "results.jsonl").exists()
+    arguments = ("X25", "--trace", "financial1=bad.csv", "--skip-bad", "--requests", "100", "--out", "r")
+    result = flashwatt("reproduce", *arguments)
+    assert result.returncode == 0, result.stderr
+    assert "bad records of traces left out" in result.stderr
+    assert "trace=real: financial1" in result.stdout
+
+
+def test_bad_records_of_a_real_trace_are_left_out_if_asked_for(tmp_path: Path) -> None:
+    trace = tmp_path / "bad.csv"
+    trace.write_text("time_us,device,op,offset,bytes\n1.5,0,W,0,4096\n2.5,0,W,x,4096\n3.5,0,W,8192,4096\n")
+    terms = Terms({"financial1": trace}, skip_bad=True, seeds=1)
+    work = plan(choose(("X25",), None), terms)
+    configs = {labels: task.config.resolve() for (_, name, labels), (task,) in work.tasks.items() if name == "whole"}
+    told = {labels[0]: config["workload"].get("trace", {}).get("skip_bad") for labels, config in configs.items()}
+    assert told.pop("financial1") is True
+    assert set(told.values()) == {None}, "the others have no records"
+    assert terms.changed() == "bad records of traces left out"
 
 
 def test_short_runs_are_not_judged(tmp_path: Path) -> None:

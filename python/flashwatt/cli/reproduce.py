@@ -44,6 +44,7 @@ _LONG_S = 20
 @click.option(
     "--trace", "traces", multiple=True, metavar="NAME=FILE", help="Replay a real trace in place of a workload's model."
 )
+@click.option("--skip-bad", is_flag=True, help="Leave out records of these traces that cannot be read.")
 @click.option("--experiments", type=DIRECTORY, metavar="DIR", help="Experiments of your own, laid out like ours.")
 @click.option("--out", type=DIRECTORY, default="reproduction", show_default=True, help="Keep runs and pages there.")
 @workers_option
@@ -60,6 +61,7 @@ def reproduce(
     sensitivity: bool,
     sets: tuple[str, ...],
     traces: tuple[str, ...],
+    skip_bad: bool,
     experiments: Path | None,
     out: Path,
     workers: int | None,
@@ -84,11 +86,13 @@ def reproduce(
         raise click.UsageError("--full and --requests contradict each other")
     chosen = choose(ids, paper, experiments or EXPERIMENTS)
     if sensitivity:
-        if any((full, requests, seeds, sets, traces, as_json)):
-            raise click.UsageError("--sensitivity takes no --full, --requests, --seeds, --set, --trace and --json")
+        if any((full, requests, seeds, sets, traces, skip_bad, as_json)):
+            raise click.UsageError(
+                "--sensitivity takes no --full, --requests, --seeds, --set, --trace, --skip-bad and --json"
+            )
         _run_grids(chosen, out, workers, force=force)
         return
-    terms = Terms(_named(traces), full, requests, sets, seeds=seeds)
+    terms = Terms(_named(traces, skip_bad=skip_bad), skip_bad, full, requests, sets, seeds=seeds)
     seconds = sum(one.cpu_s or 0 for one in chosen) * terms.replicates / SEEDS
     if not full and not requests and seconds >= _LONG_S:
         note(f"the runs take {about(seconds)} of processor time, less if {out} has some of them already")
@@ -128,7 +132,9 @@ def _run_grids(chosen: Sequence[Experiment], out: Path, workers: int | None, *, 
     _end(files, fault)
 
 
-def _named(traces: tuple[str, ...]) -> dict[str, Path]:
+def _named(traces: tuple[str, ...], *, skip_bad: bool) -> dict[str, Path]:
+    if skip_bad and not traces:
+        raise click.UsageError("--skip-bad is about the records of a --trace")
     named = {}
     for one in traces:
         name, equals, path = one.partition("=")

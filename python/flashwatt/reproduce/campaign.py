@@ -66,7 +66,8 @@ def reproduce(
     """
     work = plan(experiments, terms)
     for trace in work.terms.traces.values():
-        _core.trace_info(trace)  # to its end, so that a fault is reported before the first run
+        # To its end, so that a fault is reported before the first run.
+        _core.trace_info(trace, skip_bad=work.terms.skip_bad)
     directory = made(out)
     for path, kind in _files(experiments, directory):
         check(path, kind, inputs=work.terms.traces.values(), force=force)

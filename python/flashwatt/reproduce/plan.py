@@ -35,6 +35,8 @@ class Terms:
 
     traces: Mapping[str, Path] = field(default_factory=dict)
     """Real traces that replace the models of workloads, by the workload's name."""
+    skip_bad: bool = False
+    """Leave out the records of these traces that cannot be read."""
     full: bool = False
     """Run every workload to its end."""
     requests: int | None = None
@@ -54,6 +56,7 @@ class Terms:
     def changed(self) -> str:
         """Describe the changes in words, for the reader of the verdicts."""
         some = [f"{self.requests:,} requests of each workload at most"] if self.requests else []
+        some += ["bad records of traces left out"] if self.skip_bad else []
         return "; ".join([*some, *self.sets])
 
     def most(self, runs: RunSet) -> int | None:
@@ -138,7 +141,7 @@ def _replicates(experiment: Experiment, runs: RunSet, labels: Labels, terms: Ter
     point = experiment.paper.overrides | runs.overrides
     for (axis, meanings), label in zip(runs.axes.items(), labels, strict=True):
         trace = terms.traces.get(label) if axis == WORKLOAD else None
-        point |= _replay(experiment.paper, trace, meanings[label]) if trace else meanings[label]
+        point |= _replay(experiment.paper, trace, meanings[label], terms) if trace else meanings[label]
     kept = Kept(runs.series_ns, runs.edges_ns, runs.latency)
     try:
         own = {key: value for key, value in point.items() if not key.startswith(STREAM)}
@@ -155,10 +158,11 @@ def _replicates(experiment: Experiment, runs: RunSet, labels: Labels, terms: Ter
         raise _core.FlashwattError("\n".join(f"{where}: {line}" for line in str(error).splitlines())) from None
 
 
-def _replay(paper: Paper, trace: Path, stand_in: Overrides) -> Overrides:
+def _replay(paper: Paper, trace: Path, stand_in: Overrides, terms: Terms) -> Overrides:
     """Give the overrides of a label, with a real trace in the place of its model."""
     rest: dict[str, Any] = {key: value for key, value in stand_in.items() if not key.startswith("workload.")}
-    return {**rest, "workload.trace.path": str(trace), **paper.real}
+    skip_bad = {"workload.trace.skip_bad": True} if terms.skip_bad else {}
+    return {**rest, "workload.trace.path": str(trace), **paper.real, **skip_bad}
 
 
 def _limited(point: Overrides, requests: int | None) -> Overrides:

@@ -42,6 +42,91 @@ fn the_density_of_writes_counts_pages_once() {
     assert_eq!(density(&[&once[..], &[reads]].concat()), (0, 0, 0.0));
 }
 
+/// The densities that experiment X15 divides its workloads by are those of the stand-ins, whole and with seed 1, to the last
+/// digit of its list; and its page states them.
+#[test]
+fn the_densities_of_x15_are_those_of_the_stand_ins() {
+    let script = include_str!("../../../../python/flashwatt/experiments/energysim/x15/measure.py");
+    let page = include_str!("../../../../python/flashwatt/experiments/energysim/x15/README.md").to_lowercase();
+    let list = script.split_once("DENSITIES = {").and_then(|(_, rest)| rest.split_once('}')).expect("a list").0;
+    let listed: Vec<(&str, f64)> = list
+        .split_terminator(',')
+        .filter_map(|item| item.split_once(':'))
+        .map(|(name, percent)| (name.trim().trim_matches('"'), percent.trim().parse().expect("a number")))
+        .collect();
+    assert_eq!(listed.len(), 7, "{list}");
+    for (name, percent) in listed {
+        let standin = find(name).expect("it is registered");
+        let mut workload = standin.open(1.0, standin.requests(1.0), 460_000_000_000, 1);
+        let found = written_density_percent(workload.as_mut());
+        assert_eq!(format!("{found:.2}"), format!("{percent:.2}"), "{name}");
+        assert!(page.contains(&format!("{name} {found:.1}")), "{name} {found:.1}: {page}");
+    }
+}
+
+/// The written share of the pages of 4 KiB in blocks of 512 KiB with a write, in percent, counted by itself: [`statistics`] keeps a cache
+/// too, which takes most of the time of a whole stand-in.
+fn written_density_percent(workload: &mut dyn flashwatt::connector::Workload) -> f64 {
+    let (mut pages, mut now) = (vec![0_u128; (460_000_000_000_usize >> 19) + 1], 0);
+    loop {
+        match workload.next(now).expect("a stand-in has no errors") {
+            Next::Request(tag, request) => {
+                workload.completed(&Completion::done(tag), now);
+                if request.kind == RequestKind::Write {
+                    let written = request.offset_bytes >> 12..(request.offset_bytes + request.bytes).div_ceil(4096);
+                    written.for_each(|page| pages[(page >> 7) as usize] |= 1 << (page & 127));
+                }
+            }
+            Next::WaitUntil(at) => now = at,
+            Next::WaitForCompletion | Next::End => break,
+        }
+    }
+    let (count, blocks) = pages.iter().fold((0, 0), |(count, blocks), block| {
+        (count + u64::from(block.count_ones()), blocks + u64::from(*block != 0))
+    });
+    100.0 * count as f64 / (128 * blocks) as f64
+}
+
+/// FNV-1a over kind, place, length and time of the first 20,000 requests: a stand-in without the keys of resumed runs draws
+/// what it drew before they existed.
+#[test]
+fn the_requests_of_the_stand_ins_are_the_same_as_ever() {
+    let digests: Vec<String> =
+        STANDINS.iter().map(|standin| format!("{} {:016x}", standin.name, digest(standin))).collect();
+    assert_eq!(digests, DIGESTS);
+}
+
+const DIGESTS: [&str; 9] = [
+    "financial1 bcd4146e4c42356d",
+    "financial2 90576c291b274604",
+    "homes d68612d955963744",
+    "msnfs c70b5368139b5d62",
+    "filezilla 21f1fe48c115afd7",
+    "torrent ab1c62f444d3c5ae",
+    "gimp e82a1d280ca2debf",
+    "oltp d6e5a1f5c4510e1f",
+    "olap 6445f0c52b6a1811",
+];
+
+fn digest(standin: &flashwatt::workload::standin::Standin) -> u64 {
+    let (mut workload, mut now, mut digest) =
+        (standin.open(1.0, 20_000, 460_000_000_000, 1), 0, 0xcbf2_9ce4_8422_2325_u64);
+    loop {
+        match workload.next(now).expect("a stand-in has no errors") {
+            Next::Request(tag, request) => {
+                workload.completed(&Completion::done(tag), now);
+                for value in [request.kind as u64, request.offset_bytes, request.bytes, request.arrival_ns] {
+                    for byte in value.to_le_bytes() {
+                        digest = (digest ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+                    }
+                }
+            }
+            Next::WaitUntil(at) => now = at,
+            Next::WaitForCompletion | Next::End => return digest,
+        }
+    }
+}
+
 /// Stand-ins with a published hit ratio also reproduce it at an eighth of the size: the ratio does not depend on the
 /// scale.
 #[test]
@@ -174,6 +259,48 @@ fn cfg_duration_ns(cfg: &flashwatt::config::Trace) -> f64 {
     flashwatt::workload::trace::info(cfg, &mut |_| true).expect("it can be read").duration_ns as f64
 }
 
+/// Four streams of writes take turns in a fixed order, each in an extent of its own: every write but the first of each goes on
+/// from the run three runs before the latest. The stand-in's file says so, the stand-in does so, and neither has another place
+/// for a write to start.
+#[test]
+fn a_stand_in_of_streams_that_take_turns_has_such_streams() {
+    let dir = directory("streams");
+    let (trace, file) = (dir.join("trace.csv"), dir.join("mine.toml"));
+    let place = |number: u64| ((number % 4) << 24) + number / 4 * 8192;
+    let lines = (0..4000_u64).map(|number| format!("{},0,W,{},8192\n", number * 100, place(number)));
+    std::fs::write(&trace, lines.collect::<String>()).expect("it can be written");
+    let Workload::Trace(cfg) =
+        load("", "t", &[format!("workload.trace.path={}", trace.display())]).expect("valid").workload
+    else {
+        unreachable!("a trace was named")
+    };
+    let fitted = of_trace(&cfg, &mut |_| true).expect("it can be fitted");
+    std::fs::write(&file, &fitted.toml).expect("it can be written");
+    let standin = flashwatt::workload::standin::Standin::read(&file).expect("it is a stand-in");
+    let model = &standin.data.model;
+    assert_eq!(model.write_resume_fraction.as_ref().map(|share| share.value), Some(0.999));
+    assert_eq!(model.write_resume_depths.as_ref().map(|depths| depths.value.clone()), Some(vec![(2, 1.0)]));
+    assert_eq!(model.write_resume_gaps.as_ref().map(|gaps| gaps.value.clone()), Some(vec![(0, 1.0)]));
+    assert!(model.read_resume_fraction.is_none(), "there is no read");
+    let (mut ends, mut resumed, mut last) = (Vec::new(), 0, u64::MAX);
+    let (mut workload, mut now) = (standin.open(1.0, 4000, 1 << 30, 2), 0);
+    loop {
+        match workload.next(now).expect("it has no errors") {
+            Next::Request(tag, request) => {
+                workload.completed(&Completion::done(tag), now);
+                let before = ends.len();
+                ends.retain(|end| *end != request.offset_bytes);
+                resumed += u32::from(ends.len() < before && last != request.offset_bytes);
+                last = request.offset_bytes + request.bytes;
+                ends.push(last);
+            }
+            Next::WaitUntil(at) => now = at,
+            Next::WaitForCompletion | Next::End => break,
+        }
+    }
+    assert!((3980..4000).contains(&resumed), "{resumed}");
+}
+
 /// The search ends when it is told to.
 #[test]
 fn a_fit_can_be_ended() {
@@ -199,6 +326,18 @@ fn a_file_that_is_no_stand_in_is_named() {
         load("", "t", &[format!("workload.standin.path={}", file.display())]).expect_err("it is wrong").to_string()
     };
     let right = find("gimp").expect("it is registered").data.to_toml();
+    let key = |name: &str, value: &str| {
+        format!("read_resume_{name} = {{ value = {value}, tag = \"chosen\", source = \"a test\" }}\n")
+    };
+    let resume = |fraction: &str, depths: &str, gaps: &str| {
+        key("fraction", fraction)
+            + &key("depths", depths)
+            + &key("gaps", gaps)
+            + &key("fresh_fraction", "0")
+            + &key("grown_fraction", "0.5")
+    };
+    let writes =
+        |keys: &str| right.replace("[model]\n", &format!("[model]\n{}", keys.replace("read_resume", "write_resume")));
     assert!(
         load(
             "",
@@ -218,8 +357,18 @@ fn a_file_that_is_no_stand_in_is_named() {
         (&right.replace("open_chunks", "open_chunk"), "open_chunk"),
         (
             &right.replace("read_continue_fraction = { value = 0", "read_continue_fraction = { value = 3"),
-            "read_continue_fraction + read_fresh",
+            "read_continue_fraction + read_resume",
         ),
+        (
+            &right.replace("[model]\n", &format!("[model]\n{}", resume("0.9", "[[1, 1.0]]", "[[0, 1.0]]"))),
+            "read_resume_fraction + read_fresh",
+        ),
+        (&writes(&resume("0.1", "[[0, 1.0]]", "[[0, 1.0]]")), "write_resume_depths"),
+        (&writes(&resume("0.1", "[[257, 1.0]]", "[[0, 1.0]]")), "write_resume_depths"),
+        (&writes(&resume("0.1", "[[1, 1.0]]", "[]")), "write_resume_gaps"),
+        (&writes(&resume("0.1", "[[1, 1.0]]", "[[4096, 1.0]]")), "write_resume_gaps"),
+        (&writes(&resume("-0.1", "[[1, 1.0]]", "[[0, 1.0]]")), "write_resume_fraction"),
+        (&writes("write_resume_fraction = { value = 0.1, tag = \"chosen\", source = \"a test\" }\n"), "together"),
         (&right.replace("recent_starts = { value = 955", "recent_starts = { value = 0"), "recent_starts"),
     ] {
         let message = errors(text);

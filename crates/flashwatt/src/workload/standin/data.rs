@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::Nanos;
+use super::ends::{ENDS, GAP_MAX_BYTES};
+use crate::connector::RequestKind;
+use crate::units::{Nanos, SECTOR_BYTES};
 use crate::workload::settings::{Arrivals, Gap, Group, Law, OpenLoop, Size, Sizes};
 
 /// A stand-in's file.
@@ -84,6 +86,12 @@ pub struct Published {
 /// Lengths in bytes and their shares.
 pub type LengthShares = Vec<(u64, f64)>;
 
+/// Least depths of classes and their shares.
+pub type DepthShares = Vec<(u64, f64)>;
+
+/// Least distances of classes in bytes, with signs, and their shares.
+pub type GapShares = Vec<(i64, f64)>;
+
 /// Parameters of kinds, lengths and places.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -104,6 +112,27 @@ pub struct StandinModel {
     pub read_continue_fraction: Tagged<f64>,
     /// The same for a write.
     pub write_continue_fraction: Tagged<f64>,
+    /// Probability that a read goes on from an earlier run of reads; 0 unless given.
+    pub read_resume_fraction: Option<Tagged<f64>>,
+    /// The same for a write.
+    pub write_resume_fraction: Option<Tagged<f64>>,
+    /// How many runs of reads have ended since, the one gone on from included: classes from a depth to twice that (exclusive), and their shares.
+    pub read_resume_depths: Option<Tagged<DepthShares>>,
+    /// The same for writes.
+    pub write_resume_depths: Option<Tagged<DepthShares>>,
+    /// Bytes from the end of the run to the start of the read: 0, or classes from a distance to twice that (exclusive), negative ones before the end;
+    /// and their shares.
+    pub read_resume_gaps: Option<Tagged<GapShares>>,
+    /// The same for a write.
+    pub write_resume_gaps: Option<Tagged<GapShares>>,
+    /// Share of these reads that go on from a run into fresh pages; to a fresh page anywhere if no run ends before one.
+    pub read_resume_fresh_fraction: Option<Tagged<f64>>,
+    /// The same for a write.
+    pub write_resume_fresh_fraction: Option<Tagged<f64>>,
+    /// Share of these reads that go on from a run of more than one request, where there is one.
+    pub read_resume_grown_fraction: Option<Tagged<f64>>,
+    /// The same for a write.
+    pub write_resume_grown_fraction: Option<Tagged<f64>>,
     /// Probability that a read starts in a fresh page, one that no request has touched.
     pub read_fresh_fraction: Tagged<f64>,
     /// The same for a write.
@@ -138,8 +167,37 @@ impl StandinModel {
         let mean =
             |of_reads: &Tagged<f64>, of_writes: &Tagged<f64>| reads * of_reads.value + (1.0 - reads) * of_writes.value;
         let fresh = mean(&self.read_fresh_fraction, &self.write_fresh_fraction);
-        let continued = mean(&self.read_continue_fraction, &self.write_continue_fraction);
+        let resumed =
+            reads * self.resume_fraction(RequestKind::Read) + (1.0 - reads) * self.resume_fraction(RequestKind::Write);
+        let continued = mean(&self.read_continue_fraction, &self.write_continue_fraction) + resumed;
         if continued < 1.0 { (fresh / (1.0 - continued)).min(1.0) } else { 1.0 }
+    }
+
+    /// Probability that a request of this kind goes on from an earlier run.
+    pub(super) fn resume_fraction(&self, kind: RequestKind) -> f64 {
+        let reads = kind == RequestKind::Read;
+        let fraction = if reads { &self.read_resume_fraction } else { &self.write_resume_fraction };
+        fraction.as_ref().map_or(0.0, |fraction| fraction.value)
+    }
+
+    /// How requests of this kind go on from earlier runs; none if the file does not say.
+    pub(super) fn resumes(&self, kind: RequestKind) -> Option<Resumes<'_>> {
+        let (depths, gaps) = if kind == RequestKind::Read {
+            (&self.read_resume_depths, &self.read_resume_gaps)
+        } else {
+            (&self.write_resume_depths, &self.write_resume_gaps)
+        };
+        let (fresh, grown) = if kind == RequestKind::Read {
+            (&self.read_resume_fresh_fraction, &self.read_resume_grown_fraction)
+        } else {
+            (&self.write_resume_fresh_fraction, &self.write_resume_grown_fraction)
+        };
+        Some(Resumes {
+            depths: &depths.as_ref()?.value,
+            gaps: &gaps.as_ref()?.value,
+            fresh_fraction: fresh.as_ref()?.value,
+            grown_fraction: grown.as_ref()?.value,
+        })
     }
 
     /// Lengths of each kind of request.
@@ -152,6 +210,14 @@ impl StandinModel {
         let reads = self.read_fraction.value;
         reads * mean(&self.read_bytes.value) + (1.0 - reads) * mean(&self.write_bytes.value)
     }
+}
+
+/// How requests of a kind go on from earlier runs: see the keys of these names.
+pub(super) struct Resumes<'a> {
+    pub depths: &'a DepthShares,
+    pub gaps: &'a GapShares,
+    pub fresh_fraction: f64,
+    pub grown_fraction: f64,
 }
 
 pub(super) fn list(shares: &Tagged<LengthShares>) -> Vec<Size> {
@@ -205,6 +271,16 @@ impl StandinData {
             p.read_percent.as_ref().map(|value| row("published.read_percent", value)),
             p.hit_percent.as_ref().map(|value| row("published.hit_percent", value)),
             p.active_dies.as_ref().map(|value| row("published.active_dies", value)),
+            m.read_resume_fraction.as_ref().map(|value| row("model.read_resume_fraction", value)),
+            m.write_resume_fraction.as_ref().map(|value| row("model.write_resume_fraction", value)),
+            m.read_resume_depths.as_ref().map(|value| row("model.read_resume_depths", value)),
+            m.write_resume_depths.as_ref().map(|value| row("model.write_resume_depths", value)),
+            m.read_resume_gaps.as_ref().map(|value| row("model.read_resume_gaps", value)),
+            m.write_resume_gaps.as_ref().map(|value| row("model.write_resume_gaps", value)),
+            m.read_resume_fresh_fraction.as_ref().map(|value| row("model.read_resume_fresh_fraction", value)),
+            m.write_resume_fresh_fraction.as_ref().map(|value| row("model.write_resume_fresh_fraction", value)),
+            m.read_resume_grown_fraction.as_ref().map(|value| row("model.read_resume_grown_fraction", value)),
+            m.write_resume_grown_fraction.as_ref().map(|value| row("model.write_resume_grown_fraction", value)),
             a.tick_ns.as_ref().map(|value| row("arrivals.tick_ns", value)),
         ];
         let given = [
@@ -265,11 +341,13 @@ impl StandinData {
         let model = &self.model;
         let reads = [&model.read_continue_fraction, &model.read_fresh_fraction, &model.read_revisit_fraction];
         let writes = [&model.write_continue_fraction, &model.write_fresh_fraction, &model.write_revisit_fraction];
-        for (kind, shares) in [("read", reads), ("write", writes)] {
-            if shares.map(|share| share.value).iter().sum::<f64>() > 1.0 {
-                return Err(format!("{kind}_continue_fraction + {kind}_fresh_fraction + {kind}_revisit_fraction > 1"));
+        for (kind, of_kind, shares) in [("read", RequestKind::Read, reads), ("write", RequestKind::Write, writes)] {
+            if model.resume_fraction(of_kind) + shares.map(|share| share.value).iter().sum::<f64>() > 1.0 {
+                let names = ["continue", "resume", "fresh", "revisit"].map(|name| format!("{kind}_{name}_fraction"));
+                return Err(format!("{} > 1", names.join(" + ")));
             }
         }
+        self.check_resume()?;
         self.check_reuse()?;
         let whole =
             |shares: &Tagged<LengthShares>| shares.value.iter().all(|(bytes, share)| bytes % 512 == 0 && *share > 0.0);
@@ -279,6 +357,45 @@ impl StandinData {
         }
         if self.published.read_bytes_percent.is_some() == self.published.read_percent.is_some() {
             return Err("give exactly one of read_bytes_percent and read_percent".into());
+        }
+        Ok(())
+    }
+
+    fn check_resume(&self) -> Result<(), String> {
+        let m = &self.model;
+        let of_reads = [&m.read_resume_fraction, &m.read_resume_fresh_fraction, &m.read_resume_grown_fraction];
+        let of_writes = [&m.write_resume_fraction, &m.write_resume_fresh_fraction, &m.write_resume_grown_fraction];
+        let kinds = [
+            ("read_resume", of_reads, &m.read_resume_depths, &m.read_resume_gaps),
+            ("write_resume", of_writes, &m.write_resume_depths, &m.write_resume_gaps),
+        ];
+        for (name, fractions, depths, gaps) in kinds {
+            let given = fractions.iter().filter(|fraction| fraction.is_some()).count();
+            let (3, Some(depths), Some(gaps)) = (given, depths, gaps) else {
+                if given > 0 || depths.is_some() || gaps.is_some() {
+                    let keys = ["fraction", "depths", "gaps", "fresh_fraction", "grown_fraction"];
+                    let keys = keys.map(|key| format!("{name}_{key}"));
+                    return Err(format!("give {} together, or none of them", keys.join(", ")));
+                }
+                continue;
+            };
+            if !fractions.into_iter().flatten().all(|share| (0.0..=1.0).contains(&share.value)) {
+                return Err(format!(
+                    "{name}_fraction, {name}_fresh_fraction and {name}_grown_fraction must lie from 0 to 1"
+                ));
+            }
+            let is_depth = |&(depth, share): &(u64, f64)| (1..=ENDS as u64).contains(&depth) && share > 0.0;
+            if depths.value.is_empty() || !depths.value.iter().all(is_depth) {
+                return Err(format!("{name}_depths needs depths from 1 to {ENDS}, with shares above 0"));
+            }
+            let is_gap = |&(gap, share): &(i64, f64)| {
+                gap.unsigned_abs().is_multiple_of(SECTOR_BYTES) && gap.unsigned_abs() < GAP_MAX_BYTES && share > 0.0
+            };
+            if gaps.value.is_empty() || !gaps.value.iter().all(is_gap) {
+                return Err(format!(
+                    "{name}_gaps needs multiples of {SECTOR_BYTES} between -{GAP_MAX_BYTES} and {GAP_MAX_BYTES}, with shares above 0"
+                ));
+            }
         }
         Ok(())
     }

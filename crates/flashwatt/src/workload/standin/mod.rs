@@ -21,6 +21,7 @@ use crate::workload::settings;
 
 pub mod character;
 mod data;
+mod ends;
 pub mod fit;
 mod locality;
 mod of_trace;

@@ -6,7 +6,10 @@ use serde::Serialize;
 
 use super::Standin;
 use super::character::{Character, OfKind, PAGE_BYTES, Sketch, Window, sketch};
-use super::data::{LengthShares, Provenance, Published, StandinData, StandinModel, Tagged, Times};
+use super::data::{
+    DepthShares, GapShares, LengthShares, Provenance, Published, StandinData, StandinModel, Tagged, Times,
+};
+use super::ends::{ENDS, RunEnds};
 use super::fit::{distance, fit_reuse, is_of_writes};
 use crate::connector::{Completion, Next, Request, RequestKind, Workload};
 use crate::error::{Error, Fault};
@@ -105,13 +108,15 @@ struct Sketched {
     shifts: [BTreeMap<u64, u64>; 2],
     /// By kind: requests that start where the one before ended.
     continued: [u64; 2],
-    /// Requests that go on from none and start in a page that was not touched before.
+    /// By kind: requests that go on from an earlier run.
+    resumes: [Resumes; 2],
+    /// Requests that do not go on from the last one and start in a page that was not touched before.
     fresh: u64,
     /// By kind: requests that go on from none, and whose start and length are new.
     new_starts: [u64; 2],
     /// By kind: accesses to pages, each page of each request.
     page_accesses: [u64; 2],
-    /// By kind: pages that it touched first.
+    /// By kind: pages that its requests touched first that go on from none.
     first_touched: [u64; 2],
     /// Starts and lengths of the requests so far, each with the kind of the last one.
     starts: BTreeMap<(u64, u64), usize>,
@@ -132,6 +137,82 @@ struct Sketched {
     at_ticks: [u64; TICKS_NS.len()],
 }
 
+/// The keys of a model about the requests of one kind that go on from earlier runs.
+#[derive(Default)]
+struct ResumeKeys {
+    fraction: Option<Tagged<f64>>,
+    depths: Option<Tagged<DepthShares>>,
+    gaps: Option<Tagged<GapShares>>,
+    fresh_fraction: Option<Tagged<f64>>,
+    grown_fraction: Option<Tagged<f64>>,
+}
+
+/// Requests of one kind that go on from earlier runs of it.
+#[derive(Default)]
+struct Resumes {
+    ends: RunEnds<()>,
+    count: u64,
+    /// Those that go on from a run of more than one request.
+    grown: u64,
+    /// Accesses of these requests to pages, and those of them that are the first.
+    page_accesses: u64,
+    first_touched: u64,
+    /// Counts of depths, in classes from 2^k to 2^(k + 1) (exclusive).
+    depths: [u64; ENDS.ilog2() as usize + 1],
+    /// Counts of gaps by the least of their class.
+    gaps: BTreeMap<i64, u64>,
+}
+
+impl Resumes {
+    /// Notes a request of the kind, and whether its start and length are new. Gives whether it goes on from an earlier run.
+    fn add(&mut self, start: u64, end: u64, last: Option<u64>, is_new: bool) -> bool {
+        let resumed = self.ends.note(start, end, last, is_new, ());
+        if let Some(resumed) = resumed {
+            self.count += 1;
+            self.grown += u64::from(resumed.is_grown);
+            self.depths[resumed.depth.ilog2() as usize] += 1;
+            let gap = resumed.gap_bytes;
+            // Classes begin at powers of two. A file names multiples of sectors.
+            let least = gap.unsigned_abs().checked_ilog2().map_or(0, |class| (1_i64 << class).max(SECTOR_BYTES as i64));
+            *self.gaps.entry(least * gap.signum()).or_default() += 1;
+        }
+        resumed.is_some()
+    }
+
+    /// The keys for a kind with this number of requests; none if no request goes on from an earlier run.
+    fn keys(&self, requests: u64) -> ResumeKeys {
+        if self.count == 0 {
+            return ResumeKeys::default();
+        }
+        let share = |count: u64, of: u64| count as f64 / of.max(1) as f64;
+        let what =
+            "starts where no request did, and where an earlier run of the kind ended or less than a page from there";
+        let depths = "classes of the number of runs that ended since that one, that one included";
+        let grown = "share of these that go on from a run of more than one request";
+        ResumeKeys {
+            fraction: Some(measured(floor(share(self.count, requests)), what)),
+            depths: Some(measured(self.depth_shares(), depths)),
+            gaps: Some(measured(self.gap_shares(), "classes of the bytes from the run's end to the start")),
+            fresh_fraction: Some(measured(
+                short(share(self.first_touched, self.page_accesses)),
+                "accesses of these to pages that are the first ones",
+            )),
+            grown_fraction: Some(measured(short(share(self.grown, self.count)), grown)),
+        }
+    }
+
+    /// Least depths of the classes that occur, and their shares.
+    fn depth_shares(&self) -> DepthShares {
+        let classes = self.depths.iter().enumerate().filter(|(_, count)| **count > 0);
+        classes.map(|(class, &count)| (1 << class, short(count as f64 / self.count as f64))).collect()
+    }
+
+    /// Least gaps of the classes that occur, and their shares.
+    fn gap_shares(&self) -> GapShares {
+        self.gaps.iter().map(|(&gap, &count)| (gap, short(count as f64 / self.count as f64))).collect()
+    }
+}
+
 impl Sketched {
     fn add(&mut self, request: &Request) {
         let Request { kind, offset_bytes, bytes, arrival_ns, .. } = *request;
@@ -144,23 +225,34 @@ impl Sketched {
         let before = self.starts.insert((offset_bytes, bytes), kind);
         self.reused += u64::from(before.is_some());
         self.crossed += u64::from(before.is_some_and(|before| before != kind));
-        let goes_on = self.end == Some(offset_bytes);
-        self.continued[kind] += u64::from(goes_on);
+        let end = offset_bytes + bytes;
+        let continued = self.end == Some(offset_bytes);
+        self.continued[kind] += u64::from(continued);
+        let resumed = self.resumes[kind].add(offset_bytes, end, self.end, before.is_none());
+        let goes_on = resumed || continued;
         self.new_starts[kind] += u64::from(before.is_none() && !goes_on);
-        if !goes_on && !self.touched.contains_key(&page) {
+        if !continued && !self.touched.contains_key(&page) {
+            // A run that is gone on from is an open chunk too.
             self.fresh += 1;
-            *self.shifts[kind].entry(offset_bytes % PAGE_BYTES).or_default() += 1;
+            if !resumed {
+                *self.shifts[kind].entry(offset_bytes % PAGE_BYTES).or_default() += 1;
+            }
             if let Some(before) = page.checked_sub(1).and_then(|page| self.touched.get(&page)) {
                 self.adjoining += 1;
                 self.since += self.fresh - before;
             }
         }
-        let end = offset_bytes + bytes;
         for page in page..end.div_ceil(PAGE_BYTES) {
             let before = self.touched.len();
             self.touched.entry(page).or_insert(self.fresh);
-            self.first_touched[kind] += (self.touched.len() - before) as u64;
+            let first = (self.touched.len() - before) as u64;
             self.page_accesses[kind] += 1;
+            if resumed {
+                self.resumes[kind].page_accesses += 1;
+                self.resumes[kind].first_touched += first;
+            } else if !continued {
+                self.first_touched[kind] += first;
+            }
         }
         (self.end, self.end_max, self.longest) = (Some(end), self.end_max.max(end), self.longest.max(bytes));
         let first = *self.first_ns.get_or_insert(arrival_ns);
@@ -203,17 +295,18 @@ impl Sketched {
             |kind: usize, count: u64, what: &str| measured(floor(count as f64 / of_kind[kind].max(1) as f64), what);
         let continued = |kind: usize| share_of(kind, self.continued[kind], "starts where the request before ended");
         let fresh = |kind: usize| {
-            let what = "pages that the kind touched first over its accesses to pages, at most its share of new starts";
+            let what = "first accesses to pages by requests that go on from none, over the kind's accesses, at most its share of new starts";
             share_of(kind, self.fresh_of(kind), what)
         };
         let revisits = |kind: usize| {
             let others = self.new_starts[kind] - self.fresh_of(kind);
             share_of(kind, others, "the other starts where no request of that length did")
         };
+        let [read_resumes, write_resumes] = [0, 1].map(|kind| self.resumes[kind].keys(of_kind[kind]));
         let reuse = "so that shares of popular pages and hit ratios of LRU caches are those of the trace";
-        let (adjoining, extents) = (self.adjoining.max(1), (self.fresh - self.adjoining).max(1));
+        let adjoining = self.adjoining.max(1);
         let longest = self.longest.next_multiple_of(PAGE_BYTES) + PAGE_BYTES;
-        let chunk = (self.touched.len() as u64).div_ceil(extents) * PAGE_BYTES;
+        let chunk = (self.touched.len() as u64).div_ceil(self.extents().max(1)) * PAGE_BYTES;
         let span = self.end_max.max(2 * self.touched.len() as u64 * PAGE_BYTES).max(2 * longest);
         StandinModel {
             requests: measured(requests, "number of requests"),
@@ -224,6 +317,16 @@ impl Sketched {
             write_shift_bytes: shift(&self.shifts[1]),
             read_continue_fraction: continued(0),
             write_continue_fraction: continued(1),
+            read_resume_fraction: read_resumes.fraction,
+            write_resume_fraction: write_resumes.fraction,
+            read_resume_depths: read_resumes.depths,
+            write_resume_depths: write_resumes.depths,
+            read_resume_gaps: read_resumes.gaps,
+            write_resume_gaps: write_resumes.gaps,
+            read_resume_fresh_fraction: read_resumes.fresh_fraction,
+            write_resume_fresh_fraction: write_resumes.fresh_fraction,
+            read_resume_grown_fraction: read_resumes.grown_fraction,
+            write_resume_grown_fraction: write_resumes.grown_fraction,
             read_fresh_fraction: fresh(0),
             write_fresh_fraction: fresh(1),
             read_revisit_fraction: revisits(0),
@@ -240,9 +343,17 @@ impl Sketched {
                 (self.since as f64 / adjoining as f64).round().clamp(1.0, 4096.0) as u32,
                 "mean number of fresh requests since the page before was touched, where it was",
             ),
-            chunk_bytes: measured(chunk.max(longest), "touched pages for each fresh request beside no touched page"),
+            chunk_bytes: measured(chunk.max(longest), "touched pages for each stretch of them without a gap"),
             span_bytes: measured(span, "end of the request that reaches furthest; at least twice what is touched"),
         }
+    }
+
+    /// Number of stretches of touched pages without a gap.
+    fn extents(&self) -> u64 {
+        let pages = self.touched.keys();
+        let (count, _) =
+            pages.fold((0, None), |(count, end), &page| (count + u64::from(end != Some(page)), Some(page + 1)));
+        count
     }
 
     /// Number of requests of a kind in fresh pages with which a stand-in touches as many pages as the trace: there all
