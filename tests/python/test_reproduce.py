@@ -270,6 +270,30 @@ def test_experiments_say_how_long_they_take(flashwatt: Cli, tmp_path: Path) -> N
     assert re.search(r"\(energysim, Fig\. 12; about \d+ (s|min) on one processor\)$", x22)
 
 
+def test_a_page_opens_with_what_was_found(flashwatt: Cli, tmp_path: Path) -> None:
+    """It also says what the classes mean. What was found as published is not said of other settings."""
+    place = tmp_path / "mine" / "lab" / "x40"
+    place.mkdir(parents=True)
+    (place.parent / "paper.toml").write_text('title = "Ours"\ncitation = "None."\n')
+    (place.parent / "README.md").write_text("One is **one**.\n")
+    (place / "measure.py").write_text(
+        "def quantities(_):\n    return {'one': lambda: 1}\n\n\ndef figures(_):\n    return []\n"
+    )
+    (place / "README.md").write_text("# X40\n")
+    criterion = (
+        'quantity = "one"\nsays = "one"\npublished = ""\nclass = "identity"\nequals = 1\nreason = "arithmetic"\n'
+    )
+    (place / "experiment.toml").write_text(f'title = "A"\nsource = "B"\n\n[[criteria]]\n{criterion}')
+    page = tmp_path / "reproduction" / "lab.html"
+    for options, is_said in (((), True), (("--requests", 5), False)):
+        done = flashwatt("reproduce", "X40", "--experiments", "mine", *options)
+        assert done.returncode == 0, done.stderr
+        text = page.read_text()
+        assert ("One is <strong>one</strong>." in text) == is_said
+        assert "identity: a closed form against itself, or a value that was put in and is read back." in text
+        assert "predictive: " not in text
+
+
 def test_a_killed_reproduction_goes_on(tmp_path: Path) -> None:
     """Finished runs are kept, and the tables have the same bytes in the end."""
 

@@ -69,6 +69,13 @@ class Paper:
     real: Overrides
     """Overrides of a run that replays a real trace."""
     axes: dict[str, Axis]
+    directory: Path = field(repr=False)
+
+    @property
+    def found(self) -> str:
+        """What its experiments found, in Markdown; empty if nobody has written that down."""
+        file = self.directory / "README.md"
+        return read_text(file).strip() if file.exists() else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +181,9 @@ def _paper(file: Path) -> Paper:
         flattened(content.get("real", {}), f"{file}: real."),
     )
     axes = _axes(content, file.parent)
-    return Paper(file.parent.name, content["title"], content["citation"], _beside(overrides, file.parent), real, axes)
+    directory = file.parent
+    overrides = _beside(overrides, directory)
+    return Paper(directory.name, content["title"], content["citation"], overrides, real, axes, directory)
 
 
 def _experiment(file: Path, paper: Paper) -> Experiment:

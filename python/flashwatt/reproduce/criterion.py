@@ -38,6 +38,16 @@ class CriterionClass(Enum):
     """No bound: the simulated figure stands beside the published one."""
 
 
+MEANINGS = {
+    CriterionClass.PREDICTIVE: "nothing of the figure was put in, and the criterion can fail",
+    CriterionClass.IDENTITY: "a closed form against itself, or a value that was put in and is read back",
+    CriterionClass.CALIBRATED: "the model, or the workload, was fitted to the figure",
+    CriterionClass.THEORY: "the engine against a theory, or against itself",
+    CriterionClass.PEER: "the engine against another simulator with equal settings",
+    CriterionClass.REPORT: "no bound: the simulated figure stands beside the published one",
+}
+"""The classes in words, for readers of a page."""
+
 _NO_NUMBER = {
     CriterionClass.CALIBRATED: "the model was fitted to it",
     CriterionClass.PEER: "it is no figure of a paper",

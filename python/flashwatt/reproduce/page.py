@@ -13,10 +13,11 @@ from flashwatt.base import marks
 from flashwatt.base.outputs import save
 from flashwatt.plot.chart import Chart, document
 from flashwatt.plot.figures import Multiples, averaged
+from flashwatt.reproduce.criterion import MEANINGS
 from flashwatt.reproduce.evidence import NoEvidenceError
 from flashwatt.reproduce.sample import averaged_text
 from flashwatt.reproduce.show import judged, origin, published, seeds_in_words, simulated
-from flashwatt.reproduce.verdict import Verdict, headline, numbers
+from flashwatt.reproduce.verdict import DOUBTFUL, Verdict, headline, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -94,12 +95,21 @@ def _page(findings: list[Finding], terms: Terms) -> bytes:
 
 
 def _overview(paper: Paper, rows: list[Row], terms: Terms) -> str:
+    found = "" if terms.changed() or terms.traces else f'<div class="said">{_rendered(paper.found)}</div>\n'
     changed = f'<p class="missed">Not as published: {html.escape(terms.changed())}.</p>' if terms.changed() else ""
     return (
         f"<p>{html.escape(paper.citation)}</p>\n"
-        f"<p>{html.escape(headline(rows))}. FlashWatt {_core.__version__}.</p>\n"
+        f"{found}<p>{html.escape(headline(rows))}. FlashWatt {_core.__version__}.</p>\n"
+        f"<p>{html.escape(_legend(rows))}</p>\n"
         f"<p>{html.escape(seeds_in_words(terms.replicates))}</p>{changed}{_numbers(rows)}"
     )
+
+
+def _legend(rows: Sequence[Row]) -> str:
+    """Say what the words of the headline and of the tables mean."""
+    classes = [f"{one.value}: {meaning}" for one, meaning in MEANINGS.items() if any(row.class_ is one for row in rows)]
+    doubtful = f"{DOUBTFUL}: the mean decides, and other seeds may decide otherwise"
+    return "; ".join([*classes, *([doubtful] if any(row.doubtful for row in rows) else [])]) + "."
 
 
 def _numbers(rows: list[Row]) -> str:
