@@ -151,6 +151,16 @@ def test_values_of_a_grid_may_be_tables(tmp_path: Path) -> None:
     assert flashwatt.Results.read(tmp_path).frame().equals(results.frame())
 
 
+def test_points_keep_their_values_where_a_report_has_a_key_of_that_name() -> None:
+    grid = {"host.scheduler": [{"bfq": {"slice_idle_ms": 0}}, "bfq", "cfq"]}
+    results = flashwatt.sweep(grid, base=BASE)
+    labels = ["bfq (slice_idle_ms 0)", "bfq", "cfq"]
+    assert results.frame()["host.scheduler"].to_list() == labels
+    summary = results.summary(["latency_ns.read.mean"])
+    assert summary["host.scheduler"].to_list() == labels
+    assert summary["runs"].to_list() == [1, 1, 1]
+
+
 def test_two_sweeps_do_not_share_a_directory(tmp_path: Path) -> None:
     def again(_done: int, _total: int) -> None:
         with pytest.raises(flashwatt.FlashwattError, match="another command is at work there"):

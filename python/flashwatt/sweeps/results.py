@@ -281,7 +281,9 @@ def _point(line: bytes, path: Path) -> dict[str, Any]:
 
 
 def _row(point: dict[str, Any], seed: int, report: Json) -> dict[str, Any]:
-    return {**_cells(point), "seed": seed, "warnings": len(report.get("warnings") or []), **flat(report)}
+    cells = {**_cells(point), "seed": seed, "warnings": len(report.get("warnings") or [])}
+    # A report has a key of this name as well for some keys of the grid (`host.scheduler`): the grid says more.
+    return {**cells, **{key: value for key, value in flat(report).items() if key not in cells}}
 
 
 def _cells(point: dict[str, Any]) -> dict[str, Any]:

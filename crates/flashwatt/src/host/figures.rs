@@ -37,7 +37,7 @@ pub struct HostFigures {
     pub front_merges: u64,
     /// Queued requests that became one with another one.
     pub joined: u64,
-    /// Pieces whose process waited for a place in the queue.
+    /// Pieces that did not find a place in the queue, or whose process waited for one already.
     pub blocked: u64,
     /// Dispatched requests that do not begin where the last one ended, and the sum of those distances in sectors.
     pub seeks: u64,

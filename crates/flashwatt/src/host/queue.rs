@@ -332,6 +332,7 @@ impl Queue {
             self.behind.push_back(part);
         } else if !self.waiters.is_empty() && self.waiters.has(part.process()) {
             self.waiting += 1;
+            self.figures.blocked += 1;
             self.waiters.add(part);
         } else {
             self.enter(part, now);
