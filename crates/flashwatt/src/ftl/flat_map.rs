@@ -60,7 +60,7 @@ impl FlatMap {
         self.entries[lpn.idx()] = ppn.0 + 1;
     }
 
-    /// The page holds nothing any more.
+    /// The page holds nothing from now on.
     pub fn remove(&mut self, lpn: Lpn) {
         self.entries[lpn.idx()] = NOTHING;
     }

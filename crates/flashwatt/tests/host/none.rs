@@ -18,7 +18,7 @@ fn waiting_processes_take_turns() {
 /// Processes wait for tags in one line (blk_mq_get_tag): a write that nobody waits for has its turn before a read that came
 /// later, and process 2, let in with w0, waits with w8 behind process 3.
 #[test]
-fn places_go_in_the_order_of_waiting_whoever_waits_for_the_requests() {
+fn places_of_both_classes_go_in_the_order_of_waiting() {
     assert_eq!(order(NONE, "0 R800/1 w0/2 R8/3"), "R800/1 w0/2 R8/3");
     assert_eq!(order(NONE, "0 R800/1 w0/2 w8/2 R8/3 R16/3 w400/4"), "R800/1 w0/2 R8/3 w400/4 w8/2 R16/3");
     assert_eq!(order(NONE, "0 R800/1 w0/2 R8/3; 0.5 w400/4 R400/5"), "R800/1 w0/2 R8/3 w400/4 R400/5");
