@@ -64,7 +64,7 @@ impl Places {
 #[derive(Debug, Default)]
 pub(super) struct Waiters {
     /// By class: those that wait, in the order in which they began to, with a number that grows from one to the next of
-    /// whatever class.
+    /// either class.
     order: [VecDeque<(u64, u16)>; 2],
     /// The number of the next one that begins to wait.
     began: u64,

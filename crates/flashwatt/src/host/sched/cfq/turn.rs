@@ -136,13 +136,7 @@ impl Cfq {
         if self.in_device[waits_for] > 0 && (queue.may_idle || !queue.is_sync) {
             return false;
         }
-        let mut most = if queue.is_idle_class() { 1 } else { self.rules.quantum };
-        if queue.in_device >= most {
-            if queue.is_idle_class() || self.order.len() > 1 {
-                return false;
-            }
-            most *= ALONE;
-        }
+        let mut most = self.most_in_device(queue);
         if !queue.is_sync && self.rules.low_latency {
             let depth = ((now - self.sync_ended) / self.rules.slice_ns[SYNC]) as u64;
             most = most.min(if queue.in_device == 0 { depth.max(1) } else { depth });
@@ -184,8 +178,18 @@ impl Cfq {
     /// Whether a queue whose requests somebody waits for has as many in the device as it may.
     fn is_full(&self, id: QueueId) -> bool {
         let queue = &self.queues[id];
-        let most = if self.order.len() > 1 { self.rules.quantum } else { ALONE * self.rules.quantum };
-        queue.is_sync && !queue.is_idle_class() && queue.in_device >= most
+        queue.is_sync && !queue.is_idle_class() && queue.in_device >= self.most_in_device(queue)
+    }
+
+    /// How many requests a queue may have in the device: more while no other queue waits.
+    fn most_in_device(&self, queue: &Queue) -> u64 {
+        if queue.is_idle_class() {
+            1
+        } else if self.order.len() > 1 {
+            self.rules.quantum
+        } else {
+            ALONE * self.rules.quantum
+        }
     }
 
     /// The oldest request of a queue if it has expired, once in a turn (cfq_check_fifo); else the next one.
