@@ -1,0 +1,155 @@
+//! What a file system sees while it carries out an operation: the page cache, and the way to the disk.
+
+use super::cache::PageCache;
+use super::figures::{Cause, IoFigures};
+use super::io::{IoId, Ios, Kind};
+use super::system::{Block, Owner, PageKey, Stop, Tried};
+use crate::units::Nanos;
+
+/// The context of a file system's methods.
+pub struct Cx<'a> {
+    /// The present time in ns.
+    pub now: Nanos,
+    pub(super) cache: &'a mut PageCache,
+    pub(super) ios: &'a mut Ios,
+    pub(super) figures: &'a mut IoFigures,
+    /// What the caller waits for.
+    pub(super) waits: &'a mut Vec<IoId>,
+    /// The process for which requests are sent.
+    pub(super) process: u16,
+    /// Why pages are written.
+    pub(super) cause: Cause,
+    /// Whether the disk is being laid down, without a clock.
+    pub(super) is_instant: bool,
+}
+
+impl Cx<'_> {
+    /// Whether the disk is being laid down: everything is in memory, and nothing is written.
+    pub fn is_instant(&self) -> bool {
+        self.is_instant
+    }
+
+    /// A page of metadata, which lies at `block`, is in memory. If not, it is read, and the method waits.
+    pub fn read_meta(&mut self, index: u32, block: Block) -> Tried<()> {
+        if self.is_instant {
+            return Ok(());
+        }
+        let key = PageKey::meta(index);
+        match self.cache.touch(key) {
+            Some(page) => self.arrived(page),
+            None => {
+                let page = self.cache.insert(key);
+                self.figures.meta_reads += 1;
+                let io = self.ios.send(Kind::Read, block, 1, self.process, true);
+                self.take_along(io, page);
+                self.wait_for(io)
+            }
+        }
+    }
+
+    /// A page of metadata has changed. It is in memory, or its whole content is new.
+    pub fn dirty_meta(&mut self, index: u32) {
+        if !self.is_instant {
+            self.dirty(PageKey::meta(index));
+        }
+    }
+
+    /// A page of metadata is not used any more.
+    pub fn forget_meta(&mut self, index: u32) {
+        if !self.is_instant {
+            self.cache.remove(PageKey::meta(index));
+        }
+    }
+
+    /// Whether a page is dirty.
+    pub fn is_dirty(&self, key: PageKey) -> bool {
+        self.cache.is_dirty(key)
+    }
+
+    /// The dirty pages of an owner, in order.
+    pub fn dirty_pages(&self, owner: Owner) -> Vec<PageKey> {
+        self.cache.dirty_pages(owner)
+    }
+
+    /// A page has changed.
+    pub(super) fn dirty(&mut self, key: PageKey) {
+        self.cache.dirty(key, self.now);
+    }
+
+    /// Sends pages to consecutive blocks, as one request. They are clean from now on.
+    pub fn write(&mut self, pages: &[PageKey], block: Block) {
+        let io = self.ios.send(Kind::Write, block, pages.len() as u32, self.process, self.cause.is_waited_for());
+        for &key in pages {
+            let page = self.cache.start_write(key, io);
+            self.ios.add_page(io, page);
+            self.figures.wrote(self.cause, key.owner == Owner::META);
+        }
+    }
+
+    /// Sends pages to where they lie: pages on consecutive blocks are one request, up to the longest one. The pages are in the
+    /// order in which they are sent.
+    pub fn write_in_place(&mut self, pages: &[(PageKey, Block)]) {
+        let mut rest = pages;
+        let mut keys = Vec::new();
+        while let Some(&(_, block)) = rest.first() {
+            let follows = |(at, &(_, other)): (usize, &(PageKey, Block))| other == block + at as u32;
+            let longest = self.ios.longest_blocks as usize;
+            let count = rest.iter().enumerate().take(longest).take_while(|&page| follows(page)).count();
+            let (now, later) = rest.split_at(count);
+            keys.clear();
+            keys.extend(now.iter().map(|&(key, _)| key));
+            self.write(&keys, block);
+            rest = later;
+        }
+    }
+
+    /// Sends blocks that are in no page of the cache, such as a summary of a segment.
+    pub fn write_blocks(&mut self, block: Block, blocks: u32) {
+        self.ios.send(Kind::Write, block, blocks, self.process, self.cause.is_waited_for());
+        (0..blocks).for_each(|_| self.figures.wrote(self.cause, true));
+    }
+
+    /// Waits until no page of an owner is on its way to the disk.
+    pub fn wait_written(&mut self, owner: Owner) {
+        self.cache.ios_writing(owner, self.waits);
+    }
+
+    /// Waits for a page, if it is on its way to the disk.
+    pub fn wait_page_written(&mut self, key: PageKey) {
+        self.waits.extend(self.cache.io_writing(key));
+    }
+
+    /// Makes durable what has been written, and waits for that.
+    pub fn flush(&mut self) {
+        self.figures.flushes += 1;
+        let io = self.ios.send(Kind::Flush, 0, 0, self.process, true);
+        self.waits.push(io);
+    }
+
+    /// Tells the drive that blocks are not used any more.
+    pub fn trim(&mut self, block: Block, blocks: u32) {
+        if !self.is_instant {
+            self.ios.send(Kind::Trim, block, blocks, self.process, false);
+        }
+    }
+
+    /// Ends the method here if it has something to wait for.
+    pub fn wait(&self) -> Tried<()> {
+        if self.waits.is_empty() { Ok(()) } else { Err(Stop::Wait) }
+    }
+
+    pub(super) fn take_along(&mut self, io: IoId, page: super::cache::PageId) {
+        self.cache.start_read(page, io);
+        self.ios.add_page(io, page);
+    }
+
+    /// Waits for a page that is being read.
+    pub(super) fn arrived(&mut self, page: super::cache::PageId) -> Tried<()> {
+        self.cache.io_reading(page).map_or(Ok(()), |io| self.wait_for(io))
+    }
+
+    pub(super) fn wait_for(&mut self, io: IoId) -> Tried<()> {
+        self.waits.push(io);
+        Err(Stop::Wait)
+    }
+}
