@@ -99,6 +99,10 @@ impl<W: Write> Workload for Logged<'_, W> {
         self.inner.completed(&Completion { tag, ..*done }, now);
     }
 
+    fn measured(&mut self, now: Nanos) {
+        self.inner.measured(now);
+    }
+
     fn finish(&mut self) -> Result<(), Error> {
         self.inner.finish()
     }

@@ -34,6 +34,7 @@ const LAYERS: &[&str] = &[
     "gc",
     "wear",
     "ftl",
+    "files",
     "workload",
     // What runs.
     "firmware",

@@ -86,6 +86,9 @@ pub trait Workload {
     /// A request of this workload has completed.
     fn completed(&mut self, done: &Completion, now: Nanos);
 
+    /// The warm-up has ended: figures of the workload's own begin anew.
+    fn measured(&mut self, _now: Nanos) {}
+
     /// All requests of the run are issued: runs the checks that need the end. An error makes the run a failed one.
     fn finish(&mut self) -> Result<(), Error> {
         Ok(())
@@ -129,6 +132,10 @@ impl<W: Workload + ?Sized> Workload for &mut W {
 
     fn completed(&mut self, done: &Completion, now: Nanos) {
         (**self).completed(done, now);
+    }
+
+    fn measured(&mut self, now: Nanos) {
+        (**self).measured(now);
     }
 
     fn finish(&mut self) -> Result<(), Error> {

@@ -49,7 +49,9 @@ impl Owner {
 /// A page: whose, and which of its pages, counted from 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PageKey {
+    /// Whose page it is.
     pub owner: Owner,
+    /// Which of the owner's pages.
     pub index: u32,
 }
 
@@ -126,6 +128,15 @@ pub trait FileSystem: Send {
     /// Makes a file durable, in stages: each sends something, waits, and is followed by the next one. `stage` is 0 at first;
     /// the method counts it up.
     fn fsync(&mut self, file: FileId, stage: &mut u32, cx: &mut Cx) -> Tried<()>;
+
+    /// Everything has been written out: makes the whole file system durable, in stages as those of [`Self::fsync`].
+    fn sync(&mut self, stage: &mut u32, cx: &mut Cx) -> Tried<()> {
+        if *stage == 0 {
+            *stage = 1;
+            cx.flush();
+        }
+        cx.wait()
+    }
 
     /// The file system's own work in the background, such as cleaning. Called when it may have something to do; says what comes
     /// next.

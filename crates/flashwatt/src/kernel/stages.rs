@@ -35,6 +35,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
         match self.stage {
             Stage::Warmup => {
                 self.device.measured(self.agenda.now());
+                self.workload.measured(self.agenda.now());
                 self.start_stage(Stage::Measured, self.measure);
             }
             Stage::Measured => {

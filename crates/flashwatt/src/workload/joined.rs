@@ -64,6 +64,10 @@ impl Workload for Joined<'_> {
         }
     }
 
+    fn measured(&mut self, now: Nanos) {
+        self.inner.measured(now);
+    }
+
     fn finish(&mut self) -> Result<(), Error> {
         self.inner.finish()
     }

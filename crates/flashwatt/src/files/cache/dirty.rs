@@ -1,0 +1,81 @@
+//! Which pages are dirty, and since when their owners have had some.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use crate::files::system::Owner;
+use crate::units::Nanos;
+
+/// The dirty pages.
+#[derive(Debug, Default)]
+pub struct Dirty {
+    /// Numbers of pages, in the order of owners and indices.
+    pages: BTreeSet<u64>,
+    /// Owners with dirty pages, and when the first of those became dirty.
+    since: BTreeMap<Owner, Nanos>,
+    /// The same owners in the order of that time. An entry whose time is another one now is void.
+    order: VecDeque<(Nanos, Owner)>,
+}
+
+fn owner_of(page: u64) -> Owner {
+    Owner((page >> 32) as u32)
+}
+
+impl Dirty {
+    /// Number of dirty pages.
+    pub fn len(&self) -> usize {
+        self.pages.len()
+    }
+
+    /// Whether a page is dirty.
+    pub fn holds(&self, page: u64) -> bool {
+        self.pages.contains(&page)
+    }
+
+    /// A page is dirty.
+    pub fn add(&mut self, page: u64, now: Nanos) {
+        if self.pages.insert(page)
+            && let std::collections::btree_map::Entry::Vacant(since) = self.since.entry(owner_of(page))
+        {
+            since.insert(now);
+            self.order.push_back((now, owner_of(page)));
+        }
+    }
+
+    /// A page is not dirty any more.
+    pub fn remove(&mut self, page: u64) {
+        if self.pages.remove(&page) && self.of(owner_of(page)).next().is_none() {
+            self.since.remove(&owner_of(page));
+        }
+    }
+
+    /// The indices of an owner's dirty pages, in order.
+    pub fn of(&self, owner: Owner) -> impl Iterator<Item = u32> {
+        let first = u64::from(owner.0) << 32;
+        self.pages.range(first..=first | u64::from(u32::MAX)).map(|&page| page as u32)
+    }
+
+    /// The owner whose pages have been dirty for longest, if that is since this time or before. Pages of it that stay dirty count as
+    /// dirty since now.
+    pub fn take_oldest(&mut self, until: Nanos) -> Option<Owner> {
+        loop {
+            let &(at, owner) = self.order.front()?;
+            if self.since.get(&owner) != Some(&at) {
+                self.order.pop_front();
+                continue;
+            }
+            if at > until {
+                return None;
+            }
+            self.order.pop_front();
+            return Some(owner);
+        }
+    }
+
+    /// An owner, whose turn is over, has pages that are still dirty: it is behind all others.
+    pub fn requeue(&mut self, owner: Owner, now: Nanos) {
+        if let Some(since) = self.since.get_mut(&owner) {
+            *since = now;
+            self.order.push_back((now, owner));
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! The page cache: pages of files and of metadata in memory, clean or dirty.
+//!
+//! Pages leave in the order of two lists (`lists`). Dirty pages, and pages on their way to or from the disk, stay.
+
+mod dirty;
+mod lists;
+pub mod read_ahead;
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
+
+use dirty::Dirty;
+use lists::{Linked, Links, List};
+
+use super::io::IoId;
+use super::system::{Owner, PageKey};
+use crate::units::Nanos;
+
+/// The number of a page in memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PageId(u32);
+
+/// A page in memory.
+#[derive(Clone, Copy, Debug)]
+struct Page {
+    key: PageKey,
+    links: Links,
+    /// The request that reads or writes it.
+    io: Option<IoId>,
+    state: State,
+    /// Used a first time since it came or was put back: the second time it becomes active.
+    is_referenced: bool,
+    is_active: bool,
+    /// The owner was removed while it was on its way: it goes when it arrives.
+    is_forgotten: bool,
+    /// Reading it starts reading ahead.
+    is_marked: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Resting,
+    Reading,
+    Writing,
+}
+
+impl Linked for Page {
+    #[inline(always)]
+    fn links(&mut self) -> &mut Links {
+        &mut self.links
+    }
+}
+
+/// The page cache.
+#[derive(Debug)]
+pub struct PageCache {
+    pages: Vec<Page>,
+    free: Vec<u32>,
+    by_key: HashMap<u64, u32, BuildHasherDefault<Spread>>,
+    inactive: List,
+    active: List,
+    dirty: Dirty,
+    /// Pages that it holds at most; more while none can leave.
+    capacity: usize,
+    /// Numbers of the pages on their way to the disk, and the requests that take them there.
+    writing: BTreeMap<u64, IoId>,
+    /// Most pages that it held.
+    pub pages_max: usize,
+}
+
+/// Spreads the bits of a key: it is a number already. No result depends on the order of a map.
+#[derive(Debug, Default)]
+struct Spread(u64);
+
+impl Hasher for Spread {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u64(self.0 ^ u64::from(byte)));
+    }
+
+    #[inline(always)]
+    fn write_u64(&mut self, key: u64) {
+        self.0 = key.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(26);
+    }
+}
+
+/// A key as a number, in the order of keys.
+#[inline(always)]
+fn number(key: PageKey) -> u64 {
+    u64::from(key.owner.0) << 32 | u64::from(key.index)
+}
+
+impl PageCache {
+    /// An empty cache for this number of pages.
+    pub fn new(capacity: usize) -> Self {
+        PageCache {
+            pages: Vec::new(),
+            free: Vec::new(),
+            by_key: HashMap::default(),
+            inactive: List::default(),
+            active: List::default(),
+            dirty: Dirty::default(),
+            capacity,
+            writing: BTreeMap::new(),
+            pages_max: 0,
+        }
+    }
+
+    /// Pages in memory.
+    pub fn len(&self) -> usize {
+        self.inactive.len + self.active.len
+    }
+
+    /// Pages that are dirty, or on their way to the disk.
+    pub fn unwritten(&self) -> usize {
+        self.dirty.len() + self.writing.len()
+    }
+
+    /// Dirty pages.
+    pub fn dirty_len(&self) -> usize {
+        self.dirty.len()
+    }
+
+    /// The page of a key, if it is in memory. It has been used now.
+    #[inline]
+    pub fn touch(&mut self, key: PageKey) -> Option<PageId> {
+        let &page = self.by_key.get(&number(key))?;
+        self.used(page);
+        Some(PageId(page))
+    }
+
+    /// Whether a page is in memory, or on its way there.
+    pub fn holds(&self, key: PageKey) -> bool {
+        self.by_key.contains_key(&number(key))
+    }
+
+    /// A page is used: the second time it becomes active (mark_page_accessed).
+    #[inline]
+    fn used(&mut self, page: u32) {
+        let entry = &mut self.pages[page as usize];
+        if entry.is_active || !std::mem::replace(&mut entry.is_referenced, true) {
+            entry.is_referenced = true;
+            return;
+        }
+        entry.is_referenced = false;
+        entry.is_active = true;
+        self.inactive.remove(page, &mut self.pages);
+        self.active.push(page, &mut self.pages);
+    }
+
+    /// Adds a page that is not in memory. Others leave for it.
+    pub fn insert(&mut self, key: PageKey) -> PageId {
+        self.make_room();
+        let entry = Page {
+            key,
+            links: Links::NOWHERE,
+            io: None,
+            state: State::Resting,
+            is_referenced: false,
+            is_active: false,
+            is_forgotten: false,
+            is_marked: false,
+        };
+        let page = match self.free.pop() {
+            Some(page) => {
+                self.pages[page as usize] = entry;
+                page
+            }
+            None => {
+                self.pages.push(entry);
+                self.pages.len() as u32 - 1
+            }
+        };
+        self.by_key.insert(number(key), page);
+        self.inactive.push(page, &mut self.pages);
+        self.pages_max = self.pages_max.max(self.len());
+        PageId(page)
+    }
+
+    /// Pages that are looked at before an insertion gives up.
+    const LOOKS: usize = 64;
+
+    /// The oldest page that can leave does. Active pages become inactive while those are fewer.
+    fn make_room(&mut self) {
+        let mut looks = 0;
+        while self.len() >= self.capacity && looks < Self::LOOKS {
+            looks += 1;
+            while self.inactive.len < self.active.len {
+                self.deactivate();
+            }
+            let Some(page) = self.inactive.oldest() else { return };
+            let &Page { key, state, .. } = &self.pages[page as usize];
+            self.inactive.remove(page, &mut self.pages);
+            if state != State::Resting || self.dirty.holds(number(key)) {
+                self.inactive.push(page, &mut self.pages);
+                continue;
+            }
+            self.by_key.remove(&number(key));
+            self.free.push(page);
+        }
+    }
+
+    fn deactivate(&mut self) {
+        let Some(page) = self.active.oldest() else { return };
+        self.active.remove(page, &mut self.pages);
+        let entry = &mut self.pages[page as usize];
+        (entry.is_active, entry.is_referenced) = (false, false);
+        self.inactive.push(page, &mut self.pages);
+    }
+
+    /// A page is being read by a request.
+    pub fn start_read(&mut self, page: PageId, io: IoId) {
+        let entry = &mut self.pages[page.0 as usize];
+        (entry.state, entry.io) = (State::Reading, Some(io));
+    }
+
+    /// The request that reads a page.
+    pub fn io_reading(&self, page: PageId) -> Option<IoId> {
+        let entry = &self.pages[page.0 as usize];
+        entry.io.filter(|_| entry.state == State::Reading)
+    }
+
+    /// Reading this page starts reading ahead.
+    pub fn mark(&mut self, page: PageId) {
+        self.pages[page.0 as usize].is_marked = true;
+    }
+
+    /// Whether reading a page starts reading ahead: once.
+    pub fn take_mark(&mut self, page: PageId) -> bool {
+        std::mem::take(&mut self.pages[page.0 as usize].is_marked)
+    }
+
+    /// A page has changed. It need not be in memory before.
+    pub fn dirty(&mut self, key: PageKey, now: Nanos) {
+        if self.touch(key).is_none() {
+            self.insert(key);
+        }
+        self.dirty.add(number(key), now);
+    }
+
+    /// Whether a page is dirty.
+    pub fn is_dirty(&self, key: PageKey) -> bool {
+        self.dirty.holds(number(key))
+    }
+
+    /// The dirty pages of an owner, in order.
+    pub fn dirty_pages(&self, owner: Owner) -> Vec<PageKey> {
+        self.dirty.of(owner).map(|index| PageKey { owner, index }).collect()
+    }
+
+    /// The owner whose pages have been dirty for longest, if that is since this time or before: its turn has come.
+    pub fn take_oldest_dirty(&mut self, until: Nanos) -> Option<Owner> {
+        self.dirty.take_oldest(until)
+    }
+
+    /// The turn of an owner is over. If it has pages that are still dirty, it is behind all others.
+    pub fn requeue_dirty(&mut self, owner: Owner, now: Nanos) {
+        self.dirty.requeue(owner, now);
+    }
+
+    /// A page goes to the disk, and is clean from now on.
+    pub fn start_write(&mut self, key: PageKey, io: IoId) -> PageId {
+        self.dirty.remove(number(key));
+        let page = match self.by_key.get(&number(key)) {
+            Some(&page) => PageId(page),
+            None => self.insert(key),
+        };
+        let entry = &mut self.pages[page.0 as usize];
+        debug_assert!(entry.state != State::Writing, "one write of a page at a time");
+        (entry.state, entry.io) = (State::Writing, Some(io));
+        self.writing.insert(number(key), io);
+        page
+    }
+
+    /// The request that writes a page.
+    pub fn io_writing(&self, key: PageKey) -> Option<IoId> {
+        self.writing.get(&number(key)).copied()
+    }
+
+    /// Adds the requests that write pages of an owner, each once.
+    pub fn ios_writing(&self, owner: Owner, ios: &mut Vec<IoId>) {
+        let pages = number(PageKey { owner, index: 0 })..=number(PageKey { owner, index: u32::MAX });
+        for (_, &io) in self.writing.range(pages) {
+            if ios.last() != Some(&io) {
+                ios.push(io);
+            }
+        }
+    }
+
+    /// A request of a page has ended.
+    pub fn arrived(&mut self, page: PageId) {
+        let entry = &mut self.pages[page.0 as usize];
+        if entry.state == State::Writing {
+            self.writing.remove(&number(entry.key));
+        }
+        (entry.state, entry.io) = (State::Resting, None);
+        if entry.is_forgotten {
+            self.drop(page.0);
+        }
+    }
+
+    /// A page is not used any more: it leaves, whether it is dirty or not.
+    pub fn remove(&mut self, key: PageKey) {
+        self.dirty.remove(number(key));
+        let Some(page) = self.by_key.remove(&number(key)) else { return };
+        let entry = &mut self.pages[page as usize];
+        match entry.state {
+            State::Resting => self.drop(page),
+            State::Reading | State::Writing => entry.is_forgotten = true,
+        }
+    }
+
+    fn drop(&mut self, page: u32) {
+        let list = if self.pages[page as usize].is_active { &mut self.active } else { &mut self.inactive };
+        list.remove(page, &mut self.pages);
+        self.free.push(page);
+    }
+}

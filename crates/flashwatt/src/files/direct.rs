@@ -1,0 +1,106 @@
+//! Reads and writes past the page cache (`O_DIRECT`).
+
+use super::context::Cx;
+use super::figures::Cause;
+use super::io::Kind;
+use super::system::{BLOCK_BYTES, Owner, PageKey, Stop, Tried};
+use super::vfs::{Caller, Doing, Vfs};
+
+impl Vfs {
+    /// Reads up to byte `end` from the disk.
+    pub(super) fn read_direct(&mut self, doing: &mut Doing, offset: u64, end: u64, caller: Caller) -> Tried<u64> {
+        while let Some(pages) = doing.next_call(offset, end) {
+            if !doing.is_under_way {
+                self.leave_cache(Owner::of(doing.op.file), &pages, caller)?;
+                self.send_direct(Kind::Read, Owner::of(doing.op.file), &pages, caller)?;
+                doing.is_under_way = true;
+                if !self.waits.is_empty() {
+                    return Err(Stop::Wait);
+                }
+            }
+            doing.end_call(end - offset);
+        }
+        Ok(doing.moved)
+    }
+
+    /// Writes the rest of the operation's range to the disk.
+    pub(super) fn write_direct(&mut self, doing: &mut Doing, bytes: u64, caller: Caller) -> Tried<u64> {
+        let (file, offset) = (doing.op.file, doing.op.offset);
+        let end = offset + doing.op.bytes;
+        let caller = Caller { cause: Cause::Direct, ..caller };
+        while let Some(pages) = doing.next_call(offset, end) {
+            if !doing.is_under_way {
+                self.leave_cache(Owner::of(file), &pages, caller)?;
+                self.with(caller, |system, cx| system.prepare_write(file, pages.clone(), cx))?;
+                self.write_pages(Owner::of(file), &pages, caller)?;
+                doing.is_under_way = true;
+                return Err(Stop::Wait);
+            }
+            doing.end_call(end - offset);
+            let bytes = bytes.max(offset + doing.moved);
+            self.resize(file, bytes, caller);
+        }
+        Ok(doing.moved)
+    }
+
+    /// Pages that are dirty are written, and all leave the cache.
+    fn leave_cache(&mut self, owner: Owner, pages: &std::ops::Range<u32>, caller: Caller) -> Tried<()> {
+        let keys: Vec<_> = pages.clone().map(|index| PageKey::new(owner, index)).collect();
+        let dirty: Vec<_> = keys.iter().copied().filter(|&key| self.cache.is_dirty(key)).collect();
+        self.with(caller, |system, cx| {
+            keys.iter().for_each(|&key| cx.wait_page_written(key));
+            cx.wait()?;
+            if !dirty.is_empty() {
+                system.write_out(&dirty, cx)?;
+                dirty.iter().for_each(|&key| cx.wait_page_written(key));
+            }
+            cx.wait()
+        })?;
+        keys.into_iter().for_each(|key| self.cache.remove(key));
+        Ok(())
+    }
+
+    /// Sends pages, through the cache only in name: they are not kept.
+    fn write_pages(&mut self, owner: Owner, pages: &std::ops::Range<u32>, caller: Caller) -> Tried<()> {
+        let keys: Vec<_> = pages.clone().map(|index| PageKey::new(owner, index)).collect();
+        self.with(caller, |system, cx: &mut Cx| {
+            keys.iter().for_each(|&key| cx.dirty(key));
+            system.write_out(&keys, cx)?;
+            keys.iter().for_each(|&key| cx.wait_page_written(key));
+            Ok(())
+        })?;
+        keys.into_iter().for_each(|key| self.cache.remove(key));
+        Ok(())
+    }
+
+    fn send_direct(&mut self, kind: Kind, owner: Owner, pages: &std::ops::Range<u32>, caller: Caller) -> Tried<()> {
+        let mut runs = Vec::new();
+        let mut at = pages.start;
+        while at < pages.end {
+            let longest = (pages.end - at).min(self.ios.longest_blocks);
+            let run = self.with(caller, |system, cx| system.map(PageKey::new(owner, at), longest, cx))?;
+            runs.extend(run);
+            at += run.map_or(1, |run| run.pages);
+        }
+        for run in runs {
+            self.io_figures.data_reads += u64::from(run.pages);
+            let io = self.ios.send(kind, run.block, run.pages, caller.process, true);
+            self.waits.push(io);
+        }
+        Ok(())
+    }
+}
+
+impl Doing {
+    /// The pages of the next call; none after the last one.
+    fn next_call(&self, offset: u64, end: u64) -> Option<std::ops::Range<u32>> {
+        let from = offset + self.moved;
+        let to = end.min(offset + (self.moved / self.op.call_bytes + 1) * self.op.call_bytes);
+        (from < end).then(|| (from / BLOCK_BYTES) as u32..to.div_ceil(BLOCK_BYTES) as u32)
+    }
+
+    fn end_call(&mut self, most: u64) {
+        self.moved = most.min((self.moved / self.op.call_bytes + 1) * self.op.call_bytes);
+        self.is_under_way = false;
+    }
+}

@@ -1,0 +1,112 @@
+//! Block requests of the file system: those to send, and those in flight.
+
+use std::collections::VecDeque;
+
+use super::cache::PageId;
+use super::system::{BLOCK_BYTES, Block};
+use crate::connector::{Origin, Request, RequestKind, Tag};
+use crate::units::Nanos;
+
+/// The number of a block request. Used again after its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct IoId(pub u32);
+
+/// The kinds of block requests.
+pub use crate::connector::RequestKind as Kind;
+
+/// Something that waits for requests: a thread, or one of the file system's own tasks.
+pub type Task = u32;
+
+/// A request that has not ended.
+#[derive(Debug, Default)]
+struct Io {
+    /// The pages of the cache that it reads or writes.
+    pages: Vec<PageId>,
+    waiters: Vec<Task>,
+    /// Whether the file system writes it for nobody in particular.
+    is_written_back: bool,
+}
+
+/// A request that has not been sent.
+#[derive(Clone, Copy, Debug)]
+struct Queued {
+    io: IoId,
+    kind: RequestKind,
+    block: Block,
+    blocks: u32,
+    process: u16,
+    is_sync: bool,
+}
+
+/// All block requests that have not ended.
+#[derive(Debug)]
+pub struct Ios {
+    ios: Vec<Io>,
+    free: Vec<IoId>,
+    /// Those that somebody waits for, and the others. The first go first.
+    queued: [VecDeque<Queued>; 2],
+    /// Origins of requests by process.
+    origins: Vec<Origin>,
+    /// Longest request in blocks.
+    pub longest_blocks: u32,
+    /// Writes of the file system's own that have not ended.
+    pub written_back: u32,
+}
+
+impl Ios {
+    /// No requests. They are at most so long; `origins` holds the origins of processes by number.
+    pub fn new(longest_blocks: u32, origins: Vec<Origin>) -> Self {
+        Ios { ios: Vec::new(), free: Vec::new(), queued: Default::default(), origins, longest_blocks, written_back: 0 }
+    }
+
+    /// Queues a request.
+    pub fn send(&mut self, kind: RequestKind, block: Block, blocks: u32, process: u16, is_sync: bool) -> IoId {
+        let io = self.free.pop().unwrap_or_else(|| {
+            self.ios.push(Io::default());
+            IoId(self.ios.len() as u32 - 1)
+        });
+        let is_written_back = kind == RequestKind::Write && process == 0;
+        self.ios[io.0 as usize].is_written_back = is_written_back;
+        self.written_back += u32::from(is_written_back);
+        self.queued[usize::from(!is_sync)].push_back(Queued { io, kind, block, blocks, process, is_sync });
+        io
+    }
+
+    /// A page of the cache goes with a request.
+    pub fn add_page(&mut self, io: IoId, page: PageId) {
+        self.ios[io.0 as usize].pages.push(page);
+    }
+
+    /// A task waits for a request.
+    pub fn add_waiter(&mut self, io: IoId, task: Task) {
+        self.ios[io.0 as usize].waiters.push(task);
+    }
+
+    /// Takes the next request to send.
+    pub fn next(&mut self, now: Nanos) -> Option<(Tag, Request)> {
+        let [sync, others] = &mut self.queued;
+        let queued = sync.pop_front().or_else(|| others.pop_front())?;
+        let Queued { io, kind, block, blocks, process, is_sync } = queued;
+        let request = Request {
+            origin: self.origins[usize::from(process).min(self.origins.len() - 1)],
+            is_sync: is_sync || kind == RequestKind::Read,
+            process,
+            ..Request::new(now, kind, u64::from(block) * BLOCK_BYTES, u64::from(blocks) * BLOCK_BYTES)
+        };
+        Some((Tag(io.0), request))
+    }
+
+    /// Requests that have not ended, sent or not.
+    pub fn under_way(&self) -> usize {
+        self.ios.len() - self.free.len()
+    }
+
+    /// A request has ended: moves its pages and the tasks that waited for it to the ends of these lists.
+    pub fn ended(&mut self, io: IoId, pages: &mut Vec<PageId>, tasks: &mut Vec<Task>) {
+        let ended = &mut self.ios[io.0 as usize];
+        pages.append(&mut ended.pages);
+        tasks.append(&mut ended.waiters);
+        self.written_back -= u32::from(ended.is_written_back);
+        self.free.push(io);
+    }
+}

@@ -1,0 +1,65 @@
+//! The settings of the page cache and of the processor.
+
+use serde::Serialize;
+
+use super::system::BLOCK_BYTES;
+use crate::units::Nanos;
+
+/// Settings of the page cache.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PageCacheSettings {
+    /// Memory for pages in bytes.
+    pub memory_bytes: u64,
+    /// Per cent of it that may be dirty before pages are written back (`vm.dirty_background_ratio`).
+    pub dirty_background_ratio: f64,
+    /// Per cent of it that may be dirty or on its way to the disk before writers wait (`vm.dirty_ratio`).
+    pub dirty_ratio: f64,
+    /// Pages that have been dirty for so long are written back, in ns (`vm.dirty_expire_centisecs`).
+    pub dirty_expire_ns: Nanos,
+    /// How often that is looked for, in ns (`vm.dirty_writeback_centisecs`).
+    pub dirty_writeback_ns: Nanos,
+    /// The longest window of reading ahead in bytes; 0: never (`read_ahead_kb`).
+    pub read_ahead_bytes: u64,
+    /// Longest request in bytes; a multiple of 4096.
+    pub max_request_bytes: u64,
+    /// Processor time of a call in ns, > 0.
+    pub call_ns: Nanos,
+    /// Bytes that are copied between a process and the page cache in a second.
+    pub copy_bytes_per_s: f64,
+}
+
+impl PageCacheSettings {
+    /// Pages in memory.
+    pub fn pages(&self) -> usize {
+        (self.memory_bytes / BLOCK_BYTES) as usize
+    }
+
+    /// Dirty pages above which pages are written back, and pages above which writers wait.
+    pub fn limits(&self) -> [usize; 2] {
+        [self.dirty_background_ratio, self.dirty_ratio].map(|ratio| (self.pages() as f64 * ratio / 100.0) as usize)
+    }
+
+    /// Processor time in ns of this number of calls that move bytes.
+    #[inline(always)]
+    pub fn processor_ns(&self, calls: u64, bytes: u64) -> Nanos {
+        calls * self.call_ns + (bytes as f64 * 1e9 / self.copy_bytes_per_s) as Nanos
+    }
+}
+
+impl Default for PageCacheSettings {
+    /// The defaults of Linux 6.1: 10 and 20 per cent, 30 s and 5 s, 128 KiB. Memory, and the times of the processor, are choices:
+    /// 1 GiB; 1 µs for a call and 5 GB/s for a copy, the order of what servers of the 2010s measure.
+    fn default() -> Self {
+        PageCacheSettings {
+            memory_bytes: 1 << 30,
+            dirty_background_ratio: 10.0,
+            dirty_ratio: 20.0,
+            dirty_expire_ns: 30_000_000_000,
+            dirty_writeback_ns: 5_000_000_000,
+            read_ahead_bytes: 128 << 10,
+            max_request_bytes: 1 << 20,
+            call_ns: 1_000,
+            copy_bytes_per_s: 5e9,
+        }
+    }
+}

@@ -1,0 +1,384 @@
+//! Operations on files, carried out on a file system and the page cache.
+
+use super::cache::PageCache;
+use super::cache::read_ahead::{Plan, Window};
+use super::context::Cx;
+use super::figures::{Cause, IoFigures};
+use super::io::{IoId, Ios, Kind};
+use super::operation::{FileId, FileOp, Mode, OpError, OpKind};
+use super::settings::PageCacheSettings;
+use super::source::Tree;
+use super::system::{BLOCK_BYTES, FileSystem, Owner, PageKey, Stop, Tried};
+use crate::units::Nanos;
+
+/// No file, as a length.
+const NO_FILE: u64 = u64::MAX;
+
+/// An operation that has begun.
+#[derive(Clone, Copy, Debug)]
+pub struct Doing {
+    pub op: FileOp,
+    /// The number of its flow.
+    pub flow: u16,
+    pub began_ns: Nanos,
+    /// Bytes that have been read or written.
+    pub moved: u64,
+    /// The stage of making them durable.
+    stage: u32,
+    /// Whether the last call has written its bytes, and makes them durable.
+    is_syncing: bool,
+    /// Whether the requests of the last direct call have been sent.
+    pub(super) is_under_way: bool,
+    /// Whether the page that is read now was not there at the first look.
+    has_waited: bool,
+}
+
+impl Doing {
+    pub fn new(op: FileOp, flow: u16, now: Nanos) -> Self {
+        Doing { op, flow, began_ns: now, moved: 0, stage: 0, is_syncing: false, is_under_way: false, has_waited: false }
+    }
+
+    /// Calls that it has made.
+    pub fn calls(&self) -> u64 {
+        self.moved.div_ceil(self.op.call_bytes).max(1)
+    }
+}
+
+/// Files that a thread has read last, and their windows of reading ahead.
+pub type Windows = Vec<(FileId, Window)>;
+
+/// Files of a thread whose windows are known.
+const WINDOWS_MAX: usize = 8;
+
+/// A file system with its page cache.
+pub struct Vfs {
+    pub system: Box<dyn FileSystem>,
+    pub cache: PageCache,
+    pub ios: Ios,
+    pub io_figures: IoFigures,
+    pub settings: PageCacheSettings,
+    /// Lengths of files in bytes.
+    bytes: Vec<u64>,
+    dirs: Vec<super::operation::DirId>,
+    /// What the present caller waits for.
+    pub waits: Vec<IoId>,
+}
+
+/// Who calls, and when.
+#[derive(Clone, Copy, Debug)]
+pub struct Caller {
+    pub process: u16,
+    pub now: Nanos,
+    pub cause: Cause,
+}
+
+impl Vfs {
+    /// A file system on an empty disk, and a cold cache.
+    pub fn new(system: Box<dyn FileSystem>, settings: PageCacheSettings, ios: Ios) -> Self {
+        Vfs {
+            system,
+            cache: PageCache::new(settings.pages()),
+            ios,
+            io_figures: IoFigures::default(),
+            settings,
+            bytes: Vec::new(),
+            dirs: Vec::new(),
+            waits: Vec::new(),
+        }
+    }
+
+    /// Lays the directories and files of a tree down, without a clock: each file whole, in the order of numbers.
+    ///
+    /// # Errors
+    /// The first file that finds no room.
+    pub fn lay_down(&mut self, tree: &Tree) -> Result<(), (FileId, OpError)> {
+        self.bytes = vec![NO_FILE; tree.files.len()];
+        self.dirs = tree.files.iter().map(|file| file.dir).collect();
+        for (at, &parent) in tree.parents.iter().enumerate() {
+            let made = self.instantly(|system, cx| system.make_dir(super::operation::DirId(at as u32 + 1), parent, cx));
+            made.map_err(|error| (FileId(0), error))?;
+        }
+        for (at, file) in tree.files.iter().enumerate() {
+            let (id, Some(bytes)) = (FileId(at as u32), file.bytes) else { continue };
+            self.lay_down_file(id, bytes).map_err(|error| (id, error))?;
+        }
+        Ok(())
+    }
+
+    fn lay_down_file(&mut self, file: FileId, bytes: u64) -> Result<(), OpError> {
+        let dir = self.dirs[file.idx()];
+        self.instantly(|system, cx| system.create(file, dir, cx))?;
+        let pages = bytes.div_ceil(BLOCK_BYTES) as u32;
+        if pages > 0 {
+            self.instantly(|system, cx| system.prepare_write(file, 0..pages, cx))?;
+        }
+        self.instantly(|system, cx| {
+            system.written(file, bytes, cx);
+            Ok(())
+        })?;
+        self.bytes[file.idx()] = bytes;
+        Ok(())
+    }
+
+    /// Calls the file system while the disk is laid down.
+    fn instantly<R>(&mut self, call: impl FnOnce(&mut dyn FileSystem, &mut Cx) -> Tried<R>) -> Result<R, OpError> {
+        let caller = Caller { process: 0, now: 0, cause: Cause::Unmount };
+        let done = self.with(caller, |system, cx| {
+            cx.is_instant = true;
+            call(system, cx)
+        });
+        done.map_err(|stop| match stop {
+            Stop::Failed(error) => error,
+            Stop::Wait => unreachable!("nothing waits while the disk is laid down"),
+        })
+    }
+
+    /// Calls the file system for a caller.
+    #[inline]
+    pub fn with<R>(&mut self, caller: Caller, call: impl FnOnce(&mut dyn FileSystem, &mut Cx) -> R) -> R {
+        let mut cx = Cx {
+            now: caller.now,
+            cache: &mut self.cache,
+            ios: &mut self.ios,
+            figures: &mut self.io_figures,
+            waits: &mut self.waits,
+            process: caller.process,
+            cause: caller.cause,
+            is_instant: false,
+        };
+        call(self.system.as_mut(), &mut cx)
+    }
+
+    /// The length of a file in bytes; none if there is no such file.
+    pub fn bytes(&self, file: FileId) -> Option<u64> {
+        self.bytes.get(file.idx()).copied().filter(|&bytes| bytes != NO_FILE)
+    }
+
+    /// Whether writers have to wait until pages are written back.
+    pub fn is_throttled(&self) -> bool {
+        self.cache.unwritten() > self.settings.limits()[1]
+    }
+
+    /// Goes on with an operation. Ends with the bytes that it moved.
+    pub fn go_on(&mut self, doing: &mut Doing, windows: &mut Windows, caller: Caller) -> Tried<u64> {
+        let FileOp { kind, file, .. } = doing.op;
+        if kind == OpKind::Create {
+            return self.create(file, caller).map(|()| 0);
+        }
+        let bytes = self.bytes(file).ok_or(Stop::Failed(OpError::NoFile))?;
+        match kind {
+            OpKind::Create | OpKind::Close => Ok(0),
+            OpKind::Open | OpKind::Stat => self.with(caller, |system, cx| system.lookup(file, cx)).map(|()| 0),
+            OpKind::Fsync => {
+                let stage = &mut doing.stage;
+                self.with(caller, |system, cx| system.fsync(file, stage, cx)).map(|()| 0)
+            }
+            OpKind::Remove => self.remove(file, bytes, caller).map(|()| 0),
+            OpKind::Read | OpKind::ReadWhole => self.read(doing, bytes, windows, caller),
+            OpKind::Write | OpKind::WriteWhole | OpKind::Append => self.write(doing, bytes, caller),
+        }
+    }
+
+    fn create(&mut self, file: FileId, caller: Caller) -> Tried<()> {
+        if self.bytes(file).is_some() {
+            return Err(Stop::Failed(OpError::Exists));
+        }
+        let dir = self.dirs[file.idx()];
+        self.with(caller, |system, cx| system.create(file, dir, cx))?;
+        self.bytes[file.idx()] = 0;
+        Ok(())
+    }
+
+    fn remove(&mut self, file: FileId, bytes: u64, caller: Caller) -> Tried<()> {
+        let owner = Owner::of(file);
+        self.with(caller, |system, cx| {
+            cx.wait_written(owner);
+            cx.wait()?;
+            system.remove(file, cx)
+        })?;
+        (0..bytes.div_ceil(BLOCK_BYTES)).for_each(|page| self.cache.remove(PageKey::new(owner, page as u32)));
+        self.bytes[file.idx()] = NO_FILE;
+        Ok(())
+    }
+
+    /// Reads the rest of the operation's range, up to the end of the file.
+    fn read(&mut self, doing: &mut Doing, bytes: u64, windows: &mut Windows, caller: Caller) -> Tried<u64> {
+        let FileOp { kind, file, offset, bytes: asked, call_bytes, mode } = doing.op;
+        let (offset, asked) = if kind == OpKind::ReadWhole { (0, bytes) } else { (offset, asked) };
+        let end = bytes.min(offset.saturating_add(asked));
+        if mode == Mode::Direct {
+            return self.read_direct(doing, offset, end, caller);
+        }
+        while offset + doing.moved < end {
+            let at = offset + doing.moved;
+            let call_end = end.min(offset + (doing.moved / call_bytes + 1) * call_bytes);
+            let page = (at / BLOCK_BYTES) as u32;
+            let asked = (call_end.div_ceil(BLOCK_BYTES) as u32) - page;
+            let file_pages = bytes.div_ceil(BLOCK_BYTES) as u32;
+            let window = window_of(windows, file);
+            let key = PageKey::new(Owner::of(file), page);
+            let read = self.read_page(key, Asked { pages: asked, file_pages }, window, caller);
+            doing.has_waited |= read.is_err();
+            read?;
+            window.read(page);
+            self.io_figures.looked += 1;
+            self.io_figures.hits += u64::from(!std::mem::take(&mut doing.has_waited));
+            doing.moved += call_end.min((u64::from(page) + 1) * BLOCK_BYTES) - at;
+        }
+        Ok(doing.moved)
+    }
+
+    /// A page is in memory, or is read, with others ahead of it.
+    fn read_page(&mut self, key: PageKey, asked: Asked, window: &mut Window, caller: Caller) -> Tried<()> {
+        let most = (self.settings.read_ahead_bytes / BLOCK_BYTES) as u32;
+        if let Some(page) = self.cache.touch(key) {
+            if self.cache.take_mark(page) {
+                let plan = window.marked(key.index, asked.pages, most);
+                self.start_reads(key.owner, plan, asked.file_pages, caller).ok();
+                self.waits.clear(); // nobody waits for what is read ahead
+            }
+            let waits = self.cache.io_reading(page);
+            self.waits.extend(waits);
+            return if waits.is_some() { Err(Stop::Wait) } else { Ok(()) };
+        }
+        let plan = window.missed(key.index, asked.pages, most);
+        self.start_reads(key.owner, plan, asked.file_pages, caller)?;
+        match self.cache.touch(key).and_then(|page| self.cache.io_reading(page)) {
+            Some(io) => self.waits.push(io),
+            None => return Ok(()), // a hole
+        }
+        Err(Stop::Wait)
+    }
+
+    /// Starts reading the pages of a plan that are not in memory.
+    fn start_reads(&mut self, owner: Owner, plan: Plan, file_pages: u32, caller: Caller) -> Tried<()> {
+        let end = plan.start.saturating_add(plan.pages).min(file_pages);
+        let mut at = plan.start;
+        while at < end {
+            let key = PageKey::new(owner, at);
+            if self.cache.holds(key) {
+                at += 1;
+                continue;
+            }
+            let longest = (at..end).take_while(|&page| !self.cache.holds(PageKey::new(owner, page))).count() as u32;
+            let longest = longest.min(self.ios.longest_blocks);
+            match self.with(caller, |system, cx| system.map(key, longest, cx))? {
+                Some(run) => {
+                    let io = self.ios.send(Kind::Read, run.block, run.pages, caller.process, true);
+                    (at..at + run.pages).for_each(|index| self.read_into(PageKey::new(owner, index), io));
+                    at += run.pages;
+                }
+                None => {
+                    self.cache.insert(key);
+                    at += 1;
+                }
+            }
+        }
+        if let Some(mark) = plan.mark
+            && let Some(page) = self.cache.touch(PageKey::new(owner, mark))
+        {
+            self.cache.mark(page);
+        }
+        Ok(())
+    }
+
+    /// A page, which is not in memory, is read by a request.
+    fn read_into(&mut self, key: PageKey, io: IoId) {
+        self.io_figures.data_reads += 1;
+        let page = self.cache.insert(key);
+        self.cache.start_read(page, io);
+        self.ios.add_page(io, page);
+    }
+
+    /// Writes the rest of the operation's range, call by call.
+    fn write(&mut self, doing: &mut Doing, bytes: u64, caller: Caller) -> Tried<u64> {
+        let file = doing.op.file;
+        match doing.op.kind {
+            OpKind::Append if doing.moved == 0 => doing.op.offset = bytes,
+            OpKind::WriteWhole => doing.op.offset = 0,
+            _ => {}
+        }
+        if doing.op.mode == Mode::Direct {
+            return self.write_direct(doing, bytes, caller);
+        }
+        let FileOp { offset, bytes: asked, call_bytes, mode, .. } = doing.op;
+        while doing.moved < asked || doing.is_syncing {
+            if doing.is_syncing {
+                let stage = &mut doing.stage;
+                self.with(caller, |system, cx| system.fsync(file, stage, cx))?;
+                (doing.is_syncing, doing.stage) = (false, 0);
+                continue;
+            }
+            if self.is_throttled() {
+                return Err(Stop::Wait);
+            }
+            let end = offset + asked.min((doing.moved / call_bytes + 1) * call_bytes);
+            self.write_call(file, offset + doing.moved, end, caller)?;
+            doing.moved = end - offset;
+            doing.is_syncing = mode == Mode::Synchronous;
+        }
+        Ok(doing.moved)
+    }
+
+    /// One call of a write, into the page cache.
+    fn write_call(&mut self, file: FileId, from: u64, to: u64, caller: Caller) -> Tried<()> {
+        let (bytes, owner) = (self.bytes[file.idx()], Owner::of(file));
+        let pages = (from / BLOCK_BYTES) as u32..to.div_ceil(BLOCK_BYTES) as u32;
+        self.read_part(owner, pages.start, from % BLOCK_BYTES != 0 || to < page_end(pages.start, bytes), caller)?;
+        self.read_part(owner, pages.end - 1, to < page_end(pages.end - 1, bytes), caller)?;
+        self.with(caller, |system, cx| system.prepare_write(file, pages.clone(), cx))?;
+        pages.for_each(|page| self.cache.dirty(PageKey::new(owner, page), caller.now));
+        self.resize(file, bytes.max(to), caller);
+        Ok(())
+    }
+
+    /// A file has been written, and has this length now.
+    pub(super) fn resize(&mut self, file: FileId, bytes: u64, caller: Caller) {
+        self.bytes[file.idx()] = bytes;
+        self.with(caller, |system, cx| system.written(file, bytes, cx));
+    }
+
+    /// A page of which only a part is written is read first, if it has content.
+    fn read_part(&mut self, owner: Owner, page: u32, is_part: bool, caller: Caller) -> Tried<()> {
+        let key = PageKey::new(owner, page);
+        let Some(file) = owner.file().filter(|_| is_part) else { return self.arrived(key) };
+        let pages = self.bytes[file.idx()].div_ceil(BLOCK_BYTES) as u32;
+        if page < pages && !self.cache.holds(key) {
+            self.start_reads(owner, Plan { start: page, pages: 1, mark: None }, pages, caller)?;
+        }
+        self.arrived(key)
+    }
+
+    /// Waits for a page that is being read.
+    fn arrived(&mut self, key: PageKey) -> Tried<()> {
+        let reading = self.cache.touch(key).and_then(|page| self.cache.io_reading(page));
+        self.waits.extend(reading);
+        if reading.is_some() { Err(Stop::Wait) } else { Ok(()) }
+    }
+}
+
+/// How much is read.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    /// Pages from this one to the end of the call.
+    pages: u32,
+    /// Pages of the file.
+    file_pages: u32,
+}
+
+/// The end of a page's content in a file of this length.
+fn page_end(page: u32, bytes: u64) -> u64 {
+    bytes.min((u64::from(page) + 1) * BLOCK_BYTES)
+}
+
+/// The window of a file that a thread reads. Of many files, the one that was begun first is forgotten.
+fn window_of(windows: &mut Windows, file: FileId) -> &mut Window {
+    let at = windows.iter().position(|(known, _)| *known == file).unwrap_or_else(|| {
+        if windows.len() == WINDOWS_MAX {
+            windows.remove(0);
+        }
+        windows.push((file, Window::default()));
+        windows.len() - 1
+    });
+    &mut windows[at].1
+}

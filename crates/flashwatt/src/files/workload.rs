@@ -1,0 +1,349 @@
+//! The workload whose requests a file system makes.
+
+use super::figures::{Cause, FileFigures};
+use super::flusher::Flusher;
+use super::io::{Ios, Task};
+use super::operation::{OpError, Step};
+use super::settings::PageCacheSettings;
+use super::source::Source;
+use super::system::{FileSystem, Stop, Tried, Work};
+use super::tasks::{Agenda, Waits};
+use super::vfs::{Caller, Doing, Vfs, Windows};
+use crate::connector::{Completion, Next, Origin, OriginKind, OriginName, SourceKind, Workload};
+use crate::error::Error;
+use crate::units::Nanos;
+
+/// Writes of the flusher that are under way at a time; it sends the next batch when there are fewer (BLKDEV_MAX_RQ).
+const WRITES_UNDER_WAY: u32 = 128;
+
+/// When threads stop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct End {
+    /// After this number of operations, if any.
+    pub operations: Option<u64>,
+    /// At this time in ns, if any.
+    pub at_ns: Option<Nanos>,
+}
+
+/// A thread of the source.
+#[derive(Debug, Default)]
+struct Thread {
+    doing: Option<Doing>,
+    /// The end of an operation whose processor time passes.
+    ending: Option<Result<u64, OpError>>,
+    windows: Windows,
+    /// Since when it waits because too much is dirty.
+    throttled_since: Option<Nanos>,
+}
+
+/// What happens after the threads have ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    Running,
+    /// Everything is written back.
+    Unmounting,
+    /// What makes it durable is written, in stages.
+    Syncing(u32),
+    Ended,
+}
+
+/// Threads that carry out operations on files, and the file system that turns them into requests.
+pub struct FileWorkload {
+    source: Box<dyn Source>,
+    name: String,
+    vfs: Vfs,
+    threads: Vec<Thread>,
+    processes: Vec<u16>,
+    /// Threads that may have operations left.
+    alive: usize,
+    agenda: Agenda,
+    waits: Waits,
+    throttled: Vec<Task>,
+    flusher: Flusher,
+    /// Whether the flusher has sent as much as it may, and goes on when some of it has ended.
+    flusher_is_full: bool,
+    end: End,
+    begun: u64,
+    phase: Phase,
+    figures: FileFigures,
+    /// Pages and tasks of the request that ends.
+    arrived: Vec<super::cache::PageId>,
+    woken: Vec<Task>,
+}
+
+impl FileWorkload {
+    /// A source on a file system, whose disk is laid down now.
+    ///
+    /// # Errors
+    /// A file that finds no room.
+    pub fn new(
+        name: String,
+        source: Box<dyn Source>,
+        system: Box<dyn FileSystem>,
+        settings: PageCacheSettings,
+        end: End,
+    ) -> Result<Self, (super::FileId, OpError)> {
+        let specs = source.threads();
+        let processes: Vec<u16> = (1..=specs.len()).map(|thread| thread.min(usize::from(u16::MAX)) as u16).collect();
+        let origins = std::iter::once(Origin(0)).chain(specs.iter().map(|spec| Origin(spec.process))).collect();
+        let ios = Ios::new((settings.max_request_bytes / super::system::BLOCK_BYTES) as u32, origins);
+        let look_ns = settings.dirty_writeback_ns;
+        let mut vfs = Vfs::new(system, settings, ios);
+        vfs.lay_down(source.tree())?;
+        let threads: Vec<Thread> = specs.iter().map(|_| Thread::default()).collect();
+        let mut agenda = Agenda::default();
+        (0..threads.len()).for_each(|thread| agenda.set(0, thread as Task));
+        let flusher = threads.len() as Task;
+        agenda.set(look_ns, flusher);
+        agenda.set(0, flusher + 1);
+        Ok(FileWorkload {
+            figures: FileFigures::new(source.flows().len()),
+            waits: Waits::new(threads.len() + 2),
+            alive: threads.len(),
+            processes,
+            source,
+            name,
+            vfs,
+            threads,
+            agenda,
+            throttled: Vec::new(),
+            flusher: Flusher::new(look_ns),
+            flusher_is_full: false,
+            end,
+            begun: 0,
+            phase: Phase::Running,
+            arrived: Vec::new(),
+            woken: Vec::new(),
+        })
+    }
+
+    /// The figures since the start or the last [`Workload::measured`].
+    pub fn figures(&self) -> FileFigures {
+        FileFigures { io: self.vfs.io_figures.clone(), ..self.figures.clone() }
+    }
+
+    /// The file system.
+    pub fn system(&self) -> &dyn FileSystem {
+        self.vfs.system.as_ref()
+    }
+
+    /// The source of operations.
+    pub fn source(&self) -> &dyn Source {
+        self.source.as_ref()
+    }
+
+    fn flusher_task(&self) -> Task {
+        self.threads.len() as Task
+    }
+
+    /// Everything that can go on at this time does.
+    fn run(&mut self, now: Nanos) {
+        while let Some(task) = self.agenda.take(now) {
+            match (task as usize).checked_sub(self.threads.len()) {
+                None => self.run_thread(task, now),
+                Some(0) => self.run_flusher(now),
+                Some(_) => self.run_system(now),
+            }
+        }
+    }
+
+    fn run_thread(&mut self, task: Task, now: Nanos) {
+        loop {
+            let thread = &mut self.threads[task as usize];
+            if let Some(result) = thread.ending.take() {
+                self.end_operation(task, result, now);
+            } else if thread.doing.is_some() {
+                match self.try_operation(task, now) {
+                    Ok(bytes) => return self.pass_processor_time(task, Ok(bytes), now),
+                    Err(Stop::Failed(error)) => return self.pass_processor_time(task, Err(error), now),
+                    Err(Stop::Wait) => return,
+                }
+            } else if !self.begin_operation(task, now) {
+                return;
+            }
+        }
+    }
+
+    /// Asks the source for a thread's next operation. Returns whether there is one now.
+    fn begin_operation(&mut self, task: Task, now: Nanos) -> bool {
+        let is_over = self.end.operations.is_some_and(|most| self.begun >= most)
+            || self.end.at_ns.is_some_and(|at| now >= at)
+            || self.source.has_ended();
+        let step = if is_over { Step::End } else { self.source.next(task, now) };
+        match step {
+            Step::Op(flow, op) => {
+                self.begun += 1;
+                self.threads[task as usize].doing = Some(Doing::new(op, flow, now));
+                return true;
+            }
+            Step::Sleep(until) => self.agenda.set(self.end.at_ns.map_or(until, |end| until.min(end.max(now))), task),
+            Step::Wait => {}
+            Step::End => {
+                self.alive -= 1;
+                self.begin_unmount(now);
+            }
+        }
+        false
+    }
+
+    /// Goes on with a thread's operation as far as it does not wait.
+    fn try_operation(&mut self, task: Task, now: Nanos) -> Tried<u64> {
+        let thread = &mut self.threads[task as usize];
+        let Some(doing) = &mut thread.doing else { return Ok(0) };
+        let caller = Caller { process: self.processes[task as usize], now, cause: Cause::Sync };
+        if let Some(since) = thread.throttled_since.take() {
+            self.vfs.io_figures.throttled_ns += now - since;
+        }
+        let tried = self.vfs.go_on(doing, &mut thread.windows, caller);
+        let has_much_dirty = self.vfs.cache.dirty_len() > self.vfs.settings.limits()[0];
+        if tried == Err(Stop::Wait) && !self.register_waits(task) {
+            self.threads[task as usize].throttled_since = Some(now);
+            self.throttled.push(task);
+        }
+        if has_much_dirty && !self.flusher_is_full {
+            self.run_flusher(now);
+        }
+        tried
+    }
+
+    /// The present caller waits for what it has named. Returns whether it named something.
+    fn register_waits(&mut self, task: Task) -> bool {
+        for io in &self.vfs.waits {
+            self.vfs.ios.add_waiter(*io, task);
+            self.waits.add(task);
+        }
+        let any = !self.vfs.waits.is_empty();
+        self.vfs.waits.clear();
+        any
+    }
+
+    fn pass_processor_time(&mut self, task: Task, result: Result<u64, OpError>, now: Nanos) {
+        let thread = &mut self.threads[task as usize];
+        let Some(doing) = &thread.doing else { return };
+        let ns = self.vfs.settings.processor_ns(doing.calls(), result.unwrap_or(0));
+        thread.ending = Some(result);
+        self.agenda.set(now + ns.max(1), task);
+    }
+
+    fn end_operation(&mut self, task: Task, result: Result<u64, OpError>, now: Nanos) {
+        let Some(doing) = self.threads[task as usize].doing.take() else { return };
+        self.figures.ended(doing.flow, &doing.op, result, now - doing.began_ns);
+        self.source.done(task, &doing.op, result, now);
+        while let Some(thread) = self.source.woken() {
+            self.agenda.set(now, thread);
+        }
+    }
+
+    fn run_flusher(&mut self, now: Nanos) {
+        loop {
+            self.flusher_is_full = self.vfs.ios.written_back >= WRITES_UNDER_WAY;
+            if self.flusher_is_full {
+                break;
+            }
+            match self.flusher.go_on(&mut self.vfs, now) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(_) => {
+                    let flusher = self.flusher_task();
+                    self.flusher_is_full = self.register_waits(flusher);
+                    break;
+                }
+            }
+        }
+        if now >= self.flusher.next_look_ns && self.phase == Phase::Running {
+            self.flusher.next_look_ns = now + self.vfs.settings.dirty_writeback_ns;
+            self.agenda.set(self.flusher.next_look_ns, self.flusher_task());
+        }
+        self.go_on_unmounting(now);
+    }
+
+    /// The file system's own work in the background.
+    fn run_system(&mut self, now: Nanos) {
+        let task = self.flusher_task() + 1;
+        loop {
+            let caller = Caller { process: 0, now, cause: Cause::Cleaning };
+            match self.vfs.with(caller, |system, cx| system.work(cx)) {
+                Ok(Work::More) => {}
+                Ok(Work::At(at)) => return self.agenda.set(at, task),
+                Ok(Work::None) => return,
+                Err(_) => {
+                    self.register_waits(task);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// All threads have ended: everything is written back.
+    fn begin_unmount(&mut self, now: Nanos) {
+        if self.alive == 0 && self.phase == Phase::Running {
+            self.phase = Phase::Unmounting;
+            self.flusher.is_last = true;
+            self.agenda.set(now, self.flusher_task());
+        }
+    }
+
+    fn go_on_unmounting(&mut self, now: Nanos) {
+        if self.phase == Phase::Unmounting && self.vfs.cache.unwritten() == 0 && !self.flusher_is_full {
+            self.phase = Phase::Syncing(0);
+        }
+        let Phase::Syncing(mut stage) = self.phase else { return };
+        let caller = Caller { process: 0, now, cause: Cause::Unmount };
+        let synced = self.vfs.with(caller, |system, cx| system.sync(&mut stage, cx));
+        self.phase = if synced.is_ok() { Phase::Ended } else { Phase::Syncing(stage) };
+        let flusher = self.flusher_task();
+        self.register_waits(flusher);
+    }
+}
+
+impl Workload for FileWorkload {
+    fn next(&mut self, now: Nanos) -> Result<Next, Error> {
+        self.run(now);
+        if let Some((tag, request)) = self.vfs.ios.next(now) {
+            return Ok(Next::Request(tag, request));
+        }
+        if self.phase == Phase::Ended {
+            return Ok(Next::End);
+        }
+        Ok(self.agenda.next_at().map_or(Next::WaitForCompletion, Next::WaitUntil))
+    }
+
+    fn completed(&mut self, done: &Completion, now: Nanos) {
+        self.vfs.ios.ended(super::io::IoId(done.tag.0), &mut self.arrived, &mut self.woken);
+        self.arrived.drain(..).for_each(|page| self.vfs.cache.arrived(page));
+        for at in 0..self.woken.len() {
+            if self.waits.ended(self.woken[at]) {
+                self.agenda.set(now, self.woken[at]);
+            }
+        }
+        self.woken.clear();
+        if !self.throttled.is_empty() && !self.vfs.is_throttled() {
+            self.throttled.drain(..).for_each(|task| self.agenda.set(now, task));
+        }
+        let has_room = self.flusher_is_full && self.vfs.ios.written_back < WRITES_UNDER_WAY;
+        if has_room || (self.phase == Phase::Unmounting && self.vfs.ios.under_way() == 0) {
+            self.agenda.set(now, self.flusher_task());
+        }
+    }
+
+    fn measured(&mut self, _now: Nanos) {
+        self.figures = FileFigures::new(self.source.flows().len());
+        self.vfs.io_figures = super::figures::IoFigures::default();
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn kind(&self) -> SourceKind {
+        SourceKind::Filesystem
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.source.warnings()
+    }
+
+    fn origins(&self) -> Vec<OriginName> {
+        vec![OriginName { name: "file system".into(), kind: OriginKind::Process }]
+    }
+}
