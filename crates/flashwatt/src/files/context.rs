@@ -3,7 +3,7 @@
 use super::cache::PageCache;
 use super::figures::{Cause, IoFigures};
 use super::io::{IoId, Ios, Kind};
-use super::system::{Block, Owner, PageKey, Stop, Tried};
+use super::system::{Block, FileSystem, Owner, PageKey, Stop, Tried};
 use crate::units::Nanos;
 
 /// The context of a file system's methods.
@@ -101,6 +101,19 @@ impl Cx<'_> {
             self.write(&keys, block);
             rest = later;
         }
+    }
+
+    /// Sends the dirty pages of an owner. Waits first for those that are on their way to the disk already, and afterwards, in
+    /// [`Self::wait`], for all of them.
+    pub fn write_owner(&mut self, system: &mut dyn FileSystem, owner: Owner) -> Tried<()> {
+        let pages = self.dirty_pages(owner);
+        pages.iter().for_each(|&key| self.wait_page_written(key));
+        self.wait()?;
+        if !pages.is_empty() {
+            system.write_out(&pages, self)?;
+        }
+        self.wait_written(owner);
+        Ok(())
     }
 
     /// Sends blocks that are in no page of the cache, such as a summary of a segment.

@@ -22,6 +22,8 @@ pub mod settings;
 mod source;
 pub mod system;
 mod tasks;
+#[cfg(test)]
+mod tests;
 mod vfs;
 mod workload;
 
