@@ -159,6 +159,12 @@ def save_aged(
     return dict(json.loads(text))
 
 
+def inspected(config: Config, *, after_run: bool = False, progress: Progress | None = None) -> Json:
+    """Give where the files of a workload lie, as laid down or after the run."""
+    found: Json = json.loads(_core.inspect(config.text, config.name, list(config.sets), after_run, progress))
+    return found
+
+
 def _finish(log: Log, content: Json) -> None:
     """Keep the log; if that fails, put the reason into the report, as the engine does."""
     try:

@@ -110,6 +110,24 @@ fn age(
     json(&aged.map_err(run_error)?)
 }
 
+/// Where the files of a configuration's workload lie, as JSON: as they are laid down, or after the run. `progress` is called as by
+/// [`run`].
+#[pyfunction]
+#[pyo3(signature = (config_text, file_name, sets, after_run=false, progress=None))]
+fn inspect(
+    py: Python<'_>,
+    config_text: String,
+    file_name: String,
+    sets: Vec<String>,
+    after_run: bool,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let inspection = watched(py, progress, move |progress| {
+        flashwatt::inspect(&load(&config_text, &file_name, &sets)?, after_run, progress)
+    })?;
+    json(&inspection.map_err(run_error)?)
+}
+
 /// Calls a function of this package that raises no exception; if it did, Python would print the exception.
 fn call(function: &Py<PyAny>) {
     Python::attach(|py| {
@@ -344,7 +362,7 @@ fn json(value: &impl serde::Serialize) -> PyResult<String> {
 mod _core {
     #[pymodule_export]
     use super::{
-        FlashwattError, RunInterruptedError, age, config_reference, config_schema, definition, inputs, kinds,
+        FlashwattError, RunInterruptedError, age, config_reference, config_schema, definition, inputs, inspect, kinds,
         list_names, merged, number, power_levels, preset_settings, registered, reprice, resolve, run, standin_of_trace,
         trace_convert, trace_info, trace_profile,
     };

@@ -2,12 +2,14 @@
 //! The checks, the schema, messages, `flashwatt list` and the contract tests read that list.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Serialize, Serializer};
 
 use crate::error::Fault;
 use crate::settings::unknown_name;
+use crate::units::Nanos;
 
 /// The files of a folder that each hold one registered thing: declares the modules, and the list of their entries.
 /// (`make lint` formats these files by name, because `cargo fmt` does not look for modules inside a macro.)
@@ -36,6 +38,31 @@ pub struct Param {
     pub max: f64,
     /// Must it be a whole number?
     pub integer: bool,
+}
+
+/// Values of the parameters of a registered thing by name, one for each.
+pub struct Parameters<'a>(pub &'a BTreeMap<String, f64>);
+
+impl Parameters<'_> {
+    /// A number.
+    pub fn number(&self, name: &str) -> f64 {
+        self.0.get(name).copied().unwrap_or_else(|| unreachable!("{name} has a value: its default"))
+    }
+
+    /// A whole number.
+    pub fn count(&self, name: &str) -> u64 {
+        self.number(name) as u64
+    }
+
+    /// A time that is given in ms, in ns.
+    pub fn ms(&self, name: &str) -> Nanos {
+        (self.number(name) * 1e6).round() as Nanos
+    }
+
+    /// A switch: 0 or 1.
+    pub fn is_on(&self, name: &str) -> bool {
+        self.number(name) != 0.0
+    }
 }
 
 /// Something that a user can name.

@@ -99,6 +99,10 @@ impl<W: Write> Workload for Logged<'_, W> {
         self.inner.completed(&Completion { tag, ..*done }, now);
     }
 
+    fn known(&self) -> Option<&dyn std::any::Any> {
+        self.inner.known()
+    }
+
     fn measured(&mut self, now: Nanos) {
         self.inner.measured(now);
     }

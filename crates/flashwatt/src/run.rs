@@ -192,6 +192,9 @@ pub fn run_with(
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Report, Error> {
     options.check(config)?;
+    if options.check {
+        workload.check();
+    }
     let requests =
         options.request_log.as_deref().map(|path| aside(path, config, options.force, REQUEST_LOG)).transpose()?;
     let Some(file) = requests else { return run_workload(config, options, workload, progress) };

@@ -58,6 +58,7 @@ const LAYERS: &[&str] = &[
     "footprint",
     "request_log",
     "run",
+    "inspect",
     "age",
     "drive",
     "reprice",

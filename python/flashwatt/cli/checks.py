@@ -80,13 +80,18 @@ def _check_sets(sets: tuple[str, ...]) -> None:
 
 def _check_sources(config: Path | None, options: dict[str, Any], sets: tuple[str, ...]) -> None:
     """Refuse a run of nothing and one of two workloads; say which drive runs if none was named."""
-    if options["fio"] and options["trace"]:
-        raise click.UsageError("--fio and --trace are two workloads; a run has one")
+    kinds = {"--fio": options["fio"], "--trace": options["trace"]}
+    kinds |= {f"--{one}": options[one] for one in ("personality", "program")}
+    given = [option for option, value in kinds.items() if value]
+    if not given and options["fs"]:
+        given = ["--fs"]
+    if len(given) > 1:
+        raise click.UsageError(f"{given[0]} and {given[1]} are two workloads; a run has one")
     if config or options["preset"]:
         return
     if any(_is_preset(one.partition("=")[0]) for one in sets):
         return
-    if not any(options[one] for one in ("fio", "trace", "scheduler")) and not sets:
+    if not any(options[one] for one in ("fio", "trace", "fs", "personality", "program", "scheduler")) and not sets:
         raise click.UsageError(
             "nothing to run; expected a configuration (CONFIG.toml), a trace, --preset NAME or --fio JOB.fio; "
             "`flashwatt try` runs an example"
@@ -110,7 +115,8 @@ def _check_trace_options(config: str, sets: tuple[str, ...], options: dict[str, 
 
 def _check_names(options: dict[str, Any], sets: tuple[str, ...]) -> None:
     """Refuse two presets or two schedulers on one command line."""
-    for option, of in (("preset", "device.preset"), ("scheduler", "host.scheduler")):
+    keys = {"preset": "device.preset", "scheduler": "host.scheduler", "fs": "workload.files.system"}
+    for option, of in {**keys, "personality": "workload.files.personality"}.items():
         pairs = (one.partition("=") for one in sets)
         given = [value.strip().strip("\"'") for key, _, value in pairs if key.strip() == of]
         if options[option] and given and given[-1] != options[option]:
@@ -149,7 +155,8 @@ def _say_what_is_left_out(base: Config, sets: tuple[str, ...], options: dict[str
     workload = content.get("workload")
     own = workload if isinstance(workload, str) else next(iter(workload), "") if isinstance(workload, dict) else ""
     kinds = [(key, key.split(".")[1]) for key in keys if key.startswith("workload.") and key.count(".") > 1]
-    others = [(f"--{kind}", kind) for kind in ("fio", "trace") if options[kind]] + [
+    named = {"fio": "fio", "trace": "trace", "fs": "files", "personality": "files", "program": "files"}
+    others = [(f"--{option}", kind) for option, kind in named.items() if options[option]] + [
         (f"--set {key}", kind) for key, kind in kinds
     ]
     for given, kind in others:

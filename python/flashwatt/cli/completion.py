@@ -31,6 +31,16 @@ def schedulers(_context: click.Context, _option: click.Parameter, incomplete: st
     return _items(_listed("schedulers"), incomplete)
 
 
+def filesystems(_context: click.Context, _option: click.Parameter, incomplete: str) -> Items:
+    """Complete the name of a file system."""
+    return _items(_listed("filesystems"), incomplete)
+
+
+def personalities(_context: click.Context, _option: click.Parameter, incomplete: str) -> Items:
+    """Complete the name of a personality."""
+    return _items(_listed("personalities"), incomplete)
+
+
 def kinds(_context: click.Context, _argument: click.Parameter, incomplete: str) -> Items:
     """Complete a kind of `flashwatt list`."""
     from flashwatt.cli.listing import EXPERIMENTS

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 SERIES = {"series.parquet": marks.TABLE, "power.svg": marks.SVG, "power.html": marks.PAGE}
 EDGES = {"edges.parquet": marks.TABLE, "current.svg": marks.SVG, "current.html": marks.PAGE}
 HOST = {"queue.svg": marks.SVG, "queue.html": marks.PAGE, "waits.svg": marks.SVG, "waits.html": marks.PAGE}
-OF_A_RUN = {"report.json": marks.REPORT, "config.toml": marks.CONFIG, **SERIES, **EDGES, **HOST}
+FILES = {"operations.svg": marks.SVG, "operations.html": marks.PAGE}
+OF_A_RUN = {"report.json": marks.REPORT, "config.toml": marks.CONFIG, **SERIES, **EDGES, **HOST, **FILES}
 """Every file that a run may leave in its directory."""
 
 
@@ -126,20 +127,23 @@ _SAID = {
     "current": "current over time",
     "queue": "requests over time",
     "waits": "the parts of the latency",
+    "operations": "the times of file operations",
 }
 
 
 def _draw(report: Report, out: Folder) -> list[Path]:
-    """Write the recordings over time as tables and as pictures."""
+    """Write the recordings over time as tables and as pictures, and the picture of file operations."""
     from flashwatt.report.report import content_of
 
     recorded = content_of(report)
-    if (recorded.get("series") or recorded.get("edges")) and not left_over(FRAMES_BYTES):
+    if any(recorded.get(key) for key in ("series", "edges", "files")) and not left_over(FRAMES_BYTES):
         complain(f"nothing is drawn: less than {FRAMES_BYTES // 10**6} MB of address space is left (`ulimit -v`)")
         return []
     wanted = {"series": ("series", "power"), "edges": ("edges", "current")}
     paths = [path for key, names in wanted.items() if recorded.get(key) for path in _drawn(report, out, *names)]
-    return [*paths, *_pictures(report, out, _OF_HOST)] if (recorded.get("host") or {}).get("series") else paths
+    names = [*(_OF_HOST if (recorded.get("host") or {}).get("series") else ())]
+    names += ["operations"] if recorded.get("files") else []
+    return [*paths, *_pictures(report, out, names)]
 
 
 def _drawn(report: Report, out: Folder, frame: str, picture: str) -> Iterator[Path]:

@@ -13,6 +13,7 @@ from flashwatt import _core
 from flashwatt.base.missing import unread
 from flashwatt.cli.age import age
 from flashwatt.cli.explain import explain, init, schema
+from flashwatt.cli.fs import fs
 from flashwatt.cli.listing import list_
 from flashwatt.cli.mistakes import check_once, told
 from flashwatt.cli.model import model
@@ -99,6 +100,7 @@ for _command in (
     price,
     trace,
     standin,
+    fs,
     sweep,
     compare,
     reproduce,

@@ -16,7 +16,7 @@ from flashwatt.cli import completion
 from flashwatt.cli.checks import LOGS, SlowStart, check, check_content
 from flashwatt.cli.delivery import EDGES, OF_A_RUN, SERIES, deliver, finish, folder
 from flashwatt.cli.options import Quantity, blamed, interval, numbers, overriding, preset_option, reads_units, window
-from flashwatt.cli.sources import FIO_JOB, SOURCE, opened, split
+from flashwatt.cli.sources import FIO_JOB, PROGRAM, SOURCE, opened, split
 from flashwatt.cli.terminal import (
     DIRECTORY,
     FILE,
@@ -46,6 +46,9 @@ if TYPE_CHECKING:
 _OPTION_KEYS = {
     "preset": "device.preset",
     "scheduler": "host.scheduler",
+    "fs": "workload.files.system",
+    "personality": "workload.files.personality",
+    "program": "workload.files.path",
     "fio": "workload.fio.path",
     "trace": "workload.trace.path",
     "trace_format": "workload.trace.format",
@@ -98,6 +101,21 @@ _skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out trace recor
 @_skip_bad
 @click.option("--align-starts", is_flag=True, help="Of several traces: let each begin at time 0.")
 @click.option("--share-devices", is_flag=True, help="Of several traces: equal device numbers are one device.")
+@click.option(
+    "--fs",
+    metavar="NAME",
+    shell_complete=completion.filesystems,
+    help="The file system that a personality works on (`flashwatt list filesystems`); ext2 unless given.",
+)
+@click.option(
+    "--personality",
+    metavar="NAME",
+    shell_complete=completion.personalities,
+    help="Threads that create, read, write and remove files (`flashwatt list personalities`).",
+)
+@click.option(
+    "--program", type=PROGRAM, metavar="FILE.f", help="The same from a file in filebench's language, in place of a name."
+)
 @click.option("--fio", type=FIO_JOB, metavar="JOB.fio", help="Run the jobs of this fio job file, in simulated time.")
 @click.option(
     "--requests", type=Quantity("run.measure.requests", 1), metavar="N", help="Measure N requests, then stop."
@@ -263,7 +281,8 @@ def _said_once() -> Iterator[None]:
 def _sets(options: dict[str, Any]) -> list[str]:
     """Give the overrides that the options stand for."""
     values = {
-        **{name: options[name] and _quoted(options[name]) for name in ("preset", "scheduler")},
+        **{name: options[name] and _quoted(options[name]) for name in ("preset", "scheduler", "fs", "personality")},
+        "program": options["program"] and _quoted(_path(options["program"])),
         "fio": options["fio"] and _quoted(_path(options["fio"])),
         "trace": options["trace"] and _paths(options["trace"]),
         "trace_format": options["trace_format"] and _quoted(options["trace_format"]),

@@ -24,6 +24,7 @@ STDIN = Path("/dev/stdin")
 
 SOURCE = Input(refused={**NO_TRACES, ".toml": ""}, dir_okay=False, allow_dash=True, path_type=Path)
 """A configuration or a trace, or `-`."""
+PROGRAM = Input(refused={".toml": "a configuration, not a program"}, dir_okay=False, path_type=Path)
 FIO_JOB = Input(refused={".toml": "a configuration, not a fio job file"}, dir_okay=False, path_type=Path)
 
 

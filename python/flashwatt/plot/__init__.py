@@ -8,10 +8,11 @@ A page holds all it needs, its JavaScript included, and loads nothing from anywh
 from flashwatt.plot.chart import Chart, write_page
 from flashwatt.plot.current import current
 from flashwatt.plot.energy import energy
+from flashwatt.plot.files import operations
 from flashwatt.plot.host import queue, waits
 from flashwatt.plot.latency import latency
 from flashwatt.plot.power import power
 from flashwatt.plot.tradeoff import tradeoff
 from flashwatt.plot.versus import versus
 
-__all__ = ["Chart", "current", "energy", "latency", "power", "queue", "tradeoff", "versus", "waits", "write_page"]
+__all__ = ["Chart", "current", "energy", "latency", "operations", "power", "queue", "tradeoff", "versus", "waits", "write_page"]

@@ -88,6 +88,8 @@ class Report:
     latency_ns = Section[kinds.Latencies](kinds.Latencies)
     origins = Section[list[kinds.Origin] | None](list[kinds.Origin] | None)
     """Requests by who sent them: jobs, devices or files of a trace. None if one sender sent all."""
+    files = Section[kinds.Files | None](kinds.Files | None)
+    """None unless the workload is `files`."""
     host = Section[kinds.Host | None](kinds.Host | None)
     """None without `[host]` in the configuration."""
     throughput = Section[kinds.Throughput](kinds.Throughput)

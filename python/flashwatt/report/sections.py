@@ -280,6 +280,111 @@ class Host:
 
 
 @dataclass(frozen=True, slots=True)
+class FileSpace:
+    """How full a file system is at the end."""
+
+    block_bytes: int
+    """Bytes of a block."""
+    blocks: int
+    """Blocks of the file system, its metadata included."""
+    free_blocks: int
+    """Blocks that nothing uses."""
+    overhead_blocks: int
+    """Blocks that an empty file system uses."""
+    inodes: int | None
+    """Files and directories that it can hold. None if only its blocks bound them."""
+    free_inodes: int | None
+    """Of these, how many more."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileOperations:
+    """Operations of all flows that ended in the measured window."""
+
+    count: int
+    """How many ended."""
+    no_space: int
+    """Of these, how many failed for want of space (`ENOSPC`)."""
+    failed: int
+    """Of these, how many failed for another reason: no such file, or one that was there already."""
+    bytes: int
+    """Bytes that applications read and wrote."""
+    seconds: float
+    """Simulated seconds from the start of the window until the last operation ended."""
+    per_s: float | None
+    """`count` / `seconds`. None without operations."""
+    joules: float | None
+    """Energy of the whole window per operation: `energy_j.total` / `count`. It includes what is written back after the
+    last operation. None without operations."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileFlow:
+    """Operations that a program calls by one name."""
+
+    name: str
+    """That name."""
+    count: int
+    """How many ended."""
+    no_space: int
+    """Of these, how many failed for want of space (`ENOSPC`)."""
+    failed: int
+    """Of these, how many failed for another reason."""
+    bytes: int
+    """Bytes that were read or written."""
+    latency_ns: Latency
+    """From the call to its return, of those that did not fail."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileCache:
+    """The page cache."""
+
+    looked: int
+    """Pages that threads read, each as often as it was read."""
+    hit_ratio: float | None
+    """Of these, the share that was in memory. None without reads."""
+    data_reads: int
+    """Pages of files that were read from the drive, those read ahead included."""
+    metadata_reads: int
+    """Blocks of metadata that were read from the drive."""
+    throttled_s: float
+    """Simulated seconds that threads waited because too much was dirty, added up over threads."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileWrites:
+    """Bytes that went from the page cache to the drive for one cause."""
+
+    cause: str
+    """`sync` (fsync, `O_DSYNC`), `direct`, `background` (too much was dirty), `expired` (dirty for too long), `cleaning`,
+    `unmount` (at the end of the run)."""
+    data_bytes: int
+    """Bytes of files."""
+    metadata_bytes: int
+    """Bytes of the file system's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The file system in the measured window, and the operations on it."""
+
+    system: str
+    """Its registered name."""
+    space: FileSpace
+    operations: FileOperations
+    flows: list[FileFlow]
+    """The same by what the program calls them, in the order of the program."""
+    cache: FileCache
+    written: list[FileWrites]
+    """By cause."""
+    metadata_fraction: float | None
+    """Of all bytes written, the share of metadata. None if nothing was written."""
+    flushes: int
+    """Flushes that the file system sent to the drive."""
+
+
+@dataclass(frozen=True, slots=True)
 class Throughput:
     """Requests over time; megabytes are 10^6 bytes."""
 

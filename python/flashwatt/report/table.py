@@ -57,6 +57,9 @@ def show(report: Json, console: Console | None = None) -> None:
         emit(console, _latency(report))
     if origins := report.get("origins"):
         emit(console, _origins(origins))
+    if files := report.get("files"):
+        for table in _files(files):
+            emit(console, table)
     if host := report.get("host"):
         for table in _host(host):
             emit(console, table)
@@ -311,6 +314,26 @@ def _origins(origins: list[Json]) -> Table:
     if more := len(origins) - len(first):
         table.add_row(Text(f"and {more} more, in report.json", "dim"))
     return table
+
+
+def _files(files: Json) -> Iterator[Table]:
+    """The file system: operations with their times, and what was written why."""
+    operations = files["operations"]
+    per_s, joules = count(operations["per_s"] or 0), si(operations["joules"], "J")
+    table = new_table(f"Files on {files['system']}: {per_s} operations/s, {joules} each", "", "operations", "mean", "p99", "bytes")
+    for flow in files["flows"]:
+        if not flow["count"]:
+            continue
+        lost = flow["no_space"] + flow["failed"]
+        name = Text(flow["name"] + (f" ({count(lost)} failed)" if lost else ""))
+        times = (duration(flow["latency_ns"][one]) for one in ("mean", "p99"))
+        table.add_row(name, count(flow["count"]), *times, si(flow["bytes"], "B") if flow["bytes"] else "")
+    yield table
+    written = new_table("From the page cache to the drive", "", "data", "metadata")
+    for one in files["written"]:
+        if one["data_bytes"] or one["metadata_bytes"]:
+            written.add_row(one["cause"], si(one["data_bytes"], "B"), si(one["metadata_bytes"], "B"))
+    yield written
 
 
 def _host(host: Json) -> Iterator[Table]:

@@ -159,6 +159,7 @@ impl Config {
         let paths = |workload: &Workload| match workload {
             Workload::Trace(trace) => trace.paths.clone(),
             Workload::Fio(fio) => vec![fio.path.clone()],
+            Workload::Files(files) => files.program.path().cloned().into_iter().collect(),
             Workload::Standin(standin) => standin.path.iter().cloned().collect(),
             Workload::Synthetic(_) => Vec::new(),
         };

@@ -19,10 +19,12 @@ use crate::kernel::settings::PartialPages;
 use crate::workload::settings::{Dispatched, LengthUnit, TimeUnit, TraceOrigin};
 
 mod chosen;
+mod files;
 mod host;
 mod synthetic;
 
-pub use chosen::{Chosen, Kind, SchedulerKind, VictimPolicy};
+pub use chosen::{Chosen, FileSystemKind, Kind, SchedulerKind, VictimPolicy};
+pub use files::{Files, PageCache, Scalar};
 pub use host::Host;
 use synthetic::NameSeed;
 pub use synthetic::{Common, Fio, Sizes, Standin, Synthetic, Workload};

@@ -18,6 +18,7 @@ use crate::workload::synthetic::MODELS;
 
 mod budget;
 mod energy;
+mod files;
 mod host;
 mod replay;
 mod workload;

@@ -1,5 +1,7 @@
 //! Sources of requests.
 
+use std::any::Any;
+
 use serde::Serialize;
 
 use super::{Completion, Request, Tag};
@@ -89,6 +91,9 @@ pub trait Workload {
     /// The warm-up has ended: figures of the workload's own begin anew.
     fn measured(&mut self, _now: Nanos) {}
 
+    /// Before the run: keeps a second account of what it does, and stops at the first difference (`--check`).
+    fn check(&mut self) {}
+
     /// All requests of the run are issued: runs the checks that need the end. An error makes the run a failed one.
     fn finish(&mut self) -> Result<(), Error> {
         Ok(())
@@ -119,6 +124,11 @@ pub trait Workload {
     fn len_hint(&self) -> Option<u64> {
         None
     }
+
+    /// The workload as the type that it is, if a report has a section for that.
+    fn known(&self) -> Option<&dyn Any> {
+        None
+    }
 }
 
 impl<W: Workload + ?Sized> Workload for &mut W {
@@ -136,6 +146,10 @@ impl<W: Workload + ?Sized> Workload for &mut W {
 
     fn measured(&mut self, now: Nanos) {
         (**self).measured(now);
+    }
+
+    fn check(&mut self) {
+        (**self).check();
     }
 
     fn finish(&mut self) -> Result<(), Error> {
@@ -164,5 +178,9 @@ impl<W: Workload + ?Sized> Workload for &mut W {
 
     fn len_hint(&self) -> Option<u64> {
         (**self).len_hint()
+    }
+
+    fn known(&self) -> Option<&dyn Any> {
+        (**self).known()
     }
 }

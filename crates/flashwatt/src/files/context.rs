@@ -79,6 +79,9 @@ impl Cx<'_> {
     /// Sends pages to consecutive blocks, as one request. They are clean from now on.
     pub fn write(&mut self, pages: &[PageKey], block: Block) {
         let io = self.ios.send(Kind::Write, block, pages.len() as u32, self.process, self.cause.is_waited_for());
+        if let Some(shadow) = &mut self.cache.shadow {
+            shadow.sent(pages, block);
+        }
         for &key in pages {
             let page = self.cache.start_write(key, io);
             self.ios.add_page(io, page);
@@ -119,6 +122,9 @@ impl Cx<'_> {
     /// Sends blocks that are in no page of the cache, such as a summary of a segment.
     pub fn write_blocks(&mut self, block: Block, blocks: u32) {
         self.ios.send(Kind::Write, block, blocks, self.process, self.cause.is_waited_for());
+        if let Some(shadow) = &mut self.cache.shadow {
+            shadow.sent_other(block, blocks);
+        }
         (0..blocks).for_each(|_| self.figures.wrote(self.cause, true));
     }
 

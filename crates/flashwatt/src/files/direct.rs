@@ -56,7 +56,7 @@ impl Vfs {
             }
             cx.wait()
         })?;
-        keys.into_iter().for_each(|key| self.cache.remove(key));
+        keys.into_iter().for_each(|key| self.cache.leave(key));
         Ok(())
     }
 
@@ -69,7 +69,7 @@ impl Vfs {
             keys.iter().for_each(|&key| cx.wait_page_written(key));
             Ok(())
         })?;
-        keys.into_iter().for_each(|key| self.cache.remove(key));
+        keys.into_iter().for_each(|key| self.cache.leave(key));
         Ok(())
     }
 
@@ -79,7 +79,10 @@ impl Vfs {
         while at < pages.end {
             let longest = (pages.end - at).min(self.ios.longest_blocks);
             let run = self.with(caller, |system, cx| system.map(PageKey::new(owner, at), longest, cx))?;
-            runs.extend(run);
+            if let Some(run) = run {
+                self.check_read(PageKey::new(owner, at), run);
+                runs.push(run);
+            }
             at += run.map_or(1, |run| run.pages);
         }
         for run in runs {

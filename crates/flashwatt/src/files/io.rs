@@ -1,6 +1,7 @@
 //! Block requests of the file system: those to send, and those in flight.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use super::cache::PageId;
 use super::system::{BLOCK_BYTES, Block};
@@ -23,6 +24,8 @@ struct Io {
     /// The pages of the cache that it reads or writes.
     pages: Vec<PageId>,
     waiters: Vec<Task>,
+    /// The blocks that it writes; none for other kinds.
+    writes: Range<Block>,
     /// Whether the file system writes it for nobody in particular.
     is_written_back: bool,
 }
@@ -66,7 +69,9 @@ impl Ios {
             IoId(self.ios.len() as u32 - 1)
         });
         let is_written_back = kind == RequestKind::Write && process == 0;
-        self.ios[io.0 as usize].is_written_back = is_written_back;
+        let sent = &mut self.ios[io.0 as usize];
+        sent.writes = if kind == RequestKind::Write { block..block + blocks } else { 0..0 };
+        sent.is_written_back = is_written_back;
         self.written_back += u32::from(is_written_back);
         self.queued[usize::from(!is_sync)].push_back(Queued { io, kind, block, blocks, process, is_sync });
         io
@@ -101,12 +106,14 @@ impl Ios {
         self.ios.len() - self.free.len()
     }
 
-    /// A request has ended: moves its pages and the tasks that waited for it to the ends of these lists.
-    pub fn ended(&mut self, io: IoId, pages: &mut Vec<PageId>, tasks: &mut Vec<Task>) {
+    /// A request has ended: moves its pages and the tasks that waited for it to the ends of these lists. Returns the blocks that it
+    /// wrote.
+    pub fn ended(&mut self, io: IoId, pages: &mut Vec<PageId>, tasks: &mut Vec<Task>) -> Range<Block> {
         let ended = &mut self.ios[io.0 as usize];
         pages.append(&mut ended.pages);
         tasks.append(&mut ended.waiters);
         self.written_back -= u32::from(ended.is_written_back);
         self.free.push(io);
+        ended.writes.clone()
     }
 }

@@ -18,9 +18,13 @@ mod figures;
 mod flusher;
 mod io;
 mod operation;
+pub mod personality;
+mod flat;
 pub mod settings;
+mod shadow;
 mod source;
 pub mod system;
+pub mod systems;
 mod tasks;
 #[cfg(test)]
 mod tests;

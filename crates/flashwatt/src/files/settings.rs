@@ -1,12 +1,78 @@
-//! The settings of the page cache and of the processor.
+//! `[workload.files]`: the settings of a program, of a file system, of the page cache and of the processor.
 
-use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
+
+use super::personality::Personality;
 use super::system::BLOCK_BYTES;
+use super::systems::Registered;
 use crate::units::Nanos;
 
-/// Settings of the page cache.
+/// Settings of a workload of file operations.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Files {
+    /// What the threads do.
+    #[serde(flatten)]
+    pub program: Program,
+    /// Values of the program's variables, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub set: BTreeMap<String, String>,
+    /// The file system.
+    pub system: ChosenSystem,
+    /// Operations after which the threads stop, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operations: Option<u64>,
+    /// Simulated seconds after which they stop, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+    /// The page cache.
+    pub cache: PageCacheSettings,
+    /// Size of the disk in bytes; whole blocks.
+    #[serde(skip)]
+    pub disk_bytes: u64,
+}
+
+/// Where a program is from.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Program {
+    /// Built in.
+    Personality(&'static Personality),
+    /// A file.
+    #[serde(rename = "path")]
+    File(PathBuf),
+}
+
+impl Program {
+    /// The file that it is read from, if any.
+    pub fn path(&self) -> Option<&PathBuf> {
+        match self {
+            Program::Personality(_) => None,
+            Program::File(path) => Some(path),
+        }
+    }
+}
+
+/// The file system of a configuration. Serialized as in a configuration file: a table with one entry, named after it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChosenSystem {
+    /// The registered file system.
+    pub entry: &'static Registered,
+    /// A valid value for each of its parameters.
+    pub parameters: BTreeMap<String, f64>,
+}
+
+impl Serialize for ChosenSystem {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map([(self.entry.name, &self.parameters)])
+    }
+}
+
+/// Settings of the page cache.
+#[derive(Clone, Debug, PartialEq)]
 pub struct PageCacheSettings {
     /// Memory for pages in bytes.
     pub memory_bytes: u64,
@@ -26,6 +92,24 @@ pub struct PageCacheSettings {
     pub call_ns: Nanos,
     /// Bytes that are copied between a process and the page cache in a second.
     pub copy_bytes_per_s: f64,
+}
+
+impl Serialize for PageCacheSettings {
+    /// In the units of a configuration file.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        const CENTISECOND_NS: Nanos = 10_000_000;
+        let mut table = serializer.serialize_struct("PageCacheSettings", 9)?;
+        table.serialize_field("memory_bytes", &self.memory_bytes)?;
+        table.serialize_field("dirty_background_ratio", &self.dirty_background_ratio)?;
+        table.serialize_field("dirty_ratio", &self.dirty_ratio)?;
+        table.serialize_field("dirty_expire_centisecs", &(self.dirty_expire_ns / CENTISECOND_NS))?;
+        table.serialize_field("dirty_writeback_centisecs", &(self.dirty_writeback_ns / CENTISECOND_NS))?;
+        table.serialize_field("read_ahead_bytes", &self.read_ahead_bytes)?;
+        table.serialize_field("max_request_bytes", &self.max_request_bytes)?;
+        table.serialize_field("call_ns", &self.call_ns)?;
+        table.serialize_field("copy_mb_s", &(self.copy_bytes_per_s / 1e6))?;
+        table.end()
+    }
 }
 
 impl PageCacheSettings {

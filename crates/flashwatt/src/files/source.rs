@@ -17,6 +17,9 @@ pub trait Source: Send {
     /// The processes and their threads.
     fn threads(&self) -> &[ThreadSpec];
 
+    /// The names of the processes 1, 2, ….
+    fn processes(&self) -> &[String];
+
     /// The names of what threads do, by the number in [`Step::Op`].
     fn flows(&self) -> &[Flow];
 

@@ -8,7 +8,7 @@ use super::io::{IoId, Ios, Kind};
 use super::operation::{FileId, FileOp, Mode, OpError, OpKind};
 use super::settings::PageCacheSettings;
 use super::source::Tree;
-use super::system::{BLOCK_BYTES, FileSystem, Owner, PageKey, Stop, Tried};
+use super::system::{BLOCK_BYTES, FileSystem, Owner, PageKey, Run, Stop, Tried};
 use crate::units::Nanos;
 
 /// No file, as a length.
@@ -264,6 +264,7 @@ impl Vfs {
             let longest = longest.min(self.ios.longest_blocks);
             match self.with(caller, |system, cx| system.map(key, longest, cx))? {
                 Some(run) => {
+                    self.check_read(key, run);
                     let io = self.ios.send(Kind::Read, run.block, run.pages, caller.process, true);
                     (at..at + run.pages).for_each(|index| self.read_into(PageKey::new(owner, index), io));
                     at += run.pages;
@@ -280,6 +281,26 @@ impl Vfs {
             self.cache.mark(page);
         }
         Ok(())
+    }
+
+    /// Pages from this one on, which are not in memory, are read from a run.
+    pub(super) fn check_read(&mut self, first: PageKey, run: Run) {
+        if let Some(shadow) = &mut self.cache.shadow {
+            (0..run.pages).for_each(|at| shadow.lies_at(PageKey::new(first.owner, first.index + at), run.block + at));
+        }
+    }
+
+    /// Looks for every changed page in its place. Nothing is dirty.
+    pub fn check_places(&mut self) {
+        let pages = self.cache.shadow.as_ref().map(|shadow| shadow.changed_pages());
+        for key in pages.into_iter().flatten() {
+            let place = self.instantly(|system, cx| system.map(key, 1, cx));
+            let Some(shadow) = &mut self.cache.shadow else { return };
+            match place {
+                Ok(Some(run)) => shadow.lies_at(key, run.block),
+                _ => shadow.lies_nowhere(key),
+            }
+        }
     }
 
     /// A page, which is not in memory, is read by a request.

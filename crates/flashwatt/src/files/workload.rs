@@ -1,5 +1,7 @@
 //! The workload whose requests a file system makes.
 
+use std::hint::cold_path;
+
 use super::figures::{Cause, FileFigures};
 use super::flusher::Flusher;
 use super::io::{Ios, Task};
@@ -10,7 +12,7 @@ use super::system::{FileSystem, Stop, Tried, Work};
 use super::tasks::{Agenda, Waits};
 use super::vfs::{Caller, Doing, Vfs, Windows};
 use crate::connector::{Completion, Next, Origin, OriginKind, OriginName, SourceKind, Workload};
-use crate::error::Error;
+use crate::error::{Error, Fault};
 use crate::units::Nanos;
 
 /// Writes of the flusher that are under way at a time; it sends the next batch when there are fewer (BLKDEV_MAX_RQ).
@@ -51,6 +53,7 @@ enum Phase {
 pub struct FileWorkload {
     source: Box<dyn Source>,
     name: String,
+    system_name: &'static str,
     vfs: Vfs,
     threads: Vec<Thread>,
     processes: Vec<u16>,
@@ -66,6 +69,9 @@ pub struct FileWorkload {
     begun: u64,
     phase: Phase,
     figures: FileFigures,
+    /// When the figures began, and the end of the last operation.
+    since_ns: Nanos,
+    until_ns: Nanos,
     /// Pages and tasks of the request that ends.
     arrived: Vec<super::cache::PageId>,
     woken: Vec<Task>,
@@ -79,7 +85,7 @@ impl FileWorkload {
     pub fn new(
         name: String,
         source: Box<dyn Source>,
-        system: Box<dyn FileSystem>,
+        (system_name, system): (&'static str, Box<dyn FileSystem>),
         settings: PageCacheSettings,
         end: End,
     ) -> Result<Self, (super::FileId, OpError)> {
@@ -103,6 +109,7 @@ impl FileWorkload {
             processes,
             source,
             name,
+            system_name,
             vfs,
             threads,
             agenda,
@@ -112,6 +119,8 @@ impl FileWorkload {
             end,
             begun: 0,
             phase: Phase::Running,
+            since_ns: 0,
+            until_ns: 0,
             arrived: Vec::new(),
             woken: Vec::new(),
         })
@@ -122,9 +131,25 @@ impl FileWorkload {
         FileFigures { io: self.vfs.io_figures.clone(), ..self.figures.clone() }
     }
 
+    /// Seconds from the beginning of the figures to the end of the last operation.
+    pub fn seconds(&self) -> f64 {
+        self.until_ns.saturating_sub(self.since_ns) as f64 / 1e9
+    }
+
+    /// The registered name of the file system.
+    pub fn system_name(&self) -> &'static str {
+        self.system_name
+    }
+
     /// The file system.
     pub fn system(&self) -> &dyn FileSystem {
         self.vfs.system.as_ref()
+    }
+
+    /// The files that exist, and their lengths in bytes.
+    pub fn files(&self) -> impl Iterator<Item = (super::FileId, u64)> {
+        let ids = (0..self.source.tree().files.len() as u32).map(super::FileId);
+        ids.filter_map(|file| Some((file, self.vfs.bytes(file)?)))
     }
 
     /// The source of operations.
@@ -227,6 +252,7 @@ impl FileWorkload {
 
     fn end_operation(&mut self, task: Task, result: Result<u64, OpError>, now: Nanos) {
         let Some(doing) = self.threads[task as usize].doing.take() else { return };
+        self.until_ns = now;
         self.figures.ended(doing.flow, &doing.op, result, now - doing.began_ns);
         self.source.done(task, &doing.op, result, now);
         while let Some(thread) = self.source.woken() {
@@ -290,7 +316,11 @@ impl FileWorkload {
         let Phase::Syncing(mut stage) = self.phase else { return };
         let caller = Caller { process: 0, now, cause: Cause::Unmount };
         let synced = self.vfs.with(caller, |system, cx| system.sync(&mut stage, cx));
-        self.phase = if synced.is_ok() { Phase::Ended } else { Phase::Syncing(stage) };
+        self.phase = Phase::Syncing(stage);
+        if synced.is_ok() {
+            self.phase = Phase::Ended;
+            self.vfs.check_places();
+        }
         let flusher = self.flusher_task();
         self.register_waits(flusher);
     }
@@ -299,6 +329,10 @@ impl FileWorkload {
 impl Workload for FileWorkload {
     fn next(&mut self, now: Nanos) -> Result<Next, Error> {
         self.run(now);
+        if let Some(fault) = self.vfs.cache.shadow.as_ref().and_then(|shadow| shadow.fault()) {
+            cold_path();
+            return Err(Fault::key("workload.files.system", "a page is not where it belongs").found(fault).into());
+        }
         if let Some((tag, request)) = self.vfs.ios.next(now) {
             return Ok(Next::Request(tag, request));
         }
@@ -309,7 +343,10 @@ impl Workload for FileWorkload {
     }
 
     fn completed(&mut self, done: &Completion, now: Nanos) {
-        self.vfs.ios.ended(super::io::IoId(done.tag.0), &mut self.arrived, &mut self.woken);
+        let written = self.vfs.ios.ended(super::io::IoId(done.tag.0), &mut self.arrived, &mut self.woken);
+        if let Some(shadow) = &mut self.vfs.cache.shadow {
+            shadow.arrived(written);
+        }
         self.arrived.drain(..).for_each(|page| self.vfs.cache.arrived(page));
         for at in 0..self.woken.len() {
             if self.waits.ended(self.woken[at]) {
@@ -326,9 +363,14 @@ impl Workload for FileWorkload {
         }
     }
 
-    fn measured(&mut self, _now: Nanos) {
+    fn measured(&mut self, now: Nanos) {
+        self.since_ns = now;
         self.figures = FileFigures::new(self.source.flows().len());
         self.vfs.io_figures = super::figures::IoFigures::default();
+    }
+
+    fn check(&mut self) {
+        self.vfs.cache.shadow = Some(Box::default());
     }
 
     fn name(&self) -> &str {
@@ -344,6 +386,11 @@ impl Workload for FileWorkload {
     }
 
     fn origins(&self) -> Vec<OriginName> {
-        vec![OriginName { name: "file system".into(), kind: OriginKind::Process }]
+        let names = std::iter::once("file system").chain(self.source.processes().iter().map(String::as_str));
+        names.map(|name| OriginName { name: name.into(), kind: OriginKind::Process }).collect()
+    }
+
+    fn known(&self) -> Option<&dyn std::any::Any> {
+        Some(self)
     }
 }

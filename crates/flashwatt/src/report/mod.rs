@@ -11,11 +11,13 @@ use crate::energy::edges::CurrentEdges;
 use crate::energy::meter::WINDOWS_NS;
 use crate::energy::parts::{ComponentEnergies, PartTimes};
 use crate::energy::window::{Figures, Window};
+use crate::files::FileWorkload;
 use crate::kernel::{Completed, End, Outcome};
 use crate::snapshot::Identity;
 use crate::stats::{Bars, Latency};
 use crate::units::Nanos;
 
+pub mod files;
 pub mod host;
 pub mod lifetime;
 mod origins;
@@ -24,6 +26,7 @@ mod replay;
 mod reported;
 pub mod ssd;
 
+pub use files::FilesReport;
 pub use host::HostReport;
 pub use origins::OriginReport;
 pub(crate) use outside::{OUTSIDE, outside};
@@ -72,6 +75,8 @@ pub struct Report {
     pub latency_ns: LatencyReport,
     /// Figures by origin; none if all requests had one origin.
     pub origins: Option<Vec<OriginReport>>,
+    /// The file system and the operations on it; none unless the workload is `files`.
+    pub files: Option<Box<FilesReport>>,
     /// The host's block layer; none without `[host]`.
     pub host: Option<Box<HostReport>>,
     /// Requests over time.
@@ -167,6 +172,9 @@ impl Serialize for Report {
         timed_entries!(map, timed, self, latency_ns);
         if self.origins.is_some() {
             entries!(map, self, origins);
+        }
+        if self.files.is_some() {
+            entries!(map, self, files);
         }
         if self.host.is_some() {
             entries!(map, self, host);
@@ -368,6 +376,7 @@ impl Report {
             window,
             replay,
             latency_ns: LatencyReport::new(&done),
+            files: files(workload, total_j),
             host,
             origins,
             device: sections,
@@ -414,6 +423,12 @@ impl Report {
             self.warnings.push(what.to_string());
         }
     }
+}
+
+/// The section of the file system, if the workload has one.
+fn files(workload: &dyn Workload, energy_j: f64) -> Option<Box<FilesReport>> {
+    let files = workload.known()?.downcast_ref::<FileWorkload>()?;
+    Some(Box::new(FilesReport::new(files, energy_j)))
 }
 
 /// The voltage in V that currents are stated at.

@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::progress::Progress;
 use crate::registry::{Entry, Named};
 
+mod files;
 pub mod fio;
 mod joined;
 pub mod settings;
@@ -12,10 +13,11 @@ pub mod standin;
 pub mod synthetic;
 pub mod trace;
 
+pub(crate) use files::open as open_files;
 pub use joined::Joined;
 
 /// Workloads that are no model of their own: read from files, or fitted to published figures. [`open_watched`] makes them.
-const OTHERS: &[Entry<()>] = &[fio::ENTRY, standin::ENTRY, trace::ENTRY];
+const OTHERS: &[Entry<()>] = &[files::ENTRY, fio::ENTRY, standin::ENTRY, trace::ENTRY];
 
 /// Every workload that a configuration can name, the default first.
 pub fn registry() -> impl Iterator<Item = &'static dyn Named> {
@@ -46,6 +48,7 @@ pub fn open_watched(
     match cfg {
         settings::Workload::Synthetic(cfg) => Ok(synthetic::open(cfg, seed)),
         settings::Workload::Fio(cfg) => Ok(Box::new(fio::FioWorkload::open(cfg, drive_bytes, seed)?)),
+        settings::Workload::Files(cfg) => Ok(Box::new(files::open(cfg, seed)?)),
         settings::Workload::Standin(cfg) => standin::open(cfg, drive_bytes, seed),
         settings::Workload::Trace(cfg) => Ok(Box::new(trace::TraceWorkload::open_watched(cfg, drive_bytes, progress)?)),
     }

@@ -39,6 +39,14 @@ impl Kind for SchedulerKind {
     const EXPECTED: &'static str = "the name of one scheduler, or one table [host.scheduler.NAME]";
 }
 
+/// A file system.
+#[derive(Clone, Debug)]
+pub struct FileSystemKind;
+
+impl Kind for FileSystemKind {
+    const EXPECTED: &'static str = "the name of one file system, or one table [workload.files.system.NAME]";
+}
+
 impl<'de, K: Kind> Deserialize<'de> for Chosen<K> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(ChosenVisitor(PhantomData))

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor};
 
-use super::Trace;
+use super::{Files, Trace};
 use crate::config::schema::names;
 use crate::registry::Named;
 use crate::workload;
@@ -22,6 +22,8 @@ pub enum Workload {
     Synthetic(Box<Synthetic>),
     /// The jobs of a fio job file.
     Fio(Fio),
+    /// Operations on the files of a file system.
+    Files(Box<Files>),
     /// A model fitted to a published trace.
     Standin(Standin),
     /// A recorded trace.
@@ -40,6 +42,7 @@ impl Workload {
         Ok(Some(match name {
             "trace" => Workload::Trace(content.newtype_variant()?),
             "fio" => Workload::Fio(content.newtype_variant()?),
+            "files" => Workload::Files(content.newtype_variant()?),
             "standin" => Workload::Standin(content.newtype_variant()?),
             _ => match model(name) {
                 Some(model) => Workload::Synthetic(Box::new(content.newtype_variant_seed(Keys(model))?)),

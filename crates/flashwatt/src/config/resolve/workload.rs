@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::super::{Fio, Standin, Synthetic, Workload, raw};
+use super::files::files;
 use super::{COUNT_MAX, NS_MAX, QUEUE_DEPTH_MAX, parameters};
 use crate::error::Fault;
 use crate::registry;
@@ -28,6 +29,7 @@ pub(super) fn workload(c: &mut Checker, table: &str, raw: Option<&raw::Workload>
         None => Workload::Synthetic(synthetic(c, table, &raw::Synthetic::new(&MODELS[0]), bounds)),
         Some(raw::Workload::Synthetic(raw)) => Workload::Synthetic(synthetic(c, table, raw, bounds)),
         Some(raw::Workload::Fio(raw)) => Workload::Fio(fio(c, &format!("{table}.fio"), raw)),
+        Some(raw::Workload::Files(raw)) => Workload::Files(Box::new(files(c, &format!("{table}.files"), raw, bounds))),
         Some(raw::Workload::Standin(raw)) => Workload::Standin(standin(c, &format!("{table}.standin"), raw, bounds)),
         Some(raw::Workload::Trace(raw)) => Workload::Trace(trace(c, &format!("{table}.trace"), raw, bounds)),
     }

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::config::described;
 use crate::controller::policies;
+use crate::files::personality;
 use crate::registry::Named;
 use crate::wear;
 use crate::workload::standin::STANDINS;
@@ -34,6 +35,11 @@ pub(in crate::config) fn wear(_: &mut SchemaGenerator) -> Schema {
 /// `controller.policy`
 pub(in crate::config) fn dispatch(_: &mut SchemaGenerator) -> Schema {
     one_of("dispatch", entries(policies::REGISTRY))
+}
+
+/// `workload.files.personality`
+pub(in crate::config) fn personalities(_: &mut SchemaGenerator) -> Schema {
+    one_of("personalities", entries(personality::REGISTRY))
 }
 
 /// `workload.standin.name`

@@ -6,9 +6,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
 use super::super::raw::{
-    Chosen, Common, Fio, Flashsim, Paths, Precondition, Replay, SchedulerKind, Sizes, Standin, Trace, TransferCurrent,
+    Chosen, Common, FileSystemKind, Files, Fio, Flashsim, Paths, Precondition, Replay, Scalar, SchedulerKind, Sizes, Standin, Trace, TransferCurrent,
     VictimPolicy, Workload,
 };
+use crate::files::systems;
 use crate::ftl;
 use crate::gc;
 use crate::host::sched;
@@ -54,6 +55,10 @@ shape!(Sizes, _generator => json_schema!({
 shape!(Chosen<VictimPolicy>, _generator => chosen("gc", gc::REGISTRY));
 
 shape!(Chosen<SchedulerKind>, _generator => chosen("schedulers", sched::REGISTRY));
+
+shape!(Chosen<FileSystemKind>, _generator => chosen("filesystems", systems::REGISTRY));
+
+shape!(Scalar, _generator => json_schema!({ "type": ["string", "number", "boolean"] }));
 
 fn chosen<B>(kind: &str, registry: &'static [Entry<B>]) -> Schema {
     of_kind(
@@ -114,6 +119,7 @@ fn workloads(generator: &mut SchemaGenerator) -> Vec<(&'static str, Cow<'static,
         let schema = match entry.name() {
             "trace" => Trace::json_schema(generator).into(),
             "fio" => Fio::json_schema(generator).into(),
+            "files" => Files::json_schema(generator).into(),
             "standin" => Standin::json_schema(generator).into(),
             name => synthetic(name, Common::json_schema(generator).into()),
         };

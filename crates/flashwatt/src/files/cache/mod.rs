@@ -13,6 +13,7 @@ use dirty::Dirty;
 use lists::{Linked, Links, List};
 
 use super::io::IoId;
+use super::shadow::Shadow;
 use super::system::{Owner, PageKey};
 use crate::units::Nanos;
 
@@ -66,6 +67,8 @@ pub struct PageCache {
     writing: BTreeMap<u64, IoId>,
     /// Most pages that it held.
     pub pages_max: usize,
+    /// A second account of the content of pages, if one is kept.
+    pub shadow: Option<Box<Shadow>>,
 }
 
 /// Spreads the bits of a key: it is a number already. No result depends on the order of a map.
@@ -106,6 +109,7 @@ impl PageCache {
             capacity,
             writing: BTreeMap::new(),
             pages_max: 0,
+            shadow: None,
         }
     }
 
@@ -239,6 +243,9 @@ impl PageCache {
             self.insert(key);
         }
         self.dirty.add(number(key), now);
+        if let Some(shadow) = &mut self.shadow {
+            shadow.changed(key);
+        }
     }
 
     /// Whether a page is dirty.
@@ -304,6 +311,14 @@ impl PageCache {
 
     /// A page is not used any more: it leaves, whether it is dirty or not.
     pub fn remove(&mut self, key: PageKey) {
+        if let Some(shadow) = &mut self.shadow {
+            shadow.removed(key);
+        }
+        self.leave(key);
+    }
+
+    /// A page leaves memory, whether it is dirty or not.
+    pub fn leave(&mut self, key: PageKey) {
         self.dirty.remove(number(key));
         let Some(page) = self.by_key.remove(&number(key)) else { return };
         let entry = &mut self.pages[page as usize];

@@ -51,6 +51,10 @@ impl Source for Script {
         &self.threads
     }
 
+    fn processes(&self) -> &[String] {
+        &[]
+    }
+
     fn flows(&self) -> &[Flow] {
         &self.flows
     }
@@ -131,6 +135,6 @@ pub fn settings() -> PageCacheSettings {
 
 /// A workload of a script.
 pub fn workload(script: Script, system: impl FileSystem + 'static, settings: PageCacheSettings) -> FileWorkload {
-    FileWorkload::new("script".into(), Box::new(script), Box::new(system), settings, End::default())
+    FileWorkload::new("script".into(), Box::new(script), ("flat", Box::new(system)), settings, End::default())
         .expect("room for the files")
 }

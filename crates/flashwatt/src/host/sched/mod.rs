@@ -3,12 +3,11 @@
 //! A scheduler holds the queued requests in lists of its own and gives one when the device can take it. To add one, write
 //! a file and a line in [`REGISTRY`].
 
-use std::collections::BTreeMap;
-
 use super::counters::Counters;
 use super::merging::Side;
 use super::pool::{Pool, Rq, RqId};
 use crate::connector::{PriorityClass, Request};
+pub use crate::registry::Parameters;
 use crate::registry::{Entry, registry};
 use crate::units::Nanos;
 
@@ -157,31 +156,6 @@ pub struct Setup {
     pub nr_requests: u32,
     /// Whether the device says that it has rotating parts.
     pub rotational: bool,
-}
-
-/// Values of a scheduler's parameters by name, one for each.
-pub struct Parameters<'a>(pub &'a BTreeMap<String, f64>);
-
-impl Parameters<'_> {
-    /// A number.
-    pub fn number(&self, name: &str) -> f64 {
-        self.0.get(name).copied().unwrap_or_else(|| unreachable!("{name} has a value: its default"))
-    }
-
-    /// A whole number.
-    pub fn count(&self, name: &str) -> u64 {
-        self.number(name) as u64
-    }
-
-    /// A time that is given in ms, in ns.
-    pub fn ms(&self, name: &str) -> Nanos {
-        (self.number(name) * 1e6).round() as Nanos
-    }
-
-    /// A switch: 0 or 1.
-    pub fn is_on(&self, name: &str) -> bool {
-        self.number(name) != 0.0
-    }
 }
 
 /// How a scheduler is made.

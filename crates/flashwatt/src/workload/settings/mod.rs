@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Serialize, Serializer};
 
+use crate::files::settings::Files;
 use crate::units::Nanos;
 use crate::workload::synthetic::{MODELS, Model, Region};
 
@@ -22,6 +23,8 @@ pub enum Workload {
     Synthetic(Synthetic),
     /// The jobs of a fio job file.
     Fio(Fio),
+    /// Operations on the files of a file system.
+    Files(Box<Files>),
     /// A model fitted to a published trace.
     Standin(Standin),
     /// A recorded trace.
@@ -34,6 +37,7 @@ impl Workload {
         match self {
             Workload::Synthetic(synthetic) => synthetic.model.name,
             Workload::Fio(_) => "fio",
+            Workload::Files(_) => "files",
             Workload::Standin(_) => "standin",
             Workload::Trace(_) => "trace",
         }
@@ -44,7 +48,7 @@ impl Workload {
         match self {
             Workload::Synthetic(synthetic) => Some(synthetic.requests),
             Workload::Standin(standin) => Some(standin.requests),
-            Workload::Fio(_) => None,
+            Workload::Fio(_) | Workload::Files(_) => None,
             Workload::Trace(trace) => trace.max_requests.map(|requests| requests.saturating_mul(trace.repeat.into())),
         }
     }
@@ -55,6 +59,7 @@ impl Serialize for Workload {
         match self {
             Workload::Synthetic(content) => serializer.collect_map([(self.name(), content)]),
             Workload::Fio(content) => serializer.collect_map([(self.name(), content)]),
+            Workload::Files(content) => serializer.collect_map([(self.name(), content)]),
             Workload::Standin(content) => serializer.collect_map([(self.name(), content)]),
             Workload::Trace(content) => serializer.collect_map([(self.name(), content)]),
         }

@@ -1,0 +1,88 @@
+//! `[workload.files]`: a program, a file system and a page cache.
+
+use super::workload::Bounds;
+use super::{COUNT_MAX, MB_S, SECONDS_MAX, chosen, registered};
+use crate::config::raw;
+use crate::files::personality;
+use crate::files::settings::{ChosenSystem, Files, PageCacheSettings, Program};
+use crate::files::system::BLOCK_BYTES;
+use crate::files::systems;
+use crate::settings::{Checker, Field, field};
+
+/// A cache with fewer pages could not hold what one operation needs.
+const MEMORY_BYTES_MIN: u64 = 4 << 20;
+const MEMORY_BYTES_MAX: u64 = 1 << 44;
+const REQUEST_BYTES_MAX: u64 = 1 << 30;
+/// 11 days.
+const CENTISECONDS_MAX: u64 = 100_000_000;
+const CENTISECOND_NS: u64 = 10_000_000;
+
+pub(super) fn files(c: &mut Checker, table: &str, raw: &raw::Files, bounds: &Bounds) -> Files {
+    let key = format!("{table}.system");
+    let (entry, parameters) = chosen(c, &key, raw.system.as_ref(), "unknown file system", systems::REGISTRY);
+    let seconds = c.optional(field!(table, raw.seconds), 1e-6..=SECONDS_MAX);
+    Files {
+        program: program(c, table, raw),
+        set: raw.set.iter().flatten().map(|(name, value)| (name.clone(), value.0.clone())).collect(),
+        system: ChosenSystem { entry, parameters },
+        operations: c.optional(field!(table, raw.operations), 1..=COUNT_MAX),
+        seconds,
+        cache: cache(c, &format!("{table}.cache"), &raw.cache),
+        disk_bytes: bounds.logical_bytes / BLOCK_BYTES * BLOCK_BYTES,
+    }
+}
+
+fn program(c: &mut Checker, table: &str, raw: &raw::Files) -> Program {
+    match (&raw.personality, &raw.path) {
+        (Some(_), Some(path)) => {
+            let fault = c.fault(&format!("{table}.path"), "a program is given by its name or by its file, not by both");
+            c.push(fault.found(path).expected("one of `personality` and `path`"));
+            Program::File(path.into())
+        }
+        (None, Some(path)) => Program::File(path.into()),
+        (name, None) => {
+            let field = Field { key: format!("{table}.personality"), value: name.clone() };
+            Program::Personality(registered(c, field, "unknown personality", personality::REGISTRY))
+        }
+    }
+}
+
+fn cache(c: &mut Checker, table: &str, raw: &raw::PageCache) -> PageCacheSettings {
+    let default = PageCacheSettings::default();
+    let background = c.number(field!(table, raw.dirty_background_ratio), default.dirty_background_ratio, 0.0..=100.0);
+    let ratio = c.number(field!(table, raw.dirty_ratio), default.dirty_ratio, 0.0..=100.0);
+    if c.clean(table) && background >= ratio {
+        let keys = [format!("{table}.dirty_background_ratio"), format!("{table}.dirty_ratio")];
+        let fault = c.fault(c.culprit(&keys.each_ref().map(String::as_str)), "pages are never written back in time");
+        let found = format!("dirty_background_ratio = {background:?}, dirty_ratio = {ratio:?}");
+        c.push(fault.found(found).expected("dirty_background_ratio < dirty_ratio"));
+    }
+    let centiseconds = |c: &mut Checker, field, default_ns: u64| {
+        c.number(field, default_ns / CENTISECOND_NS, 1..=CENTISECONDS_MAX) * CENTISECOND_NS
+    };
+    PageCacheSettings {
+        memory_bytes: blocks(c, field!(table, raw.memory_bytes), default.memory_bytes, MEMORY_BYTES_MIN, MEMORY_BYTES_MAX),
+        dirty_background_ratio: background,
+        dirty_ratio: ratio,
+        dirty_expire_ns: centiseconds(c, field!(table, raw.dirty_expire_centisecs), default.dirty_expire_ns),
+        dirty_writeback_ns: centiseconds(c, field!(table, raw.dirty_writeback_centisecs), default.dirty_writeback_ns),
+        read_ahead_bytes: blocks(c, field!(table, raw.read_ahead_bytes), default.read_ahead_bytes, 0, REQUEST_BYTES_MAX),
+        max_request_bytes: blocks(
+            c,
+            field!(table, raw.max_request_bytes),
+            default.max_request_bytes,
+            BLOCK_BYTES,
+            REQUEST_BYTES_MAX,
+        ),
+        call_ns: c.number(field!(table, raw.call_ns), default.call_ns, 1..=super::NS_MAX),
+        copy_bytes_per_s: c.number(field!(table, raw.copy_mb_s), default.copy_bytes_per_s / 1e6, MB_S) * 1e6,
+    }
+}
+
+/// A number of bytes in whole blocks.
+fn blocks(c: &mut Checker, field: Field<u64>, default: u64, min: u64, max: u64) -> u64 {
+    let key = field.key.clone();
+    let bytes = c.number(field, default, min..=max);
+    c.rule(&key, bytes, bytes.is_multiple_of(BLOCK_BYTES), "a multiple of 4096");
+    bytes
+}

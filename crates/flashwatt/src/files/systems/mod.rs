@@ -1,0 +1,21 @@
+//! File systems: one file or folder each, and one line in [`REGISTRY`].
+
+use super::system::FileSystem;
+use crate::error::Fault;
+use crate::registry::{Entry, Parameters, registry};
+
+/// How a file system is made.
+#[derive(Clone, Copy)]
+pub struct Recipe {
+    /// Lays one down on an empty disk of this size in bytes. A disk that it cannot lie on is a fault.
+    pub make: fn(&Parameters, u64) -> Result<Box<dyn FileSystem>, Box<Fault>>,
+}
+
+/// The registration of a file system.
+pub type Registered = Entry<Recipe>;
+
+registry! {
+    /// Every file system that a configuration can name, the default first.
+    REGISTRY: Registered =
+        temporary,
+}

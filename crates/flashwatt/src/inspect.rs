@@ -1,0 +1,112 @@
+//! Where the files of a workload lie: `flashwatt fs inspect`.
+
+use serde::Serialize;
+
+use crate::config::{Config, Workload as Settings};
+use crate::error::{Error, Fault};
+use crate::files::FileWorkload;
+use crate::files::system::Run;
+use crate::progress::Progress;
+use crate::report::files::SpaceReport;
+use crate::run::{RunOptions, run_with};
+use crate::workload;
+
+/// The files of a file system, and where they lie.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Inspection {
+    /// The file system's name.
+    pub system: &'static str,
+    /// How full it is.
+    pub space: SpaceReport,
+    /// Files that have blocks.
+    pub files_with_blocks: u64,
+    /// Mean number of extents of those; none without such files.
+    pub extents_mean: Option<f64>,
+    /// Of those, the share that has more than one extent; none without such files.
+    pub fragmented_fraction: Option<f64>,
+    /// Every file, in the order of numbers.
+    pub files: Vec<FileLayout>,
+}
+
+/// A file, and where it lies.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FileLayout {
+    /// Its number.
+    pub file: u32,
+    /// The number of its directory; 0 is the root.
+    pub directory: u32,
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// Its parts in the order of its pages: first block, and number of blocks. Neighbours on the disk are one part.
+    pub extents: Vec<[u32; 2]>,
+}
+
+/// Lays the files of a configuration's workload down, or also runs the workload, and looks where they lie then.
+///
+/// # Errors
+/// If the workload is not `files`; as [`crate::run()`]; and if the workload does not run to its end.
+pub fn inspect(
+    config: &Config,
+    after_run: bool,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Inspection, Error> {
+    let Settings::Files(settings) = &config.workload else {
+        let fault = Fault::key("workload", "it has no files").found(config.workload.name());
+        return Err(fault.expected("workload = \"files\", or a table [workload.files]").into());
+    };
+    let mut files = workload::open_files(settings, config.run.seed)?;
+    if after_run {
+        let report = run_with(config, &RunOptions::default(), &mut files, progress)?;
+        if report.status != "complete" {
+            return Err(Fault::key("workload.files", "the run is not complete").found(report.status).into());
+        }
+    }
+    Ok(inspection(&files))
+}
+
+fn inspection(workload: &FileWorkload) -> Inspection {
+    let tree = workload.source().tree();
+    let files: Vec<_> = workload
+        .files()
+        .map(|(file, bytes)| FileLayout {
+            file: file.0,
+            directory: tree.file(file).dir.0,
+            bytes,
+            extents: joined(&workload.system().extents(file)),
+        })
+        .collect();
+    let extents = || files.iter().map(|file| file.extents.len()).filter(|&extents| extents > 0);
+    let with_blocks = extents().count();
+    let share = |part: usize| (with_blocks > 0).then(|| part as f64 / with_blocks as f64);
+    Inspection {
+        system: workload.system_name(),
+        space: SpaceReport::new(workload.system().usage()),
+        files_with_blocks: with_blocks as u64,
+        extents_mean: share(extents().sum()),
+        fragmented_fraction: share(extents().filter(|&extents| extents > 1).count()),
+        files,
+    }
+}
+
+/// Runs, those that follow one another on the disk as one.
+fn joined(runs: &[Run]) -> Vec<[u32; 2]> {
+    let mut extents: Vec<[u32; 2]> = Vec::new();
+    for &Run { block, pages } in runs {
+        match extents.last_mut() {
+            Some([first, blocks]) if *first + *blocks == block => *blocks += pages,
+            _ => extents.push([block, pages]),
+        }
+    }
+    extents
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_that_follow_one_another_are_one_extent() {
+        let runs = [(10, 2), (12, 1), (20, 4), (13, 1)].map(|(block, pages)| Run { block, pages });
+        assert_eq!(joined(&runs), [[10, 3], [20, 4], [13, 1]]);
+    }
+}
