@@ -126,6 +126,7 @@ internal! {
     check,
     controller,
     device,
+    files,
     ftl,
     gc,
     host,
