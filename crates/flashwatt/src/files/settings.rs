@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-use super::personality::Personality;
+use super::program::Personality;
 use super::system::BLOCK_BYTES;
 use super::systems::Registered;
 use crate::units::Nanos;

@@ -39,6 +39,11 @@ pub trait Source {
         false
     }
 
+    /// Whether what happens now is to be measured. Once it is, it is until the end.
+    fn measured(&self) -> bool {
+        true
+    }
+
     /// Warnings for the report.
     fn warnings(&self) -> Vec<String> {
         Vec::new()

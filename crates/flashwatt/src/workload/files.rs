@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::fio::FioOnFiles;
+use super::fio::{FioOnFiles, read};
 use crate::error::{Error, Fault};
 use crate::files::settings::{Files, Program};
-use crate::files::{End, FileId, FileWorkload, OpError, Source};
+use crate::files::{End, FileId, FileWorkload, OpError, Source, program};
 use crate::registry::{Entry, Parameters};
 use crate::units::Nanos;
 
@@ -17,23 +17,17 @@ pub(super) const ENTRY: Entry<()> = Entry {
     build: (),
 };
 
-/// Operations after which threads stop that have no end of their own.
-const OPERATIONS: u64 = 100_000;
-
 /// A program on a file system that is laid down now.
 ///
 /// # Errors
 /// [`Error::Io`] if the program cannot be read; [`Error::Config`] if it is wrong, or if its files do not fit on the disk.
 pub(crate) fn open(cfg: &Files, seed: u64) -> Result<FileWorkload, Error> {
-    let Opened { name, source, seconds, is_endless } = opened(cfg, seed)?;
+    let Opened { name, source, seconds } = opened(cfg, seed)?;
     let system = (cfg.system.entry.build.make)(&Parameters(&cfg.system.parameters), cfg.disk_bytes);
     let system = system.map_err(|fault| Error::Config(vec![*fault]))?;
-    let seconds = cfg.seconds.or(seconds);
-    let default = (is_endless && seconds.is_none()).then_some(OPERATIONS);
-    let end = End {
-        operations: cfg.operations.or(default),
-        at_ns: seconds.map(|seconds| (seconds * 1e9).round() as Nanos),
-    };
+    let seconds = cfg.seconds.or(seconds.filter(|_| cfg.operations.is_none()));
+    let lasts_ns = seconds.map(|seconds| (seconds * 1e9).round() as Nanos);
+    let end = End { operations: cfg.operations, lasts_ns };
     let asked: u64 = source.tree().files.iter().filter_map(|file| file.bytes).sum();
     FileWorkload::new(name, source, (cfg.system.entry.name, system), cfg.cache.clone(), end)
         .map_err(|(file, error)| no_room(cfg, file, error, asked))
@@ -43,21 +37,28 @@ pub(crate) fn open(cfg: &Files, seed: u64) -> Result<FileWorkload, Error> {
 struct Opened {
     name: String,
     source: Box<dyn Source>,
-    /// The time that it runs by itself.
+    /// The seconds that it runs by itself.
     seconds: Option<f64>,
-    /// Whether it does not end by itself.
-    is_endless: bool,
 }
 
 fn opened(cfg: &Files, seed: u64) -> Result<Opened, Error> {
-    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    match &cfg.program {
+    let base_name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let (name, file, text) = match &cfg.program {
         Program::Fio(path) => {
             let source = Box::new(FioOnFiles::open(path, cfg.disk_bytes, seed)?);
-            Ok(Opened { name: name(path), source, seconds: None, is_endless: false })
+            return Ok(Opened { name: base_name(path), source, seconds: None });
         }
-        _ => todo!(),
-    }
+        Program::Personality(entry) => (entry.name.to_string(), format!("{}.f", entry.name), entry.build.to_string()),
+        Program::File(path) => {
+            let file = path.display().to_string();
+            let text = read(path, "workload.files.path", &file)?;
+            let text = text.map_err(|source| Error::Io { path: file.clone(), source })?;
+            (base_name(path), file, text)
+        }
+    };
+    let program = program::Program::parse(&file, &text, &cfg.set, seed, Some(cfg.disk_bytes))?;
+    let seconds = program.run_seconds().map(|seconds| seconds as f64);
+    Ok(Opened { name, source: Box::new(program), seconds })
 }
 
 /// The files of a program do not fit on the disk.

@@ -3,7 +3,7 @@
 use super::workload::Bounds;
 use super::{COUNT_MAX, MB_S, SECONDS_MAX, chosen, registered};
 use crate::config::raw;
-use crate::files::personality;
+use crate::files::program::PERSONALITIES;
 use crate::files::settings::{ChosenSystem, Files, PageCacheSettings, Program};
 use crate::files::system::BLOCK_BYTES;
 use crate::files::systems;
@@ -48,7 +48,7 @@ fn program(c: &mut Checker, table: &str, raw: &raw::Files) -> Program {
         (None, Some(path)) => Program::Fio(path.into()),
         (None, None) => {
             let field = Field { key: format!("{table}.personality"), value: raw.personality.clone() };
-            Program::Personality(registered(c, field, "unknown personality", personality::REGISTRY))
+            Program::Personality(registered(c, field, "unknown personality", PERSONALITIES))
         }
     }
 }

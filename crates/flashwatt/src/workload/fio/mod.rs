@@ -137,20 +137,20 @@ impl FioWorkload {
     }
 }
 
-/// The text of a job file. Errors if `path` is not a regular file or is longer than [`FILE_BYTES_MAX`]; the inner
+/// The text of the job file, or the program, that a key names. Errors if `path` is not a regular file or is longer than [`FILE_BYTES_MAX`]; the inner
 /// result is that of the operating system.
-fn read(path: &Path, key: &str, file: &str) -> Result<io::Result<String>, Error> {
+pub(super) fn read(path: &Path, key: &str, file: &str) -> Result<io::Result<String>, Error> {
     // The check comes before the file is opened: opening a pipe blocks until another process writes to it.
     let metadata = match std::fs::metadata(path) {
         Ok(metadata) => metadata,
         Err(error) => return Ok(Err(error)),
     };
     if !metadata.is_file() {
-        let fault = Fault::key(key, "not a job file").found(file);
+        let fault = Fault::key(key, "not a file of text").found(file);
         return Err(fault.expected("a file with an end: no directory, pipe or device").into());
     }
     if metadata.len() > FILE_BYTES_MAX {
-        let fault = Fault::key(key, "too long for a job file").found(file);
+        let fault = Fault::key(key, "too long").found(file);
         return Err(fault.expected(format!("at most {FILE_BYTES_MAX} bytes")).into());
     }
     let mut text = String::new();

@@ -243,7 +243,7 @@ impl Thread {
                 (flow, FileOp { offset, bytes, call_bytes: bytes, mode: self.mode, ..FileOp::plain(kind, file) })
             }
             Next::WaitUntil(at) => return Step::Sleep(at),
-            Next::WaitForCompletion | Next::End => {
+            Next::WaitForCompletion | Next::Measure | Next::End => {
                 let at_end = self.options.ends_with_fsync;
                 self.phase = if at_end { Phase::Ending(0) } else { Phase::Ended };
                 return self.step(now);
