@@ -55,6 +55,7 @@ bench: $(CLI) ## measure the speed of the command line and the engine against th
 	@cargo bench --quiet --locked -p flashwatt --bench ftls
 	@cargo bench --quiet --locked -p flashwatt --bench traces
 	@cargo bench --quiet --locked -p flashwatt --bench hosts
+	@cargo bench --quiet --locked -p flashwatt --bench files
 
 reproduce: $(CLI) ## rerun the papers' experiments, with a page for each paper in reproduction/ (takes minutes)
 	@$(BIN)/python -m flashwatt reproduce --all

@@ -119,6 +119,19 @@ impl Cx<'_> {
         Ok(())
     }
 
+    /// Sends those of some pages of metadata that are dirty: indices and blocks, in any order. As [`Self::write_owner`].
+    pub fn write_meta(&mut self, pages: impl IntoIterator<Item = (u32, Block)>) -> Tried<()> {
+        let keyed = pages.into_iter().map(|(index, block)| (PageKey::meta(index), block));
+        let mut pages: Vec<_> = keyed.collect();
+        pages.sort_unstable_by_key(|&(_, block)| block);
+        pages.iter().for_each(|&(key, _)| self.wait_page_written(key));
+        self.wait()?;
+        pages.retain(|&(key, _)| self.is_dirty(key));
+        self.write_in_place(&pages);
+        pages.iter().for_each(|&(key, _)| self.wait_page_written(key));
+        Ok(())
+    }
+
     /// Sends blocks that are in no page of the cache, such as a summary of a segment.
     pub fn write_blocks(&mut self, block: Block, blocks: u32) {
         self.ios.send(Kind::Write, block, blocks, self.process, self.cause.is_waited_for());

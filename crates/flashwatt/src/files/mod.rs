@@ -18,7 +18,6 @@ mod figures;
 mod flusher;
 mod io;
 mod operation;
-mod flat;
 pub mod program;
 pub mod settings;
 mod shadow;

@@ -108,6 +108,9 @@ pub trait FileSystem: Send {
     /// Finds a file by its name and reads its inode.
     fn lookup(&mut self, file: FileId, cx: &mut Cx) -> Tried<()>;
 
+    /// A thread has closed a file.
+    fn closed(&mut self, _file: FileId) {}
+
     /// Removes a file, and frees its blocks. None of its pages is on its way to or from the disk.
     fn remove(&mut self, file: FileId, cx: &mut Cx) -> Tried<()>;
 

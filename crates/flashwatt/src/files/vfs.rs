@@ -117,6 +117,7 @@ impl Vfs {
             Ok(())
         })?;
         self.bytes[file.idx()] = bytes;
+        self.system.closed(file);
         Ok(())
     }
 
@@ -167,7 +168,11 @@ impl Vfs {
         }
         let bytes = self.bytes(file).ok_or(Stop::Failed(OpError::NoFile))?;
         match kind {
-            OpKind::Create | OpKind::Close => Ok(0),
+            OpKind::Create => Ok(0),
+            OpKind::Close => {
+                self.system.closed(file);
+                Ok(0)
+            }
             OpKind::Open | OpKind::Stat => self.with(caller, |system, cx| system.lookup(file, cx)).map(|()| 0),
             OpKind::Fsync => {
                 let stage = &mut doing.stage;

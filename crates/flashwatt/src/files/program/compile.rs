@@ -79,8 +79,15 @@ pub(super) fn compile<'a>(
     // Semaphores are numbered only now: a sempost may stand above its semblock.
     let semaphores = if faults.is_empty() { compiler.link(&threads.list, faults) } else { Vec::new() };
     let Names { flows, warnings, .. } = compiler.names;
-    let code =
-        Code { flowops: compiler.flowops, kinds, groups: threads.groups, processes: threads.processes, flows, events_per_s, quit: script.quit };
+    let code = Code {
+        flowops: compiler.flowops,
+        kinds,
+        groups: threads.groups,
+        processes: threads.processes,
+        flows,
+        events_per_s,
+        quit: script.quit,
+    };
     Some(Compiled { sets, code, threads: threads.list, semaphores, run_seconds, warnings })
 }
 

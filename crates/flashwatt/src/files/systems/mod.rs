@@ -17,5 +17,5 @@ pub type Registered = Entry<Recipe>;
 registry! {
     /// Every file system that a configuration can name, the default first.
     REGISTRY: Registered =
-        temporary,
+        ext2,
 }
