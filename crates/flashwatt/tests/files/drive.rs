@@ -40,6 +40,7 @@ pub fn run(workload: &mut dyn Workload) -> Result<Sent, flashwatt::Error> {
             }
             Next::WaitUntil(at) => Some(at),
             Next::WaitForCompletion => None,
+            Next::Measure => continue,
             Next::End if inside.is_empty() => {
                 sent.end_ns = now;
                 return Ok(sent);

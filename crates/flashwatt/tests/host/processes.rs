@@ -30,6 +30,7 @@ fn drawn(config: &Config, delay: impl Fn(u16) -> u64) -> Vec<Request> {
                 let (_, done) = under_way.remove(first).expect("that request");
                 workload.completed(&done, now);
             }
+            Next::Measure => {}
             Next::End => return all,
         }
     }

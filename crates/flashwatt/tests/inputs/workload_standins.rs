@@ -78,7 +78,7 @@ fn written_density_percent(workload: &mut dyn flashwatt::connector::Workload) ->
                 }
             }
             Next::WaitUntil(at) => now = at,
-            Next::WaitForCompletion | Next::End => break,
+            Next::WaitForCompletion | Next::Measure | Next::End => break,
         }
     }
     let (count, blocks) = pages.iter().fold((0, 0), |(count, blocks), block| {
@@ -122,7 +122,7 @@ fn digest(standin: &flashwatt::workload::standin::Standin) -> u64 {
                 }
             }
             Next::WaitUntil(at) => now = at,
-            Next::WaitForCompletion | Next::End => return digest,
+            Next::WaitForCompletion | Next::Measure | Next::End => return digest,
         }
     }
 }
@@ -208,7 +208,7 @@ fn trace_of(name: &str, requests: u64, file: &std::path::Path) {
                 text += &format!("{us},0,{kind},{},{}\n", request.offset_bytes, request.bytes);
             }
             Next::WaitUntil(at) => now = at,
-            Next::WaitForCompletion | Next::End => break,
+            Next::WaitForCompletion | Next::Measure | Next::End => break,
         }
     }
     std::fs::write(file, text).expect("it can be written");
@@ -295,7 +295,7 @@ fn a_stand_in_of_streams_that_take_turns_has_such_streams() {
                 ends.push(last);
             }
             Next::WaitUntil(at) => now = at,
-            Next::WaitForCompletion | Next::End => break,
+            Next::WaitForCompletion | Next::Measure | Next::End => break,
         }
     }
     assert!((3980..4000).contains(&resumed), "{resumed}");

@@ -114,6 +114,7 @@ pub fn run(workload: &mut FileWorkload, takes_ns: Nanos) -> Vec<Sent> {
             }
             Next::WaitUntil(at) => Some(at),
             Next::WaitForCompletion => None,
+            Next::Measure => continue,
             Next::End if inside.is_empty() => return sent,
             Next::End => None,
         };
