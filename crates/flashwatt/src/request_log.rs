@@ -103,6 +103,10 @@ impl<W: Write> Workload for Logged<'_, W> {
         self.inner.known()
     }
 
+    fn prepares(&self) -> bool {
+        self.inner.prepares()
+    }
+
     fn measured(&mut self, now: Nanos) {
         self.inner.measured(now);
     }

@@ -446,6 +446,7 @@ impl StartState {
                     operations = clockless.operations();
                 }
                 Next::WaitUntil(at) => now = at,
+                Next::Measure => {}
                 Next::WaitForCompletion => unreachable!("every request has completed"),
                 Next::End => return Ok(()),
             }

@@ -27,6 +27,7 @@ const LAYERS: &[&str] = &[
     "operation",
     "energy",
     "connector",
+    "files",
     "device",
     "cache",
     // What decides.

@@ -83,8 +83,8 @@ def _check_sources(config: Path | None, options: dict[str, Any], sets: tuple[str
     kinds = {"--fio": options["fio"], "--trace": options["trace"]}
     kinds |= {f"--{one}": options[one] for one in ("personality", "program")}
     given = [option for option, value in kinds.items() if value]
-    if not given and options["fs"]:
-        given = ["--fs"]
+    if options["fs"] and options["trace"]:
+        given = ["--fs", "--trace"]
     if len(given) > 1:
         raise click.UsageError(f"{given[0]} and {given[1]} are two workloads; a run has one")
     if config or options["preset"]:

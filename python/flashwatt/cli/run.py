@@ -105,7 +105,7 @@ _skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out trace recor
     "--fs",
     metavar="NAME",
     shell_complete=completion.filesystems,
-    help="The file system that a personality works on (`flashwatt list filesystems`); ext2 unless given.",
+    help="The file system that a personality or fio jobs work on (`flashwatt list filesystems`).",
 )
 @click.option(
     "--personality",
@@ -279,7 +279,7 @@ def _said_once() -> Iterator[None]:
 
 
 def _sets(options: dict[str, Any]) -> list[str]:
-    """Give the overrides that the options stand for."""
+    """Give the overrides that the options stand for. A fio job with --fs works on files."""
     values = {
         **{name: options[name] and _quoted(options[name]) for name in ("preset", "scheduler", "fs", "personality")},
         "program": options["program"] and _quoted(_path(options["program"])),
@@ -290,7 +290,8 @@ def _sets(options: dict[str, Any]) -> list[str]:
         "devices": options["devices"] and f"[{options['devices']}]",
         "requests": options["requests"],
     }
-    return [f"{key}={values.get(option, 'true')}" for option, key in _OPTION_KEYS.items() if options[option]]
+    keys = _OPTION_KEYS | ({"fio": "workload.files.fio"} if options["fs"] else {})
+    return [f"{key}={values.get(option, 'true')}" for option, key in keys.items() if options[option]]
 
 
 def _given(options: dict[str, Any]) -> dict[str, str]:

@@ -17,6 +17,9 @@ pub enum Next {
     WaitUntil(Nanos),
     /// No request until another one completes.
     WaitForCompletion,
+    /// No request yet: what the workload has prepared is complete, and what follows is to be measured. Given once, by a workload
+    /// that [prepares](Workload::prepares).
+    Measure,
     /// No further request.
     End,
 }
@@ -91,6 +94,12 @@ pub trait Workload {
     /// The warm-up has ended: figures of the workload's own begin anew.
     fn measured(&mut self, _now: Nanos) {}
 
+    /// Before the run: whether the workload prepares something, and gives [`Next::Measure`] when that is done. The warm-up then ends
+    /// there, and nowhere else.
+    fn prepares(&self) -> bool {
+        false
+    }
+
     /// Before the run: keeps a second account of what it does, and stops at the first difference (`--check`).
     fn check(&mut self) {}
 
@@ -146,6 +155,10 @@ impl<W: Workload + ?Sized> Workload for &mut W {
 
     fn measured(&mut self, now: Nanos) {
         (**self).measured(now);
+    }
+
+    fn prepares(&self) -> bool {
+        (**self).prepares()
     }
 
     fn check(&mut self) {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-use super::personality::Personality;
+use super::program::Personality;
 use super::system::BLOCK_BYTES;
 use super::systems::Registered;
 use crate::units::Nanos;
@@ -41,9 +41,11 @@ pub struct Files {
 pub enum Program {
     /// Built in.
     Personality(&'static Personality),
-    /// A file.
+    /// A file in filebench's language.
     #[serde(rename = "path")]
     File(PathBuf),
+    /// A file of fio jobs.
+    Fio(PathBuf),
 }
 
 impl Program {
@@ -51,7 +53,7 @@ impl Program {
     pub fn path(&self) -> Option<&PathBuf> {
         match self {
             Program::Personality(_) => None,
-            Program::File(path) => Some(path),
+            Program::File(path) | Program::Fio(path) => Some(path),
         }
     }
 }

@@ -10,7 +10,7 @@ pub type ThreadId = u32;
 ///
 /// Contract: [`Self::next`] is asked once for each operation of a thread, when the last one has ended; `now` never decreases. The
 /// same calls give the same operations. An operation names a file of [`Self::tree`]: one that exists, except for a create.
-pub trait Source: Send {
+pub trait Source {
     /// The directories and files as they are when the run begins.
     fn tree(&self) -> &Tree;
 
@@ -37,6 +37,11 @@ pub trait Source: Send {
     /// Whether the source has come to an end by itself, which ends all threads.
     fn has_ended(&self) -> bool {
         false
+    }
+
+    /// Whether what happens now is to be measured. Once it is, it is until the end.
+    fn measured(&self) -> bool {
+        true
     }
 
     /// Warnings for the report.

@@ -23,8 +23,8 @@ const WRITES_UNDER_WAY: u32 = 128;
 pub struct End {
     /// After this number of operations, if any.
     pub operations: Option<u64>,
-    /// At this time in ns, if any.
-    pub at_ns: Option<Nanos>,
+    /// After this time in ns from the start of what is measured, if any.
+    pub lasts_ns: Option<Nanos>,
 }
 
 /// A thread of the source.
@@ -68,7 +68,11 @@ pub struct FileWorkload {
     /// When the file system looks for work of its own next; a past time if it does not.
     look_at_ns: Nanos,
     end: End,
+    /// Operations that have begun since what is measured began, and when that was; none before it.
     begun: u64,
+    measured_ns: Option<Nanos>,
+    /// Whether the loop has heard of that.
+    has_said_so: bool,
     phase: Phase,
     figures: FileFigures,
     /// When the figures began, and the end of the last operation.
@@ -104,6 +108,7 @@ impl FileWorkload {
         let flusher = threads.len() as Task;
         agenda.set(look_ns, flusher);
         agenda.set(0, flusher + 1);
+        let measures = source.measured();
         Ok(FileWorkload {
             figures: FileFigures::new(source.flows().len()),
             waits: Waits::new(threads.len() + 2),
@@ -121,6 +126,8 @@ impl FileWorkload {
             look_at_ns: 0,
             end,
             begun: 0,
+            measured_ns: measures.then_some(0),
+            has_said_so: measures,
             phase: Phase::Running,
             since_ns: 0,
             until_ns: 0,
@@ -197,17 +204,17 @@ impl FileWorkload {
 
     /// Asks the source for a thread's next operation. Returns whether there is one now.
     fn begin_operation(&mut self, task: Task, now: Nanos) -> bool {
-        let is_over = self.end.operations.is_some_and(|most| self.begun >= most)
-            || self.end.at_ns.is_some_and(|at| now >= at)
-            || self.source.has_ended();
-        let step = if is_over { Step::End } else { self.source.next(task, now) };
+        let step = if self.is_over(now) { Step::End } else { self.source.next(task, now) };
+        if self.measured_ns.is_none() && self.source.measured() {
+            self.measured_ns = Some(now);
+        }
         match step {
             Step::Op(flow, op) => {
-                self.begun += 1;
+                self.begun += u64::from(self.measured_ns.is_some());
                 self.threads[task as usize].doing = Some(Doing::new(op, flow, now));
                 return true;
             }
-            Step::Sleep(until) => self.agenda.set(self.end.at_ns.map_or(until, |end| until.min(end.max(now))), task),
+            Step::Sleep(until) => self.agenda.set(self.ends_at().map_or(until, |end| until.min(end.max(now))), task),
             Step::Wait => {}
             Step::End => {
                 self.alive -= 1;
@@ -215,6 +222,18 @@ impl FileWorkload {
             }
         }
         false
+    }
+
+    /// When the threads stop, if at a certain time.
+    fn ends_at(&self) -> Option<Nanos> {
+        Some(self.measured_ns?.saturating_add(self.end.lasts_ns?))
+    }
+
+    /// Whether threads begin no further operation.
+    fn is_over(&self, now: Nanos) -> bool {
+        self.end.operations.is_some_and(|most| self.begun >= most)
+            || self.ends_at().is_some_and(|end| now >= end)
+            || self.source.has_ended()
     }
 
     /// Goes on with a thread's operation as far as it does not wait.
@@ -347,6 +366,9 @@ impl Workload for FileWorkload {
             cold_path();
             return Err(Fault::key("workload.files.system", "a page is not where it belongs").found(fault).into());
         }
+        if self.measured_ns.is_some() && !std::mem::replace(&mut self.has_said_so, true) {
+            return Ok(Next::Measure);
+        }
         if let Some((tag, request)) = self.vfs.ios.next(now) {
             return Ok(Next::Request(tag, request));
         }
@@ -381,6 +403,10 @@ impl Workload for FileWorkload {
         self.since_ns = now;
         self.figures = FileFigures::new(self.source.flows().len());
         self.vfs.io_figures = super::figures::IoFigures::default();
+    }
+
+    fn prepares(&self) -> bool {
+        !self.has_said_so
     }
 
     fn check(&mut self) {

@@ -10,8 +10,9 @@ use crate::units::Nanos;
 impl<W: Workload, D: Device> Sim<W, D> {
     /// Starts the run.
     pub(crate) fn begin(&mut self, warmup: Span) {
-        self.start_stage(Stage::Warmup, warmup);
-        if warmup == Span::default() {
+        let prepares = self.workload.prepares();
+        self.start_stage(Stage::Warmup, if prepares { Span::default() } else { warmup });
+        if warmup == Span::default() && !prepares {
             self.next_stage();
         }
     }

@@ -194,6 +194,12 @@ impl<W: Workload, D: Device> Sim<W, D> {
                     }
                     break;
                 }
+                Ok(Next::Measure) => {
+                    cold_path();
+                    if self.stage == Stage::Warmup {
+                        self.next_stage();
+                    }
+                }
                 Ok(Next::End) => {
                     cold_path();
                     self.host_ended = true;

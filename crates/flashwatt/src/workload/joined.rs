@@ -52,7 +52,7 @@ impl Workload for Joined<'_> {
                         return Ok(given);
                     }
                 }
-                Next::WaitUntil(at) => return Ok(Next::WaitUntil(at)),
+                wait @ (Next::WaitUntil(_) | Next::Measure) => return Ok(wait),
                 other => return Ok(self.give(now).unwrap_or(other)),
             }
         }
@@ -62,6 +62,14 @@ impl Workload for Joined<'_> {
         for tag in std::mem::take(&mut self.given) {
             self.inner.completed(&Completion { tag, ..*done }, now);
         }
+    }
+
+    fn prepares(&self) -> bool {
+        self.inner.prepares()
+    }
+
+    fn known(&self) -> Option<&dyn std::any::Any> {
+        self.inner.known()
     }
 
     fn measured(&mut self, now: Nanos) {

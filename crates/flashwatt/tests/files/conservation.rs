@@ -22,7 +22,7 @@ fn parameters(entry: &Registered) -> BTreeMap<String, f64> {
 fn workload(entry: &Registered, files: u32, longest: u64, operations: u64, seed: u64) -> FileWorkload {
     let system = (entry.build.make)(&Parameters(&parameters(entry)), 512 << 20).expect("a disk of 512 MiB");
     let settings = PageCacheSettings { memory_bytes: 16 << 20, ..PageCacheSettings::default() };
-    let end = End { operations: Some(operations), at_ns: None };
+    let end = End { operations: Some(operations), lasts_ns: None };
     let source = Box::new(Random::new(files, longest, seed));
     let mut workload =
         FileWorkload::new("random".into(), source, (entry.name, system), settings, end).expect("room for the files");

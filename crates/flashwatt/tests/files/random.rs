@@ -40,7 +40,8 @@ impl Random {
 
     fn moves(&mut self, kind: OpKind, file: FileId) -> FileOp {
         let offset = self.rng.below(self.longest / 2);
-        let bytes = 1 + self.rng.below(if self.rng.below(8) == 0 { self.longest / 2 } else { 20_000 });
+        let most = if self.rng.below(8) == 0 { self.longest / 2 } else { 20_000 };
+        let bytes = 1 + self.rng.below(most);
         let mode = match self.rng.below(12) {
             0 => Mode::Synchronous,
             1 => Mode::Direct,

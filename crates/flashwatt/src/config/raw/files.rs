@@ -19,13 +19,15 @@ pub struct Files {
     pub personality: Option<String>,
     /// Or the file of a program in filebench's language, relative to the configuration file that names it.
     pub path: Option<String>,
+    /// Or the file of fio jobs, whose processes work on files.
+    pub fio: Option<String>,
     /// Values of the program's variables, in place of its own: `{ nfiles = 5000, filesize = "64k" }`.
     pub set: Option<BTreeMap<String, Scalar>>,
     /// The file system: a name, or a table `[workload.files.system.NAME]` with its parameters.
     pub system: Option<Chosen<FileSystemKind>>,
-    /// Operations after which the threads stop. Unless this or `seconds` is given, the program's own end, or 100,000.
+    /// Operations after which the threads stop. Unless this or `seconds` is given, they stop where the program says so.
     pub operations: Option<u64>,
-    /// Simulated seconds after which they stop.
+    /// Simulated seconds after which they stop, in place of those of the program's `run`.
     pub seconds: Option<f64>,
     /// The page cache.
     pub cache: PageCache,

@@ -3,7 +3,7 @@
 use super::workload::Bounds;
 use super::{COUNT_MAX, MB_S, SECONDS_MAX, chosen, registered};
 use crate::config::raw;
-use crate::files::personality;
+use crate::files::program::PERSONALITIES;
 use crate::files::settings::{ChosenSystem, Files, PageCacheSettings, Program};
 use crate::files::system::BLOCK_BYTES;
 use crate::files::systems;
@@ -33,16 +33,22 @@ pub(super) fn files(c: &mut Checker, table: &str, raw: &raw::Files, bounds: &Bou
 }
 
 fn program(c: &mut Checker, table: &str, raw: &raw::Files) -> Program {
-    match (&raw.personality, &raw.path) {
-        (Some(_), Some(path)) => {
-            let fault = c.fault(&format!("{table}.path"), "a program is given by its name or by its file, not by both");
-            c.push(fault.found(path).expected("one of `personality` and `path`"));
-            Program::File(path.into())
-        }
-        (None, Some(path)) => Program::File(path.into()),
-        (name, None) => {
-            let field = Field { key: format!("{table}.personality"), value: name.clone() };
-            Program::Personality(registered(c, field, "unknown personality", personality::REGISTRY))
+    let given = [("personality", &raw.personality), ("path", &raw.path), ("fio", &raw.fio)];
+    let mut given = given.into_iter().filter_map(|(key, value)| value.as_ref().map(|_| key));
+    if let (Some(first), Some(second)) = (given.next(), given.next()) {
+        let fault = c.fault(&format!("{table}.{second}"), "a second program").found(format!("{first} and {second}"));
+        c.push(fault.expected("one of `personality`, `path` and `fio`"));
+    }
+    if raw.fio.is_some() && raw.set.is_some() {
+        let fault = c.fault(&format!("{table}.set"), "has no effect").found("fio jobs, which have no variables");
+        c.push(fault.expected("a `personality` or a `path`, or no such key"));
+    }
+    match (&raw.path, &raw.fio) {
+        (Some(path), _) => Program::File(path.into()),
+        (None, Some(path)) => Program::Fio(path.into()),
+        (None, None) => {
+            let field = Field { key: format!("{table}.personality"), value: raw.personality.clone() };
+            Program::Personality(registered(c, field, "unknown personality", PERSONALITIES))
         }
     }
 }

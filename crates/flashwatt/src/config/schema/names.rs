@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::config::described;
 use crate::controller::policies;
-use crate::files::personality;
+use crate::files::program::PERSONALITIES;
 use crate::registry::Named;
 use crate::wear;
 use crate::workload::standin::STANDINS;
@@ -39,7 +39,7 @@ pub(in crate::config) fn dispatch(_: &mut SchemaGenerator) -> Schema {
 
 /// `workload.files.personality`
 pub(in crate::config) fn personalities(_: &mut SchemaGenerator) -> Schema {
-    one_of("personalities", entries(personality::REGISTRY))
+    one_of("personalities", entries(PERSONALITIES))
 }
 
 /// `workload.standin.name`

@@ -133,6 +133,11 @@ impl Job {
         Request { fua: self.fua && kind == RequestKind::Write, ..Request::new(0, kind, offset_bytes, bytes) }
     }
 
+    /// Whether one of its requests has not completed.
+    pub fn is_under_way(&self) -> bool {
+        self.outstanding > 0
+    }
+
     /// Notes that one of the job's requests has completed.
     pub fn done(&mut self, now: Nanos) {
         self.outstanding -= 1;

@@ -21,7 +21,9 @@ use crate::registry::Entry;
 use crate::units::Nanos;
 use crate::workload::settings;
 
+mod file_options;
 mod job;
+mod on_files;
 mod options;
 mod places;
 mod resolve;
@@ -31,7 +33,8 @@ mod tests;
 mod units;
 
 use job::Job;
-pub use options::{UNDERSTOOD, WITHOUT_EFFECT};
+pub use on_files::FioOnFiles;
+pub use options::{ON_FILES, UNDERSTOOD, WITHOUT_EFFECT};
 
 /// The registry entry of fio jobs.
 pub(super) const ENTRY: Entry<()> = Entry {
@@ -66,7 +69,7 @@ impl FioWorkload {
     pub fn open(cfg: &settings::Fio, drive_bytes: u64, seed: u64) -> Result<Self, Error> {
         let io = |source| Error::Io { path: cfg.path.display().to_string(), source };
         let file = cfg.path.display().to_string();
-        let text = read(&cfg.path, &file)?.map_err(io)?;
+        let text = read(&cfg.path, "workload.fio.path", &file)?.map_err(io)?;
         let mut workload = Self::parse(&text, &file, cfg.timed, drive_bytes, seed)?;
         workload.name = cfg.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok(workload)
@@ -81,7 +84,7 @@ impl FioWorkload {
         let (mut faults, mut warnings) = (Vec::new(), Vec::new());
         // Some editors begin a file with a byte order mark.
         let text_only = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let sections = sections::sections(text_only, file, &mut faults, &mut warnings);
+        let sections = sections::sections(text_only, file, &[], &mut faults, &mut warnings);
         let jobs = resolve::jobs(&sections, file, drive_bytes, &mut faults);
         if !timed {
             faults.extend(sections.iter().filter_map(resolve::endless));
@@ -134,21 +137,20 @@ impl FioWorkload {
     }
 }
 
-/// The text of a job file. Errors if `path` is not a regular file or is longer than [`FILE_BYTES_MAX`]; the inner
+/// The text of the job file, or the program, that a key names. Errors if `path` is not a regular file or is longer than [`FILE_BYTES_MAX`]; the inner
 /// result is that of the operating system.
-fn read(path: &Path, file: &str) -> Result<io::Result<String>, Error> {
-    const KEY: &str = "workload.fio.path";
+pub(super) fn read(path: &Path, key: &str, file: &str) -> Result<io::Result<String>, Error> {
     // The check comes before the file is opened: opening a pipe blocks until another process writes to it.
     let metadata = match std::fs::metadata(path) {
         Ok(metadata) => metadata,
         Err(error) => return Ok(Err(error)),
     };
     if !metadata.is_file() {
-        let fault = Fault::key(KEY, "not a job file").found(file);
+        let fault = Fault::key(key, "not a file of text").found(file);
         return Err(fault.expected("a file with an end: no directory, pipe or device").into());
     }
     if metadata.len() > FILE_BYTES_MAX {
-        let fault = Fault::key(KEY, "too long for a job file").found(file);
+        let fault = Fault::key(key, "too long").found(file);
         return Err(fault.expected(format!("at most {FILE_BYTES_MAX} bytes")).into());
     }
     let mut text = String::new();
@@ -166,7 +168,7 @@ fn stages(jobs: &[resolve::JobSpec], seed: u64) -> VecDeque<Vec<Job>> {
             stages.push_back(Vec::new());
         }
         for clone in 0..job.clones {
-            let seed = job.randseed.unwrap_or(seed) ^ u64::wrapping_mul(number, 0x9e37_79b9_7f4a_7c15);
+            let seed = clone_seed(job, seed, number);
             let process = u16::try_from(number).unwrap_or(u16::MAX);
             number += 1;
             if let Some(stage) = stages.back_mut() {
@@ -176,6 +178,11 @@ fn stages(jobs: &[resolve::JobSpec], seed: u64) -> VecDeque<Vec<Job>> {
         }
     }
     stages
+}
+
+/// The seed of a clone, which is the job `number` of the file.
+fn clone_seed(job: &resolve::JobSpec, seed: u64, number: u64) -> u64 {
+    job.randseed.unwrap_or(seed) ^ u64::wrapping_mul(number, 0x9e37_79b9_7f4a_7c15)
 }
 
 impl Workload for FioWorkload {

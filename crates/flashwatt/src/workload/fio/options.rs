@@ -166,6 +166,14 @@ pub const WITHOUT_EFFECT: &[&str] = &[
     "write_iolog",
 ];
 
+/// The options that are understood on the files of a file system, besides those of [`UNDERSTOOD`].
+pub const ON_FILES: &[(&[&str], &str)] = &[
+    (&["nrfiles"], "files of each clone of the job; 1 unless given"),
+    (&["filesize"], "bytes of a file; `size` / `nrfiles` unless given"),
+    (&["end_fsync"], "fsync for each file at the end of the job"),
+    (&["create_serialize"], "0: each thread writes its files before it reads them; else they are there at the start"),
+];
+
 /// Options of fio that are not supported, each with the advice that an error message gives.
 pub(super) const UNSUPPORTED: &[(&str, &str)] = &[
     ("ramp_time", "run.warmup.seconds leaves the beginning out of the report"),
@@ -179,7 +187,10 @@ pub(super) const UNSUPPORTED: &[(&str, &str)] = &[
     ("latency_target", "sweep iodepth"),
 ];
 
-/// The first name of an option in [`UNDERSTOOD`]; none if the option is not understood.
-pub(super) fn canonical(name: &str) -> Option<&'static str> {
-    UNDERSTOOD.iter().find(|(names, _)| names.contains(&name)).map(|(names, _)| names[0])
+/// Options: the names of each, and one line about it.
+pub(super) type Options = [(&'static [&'static str], &'static str)];
+
+/// The first name of an option in [`UNDERSTOOD`] or `more`; none if the option is not understood.
+pub(super) fn canonical(name: &str, more: &Options) -> Option<&'static str> {
+    more.iter().chain(UNDERSTOOD).find(|(names, _)| names.contains(&name)).map(|(names, _)| names[0])
 }

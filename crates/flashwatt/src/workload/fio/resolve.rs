@@ -78,10 +78,10 @@ pub(super) fn endless(section: &Section) -> Option<Fault> {
 
 /// Reads the options of one section. A wrong value is a fault; reading goes on with the default, to find all faults at
 /// once.
-struct OptionReader<'a> {
-    section: &'a Section,
-    file: &'a str,
-    faults: &'a mut Vec<Fault>,
+pub(super) struct OptionReader<'a> {
+    pub section: &'a Section,
+    pub file: &'a str,
+    pub faults: &'a mut Vec<Fault>,
 }
 
 /// The modes of `rw`.
@@ -192,25 +192,34 @@ impl OptionReader<'_> {
             .unwrap_or(1024)
     }
 
-    fn flag(&mut self, name: &str) -> bool {
+    pub fn flag(&mut self, name: &str) -> bool {
+        self.flag_or(name, false)
+    }
+
+    pub fn flag_or(&mut self, name: &str, default: bool) -> bool {
         self.read(name, "nothing, 0 or 1", |text| match text {
             "" | "1" | "true" => Some(true),
             "0" | "false" => Some(false),
             _ => None,
         })
-        .unwrap_or(false)
+        .unwrap_or(default)
     }
 
-    fn count(&mut self, name: &str, default: u64, max: u64) -> u64 {
+    pub fn count(&mut self, name: &str, default: u64, max: u64) -> u64 {
         let least = u64::from(name != "fsync");
         let expected = format!("a whole number from {least} to {max}");
         self.read(name, &expected, |text| bytes(text, 1000).filter(|count| (least..=max).contains(count)))
             .unwrap_or(default)
     }
 
-    fn bytes(&mut self, name: &str, default: u64) -> u64 {
+    /// A number of bytes, if it is given.
+    pub fn given_bytes(&mut self, name: &str) -> Option<u64> {
         let base = self.kb_base();
-        self.read(name, "bytes, a positive multiple of 512: 4k", |text| sectors(bytes(text, base)?)).unwrap_or(default)
+        self.read(name, "bytes, a positive multiple of 512: 4k", |text| sectors(bytes(text, base)?))
+    }
+
+    fn bytes(&mut self, name: &str, default: u64) -> u64 {
+        self.given_bytes(name).unwrap_or(default)
     }
 
     /// Bytes, or a percentage of the drive rounded down to whole sectors.
@@ -262,7 +271,7 @@ impl OptionReader<'_> {
         reads.or(writes.map(|writes| 100.0 - writes)).unwrap_or(50.0) / 100.0
     }
 
-    fn sizes(&mut self) -> Sizes {
+    pub fn sizes(&mut self) -> Sizes {
         let base = self.kb_base();
         let one = |text: &str| sectors(bytes(text, base)?).map(|bytes| vec![Size { bytes, share: 1.0 }]);
         let fixed = self.read("bs", "bytes, multiples of 512: 4k, or 4k,8k,4k", |text| directions(text, one));
@@ -312,7 +321,7 @@ impl OptionReader<'_> {
     }
 
     /// Adds a fault at the first of these options that is given, else at the section.
-    fn refuse(&mut self, names: &[&str], what: &str, found: String, expected: String) {
+    pub fn refuse(&mut self, names: &[&str], what: &str, found: String, expected: String) {
         let written = names.iter().find_map(|name| self.written(name));
         let place = written.map_or(&self.section.place, |written| &written.place).clone();
         self.faults.push(Fault::at(place, what).found(found).expected(expected));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::options::{UNDERSTOOD, UNSUPPORTED, WITHOUT_EFFECT, canonical};
+use super::options::{self, UNDERSTOOD, UNSUPPORTED, WITHOUT_EFFECT, canonical};
 use crate::error::{Fault, Place, nearest};
 
 /// An option as the file has it.
@@ -40,7 +40,15 @@ impl Section {
 
 /// The sections of the jobs in the order of the file. Adds a fault for each line that is not understood, and a warning for
 /// each option that a section has twice.
-pub(super) fn sections(text: &str, file: &str, faults: &mut Vec<Fault>, warnings: &mut Vec<String>) -> Vec<Section> {
+///
+/// `more` are options that are understood besides the usual ones.
+pub(super) fn sections(
+    text: &str,
+    file: &str,
+    more: &options::Options,
+    faults: &mut Vec<Fault>,
+    warnings: &mut Vec<String>,
+) -> Vec<Section> {
     let (mut global, mut sections, mut in_global) = (Options::new(), Vec::<Section>::new(), None);
     let mut header = None;
     for (line, text) in text.lines().enumerate() {
@@ -71,7 +79,7 @@ pub(super) fn sections(text: &str, file: &str, faults: &mut Vec<Fault>, warnings
                 continue;
             }
         };
-        match option(text, place) {
+        match option(text, place, more) {
             Ok(Some((name, written))) => {
                 let before = options.insert(name, written.clone()).filter(|before| before.place.line > header);
                 warnings.extend(before.and_then(|before| repeated(file, &before, &written)));
@@ -91,16 +99,16 @@ fn repeated(file: &str, before: &WrittenOption, written: &WrittenOption) -> Opti
 }
 
 /// Parses an option of a line and gives it its canonical name; `None` if the option has no effect here.
-fn option(text: &str, place: Place) -> Result<Option<(&'static str, WrittenOption)>, Box<Fault>> {
+fn option(text: &str, place: Place, more: &options::Options) -> Result<Option<(&'static str, WrittenOption)>, Box<Fault>> {
     let (name, value) = text.split_once('=').map_or((text, ""), |(name, value)| (name.trim(), value.trim()));
     let place = Place { key: Some(name.to_string()), ..place };
+    if let Some(name) = canonical(name, more) {
+        return Ok(Some((name, WrittenOption { value: value.to_string(), place })));
+    }
     if WITHOUT_EFFECT.contains(&name) {
         return Ok(None);
     }
-    if let Some(name) = canonical(name) {
-        return Ok(Some((name, WrittenOption { value: value.to_string(), place })));
-    }
-    if let Some((name, value)) = text.split_once(':').filter(|(name, _)| canonical(name.trim()).is_some()) {
+    if let Some((name, value)) = text.split_once(':').filter(|(name, _)| canonical(name.trim(), more).is_some()) {
         let fault = Fault::at(place, "a colon for an equals sign").found(format!("`{text}`"));
         return Err(Box::new(fault.expected(format!("`{}={}`", name.trim(), value.trim()))));
     }

@@ -193,6 +193,7 @@ pub fn sketch(workload: &mut dyn Workload, window: Window) -> Result<Sketch, Err
                 }
             }
             Next::WaitUntil(at) => now = at,
+            Next::Measure => {}
             Next::WaitForCompletion => unreachable!("every request has completed"),
             Next::End => break,
         }

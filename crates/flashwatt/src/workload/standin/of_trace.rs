@@ -94,6 +94,7 @@ fn next(trace: &mut TraceWorkload) -> Result<Option<Request>, Error> {
                 return Ok(Some(request));
             }
             Next::WaitUntil(at) => now = at,
+            Next::Measure => {}
             Next::WaitForCompletion => unreachable!("every request has completed"),
             Next::End => return Ok(None),
         }

@@ -101,6 +101,7 @@ pub fn statistics(workload: &mut dyn Workload, drive_bytes: u64, cache_entries: 
                 statistics.duration_ns = request.arrival_ns - *first.get_or_insert(request.arrival_ns);
             }
             Next::WaitUntil(at) => now = at,
+            Next::Measure => {}
             Next::WaitForCompletion => unreachable!("every request has completed"),
             Next::End => {
                 (statistics.written_pages, statistics.written_blocks) = (written.pages.count, written.blocks.count);

@@ -1,0 +1,32 @@
+//! The programs that are built in.
+
+use crate::registry::Entry;
+
+/// A built-in program: its entry makes nothing, it is the program's text.
+pub type Personality = Entry<&'static str>;
+
+/// A program of `presets/personalities`, by the name of its file.
+macro_rules! personalities {
+    ($($name:literal: $doc:literal),+ $(,)?) => {
+        /// Every built-in program. To add one, add a file and a line here.
+        pub const PERSONALITIES: &[Personality] = &[$(Entry {
+            name: $name,
+            doc: $doc,
+            params: &[],
+            build: include_str!(concat!("../../../../../presets/personalities/", $name, ".f")),
+        }),+];
+    };
+}
+
+personalities! {
+    "varmail": "a mail server: 16 threads remove, write, read and append small files, each write followed by fsync (filebench's defaults)",
+    "fileserver": "a file server: 50 threads write, append to, read, remove and look up files (filebench's defaults)",
+    "webserver": "a web server: 100 threads read ten files each, then append to one log (filebench's defaults)",
+    "oltp": "a database: 200 readers, 10 writers and a log writer, which wait for one another (filebench's defaults)",
+    "varmail-park": "varmail with the sizes of Park et al. 2011: files of 128 KiB, writes of 16 KiB, 1.5 GiB in all",
+    "fileserver-park": "a file server in two phases (Park et al. 2011): files are written and updated, then 50 threads read them; the second is measured",
+    "pardispatcher-fileserver": "fileserver with the sizes of Wang et al. (ParDispatcher): 50,000 files of 256 KiB, 100 threads",
+    "pardispatcher-webserver": "webserver with the sizes of Wang et al. (ParDispatcher): 20,000 files of 32 KiB, 100 threads",
+    "pardispatcher-varmail": "varmail with the sizes of Wang et al. (ParDispatcher): 50,000 files of 16 KiB, 100 threads",
+    "pardispatcher-oltp": "oltp with the sizes of Wang et al. (ParDispatcher): 10 files of 512 MiB, 200 + 10 threads, 20 reads for a write",
+}

@@ -1,0 +1,158 @@
+//! The loops of the personalities, step by step.
+
+use super::*;
+
+/// The first steps of the only thread.
+fn steps(name: &str, overrides: &[(&str, &str)], count: u64) -> Vec<String> {
+    let mut host = Host::new(built_in(name, overrides, 3));
+    host.run(count);
+    host.of(0).into_iter().map(String::from).collect()
+}
+
+#[test]
+fn varmail() {
+    let expected = [
+        "expunge remove",
+        "deliver_create create",
+        "deliver_append append",
+        "deliver_fsync fsync",
+        "deliver_close close",
+        "extend_open open",
+        "extend_read read_whole",
+        "extend_append append",
+        "extend_fsync fsync",
+        "extend_close close",
+        "fetch_open open",
+        "fetch_read read_whole",
+        "fetch_close close",
+    ];
+    for name in ["varmail", "varmail-park", "pardispatcher-varmail"] {
+        let steps = steps(name, &[("nthreads", "1")], 26);
+        assert_eq!(
+            (&steps[..13], &steps[13..]),
+            (&expected.map(String::from)[..], &expected.map(String::from)[..]),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn fileserver() {
+    let expected = [
+        "save_create create",
+        "save_write write_whole",
+        "save_close close",
+        "append_open open",
+        "append_write append",
+        "append_close close",
+        "load_open open",
+        "load_read read_whole",
+        "load_close close",
+        "remove remove",
+        "look_up stat",
+    ];
+    for name in ["fileserver", "pardispatcher-fileserver"] {
+        let steps = steps(name, &[("nthreads", "1")], 22);
+        assert_eq!(
+            (&steps[..11], &steps[11..]),
+            (&expected.map(String::from)[..], &expected.map(String::from)[..]),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn webserver() {
+    let mut expected = Vec::new();
+    for page in 1..=10 {
+        expected.extend([format!("open{page} open"), format!("read{page} read_whole"), format!("close{page} close")]);
+    }
+    let round = expected.clone();
+    expected.extend(["log_append open".to_string(), "log_append append".to_string()]);
+    expected.extend(round); // the log stays open
+    expected.push("log_append append".to_string());
+    for name in ["webserver", "pardispatcher-webserver"] {
+        assert_eq!(steps(name, &[("nthreads", "1")], 63), expected, "{name}");
+    }
+}
+
+#[test]
+fn files_are_taken_in_turn() {
+    let mut program = parsed(
+        "define fileset name=s,entries=3,size=1k,dirwidth=10,dirgamma=0,prealloc\n\
+         define process name=p { thread name=t { flowop openfile name=o,filesetname=s,fd=1\n flowop closefile name=c,fd=1 } }",
+    );
+    let mut files = Vec::new();
+    for _ in 0..14 {
+        let Step::Op(_, op) = program.next(0, 0) else { panic!("an operation") };
+        files.push(op.file.0);
+        program.done(0, &op, Ok(0), 0);
+    }
+    let turn: Vec<_> = files.iter().step_by(2).copied().collect();
+    assert_eq!(turn[..3], turn[3..6]);
+    assert_eq!(BTreeMap::from_iter(turn.iter().map(|&file| (file, ()))).len(), 3);
+    assert!(files.chunks(2).all(|pair| pair[0] == pair[1]), "what is opened is closed");
+}
+
+/// Runs a built-in program whole and checks every operation against a model of the files.
+fn soak(name: &str, overrides: &[(&str, &str)], steps: u64) -> Host {
+    let mut host = Host::new(built_in(name, overrides, 5));
+    host.log = None;
+    host.run(steps);
+    assert_eq!(host.program.warnings(), Vec::<String>::new(), "{name}");
+    assert!(host.steps == steps || host.program.has_ended(), "{name} stands still after {} steps", host.steps);
+    host
+}
+
+#[test]
+fn every_personality_keeps_to_the_contract() {
+    for personality in PERSONALITIES {
+        let small = match personality.name {
+            "fileserver-park" => &[("nfiles", "40"), ("meanfilesize", "1m")][..],
+            "pardispatcher-oltp" | "oltp" => &[],
+            _ => &[("nfiles", "300")],
+        };
+        soak(personality.name, small, 100_000);
+    }
+}
+
+#[test]
+fn reads_and_writes_have_their_ratios() {
+    let ratio = |host: &Host, reads: &[&str], writes: &[&str]| {
+        let sum = |flows: &[&str]| flows.iter().map(|flow| host.count(flow)).sum::<u64>() as f64;
+        sum(reads) / sum(writes)
+    };
+    let mail = soak("varmail-park", &[], 200_000);
+    let found = ratio(&mail, &["extend_read", "fetch_read"], &["extend_append", "deliver_append"]);
+    assert!((found - 1.0).abs() < 0.01, "{found}");
+    let mean = (mail.bytes("extend_append") + mail.bytes("deliver_append")) as f64;
+    let mean = mean / (mail.count("extend_append") + mail.count("deliver_append")) as f64;
+    assert!((mean / 16_384.0 - 1.0).abs() < 0.02, "appends of {mean} bytes");
+    let files = soak("pardispatcher-fileserver", &[("nfiles", "3000")], 200_000);
+    let found = ratio(&files, &["load_read"], &["save_write", "append_write"]);
+    assert!((found - 0.5).abs() < 0.01, "{found}");
+    let database = soak("pardispatcher-oltp", &[], 800_000);
+    let found = ratio(&database, &["db_read"], &["db_write", "log_write"]);
+    assert!((17.0..23.0).contains(&found), "{found}");
+    let database = soak("oltp", &[], 800_000);
+    let found = ratio(&database, &["db_read"], &["db_write"]);
+    assert!((0.9..1.1).contains(&found), "{found}");
+}
+
+#[test]
+fn park_reads_only_what_was_written_and_updated() {
+    let mut host = Host::new(built_in("fileserver-park", &[("nfiles", "20"), ("meanfilesize", "1m")], 5));
+    assert_eq!(host.program.processes().collect::<Vec<_>>(), ["writer", "updater", "reader"]);
+    while !host.program.measured() {
+        assert_eq!(host.count("read_open"), 0);
+        host.run(1);
+    }
+    assert_eq!((host.count("create"), host.count("write"), host.count("update_fsync")), (20, 20, 20));
+    assert_eq!(host.count("update"), 20 * 30);
+    let mean = host.bytes("update") as f64 / 600.0;
+    assert!((mean / 16_384.0 - 1.0).abs() < 0.1, "updates of {mean} bytes");
+    let drawn: u64 = host.program.state.files.entries.iter().map(|entry| entry.size).sum();
+    assert_eq!(host.bytes("write"), drawn);
+    host.run(3000);
+    assert!(host.count("read") > 500 && host.count("update") == 600);
+}
