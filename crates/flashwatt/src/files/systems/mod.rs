@@ -17,5 +17,7 @@ pub type Registered = Entry<Recipe>;
 registry! {
     /// Every file system that a configuration can name, the default first.
     REGISTRY: Registered =
+        lfs,
+        nilfs2,
         temporary,
 }
