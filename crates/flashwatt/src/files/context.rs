@@ -2,7 +2,7 @@
 
 use super::cache::PageCache;
 use super::figures::{Cause, IoFigures};
-use super::io::{IoId, Ios, Kind};
+use super::io::{IoId, Ios, Kind, Ticket};
 use super::system::{Block, FileSystem, Owner, PageKey, Stop, Tried};
 use crate::units::Nanos;
 
@@ -21,6 +21,8 @@ pub struct Cx<'a> {
     pub(super) cause: Cause,
     /// Whether the disk is being laid down, without a clock.
     pub(super) is_instant: bool,
+    /// Whether the file system asks for [`FileSystem::work`].
+    pub(super) wants_work: &'a mut bool,
 }
 
 impl Cx<'_> {
@@ -66,6 +68,11 @@ impl Cx<'_> {
         self.cache.is_dirty(key)
     }
 
+    /// All dirty pages, in the order of owners and indices. Metadata comes last.
+    pub fn all_dirty_pages(&self) -> Vec<PageKey> {
+        self.cache.all_dirty_pages()
+    }
+
     /// The dirty pages of an owner, in order.
     pub fn dirty_pages(&self, owner: Owner) -> Vec<PageKey> {
         self.cache.dirty_pages(owner)
@@ -77,7 +84,7 @@ impl Cx<'_> {
     }
 
     /// Sends pages to consecutive blocks, as one request. They are clean from now on.
-    pub fn write(&mut self, pages: &[PageKey], block: Block) {
+    pub fn write(&mut self, pages: &[PageKey], block: Block) -> Ticket {
         let io = self.ios.send(Kind::Write, block, pages.len() as u32, self.process, self.cause.is_waited_for());
         if let Some(shadow) = &mut self.cache.shadow {
             shadow.sent(pages, block);
@@ -87,6 +94,7 @@ impl Cx<'_> {
             self.ios.add_page(io, page);
             self.figures.wrote(self.cause, key.owner == Owner::META);
         }
+        self.ios.ticket(io)
     }
 
     /// Sends pages to where they lie: pages on consecutive blocks are one request, up to the longest one. The pages are in the
@@ -133,12 +141,58 @@ impl Cx<'_> {
     }
 
     /// Sends blocks that are in no page of the cache, such as a summary of a segment.
-    pub fn write_blocks(&mut self, block: Block, blocks: u32) {
-        self.ios.send(Kind::Write, block, blocks, self.process, self.cause.is_waited_for());
+    pub fn write_blocks(&mut self, block: Block, blocks: u32) -> Ticket {
+        let io = self.ios.send(Kind::Write, block, blocks, self.process, self.cause.is_waited_for());
         if let Some(shadow) = &mut self.cache.shadow {
             shadow.sent_other(block, blocks);
         }
         (0..blocks).for_each(|_| self.figures.wrote(self.cause, true));
+        self.ios.ticket(io)
+    }
+
+    /// Reads consecutive blocks as one request. Pages that lie there and are not in memory come with it.
+    pub fn read_blocks(&mut self, block: Block, blocks: u32, pages: &[(PageKey, Block)]) -> Ticket {
+        let io = self.ios.send(Kind::Read, block, blocks, self.process, self.cause.is_waited_for());
+        for &(key, at) in pages {
+            if self.cache.holds(key) {
+                continue;
+            }
+            if let Some(shadow) = &mut self.cache.shadow {
+                shadow.lies_at(key, at);
+            }
+            let page = self.cache.insert(key);
+            self.take_along(io, page);
+        }
+        self.figures.cleaning_reads += u64::from(blocks);
+        self.ios.ticket(io)
+    }
+
+    /// Longest request in blocks.
+    pub fn longest_blocks(&self) -> u32 {
+        self.ios.longest_blocks
+    }
+
+    /// Whether a request has not ended.
+    pub fn is_under_way(&self, ticket: Ticket) -> bool {
+        self.ios.is_under_way(ticket)
+    }
+
+    /// Waits for a request, if it has not ended.
+    pub fn wait_until_ended(&mut self, ticket: Ticket) {
+        if self.is_under_way(ticket) {
+            self.waits.push(ticket.io);
+        }
+    }
+
+    /// Waits for a page, if it is being read.
+    pub fn wait_page_read(&mut self, key: PageKey) {
+        let reading = self.cache.find(key).and_then(|page| self.cache.io_reading(page));
+        self.waits.extend(reading);
+    }
+
+    /// Asks for [`FileSystem::work`] now, whatever time it gave for its next look.
+    pub fn start_work(&mut self) {
+        *self.wants_work = true;
     }
 
     /// Waits until no page of an owner is on its way to the disk.
@@ -152,10 +206,11 @@ impl Cx<'_> {
     }
 
     /// Makes durable what has been written, and waits for that.
-    pub fn flush(&mut self) {
+    pub fn flush(&mut self) -> Ticket {
         self.figures.flushes += 1;
         let io = self.ios.send(Kind::Flush, 0, 0, self.process, true);
         self.waits.push(io);
+        self.ios.ticket(io)
     }
 
     /// Tells the drive that blocks are not used any more.

@@ -55,6 +55,8 @@ pub struct IoFigures {
     pub data_reads: u64,
     /// Blocks of metadata that were read from the disk.
     pub meta_reads: u64,
+    /// Blocks that the file system read to make room for itself.
+    pub cleaning_reads: u64,
     /// Blocks written, by cause: of data, and of metadata.
     pub written: [[u64; 2]; Cause::ALL.len()],
     /// Flushes that were sent.

@@ -12,6 +12,13 @@ use crate::units::Nanos;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IoId(pub u32);
 
+/// A request, as long as it is under way: its number may be used again afterwards.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ticket {
+    pub(super) io: IoId,
+    ended: u32,
+}
+
 /// The kinds of block requests.
 pub use crate::connector::RequestKind as Kind;
 
@@ -28,6 +35,8 @@ struct Io {
     writes: Range<Block>,
     /// Whether the file system writes it for nobody in particular.
     is_written_back: bool,
+    /// Requests of this number that have ended.
+    ended: u32,
 }
 
 /// A request that has not been sent.
@@ -77,6 +86,16 @@ impl Ios {
         io
     }
 
+    /// The ticket of a request that is under way.
+    pub fn ticket(&self, io: IoId) -> Ticket {
+        Ticket { io, ended: self.ios[io.0 as usize].ended }
+    }
+
+    /// Whether the request of a ticket has not ended.
+    pub fn is_under_way(&self, ticket: Ticket) -> bool {
+        self.ios[ticket.io.0 as usize].ended == ticket.ended
+    }
+
     /// A page of the cache goes with a request.
     pub fn add_page(&mut self, io: IoId, page: PageId) {
         self.ios[io.0 as usize].pages.push(page);
@@ -113,6 +132,7 @@ impl Ios {
         pages.append(&mut ended.pages);
         tasks.append(&mut ended.waiters);
         self.written_back -= u32::from(ended.is_written_back);
+        ended.ended = ended.ended.wrapping_add(1);
         self.free.push(io);
         ended.writes.clone()
     }

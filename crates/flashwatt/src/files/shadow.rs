@@ -40,7 +40,8 @@ impl Shadow {
     /// Pages are sent to consecutive blocks.
     pub fn sent(&mut self, pages: &[PageKey], block: Block) {
         for (at, &key) in pages.iter().enumerate() {
-            let version = self.pages.get(&key).copied().unwrap_or_default();
+            // A page that moves before it was ever changed counts as changed before the first one.
+            let version = *self.pages.entry(key).or_default();
             self.put(block + at as u32, Some((key, version)));
         }
     }

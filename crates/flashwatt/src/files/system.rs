@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use super::context::Cx;
+pub use super::io::Ticket;
 use super::operation::{DirId, FileId, OpError};
 
 /// Bytes of a block and of a page in memory.

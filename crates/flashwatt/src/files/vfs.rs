@@ -62,6 +62,8 @@ pub struct Vfs {
     dirs: Vec<super::operation::DirId>,
     /// What the present caller waits for.
     pub waits: Vec<IoId>,
+    /// Whether the file system asks for a turn of its own work.
+    pub wants_work: bool,
 }
 
 /// Who calls, and when.
@@ -84,6 +86,7 @@ impl Vfs {
             bytes: Vec::new(),
             dirs: Vec::new(),
             waits: Vec::new(),
+            wants_work: false,
         }
     }
 
@@ -146,6 +149,7 @@ impl Vfs {
             process: caller.process,
             cause: caller.cause,
             is_instant: false,
+            wants_work: &mut self.wants_work,
         };
         call(self.system.as_mut(), &mut cx)
     }

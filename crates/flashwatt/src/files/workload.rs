@@ -65,6 +65,8 @@ pub struct FileWorkload {
     flusher: Flusher,
     /// Whether the flusher has sent as much as it may, and goes on when some of it has ended.
     flusher_is_full: bool,
+    /// When the file system looks for work of its own next; a past time if it does not.
+    look_at_ns: Nanos,
     end: End,
     /// Operations that have begun since what is measured began, and when that was; none before it.
     begun: u64,
@@ -121,6 +123,7 @@ impl FileWorkload {
             throttled: Vec::new(),
             flusher: Flusher::new(look_ns),
             flusher_is_full: false,
+            look_at_ns: 0,
             end,
             begun: 0,
             measured_ns: measures.then_some(0),
@@ -175,6 +178,9 @@ impl FileWorkload {
                 None => self.run_thread(task, now),
                 Some(0) => self.run_flusher(now),
                 Some(_) => self.run_system(now),
+            }
+            if std::mem::take(&mut self.vfs.wants_work) {
+                self.agenda.set(now, self.flusher_task() + 1);
             }
         }
     }
@@ -309,13 +315,21 @@ impl FileWorkload {
             let caller = Caller { process: 0, now, cause: Cause::Cleaning };
             match self.vfs.with(caller, |system, cx| system.work(cx)) {
                 Ok(Work::More) => {}
-                Ok(Work::At(at)) => return self.agenda.set(at, task),
+                Ok(Work::At(at)) => return self.look_again(at, now),
                 Ok(Work::None) => return,
                 Err(_) => {
                     self.register_waits(task);
                     return;
                 }
             }
+        }
+    }
+
+    /// The file system looks for work at a time, and is not called twice at it.
+    fn look_again(&mut self, at: Nanos, now: Nanos) {
+        if at < self.look_at_ns || self.look_at_ns <= now {
+            self.look_at_ns = at;
+            self.agenda.set(at, self.flusher_task() + 1);
         }
     }
 

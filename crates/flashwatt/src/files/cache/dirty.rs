@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::files::system::Owner;
+use crate::files::system::{Owner, PageKey};
 use crate::units::Nanos;
 
 /// The dirty pages.
@@ -46,6 +46,11 @@ impl Dirty {
         if self.pages.remove(&page) && self.of(owner_of(page)).next().is_none() {
             self.since.remove(&owner_of(page));
         }
+    }
+
+    /// All dirty pages, in order.
+    pub fn all(&self) -> impl Iterator<Item = PageKey> {
+        self.pages.iter().map(|&page| PageKey { owner: owner_of(page), index: page as u32 })
     }
 
     /// The indices of an owner's dirty pages, in order.

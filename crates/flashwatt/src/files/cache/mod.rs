@@ -136,6 +136,11 @@ impl PageCache {
         Some(PageId(page))
     }
 
+    /// The page of a key, if it is in memory or on its way there.
+    pub fn find(&self, key: PageKey) -> Option<PageId> {
+        self.by_key.get(&number(key)).map(|&page| PageId(page))
+    }
+
     /// Whether a page is in memory, or on its way there.
     pub fn holds(&self, key: PageKey) -> bool {
         self.by_key.contains_key(&number(key))
@@ -256,6 +261,11 @@ impl PageCache {
     /// The dirty pages of an owner, in order.
     pub fn dirty_pages(&self, owner: Owner) -> Vec<PageKey> {
         self.dirty.of(owner).map(|index| PageKey { owner, index }).collect()
+    }
+
+    /// All dirty pages, in the order of owners and indices.
+    pub fn all_dirty_pages(&self) -> Vec<PageKey> {
+        self.dirty.all().collect()
     }
 
     /// The owner whose pages have been dirty for longest, if that is since this time or before: its turn has come.

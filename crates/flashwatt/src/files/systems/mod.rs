@@ -18,4 +18,6 @@ registry! {
     /// Every file system that a configuration can name, the default first.
     REGISTRY: Registered =
         ext2,
+        lfs,
+        nilfs2,
 }
