@@ -2,16 +2,16 @@
 
     python capture_files.py FOLDER [--runs 5] [--systems ext2 ...] [--services 0 1000] [--work DIR]
 
-The kernel is user-mode Linux, the disk is vhost_disk.py with an image. Each run boots a guest (guest_files.sh) that makes
-the file system, mounts it, runs jobs/files.fio, and unmounts. The FOLDER gets `runs.json` with the figures of each run by
-phase, and SYSTEM.csv.gz, the log of the first run on the slow disk. With `--systems` or `--services` the FOLDER keeps
-the other runs. The working folder must not be in /tmp, which the guest has for itself.
+The kernel is user-mode Linux, the disk is vhost_disk.py with an image. Each run boots a guest (guest_files.sh) that
+makes the file system, mounts it, runs jobs/files.fio, and unmounts. The FOLDER gets `runs.json` with the figures of
+each run by phase, and SYSTEM.csv.xz, the log of the first run on the slow disk. With `--systems` or `--services` the
+FOLDER keeps the other runs. The working folder must not be in /tmp, which the guest has for itself.
 """
 
 import argparse
 import datetime
-import gzip
 import json
+import lzma
 import re
 import shutil
 import subprocess
@@ -158,8 +158,8 @@ def provenance(work: Path) -> dict[str, Any]:
 def write_log(log: list[Sent], path: Path) -> None:
     """Keeps a log: times in us, offsets and lengths in bytes."""
     lines = [f"{sent.time_ns // 1000 * 1000},{sent.kind},{sent.offset_bytes},{sent.bytes}\n" for sent in log]
-    with path.open("wb") as raw, gzip.GzipFile("", "wb", 9, raw, mtime=0) as file:
-        file.write("".join(lines).encode())
+    with lzma.open(path, "wt", preset=9) as file:
+        file.writelines(lines)
 
 
 def main() -> None:
@@ -189,7 +189,7 @@ def main() -> None:
                 kept[name] = captured(work, system)
                 print(name, json.dumps(kept[name]["phases"]["job"]))
                 if run == 0 and service_us == SERVICES_US[-1]:
-                    write_log(read_log(work / "requests.csv"), options.folder / f"{system}.csv.gz")
+                    write_log(read_log(work / "requests.csv"), options.folder / f"{system}.csv.xz")
                 found = {"host": provenance(work), "runs": dict(sorted(kept.items()))}
                 described_at.write_text(json.dumps(found, indent=1) + "\n")
                 if not options.keep:

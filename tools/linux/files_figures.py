@@ -1,9 +1,10 @@
 """Figures of what a file system sends to its disk; the same code for every side."""
 
 import csv
-import gzip
+import lzma
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,8 +32,8 @@ Classify = Callable[[int, int], dict[str, int]]
 
 
 def read_log(path: Path) -> list[Sent]:
-    """A log of vhost_disk.py, or one of nbdsim with its `fua` at the end; plain or compressed."""
-    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
+    """A log of vhost_disk.py; plain or compressed."""
+    with lzma.open(path, "rt") if path.suffix == ".xz" else path.open() as file:
         return [Sent(int(row[0]), row[1], int(row[2]), int(row[3])) for row in csv.reader(file)]
 
 
@@ -71,10 +72,7 @@ def figures(log: Sequence[Sent], classify: Classify | None = None) -> dict[str, 
     """Counts, sizes and shares. A write is sequential if it begins where the last one ended."""
     by_kind = {kind: [sent for sent in log if sent.kind == kind] for kind in "RWFTZ"}
     writes, reads = by_kind["W"], by_kind["R"]
-    following = sum(
-        after.offset_bytes == before.offset_bytes + before.bytes
-        for before, after in zip(writes, writes[1:], strict=False)
-    )
+    following = sum(after.offset_bytes == before.offset_bytes + before.bytes for before, after in pairwise(writes))
     found = {
         "writes": len(writes),
         "write_bytes": sum(sent.bytes for sent in writes),

@@ -1,14 +1,17 @@
 """What the blocks of a file system's image are, read from the image itself.
 
 ext2 overwrites in place, so that the last image tells what each block was. Without a cleaner nilfs2 overwrites nothing
-but its superblocks. Formats: fs/ext2/ext2.h, include/uapi/linux/nilfs2_ondisk.h and include/linux/f2fs_fs.h of Linux 6.1.
+but its superblocks. Formats: fs/ext2/ext2.h, include/uapi/linux/nilfs2_ondisk.h and include/linux/f2fs_fs.h of
+Linux 6.1.
 """
 
 import mmap
 import struct
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 BLOCK_BYTES = 4096
 SUPERBLOCK_AT = 1024
@@ -102,9 +105,7 @@ class Ext2(Layout):
         for block in blocks:
             self.mark(block, 1, kind)
         if kind == "data" and blocks:
-            self.extents[inode] = 1 + sum(
-                after != before + 1 for before, after in zip(blocks, blocks[1:], strict=False)
-            )
+            self.extents[inode] = 1 + sum(after != before + 1 for before, after in pairwise(blocks))
 
     def below(self, block: int, depth: int) -> Iterator[int]:
         """The blocks of content below an indirect block."""
@@ -125,63 +126,75 @@ def is_sparse_super(group: int) -> bool:
     return any(group in {base**power for power in range(1, 20)} for base in (3, 5, 7))
 
 
+class Log(NamedTuple):
+    """The summary of a log of nilfs2, and where it is."""
+
+    block: int
+    magic: int
+    header_bytes: int
+    flags: int
+    sequence: int
+    """The number of the segment, which grows from segment to segment."""
+    blocks: int
+    files: int
+    summary_bytes: int
+
+
 class Nilfs2(Layout):
     """Logs, and the blocks whose order each log's summary gives."""
 
-    SUMMARY = struct.Struct("<3I2H3Q4IQ")
+    SUMMARY = struct.Struct("<8xI2HQ16x3I")
     MAGIC = 0x1EAFFA11
     HAS_SUPER_ROOT = 4
-    KINDS = {2: "directory", 3: "dat", 4: "cpfile", 5: "sufile", 6: "ifile"}
-    FILE_INFO = struct.Struct("<2Q2I")
+    FILE_INFO = struct.Struct("<16x2I")  # after the inode and its checkpoint: blocks, those of data
     DAT = 3
+    INODES = ("", "", "directory", "dat", "cpfile", "sufile", "ifile")
+    """The inodes that nilfs2 has for itself; the second is the root."""
 
     def __init__(self, image: mmap.mmap) -> None:
         """Read all logs."""
         super().__init__(image)
         (segments,) = self.unpack("Q", SUPERBLOCK_AT + 24)
         first, per_segment = self.unpack("QI", SUPERBLOCK_AT + 40)
-        self.logs: list[tuple[int, int, int]] = []
-        """First block, blocks and flags of each log."""
+        self.logs: list[Log] = []
         self.mark(0, 1, "superblock")
         self.mark(len(self.kinds) - 1, 1, "superblock")
         for segment in range(segments):
-            self.read_segment(segment * per_segment or first, (segment + 1) * per_segment)
+            block, end = segment * per_segment or first, (segment + 1) * per_segment
+            log = before = self.log_at(block)
+            while block < end and log.magic == self.MAGIC and log.sequence == before.sequence:
+                self.read_log(log)
+                block += log.blocks
+                before, log = log, self.log_at(min(block, end - 1))
 
-    def read_segment(self, block: int, end: int) -> None:
-        """Marks the logs of a segment."""
-        sequence = None
-        while block < end:
-            fields = self.SUMMARY.unpack_from(self.image, block * BLOCK_BYTES)
-            magic, header, flags, number, count = fields[2], fields[3], fields[4], fields[5], fields[8]
-            if magic != self.MAGIC or number != (number if sequence is None else sequence):
-                return
-            sequence = number
-            self.logs.append((block, count, flags))
-            self.read_log(block, header, count, fields[9], fields[10], flags)
-            block += count
+    def log_at(self, block: int) -> Log:
+        """The log that begins at a block, if its magic is right."""
+        return Log(block, *self.SUMMARY.unpack_from(self.image, block * BLOCK_BYTES))
 
-    def read_log(self, block: int, header: int, count: int, files: int, summary_bytes: int, flags: int) -> None:
+    def read_log(self, log: Log) -> None:
         """Marks the blocks of a log: its summary, the blocks of each file, and the super root."""
-        summary_blocks = -(-summary_bytes // BLOCK_BYTES)
-        self.mark(block, summary_blocks, "summary")
-        at, next_block = block * BLOCK_BYTES + header, block + summary_blocks
-        for _ in range(files):
+        self.logs.append(log)
+        summary_blocks = -(-log.summary_bytes // BLOCK_BYTES)
+        self.mark(log.block, summary_blocks, "summary")
+        at, block = log.block * BLOCK_BYTES + log.header_bytes, log.block + summary_blocks
+        for _ in range(log.files):
             at = entry(at, self.FILE_INFO.size)
-            inode, _, blocks, data = self.FILE_INFO.unpack_from(self.image, at)
+            (inode,) = self.unpack("Q", at)
+            blocks, data = self.FILE_INFO.unpack_from(self.image, at)
             at += self.FILE_INFO.size
             sizes = (8, 16) if inode == self.DAT else (16, 8)
             for size, entries in zip(sizes, (data, blocks - data), strict=True):
                 for _ in range(entries):
                     at = entry(at, size) + size
-            kind = self.KINDS.get(inode, "data")
-            self.mark(next_block, data, kind)
-            self.mark(next_block + data, blocks - data, "btree" if kind == "data" else kind)
-            next_block += blocks
-        if flags & self.HAS_SUPER_ROOT:
-            self.mark(next_block, 1, "super root")
-            next_block += 1
-        if next_block != block + count:
-            raise ValueError(f"the log at block {block} has {count} blocks, its summary {next_block - block}")
+            kind = self.INODES[inode] if inode < len(self.INODES) else "data"
+            self.mark(block, data, kind)
+            self.mark(block + data, blocks - data, "btree" if kind == "data" else kind)
+            block += blocks
+        if log.flags & self.HAS_SUPER_ROOT:
+            self.mark(block, 1, "super root")
+            block += 1
+        if block != log.block + log.blocks:
+            raise ValueError(f"the log at block {log.block} has {log.blocks} blocks, its summary {block - log.block}")
 
 
 def entry(at: int, size: int) -> int:
