@@ -155,6 +155,12 @@ def provenance(work: Path) -> dict[str, Any]:
     }
 
 
+def as_text(host: dict[str, Any], runs: dict[str, Any]) -> str:
+    """Everything as JSON, a run a line."""
+    lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(run)}" for name, run in sorted(runs.items()))
+    return f'{{\n "host": {json.dumps(host)},\n "runs": {{\n{lines}\n }}\n}}\n'
+
+
 def write_log(log: list[Sent], path: Path) -> None:
     """Keeps a log: times in us, offsets and lengths in bytes."""
     lines = [f"{sent.time_ns // 1000 * 1000},{sent.kind},{sent.offset_bytes},{sent.bytes}\n" for sent in log]
@@ -190,8 +196,7 @@ def main() -> None:
                 print(name, json.dumps(kept[name]["phases"]["job"]))
                 if run == 0 and service_us == SERVICES_US[-1]:
                     write_log(read_log(work / "requests.csv"), options.folder / f"{system}.csv.xz")
-                found = {"host": provenance(work), "runs": dict(sorted(kept.items()))}
-                described_at.write_text(json.dumps(found, indent=1) + "\n")
+                described_at.write_text(as_text(provenance(work), kept))
                 if not options.keep:
                     shutil.rmtree(work)
 

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 KIB = 1024
 MIB = 1 << 20
+SIZES = 6
+"""As many of the most common sizes are kept."""
 MARK_BYTES = 512
 """A read of 512 bytes is a mark of guest_files.sh: its sector is the number of the phase that ends there. mkfs and the
 kernel read more at a time, or the first sector only."""
@@ -77,10 +79,12 @@ def figures(log: Sequence[Sent], classify: Classify | None = None) -> dict[str, 
         "writes": len(writes),
         "write_bytes": sum(sent.bytes for sent in writes),
         "mean_write_kib": mean_kib(writes),
+        "common_writes_kib": common_kib(writes),
         "sequential_share": following / len(writes) if writes else 0.0,
         "reads": len(reads),
         "read_bytes": sum(sent.bytes for sent in reads),
         "mean_read_kib": mean_kib(reads),
+        "common_reads_kib": common_kib(reads),
         "flushes": len(by_kind["F"]),
         "discards": len(by_kind["T"]),
         "duration_s": (log[-1].time_ns - log[0].time_ns) / 1e9 if log else 0.0,
@@ -97,6 +101,12 @@ def of_classes(writes: Iterable[Sent], classify: Classify) -> dict[str, Any]:
         classes.update(classify(sent.offset_bytes, sent.bytes))
     total = sum(classes.values())
     return {"written": dict(classes.most_common()), "metadata_share": 1 - classes["data"] / total}
+
+
+def common_kib(requests: Sequence[Sent]) -> list[list[int]]:
+    """The most common sizes, and how often each comes."""
+    sizes = Counter(sent.bytes // KIB for sent in requests)
+    return [[size, count] for size, count in sizes.most_common(SIZES)]
 
 
 def mean_kib(requests: Sequence[Sent]) -> float:
