@@ -147,7 +147,7 @@ def provenance(work: Path) -> dict[str, Any]:
     return {
         "kernel": (work / "kernel").read_text().strip(),
         "packages": versions(),
-        "date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
+        "date": datetime.datetime.now(tz=datetime.timezone.utc).date().isoformat(),
         "memory": MEMORY,
         "disk_mb": DISK_MB,
         "mkfs": dict(re.findall(r"^ +(\w+)\) (mkfs\.[^;]+?) ;;", guest, flags=re.MULTILINE)),
