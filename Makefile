@@ -12,7 +12,7 @@ DOCS  := $(VENV)/.stamp-docs
 CLI   := $(VENV)/.stamp-cli
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lowest lint bench reproduce soak fuzz validate-linux docs clean
+.PHONY: help demo test lowest lint bench reproduce soak fuzz validate-linux validate-files docs clean
 .DELETE_ON_ERROR:
 
 help: ## print this list
@@ -68,7 +68,10 @@ fuzz: ## fuzz configurations and trace parsers, FUZZ_SECONDS (60) each; with car
 	@bash tools/fuzz.sh
 
 validate-linux: $(CLI) ## run fio jobs in a real Linux kernel and in FlashWatt, and compare (20 minutes; installs packages)
-	@bash tools/validate_linux.sh $(BIN)/python
+	@bash tools/validate_linux.sh $(BIN)/python linux
+
+validate-files: $(CLI) ## run fio's job on file systems of a real Linux kernel, and print what their disk saw (10 minutes; installs packages)
+	@bash tools/validate_linux.sh $(BIN)/python files
 
 docs: $(CLI) $(DOCS) ## build the site in site/index.html; a warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error::SyntaxWarning -m mkdocs build --strict --quiet

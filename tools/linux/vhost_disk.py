@@ -1,13 +1,14 @@
 """A disk with a fixed time a request, served as a vhost-user disk. It logs requests in the order of their coming.
 
-    python3 vhost_disk.py SOCKET --size-mb 512 --service-us 20000 --log requests.csv
+    python3 vhost_disk.py SOCKET --size-mb 512 --service-us 20000 --log requests.csv [--image FILE]
 
 The disk serves one request at a time. A request begins when it comes or when the one before it ends, whichever is
 later, and ends the service time after that, whatever its kind and length. The time of the next one counts from when
-this one should have ended, so that a late timer does not add up. The guest learns of each end at once. Reads leave the
-guest's memory as it is and writes are dropped: the disk is for timing, not for data.
+this one should have ended, so that a late timer does not add up. The guest learns of each end at once. Without an image
+reads leave the guest's memory as it is and writes are dropped: the disk is then for timing, not for data. With one it
+keeps data in that file, and takes discards and writes of zeroes as well.
 
-The log is CSV: time in ns since the first request, operation (R, W, F), offset, bytes.
+The log is CSV: time in ns since the first request, operation (R, W, F flush, T discard, Z zeroes), offset, bytes.
 
 Protocols: https://qemu-project.gitlab.io/qemu/interop/vhost-user.html (messages), and the virtio specification 1.2,
 sections 2.7 (split virtqueues) and 5.2 (block device).
@@ -31,7 +32,8 @@ REPLY = 0x1 | 0x4  # version 1, an answer
 GET_FEATURES, SET_MEM_TABLE = 1, 5
 SET_VRING_NUM, SET_VRING_ADDR, SET_VRING_BASE, GET_VRING_BASE, SET_VRING_KICK, SET_VRING_CALL = 8, 9, 10, 11, 12, 13
 GET_PROTOCOL_FEATURES, GET_CONFIG = 15, 24
-SEG_MAX, FLUSH, INDIRECT_DESC, PROTOCOL, VERSION_1 = 1 << 2, 1 << 9, 1 << 28, 1 << 30, 1 << 32
+SEG_MAX, FLUSH, DISCARD, WRITE_ZEROES = 1 << 2, 1 << 9, 1 << 13, 1 << 14
+INDIRECT_DESC, PROTOCOL, VERSION_1 = 1 << 28, 1 << 30, 1 << 32
 SLAVE_REQ, CONFIG = 1 << 5, 1 << 9
 """A channel for the disk's own messages, and the configuration. Without the first virtio_uml of Linux 6.1 finds no
 interrupt for the queue."""
@@ -42,12 +44,16 @@ INDIRECT = 4  # it is a table of descriptors
 NO_INTERRUPT = 1
 DESCRIPTOR = struct.Struct("<QIHH")  # address, length, flags, next
 REQUEST = struct.Struct("<IIQ")  # kind, reserved, sector
-LETTERS = {0: "R", 1: "W", 4: "F"}
-GET_ID = 8
+RANGE = struct.Struct("<QII")  # of a discard or a write of zeroes: sector, sectors, flags
+LETTERS = {0: "R", 1: "W", 4: "F", 11: "T", 13: "Z"}
+READ, WRITE, GET_ID = 0, 1, 8
 SECTOR_BYTES = 512
 SEGMENTS_MAX = 126
 DESCRIPTORS_MAX = 16
-SIZES = struct.Struct("<QII")  # capacity in sectors, longest segment, most segments
+SIZES = struct.Struct("<QII20x5I")
+"""Capacity in sectors, longest segment, most segments; most sectors and ranges of a discard, its alignment in sectors,
+most sectors and ranges of a write of zeroes. Between them is what no feature here offers."""
+RANGE_SECTORS_MAX = 1 << 15
 
 # A wait ends this much before the time, and the rest is spent in a loop: a sleeping thread wakes some 50 us late.
 SPIN_NS = 60_000
@@ -154,9 +160,10 @@ class Ring:
 class Disk:
     """Serves one guest."""
 
-    def __init__(self, size: int, service_ns: int, log: TextIO) -> None:
+    def __init__(self, size: int, service_ns: int, log: TextIO, image: mmap.mmap | None = None) -> None:
         """Serve nobody yet."""
         self.size = size
+        self.image = image
         self.service_ns = service_ns
         self.log = log
         self.memory = Memory()
@@ -197,12 +204,42 @@ class Disk:
             kind, _, sector = REQUEST.unpack_from(memory, at)
             length = sum(size for _, size in parts[1:-1])
             self.start_ns = self.start_ns or now
+            letter = LETTERS.get(kind, "?")
+            ranges = [(sector * SECTOR_BYTES, length)]
+            if letter in ("T", "Z"):
+                ranges = self.ranges(parts[1:-1])
+                self.zero(ranges if letter == "Z" else [])
+            elif self.image:
+                self.move(kind, sector * SECTOR_BYTES, parts[1:-1])
             if kind != GET_ID:
-                letter = LETTERS.get(kind, "?")
-                self.log.write(f"{now - self.start_ns},{letter},{sector * SECTOR_BYTES},{length}\n")
-            is_timed = LETTERS.get(kind, "") in ("R", "W")
-            self.free_ns = max(now, self.free_ns) + (self.service_ns if is_timed else 0)
+                for offset, size in ranges:
+                    self.log.write(f"{now - self.start_ns},{letter},{offset},{size}\n")
+            self.free_ns = max(now, self.free_ns) + (self.service_ns if kind != GET_ID else 0)
             self.under_way.append((self.free_ns, first, parts[-1], length + 1 if kind == 0 else 1))
+
+    def move(self, kind: int, offset: int, parts: list[tuple[int, int]]) -> None:
+        """Moves the data of a read or a write between the image and the guest."""
+        if kind not in (READ, WRITE) or not self.image:
+            return
+        for address, size in parts:
+            memory, at = self.memory.at_guest(address)
+            if kind == READ:
+                memory[at : at + size] = self.image[offset : offset + size]
+            else:
+                self.image[offset : offset + size] = memory[at : at + size]
+            offset += size
+
+    def ranges(self, parts: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Offset and length of each range of a discard or a write of zeroes."""
+        memories = [(*self.memory.at_guest(address), size) for address, size in parts]
+        found = [entry for memory, at, size in memories for entry in RANGE.iter_unpack(memory[at : at + size])]
+        return [(sector * SECTOR_BYTES, sectors * SECTOR_BYTES) for sector, sectors, _ in found]
+
+    def zero(self, ranges: list[tuple[int, int]]) -> None:
+        """Writes zeroes into the image. What is discarded stays there: so the image tells what was written."""
+        for offset, length in ranges:
+            if self.image:
+                self.image[offset : offset + length] = bytes(length)
 
     def end_requests(self) -> None:
         """Ends each request whose time has come or is near."""
@@ -248,7 +285,8 @@ class Disk:
     def answer(self, request: int, payload: bytes) -> bytes | None:
         """The answer to a message that asks for something."""
         if request == GET_FEATURES:
-            return struct.pack("=Q", SEG_MAX | FLUSH | INDIRECT_DESC | PROTOCOL | VERSION_1)
+            data = DISCARD | WRITE_ZEROES if self.image else 0
+            return struct.pack("=Q", SEG_MAX | FLUSH | data | INDIRECT_DESC | PROTOCOL | VERSION_1)
         if request == GET_PROTOCOL_FEATURES:
             return struct.pack("=Q", SLAVE_REQ | CONFIG)
         if request == GET_CONFIG:
@@ -260,7 +298,8 @@ class Disk:
     def config(self, payload: bytes) -> bytes:
         """The part of the configuration that is asked for."""
         offset, length, flags = struct.unpack_from("=III", payload)
-        whole = SIZES.pack(self.size // SECTOR_BYTES, 0, SEGMENTS_MAX)
+        ranges = (RANGE_SECTORS_MAX, 1)
+        whole = SIZES.pack(self.size // SECTOR_BYTES, 0, SEGMENTS_MAX, *ranges, 1, *ranges)
         part = whole.ljust(offset + length, b"\0")[offset : offset + length]
         return struct.pack("=III", offset, length, flags) + part
 
@@ -276,6 +315,13 @@ def receive(peer: socket.socket, length: int) -> bytes:
     return data
 
 
+def new_image(path: Path, size: int) -> mmap.mmap:
+    """A file of zeroes in memory."""
+    with path.open("wb+") as file:
+        file.truncate(size)
+        return mmap.mmap(file.fileno(), size)
+
+
 def main() -> None:
     """Serves one guest."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -283,12 +329,15 @@ def main() -> None:
     parser.add_argument("--size-mb", type=int, default=512)
     parser.add_argument("--service-us", type=float, required=True, help="time of a request")
     parser.add_argument("--log", type=Path, required=True)
+    parser.add_argument("--image", type=Path, help="file that keeps the data; it is made anew")
     options = parser.parse_args()
     with options.log.open("w") as log, socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(options.socket))
         listener.listen(1)
         peer, _ = listener.accept()
-        disk = Disk(options.size_mb << 20, round(options.service_us * 1e3), log)
+        size = options.size_mb << 20
+        image = new_image(options.image, size) if options.image else None
+        disk = Disk(size, round(options.service_us * 1e3), log, image)
         with peer:
             disk.serve(peer)
         if disk.late_ns:

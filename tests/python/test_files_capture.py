@@ -1,0 +1,225 @@
+"""What file systems of a real Linux kernel send to a disk, and the tools that capture and compare (`tools/linux`)."""
+
+from __future__ import annotations
+
+import json
+import mmap
+import shutil
+import struct
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from capture_files import WHOLE
+from compare_files import FIGURES, SYSTEMS, Bar, rows_of
+from files_figures import Sent, figures, phases, read_log, read_request_log
+from files_layout import BLOCK_BYTES, Ext2, Nilfs2, is_sparse_super, layout_of
+from vhost_disk import Disk, Region
+
+ROOT = Path(__file__).parents[2]
+CAPTURE = ROOT / "tests/python/data/files"
+RUNS: dict[str, Any] = json.loads((CAPTURE / "runs.json").read_text())["runs"]
+KINDS = {"R": "read", "W": "write", "F": "flush", "T": "trim"}
+
+
+def slow(system: str) -> dict[str, Any]:
+    """The run of which the log is kept."""
+    run: dict[str, Any] = RUNS[f"{system}.1000us.0"]
+    return run
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_the_kept_log_has_the_figures_of_its_run(system: str) -> None:
+    parts = phases(read_log(CAPTURE / f"{system}.csv.xz"))
+    for name in ("mkfs", "mount", *WHOLE, "umount"):
+        of_log, of_run = figures(parts[name]), slow(system)["phases"][name]
+        numbers = {key: value for key, value in of_log.items() if not isinstance(value, list)}
+        assert numbers == {key: pytest.approx(of_run[key], abs=2e-6) for key in numbers}
+        assert of_log["common_writes_kib"] == of_run["common_writes_kib"]
+    assert sum(len(parts[name]) for name in WHOLE) > 5000
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_capture_in_flashwatts_form_compares_equal(system: str, tmp_path: Path) -> None:
+    """The side that reads FlashWatt's files gives the same figures for the same requests."""
+    parts = phases(read_log(CAPTURE / f"{system}.csv.xz"))
+    run, name = slow(system), SYSTEMS[system]
+    with (tmp_path / f"{name}.requests.csv").open("w") as file:
+        file.write("kind,arrival_ns,start_ns,end_ns,offset_bytes,bytes,origin\n")
+        for sent in (sent for phase in WHOLE for sent in parts[phase]):
+            end_ns = sent.time_ns + 1_000_000
+            file.write(
+                f"{KINDS[sent.kind]},{sent.time_ns},{sent.time_ns},{end_ns},{sent.offset_bytes},{sent.bytes},0\n"
+            )
+    flows = [{"name": "fsync", "count": run["fio"]["fsyncs"]}, {"name": "write", "count": run["fio"]["writes"]}]
+    report = {"files": {"flows": flows, "metadata_fraction": run["phases"]["job"]["metadata_share"]}}
+    (tmp_path / f"{name}.report.json").write_text(json.dumps(report))
+    (tmp_path / f"{name}.inspect.json").write_text(json.dumps({"extents_mean": run["extents"]["mean"]}))
+    rows = rows_of({f"{system}.1000us.0": run}, "job", tmp_path)
+    assert [row.figure for row in rows] == list(FIGURES)
+    for row in rows:
+        assert row.flashwatt == pytest.approx(row.real[0], abs=1e-6), row.figure.label
+        assert row.is_within
+
+
+def test_a_request_log_is_read_in_the_order_of_coming(tmp_path: Path) -> None:
+    log = tmp_path / "requests.csv"
+    log.write_text(
+        "kind,arrival_ns,start_ns,end_ns,offset_bytes,bytes,origin\n"
+        "flush,20,20,21,0,0,0\nwrite,10,10,30,8192,4096,0\nwrite,5,5,40,4096,4096,0\n"
+    )
+    assert read_request_log(log) == [Sent(5, "W", 4096, 4096), Sent(10, "W", 8192, 4096), Sent(20, "F", 0, 0)]
+
+
+def test_figures_by_hand() -> None:
+    """Of three writes one begins where the last write ended; a read between them does not matter."""
+    log = [Sent(0, "W", 0, 8192), Sent(1, "R", 0, 4096), Sent(2, "W", 8192, 4096), Sent(3, "F", 0, 0)]
+    log.append(Sent(1_000_000_000, "W", 0, 12288))
+    found = figures(log, lambda offset, length: {"data" if offset else "superblock": length})
+    assert (found["writes"], found["reads"], found["flushes"]) == (3, 1, 1)
+    assert found["mean_write_kib"] == pytest.approx(8)
+    assert found["sequential_share"] == pytest.approx(1 / 3)
+    assert found["metadata_share"] == pytest.approx(20480 / 24576)
+    assert found["duration_s"] == 1
+
+
+def test_marks_divide_the_log() -> None:
+    log = [Sent(at, "R", sector * 512, 512) for at, sector in ((1, 1), (3, 2), (5, 3), (8, 4), (9, 5))]
+    log += [Sent(2, "W", 0, 4096), Sent(6, "R", 512, 4096), Sent(7, "F", 0, 0), Sent(10, "F", 0, 0)]
+    parts = phases(sorted(log))
+    assert parts["mkfs"] == [Sent(2, "W", 0, 4096)]
+    assert parts["layout"] == [Sent(6, "R", 512, 4096), Sent(7, "F", 0, 0)]
+    assert not parts["start"] + parts["mount"] + parts["run"] + parts["umount"]
+
+
+@pytest.mark.parametrize(
+    ("bar", "value", "beyond"),
+    [
+        (Bar("part", 0.25), 15, 0),
+        (Bar("part", 0.25), 5, 5 / 15),
+        (Bar("part", 0.25), 23, 3 / 15),
+        (Bar("points", 0.1), 7, 3),
+        (Bar("points", 0.1), 21, 1),
+        (Bar("factor", 1.5), 12, 1),
+        (Bar("factor", 1.5), 30, 1.5),
+        (Bar("factor", 1.5), 5, 2),
+    ],
+)
+def test_bars_count_from_the_range(bar: Bar, value: float, beyond: float) -> None:
+    assert bar.beyond([10, 20, 15], value) == pytest.approx(beyond)
+
+
+def test_bars_decide() -> None:
+    run = json.loads(json.dumps(slow("ext2")))
+    (row,) = [row for row in rows_of({"ext2.0us.0": run}, "run", None) if row.figure.key == "mean_write_kib"]
+    assert row.beyond is None
+    assert row.is_within
+    assert row._replace(flashwatt=row.real[0] * 1.24).is_within
+    assert not row._replace(flashwatt=row.real[0] * 1.26).is_within
+
+
+def test_the_job_reads_and_writes_the_same_in_every_run() -> None:
+    """Fio draws the same places each time: 12,800 operations, each on a piece of its own, and 400 files of 512 KiB."""
+    for name, run in RUNS.items():
+        assert run["fio"]["reads"] + run["fio"]["writes"] == 12_800
+        written = run["phases"]["job"]["written"]["data"]
+        assert written == pytest.approx(400 * (512 << 10) + run["fio"]["written_bytes"], rel=1e-3), name
+
+
+def test_the_image_and_filefrag_agree_on_the_extents_of_ext2() -> None:
+    means = [(run["image"]["extents_mean"], run["extents"]["mean"]) for name, run in RUNS.items() if "ext2" in name]
+    assert len(means) >= 10
+    assert all(image == filefrag for image, filefrag in means)
+
+
+def test_the_page_has_the_captured_figures() -> None:
+    command = [sys.executable, str(ROOT / "tools/linux/compare_files.py"), str(CAPTURE), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    page = (ROOT / "docs/validation-files.md").read_text()
+    lines = [line for line in json.loads(done.stdout)["page"].splitlines() if line.startswith("| ")]
+    assert len(lines) > 60
+    for line in lines:
+        assert line.rsplit("|", 4)[0] in page
+
+
+def test_the_captured_files_are_small() -> None:
+    assert max(file.stat().st_size for file in CAPTURE.iterdir()) < 200 * 1024
+
+
+@pytest.mark.skipif(shutil.which("mkfs.ext2", path="/usr/sbin:/sbin:/usr/bin") is None, reason="e2fsprogs is not there")
+def test_blocks_of_ext2_are_those_of_mkfs(tmp_path: Path) -> None:
+    """A file of 20 blocks and a directory in an image of 64 MiB with two groups."""
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root/file").write_bytes(b"x" * 20 * BLOCK_BYTES)
+    image = tmp_path / "image"
+    mkfs = shutil.which("mkfs.ext2", path="/usr/sbin:/sbin:/usr/bin")
+    command = [str(mkfs), "-q", "-b", "4096", "-g", "8192", "-d", str(tmp_path / "root"), str(image), "64M"]
+    subprocess.run(command, check=True)
+    layout = layout_of("ext2", image)
+    assert isinstance(layout, Ext2)
+    assert layout.kinds.count("data") == 20
+    assert layout.kinds.count("indirect") == 1
+    assert layout.kinds.count("superblock") == layout.kinds.count("block bitmap") == 2
+    assert layout.kinds[:2] == ["superblock", "group descriptors"]
+    assert list(layout.extents.values()) == [2]
+    assert layout.kinds.count("other") == 2 * 8192 - sum(layout.used)
+
+
+def test_copies_of_the_superblock() -> None:
+    assert [group for group in range(50) if is_sparse_super(group)] == [0, 1, 3, 5, 7, 9, 25, 27, 49]
+
+
+def test_a_log_of_nilfs2_by_hand() -> None:
+    """Entries of 300 blocks of a file do not fit into one block of the summary; the super root is the last block."""
+    image = mmap.mmap(-1, 1024 * BLOCK_BYTES)
+    struct.pack_into("<Q", image, 1024 + 24, 2)
+    struct.pack_into("<QI", image, 1024 + 40, 1, 512)
+    files = [(12, 300, 300), (12 + 1, 3, 2), (3, 2, 1)]  # inode, blocks, and those of data
+    at, summary = BLOCK_BYTES + 64, 0
+    for inode, blocks, data in files:
+        struct.pack_into("<2Q2I", image, at, inode, 1, blocks, data)
+        at += 24
+        sizes = [16] * data + [8] * (blocks - data) if inode != 3 else [8] * data + [16] * (blocks - data)
+        for size in sizes:
+            at += BLOCK_BYTES - at % BLOCK_BYTES if BLOCK_BYTES - at % BLOCK_BYTES < size else 0
+            at += size
+    summary = at - BLOCK_BYTES
+    blocks = -(-summary // BLOCK_BYTES) + 305 + 1
+    struct.pack_into("<8xI2HQ16x3I", image, BLOCK_BYTES, 0x1EAFFA11, 64, 7, 1, blocks, len(files), summary)
+    layout = Nilfs2(image)
+    assert [(log.block, log.blocks) for log in layout.logs] == [(1, 2 + 305 + 1)]
+    assert layout.kinds[1:3] == ["summary", "summary"]
+    assert layout.kinds[3 : 3 + 302] == ["data"] * 302
+    assert layout.kinds[305:309] == ["btree", "dat", "dat", "super root"]
+    assert layout.classify(BLOCK_BYTES * 2, BLOCK_BYTES * 2) == {"summary": BLOCK_BYTES, "data": BLOCK_BYTES}
+
+
+def test_the_disk_keeps_data_in_its_image() -> None:
+    image, memory, log = mmap.mmap(-1, 1 << 20), mmap.mmap(-1, 1 << 16), StringIO()
+    disk = Disk(1 << 20, 0, log, image)
+    disk.memory.regions.append(Region(0x1000, 1 << 16, 0x9000, 0, memory))
+    memory[:8] = b"abcdefgh"
+    disk.move(1, 4096, [(0x1000, 4), (0x1004, 4)])
+    disk.move(0, 4098, [(0x2000, 3)])
+    assert memory[0x1000:0x1003] == b"cde"
+    memory[0x3000:0x3010] = struct.pack("<QII", 8, 1, 0)
+    assert disk.ranges([(0x4000, 16)]) == [(4096, 512)]
+    disk.zero([(4096, 6)])
+    assert image[4096:4104] == bytes(6) + b"gh"
+
+
+def test_without_the_packages_the_target_says_that_it_skips(tmp_path: Path) -> None:
+    (tmp_path / "dirname").symlink_to("/usr/bin/dirname")
+    command = ["/bin/bash", "tools/validate_linux.sh", sys.executable, "files"]
+    environment = {"PATH": str(tmp_path)}
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "SKIPPED: no real kernel was run. linux.uml fio" in done.stderr
+    assert "tests/python/data/files" in done.stderr
+    assert "mean size of a write" in done.stdout
