@@ -207,8 +207,8 @@ impl Cx<'_> {
 
     /// Makes durable what has been written, and waits for that.
     pub fn flush(&mut self) -> Ticket {
-        self.figures.flushes += 1;
-        let io = self.ios.send(Kind::Flush, 0, 0, self.process, true);
+        let (io, is_new) = self.ios.flush(self.process);
+        self.figures.flushes += u64::from(is_new);
         self.waits.push(io);
         self.ios.ticket(io)
     }

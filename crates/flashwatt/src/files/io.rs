@@ -63,20 +63,53 @@ pub struct Ios {
     pub longest_blocks: u32,
     /// Writes of the file system's own that have not ended.
     pub written_back: u32,
+    /// The flush under way, and the one that follows it. All who ask meanwhile share that one (Linux, block/blk-flush.c).
+    flush: Option<IoId>,
+    next_flush: Option<IoId>,
 }
 
 impl Ios {
     /// No requests. They are at most so long; `origins` holds the origins of processes by number.
     pub fn new(longest_blocks: u32, origins: Vec<Origin>) -> Self {
-        Ios { ios: Vec::new(), free: Vec::new(), queued: Default::default(), origins, longest_blocks, written_back: 0 }
+        Ios { ios: Vec::new(), free: Vec::new(), queued: Default::default(), origins, longest_blocks, written_back: 0, flush: None, next_flush: None }
+    }
+
+    fn number(&mut self) -> IoId {
+        self.free.pop().unwrap_or_else(|| {
+            self.ios.push(Io::default());
+            IoId(self.ios.len() as u32 - 1)
+        })
+    }
+
+    /// Queues a flush, or shares the one that waits for the flush under way. Returns whether it is a new one.
+    pub fn flush(&mut self, process: u16) -> (IoId, bool) {
+        if let Some(shared) = self.next_flush {
+            return (shared, false);
+        }
+        if self.flush.is_none() {
+            let io = self.send(RequestKind::Flush, 0, 0, process, true);
+            self.flush = Some(io);
+            return (io, true);
+        }
+        let io = self.number();
+        self.ios[io.0 as usize].writes = 0..0;
+        self.ios[io.0 as usize].is_written_back = false;
+        self.next_flush = Some(io);
+        (io, true)
+    }
+
+    /// A flush has ended: the next one begins.
+    fn flush_ended(&mut self) {
+        self.flush = self.next_flush.take();
+        if let Some(io) = self.flush {
+            let kind = RequestKind::Flush;
+            self.queued[0].push_back(Queued { io, kind, block: 0, blocks: 0, process: 0, is_sync: true });
+        }
     }
 
     /// Queues a request.
     pub fn send(&mut self, kind: RequestKind, block: Block, blocks: u32, process: u16, is_sync: bool) -> IoId {
-        let io = self.free.pop().unwrap_or_else(|| {
-            self.ios.push(Io::default());
-            IoId(self.ios.len() as u32 - 1)
-        });
+        let io = self.number();
         let is_written_back = kind == RequestKind::Write && process == 0;
         let sent = &mut self.ios[io.0 as usize];
         sent.writes = if kind == RequestKind::Write { block..block + blocks } else { 0..0 };
@@ -128,6 +161,9 @@ impl Ios {
     /// A request has ended: moves its pages and the tasks that waited for it to the ends of these lists. Returns the blocks that it
     /// wrote.
     pub fn ended(&mut self, io: IoId, pages: &mut Vec<PageId>, tasks: &mut Vec<Task>) -> Range<Block> {
+        if self.flush == Some(io) {
+            self.flush_ended();
+        }
         let ended = &mut self.ios[io.0 as usize];
         pages.append(&mut ended.pages);
         tasks.append(&mut ended.waiters);

@@ -78,11 +78,13 @@ pub enum OpKind {
     Stat,
     /// Removes a file.
     Remove,
+    /// Takes a file's pages out of memory, but for dirty ones (`POSIX_FADV_DONTNEED`).
+    Forget,
 }
 
 impl OpKind {
     /// Every kind, in the order of reports.
-    pub const ALL: [OpKind; 11] = [
+    pub const ALL: [OpKind; 12] = [
         OpKind::Create,
         OpKind::Open,
         OpKind::Close,
@@ -94,6 +96,7 @@ impl OpKind {
         OpKind::Fsync,
         OpKind::Stat,
         OpKind::Remove,
+        OpKind::Forget,
     ];
 
     /// The name in reports.
@@ -110,6 +113,7 @@ impl OpKind {
             OpKind::Fsync => "fsync",
             OpKind::Stat => "stat",
             OpKind::Remove => "remove",
+            OpKind::Forget => "forget",
         }
     }
 }
@@ -119,6 +123,8 @@ impl OpKind {
 pub enum Mode {
     /// Through the page cache. A write ends when its data is in memory.
     Cached,
+    /// The same without reading ahead (`POSIX_FADV_RANDOM`).
+    Random,
     /// A write ends when its data is on the drive, and what it takes to find it (`O_DSYNC`).
     Synchronous,
     /// Past the page cache, to and from the drive (`O_DIRECT`). Offsets and lengths are rounded outward to blocks.

@@ -183,6 +183,10 @@ impl Vfs {
                 self.with(caller, |system, cx| system.fsync(file, stage, cx)).map(|()| 0)
             }
             OpKind::Remove => self.remove(file, bytes, caller).map(|()| 0),
+            OpKind::Forget => {
+                self.cache.forget(Owner::of(file), bytes.div_ceil(BLOCK_BYTES) as u32);
+                Ok(0)
+            }
             OpKind::Read | OpKind::ReadWhole => self.read(doing, bytes, windows, caller),
             OpKind::Write | OpKind::WriteWhole | OpKind::Append => self.write(doing, bytes, caller),
         }
@@ -226,7 +230,9 @@ impl Vfs {
             let file_pages = bytes.div_ceil(BLOCK_BYTES) as u32;
             let window = window_of(windows, file);
             let key = PageKey::new(Owner::of(file), page);
-            let read = self.read_page(key, Asked { pages: asked, file_pages }, window, caller);
+            let ahead_bytes = if mode == Mode::Random { 0 } else { self.settings.read_ahead_bytes };
+            let asked = Asked { pages: asked, file_pages, most: (ahead_bytes / BLOCK_BYTES) as u32 };
+            let read = self.read_page(key, asked, window, caller);
             doing.has_waited |= read.is_err();
             read?;
             window.read(page);
@@ -239,7 +245,7 @@ impl Vfs {
 
     /// A page is in memory, or is read, with others ahead of it.
     fn read_page(&mut self, key: PageKey, asked: Asked, window: &mut Window, caller: Caller) -> Tried<()> {
-        let most = (self.settings.read_ahead_bytes / BLOCK_BYTES) as u32;
+        let most = asked.most;
         if let Some(page) = self.cache.touch(key) {
             if self.cache.take_mark(page) {
                 let plan = window.marked(key.index, asked.pages, most);
@@ -394,6 +400,8 @@ struct Asked {
     pages: u32,
     /// Pages of the file.
     file_pages: u32,
+    /// Longest window of reading ahead in pages.
+    most: u32,
 }
 
 /// The end of a page's content in a file of this length.

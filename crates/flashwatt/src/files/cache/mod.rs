@@ -327,6 +327,16 @@ impl PageCache {
         self.leave(key);
     }
 
+    /// Pages of an owner leave memory, but for those that are dirty or on their way.
+    pub fn forget(&mut self, owner: Owner, pages: u32) {
+        for key in (0..pages).map(|index| PageKey { owner, index }) {
+            let rests = self.find(key).is_some_and(|page| self.pages[page.0 as usize].state == State::Resting);
+            if rests && !self.is_dirty(key) {
+                self.leave(key);
+            }
+        }
+    }
+
     /// A page leaves memory, whether it is dirty or not.
     pub fn leave(&mut self, key: PageKey) {
         self.dirty.remove(number(key));

@@ -1,5 +1,9 @@
 //! fio's jobs on the files of a file system: each clone of a job is a thread with files of its own.
 //!
+//! As fio 3.33 does it (measured): from a thread's first write on, `fsync=N` follows each operation, read or write, when the writes so
+//! far are a multiple of N, and goes to any of its files that is not used up. Files in random order are read without reading ahead, and leave memory when
+//! they are opened.
+//!
 //! A job has `nrfiles` files of `filesize` bytes. Random places are drawn over all of them (`file_service_type=random`); in order,
 //! requests go round the files, and on in each (`roundrobin`). Files that are read are there at the start, laid down whole; with
 //! `create_serialize=0` each thread writes its own first, in requests of its block size, and calls fsync (`create_fsync`). Files
@@ -16,7 +20,11 @@ use super::{clone_seed, read};
 use crate::connector::{Next, Origin, RequestKind, Tag};
 use crate::error::{Error, Fault, Place};
 use crate::files::{DirId, FileId, FileOp, FileSpec, Flow, Mode, OpError, OpKind, Source, Step, ThreadSpec, Tree};
+use crate::rng::Rng;
 use crate::units::Nanos;
+
+/// Separates the draws of files for fsync from those of the job.
+const FSYNC_SEED: u64 = 0xf5c;
 
 /// Flows of a section, in the order of reports.
 const FLOWS: [&str; 4] = ["layout", "read", "write", "fsync"];
@@ -54,7 +62,14 @@ struct Thread {
     phase: Phase,
     /// Requests in order so far, which go round the files.
     in_order: u64,
-    last_written: u32,
+    /// Operations between calls of fsync, the writes so far, and whether the last operation was such a call.
+    fsync_every: u64,
+    writes: u64,
+    has_synced: bool,
+    rng: Rng,
+    /// Bytes of each file that are still to be read or written, and the files with some: fio closes a file that has none.
+    left: Vec<u64>,
+    open: Vec<u32>,
 }
 
 /// What a thread does.
@@ -66,6 +81,8 @@ enum Phase {
     Filling(u32),
     /// Makes it durable.
     Securing(u32),
+    /// Opens a file: its pages leave memory.
+    Opening(u32),
     Running,
     /// Calls fsync for a file (`end_fsync`).
     Ending(u32),
@@ -119,11 +136,14 @@ impl FioOnFiles {
             for clone in 0..job.clones {
                 let number = threads.len() as u64;
                 let seed = clone_seed(job, seed, number);
-                let thread = Thread::new(job, options, Job::new(job, clone, seed, Tag(0), (Origin(0), 0)));
+                let mut without_fsync = job.clone();
+                without_fsync.flush_after = 0;
+                let running = Job::new(&without_fsync, clone, seed, Tag(0), (Origin(0), 0));
+                let thread = Thread::new(job, options, running, seed);
                 let first = tree.files.len() as u32;
-                let bytes = (thread.phase == Phase::Running).then_some(options.file_bytes);
+                let bytes = matches!(thread.phase, Phase::Opening(_)).then_some(options.file_bytes);
                 tree.files.extend((0..options.files).map(|_| FileSpec { dir: DirId::ROOT, bytes }));
-                threads.push(Thread { stage, section: at as u16, first, last_written: first, ..thread });
+                threads.push(Thread { stage, section: at as u16, first, ..thread });
             }
         }
         let names = || sections.iter().map(|section| section.name.clone());
@@ -167,7 +187,7 @@ fn unfit(section: &Section, job: &JobSpec) -> Option<Fault> {
 }
 
 impl Thread {
-    fn new(spec: &JobSpec, options: FileOptions, job: Job) -> Self {
+    fn new(spec: &JobSpec, options: FileOptions, job: Job, seed: u64) -> Self {
         let reads = spec.read_fraction > 0.0;
         let is_laid_down = reads && options.is_serialized;
         Thread {
@@ -181,11 +201,17 @@ impl Thread {
             mode: match (options.is_direct, spec.fua) {
                 (true, _) => Mode::Direct,
                 (false, true) => Mode::Synchronous,
+                (false, false) if spec.distribution.is_some() => Mode::Random,
                 (false, false) => Mode::Cached,
             },
-            phase: if is_laid_down { Phase::Running } else { Phase::Making(0) },
+            phase: if is_laid_down { Phase::Opening(0) } else { Phase::Making(0) },
             in_order: 0,
-            last_written: 0,
+            fsync_every: spec.flush_after,
+            writes: 0,
+            has_synced: true,
+            rng: Rng::new(seed ^ FSYNC_SEED),
+            left: vec![options.file_bytes; options.files as usize],
+            open: (0..options.files).collect(),
         }
     }
 
@@ -205,6 +231,11 @@ impl Thread {
                 self.phase = self.made(file);
                 self.op(LAYOUT, FileOp::plain(OpKind::Fsync, self.file(file)))
             }
+            Phase::Opening(file) => {
+                let next = file + 1;
+                self.phase = if next < self.options.files { Phase::Opening(next) } else { Phase::Running };
+                self.op(LAYOUT, FileOp::plain(OpKind::Forget, self.file(file)))
+            }
             Phase::Running => self.next_request(now),
             Phase::Ending(file) => {
                 let next = file + 1;
@@ -216,7 +247,11 @@ impl Thread {
     }
 
     fn made(&self, file: u32) -> Phase {
-        if file + 1 < self.options.files { Phase::Making(file + 1) } else { Phase::Running }
+        match file + 1 < self.options.files {
+            true => Phase::Making(file + 1),
+            false if self.reads => Phase::Opening(0),
+            false => Phase::Running,
+        }
     }
 
     fn file(&self, file: u32) -> FileId {
@@ -227,17 +262,34 @@ impl Thread {
         Step::Op(self.section * FLOWS.len() as u16 + flow, op)
     }
 
+    /// Bytes of a file are read or written.
+    fn used(&mut self, file: u32, bytes: u64) {
+        let left = &mut self.left[file as usize];
+        *left = left.saturating_sub(bytes);
+        if *left == 0 {
+            self.open.retain(|&open| open != file);
+        }
+    }
+
+    /// Whether fsync follows on the last operation.
+    fn owes_fsync(&self) -> bool {
+        let is_due = self.fsync_every > 0 && self.writes > 0 && self.writes.is_multiple_of(self.fsync_every);
+        is_due && !self.has_synced && !self.open.is_empty()
+    }
+
     fn next_request(&mut self, now: Nanos) -> Step {
+        if self.owes_fsync() {
+            self.has_synced = true;
+            let file = self.open[self.rng.below(self.open.len() as u64) as usize];
+            return self.op(FSYNC, FileOp::plain(OpKind::Fsync, self.file(file)));
+        }
         let (flow, op) = match self.job.next(now) {
-            Next::Request(_, request) if request.kind == RequestKind::Flush => {
-                (FSYNC, FileOp::plain(OpKind::Fsync, FileId(self.last_written)))
-            }
             Next::Request(_, request) => {
                 let (file, offset) = self.place(request.offset_bytes, request.bytes);
                 let is_read = request.kind == RequestKind::Read;
-                if !is_read {
-                    self.last_written = file.0;
-                }
+                self.writes += u64::from(!is_read);
+                self.has_synced = false;
+                self.used(file.0 - self.first, request.bytes);
                 let (flow, kind) = if is_read { (READ, OpKind::Read) } else { (WRITE, OpKind::Write) };
                 let bytes = request.bytes.min(self.options.file_bytes - offset);
                 (flow, FileOp { offset, bytes, call_bytes: bytes, mode: self.mode, ..FileOp::plain(kind, file) })
@@ -340,19 +392,22 @@ mod tests {
         let text = "[w]\nrw=write\nbs=4k\nsize=16k\nnrfiles=2\nfsync=2\nend_fsync=1\n";
         let mut source = jobs(text).expect("valid");
         use OpKind::{Create, Fsync, Write};
+        let mut found = steps(&mut source, 0);
+        // The file that fsync takes is drawn.
+        found.iter_mut().take(8).filter(|step| step.0 == Fsync).for_each(|step| step.1 = 9);
         let expected = [
             (Create, 0, 0, 0),
             (Create, 1, 0, 0),
             (Write, 0, 0, 4096),
             (Write, 1, 0, 4096),
-            (Fsync, 1, 0, 0),
+            (Fsync, 9, 0, 0),
             (Write, 0, 4096, 4096),
             (Write, 1, 4096, 4096),
-            (Fsync, 1, 0, 0),
+            (Fsync, 9, 0, 0),
             (Fsync, 0, 0, 0),
             (Fsync, 1, 0, 0),
         ];
-        assert_eq!(steps(&mut source, 0), expected);
+        assert_eq!(found, expected);
         assert_eq!(source.tree().files[0].bytes, None);
     }
 
@@ -363,7 +418,8 @@ mod tests {
         assert_eq!(source.tree().files, vec![FileSpec { dir: DirId::ROOT, bytes: Some(8192) }; 6]);
         let text = "[r]\nrw=randread\nbs=4k\nfilesize=8k\nnrfiles=1\ncreate_serialize=0\n";
         let first: Vec<_> = steps(&mut jobs(text).expect("valid"), 0).iter().map(|step| step.0).collect();
-        assert_eq!(first, [OpKind::Create, OpKind::WriteWhole, OpKind::Fsync, OpKind::Read, OpKind::Read]);
+        use OpKind::{Create, Forget, Fsync, Read, WriteWhole};
+        assert_eq!(first, [Create, WriteWhole, Fsync, Forget, Read, Read]);
     }
 
     #[test]

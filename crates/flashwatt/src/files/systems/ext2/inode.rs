@@ -1,6 +1,9 @@
 //! Inodes: which blocks a file has, and the indirect blocks that lead to them.
 
 use crate::files::system::{Block, Run};
+use crate::units::Nanos;
+
+const SECOND_NS: Nanos = 1_000_000_000;
 
 /// Pages that an inode leads to without an indirect block.
 const DIRECT: u32 = 12;
@@ -33,12 +36,26 @@ pub struct Inode {
     nodes: Vec<(Node, Block)>,
     /// The page and the block that were allocated last.
     pub last: Option<(u32, Block)>,
+    /// Its length in bytes, and the second of its last change: times of ext2 are whole seconds.
+    bytes: u64,
+    second: u64,
+    /// Whether it has changed since it was last made durable.
+    pub is_changed: bool,
 }
 
 impl Inode {
     /// An empty file with an entry in a block of a directory.
     pub fn new(number: u32, dir: u32, slot: u32) -> Self {
         Inode { number, dir, slot, ..Inode::default() }
+    }
+
+    /// The file has been written at a time in ns. Returns whether the inode has changed: its length, or the second.
+    pub fn written(&mut self, bytes: u64, now: Nanos) -> bool {
+        let second = now / SECOND_NS;
+        let changed = (self.bytes, self.second) != (bytes, second);
+        (self.bytes, self.second) = (bytes, second);
+        self.is_changed |= changed;
+        changed
     }
 
     /// The block of a page, and how many pages from it on follow on the disk.

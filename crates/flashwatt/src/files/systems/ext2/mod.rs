@@ -7,7 +7,8 @@
 //!
 //! What is dirtied: bitmaps, group descriptors, inode tables, directories and indirect blocks, all as blocks of the disk that the
 //! flusher writes back in ascending order. fsync writes the file's data, then its indirect blocks and the block of its inode, then
-//! sends a flush; the rest of the metadata waits for the flusher.
+//! sends a flush, also where nothing was dirty; the rest of the metadata waits for the flusher. Times are whole seconds: a file that
+//! is overwritten changes its inode once in a second.
 //!
 //! Deviations: names have eight letters, and one block of a directory is read for a look-up, the one with the entry. Times of
 //! access are not kept (`noatime`). The superblock is written at the end of a run only. An inode that has changed is a dirty block
@@ -252,6 +253,7 @@ impl Ext2 {
         }
         let block = self.take_block(file, inode, page, cx)?;
         inode.add(page, block);
+        inode.is_changed = true;
         if let Some(leaf) = path(page).last().and_then(|node| inode.node(node)) {
             cx.dirty_meta(leaf);
         }
@@ -465,8 +467,10 @@ impl FileSystem for Ext2 {
         done
     }
 
-    fn written(&mut self, file: FileId, _bytes: u64, cx: &mut Cx) {
-        if let Ok(&Inode { number, .. }) = self.inode(file) {
+    fn written(&mut self, file: FileId, bytes: u64, cx: &mut Cx) {
+        let Some(inode) = self.files.get_mut(file.idx()).and_then(Option::as_mut) else { return };
+        if inode.written(bytes, cx.now) {
+            let number = inode.number;
             self.dirty_inode(number, cx);
         }
     }
@@ -505,8 +509,13 @@ impl FileSystem for Ext2 {
         }
         if *stage == 1 {
             let inode = self.inode(file)?;
-            let blocks = inode.node_blocks().chain([self.geometry.inode_block(inode.number)]);
-            cx.write_meta(blocks.map(|block| (block, block)))?;
+            // The block of an inode that has not changed may be dirty for another one's sake: it stays.
+            let own = inode.is_changed.then(|| self.geometry.inode_block(inode.number));
+            own.into_iter().for_each(|block| cx.dirty_meta(block));
+            cx.write_meta(inode.node_blocks().chain(own).map(|block| (block, block)))?;
+            if let Some(inode) = &mut self.files[file.idx()] {
+                inode.is_changed = false;
+            }
             *stage = 2;
             cx.wait()?;
         }
