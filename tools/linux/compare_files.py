@@ -20,8 +20,10 @@ from compare import write_page
 from files_figures import MIB, Sent, figures, read_request_log
 
 PHASES = ("layout", "run", "job")
-SYSTEMS = {"ext2": "ext2", "nilfs2": "lfs", "f2fs": "f2fs"}
-"""The kernel's name of each file system, and FlashWatt's."""
+SYSTEMS = {"ext2": "ext2", "nilfs2": "nilfs2"}
+"""The kernel's name of each file system, and FlashWatt's. f2fs was captured, and is not modelled."""
+SERVICE = "1000us"
+"""The disk that FlashWatt has: with no time a request the guest's processor decides, which is not modelled."""
 
 
 class Bar(NamedTuple):
@@ -122,8 +124,8 @@ def flashwatt_figures(
 
 def ours(folder: Path | None, system: str) -> dict[str, float]:
     """FlashWatt's figures of a file system; none where it did not run."""
-    name = SYSTEMS[system]
-    if folder is None or not (folder / f"{name}.report.json").exists():
+    name = SYSTEMS.get(system)
+    if folder is None or name is None or not (folder / f"{name}.report.json").exists():
         return {}
     report = json.loads((folder / f"{name}.report.json").read_text())
     inspected = folder / f"{name}.inspect.json"
@@ -138,10 +140,10 @@ def rows_of(runs: dict[str, Any], phase: str, folder: Path | None) -> list[Row]:
         system, service, _ = name.split(".")
         groups.setdefault((system, service), []).append(real_figures(run, phase))
     rows = []
-    for system in SYSTEMS:
-        flashwatt = ours(folder, system)
+    for system in dict.fromkeys(system for system, _ in groups):
         for (captured, service), real in groups.items():
             if captured == system:
+                flashwatt = ours(folder, system) if service == SERVICE else {}
                 values = [(figure, [of[figure.key] for of in real]) for figure in FIGURES]
                 rows += [Row(system, service, figure, of, flashwatt.get(figure.key)) for figure, of in values]
     return rows

@@ -205,6 +205,7 @@ impl FileWorkload {
     /// Asks the source for a thread's next operation. Returns whether there is one now.
     fn begin_operation(&mut self, task: Task, now: Nanos) -> bool {
         let step = if self.is_over(now) { Step::End } else { self.source.next(task, now) };
+        self.wake(now);
         if self.measured_ns.is_none() && self.source.measured() {
             self.measured_ns = Some(now);
         }
@@ -280,6 +281,11 @@ impl FileWorkload {
         self.until_ns = now;
         self.figures.ended(doing.flow, &doing.op, result, now - doing.began_ns);
         self.source.done(task, &doing.op, result, now);
+        self.wake(now);
+    }
+
+    /// Threads that waited for others go on.
+    fn wake(&mut self, now: Nanos) {
         while let Some(thread) = self.source.woken() {
             self.agenda.set(now, thread);
         }

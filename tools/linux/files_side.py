@@ -1,0 +1,50 @@
+"""Runs the job of the file systems in FlashWatt, for compare_files.py.
+
+    python files_side.py DIR
+
+Writes for each file system SYSTEM that both sides have: DIR/SYSTEM.requests.csv, SYSTEM.report.json, SYSTEM.inspect.json.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from compare_files import SYSTEMS
+from plan import DRIVE, HERE
+
+JOB = HERE / "jobs" / "files.fio"
+DISK_BYTES = 512 << 20
+SETS = (
+    "device.host_link.command_ns=1_000_000",  # 1 ms a request, one after another
+    f"device.logical_bytes={DISK_BYTES}",
+    "host.scheduler=mq_deadline",
+    "host.max_request_bytes=1_310_720",
+    "host.queue_depth=128",
+    "device.host_link.queue_depth=128",
+    "workload.files.cache.max_request_bytes=1_310_720",
+    f'workload.files.fio="{JOB}"',
+)
+
+
+def main() -> None:
+    """Runs every file system."""
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in SYSTEMS.values():
+        sets = [*SETS, f"workload.files.system={name}"]
+        arguments = [part for one in sets for part in ("--set", one)]
+        run = ["run", str(DRIVE), "--json", "--quiet", "--request-log", str(folder / f"{name}.requests.csv"), "--force"]
+        (folder / f"{name}.report.json").write_text(_flashwatt(*run, *arguments))
+        inspected = _flashwatt("fs", "inspect", str(DRIVE), "--run", "--json", *arguments)
+        (folder / f"{name}.inspect.json").write_text(inspected)
+
+
+def _flashwatt(*arguments: str) -> str:
+    done = subprocess.run([sys.executable, "-m", "flashwatt", *arguments], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"flashwatt failed: {done.stderr}")
+    return done.stdout
+
+
+if __name__ == "__main__":
+    main()
