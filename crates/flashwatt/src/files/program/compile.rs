@@ -49,6 +49,9 @@ pub(super) fn compile<'a>(
     faults: &mut Vec<Fault>,
 ) -> Option<Compiled<'a>> {
     let sets = filesets(script, values, faults);
+    if !faults.is_empty() {
+        return None; // without a file set its flow operations would seem wrong
+    }
     let mut compiler = Compiler::new(values, &sets);
     let threads = match threads(script, values) {
         Ok(threads) => threads,
@@ -115,7 +118,7 @@ fn fileset<'a>(block: &Block<'a>, values: &Values<'a, '_>) -> Valued<PlannedSet<
         Some(_) => values.bounded(block, &["prealloc"], None, (0, 100))?,
     };
     let size = values.quantity(block, &["size", "filesize"])?.ok_or_else(|| values.missing(block, "size"))?;
-    let plan = if block.of == "file" {
+    let plan = if block.of == "define file" {
         // As filebench does it: a set of one file, in one directory below the set's own.
         Plan { entries: 1, size, width: 10.0, dir_gamma: 0.0, prealloc_percent }
     } else {

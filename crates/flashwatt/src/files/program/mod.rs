@@ -125,6 +125,9 @@ impl Program {
         for (set, variable) in sets.iter().zip(overrides.keys()) {
             replace(&mut script, set, variable, &mut faults);
         }
+        if !faults.is_empty() {
+            return Err(Error::Config(faults));
+        }
         let values = Values { file: name, variables: &script.variables };
         let compiled = compile::compile(&script, &values, &mut faults);
         match compiled.filter(|_| faults.is_empty()) {

@@ -11,6 +11,9 @@ type Parsed<T> = Result<T, Box<Fault>>;
 /// Parses a program. Adds a fault for each statement that is not understood.
 pub(super) fn parse<'a>(text: &'a str, file: &'a str, faults: &mut Vec<Fault>) -> Script<'a> {
     let tokens = tokens(text, file, faults);
+    if !faults.is_empty() {
+        return Script::default(); // without all words the rest would only seem wrong
+    }
     let mut parser = Parser { tokens, at: 0, file, faults, script: Script::default() };
     while parser.peek().kind != Kind::End {
         if let Err(fault) = parser.statement() {
@@ -264,7 +267,13 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn thread(&mut self, word: Token<'a>) -> Parsed<ThreadBlock<'a>> {
-        let block = self.block("thread", word, &words::THREAD)?;
+        let block = self.block("thread", word, &words::THREAD).unwrap_or_else(|fault| {
+            self.faults.push(*fault);
+            while !self.peek().is_sign("{") && self.peek().kind != Kind::End {
+                self.take();
+            }
+            Block { of: "thread", line: word.line, attributes: Vec::new() }
+        });
         self.expect("{", "a thread without flow operations")?;
         let mut flowops = Vec::new();
         while self.peek().kind == Kind::Word && self.peek().text == "flowop" {

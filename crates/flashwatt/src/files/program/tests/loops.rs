@@ -110,7 +110,7 @@ fn every_personality_keeps_to_the_contract() {
         let small = match personality.name {
             "fileserver-park" => &[("nfiles", "40"), ("meanfilesize", "1m")][..],
             "pardispatcher-oltp" | "oltp" => &[],
-            _ => &[("nfiles", "300")],
+            _ => &[("nfiles", "3000")],
         };
         soak(personality.name, small, 100_000);
     }
