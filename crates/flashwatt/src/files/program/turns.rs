@@ -2,7 +2,8 @@
 
 use super::code::{Action, Code, Flowop, NONE};
 use super::fileset::{Pick, Want};
-use super::state::{Out, State, Turn};
+use super::state::{State, Turn};
+use super::thread::{Fd, Out};
 use crate::files::operation::{FileOp, OpKind, Step};
 use crate::files::source::ThreadId;
 use crate::units::Nanos;
@@ -42,7 +43,7 @@ impl State {
     }
 
     /// The descriptor of the flow operation that a thread is at.
-    fn fd(&self, thread: ThreadId) -> &super::state::Fd {
+    fn fd(&self, thread: ThreadId) -> &Fd {
         let state = &self.threads[thread as usize];
         &state.fds[state.fd as usize]
     }
@@ -96,7 +97,7 @@ impl State {
     }
 
     fn close(&mut self, flowop: &Flowop, thread: ThreadId) -> Turn {
-        let &super::state::Fd { set, entry, .. } = self.fd(thread);
+        let &Fd { set, entry, .. } = self.fd(thread);
         match self.files.pick_entry(set, entry, thread) {
             Pick::Entry(entry) => {
                 self.emit(flowop, thread, Out::Close { fd: flowop.fd }, self.plain(OpKind::Close, entry))
