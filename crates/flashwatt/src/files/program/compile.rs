@@ -5,6 +5,7 @@ use super::descriptors;
 use super::draw::{Drawn, Quantity, Shape};
 use super::flowops::{Compiler, Names};
 use super::layout::Plan;
+use super::lexer::place;
 use super::script::{Block, ProcessBlock, Script, ThreadBlock};
 use super::sync::Semaphore;
 use super::values::{Valued, Values};
@@ -52,6 +53,10 @@ pub(super) fn compile<'a>(
     if !faults.is_empty() {
         return None; // without a file set its flow operations would seem wrong
     }
+    if script.processes.is_empty() {
+        faults.push(Fault::at(place(values.file, 1), "a program without processes").expected("`define process`"));
+        return None;
+    }
     let mut compiler = Compiler::new(values, &sets);
     let threads = match threads(script, values) {
         Ok(threads) => threads,
@@ -66,9 +71,11 @@ pub(super) fn compile<'a>(
             kinds.push(kind(&mut compiler, thread, group, values, faults));
         }
     }
-    if script.processes.is_empty() {
-        let place = super::lexer::place(values.file, 1);
-        faults.push(Fault::at(place, "a program without processes").expected("`define process`"));
+    let helpers = threads.list.iter().map(|(kind, _)| u64::from(kinds[*kind as usize].helpers)).sum::<u64>();
+    if helpers + threads.list.len() as u64 > THREADS_MAX {
+        let fault = values.of(&script.processes[0].block, "too many threads, with one for each asynchronous write");
+        let found = format!("{} threads and {helpers} writes", threads.list.len());
+        faults.push(fault.found(found).expected(format!("{THREADS_MAX} at most")));
     }
     let mut keep = |result: Valued<u64>| {
         result.unwrap_or_else(|fault| {

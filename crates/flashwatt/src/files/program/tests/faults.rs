@@ -157,6 +157,11 @@ fn wrong_flowops() {
             &["a.f:9: dsync together with directio"],
         ),
     ]);
+    let writes = "flowop aiowrite name=w,fd=1,iosize=4k,random,iters=100\nflowop aiowait name=v";
+    check(&[(
+        with("", "", "", ",instances=10000", writes),
+        &["a.f:4: too many threads, with one for each asynchronous write; found 10000 threads and 2000000 writes"],
+    )]);
     let text = "define fileset name=f,size=1k,entries=10,dirwidth=20,prealloc,readonly\n\
         define process name=p { thread name=t { flowop write name=w,filesetname=f,iosize=1k } }";
     check(&[(text.into(), &["a.f:2: the file set `f` is readonly; found `write`"])]);
