@@ -159,7 +159,7 @@ fn park_reads_only_what_was_written_and_updated() {
 
 #[test]
 fn built_in_numbers_are_those_of_their_sources() {
-    // Threads without helpers, files, and the mean size in KiB: SPEC A13 and A17.
+    // Threads without helpers, files, and the mean size in KiB, as the files' headers say.
     let expected = [
         ("varmail", 16, 1000, 16.0),
         ("fileserver", 50, 10_000, 128.0),
