@@ -5,6 +5,7 @@ use super::descriptors;
 use super::draw::{Drawn, Quantity, Shape};
 use super::flowops::{Compiler, Names};
 use super::layout::Plan;
+use super::lexer::place;
 use super::script::{Block, ProcessBlock, Script, ThreadBlock};
 use super::sync::Semaphore;
 use super::values::{Valued, Values};
@@ -49,6 +50,13 @@ pub(super) fn compile<'a>(
     faults: &mut Vec<Fault>,
 ) -> Option<Compiled<'a>> {
     let sets = filesets(script, values, faults);
+    if !faults.is_empty() {
+        return None; // without a file set its flow operations would seem wrong
+    }
+    if script.processes.is_empty() {
+        faults.push(Fault::at(place(values.file, 1), "a program without processes").expected("`define process`"));
+        return None;
+    }
     let mut compiler = Compiler::new(values, &sets);
     let threads = match threads(script, values) {
         Ok(threads) => threads,
@@ -63,9 +71,11 @@ pub(super) fn compile<'a>(
             kinds.push(kind(&mut compiler, thread, group, values, faults));
         }
     }
-    if script.processes.is_empty() {
-        let place = super::lexer::place(values.file, 1);
-        faults.push(Fault::at(place, "a program without processes").expected("`define process`"));
+    let helpers = threads.list.iter().map(|(kind, _)| u64::from(kinds[*kind as usize].helpers)).sum::<u64>();
+    if helpers + threads.list.len() as u64 > THREADS_MAX {
+        let fault = values.of(&script.processes[0].block, "too many threads, with one for each asynchronous write");
+        let found = format!("{} threads and {helpers} writes", threads.list.len());
+        faults.push(fault.found(found).expected(format!("{THREADS_MAX} at most")));
     }
     let mut keep = |result: Valued<u64>| {
         result.unwrap_or_else(|fault| {
@@ -122,7 +132,7 @@ fn fileset<'a>(block: &Block<'a>, values: &Values<'a, '_>) -> Valued<PlannedSet<
         Some(_) => values.bounded(block, &["prealloc"], None, (0, 100))?,
     };
     let size = values.quantity(block, &["size", "filesize"])?.ok_or_else(|| values.missing(block, "size"))?;
-    let plan = if block.of == "file" {
+    let plan = if block.of == "define file" {
         // As filebench does it: a set of one file, in one directory below the set's own.
         Plan { entries: 1, size, width: 10.0, dir_gamma: 0.0, prealloc_percent }
     } else {

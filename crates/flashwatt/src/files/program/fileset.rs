@@ -15,25 +15,25 @@ pub(super) struct Entry {
     pub length: u64,
     pub file: FileId,
     /// How many descriptors and asynchronous writes hold it open, and whether an operation has picked it.
-    use_: u32,
+    users: u32,
 }
 
-/// The bit of [`Entry::use_`] that says that the entry is busy.
+/// The bit of [`Entry::users`] that says that the entry is busy.
 const BUSY: u32 = 1 << 31;
 
 impl Entry {
     /// An entry of this size that nobody uses.
     pub fn new(size: u64) -> Self {
-        Entry { size, length: 0, file: FileId(0), use_: 0 }
+        Entry { size, length: 0, file: FileId(0), users: 0 }
     }
 
     /// Number of descriptors and asynchronous writes that hold it open.
     pub fn open(&self) -> u32 {
-        self.use_ & !BUSY
+        self.users & !BUSY
     }
 
     fn busy(&self) -> bool {
-        self.use_ & BUSY != 0
+        self.users & BUSY != 0
     }
 }
 
@@ -129,7 +129,7 @@ impl Files {
             }
         }
         set.idle -= 1;
-        self.entries[(set.first + found) as usize].use_ |= BUSY;
+        self.entries[(set.first + found) as usize].users |= BUSY;
         Pick::Entry(set.first + found)
     }
 
@@ -140,7 +140,7 @@ impl Files {
             self.waiting.push((entry, thread));
             return Pick::Wait;
         }
-        state.use_ |= BUSY;
+        state.users |= BUSY;
         self.sets[set as usize].idle -= 1;
         Pick::Entry(entry)
     }
@@ -148,7 +148,7 @@ impl Files {
     /// An entry is not busy any more. One of the threads that wait for any entry goes on, and all that wait for this one.
     pub fn release(&mut self, set: u32, entry: u32, woken: &mut VecDeque<ThreadId>) {
         debug_assert!(self.entries[entry as usize].busy());
-        self.entries[entry as usize].use_ &= !BUSY;
+        self.entries[entry as usize].users &= !BUSY;
         let set = &mut self.sets[set as usize];
         set.idle += 1;
         woken.extend(set.waiting.pop_front());
@@ -182,17 +182,17 @@ impl Files {
         set.exist.remove(entry - set.first);
         set.missing.insert(entry - set.first);
         let state = &mut self.entries[entry as usize];
-        (state.use_, state.length) = (state.use_ & BUSY, 0);
+        (state.users, state.length) = (state.users & BUSY, 0);
     }
 
     /// Something holds an entry open.
     pub fn hold(&mut self, entry: u32) {
-        self.entries[entry as usize].use_ += 1;
+        self.entries[entry as usize].users += 1;
     }
 
     /// It holds it open no longer.
     pub fn let_go(&mut self, entry: u32) {
         debug_assert!(self.entries[entry as usize].open() > 0);
-        self.entries[entry as usize].use_ -= 1;
+        self.entries[entry as usize].users -= 1;
     }
 }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use super::code::{Action, Flowop, NONE, ThreadKind, Unit};
 use super::compile::PlannedSet;
 use super::draw::Quantity;
+use super::links::Link;
 use super::script::{Block, ThreadBlock};
-use super::sync::Semaphore;
 use super::values::{Valued, Values};
 use crate::error::Fault;
 use crate::files::operation::Mode;
-use crate::files::source::{Flow, ThreadSpec};
+use crate::files::source::Flow;
 use crate::settings::unknown_name;
 
 /// Descriptors of a thread in filebench. `opennext` may use half of them.
@@ -39,24 +39,15 @@ impl Names {
     }
 }
 
-/// A target that is looked up when all flow operations are known.
-struct Link<'a> {
-    at: usize,
-    name: &'a str,
-    /// What the target must be.
-    of: &'static str,
-    fault: Fault,
-}
-
 /// Compiles the flow operations of all threads.
 pub(super) struct Compiler<'a, 's, 'v> {
-    values: &'v Values<'a, 's>,
+    pub values: &'v Values<'a, 's>,
     sets: &'v [PlannedSet<'a>],
     pub flowops: Vec<Flowop>,
     pub names: Names,
     /// Name and kind of each flow operation, and the thread it is of.
-    written: Vec<(&'a str, &'a str, u32)>,
-    links: Vec<Link<'a>>,
+    pub written: Vec<(&'a str, &'a str, u32)>,
+    pub links: Vec<Link<'a>>,
     kinds: u32,
 }
 
@@ -117,42 +108,6 @@ impl<'a, 's, 'v> Compiler<'a, 's, 'v> {
             (self.flowops[at].rotor, self.flowops[at].fd) = (rotor as u32, given[rotor].1);
         }
         kind.rotors = given.len() as u32;
-    }
-
-    /// Gives a counter to each flow operation that a limit of the same thread counts.
-    fn counters(&mut self, kind: &mut ThreadKind, thread: &ThreadBlock<'a>, faults: &mut Vec<Fault>) {
-        let range = kind.flowops.start as usize..kind.flowops.end as usize;
-        for block in &thread.flowops {
-            if !["opslimit", "iopslimit", "bwlimit", "finishoncount", "finishonbytes"].contains(&block.of) {
-                continue;
-            }
-            let (Ok(Some(target)), Some(attribute)) = (self.values.name(block, &["target"]), block.get(&["target"]))
-            else {
-                continue;
-            };
-            let names: Vec<_> = self.written[range.clone()].iter().map(|(name, ..)| *name).collect();
-            let Some(found) = names.iter().position(|name| *name == target) else {
-                let fault = self.values.at(&attribute, "no flow operation of this name in the thread");
-                faults.push(unknown_name(fault, target, &names));
-                continue;
-            };
-            if block.of != "opslimit"
-                && block.of != "finishoncount"
-                && !self.flowops[range.start + found].is_read_or_write()
-            {
-                faults.push(self.values.wrong(&attribute, "a target that neither reads nor writes"));
-            }
-            let target = &mut self.flowops[range.start + found];
-            if target.counter == NONE {
-                target.counter = kind.counters;
-                kind.counters += 1;
-            }
-            let counter = target.counter;
-            let own = self.values.name(block, &["name"]).ok().flatten();
-            if let Some(at) = names.iter().position(|name| Some(*name) == own) {
-                self.flowops[range.start + at].target = counter;
-            }
-        }
     }
 
     fn flowop(&mut self, block: &Block<'a>, kind: &mut ThreadKind) -> Valued<Flowop> {
@@ -269,16 +224,6 @@ impl<'a, 's, 'v> Compiler<'a, 's, 'v> {
         })
     }
 
-    fn link_to(&mut self, block: &Block<'a>, of: &'static str) -> Valued<()> {
-        let values = self.values;
-        let (Some(name), Some(attribute)) = (values.name(block, &["target"])?, block.get(&["target"])) else {
-            return Err(Box::new(values.missing(block, "target")));
-        };
-        let fault = values.at(&attribute, format!("no {of} of this name"));
-        self.links.push(Link { at: self.flowops.len(), name, of, fault });
-        Ok(())
-    }
-
     /// What a flow operation needs, and what it cannot do.
     fn check(&self, block: &Block<'a>, flowop: &Flowop) -> Valued<()> {
         let values = self.values;
@@ -322,39 +267,5 @@ impl<'a, 's, 'v> Compiler<'a, 's, 'v> {
             ));
         }
         Ok(())
-    }
-
-    /// Looks up the targets and numbers the semaphores: those of one semblock in a row, one for each thread. Gives
-    /// the semaphores. Every flow operation must have been right.
-    pub fn link(&mut self, threads: &[(u32, ThreadSpec)], faults: &mut Vec<Fault>) -> Vec<Semaphore> {
-        let mut semaphores = Vec::new();
-        for at in 0..self.flowops.len() {
-            if let Action::SemBlock { first, highwater } = &mut self.flowops[at].action {
-                *first = semaphores.len() as u32;
-                let of_kind = (0..).zip(threads).filter(|(_, (kind, _))| *kind == self.written[at].2);
-                semaphores.extend(of_kind.map(|(thread, _)| Semaphore::new(thread, *highwater)));
-            }
-        }
-        for Link { at, name, of, fault } in std::mem::take(&mut self.links) {
-            let of_kind: Vec<_> = (0..self.written.len()).filter(|&i| self.written[i].1 == of).collect();
-            let found: Vec<_> = of_kind.iter().copied().filter(|&i| self.written[i].0 == name).collect();
-            let &[target] = found.as_slice() else {
-                let valid: Vec<_> = of_kind.iter().map(|&i| self.written[i].0).collect();
-                let what =
-                    if found.is_empty() { fault.what.clone() } else { format!("more than one {of} of this name") };
-                faults.push(unknown_name(Fault { what, ..fault }, name, &valid));
-                continue;
-            };
-            let instances = threads.iter().filter(|(kind, _)| *kind == self.written[target].2).count() as u32;
-            let blocks = self.flowops[target].action.clone();
-            match (&mut self.flowops[at].action, blocks) {
-                (Action::SemPost { targets, .. }, Action::SemBlock { first, .. }) => {
-                    *targets = first..first + instances
-                }
-                (Action::Wakeup { target: wakes }, _) => *wakes = target as u32,
-                _ => {}
-            }
-        }
-        semaphores
     }
 }

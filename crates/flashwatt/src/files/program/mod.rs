@@ -53,10 +53,13 @@ mod code;
 mod compile;
 mod descriptors;
 mod draw;
+mod endings;
+mod entities;
 mod fileset;
 mod flowops;
 mod layout;
 mod lexer;
+mod links;
 mod parser;
 mod personalities;
 mod script;
@@ -64,6 +67,7 @@ mod state;
 mod sync;
 #[cfg(test)]
 mod tests;
+mod thread;
 mod turns;
 mod values;
 mod words;
@@ -124,6 +128,9 @@ impl Program {
         let mut script = parser::parse(text, name, &mut faults);
         for (set, variable) in sets.iter().zip(overrides.keys()) {
             replace(&mut script, set, variable, &mut faults);
+        }
+        if !faults.is_empty() {
+            return Err(Error::Config(faults));
         }
         let values = Values { file: name, variables: &script.variables };
         let compiled = compile::compile(&script, &values, &mut faults);

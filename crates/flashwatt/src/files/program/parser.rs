@@ -1,16 +1,19 @@
 //! From tokens to statements.
 
 use super::lexer::{Kind, Token, place, tokens};
-use super::script::{Assigned, Attribute, Block, ProcessBlock, Quit, Run, Script, ThreadBlock, attribute_fault};
+use super::script::{Assigned, Attribute, Block, Quit, Run, Script, attribute_fault};
 use super::words::{self, Attributes};
-use crate::error::{Fault, nearest};
+use crate::error::Fault;
 use crate::settings::unknown_name;
 
-type Parsed<T> = Result<T, Box<Fault>>;
+pub(super) type Parsed<T> = Result<T, Box<Fault>>;
 
 /// Parses a program. Adds a fault for each statement that is not understood.
 pub(super) fn parse<'a>(text: &'a str, file: &'a str, faults: &mut Vec<Fault>) -> Script<'a> {
     let tokens = tokens(text, file, faults);
+    if !faults.is_empty() {
+        return Script::default(); // without all words the rest would only seem wrong
+    }
     let mut parser = Parser { tokens, at: 0, file, faults, script: Script::default() };
     while parser.peek().kind != Kind::End {
         if let Err(fault) = parser.statement() {
@@ -21,12 +24,12 @@ pub(super) fn parse<'a>(text: &'a str, file: &'a str, faults: &mut Vec<Fault>) -
     parser.script
 }
 
-struct Parser<'a, 'f> {
+pub(super) struct Parser<'a, 'f> {
     tokens: Vec<Token<'a>>,
     at: usize,
     file: &'a str,
-    faults: &'f mut Vec<Fault>,
-    script: Script<'a>,
+    pub faults: &'f mut Vec<Fault>,
+    pub script: Script<'a>,
 }
 
 /// Whether a statement begins with this word.
@@ -36,21 +39,21 @@ fn begins_statement(word: &str) -> bool {
 }
 
 impl<'a> Parser<'a, '_> {
-    fn peek(&self) -> Token<'a> {
+    pub fn peek(&self) -> Token<'a> {
         self.tokens[self.at]
     }
 
-    fn take(&mut self) -> Token<'a> {
+    pub fn take(&mut self) -> Token<'a> {
         let token = self.peek();
         self.at = (self.at + 1).min(self.tokens.len() - 1);
         token
     }
 
-    fn fault(&self, token: Token<'_>, what: impl Into<String>) -> Fault {
+    pub fn fault(&self, token: Token<'_>, what: impl Into<String>) -> Fault {
         Fault::at(place(self.file, token.line), what)
     }
 
-    fn expect(&mut self, sign: &str, what: &str) -> Parsed<Token<'a>> {
+    pub fn expect(&mut self, sign: &str, what: &str) -> Parsed<Token<'a>> {
         let found = self.peek();
         if found.is_sign(sign) {
             return Ok(self.take());
@@ -59,7 +62,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// A word, a text or a variable.
-    fn value(&mut self, of: &str) -> Parsed<Token<'a>> {
+    pub fn value(&mut self, of: &str) -> Parsed<Token<'a>> {
         let found = self.peek();
         if matches!(found.kind, Kind::Sign | Kind::End) {
             let fault = self.fault(found, format!("{of} has no value")).found(found.shown());
@@ -69,7 +72,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// Goes on to the next line that begins with a statement, or with one of these words.
-    fn recover(&mut self, words: &[&str]) {
+    pub fn recover(&mut self, words: &[&str]) {
         loop {
             let token = self.peek();
             let stops = token.kind == Kind::Word
@@ -210,103 +213,8 @@ impl<'a> Parser<'a, '_> {
         Ok(())
     }
 
-    fn define(&mut self) -> Parsed<()> {
-        let word = self.take();
-        match word.text {
-            "fileset" | "filesets" => {
-                let block = self.block("define fileset", word, &words::FILESET)?;
-                self.script.filesets.push(block);
-            }
-            "file" | "files" => {
-                let block = self.block("define file", word, &words::FILE)?;
-                self.script.filesets.push(block);
-            }
-            "randvar" => {
-                let block = self.block("randvar", word, &words::RANDVAR)?;
-                let name = block.get(&["name"]).and_then(|name| name.value).filter(|name| name.kind == Kind::Variable);
-                let missing =
-                    || Box::new(self.fault(word, "a random variable without a name").expected("`name=$variable`"));
-                let name = name.ok_or_else(missing)?;
-                self.script.variables.insert(name.text, Assigned::Randvar(block));
-            }
-            "process" | "processes" => {
-                let process = self.process(word)?;
-                self.script.processes.push(process);
-            }
-            "flowop" => {
-                let fault = self.fault(word, "a composite flow operation is not supported").found("`define flowop`");
-                return Err(Box::new(fault.help("write its flow operations into the thread")));
-            }
-            name => {
-                let fault = self.fault(word, "unknown entity");
-                return Err(Box::new(unknown_name(fault, name, &["fileset", "file", "process", "randvar"])));
-            }
-        }
-        Ok(())
-    }
-
-    fn process(&mut self, word: Token<'a>) -> Parsed<ProcessBlock<'a>> {
-        let block = self.block("define process", word, &words::PROCESS)?;
-        self.expect("{", "a process without threads")?;
-        let mut threads = Vec::new();
-        while self.peek().kind == Kind::Word && self.peek().text == "thread" {
-            let word = self.take();
-            match self.thread(word) {
-                Ok(thread) => threads.push(thread),
-                Err(fault) => {
-                    self.faults.push(*fault);
-                    self.recover(&["thread"]);
-                }
-            }
-        }
-        self.close("thread")?;
-        Ok(ProcessBlock { block, threads })
-    }
-
-    fn thread(&mut self, word: Token<'a>) -> Parsed<ThreadBlock<'a>> {
-        let block = self.block("thread", word, &words::THREAD)?;
-        self.expect("{", "a thread without flow operations")?;
-        let mut flowops = Vec::new();
-        while self.peek().kind == Kind::Word && self.peek().text == "flowop" {
-            self.take();
-            match self.flowop() {
-                Ok(flowop) => flowops.push(flowop),
-                Err(fault) => {
-                    self.faults.push(*fault);
-                    self.recover(&["flowop", "thread", "}"]);
-                }
-            }
-        }
-        self.close("flowop")?;
-        Ok(ThreadBlock { block, flowops })
-    }
-
-    /// The end of a list of these.
-    fn close(&mut self, of: &str) -> Parsed<()> {
-        let found = self.peek();
-        if found.is_sign("}") {
-            self.take();
-            return Ok(());
-        }
-        let near = nearest(found.text, [of]).filter(|_| found.kind == Kind::Word);
-        let fault = self.fault(found, "the brace is not closed").found(found.shown());
-        Err(Box::new(fault.expected(format!("`{of}` or `}}`")).nearest(near)))
-    }
-
-    fn flowop(&mut self) -> Parsed<Block<'a>> {
-        let kind = self.value("flowop")?;
-        if let Some((_, help)) = words::UNSUPPORTED_FLOWOPS.iter().find(|(name, _)| *name == kind.text) {
-            let fault = self.fault(kind, "a flow operation that is not supported").found(kind.shown());
-            return Err(Box::new(fault.help(*help)));
-        }
-        if !words::FLOWOPS.contains(&kind.text) {
-            return Err(Box::new(unknown_name(self.fault(kind, "unknown flow operation"), kind.text, words::FLOWOPS)));
-        }
-        self.block(kind.text, kind, &words::FLOWOP)
-    }
-
     /// The attributes behind a word, separated by commas.
-    fn block(&mut self, of: &'a str, word: Token<'a>, table: &Attributes) -> Parsed<Block<'a>> {
+    pub fn block(&mut self, of: &'a str, word: Token<'a>, table: &Attributes) -> Parsed<Block<'a>> {
         let mut attributes: Vec<Attribute<'a>> = Vec::new();
         loop {
             let attribute = self.attribute(table)?;

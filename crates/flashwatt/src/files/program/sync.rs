@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::code::{Code, Flowop, NONE, Unit};
-use super::state::{Counter, State, Turn};
+use super::state::{State, Turn};
+use super::thread::Counter;
 use crate::files::operation::Step;
 use crate::files::source::ThreadId;
 use crate::units::Nanos;

@@ -2,7 +2,8 @@
 
 use super::code::{Action, Code, Flowop, NONE};
 use super::fileset::{Pick, Want};
-use super::state::{Out, State, Turn};
+use super::state::{State, Turn};
+use super::thread::{Fd, Out};
 use crate::files::operation::{FileOp, OpKind, Step};
 use crate::files::source::ThreadId;
 use crate::units::Nanos;
@@ -42,7 +43,7 @@ impl State {
     }
 
     /// The descriptor of the flow operation that a thread is at.
-    fn fd(&self, thread: ThreadId) -> &super::state::Fd {
+    fn fd(&self, thread: ThreadId) -> &Fd {
         let state = &self.threads[thread as usize];
         &state.fds[state.fd as usize]
     }
@@ -56,8 +57,8 @@ impl State {
         Turn::Step(Step::Op(flowop.flow, op))
     }
 
-    /// Picks a file of the flow operation's set.
-    fn pick(&mut self, flowop: &Flowop, thread: ThreadId, missing: bool) -> Pick {
+    /// Picks a file of the flow operation's set. If that fails, the thread waits or ends.
+    fn pick(&mut self, code: &Code, flowop: &Flowop, thread: ThreadId, missing: bool) -> Result<u32, Turn> {
         let state = &mut self.threads[thread as usize];
         let want = match &flowop.index {
             _ if missing => Want::Missing,
@@ -69,34 +70,34 @@ impl State {
             None => Want::Existing,
         };
         let own = if flowop.rotates() { state.rotors.get_mut(flowop.rotor as usize) } else { None };
-        self.files.pick(flowop.set, want, own.map(|rotor| &mut rotor.place), thread)
+        match self.files.pick(flowop.set, want, own.map(|rotor| &mut rotor.place), thread) {
+            Pick::Entry(entry) => Ok(entry),
+            Pick::Wait => Err(Turn::Step(Step::Wait)),
+            Pick::Empty => Err(self.no_file(code, flowop, thread)),
+        }
     }
 
     fn create(&mut self, code: &Code, flowop: &Flowop, thread: ThreadId) -> Turn {
         let (fd, set) = (flowop.fd, flowop.set);
-        match self.pick(flowop, thread, true) {
-            Pick::Entry(entry) => {
-                self.emit(flowop, thread, Out::Create { fd, set, entry }, self.plain(OpKind::Create, entry))
-            }
-            Pick::Wait => Turn::Step(Step::Wait),
-            Pick::Empty => self.no_file(code, flowop, thread),
+        match self.pick(code, flowop, thread, true) {
+            Ok(entry) => self.emit(flowop, thread, Out::Create { fd, set, entry }, self.plain(OpKind::Create, entry)),
+            Err(turn) => turn,
         }
     }
 
     /// Opens a file; if `goes_on`, the flow operation does its work behind that.
     fn open(&mut self, code: &Code, flowop: &Flowop, thread: ThreadId, goes_on: bool) -> Turn {
         let (fd, set) = (self.threads[thread as usize].fd, flowop.set);
-        match self.pick(flowop, thread, false) {
-            Pick::Entry(entry) => {
+        match self.pick(code, flowop, thread, false) {
+            Ok(entry) => {
                 self.emit(flowop, thread, Out::Open { fd, set, entry, goes_on }, self.plain(OpKind::Open, entry))
             }
-            Pick::Wait => Turn::Step(Step::Wait),
-            Pick::Empty => self.no_file(code, flowop, thread),
+            Err(turn) => turn,
         }
     }
 
     fn close(&mut self, flowop: &Flowop, thread: ThreadId) -> Turn {
-        let &super::state::Fd { set, entry, .. } = self.fd(thread);
+        let &Fd { set, entry, .. } = self.fd(thread);
         match self.files.pick_entry(set, entry, thread) {
             Pick::Entry(entry) => {
                 self.emit(flowop, thread, Out::Close { fd: flowop.fd }, self.plain(OpKind::Close, entry))
@@ -110,38 +111,37 @@ impl State {
     fn delete(&mut self, code: &Code, flowop: &Flowop, thread: ThreadId) -> Turn {
         let fd = *self.fd(thread);
         let by_fd = flowop.fd > 0 && fd.set != NONE;
-        let pick =
-            if by_fd { self.files.pick_entry(fd.set, fd.entry, thread) } else { self.pick(flowop, thread, false) };
+        let pick = match by_fd {
+            false => self.pick(code, flowop, thread, false),
+            true => match self.files.pick_entry(fd.set, fd.entry, thread) {
+                Pick::Entry(entry) => Ok(entry),
+                _ => Err(Turn::Step(Step::Wait)),
+            },
+        };
         let set = if by_fd { fd.set } else { flowop.set };
-        match pick {
-            Pick::Entry(entry) => {
-                let own = u32::from(by_fd && fd.open);
-                if self.files.entries[entry as usize].open() > own || !self.files.exists(set, entry) {
-                    self.files.release(set, entry, &mut self.woken);
-                    return Turn::Over;
-                }
-                if by_fd {
-                    self.threads[thread as usize].fds[flowop.fd as usize].forget();
-                }
-                self.emit(flowop, thread, Out::Delete { set, entry }, self.plain(OpKind::Remove, entry))
-            }
-            Pick::Wait => Turn::Step(Step::Wait),
-            Pick::Empty => self.no_file(code, flowop, thread),
+        let entry = match pick {
+            Ok(entry) => entry,
+            Err(turn) => return turn,
+        };
+        let own = u32::from(by_fd && fd.open);
+        if self.files.entries[entry as usize].open() > own || !self.files.exists(set, entry) {
+            self.files.release(set, entry, &mut self.woken);
+            return Turn::Over;
         }
+        if by_fd {
+            self.threads[thread as usize].fds[flowop.fd as usize].forget();
+        }
+        self.emit(flowop, thread, Out::Delete { set, entry }, self.plain(OpKind::Remove, entry))
     }
 
     fn stat(&mut self, code: &Code, flowop: &Flowop, thread: ThreadId) -> Turn {
-        let fd = *self.fd(thread);
+        let (fd, set) = (*self.fd(thread), flowop.set);
         if flowop.fd > 0 && fd.open {
             return self.emit(flowop, thread, Out::Plain, self.plain(OpKind::Stat, fd.entry));
         }
-        match self.pick(flowop, thread, false) {
-            Pick::Entry(entry) => {
-                let out = Out::Stat { set: flowop.set, entry };
-                self.emit(flowop, thread, out, self.plain(OpKind::Stat, entry))
-            }
-            Pick::Wait => Turn::Step(Step::Wait),
-            Pick::Empty => self.no_file(code, flowop, thread),
+        match self.pick(code, flowop, thread, false) {
+            Ok(entry) => self.emit(flowop, thread, Out::Stat { set, entry }, self.plain(OpKind::Stat, entry)),
+            Err(turn) => turn,
         }
     }
 

@@ -56,7 +56,7 @@ fn wrong_statements() {
         (of("system \"rm -rf /\""), &["a.f:2: a command that a simulation cannot carry out; found \"rm -rf /\""]),
         (of("echo hello"), &["a.f:2: `echo` without a text; found `hello`"]),
         (of("set $x=4*2"), &["a.f:2: a character that is not of the language; found `*`"]),
-        (of("create filez"), &["a.f:2: unknown word behind `create`; found `filez`", "`files`?"]),
+        (of("create filez"), &["a.f:2: unknown word behind `create`; found `filez`", "did you mean `file`?"]),
         (of("eventgen rate=fast"), &["a.f:2: rate: not a number; found `fast`"]),
         (of("define flowop name=x"), &["a.f:2: a composite flow operation is not supported"]),
         (of("define filset name=x"), &["a.f:2: unknown entity; found `filset`", "did you mean `fileset`?"]),
@@ -66,15 +66,11 @@ fn wrong_statements() {
 #[test]
 fn wrong_texts() {
     let lines = message(&with("echo \"hello", "", "", "", ""));
-    assert!(lines.starts_with("a.f:2: the text is not closed; found \"hello\""), "{lines}");
+    assert_eq!(lines, "a.f:2: the text is not closed; found \"hello; expected a closing `\"`");
     let lines = message(&with("run 5", "", "", "", ""));
     assert!(lines.starts_with("a.f:3: a statement behind `run`, which ends a program; found `define`"), "{lines}");
     let open = message("define process name=p { thread name=t { flowop hog name=h,value=1 }\nrun 5");
-    assert_eq!(
-        open,
-        "a.f:2: the brace is not closed; found `run`; expected `thread` or `}`\n\
-        a.f:1: a program without processes; expected `define process`"
-    );
+    assert_eq!(open, "a.f:2: the brace is not closed; found `run`; expected `thread` or `}`");
     assert_eq!(message("run 5"), "a.f:1: a program without processes; expected `define process`");
     let two = message(&with("sett $x=1", "", "", "", "flowop reed name=r"));
     assert_eq!(two.lines().count(), 2, "{two}");
@@ -161,6 +157,11 @@ fn wrong_flowops() {
             &["a.f:9: dsync together with directio"],
         ),
     ]);
+    let writes = "flowop aiowrite name=w,fd=1,iosize=4k,random,iters=100\nflowop aiowait name=v";
+    check(&[(
+        with("", "", "", ",instances=10000", writes),
+        &["a.f:4: too many threads, with one for each asynchronous write; found 10000 threads and 2000000 writes"],
+    )]);
     let text = "define fileset name=f,size=1k,entries=10,dirwidth=20,prealloc,readonly\n\
         define process name=p { thread name=t { flowop write name=w,filesetname=f,iosize=1k } }";
     check(&[(text.into(), &["a.f:2: the file set `f` is readonly; found `write`"])]);

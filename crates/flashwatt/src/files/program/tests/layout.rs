@@ -123,7 +123,7 @@ fn files_must_fit_on_the_drive() {
     let parse = |drive| Program::parse("fileserver.f", text, &BTreeMap::new(), 1, Some(drive));
     let error = parse(1 << 29).expect_err("1 GiB of files").to_string();
     assert!(
-        error.starts_with("fileserver.f:16: with the file set `homes` the files outgrow the drive; found 1"),
+        error.starts_with("fileserver.f:15: with the file set `homes` the files outgrow the drive; found 1"),
         "{error}"
     );
     assert!(parse(1 << 31).is_ok());

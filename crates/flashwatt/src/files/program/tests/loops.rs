@@ -110,7 +110,7 @@ fn every_personality_keeps_to_the_contract() {
         let small = match personality.name {
             "fileserver-park" => &[("nfiles", "40"), ("meanfilesize", "1m")][..],
             "pardispatcher-oltp" | "oltp" => &[],
-            _ => &[("nfiles", "300")],
+            _ => &[("nfiles", "3000")],
         };
         soak(personality.name, small, 100_000);
     }
@@ -155,4 +155,97 @@ fn park_reads_only_what_was_written_and_updated() {
     assert_eq!(host.bytes("write"), drawn);
     host.run(3000);
     assert!(host.count("read") > 500 && host.count("update") == 600);
+}
+
+#[test]
+fn built_in_numbers_are_those_of_their_sources() {
+    // Threads without helpers, files, and the mean size in KiB, as the files' headers say.
+    let expected = [
+        ("varmail", 16, 1000, 16.0),
+        ("fileserver", 50, 10_000, 128.0),
+        ("webserver", 100, 1001, 16.0),
+        ("oltp", 211, 11, 10_240.0),
+        ("varmail-park", 16, 12_288, 128.0),
+        ("fileserver-park", 52, 1024, 8192.0),
+        ("pardispatcher-fileserver", 100, 50_000, 256.0),
+        ("pardispatcher-webserver", 100, 20_001, 32.0),
+        ("pardispatcher-varmail", 100, 50_000, 16.0),
+        ("pardispatcher-oltp", 211, 11, 477_556.0),
+    ];
+    assert_eq!(PERSONALITIES.iter().map(|p| p.name).collect::<Vec<_>>(), expected.map(|(name, ..)| name));
+    for (name, threads, files, kib) in expected {
+        let program = built_in(name, &[], 2);
+        let sizes: Vec<u64> = program.state.files.entries.iter().map(|entry| entry.size).collect();
+        let mean = sizes.iter().sum::<u64>() as f64 / sizes.len() as f64 / 1024.0;
+        assert_eq!((program.state.threads.len(), sizes.len()), (threads, files), "{name}");
+        // The deviation of a gamma distribution of shape 1.5 is 0.82 of its mean: five times that of the mean of all files.
+        assert!((mean / kib - 1.0).abs() < 5.0 * 0.82 / (files as f64).sqrt(), "{name}: {mean} KiB, {kib} expected");
+        assert_eq!(program.run_seconds(), Some(60), "{name}");
+    }
+}
+
+#[test]
+fn a_descriptor_leads_to_its_file() {
+    let mut host = Host::new(parsed(
+        "define fileset name=s,entries=5,size=1k,dirwidth=10,prealloc\n\
+         define process name=p { thread name=t {\n\
+         flowop openfile name=a,filesetname=s,fd=1\n\
+         flowop openfile name=b,filesetname=s,fd=2\n\
+         flowop statfile name=stat,fd=2\n\
+         flowop fsyncset name=sync,filesetname=s\n\
+         flowop closefile name=c,fd=1\n\
+         flowop deletefile name=gone,fd=1\n\
+         flowop createfile name=back,filesetname=s,fd=1\n\
+         flowop writewholefile name=write,fd=1,srcfd=2,iosize=4k\n\
+         flowop deletefile name=open_gone,fd=1\n\
+         flowop createfile name=again,filesetname=s,fd=3\n\
+         flowop closefile name=d,fd=3\n\
+         flowop closefile name=e,fd=2 } }",
+    ));
+    host.run(26);
+    let round = [
+        "a open",
+        "b open",
+        "stat stat",
+        "sync fsync",
+        "sync fsync",
+        "c close",
+        "gone remove",
+        "back create",
+        "write write_whole",
+        "open_gone remove",
+        "again create",
+        "d close",
+        "e close",
+    ];
+    assert_eq!(host.of(0), [round, round].concat());
+}
+
+#[test]
+fn an_index_picks_a_place() {
+    let mut program = parsed(
+        "define fileset name=s,entries=10,size=1k,dirwidth=20,dirgamma=0,prealloc\n\
+         define process name=p { thread name=t { flowop statfile name=f,filesetname=s,indexed=1 } }",
+    );
+    let Step::Op(_, first) = program.next(0, 0) else { panic!("an operation") };
+    assert_eq!(first.file, program.state.files.entries[5].file, "1 times half of ten");
+    program.done(0, &first, Ok(0), 0);
+    assert_eq!(program.next(0, 0), Step::Op(0, first), "the same place again");
+}
+
+#[test]
+fn whole_files_have_the_size_that_was_drawn() {
+    let mut program = built_in("fileserver", &[("nthreads", "1")], 3);
+    let entries = &program.state.files.entries;
+    let sizes: BTreeMap<FileId, u64> = entries.iter().map(|entry| (entry.file, entry.size)).collect();
+    let mut whole = 0;
+    for _ in 0..220 {
+        let Step::Op(_, op) = program.next(0, 0) else { panic!("an operation") };
+        if op.kind == OpKind::WriteWhole {
+            assert_eq!((op.bytes, op.call_bytes, op.offset), (sizes[&op.file], 1 << 20, 0));
+            whole += 1;
+        }
+        program.done(0, &op, Ok(op.bytes), 0);
+    }
+    assert_eq!(whole, 20);
 }

@@ -44,6 +44,8 @@ struct Host {
     steps: u64,
     /// Every step: thread and text, if they are kept.
     log: Option<Vec<(ThreadId, String)>>,
+    /// All operations, as one number.
+    digest: u64,
     /// Operations by flow, and bytes by flow.
     counts: BTreeMap<String, (u64, u64)>,
 }
@@ -54,7 +56,7 @@ impl Host {
         let open = vec![0; lengths.len()];
         let due = (0..program.threads().len() as u32).map(|thread| (0, u64::from(thread), thread)).collect();
         let (out, counts) = (BTreeMap::new(), BTreeMap::new());
-        Host { program, lengths, open, now: 0, due, out, steps: 0, log: Some(Vec::new()), counts }
+        Host { program, lengths, open, now: 0, due, out, steps: 0, log: Some(Vec::new()), digest: 0, counts }
     }
 
     /// Takes steps until the program has ended, nothing is due, or `steps` were taken.
@@ -84,6 +86,9 @@ impl Host {
         match step {
             Step::Op(flow, op) => {
                 self.check(&op);
+                for part in [u64::from(thread), u64::from(op.file.0), op.offset, op.bytes] {
+                    self.digest = crate::rng::splitmix64(self.digest ^ part);
+                }
                 let count = self.counts.entry(self.program.flows()[usize::from(flow)].name.clone()).or_default();
                 *count = (count.0 + 1, count.1 + op.bytes);
                 // Not all operations take the same time, so that threads overtake one another.
