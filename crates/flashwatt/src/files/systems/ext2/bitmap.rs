@@ -1,9 +1,12 @@
 //! Bitmaps of blocks and of inodes: which are taken, group by group.
 
+use std::ops::Range;
+
 /// Bits in groups of one length, and how many of each group are free.
 #[derive(Debug)]
 pub struct Bitmap {
     words: Vec<u64>,
+    bits: u32,
     /// Bits of a group.
     of_group: u32,
     free: Vec<u32>,
@@ -11,12 +14,13 @@ pub struct Bitmap {
 }
 
 impl Bitmap {
-    /// No bit of these groups is taken. Each group but the last has `of_group` bits, a multiple of 16.
+    /// No bit of these groups is taken. Each group but the last has `of_group` bits.
     pub fn new(bits: u32, of_group: u32) -> Self {
         let groups = bits.div_ceil(of_group);
         let length = |group: u32| (bits - group * of_group).min(of_group);
         Bitmap {
             words: vec![0; bits.div_ceil(64) as usize],
+            bits,
             of_group,
             free: (0..groups).map(length).collect(),
             free_in_all: u64::from(bits),
@@ -24,21 +28,30 @@ impl Bitmap {
     }
 
     /// Free bits of a group.
+    #[inline(always)]
     pub fn free_in(&self, group: u32) -> u32 {
         self.free[group as usize]
     }
 
     /// Free bits.
+    #[inline(always)]
     pub fn free(&self) -> u64 {
         self.free_in_all
     }
 
+    /// The mean of the groups' free bits, rounded down.
+    pub fn mean_free(&self) -> u32 {
+        (self.free_in_all / self.free.len() as u64) as u32
+    }
+
     /// Whether a bit is taken.
+    #[inline(always)]
     pub fn is_taken(&self, bit: u32) -> bool {
         self.words[(bit / 64) as usize] >> (bit % 64) & 1 != 0
     }
 
     /// Takes a free bit.
+    #[inline]
     pub fn take(&mut self, bit: u32) {
         debug_assert!(!self.is_taken(bit), "bit {bit} is free");
         self.words[(bit / 64) as usize] |= 1 << (bit % 64);
@@ -47,6 +60,7 @@ impl Bitmap {
     }
 
     /// Gives a taken bit back.
+    #[inline]
     pub fn give(&mut self, bit: u32) {
         debug_assert!(self.is_taken(bit), "bit {bit} is taken");
         self.words[(bit / 64) as usize] &= !(1 << (bit % 64));
@@ -54,29 +68,90 @@ impl Bitmap {
         self.free_in_all += 1;
     }
 
-    /// The first free bit from `from` to before `until`.
-    pub fn first_free(&self, from: u32, until: u32) -> Option<u32> {
-        let mut bit = from;
-        while bit < until {
-            let rest = !self.words[(bit / 64) as usize] >> (bit % 64);
+    /// The first free bit of a range.
+    #[inline]
+    pub fn first_free(&self, bits: Range<u32>) -> Option<u32> {
+        self.first(bits, |word| !word)
+    }
+
+    /// The first free bits of a range that fill a whole byte: the first of them.
+    pub fn first_free_byte(&self, bits: Range<u32>) -> Option<u32> {
+        let bytes = bits.start.next_multiple_of(8)..bits.end;
+        self.first(bytes, |word| {
+            // The lowest bit of each byte without a taken bit.
+            let half = word | word >> 4;
+            let quarter = half | half >> 2;
+            !(quarter | quarter >> 1) & 0x0101_0101_0101_0101
+        })
+    }
+
+    /// The first bit of a range that `mark` sets in the word of the bit.
+    #[inline(always)]
+    fn first(&self, bits: Range<u32>, mark: impl Fn(u64) -> u64) -> Option<u32> {
+        let mut bit = bits.start;
+        while bit < bits.end {
+            let rest = mark(self.words[(bit / 64) as usize]) >> (bit % 64);
             if rest != 0 {
                 let found = bit + rest.trailing_zeros();
-                return (found < until).then_some(found);
+                return (found < bits.end).then_some(found);
             }
             bit = (bit / 64 + 1) * 64;
         }
         None
     }
 
-    /// Runs of taken bits.
-    pub fn taken_runs(&self, bits: u32) -> Vec<std::ops::Range<u32>> {
-        let mut runs: Vec<std::ops::Range<u32>> = Vec::new();
-        for bit in (0..bits).filter(|&bit| self.is_taken(bit)) {
-            match runs.last_mut() {
-                Some(run) if run.end == bit => run.end += 1,
-                _ => runs.push(bit..bit + 1),
-            }
+    /// Runs of taken bits, in ascending order.
+    pub fn taken_runs(&self) -> Vec<Range<u32>> {
+        let mut runs = Vec::new();
+        let mut from = 0;
+        while let Some(start) = self.first(from..self.bits, |word| word) {
+            let end = self.first_free(start..self.bits).unwrap_or(self.bits);
+            runs.push(start..end);
+            from = end;
         }
         runs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_taken(bits: u32, taken: impl IntoIterator<Item = u32>) -> Bitmap {
+        let mut bitmap = Bitmap::new(bits, 128);
+        taken.into_iter().for_each(|bit| bitmap.take(bit));
+        bitmap
+    }
+
+    #[test]
+    fn free_bits_are_counted_by_group() {
+        let mut bitmap = with_taken(300, [0, 127, 128, 299]);
+        assert_eq!([0, 1, 2].map(|group| bitmap.free_in(group)), [126, 127, 43]);
+        bitmap.give(127);
+        assert_eq!((bitmap.free_in(0), bitmap.free(), bitmap.mean_free()), (127, 297, 99));
+    }
+
+    #[test]
+    fn the_first_free_bit_is_in_the_range() {
+        let bitmap = with_taken(300, (0..70).chain(72..200));
+        assert_eq!(bitmap.first_free(0..300), Some(70));
+        assert_eq!(bitmap.first_free(72..300), Some(200));
+        assert_eq!(bitmap.first_free(72..200), None);
+        assert_eq!(bitmap.first_free(71..71), None);
+    }
+
+    #[test]
+    fn a_free_byte_has_eight_free_bits() {
+        let bitmap = with_taken(300, (0..70).chain([80, 95, 104]));
+        assert_eq!(bitmap.first_free_byte(0..300), Some(72));
+        assert_eq!(bitmap.first_free_byte(73..300), Some(96), "80 to 95 are two bytes with a taken bit each");
+        assert_eq!(bitmap.first_free_byte(97..300), Some(112));
+        assert_eq!(bitmap.first_free_byte(97..112), None);
+    }
+
+    #[test]
+    fn runs_of_taken_bits_end_at_the_last_bit() {
+        assert_eq!(with_taken(300, (0..70).chain([80]).chain(128..300)).taken_runs(), [0..70, 80..81, 128..300]);
+        assert_eq!(with_taken(300, []).taken_runs(), []);
     }
 }

@@ -1,30 +1,40 @@
-//! Directories: where new ones go (the Orlov rule, fs/ext2/ialloc.c), and which block has an entry.
+//! Directories: which group a new one goes to (the Orlov rule), and which block has an entry (Linux 6.1, fs/ext2/ialloc.c, dir.c).
 
 use super::bitmap::Bitmap;
 use super::geometry::{GROUP_BLOCKS, Geometry};
+use super::inode::Inode;
 
 /// Bytes of an entry with a name of eight letters: a head of 8, and the name in steps of 4.
-const ENTRY_BYTES: u32 = 16;
-/// Entries of a block. The first block also has those of `.` and `..`, of 12 bytes each.
-const ENTRIES: u16 = 4096 / ENTRY_BYTES as u16;
-const FIRST_ENTRIES: u16 = (4096 - 24) / ENTRY_BYTES as u16;
-/// What a directory and an inode weigh in the balance between directories and files (BLOCK_COST, INODE_COST).
+const ENTRY_BYTES: u16 = 16;
+/// Entries of a block. The first one also has those of `.` and `..`, of 12 bytes each, and that of the root `lost+found`, of 20.
+const ENTRIES: u16 = 4096 / ENTRY_BYTES;
+const FIRST_ENTRIES: u16 = (4096 - 24) / ENTRY_BYTES;
+const ROOT_ENTRIES: u16 = (4096 - 24 - 20) / ENTRY_BYTES;
+/// What a directory weighs in blocks, and in inodes, in the balance between directories and files (BLOCK_COST, INODE_COST).
 const BLOCK_COST: u64 = 256;
 const INODE_COST: u64 = 64;
 
-/// The entries of a directory.
-#[derive(Debug)]
+/// A directory.
+#[derive(Debug, Default)]
 pub struct Dir {
+    pub inode: Inode,
     /// Free entries of its blocks.
     free: Vec<u16>,
     /// No block before this one has a free entry.
     first_free: u32,
+    /// The block in which an entry was found last: the next search begins there.
+    pub found: u32,
 }
 
 impl Dir {
     /// A directory with one block.
-    pub fn new() -> Self {
-        Dir { free: vec![FIRST_ENTRIES], first_free: 0 }
+    pub fn new(inode: Inode) -> Self {
+        Dir { inode, free: vec![FIRST_ENTRIES], ..Dir::default() }
+    }
+
+    /// The root directory.
+    pub fn root(inode: Inode) -> Self {
+        Dir { inode, free: vec![ROOT_ENTRIES], ..Dir::default() }
     }
 
     /// The block that takes the next entry; none if it needs another one.
@@ -32,7 +42,7 @@ impl Dir {
         while self.free.get(self.first_free as usize) == Some(&0) {
             self.first_free += 1;
         }
-        ((self.first_free as usize) < self.free.len()).then_some(self.first_free)
+        (self.first_free < self.blocks()).then_some(self.first_free)
     }
 
     /// Number of blocks.
@@ -61,13 +71,13 @@ impl Dir {
 #[derive(Debug)]
 pub struct Spread {
     dirs: Vec<u32>,
-    /// How far each group has more new directories than files (s_debts).
+    /// How many more new directories than files each group had of late (s_debts).
     debts: Vec<u8>,
     all: u32,
 }
 
 impl Spread {
-    /// The root and lost+found are in group 0.
+    /// The root and `lost+found` are in group 0.
     pub fn new(geometry: &Geometry) -> Self {
         let mut dirs = vec![0; geometry.groups as usize];
         dirs[0] = 2;
@@ -88,41 +98,34 @@ impl Spread {
         *debt = debt.saturating_add(1);
     }
 
-    /// The group of a new directory (find_group_orlov): below the root, far from others; else near its parent, as long as there
-    /// is room for its files. `draw` is a number that spreads those below the root.
-    pub fn group(&self, geometry: &Geometry, parent: Option<u32>, draw: u32, blocks: &Bitmap, inodes: &Bitmap) -> u32 {
+    /// The group of a new directory (find_group_orlov); none if there is no free inode.
+    pub fn group(&self, geometry: &Geometry, place: Place, blocks: &Bitmap, inodes: &Bitmap) -> Option<u32> {
         let groups = geometry.groups;
-        let mean_inodes = (inodes.free() / u64::from(groups)) as u32;
-        let mean_blocks = (blocks.free() / u64::from(groups)) as u32;
-        let near = |first: u32, fits: &dyn Fn(u32) -> bool| {
-            (0..groups).map(|at| (first + at) % groups).find(|&group| inodes.free_in(group) > 0 && fits(group))
+        let (mean_inodes, mean_blocks) = (inodes.mean_free(), blocks.mean_free());
+        let first = match place {
+            Place::BelowRoot(draw) => draw % groups,
+            Place::Near(group) => group,
         };
-        let Some(parent) = parent else {
-            let first = draw % groups;
-            let fits = |group: &u32| {
-                inodes.free_in(*group) > 0
-                    && inodes.free_in(*group) >= mean_inodes
-                    && blocks.free_in(*group) >= mean_blocks
-            };
-            let best = (0..groups).map(|at| (first + at) % groups).filter(fits);
-            let best = best.min_by_key(|&group| self.dirs[group as usize]);
-            return best.or_else(|| near(first, &|_| true)).unwrap_or(0);
+        let near = move || (0..groups).map(move |at| (first + at) % groups).filter(|&group| inodes.free_in(group) > 0);
+        let best = match place {
+            Place::BelowRoot(_) => near()
+                .filter(|&group| inodes.free_in(group) >= mean_inodes && blocks.free_in(group) >= mean_blocks)
+                .min_by_key(|&group| self.dirs[group as usize])
+                .filter(|&group| self.dirs[group as usize] < geometry.inodes_per_group),
+            Place::Near(_) => {
+                let least = self.least(geometry, mean_inodes, mean_blocks, blocks);
+                near().find(|&group| {
+                    self.debts[group as usize] < least.debt
+                        && self.dirs[group as usize] < least.dirs
+                        && inodes.free_in(group) >= least.inodes
+                        && blocks.free_in(group) >= least.blocks
+                })
+            }
         };
-        let limits = self.limits(geometry, mean_inodes, mean_blocks, blocks);
-        let fits = |group: u32| {
-            self.dirs[group as usize] < limits.dirs
-                && inodes.free_in(group) >= limits.inodes
-                && blocks.free_in(group) >= limits.blocks
-                && self.debts[group as usize] < limits.debt
-        };
-        let found = near(parent, &fits);
-        found
-            .or_else(|| near(parent, &|group| inodes.free_in(group) >= mean_inodes))
-            .or_else(|| near(parent, &|_| true))
-            .unwrap_or(0)
+        best.or_else(|| near().find(|&group| inodes.free_in(group) >= mean_inodes)).or_else(|| near().next())
     }
 
-    fn limits(&self, geometry: &Geometry, mean_inodes: u32, mean_blocks: u32, blocks: &Bitmap) -> Limits {
+    fn least(&self, geometry: &Geometry, mean_inodes: u32, mean_blocks: u32, blocks: &Bitmap) -> Limits {
         let per_group = geometry.inodes_per_group;
         let used = u64::from(geometry.blocks) - blocks.free();
         let of_dir = (used / u64::from(self.all)).max(BLOCK_COST);
@@ -136,10 +139,40 @@ impl Spread {
     }
 }
 
-/// What a group must keep for a new directory.
+/// Where a new directory is made.
+#[derive(Clone, Copy, Debug)]
+pub enum Place {
+    /// Below the root: far from others. The number, where the kernel draws one, says where the search begins.
+    BelowRoot(u32),
+    /// Below a directory of this group: there, as long as there is room for its files.
+    Near(u32),
+}
+
+/// Fewer directories than this and a smaller debt a group must have, and free inodes and blocks, to get another directory.
 struct Limits {
     dirs: u32,
     inodes: u32,
     blocks: u32,
     debt: u8,
+}
+
+/// The group of a new file (find_group_other): that of its directory; else groups at distances that double, from one that is the
+/// same for all files of the directory; else the next one with a free inode. None if there is none.
+pub fn group_of_file(geometry: &Geometry, dir_inode: u32, blocks: &Bitmap, inodes: &Bitmap) -> Option<u32> {
+    let (own, groups) = (geometry.group_of_inode(dir_inode), geometry.groups);
+    let fits = |group: u32| inodes.free_in(group) > 0 && blocks.free_in(group) > 0;
+    if fits(own) {
+        return Some(own);
+    }
+    // The kernel counts inodes from 1.
+    let mut group = (own + dir_inode + 1) % groups;
+    let mut step = 1;
+    while step < groups {
+        group = (group + step) % groups;
+        if fits(group) {
+            return Some(group);
+        }
+        step *= 2;
+    }
+    (1..=groups).map(|at| (own + at) % groups).find(|&group| inodes.free_in(group) > 0)
 }

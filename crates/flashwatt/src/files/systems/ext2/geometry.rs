@@ -1,9 +1,12 @@
-//! What `mke2fs` lays down for ext2 with blocks of 4 KiB (e2fsprogs 1.47, misc/mke2fs.c and lib/ext2fs/initialize.c; the types of
-//! its mke2fs.conf).
+//! What `mke2fs -t ext2 -b 4096` lays down (e2fsprogs 1.47: misc/mke2fs.c, lib/ext2fs/initialize.c, the types of mke2fs.conf).
+//!
+//! A group is 32,768 blocks: in some a copy of the superblock and of all group descriptors, with room for more descriptors; a bitmap of
+//! its blocks, one of its inodes, its part of the inode table. Group 0 also has the root directory, `lost+found`, and the block that
+//! leads to the room for descriptors.
 
 use crate::files::system::{BLOCK_BYTES, Block};
 
-/// Blocks of a group: one block of bitmap.
+/// Blocks of a group: the bits of a block.
 pub const GROUP_BLOCKS: u32 = 8 * BLOCK_BYTES as u32;
 const INODE_BYTES: u32 = 256;
 /// Inodes of a block of an inode table.
@@ -12,15 +15,18 @@ const DESCRIPTORS_PER_BLOCK: u32 = BLOCK_BYTES as u32 / 32;
 const ADDRESSES_PER_BLOCK: u32 = BLOCK_BYTES as u32 / 4;
 /// A last group with fewer blocks for files than this is left out.
 const LAST_GROUP_BLOCKS: u32 = 50;
-/// Inodes that are taken from the start: ten reserved ones, and that of lost+found.
+/// Inodes that are taken from the start: ten reserved ones, and that of `lost+found`.
 pub const FIRST_INODES: u32 = 11;
-/// Blocks of the root directory, of lost+found (16 KiB), and the double indirect block of the resize inode.
-const FIRST_BLOCKS: u32 = 1 + 4 + 1;
+/// Blocks behind the inode table of group 0 that are taken from the start: the root directory, `lost+found` (16 KiB), and the
+/// double indirect block of the resize inode.
+pub const FIRST_BLOCKS: u32 = 1 + 4 + 1;
 const MIB: u64 = 1 << 20;
 
 /// The layout of a file system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Geometry {
+    /// Blocks of the disk, and of the file system.
+    disk_blocks: u32,
     pub blocks: u32,
     pub groups: u32,
     pub inodes_per_group: u32,
@@ -30,37 +36,31 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// On a disk of this size in bytes. `bytes_per_inode`: none as in mke2fs. None for a disk that is too small.
+    /// On a disk of this size in bytes. `bytes_per_inode`: none as in mke2fs. None for a disk that is too small or too large.
     pub fn new(disk_bytes: u64, bytes_per_inode: Option<u64>) -> Option<Self> {
-        let blocks = u32::try_from(disk_bytes / BLOCK_BYTES).ok()?;
+        let disk_blocks = u32::try_from(disk_bytes / BLOCK_BYTES).ok()?;
         let ratio = bytes_per_inode.unwrap_or_else(|| usual_ratio(disk_bytes));
-        let inodes = (u64::from(blocks) * BLOCK_BYTES / ratio).min(u64::from(u32::MAX)) as u32;
-        let mut geometry = Geometry { blocks, ..Geometry::EMPTY };
-        loop {
-            geometry = geometry.with_groups(inodes)?;
-            let last = geometry.groups - 1;
-            let left = geometry.blocks - last * GROUP_BLOCKS;
-            if left >= geometry.overhead(last) + LAST_GROUP_BLOCKS {
-                break;
-            }
-            geometry.blocks = last * GROUP_BLOCKS;
+        let inodes = u32::try_from(u64::from(disk_blocks) * BLOCK_BYTES / ratio).unwrap_or(u32::MAX);
+        let mut geometry = Self::with_blocks(disk_blocks, inodes)?;
+        let last = geometry.groups - 1;
+        if geometry.group_blocks(last) < geometry.overhead(last) + LAST_GROUP_BLOCKS {
+            geometry = Self::with_blocks(last * GROUP_BLOCKS, inodes)?;
         }
-        (geometry.free_blocks() > 0).then_some(geometry)
+        let needed = geometry.overhead(0) + FIRST_BLOCKS;
+        (needed < geometry.group_blocks(0)).then_some(Geometry { disk_blocks, ..geometry })
     }
 
-    const EMPTY: Geometry =
-        Geometry { blocks: 0, groups: 0, inodes_per_group: 0, descriptor_blocks: 0, spare_descriptor_blocks: 0 };
-
-    fn with_groups(self, inodes: u32) -> Option<Self> {
-        let groups = self.blocks.div_ceil(GROUP_BLOCKS);
+    fn with_blocks(blocks: u32, inodes: u32) -> Option<Self> {
+        let groups = blocks.div_ceil(GROUP_BLOCKS);
         let per_group = inodes.max(FIRST_INODES + 1).div_ceil((groups > 0).then_some(groups)?).min(GROUP_BLOCKS);
         let inodes_per_group = per_group.div_ceil(INODES_PER_BLOCK) * INODES_PER_BLOCK;
         let descriptor_blocks = groups.div_ceil(DESCRIPTORS_PER_BLOCK);
         // Room to grow to 1024 times the size (the resize inode).
-        let most = if self.blocks < u32::MAX / 1024 { self.blocks * 1024 } else { u32::MAX };
+        let most = if blocks < u32::MAX / 1024 { blocks * 1024 } else { u32::MAX };
         let most_descriptors = most.div_ceil(GROUP_BLOCKS).div_ceil(DESCRIPTORS_PER_BLOCK);
         let spare = most_descriptors.saturating_sub(descriptor_blocks).min(ADDRESSES_PER_BLOCK);
-        Some(Geometry { groups, inodes_per_group, descriptor_blocks, spare_descriptor_blocks: spare, ..self })
+        let spare_descriptor_blocks = spare;
+        Some(Geometry { blocks, groups, inodes_per_group, descriptor_blocks, spare_descriptor_blocks, ..Self::default() })
     }
 
     /// The first block of a group.
@@ -70,7 +70,7 @@ impl Geometry {
 
     /// Blocks of a group.
     pub fn group_blocks(&self, group: u32) -> u32 {
-        (self.blocks - group * GROUP_BLOCKS).min(GROUP_BLOCKS)
+        (self.blocks - self.group_start(group)).min(GROUP_BLOCKS)
     }
 
     /// Blocks of superblock, descriptors and room for more of them; 0 for a group without a copy.
@@ -88,10 +88,22 @@ impl Geometry {
         self.block_bitmap(group) + 1
     }
 
-    /// The block of the inode table that holds an inode. Inodes count from 0.
+    /// The group of an inode. Inodes count from 0.
+    pub fn group_of_inode(&self, inode: u32) -> u32 {
+        inode / self.inodes_per_group
+    }
+
+    /// The block of the inode table that holds an inode.
     pub fn inode_block(&self, inode: u32) -> Block {
-        let (group, at) = (inode / self.inodes_per_group, inode % self.inodes_per_group);
-        self.inode_bitmap(group) + 1 + at / INODES_PER_BLOCK
+        let group = self.group_of_inode(inode);
+        self.inode_bitmap(group) + 1 + inode % self.inodes_per_group / INODES_PER_BLOCK
+    }
+
+    /// The first inode of a block, if it is a block of an inode table.
+    pub fn first_inode(&self, block: Block) -> Option<u32> {
+        let group = block / GROUP_BLOCKS;
+        let at = block.checked_sub(self.inode_bitmap(group) + 1)? * INODES_PER_BLOCK;
+        (at < self.inodes_per_group).then_some(group * self.inodes_per_group + at)
     }
 
     /// The block of the descriptor of a group.
@@ -104,15 +116,15 @@ impl Geometry {
         self.copies(group) + 2 + self.inodes_per_group / INODES_PER_BLOCK
     }
 
-    /// Blocks of group 0 behind its overhead that are taken from the start.
-    pub fn first_blocks(&self) -> u32 {
-        if self.spare_descriptor_blocks > 0 { FIRST_BLOCKS } else { FIRST_BLOCKS - 1 }
-    }
-
     /// Free blocks of an empty file system.
     pub fn free_blocks(&self) -> u64 {
         let taken: u64 = (0..self.groups).map(|group| u64::from(self.overhead(group))).sum();
-        u64::from(self.blocks).saturating_sub(taken + u64::from(self.first_blocks()))
+        u64::from(self.blocks) - taken - u64::from(FIRST_BLOCKS)
+    }
+
+    /// Blocks that applications do not get: this per cent of those of the disk.
+    pub fn reserved_blocks(&self, percent: f64) -> u64 {
+        (percent * f64::from(self.disk_blocks) / 100.0) as u64
     }
 
     /// All inodes.
@@ -121,13 +133,14 @@ impl Geometry {
     }
 }
 
-/// Bytes for which mke2fs makes an inode: the types `floppy`, `small`, `default` and `big` of mke2fs.conf.
+/// Bytes for which mke2fs makes an inode: the types `floppy`, `small`, `default`, `big` and `huge` of mke2fs.conf.
 fn usual_ratio(disk_bytes: u64) -> u64 {
     match disk_bytes / MIB {
         0..3 => 8192,
         3..512 => 4096,
         512..4_194_304 => 16_384,
-        _ => 32_768,
+        4_194_304..16_777_216 => 32_768,
+        _ => 65_536,
     }
 }
 
