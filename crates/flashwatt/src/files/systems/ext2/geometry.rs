@@ -122,9 +122,10 @@ impl Geometry {
         u64::from(self.blocks) - taken - u64::from(FIRST_BLOCKS)
     }
 
-    /// Blocks that applications do not get: this per cent of those of the disk.
+    /// Blocks that applications do not get: this per cent of those of the disk, and fewer if its end is left out.
     pub fn reserved_blocks(&self, percent: f64) -> u64 {
-        (percent * f64::from(self.disk_blocks) / 100.0) as u64
+        let of_disk = (percent * f64::from(self.disk_blocks) / 100.0) as u64;
+        of_disk * u64::from(self.blocks) / u64::from(self.disk_blocks)
     }
 
     /// All inodes.

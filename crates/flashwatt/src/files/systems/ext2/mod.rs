@@ -173,7 +173,8 @@ impl Ext2 {
 
     /// An inode changes. Its block is in memory.
     fn change_inode(&mut self, inode: u32, cx: &mut Cx) {
-        self.changed[(inode / INODES_PER_BLOCK) as usize] |= 1 << (inode % INODES_PER_BLOCK);
+        let bit = u16::from(!cx.is_instant()) << (inode % INODES_PER_BLOCK);
+        self.changed[(inode / INODES_PER_BLOCK) as usize] |= bit;
         cx.dirty_meta(self.geometry.inode_block(inode));
     }
 
