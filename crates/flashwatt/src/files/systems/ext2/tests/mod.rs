@@ -4,6 +4,8 @@ mod against_mke2fs;
 mod allocation;
 mod metadata;
 mod random;
+mod timing;
+mod against_linux;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
