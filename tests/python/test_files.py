@@ -1,4 +1,4 @@
-"""File systems as a user sees them: the short forms, the report's section, its tables and picture, and what is refused."""
+"""File systems as a user sees them: short forms, the report's section, tables and picture, and what is refused."""
 
 from __future__ import annotations
 

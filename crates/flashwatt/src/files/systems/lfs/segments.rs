@@ -114,7 +114,8 @@ impl Segments {
                 full.into_iter().for_each(|head| self.note_if_empty(head));
                 let after = full.unwrap_or(self.count());
                 let next = self.clean.range(after..).next().or(self.clean.first()).copied();
-                let next = next.unwrap_or_else(|| unreachable!("the reserve of clean segments covers what is written from it"));
+                let next = next
+                    .unwrap_or_else(|| unreachable!("the reserve of clean segments covers what is written from it"));
                 self.clean.remove(&next);
                 self.heads[at] = Some(next);
                 next

@@ -29,7 +29,8 @@ const LOW: &str = "clean segments below which the cleaner starts, in % of all, a
 const HIGH: &str = "clean segments at which it stops, in % of all, above the reserve";
 const IDLE: &str = "after this time in ms without a call of a thread the cleaner goes on up to clean_high; 0: never";
 const PASS: &str = "segments that are cleaned before a checkpoint releases them";
-const POLICY: &str = "which segment: the one with the most age x space gained / cost (1), or with the fewest live blocks (0)";
+const POLICY: &str =
+    "which segment: the one with the most age x space gained / cost (1), or with the fewest live blocks (0)";
 const WHOLE: &str = "does the cleaner read a segment whole (1), or its live blocks (0)?";
 const CHECKPOINT: &str = "time in s between checkpoints";
 const TRIM: &str = "are segments that become clean trimmed? (0 or 1)";
