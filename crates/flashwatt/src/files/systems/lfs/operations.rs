@@ -51,7 +51,8 @@ impl Lfs {
             let nodes: Vec<_> = self.tree.all_nodes(file).map(Meta::key).filter(|&key| cx.is_dirty(key)).collect();
             self.change_parents(&nodes, cx);
             let [inode, _, dir] = self.tree.name_blocks(file).map(Meta::key);
-            let inodes = [Some(inode), (dir != inode).then_some(dir)].into_iter().flatten().filter(|&key| cx.is_dirty(key));
+            let inodes =
+                [Some(inode), (dir != inode).then_some(dir)].into_iter().flatten().filter(|&key| cx.is_dirty(key));
             data.extend(nodes.into_iter().chain(inodes));
             self.write_batch(&data, cx)?;
             *stage = self.log.last();
