@@ -167,9 +167,10 @@ impl Segments {
         }
     }
 
-    /// The segments without live blocks. A checkpoint that begins now releases them when it has ended.
-    pub fn take_emptied(&mut self) -> Vec<u32> {
-        std::mem::take(&mut self.emptied)
+    /// The segments without live blocks, of which no log after this one has blocks.
+    pub fn take_emptied(&mut self, until: LogId) -> Vec<u32> {
+        let table = &self.table;
+        self.emptied.extract_if(.., |&mut segment| table[segment as usize].last_log <= until).collect()
     }
 
     /// A segment is clean.

@@ -133,7 +133,7 @@ const BLOCKS_PER_INODE: u32 = 4;
 const RESERVED_PERCENT: u32 = 5;
 const RESERVED_MIN: u32 = 8;
 /// Per cent of the other segments' blocks that may be live: the cleaner has to find something to gain.
-const FULLEST_PERCENT: u64 = 98;
+const FULLEST_PERCENT: u64 = 95;
 
 impl Layout {
     fn new(style: Style, blocks: u32, segment_blocks: u32) -> Self {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::shape::Shape;
 use crate::files::operation::{DirId, FileId};
-use crate::files::system::{Block, Owner, PageKey};
+use crate::files::system::{Block, PageKey};
 
 /// The place of a page that was never written, and has none reserved.
 pub const NOWHERE: Block = Block::MAX;
@@ -416,7 +416,7 @@ impl Tree {
     #[cfg(test)]
     pub fn all(&self) -> Vec<(PageKey, Block)> {
         let data = self.files.iter().enumerate().flat_map(|(file, of)| {
-            let owner = Owner(file as u32);
+            let owner = crate::files::system::Owner(file as u32);
             of.pages.iter().enumerate().map(move |(index, &place)| (PageKey::new(owner, index as u32), place))
         });
         let nodes = self.nodes.iter().enumerate().map(|(at, node)| (Meta::Node(at as u32).key(), node.place));
