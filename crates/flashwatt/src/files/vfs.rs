@@ -8,7 +8,7 @@ use super::io::{IoId, Ios, Kind};
 use super::operation::{FileId, FileOp, Mode, OpError, OpKind};
 use super::settings::PageCacheSettings;
 use super::source::Tree;
-use super::system::{BLOCK_BYTES, FileSystem, Owner, PageKey, Run, Stop, Tried};
+use super::system::{BLOCK_BYTES, FileSystem, Owner, PageKey, Run, Stop, Sync, Tried};
 use crate::units::Nanos;
 
 /// No file, as a length.
@@ -192,7 +192,7 @@ impl Vfs {
             OpKind::Open | OpKind::Stat => self.with(caller, |system, cx| system.lookup(file, cx)).map(|()| true),
             OpKind::Fsync => {
                 let stage = &mut doing.stage;
-                self.with(caller, |system, cx| system.fsync(file, stage, cx)).map(|()| true)
+                self.with(caller, |system, cx| system.fsync(file, Sync::ALL, stage, cx)).map(|()| true)
             }
             OpKind::Remove => self.remove(file, bytes, caller).map(|()| true),
             OpKind::Forget => {
@@ -360,8 +360,11 @@ impl Vfs {
             doing.is_syncing = mode == Mode::Synchronous;
         }
         if doing.is_syncing {
-            let stage = &mut doing.stage;
-            self.with(caller, |system, cx| system.fsync(file, stage, cx))?;
+            let end = offset + doing.moved;
+            let begin = offset + (doing.moved - 1) / call_bytes * call_bytes;
+            let (first, end) = ((begin / BLOCK_BYTES) as u32, end.div_ceil(BLOCK_BYTES) as u32);
+            let (sync, stage) = (Sync { first, end, data_only: true }, &mut doing.stage);
+            self.with(caller, |system, cx| system.fsync(file, sync, stage, cx))?;
             (doing.is_syncing, doing.stage) = (false, 0);
         }
         Ok(doing.moved >= asked)

@@ -2,4 +2,4 @@
 
 mod by_hand;
 mod flat;
-mod harness;
+pub(in crate::files) mod harness;

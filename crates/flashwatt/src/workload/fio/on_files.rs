@@ -385,7 +385,8 @@ mod tests {
         found
     }
 
-    /// Two files of 8 KiB, in requests of 4 KiB in order, which go round the files; fsync after each write, and at the end.
+    /// Two files of 8 KiB, in requests of 4 KiB in order, which go round the files; fsync after each second write, as long as a file
+    /// is not used up, and at the end.
     #[test]
     fn a_writer_goes_round_its_files() {
         let text = "[w]\nrw=write\nbs=4k\nsize=16k\nnrfiles=2\nfsync=2\nend_fsync=1\n";
@@ -393,7 +394,7 @@ mod tests {
         use OpKind::{Create, Fsync, Write};
         let mut found = steps(&mut source, 0);
         // The file that fsync takes is drawn.
-        found.iter_mut().take(8).filter(|step| step.0 == Fsync).for_each(|step| step.1 = 9);
+        found.iter_mut().take(6).filter(|step| step.0 == Fsync).for_each(|step| step.1 = 9);
         let expected = [
             (Create, 0, 0, 0),
             (Create, 1, 0, 0),
@@ -402,7 +403,6 @@ mod tests {
             (Fsync, 9, 0, 0),
             (Write, 0, 4096, 4096),
             (Write, 1, 4096, 4096),
-            (Fsync, 9, 0, 0),
             (Fsync, 0, 0, 0),
             (Fsync, 1, 0, 0),
         ];

@@ -105,11 +105,11 @@ impl Inode {
         Inode { number, dir, slot, ..Inode::default() }
     }
 
-    /// The file has been written at a time in ns. Returns whether the inode has changed: its length, or the second.
+    /// The file has been written at a time in ns. Says whether its length has changed, and whether the second of its last change has.
     #[inline]
-    pub fn written(&mut self, bytes: u64, now: Nanos) -> bool {
+    pub fn written(&mut self, bytes: u64, now: Nanos) -> [bool; 2] {
         let second = (now / SECOND_NS) as u32;
-        let changed = (self.bytes, self.second) != (bytes, second);
+        let changed = [self.bytes != bytes, self.second != second];
         (self.bytes, self.second) = (bytes, second);
         changed
     }
@@ -336,10 +336,10 @@ mod tests {
     #[test]
     fn an_inode_changes_with_its_length_and_once_a_second() {
         let mut inode = Inode::default();
-        assert!(inode.written(4096, 10));
-        assert!(!inode.written(4096, SECOND_NS - 1));
-        assert!(inode.written(4096, SECOND_NS));
-        assert!(inode.written(8192, SECOND_NS));
+        assert_eq!(inode.written(4096, 10), [true, false]);
+        assert_eq!(inode.written(4096, SECOND_NS - 1), [false, false]);
+        assert_eq!(inode.written(4096, SECOND_NS), [false, true]);
+        assert_eq!(inode.written(8192, 2 * SECOND_NS), [true, true]);
     }
 
     #[test]

@@ -19,6 +19,7 @@
 
 mod bitmap;
 mod blocks;
+mod changes;
 mod dirs;
 mod few;
 mod geometry;
@@ -32,8 +33,9 @@ use std::ops::Range;
 
 use bitmap::Bitmap;
 use blocks::{Blocks, Want};
+use changes::Changes;
 use dirs::{Dir, Spread};
-use geometry::{FIRST_INODES, GROUP_BLOCKS, Geometry, INODES_PER_BLOCK};
+use geometry::{FIRST_INODES, GROUP_BLOCKS, Geometry};
 use inode::{Inode, NODES_MAX, Node, path};
 
 use super::{Recipe, Registered};
@@ -95,8 +97,7 @@ struct Ext2 {
     spread: Spread,
     dirs: Vec<Dir>,
     files: Vec<Option<Inode>>,
-    /// Of each block of the inode tables, which inodes have changed since the flusher wrote it or an fsync made them durable.
-    changed: Vec<u16>,
+    changes: Changes,
     reserved: u64,
     window_blocks: u32,
     discards: bool,
@@ -133,7 +134,7 @@ impl Ext2 {
             discards: parameters.is_on("discard"),
             blocks: Blocks::new(&geometry),
             spread: Spread::new(&geometry),
-            changed: vec![0; (geometry.inodes() / INODES_PER_BLOCK) as usize],
+            changes: Changes::new(geometry.inodes()),
             geometry,
             inodes,
             dirs: vec![Dir::root(root)],
@@ -171,20 +172,12 @@ impl Ext2 {
         Self::read(self.geometry.inode_block(inode), cx)
     }
 
-    /// An inode changes. Its block is in memory.
-    fn change_inode(&mut self, inode: u32, cx: &mut Cx) {
-        let bit = u16::from(!cx.is_instant()) << (inode % INODES_PER_BLOCK);
-        self.changed[(inode / INODES_PER_BLOCK) as usize] |= bit;
-        cx.dirty_meta(self.geometry.inode_block(inode));
-    }
-
-    fn has_changed(&self, inode: u32) -> bool {
-        self.changed[(inode / INODES_PER_BLOCK) as usize] >> (inode % INODES_PER_BLOCK) & 1 != 0
-    }
-
-    /// What an inode has changed to is in its block of the inode table.
-    fn inode_written(&mut self, inode: u32) {
-        self.changed[(inode / INODES_PER_BLOCK) as usize] &= !(1 << (inode % INODES_PER_BLOCK));
+    /// An inode changes. Its block is in memory. `is_data`: the change is needed to find its data.
+    fn change_inode(&mut self, inode: u32, is_data: bool, cx: &mut Cx) {
+        if !cx.is_instant() {
+            self.changes.add(inode, is_data);
+            cx.dirty_meta(self.geometry.inode_block(inode));
+        }
     }
 
     /// A free inode of a group, whose bitmap and inode table are read.
@@ -202,7 +195,7 @@ impl Ext2 {
         self.inodes.take(inode);
         cx.dirty_meta(self.geometry.inode_bitmap(group));
         cx.dirty_meta(self.geometry.descriptor(group));
-        self.change_inode(inode, cx);
+        self.change_inode(inode, true, cx);
     }
 
     // Directories.
@@ -256,7 +249,7 @@ impl Ext2 {
 
     fn change_dir(&mut self, dir: DirId, slot: u32, cx: &mut Cx) {
         cx.dirty_meta(self.dir_block(dir, slot));
-        self.change_inode(self.dirs[dir.idx()].inode.number, cx);
+        self.change_inode(self.dirs[dir.idx()].inode.number, false, cx);
     }
 
     // Blocks.
@@ -281,7 +274,7 @@ impl Ext2 {
             if self.inode(who)?.run(page).is_none() {
                 // If one has to wait, those before it keep their blocks: the next try goes on from there.
                 self.allocate(who, page, &mut touched, cx)?;
-                self.change_inode(number, cx);
+                self.change_inode(number, true, cx);
             }
         }
         Ok(())

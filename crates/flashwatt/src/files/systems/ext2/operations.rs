@@ -8,7 +8,7 @@ use super::inode::{Inode, PAGES_MAX, path};
 use super::{Ext2, ROOT_INODE, Touched, Who};
 use crate::files::context::Cx;
 use crate::files::operation::{DirId, FileId, OpError};
-use crate::files::system::{Block, FileSystem, Owner, PageKey, Run, Stop, Tried, Usage};
+use crate::files::system::{Block, FileSystem, PageKey, Run, Stop, Sync, Tried, Usage};
 use crate::rng::splitmix64;
 
 /// The block of the superblock.
@@ -94,8 +94,8 @@ impl FileSystem for Ext2 {
         self.inodes.give(number);
         cx.dirty_meta(self.geometry.inode_bitmap(group));
         cx.dirty_meta(self.geometry.descriptor(group));
-        self.change_inode(number, cx);
-        self.inode_written(number);
+        cx.dirty_meta(self.geometry.inode_block(number));
+        self.changes.written(number);
         self.dirs[dir.idx()].remove(slot);
         self.change_dir(dir, slot, cx);
         Ok(())
@@ -112,11 +112,10 @@ impl FileSystem for Ext2 {
 
     fn written(&mut self, file: FileId, bytes: u64, cx: &mut Cx) {
         let now = cx.now;
-        if let Ok(inode) = self.inode_mut(Who::File(file))
-            && inode.written(bytes, now)
-        {
-            let number = inode.number;
-            self.change_inode(number, cx);
+        let Ok(inode) = self.inode_mut(Who::File(file)) else { return };
+        let (number, [is_longer, is_later]) = (inode.number, inode.written(bytes, now));
+        if is_longer || is_later {
+            self.change_inode(number, is_longer, cx);
         }
     }
 
@@ -136,9 +135,9 @@ impl FileSystem for Ext2 {
         Ok(())
     }
 
-    fn fsync(&mut self, file: FileId, stage: &mut u32, cx: &mut Cx) -> Tried<()> {
+    fn fsync(&mut self, file: FileId, sync: Sync, stage: &mut u32, cx: &mut Cx) -> Tried<()> {
         if *stage == 0 {
-            cx.write_owner(self, Owner::of(file))?;
+            cx.write_file(self, file, sync)?;
             *stage = 1;
             cx.wait()?;
         }
@@ -150,12 +149,12 @@ impl FileSystem for Ext2 {
         if *stage == 2 {
             let number = self.inode(Who::File(file))?.number;
             // The block may be clean, or dirty for another inode's sake: it is this one's change that counts.
-            if self.has_changed(number) {
+            if self.changes.has(number, sync.data_only) {
                 let block = self.geometry.inode_block(number);
                 Self::read(block, cx)?;
                 cx.dirty_meta(block);
                 cx.write_meta([(block, block)])?;
-                self.inode_written(number);
+                self.changes.written(number);
             }
             *stage = 3;
             cx.wait()?;
@@ -195,7 +194,7 @@ impl Ext2 {
     fn place(&mut self, key: PageKey) -> Option<Block> {
         let Some(file) = key.owner.file() else {
             if let Some(inode) = self.geometry.first_inode(key.index) {
-                self.changed[(inode / super::INODES_PER_BLOCK) as usize] = 0;
+                self.changes.block_written(inode);
             }
             return Some(key.index);
         };

@@ -2,6 +2,9 @@
 //!
 //! One is under way at a time. Whoever needs one goes on with it as far as nothing has to be waited for. When it is durable, the segments
 //! that had no live block when it began are clean: before, a crash would bring their content back.
+//!
+//! In `lfs` a mount reads the logs behind the checkpoint as well, and finds there what was moved or removed since. So a segment that no
+//! such log lies in is clean as soon as the logs are durable that emptied it; one that holds such a log waits for the next checkpoint.
 
 use super::log::LogId;
 use super::segments::Frontier;
@@ -19,6 +22,8 @@ const SUPERBLOCK_NS: Nanos = 10_000_000_000;
 pub struct Checkpoints {
     /// Number of those that have ended.
     ended: u32,
+    /// The last log that the last one covers.
+    covered: LogId,
     current: Option<Current>,
     /// When the next one is due, and its number once it was asked for.
     next_ns: Nanos,
@@ -31,6 +36,8 @@ pub struct Checkpoints {
 /// The one that is under way.
 #[derive(Debug)]
 struct Current {
+    /// The log with its metadata.
+    metadata: LogId,
     /// What has to be durable next.
     log: LogId,
     /// Whether the region has been sent, or is not written.
@@ -40,12 +47,25 @@ struct Current {
 
 impl Checkpoints {
     pub fn new(interval_ns: Nanos) -> Self {
-        Checkpoints { ended: 0, current: None, next_ns: interval_ns, due: None, region: 0, region_ns: 0 }
+        Checkpoints {
+            ended: 0,
+            covered: 0,
+            current: None,
+            next_ns: interval_ns,
+            due: None,
+            region: 0,
+            region_ns: SUPERBLOCK_NS,
+        }
     }
 
     /// The number of the first checkpoint that begins from now on.
     pub fn next(&self) -> u32 {
         self.ended + 1 + u32::from(self.current.is_some())
+    }
+
+    /// The last log that a mount need not read.
+    pub fn covered(&self) -> LogId {
+        self.covered
     }
 
     /// The one that is under way.
@@ -81,10 +101,11 @@ impl Lfs {
         let pages = [data, &cx.dirty_pages(Owner::META)].concat();
         Self::wait_at_rest(pages.iter().copied(), cx)?;
         // What is emptied by this log itself is not released by it: its old blocks are what the last checkpoint points to.
-        let released = self.segments.take_emptied();
+        let released = self.segments.take_emptied(LogId::MAX);
         self.append(&pages, Frontier::Writer, cx.now, cx);
         let is_last = self.style == Style::Nilfs2 && cx.now < self.checkpoints.region_ns;
-        self.checkpoints.current = Some(Current { log: self.log.last(), is_last, released });
+        let log = self.log.last();
+        self.checkpoints.current = Some(Current { metadata: log, log, is_last, released });
         Ok(())
     }
 
@@ -126,7 +147,13 @@ impl Lfs {
     fn end_checkpoint(&mut self, cx: &mut Cx) {
         let Some(current) = self.checkpoints.current.take() else { return };
         self.checkpoints.ended += 1;
-        for segment in current.released {
+        self.checkpoints.covered = current.metadata;
+        self.release(current.released, cx);
+    }
+
+    /// Segments are clean.
+    pub(super) fn release(&mut self, segments: Vec<u32>, cx: &mut Cx) {
+        for segment in segments {
             if self.settings.trims {
                 cx.trim(self.segments.begin(segment), self.segments.used_blocks(segment));
             }

@@ -2,10 +2,10 @@
 //!
 //! It goes on whenever it is called, by its own turns or by a writer that finds no clean segment, as far as nothing has to be waited for.
 
-use super::Lfs;
-use super::log::summaries;
+use super::log::{LogId, summaries};
 use super::segments::Frontier;
 use super::tree::Meta;
+use super::{Lfs, Style};
 use crate::files::context::Cx;
 use crate::files::figures::Cause;
 use crate::files::system::{Block, PageKey, Ticket, Tried};
@@ -24,8 +24,10 @@ enum State {
     Reading(u32, u32),
     /// Moving what was read.
     Moving(u32, u32),
-    /// Waiting for a checkpoint.
+    /// Waiting for a checkpoint, which releases segments.
     Releasing(u32),
+    /// Waiting until this log is durable, which releases segments too.
+    Committing(LogId),
 }
 
 /// The cleaner.
@@ -39,6 +41,8 @@ pub struct Cleaner {
     /// Live pages of the present step, and where they lie.
     pages: Vec<(PageKey, Block)>,
     keys: Vec<PageKey>,
+    /// Segments that a commit releases.
+    released: Vec<u32>,
     /// Whether it works up to the upper watermark.
     is_on: bool,
     /// Clean segments when no other one was worth cleaning.
@@ -46,6 +50,15 @@ pub struct Cleaner {
 }
 
 impl Cleaner {
+    /// The segment that it moves blocks out of.
+    #[cfg(test)]
+    pub fn victim_now(&self) -> Option<u32> {
+        match self.state {
+            State::Reading(segment, _) | State::Moving(segment, _) => Some(segment),
+            State::Choosing | State::Releasing(_) | State::Committing(_) => None,
+        }
+    }
+
     /// A segment is clean already.
     pub fn forget(&mut self, segment: u32) {
         if matches!(self.state, State::Reading(of, _) | State::Moving(of, _) if of == segment) {
@@ -79,6 +92,12 @@ impl Lfs {
                 self.reach_checkpoint(number, cx)?;
                 (self.cleaner.state, self.cleaner.cleaned) = (State::Choosing, 0);
             }
+            State::Committing(log) => {
+                self.log.reach_durable(log, cx)?;
+                let released = std::mem::take(&mut self.cleaner.released);
+                self.release(released, cx);
+                (self.cleaner.state, self.cleaner.cleaned) = (State::Choosing, 0);
+            }
         }
         Ok(true)
     }
@@ -87,11 +106,16 @@ impl Lfs {
     fn choose(&mut self, fullest: f64, now: Nanos) -> bool {
         let has_room = self.segments.clean() > self.for_metadata() + 2;
         let is_whole_pass = self.cleaner.cleaned >= self.settings.clean_segments || !has_room;
-        let victim = if self.segments.has_emptied() && is_whole_pass { None } else { self.victim(now) };
+        let arrived = self.log.arrived();
+        // Near the end of the clean segments only those are of use that need no checkpoint afterwards, which would take clean ones.
+        let limit =
+            if has_room || self.style == Style::Nilfs2 { arrived } else { arrived.min(self.checkpoints.covered()) };
+        let victim = if self.segments.has_emptied() && is_whole_pass { None } else { self.victim(limit, now) };
         let victim = victim.filter(|&segment| self.segments.utilisation(segment) <= fullest);
         self.cleaner.state = match victim {
             Some(segment) => State::Reading(segment, 0),
-            None if self.segments.has_emptied() => State::Releasing(self.checkpoints.next()),
+            None if self.segments.has_emptied() => self.begin_release(),
+            None if limit < arrived && self.victim(arrived, now).is_some() => State::Releasing(self.checkpoints.next()),
             None => {
                 (self.cleaner.cleaned, self.cleaner.fruitless) = (0, Some(self.segments.clean()));
                 return false;
@@ -100,9 +124,19 @@ impl Lfs {
         true
     }
 
-    /// The segment to clean: with the fewest live blocks, or with the greatest (1 − u) · age / (1 + u).
-    fn victim(&self, now: Nanos) -> Option<u32> {
-        let arrived = self.log.arrived();
+    /// Makes segments without live blocks clean, with a checkpoint if one of them needs it.
+    fn begin_release(&mut self) -> State {
+        if self.style == Style::Sprite {
+            self.cleaner.released = self.segments.take_emptied(self.checkpoints.covered());
+            if !self.cleaner.released.is_empty() {
+                return State::Committing(self.log.last());
+            }
+        }
+        State::Releasing(self.checkpoints.next())
+    }
+
+    /// The segment to clean, without blocks of a log after this one: with the fewest live blocks, or with the greatest (1 − u) · age / (1 + u).
+    fn victim(&self, arrived: LogId, now: Nanos) -> Option<u32> {
         let by_cost = |u: f64, written: Nanos| (1.0 - u) * (now.saturating_sub(written) as f64 + 1.0) / (1.0 + u);
         if self.settings.is_cost_benefit {
             self.segments.victim(arrived, summaries, by_cost)
@@ -122,6 +156,12 @@ impl Lfs {
         to
     }
 
+    /// The metadata that points to what is moved. In `nilfs2` that are the translations only, which are noted when the blocks move.
+    fn pointers(&self) -> impl Iterator<Item = Meta> {
+        let pages = self.cleaner.pages.iter().filter(|_| self.style == Style::Sprite);
+        pages.flat_map(|&(key, _)| self.tree.parents(key))
+    }
+
     /// Reads what is live, or all blocks, and the metadata that points to it.
     fn read(&mut self, segment: u32, from: u32, cx: &mut Cx) -> Tried<()> {
         let to = self.find_live(segment, from);
@@ -135,7 +175,7 @@ impl Lfs {
             }
         }
         // What is read by others now comes when it comes; what leaves memory again was there when it was needed.
-        let asked = self.ask_all(live.iter().flat_map(|&(key, _)| self.tree.parents(key)), cx);
+        let asked = self.ask_all(self.pointers(), cx);
         self.cleaner.state = State::Moving(segment, from);
         asked
     }
@@ -146,13 +186,12 @@ impl Lfs {
         cx.wait()?;
         self.cleaner.reads.clear();
         let to = self.find_live(segment, from);
-        let parents = self.cleaner.pages.iter().flat_map(|&(key, _)| self.tree.parents(key)).map(Meta::key);
-        parents.for_each(|key| cx.wait_page_read(key));
+        self.pointers().for_each(|meta| cx.wait_page_read(meta.key()));
         Self::wait_at_rest(self.cleaner.pages.iter().map(|&(key, _)| key), cx)?;
         let mut keys = std::mem::take(&mut self.cleaner.keys);
         keys.clear();
         keys.extend(self.cleaner.pages.iter().map(|&(key, _)| key));
-        self.change_parents(&keys, cx);
+        self.pointers().for_each(|meta| cx.dirty_meta(meta.index()));
         // In the order of owners, as a summary lists them.
         keys.sort_unstable();
         self.append(&keys, Frontier::Cleaner, self.segments.written_ns(segment), cx);

@@ -18,7 +18,7 @@
 //!
 //! Deviations, of both: inodes are blocks of a file as in NILFS2 (the ifile), whose own pointers are in the checkpoint; a B-tree is filled
 //! from left to right (`shape`); names are entries of 24 bytes, and the block of a name is known; removing and creating write the
-//! blocks of the directory, and no log of operations; a page's node, if it was written and left memory between a write and its write-out,
+//! blocks of the directory, and the log of operations behind a checkpoint takes no blocks of its own; a page's node, if it was written and left memory between a write and its write-out,
 //! is changed without being read again; counts of live blocks are not written. Of `nilfs2`: a virtual block's entry in the translation
 //! file is numbered by the block where it lies; no old checkpoints are kept, so the cleaner need not wait for them (protection_period);
 //! a log is not built while the flush of the last one is under way.

@@ -7,7 +7,7 @@ use super::tree::{Meta, NOWHERE, is_block};
 use super::{Lfs, Style};
 use crate::files::context::Cx;
 use crate::files::operation::{DirId, FileId, OpError};
-use crate::files::system::{Block, FileSystem, Owner, PageKey, Run, Stop, Tried, Usage, Work};
+use crate::files::system::{Block, FileSystem, Owner, PageKey, Run, Stop, Sync, Tried, Usage, Work};
 
 /// Pages that are written in one go. More are written in several, so that each finds clean segments.
 const BATCH_PAGES: usize = 1024;
@@ -51,7 +51,8 @@ impl Lfs {
             let nodes: Vec<_> = self.tree.all_nodes(file).map(Meta::key).filter(|&key| cx.is_dirty(key)).collect();
             self.change_parents(&nodes, cx);
             let [inode, _, dir] = self.tree.name_blocks(file).map(Meta::key);
-            let inodes = [Some(inode), (dir != inode).then_some(dir)].into_iter().flatten().filter(|&key| cx.is_dirty(key));
+            let inodes =
+                [Some(inode), (dir != inode).then_some(dir)].into_iter().flatten().filter(|&key| cx.is_dirty(key));
             data.extend(nodes.into_iter().chain(inodes));
             self.write_batch(&data, cx)?;
             *stage = self.log.last();
@@ -202,7 +203,8 @@ impl FileSystem for Lfs {
         self.write_batch(pages, cx)
     }
 
-    fn fsync(&mut self, file: FileId, stage: &mut u32, cx: &mut Cx) -> Tried<()> {
+    /// Whatever is asked for, the whole file becomes durable: its pages lie together in the log.
+    fn fsync(&mut self, file: FileId, _sync: Sync, stage: &mut u32, cx: &mut Cx) -> Tried<()> {
         self.called(cx);
         match self.style {
             Style::Sprite => self.sync_file(file, stage, cx),

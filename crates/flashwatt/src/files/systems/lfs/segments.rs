@@ -114,7 +114,8 @@ impl Segments {
                 full.into_iter().for_each(|head| self.note_if_empty(head));
                 let after = full.unwrap_or(self.count());
                 let next = self.clean.range(after..).next().or(self.clean.first()).copied();
-                let next = next.unwrap_or_else(|| unreachable!("the reserve of clean segments covers what is written from it"));
+                let next = next
+                    .unwrap_or_else(|| unreachable!("the reserve of clean segments covers what is written from it"));
                 self.clean.remove(&next);
                 self.heads[at] = Some(next);
                 next
@@ -166,9 +167,10 @@ impl Segments {
         }
     }
 
-    /// The segments without live blocks. A checkpoint that begins now releases them when it has ended.
-    pub fn take_emptied(&mut self) -> Vec<u32> {
-        std::mem::take(&mut self.emptied)
+    /// The segments without live blocks, of which no log after this one has blocks.
+    pub fn take_emptied(&mut self, until: LogId) -> Vec<u32> {
+        let table = &self.table;
+        self.emptied.extract_if(.., |&mut segment| table[segment as usize].last_log <= until).collect()
     }
 
     /// A segment is clean.

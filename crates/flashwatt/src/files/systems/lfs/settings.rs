@@ -29,7 +29,8 @@ const LOW: &str = "clean segments below which the cleaner starts, in % of all, a
 const HIGH: &str = "clean segments at which it stops, in % of all, above the reserve";
 const IDLE: &str = "after this time in ms without a call of a thread the cleaner goes on up to clean_high; 0: never";
 const PASS: &str = "segments that are cleaned before a checkpoint releases them";
-const POLICY: &str = "which segment: the one with the most age x space gained / cost (1), or with the fewest live blocks (0)";
+const POLICY: &str =
+    "which segment: the one with the most age x space gained / cost (1), or with the fewest live blocks (0)";
 const WHOLE: &str = "does the cleaner read a segment whole (1), or its live blocks (0)?";
 const CHECKPOINT: &str = "time in s between checkpoints";
 const TRIM: &str = "are segments that become clean trimmed? (0 or 1)";
@@ -132,7 +133,7 @@ const BLOCKS_PER_INODE: u32 = 4;
 const RESERVED_PERCENT: u32 = 5;
 const RESERVED_MIN: u32 = 8;
 /// Per cent of the other segments' blocks that may be live: the cleaner has to find something to gain.
-const FULLEST_PERCENT: u64 = 98;
+const FULLEST_PERCENT: u64 = 95;
 
 impl Layout {
     fn new(style: Style, blocks: u32, segment_blocks: u32) -> Self {

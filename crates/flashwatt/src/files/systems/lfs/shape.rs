@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn a_range_needs_each_node_once() {
         let nodes = |pages| Shape::FFS.nodes(pages).collect::<Vec<_>>();
-        assert_eq!(nodes(0..12), [0; 0]);
+        assert!(nodes(0..12).is_empty());
         assert_eq!(nodes(0..13), [0]);
         assert_eq!(nodes(1000..3000), [0, 1, 2, 3]);
         assert_eq!(Shape::NILFS2.nodes(6..7 + 4 * 254).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);

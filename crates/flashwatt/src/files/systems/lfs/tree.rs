@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::shape::Shape;
 use crate::files::operation::{DirId, FileId};
-use crate::files::system::{Block, Owner, PageKey};
+use crate::files::system::{Block, PageKey};
 
 /// The place of a page that was never written, and has none reserved.
 pub const NOWHERE: Block = Block::MAX;
@@ -236,7 +236,8 @@ impl Tree {
     /// The nodes that these pages of a file need and do not have, and the pages without a place.
     pub fn lacking(&self, file: FileId, pages: Range<u32>) -> [u64; 2] {
         let of = self.file(file);
-        let nodes = self.shape.nodes(pages.clone()).filter(|&at| of.nodes.get(at).is_none_or(|&node| node == NONE)).count();
+        let nodes =
+            self.shape.nodes(pages.clone()).filter(|&at| of.nodes.get(at).is_none_or(|&node| node == NONE)).count();
         let have = of.pages.iter().take(pages.end as usize).skip(pages.start as usize).filter(|&&at| at != NOWHERE);
         [nodes as u64, u64::from(pages.len() as u32) - have.count() as u64]
     }
@@ -352,7 +353,8 @@ impl Tree {
 
     /// Removes a file. Gives the blocks that are not used any more, and the metadata of it.
     pub fn remove(&mut self, file: FileId, mut each_block: impl FnMut(Block), mut each_meta: impl FnMut(Meta)) {
-        let File { inode, dir, name, mut pages, mut nodes } = std::mem::replace(&mut self.files[file.idx()], File::ABSENT);
+        let File { inode, dir, name, mut pages, mut nodes } =
+            std::mem::replace(&mut self.files[file.idx()], File::ABSENT);
         self.data -= pages.iter().filter(|&&place| place != NOWHERE).count() as u64;
         pages.drain(..).filter(|&place| is_block(place)).for_each(&mut each_block);
         for node in nodes.drain(..).filter(|&node| node != NONE) {
@@ -414,7 +416,7 @@ impl Tree {
     #[cfg(test)]
     pub fn all(&self) -> Vec<(PageKey, Block)> {
         let data = self.files.iter().enumerate().flat_map(|(file, of)| {
-            let owner = Owner(file as u32);
+            let owner = crate::files::system::Owner(file as u32);
             of.pages.iter().enumerate().map(move |(index, &place)| (PageKey::new(owner, index as u32), place))
         });
         let nodes = self.nodes.iter().enumerate().map(|(at, node)| (Meta::Node(at as u32).key(), node.place));

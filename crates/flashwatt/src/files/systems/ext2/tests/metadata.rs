@@ -6,7 +6,7 @@
 use super::Rig;
 use crate::connector::RequestKind::{self, Flush, Read, Write};
 use crate::files::operation::{DirId, FileId};
-use crate::files::system::{FileSystem, Owner, PageKey};
+use crate::files::system::{FileSystem, Owner, PageKey, Sync};
 
 const DESCRIPTORS: u32 = 1;
 const BLOCK_BITMAP: u32 = 65;
@@ -46,9 +46,13 @@ impl Rig {
     }
 
     fn fsync(&mut self, file: u32) -> Vec<(RequestKind, u32, u32)> {
+        self.make_durable(file, Sync::ALL)
+    }
+
+    fn make_durable(&mut self, file: u32, sync: Sync) -> Vec<(RequestKind, u32, u32)> {
         let mut stage = 0;
         self.sent.clear();
-        self.run(|system, cx| system.fsync(FileId(file), &mut stage, cx)).expect("it exists");
+        self.run(|system, cx| system.fsync(FileId(file), sync, &mut stage, cx)).expect("it exists");
         self.sent()
     }
 
@@ -126,6 +130,19 @@ fn an_fsync_writes_what_its_own_inode_has_changed() {
     assert_eq!(rig.fsync(2), [(Flush, 0, 0)], "dirty for file 0's sake");
     rig.write_back();
     assert_eq!(rig.fsync(0)[1..], [(Flush, 0, 0)], "the flusher has written it");
+}
+
+/// A new time alone is left out; it goes with the next fsync.
+#[test]
+fn a_synchronous_write_leaves_times_out() {
+    let mut rig = Rig::new(1024, &[]).with_files(0..1);
+    let page = |index| Sync { first: index, end: index + 1, data_only: true };
+    rig.store(0, 0..2);
+    assert_eq!(rig.make_durable(0, page(0)), [(Write, FIRST, 1), (Write, INODES, 1), (Flush, 0, 0)]);
+    rig.now = SECOND_NS;
+    rig.store(0, 0..1);
+    assert_eq!(rig.make_durable(0, page(0)), [(Write, FIRST, 1), (Flush, 0, 0)]);
+    assert_eq!(rig.fsync(0), [(Write, FIRST + 1, 1), (Write, INODES, 1), (Flush, 0, 0)]);
 }
 
 #[test]

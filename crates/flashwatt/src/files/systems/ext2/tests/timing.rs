@@ -32,7 +32,7 @@ fn timing() {
         for f in 0..n { rig.run(|s, cx| s.prepare_write(FileId(f), 4..32, cx)).unwrap(); }
         times[2] += t.elapsed().as_nanos() as f64;
         let t = Instant::now();
-        for f in 0..n { let mut stage = 0; rig.run(|s, cx| s.fsync(FileId(f), &mut stage, cx)).unwrap(); rig.sent.clear(); }
+        for f in 0..n { let mut stage = 0; rig.run(|s, cx| s.fsync(FileId(f), crate::files::system::Sync::ALL, &mut stage, cx)).unwrap(); rig.sent.clear(); }
         times[3] += t.elapsed().as_nanos() as f64;
         let t = Instant::now();
         for f in 0..n { rig.run(|s, cx| s.lookup(FileId(f), cx)).unwrap(); }
