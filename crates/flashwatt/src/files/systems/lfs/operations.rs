@@ -76,7 +76,6 @@ impl Lfs {
             data.truncate(data.partition_point(|key| key.owner != Owner::META));
             let is_last = data.len() <= BATCH_PAGES;
             data.truncate(BATCH_PAGES);
-            Self::wait_at_rest(data.iter().copied(), cx)?;
             self.find_segments(data.len(), cx)?;
             if !is_last {
                 self.write_out(&data, cx)?;
@@ -99,8 +98,9 @@ impl Lfs {
 
     /// Appends dirty pages, when none of them is on its way and there is room.
     fn write_batch(&mut self, pages: &[PageKey], cx: &mut Cx) -> Tried<()> {
-        Self::wait_at_rest(pages.iter().copied(), cx)?;
         self.find_segments(pages.len(), cx)?;
+        // Afterwards, as cleaning may have sent some of them.
+        Self::wait_at_rest(pages.iter().copied(), cx)?;
         self.append(pages, Frontier::Writer, cx.now, cx);
         Ok(())
     }
