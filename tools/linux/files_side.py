@@ -2,7 +2,7 @@
 
     python files_side.py DIR
 
-Writes for each file system SYSTEM that both sides have: DIR/SYSTEM.requests.csv, SYSTEM.report.json, SYSTEM.inspect.json.
+Writes for each file system SYSTEM that both sides have: SYSTEM.requests.csv, SYSTEM.report.json, SYSTEM.inspect.json.
 """
 
 import subprocess

@@ -22,8 +22,12 @@ def fs() -> None:
 
 @fs.command()
 @click.argument("config", type=FILE, metavar="CONFIG.toml")
-@click.option("--run", "after_run", is_flag=True, help="Run the workload first, and look at the files as they are then.")
-@click.option("--files", "shown", type=click.IntRange(0), default=20, metavar="N", help="Show N files; 20 unless given.")
+@click.option(
+    "--run", "after_run", is_flag=True, help="Run the workload first, and look at the files as they are then."
+)
+@click.option(
+    "--files", "shown", type=click.IntRange(0), default=20, metavar="N", help="Show N files; 20 unless given."
+)
 @overriding("Override any key: workload.files.system=lfs.")
 @_json
 def inspect(config: Path, sets: tuple[str, ...], **options: Any) -> None:

@@ -114,7 +114,10 @@ _skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out trace recor
     help="Threads that create, read, write and remove files (`flashwatt list personalities`).",
 )
 @click.option(
-    "--program", type=PROGRAM, metavar="FILE.f", help="The same from a file in filebench's language, in place of a name."
+    "--program",
+    type=PROGRAM,
+    metavar="FILE.f",
+    help="The same from a file in filebench's language, in place of a name.",
 )
 @click.option("--fio", type=FIO_JOB, metavar="JOB.fio", help="Run the jobs of this fio job file, in simulated time.")
 @click.option(

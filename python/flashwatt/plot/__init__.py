@@ -15,4 +15,16 @@ from flashwatt.plot.power import power
 from flashwatt.plot.tradeoff import tradeoff
 from flashwatt.plot.versus import versus
 
-__all__ = ["Chart", "current", "energy", "latency", "operations", "power", "queue", "tradeoff", "versus", "waits", "write_page"]
+__all__ = [
+    "Chart",
+    "current",
+    "energy",
+    "latency",
+    "operations",
+    "power",
+    "queue",
+    "tradeoff",
+    "versus",
+    "waits",
+    "write_page",
+]

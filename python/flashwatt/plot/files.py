@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def operations(reports: Reports, **look: Unpack[Look]) -> Chart:
-    """Draw the times of each operation of a program: a point at the mean, a line from the median to the 99th percentile.
+    """Draw the times of each operation of a program: a point at the mean, a line from p50 to p99.
 
-    Times are on a logarithmic axis: an operation in memory takes microseconds, one that waits for the drive milliseconds.
+    The axis is logarithmic: an operation in memory takes microseconds, one that waits for the drive milliseconds.
 
     Options are those of `Chart.restyle`. Raises `FlashwattError` for a report without a file system.
     """

@@ -23,7 +23,9 @@ def show_layout(found: Json, files: int) -> None:
     space, mean = found["space"], found["extents_mean"]
     block = space["block_bytes"]
     used = space["blocks"] - space["free_blocks"]
-    table = new_table(f"{found['system']}: {si(space['blocks'] * block, 'B')} in blocks of {block}", "", "blocks", "inodes")
+    table = new_table(
+        f"{found['system']}: {si(space['blocks'] * block, 'B')} in blocks of {block}", "", "blocks", "inodes"
+    )
     inodes = [space["inodes"], space["free_inodes"]]
     table.add_row("all", count(space["blocks"]), count(inodes[0]) if inodes[0] else "as blocks allow")
     table.add_row("free", count(space["free_blocks"]), count(inodes[1]) if inodes[0] else "")
@@ -33,11 +35,8 @@ def show_layout(found: Json, files: int) -> None:
     if mean is None:
         emit(console, Text("no file has blocks"))
         return
-    share = 100 * found["fragmented_fraction"]
-    emit(
-        console,
-        Text(f"{count(found['files_with_blocks'])} files with blocks: {number(mean)} extents each, {share:.1f} % in several"),
-    )
+    share, with_blocks = 100 * found["fragmented_fraction"], count(found["files_with_blocks"])
+    emit(console, Text(f"{with_blocks} files with blocks: {number(mean)} extents each, {share:.1f} % in several"))
     most = sorted(found["files"], key=lambda file: (-len(file["extents"]), file["file"]))[:files]
     if most:
         listed = new_table("The most fragmented", "file", "directory", "bytes", "extents", "first block + blocks")

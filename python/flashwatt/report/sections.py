@@ -357,8 +357,8 @@ class FileWrites:
     """Bytes that went from the page cache to the drive for one cause."""
 
     cause: str
-    """`sync` (fsync, `O_DSYNC`), `direct`, `background` (too much was dirty), `expired` (dirty for too long), `cleaning`,
-    `unmount` (at the end of the run)."""
+    """`sync` (fsync, `O_DSYNC`), `direct`, `background` (too much was dirty), `expired` (dirty for too long),
+    `cleaning`, `unmount` (at the end of the run)."""
     data_bytes: int
     """Bytes of files."""
     metadata_bytes: int

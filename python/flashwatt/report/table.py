@@ -57,12 +57,8 @@ def show(report: Json, console: Console | None = None) -> None:
         emit(console, _latency(report))
     if origins := report.get("origins"):
         emit(console, _origins(origins))
-    if files := report.get("files"):
-        for table in _files(files):
-            emit(console, table)
-    if host := report.get("host"):
-        for table in _host(host):
-            emit(console, table)
+    for table in _before_the_drive(report):
+        emit(console, table)
     emit(console, Padding(_figures(report), (1, 0, 0, 1)))
     if lifetime := report.get("lifetime"):
         emit(console, Padding(_lifetime(lifetime, report), (1, 0, 0, 1)))
@@ -316,11 +312,21 @@ def _origins(origins: list[Json]) -> Table:
     return table
 
 
+def _before_the_drive(report: Json) -> Iterator[Table]:
+    """What stands between applications and the drive: a file system, a block layer."""
+    if files := report.get("files"):
+        yield from _files(files)
+    if host := report.get("host"):
+        yield from _host(host)
+
+
 def _files(files: Json) -> Iterator[Table]:
     """The file system: operations with their times, and what was written why."""
     operations = files["operations"]
     per_s, joules = count(operations["per_s"] or 0), si(operations["joules"], "J")
-    table = new_table(f"Files on {files['system']}: {per_s} operations/s, {joules} each", "", "operations", "mean", "p99", "bytes")
+    table = new_table(
+        f"Files on {files['system']}: {per_s} operations/s, {joules} each", "", "operations", "mean", "p99", "bytes"
+    )
     for flow in files["flows"]:
         if not flow["count"]:
             continue

@@ -3,7 +3,8 @@
 use super::cache::PageCache;
 use super::figures::{Cause, IoFigures};
 use super::io::{IoId, Ios, Kind, Ticket};
-use super::system::{Block, FileSystem, Owner, PageKey, Stop, Tried};
+use super::operation::FileId;
+use super::system::{Block, FileSystem, Owner, PageKey, Stop, Sync, Tried};
 use crate::units::Nanos;
 
 /// The context of a file system's methods.
@@ -114,20 +115,20 @@ impl Cx<'_> {
         }
     }
 
-    /// Sends the dirty pages of an owner. Waits first for those that are on their way to the disk already, and afterwards, in
-    /// [`Self::wait`], for all of them.
-    pub fn write_owner(&mut self, system: &mut dyn FileSystem, owner: Owner) -> Tried<()> {
-        let pages = self.dirty_pages(owner);
+    /// Sends the dirty pages of a file that are made durable. Waits first for those that are on their way to the disk already, and
+    /// afterwards, in [`Self::wait`], for all of them.
+    pub fn write_file(&mut self, system: &mut dyn FileSystem, file: FileId, sync: Sync) -> Tried<()> {
+        let pages = self.cache.dirty_pages_between(Owner::of(file), sync.first, sync.end);
         pages.iter().for_each(|&key| self.wait_page_written(key));
         self.wait()?;
         if !pages.is_empty() {
             system.write_out(&pages, self)?;
         }
-        self.wait_written(owner);
+        self.cache.ios_writing(Owner::of(file), sync.first, sync.end, self.waits);
         Ok(())
     }
 
-    /// Sends those of some pages of metadata that are dirty: indices and blocks, in any order. As [`Self::write_owner`].
+    /// Sends those of some pages of metadata that are dirty: indices and blocks, in any order. As [`Self::write_file`].
     pub fn write_meta(&mut self, pages: impl IntoIterator<Item = (u32, Block)>) -> Tried<()> {
         let keyed = pages.into_iter().map(|(index, block)| (PageKey::meta(index), block));
         let mut pages: Vec<_> = keyed.collect();
@@ -197,7 +198,7 @@ impl Cx<'_> {
 
     /// Waits until no page of an owner is on its way to the disk.
     pub fn wait_written(&mut self, owner: Owner) {
-        self.cache.ios_writing(owner, self.waits);
+        self.cache.ios_writing(owner, 0, u32::MAX, self.waits);
     }
 
     /// Waits for a page, if it is on its way to the disk.

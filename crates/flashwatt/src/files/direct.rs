@@ -7,40 +7,37 @@ use super::system::{BLOCK_BYTES, Owner, PageKey, Stop, Tried};
 use super::vfs::{Caller, Doing, Vfs};
 
 impl Vfs {
-    /// Reads up to byte `end` from the disk.
-    pub(super) fn read_direct(&mut self, doing: &mut Doing, offset: u64, end: u64, caller: Caller) -> Tried<u64> {
-        while let Some(pages) = doing.next_call(offset, end) {
-            if !doing.is_under_way {
-                self.leave_cache(Owner::of(doing.op.file), &pages, caller)?;
-                self.send_direct(Kind::Read, Owner::of(doing.op.file), &pages, caller)?;
-                doing.is_under_way = true;
-                if !self.waits.is_empty() {
-                    return Err(Stop::Wait);
-                }
+    /// The next call of a read of the disk, up to byte `end` of the file.
+    pub(super) fn read_direct(&mut self, doing: &mut Doing, offset: u64, end: u64, caller: Caller) -> Tried<bool> {
+        let Some(pages) = doing.next_call(offset, end) else { return Ok(true) };
+        if !doing.is_under_way {
+            self.leave_cache(Owner::of(doing.op.file), &pages, caller)?;
+            self.send_direct(Kind::Read, Owner::of(doing.op.file), &pages, caller)?;
+            doing.is_under_way = true;
+            if !self.waits.is_empty() {
+                return Err(Stop::Wait);
             }
-            doing.end_call(end - offset);
         }
-        Ok(doing.moved)
+        doing.end_call(end - offset);
+        Ok(offset + doing.moved >= end)
     }
 
-    /// Writes the rest of the operation's range to the disk.
-    pub(super) fn write_direct(&mut self, doing: &mut Doing, bytes: u64, caller: Caller) -> Tried<u64> {
+    /// The next call of a write to the disk.
+    pub(super) fn write_direct(&mut self, doing: &mut Doing, bytes: u64, caller: Caller) -> Tried<bool> {
         let (file, offset) = (doing.op.file, doing.op.offset);
         let end = offset + doing.op.bytes;
         let caller = Caller { cause: Cause::Direct, ..caller };
-        while let Some(pages) = doing.next_call(offset, end) {
-            if !doing.is_under_way {
-                self.leave_cache(Owner::of(file), &pages, caller)?;
-                self.with(caller, |system, cx| system.prepare_write(file, pages.clone(), cx))?;
-                self.write_pages(Owner::of(file), &pages, caller)?;
-                doing.is_under_way = true;
-                return Err(Stop::Wait);
-            }
-            doing.end_call(end - offset);
-            let bytes = bytes.max(offset + doing.moved);
-            self.resize(file, bytes, caller);
+        let Some(pages) = doing.next_call(offset, end) else { return Ok(true) };
+        if !doing.is_under_way {
+            self.leave_cache(Owner::of(file), &pages, caller)?;
+            self.with(caller, |system, cx| system.prepare_write(file, pages.clone(), cx))?;
+            self.write_pages(Owner::of(file), &pages, caller)?;
+            doing.is_under_way = true;
+            return Err(Stop::Wait);
         }
-        Ok(doing.moved)
+        doing.end_call(end - offset);
+        self.resize(file, bytes.max(offset + doing.moved), caller);
+        Ok(offset + doing.moved >= end)
     }
 
     /// Pages that are dirty are written, and all leave the cache.

@@ -3,7 +3,7 @@
 //! It looks at a fixed interval. Owners whose pages have been dirty for too long are written back, the oldest first, each in the
 //! order of its pages. While more is dirty than the background limit, owners are written back of whatever age.
 //!
-//! Deviations: the flusher starts when an operation ends or waits, not between its calls; a writer waits when too much is dirty, and until that is not so; the kernel slows it down before
+//! Deviations: a writer waits when too much is dirty, and until that is not so; the kernel slows it down before
 //! (balance_dirty_pages). An inode that has changed is a dirty block of metadata at once; in the kernel it becomes one when the
 //! flusher comes to it.
 

@@ -71,7 +71,16 @@ pub struct Ios {
 impl Ios {
     /// No requests. They are at most so long; `origins` holds the origins of processes by number.
     pub fn new(longest_blocks: u32, origins: Vec<Origin>) -> Self {
-        Ios { ios: Vec::new(), free: Vec::new(), queued: Default::default(), origins, longest_blocks, written_back: 0, flush: None, next_flush: None }
+        Ios {
+            ios: Vec::new(),
+            free: Vec::new(),
+            queued: Default::default(),
+            origins,
+            longest_blocks,
+            written_back: 0,
+            flush: None,
+            next_flush: None,
+        }
     }
 
     fn number(&mut self) -> IoId {

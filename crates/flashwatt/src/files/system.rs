@@ -77,6 +77,22 @@ pub struct Run {
     pub pages: u32,
 }
 
+/// What is made durable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sync {
+    /// The first page.
+    pub first: u32,
+    /// The first page behind them.
+    pub end: u32,
+    /// Not the metadata that is not needed to find them, such as times (`O_DSYNC`).
+    pub data_only: bool,
+}
+
+impl Sync {
+    /// A whole file and its metadata (fsync).
+    pub const ALL: Sync = Sync { first: 0, end: u32::MAX, data_only: false };
+}
+
 /// How full a file system is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Usage {
@@ -129,9 +145,9 @@ pub trait FileSystem: Send {
     /// by index. May wait for room on the disk before it sends any.
     fn write_out(&mut self, pages: &[PageKey], cx: &mut Cx) -> Tried<()>;
 
-    /// Makes a file durable, in stages: each sends something, waits, and is followed by the next one. `stage` is 0 at first;
-    /// the method counts it up.
-    fn fsync(&mut self, file: FileId, stage: &mut u32, cx: &mut Cx) -> Tried<()>;
+    /// Makes pages of a file durable, and the metadata that it takes to find them, in stages: each sends something, waits, and
+    /// is followed by the next one. `stage` is 0 at first; the method counts it up.
+    fn fsync(&mut self, file: FileId, sync: Sync, stage: &mut u32, cx: &mut Cx) -> Tried<()>;
 
     /// Everything has been written out: makes the whole file system durable, in stages as those of [`Self::fsync`].
     fn sync(&mut self, stage: &mut u32, cx: &mut Cx) -> Tried<()> {

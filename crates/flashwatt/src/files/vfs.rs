@@ -8,7 +8,7 @@ use super::io::{IoId, Ios, Kind};
 use super::operation::{FileId, FileOp, Mode, OpError, OpKind};
 use super::settings::PageCacheSettings;
 use super::source::Tree;
-use super::system::{BLOCK_BYTES, FileSystem, Owner, PageKey, Run, Stop, Tried};
+use super::system::{BLOCK_BYTES, FileSystem, Owner, PageKey, Run, Stop, Sync, Tried};
 use crate::units::Nanos;
 
 /// No file, as a length.
@@ -23,6 +23,8 @@ pub struct Doing {
     pub began_ns: Nanos,
     /// Bytes that have been read or written.
     pub moved: u64,
+    /// Bytes of calls whose processor time has passed.
+    charged: u64,
     /// The stage of making them durable.
     stage: u32,
     /// Whether the last call has written its bytes, and makes them durable.
@@ -35,12 +37,22 @@ pub struct Doing {
 
 impl Doing {
     pub fn new(op: FileOp, flow: u16, now: Nanos) -> Self {
-        Doing { op, flow, began_ns: now, moved: 0, stage: 0, is_syncing: false, is_under_way: false, has_waited: false }
+        Doing {
+            op,
+            flow,
+            began_ns: now,
+            moved: 0,
+            charged: 0,
+            stage: 0,
+            is_syncing: false,
+            is_under_way: false,
+            has_waited: false,
+        }
     }
 
-    /// Calls that it has made.
-    pub fn calls(&self) -> u64 {
-        self.moved.div_ceil(self.op.call_bytes).max(1)
+    /// Bytes of the call that has ended.
+    pub fn take_call(&mut self) -> u64 {
+        self.moved - std::mem::replace(&mut self.charged, self.moved)
     }
 }
 
@@ -164,28 +176,28 @@ impl Vfs {
         self.cache.unwritten() > self.settings.limits()[1]
     }
 
-    /// Goes on with an operation. Ends with the bytes that it moved.
-    pub fn go_on(&mut self, doing: &mut Doing, windows: &mut Windows, caller: Caller) -> Tried<u64> {
+    /// Goes on with an operation, up to the end of a call of it. Returns whether that was the last one.
+    pub fn go_on(&mut self, doing: &mut Doing, windows: &mut Windows, caller: Caller) -> Tried<bool> {
         let FileOp { kind, file, .. } = doing.op;
         if kind == OpKind::Create {
-            return self.create(file, caller).map(|()| 0);
+            return self.create(file, caller).map(|()| true);
         }
         let bytes = self.bytes(file).ok_or(Stop::Failed(OpError::NoFile))?;
         match kind {
-            OpKind::Create => Ok(0),
+            OpKind::Create => Ok(true),
             OpKind::Close => {
                 self.system.closed(file);
-                Ok(0)
+                Ok(true)
             }
-            OpKind::Open | OpKind::Stat => self.with(caller, |system, cx| system.lookup(file, cx)).map(|()| 0),
+            OpKind::Open | OpKind::Stat => self.with(caller, |system, cx| system.lookup(file, cx)).map(|()| true),
             OpKind::Fsync => {
                 let stage = &mut doing.stage;
-                self.with(caller, |system, cx| system.fsync(file, stage, cx)).map(|()| 0)
+                self.with(caller, |system, cx| system.fsync(file, Sync::ALL, stage, cx)).map(|()| true)
             }
-            OpKind::Remove => self.remove(file, bytes, caller).map(|()| 0),
+            OpKind::Remove => self.remove(file, bytes, caller).map(|()| true),
             OpKind::Forget => {
                 self.cache.forget(Owner::of(file), bytes.div_ceil(BLOCK_BYTES) as u32);
-                Ok(0)
+                Ok(true)
             }
             OpKind::Read | OpKind::ReadWhole => self.read(doing, bytes, windows, caller),
             OpKind::Write | OpKind::WriteWhole | OpKind::Append => self.write(doing, bytes, caller),
@@ -214,17 +226,17 @@ impl Vfs {
         Ok(())
     }
 
-    /// Reads the rest of the operation's range, up to the end of the file.
-    fn read(&mut self, doing: &mut Doing, bytes: u64, windows: &mut Windows, caller: Caller) -> Tried<u64> {
+    /// The next call of a read, which ends at the end of the file.
+    fn read(&mut self, doing: &mut Doing, bytes: u64, windows: &mut Windows, caller: Caller) -> Tried<bool> {
         let FileOp { kind, file, offset, bytes: asked, call_bytes, mode } = doing.op;
         let (offset, asked) = if kind == OpKind::ReadWhole { (0, bytes) } else { (offset, asked) };
         let end = bytes.min(offset.saturating_add(asked));
         if mode == Mode::Direct {
             return self.read_direct(doing, offset, end, caller);
         }
-        while offset + doing.moved < end {
+        let call_end = end.min(offset + (doing.moved / call_bytes + 1) * call_bytes);
+        while offset + doing.moved < call_end {
             let at = offset + doing.moved;
-            let call_end = end.min(offset + (doing.moved / call_bytes + 1) * call_bytes);
             let page = (at / BLOCK_BYTES) as u32;
             let asked = (call_end.div_ceil(BLOCK_BYTES) as u32) - page;
             let file_pages = bytes.div_ceil(BLOCK_BYTES) as u32;
@@ -240,7 +252,7 @@ impl Vfs {
             self.io_figures.hits += u64::from(!std::mem::take(&mut doing.has_waited));
             doing.moved += call_end.min((u64::from(page) + 1) * BLOCK_BYTES) - at;
         }
-        Ok(doing.moved)
+        Ok(offset + doing.moved >= end)
     }
 
     /// A page is in memory, or is read, with others ahead of it.
@@ -326,8 +338,8 @@ impl Vfs {
         self.ios.add_page(io, page);
     }
 
-    /// Writes the rest of the operation's range, call by call.
-    fn write(&mut self, doing: &mut Doing, bytes: u64, caller: Caller) -> Tried<u64> {
+    /// The next call of a write.
+    fn write(&mut self, doing: &mut Doing, bytes: u64, caller: Caller) -> Tried<bool> {
         let file = doing.op.file;
         match doing.op.kind {
             OpKind::Append if doing.moved == 0 => doing.op.offset = bytes,
@@ -338,13 +350,7 @@ impl Vfs {
             return self.write_direct(doing, bytes, caller);
         }
         let FileOp { offset, bytes: asked, call_bytes, mode, .. } = doing.op;
-        while doing.moved < asked || doing.is_syncing {
-            if doing.is_syncing {
-                let stage = &mut doing.stage;
-                self.with(caller, |system, cx| system.fsync(file, stage, cx))?;
-                (doing.is_syncing, doing.stage) = (false, 0);
-                continue;
-            }
+        if doing.moved < asked && !doing.is_syncing {
             if self.is_throttled() {
                 return Err(Stop::Wait);
             }
@@ -353,7 +359,15 @@ impl Vfs {
             doing.moved = end - offset;
             doing.is_syncing = mode == Mode::Synchronous;
         }
-        Ok(doing.moved)
+        if doing.is_syncing {
+            let end = offset + doing.moved;
+            let begin = offset + (doing.moved - 1) / call_bytes * call_bytes;
+            let (first, end) = ((begin / BLOCK_BYTES) as u32, end.div_ceil(BLOCK_BYTES) as u32);
+            let (sync, stage) = (Sync { first, end, data_only: true }, &mut doing.stage);
+            self.with(caller, |system, cx| system.fsync(file, sync, stage, cx))?;
+            (doing.is_syncing, doing.stage) = (false, 0);
+        }
+        Ok(doing.moved >= asked)
     }
 
     /// One call of a write, into the page cache.

@@ -34,8 +34,19 @@ struct Thread {
     /// The end of an operation whose processor time passes.
     ending: Option<Result<u64, OpError>>,
     windows: Windows,
+    state: State,
     /// Since when it waits because too much is dirty.
     throttled_since: Option<Nanos>,
+}
+
+/// Whether a thread runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum State {
+    #[default]
+    Running,
+    /// Until another thread wakes it.
+    Waiting,
+    Ended,
 }
 
 /// What happens after the threads have ended.
@@ -75,6 +86,7 @@ pub struct FileWorkload {
     has_said_so: bool,
     phase: Phase,
     figures: FileFigures,
+    warnings: Vec<String>,
     /// When the figures began, and the end of the last operation.
     since_ns: Nanos,
     until_ns: Nanos,
@@ -129,6 +141,7 @@ impl FileWorkload {
             measured_ns: measures.then_some(0),
             has_said_so: measures,
             phase: Phase::Running,
+            warnings: Vec::new(),
             since_ns: 0,
             until_ns: 0,
             arrived: Vec::new(),
@@ -191,11 +204,12 @@ impl FileWorkload {
             if let Some(result) = thread.ending.take() {
                 self.end_operation(task, result, now);
             } else if thread.doing.is_some() {
-                match self.try_operation(task, now) {
-                    Ok(bytes) => return self.pass_processor_time(task, Ok(bytes), now),
-                    Err(Stop::Failed(error)) => return self.pass_processor_time(task, Err(error), now),
+                let result = match self.try_operation(task, now) {
+                    Ok(is_last) => Ok(is_last),
+                    Err(Stop::Failed(error)) => Err(error),
                     Err(Stop::Wait) => return,
-                }
+                };
+                return self.pass_processor_time(task, result, now);
             } else if !self.begin_operation(task, now) {
                 return;
             }
@@ -204,11 +218,17 @@ impl FileWorkload {
 
     /// Asks the source for a thread's next operation. Returns whether there is one now.
     fn begin_operation(&mut self, task: Task, now: Nanos) -> bool {
-        let step = if self.is_over(now) { Step::End } else { self.source.next(task, now) };
+        if self.is_over(now) {
+            self.end_thread(task, now);
+            self.end_waiting(now);
+            return false;
+        }
+        let step = self.source.next(task, now);
         self.wake(now);
         if self.measured_ns.is_none() && self.source.measured() {
             self.measured_ns = Some(now);
         }
+        self.threads[task as usize].state = if step == Step::Wait { State::Waiting } else { State::Running };
         match step {
             Step::Op(flow, op) => {
                 self.begun += u64::from(self.measured_ns.is_some());
@@ -217,12 +237,41 @@ impl FileWorkload {
             }
             Step::Sleep(until) => self.agenda.set(self.ends_at().map_or(until, |end| until.min(end.max(now))), task),
             Step::Wait => {}
-            Step::End => {
-                self.alive -= 1;
-                self.begin_unmount(now);
-            }
+            Step::End => self.end_thread(task, now),
         }
         false
+    }
+
+    /// A thread has no further operation. After the last one, everything is written back.
+    fn end_thread(&mut self, task: Task, now: Nanos) {
+        let before = std::mem::replace(&mut self.threads[task as usize].state, State::Ended);
+        self.alive -= usize::from(before != State::Ended);
+        if self.alive == 0 && self.phase == Phase::Running {
+            self.phase = Phase::Unmounting;
+            self.flusher.is_last = true;
+            self.agenda.set(now, self.flusher_task());
+        }
+    }
+
+    /// Threads that wait for others end with the program.
+    fn end_waiting(&mut self, now: Nanos) {
+        for task in 0..self.threads.len() as Task {
+            if self.threads[task as usize].state == State::Waiting {
+                self.end_thread(task, now);
+            }
+        }
+    }
+
+    /// Looks whether threads go on: the program may be over while all of them wait, or they may wait for one another.
+    fn look_at_threads(&mut self, now: Nanos) {
+        let waiting = self.threads.iter().filter(|thread| thread.state == State::Waiting).count();
+        if waiting < self.alive || waiting == 0 {
+            return;
+        }
+        if !self.is_over(now) {
+            self.warnings.push(format!("{waiting} threads wait for one another: the program ended there"));
+        }
+        self.end_waiting(now);
     }
 
     /// When the threads stop, if at a certain time.
@@ -238,9 +287,9 @@ impl FileWorkload {
     }
 
     /// Goes on with a thread's operation as far as it does not wait.
-    fn try_operation(&mut self, task: Task, now: Nanos) -> Tried<u64> {
+    fn try_operation(&mut self, task: Task, now: Nanos) -> Tried<bool> {
         let thread = &mut self.threads[task as usize];
-        let Some(doing) = &mut thread.doing else { return Ok(0) };
+        let Some(doing) = &mut thread.doing else { return Ok(true) };
         let caller = Caller { process: self.processes[task as usize], now, cause: Cause::Sync };
         if let Some(since) = thread.throttled_since.take() {
             self.vfs.io_figures.throttled_ns += now - since;
@@ -268,11 +317,16 @@ impl FileWorkload {
         any
     }
 
-    fn pass_processor_time(&mut self, task: Task, result: Result<u64, OpError>, now: Nanos) {
+    /// The processor time of a call passes, and that of the last call, or of one that failed, ends the operation.
+    fn pass_processor_time(&mut self, task: Task, call: Result<bool, OpError>, now: Nanos) {
         let thread = &mut self.threads[task as usize];
-        let Some(doing) = &thread.doing else { return };
-        let ns = self.vfs.settings.processor_ns(doing.calls(), result.unwrap_or(0));
-        thread.ending = Some(result);
+        let Some(doing) = &mut thread.doing else { return };
+        let ns = self.vfs.settings.processor_ns(1, doing.take_call());
+        thread.ending = match call {
+            Ok(false) => None,
+            Ok(true) => Some(Ok(doing.moved)),
+            Err(error) => Some(Err(error)),
+        };
         self.agenda.set(now + ns.max(1), task);
     }
 
@@ -308,6 +362,7 @@ impl FileWorkload {
             }
         }
         if now >= self.flusher.next_look_ns && self.phase == Phase::Running {
+            self.look_at_threads(now);
             self.flusher.next_look_ns = now + self.vfs.settings.dirty_writeback_ns;
             self.agenda.set(self.flusher.next_look_ns, self.flusher_task());
         }
@@ -336,15 +391,6 @@ impl FileWorkload {
         if at < self.look_at_ns || self.look_at_ns <= now {
             self.look_at_ns = at;
             self.agenda.set(at, self.flusher_task() + 1);
-        }
-    }
-
-    /// All threads have ended: everything is written back.
-    fn begin_unmount(&mut self, now: Nanos) {
-        if self.alive == 0 && self.phase == Phase::Running {
-            self.phase = Phase::Unmounting;
-            self.flusher.is_last = true;
-            self.agenda.set(now, self.flusher_task());
         }
     }
 
@@ -428,7 +474,7 @@ impl Workload for FileWorkload {
     }
 
     fn warnings(&self) -> Vec<String> {
-        self.source.warnings()
+        self.source.warnings().into_iter().chain(self.warnings.iter().cloned()).collect()
     }
 
     fn origins(&self) -> Vec<OriginName> {

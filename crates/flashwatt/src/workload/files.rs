@@ -68,8 +68,17 @@ fn no_room(cfg: &Files, file: FileId, error: OpError, asked: u64) -> Error {
         Program::File(_) => "workload.files.path",
         Program::Fio(_) => "workload.files.fio",
     };
-    let why = if error == OpError::TooLong { "a file is too long for the file system" } else { "the files do not fit on the drive" };
+    let why = if error == OpError::TooLong {
+        "a file is too long for the file system"
+    } else {
+        "the files do not fit on the drive"
+    };
     let found = format!("{asked} bytes of files, of which file {} finds no room", file.0);
     let fault = Fault::key(key, why).found(found);
-    fault.expected(format!("fewer or shorter files ({key} with workload.files.set), or more than {} bytes", cfg.disk_bytes)).into()
+    fault
+        .expected(format!(
+            "fewer or shorter files ({key} with workload.files.set), or more than {} bytes",
+            cfg.disk_bytes
+        ))
+        .into()
 }

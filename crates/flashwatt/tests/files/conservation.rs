@@ -76,7 +76,8 @@ fn files_that_are_removed_give_everything_back() {
         let end = End::default();
         let source = Box::new(Emptied::new(300));
         let settings = PageCacheSettings::default();
-        let mut workload = FileWorkload::new("emptied".into(), source, (entry.name, system), settings, end).expect("room");
+        let mut workload =
+            FileWorkload::new("emptied".into(), source, (entry.name, system), settings, end).expect("room");
         assert!(workload.system().usage().free_blocks < free);
         run(&mut workload).expect("a whole run");
         let left = free - workload.system().usage().free_blocks;

@@ -34,7 +34,8 @@ pub fn run(workload: &mut dyn Workload) -> Result<Sent, flashwatt::Error> {
                     RequestKind::Flush => sent.flushes += 1,
                     RequestKind::Trim => {}
                 }
-                sent.digest = (sent.digest ^ request.offset_bytes ^ request.bytes << 40 ^ now).wrapping_mul(0x100_0000_01b3);
+                sent.digest =
+                    (sent.digest ^ request.offset_bytes ^ request.bytes << 40 ^ now).wrapping_mul(0x100_0000_01b3);
                 inside.insert((now + 50_000 + request.offset_bytes / 4096 % 97 * 1_000, count), tag);
                 continue;
             }

@@ -1,8 +1,6 @@
 //! Threads that do anything to any file.
 
-use flashwatt::files::{
-    DirId, FileId, FileOp, FileSpec, Flow, Mode, OpError, OpKind, Source, Step, ThreadSpec, Tree,
-};
+use flashwatt::files::{DirId, FileId, FileOp, FileSpec, Flow, Mode, OpError, OpKind, Source, Step, ThreadSpec, Tree};
 use flashwatt::rng::Rng;
 
 /// What the threads do.

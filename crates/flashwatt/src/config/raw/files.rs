@@ -21,7 +21,7 @@ pub struct Files {
     pub path: Option<String>,
     /// Or the file of fio jobs, whose processes work on files.
     pub fio: Option<String>,
-    /// Values of the program's variables, in place of its own: `{ nfiles = 5000, filesize = "64k" }`.
+    /// Values of the program's variables, in place of its own: `{ nfiles = 5000, meanfilesize = "64k" }`.
     pub set: Option<BTreeMap<String, Scalar>>,
     /// The file system: a name, or a table `[workload.files.system.NAME]` with its parameters.
     pub system: Option<Chosen<FileSystemKind>>,

@@ -67,12 +67,24 @@ fn cache(c: &mut Checker, table: &str, raw: &raw::PageCache) -> PageCacheSetting
         c.number(field, default_ns / CENTISECOND_NS, 1..=CENTISECONDS_MAX) * CENTISECOND_NS
     };
     PageCacheSettings {
-        memory_bytes: blocks(c, field!(table, raw.memory_bytes), default.memory_bytes, MEMORY_BYTES_MIN, MEMORY_BYTES_MAX),
+        memory_bytes: blocks(
+            c,
+            field!(table, raw.memory_bytes),
+            default.memory_bytes,
+            MEMORY_BYTES_MIN,
+            MEMORY_BYTES_MAX,
+        ),
         dirty_background_ratio: background,
         dirty_ratio: ratio,
         dirty_expire_ns: centiseconds(c, field!(table, raw.dirty_expire_centisecs), default.dirty_expire_ns),
         dirty_writeback_ns: centiseconds(c, field!(table, raw.dirty_writeback_centisecs), default.dirty_writeback_ns),
-        read_ahead_bytes: blocks(c, field!(table, raw.read_ahead_bytes), default.read_ahead_bytes, 0, REQUEST_BYTES_MAX),
+        read_ahead_bytes: blocks(
+            c,
+            field!(table, raw.read_ahead_bytes),
+            default.read_ahead_bytes,
+            0,
+            REQUEST_BYTES_MAX,
+        ),
         max_request_bytes: blocks(
             c,
             field!(table, raw.max_request_bytes),

@@ -6,8 +6,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
 use super::super::raw::{
-    Chosen, Common, FileSystemKind, Files, Fio, Flashsim, Paths, Precondition, Replay, Scalar, SchedulerKind, Sizes, Standin, Trace, TransferCurrent,
-    VictimPolicy, Workload,
+    Chosen, Common, FileSystemKind, Files, Fio, Flashsim, Paths, Precondition, Replay, Scalar, SchedulerKind, Sizes,
+    Standin, Trace, TransferCurrent, VictimPolicy, Workload,
 };
 use crate::files::systems;
 use crate::ftl;

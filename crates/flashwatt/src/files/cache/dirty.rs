@@ -58,8 +58,13 @@ impl Dirty {
 
     /// The indices of an owner's dirty pages, in order.
     pub fn of(&self, owner: Owner) -> impl Iterator<Item = u32> {
-        let first = u64::from(owner.0) << 32;
-        self.pages.range(first..=first | u64::from(u32::MAX)).map(|&page| page as u32)
+        self.from(owner, 0)
+    }
+
+    /// Those from a page on.
+    pub fn from(&self, owner: Owner, first: u32) -> impl Iterator<Item = u32> {
+        let all = u64::from(owner.0) << 32;
+        self.pages.range(all | u64::from(first)..=all | u64::from(u32::MAX)).map(|&page| page as u32)
     }
 
     /// The owner whose pages have been dirty for longest, if that is since this time or before. Pages of it that stay dirty count as

@@ -263,6 +263,12 @@ impl PageCache {
         self.dirty.of(owner).map(|index| PageKey { owner, index }).collect()
     }
 
+    /// The dirty pages of an owner from one to before another one, in order.
+    pub fn dirty_pages_between(&self, owner: Owner, first: u32, end: u32) -> Vec<PageKey> {
+        let from_first = self.dirty.from(owner, first);
+        from_first.take_while(|&index| index < end).map(|index| PageKey { owner, index }).collect()
+    }
+
     /// All dirty pages, in the order of owners and indices.
     pub fn all_dirty_pages(&self) -> Vec<PageKey> {
         self.dirty.all().collect()
@@ -297,9 +303,9 @@ impl PageCache {
         self.writing.get(&number(key)).copied()
     }
 
-    /// Adds the requests that write pages of an owner, each once.
-    pub fn ios_writing(&self, owner: Owner, ios: &mut Vec<IoId>) {
-        let pages = number(PageKey { owner, index: 0 })..=number(PageKey { owner, index: u32::MAX });
+    /// Adds the requests that write pages of an owner from one to before another one, each once.
+    pub fn ios_writing(&self, owner: Owner, first: u32, end: u32, ios: &mut Vec<IoId>) {
+        let pages = number(PageKey { owner, index: first })..number(PageKey { owner, index: end });
         for (_, &io) in self.writing.range(pages) {
             if ios.last() != Some(&io) {
                 ios.push(io);

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::files::context::Cx;
 use crate::files::operation::{DirId, FileId};
-use crate::files::system::{Block, FileSystem, PageKey, Run, Tried, Usage};
+use crate::files::system::{Block, FileSystem, PageKey, Run, Sync, Tried, Usage};
 
 pub const FILE_BLOCKS: u32 = 1024;
 
@@ -68,9 +68,9 @@ impl FileSystem for Flat {
         Ok(())
     }
 
-    fn fsync(&mut self, file: FileId, stage: &mut u32, cx: &mut Cx) -> Tried<()> {
+    fn fsync(&mut self, file: FileId, sync: Sync, stage: &mut u32, cx: &mut Cx) -> Tried<()> {
         if *stage == 0 {
-            cx.write_owner(self, crate::files::system::Owner::of(file))?;
+            cx.write_file(self, file, sync)?;
             *stage = 1;
             cx.wait()?;
         }

@@ -39,11 +39,21 @@ fn of_section(section: &mut Section, file: &str, faults: &mut Vec<Fault>) -> Fil
     match (each, all) {
         (Some(each), Some(all)) if each.saturating_mul(files) != all => {
             let found = format!("nrfiles = {files}, filesize = {each}, size = {all}");
-            reader.refuse(&["size"], "the files do not add up", found, "size = nrfiles × filesize, or one of them".into());
+            reader.refuse(
+                &["size"],
+                "the files do not add up",
+                found,
+                "size = nrfiles × filesize, or one of them".into(),
+            );
         }
         (None, None) => {
             let found = "neither size nor filesize".into();
-            reader.refuse(&["rw"], "the files have no size", found, "size, of all files of a clone, or filesize".into());
+            reader.refuse(
+                &["rw"],
+                "the files have no size",
+                found,
+                "size, of all files of a clone, or filesize".into(),
+            );
         }
         (Some(each), None) => give_size(section, each.saturating_mul(files)),
         _ => {}

@@ -99,7 +99,11 @@ fn repeated(file: &str, before: &WrittenOption, written: &WrittenOption) -> Opti
 }
 
 /// Parses an option of a line and gives it its canonical name; `None` if the option has no effect here.
-fn option(text: &str, place: Place, more: &options::Options) -> Result<Option<(&'static str, WrittenOption)>, Box<Fault>> {
+fn option(
+    text: &str,
+    place: Place,
+    more: &options::Options,
+) -> Result<Option<(&'static str, WrittenOption)>, Box<Fault>> {
     let (name, value) = text.split_once('=').map_or((text, ""), |(name, value)| (name.trim(), value.trim()));
     let place = Place { key: Some(name.to_string()), ..place };
     if let Some(name) = canonical(name, more) {

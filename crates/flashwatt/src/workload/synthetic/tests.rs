@@ -40,6 +40,7 @@ fn drain(cfg: &settings::Synthetic, seed: u64) -> Vec<Request> {
                 open -= 1;
                 workload.completed(&DONE, now);
             }
+            Next::Measure => panic!("a model prepares nothing"),
             Next::End => return requests,
         }
     }

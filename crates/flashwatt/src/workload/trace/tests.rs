@@ -60,7 +60,7 @@ fn replay(cfg: &settings::Trace, drive_bytes: u64) -> Result<(Vec<Request>, Vec<
                 assert!(t > now);
                 now = t;
             }
-            Next::WaitForCompletion => panic!("a trace waits for nothing"),
+            Next::WaitForCompletion | Next::Measure => panic!("a trace waits for nothing"),
             Next::End => return Ok((requests, workload.warnings())),
         }
     }

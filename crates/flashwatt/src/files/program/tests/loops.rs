@@ -142,7 +142,7 @@ fn reads_and_writes_have_their_ratios() {
 #[test]
 fn park_reads_only_what_was_written_and_updated() {
     let mut host = Host::new(built_in("fileserver-park", &[("nfiles", "20"), ("meanfilesize", "1m")], 5));
-    assert_eq!(host.program.processes().collect::<Vec<_>>(), ["writer", "updater", "reader"]);
+    assert_eq!(host.program.processes(), ["writer", "updater", "reader"]);
     while !host.program.measured() {
         assert_eq!(host.count("read_open"), 0);
         host.run(1);

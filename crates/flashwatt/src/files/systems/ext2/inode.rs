@@ -39,8 +39,9 @@ pub struct Inode {
     /// Its length in bytes, and the second of its last change: times of ext2 are whole seconds.
     bytes: u64,
     second: u64,
-    /// Whether it has changed since it was last made durable.
+    /// Whether it has changed since it was last made durable; and whether its length or its blocks have.
     pub is_changed: bool,
+    pub is_longer: bool,
 }
 
 impl Inode {
@@ -53,6 +54,7 @@ impl Inode {
     pub fn written(&mut self, bytes: u64, now: Nanos) -> bool {
         let second = now / SECOND_NS;
         let changed = (self.bytes, self.second) != (bytes, second);
+        self.is_longer |= self.bytes != bytes;
         (self.bytes, self.second) = (bytes, second);
         self.is_changed |= changed;
         changed

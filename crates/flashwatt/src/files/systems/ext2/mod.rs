@@ -34,7 +34,7 @@ use super::{Recipe, Registered};
 use crate::error::Fault;
 use crate::files::context::Cx;
 use crate::files::operation::{DirId, FileId, OpError};
-use crate::files::system::{Block, FileSystem, Owner, PageKey, Run, Stop, Tried, Usage};
+use crate::files::system::{Block, FileSystem, PageKey, Run, Stop, Sync, Tried, Usage};
 use crate::registry::{Param, Parameters};
 
 /// The registry line.
@@ -253,7 +253,7 @@ impl Ext2 {
         }
         let block = self.take_block(file, inode, page, cx)?;
         inode.add(page, block);
-        inode.is_changed = true;
+        (inode.is_changed, inode.is_longer) = (true, true);
         if let Some(leaf) = path(page).last().and_then(|node| inode.node(node)) {
             cx.dirty_meta(leaf);
         }
@@ -501,20 +501,21 @@ impl FileSystem for Ext2 {
         Ok(())
     }
 
-    fn fsync(&mut self, file: FileId, stage: &mut u32, cx: &mut Cx) -> Tried<()> {
+    fn fsync(&mut self, file: FileId, sync: Sync, stage: &mut u32, cx: &mut Cx) -> Tried<()> {
         if *stage == 0 {
-            cx.write_owner(self, Owner::of(file))?;
+            cx.write_file(self, file, sync)?;
             *stage = 1;
             cx.wait()?;
         }
         if *stage == 1 {
             let inode = self.inode(file)?;
             // The block of an inode that has not changed may be dirty for another one's sake: it stays.
-            let own = inode.is_changed.then(|| self.geometry.inode_block(inode.number));
+            let is_needed = if sync.data_only { inode.is_longer } else { inode.is_changed };
+            let own = is_needed.then(|| self.geometry.inode_block(inode.number));
             own.into_iter().for_each(|block| cx.dirty_meta(block));
             cx.write_meta(inode.node_blocks().chain(own).map(|block| (block, block)))?;
-            if let Some(inode) = &mut self.files[file.idx()] {
-                inode.is_changed = false;
+            if let Some(inode) = self.files[file.idx()].as_mut().filter(|_| is_needed) {
+                (inode.is_changed, inode.is_longer) = (false, false);
             }
             *stage = 2;
             cx.wait()?;

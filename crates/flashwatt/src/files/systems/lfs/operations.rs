@@ -10,7 +10,7 @@ use super::{Lfs, Style};
 use crate::files::context::Cx;
 use crate::files::figures::Cause;
 use crate::files::operation::{DirId, FileId, OpError};
-use crate::files::system::{Block, FileSystem, Owner, PageKey, Run, Stop, Tried, Usage, Work};
+use crate::files::system::{Block, FileSystem, Owner, PageKey, Run, Stop, Sync, Tried, Usage, Work};
 
 /// Pages that are written in one go. More are written in several, so that each finds clean segments.
 const BATCH_PAGES: usize = 1024;
@@ -205,7 +205,8 @@ impl FileSystem for Lfs {
         self.write_batch(pages, cx)
     }
 
-    fn fsync(&mut self, file: FileId, stage: &mut u32, cx: &mut Cx) -> Tried<()> {
+    /// Whatever is asked for, the whole file becomes durable: its pages lie together in the log.
+    fn fsync(&mut self, file: FileId, _sync: Sync, stage: &mut u32, cx: &mut Cx) -> Tried<()> {
         self.called(cx);
         match self.style {
             Style::Sprite => self.sync_file(file, stage, cx),

@@ -10,7 +10,7 @@ use crate::files::figures::{Cause, IoFigures};
 use crate::files::io::{IoId, Ios};
 use crate::files::operation::{DirId, FileId, OpError};
 use crate::files::shadow::Shadow;
-use crate::files::system::{BLOCK_BYTES, Block, FileSystem, Owner, PageKey, Stop, Tried};
+use crate::files::system::{BLOCK_BYTES, Block, FileSystem, Owner, PageKey, Stop, Sync, Tried};
 use crate::files::systems::Registered;
 use crate::files::systems::lfs::{Lfs, Style, settings};
 use crate::registry::Parameters;
@@ -124,7 +124,7 @@ impl Bench {
 
     pub fn fsync(&mut self, file: u32) {
         let mut stage = 0;
-        self.until(|fs, cx| fs.fsync(FileId(file), &mut stage, cx)).expect("an fsync needs no new space");
+        self.until(|fs, cx| fs.fsync(FileId(file), Sync::ALL, &mut stage, cx)).expect("an fsync needs no new space");
     }
 
     /// Removes a file of this number of pages.

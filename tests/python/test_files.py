@@ -1,0 +1,185 @@
+"""File systems as a user sees them: short forms, the report's section, tables and picture, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import flashwatt as fw
+from flashwatt import FlashwattError, plot
+from flashwatt.report.keys import report_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from conftest import Cli
+
+SHORT = ("--preset", "x25m", "--fs", "ext2", "--personality", "varmail", "--set", "workload.files.operations=2000")
+PROGRAM = """
+set $files=40
+define fileset name=s,path=/s,entries=$files,size=16k,dirwidth=100,prealloc=100
+define process name=p,instances=1 {
+  thread name=t,instances=2 {
+    flowop readwholefile name=read,filesetname=s,iosize=1m
+  }
+}
+run 1
+"""
+
+
+def report(**keys: Any) -> fw.Report:
+    return fw.run({"device.preset": "x25m", "workload.files.operations": 2000, **keys})
+
+
+def _keys(value: Any, key: str) -> Iterator[str]:
+    yield key
+    match value:
+        case dict():
+            for name, inner in value.items():
+                yield from _keys(inner, f"{key}.{name}")
+        case [dict() as first, *_]:
+            for name, inner in first.items():
+                yield from _keys(inner, f"{key}.{name}")
+
+
+def test_the_short_form_gives_tables_and_a_picture(flashwatt: Cli, tmp_path: Path) -> None:
+    done = flashwatt("run", *SHORT, "--out", "mail")
+    assert done.returncode == 0, done.stderr
+    for words in ("Files on ext2", "operations/s", "deliver_fsync", "From the page cache to the drive", "unmount"):
+        assert words in " ".join(done.stdout.split()), words
+    for suffix in ("svg", "html"):
+        assert (tmp_path / "mail" / f"operations.{suffix}").stat().st_size > 1000
+    again = flashwatt("run", "mail/config.toml", "--json")
+    assert again.returncode == 0, again.stderr
+    first = json.loads((tmp_path / "mail" / "report.json").read_text())
+    assert json.loads(again.stdout)["files"] == first["files"], "config.toml is the same run"
+
+
+def test_every_key_of_the_section_is_described() -> None:
+    described = report_keys()
+    content = report(**{"workload.files.system": "ext2"}).to_dict()
+    keys = list(_keys(content["files"], "files"))
+    assert len(keys) > 40
+    assert [key for key in keys if not described.get(key)] == []
+
+
+def test_figures_add_up() -> None:
+    """Joules per operation times operations is all energy; what is written is what the drive was sent."""
+    content = report(**{"workload.files.system": "ext2"}).to_dict()
+    files = content["files"]
+    operations = files["operations"]
+    assert operations["count"] == sum(flow["count"] for flow in files["flows"]) == 2000
+    assert operations["joules"] * operations["count"] == pytest.approx(content["energy_j"]["total"], rel=1e-9)
+    assert operations["per_s"] == pytest.approx(operations["count"] / operations["seconds"], rel=1e-9)
+    written = sum(one["data_bytes"] + one["metadata_bytes"] for one in files["written"])
+    assert written == content["workload"]["write_bytes"]
+    assert files["flushes"] == content["workload"]["flushes"]
+
+
+@pytest.mark.parametrize("system", ["ext2", "lfs", "nilfs2"])
+def test_the_second_account_finds_nothing(system: str) -> None:
+    done = fw.run(
+        {"device.preset": "x25m", "workload.files.operations": 2000, "workload.files.system": system}, check=True
+    )
+    assert done.status == "complete"
+
+
+def test_a_program_and_fio_jobs_of_ones_own(flashwatt: Cli, tmp_path: Path) -> None:
+    (tmp_path / "mine.f").write_text(PROGRAM)
+    done = flashwatt("run", "--preset", "x25m", "--fs", "ext2", "--program", "mine.f", "--json")
+    assert done.returncode == 0, done.stderr
+    content = json.loads(done.stdout)
+    assert [flow["name"] for flow in content["files"]["flows"]] == ["read"]
+    assert content["files"]["cache"]["hit_ratio"] > 0.9, "forty files fit into memory"
+    (tmp_path / "job.fio").write_text("[w]\nrw=randwrite\nbs=4k\nsize=1m\nnrfiles=4\nfsync=8\n")
+    done = flashwatt("run", "--preset", "x25m", "--fs", "ext2", "--fio", "job.fio", "--json")
+    assert done.returncode == 0, done.stderr
+    content = json.loads(done.stdout)
+    flows = {flow["name"]: flow for flow in content["files"]["flows"]}
+    assert (flows["w write"]["count"], flows["w write"]["bytes"]) == (256, 1 << 20)
+    assert content["workload"]["kind"] == "filesystem"
+
+
+def test_a_replay_of_the_requests_gives_the_same_figures(flashwatt: Cli) -> None:
+    """The block stream of a run, as a trace on the same drive."""
+    done = flashwatt("run", *SHORT, "--json", "--dispatch-log", "blocks.csv", "--scheduler", "none")
+    assert done.returncode == 0, done.stderr
+    first = json.loads(done.stdout)
+    again = flashwatt("run", "--preset", "x25m", "blocks.csv", "--json")
+    assert again.returncode == 0, again.stderr
+    second = json.loads(again.stdout)
+    for key in ("requests", "reads", "writes", "flushes", "read_bytes", "write_bytes"):
+        assert second["workload"][key] == first["workload"][key], key
+    assert second["flash"] == first["flash"]
+
+
+def test_inspect_shows_where_files_lie(flashwatt: Cli, tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_text('[device]\npreset = "x25m"\n[workload.files]\noperations = 500\n')
+    done = flashwatt("fs", "inspect", "c.toml")
+    assert done.returncode == 0, done.stderr
+    assert "extents each" in done.stdout
+    found = json.loads(flashwatt("fs", "inspect", "c.toml", "--run", "--json").stdout)
+    assert found["system"] == "ext2"
+    places = sorted(tuple(extent) for file in found["files"] for extent in file["extents"])
+    ends = [first + blocks for first, blocks in places]
+    assert all(end <= begin for end, (begin, _) in zip(ends, places[1:], strict=False)), "no block has two files"
+    assert sum(blocks for _, blocks in places) <= found["space"]["blocks"] - found["space"]["free_blocks"]
+    done = flashwatt("fs", "inspect", "c.toml", "--set", "workload=uniform")
+    assert done.returncode == 2
+    assert "it has no files" in done.stderr
+
+
+def test_the_picture_has_runs_side_by_side(tmp_path: Path) -> None:
+    reports = {system: report(**{"workload.files.system": system}) for system in ("ext2", "lfs")}
+    drawn = plot.operations(reports).save(tmp_path / "chart.html").read_text()
+    assert "ext2" in drawn
+    assert "lfs" in drawn
+    with pytest.raises(FlashwattError, match="no file system"):
+        plot.operations(fw.run({"device.preset": "x25m", "workload.uniform.requests": 10}))
+
+
+SMALL = {"device.preset": "x25m", "device.scale": "1/256"}
+WRONG: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
+    "no such personality": ({"personality": "varmial"}, ("unknown personality", "varmail")),
+    "no such file system": ({"system": "ext5"}, ("unknown file system", "ext2")),
+    "no such parameter": ({"system.ext2.reserved": 3}, ("unknown parameter", "reserved_percent")),
+    "two programs": ({"personality": "varmail", "path": "a.f"}, ("a second program", "one of")),
+    "a program that is not there": ({"path": "none.f"}, ("none.f",)),
+    "a variable that is not there": ({"set.nfile": 3}, ("no such variable", "nfiles")),
+    "a value that is none": ({"set.nfiles": "many"}, ("nfiles",)),
+    "no threads": ({"set.nthreads": 0}, ("varmail.f:19", "instances", "expected 1 to")),
+    "too many threads": ({"set.nthreads": 10_000_000}, ("1000000",)),
+    "files beyond the drive": ({"set.meanfilesize": "1g"}, ("outgrow the drive",)),
+    "variables of fio jobs": ({"fio": "a.fio", "set.n": 1}, ("has no effect", "fio jobs")),
+    "no operations": ({"operations": 0}, ("workload.files.operations", "expected 1 to")),
+    "no seconds": ({"seconds": -1}, ("workload.files.seconds",)),
+    "too little memory": ({"cache.memory_bytes": 4096}, ("workload.files.cache.memory_bytes",)),
+    "memory that is no pages": ({"cache.memory_bytes": 10_000_001}, ("a multiple of 4096",)),
+    "limits that cross": ({"cache.dirty_ratio": 5}, ("dirty_background_ratio < dirty_ratio",)),
+    "a ratio beyond 100": ({"cache.dirty_ratio": 120}, ("workload.files.cache.dirty_ratio",)),
+    "a timer of 0": ({"cache.dirty_expire_centisecs": 0}, ("dirty_expire_centisecs",)),
+    "a call without time": ({"cache.call_ns": 0}, ("call_ns",)),
+    "an unknown key": ({"memory": 3}, ("unknown", "personality")),
+    "requests that are no blocks": ({"cache.max_request_bytes": 5000}, ("a multiple of 4096",)),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_named(name: str) -> None:
+    keys, parts = WRONG[name]
+    with pytest.raises(FlashwattError) as error:
+        fw.run({**SMALL, **{f"workload.files.{key}": value for key, value in keys.items()}})
+    for part in parts:
+        assert part in str(error.value), error.value
+
+
+def test_two_workloads_are_refused(flashwatt: Cli, tmp_path: Path) -> None:
+    (tmp_path / "a.fio").write_text("[a]\nsize=1m\n")
+    (tmp_path / "t.csv").write_text("0,0,4096,W\n")
+    for options in (("--personality", "varmail", "--fio", "a.fio"), ("--fs", "ext2", "--trace", "t.csv")):
+        done = flashwatt("run", "--preset", "x25m", *options)
+        assert done.returncode == 2
+        assert "are two workloads" in done.stderr, done.stderr
