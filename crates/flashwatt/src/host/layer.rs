@@ -71,17 +71,28 @@ impl<D: Device> BlockLayer<D> {
     }
 
     /// Gives the device what it can take.
-    #[inline]
+    #[inline(always)]
     fn dispatch(&mut self, cx: &mut Cx) {
-        while let Some((tag, request)) = self.queue.next(cx.agenda.now()) {
-            if let Some(log) = &mut self.log {
-                cold_path();
-                log.dispatched(&request, cx.agenda.now());
-            }
-            self.device.submit(tag, &request, &mut Cx { agenda: cx.agenda, done: &mut self.ended });
+        if !self.queue.is_shut(cx.agenda.now()) {
+            self.give(cx);
         }
         self.queue.settle_last();
         self.set_timer(cx);
+    }
+
+    #[inline(never)]
+    fn give(&mut self, cx: &mut Cx) {
+        let now = cx.agenda.now();
+        while let Some((tag, request)) = self.queue.next(now) {
+            if let Some(log) = &mut self.log {
+                cold_path();
+                log.dispatched(&request, now);
+            }
+            self.device.submit(tag, &request, &mut Cx { agenda: cx.agenda, done: &mut self.ended });
+            if self.queue.is_shut(now) {
+                break;
+            }
+        }
     }
 
     #[inline]
@@ -119,10 +130,10 @@ impl<D: Device> BlockLayer<D> {
                 self.queue.ended(done, now, cx.done);
                 at += 1;
             }
-            if self.queue.is_busy() {
+            while self.queue.is_busy() {
                 self.dispatch(cx);
-                if self.queue.let_in(now) {
-                    self.dispatch(cx);
+                if !self.queue.let_in(now) {
+                    break;
                 }
             }
         }

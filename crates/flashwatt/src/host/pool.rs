@@ -3,6 +3,7 @@
 use std::ops::{Index, IndexMut};
 
 use crate::connector::{Origin, Priority, Request, RequestKind, Tag};
+use crate::mem::FlatTable;
 use crate::units::{Nanos, SECTOR_BYTES};
 
 /// The number of a request in the pool.
@@ -41,15 +42,18 @@ pub struct Rq {
     /// The neighbours in a [`Fifo`].
     before: u32,
     after: u32,
-    /// The first and the last of its pieces.
-    pub(super) pieces: (u32, u32),
+    /// The tag of the process's request that it was made for: its own piece.
+    tag: Tag,
+    /// The first and the last of the pieces that joined it.
+    joined: (u32, u32),
     /// Whether the index of ends knows it.
     pub(super) is_indexed: bool,
 }
 
 impl Rq {
-    /// A piece of a request as a request of its own.
-    pub(super) fn new(request: &Request, first: u64, sectors: u64, now: Nanos) -> Self {
+    /// A piece of a process's request, which has this tag, as a request of its own.
+    #[inline(always)]
+    pub(super) fn new(tag: Tag, request: &Request, first: u64, sectors: u64, now: Nanos) -> Self {
         Rq {
             kind: request.kind,
             is_sync: request.is_sync || request.kind == RequestKind::Read,
@@ -65,7 +69,8 @@ impl Rq {
             group: 0,
             before: NONE,
             after: NONE,
-            pieces: (NONE, NONE),
+            tag,
+            joined: (NONE, NONE),
             is_indexed: false,
         }
     }
@@ -82,7 +87,22 @@ impl Rq {
         self.kind == RequestKind::Read
     }
 
+    /// Cuts off its first sectors, which become a piece of their own.
+    pub(super) fn cut(&mut self, sectors: u64) -> Rq {
+        let cut = Rq { sectors, ..self.clone() };
+        self.first += sectors;
+        self.sectors -= sectors;
+        cut
+    }
+
+    /// Its own piece, which entered the queue at this time in ns.
+    #[inline(always)]
+    pub(super) fn piece(&self, added_ns: Nanos) -> Piece {
+        Piece { tag: self.tag, added_ns, process: self.process, next: NONE }
+    }
+
     /// The request as the device gets it.
+    #[inline(always)]
     pub(super) fn to_request(&self, now: Nanos) -> Request {
         Request {
             arrival_ns: now,
@@ -112,8 +132,9 @@ pub(super) struct Piece {
 /// All requests in the block layer, queued and in the device.
 #[derive(Debug, Default)]
 pub struct Pool {
-    rqs: Vec<Rq>,
+    rqs: FlatTable<Rq>,
     free: Vec<u32>,
+    /// Pieces that joined requests.
     pieces: Vec<Piece>,
     free_pieces: Vec<u32>,
 }
@@ -136,6 +157,7 @@ impl IndexMut<RqId> for Pool {
 
 impl Pool {
     /// Adds a request.
+    #[inline(always)]
     pub(super) fn add(&mut self, rq: Rq) -> RqId {
         match self.free.pop() {
             Some(place) => {
@@ -150,13 +172,13 @@ impl Pool {
     }
 
     /// Removes a request. Its pieces have been taken or moved.
+    #[inline(always)]
     pub(super) fn remove(&mut self, id: RqId) {
         self.free.push(id.0);
     }
 
-    /// Puts a piece at the end of a request's pieces.
-    pub(super) fn add_piece(&mut self, id: RqId, tag: Tag, process: u16, now: Nanos) {
-        let piece = Piece { tag, added_ns: now, process, next: NONE };
+    /// A piece joins a request: it comes behind the request's other pieces.
+    pub(super) fn join(&mut self, id: RqId, piece: Piece) {
         let place = match self.free_pieces.pop() {
             Some(place) => {
                 self.pieces[place as usize] = piece;
@@ -167,28 +189,33 @@ impl Pool {
                 self.pieces.len() as u32 - 1
             }
         };
-        let (first, last) = self[id].pieces;
-        if first == NONE {
-            self[id].pieces = (place, place);
-        } else {
-            self.pieces[last as usize].next = place;
-            self[id].pieces.1 = place;
-        }
+        self.append(id, (place, place));
     }
 
     /// Moves the pieces of one request behind those of another.
     pub(super) fn move_pieces(&mut self, from: RqId, to: RqId) {
-        let (first, last) = std::mem::replace(&mut self[from].pieces, (NONE, NONE));
-        let end = self[to].pieces.1;
-        self.pieces[end as usize].next = first;
-        self[to].pieces.1 = last;
+        self.join(to, self[from].piece(self[from].added_ns));
+        let joined = std::mem::replace(&mut self[from].joined, (NONE, NONE));
+        if joined.0 != NONE {
+            self.append(to, joined);
+        }
     }
 
-    /// Takes the first piece of a request.
-    pub(super) fn take_piece(&mut self, id: RqId) -> Option<Piece> {
-        let first = self[id].pieces.0;
+    /// Puts a list of pieces behind those of a request.
+    fn append(&mut self, id: RqId, (first, last): (u32, u32)) {
+        match self[id].joined {
+            (NONE, _) => self[id].joined.0 = first,
+            (_, end) => self.pieces[end as usize].next = first,
+        }
+        self[id].joined.1 = last;
+    }
+
+    /// Takes the first of the pieces that joined a request.
+    #[inline(always)]
+    pub(super) fn take_joined(&mut self, id: RqId) -> Option<Piece> {
+        let first = self[id].joined.0;
         let &piece = self.pieces.get(first as usize)?;
-        self[id].pieces.0 = piece.next;
+        self[id].joined.0 = piece.next;
         self.free_pieces.push(first);
         Some(piece)
     }
@@ -226,6 +253,7 @@ impl Fifo {
     }
 
     /// Puts a request at the end.
+    #[inline(always)]
     pub fn push(&mut self, id: RqId, pool: &mut Pool) {
         (pool[id].before, pool[id].after) = (self.last, NONE);
         match self.last {
@@ -236,6 +264,7 @@ impl Fifo {
     }
 
     /// Takes a request out of the list, wherever it stands.
+    #[inline(always)]
     pub fn remove(&mut self, id: RqId, pool: &mut Pool) {
         let (before, after) = (pool[id].before, pool[id].after);
         match before {
@@ -294,15 +323,24 @@ impl Fifo {
 pub struct Sorted(Vec<(u64, RqId)>);
 
 impl Sorted {
+    /// The place of a request: behind those that begin before it, or with it and have lower numbers.
+    #[inline(always)]
+    fn place(&self, first: u64, id: RqId) -> usize {
+        let at = self.0.partition_point(|&(other, _)| other < first);
+        at + self.0[at..].iter().take_while(|&&other| other < (first, id)).count()
+    }
+
     /// Adds a request that begins at sector `first`.
+    #[inline(always)]
     pub fn insert(&mut self, first: u64, id: RqId) {
-        let at = self.0.partition_point(|&other| other < (first, id));
+        let at = self.place(first, id);
         self.0.insert(at, (first, id));
     }
 
     /// Removes a request that was added with sector `first`. Gives those before and after it.
+    #[inline(always)]
     pub fn remove(&mut self, first: u64, id: RqId) -> (Option<RqId>, Option<RqId>) {
-        let at = self.0.partition_point(|&other| other < (first, id));
+        let at = self.place(first, id);
         debug_assert_eq!(self.0.get(at), Some(&(first, id)), "the request is here");
         self.0.remove(at);
         let id_at = |at: usize| self.0.get(at).map(|&(_, id)| id);
@@ -321,15 +359,14 @@ impl Sorted {
 
     /// The requests before and after one that was added with sector `first`.
     pub fn around(&self, first: u64, id: RqId) -> (Option<RqId>, Option<RqId>) {
-        let at = self.0.partition_point(|&other| other < (first, id));
+        let at = self.place(first, id);
         let id_at = |at: usize| self.0.get(at).map(|&(_, id)| id);
         (at.checked_sub(1).and_then(id_at), id_at(at + 1))
     }
 
     /// The request that comes before one that was added with sector `first`.
     pub fn before(&self, first: u64, id: RqId) -> Option<RqId> {
-        let at = self.0.partition_point(|&other| other < (first, id));
-        self.0[..at].last().map(|&(_, id)| id)
+        self.0[..self.place(first, id)].last().map(|&(_, id)| id)
     }
 
     /// The request that follows on one that was added with sector `first`.

@@ -13,23 +13,6 @@ use crate::connector::{AtEnd, Completion, Priority, PriorityClass, Request, Requ
 use crate::stats::Histogram;
 use crate::units::{Nanos, SECTOR_BYTES};
 
-/// A piece of a process's request that is not in the queue yet.
-#[derive(Clone, Debug)]
-pub(super) struct Part {
-    rq: Rq,
-    tag: Tag,
-}
-
-impl Part {
-    pub fn process(&self) -> u16 {
-        self.rq.process
-    }
-
-    pub fn is_sync(&self) -> bool {
-        self.rq.is_sync
-    }
-}
-
 /// A process's request that has not ended.
 #[derive(Clone, Copy, Debug, Default)]
 struct Io {
@@ -126,11 +109,13 @@ pub(super) struct Queue {
     passing: VecDeque<RqId>,
     /// The flush that drains the queue, until it ends; and what came after it.
     barrier: Option<RqId>,
-    behind: VecDeque<Part>,
+    behind: VecDeque<Rq>,
     /// The queue is plugged: until this time, or to the end of the instant.
     plugged: Option<Nanos>,
     /// When the scheduler wants to be asked again.
     pub wake_ns: Option<Nanos>,
+    /// The instant at which the scheduler gives no further request, if it has said so.
+    closed_ns: Option<Nanos>,
     /// Where the last dispatched request ended.
     position: u64,
     since_ns: Nanos,
@@ -187,6 +172,7 @@ impl Queue {
             behind: VecDeque::new(),
             plugged: None,
             wake_ns: None,
+            closed_ns: None,
             position: 0,
             since_ns: 0,
             depths: None,
@@ -273,10 +259,10 @@ impl Queue {
             figures.pieces += passed;
             figures.dispatched += passed;
             figures.dispatched_sectors += sectors;
-            figures.slat.add_many(0, latency.count());
             figures.queue.add_many(0, latency.count());
             figures.clat = figures.clat.plus(&latency);
             figures.device = figures.device.plus(&latency);
+            figures.slat.add_many(0, figures.clat.count() - figures.slat.count());
         }
         let figures = std::mem::take(&mut self.figures);
         // Who has requests under way takes part in the next window, even if none of them ends there.
@@ -310,53 +296,58 @@ impl Queue {
             process: request.process,
             is_refused: false,
         };
-        let (mut first, mut rest) = (request.offset_bytes / SECTOR_BYTES + self.offset_sectors, sectors);
-        for _ in 0..pieces {
-            let length = rest.min(longest);
-            let mut rq = Rq::new(request, first, length, now);
-            rq.is_sync &= rq.is_read() || !self.async_writes;
-            if let Some(Some(priority)) = self.priorities.get(usize::from(request.origin.0)) {
-                rq.priority = *priority;
-            }
-            self.send(Part { rq, tag }, now);
-            (first, rest) = (first + length, rest - length);
+        let mut piece = Rq::new(tag, request, request.offset_bytes / SECTOR_BYTES + self.offset_sectors, sectors, now);
+        piece.is_sync &= piece.is_read() || !self.async_writes;
+        if let Some(Some(priority)) = self.priorities.get(usize::from(request.origin.0)) {
+            piece.priority = *priority;
         }
+        if sectors > longest {
+            self.send_all_but_last(&mut piece, longest, now);
+        }
+        self.send(piece, now);
         true
     }
 
+    #[inline(never)]
+    fn send_all_but_last(&mut self, rest: &mut Rq, longest: u64, now: Nanos) {
+        while rest.sectors > longest {
+            let piece = rest.cut(longest);
+            self.send(piece, now);
+        }
+    }
+
     /// A process sends a piece, unless it waits for a place already.
-    #[inline]
-    fn send(&mut self, part: Part, now: Nanos) {
+    #[inline(always)]
+    fn send(&mut self, piece: Rq, now: Nanos) {
         if self.barrier.is_some() {
             self.waiting += 1;
-            self.behind.push_back(part);
-        } else if !self.waiters.is_empty() && self.waiters.has(part.process()) {
+            self.behind.push_back(piece);
+        } else if !self.waiters.is_empty() && self.waiters.has(piece.process) {
             self.waiting += 1;
             self.figures.blocked += 1;
-            self.waiters.add(part);
+            self.waiters.add(piece);
         } else {
-            self.enter(part, now);
+            self.enter(piece, now);
         }
     }
 
     /// A piece joins a queued request, becomes one, or waits.
-    fn enter(&mut self, mut part: Part, now: Nanos) {
-        part.rq.added_ns = now;
-        if self.queued > 0 && self.merge(&part, now) {
+    #[inline(always)]
+    fn enter(&mut self, mut piece: Rq, now: Nanos) {
+        piece.added_ns = now;
+        if self.queued > 0 && self.merge(&piece, now) {
             return;
         }
-        if !self.places.any_for(part.is_sync()) {
+        let Rq { kind, is_sync, .. } = piece;
+        if !self.places.any_for(is_sync) {
             self.figures.blocked += 1;
             self.plugged = None;
             self.waiting += 1;
-            return self.waiters.add(part);
+            return self.waiters.add(piece);
         }
-        self.places.take(part.is_sync());
-        let Part { rq, tag } = part;
-        let (process, is_flush, is_sync) = (rq.process, rq.kind == RequestKind::Flush, rq.is_sync);
-        let id = self.pool.add(rq);
-        self.pool.add_piece(id, tag, process, now);
-        if is_flush {
+        self.places.take(is_sync);
+        let id = self.pool.add(piece);
+        if kind == RequestKind::Flush {
             return self.add_flush(id);
         }
         self.plug(is_sync, now);
@@ -389,18 +380,18 @@ impl Queue {
     }
 
     /// Joins a piece with a queued request, if there is one.
-    fn merge(&mut self, part: &Part, now: Nanos) -> bool {
-        if !is_mergeable(&part.rq) {
+    fn merge(&mut self, piece: &Rq, now: Nanos) -> bool {
+        if !is_mergeable(piece) {
             return false;
         }
         let found = match self.merging {
             None => return false,
-            Some(Merging::Own) => self.with(now, |scheduler, cx| scheduler.find(&part.rq, cx)),
-            Some(Merging::Ends { front, .. }) => self.find(&part.rq, front),
+            Some(Merging::Own) => self.with(now, |scheduler, cx| scheduler.find(piece, cx)),
+            Some(Merging::Ends { front, .. }) => self.find(piece, front),
         };
         let Some((id, side)) = found else { return false };
-        self.pool.add_piece(id, part.tag, part.process(), now);
-        self.grow(id, part.rq.sectors, side, now);
+        self.pool.join(id, piece.piece(now));
+        self.grow(id, piece.sectors, side, now);
         *(match side {
             Side::Back => &mut self.figures.back_merges,
             Side::Front => &mut self.figures.front_merges,
@@ -482,7 +473,14 @@ impl Queue {
         }
     }
 
+    /// Whether a look shows that there is nothing for the device now, though it has room.
+    #[inline(always)]
+    pub fn is_shut(&self, now: Nanos) -> bool {
+        self.closed_ns == Some(now) && self.waiting == 0 && self.plugged.is_none() && !self.free.is_empty()
+    }
+
     /// The request that the device gets now, and its tag there.
+    #[inline(always)]
     pub fn next(&mut self, now: Nanos) -> Option<(Tag, Request)> {
         // Also where the device is full: else the timer would be set to this instant again.
         self.plugged = self.plugged.filter(|&until| until > now);
@@ -498,18 +496,20 @@ impl Queue {
         };
         let id = self.choose(now)?;
         self.free.pop();
-        self.in_device[tag.0 as usize] = Inside { id, ..Inside::NOTHING };
+        self.in_device[tag.0 as usize].id = id;
         let rq = &mut self.pool[id];
         rq.dispatched_ns = now;
-        let (first, sectors, kind) = (rq.first, rq.sectors, kind(rq.kind));
-        self.figures.kinds[kind].dispatched += 1;
-        self.figures.kinds[kind].dispatched_sectors += sectors;
+        let (first, sectors, request) = (rq.first, rq.sectors, rq.to_request(now));
+        let figures = &mut self.figures.kinds[kind(request.kind)];
+        figures.dispatched += 1;
+        figures.dispatched_sectors += sectors;
         if sectors > 0 {
             self.seek(first, sectors);
         }
-        Some((tag, self.pool[id].to_request(now)))
+        Some((tag, request))
     }
 
+    #[inline(always)]
     fn choose(&mut self, now: Nanos) -> Option<RqId> {
         if let Some(id) = self.passing.pop_front() {
             self.waiting -= 1;
@@ -522,7 +522,7 @@ impl Queue {
         if self.queued == 0 {
             return self.draining();
         }
-        if self.scheduler.is_closed(now) {
+        if self.closed_ns == Some(now) {
             debug_assert!(self.ask(now).is_none(), "a closed scheduler gives none");
             return None;
         }
@@ -573,6 +573,7 @@ impl Queue {
     }
 
     /// What has just been queued and was not dispatched at once can be found by later pieces.
+    #[inline(always)]
     pub fn settle_last(&mut self) {
         if let Some(id) = self.last
             && !self.pool[id].is_indexed
@@ -606,8 +607,10 @@ impl Queue {
         } else if self.pool[id].kind != RequestKind::Flush {
             self.with(now, |scheduler, cx| scheduler.ended(id, cx));
         }
-        let (dispatched_ns, at) = (self.pool[id].dispatched_ns, kind(self.pool[id].kind));
-        while let Some(piece) = self.pool.take_piece(id) {
+        let rq = &self.pool[id];
+        let (dispatched_ns, at, is_sync) = (rq.dispatched_ns, kind(rq.kind), rq.is_sync);
+        let mut next = Some(rq.piece(rq.added_ns));
+        while let Some(piece) = next {
             let io = &mut self.ios[piece.tag.0 as usize];
             io.left -= 1;
             io.is_refused |= done.status != Status::Done;
@@ -618,8 +621,9 @@ impl Queue {
                 self.figures.moved(piece.process, if io.is_refused { 0 } else { sectors });
                 self.count(at, &piece, arrival_ns, dispatched_ns, now);
             }
+            next = self.pool.take_joined(id);
         }
-        self.places.free(self.pool[id].is_sync);
+        self.places.free(is_sync);
         self.pool.remove(id);
     }
 
@@ -630,7 +634,9 @@ impl Queue {
             self.unqueued[at].latency.add(now - arrival_ns);
         } else {
             let figures = &mut self.figures.kinds[at];
-            figures.slat.add(piece.added_ns - arrival_ns);
+            if piece.added_ns > arrival_ns {
+                figures.slat.add(piece.added_ns - arrival_ns);
+            }
             figures.clat.add(now - piece.added_ns);
             figures.queue.add(queued_ns);
             figures.device.add(now - dispatched_ns);
@@ -647,20 +653,20 @@ impl Queue {
     fn let_waiting_in(&mut self, now: Nanos) -> bool {
         let mut any = false;
         while self.barrier.is_none()
-            && let Some(part) = self.behind.pop_front()
+            && let Some(piece) = self.behind.pop_front()
         {
             any = true;
             self.waiting -= 1;
-            self.send(part, now);
+            self.send(piece, now);
         }
         while self.barrier.is_none()
             && !self.waiters.is_empty()
-            && let Some(part) = self.waiters.take(&self.places)
+            && let Some(piece) = self.waiters.take(&self.places)
         {
             any = true;
             self.waiting -= 1;
-            let process = part.process();
-            self.enter(part, now);
+            let process = piece.process;
+            self.enter(piece, now);
             self.go_on(process, now);
             self.waiters.put_back(process);
         }
@@ -673,8 +679,8 @@ impl Queue {
         let is_full = self.free.is_empty() && (!self.takes_ahead || self.ahead.is_some());
         while self.queued > 0
             && (self.plugged.is_some() || is_full)
-            && let Some(part) = self.waiters.next_of(process).cloned()
-            && self.merge(&part, now)
+            && let Some(piece) = self.waiters.next_of(process).cloned()
+            && self.merge(&piece, now)
         {
             self.waiters.take_of(process);
             self.waiting -= 1;
@@ -687,9 +693,12 @@ impl Queue {
     }
 
     /// When the queue wants to be asked again, if at a certain time.
+    #[inline(always)]
     pub fn wakes_at(&self) -> Option<Nanos> {
-        let unplugged = self.plugged.filter(|&until| until != INSTANT);
-        [self.wake_ns, unplugged].into_iter().flatten().min()
+        match (self.wake_ns, self.plugged.filter(|&until| until != INSTANT)) {
+            (Some(wake), Some(unplug)) => Some(wake.min(unplug)),
+            (wake, unplug) => wake.or(unplug),
+        }
     }
 
     /// Books the time up to `now`.
@@ -712,9 +721,9 @@ impl Queue {
 
     #[inline(always)]
     fn with<R>(&mut self, now: Nanos, call: impl FnOnce(&mut dyn Scheduler, &mut Cx) -> R) -> R {
-        let in_device = (self.in_device.len() - self.free.len()) as u32;
-        let (pool, counters) = (&mut self.pool, &mut self.figures.counters);
-        call(self.scheduler.as_mut(), &mut Cx { now, pool, counters, in_device, max_sectors: self.max_sectors })
+        let (in_device, max_sectors) = (self.in_device(), self.max_sectors);
+        let (pool, counters, closed_ns) = (&mut self.pool, &mut self.figures.counters, &mut self.closed_ns);
+        call(self.scheduler.as_mut(), &mut Cx { now, pool, counters, closed_ns, in_device, max_sectors })
     }
 }
 
