@@ -210,8 +210,13 @@ impl Pool {
         self[id].joined.1 = last;
     }
 
-    /// Takes the first of the pieces that joined a request.
+    /// Whether pieces have joined a request.
     #[inline(always)]
+    pub(super) fn has_joined(&self, id: RqId) -> bool {
+        self[id].joined.0 != NONE
+    }
+
+    /// Takes the first of the pieces that joined a request.
     pub(super) fn take_joined(&mut self, id: RqId) -> Option<Piece> {
         let first = self[id].joined.0;
         let &piece = self.pieces.get(first as usize)?;
@@ -320,57 +325,85 @@ impl Fifo {
 ///
 /// A sorted vector: the queue of a block layer is short, and moving some bytes is cheaper than a tree's allocations.
 #[derive(Clone, Debug, Default)]
-pub struct Sorted(Vec<(u64, RqId)>);
+pub struct Sorted {
+    requests: Vec<(u64, RqId)>,
+    /// The place of the request that followed the one that was removed last: it is often the next to be removed.
+    next: usize,
+}
+
+/// So few requests are counted rather than searched by halves, where each comparison waits for the one before.
+const FEW: usize = 8;
 
 impl Sorted {
+    /// The number of requests that begin before a sector.
+    #[inline(always)]
+    fn before_sector(&self, sector: u64) -> usize {
+        let (mut from, mut left) = (0, self.requests.len());
+        while left > FEW {
+            let half = left / 2;
+            from += half * usize::from(self.requests[from + half - 1].0 < sector);
+            left -= half;
+        }
+        from + self.requests[from..from + left].iter().filter(|&&(first, _)| first < sector).count()
+    }
+
     /// The place of a request: behind those that begin before it, or with it and have lower numbers.
     #[inline(always)]
     fn place(&self, first: u64, id: RqId) -> usize {
-        let at = self.0.partition_point(|&(other, _)| other < first);
-        at + self.0[at..].iter().take_while(|&&other| other < (first, id)).count()
+        let mut at = self.before_sector(first);
+        while self.requests.get(at).is_some_and(|&other| other < (first, id)) {
+            at += 1;
+        }
+        at
+    }
+
+    fn at(&self, place: usize) -> Option<RqId> {
+        self.requests.get(place).map(|&(_, id)| id)
     }
 
     /// Adds a request that begins at sector `first`.
     #[inline(always)]
     pub fn insert(&mut self, first: u64, id: RqId) {
         let at = self.place(first, id);
-        self.0.insert(at, (first, id));
+        self.requests.insert(at, (first, id));
+        self.next += usize::from(at <= self.next);
     }
 
     /// Removes a request that was added with sector `first`. Gives those before and after it.
     #[inline(always)]
     pub fn remove(&mut self, first: u64, id: RqId) -> (Option<RqId>, Option<RqId>) {
-        let at = self.place(first, id);
-        debug_assert_eq!(self.0.get(at), Some(&(first, id)), "the request is here");
-        self.0.remove(at);
-        let id_at = |at: usize| self.0.get(at).map(|&(_, id)| id);
-        (at.checked_sub(1).and_then(id_at), id_at(at))
+        let is_next = self.requests.get(self.next) == Some(&(first, id));
+        let at = if is_next { self.next } else { self.place(first, id) };
+        debug_assert_eq!(self.requests.get(at), Some(&(first, id)), "the request is here");
+        self.requests.remove(at);
+        self.next = if at < self.requests.len() { at } else { 0 };
+        (at.checked_sub(1).and_then(|before| self.at(before)), self.at(at))
     }
 
     /// The request with the least sector.
     pub fn first(&self) -> Option<RqId> {
-        self.0.first().map(|&(_, id)| id)
+        self.at(0)
     }
 
     /// The first request at a sector or behind it.
     pub fn at_or_after(&self, sector: u64) -> Option<RqId> {
-        self.0.get(self.0.partition_point(|&(first, _)| first < sector)).map(|&(_, id)| id)
+        self.at(self.before_sector(sector))
     }
 
     /// The requests before and after one that was added with sector `first`.
     pub fn around(&self, first: u64, id: RqId) -> (Option<RqId>, Option<RqId>) {
         let at = self.place(first, id);
-        let id_at = |at: usize| self.0.get(at).map(|&(_, id)| id);
-        (at.checked_sub(1).and_then(id_at), id_at(at + 1))
+        debug_assert_eq!(self.requests.get(at), Some(&(first, id)), "the request is here");
+        (at.checked_sub(1).and_then(|before| self.at(before)), self.at(at + 1))
     }
 
     /// The request that comes before one that was added with sector `first`.
     pub fn before(&self, first: u64, id: RqId) -> Option<RqId> {
-        self.0[..self.place(first, id)].last().map(|&(_, id)| id)
+        self.around(first, id).0
     }
 
     /// The request that follows on one that was added with sector `first`.
     pub fn after(&self, first: u64, id: RqId) -> Option<RqId> {
-        self.0.get(self.0.partition_point(|&other| other <= (first, id))).map(|&(_, id)| id)
+        self.around(first, id).1
     }
 }

@@ -57,6 +57,15 @@ impl Inside {
     };
 }
 
+/// A request that has ended in the device now.
+struct Ended {
+    status: Status,
+    /// The index of its kind among the figures.
+    kind: usize,
+    dispatched_ns: Nanos,
+    now: Nanos,
+}
+
 /// What every request that waits nowhere would add to several figures: it is counted here, and there at the end of a window.
 #[derive(Clone, Debug, Default)]
 struct Unqueued {
@@ -380,16 +389,22 @@ impl Queue {
     }
 
     /// Joins a piece with a queued request, if there is one.
+    #[inline(always)]
     fn merge(&mut self, piece: &Rq, now: Nanos) -> bool {
-        if !is_mergeable(piece) {
-            return false;
-        }
         let found = match self.merging {
-            None => return false,
+            _ if !is_mergeable(piece) => None,
+            None => None,
             Some(Merging::Own) => self.with(now, |scheduler, cx| scheduler.find(piece, cx)),
             Some(Merging::Ends { front, .. }) => self.find(piece, front),
         };
-        let Some((id, side)) = found else { return false };
+        if let Some((id, side)) = found {
+            self.join(piece, id, side, now);
+        }
+        found.is_some()
+    }
+
+    #[inline(never)]
+    fn join(&mut self, piece: &Rq, id: RqId, side: Side, now: Nanos) {
         self.pool.join(id, piece.piece(now));
         self.grow(id, piece.sectors, side, now);
         *(match side {
@@ -399,7 +414,6 @@ impl Queue {
         if let Some(Merging::Ends { joins_neighbours: true, .. }) = self.merging {
             self.join_neighbour(id, side, now);
         }
-        true
     }
 
     fn find(&self, piece: &Rq, front: Front) -> Option<(RqId, Side)> {
@@ -530,6 +544,7 @@ impl Queue {
     }
 
     /// The device is full. A driver without a budget learns that only when it has got a request from the scheduler.
+    #[inline(never)]
     fn take_ahead(&mut self, now: Nanos) {
         if self.ahead.is_none() && self.queued > 0 && self.plugged.is_none() {
             self.ahead = self.ask(now);
@@ -538,6 +553,7 @@ impl Queue {
     }
 
     /// The request that the scheduler gives.
+    #[inline(always)]
     fn ask(&mut self, now: Nanos) -> Option<RqId> {
         self.wake_ns = None;
         match self.with(now, |scheduler, cx| scheduler.next(cx)) {
@@ -608,32 +624,46 @@ impl Queue {
             self.with(now, |scheduler, cx| scheduler.ended(id, cx));
         }
         let rq = &self.pool[id];
-        let (dispatched_ns, at, is_sync) = (rq.dispatched_ns, kind(rq.kind), rq.is_sync);
-        let mut next = Some(rq.piece(rq.added_ns));
-        while let Some(piece) = next {
-            let io = &mut self.ios[piece.tag.0 as usize];
-            io.left -= 1;
-            io.is_refused |= done.status != Status::Done;
-            if io.left == 0 {
-                let status = if io.is_refused { Status::OutOfRange } else { Status::Done };
-                ends.push(Completion { tag: piece.tag, status });
-                let (arrival_ns, sectors) = (io.arrival_ns, io.sectors);
-                self.figures.moved(piece.process, if io.is_refused { 0 } else { sectors });
-                self.count(at, &piece, arrival_ns, dispatched_ns, now);
-            }
-            next = self.pool.take_joined(id);
+        let (piece, is_sync) = (rq.piece(rq.added_ns), rq.is_sync);
+        let ended = Ended { status: done.status, kind: kind(rq.kind), dispatched_ns: rq.dispatched_ns, now };
+        self.piece_ended(&piece, &ended, ends);
+        if self.pool.has_joined(id) {
+            self.joined_ended(id, &ended, ends);
         }
         self.places.free(is_sync);
         self.pool.remove(id);
     }
 
+    #[inline(never)]
+    fn joined_ended(&mut self, id: RqId, ended: &Ended, ends: &mut Vec<Completion>) {
+        while let Some(piece) = self.pool.take_joined(id) {
+            self.piece_ended(&piece, ended, ends);
+        }
+    }
+
     #[inline(always)]
-    fn count(&mut self, at: usize, piece: &Piece, arrival_ns: Nanos, dispatched_ns: Nanos, now: Nanos) {
+    fn piece_ended(&mut self, piece: &Piece, ended: &Ended, ends: &mut Vec<Completion>) {
+        let io = &mut self.ios[piece.tag.0 as usize];
+        io.left -= 1;
+        io.is_refused |= ended.status != Status::Done;
+        if io.left > 0 {
+            return;
+        }
+        let status = if io.is_refused { Status::OutOfRange } else { Status::Done };
+        ends.push(Completion { tag: piece.tag, status });
+        let (arrival_ns, sectors) = (io.arrival_ns, io.sectors);
+        self.figures.moved(piece.process, if io.is_refused { 0 } else { sectors });
+        self.count(piece, arrival_ns, ended);
+    }
+
+    #[inline(always)]
+    fn count(&mut self, piece: &Piece, arrival_ns: Nanos, ended: &Ended) {
+        let &Ended { kind, dispatched_ns, now, .. } = ended;
         let queued_ns = dispatched_ns - piece.added_ns;
         if dispatched_ns == arrival_ns {
-            self.unqueued[at].latency.add(now - arrival_ns);
+            self.unqueued[kind].latency.add(now - arrival_ns);
         } else {
-            let figures = &mut self.figures.kinds[at];
+            let figures = &mut self.figures.kinds[kind];
             if piece.added_ns > arrival_ns {
                 figures.slat.add(piece.added_ns - arrival_ns);
             }
