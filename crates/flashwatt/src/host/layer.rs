@@ -83,11 +83,12 @@ impl<D: Device> BlockLayer<D> {
     #[inline(never)]
     fn give(&mut self, cx: &mut Cx) {
         let now = cx.agenda.now();
-        while let Some((tag, request)) = self.queue.next(now) {
+        while let Some((tag, id)) = self.queue.next(now) {
             if let Some(log) = &mut self.log {
                 cold_path();
-                log.dispatched(&request, now);
+                log.dispatched(&self.queue.request(id), now);
             }
+            let request = self.queue.request(id);
             self.device.submit(tag, &request, &mut Cx { agenda: cx.agenda, done: &mut self.ended });
             if self.queue.is_shut(now) {
                 break;

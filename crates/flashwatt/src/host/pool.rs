@@ -87,14 +87,6 @@ impl Rq {
         self.kind == RequestKind::Read
     }
 
-    /// Cuts off its first sectors, which become a piece of their own.
-    pub(super) fn cut(&mut self, sectors: u64) -> Rq {
-        let cut = Rq { sectors, ..self.clone() };
-        self.first += sectors;
-        self.sectors -= sectors;
-        cut
-    }
-
     /// Its own piece, which entered the queue at this time in ns.
     #[inline(always)]
     pub(super) fn piece(&self, added_ns: Nanos) -> Piece {
@@ -103,9 +95,9 @@ impl Rq {
 
     /// The request as the device gets it.
     #[inline(always)]
-    pub(super) fn to_request(&self, now: Nanos) -> Request {
+    pub(super) fn to_request(&self) -> Request {
         Request {
-            arrival_ns: now,
+            arrival_ns: self.dispatched_ns,
             kind: self.kind,
             offset_bytes: self.first * SECTOR_BYTES,
             bytes: self.sectors * SECTOR_BYTES,
@@ -169,6 +161,12 @@ impl Pool {
                 RqId(self.rqs.len() as u32 - 1)
             }
         }
+    }
+
+    /// Takes a request out of the pool that no piece has joined.
+    pub(super) fn take(&mut self, id: RqId) -> Rq {
+        self.remove(id);
+        self[id].clone()
     }
 
     /// Removes a request. Its pieces have been taken or moved.
@@ -332,7 +330,7 @@ pub struct Sorted {
 }
 
 /// So few requests are counted rather than searched by halves, where each comparison waits for the one before.
-const FEW: usize = 8;
+const FEW: usize = 4;
 
 impl Sorted {
     /// The number of requests that begin before a sector.

@@ -305,58 +305,68 @@ impl Queue {
             process: request.process,
             is_refused: false,
         };
-        let mut piece = Rq::new(tag, request, request.offset_bytes / SECTOR_BYTES + self.offset_sectors, sectors, now);
-        piece.is_sync &= piece.is_read() || !self.async_writes;
-        if let Some(Some(priority)) = self.priorities.get(usize::from(request.origin.0)) {
-            piece.priority = *priority;
+        let (mut first, mut rest) = (request.offset_bytes / SECTOR_BYTES + self.offset_sectors, sectors);
+        while rest > longest {
+            self.send_longest(tag, request, first, longest, now);
+            (first, rest) = (first + longest, rest - longest);
         }
-        if sectors > longest {
-            self.send_all_but_last(&mut piece, longest, now);
-        }
-        self.send(piece, now);
+        self.send_part(tag, request, first, rest, now);
         true
     }
 
     #[inline(never)]
-    fn send_all_but_last(&mut self, rest: &mut Rq, longest: u64, now: Nanos) {
-        while rest.sectors > longest {
-            let piece = rest.cut(longest);
-            self.send(piece, now);
+    fn send_longest(&mut self, tag: Tag, request: &Request, first: u64, longest: u64, now: Nanos) {
+        self.send_part(tag, request, first, longest, now);
+    }
+
+    /// Makes a piece, in its place in the pool, and sends it.
+    #[inline(always)]
+    fn send_part(&mut self, tag: Tag, request: &Request, first: u64, sectors: u64, now: Nanos) {
+        let mut piece = Rq::new(tag, request, first, sectors, now);
+        piece.is_sync &= piece.is_read() || !self.async_writes;
+        if let Some(Some(priority)) = self.priorities.get(usize::from(request.origin.0)) {
+            piece.priority = *priority;
         }
+        let id = self.pool.add(piece);
+        self.send(id, now);
     }
 
     /// A process sends a piece, unless it waits for a place already.
     #[inline(always)]
-    fn send(&mut self, piece: Rq, now: Nanos) {
+    fn send(&mut self, id: RqId, now: Nanos) {
         if self.barrier.is_some() {
             self.waiting += 1;
-            self.behind.push_back(piece);
-        } else if !self.waiters.is_empty() && self.waiters.has(piece.process) {
-            self.waiting += 1;
-            self.figures.blocked += 1;
-            self.waiters.add(piece);
+            self.behind.push_back(self.pool.take(id));
+        } else if !self.waiters.is_empty() && self.waiters.has(self.pool[id].process) {
+            self.block(id);
         } else {
-            self.enter(piece, now);
+            self.enter(id, now);
         }
+    }
+
+    /// A piece waits for a place.
+    #[inline(never)]
+    fn block(&mut self, id: RqId) {
+        self.waiting += 1;
+        self.figures.blocked += 1;
+        self.waiters.add(self.pool.take(id));
     }
 
     /// A piece joins a queued request, becomes one, or waits.
     #[inline(always)]
-    fn enter(&mut self, mut piece: Rq, now: Nanos) {
-        piece.added_ns = now;
-        if self.queued > 0 && self.merge(&piece, now) {
+    fn enter(&mut self, id: RqId, now: Nanos) {
+        if self.queued > 0 && self.merge(id, now) {
             return;
         }
-        let Rq { kind, is_sync, .. } = piece;
+        let piece = &mut self.pool[id];
+        piece.added_ns = now;
+        let (is_flush, is_sync) = (piece.kind == RequestKind::Flush, piece.is_sync);
         if !self.places.any_for(is_sync) {
-            self.figures.blocked += 1;
             self.plugged = None;
-            self.waiting += 1;
-            return self.waiters.add(piece);
+            return self.block(id);
         }
         self.places.take(is_sync);
-        let id = self.pool.add(piece);
-        if kind == RequestKind::Flush {
+        if is_flush {
             return self.add_flush(id);
         }
         self.plug(is_sync, now);
@@ -390,12 +400,12 @@ impl Queue {
 
     /// Joins a piece with a queued request, if there is one.
     #[inline(always)]
-    fn merge(&mut self, piece: &Rq, now: Nanos) -> bool {
+    fn merge(&mut self, piece: RqId, now: Nanos) -> bool {
         let found = match self.merging {
-            _ if !is_mergeable(piece) => None,
+            _ if !is_mergeable(&self.pool[piece]) => None,
             None => None,
             Some(Merging::Own) => self.with(now, |scheduler, cx| scheduler.find(piece, cx)),
-            Some(Merging::Ends { front, .. }) => self.find(piece, front),
+            Some(Merging::Ends { front, .. }) => self.find(&self.pool[piece], front),
         };
         if let Some((id, side)) = found {
             self.join(piece, id, side, now);
@@ -404,7 +414,8 @@ impl Queue {
     }
 
     #[inline(never)]
-    fn join(&mut self, piece: &Rq, id: RqId, side: Side, now: Nanos) {
+    fn join(&mut self, piece: RqId, id: RqId, side: Side, now: Nanos) {
+        let piece = self.pool.take(piece);
         self.pool.join(id, piece.piece(now));
         self.grow(id, piece.sectors, side, now);
         *(match side {
@@ -416,23 +427,27 @@ impl Queue {
         }
     }
 
+    #[inline(always)]
     fn find(&self, piece: &Rq, front: Front) -> Option<(RqId, Side)> {
         let fits = |id: RqId| {
             let queued = &self.pool[id];
             let side = joins(queued, piece, self.max_sectors)?;
             self.scheduler.may_join(queued, piece).then_some((id, side))
         };
-        let at_back = self.ends.ending_at(piece.first, piece.kind).or(self.last);
-        let of_back = at_back.and_then(fits).filter(|&(_, side)| side == Side::Back);
-        of_back.or_else(|| match front {
+        let newest = self.last.filter(|&id| !self.pool[id].is_indexed);
+        let at_back = self.ends.ending_at(piece.first, piece.kind).or(newest);
+        if let Some((id, Side::Back)) = at_back.and_then(fits) {
+            return Some((id, Side::Back));
+        }
+        match front {
             Front::Never => None,
             Front::Last => self.last.and_then(fits),
             Front::LastOrSyncWrite => self.last.and_then(fits).or_else(|| {
                 let at_front = self.ends.beginning_at(piece.end(), piece.kind);
                 at_front.filter(|&id| self.pool[id].is_sync && !self.pool[id].is_read()).and_then(fits)
             }),
-            Front::Any => self.ends.beginning_at(piece.end(), piece.kind).or(self.last).and_then(fits),
-        })
+            Front::Any => self.ends.beginning_at(piece.end(), piece.kind).or(newest).and_then(fits),
+        }
     }
 
     /// A queued request grows at one end.
@@ -495,7 +510,7 @@ impl Queue {
 
     /// The request that the device gets now, and its tag there.
     #[inline(always)]
-    pub fn next(&mut self, now: Nanos) -> Option<(Tag, Request)> {
+    pub fn next(&mut self, now: Nanos) -> Option<(Tag, RqId)> {
         // Also where the device is full: else the timer would be set to this instant again.
         self.plugged = self.plugged.filter(|&until| until > now);
         if self.free.is_empty() && !self.takes_ahead {
@@ -513,14 +528,20 @@ impl Queue {
         self.in_device[tag.0 as usize].id = id;
         let rq = &mut self.pool[id];
         rq.dispatched_ns = now;
-        let (first, sectors, request) = (rq.first, rq.sectors, rq.to_request(now));
-        let figures = &mut self.figures.kinds[kind(request.kind)];
+        let (first, sectors, kind) = (rq.first, rq.sectors, kind(rq.kind));
+        let figures = &mut self.figures.kinds[kind];
         figures.dispatched += 1;
         figures.dispatched_sectors += sectors;
         if sectors > 0 {
             self.seek(first, sectors);
         }
-        Some((tag, request))
+        Some((tag, id))
+    }
+
+    /// A request as the device gets it.
+    #[inline(always)]
+    pub fn request(&self, id: RqId) -> Request {
+        self.pool[id].to_request()
     }
 
     #[inline(always)]
@@ -687,7 +708,8 @@ impl Queue {
         {
             any = true;
             self.waiting -= 1;
-            self.send(piece, now);
+            let id = self.pool.add(piece);
+            self.send(id, now);
         }
         while self.barrier.is_none()
             && !self.waiters.is_empty()
@@ -696,7 +718,8 @@ impl Queue {
             any = true;
             self.waiting -= 1;
             let process = piece.process;
-            self.enter(piece, now);
+            let id = self.pool.add(piece);
+            self.enter(id, now);
             self.go_on(process, now);
             self.waiters.put_back(process);
         }
@@ -710,8 +733,11 @@ impl Queue {
         while self.queued > 0
             && (self.plugged.is_some() || is_full)
             && let Some(piece) = self.waiters.next_of(process).cloned()
-            && self.merge(&piece, now)
         {
+            let id = self.pool.add(piece);
+            if !self.merge(id, now) {
+                return self.pool.remove(id);
+            }
             self.waiters.take_of(process);
             self.waiting -= 1;
         }

@@ -29,8 +29,8 @@ pub trait Scheduler: Send {
         true
     }
 
-    /// The request that a piece joins, for [`Merging::Own`].
-    fn find(&self, _piece: &Rq, _cx: &Cx) -> Option<(RqId, Side)> {
+    /// The request that a piece joins, for [`Merging::Own`]. The piece is in the pool and not queued.
+    fn find(&self, _piece: RqId, _cx: &Cx) -> Option<(RqId, Side)> {
         None
     }
 
