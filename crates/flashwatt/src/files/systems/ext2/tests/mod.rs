@@ -1,11 +1,11 @@
 //! ext2 with a cache and a disk of its own, on which every request ends at once.
 
+mod against_linux;
 mod against_mke2fs;
 mod allocation;
 mod metadata;
 mod random;
 mod timing;
-mod against_linux;
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -48,13 +48,16 @@ impl Shadow {
             !is_its_own
         });
         let gone: Vec<_> = self.pages.range((file, 0)..=(file, u32::MAX)).map(|(&key, _)| key).collect();
-        gone.iter().for_each(|key| drop(self.pages.remove(key)));
+        for key in gone {
+            self.pages.remove(&key);
+        }
     }
 }
 
 /// Blocks that the bitmap has as taken, less those of the empty file system and of directories.
 fn blocks_in_use(rig: &Rig, at_start: u64) -> u64 {
-    let of_dirs: u64 = rig.system.dirs.iter().map(|dir| dir.inode.runs().map(|run| u64::from(run.pages)).sum::<u64>()).sum();
+    let of_dirs: u64 =
+        rig.system.dirs.iter().map(|dir| dir.inode.runs().map(|run| u64::from(run.pages)).sum::<u64>()).sum();
     at_start - rig.system.usage().free_blocks - (of_dirs - 1)
 }
 
@@ -64,7 +67,8 @@ fn check(rig: &Rig, shadow: &Shadow, at_start: u64) {
     assert!(windows.windows(2).all(|pair| pair[0].end <= pair[1].start), "{windows:?}");
     let used: u64 = rig.system.used().iter().map(|range| range.len() as u64).sum();
     assert_eq!(used + rig.system.usage().free_blocks, rig.system.usage().blocks);
-    let by_groups: u64 = (0..rig.system.geometry.groups).map(|group| u64::from(rig.system.blocks.bitmap.free_in(group))).sum();
+    let by_groups: u64 =
+        (0..rig.system.geometry.groups).map(|group| u64::from(rig.system.blocks.bitmap.free_in(group))).sum();
     assert_eq!(by_groups, rig.system.blocks.bitmap.free());
 }
 
@@ -99,7 +103,9 @@ fn no_block_has_two_owners_and_none_is_lost() {
                 }
                 (true, 8..20) => rig.system.closed(FileId(file)),
                 (true, kind) => {
-                    let end = rig.system.files[file as usize].as_ref().map_or(0, |inode| inode.runs().map(|run| run.pages).sum());
+                    let end = rig.system.files[file as usize]
+                        .as_ref()
+                        .map_or(0, |inode| inode.runs().map(|run| run.pages).sum());
                     let first = if kind < 80 { end } else { below_power(&mut rng, 24) };
                     let pages = first..first + 1 + below_power(&mut rng, 9);
                     let before = rig.system.usage();
