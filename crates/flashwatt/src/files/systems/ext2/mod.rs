@@ -73,7 +73,7 @@ const BYTES_PER_INODE_MIN: u64 = BLOCK_BYTES;
 fn make(parameters: &Parameters, disk_bytes: u64) -> Result<Box<dyn FileSystem>, Box<Fault>> {
     let per_inode = Some(parameters.count("bytes_per_inode")).filter(|&bytes| bytes > 0);
     if let Some(bytes) = per_inode.filter(|&bytes| bytes < BYTES_PER_INODE_MIN) {
-        let fault = Fault::key("workload.files.system.bytes_per_inode", "too few bytes for an inode");
+        let fault = Fault::key("workload.files.system.ext2.bytes_per_inode", "too few bytes for an inode");
         return Err(Box::new(fault.found(bytes).expected("0, or 4096 to 67108864")));
     }
     let geometry = Geometry::new(disk_bytes, per_inode).ok_or_else(|| {
