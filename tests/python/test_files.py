@@ -161,7 +161,8 @@ WRONG: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "limits that cross": ({"cache.dirty_ratio": 5}, ("dirty_background_ratio < dirty_ratio",)),
     "a ratio beyond 100": ({"cache.dirty_ratio": 120}, ("workload.files.cache.dirty_ratio",)),
     "a timer of 0": ({"cache.dirty_expire_centisecs": 0}, ("dirty_expire_centisecs",)),
-    "a call without time": ({"cache.call_ns": 0}, ("call_ns",)),
+    "no processor": ({"processor.cores": 0}, ("processor.cores", "expected 1 to")),
+    "a call without time": ({"processor.call_ns": 0}, ("call_ns",)),
     "an unknown key": ({"memory": 3}, ("unknown", "personality")),
     "requests that are no blocks": ({"cache.max_request_bytes": 5000}, ("a multiple of 4096",)),
 }

@@ -24,7 +24,7 @@ mod host;
 mod synthetic;
 
 pub use chosen::{Chosen, FileSystemKind, Kind, SchedulerKind, VictimPolicy};
-pub use files::{Files, PageCache, Scalar};
+pub use files::{Files, PageCache, Processor, Scalar};
 pub use host::Host;
 use synthetic::NameSeed;
 pub use synthetic::{Common, Fio, Sizes, Standin, Synthetic, Workload};

@@ -83,6 +83,12 @@ pub trait Workload {
     /// The next request.
     fn next(&mut self, now: Nanos) -> Result<Next, Error>;
 
+    /// Of a closed loop: the most requests that are outstanding at a time. While there are as many, [`Self::next`] answers
+    /// [`Next::WaitForCompletion`], or [`Next::End`] after [`Self::len_hint`] requests. The simulation need not ask it then.
+    fn depth(&self) -> Option<u64> {
+        None
+    }
+
     /// Upcoming requests, as far as known early. A hint for the machine's caches only; no result may depend on it.
     fn upcoming(&self) -> Option<Upcoming> {
         None
@@ -143,6 +149,10 @@ pub trait Workload {
 impl<W: Workload + ?Sized> Workload for &mut W {
     fn next(&mut self, now: Nanos) -> Result<Next, Error> {
         (**self).next(now)
+    }
+
+    fn depth(&self) -> Option<u64> {
+        (**self).depth()
     }
 
     fn upcoming(&self) -> Option<Upcoming> {

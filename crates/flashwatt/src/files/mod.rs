@@ -18,6 +18,7 @@ mod figures;
 mod flusher;
 mod io;
 mod operation;
+mod processors;
 pub mod program;
 pub mod settings;
 mod shadow;

@@ -30,6 +30,8 @@ pub struct Files {
     pub seconds: Option<f64>,
     /// The page cache.
     pub cache: PageCacheSettings,
+    /// The processors.
+    pub processor: ProcessorSettings,
     /// Size of the disk in bytes; whole blocks.
     #[serde(skip)]
     pub disk_bytes: u64,
@@ -90,17 +92,50 @@ pub struct PageCacheSettings {
     pub read_ahead_bytes: u64,
     /// Longest request in bytes; a multiple of 4096.
     pub max_request_bytes: u64,
+}
+
+/// Settings of the processors.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProcessorSettings {
+    /// Threads that run at a time, > 0.
+    pub cores: u32,
     /// Processor time of a call in ns, > 0.
     pub call_ns: Nanos,
     /// Bytes that are copied between a process and the page cache in a second.
     pub copy_bytes_per_s: f64,
 }
 
+impl ProcessorSettings {
+    /// Processor time in ns of a call that moves this number of bytes.
+    #[inline(always)]
+    pub fn call_ns(&self, bytes: u64) -> Nanos {
+        self.call_ns + (bytes as f64 * 1e9 / self.copy_bytes_per_s) as Nanos
+    }
+}
+
+impl Serialize for ProcessorSettings {
+    /// In the units of a configuration file.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut table = serializer.serialize_struct("ProcessorSettings", 3)?;
+        table.serialize_field("cores", &self.cores)?;
+        table.serialize_field("call_ns", &self.call_ns)?;
+        table.serialize_field("copy_mb_s", &(self.copy_bytes_per_s / 1e6))?;
+        table.end()
+    }
+}
+
+impl Default for ProcessorSettings {
+    /// Choices: 8 cores; 1 µs for a call and 5 GB/s for a copy, the order of what servers of the 2010s measure.
+    fn default() -> Self {
+        ProcessorSettings { cores: 8, call_ns: 1_000, copy_bytes_per_s: 5e9 }
+    }
+}
+
 impl Serialize for PageCacheSettings {
     /// In the units of a configuration file.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         const CENTISECOND_NS: Nanos = 10_000_000;
-        let mut table = serializer.serialize_struct("PageCacheSettings", 9)?;
+        let mut table = serializer.serialize_struct("PageCacheSettings", 7)?;
         table.serialize_field("memory_bytes", &self.memory_bytes)?;
         table.serialize_field("dirty_background_ratio", &self.dirty_background_ratio)?;
         table.serialize_field("dirty_ratio", &self.dirty_ratio)?;
@@ -108,8 +143,6 @@ impl Serialize for PageCacheSettings {
         table.serialize_field("dirty_writeback_centisecs", &(self.dirty_writeback_ns / CENTISECOND_NS))?;
         table.serialize_field("read_ahead_bytes", &self.read_ahead_bytes)?;
         table.serialize_field("max_request_bytes", &self.max_request_bytes)?;
-        table.serialize_field("call_ns", &self.call_ns)?;
-        table.serialize_field("copy_mb_s", &(self.copy_bytes_per_s / 1e6))?;
         table.end()
     }
 }
@@ -124,17 +157,10 @@ impl PageCacheSettings {
     pub fn limits(&self) -> [usize; 2] {
         [self.dirty_background_ratio, self.dirty_ratio].map(|ratio| (self.pages() as f64 * ratio / 100.0) as usize)
     }
-
-    /// Processor time in ns of this number of calls that move bytes.
-    #[inline(always)]
-    pub fn processor_ns(&self, calls: u64, bytes: u64) -> Nanos {
-        calls * self.call_ns + (bytes as f64 * 1e9 / self.copy_bytes_per_s) as Nanos
-    }
 }
 
 impl Default for PageCacheSettings {
-    /// The defaults of Linux 6.1: 10 and 20 per cent, 30 s and 5 s, 128 KiB. Memory, and the times of the processor, are choices:
-    /// 1 GiB; 1 µs for a call and 5 GB/s for a copy, the order of what servers of the 2010s measure.
+    /// The defaults of Linux 6.1: 10 and 20 per cent, 30 s and 5 s, 128 KiB. Memory of 1 GiB is a choice.
     fn default() -> Self {
         PageCacheSettings {
             memory_bytes: 1 << 30,
@@ -144,8 +170,6 @@ impl Default for PageCacheSettings {
             dirty_writeback_ns: 5_000_000_000,
             read_ahead_bytes: 128 << 10,
             max_request_bytes: 1 << 20,
-            call_ns: 1_000,
-            copy_bytes_per_s: 5e9,
         }
     }
 }

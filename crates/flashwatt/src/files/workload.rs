@@ -6,7 +6,8 @@ use super::figures::{Cause, FileFigures};
 use super::flusher::Flusher;
 use super::io::{Ios, Task};
 use super::operation::{OpError, Step};
-use super::settings::PageCacheSettings;
+use super::processors::Processors;
+use super::settings::{PageCacheSettings, ProcessorSettings};
 use super::source::Source;
 use super::system::{FileSystem, Stop, Tried, Work};
 use super::tasks::{Agenda, Waits};
@@ -67,6 +68,8 @@ pub struct FileWorkload {
     system_name: &'static str,
     vfs: Vfs,
     threads: Vec<Thread>,
+    processor: ProcessorSettings,
+    processors: Processors,
     processes: Vec<u16>,
     /// Threads that may have operations left.
     alive: usize,
@@ -105,6 +108,7 @@ impl FileWorkload {
         source: Box<dyn Source>,
         (system_name, system): (&'static str, Box<dyn FileSystem>),
         settings: PageCacheSettings,
+        processor: ProcessorSettings,
         end: End,
     ) -> Result<Self, (super::FileId, OpError)> {
         let specs = source.threads();
@@ -125,6 +129,8 @@ impl FileWorkload {
             figures: FileFigures::new(source.flows().len()),
             waits: Waits::new(threads.len() + 2),
             alive: threads.len(),
+            processors: Processors::new(processor.cores, threads.len()),
+            processor,
             processes,
             source,
             name,
@@ -199,6 +205,24 @@ impl FileWorkload {
     }
 
     fn run_thread(&mut self, task: Task, now: Nanos) {
+        let had_processor = self.processors.runs(task);
+        if !self.processors.enter(task, now) {
+            let next = if had_processor { self.processors.give_way(task, now) } else { None };
+            return self.go_on_with(next, now);
+        }
+        if !self.advance(task, now) {
+            let next = self.processors.leave(task, now);
+            self.go_on_with(next, now);
+        }
+    }
+
+    /// A thread has got a processor.
+    fn go_on_with(&mut self, next: Option<Task>, now: Nanos) {
+        next.into_iter().for_each(|task| self.agenda.set(now, task));
+    }
+
+    /// Goes on with a thread. Returns whether it has something to do when the time of its call has passed.
+    fn advance(&mut self, task: Task, now: Nanos) -> bool {
         loop {
             let thread = &mut self.threads[task as usize];
             if let Some(result) = thread.ending.take() {
@@ -207,11 +231,12 @@ impl FileWorkload {
                 let result = match self.try_operation(task, now) {
                     Ok(is_last) => Ok(is_last),
                     Err(Stop::Failed(error)) => Err(error),
-                    Err(Stop::Wait) => return,
+                    Err(Stop::Wait) => return false,
                 };
-                return self.pass_processor_time(task, result, now);
+                self.pass_processor_time(task, result, now);
+                return true;
             } else if !self.begin_operation(task, now) {
-                return;
+                return false;
             }
         }
     }
@@ -321,7 +346,7 @@ impl FileWorkload {
     fn pass_processor_time(&mut self, task: Task, call: Result<bool, OpError>, now: Nanos) {
         let thread = &mut self.threads[task as usize];
         let Some(doing) = &mut thread.doing else { return };
-        let ns = self.vfs.settings.processor_ns(1, doing.take_call());
+        let ns = self.processor.call_ns(doing.take_call());
         thread.ending = match call {
             Ok(false) => None,
             Ok(true) => Some(Ok(doing.moved)),

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::queue::Part;
+use super::pool::Rq;
 use super::sched::Generation;
 use super::settings::Host;
 
@@ -68,7 +68,7 @@ pub(super) struct Waiters {
     order: [VecDeque<(u64, u16)>; 2],
     /// The number of the next one that begins to wait.
     began: u64,
-    pieces: HashMap<u16, VecDeque<Part>>,
+    pieces: HashMap<u16, VecDeque<Rq>>,
 }
 
 impl Waiters {
@@ -84,10 +84,10 @@ impl Waiters {
     }
 
     /// A process waits with a piece, or has another one behind that which it waits with.
-    pub fn add(&mut self, part: Part) {
-        let (process, is_sync) = (part.process(), part.is_sync());
+    pub fn add(&mut self, piece: Rq) {
+        let (process, is_sync) = (piece.process, piece.is_sync);
         let pieces = self.pieces.entry(process).or_default();
-        pieces.push_back(part);
+        pieces.push_back(piece);
         if pieces.len() == 1 {
             self.line_up(process, is_sync);
         }
@@ -100,7 +100,7 @@ impl Waiters {
 
     /// The piece of the process that has waited longest of those that now find a place. The process is in no line until it
     /// is put back.
-    pub fn take(&mut self, places: &Places) -> Option<Part> {
+    pub fn take(&mut self, places: &Places) -> Option<Rq> {
         let with_place = self.order.iter_mut().zip([false, true]).filter(|&(_, is_sync)| places.any_for(is_sync));
         let (line, _) =
             with_place.filter(|(line, _)| !line.is_empty()).min_by_key(|(line, _)| line.front().copied())?;
@@ -109,18 +109,18 @@ impl Waiters {
     }
 
     /// The next piece of a process that is in no line.
-    pub fn next_of(&self, process: u16) -> Option<&Part> {
+    pub fn next_of(&self, process: u16) -> Option<&Rq> {
         self.pieces.get(&process)?.front()
     }
 
     /// Takes the next piece of a process that is in no line.
-    pub fn take_of(&mut self, process: u16) -> Option<Part> {
+    pub fn take_of(&mut self, process: u16) -> Option<Rq> {
         self.pieces.get_mut(&process)?.pop_front()
     }
 
     /// A process that is in no line waits again, behind the others, if it has pieces left.
     pub fn put_back(&mut self, process: u16) {
-        match self.next_of(process).map(Part::is_sync) {
+        match self.next_of(process).map(|piece| piece.is_sync) {
             Some(is_sync) => self.line_up(process, is_sync),
             None => drop(self.pieces.remove(&process)),
         }

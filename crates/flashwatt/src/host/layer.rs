@@ -71,17 +71,29 @@ impl<D: Device> BlockLayer<D> {
     }
 
     /// Gives the device what it can take.
-    #[inline]
+    #[inline(always)]
     fn dispatch(&mut self, cx: &mut Cx) {
-        while let Some((tag, request)) = self.queue.next(cx.agenda.now()) {
-            if let Some(log) = &mut self.log {
-                cold_path();
-                log.dispatched(&request, cx.agenda.now());
-            }
-            self.device.submit(tag, &request, &mut Cx { agenda: cx.agenda, done: &mut self.ended });
+        if !self.queue.is_shut(cx.agenda.now()) {
+            self.give(cx);
         }
         self.queue.settle_last();
         self.set_timer(cx);
+    }
+
+    #[inline(never)]
+    fn give(&mut self, cx: &mut Cx) {
+        let now = cx.agenda.now();
+        while let Some((tag, id)) = self.queue.next(now) {
+            if let Some(log) = &mut self.log {
+                cold_path();
+                log.dispatched(&self.queue.request(id), now);
+            }
+            let request = self.queue.request(id);
+            self.device.submit(tag, &request, &mut Cx { agenda: cx.agenda, done: &mut self.ended });
+            if self.queue.is_shut(now) {
+                break;
+            }
+        }
     }
 
     #[inline]
@@ -99,15 +111,29 @@ impl<D: Device> BlockLayer<D> {
     /// Handles what has ended in the device. Returns true if requests of processes have ended.
     #[inline(always)]
     fn take_ended(&mut self, cx: &mut Cx) -> bool {
-        let (before, now) = (cx.done.len(), cx.agenda.now());
+        let before = cx.done.len();
         if self.queue.is_busy() {
             self.take_ended_and_dispatch(cx);
         } else {
-            // An end makes no request, so there is nothing to dispatch behind it.
-            self.ended.iter().for_each(|done| self.queue.ended(done, now, cx.done));
+            self.take_ended_only(cx);
         }
         self.ended.clear();
         cx.done.len() > before
+    }
+
+    /// As [`Self::take_ended`], of what ended without an event: less often.
+    #[inline(never)]
+    fn take_ended_at_once(&mut self, cx: &mut Cx) -> bool {
+        self.take_ended(cx)
+    }
+
+    /// An end makes no request, so there is nothing to dispatch behind it if nothing is queued.
+    #[inline(never)]
+    fn take_ended_only(&mut self, cx: &mut Cx) {
+        let now = cx.agenda.now();
+        for done in &self.ended {
+            self.queue.ended(done, now, cx.done);
+        }
     }
 
     #[inline(never)]
@@ -119,10 +145,10 @@ impl<D: Device> BlockLayer<D> {
                 self.queue.ended(done, now, cx.done);
                 at += 1;
             }
-            if self.queue.is_busy() {
+            while self.queue.is_busy() {
                 self.dispatch(cx);
-                if self.queue.let_in(now) {
-                    self.dispatch(cx);
+                if !self.queue.let_in(now) {
+                    break;
                 }
             }
         }
@@ -150,7 +176,7 @@ impl<D: Device> Device for BlockLayer<D> {
             }
             self.device.submit(inner, request, &mut Cx { agenda: cx.agenda, done: &mut self.ended });
             if !self.ended.is_empty() {
-                self.take_ended(cx);
+                self.take_ended_at_once(cx);
             }
             return;
         }
@@ -158,7 +184,9 @@ impl<D: Device> Device for BlockLayer<D> {
             return cx.done.push(Completion { tag, status: Status::OutOfRange });
         }
         self.dispatch(cx);
-        self.take_ended(cx);
+        if !self.ended.is_empty() {
+            self.take_ended_at_once(cx);
+        }
     }
 
     #[inline(always)]
@@ -185,7 +213,7 @@ impl<D: Device> Device for BlockLayer<D> {
             self.dispatch(cx);
         }
         let more = self.device.settle(&mut Cx { agenda: cx.agenda, done: &mut self.ended });
-        (more || !self.ended.is_empty()) && self.take_ended(cx)
+        (more || !self.ended.is_empty()) && self.take_ended_at_once(cx)
     }
 
     fn drain(&mut self, now: Nanos) {

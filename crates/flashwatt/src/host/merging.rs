@@ -2,6 +2,7 @@
 
 use super::pool::{Pool, Rq, RqId};
 use crate::connector::RequestKind;
+use crate::mem::FlatTable;
 
 /// The end of a queued request where a piece joins it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,105 +35,109 @@ pub(super) fn is_mergeable(rq: &Rq) -> bool {
     matches!(rq.kind, RequestKind::Read | RequestKind::Write) && !rq.fua
 }
 
-/// Queued requests by their ends. Of those that end alike it gives the one that came last.
-#[derive(Debug)]
+/// Queued requests by their first sectors and by their ends. Of those that are alike it gives the one that came last.
+///
+/// These are chains of the requests whose keys hash alike, the newest first. There are few of them and they come and go with
+/// every request, which is why this is no general map.
 pub(super) struct Ends {
-    by_first: Chains,
-    by_end: Chains,
+    /// By hash: the first requests of a chain by first sector, and of one by end.
+    heads: FlatTable<[u32; 2]>,
+    /// By number of the request.
+    links: FlatTable<Link>,
+    /// Bits of a product that are no part of its hash.
+    shift: u32,
 }
+
+/// A request in its two chains: its keys, and the requests behind it.
+#[derive(Clone, Copy)]
+struct Link {
+    keys: [u64; 2],
+    after: [u32; 2],
+}
+
+/// The chains by first sector, and those by end.
+const BY_FIRST: usize = 0;
+const BY_END: usize = 1;
+
+const NONE: u32 = u32::MAX;
 
 impl Ends {
     /// An empty index, made for this number of requests.
     pub fn new(requests: u32) -> Self {
-        Ends { by_first: Chains::new(requests), by_end: Chains::new(requests) }
+        let chains = requests.max(2).next_power_of_two();
+        Ends {
+            heads: vec![[NONE; 2]; chains as usize].into(),
+            links: FlatTable::default(),
+            shift: u64::BITS - chains.trailing_zeros(),
+        }
     }
 
     /// Adds a queued request.
+    #[inline(always)]
     pub fn add(&mut self, id: RqId, rq: &Rq) {
-        self.by_first.add(id, key(rq.first, rq.kind));
-        self.by_end.add(id, key(rq.end(), rq.kind));
+        let keys = [key(rq.first, rq.kind), key(rq.end(), rq.kind)];
+        while self.links.len() <= id.0 as usize {
+            self.links.push(Link { keys: [0; 2], after: [NONE; 2] });
+        }
+        let after = [BY_FIRST, BY_END].map(|by| {
+            let chain = self.chain(keys[by]);
+            std::mem::replace(&mut self.heads[chain][by], id.0)
+        });
+        self.links[id.0 as usize] = Link { keys, after };
     }
 
     /// Removes a request that was added.
+    #[inline(always)]
     pub fn remove(&mut self, id: RqId) {
-        self.by_first.remove(id);
-        self.by_end.remove(id);
+        let Link { keys, after } = self.links[id.0 as usize];
+        for by in [BY_FIRST, BY_END] {
+            let chain = self.chain(keys[by]);
+            if self.heads[chain][by] == id.0 {
+                self.heads[chain][by] = after[by];
+                continue;
+            }
+            let mut at = self.heads[chain][by] as usize;
+            while self.links[at].after[by] != id.0 {
+                at = self.links[at].after[by] as usize;
+            }
+            self.links[at].after[by] = after[by];
+        }
     }
 
     /// The queued request of a kind that ends before this sector.
+    #[inline(always)]
     pub fn ending_at(&self, sector: u64, kind: RequestKind) -> Option<RqId> {
-        self.by_end.find(key(sector, kind))
+        self.find(BY_END, key(sector, kind))
     }
 
     /// The queued request of a kind that begins at this sector.
+    #[inline(always)]
     pub fn beginning_at(&self, sector: u64, kind: RequestKind) -> Option<RqId> {
-        self.by_first.find(key(sector, kind))
+        self.find(BY_FIRST, key(sector, kind))
     }
-}
 
-fn key(sector: u64, kind: RequestKind) -> u64 {
-    sector << 2 | kind as u64
-}
-
-/// Requests by a key each: chains of those whose keys hash alike, the newest first. There are few of them and they come and go
-/// with every request, which is why this is no general map.
-#[derive(Debug)]
-struct Chains {
-    /// The first of each chain.
-    heads: Vec<u32>,
-    /// By number of the request: its key, and the one behind it.
-    links: Vec<(u64, u32)>,
-}
-
-const NONE: u32 = u32::MAX;
-
-impl Chains {
-    fn new(requests: u32) -> Self {
-        Chains { heads: vec![NONE; requests.max(2).next_power_of_two() as usize], links: Vec::new() }
+    #[inline(always)]
+    fn find(&self, by: usize, key: u64) -> Option<RqId> {
+        let mut at = self.heads[self.chain(key)][by];
+        while at != NONE {
+            let link = &self.links[at as usize];
+            if link.keys[by] == key {
+                return Some(RqId(at));
+            }
+            at = link.after[by];
+        }
+        None
     }
 
     /// The chain of a key, by the upper bits of a product.
     #[inline(always)]
     fn chain(&self, key: u64) -> usize {
-        (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - self.heads.len().trailing_zeros())) as usize
+        (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
     }
+}
 
-    #[inline(always)]
-    fn add(&mut self, id: RqId, key: u64) {
-        let (chain, at) = (self.chain(key), id.0 as usize);
-        if self.links.len() <= at {
-            self.links.resize(at + 1, (0, NONE));
-        }
-        self.links[at] = (key, std::mem::replace(&mut self.heads[chain], id.0));
-    }
-
-    #[inline(always)]
-    fn remove(&mut self, id: RqId) {
-        let (key, after) = self.links[id.0 as usize];
-        let chain = self.chain(key);
-        if self.heads[chain] == id.0 {
-            self.heads[chain] = after;
-            return;
-        }
-        let mut at = self.heads[chain] as usize;
-        while self.links[at].1 != id.0 {
-            at = self.links[at].1 as usize;
-        }
-        self.links[at].1 = after;
-    }
-
-    #[inline(always)]
-    fn find(&self, key: u64) -> Option<RqId> {
-        let mut at = self.heads[self.chain(key)];
-        while at != NONE {
-            let (other, after) = self.links[at as usize];
-            if other == key {
-                return Some(RqId(at));
-            }
-            at = after;
-        }
-        None
-    }
+fn key(sector: u64, kind: RequestKind) -> u64 {
+    sector << 2 | kind as u64
 }
 
 /// Whether two queued requests can be one: the second begins where the first ends.

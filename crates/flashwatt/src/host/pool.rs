@@ -3,6 +3,7 @@
 use std::ops::{Index, IndexMut};
 
 use crate::connector::{Origin, Priority, Request, RequestKind, Tag};
+use crate::mem::FlatTable;
 use crate::units::{Nanos, SECTOR_BYTES};
 
 /// The number of a request in the pool.
@@ -41,15 +42,18 @@ pub struct Rq {
     /// The neighbours in a [`Fifo`].
     before: u32,
     after: u32,
-    /// The first and the last of its pieces.
-    pub(super) pieces: (u32, u32),
+    /// The tag of the process's request that it was made for: its own piece.
+    tag: Tag,
+    /// The first and the last of the pieces that joined it.
+    joined: (u32, u32),
     /// Whether the index of ends knows it.
     pub(super) is_indexed: bool,
 }
 
 impl Rq {
-    /// A piece of a request as a request of its own.
-    pub(super) fn new(request: &Request, first: u64, sectors: u64, now: Nanos) -> Self {
+    /// A piece of a process's request, which has this tag, as a request of its own.
+    #[inline(always)]
+    pub(super) fn new(tag: Tag, request: &Request, first: u64, sectors: u64, now: Nanos) -> Self {
         Rq {
             kind: request.kind,
             is_sync: request.is_sync || request.kind == RequestKind::Read,
@@ -65,7 +69,8 @@ impl Rq {
             group: 0,
             before: NONE,
             after: NONE,
-            pieces: (NONE, NONE),
+            tag,
+            joined: (NONE, NONE),
             is_indexed: false,
         }
     }
@@ -82,10 +87,17 @@ impl Rq {
         self.kind == RequestKind::Read
     }
 
+    /// Its own piece, which entered the queue at this time in ns.
+    #[inline(always)]
+    pub(super) fn piece(&self, added_ns: Nanos) -> Piece {
+        Piece { tag: self.tag, added_ns, process: self.process, next: NONE }
+    }
+
     /// The request as the device gets it.
-    pub(super) fn to_request(&self, now: Nanos) -> Request {
+    #[inline(always)]
+    pub(super) fn to_request(&self) -> Request {
         Request {
-            arrival_ns: now,
+            arrival_ns: self.dispatched_ns,
             kind: self.kind,
             offset_bytes: self.first * SECTOR_BYTES,
             bytes: self.sectors * SECTOR_BYTES,
@@ -112,8 +124,9 @@ pub(super) struct Piece {
 /// All requests in the block layer, queued and in the device.
 #[derive(Debug, Default)]
 pub struct Pool {
-    rqs: Vec<Rq>,
+    rqs: FlatTable<Rq>,
     free: Vec<u32>,
+    /// Pieces that joined requests.
     pieces: Vec<Piece>,
     free_pieces: Vec<u32>,
 }
@@ -136,6 +149,7 @@ impl IndexMut<RqId> for Pool {
 
 impl Pool {
     /// Adds a request.
+    #[inline(always)]
     pub(super) fn add(&mut self, rq: Rq) -> RqId {
         match self.free.pop() {
             Some(place) => {
@@ -149,14 +163,20 @@ impl Pool {
         }
     }
 
+    /// Takes a request out of the pool that no piece has joined.
+    pub(super) fn take(&mut self, id: RqId) -> Rq {
+        self.remove(id);
+        self[id].clone()
+    }
+
     /// Removes a request. Its pieces have been taken or moved.
+    #[inline(always)]
     pub(super) fn remove(&mut self, id: RqId) {
         self.free.push(id.0);
     }
 
-    /// Puts a piece at the end of a request's pieces.
-    pub(super) fn add_piece(&mut self, id: RqId, tag: Tag, process: u16, now: Nanos) {
-        let piece = Piece { tag, added_ns: now, process, next: NONE };
+    /// A piece joins a request: it comes behind the request's other pieces.
+    pub(super) fn join(&mut self, id: RqId, piece: Piece) {
         let place = match self.free_pieces.pop() {
             Some(place) => {
                 self.pieces[place as usize] = piece;
@@ -167,28 +187,38 @@ impl Pool {
                 self.pieces.len() as u32 - 1
             }
         };
-        let (first, last) = self[id].pieces;
-        if first == NONE {
-            self[id].pieces = (place, place);
-        } else {
-            self.pieces[last as usize].next = place;
-            self[id].pieces.1 = place;
-        }
+        self.append(id, (place, place));
     }
 
     /// Moves the pieces of one request behind those of another.
     pub(super) fn move_pieces(&mut self, from: RqId, to: RqId) {
-        let (first, last) = std::mem::replace(&mut self[from].pieces, (NONE, NONE));
-        let end = self[to].pieces.1;
-        self.pieces[end as usize].next = first;
-        self[to].pieces.1 = last;
+        self.join(to, self[from].piece(self[from].added_ns));
+        let joined = std::mem::replace(&mut self[from].joined, (NONE, NONE));
+        if joined.0 != NONE {
+            self.append(to, joined);
+        }
     }
 
-    /// Takes the first piece of a request.
-    pub(super) fn take_piece(&mut self, id: RqId) -> Option<Piece> {
-        let first = self[id].pieces.0;
+    /// Puts a list of pieces behind those of a request.
+    fn append(&mut self, id: RqId, (first, last): (u32, u32)) {
+        match self[id].joined {
+            (NONE, _) => self[id].joined.0 = first,
+            (_, end) => self.pieces[end as usize].next = first,
+        }
+        self[id].joined.1 = last;
+    }
+
+    /// Whether pieces have joined a request.
+    #[inline(always)]
+    pub(super) fn has_joined(&self, id: RqId) -> bool {
+        self[id].joined.0 != NONE
+    }
+
+    /// Takes the first of the pieces that joined a request.
+    pub(super) fn take_joined(&mut self, id: RqId) -> Option<Piece> {
+        let first = self[id].joined.0;
         let &piece = self.pieces.get(first as usize)?;
-        self[id].pieces.0 = piece.next;
+        self[id].joined.0 = piece.next;
         self.free_pieces.push(first);
         Some(piece)
     }
@@ -226,6 +256,7 @@ impl Fifo {
     }
 
     /// Puts a request at the end.
+    #[inline(always)]
     pub fn push(&mut self, id: RqId, pool: &mut Pool) {
         (pool[id].before, pool[id].after) = (self.last, NONE);
         match self.last {
@@ -236,6 +267,7 @@ impl Fifo {
     }
 
     /// Takes a request out of the list, wherever it stands.
+    #[inline(always)]
     pub fn remove(&mut self, id: RqId, pool: &mut Pool) {
         let (before, after) = (pool[id].before, pool[id].after);
         match before {
@@ -291,49 +323,85 @@ impl Fifo {
 ///
 /// A sorted vector: the queue of a block layer is short, and moving some bytes is cheaper than a tree's allocations.
 #[derive(Clone, Debug, Default)]
-pub struct Sorted(Vec<(u64, RqId)>);
+pub struct Sorted {
+    requests: Vec<(u64, RqId)>,
+    /// The place of the request that followed the one that was removed last: it is often the next to be removed.
+    next: usize,
+}
+
+/// So few requests are counted rather than searched by halves, where each comparison waits for the one before.
+const FEW: usize = 4;
 
 impl Sorted {
+    /// The number of requests that begin before a sector.
+    #[inline(always)]
+    fn before_sector(&self, sector: u64) -> usize {
+        let (mut from, mut left) = (0, self.requests.len());
+        while left > FEW {
+            let half = left / 2;
+            from += half * usize::from(self.requests[from + half - 1].0 < sector);
+            left -= half;
+        }
+        from + self.requests[from..from + left].iter().filter(|&&(first, _)| first < sector).count()
+    }
+
+    /// The place of a request: behind those that begin before it, or with it and have lower numbers.
+    #[inline(always)]
+    fn place(&self, first: u64, id: RqId) -> usize {
+        let mut at = self.before_sector(first);
+        while self.requests.get(at).is_some_and(|&other| other < (first, id)) {
+            at += 1;
+        }
+        at
+    }
+
+    fn at(&self, place: usize) -> Option<RqId> {
+        self.requests.get(place).map(|&(_, id)| id)
+    }
+
     /// Adds a request that begins at sector `first`.
+    #[inline(always)]
     pub fn insert(&mut self, first: u64, id: RqId) {
-        let at = self.0.partition_point(|&other| other < (first, id));
-        self.0.insert(at, (first, id));
+        let at = self.place(first, id);
+        self.requests.insert(at, (first, id));
+        self.next += usize::from(at <= self.next);
     }
 
     /// Removes a request that was added with sector `first`. Gives those before and after it.
+    #[inline(always)]
     pub fn remove(&mut self, first: u64, id: RqId) -> (Option<RqId>, Option<RqId>) {
-        let at = self.0.partition_point(|&other| other < (first, id));
-        debug_assert_eq!(self.0.get(at), Some(&(first, id)), "the request is here");
-        self.0.remove(at);
-        let id_at = |at: usize| self.0.get(at).map(|&(_, id)| id);
-        (at.checked_sub(1).and_then(id_at), id_at(at))
+        let is_next = self.requests.get(self.next) == Some(&(first, id));
+        let at = if is_next { self.next } else { self.place(first, id) };
+        debug_assert_eq!(self.requests.get(at), Some(&(first, id)), "the request is here");
+        self.requests.remove(at);
+        self.next = if at < self.requests.len() { at } else { 0 };
+        (at.checked_sub(1).and_then(|before| self.at(before)), self.at(at))
     }
 
     /// The request with the least sector.
     pub fn first(&self) -> Option<RqId> {
-        self.0.first().map(|&(_, id)| id)
+        self.at(0)
     }
 
     /// The first request at a sector or behind it.
     pub fn at_or_after(&self, sector: u64) -> Option<RqId> {
-        self.0.get(self.0.partition_point(|&(first, _)| first < sector)).map(|&(_, id)| id)
+        self.at(self.before_sector(sector))
     }
 
     /// The requests before and after one that was added with sector `first`.
     pub fn around(&self, first: u64, id: RqId) -> (Option<RqId>, Option<RqId>) {
-        let at = self.0.partition_point(|&other| other < (first, id));
-        let id_at = |at: usize| self.0.get(at).map(|&(_, id)| id);
-        (at.checked_sub(1).and_then(id_at), id_at(at + 1))
+        let at = self.place(first, id);
+        debug_assert_eq!(self.requests.get(at), Some(&(first, id)), "the request is here");
+        (at.checked_sub(1).and_then(|before| self.at(before)), self.at(at + 1))
     }
 
     /// The request that comes before one that was added with sector `first`.
     pub fn before(&self, first: u64, id: RqId) -> Option<RqId> {
-        let at = self.0.partition_point(|&other| other < (first, id));
-        self.0[..at].last().map(|&(_, id)| id)
+        self.around(first, id).0
     }
 
     /// The request that follows on one that was added with sector `first`.
     pub fn after(&self, first: u64, id: RqId) -> Option<RqId> {
-        self.0.get(self.0.partition_point(|&other| other <= (first, id))).map(|&(_, id)| id)
+        self.around(first, id).1
     }
 }

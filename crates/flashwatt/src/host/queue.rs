@@ -13,23 +13,6 @@ use crate::connector::{AtEnd, Completion, Priority, PriorityClass, Request, Requ
 use crate::stats::Histogram;
 use crate::units::{Nanos, SECTOR_BYTES};
 
-/// A piece of a process's request that is not in the queue yet.
-#[derive(Clone, Debug)]
-pub(super) struct Part {
-    rq: Rq,
-    tag: Tag,
-}
-
-impl Part {
-    pub fn process(&self) -> u16 {
-        self.rq.process
-    }
-
-    pub fn is_sync(&self) -> bool {
-        self.rq.is_sync
-    }
-}
-
 /// A process's request that has not ended.
 #[derive(Clone, Copy, Debug, Default)]
 struct Io {
@@ -72,6 +55,15 @@ impl Inside {
         class: PriorityClass::BestEffort,
         is_sync: true,
     };
+}
+
+/// A request that has ended in the device now.
+struct Ended {
+    status: Status,
+    /// The index of its kind among the figures.
+    kind: usize,
+    dispatched_ns: Nanos,
+    now: Nanos,
 }
 
 /// What every request that waits nowhere would add to several figures: it is counted here, and there at the end of a window.
@@ -126,11 +118,13 @@ pub(super) struct Queue {
     passing: VecDeque<RqId>,
     /// The flush that drains the queue, until it ends; and what came after it.
     barrier: Option<RqId>,
-    behind: VecDeque<Part>,
+    behind: VecDeque<Rq>,
     /// The queue is plugged: until this time, or to the end of the instant.
     plugged: Option<Nanos>,
     /// When the scheduler wants to be asked again.
     pub wake_ns: Option<Nanos>,
+    /// The instant at which the scheduler gives no further request, if it has said so.
+    closed_ns: Option<Nanos>,
     /// Where the last dispatched request ended.
     position: u64,
     since_ns: Nanos,
@@ -187,6 +181,7 @@ impl Queue {
             behind: VecDeque::new(),
             plugged: None,
             wake_ns: None,
+            closed_ns: None,
             position: 0,
             since_ns: 0,
             depths: None,
@@ -273,10 +268,10 @@ impl Queue {
             figures.pieces += passed;
             figures.dispatched += passed;
             figures.dispatched_sectors += sectors;
-            figures.slat.add_many(0, latency.count());
             figures.queue.add_many(0, latency.count());
             figures.clat = figures.clat.plus(&latency);
             figures.device = figures.device.plus(&latency);
+            figures.slat.add_many(0, figures.clat.count() - figures.slat.count());
         }
         let figures = std::mem::take(&mut self.figures);
         // Who has requests under way takes part in the next window, even if none of them ends there.
@@ -311,51 +306,66 @@ impl Queue {
             is_refused: false,
         };
         let (mut first, mut rest) = (request.offset_bytes / SECTOR_BYTES + self.offset_sectors, sectors);
-        for _ in 0..pieces {
-            let length = rest.min(longest);
-            let mut rq = Rq::new(request, first, length, now);
-            rq.is_sync &= rq.is_read() || !self.async_writes;
-            if let Some(Some(priority)) = self.priorities.get(usize::from(request.origin.0)) {
-                rq.priority = *priority;
-            }
-            self.send(Part { rq, tag }, now);
-            (first, rest) = (first + length, rest - length);
+        while rest > longest {
+            self.send_longest(tag, request, first, longest, now);
+            (first, rest) = (first + longest, rest - longest);
         }
+        self.send_part(tag, request, first, rest, now);
         true
     }
 
+    #[inline(never)]
+    fn send_longest(&mut self, tag: Tag, request: &Request, first: u64, longest: u64, now: Nanos) {
+        self.send_part(tag, request, first, longest, now);
+    }
+
+    /// Makes a piece, in its place in the pool, and sends it.
+    #[inline(always)]
+    fn send_part(&mut self, tag: Tag, request: &Request, first: u64, sectors: u64, now: Nanos) {
+        let mut piece = Rq::new(tag, request, first, sectors, now);
+        piece.is_sync &= piece.is_read() || !self.async_writes;
+        if let Some(Some(priority)) = self.priorities.get(usize::from(request.origin.0)) {
+            piece.priority = *priority;
+        }
+        let id = self.pool.add(piece);
+        self.send(id, now);
+    }
+
     /// A process sends a piece, unless it waits for a place already.
-    #[inline]
-    fn send(&mut self, part: Part, now: Nanos) {
+    #[inline(always)]
+    fn send(&mut self, id: RqId, now: Nanos) {
         if self.barrier.is_some() {
             self.waiting += 1;
-            self.behind.push_back(part);
-        } else if !self.waiters.is_empty() && self.waiters.has(part.process()) {
-            self.waiting += 1;
-            self.figures.blocked += 1;
-            self.waiters.add(part);
+            self.behind.push_back(self.pool.take(id));
+        } else if !self.waiters.is_empty() && self.waiters.has(self.pool[id].process) {
+            self.block(id);
         } else {
-            self.enter(part, now);
+            self.enter(id, now);
         }
     }
 
+    /// A piece waits for a place.
+    #[inline(never)]
+    fn block(&mut self, id: RqId) {
+        self.waiting += 1;
+        self.figures.blocked += 1;
+        self.waiters.add(self.pool.take(id));
+    }
+
     /// A piece joins a queued request, becomes one, or waits.
-    fn enter(&mut self, mut part: Part, now: Nanos) {
-        part.rq.added_ns = now;
-        if self.queued > 0 && self.merge(&part, now) {
+    #[inline(always)]
+    fn enter(&mut self, id: RqId, now: Nanos) {
+        if self.queued > 0 && self.merge(id, now) {
             return;
         }
-        if !self.places.any_for(part.is_sync()) {
-            self.figures.blocked += 1;
+        let piece = &mut self.pool[id];
+        piece.added_ns = now;
+        let (is_flush, is_sync) = (piece.kind == RequestKind::Flush, piece.is_sync);
+        if !self.places.any_for(is_sync) {
             self.plugged = None;
-            self.waiting += 1;
-            return self.waiters.add(part);
+            return self.block(id);
         }
-        self.places.take(part.is_sync());
-        let Part { rq, tag } = part;
-        let (process, is_flush, is_sync) = (rq.process, rq.kind == RequestKind::Flush, rq.is_sync);
-        let id = self.pool.add(rq);
-        self.pool.add_piece(id, tag, process, now);
+        self.places.take(is_sync);
         if is_flush {
             return self.add_flush(id);
         }
@@ -389,18 +399,25 @@ impl Queue {
     }
 
     /// Joins a piece with a queued request, if there is one.
-    fn merge(&mut self, part: &Part, now: Nanos) -> bool {
-        if !is_mergeable(&part.rq) {
-            return false;
-        }
+    #[inline(always)]
+    fn merge(&mut self, piece: RqId, now: Nanos) -> bool {
         let found = match self.merging {
-            None => return false,
-            Some(Merging::Own) => self.with(now, |scheduler, cx| scheduler.find(&part.rq, cx)),
-            Some(Merging::Ends { front, .. }) => self.find(&part.rq, front),
+            _ if !is_mergeable(&self.pool[piece]) => None,
+            None => None,
+            Some(Merging::Own) => self.with(now, |scheduler, cx| scheduler.find(piece, cx)),
+            Some(Merging::Ends { front, .. }) => self.find(&self.pool[piece], front),
         };
-        let Some((id, side)) = found else { return false };
-        self.pool.add_piece(id, part.tag, part.process(), now);
-        self.grow(id, part.rq.sectors, side, now);
+        if let Some((id, side)) = found {
+            self.join(piece, id, side, now);
+        }
+        found.is_some()
+    }
+
+    #[inline(never)]
+    fn join(&mut self, piece: RqId, id: RqId, side: Side, now: Nanos) {
+        let piece = self.pool.take(piece);
+        self.pool.join(id, piece.piece(now));
+        self.grow(id, piece.sectors, side, now);
         *(match side {
             Side::Back => &mut self.figures.back_merges,
             Side::Front => &mut self.figures.front_merges,
@@ -408,26 +425,29 @@ impl Queue {
         if let Some(Merging::Ends { joins_neighbours: true, .. }) = self.merging {
             self.join_neighbour(id, side, now);
         }
-        true
     }
 
+    #[inline(always)]
     fn find(&self, piece: &Rq, front: Front) -> Option<(RqId, Side)> {
         let fits = |id: RqId| {
             let queued = &self.pool[id];
             let side = joins(queued, piece, self.max_sectors)?;
             self.scheduler.may_join(queued, piece).then_some((id, side))
         };
-        let at_back = self.ends.ending_at(piece.first, piece.kind).or(self.last);
-        let of_back = at_back.and_then(fits).filter(|&(_, side)| side == Side::Back);
-        of_back.or_else(|| match front {
+        let newest = self.last.filter(|&id| !self.pool[id].is_indexed);
+        let at_back = self.ends.ending_at(piece.first, piece.kind).or(newest);
+        if let Some((id, Side::Back)) = at_back.and_then(fits) {
+            return Some((id, Side::Back));
+        }
+        match front {
             Front::Never => None,
             Front::Last => self.last.and_then(fits),
             Front::LastOrSyncWrite => self.last.and_then(fits).or_else(|| {
                 let at_front = self.ends.beginning_at(piece.end(), piece.kind);
                 at_front.filter(|&id| self.pool[id].is_sync && !self.pool[id].is_read()).and_then(fits)
             }),
-            Front::Any => self.ends.beginning_at(piece.end(), piece.kind).or(self.last).and_then(fits),
-        })
+            Front::Any => self.ends.beginning_at(piece.end(), piece.kind).or(newest).and_then(fits),
+        }
     }
 
     /// A queued request grows at one end.
@@ -482,8 +502,15 @@ impl Queue {
         }
     }
 
+    /// Whether a look shows that there is nothing for the device now, though it has room.
+    #[inline(always)]
+    pub fn is_shut(&self, now: Nanos) -> bool {
+        self.closed_ns == Some(now) && self.waiting == 0 && self.plugged.is_none() && !self.free.is_empty()
+    }
+
     /// The request that the device gets now, and its tag there.
-    pub fn next(&mut self, now: Nanos) -> Option<(Tag, Request)> {
+    #[inline(always)]
+    pub fn next(&mut self, now: Nanos) -> Option<(Tag, RqId)> {
         // Also where the device is full: else the timer would be set to this instant again.
         self.plugged = self.plugged.filter(|&until| until > now);
         if self.free.is_empty() && !self.takes_ahead {
@@ -498,18 +525,26 @@ impl Queue {
         };
         let id = self.choose(now)?;
         self.free.pop();
-        self.in_device[tag.0 as usize] = Inside { id, ..Inside::NOTHING };
+        self.in_device[tag.0 as usize].id = id;
         let rq = &mut self.pool[id];
         rq.dispatched_ns = now;
         let (first, sectors, kind) = (rq.first, rq.sectors, kind(rq.kind));
-        self.figures.kinds[kind].dispatched += 1;
-        self.figures.kinds[kind].dispatched_sectors += sectors;
+        let figures = &mut self.figures.kinds[kind];
+        figures.dispatched += 1;
+        figures.dispatched_sectors += sectors;
         if sectors > 0 {
             self.seek(first, sectors);
         }
-        Some((tag, self.pool[id].to_request(now)))
+        Some((tag, id))
     }
 
+    /// A request as the device gets it.
+    #[inline(always)]
+    pub fn request(&self, id: RqId) -> Request {
+        self.pool[id].to_request()
+    }
+
+    #[inline(always)]
     fn choose(&mut self, now: Nanos) -> Option<RqId> {
         if let Some(id) = self.passing.pop_front() {
             self.waiting -= 1;
@@ -522,7 +557,7 @@ impl Queue {
         if self.queued == 0 {
             return self.draining();
         }
-        if self.scheduler.is_closed(now) {
+        if self.closed_ns == Some(now) {
             debug_assert!(self.ask(now).is_none(), "a closed scheduler gives none");
             return None;
         }
@@ -530,6 +565,7 @@ impl Queue {
     }
 
     /// The device is full. A driver without a budget learns that only when it has got a request from the scheduler.
+    #[inline(never)]
     fn take_ahead(&mut self, now: Nanos) {
         if self.ahead.is_none() && self.queued > 0 && self.plugged.is_none() {
             self.ahead = self.ask(now);
@@ -538,6 +574,7 @@ impl Queue {
     }
 
     /// The request that the scheduler gives.
+    #[inline(always)]
     fn ask(&mut self, now: Nanos) -> Option<RqId> {
         self.wake_ns = None;
         match self.with(now, |scheduler, cx| scheduler.next(cx)) {
@@ -573,6 +610,7 @@ impl Queue {
     }
 
     /// What has just been queued and was not dispatched at once can be found by later pieces.
+    #[inline(always)]
     pub fn settle_last(&mut self) {
         if let Some(id) = self.last
             && !self.pool[id].is_indexed
@@ -606,31 +644,50 @@ impl Queue {
         } else if self.pool[id].kind != RequestKind::Flush {
             self.with(now, |scheduler, cx| scheduler.ended(id, cx));
         }
-        let (dispatched_ns, at) = (self.pool[id].dispatched_ns, kind(self.pool[id].kind));
-        while let Some(piece) = self.pool.take_piece(id) {
-            let io = &mut self.ios[piece.tag.0 as usize];
-            io.left -= 1;
-            io.is_refused |= done.status != Status::Done;
-            if io.left == 0 {
-                let status = if io.is_refused { Status::OutOfRange } else { Status::Done };
-                ends.push(Completion { tag: piece.tag, status });
-                let (arrival_ns, sectors) = (io.arrival_ns, io.sectors);
-                self.figures.moved(piece.process, if io.is_refused { 0 } else { sectors });
-                self.count(at, &piece, arrival_ns, dispatched_ns, now);
-            }
+        let rq = &self.pool[id];
+        let (piece, is_sync) = (rq.piece(rq.added_ns), rq.is_sync);
+        let ended = Ended { status: done.status, kind: kind(rq.kind), dispatched_ns: rq.dispatched_ns, now };
+        self.piece_ended(&piece, &ended, ends);
+        if self.pool.has_joined(id) {
+            self.joined_ended(id, &ended, ends);
         }
-        self.places.free(self.pool[id].is_sync);
+        self.places.free(is_sync);
         self.pool.remove(id);
     }
 
+    #[inline(never)]
+    fn joined_ended(&mut self, id: RqId, ended: &Ended, ends: &mut Vec<Completion>) {
+        while let Some(piece) = self.pool.take_joined(id) {
+            self.piece_ended(&piece, ended, ends);
+        }
+    }
+
     #[inline(always)]
-    fn count(&mut self, at: usize, piece: &Piece, arrival_ns: Nanos, dispatched_ns: Nanos, now: Nanos) {
+    fn piece_ended(&mut self, piece: &Piece, ended: &Ended, ends: &mut Vec<Completion>) {
+        let io = &mut self.ios[piece.tag.0 as usize];
+        io.left -= 1;
+        io.is_refused |= ended.status != Status::Done;
+        if io.left > 0 {
+            return;
+        }
+        let status = if io.is_refused { Status::OutOfRange } else { Status::Done };
+        ends.push(Completion { tag: piece.tag, status });
+        let (arrival_ns, sectors) = (io.arrival_ns, io.sectors);
+        self.figures.moved(piece.process, if io.is_refused { 0 } else { sectors });
+        self.count(piece, arrival_ns, ended);
+    }
+
+    #[inline(always)]
+    fn count(&mut self, piece: &Piece, arrival_ns: Nanos, ended: &Ended) {
+        let &Ended { kind, dispatched_ns, now, .. } = ended;
         let queued_ns = dispatched_ns - piece.added_ns;
         if dispatched_ns == arrival_ns {
-            self.unqueued[at].latency.add(now - arrival_ns);
+            self.unqueued[kind].latency.add(now - arrival_ns);
         } else {
-            let figures = &mut self.figures.kinds[at];
-            figures.slat.add(piece.added_ns - arrival_ns);
+            let figures = &mut self.figures.kinds[kind];
+            if piece.added_ns > arrival_ns {
+                figures.slat.add(piece.added_ns - arrival_ns);
+            }
             figures.clat.add(now - piece.added_ns);
             figures.queue.add(queued_ns);
             figures.device.add(now - dispatched_ns);
@@ -647,20 +704,22 @@ impl Queue {
     fn let_waiting_in(&mut self, now: Nanos) -> bool {
         let mut any = false;
         while self.barrier.is_none()
-            && let Some(part) = self.behind.pop_front()
+            && let Some(piece) = self.behind.pop_front()
         {
             any = true;
             self.waiting -= 1;
-            self.send(part, now);
+            let id = self.pool.add(piece);
+            self.send(id, now);
         }
         while self.barrier.is_none()
             && !self.waiters.is_empty()
-            && let Some(part) = self.waiters.take(&self.places)
+            && let Some(piece) = self.waiters.take(&self.places)
         {
             any = true;
             self.waiting -= 1;
-            let process = part.process();
-            self.enter(part, now);
+            let process = piece.process;
+            let id = self.pool.add(piece);
+            self.enter(id, now);
             self.go_on(process, now);
             self.waiters.put_back(process);
         }
@@ -673,9 +732,12 @@ impl Queue {
         let is_full = self.free.is_empty() && (!self.takes_ahead || self.ahead.is_some());
         while self.queued > 0
             && (self.plugged.is_some() || is_full)
-            && let Some(part) = self.waiters.next_of(process).cloned()
-            && self.merge(&part, now)
+            && let Some(piece) = self.waiters.next_of(process).cloned()
         {
+            let id = self.pool.add(piece);
+            if !self.merge(id, now) {
+                return self.pool.remove(id);
+            }
             self.waiters.take_of(process);
             self.waiting -= 1;
         }
@@ -687,9 +749,12 @@ impl Queue {
     }
 
     /// When the queue wants to be asked again, if at a certain time.
+    #[inline(always)]
     pub fn wakes_at(&self) -> Option<Nanos> {
-        let unplugged = self.plugged.filter(|&until| until != INSTANT);
-        [self.wake_ns, unplugged].into_iter().flatten().min()
+        match (self.wake_ns, self.plugged.filter(|&until| until != INSTANT)) {
+            (Some(wake), Some(unplug)) => Some(wake.min(unplug)),
+            (wake, unplug) => wake.or(unplug),
+        }
     }
 
     /// Books the time up to `now`.
@@ -712,9 +777,9 @@ impl Queue {
 
     #[inline(always)]
     fn with<R>(&mut self, now: Nanos, call: impl FnOnce(&mut dyn Scheduler, &mut Cx) -> R) -> R {
-        let in_device = (self.in_device.len() - self.free.len()) as u32;
-        let (pool, counters) = (&mut self.pool, &mut self.figures.counters);
-        call(self.scheduler.as_mut(), &mut Cx { now, pool, counters, in_device, max_sectors: self.max_sectors })
+        let (in_device, max_sectors) = (self.in_device(), self.max_sectors);
+        let (pool, counters, closed_ns) = (&mut self.pool, &mut self.figures.counters, &mut self.closed_ns);
+        call(self.scheduler.as_mut(), &mut Cx { now, pool, counters, closed_ns, in_device, max_sectors })
     }
 }
 

@@ -45,6 +45,10 @@ pub struct Sim<W: Workload, D: Device> {
     /// Requests that entered the device.
     pub(super) requests_taken: u64,
     requests_total: Option<u64>,
+    /// Places in the device that a closed loop leaves free, and the requests that it sends; 0 of a workload that is asked
+    /// as long as there is room.
+    left_free: usize,
+    offered: u64,
     pub(super) measure: Span,
     /// Whether the drain belongs to the measured window.
     pub(super) count_drain: bool,
@@ -79,10 +83,13 @@ impl<W: Workload, D: Device> Sim<W, D> {
         device.enrol(&mut seats);
         let first = seats.take(2, 0);
         let room = device.room();
+        let depth = workload.depth().and_then(|depth| usize::try_from(depth).ok());
         let none = Outstanding::new(Tag(0), &Request::new(0, RequestKind::Flush, 0, 0));
         Sim {
             agenda: Agenda::new(&seats),
             requests_total: run.requests(workload.len_hint()),
+            left_free: depth.map_or(0, |depth| (room as usize).saturating_sub(depth)),
+            offered: workload.len_hint().unwrap_or(0),
             workload,
             done: Vec::new(),
             outstanding: vec![none; room as usize].into(),
@@ -181,6 +188,9 @@ impl<W: Workload, D: Device> Sim<W, D> {
             return Err(fault);
         }
         while !self.free.is_empty() && !self.host_ended {
+            if self.free.len() <= self.left_free && self.requests_taken < self.offered {
+                break;
+            }
             match self.workload.next(self.agenda.now()) {
                 Ok(Next::Request(tag, ref request)) => self.submit(tag, request)?,
                 Err(error) => return Err(error),

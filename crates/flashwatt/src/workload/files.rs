@@ -29,7 +29,7 @@ pub(crate) fn open(cfg: &Files, seed: u64) -> Result<FileWorkload, Error> {
     let lasts_ns = seconds.map(|seconds| (seconds * 1e9).round() as Nanos);
     let end = End { operations: cfg.operations, lasts_ns };
     let asked: u64 = source.tree().files.iter().filter_map(|file| file.bytes).sum();
-    FileWorkload::new(name, source, (cfg.system.entry.name, system), cfg.cache.clone(), end)
+    FileWorkload::new(name, source, (cfg.system.entry.name, system), cfg.cache.clone(), cfg.processor.clone(), end)
         .map_err(|(file, error)| no_room(cfg, file, error, asked))
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use flashwatt::connector::Workload;
-use flashwatt::files::settings::PageCacheSettings;
+use flashwatt::files::settings::{PageCacheSettings, ProcessorSettings};
 use flashwatt::files::systems::{REGISTRY, Registered};
 use flashwatt::files::{End, FileWorkload};
 use flashwatt::registry::Parameters;
@@ -25,7 +25,8 @@ fn workload(entry: &Registered, files: u32, longest: u64, operations: u64, seed:
     let end = End { operations: Some(operations), lasts_ns: None };
     let source = Box::new(Random::new(files, longest, seed));
     let mut workload =
-        FileWorkload::new("random".into(), source, (entry.name, system), settings, end).expect("room for the files");
+        FileWorkload::new("random".into(), source, (entry.name, system), settings, ProcessorSettings::default(), end)
+            .expect("room for the files");
     workload.check();
     workload
 }
@@ -76,8 +77,15 @@ fn files_that_are_removed_give_everything_back() {
         let end = End::default();
         let source = Box::new(Emptied::new(300));
         let settings = PageCacheSettings::default();
-        let mut workload =
-            FileWorkload::new("emptied".into(), source, (entry.name, system), settings, end).expect("room");
+        let mut workload = FileWorkload::new(
+            "emptied".into(),
+            source,
+            (entry.name, system),
+            settings,
+            ProcessorSettings::default(),
+            end,
+        )
+        .expect("room");
         assert!(workload.system().usage().free_blocks < free);
         run(&mut workload).expect("a whole run");
         let left = free - workload.system().usage().free_blocks;

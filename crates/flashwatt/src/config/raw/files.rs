@@ -31,6 +31,8 @@ pub struct Files {
     pub seconds: Option<f64>,
     /// The page cache.
     pub cache: PageCache,
+    /// The processors.
+    pub processor: Processor,
 }
 
 /// `[workload.files.cache]`
@@ -51,6 +53,14 @@ pub struct PageCache {
     pub read_ahead_bytes: Option<u64>,
     /// Longest request that the file system makes; a multiple of 4096.
     pub max_request_bytes: Option<u64>,
+}
+
+/// `[workload.files.processor]`
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Processor {
+    /// Threads that run at a time. Others that are ready wait for their turn.
+    pub cores: Option<u32>,
     /// Processor time of a system call.
     pub call_ns: Option<u64>,
     /// Rate at which data is copied between a process and the cache, in 10^6 bytes/s.

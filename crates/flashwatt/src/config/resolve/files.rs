@@ -4,7 +4,7 @@ use super::workload::Bounds;
 use super::{COUNT_MAX, MB_S, SECONDS_MAX, chosen, registered};
 use crate::config::raw;
 use crate::files::program::PERSONALITIES;
-use crate::files::settings::{ChosenSystem, Files, PageCacheSettings, Program};
+use crate::files::settings::{ChosenSystem, Files, PageCacheSettings, ProcessorSettings, Program};
 use crate::files::system::BLOCK_BYTES;
 use crate::files::systems;
 use crate::settings::{Checker, Field, field};
@@ -13,6 +13,7 @@ use crate::settings::{Checker, Field, field};
 const MEMORY_BYTES_MIN: u64 = 4 << 20;
 const MEMORY_BYTES_MAX: u64 = 1 << 44;
 const REQUEST_BYTES_MAX: u64 = 1 << 30;
+const CORES_MAX: u32 = 65_536;
 /// 11 days.
 const CENTISECONDS_MAX: u64 = 100_000_000;
 const CENTISECOND_NS: u64 = 10_000_000;
@@ -28,6 +29,7 @@ pub(super) fn files(c: &mut Checker, table: &str, raw: &raw::Files, bounds: &Bou
         operations: c.optional(field!(table, raw.operations), 1..=COUNT_MAX),
         seconds,
         cache: cache(c, &format!("{table}.cache"), &raw.cache),
+        processor: processor(c, &format!("{table}.processor"), &raw.processor),
         disk_bytes: bounds.logical_bytes / BLOCK_BYTES * BLOCK_BYTES,
     }
 }
@@ -92,6 +94,13 @@ fn cache(c: &mut Checker, table: &str, raw: &raw::PageCache) -> PageCacheSetting
             BLOCK_BYTES,
             REQUEST_BYTES_MAX,
         ),
+    }
+}
+
+fn processor(c: &mut Checker, table: &str, raw: &raw::Processor) -> ProcessorSettings {
+    let default = ProcessorSettings::default();
+    ProcessorSettings {
+        cores: c.number(field!(table, raw.cores), default.cores, 1..=CORES_MAX),
         call_ns: c.number(field!(table, raw.call_ns), default.call_ns, 1..=super::NS_MAX),
         copy_bytes_per_s: c.number(field!(table, raw.copy_mb_s), default.copy_bytes_per_s / 1e6, MB_S) * 1e6,
     }

@@ -5,6 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use crate::files::system::{Owner, PageKey};
 use crate::units::Nanos;
 
+/// The time of an owner whose turn it is: no entry of the order has it.
+const TAKEN: Nanos = Nanos::MAX;
+
 /// The dirty pages.
 #[derive(Debug, Default)]
 pub struct Dirty {
@@ -77,6 +80,8 @@ impl Dirty {
                 return None;
             }
             self.order.pop_front();
+            // An owner that was cleaned and became dirty again at one instant stands in the order twice.
+            self.since.insert(owner, TAKEN);
             return Some(owner);
         }
     }
@@ -87,5 +92,22 @@ impl Dirty {
             *since = now;
             self.order.push_back((now, owner));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_owner_has_its_turn_once() {
+        let mut dirty = Dirty::default();
+        let page = 7 << 32;
+        dirty.add(page, 5);
+        dirty.remove(page);
+        dirty.add(page, 5);
+        assert_eq!((dirty.take_oldest(9), dirty.take_oldest(9)), (Some(Owner(7)), None));
+        dirty.requeue(Owner(7), 9);
+        assert_eq!(dirty.take_oldest(9), Some(Owner(7)));
     }
 }

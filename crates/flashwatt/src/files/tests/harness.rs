@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::connector::{Completion, Next, RequestKind, Workload};
-use crate::files::settings::PageCacheSettings;
+use crate::files::settings::{PageCacheSettings, ProcessorSettings};
 use crate::files::system::FileSystem;
 use crate::files::{
     DirId, End, FileId, FileOp, FileSpec, FileWorkload, Flow, Mode, OpError, OpKind, Source, Step, ThreadSpec, Tree,
@@ -129,13 +129,25 @@ pub fn run(workload: &mut FileWorkload, takes_ns: Nanos) -> Vec<Sent> {
     }
 }
 
-/// The settings of the tests: calls take 1 µs, copies no time.
+/// The settings of the tests.
 pub fn settings() -> PageCacheSettings {
-    PageCacheSettings { copy_bytes_per_s: 1e30, ..PageCacheSettings::default() }
+    PageCacheSettings::default()
+}
+
+/// Calls take 1 µs, copies no time.
+fn processor() -> ProcessorSettings {
+    ProcessorSettings { copy_bytes_per_s: 1e30, ..ProcessorSettings::default() }
 }
 
 /// A workload of a script.
 pub fn workload(script: Script, system: impl FileSystem + 'static, settings: PageCacheSettings) -> FileWorkload {
-    FileWorkload::new("script".into(), Box::new(script), ("flat", Box::new(system)), settings, End::default())
-        .expect("room for the files")
+    FileWorkload::new(
+        "script".into(),
+        Box::new(script),
+        ("flat", Box::new(system)),
+        settings,
+        processor(),
+        End::default(),
+    )
+    .expect("room for the files")
 }

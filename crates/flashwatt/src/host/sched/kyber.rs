@@ -234,7 +234,8 @@ impl Scheduler for Kyber {
     }
 
     /// The newest request that the piece touches, among the newest ones of its process.
-    fn find(&self, piece: &Rq, cx: &Cx) -> Option<(RqId, Side)> {
+    fn find(&self, piece: RqId, cx: &Cx) -> Option<(RqId, Side)> {
+        let piece = &cx.pool[piece];
         let fifo = self.domains[domain(piece)].processes.get(usize::from(piece.process))?;
         let mut newest = fifo.newest_first(cx.pool).take(MERGE_LOOKS);
         newest.find_map(|id| joins(&cx.pool[id], piece, cx.max_sectors).map(|side| (id, side)))

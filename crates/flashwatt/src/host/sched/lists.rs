@@ -14,12 +14,14 @@ pub struct Lists {
 
 impl Lists {
     /// Adds a request.
+    #[inline(always)]
     pub fn add(&mut self, id: RqId, pool: &mut Pool) {
         self.fifo.push(id, pool);
         self.sorted.insert(pool[id].first, id);
     }
 
     /// Removes a request. Gives those before and after it by sector.
+    #[inline(always)]
     pub fn remove(&mut self, id: RqId, pool: &mut Pool) -> (Option<RqId>, Option<RqId>) {
         self.fifo.remove(id, pool);
         self.sorted.remove(pool[id].first, id)

@@ -28,8 +28,8 @@ pub trait Scheduler: Send {
         true
     }
 
-    /// The request that a piece joins, for [`Merging::Own`].
-    fn find(&self, _piece: &Rq, _cx: &Cx) -> Option<(RqId, Side)> {
+    /// The request that a piece joins, for [`Merging::Own`]. The piece is in the pool and not queued.
+    fn find(&self, _piece: RqId, _cx: &Cx) -> Option<(RqId, Side)> {
         None
     }
 
@@ -44,12 +44,6 @@ pub trait Scheduler: Send {
 
     /// The next request for the device, which has room for it.
     fn next(&mut self, cx: &mut Cx) -> Choice;
-
-    /// Whether a look shows that [`Self::next`] would give none now. The queue looks before it asks, several times at an instant. Only the
-    /// time of a run may depend on it.
-    fn is_closed(&self, _now: Nanos) -> bool {
-        false
-    }
 
     /// A request has ended in the device.
     fn ended(&mut self, _id: RqId, _cx: &mut Cx) {}
@@ -91,6 +85,9 @@ pub struct Cx<'a> {
     pub pool: &'a mut Pool,
     /// The scheduler's counts.
     pub counters: &'a mut Counters,
+    /// The instant at which [`Scheduler::next`] gives none, if the scheduler says so: the queue does not ask it then. Only the
+    /// time of a run may depend on it.
+    pub closed_ns: &'a mut Option<Nanos>,
     /// Requests inside the device.
     pub in_device: u32,
     /// Longest request to the device in sectors.

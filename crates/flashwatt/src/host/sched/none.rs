@@ -12,7 +12,7 @@
 
 use super::{Choice, Cx, Generation, Merging, Parameters, Passing, Recipe, Registered, Scheduler, Setup, joins};
 use crate::host::merging::Side;
-use crate::host::pool::{Fifo, Rq, RqId};
+use crate::host::pool::{Fifo, RqId};
 
 /// The registry line.
 pub const ENTRY: Registered = Registered {
@@ -37,7 +37,8 @@ impl Scheduler for Unordered {
     }
 
     /// The newest plugged request, if it is of the same process.
-    fn find(&self, piece: &Rq, cx: &Cx) -> Option<(RqId, Side)> {
+    fn find(&self, piece: RqId, cx: &Cx) -> Option<(RqId, Side)> {
+        let piece = &cx.pool[piece];
         let id = self.fifo.last().filter(|&id| cx.pool[id].process == piece.process)?;
         joins(&cx.pool[id], piece, cx.max_sectors).map(|side| (id, side))
     }

@@ -24,6 +24,14 @@ impl Clock {
         }
     }
 
+    /// The most requests of a closed loop that are outstanding at a time.
+    pub fn depth(&self) -> Option<u64> {
+        match self {
+            Clock::Closed { queue_depth } => Some(*queue_depth),
+            Clock::Open(_) => None,
+        }
+    }
+
     /// The arrival time of the request that is due, in ns; if none is due, the answer for the loop: wait until a time,
     /// or for a completion.
     #[inline]

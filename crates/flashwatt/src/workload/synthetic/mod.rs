@@ -218,6 +218,10 @@ impl<P: Places> Workload for Synthetic<P> {
         Ok(Next::Request(Tag::default(), Request::new(arrival_ns, kind, offset_bytes, bytes)))
     }
 
+    fn depth(&self) -> Option<u64> {
+        self.clock.depth()
+    }
+
     #[inline]
     fn upcoming(&self) -> Option<Upcoming> {
         let after = |requests: u64| self.ahead[(self.issued + requests) as usize % AHEAD].offset_bytes;

@@ -287,6 +287,7 @@ fn gaps(times: &[Nanos]) -> (f64, f64) {
 fn a_closed_loop_keeps_its_queue_depth() {
     let mut workload =
         open(&settings::Synthetic { arrivals: Arrivals::Closed { queue_depth: 4 }, ..cfg("zipf", &[]) }, 1);
+    assert_eq!(workload.depth(), Some(4));
     for _ in 0..4 {
         assert!(matches!(workload.next(5), Ok(Next::Request(_, Request { arrival_ns: 5, .. }))));
     }

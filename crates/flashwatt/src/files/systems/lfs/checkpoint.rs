@@ -7,8 +7,9 @@
 //! such log lies in is clean as soon as the logs are durable that emptied it; one that holds such a log waits for the next checkpoint.
 
 use super::log::LogId;
+use super::meta::Meta;
 use super::segments::Frontier;
-use super::tree::Meta;
+use super::write::touch_translation;
 use super::{Lfs, Style};
 use crate::files::context::Cx;
 use crate::files::system::{Owner, PageKey, Tried};
@@ -117,7 +118,8 @@ impl Lfs {
         let mut block = self.segments.next_block(Frontier::Writer);
         for &key in moves {
             block += 1;
-            self.touch_translations([self.tree.place(key), block.min(self.layout.blocks - 1)]);
+            touch_translation(&mut self.touched, self.tree.place(key));
+            touch_translation(&mut self.touched, block.min(self.layout.blocks - 1));
         }
         let own = self.layout.checkpoint_tables();
         self.touched.extend(own);

@@ -3,8 +3,8 @@
 //! It goes on whenever it is called, by its own turns or by a writer that finds no clean segment, as far as nothing has to be waited for.
 
 use super::log::{LogId, summaries};
+use super::meta::Meta;
 use super::segments::Frontier;
-use super::tree::Meta;
 use super::{Lfs, Style};
 use crate::files::context::Cx;
 use crate::files::figures::Cause;

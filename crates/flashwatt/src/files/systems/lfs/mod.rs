@@ -26,6 +26,7 @@
 mod checkpoint;
 mod cleaner;
 mod log;
+mod meta;
 mod operations;
 mod room;
 mod segments;
@@ -94,9 +95,9 @@ impl Lfs {
             touched: Vec::new(),
         };
         lfs.tree.add_dir(DirId::ROOT);
-        let tables = (0..layout.tables()).map(tree::Meta::Table);
-        let root = [tree::Meta::Node(0), tree::Meta::Inodes(0)];
-        let metas: Vec<_> = root.into_iter().chain(tables).map(tree::Meta::key).collect();
+        let tables = (0..layout.tables()).map(meta::Meta::Table);
+        let root = [meta::Meta::Node(0), meta::Meta::Inodes(0)];
+        let metas: Vec<_> = root.into_iter().chain(tables).map(meta::Meta::key).collect();
         lfs.lay_down(&metas);
         lfs
     }

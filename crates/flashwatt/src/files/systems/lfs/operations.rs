@@ -2,10 +2,13 @@
 
 use std::ops::Range;
 
+use super::meta::Meta;
 use super::segments::Frontier;
-use super::tree::{Meta, NOWHERE, is_block};
+use super::tree::{NOWHERE, is_block};
+use super::write::touch_translation;
 use super::{Lfs, Style};
 use crate::files::context::Cx;
+use crate::files::figures::Cause;
 use crate::files::operation::{DirId, FileId, OpError};
 use crate::files::system::{Block, FileSystem, Owner, PageKey, Run, Stop, Sync, Tried, Usage, Work};
 
@@ -73,7 +76,6 @@ impl Lfs {
             data.truncate(data.partition_point(|key| key.owner != Owner::META));
             let is_last = data.len() <= BATCH_PAGES;
             data.truncate(BATCH_PAGES);
-            Self::wait_at_rest(data.iter().copied(), cx)?;
             self.find_segments(data.len(), cx)?;
             if !is_last {
                 self.write_out(&data, cx)?;
@@ -96,8 +98,9 @@ impl Lfs {
 
     /// Appends dirty pages, when none of them is on its way and there is room.
     fn write_batch(&mut self, pages: &[PageKey], cx: &mut Cx) -> Tried<()> {
-        Self::wait_at_rest(pages.iter().copied(), cx)?;
         self.find_segments(pages.len(), cx)?;
+        // Afterwards, as cleaning may have sent some of them.
+        Self::wait_at_rest(pages.iter().copied(), cx)?;
         self.append(pages, Frontier::Writer, cx.now, cx);
         Ok(())
     }
@@ -109,7 +112,7 @@ impl FileSystem for Lfs {
         Usage {
             blocks,
             free_blocks: self.free(),
-            overhead_blocks: blocks - self.layout.capacity(),
+            overhead_blocks: blocks - self.empty_free(),
             inodes: self.layout.inodes,
             free_inodes: self.layout.inodes.map(|inodes| inodes - self.tree.inodes_used),
         }
@@ -150,9 +153,8 @@ impl FileSystem for Lfs {
         let (segments, touched, style) = (&mut self.segments, &mut self.touched, self.style);
         let kill = |block: Block| {
             segments.kill(block);
-            let table = block / super::settings::TRANSLATIONS_PER_BLOCK;
-            if style == Style::Nilfs2 && touched.last() != Some(&table) {
-                touched.push(table);
+            if style == Style::Nilfs2 {
+                touch_translation(touched, block);
             }
         };
         self.tree.remove(file, kill, |meta| cx.forget_meta(meta.index()));
@@ -220,12 +222,14 @@ impl FileSystem for Lfs {
     }
 
     fn work(&mut self, cx: &mut Cx) -> Tried<Work> {
+        cx.cause = Cause::Expired;
         self.checkpoint_when_due(cx)?;
         if self.clean_in_background(cx)? {
             return Ok(Work::More);
         }
-        let idle_at = self.idle_at().filter(|&at| at > cx.now).unwrap_or(self.checkpoints.next_ns());
-        Ok(Work::At(idle_at.min(self.checkpoints.next_ns())))
+        let idle_at = self.idle_at().map(|at| if at > cx.now { at } else { cx.now + self.settings.clean_idle_ns });
+        let next_ns = self.checkpoints.next_ns();
+        Ok(Work::At(idle_at.map_or(next_ns, |at| at.min(next_ns))))
     }
 
     fn used(&self) -> Vec<Range<Block>> {

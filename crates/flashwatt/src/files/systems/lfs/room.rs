@@ -13,6 +13,11 @@ impl Lfs {
         self.layout.capacity().saturating_sub(self.tree.data + 2 * self.tree.metas)
     }
 
+    /// The same of a file system without files: with the tables, the root directory and its inode.
+    pub(super) fn empty_free(&self) -> u64 {
+        self.layout.capacity().saturating_sub(2 * (u64::from(self.layout.tables()) + 2))
+    }
+
     /// There is room for pages of files and of metadata.
     pub(super) fn check_room(&self, pages: u64, metas: u64) -> Tried<()> {
         if pages + 2 * metas > self.free() { Err(Stop::Failed(OpError::NoSpace)) } else { Ok(()) }

@@ -1,8 +1,8 @@
 //! Parameters of log-structured file systems, and how one lies on a disk.
 
 use super::log::summaries;
+use super::meta::INODES_PER_BLOCK;
 use super::shape::Shape;
-use super::tree::INODES_PER_BLOCK;
 use super::{Lfs, Style};
 use crate::error::Fault;
 use crate::files::system::{BLOCK_BYTES, Block, FileSystem};
@@ -12,25 +12,43 @@ use crate::units::Nanos;
 
 const MIB: f64 = 1_048_576.0;
 
-const fn segment(default: f64) -> Param {
-    let doc = "bytes of a segment; a multiple of 4096";
-    Param { name: "segment_bytes", doc, default, min: 65_536.0, max: 64.0 * MIB, integer: true }
+/// The values by default in which the two file systems differ.
+struct Defaults {
+    segment_bytes: f64,
+    clean_low: f64,
+    clean_high: f64,
+    clean_idle_ms: f64,
+    clean_segments: f64,
+    clean_whole: f64,
 }
 
-const fn number(name: &'static str, doc: &'static str, default: f64, min: f64, max: f64) -> Param {
-    Param { name, doc, default, min, max, integer: false }
+const fn params(default: &Defaults) -> [Param; 9] {
+    [
+        param("segment_bytes", "bytes of a segment; a multiple of 4096", default.segment_bytes, 65_536.0, 64.0 * MIB),
+        percent("clean_low", LOW, default.clean_low),
+        percent("clean_high", HIGH, default.clean_high),
+        Param { integer: false, ..param("clean_idle_ms", IDLE, default.clean_idle_ms, 0.0, 1e6) },
+        param("clean_segments", PASS, default.clean_segments, 1.0, 64.0),
+        param("cost_benefit", POLICY, 1.0, 0.0, 1.0),
+        param("clean_whole", WHOLE, default.clean_whole, 0.0, 1.0),
+        Param { integer: false, ..param("checkpoint_s", CHECKPOINT, 30.0, 0.01, 1e5) },
+        param("trim", TRIM, 0.0, 0.0, 1.0),
+    ]
 }
 
-const fn switch(name: &'static str, doc: &'static str, default: f64) -> Param {
-    Param { name, doc, default, min: 0.0, max: 1.0, integer: true }
+const fn param(name: &'static str, doc: &'static str, default: f64, min: f64, max: f64) -> Param {
+    Param { name, doc, default, min, max, integer: true }
 }
 
-const LOW: &str = "clean segments below which the cleaner starts, in % of all, above a reserve of 5 %";
+const fn percent(name: &'static str, doc: &'static str, default: f64) -> Param {
+    Param { name, doc, default, min: 0.0, max: 50.0, integer: false }
+}
+
+const LOW: &str = "clean segments below which the cleaner starts, in % of all, above a reserve";
 const HIGH: &str = "clean segments at which it stops, in % of all, above the reserve";
 const IDLE: &str = "after this time in ms without a call of a thread the cleaner goes on up to clean_high; 0: never";
-const PASS: &str = "segments that are cleaned before a checkpoint releases them";
-const POLICY: &str =
-    "which segment: the one with the most age x space gained / cost (1), or with the fewest live blocks (0)";
+const PASS: &str = "segments that are cleaned before they are released together";
+const POLICY: &str = "which segment: that of greatest (1 - u) * age / (1 + u) (1), or with the fewest live blocks (0)";
 const WHOLE: &str = "does the cleaner read a segment whole (1), or its live blocks (0)?";
 const CHECKPOINT: &str = "time in s between checkpoints";
 const TRIM: &str = "are segments that become clean trimmed? (0 or 1)";
@@ -40,36 +58,30 @@ const TRIM: &str = "are segments that become clean trimmed? (0 or 1)";
 pub const LFS: Registered = Registered {
     name: "lfs",
     doc: "a log in segments, with a cleaner (Sprite LFS, Rosenblum and Ousterhout 1992)",
-    params: &[
-        segment(MIB),
-        number("clean_low", LOW, 2.0, 0.0, 50.0),
-        number("clean_high", HIGH, 5.0, 0.0, 50.0),
-        number("clean_idle_ms", IDLE, 1_000.0, 0.0, 1e6),
-        Param { name: "clean_segments", doc: PASS, default: 8.0, min: 1.0, max: 64.0, integer: true },
-        switch("cost_benefit", POLICY, 1.0),
-        switch("clean_whole", WHOLE, 1.0),
-        number("checkpoint_s", CHECKPOINT, 30.0, 0.01, 1e5),
-        switch("trim", TRIM, 0.0),
-    ],
+    params: &params(&Defaults {
+        segment_bytes: MIB,
+        clean_low: 2.0,
+        clean_high: 5.0,
+        clean_idle_ms: 1_000.0,
+        clean_segments: 8.0,
+        clean_whole: 1.0,
+    }),
     build: Recipe { make: |parameters, bytes| make(Style::Sprite, parameters, bytes) },
 };
 
-/// Segments of 8 MiB and checkpoints of 30 s are the defaults of mkfs.nilfs2 and of fs/nilfs2 (NILFS_SC_DEFAULT_SR_FREQ); watermarks, two
-/// segments at a time and the oldest first (the timestamp policy, which cost and benefit comes nearest to) those of nilfs_cleanerd.
+/// Segments of 8 MiB and checkpoints of 30 s are the defaults of mkfs.nilfs2 and of fs/nilfs2 (NILFS_SC_DEFAULT_SR_FREQ); watermarks and two
+/// segments at a time those of nilfs_cleanerd. It takes the oldest segments (its timestamp policy), to which cost and benefit comes nearest.
 pub const NILFS2: Registered = Registered {
     name: "nilfs2",
     doc: "a log whose every fsync is a checkpoint of the whole file system (NILFS2, Linux 6.1)",
-    params: &[
-        segment(8.0 * MIB),
-        number("clean_low", LOW, 10.0, 0.0, 50.0),
-        number("clean_high", HIGH, 20.0, 0.0, 50.0),
-        number("clean_idle_ms", IDLE, 0.0, 0.0, 1e6),
-        Param { name: "clean_segments", doc: PASS, default: 2.0, min: 1.0, max: 64.0, integer: true },
-        switch("cost_benefit", POLICY, 1.0),
-        switch("clean_whole", WHOLE, 0.0),
-        number("checkpoint_s", CHECKPOINT, 30.0, 0.01, 1e5),
-        switch("trim", TRIM, 0.0),
-    ],
+    params: &params(&Defaults {
+        segment_bytes: 8.0 * MIB,
+        clean_low: 10.0,
+        clean_high: 20.0,
+        clean_idle_ms: 0.0,
+        clean_segments: 2.0,
+        clean_whole: 0.0,
+    }),
     build: Recipe { make: |parameters, bytes| make(Style::Nilfs2, parameters, bytes) },
 };
 

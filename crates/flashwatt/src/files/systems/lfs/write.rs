@@ -1,9 +1,10 @@
 //! Appending pages to the log.
 
 use super::log::{self, LogId, fit};
+use super::meta::Meta;
 use super::segments::Frontier;
 use super::settings::TRANSLATIONS_PER_BLOCK;
-use super::tree::{Meta, is_block};
+use super::tree::is_block;
 use super::{Lfs, Style};
 use crate::files::context::Cx;
 use crate::files::system::{Block, PageKey, Tried};
@@ -98,20 +99,10 @@ impl Lfs {
                 self.segments.kill(old);
             }
             if self.style == Style::Nilfs2 && !matches!(meta_of(key), Some(Meta::Table(_))) {
-                self.touch_translations([old, block]);
+                [old, block].into_iter().for_each(|block| touch_translation(&mut self.touched, block));
             }
         }
         Partial { begin, summaries, pages: count }
-    }
-
-    /// The translations of blocks change. Neighbours share one.
-    pub(super) fn touch_translations(&mut self, blocks: [Block; 2]) {
-        for block in blocks.into_iter().filter(|&block| is_block(block)) {
-            let table = block / TRANSLATIONS_PER_BLOCK;
-            if !self.touched[self.touched.len().saturating_sub(2)..].contains(&table) {
-                self.touched.push(table);
-            }
-        }
     }
 
     /// Sends a partial segment in as few requests as there can be.
@@ -132,4 +123,13 @@ impl Lfs {
 /// What a page of metadata is; none for a file's page.
 fn meta_of(key: PageKey) -> Option<Meta> {
     key.owner.file().is_none().then(|| Meta::of(key.index))
+}
+
+/// The translation of a block changes, if the place is one. Neighbours share a table.
+pub(super) fn touch_translation(touched: &mut Vec<u32>, place: Block) {
+    let table = place / TRANSLATIONS_PER_BLOCK;
+    // Old and new places of pages that follow on each other come by turns.
+    if is_block(place) && !touched[touched.len().saturating_sub(2)..].contains(&table) {
+        touched.push(table);
+    }
 }

@@ -6,6 +6,7 @@
 //! at each 200 ms.
 
 use super::queue::Time;
+use crate::mem::FlatTable;
 use crate::units::Nanos;
 
 /// The number of a queue.
@@ -76,7 +77,7 @@ struct Tree {
 /// All queues.
 #[derive(Debug, Default)]
 pub struct Fair {
-    entities: Vec<Entity>,
+    entities: FlatTable<Entity>,
     trees: [Tree; CLASSES],
     next: Option<QueueId>,
     served: Option<QueueId>,

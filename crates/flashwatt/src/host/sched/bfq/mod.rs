@@ -38,6 +38,7 @@ use super::{
 };
 use crate::connector::Priority;
 use crate::host::pool::{Rq, RqId};
+use crate::mem::FlatTable;
 use crate::registry::Param;
 use crate::units::Nanos;
 
@@ -94,7 +95,7 @@ fn make(parameters: &Parameters, setup: &Setup) -> Box<dyn Scheduler> {
         user_budget,
         max_budget: if user_budget > 0 { user_budget } else { DEFAULT_BUDGET },
         turns: 0,
-        queues: Vec::new(),
+        queues: FlatTable::default(),
         fair: Fair::default(),
         processes: Vec::new(),
         async_queues: Default::default(),
@@ -129,7 +130,7 @@ struct Bfq {
     max_budget: u64,
     /// Grows to 256 with the turns.
     turns: u64,
-    queues: Vec<Queue>,
+    queues: FlatTable<Queue>,
     fair: Fair,
     processes: Vec<Process>,
     /// By class and level.

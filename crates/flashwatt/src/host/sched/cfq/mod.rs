@@ -36,6 +36,7 @@ use super::{
 };
 use crate::connector::Priority;
 use crate::host::pool::{Rq, RqId};
+use crate::mem::FlatTable;
 use crate::registry::Param;
 use crate::units::Nanos;
 
@@ -87,7 +88,7 @@ fn make(parameters: &Parameters, setup: &Setup) -> Box<dyn Scheduler> {
             low_latency: parameters.is_on("low_latency"),
             rotational: setup.rotational,
         },
-        queues: Vec::new(),
+        queues: FlatTable::default(),
         free: Vec::new(),
         order: Vec::new(),
         processes: Vec::new(),
@@ -98,7 +99,6 @@ fn make(parameters: &Parameters, setup: &Setup) -> Box<dyn Scheduler> {
         in_device: [0; 2],
         sync_ended: 0,
         ncq: Ncq { is_there: true, samples: 0, peak: 0 },
-        closed_at: None,
     })
 }
 
@@ -132,7 +132,7 @@ impl Rules {
 
 struct Cfq {
     rules: Rules,
-    queues: Vec<Queue>,
+    queues: FlatTable<Queue>,
     /// Numbers of queues that are not used.
     free: Vec<QueueId>,
     /// The queues with requests in the order of their turns.
@@ -149,8 +149,6 @@ struct Cfq {
     /// The last end of a request that somebody waits for.
     sync_ended: Time,
     ncq: Ncq,
-    /// When the queue whose turn it is was found to have as many requests in the device as it may, and more queued.
-    closed_at: Option<Nanos>,
 }
 
 /// A process and its queues.
@@ -297,7 +295,7 @@ impl Scheduler for Cfq {
         self.fire_timer(cx);
         let id = self.queue_for(rq, cx);
         if self.turn.as_ref().is_none_or(|turn| turn.queue != id) {
-            self.closed_at = None;
+            *cx.closed_ns = None;
         }
         let request = &mut cx.pool[rq];
         request.group = id as u32 + 1;
@@ -328,11 +326,7 @@ impl Scheduler for Cfq {
         }
         queue.lists.absorb(rq, into, cx.pool);
         self.left(id);
-        self.closed_at = None;
-    }
-
-    fn is_closed(&self, now: Nanos) -> bool {
-        self.closed_at == Some(now)
+        *cx.closed_ns = None;
     }
 
     fn next(&mut self, cx: &mut Cx) -> Choice {
@@ -347,7 +341,7 @@ impl Scheduler for Cfq {
     }
 
     fn ended(&mut self, rq: RqId, cx: &mut Cx) {
-        self.closed_at = None;
+        *cx.closed_ns = None;
         self.fire_timer(cx);
         self.completed(rq, cx);
     }

@@ -170,7 +170,7 @@ impl Cfq {
             self.expire(false, cx.now as Time, cx);
         } else {
             let is_closed = !turn.is_over(cx.now as Time) && !queue.is_empty() && self.is_full(id);
-            self.closed_at = is_closed.then_some(cx.now);
+            *cx.closed_ns = is_closed.then_some(cx.now);
         }
         rq
     }
@@ -305,7 +305,7 @@ impl Cfq {
 
     /// Ends the turn. `keeps_rest`: what was left of the slice moves the queue's next place (cfq_slice_expired).
     pub(super) fn expire(&mut self, keeps_rest: bool, now: Time, cx: &mut Cx) {
-        self.closed_at = None;
+        *cx.closed_ns = None;
         let Some(mut turn) = self.turn.take() else { return };
         turn.stop_idling(now, cx);
         let queue = &mut self.queues[turn.queue];

@@ -96,7 +96,6 @@ fn cleaned_segments_are_as_full_as_mean_field_theory_says() {
     for utilisation in [0.9, 0.8, 0.7, 0.6, 0.5] {
         let [u, rho] = measured(utilisation);
         let [cost, expected] = [u, theory(rho)].map(|u| 2.0 / (1.0 - u));
-        println!("{utilisation}: {rho} {u} {} {cost} {expected}", theory(rho));
         assert!(
             (cost / expected - 1.0).abs() < 0.05,
             "{utilisation}: ρ {rho:.3}, u {u:.3}, cost {cost:.2}, theory {expected:.2}"

@@ -1,7 +1,12 @@
 //! Files, directories, inodes and the blocks of metadata: which there are, and where each lies.
 
+mod names;
+
 use std::ops::Range;
 
+use names::Numbers;
+
+use super::meta::{INODES_PER_BLOCK, Meta};
 use super::shape::Shape;
 use crate::files::operation::{DirId, FileId};
 use crate::files::system::{Block, PageKey};
@@ -18,52 +23,6 @@ pub const NONE: u32 = u32::MAX;
 pub fn is_block(place: Block) -> bool {
     place < RESERVED
 }
-
-/// What a page of metadata is. The kinds stand in the order in which a log holds them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Meta {
-    /// Pointers to a file's blocks, or a block of a directory.
-    Node(u32),
-    /// 32 inodes: a block of the inode file.
-    Inodes(u32),
-    /// A block of the tables of the whole file system.
-    Table(u32),
-    /// A summary or a super root, by the block where it lies.
-    Summary(u32),
-}
-
-/// Pages of metadata of one kind.
-const KIND: u32 = 1 << 30;
-
-impl Meta {
-    pub const fn key(self) -> PageKey {
-        PageKey::meta(self.index())
-    }
-
-    pub const fn index(self) -> u32 {
-        match self {
-            Meta::Node(at) => at,
-            Meta::Inodes(at) => KIND + at,
-            Meta::Table(at) => 2 * KIND + at,
-            Meta::Summary(block) => 3 * KIND + block % KIND,
-        }
-    }
-
-    pub const fn of(index: u32) -> Meta {
-        let at = index % KIND;
-        match index / KIND {
-            0 => Meta::Node(at),
-            1 => Meta::Inodes(at),
-            2 => Meta::Table(at),
-            _ => Meta::Summary(at),
-        }
-    }
-}
-
-/// Inodes of a block: of 128 bytes each (struct nilfs_inode, struct dinode of FFS).
-pub const INODES_PER_BLOCK: u32 = 32;
-/// Names in a block of a directory: entries of 24 bytes, for names of up to 16 (8 bytes, and the name in multiples of 8).
-pub const NAMES_PER_BLOCK: u32 = 4096 / 24;
 
 /// A file.
 #[derive(Clone, Debug)]
@@ -97,26 +56,6 @@ struct Node {
     place: Block,
     /// Whose it is.
     inode: u32,
-}
-
-/// Numbers from 0 on. The one that was given back last is the next one.
-#[derive(Clone, Debug, Default)]
-struct Numbers {
-    free: Vec<u32>,
-    next: u32,
-}
-
-impl Numbers {
-    fn peek(&self) -> u32 {
-        self.free.last().copied().unwrap_or(self.next)
-    }
-
-    fn take(&mut self) -> u32 {
-        self.free.pop().unwrap_or_else(|| {
-            self.next += 1;
-            self.next - 1
-        })
-    }
 }
 
 /// All files and all metadata.
@@ -219,13 +158,6 @@ impl Tree {
         inodes_of(self.file(file).inode)
     }
 
-    /// The blocks of an inode, of a name and of the directory's inode.
-    pub fn name_blocks(&self, file: FileId) -> [Meta; 3] {
-        let of = self.file(file);
-        let dir = &self.dirs[of.dir.idx()];
-        [self.inode_block(file), Meta::Node(dir.nodes[(of.name / NAMES_PER_BLOCK) as usize]), inodes_of(dir.inode)]
-    }
-
     /// All nodes of a file and of its directory: what an fsync writes of those that are dirty.
     pub fn all_nodes(&self, file: FileId) -> impl Iterator<Item = Meta> {
         let of = self.file(file);
@@ -275,119 +207,6 @@ impl Tree {
         self.nodes[node as usize] = Node { place: NOWHERE, inode };
         self.metas += 1;
         node
-    }
-
-    /// The block in which the next inode is, and whether it is new.
-    pub fn next_inode_block(&self) -> (Meta, bool) {
-        let at = self.inode_numbers.peek() / INODES_PER_BLOCK;
-        (Meta::Inodes(at), self.inodes.get(at as usize).is_none_or(|block| block.1 == 0))
-    }
-
-    fn add_inode(&mut self) -> u32 {
-        let inode = self.inode_numbers.take();
-        let at = (inode / INODES_PER_BLOCK) as usize;
-        if self.inodes.len() <= at {
-            self.inodes.push((NOWHERE, 0));
-        }
-        self.metas += u64::from(self.inodes[at].1 == 0);
-        self.inodes[at].1 += 1;
-        self.inodes_used += 1;
-        inode
-    }
-
-    /// The block in which the next name of a directory is; none if a new one is needed.
-    pub fn next_name_block(&self, dir: DirId) -> Option<Meta> {
-        let of = &self.dirs[dir.idx()];
-        let name = of.free_names.last().copied().unwrap_or(of.names);
-        of.nodes.get((name / NAMES_PER_BLOCK) as usize).map(|&node| Meta::Node(node))
-    }
-
-    /// The block of a directory's inode.
-    pub fn dir_inode_block(&self, dir: DirId) -> Meta {
-        inodes_of(self.dirs[dir.idx()].inode)
-    }
-
-    fn add_name(&mut self, dir: DirId) -> u32 {
-        let of = &mut self.dirs[dir.idx()];
-        let name = of.free_names.pop().unwrap_or(of.names);
-        of.names = of.names.max(name + 1);
-        if of.nodes.len() as u32 * NAMES_PER_BLOCK <= name {
-            let inode = of.inode;
-            let node = self.add_node(inode);
-            self.dirs[dir.idx()].nodes.push(node);
-        }
-        name
-    }
-
-    /// Makes a directory, with the block of its own two names.
-    pub fn add_dir(&mut self, dir: DirId) {
-        let inode = self.add_inode();
-        if self.dirs.len() <= dir.idx() {
-            self.dirs.resize_with(dir.idx() + 1, Dir::default);
-        }
-        self.dirs[dir.idx()] = Dir { inode, nodes: Vec::new(), names: 0, free_names: Vec::new() };
-        self.add_name(dir);
-        self.add_name(dir);
-    }
-
-    /// Makes a name for a directory in another one. Returns the block of the name.
-    pub fn name_dir(&mut self, parent: DirId) -> Meta {
-        let name = self.add_name(parent);
-        Meta::Node(self.dirs[parent.idx()].nodes[(name / NAMES_PER_BLOCK) as usize])
-    }
-
-    /// The block of a directory's first names.
-    pub fn first_name_block(&self, dir: DirId) -> Meta {
-        Meta::Node(self.dirs[dir.idx()].nodes[0])
-    }
-
-    /// Makes a file.
-    pub fn add_file(&mut self, file: FileId, dir: DirId) {
-        let (inode, name) = (self.add_inode(), self.add_name(dir));
-        if self.files.len() <= file.idx() {
-            self.files.resize(file.idx() + 1, File::ABSENT);
-        }
-        let of = &mut self.files[file.idx()];
-        *of = File { inode, dir, name, ..std::mem::replace(of, File::ABSENT) };
-    }
-
-    /// Removes a file. Gives the blocks that are not used any more, and the metadata of it.
-    pub fn remove(&mut self, file: FileId, mut each_block: impl FnMut(Block), mut each_meta: impl FnMut(Meta)) {
-        let File { inode, dir, name, mut pages, mut nodes } =
-            std::mem::replace(&mut self.files[file.idx()], File::ABSENT);
-        self.data -= pages.iter().filter(|&&place| place != NOWHERE).count() as u64;
-        pages.drain(..).filter(|&place| is_block(place)).for_each(&mut each_block);
-        for node in nodes.drain(..).filter(|&node| node != NONE) {
-            let place = std::mem::replace(&mut self.nodes[node as usize].place, NOWHERE);
-            self.forget(Meta::Node(node), place, &mut each_block, &mut each_meta);
-            self.node_numbers.free.push(node);
-        }
-        self.dirs[dir.idx()].free_names.push(name);
-        self.inode_numbers.free.push(inode);
-        self.inodes_used -= 1;
-        let at = inode / INODES_PER_BLOCK;
-        let block = &mut self.inodes[at as usize];
-        block.1 -= 1;
-        if block.1 == 0 {
-            let place = std::mem::replace(&mut block.0, NOWHERE);
-            self.forget(Meta::Inodes(at), place, &mut each_block, &mut each_meta);
-        }
-        // The next file of this number uses the memory again.
-        let of = &mut self.files[file.idx()];
-        (of.pages, of.nodes) = (pages, nodes);
-    }
-
-    fn forget(&mut self, meta: Meta, place: Block, block: &mut impl FnMut(Block), each: &mut impl FnMut(Meta)) {
-        self.metas -= 1;
-        if is_block(place) {
-            block(place);
-        }
-        each(meta);
-    }
-
-    /// Whether the last inode of its block is this file's: removing the file removes the block.
-    pub fn is_last_inode(&self, file: FileId) -> bool {
-        self.inodes[(self.file(file).inode / INODES_PER_BLOCK) as usize].1 == 1
     }
 
     /// Blocks of inodes.
