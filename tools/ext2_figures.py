@@ -2,8 +2,8 @@
 
     python tools/ext2_figures.py > crates/flashwatt/src/files/systems/ext2/tests/figures.txt
 
-makes each file system on a sparse file, and reads it with dumpe2fs and debugfs (package e2fsprogs). It takes some seconds, and
-a few hundred MB of the temporary folder for the largest disk.
+makes each file system on a sparse file, and reads it with dumpe2fs and debugfs (package e2fsprogs). It takes a
+minute, and a few hundred MB of the temporary folder for the largest disk.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pathlib import Path
 
 MIB = 1 << 20
 GIB = 1 << 30
-# Disks, and bytes for each inode (0: as mke2fs chooses). Sizes at which something changes: types of mke2fs.conf at 3 and 512 MiB, a
-# last group that is too small, one that is just large enough, more than one block of descriptors.
+# Disks, and bytes for each inode (0: as mke2fs chooses). Sizes at which something changes: types of mke2fs.conf at 3
+# and 512 MiB, a last group that is too small, one that is just large enough, more than one block of descriptors.
 DISKS = [
     (MIB, 0),
     (3 * MIB - 4096, 0),
@@ -101,13 +101,13 @@ def figures(disk_bytes: int, bytes_per_inode: int, image: Path) -> list[str]:
 def main() -> int:
     """Print the table."""
     version = subprocess.run([tool("mke2fs"), "-V"], capture_output=True, text=True, check=True).stderr.split("\n")[0]
-    print(f"# Made by tools/ext2_figures.py: {version}")
-    print(*COLUMNS, sep="\t")
+    lines = [[f"# Made by tools/ext2_figures.py: {version}"], COLUMNS]
     with tempfile.TemporaryDirectory() as folder:
         for disk_bytes, bytes_per_inode in DISKS:
             image = Path(folder) / "disk"
-            print(*figures(disk_bytes, bytes_per_inode, image), sep="\t", flush=True)
+            lines.append(figures(disk_bytes, bytes_per_inode, image))
             image.unlink()
+    sys.stdout.writelines("\t".join(line) + "\n" for line in lines)
     return 0
 
 

@@ -60,7 +60,14 @@ impl Geometry {
         let most_descriptors = most.div_ceil(GROUP_BLOCKS).div_ceil(DESCRIPTORS_PER_BLOCK);
         let spare = most_descriptors.saturating_sub(descriptor_blocks).min(ADDRESSES_PER_BLOCK);
         let spare_descriptor_blocks = spare;
-        Some(Geometry { blocks, groups, inodes_per_group, descriptor_blocks, spare_descriptor_blocks, ..Self::default() })
+        Some(Geometry {
+            blocks,
+            groups,
+            inodes_per_group,
+            descriptor_blocks,
+            spare_descriptor_blocks,
+            ..Self::default()
+        })
     }
 
     /// The first block of a group.

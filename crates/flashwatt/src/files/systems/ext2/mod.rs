@@ -25,6 +25,7 @@ mod few;
 mod geometry;
 mod inode;
 mod operations;
+mod pages;
 #[cfg(test)]
 mod tests;
 mod windows;
@@ -32,11 +33,11 @@ mod windows;
 use std::ops::Range;
 
 use bitmap::Bitmap;
-use blocks::{Blocks, Want};
+use blocks::Blocks;
 use changes::Changes;
 use dirs::{Dir, Spread};
-use geometry::{FIRST_INODES, GROUP_BLOCKS, Geometry};
-use inode::{Inode, NODES_MAX, Node, path};
+use geometry::{FIRST_INODES, Geometry};
+use inode::Inode;
 
 use super::{Recipe, Registered};
 use crate::error::Fault;
@@ -72,7 +73,7 @@ const BYTES_PER_INODE_MIN: u64 = BLOCK_BYTES;
 fn make(parameters: &Parameters, disk_bytes: u64) -> Result<Box<dyn FileSystem>, Box<Fault>> {
     let per_inode = Some(parameters.count("bytes_per_inode")).filter(|&bytes| bytes > 0);
     if let Some(bytes) = per_inode.filter(|&bytes| bytes < BYTES_PER_INODE_MIN) {
-        let fault = Fault::key("workload.files.system.bytes_per_inode", "too few bytes for an inode");
+        let fault = Fault::key("workload.files.system.ext2.bytes_per_inode", "too few bytes for an inode");
         return Err(Box::new(fault.found(bytes).expected("0, or 4096 to 67108864")));
     }
     let geometry = Geometry::new(disk_bytes, per_inode).ok_or_else(|| {
@@ -85,9 +86,6 @@ fn make(parameters: &Parameters, disk_bytes: u64) -> Result<Box<dyn FileSystem>,
 
 /// The inode of the root, from 0.
 const ROOT_INODE: u32 = 1;
-
-/// Places of a group where processes begin files, by their numbers (ext2_find_near).
-const COLOURS: u32 = 16;
 
 /// The file system.
 struct Ext2 {
@@ -111,15 +109,6 @@ struct Ext2 {
 enum Who {
     File(FileId),
     Dir(DirId),
-}
-
-/// What one call has changed already: it need not be asked for again.
-#[derive(Debug, Default)]
-struct Touched {
-    /// The group whose bitmap and descriptor are dirty.
-    group: Option<u32>,
-    /// The block of addresses that is dirty.
-    addresses: Option<Block>,
 }
 
 impl Ext2 {
@@ -250,105 +239,5 @@ impl Ext2 {
     fn change_dir(&mut self, dir: DirId, slot: u32, cx: &mut Cx) {
         cx.dirty_meta(self.dir_block(dir, slot));
         self.change_inode(self.dirs[dir.idx()].inode.number, false, cx);
-    }
-
-    // Blocks.
-
-    /// Free blocks that an application may have.
-    fn available(&self) -> u64 {
-        self.blocks.bitmap.free().saturating_sub(self.reserved)
-    }
-
-    /// Gives every page of a range that has none a block. The block of the inode is in memory.
-    fn allocate_all(&mut self, who: Who, pages: Range<u32>, cx: &mut Cx) -> Tried<()> {
-        let inode = self.inode(who)?;
-        let (number, needed) = (inode.number, inode.needed(pages.clone()));
-        if needed == 0 {
-            return Ok(());
-        }
-        if needed > self.available() {
-            return Err(Stop::Failed(OpError::NoSpace));
-        }
-        let mut touched = Touched::default();
-        for page in pages {
-            if self.inode(who)?.run(page).is_none() {
-                // If one has to wait, those before it keep their blocks: the next try goes on from there.
-                self.allocate(who, page, &mut touched, cx)?;
-                self.change_inode(number, true, cx);
-            }
-        }
-        Ok(())
-    }
-
-    /// A page without a block gets one, and so do the indirect blocks that lead to it, in this order on the disk.
-    fn allocate(&mut self, who: Who, page: u32, touched: &mut Touched, cx: &mut Cx) -> Tried<()> {
-        let inode = self.inode(who)?;
-        let (before, mut own) = (inode.own, inode.own);
-        let goal = inode.goal(page).unwrap_or_else(|| self.colour(inode.number, cx.process));
-        let mut missing = [Node::default(); NODES_MAX];
-        let mut needed = 0;
-        let mut parent = None;
-        for node in path(page) {
-            match inode.node(node) {
-                Some(block) => {
-                    Self::read(block, cx)?;
-                    parent = Some(block);
-                }
-                None => {
-                    missing[needed] = node;
-                    needed += 1;
-                }
-            }
-        }
-        let mut got = [0; NODES_MAX + 1];
-        let mut count = 0;
-        while count <= needed {
-            let want = Want { goal, count: (needed + 1 - count) as u32, own };
-            let geometry = &self.geometry;
-            let is_read = |group| touched.group == Some(group);
-            let found = self.blocks.find(want, |group| {
-                if is_read(group) { Ok(()) } else { Self::read(geometry.block_bitmap(group), cx) }
-            });
-            let Ok(Some(found)) = found else {
-                self.blocks.give(&got[..count], &own, &before);
-                return found.and(Err(Stop::Failed(OpError::NoSpace)));
-            };
-            self.blocks.take(&own, &found);
-            own = found.own;
-            for block in found.blocks {
-                got[count] = block;
-                count += 1;
-            }
-        }
-        let (nodes, block) = (&got[..needed], got[needed]);
-        got[..count].iter().for_each(|&block| self.change_group(block / GROUP_BLOCKS, touched, cx));
-        for &addresses in nodes.iter().chain(&parent) {
-            if touched.addresses != Some(addresses) {
-                cx.dirty_meta(addresses);
-            }
-        }
-        touched.addresses = nodes.last().copied().or(parent);
-        let inode = self.inode_mut(who)?;
-        missing.iter().zip(nodes).for_each(|(&node, &block)| inode.add_node(node, block));
-        inode.add(page, block);
-        if matches!(who, Who::File(_)) {
-            inode.own = own;
-            inode.allocated(page, block);
-        }
-        Ok(())
-    }
-
-    /// Where the first block of an inode should be: in its group, at a place by the process.
-    fn colour(&self, inode: u32, process: u16) -> Block {
-        let start = self.geometry.group_start(self.geometry.group_of_inode(inode));
-        start + u32::from(process) % COLOURS * (GROUP_BLOCKS / COLOURS)
-    }
-
-    fn change_group(&self, group: u32, touched: &mut Touched, cx: &mut Cx) {
-        if touched.group != Some(group) {
-            cx.dirty_meta(self.geometry.block_bitmap(group));
-            cx.dirty_meta(self.geometry.descriptor(group));
-            touched.group = Some(group);
-        }
     }
 }

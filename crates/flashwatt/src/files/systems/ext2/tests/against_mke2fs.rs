@@ -2,8 +2,10 @@
 
 use std::process::Command;
 
+use super::super::ENTRY;
 use super::super::geometry::{FIRST_INODES, GROUP_BLOCKS, Geometry};
-use super::MIB;
+use super::{MIB, parameters};
+use crate::registry::Parameters;
 
 /// The table of tools/ext2_figures.py.
 const FIGURES: &str = include_str!("figures.txt");
@@ -70,6 +72,20 @@ fn a_disk_without_room_for_a_file_is_refused() {
     assert_eq!(Geometry::new(64 << 10, None), None);
     assert_eq!(Geometry::new(16 << 40, None), None, "2^32 blocks");
     assert!(Geometry::new((16 << 40) - 4096, None).is_some());
+}
+
+#[test]
+fn what_cannot_be_laid_down_is_named() {
+    let fault = |disk_bytes, per_inode| {
+        let parameters = parameters(&[("bytes_per_inode", per_inode)]);
+        (ENTRY.build.make)(&Parameters(&parameters), disk_bytes).err().map(|fault| fault.to_string()).unwrap_or_default()
+    };
+    assert_eq!(fault(64 * MIB, 0.0), "");
+    assert_eq!(fault(64 * MIB, 4096.0), "");
+    for part in ["workload.files.system.ext2.bytes_per_inode", "found 4095", "expected 0, or 4096 to 67108864"] {
+        assert!(fault(64 * MIB, 4095.0).contains(part), "{}", fault(64 * MIB, 4095.0));
+    }
+    assert!(fault(64 << 10, 0.0).contains("ext2 on 65536 bytes"), "{}", fault(64 << 10, 0.0));
 }
 
 /// A number that a tool prints behind a title.

@@ -100,13 +100,7 @@ fn fsync_sends_data_then_indirect_blocks_then_the_inode() {
     let mut rig = Rig::new(1024, &[]);
     rig.make(0);
     rig.store(0, 0..14);
-    let sent = [
-        (Write, FIRST, 12),
-        (Write, FIRST + 13, 2),
-        (Write, FIRST + 12, 1),
-        (Write, INODES, 1),
-        (Flush, 0, 0),
-    ];
+    let sent = [(Write, FIRST, 12), (Write, FIRST + 13, 2), (Write, FIRST + 12, 1), (Write, INODES, 1), (Flush, 0, 0)];
     assert_eq!(rig.fsync(0), sent);
     assert_eq!(rig.fsync(0), [(Flush, 0, 0)], "nothing is dirty");
     rig.store(0, 3..4);

@@ -1,11 +1,11 @@
 //! ext2 with a cache and a disk of its own, on which every request ends at once.
 
+mod against_linux;
 mod against_mke2fs;
 mod allocation;
 mod metadata;
 mod random;
 mod timing;
-mod against_linux;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -22,6 +22,12 @@ use crate::files::system::{BLOCK_BYTES, Block, FileSystem, Run, Stop, Tried};
 use crate::registry::Parameters;
 
 const MIB: u64 = 1 << 20;
+
+/// The defaults, but for these.
+fn parameters(given: &[(&str, f64)]) -> BTreeMap<String, f64> {
+    let defaults = ENTRY.params.iter().map(|param| (param.name, param.default));
+    defaults.chain(given.iter().copied()).map(|(name, value)| (name.to_owned(), value)).collect()
+}
 
 /// The file system, and what it stands on.
 struct Rig {
@@ -40,12 +46,9 @@ struct Rig {
 impl Rig {
     /// On a disk of this size in MiB, with some parameters that are not the defaults.
     fn new(mib: u64, given: &[(&str, f64)]) -> Self {
-        let mut parameters: BTreeMap<String, f64> =
-            ENTRY.params.iter().map(|param| (param.name.to_owned(), param.default)).collect();
-        parameters.extend(given.iter().map(|&(name, value)| (name.to_owned(), value)));
         let geometry = Geometry::new(mib * MIB, None).expect("a disk for ext2");
         Rig {
-            system: Ext2::new(geometry, &Parameters(&parameters)),
+            system: Ext2::new(geometry, &Parameters(&parameters(given))),
             cache: PageCache::new(1 << 20),
             ios: Ios::new(256, vec![Origin(0)]),
             figures: IoFigures::default(),
