@@ -114,7 +114,7 @@ impl PageCache {
     }
 
     /// Pages in memory.
-    pub fn len(&self) -> usize {
+    fn held(&self) -> usize {
         self.inactive.len + self.active.len
     }
 
@@ -185,7 +185,7 @@ impl PageCache {
         };
         self.by_key.insert(number(key), page);
         self.inactive.push(page, &mut self.pages);
-        self.pages_max = self.pages_max.max(self.len());
+        self.pages_max = self.pages_max.max(self.held());
         PageId(page)
     }
 
@@ -195,7 +195,7 @@ impl PageCache {
     /// The oldest page that can leave does. Active pages become inactive while those are fewer.
     fn make_room(&mut self) {
         let mut looks = 0;
-        while self.len() >= self.capacity && looks < Self::LOOKS {
+        while self.held() >= self.capacity && looks < Self::LOOKS {
             looks += 1;
             while self.inactive.len < self.active.len {
                 self.deactivate();
