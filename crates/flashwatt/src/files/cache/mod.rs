@@ -65,8 +65,6 @@ pub struct PageCache {
     capacity: usize,
     /// Numbers of the pages on their way to the disk, and the requests that take them there.
     writing: BTreeMap<u64, IoId>,
-    /// Most pages that it held.
-    pub pages_max: usize,
     /// A second account of the content of pages, if one is kept.
     pub shadow: Option<Box<Shadow>>,
 }
@@ -108,7 +106,6 @@ impl PageCache {
             dirty: Dirty::default(),
             capacity,
             writing: BTreeMap::new(),
-            pages_max: 0,
             shadow: None,
         }
     }
@@ -185,7 +182,6 @@ impl PageCache {
         };
         self.by_key.insert(number(key), page);
         self.inactive.push(page, &mut self.pages);
-        self.pages_max = self.pages_max.max(self.held());
         PageId(page)
     }
 

@@ -66,10 +66,11 @@ impl Blocks {
         let mut search = Search { blocks: self, own: want.own, mine: want.own, count: want.count };
         let window_blocks = want.own.blocks;
         let has_room = self.bitmap.free_in(first) >= window_blocks;
-        if window_blocks > 0 && (has_room || want.own.is_open() || self.bitmap.free_in(first) == 0) {
-            if let Some(blocks) = search.near(goal, window_blocks / 2, true, &mut read)? {
-                return Ok(Some(Found { blocks, own: search.own }));
-            }
+        if window_blocks > 0
+            && (has_room || want.own.is_open() || self.bitmap.free_in(first) == 0)
+            && let Some(blocks) = search.near(goal, window_blocks / 2, true, &mut read)?
+        {
+            return Ok(Some(Found { blocks, own: search.own }));
         }
         let found = search.near(goal, 0, false, &mut read)?;
         Ok(found.map(|blocks| Found { blocks, own: search.own }))
