@@ -27,7 +27,6 @@ const LAYERS: &[&str] = &[
     "operation",
     "energy",
     "connector",
-    "files",
     "device",
     "cache",
     // What decides.

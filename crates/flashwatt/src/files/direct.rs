@@ -30,7 +30,7 @@ impl Vfs {
         let Some(pages) = doing.next_call(offset, end) else { return Ok(true) };
         if !doing.is_under_way {
             self.leave_cache(Owner::of(file), &pages, caller)?;
-            self.with(caller, |system, cx| system.prepare_write(file, pages.clone(), cx))?;
+            self.change(file, pages.clone(), caller)?;
             self.write_pages(Owner::of(file), &pages, caller)?;
             doing.is_under_way = true;
             return Err(Stop::Wait);
@@ -61,7 +61,6 @@ impl Vfs {
     fn write_pages(&mut self, owner: Owner, pages: &std::ops::Range<u32>, caller: Caller) -> Tried<()> {
         let keys: Vec<_> = pages.clone().map(|index| PageKey::new(owner, index)).collect();
         self.with(caller, |system, cx: &mut Cx| {
-            keys.iter().for_each(|&key| cx.dirty(key));
             system.write_out(&keys, cx)?;
             keys.iter().for_each(|&key| cx.wait_page_written(key));
             Ok(())

@@ -1,5 +1,7 @@
 //! Operations on files, carried out on a file system and the page cache.
 
+use std::ops::Range;
+
 use super::cache::PageCache;
 use super::cache::read_ahead::{Plan, Window};
 use super::context::Cx;
@@ -222,6 +224,8 @@ impl Vfs {
             system.remove(file, cx)
         })?;
         (0..bytes.div_ceil(BLOCK_BYTES)).for_each(|page| self.cache.remove(PageKey::new(owner, page as u32)));
+        // A write that found the disk full has left pages behind the end of the file.
+        self.cache.dirty_pages(owner).into_iter().for_each(|key| self.cache.remove(key));
         self.bytes[file.idx()] = NO_FILE;
         Ok(())
     }
@@ -381,8 +385,7 @@ impl Vfs {
             caller,
         )?;
         self.read_part(owner, pages.end - 1, to < page_end(pages.end - 1, bytes), caller)?;
-        self.with(caller, |system, cx| system.prepare_write(file, pages.clone(), cx))?;
-        pages.for_each(|page| self.cache.dirty(PageKey::new(owner, page), caller.now));
+        self.change(file, pages, caller)?;
         self.resize(file, bytes.max(to), caller);
         Ok(())
     }
@@ -391,6 +394,16 @@ impl Vfs {
     pub(super) fn resize(&mut self, file: FileId, bytes: u64, caller: Caller) {
         self.bytes[file.idx()] = bytes;
         self.with(caller, |system, cx| system.written(file, bytes, cx));
+    }
+
+    /// Pages of a file get places, and change. Page by page, as each gets its place: one that has a place and no content would show what
+    /// another file had there, if the disk is full before the next one has its own.
+    pub(super) fn change(&mut self, file: FileId, pages: Range<u32>, caller: Caller) -> Tried<()> {
+        for page in pages {
+            self.with(caller, |system, cx| system.prepare_write(file, page..page + 1, cx))?;
+            self.cache.dirty(PageKey::new(Owner::of(file), page), caller.now);
+        }
+        Ok(())
     }
 
     /// A page of which only a part is written is read first, if it has content.

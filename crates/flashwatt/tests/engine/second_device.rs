@@ -168,7 +168,8 @@ fn it_runs_every_workload() {
     let options = RunOptions { series_interval_ns: Some(0), edges_ns: Some((0, 1_000_000)), ..RunOptions::default() };
     let names = |kind| flashwatt::list(kind).expect("a kind").into_iter().map(|(name, _)| name);
     let models = names("workloads").filter(|name| !["trace", "fio", "standin"].contains(&name.as_str()));
-    let models = models.map(|name| format!("workload.{name}.requests=300"));
+    let length = |name: &str| if name == "files" { "operations=1000" } else { "requests=300" };
+    let models = models.map(|name| format!("workload.{name}.{}", length(&name)));
     let workloads: Vec<String> =
         models.chain(names("standins").map(|name| format!("workload.standin.name={name}"))).collect();
     assert!(workloads.len() > 10, "{workloads:?}");

@@ -130,6 +130,7 @@ fn every_workload_runs_under_the_shadow_check() {
     for name in registry().map(Named::name).filter(|name| *name != "trace") {
         let keys = |table: &str| match name {
             "fio" => vec![format!("{table}.fio.path={}", job.display())],
+            "files" => vec![format!("{table}.files.operations=300"), format!("{table}.files.set.nfiles=200")],
             "standin" => vec![format!("{table}.standin.name=financial2"), format!("{table}.standin.requests=1500")],
             name => ["requests=1500", "read_fraction=0.4", "trim_fraction=0.1"]
                 .map(|key| format!("{table}.{name}.{key}"))
@@ -140,7 +141,11 @@ fn every_workload_runs_under_the_shadow_check() {
         let options = RunOptions { check: true, ..RunOptions::default() };
         let report = run(&config, &options, &mut |_| true).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(report.status, "complete", "{name}");
-        let kind = if name == "standin" { SourceKind::Standin } else { SourceKind::Synthetic };
+        let kind = match name {
+            "standin" => SourceKind::Standin,
+            "files" => SourceKind::Filesystem,
+            _ => SourceKind::Synthetic,
+        };
         assert_eq!(report.workload.kind, kind, "{name}");
         if name == "fio" {
             // 256 requests of the mix and 16 reads, then 256 trims; a flush after every tenth write.
@@ -148,6 +153,8 @@ fn every_workload_runs_under_the_shadow_check() {
             assert_eq!((workload.reads + workload.writes, workload.trims), (272, 256));
             assert_eq!(workload.flushes, workload.writes / 10);
             assert!(workload.input_sha256.is_some() && workload.name.ends_with(".fio"));
+        } else if name == "files" {
+            assert_eq!(report.files.map(|files| files.operations.count), Some(300));
         } else {
             assert_eq!(report.workload.requests, 1500, "{name}");
         }
