@@ -78,7 +78,10 @@ fn a_disk_without_room_for_a_file_is_refused() {
 fn what_cannot_be_laid_down_is_named() {
     let fault = |disk_bytes, per_inode| {
         let parameters = parameters(&[("bytes_per_inode", per_inode)]);
-        (ENTRY.build.make)(&Parameters(&parameters), disk_bytes).err().map(|fault| fault.to_string()).unwrap_or_default()
+        (ENTRY.build.make)(&Parameters(&parameters), disk_bytes)
+            .err()
+            .map(|fault| fault.to_string())
+            .unwrap_or_default()
     };
     assert_eq!(fault(64 * MIB, 0.0), "");
     assert_eq!(fault(64 * MIB, 4096.0), "");

@@ -5,7 +5,6 @@ mod against_mke2fs;
 mod allocation;
 mod metadata;
 mod random;
-mod timing;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
