@@ -348,6 +348,8 @@ class FileCache:
     """Pages of files that were read from the drive, those read ahead included."""
     metadata_reads: int
     """Blocks of metadata that were read from the drive."""
+    cleaning_reads: int
+    """Blocks that the file system's cleaner read."""
     throttled_s: float
     """Simulated seconds that threads waited because too much was dirty, added up over threads."""
 

@@ -28,6 +28,7 @@ pub mod systems;
 mod tasks;
 #[cfg(test)]
 mod tests;
+mod threads;
 mod vfs;
 mod workload;
 

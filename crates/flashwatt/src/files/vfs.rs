@@ -374,7 +374,12 @@ impl Vfs {
     fn write_call(&mut self, file: FileId, from: u64, to: u64, caller: Caller) -> Tried<()> {
         let (bytes, owner) = (self.bytes[file.idx()], Owner::of(file));
         let pages = (from / BLOCK_BYTES) as u32..to.div_ceil(BLOCK_BYTES) as u32;
-        self.read_part(owner, pages.start, from % BLOCK_BYTES != 0 || to < page_end(pages.start, bytes), caller)?;
+        self.read_part(
+            owner,
+            pages.start,
+            !from.is_multiple_of(BLOCK_BYTES) || to < page_end(pages.start, bytes),
+            caller,
+        )?;
         self.read_part(owner, pages.end - 1, to < page_end(pages.end - 1, bytes), caller)?;
         self.with(caller, |system, cx| system.prepare_write(file, pages.clone(), cx))?;
         pages.for_each(|page| self.cache.dirty(PageKey::new(owner, page), caller.now));

@@ -5,11 +5,11 @@ use std::hint::cold_path;
 use super::figures::{Cause, FileFigures};
 use super::flusher::Flusher;
 use super::io::{Ios, Task};
-use super::operation::{OpError, Step};
+use super::operation::OpError;
 use super::processors::Processors;
 use super::settings::{PageCacheSettings, ProcessorSettings};
 use super::source::Source;
-use super::system::{FileSystem, Stop, Tried, Work};
+use super::system::{FileSystem, Work};
 use super::tasks::{Agenda, Waits};
 use super::vfs::{Caller, Doing, Vfs, Windows};
 use crate::connector::{Completion, Next, Origin, OriginKind, OriginName, SourceKind, Workload};
@@ -30,19 +30,19 @@ pub struct End {
 
 /// A thread of the source.
 #[derive(Debug, Default)]
-struct Thread {
-    doing: Option<Doing>,
+pub(super) struct Thread {
+    pub doing: Option<Doing>,
     /// The end of an operation whose processor time passes.
-    ending: Option<Result<u64, OpError>>,
-    windows: Windows,
-    state: State,
+    pub ending: Option<Result<u64, OpError>>,
+    pub windows: Windows,
+    pub state: State,
     /// Since when it waits because too much is dirty.
-    throttled_since: Option<Nanos>,
+    pub throttled_since: Option<Nanos>,
 }
 
 /// Whether a thread runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-enum State {
+pub(super) enum State {
     #[default]
     Running,
     /// Until another thread wakes it.
@@ -52,7 +52,7 @@ enum State {
 
 /// What happens after the threads have ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Phase {
+pub(super) enum Phase {
     Running,
     /// Everything is written back.
     Unmounting,
@@ -63,39 +63,39 @@ enum Phase {
 
 /// Threads that carry out operations on files, and the file system that turns them into requests.
 pub struct FileWorkload {
-    source: Box<dyn Source>,
-    name: String,
-    system_name: &'static str,
-    vfs: Vfs,
-    threads: Vec<Thread>,
-    processor: ProcessorSettings,
-    processors: Processors,
-    processes: Vec<u16>,
+    pub(super) source: Box<dyn Source>,
+    pub(super) name: String,
+    pub(super) system_name: &'static str,
+    pub(super) vfs: Vfs,
+    pub(super) threads: Vec<Thread>,
+    pub(super) processor: ProcessorSettings,
+    pub(super) processors: Processors,
+    pub(super) processes: Vec<u16>,
     /// Threads that may have operations left.
-    alive: usize,
-    agenda: Agenda,
-    waits: Waits,
-    throttled: Vec<Task>,
-    flusher: Flusher,
+    pub(super) alive: usize,
+    pub(super) agenda: Agenda,
+    pub(super) waits: Waits,
+    pub(super) throttled: Vec<Task>,
+    pub(super) flusher: Flusher,
     /// Whether the flusher has sent as much as it may, and goes on when some of it has ended.
-    flusher_is_full: bool,
+    pub(super) flusher_is_full: bool,
     /// When the file system looks for work of its own next; a past time if it does not.
-    look_at_ns: Nanos,
-    end: End,
+    pub(super) look_at_ns: Nanos,
+    pub(super) end: End,
     /// Operations that have begun since what is measured began, and when that was; none before it.
-    begun: u64,
-    measured_ns: Option<Nanos>,
+    pub(super) begun: u64,
+    pub(super) measured_ns: Option<Nanos>,
     /// Whether the loop has heard of that.
-    has_said_so: bool,
-    phase: Phase,
-    figures: FileFigures,
-    warnings: Vec<String>,
+    pub(super) has_said_so: bool,
+    pub(super) phase: Phase,
+    pub(super) figures: FileFigures,
+    pub(super) warnings: Vec<String>,
     /// When the figures began, and the end of the last operation.
-    since_ns: Nanos,
-    until_ns: Nanos,
+    pub(super) since_ns: Nanos,
+    pub(super) until_ns: Nanos,
     /// Pages and tasks of the request that ends.
-    arrived: Vec<super::cache::PageId>,
-    woken: Vec<Task>,
+    pub(super) arrived: Vec<super::cache::PageId>,
+    pub(super) woken: Vec<Task>,
 }
 
 impl FileWorkload {
@@ -186,191 +186,11 @@ impl FileWorkload {
         self.source.as_ref()
     }
 
-    fn flusher_task(&self) -> Task {
+    pub(super) fn flusher_task(&self) -> Task {
         self.threads.len() as Task
     }
 
-    /// Everything that can go on at this time does.
-    fn run(&mut self, now: Nanos) {
-        while let Some(task) = self.agenda.take(now) {
-            match (task as usize).checked_sub(self.threads.len()) {
-                None => self.run_thread(task, now),
-                Some(0) => self.run_flusher(now),
-                Some(_) => self.run_system(now),
-            }
-            if std::mem::take(&mut self.vfs.wants_work) {
-                self.agenda.set(now, self.flusher_task() + 1);
-            }
-        }
-    }
-
-    fn run_thread(&mut self, task: Task, now: Nanos) {
-        let had_processor = self.processors.runs(task);
-        if !self.processors.enter(task, now) {
-            let next = if had_processor { self.processors.give_way(task, now) } else { None };
-            return self.go_on_with(next, now);
-        }
-        if !self.advance(task, now) {
-            let next = self.processors.leave(task, now);
-            self.go_on_with(next, now);
-        }
-    }
-
-    /// A thread has got a processor.
-    fn go_on_with(&mut self, next: Option<Task>, now: Nanos) {
-        next.into_iter().for_each(|task| self.agenda.set(now, task));
-    }
-
-    /// Goes on with a thread. Returns whether it has something to do when the time of its call has passed.
-    fn advance(&mut self, task: Task, now: Nanos) -> bool {
-        loop {
-            let thread = &mut self.threads[task as usize];
-            if let Some(result) = thread.ending.take() {
-                self.end_operation(task, result, now);
-            } else if thread.doing.is_some() {
-                let result = match self.try_operation(task, now) {
-                    Ok(is_last) => Ok(is_last),
-                    Err(Stop::Failed(error)) => Err(error),
-                    Err(Stop::Wait) => return false,
-                };
-                self.pass_processor_time(task, result, now);
-                return true;
-            } else if !self.begin_operation(task, now) {
-                return false;
-            }
-        }
-    }
-
-    /// Asks the source for a thread's next operation. Returns whether there is one now.
-    fn begin_operation(&mut self, task: Task, now: Nanos) -> bool {
-        if self.is_over(now) {
-            self.end_thread(task, now);
-            self.end_waiting(now);
-            return false;
-        }
-        let step = self.source.next(task, now);
-        self.wake(now);
-        if self.measured_ns.is_none() && self.source.measured() {
-            self.measured_ns = Some(now);
-        }
-        self.threads[task as usize].state = if step == Step::Wait { State::Waiting } else { State::Running };
-        match step {
-            Step::Op(flow, op) => {
-                self.begun += u64::from(self.measured_ns.is_some());
-                self.threads[task as usize].doing = Some(Doing::new(op, flow, now));
-                return true;
-            }
-            Step::Sleep(until) => self.agenda.set(self.ends_at().map_or(until, |end| until.min(end.max(now))), task),
-            Step::Wait => {}
-            Step::End => self.end_thread(task, now),
-        }
-        false
-    }
-
-    /// A thread has no further operation. After the last one, everything is written back.
-    fn end_thread(&mut self, task: Task, now: Nanos) {
-        let before = std::mem::replace(&mut self.threads[task as usize].state, State::Ended);
-        self.alive -= usize::from(before != State::Ended);
-        if self.alive == 0 && self.phase == Phase::Running {
-            self.phase = Phase::Unmounting;
-            self.flusher.is_last = true;
-            self.agenda.set(now, self.flusher_task());
-        }
-    }
-
-    /// Threads that wait for others end with the program.
-    fn end_waiting(&mut self, now: Nanos) {
-        for task in 0..self.threads.len() as Task {
-            if self.threads[task as usize].state == State::Waiting {
-                self.end_thread(task, now);
-            }
-        }
-    }
-
-    /// Looks whether threads go on: the program may be over while all of them wait, or they may wait for one another.
-    fn look_at_threads(&mut self, now: Nanos) {
-        let waiting = self.threads.iter().filter(|thread| thread.state == State::Waiting).count();
-        if waiting < self.alive || waiting == 0 {
-            return;
-        }
-        if !self.is_over(now) {
-            self.warnings.push(format!("{waiting} threads wait for one another: the program ended there"));
-        }
-        self.end_waiting(now);
-    }
-
-    /// When the threads stop, if at a certain time.
-    fn ends_at(&self) -> Option<Nanos> {
-        Some(self.measured_ns?.saturating_add(self.end.lasts_ns?))
-    }
-
-    /// Whether threads begin no further operation.
-    fn is_over(&self, now: Nanos) -> bool {
-        self.end.operations.is_some_and(|most| self.begun >= most)
-            || self.ends_at().is_some_and(|end| now >= end)
-            || self.source.has_ended()
-    }
-
-    /// Goes on with a thread's operation as far as it does not wait.
-    fn try_operation(&mut self, task: Task, now: Nanos) -> Tried<bool> {
-        let thread = &mut self.threads[task as usize];
-        let Some(doing) = &mut thread.doing else { return Ok(true) };
-        let caller = Caller { process: self.processes[task as usize], now, cause: Cause::Sync };
-        if let Some(since) = thread.throttled_since.take() {
-            self.vfs.io_figures.throttled_ns += now - since;
-        }
-        let tried = self.vfs.go_on(doing, &mut thread.windows, caller);
-        let has_much_dirty = self.vfs.cache.dirty_len() > self.vfs.settings.limits()[0];
-        if tried == Err(Stop::Wait) && !self.register_waits(task) {
-            self.threads[task as usize].throttled_since = Some(now);
-            self.throttled.push(task);
-        }
-        if has_much_dirty && !self.flusher_is_full {
-            self.run_flusher(now);
-        }
-        tried
-    }
-
-    /// The present caller waits for what it has named. Returns whether it named something.
-    fn register_waits(&mut self, task: Task) -> bool {
-        for io in &self.vfs.waits {
-            self.vfs.ios.add_waiter(*io, task);
-            self.waits.add(task);
-        }
-        let any = !self.vfs.waits.is_empty();
-        self.vfs.waits.clear();
-        any
-    }
-
-    /// The processor time of a call passes, and that of the last call, or of one that failed, ends the operation.
-    fn pass_processor_time(&mut self, task: Task, call: Result<bool, OpError>, now: Nanos) {
-        let thread = &mut self.threads[task as usize];
-        let Some(doing) = &mut thread.doing else { return };
-        let ns = self.processor.call_ns(doing.take_call());
-        thread.ending = match call {
-            Ok(false) => None,
-            Ok(true) => Some(Ok(doing.moved)),
-            Err(error) => Some(Err(error)),
-        };
-        self.agenda.set(now + ns.max(1), task);
-    }
-
-    fn end_operation(&mut self, task: Task, result: Result<u64, OpError>, now: Nanos) {
-        let Some(doing) = self.threads[task as usize].doing.take() else { return };
-        self.until_ns = now;
-        self.figures.ended(doing.flow, &doing.op, result, now - doing.began_ns);
-        self.source.done(task, &doing.op, result, now);
-        self.wake(now);
-    }
-
-    /// Threads that waited for others go on.
-    fn wake(&mut self, now: Nanos) {
-        while let Some(thread) = self.source.woken() {
-            self.agenda.set(now, thread);
-        }
-    }
-
-    fn run_flusher(&mut self, now: Nanos) {
+    pub(super) fn run_flusher(&mut self, now: Nanos) {
         loop {
             self.flusher_is_full = self.vfs.ios.written_back >= WRITES_UNDER_WAY;
             if self.flusher_is_full {
@@ -395,7 +215,7 @@ impl FileWorkload {
     }
 
     /// The file system's own work in the background.
-    fn run_system(&mut self, now: Nanos) {
+    pub(super) fn run_system(&mut self, now: Nanos) {
         let task = self.flusher_task() + 1;
         loop {
             let caller = Caller { process: 0, now, cause: Cause::Cleaning };

@@ -90,6 +90,8 @@ pub struct CacheReport {
     pub data_reads: u64,
     /// Blocks of metadata that were read from the drive.
     pub metadata_reads: u64,
+    /// Blocks that the file system's cleaner read.
+    pub cleaning_reads: u64,
     /// Time in s that threads waited because too much was dirty.
     pub throttled_s: f64,
 }
@@ -165,6 +167,7 @@ fn cache(io: &IoFigures) -> CacheReport {
         hit_ratio: ratio(io.hits as f64, io.looked as f64),
         data_reads: io.data_reads,
         metadata_reads: io.meta_reads,
+        cleaning_reads: io.cleaning_reads,
         throttled_s: io.throttled_ns as f64 / 1e9,
     }
 }

@@ -22,7 +22,7 @@ impl Random {
     pub fn new(files: u32, longest: u64, seed: u64) -> Self {
         let dirs = files / 20;
         let dir = |file: u32| DirId(if dirs == 0 { 0 } else { file % dirs });
-        let bytes = |file: u32| (file % 2 == 0).then_some(u64::from(file) * 997 % longest);
+        let bytes = |file: u32| file.is_multiple_of(2).then_some(u64::from(file) * 997 % longest);
         Random {
             tree: Tree {
                 parents: (1..dirs).map(|dir| DirId(dir / 8)).collect(),

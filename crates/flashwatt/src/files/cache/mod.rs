@@ -65,8 +65,6 @@ pub struct PageCache {
     capacity: usize,
     /// Numbers of the pages on their way to the disk, and the requests that take them there.
     writing: BTreeMap<u64, IoId>,
-    /// Most pages that it held.
-    pub pages_max: usize,
     /// A second account of the content of pages, if one is kept.
     pub shadow: Option<Box<Shadow>>,
 }
@@ -108,13 +106,12 @@ impl PageCache {
             dirty: Dirty::default(),
             capacity,
             writing: BTreeMap::new(),
-            pages_max: 0,
             shadow: None,
         }
     }
 
     /// Pages in memory.
-    pub fn len(&self) -> usize {
+    fn held(&self) -> usize {
         self.inactive.len + self.active.len
     }
 
@@ -185,7 +182,6 @@ impl PageCache {
         };
         self.by_key.insert(number(key), page);
         self.inactive.push(page, &mut self.pages);
-        self.pages_max = self.pages_max.max(self.len());
         PageId(page)
     }
 
@@ -195,7 +191,7 @@ impl PageCache {
     /// The oldest page that can leave does. Active pages become inactive while those are fewer.
     fn make_room(&mut self) {
         let mut looks = 0;
-        while self.len() >= self.capacity && looks < Self::LOOKS {
+        while self.held() >= self.capacity && looks < Self::LOOKS {
             looks += 1;
             while self.inactive.len < self.active.len {
                 self.deactivate();

@@ -8,8 +8,11 @@ use crate::registry::{Entry, Parameters, registry};
 #[derive(Clone, Copy)]
 pub struct Recipe {
     /// Lays one down on an empty disk of this size in bytes. A disk that it cannot lie on is a fault.
-    pub make: fn(&Parameters, u64) -> Result<Box<dyn FileSystem>, Box<Fault>>,
+    pub make: fn(&Parameters, u64) -> Made,
 }
+
+/// A file system, or why a disk cannot have it.
+pub type Made = Result<Box<dyn FileSystem>, Box<Fault>>;
 
 /// The registration of a file system.
 pub type Registered = Entry<Recipe>;

@@ -251,3 +251,31 @@ pub(super) fn new(style: Style, parameters: &Parameters, disk_bytes: u64) -> Res
     }
     Ok(Lfs::new(style, Settings::new(parameters), layout))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// What is said of a disk of this size with segments of this length.
+    fn fault(entry: &Registered, segment_bytes: f64, disk_bytes: u64) -> String {
+        let mut values: BTreeMap<_, _> =
+            entry.params.iter().map(|param| (param.name.to_string(), param.default)).collect();
+        values.insert("segment_bytes".into(), segment_bytes);
+        (entry.build.make)(&Parameters(&values), disk_bytes).err().map_or(String::new(), |fault| fault.to_string())
+    }
+
+    #[test]
+    fn a_disk_that_it_cannot_lie_on_is_named() {
+        let odd = fault(&LFS, 100_000.0, 1 << 30);
+        assert!(odd.contains("lfs.segment_bytes") && odd.contains("100000") && odd.contains("4096"), "{odd}");
+        // 12.5 segments, of which the first holds the superblock.
+        let small = fault(&NILFS2, 8.0 * MIB, 100 << 20);
+        assert!(
+            small.contains("nilfs2.segment_bytes") && small.contains("11 segments") && small.contains("32"),
+            "{small}"
+        );
+        assert_eq!(fault(&LFS, MIB, 64 << 20), "");
+    }
+}

@@ -26,7 +26,11 @@ impl Lfs {
 
     /// Pages of metadata are in memory, or are read at the same time.
     pub(super) fn ask_all(&self, metas: impl Iterator<Item = Meta>, cx: &mut Cx) -> Tried<()> {
-        metas.fold(Ok(()), |tried, meta| self.ask(meta, cx).and(tried))
+        let mut tried = Ok(());
+        for meta in metas {
+            tried = self.ask(meta, cx).and(tried);
+        }
+        tried
     }
 
     /// Waits for pages that are on their way from or to the disk: a page is in one request at a time.
