@@ -66,12 +66,13 @@ impl Blocks {
         let mut search = Search { blocks: self, own: want.own, mine: want.own, count: want.count };
         let window_blocks = want.own.blocks;
         let has_room = self.bitmap.free_in(first) >= window_blocks;
-        let has_window = window_blocks > 0 && (has_room || want.own.is_open() || self.bitmap.free_in(first) == 0);
-        let blocks = if has_window { search.near(goal, window_blocks / 2, true, &mut read)? } else { None };
-        let found = match blocks {
-            Some(blocks) => Some(blocks),
-            None => search.near(goal, 0, false, &mut read)?,
-        };
+        if window_blocks > 0
+            && (has_room || want.own.is_open() || self.bitmap.free_in(first) == 0)
+            && let Some(blocks) = search.near(goal, window_blocks / 2, true, &mut read)?
+        {
+            return Ok(Some(Found { blocks, own: search.own }));
+        }
+        let found = search.near(goal, 0, false, &mut read)?;
         Ok(found.map(|blocks| Found { blocks, own: search.own }))
     }
 
