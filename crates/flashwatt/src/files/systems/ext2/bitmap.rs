@@ -50,22 +50,34 @@ impl Bitmap {
         self.words[(bit / 64) as usize] >> (bit % 64) & 1 != 0
     }
 
-    /// Takes a free bit.
+    /// Takes free bits of a group.
     #[inline]
-    pub fn take(&mut self, bit: u32) {
-        debug_assert!(!self.is_taken(bit), "bit {bit} is free");
-        self.words[(bit / 64) as usize] |= 1 << (bit % 64);
-        self.free[(bit / self.of_group) as usize] -= 1;
-        self.free_in_all -= 1;
+    pub fn take(&mut self, bits: Range<u32>) {
+        self.flip(&bits, false);
+        self.free[(bits.start / self.of_group) as usize] -= bits.end - bits.start;
+        self.free_in_all -= u64::from(bits.end - bits.start);
     }
 
-    /// Gives a taken bit back.
+    /// Gives taken bits of a group back.
     #[inline]
-    pub fn give(&mut self, bit: u32) {
-        debug_assert!(self.is_taken(bit), "bit {bit} is taken");
-        self.words[(bit / 64) as usize] &= !(1 << (bit % 64));
-        self.free[(bit / self.of_group) as usize] += 1;
-        self.free_in_all += 1;
+    pub fn give(&mut self, bits: Range<u32>) {
+        self.flip(&bits, true);
+        self.free[(bits.start / self.of_group) as usize] += bits.end - bits.start;
+        self.free_in_all += u64::from(bits.end - bits.start);
+    }
+
+    /// Flips bits, all of which are taken or all of which are free.
+    #[inline(always)]
+    fn flip(&mut self, bits: &Range<u32>, are_taken: bool) {
+        let mut bit = bits.start;
+        while bit < bits.end {
+            let end = bits.end.min((bit / 64 + 1) * 64);
+            let mask = u64::MAX >> (64 - (end - bit)) << (bit % 64);
+            let word = &mut self.words[(bit / 64) as usize];
+            debug_assert_eq!(*word & mask, if are_taken { mask } else { 0 }, "bits {bit} to {end}");
+            *word ^= mask;
+            bit = end;
+        }
     }
 
     /// The first free bit of a range.
@@ -83,6 +95,12 @@ impl Bitmap {
             let quarter = half | half >> 2;
             !(quarter | quarter >> 1) & 0x0101_0101_0101_0101
         })
+    }
+
+    /// Where free bits from one on end, at most here.
+    #[inline]
+    pub fn free_until(&self, bits: Range<u32>) -> u32 {
+        self.first(bits.clone(), |word| word).unwrap_or(bits.end)
     }
 
     /// The first bit of a range that `mark` sets in the word of the bit.
@@ -119,7 +137,7 @@ mod tests {
 
     fn with_taken(bits: u32, taken: impl IntoIterator<Item = u32>) -> Bitmap {
         let mut bitmap = Bitmap::new(bits, 128);
-        taken.into_iter().for_each(|bit| bitmap.take(bit));
+        taken.into_iter().for_each(|bit| bitmap.take(bit..bit + 1));
         bitmap
     }
 
@@ -127,8 +145,20 @@ mod tests {
     fn free_bits_are_counted_by_group() {
         let mut bitmap = with_taken(300, [0, 127, 128, 299]);
         assert_eq!([0, 1, 2].map(|group| bitmap.free_in(group)), [126, 127, 43]);
-        bitmap.give(127);
+        bitmap.give(127..128);
         assert_eq!((bitmap.free_in(0), bitmap.free(), bitmap.mean_free()), (127, 297, 99));
+    }
+
+    #[test]
+    fn runs_are_taken_and_given_back_across_words() {
+        let mut bitmap = Bitmap::new(512, 256);
+        for bits in [3..4, 0..256, 60..70, 64..128, 255..256, 300..512] {
+            bitmap.take(bits.clone());
+            assert_eq!((bitmap.taken_runs(), bitmap.free()), (vec![bits.clone(); 1], 512 - bits.len() as u64));
+            assert_eq!(bitmap.free_until(0..512), bits.start);
+            bitmap.give(bits);
+            assert_eq!((bitmap.taken_runs(), bitmap.free_until(5..400)), (vec![], 400));
+        }
     }
 
     #[test]

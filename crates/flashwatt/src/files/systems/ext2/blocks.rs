@@ -46,10 +46,10 @@ impl Blocks {
         let mut bitmap = Bitmap::new(geometry.blocks, GROUP_BLOCKS);
         for group in 0..geometry.groups {
             let start = geometry.group_start(group);
-            (start..start + geometry.overhead(group)).for_each(|block| bitmap.take(block));
+            bitmap.take(start..start + geometry.overhead(group));
         }
         let first = geometry.overhead(0);
-        (first..first + FIRST_BLOCKS).for_each(|block| bitmap.take(block));
+        bitmap.take(first..first + FIRST_BLOCKS);
         Blocks { bitmap, windows: Windows::default(), groups: geometry.groups, count: geometry.blocks }
     }
 
@@ -78,13 +78,29 @@ impl Blocks {
 
     /// Takes what was found. `before` is the reservation of the file up to now.
     pub fn take(&mut self, before: &Reservation, found: &Found) {
-        found.blocks.clone().for_each(|block| self.bitmap.take(block));
+        self.bitmap.take(found.blocks.clone());
         self.windows.replace(before, &found.own);
+    }
+
+    /// Takes up to `most` free blocks from one on, in the file's window: what single searches, each with the goal behind the block
+    /// before, would find. Returns how many.
+    pub fn take_following(&mut self, own: &mut Reservation, first: Block, most: u32) -> u32 {
+        let end = own.window().end.min(self.count).min(first.saturating_add(most));
+        if !own.window().contains(&first) || first >= end {
+            return 0;
+        }
+        let blocks = first..self.bitmap.free_until(first..end);
+        let count = blocks.end - blocks.start;
+        if count > 0 {
+            own.hit(count);
+            self.bitmap.take(blocks);
+        }
+        count
     }
 
     /// Gives blocks back that were taken just now, and a reservation that has changed with them.
     pub fn give(&mut self, blocks: &[Block], own: &Reservation, before: &Reservation) {
-        blocks.iter().for_each(|&block| self.bitmap.give(block));
+        blocks.iter().for_each(|&block| self.bitmap.give(block..block + 1));
         self.windows.replace(own, before);
     }
 
@@ -187,8 +203,7 @@ impl Search<'_> {
     /// The free blocks from a free one on, before `end`.
     fn run(&self, first: Block, end: Block) -> Range<Block> {
         let most = end.min(first.saturating_add(self.count));
-        let taken = (first + 1..most).find(|&block| self.blocks.bitmap.is_taken(block));
-        first..taken.unwrap_or(most)
+        first..self.blocks.bitmap.free_until(first..most)
     }
 }
 

@@ -70,6 +70,11 @@ fn leaf_end(page: u32) -> u32 {
     }
 }
 
+/// Whether the same indirect blocks, or none, lead to two pages.
+pub fn has_the_same_leaf(page: u32, other: u32) -> bool {
+    leaf_end(page) == leaf_end(other)
+}
+
 /// Pages on consecutive blocks.
 #[derive(Clone, Copy, Debug, Default)]
 struct Extent {
@@ -134,19 +139,19 @@ impl Inode {
         (last >= pages.start).then(|| extent.block + (last - extent.page))
     }
 
-    /// A page gets a block. It had none.
-    pub fn add(&mut self, page: u32, block: Block) {
+    /// Pages get consecutive blocks. They had none.
+    pub fn add(&mut self, page: u32, block: Block, pages: u32) {
         let at = self.extents.all().partition_point(|extent| extent.page < page);
         let extents = self.extents.all_mut();
-        let joins_next = extents.get(at).is_some_and(|next| next.page == page + 1 && next.block == block + 1);
+        let joins_next = extents.get(at).is_some_and(|next| next.page == page + pages && next.block == block + pages);
         let before = at.checked_sub(1).map(|at| extents[at]);
         let follows = before.is_some_and(|b| b.page + b.pages == page && b.block + b.pages == block);
         match (follows, joins_next) {
-            (true, false) => extents[at - 1].pages += 1,
-            (false, true) => extents[at] = Extent { page, block, pages: extents[at].pages + 1 },
-            (false, false) => self.extents.insert(at, Extent { page, block, pages: 1 }),
+            (true, false) => extents[at - 1].pages += pages,
+            (false, true) => extents[at] = Extent { page, block, pages: extents[at].pages + pages },
+            (false, false) => self.extents.insert(at, Extent { page, block, pages }),
             (true, true) => {
-                extents[at - 1].pages += 1 + extents[at].pages;
+                extents[at - 1].pages += pages + extents[at].pages;
                 self.extents.remove(at);
             }
         }
@@ -187,22 +192,28 @@ impl Inode {
         let mut counted = [None; NODES_MAX];
         let mut page = pages.start;
         while page < pages.end {
-            let Some(run) = self.run(page) else {
-                needed += 1;
-                for node in path(page).rev() {
-                    let last = &mut counted[node.height()];
-                    if *last == Some(node) {
-                        break; // and so are those above it
-                    }
-                    *last = Some(node);
-                    needed += u64::from(self.node(node).is_none());
-                }
-                page += 1;
+            if let Some(run) = self.run(page) {
+                page += run.pages;
                 continue;
-            };
-            page += run.pages;
+            }
+            for node in path(page).rev() {
+                if counted[node.height()].replace(node) == Some(node) {
+                    break; // and so are those above it
+                }
+                needed += u64::from(self.node(node).is_none());
+            }
+            let end = self.missing_until(page, pages.end);
+            needed += u64::from(end - page);
+            page = end;
         }
         needed
+    }
+
+    /// Where the pages without blocks from this one on end: at one that has a block, with their leaf, or here.
+    pub fn missing_until(&self, page: u32, end: u32) -> u32 {
+        let extents = self.extents.all();
+        let next = extents.get(extents.partition_point(|extent| extent.page <= page));
+        end.min(leaf_end(page)).min(next.map_or(u32::MAX, |next| next.page))
     }
 
     /// Near which block a page's block, and the nodes that it still needs, should be; none: anywhere in the inode's group. After the
@@ -236,11 +247,10 @@ impl Inode {
         let lower = (0..node.height() as u32).rev().find_map(|height| self.node(Node::new(height, 0)));
         lower.or_else(|| self.last_block(0..DIRECT))
     }
-
-    /// Memory of the inode in bytes.
-    #[cfg(test)]
-    pub const BYTES: usize = size_of::<Option<Inode>>();
 }
+
+/// There may be a million of them.
+const _: () = assert!(size_of::<Option<Inode>>() <= 96, "an inode takes less than 100 bytes");
 
 #[cfg(test)]
 mod tests {
@@ -251,7 +261,7 @@ mod tests {
 
     fn with(extents: &[(u32, Block)], nodes: &[(Node, Block)]) -> Inode {
         let mut inode = Inode::default();
-        extents.iter().for_each(|&(page, block)| inode.add(page, block));
+        extents.iter().for_each(|&(page, block)| inode.add(page, block, 1));
         nodes.iter().for_each(|&(node, block)| inode.add_node(node, block));
         inode
     }
@@ -277,8 +287,8 @@ mod tests {
         assert_eq!(inode.run(4), None);
         assert_eq!(inode.runs().count(), 2);
         // A page between two runs joins them.
-        inode.add(5, 112);
-        inode.add(4, 111);
+        inode.add(5, 112, 1);
+        inode.add(4, 111, 1);
         assert_eq!(inode.runs().last(), Some(Run { block: 110, pages: 3 }));
         assert_eq!(inode.runs().count(), 2);
     }
@@ -340,10 +350,5 @@ mod tests {
         assert_eq!(inode.written(4096, SECOND_NS - 1), [false, false]);
         assert_eq!(inode.written(4096, SECOND_NS), [false, true]);
         assert_eq!(inode.written(8192, 2 * SECOND_NS), [true, true]);
-    }
-
-    #[test]
-    fn an_inode_takes_less_than_100_bytes() {
-        const { assert!(Inode::BYTES <= 96) }
     }
 }

@@ -114,9 +114,9 @@ enum Who {
 impl Ext2 {
     fn new(geometry: Geometry, parameters: &Parameters) -> Self {
         let mut inodes = Bitmap::new(geometry.inodes(), geometry.inodes_per_group);
-        (0..FIRST_INODES).for_each(|inode| inodes.take(inode));
+        inodes.take(0..FIRST_INODES);
         let mut root = Inode::new(ROOT_INODE, 0, 0);
-        root.add(0, geometry.overhead(0));
+        root.add(0, geometry.overhead(0), 1);
         Ext2 {
             reserved: geometry.reserved_blocks(parameters.number("reserved_percent")),
             window_blocks: parameters.count("reservation_blocks") as u32,
@@ -181,7 +181,7 @@ impl Ext2 {
 
     fn take_inode(&mut self, inode: u32, cx: &mut Cx) {
         let group = self.geometry.group_of_inode(inode);
-        self.inodes.take(inode);
+        self.inodes.take(inode..inode + 1);
         cx.dirty_meta(self.geometry.inode_bitmap(group));
         cx.dirty_meta(self.geometry.descriptor(group));
         self.change_inode(inode, true, cx);

@@ -92,7 +92,7 @@ impl FileSystem for Ext2 {
         let Some(mut inode) = self.files[file.idx()].take() else { return Ok(()) };
         self.blocks.close(&mut inode.own);
         self.free_blocks(&inode, cx);
-        self.inodes.give(number);
+        self.inodes.give(number..number + 1);
         cx.dirty_meta(self.geometry.inode_bitmap(group));
         cx.dirty_meta(self.geometry.descriptor(group));
         cx.dirty_meta(self.geometry.inode_block(number));
@@ -226,7 +226,7 @@ impl Ext2 {
         let mut touched = Touched::default();
         for blocks in ranges.chunk_by(|before, after| before.end == after.start) {
             let (start, end) = (blocks[0].start, blocks[blocks.len() - 1].end);
-            (start..end).for_each(|block| self.blocks.bitmap.give(block));
+            self.blocks.bitmap.give(start..end);
             self.change_group(start / GROUP_BLOCKS, &mut touched, cx);
             if self.discards {
                 cx.trim(start, end - start);

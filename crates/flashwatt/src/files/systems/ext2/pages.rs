@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::blocks::Want;
 use super::geometry::GROUP_BLOCKS;
-use super::inode::{Inode, NODES_MAX, Node, path};
+use super::inode::{Inode, NODES_MAX, Node, has_the_same_leaf, path};
 use super::windows::Reservation;
 use super::{Ext2, Who};
 use crate::files::context::Cx;
@@ -66,20 +66,44 @@ impl Ext2 {
         }
         self.change_inode(number, true, cx);
         let mut touched = Touched::default();
-        for page in pages {
-            if self.inode(who)?.run(page).is_none() {
-                // If one has to wait, those before it keep their blocks: the next try goes on from there.
-                self.allocate(who, page, &mut touched, cx)?;
+        let mut page = pages.start;
+        while page < pages.end {
+            if let Some(run) = self.inode(who)?.run(page) {
+                page += run.pages;
+                continue;
             }
+            // If one has to wait, those before it keep their blocks: the next try goes on from there.
+            self.allocate(who, page, &mut touched, cx)?;
+            page = self.allocate_following(who, page + 1, pages.end)?;
         }
         Ok(())
+    }
+
+    /// Pages behind one that got a block now get the blocks behind that one, as far as these are free in the file's window, and as no
+    /// other indirect block leads to them. Returns the page behind them.
+    fn allocate_following(&mut self, who: Who, page: u32, end: u32) -> Tried<u32> {
+        let Who::File(file) = who else { return Ok(page) };
+        let Some(inode) = self.files[file.idx()].as_mut() else { return Ok(page) };
+        if page == end || !has_the_same_leaf(page - 1, page) || inode.run(page).is_some() {
+            return Ok(page);
+        }
+        let most = inode.missing_until(page, end) - page;
+        let Some(first) = inode.goal(page) else { return Ok(page) };
+        let count = self.blocks.take_following(&mut inode.own, first, most);
+        if count > 0 {
+            inode.add(page, first, count);
+            inode.allocated(page + count - 1, first + count - 1);
+        }
+        Ok(page + count)
     }
 
     /// A page without a block gets one, and so do the indirect blocks that lead to it, in this order on the disk.
     fn allocate(&mut self, who: Who, page: u32, touched: &mut Touched, cx: &mut Cx) -> Tried<()> {
         let inode = self.inode(who)?;
         let goal = inode.goal(page).unwrap_or_else(|| self.colour(inode.number, cx.process));
-        path(page).filter_map(|node| inode.node(node)).try_for_each(|block| Self::read(block, cx))?;
+        let mut there =
+            path(page).filter_map(|node| inode.node(node)).filter(|&block| touched.addresses != Some(block));
+        there.try_for_each(|block| Self::read(block, cx))?;
         let (way, mut own) = (Way::new(inode, page), inode.own);
         let got = self.take_blocks(goal, way.count + 1, &mut own, touched, cx)?;
         let (nodes, block) = (&got[..way.count], got[way.count]);
@@ -91,7 +115,7 @@ impl Ext2 {
         touched.addresses = nodes.last().copied().or(way.parent);
         let inode = self.inode_mut(who)?;
         way.missing.iter().zip(nodes).for_each(|(&node, &block)| inode.add_node(node, block));
-        inode.add(page, block);
+        inode.add(page, block, 1);
         if matches!(who, Who::File(_)) {
             inode.own = own;
             inode.allocated(page, block);
