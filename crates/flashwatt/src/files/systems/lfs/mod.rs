@@ -37,6 +37,8 @@ mod tests;
 mod tree;
 mod write;
 
+use std::collections::BTreeSet;
+
 use checkpoint::Checkpoints;
 use cleaner::Cleaner;
 use log::Log;
@@ -45,7 +47,7 @@ use settings::{Layout, Settings};
 use tree::Tree;
 
 use super::Registered;
-use crate::files::operation::DirId;
+use crate::files::operation::{DirId, FileId};
 use crate::files::system::PageKey;
 use crate::units::Nanos;
 
@@ -76,6 +78,9 @@ struct Lfs {
     request: Vec<PageKey>,
     /// Tables that change because blocks move.
     touched: Vec<u32>,
+    /// Of `nilfs2`: files that have changed since they were in a checkpoint, and those of the last one that an fsync has begun.
+    changed_files: BTreeSet<FileId>,
+    syncing: (u32, BTreeSet<FileId>),
 }
 
 impl Lfs {
@@ -93,6 +98,8 @@ impl Lfs {
             called_ns: 0,
             request: Vec::new(),
             touched: Vec::new(),
+            changed_files: BTreeSet::new(),
+            syncing: Default::default(),
         };
         lfs.tree.add_dir(DirId::ROOT);
         let tables = (0..layout.tables()).map(meta::Meta::Table);

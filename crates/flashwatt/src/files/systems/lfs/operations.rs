@@ -63,13 +63,17 @@ impl Lfs {
         self.log.reach_durable(*stage, cx)
     }
 
-    /// An fsync of NILFS2: a checkpoint with all that is dirty. Those who wait for the last one share the next.
+    /// An fsync of NILFS2: a checkpoint with all that is dirty. Those who wait for the last one share the next. A file that has not
+    /// changed since it was in one makes none, and does not wait.
     fn sync_all(&mut self, file: FileId, stage: &mut u32, cx: &mut Cx) -> Tried<()> {
         while *stage == 0 {
-            if let Some(current) = self.checkpoints.current() {
+            let (number, files) = &self.syncing;
+            let waits = self.checkpoints.current() == Some(*number) && files.contains(&file);
+            let is_changed = self.changed_files.contains(&file);
+            if let Some(current) = self.checkpoints.current().filter(|_| is_changed || waits) {
                 self.reach_checkpoint(current, cx)?;
             }
-            if self.is_durable(file, cx) {
+            if !self.changed_files.contains(&file) {
                 return Ok(());
             }
             let mut data = cx.all_dirty_pages();
@@ -82,18 +86,18 @@ impl Lfs {
             } else if self.checkpoints.current().is_none() {
                 let number = self.checkpoints.next();
                 self.begin_checkpoint(&data, cx)?;
+                self.syncing = (number, std::mem::take(&mut self.changed_files));
                 *stage = number;
             }
         }
         self.reach_checkpoint(*stage, cx)
     }
 
-    /// Whether nothing of a file is dirty, and nothing that was written is not durable.
-    fn is_durable(&mut self, file: FileId, cx: &Cx) -> bool {
-        self.log.settle(cx);
-        let blocks = self.tree.name_blocks(file);
-        let metas = self.tree.own_nodes(file).chain(blocks).any(|meta| cx.is_dirty(meta.key()));
-        self.log.is_durable() && !metas && cx.dirty_pages(Owner::of(file)).is_empty()
+    /// A file has changed: its next fsync has something to do.
+    fn note_change(&mut self, file: FileId, cx: &Cx) {
+        if self.style == Style::Nilfs2 && !cx.is_instant() {
+            self.changed_files.insert(file);
+        }
     }
 
     /// Appends dirty pages, when none of them is on its way and there is room.
@@ -135,6 +139,7 @@ impl FileSystem for Lfs {
         self.tree.add_file(file, dir);
         let [inode, name, dir] = self.tree.name_blocks(file);
         self.changed(&[name, inode, dir], cx);
+        self.note_change(file, cx);
         Ok(())
     }
 
@@ -157,6 +162,7 @@ impl FileSystem for Lfs {
                 touch_translation(touched, block);
             }
         };
+        self.changed_files.remove(&file);
         self.tree.remove(file, kill, |meta| cx.forget_meta(meta.index()));
         self.touched.drain(..).for_each(|table| cx.dirty_meta(Meta::Table(table).index()));
         self.changed(&[name, dir], cx);
@@ -188,6 +194,7 @@ impl FileSystem for Lfs {
 
     fn written(&mut self, file: FileId, _bytes: u64, cx: &mut Cx) {
         cx.dirty_meta(self.tree.inode_block(file).index());
+        self.note_change(file, cx);
     }
 
     fn map(&mut self, page: PageKey, longest: u32, cx: &mut Cx) -> Tried<Option<Run>> {
