@@ -273,11 +273,11 @@ def test_a_run_has_one_workload(flashwatt: Cli, config: Path) -> None:
 
 
 def test_a_kind_without_names_is_no_kind(flashwatt: Cli) -> None:
-    result = flashwatt("list", "filesystems")
+    result = flashwatt("list", "phones")
     assert result.returncode == 2
     assert result.stdout == ""
-    assert "list: unknown name; found `filesystems`; expected one of `presets`, `ftls`, `gc`" in result.stderr
-    assert "filesystems" not in flashwatt("list").stdout
+    assert "list: unknown name; found `phones`; expected one of `presets`, `ftls`, `gc`" in result.stderr
+    assert "phones" not in flashwatt("list").stdout
 
 
 def test_a_list_shows_the_options_of_a_name(flashwatt: Cli) -> None:

@@ -65,6 +65,10 @@ def _after_price(options: Options) -> str:
     return f"{kept}flashwatt compare {_quoted(options['report'])} {new}"
 
 
+def _after_inspect(options: Options) -> str:
+    return f"flashwatt run {_quoted(options['config'])} shows what the drive makes of these files"
+
+
 def _after_age(options: Options) -> str:
     setting = f'run.precondition.snapshot="{options["out"]}"'
     return f"flashwatt run {_quoted(options['config'])} --set {_quoted(setting)}"
@@ -153,6 +157,7 @@ _STEPS: dict[str, Callable[[Options], str]] = {
     "trace plot": _after_plot,
     "trace convert": _after_convert,
     "standin fit": _after_fit,
+    "fs inspect": _after_inspect,
     "sweep": _after_sweep,
     "compare": _after_compare,
     "reproduce": _after_reproduce,

@@ -51,7 +51,7 @@ fn opened(cfg: &Files, seed: u64) -> Result<Opened, Error> {
         Program::Personality(entry) => (entry.name.to_string(), format!("{}.f", entry.name), entry.build.to_string()),
         Program::File(path) => {
             let file = path.display().to_string();
-            let text = read(path, "workload.files.path", &file)?;
+            let text = read(path, ("workload.files.path", "a program"), &file)?;
             let text = text.map_err(|source| Error::Io { path: file.clone(), source })?;
             (base_name(path), file, text)
         }

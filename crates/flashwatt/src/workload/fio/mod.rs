@@ -69,7 +69,7 @@ impl FioWorkload {
     pub fn open(cfg: &settings::Fio, drive_bytes: u64, seed: u64) -> Result<Self, Error> {
         let io = |source| Error::Io { path: cfg.path.display().to_string(), source };
         let file = cfg.path.display().to_string();
-        let text = read(&cfg.path, "workload.fio.path", &file)?.map_err(io)?;
+        let text = read(&cfg.path, ("workload.fio.path", "a job file"), &file)?.map_err(io)?;
         let mut workload = Self::parse(&text, &file, cfg.timed, drive_bytes, seed)?;
         workload.name = cfg.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok(workload)
@@ -137,20 +137,20 @@ impl FioWorkload {
     }
 }
 
-/// The text of the job file, or the program, that a key names. Errors if `path` is not a regular file or is longer than [`FILE_BYTES_MAX`]; the inner
-/// result is that of the operating system.
-pub(super) fn read(path: &Path, key: &str, file: &str) -> Result<io::Result<String>, Error> {
+/// The text of the file that a key names: a job file, or `what` it is. Errors if `path` is not a regular file or is longer than
+/// [`FILE_BYTES_MAX`]; the inner result is that of the operating system.
+pub(super) fn read(path: &Path, (key, what): (&str, &str), file: &str) -> Result<io::Result<String>, Error> {
     // The check comes before the file is opened: opening a pipe blocks until another process writes to it.
     let metadata = match std::fs::metadata(path) {
         Ok(metadata) => metadata,
         Err(error) => return Ok(Err(error)),
     };
     if !metadata.is_file() {
-        let fault = Fault::key(key, "not a file of text").found(file);
+        let fault = Fault::key(key, format!("not {what}")).found(file);
         return Err(fault.expected("a file with an end: no directory, pipe or device").into());
     }
     if metadata.len() > FILE_BYTES_MAX {
-        let fault = Fault::key(key, "too long").found(file);
+        let fault = Fault::key(key, format!("too long for {what}")).found(file);
         return Err(fault.expected(format!("at most {FILE_BYTES_MAX} bytes")).into());
     }
     let mut text = String::new();

@@ -97,7 +97,7 @@ impl FioOnFiles {
     /// [`Error::Io`] if the file cannot be read; [`Error::Config`] with every fault: line, option, expected value.
     pub fn open(path: &Path, drive_bytes: u64, seed: u64) -> Result<Self, Error> {
         let file = path.display().to_string();
-        let text = read(path, "workload.files.fio", &file)?;
+        let text = read(path, ("workload.files.fio", "a job file"), &file)?;
         let text = text.map_err(|source| Error::Io { path: file.clone(), source })?;
         Self::parse(&text, &file, drive_bytes, seed)
     }
