@@ -6,7 +6,7 @@
 # synced before the first is updated, and updates are synced, or they would meet in memory and never reach the drive; updates
 # have the gamma distribution of files' sizes, in multiples of 512 bytes; calls of 1 MiB and directories of 20 as in filebench's
 # own fileserver. The attributes `after` and `rounds` are not filebench's: a process starts when the other has ended, a thread ends
-# after so many rounds.
+# after that number of rounds.
 
 set $dir = /files
 set $nfiles = 1024

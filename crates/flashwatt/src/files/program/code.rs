@@ -89,7 +89,7 @@ pub(super) struct Flowop {
     pub rotor: u32,
     /// How it opens a file.
     pub mode: Mode,
-    /// Bytes of a call, or at most so many.
+    /// Bytes of a call; of an append of random length its greatest length.
     pub size: Quantity,
     pub random: bool,
     /// Bytes from the beginning of the file in which random places lie; 0: the size of the file.

@@ -10,7 +10,7 @@ use crate::files::operation::Step;
 use crate::files::source::ThreadId;
 use crate::units::Nanos;
 
-/// Events that are kept while nobody takes them: those of so many seconds.
+/// Seconds whose events are kept while no thread takes them; older ones are lost.
 const EVENTS_KEPT_S: u64 = 5;
 
 const NS_PER_S: u64 = 1_000_000_000;

@@ -26,7 +26,7 @@ impl Node {
     /// Bits of a number below those of the height.
     const BITS: u32 = 30;
 
-    /// The one that has so many levels of indirect blocks below it, and this number among those.
+    /// The node with this number among those that have `height` levels of indirect blocks below them.
     pub const fn new(height: u32, number: u32) -> Self {
         Node(height << Self::BITS | number)
     }

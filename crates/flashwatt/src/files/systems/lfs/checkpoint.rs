@@ -1,7 +1,7 @@
 //! Checkpoints: all metadata in the log, and what says where it begins.
 //!
-//! One is under way at a time. Whoever needs one goes on with it as far as nothing has to be waited for. When it is durable, the segments
-//! that had no live block when it began are clean: before, a crash would bring their content back.
+//! One is under way at a time. Each task that needs one does its next step, until the step has to wait for a request. When the
+//! checkpoint is durable, the segments that had no live block when it began are clean: before, a crash would bring their content back.
 //!
 //! In `lfs` a mount reads the logs behind the checkpoint as well, and finds there what was moved or removed since. So a segment that no
 //! such log lies in is clean as soon as the logs are durable that emptied it; one that holds such a log waits for the next checkpoint.

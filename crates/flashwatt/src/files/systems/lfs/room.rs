@@ -34,7 +34,8 @@ impl Lfs {
         self.layout.reserved() / 2 + self.for_metadata()
     }
 
-    /// There are clean segments for this number of pages with their summaries. If not, whoever asks cleans, or waits for the cleaner.
+    /// Makes sure that there are clean segments for this number of pages with their summaries. The caller cleans if there are not, or
+    /// waits for the cleaner.
     pub(super) fn find_segments(&mut self, pages: usize, cx: &mut Cx) -> Tried<()> {
         // Worst case: a summary for each page in the segment that is open.
         let blocks = pages as u32 + summaries(pages as u32) + 1;
