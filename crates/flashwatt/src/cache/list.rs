@@ -111,6 +111,13 @@ impl List {
         self.len -= 1;
     }
 
+    /// Removes the last entry and returns it.
+    pub fn pop_last(&mut self, links: &mut [Links]) -> Option<u32> {
+        let last = (self.last != NIL).then_some(self.last)?;
+        self.remove(links, last);
+        Some(last)
+    }
+
     /// Removes the first entry and returns it.
     pub fn pop_first(&mut self, links: &mut [Links]) -> Option<u32> {
         let first = self.first()?;
@@ -128,7 +135,7 @@ mod tests {
     proptest! {
         /// The list gives the same entries in the same order as a [`VecDeque`] after the same steps.
         #[test]
-        fn does_what_a_vector_does(steps in prop::collection::vec((0u32..4, 0u32..16), 1..200)) {
+        fn does_what_a_vector_does(steps in prop::collection::vec((0u32..5, 0u32..16), 1..200)) {
             let mut links = [Links::NONE; 16];
             let (mut list, mut oracle) = (List::default(), VecDeque::new());
             for (step, entry) in steps {
@@ -142,6 +149,7 @@ mod tests {
                         oracle.insert(at, entry);
                     }
                     (2, _) => prop_assert_eq!(list.pop_first(&mut links), oracle.pop_front()),
+                    (4, None) => prop_assert_eq!(list.pop_last(&mut links), oracle.pop_back()),
                     (_, Some(place)) => { list.remove(&mut links, entry); oracle.remove(place); }
                     _ => {}
                 }

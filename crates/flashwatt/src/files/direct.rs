@@ -12,7 +12,7 @@ impl Vfs {
         let Some(pages) = doing.next_call(offset, end) else { return Ok(true) };
         if !doing.is_under_way {
             self.leave_cache(Owner::of(doing.op.file), &pages, caller)?;
-            self.send_direct(Kind::Read, Owner::of(doing.op.file), &pages, caller)?;
+            self.send_reads(Owner::of(doing.op.file), &pages, caller)?;
             doing.is_under_way = true;
             if !self.waits.is_empty() {
                 return Err(Stop::Wait);
@@ -69,7 +69,7 @@ impl Vfs {
         Ok(())
     }
 
-    fn send_direct(&mut self, kind: Kind, owner: Owner, pages: &std::ops::Range<u32>, caller: Caller) -> Tried<()> {
+    fn send_reads(&mut self, owner: Owner, pages: &std::ops::Range<u32>, caller: Caller) -> Tried<()> {
         let mut runs = Vec::new();
         let mut at = pages.start;
         while at < pages.end {
@@ -83,7 +83,7 @@ impl Vfs {
         }
         for run in runs {
             self.io_figures.data_reads += u64::from(run.pages);
-            let io = self.ios.send(kind, run.block, run.pages, caller.process, true);
+            let io = self.ios.send(Kind::Read, run.block, run.pages, caller.process, true);
             self.waits.push(io);
         }
         Ok(())
@@ -94,12 +94,12 @@ impl Doing {
     /// The pages of the next call; none after the last one.
     fn next_call(&self, offset: u64, end: u64) -> Option<std::ops::Range<u32>> {
         let from = offset + self.moved;
-        let to = end.min(offset + (self.moved / self.op.call_bytes + 1) * self.op.call_bytes);
+        let to = offset + self.call_end(end.saturating_sub(offset));
         (from < end).then(|| (from / BLOCK_BYTES) as u32..to.div_ceil(BLOCK_BYTES) as u32)
     }
 
     fn end_call(&mut self, most: u64) {
-        self.moved = most.min((self.moved / self.op.call_bytes + 1) * self.op.call_bytes);
+        self.moved = self.call_end(most);
         self.is_under_way = false;
     }
 }

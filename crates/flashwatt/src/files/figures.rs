@@ -1,6 +1,6 @@
 //! The figures of a file system, its page cache, and the operations on it in a window.
 
-use super::operation::{FileOp, OpError};
+use super::operation::OpError;
 use crate::stats::Histogram;
 use crate::units::Nanos;
 
@@ -88,6 +88,21 @@ pub struct FlowFigures {
     pub latency: Histogram,
 }
 
+impl FlowFigures {
+    /// An operation has ended.
+    pub fn ended(&mut self, result: Result<u64, OpError>, took_ns: Nanos) {
+        self.count += 1;
+        match result {
+            Ok(bytes) => {
+                self.bytes += bytes;
+                self.latency.add(took_ns);
+            }
+            Err(OpError::NoSpace) => self.no_space += 1,
+            Err(_) => self.failed += 1,
+        }
+    }
+}
+
 /// All figures of a window.
 #[derive(Clone, Debug, Default)]
 pub struct FileFigures {
@@ -98,25 +113,6 @@ pub struct FileFigures {
 }
 
 impl FileFigures {
-    /// No figures of this number of flows.
-    pub fn new(flows: usize) -> Self {
-        FileFigures { flows: vec![FlowFigures::default(); flows], io: IoFigures::default() }
-    }
-
-    /// An operation of a flow has ended.
-    pub fn ended(&mut self, flow: u16, _op: &FileOp, result: Result<u64, OpError>, took_ns: Nanos) {
-        let figures = &mut self.flows[usize::from(flow)];
-        figures.count += 1;
-        match result {
-            Ok(bytes) => {
-                figures.bytes += bytes;
-                figures.latency.add(took_ns);
-            }
-            Err(OpError::NoSpace) => figures.no_space += 1,
-            Err(_) => figures.failed += 1,
-        }
-    }
-
     /// Operations that ended.
     pub fn operations(&self) -> u64 {
         self.flows.iter().map(|flow| flow.count).sum()

@@ -56,7 +56,7 @@ impl Flusher {
     fn gather(&mut self, vfs: &mut Vfs, now: Nanos) {
         let (cause, until) = if self.is_last {
             (Cause::Unmount, now)
-        } else if vfs.cache.dirty_len() > vfs.settings.limits()[0] {
+        } else if vfs.has_much_dirty() {
             (Cause::Background, now)
         } else {
             let Some(expired) = now.checked_sub(vfs.settings.dirty_expire_ns) else { return };

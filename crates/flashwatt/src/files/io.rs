@@ -83,11 +83,15 @@ impl Ios {
         }
     }
 
+    /// A number for a request, which writes nothing unless more is said of it.
     fn number(&mut self) -> IoId {
-        self.free.pop().unwrap_or_else(|| {
+        let io = self.free.pop().unwrap_or_else(|| {
             self.ios.push(Io::default());
             IoId(self.ios.len() as u32 - 1)
-        })
+        });
+        let sent = &mut self.ios[io.0 as usize];
+        (sent.writes, sent.is_written_back) = (0..0, false);
+        io
     }
 
     /// Queues a flush, or shares the one that waits for the flush under way. Returns whether it is a new one.
@@ -95,35 +99,29 @@ impl Ios {
         if let Some(shared) = self.next_flush {
             return (shared, false);
         }
-        if self.flush.is_none() {
-            let io = self.send(RequestKind::Flush, 0, 0, process, true);
-            self.flush = Some(io);
-            return (io, true);
-        }
         let io = self.number();
-        self.ios[io.0 as usize].writes = 0..0;
-        self.ios[io.0 as usize].is_written_back = false;
-        self.next_flush = Some(io);
+        if self.flush.is_none() {
+            self.begin_flush(io, process);
+        } else {
+            self.next_flush = Some(io);
+        }
         (io, true)
     }
 
-    /// A flush has ended: the next one begins.
-    fn flush_ended(&mut self) {
-        self.flush = self.next_flush.take();
-        if let Some(io) = self.flush {
-            let kind = RequestKind::Flush;
-            self.queued[0].push_back(Queued { io, kind, block: 0, blocks: 0, process: 0, is_sync: true });
-        }
+    fn begin_flush(&mut self, io: IoId, process: u16) {
+        self.flush = Some(io);
+        let kind = RequestKind::Flush;
+        self.queued[0].push_back(Queued { io, kind, block: 0, blocks: 0, process, is_sync: true });
     }
 
     /// Queues a request.
     pub fn send(&mut self, kind: RequestKind, block: Block, blocks: u32, process: u16, is_sync: bool) -> IoId {
         let io = self.number();
-        let is_written_back = kind == RequestKind::Write && process == 0;
-        let sent = &mut self.ios[io.0 as usize];
-        sent.writes = if kind == RequestKind::Write { block..block + blocks } else { 0..0 };
-        sent.is_written_back = is_written_back;
-        self.written_back += u32::from(is_written_back);
+        if kind == RequestKind::Write {
+            let sent = &mut self.ios[io.0 as usize];
+            (sent.writes, sent.is_written_back) = (block..block + blocks, process == 0);
+            self.written_back += u32::from(process == 0);
+        }
         self.queued[usize::from(!is_sync)].push_back(Queued { io, kind, block, blocks, process, is_sync });
         io
     }
@@ -171,7 +169,10 @@ impl Ios {
     /// wrote.
     pub fn ended(&mut self, io: IoId, pages: &mut Vec<PageId>, tasks: &mut Vec<Task>) -> Range<Block> {
         if self.flush == Some(io) {
-            self.flush_ended();
+            self.flush = None;
+            if let Some(next) = self.next_flush.take() {
+                self.begin_flush(next, 0);
+            }
         }
         let ended = &mut self.ios[io.0 as usize];
         pages.append(&mut ended.pages);

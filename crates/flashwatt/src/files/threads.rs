@@ -139,7 +139,7 @@ impl FileWorkload {
             self.vfs.io_figures.throttled_ns += now - since;
         }
         let tried = self.vfs.go_on(doing, &mut thread.windows, caller);
-        let has_much_dirty = self.vfs.cache.dirty_len() > self.vfs.settings.limits()[0];
+        let has_much_dirty = self.vfs.has_much_dirty();
         if tried == Err(Stop::Wait) && !self.register_waits(task) {
             self.threads[task as usize].throttled_since = Some(now);
             self.throttled.push(task);
@@ -177,7 +177,7 @@ impl FileWorkload {
     fn end_operation(&mut self, task: Task, result: Result<u64, OpError>, now: Nanos) {
         let Some(doing) = self.threads[task as usize].doing.take() else { return };
         self.until_ns = now;
-        self.figures.ended(doing.flow, &doing.op, result, now - doing.began_ns);
+        self.flows[usize::from(doing.flow)].ended(result, now - doing.began_ns);
         self.source.done(task, &doing.op, result, now);
         self.wake(now);
     }

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::cache::PageCache;
 use super::cache::read_ahead::{Plan, Window};
+use super::cache::{PageCache, PageId};
 use super::context::Cx;
 use super::figures::{Cause, IoFigures};
 use super::io::{IoId, Ios, Kind};
@@ -52,6 +52,11 @@ impl Doing {
         }
     }
 
+    /// Bytes up to the end of the next call, of an operation of this number of bytes.
+    pub(super) fn call_end(&self, most: u64) -> u64 {
+        most.min((self.moved / self.op.call_bytes + 1) * self.op.call_bytes)
+    }
+
     /// Bytes of the call that has ended.
     pub fn take_call(&mut self) -> u64 {
         self.moved - std::mem::replace(&mut self.charged, self.moved)
@@ -71,6 +76,8 @@ pub struct Vfs {
     pub ios: Ios,
     pub io_figures: IoFigures,
     pub settings: PageCacheSettings,
+    /// Dirty pages above which pages are written back, and pages above which writers wait.
+    limits: [usize; 2],
     /// Lengths of files in bytes.
     bytes: Vec<u64>,
     dirs: Vec<super::operation::DirId>,
@@ -96,6 +103,7 @@ impl Vfs {
             cache: PageCache::new(settings.pages()),
             ios,
             io_figures: IoFigures::default(),
+            limits: settings.limits(),
             settings,
             bytes: Vec::new(),
             dirs: Vec::new(),
@@ -173,9 +181,14 @@ impl Vfs {
         self.bytes.get(file.idx()).copied().filter(|&bytes| bytes != NO_FILE)
     }
 
+    /// Whether more is dirty than the background limit.
+    pub fn has_much_dirty(&self) -> bool {
+        self.cache.dirty_len() > self.limits[0]
+    }
+
     /// Whether writers have to wait until pages are written back.
     pub fn is_throttled(&self) -> bool {
-        self.cache.unwritten() > self.settings.limits()[1]
+        self.cache.unwritten() > self.limits[1]
     }
 
     /// Goes on with an operation, up to the end of a call of it. Returns whether that was the last one.
@@ -232,13 +245,13 @@ impl Vfs {
 
     /// The next call of a read, which ends at the end of the file.
     fn read(&mut self, doing: &mut Doing, bytes: u64, windows: &mut Windows, caller: Caller) -> Tried<bool> {
-        let FileOp { kind, file, offset, bytes: asked, call_bytes, mode } = doing.op;
+        let FileOp { kind, file, offset, bytes: asked, mode, .. } = doing.op;
         let (offset, asked) = if kind == OpKind::ReadWhole { (0, bytes) } else { (offset, asked) };
         let end = bytes.min(offset.saturating_add(asked));
         if mode == Mode::Direct {
             return self.read_direct(doing, offset, end, caller);
         }
-        let call_end = end.min(offset + (doing.moved / call_bytes + 1) * call_bytes);
+        let call_end = offset + doing.call_end(end.saturating_sub(offset));
         while offset + doing.moved < call_end {
             let at = offset + doing.moved;
             let page = (at / BLOCK_BYTES) as u32;
@@ -268,17 +281,11 @@ impl Vfs {
                 self.start_reads(key.owner, plan, asked.file_pages, caller).ok();
                 self.waits.clear(); // nobody waits for what is read ahead
             }
-            let waits = self.cache.io_reading(page);
-            self.waits.extend(waits);
-            return if waits.is_some() { Err(Stop::Wait) } else { Ok(()) };
+            return self.wait_read(page);
         }
         let plan = window.missed(key.index, asked.pages, most);
         self.start_reads(key.owner, plan, asked.file_pages, caller)?;
-        match self.cache.touch(key).and_then(|page| self.cache.io_reading(page)) {
-            Some(io) => self.waits.push(io),
-            None => return Ok(()), // a hole
-        }
-        Err(Stop::Wait)
+        self.arrived(key)
     }
 
     /// Starts reading the pages of a plan that are not in memory.
@@ -358,7 +365,7 @@ impl Vfs {
             if self.is_throttled() {
                 return Err(Stop::Wait);
             }
-            let end = offset + asked.min((doing.moved / call_bytes + 1) * call_bytes);
+            let end = offset + doing.call_end(asked);
             self.write_call(file, offset + doing.moved, end, caller)?;
             doing.moved = end - offset;
             doing.is_syncing = mode == Mode::Synchronous;
@@ -417,9 +424,14 @@ impl Vfs {
         self.arrived(key)
     }
 
-    /// Waits for a page that is being read.
+    /// Uses a page. Waits for it if it is being read.
     fn arrived(&mut self, key: PageKey) -> Tried<()> {
-        let reading = self.cache.touch(key).and_then(|page| self.cache.io_reading(page));
+        self.cache.touch(key).map_or(Ok(()), |page| self.wait_read(page))
+    }
+
+    /// Waits for a page that is being read.
+    fn wait_read(&mut self, page: PageId) -> Tried<()> {
+        let reading = self.cache.io_reading(page);
         self.waits.extend(reading);
         if reading.is_some() { Err(Stop::Wait) } else { Ok(()) }
     }

@@ -2,7 +2,7 @@
 
 use std::hint::cold_path;
 
-use super::figures::{Cause, FileFigures};
+use super::figures::{Cause, FileFigures, FlowFigures, IoFigures};
 use super::flusher::Flusher;
 use super::io::{Ios, Task};
 use super::operation::OpError;
@@ -88,7 +88,7 @@ pub struct FileWorkload {
     /// Whether the loop has heard of that.
     pub(super) has_said_so: bool,
     pub(super) phase: Phase,
-    pub(super) figures: FileFigures,
+    pub(super) flows: Vec<FlowFigures>,
     pub(super) warnings: Vec<String>,
     /// When the figures began, and the end of the last operation.
     pub(super) since_ns: Nanos,
@@ -126,7 +126,7 @@ impl FileWorkload {
         agenda.set(0, flusher + 1);
         let measures = source.measured();
         Ok(FileWorkload {
-            figures: FileFigures::new(source.flows().len()),
+            flows: vec![FlowFigures::default(); source.flows().len()],
             waits: Waits::new(threads.len() + 2),
             alive: threads.len(),
             processors: Processors::new(processor.cores, threads.len()),
@@ -157,7 +157,7 @@ impl FileWorkload {
 
     /// The figures since the start or the last [`Workload::measured`].
     pub fn figures(&self) -> FileFigures {
-        FileFigures { io: self.vfs.io_figures.clone(), ..self.figures.clone() }
+        FileFigures { flows: self.flows.clone(), io: self.vfs.io_figures.clone() }
     }
 
     /// Seconds from the beginning of the figures to the end of the last operation.
@@ -298,8 +298,8 @@ impl Workload for FileWorkload {
 
     fn measured(&mut self, now: Nanos) {
         self.since_ns = now;
-        self.figures = FileFigures::new(self.source.flows().len());
-        self.vfs.io_figures = super::figures::IoFigures::default();
+        self.flows.fill(FlowFigures::default());
+        self.vfs.io_figures = IoFigures::default();
     }
 
     fn prepares(&self) -> bool {

@@ -43,20 +43,22 @@ struct Opened {
 
 fn opened(cfg: &Files, seed: u64) -> Result<Opened, Error> {
     let base_name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let (name, file, text) = match &cfg.program {
+    let (name, program) = match &cfg.program {
         Program::Fio(path) => {
             let source = Box::new(FioOnFiles::open(path, cfg.disk_bytes, seed)?);
             return Ok(Opened { name: base_name(path), source, seconds: None });
         }
-        Program::Personality(entry) => (entry.name.to_string(), format!("{}.f", entry.name), entry.build.to_string()),
+        Program::Personality(entry) => {
+            (entry.name.to_string(), program::Program::built_in(entry, &cfg.set, seed, Some(cfg.disk_bytes)))
+        }
         Program::File(path) => {
             let file = path.display().to_string();
             let text = read(path, ("workload.files.path", "a program"), &file)?;
             let text = text.map_err(|source| Error::Io { path: file.clone(), source })?;
-            (base_name(path), file, text)
+            (base_name(path), program::Program::parse(&file, &text, &cfg.set, seed, Some(cfg.disk_bytes)))
         }
     };
-    let program = program::Program::parse(&file, &text, &cfg.set, seed, Some(cfg.disk_bytes))?;
+    let program = program?;
     let seconds = program.run_seconds().map(|seconds| seconds as f64);
     Ok(Opened { name, source: Box::new(program), seconds })
 }

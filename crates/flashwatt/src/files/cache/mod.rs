@@ -1,20 +1,19 @@
 //! The page cache: pages of files and of metadata in memory, clean or dirty.
 //!
-//! Pages leave in the order of two lists (`lists`). Dirty pages, and pages on their way to or from the disk, stay.
+//! Pages leave in the order of two lists, as in Linux (mm/swap.c, mm/vmscan.c), the newest first. Dirty pages, and pages on their way to or from the disk, stay.
 
 mod dirty;
-mod lists;
 pub mod read_ahead;
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use dirty::Dirty;
-use lists::{Linked, Links, List};
 
 use super::io::IoId;
 use super::shadow::Shadow;
 use super::system::{Owner, PageKey};
+use crate::cache::list::{Links, List};
 use crate::units::Nanos;
 
 /// The number of a page in memory.
@@ -25,9 +24,6 @@ pub struct PageId(u32);
 #[derive(Clone, Copy, Debug)]
 struct Page {
     key: PageKey,
-    links: Links,
-    /// The request that reads or writes it.
-    io: Option<IoId>,
     state: State,
     /// Used a first time since it came or was put back: the second time it becomes active.
     is_referenced: bool,
@@ -41,21 +37,18 @@ struct Page {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     Resting,
-    Reading,
+    /// A request reads it.
+    Reading(IoId),
+    /// A request writes it ([`PageCache::writing`] says which).
     Writing,
-}
-
-impl Linked for Page {
-    #[inline(always)]
-    fn links(&mut self) -> &mut Links {
-        &mut self.links
-    }
 }
 
 /// The page cache.
 #[derive(Debug)]
 pub struct PageCache {
     pages: Vec<Page>,
+    /// Their neighbours in the lists.
+    links: Vec<Links>,
     free: Vec<u32>,
     by_key: HashMap<u64, u32, BuildHasherDefault<Spread>>,
     inactive: List,
@@ -99,6 +92,7 @@ impl PageCache {
     pub fn new(capacity: usize) -> Self {
         PageCache {
             pages: Vec::new(),
+            links: Vec::new(),
             free: Vec::new(),
             by_key: HashMap::default(),
             inactive: List::default(),
@@ -112,7 +106,7 @@ impl PageCache {
 
     /// Pages in memory.
     fn held(&self) -> usize {
-        self.inactive.len + self.active.len
+        (self.inactive.len() + self.active.len()) as usize
     }
 
     /// Pages that are dirty, or on their way to the disk.
@@ -153,8 +147,8 @@ impl PageCache {
         }
         entry.is_referenced = false;
         entry.is_active = true;
-        self.inactive.remove(page, &mut self.pages);
-        self.active.push(page, &mut self.pages);
+        self.inactive.remove(&mut self.links, page);
+        self.active.push_first(&mut self.links, page);
     }
 
     /// Adds a page that is not in memory. Others leave for it.
@@ -162,8 +156,6 @@ impl PageCache {
         self.make_room();
         let entry = Page {
             key,
-            links: Links::NOWHERE,
-            io: None,
             state: State::Resting,
             is_referenced: false,
             is_active: false,
@@ -177,11 +169,12 @@ impl PageCache {
             }
             None => {
                 self.pages.push(entry);
+                self.links.push(Links::NONE);
                 self.pages.len() as u32 - 1
             }
         };
         self.by_key.insert(number(key), page);
-        self.inactive.push(page, &mut self.pages);
+        self.inactive.push_first(&mut self.links, page);
         PageId(page)
     }
 
@@ -193,14 +186,13 @@ impl PageCache {
         let mut looks = 0;
         while self.held() >= self.capacity && looks < Self::LOOKS {
             looks += 1;
-            while self.inactive.len < self.active.len {
+            while self.inactive.len() < self.active.len() {
                 self.deactivate();
             }
-            let Some(page) = self.inactive.oldest() else { return };
+            let Some(page) = self.inactive.pop_last(&mut self.links) else { return };
             let &Page { key, state, .. } = &self.pages[page as usize];
-            self.inactive.remove(page, &mut self.pages);
             if state != State::Resting || self.dirty.holds(number(key)) {
-                self.inactive.push(page, &mut self.pages);
+                self.inactive.push_first(&mut self.links, page);
                 continue;
             }
             self.by_key.remove(&number(key));
@@ -209,23 +201,23 @@ impl PageCache {
     }
 
     fn deactivate(&mut self) {
-        let Some(page) = self.active.oldest() else { return };
-        self.active.remove(page, &mut self.pages);
+        let Some(page) = self.active.pop_last(&mut self.links) else { return };
         let entry = &mut self.pages[page as usize];
         (entry.is_active, entry.is_referenced) = (false, false);
-        self.inactive.push(page, &mut self.pages);
+        self.inactive.push_first(&mut self.links, page);
     }
 
     /// A page is being read by a request.
     pub fn start_read(&mut self, page: PageId, io: IoId) {
-        let entry = &mut self.pages[page.0 as usize];
-        (entry.state, entry.io) = (State::Reading, Some(io));
+        self.pages[page.0 as usize].state = State::Reading(io);
     }
 
     /// The request that reads a page.
     pub fn io_reading(&self, page: PageId) -> Option<IoId> {
-        let entry = &self.pages[page.0 as usize];
-        entry.io.filter(|_| entry.state == State::Reading)
+        match self.pages[page.0 as usize].state {
+            State::Reading(io) => Some(io),
+            State::Resting | State::Writing => None,
+        }
     }
 
     /// Reading this page starts reading ahead.
@@ -289,7 +281,7 @@ impl PageCache {
         };
         let entry = &mut self.pages[page.0 as usize];
         debug_assert!(entry.state != State::Writing, "one write of a page at a time");
-        (entry.state, entry.io) = (State::Writing, Some(io));
+        entry.state = State::Writing;
         self.writing.insert(number(key), io);
         page
     }
@@ -315,7 +307,7 @@ impl PageCache {
         if entry.state == State::Writing {
             self.writing.remove(&number(entry.key));
         }
-        (entry.state, entry.io) = (State::Resting, None);
+        entry.state = State::Resting;
         if entry.is_forgotten {
             self.drop(page.0);
         }
@@ -346,13 +338,13 @@ impl PageCache {
         let entry = &mut self.pages[page as usize];
         match entry.state {
             State::Resting => self.drop(page),
-            State::Reading | State::Writing => entry.is_forgotten = true,
+            State::Reading(_) | State::Writing => entry.is_forgotten = true,
         }
     }
 
     fn drop(&mut self, page: u32) {
         let list = if self.pages[page as usize].is_active { &mut self.active } else { &mut self.inactive };
-        list.remove(page, &mut self.pages);
+        list.remove(&mut self.links, page);
         self.free.push(page);
     }
 }

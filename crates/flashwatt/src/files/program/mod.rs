@@ -79,7 +79,7 @@ use compile::{Compiled, PlannedSet};
 use fileset::Files;
 use layout::lay_out;
 use lexer::place;
-pub use personalities::{PERSONALITIES, Personality};
+pub use personalities::{PERSONALITIES, Personality, Text};
 pub use script::Quit;
 use script::Script;
 use state::State;
@@ -99,7 +99,6 @@ const RUN_SECONDS_DEFAULT: u64 = 60;
 /// A program that runs.
 #[derive(Clone, Debug)]
 pub struct Program {
-    name: String,
     run_seconds: Option<u64>,
     tree: Tree,
     specs: Vec<ThreadSpec>,
@@ -123,9 +122,38 @@ impl Program {
         seed: u64,
         drive_bytes: Option<u64>,
     ) -> Result<Program, Error> {
+        Self::read((name, text), None, overrides, seed, drive_bytes)
+    }
+
+    /// As [`Self::parse`], of a program that is built in.
+    ///
+    /// # Errors
+    /// Overrides that are wrong, and files that do not fit on the drive.
+    pub fn built_in(
+        personality: &Personality,
+        overrides: &BTreeMap<String, String>,
+        seed: u64,
+        drive_bytes: Option<u64>,
+    ) -> Result<Program, Error> {
+        let Text { program, values } = personality.build;
+        let values = values.map(|file| (file.name, file.text));
+        Self::read((program.name, program.text), values, overrides, seed, drive_bytes)
+    }
+
+    /// Reads a program; the variables of a second text, if there is one, replace those of the first. Each is a file's name and text.
+    fn read(
+        (name, text): (&str, &str),
+        variant: Option<(&str, &str)>,
+        overrides: &BTreeMap<String, String>,
+        seed: u64,
+        drive_bytes: Option<u64>,
+    ) -> Result<Program, Error> {
         let mut faults = Vec::new();
         let sets: Vec<String> = overrides.iter().map(|(name, value)| format!("set ${name}={value}")).collect();
         let mut script = parser::parse(text, name, &mut faults);
+        if let Some((name, text)) = variant {
+            script.variables.extend(parser::parse(text, name, &mut faults).variables);
+        }
         for (set, variable) in sets.iter().zip(overrides.keys()) {
             replace(&mut script, set, variable, &mut faults);
         }
@@ -158,12 +186,7 @@ impl Program {
             Some(0) => None,
             given => given,
         };
-        Ok(Program { name: name.to_string(), run_seconds, tree, specs, code, state })
-    }
-
-    /// The name of its file.
-    pub fn name(&self) -> &str {
-        &self.name
+        Ok(Program { run_seconds, tree, specs, code, state })
     }
 
     /// How long the measured part of the run takes, in seconds: what stands behind `run`. None without `run`, and with a bare

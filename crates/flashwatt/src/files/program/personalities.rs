@@ -3,18 +3,48 @@
 use crate::registry::Entry;
 
 /// A built-in program: its entry makes nothing, it is the program's text.
-pub type Personality = Entry<&'static str>;
+pub type Personality = Entry<Text>;
 
-/// A program of `presets/personalities`, by the name of its file.
+/// The text of a built-in program.
+#[derive(Clone, Copy, Debug)]
+pub struct Text {
+    /// The file of the program.
+    pub(super) program: File,
+    /// A file that sets other values of its variables, if there is one.
+    pub(super) values: Option<File>,
+}
+
+/// A file of `presets/personalities`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct File {
+    pub name: &'static str,
+    pub text: &'static str,
+}
+
+macro_rules! file {
+    ($name:literal) => {
+        File {
+            name: concat!($name, ".f"),
+            text: include_str!(concat!("../../../../../presets/personalities/", $name, ".f")),
+        }
+    };
+}
+
+macro_rules! text {
+    ($name:literal) => {
+        Text { program: file!($name), values: None }
+    };
+    ($name:literal, $program:literal) => {
+        Text { program: file!($program), values: Some(file!($name)) }
+    };
+}
+
+/// Programs by the names of their files. `"a" of "b"` is the program `b` with the values of the file `a`.
 macro_rules! personalities {
-    ($($name:literal: $doc:literal),+ $(,)?) => {
+    ($($name:literal $(of $program:literal)?: $doc:literal),+ $(,)?) => {
         /// Every built-in program. To add one, add a file and a line here.
-        pub const PERSONALITIES: &[Personality] = &[$(Entry {
-            name: $name,
-            doc: $doc,
-            params: &[],
-            build: include_str!(concat!("../../../../../presets/personalities/", $name, ".f")),
-        }),+];
+        pub const PERSONALITIES: &[Personality] =
+            &[$(Entry { name: $name, doc: $doc, params: &[], build: text!($name $(, $program)?) }),+];
     };
 }
 
@@ -25,8 +55,8 @@ personalities! {
     "oltp": "a database: 200 readers, 10 writers and a log writer, which wait for one another (filebench's defaults)",
     "varmail-park": "varmail with the sizes of Park et al. 2011: files of 128 KiB, writes of 16 KiB, 1.5 GiB in all",
     "fileserver-park": "a file server in two phases (Park et al. 2011): files are written and updated, then 50 threads read them; the second is measured",
-    "pardispatcher-fileserver": "fileserver with the sizes of Wang et al. (ParDispatcher): 50,000 files of 256 KiB, 100 threads",
-    "pardispatcher-webserver": "webserver with the sizes of Wang et al. (ParDispatcher): 20,000 files of 32 KiB, 100 threads",
-    "pardispatcher-varmail": "varmail with the sizes of Wang et al. (ParDispatcher): 50,000 files of 16 KiB, 100 threads",
-    "pardispatcher-oltp": "oltp with the sizes of Wang et al. (ParDispatcher): 10 files of 512 MiB, 200 + 10 threads, 20 reads for a write",
+    "pardispatcher-fileserver" of "fileserver": "fileserver with the sizes of Wang et al. (ParDispatcher): 50,000 files of 256 KiB, 100 threads",
+    "pardispatcher-webserver" of "webserver": "webserver with the sizes of Wang et al. (ParDispatcher): 20,000 files of 32 KiB, 100 threads",
+    "pardispatcher-varmail" of "varmail": "varmail with the sizes of Wang et al. (ParDispatcher): 50,000 files of 16 KiB, 100 threads",
+    "pardispatcher-oltp" of "oltp": "oltp with the sizes of Wang et al. (ParDispatcher): 10 files of 512 MiB, 200 + 10 threads, 20 reads for a write",
 }

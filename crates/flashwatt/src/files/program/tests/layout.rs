@@ -119,8 +119,8 @@ fn a_million_files_take_sixty_bytes_each() {
 
 #[test]
 fn files_must_fit_on_the_drive() {
-    let text = crate::registry::find(PERSONALITIES, "fileserver").expect("it is built in").build;
-    let parse = |drive| Program::parse("fileserver.f", text, &BTreeMap::new(), 1, Some(drive));
+    let fileserver = crate::registry::find(PERSONALITIES, "fileserver").expect("it is built in");
+    let parse = |drive| Program::built_in(fileserver, &BTreeMap::new(), 1, Some(drive));
     let error = parse(1 << 29).expect_err("1 GiB of files").to_string();
     assert!(
         error.starts_with("fileserver.f:15: with the file set `homes` the files outgrow the drive; found 1"),

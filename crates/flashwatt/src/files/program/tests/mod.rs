@@ -18,8 +18,8 @@ fn parsed(text: &str) -> Program {
 /// A built-in program with some variables replaced.
 fn built_in(name: &str, overrides: &[(&str, &str)], seed: u64) -> Program {
     let overrides = overrides.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-    let text = crate::registry::find(PERSONALITIES, name).expect("it is built in").build;
-    Program::parse(name, text, &overrides, seed, None).unwrap_or_else(|error| panic!("{error}"))
+    let personality = crate::registry::find(PERSONALITIES, name).expect("it is built in");
+    Program::built_in(personality, &overrides, seed, None).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A step as a short text: the flow and the operation, or what else it is.
