@@ -40,10 +40,10 @@ pub fn footprint_bytes(config: &Config, checked: bool) -> u64 {
 ///
 /// # Errors
 /// If the address space has no room for it, or if it is filled at the start and the machine, or a control group that this
-/// process belongs to, has less than it will take. (A drive that starts empty takes as much as is written to it.)
+/// process belongs to, has less than it will take. (A drive that starts empty, or with an image, takes as much as is written to it.)
 pub(crate) fn check(config: &Config, checked: bool) -> Result<(), Error> {
     let bytes = footprint_bytes(config, checked);
-    let filled = config.run.precondition != Precondition::Empty;
+    let filled = !matches!(config.run.precondition, Precondition::Empty | Precondition::Image);
     check_against(config, bytes, mem::is_there(bytes), limits::least().filter(|_| filled))
 }
 

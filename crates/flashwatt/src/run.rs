@@ -13,6 +13,7 @@ use crate::energy::Series;
 use crate::energy::bins::{BINS_MAX, Bins};
 use crate::energy::edges::{CurrentEdges, EDGES_MAX, Edges};
 use crate::error::{Error, Fault, Place};
+use crate::files::Image;
 use crate::firmware::Firmware;
 use crate::host::{BlockLayer, Depths, DispatchLog, is_dispatch_log};
 use crate::kernel::{End, Outcome, Sim};
@@ -382,6 +383,7 @@ impl StartState {
                 Ok(())
             }
             Precondition::Steady => self.steady(config, watch),
+            Precondition::Image => self.write_image(config, watch),
             Precondition::Snapshot(path) => self.restore(path, config, watch),
             Precondition::Workload(workload) => {
                 let (bytes, seed) = (config.device.logical_bytes, config.run.seed ^ STEADY_SEED);
@@ -430,6 +432,14 @@ impl StartState {
             config.run.seed ^ STEADY_SEED,
         );
         self.run_instantly(workload.as_mut(), watch)
+    }
+
+    /// Writes what the file system of the workload holds before the run, in the order of addresses.
+    fn write_image(&mut self, config: &Config, watch: &mut Watch) -> Result<(), Error> {
+        let config::Workload::Files(files) = &config.workload else { return Ok(()) };
+        let files = workload::open_files(files, config.run.seed)?;
+        let start_bytes = config.device.logical_bytes - config.partition_bytes();
+        self.run_instantly(&mut Image::new(files.system(), start_bytes), watch)
     }
 
     fn run_instantly(&mut self, workload: &mut dyn Workload, watch: &mut Watch) -> Result<(), Error> {

@@ -24,7 +24,7 @@ mod host;
 mod synthetic;
 
 pub use chosen::{Chosen, FileSystemKind, Kind, SchedulerKind, VictimPolicy};
-pub use files::{Files, PageCache, Processor, Scalar};
+pub use files::{Aged, Files, PageCache, Processor, Scalar};
 pub use host::Host;
 use synthetic::NameSeed;
 pub use synthetic::{Common, Fio, Sizes, Standin, Synthetic, Workload};
@@ -455,7 +455,7 @@ impl<'de> Visitor<'de> for PathsVisitor {
 pub struct Run {
     /// Seed of every random draw.
     pub seed: Option<u64>,
-    /// The drive's state at the start: `filled`, `empty`, `mapped`, `steady`, a workload (`[run.precondition.uniform]`), or a
+    /// The drive's state at the start: `filled`, `empty`, `mapped`, `steady`, `image`, a workload (`[run.precondition.uniform]`), or a
     /// drive that `flashwatt age` has saved (`{ snapshot = "aged.fw" }`).
     pub precondition: Option<Precondition>,
     /// What runs before the counters start.
@@ -507,6 +507,8 @@ pub enum Precondition {
     Mapped,
     /// `precondition = "steady"`
     Steady,
+    /// `precondition = "image"`
+    Image,
     /// `precondition = { snapshot = "FILE" }`
     Snapshot(String),
     /// `[run.precondition.NAME]` of any workload.
@@ -514,7 +516,7 @@ pub enum Precondition {
 }
 
 impl Precondition {
-    pub(super) const STATES: [&str; 4] = ["filled", "empty", "mapped", "steady"];
+    pub(super) const STATES: [&str; 5] = ["filled", "empty", "mapped", "steady", "image"];
     pub(super) const SNAPSHOT: &str = "snapshot";
 
     fn names() -> &'static [&'static str] {
@@ -548,6 +550,7 @@ impl<'de> Visitor<'de> for PreconditionVisitor {
             "empty" => Precondition::Empty,
             "mapped" => Precondition::Mapped,
             "steady" => Precondition::Steady,
+            "image" => Precondition::Image,
             Precondition::SNAPSHOT => {
                 return content.newtype_variant().map(|SnapshotFile(path)| Precondition::Snapshot(path));
             }

@@ -73,6 +73,7 @@ pub(super) fn resolve(c: &mut Checker, raw: &Raw) -> Option<Config> {
     let workload = workload(c, "workload", raw.workload.as_ref(), &partition);
     let run = Run { replay, ..run(c, &raw.run, &workload, &bounds) };
     can_start(c, &run.precondition, &ftl);
+    has_image(c, &run.precondition, &workload);
     let controller = controller(c, &raw.controller, &energy, geometry.dies());
     let device = device(c, raw, &geometry, capacity?, timing, host_link, &ftl);
     ftl.fit_table(device.logical_bytes / u64::from(device.page_bytes));
@@ -377,6 +378,7 @@ fn precondition(c: &mut Checker, raw: Option<&raw::Precondition>, bounds: &Bound
         Some(raw::Precondition::Empty) => Precondition::Empty,
         Some(raw::Precondition::Mapped) => Precondition::Mapped,
         Some(raw::Precondition::Steady) => Precondition::Steady,
+        Some(raw::Precondition::Image) => Precondition::Image,
         Some(raw::Precondition::Snapshot(path)) => snapshot(c, path),
         Some(raw::Precondition::Workload(raw)) => {
             Precondition::Workload(Box::new(workload(c, "run.precondition", Some(raw), bounds)))
@@ -392,6 +394,15 @@ fn can_start(c: &mut Checker, precondition: &Precondition, ftl: &ftl::Settings) 
         c.push(fault.expected(
             "\"filled\", \"empty\" or \"steady\"; or a layer that maps blocks: block, nftl, bast, bast_star, fast or last",
         ));
+    }
+}
+
+/// Only files have an image.
+fn has_image(c: &mut Checker, precondition: &Precondition, workload: &Workload) {
+    if *precondition == Precondition::Image && !matches!(workload, Workload::Files(_)) {
+        let fault = c.fault("run.precondition", "this workload has no file system");
+        let fault = fault.found(format!("\"image\" with workload = {:?}", workload.name()));
+        c.push(fault.expected("workload = \"files\", or another start state"));
     }
 }
 

@@ -11,11 +11,13 @@
 //! A thread's operation runs until it needs a page that is not there. Then it waits for the request that brings it, and is tried
 //! again: [`system`] states the rule. The flusher ([`flusher`]) writes dirty pages back, as the kernel's does.
 
+mod aged;
 pub mod cache;
 mod context;
 mod direct;
 mod figures;
 mod flusher;
+mod image;
 mod io;
 mod operation;
 mod processors;
@@ -32,8 +34,11 @@ mod threads;
 mod vfs;
 mod workload;
 
+pub use aged::Aged;
 pub use context::Cx;
 pub use figures::{Cause, FileFigures, FlowFigures, IoFigures};
+pub use image::Image;
 pub use operation::{DirId, FileId, FileOp, Mode, OpError, OpKind, Step};
 pub use source::{FileSpec, Flow, Source, ThreadId, ThreadSpec, Tree};
-pub use workload::{End, FileWorkload};
+pub use vfs::NoRoom;
+pub use workload::{Disk, End, FileWorkload};

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
+use super::aged::Aged;
 use super::program::Personality;
 use super::system::BLOCK_BYTES;
 use super::systems::Registered;
@@ -22,6 +23,9 @@ pub struct Files {
     pub set: BTreeMap<String, String>,
     /// The file system.
     pub system: ChosenSystem,
+    /// The disk's history, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aged: Option<Aged>,
     /// Operations after which the threads stop, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operations: Option<u64>,

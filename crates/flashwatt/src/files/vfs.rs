@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
+use super::aged::{Aged, age};
 use super::cache::read_ahead::{Plan, Window};
 use super::cache::{PageCache, PageId};
 use super::context::Cx;
 use super::figures::{Cause, IoFigures};
 use super::io::{IoId, Ios, Kind};
-use super::operation::{FileId, FileOp, Mode, OpError, OpKind};
+use super::operation::{DirId, FileId, FileOp, Mode, OpError, OpKind};
 use super::settings::PageCacheSettings;
 use super::source::Tree;
 use super::system::{BLOCK_BYTES, FileSystem, Owner, PageKey, Run, Stop, Sync, Tried};
@@ -80,11 +81,20 @@ pub struct Vfs {
     limits: [usize; 2],
     /// Lengths of files in bytes.
     bytes: Vec<u64>,
-    dirs: Vec<super::operation::DirId>,
+    dirs: Vec<DirId>,
     /// What the present caller waits for.
     pub waits: Vec<IoId>,
     /// Whether the file system asks for a turn of its own work.
     pub wants_work: bool,
+}
+
+/// Why a disk cannot be laid down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NoRoom {
+    /// This file finds no room.
+    Of(FileId, OpError),
+    /// The file system does not become as full of others' files as [`Aged::fill_fraction`] says.
+    OfOthers(OpError),
 }
 
 /// Who calls, and when.
@@ -112,22 +122,49 @@ impl Vfs {
         }
     }
 
-    /// Lays the directories and files of a tree down, without a clock: each file whole, in the order of numbers.
+    /// Lays the directories and files of a tree down, without a clock: each file whole, in the order of numbers. `aged`, with a seed: the
+    /// disk has a history before that.
     ///
     /// # Errors
-    /// The first file that finds no room.
-    pub fn lay_down(&mut self, tree: &Tree) -> Result<(), (FileId, OpError)> {
+    /// The first file that finds no room, and a history that the file system has no room for.
+    pub fn lay_down(&mut self, tree: &Tree, aged: Option<(&Aged, u64)>) -> Result<(), NoRoom> {
         self.bytes = vec![NO_FILE; tree.files.len()];
         self.dirs = tree.files.iter().map(|file| file.dir).collect();
+        if let Some((aged, seed)) = aged {
+            age(self, aged, DirId(tree.dirs() as u32), seed).map_err(NoRoom::OfOthers)?;
+        }
         for (at, &parent) in tree.parents.iter().enumerate() {
-            let made = self.instantly(|system, cx| system.make_dir(super::operation::DirId(at as u32 + 1), parent, cx));
-            made.map_err(|error| (FileId(0), error))?;
+            self.make_dir(DirId(at as u32 + 1), parent).map_err(|error| NoRoom::Of(FileId(0), error))?;
         }
         for (at, file) in tree.files.iter().enumerate() {
             let (id, Some(bytes)) = (FileId(at as u32), file.bytes) else { continue };
-            self.lay_down_file(id, bytes).map_err(|error| (id, error))?;
+            self.lay_down_file(id, bytes).map_err(|error| NoRoom::Of(id, error))?;
         }
         Ok(())
+    }
+
+    /// Makes an empty directory, without a clock.
+    pub fn make_dir(&mut self, dir: DirId, parent: DirId) -> Result<(), OpError> {
+        self.instantly(|system, cx| system.make_dir(dir, parent, cx))
+    }
+
+    /// A file that does not exist is to be made in a directory: one of this number, or of the next one.
+    pub fn number_file(&mut self, absent: Option<FileId>, dir: DirId) -> FileId {
+        let file = absent.unwrap_or(FileId(self.bytes.len() as u32));
+        if absent.is_none() {
+            self.bytes.push(NO_FILE);
+            self.dirs.push(dir);
+        }
+        self.dirs[file.idx()] = dir;
+        file
+    }
+
+    /// Takes everything out of memory after an unmount, and forgets all figures. What a file system notes after its last checkpoint may be dirty.
+    pub fn forget_all(&mut self) {
+        debug_assert_eq!(self.ios.under_way(), 0);
+        debug_assert!(self.cache.all_dirty_pages().iter().all(|key| key.owner == Owner::META));
+        self.cache = PageCache::new(self.settings.pages());
+        self.io_figures = IoFigures::default();
     }
 
     fn lay_down_file(&mut self, file: FileId, bytes: u64) -> Result<(), OpError> {

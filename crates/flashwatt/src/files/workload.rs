@@ -2,6 +2,7 @@
 
 use std::hint::cold_path;
 
+use super::aged::Aged;
 use super::figures::{Cause, FileFigures, FlowFigures, IoFigures};
 use super::flusher::Flusher;
 use super::io::{Ios, Task};
@@ -11,7 +12,7 @@ use super::settings::{PageCacheSettings, ProcessorSettings};
 use super::source::Source;
 use super::system::{FileSystem, Work};
 use super::tasks::{Agenda, Waits};
-use super::vfs::{Caller, Doing, Vfs, Windows};
+use super::vfs::{Caller, Doing, NoRoom, Vfs, Windows};
 use crate::connector::{Completion, Next, Origin, OriginKind, OriginName, SourceKind, Workload};
 use crate::error::{Error, Fault};
 use crate::units::Nanos;
@@ -26,6 +27,16 @@ pub struct End {
     pub operations: Option<u64>,
     /// After this time in ns from the start of what is measured, if any.
     pub lasts_ns: Option<Nanos>,
+}
+
+/// The disk that a source works on.
+pub struct Disk {
+    /// The registered name of its file system.
+    pub name: &'static str,
+    /// The empty file system.
+    pub system: Box<dyn FileSystem>,
+    /// Its history before the source's files are laid down, if any, and the seed of that.
+    pub aged: Option<(Aged, u64)>,
 }
 
 /// A thread of the source.
@@ -65,6 +76,8 @@ pub(super) enum Phase {
 pub struct FileWorkload {
     pub(super) source: Box<dyn Source>,
     pub(super) name: String,
+    /// Of the program's file, if it was read from one.
+    input_sha256: Option<String>,
     pub(super) system_name: &'static str,
     pub(super) vfs: Vfs,
     pub(super) threads: Vec<Thread>,
@@ -102,22 +115,22 @@ impl FileWorkload {
     /// A source on a file system, whose disk is laid down now.
     ///
     /// # Errors
-    /// A file that finds no room.
+    /// There is no room.
     pub fn new(
         name: String,
         source: Box<dyn Source>,
-        (system_name, system): (&'static str, Box<dyn FileSystem>),
+        disk: Disk,
         settings: PageCacheSettings,
         processor: ProcessorSettings,
         end: End,
-    ) -> Result<Self, (super::FileId, OpError)> {
+    ) -> Result<Self, NoRoom> {
         let specs = source.threads();
         let processes: Vec<u16> = (1..=specs.len()).map(|thread| thread.min(usize::from(u16::MAX)) as u16).collect();
         let origins = std::iter::once(Origin(0)).chain(specs.iter().map(|spec| Origin(spec.process))).collect();
         let ios = Ios::new((settings.max_request_bytes / super::system::BLOCK_BYTES) as u32, origins);
         let look_ns = settings.dirty_writeback_ns;
-        let mut vfs = Vfs::new(system, settings, ios);
-        vfs.lay_down(source.tree())?;
+        let mut vfs = Vfs::new(disk.system, settings, ios);
+        vfs.lay_down(source.tree(), disk.aged.as_ref().map(|(aged, seed)| (aged, *seed)))?;
         let threads: Vec<Thread> = specs.iter().map(|_| Thread::default()).collect();
         let mut agenda = Agenda::default();
         (0..threads.len()).for_each(|thread| agenda.set(0, thread as Task));
@@ -134,7 +147,8 @@ impl FileWorkload {
             processes,
             source,
             name,
-            system_name,
+            input_sha256: None,
+            system_name: disk.name,
             vfs,
             threads,
             agenda,
@@ -153,6 +167,11 @@ impl FileWorkload {
             arrived: Vec::new(),
             woken: Vec::new(),
         })
+    }
+
+    /// The same with the SHA-256 (hex) of the program's file.
+    pub fn with_input(self, input_sha256: Option<String>) -> Self {
+        FileWorkload { input_sha256, ..self }
     }
 
     /// The figures since the start or the last [`Workload::measured`].
@@ -320,6 +339,10 @@ impl Workload for FileWorkload {
 
     fn warnings(&self) -> Vec<String> {
         self.source.warnings().into_iter().chain(self.warnings.iter().cloned()).collect()
+    }
+
+    fn input_sha256(&self) -> Option<String> {
+        self.input_sha256.clone()
     }
 
     fn origins(&self) -> Vec<OriginName> {

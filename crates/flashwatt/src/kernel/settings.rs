@@ -100,6 +100,8 @@ pub enum Precondition {
     Mapped,
     /// The state that endless uniform random single-page writes lead to.
     Steady,
+    /// What the file system of the workload holds written once in address order, nothing else mapped.
+    Image,
     /// The state that a workload leaves behind on a filled drive, run without a clock.
     Workload(Box<Workload>),
     /// The state that a file holds ([`crate::snapshot`]). Reports carry the base name only.

@@ -1,11 +1,11 @@
 //! `[workload.files]`: a program of file operations on a file system.
 
-use std::path::Path;
+use sha2::{Digest, Sha256};
 
 use super::fio::{FioOnFiles, read};
 use crate::error::{Error, Fault};
 use crate::files::settings::{Files, Program};
-use crate::files::{End, FileId, FileWorkload, OpError, Source, program};
+use crate::files::{Disk, End, FileWorkload, NoRoom, OpError, Source, program};
 use crate::registry::{Entry, Parameters};
 use crate::units::Nanos;
 
@@ -17,20 +17,25 @@ pub(super) const ENTRY: Entry<()> = Entry {
     build: (),
 };
 
+/// Separates the draws of a disk's history from those of the program.
+const AGED_SEED: u64 = 0xa6ed;
+
 /// A program on a file system that is laid down now.
 ///
 /// # Errors
 /// [`Error::Io`] if the program cannot be read; [`Error::Config`] if it is wrong, or if its files do not fit on the disk.
 pub(crate) fn open(cfg: &Files, seed: u64) -> Result<FileWorkload, Error> {
-    let Opened { name, source, seconds } = opened(cfg, seed)?;
+    let Opened { name, source, seconds, input_sha256 } = opened(cfg, seed)?;
     let system = (cfg.system.entry.build.make)(&Parameters(&cfg.system.parameters), cfg.disk_bytes);
     let system = system.map_err(|fault| Error::Config(vec![*fault]))?;
+    let aged = cfg.aged.clone().map(|aged| (aged, seed ^ AGED_SEED));
+    let disk = Disk { name: cfg.system.entry.name, system, aged };
     let seconds = cfg.seconds.or(seconds.filter(|_| cfg.operations.is_none()));
     let lasts_ns = seconds.map(|seconds| (seconds * 1e9).round() as Nanos);
     let end = End { operations: cfg.operations, lasts_ns };
     let asked: u64 = source.tree().files.iter().filter_map(|file| file.bytes).sum();
-    FileWorkload::new(name, source, (cfg.system.entry.name, system), cfg.cache.clone(), cfg.processor.clone(), end)
-        .map_err(|(file, error)| no_room(cfg, file, error, asked))
+    let workload = FileWorkload::new(name, source, disk, cfg.cache.clone(), cfg.processor.clone(), end);
+    Ok(workload.map_err(|no_room| refused(cfg, no_room, asked))?.with_input(input_sha256))
 }
 
 /// A program that can run.
@@ -39,48 +44,64 @@ struct Opened {
     source: Box<dyn Source>,
     /// The seconds that it runs by itself.
     seconds: Option<f64>,
+    /// Of the file that it was read from, if any.
+    input_sha256: Option<String>,
 }
 
 fn opened(cfg: &Files, seed: u64) -> Result<Opened, Error> {
-    let base_name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let (name, program) = match &cfg.program {
-        Program::Fio(path) => {
-            let source = Box::new(FioOnFiles::open(path, cfg.disk_bytes, seed)?);
-            return Ok(Opened { name: base_name(path), source, seconds: None });
-        }
+    let (path, key) = match &cfg.program {
         Program::Personality(entry) => {
-            (entry.name.to_string(), program::Program::built_in(entry, &cfg.set, seed, Some(cfg.disk_bytes)))
+            let program = program::Program::built_in(entry, &cfg.set, seed, Some(cfg.disk_bytes))?;
+            return Ok(of_program(entry.name.to_string(), program, None));
         }
-        Program::File(path) => {
-            let file = path.display().to_string();
-            let text = read(path, ("workload.files.path", "a program"), &file)?;
-            let text = text.map_err(|source| Error::Io { path: file.clone(), source })?;
-            (base_name(path), program::Program::parse(&file, &text, &cfg.set, seed, Some(cfg.disk_bytes)))
-        }
+        Program::File(path) => (path, ("workload.files.path", "a program")),
+        Program::Fio(path) => (path, ("workload.files.fio", "a job file")),
     };
-    let program = program?;
-    let seconds = program.run_seconds().map(|seconds| seconds as f64);
-    Ok(Opened { name, source: Box::new(program), seconds })
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let file = path.display().to_string();
+    let text = read(path, key, &file)?.map_err(|source| Error::Io { path: file.clone(), source })?;
+    let sha256 = Some(format!("{:x}", Sha256::digest(&text)));
+    if let Program::Fio(_) = cfg.program {
+        let source = Box::new(FioOnFiles::parse(&text, &file, cfg.disk_bytes, seed)?);
+        return Ok(Opened { name, source, seconds: None, input_sha256: sha256 });
+    }
+    let program = program::Program::parse(&file, &text, &cfg.set, seed, Some(cfg.disk_bytes))?;
+    Ok(of_program(name, program, sha256))
 }
 
-/// The files of a program do not fit on the disk.
-fn no_room(cfg: &Files, file: FileId, error: OpError, asked: u64) -> Error {
+fn of_program(name: String, program: program::Program, input_sha256: Option<String>) -> Opened {
+    let seconds = program.run_seconds().map(|seconds| seconds as f64);
+    Opened { name, source: Box::new(program), seconds, input_sha256 }
+}
+
+/// The disk has no room for a program's files, or for its history.
+fn refused(cfg: &Files, no_room: NoRoom, asked: u64) -> Error {
+    let (file, error) = match no_room {
+        NoRoom::Of(file, error) => (file, error),
+        NoRoom::OfOthers(_) => {
+            let fault = Fault::key("workload.files.aged.fill_fraction", "the file system has no room for that");
+            let fraction = cfg.aged.as_ref().map_or(0.0, |aged| aged.fill_fraction);
+            return fault
+                .found(fraction)
+                .expected("less, or longer files (mean_file_bytes): inodes may be used up")
+                .into();
+        }
+    };
     let key = match &cfg.program {
         Program::Personality(_) => "workload.files.personality",
         Program::File(_) => "workload.files.path",
         Program::Fio(_) => "workload.files.fio",
     };
-    let why = if error == OpError::TooLong {
-        "a file is too long for the file system"
-    } else {
-        "the files do not fit on the drive"
+    let why = match (error, &cfg.aged) {
+        (OpError::TooLong, _) => "a file is too long for the file system",
+        (_, Some(_)) => "the files do not fit on what is left of the drive",
+        (_, None) => "the files do not fit on the drive",
     };
     let found = format!("{asked} bytes of files, of which file {} finds no room", file.0);
-    let fault = Fault::key(key, why).found(found);
-    fault
-        .expected(format!(
-            "fewer or shorter files ({key} with workload.files.set), or more than {} bytes",
-            cfg.disk_bytes
-        ))
-        .into()
+    let mut expected =
+        format!("fewer or shorter files ({key} with workload.files.set), or more than {} bytes", cfg.disk_bytes);
+    if cfg.aged.is_some() {
+        expected.push_str(", or a smaller workload.files.aged.fill_fraction");
+    }
+    Fault::key(key, why).found(found).expected(expected).into()
 }

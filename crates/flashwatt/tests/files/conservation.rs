@@ -5,14 +5,19 @@ use std::collections::BTreeMap;
 use flashwatt::connector::Workload;
 use flashwatt::files::settings::{PageCacheSettings, ProcessorSettings};
 use flashwatt::files::systems::{REGISTRY, Registered};
-use flashwatt::files::{End, FileWorkload};
+use flashwatt::files::{Aged, Disk, End, FileWorkload, NoRoom, OpError};
 use flashwatt::registry::Parameters;
 
 use super::drive::{Sent, run};
 use super::random::Random;
 
-/// Operations on each file system; all of them together take some seconds.
+/// Operations on each file system; all of them together take some seconds. The environment's `FLASHWATT_SOAK` multiplies them (`make
+/// soak`: 10^8).
 const OPERATIONS: u64 = 1_000_000;
+
+fn soak() -> u64 {
+    std::env::var("FLASHWATT_SOAK").ok().and_then(|factor| factor.parse().ok()).unwrap_or(1)
+}
 
 fn parameters(entry: &Registered) -> BTreeMap<String, f64> {
     entry.params.iter().map(|param| (param.name.to_string(), param.default)).collect()
@@ -20,19 +25,32 @@ fn parameters(entry: &Registered) -> BTreeMap<String, f64> {
 
 /// A random workload on a small disk with a small cache, under the second account.
 fn workload(entry: &Registered, files: u32, longest: u64, operations: u64, seed: u64) -> FileWorkload {
+    on_disk(entry, None, Random::new(files, longest, seed), operations)
+}
+
+fn on_disk(entry: &Registered, aged: Option<(Aged, u64)>, source: Random, operations: u64) -> FileWorkload {
     let system = (entry.build.make)(&Parameters(&parameters(entry)), 512 << 20).expect("a disk of 512 MiB");
     let settings = PageCacheSettings { memory_bytes: 16 << 20, ..PageCacheSettings::default() };
     let end = End { operations: Some(operations), lasts_ns: None };
-    let source = Box::new(Random::new(files, longest, seed));
-    let mut workload =
-        FileWorkload::new("random".into(), source, (entry.name, system), settings, ProcessorSettings::default(), end)
-            .expect("room for the files");
+    let source = Box::new(source);
+    let mut workload = FileWorkload::new(
+        "random".into(),
+        source,
+        Disk { name: entry.name, system, aged },
+        settings,
+        ProcessorSettings::default(),
+        end,
+    )
+    .expect("room for the files");
     workload.check();
     workload
 }
 
 fn sent(entry: &Registered, files: u32, longest: u64, operations: u64, seed: u64) -> Sent {
-    let mut workload = workload(entry, files, longest, operations, seed);
+    sent_by(entry, workload(entry, files, longest, operations, seed), operations)
+}
+
+fn sent_by(entry: &Registered, mut workload: FileWorkload, operations: u64) -> Sent {
     let sent = run(&mut workload).unwrap_or_else(|error| panic!("{}: {error}", entry.name));
     let figures = workload.figures();
     assert_eq!(figures.operations(), operations, "{}", entry.name);
@@ -45,7 +63,7 @@ fn sent(entry: &Registered, files: u32, longest: u64, operations: u64, seed: u64
 #[test]
 fn a_million_operations_leave_every_page_where_it_belongs() {
     for entry in REGISTRY {
-        sent(entry, 2_000, 60_000, OPERATIONS, 1);
+        sent(entry, 2_000, 60_000, OPERATIONS * soak(), 1);
     }
 }
 
@@ -80,7 +98,7 @@ fn files_that_are_removed_give_everything_back() {
         let mut workload = FileWorkload::new(
             "emptied".into(),
             source,
-            (entry.name, system),
+            Disk { name: entry.name, system, aged: None },
             settings,
             ProcessorSettings::default(),
             end,
@@ -92,4 +110,74 @@ fn files_that_are_removed_give_everything_back() {
         // Directories keep their blocks.
         assert!(left <= 20, "{}: {left} blocks are lost", entry.name);
     }
+}
+
+/// A disk of which others fill a part, and replaced what they have.
+fn aged(fill_fraction: f64, churn: f64) -> Option<(Aged, u64)> {
+    Some((Aged { fill_fraction, churn, mean_file_bytes: 60_000 }, 7))
+}
+
+/// What others have stays theirs, and moves with the cleaner.
+#[test]
+fn on_an_aged_disk_nothing_is_lost() {
+    for entry in REGISTRY {
+        sent_by(entry, on_disk(entry, aged(0.6, 2.0), Random::new(500, 60_000, 6), 100_000), 100_000);
+    }
+}
+
+/// The disk is as full as asked. In place, churn breaks the free space into pieces, and so files of 8 MiB that are laid down one after another.
+/// In a log they lie whole, in fewer clean segments: the others hold blocks that nobody uses any more.
+#[test]
+fn an_aged_disk_is_full_and_fragmented() {
+    for entry in REGISTRY {
+        let of = |aged: Option<(Aged, u64)>| {
+            let workload = on_disk(entry, aged, Random::on_whole(10, 8 << 20), 1);
+            let (system, usage) = (workload.system(), workload.system().usage());
+            let extents: usize = workload.files().map(|(file, _)| system.extents(file).len()).sum();
+            let written: u64 = system.used().iter().map(|blocks| u64::from(blocks.end - blocks.start)).sum();
+            (extents, (written + usage.free_blocks) as f64 - usage.blocks as f64, usage.free_blocks as f64)
+        };
+        let [(_, _, free_new), (extents, unused, free), (extents_old, unused_old, free_old)] =
+            [None, aged(0.7, 0.0), aged(0.7, 3.0)].map(of);
+        let room = free_new + of_program(entry);
+        for free in [free, free_old] {
+            let filled = (free_new - free) / room;
+            assert!((filled - 0.7).abs() < 0.012, "{}: {filled} of the blocks", entry.name);
+        }
+        if entry.name == "ext2" {
+            assert!(extents_old > 2 * extents, "{extents_old} extents after churn, {extents} before");
+            assert_eq!((unused, unused_old), (0.0, 0.0));
+        } else {
+            let more = unused_old - unused;
+            assert!(more > 0.05 * room, "{}: {unused} unused blocks, {unused_old} after churn, of {room}", entry.name);
+        }
+    }
+}
+
+/// Blocks that the program's files take.
+fn of_program(entry: &Registered) -> f64 {
+    let empty = (entry.build.make)(&Parameters(&parameters(entry)), 512 << 20).expect("a disk of 512 MiB");
+    let laid_down = on_disk(entry, None, Random::on_whole(10, 8 << 20), 1);
+    (empty.usage().free_blocks - laid_down.system().usage().free_blocks) as f64
+}
+
+/// A history without room is refused.
+#[test]
+fn a_disk_without_inodes_does_not_become_full() {
+    let entry = REGISTRY.iter().find(|entry| entry.name == "ext2").expect("ext2");
+    let few = [("bytes_per_inode".to_string(), 65_536.0)];
+    let parameters = parameters(entry).into_iter().chain(few).collect();
+    let system = (entry.build.make)(&Parameters(&parameters), 64 << 20).expect("a disk of 64 MiB");
+    let tiny = Aged { fill_fraction: 0.9, churn: 0.0, mean_file_bytes: 4096 };
+    let disk = Disk { name: entry.name, system, aged: Some((tiny, 1)) };
+    let source = Box::new(Random::new(10, 4096, 1));
+    let made = FileWorkload::new(
+        "r".into(),
+        source,
+        disk,
+        PageCacheSettings::default(),
+        ProcessorSettings::default(),
+        End::default(),
+    );
+    assert_eq!(made.err(), Some(NoRoom::OfOthers(OpError::NoSpace)));
 }

@@ -36,6 +36,13 @@ impl Random {
         }
     }
 
+    /// On files of one length, which all exist at the start.
+    pub fn on_whole(files: u32, bytes: u64) -> Self {
+        let mut random = Random::new(files, bytes, 1);
+        random.tree.files.iter_mut().for_each(|file| file.bytes = Some(bytes));
+        random
+    }
+
     fn moves(&mut self, kind: OpKind, file: FileId) -> FileOp {
         let offset = self.rng.below(self.longest / 2);
         let most = if self.rng.below(8) == 0 { self.longest / 2 } else { 20_000 };

@@ -25,6 +25,8 @@ pub struct Files {
     pub set: Option<BTreeMap<String, Scalar>>,
     /// The file system: a name, or a table `[workload.files.system.NAME]` with its parameters.
     pub system: Option<Chosen<FileSystemKind>>,
+    /// A history of the disk before the program's files are laid down: files of others fill a part of it, and were replaced often.
+    pub aged: Option<Aged>,
     /// Operations after which the threads stop. Unless this or `seconds` is given, they stop where the program says so.
     pub operations: Option<u64>,
     /// Simulated seconds after which they stop, in place of those of the program's `run`.
@@ -33,6 +35,18 @@ pub struct Files {
     pub cache: PageCache,
     /// The processors.
     pub processor: Processor,
+}
+
+/// `[workload.files.aged]`
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Aged {
+    /// Share of the file system's free blocks that files of others use.
+    pub fill_fraction: Option<f64>,
+    /// Bytes by which they were replaced, for each byte that they have.
+    pub churn: Option<f64>,
+    /// The mean length of a file.
+    pub mean_file_bytes: Option<u64>,
 }
 
 /// `[workload.files.cache]`

@@ -3,6 +3,7 @@
 use super::workload::Bounds;
 use super::{COUNT_MAX, MB_S, SECONDS_MAX, chosen, registered};
 use crate::config::raw;
+use crate::files::Aged;
 use crate::files::program::PERSONALITIES;
 use crate::files::settings::{ChosenSystem, Files, PageCacheSettings, ProcessorSettings, Program};
 use crate::files::system::BLOCK_BYTES;
@@ -14,6 +15,8 @@ const MEMORY_BYTES_MIN: u64 = 4 << 20;
 const MEMORY_BYTES_MAX: u64 = 1 << 44;
 const REQUEST_BYTES_MAX: u64 = 1 << 30;
 const CORES_MAX: u32 = 65_536;
+/// The mean of file systems of 2004, 189 KiB (Agrawal et al., *A five-year study of file-system metadata*, FAST 2007).
+const MEAN_FILE_BYTES: u64 = 189 << 10;
 /// 11 days.
 const CENTISECONDS_MAX: u64 = 100_000_000;
 const CENTISECOND_NS: u64 = 10_000_000;
@@ -26,6 +29,7 @@ pub(super) fn files(c: &mut Checker, table: &str, raw: &raw::Files, bounds: &Bou
         program: program(c, table, raw),
         set: raw.set.iter().flatten().map(|(name, value)| (name.clone(), value.0.clone())).collect(),
         system: ChosenSystem { entry, parameters },
+        aged: raw.aged.as_ref().map(|raw| aged(c, &format!("{table}.aged"), raw)),
         operations: c.optional(field!(table, raw.operations), 1..=COUNT_MAX),
         seconds,
         cache: cache(c, &format!("{table}.cache"), &raw.cache),
@@ -52,6 +56,14 @@ fn program(c: &mut Checker, table: &str, raw: &raw::Files) -> Program {
             let field = Field { key: format!("{table}.personality"), value: raw.personality.clone() };
             Program::Personality(registered(c, field, "unknown personality", PERSONALITIES))
         }
+    }
+}
+
+fn aged(c: &mut Checker, table: &str, raw: &raw::Aged) -> Aged {
+    Aged {
+        fill_fraction: c.number(field!(table, raw.fill_fraction), 0.5, 0.01..=0.95),
+        churn: c.number(field!(table, raw.churn), 1.0, 0.0..=1000.0),
+        mean_file_bytes: c.number(field!(table, raw.mean_file_bytes), MEAN_FILE_BYTES, BLOCK_BYTES..=1 << 40),
     }
 }
 

@@ -79,6 +79,7 @@ shape!(Precondition, generator => {
         ("empty", "Nothing was ever written."),
         ("mapped", "Every logical page has a place, and nothing was ever written: a read of a page is a read of flash."),
         ("steady", "What endless random writes of single pages lead to."),
+        ("image", "What the file system of the workload `files` holds was written once, and nothing else."),
     ];
     debug_assert!(states.iter().map(|(name, _)| *name).eq(Precondition::STATES));
     let states = states.into_iter().map(|(name, doc)| (name, doc.into(), json!({})));

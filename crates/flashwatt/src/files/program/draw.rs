@@ -58,7 +58,7 @@ impl Drawn {
 
 /// A distribution.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Shape {
+pub enum Shape {
     /// The gamma distribution of this shape; its mean is `shape * scale` and its variance `shape * scale²`.
     Gamma { shape: f64, scale: f64 },
     /// The normal distribution.

@@ -76,6 +76,7 @@ use std::collections::BTreeMap;
 
 use code::Code;
 use compile::{Compiled, PlannedSet};
+pub(super) use draw::Shape;
 use fileset::Files;
 use layout::lay_out;
 use lexer::place;
@@ -198,7 +199,7 @@ impl Program {
 
 /// Replaces a variable by what an override says.
 fn replace<'a>(script: &mut Script<'a>, set: &'a str, variable: &str, faults: &mut Vec<Fault>) {
-    let at = || Place { key: Some(format!("${variable}")), ..Place::default() };
+    let at = || Place { key: Some(format!("workload.files.set.{variable}")), ..Place::default() };
     let known: Vec<_> = script.variables.keys().copied().collect();
     if !known.contains(&variable) {
         faults.push(unknown_name(Fault::at(at(), "the program sets no such variable"), variable, &known));

@@ -6,7 +6,8 @@ use crate::connector::{Completion, Next, RequestKind, Workload};
 use crate::files::settings::{PageCacheSettings, ProcessorSettings};
 use crate::files::system::FileSystem;
 use crate::files::{
-    DirId, End, FileId, FileOp, FileSpec, FileWorkload, Flow, Mode, OpError, OpKind, Source, Step, ThreadSpec, Tree,
+    DirId, Disk, End, FileId, FileOp, FileSpec, FileWorkload, Flow, Mode, OpError, OpKind, Source, Step, ThreadSpec,
+    Tree,
 };
 use crate::units::Nanos;
 
@@ -144,7 +145,7 @@ pub fn workload(script: Script, system: impl FileSystem + 'static, settings: Pag
     FileWorkload::new(
         "script".into(),
         Box::new(script),
-        ("flat", Box::new(system)),
+        Disk { name: "flat", system: Box::new(system), aged: None },
         settings,
         processor(),
         End::default(),

@@ -9,14 +9,12 @@
 //! `create_serialize=0` each thread writes its own first, in requests of its block size, and calls fsync (`create_fsync`). Files
 //! that are only written are made when the job begins.
 
-use std::path::Path;
-
+use super::clone_seed;
 use super::file_options::{FileOptions, file_options};
 use super::job::Job;
 use super::options::ON_FILES;
 use super::resolve::{self, JobSpec};
 use super::sections::{Section, sections};
-use super::{clone_seed, read};
 use crate::connector::{Next, Origin, RequestKind, Tag};
 use crate::error::{Error, Fault, Place};
 use crate::files::{DirId, FileId, FileOp, FileSpec, Flow, Mode, OpError, OpKind, Source, Step, ThreadSpec, Tree};
@@ -91,18 +89,7 @@ enum Phase {
 }
 
 impl FioOnFiles {
-    /// Reads a job file, for a drive of `drive_bytes` bytes.
-    ///
-    /// # Errors
-    /// [`Error::Io`] if the file cannot be read; [`Error::Config`] with every fault: line, option, expected value.
-    pub fn open(path: &Path, drive_bytes: u64, seed: u64) -> Result<Self, Error> {
-        let file = path.display().to_string();
-        let text = read(path, ("workload.files.fio", "a job file"), &file)?;
-        let text = text.map_err(|source| Error::Io { path: file.clone(), source })?;
-        Self::parse(&text, &file, drive_bytes, seed)
-    }
-
-    /// Parses the text of a job file. Messages call it `file`.
+    /// Parses the text of a job file, for a drive of `drive_bytes` bytes. Messages call it `file`.
     ///
     /// # Errors
     /// [`Error::Config`] with every fault: line, option, expected value.

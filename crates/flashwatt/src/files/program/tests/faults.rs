@@ -192,7 +192,10 @@ fn wrong_values() {
 fn wrong_overrides() {
     let text = with("", "", "", "", "");
     let unknown = message_with(&text, &[("nn", "5")]);
-    assert_eq!(unknown, "$nn: the program sets no such variable; found `nn`; expected `n`; did you mean `n`?");
+    assert_eq!(
+        unknown,
+        "workload.files.set.nn: the program sets no such variable; found `nn`; expected `n`; did you mean `n`?"
+    );
     assert!(message_with(&text, &[("n", "")]).starts_with("$n: the variable has no value"));
     assert!(message_with(&text, &[("n", "lots")]).starts_with("a.f:3: entries: not a number; found `lots` of `$n`"));
     let overrides = BTreeMap::from([("n".to_string(), "50".to_string())]);
