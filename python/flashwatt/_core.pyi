@@ -53,6 +53,7 @@ def run(
     force: bool = False,
     request_log: AnyPath | None = None,
     dispatch_log: AnyPath | None = None,
+    capture: AnyPath | None = None,
 ) -> str: ...
 def age(
     config_text: str,

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from flashwatt.base.files import Json
 
-    Kind = Literal["op_log", "request_log", "dispatch_log"]
-    """Of the flash operations, of the host's requests, or of those that its block layer dispatched: the name of the
-    function of `frames` that reads it."""
+    Kind = Literal["op_log", "request_log", "capture", "dispatch_log"]
+    """Of the flash operations, of the host's requests (by their ends, or as a trace), or of those that its block layer
+    dispatched: the name of the function of `frames` that reads it."""
 
 
 class Log:

@@ -58,6 +58,7 @@ def run(
     latency: bool = True,
     op_log: bool | str | PathLike[str] = False,
     request_log: str | PathLike[str] | None = None,
+    capture: str | PathLike[str] | None = None,
     dispatch_log: str | PathLike[str] | None = None,
     check: bool = False,
     progress: Progress | bool | None = None,
@@ -75,9 +76,9 @@ def run(
     the warm-up; `True` records the whole measured window. The limit is a million changes. A run that exceeds a limit
     ends there with the status "failed" and the reason. `latency` keeps the histogram for `Report.latency`. `op_log`
     writes a line per flash operation into a file of that name (.csv or .parquet) or, if `True`, into a temporary file
-    that is removed with the report. `request_log` writes a line per request of the host into such a file, and
-    `dispatch_log` a line per request that the block layer (`[host]`) gives to the drive; in CSV that is a trace, which
-    `workload__trace__path` replays. A file of that name that is no such log is replaced with `force` only. If a log
+    that is removed with the report. `request_log` writes a line per request of the host into such a file, `capture`
+    the requests as the workload sends them, and `dispatch_log` as the block layer (`[host]`) gives them to the drive;
+    in CSV these two are traces, which `workload__trace__path` replays. A file of that name that is no such log is replaced with `force` only. If a log
     cannot be written, as on a full disk, the status is "failed"; the figures stay valid.
     `check` keeps a second account of every page's content and stops at the first difference (slow). `progress=True`
     shows a bar: below the cell of a notebook, or on a terminal. It may also be a function, which is called about ten
@@ -92,10 +93,13 @@ def run(
     named = None if isinstance(op_log, bool) else Path(op_log)
     with nearest(overrides, run), explained(), temporary(wanted=op_log is True) as unnamed:
         inputs = [*files, *config.inputs()]
-        asked, dispatched = (None if one is None else Path(one) for one in (request_log, dispatch_log))
+        asked, sent, dispatched = (
+            None if one is None else Path(one) for one in (request_log, capture, dispatch_log)
+        )
         with (
             logged("op_log", named or unnamed, inputs=inputs, force=force) as log,
             logged("request_log", asked, inputs=inputs, force=force) as requests,
+            logged("capture", sent, inputs=inputs, force=force) as captured,
             logged("dispatch_log", dispatched, inputs=inputs, force=force) as dispatches,
             run_progress(progress) as show,
         ):
@@ -103,6 +107,7 @@ def run(
                 config,
                 op_log=log.engine_path,
                 request_log=requests.engine_path,
+                capture=captured.engine_path,
                 dispatch_log=dispatches.engine_path,
                 force=force,
                 series_interval_ns=interval_ns(series),
@@ -111,7 +116,7 @@ def run(
                 check=check,
                 progress=show,
             )
-            for one in (log, requests, dispatches):
+            for one in (log, requests, captured, dispatches):
                 _finish(one, one.named(content))
     report = Report(content, op_log=named or unnamed)
     if unnamed:
@@ -235,6 +240,7 @@ def simulate(
     *,
     op_log: str | PathLike[str] | None = None,
     request_log: str | PathLike[str] | None = None,
+    capture: str | PathLike[str] | None = None,
     dispatch_log: str | PathLike[str] | None = None,
     force: bool = False,
     series_interval_ns: int | None = None,
@@ -251,6 +257,7 @@ def simulate(
         list(config.sets),
         op_log=op_log,
         request_log=request_log,
+        capture=capture,
         dispatch_log=dispatch_log,
         force=force,
         series_interval_ns=series_interval_ns,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 
 import flashwatt as fw
 from flashwatt import FlashwattError, plot
+from flashwatt.base import frames
 from flashwatt.report.keys import report_keys
 
 if TYPE_CHECKING:
@@ -103,17 +106,64 @@ def test_a_program_and_fio_jobs_of_ones_own(flashwatt: Cli, tmp_path: Path) -> N
     assert content["workload"]["kind"] == "filesystem"
 
 
-def test_a_replay_of_the_requests_gives_the_same_figures(flashwatt: Cli) -> None:
-    """The block stream of a run, as a trace on the same drive."""
-    done = flashwatt("run", *SHORT, "--json", "--dispatch-log", "blocks.csv", "--scheduler", "none")
+@pytest.mark.parametrize("scheduler", [None, "none", "cfq"])
+def test_a_replay_of_a_capture_gives_the_same_figures(flashwatt: Cli, scheduler: str | None) -> None:
+    """The requests of a run as a trace on the same drive, behind the same scheduler or without one."""
+    host = () if scheduler is None else ("--scheduler", scheduler)
+    done = flashwatt("run", *SHORT, *host, "--json", "--capture", "blocks.csv")
     assert done.returncode == 0, done.stderr
     first = json.loads(done.stdout)
-    again = flashwatt("run", "--preset", "x25m", "blocks.csv", "--json")
+    again = flashwatt("run", "--preset", "x25m", "blocks.csv", *host, "--json")
     assert again.returncode == 0, again.stderr
     second = json.loads(again.stdout)
     for key in ("requests", "reads", "writes", "flushes", "read_bytes", "write_bytes"):
         assert second["workload"][key] == first["workload"][key], key
     assert second["flash"] == first["flash"]
+    assert second["throughput"]["simulated_s"] == pytest.approx(first["throughput"]["simulated_s"], rel=1e-3)
+
+
+def test_a_capture_says_who_waits(flashwatt: Cli, tmp_path: Path) -> None:
+    """Writes at the unmount are of the page cache; those of fsync are waited for."""
+    done = flashwatt("run", *SHORT, "--capture", "blocks.csv", "--json")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "blocks.csv").read_text().startswith("# logged at submission\ntime_us,")
+    log = frames.capture(tmp_path / "blocks.csv").collect()
+    written = {one["cause"]: one["data_bytes"] + one["metadata_bytes"] for one in json.loads(done.stdout)["files"]["written"]}
+    writes = log.filter(pl.col("op") == "W").group_by("sync").agg(pl.col("bytes").sum()).sort("sync")
+    assert writes.rows() == [(0, sum(written.values()) - written["sync"]), (1, written["sync"])]
+
+
+def test_files_of_an_image_are_read_from_flash(flashwatt: Cli, tmp_path: Path) -> None:
+    """Forty files of a mean of 16 KiB, each read once by each of two threads: a cold cache reads every page from the drive once."""
+    (tmp_path / "mine.f").write_text(PROGRAM)
+    words = ("run", "--preset", "x25m", "--fs", "ext2", "--program", "mine.f", "--json")
+    start = {name: ("--set", f"run.precondition={name}") for name in ("empty", "image", "filled")}
+    runs = {name: json.loads(flashwatt(*words, *of).stdout) for name, of in start.items()}
+    reads = {name: run["flash"]["reads"]["host"] for name, run in runs.items()}
+    pages = runs["image"]["workload"]["read_bytes"] // 4096
+    assert (reads["empty"], reads["image"], reads["filled"]) == (0, pages, pages)
+    behind = ("--set", "host.partition_offset_sectors=2048", "--scheduler", "none")
+    moved = json.loads(flashwatt(*words, *start["image"], *behind).stdout)
+    assert moved["flash"]["reads"]["host"] == pages, "the image lies in the partition"
+    refused = flashwatt("run", "--preset", "x25m", *start["image"])
+    assert refused.returncode == 2
+    assert 'run.precondition: this workload has no file system; found "image" with workload = "uniform"' in refused.stderr
+
+
+def test_an_aged_disk_has_less_room_in_more_pieces() -> None:
+    """The same files on a disk that others have filled to 70 %."""
+    small = {"device.preset": "x25m", "device.scale": "1/256", "workload.files.set.nfiles": 500}
+    aged = {"workload.files.aged": {"fill_fraction": 0.7}}
+    new, old = (fw.run({**small, "workload.files.operations": 500, **more}).to_dict()["files"] for more in ({}, aged))
+    assert old["space"]["free_blocks"] < 0.35 * new["space"]["free_blocks"]
+    with pytest.raises(FlashwattError, match=r"the files do not fit on what is left of the drive"):
+        report(**{**small, "workload.files.aged": {"fill_fraction": 0.95}, "workload.files.set.nfiles": 50_000})
+
+
+def test_a_program_has_its_sha256_in_the_report(flashwatt: Cli, tmp_path: Path) -> None:
+    (tmp_path / "mine.f").write_text(PROGRAM)
+    done = flashwatt("run", "--preset", "x25m", "--fs", "ext2", "--program", "mine.f", "--json")
+    assert json.loads(done.stdout)["workload"]["input_sha256"] == hashlib.sha256(PROGRAM.encode()).hexdigest()
 
 
 def test_inspect_shows_where_files_lie(flashwatt: Cli, tmp_path: Path) -> None:

@@ -88,6 +88,7 @@ COMMANDS: dict[str, tuple[list[str], list[str]]] = {
     "op-log": (["run", "small.toml", "--op-log", "ops.csv"], ["ops.csv"]),
     "op-log parquet": (["run", "small.toml", "--op-log", "ops.parquet"], ["ops.parquet"]),
     "request-log": (["run", "small.toml", "--request-log", "requests.csv"], ["requests.csv"]),
+    "capture": (["run", "small.toml", "--capture", "stream.csv"], ["stream.csv"]),
     "convert": (["trace", "convert", "trace.csv", "--format", "csv", "--out", "new.csv"], ["new.csv"]),
     "convert binary": (["trace", "convert", "trace.csv", "--format", "csv", "--out", "new.fwt.gz"], ["new.fwt.gz"]),
     "plot": (["trace", "plot", "trace.csv", "--format", "csv", "--out", "out"], ["out/trace.svg", "out/trace.html"]),
@@ -129,7 +130,7 @@ def test_a_link_and_a_fifo_stay(command: Cli, work: Path, name: str, file: str) 
 
 
 @pytest.mark.parametrize(
-    "name", ["run", "price", "op-log", "op-log parquet", "request-log", "convert", "convert binary"]
+    "name", ["run", "price", "op-log", "op-log parquet", "request-log", "capture", "convert", "convert binary"]
 )
 def test_the_same_command_again_replaces_its_files(command: Cli, work: Path, name: str) -> None:
     words, files = COMMANDS[name]

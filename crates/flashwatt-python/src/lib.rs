@@ -44,7 +44,7 @@ fn run_error(error: Error) -> PyErr {
 /// early: the report then covers the simulated part and has the status "interrupted". `started` is called on the
 /// engine's thread when the start state is complete and the simulation begins.
 #[pyfunction]
-#[pyo3(signature = (config_text, file_name, sets, op_log=None, series_interval_ns=None, progress=None, check=false, latency_histogram=false, edges_ns=None, started=None, force=false, request_log=None, dispatch_log=None))]
+#[pyo3(signature = (config_text, file_name, sets, op_log=None, series_interval_ns=None, progress=None, check=false, latency_histogram=false, edges_ns=None, started=None, force=false, request_log=None, dispatch_log=None, capture=None))]
 #[allow(clippy::too_many_arguments)] // keyword arguments in Python
 fn run(
     py: Python<'_>,
@@ -61,11 +61,13 @@ fn run(
     force: bool,
     request_log: Option<PathBuf>,
     dispatch_log: Option<PathBuf>,
+    capture: Option<PathBuf>,
 ) -> PyResult<String> {
     let options = flashwatt::RunOptions {
         op_log,
         request_log,
         dispatch_log,
+        capture,
         force,
         series_interval_ns,
         edges_ns,

@@ -54,7 +54,7 @@ pub fn inspect(
         let fault = Fault::key("workload", "it has no files").found(config.workload.name());
         return Err(fault.expected("workload = \"files\", or a table [workload.files]").into());
     };
-    let mut files = workload::open_files(settings, config.run.seed)?;
+    let mut files = workload::open_files(settings, config.run.seed, progress)?;
     if after_run {
         let report = run_with(config, &RunOptions::default(), &mut files, progress)?;
         if report.status != "complete" {

@@ -1,4 +1,4 @@
-//! The request log: a line for each request of the host, whatever the device.
+//! What the host's requests are written to: the request log, a line for each of them, whatever the device; and a capture, a trace of them.
 //!
 //! It stands between the loop and the workload, so that it sees what the host sees, and costs nothing unless it is asked
 //! for.
@@ -10,6 +10,7 @@ use std::path::Path;
 use crate::connector::{Completion, Next, OriginName, Request, SourceKind, Tag, Upcoming, Workload};
 use crate::error::Error;
 use crate::units::Nanos;
+use crate::workload::trace::TraceLog;
 
 /// The line of column names.
 const HEADER: &str = "kind,arrival_ns,start_ns,end_ns,offset_bytes,bytes,origin";
@@ -21,19 +22,50 @@ pub fn is_request_log(path: &Path) -> bool {
     read.is_ok() && begin[..HEADER.len()] == *HEADER.as_bytes() && begin[HEADER.len()] == b'\n'
 }
 
-/// A workload with a log of its requests: one line of CSV for each, in the order of their ends. The first of them are those
+/// A workload whose requests are written down, when they come ([`TraceLog`], a capture) and when they end (the request log).
+pub struct Logged<'a> {
+    inner: &'a mut dyn Workload,
+    capture: Option<TraceLog>,
+    log: Option<RequestLog>,
+    /// Requests in the device, by the tag that the loop knows; and free tags.
+    outstanding: Vec<Taken>,
+    free: Vec<Tag>,
+}
+
+/// A log of requests: one line of CSV for each, in the order of their ends. The first of them are those
 /// of the warm-up (`window.warmup` of the report), then come the measured ones, then those of the drain.
 ///
 /// Columns: `kind` (`read`, `write`, `trim`, `flush`); `arrival_ns`, when the host sent it; `start_ns`, when the device had
 /// room for it; `end_ns`; `offset_bytes` and `bytes`; `origin`, the number of its sender. Times are in simulated ns from the
 /// start of the run. `end_ns` − `arrival_ns` is the latency of the report.
-pub struct Logged<'a, W: Write> {
-    inner: &'a mut dyn Workload,
-    out: W,
+pub struct RequestLog {
+    out: Box<dyn Write>,
     error: Option<std::io::Error>,
-    /// Requests in the device, by the tag that the loop knows; and free tags.
-    outstanding: Vec<Taken>,
-    free: Vec<Tag>,
+}
+
+impl RequestLog {
+    /// A log that is written to `out`.
+    pub fn new(mut out: Box<dyn Write>) -> Self {
+        let error = writeln!(out, "{HEADER}").err();
+        RequestLog { out, error }
+    }
+
+    fn ended(&mut self, taken: &Taken, end_ns: Nanos) {
+        let Taken { request: Request { arrival_ns, kind, offset_bytes, bytes, origin, .. }, start_ns, .. } = *taken;
+        if self.error.is_none() {
+            let (kind, origin) = (kind.name(), origin.0);
+            let line = writeln!(self.out, "{kind},{arrival_ns},{start_ns},{end_ns},{offset_bytes},{bytes},{origin}");
+            self.error = line.err();
+        }
+    }
+
+    /// Ends the log.
+    ///
+    /// # Errors
+    /// The first error in writing it.
+    pub fn close(mut self) -> std::io::Result<()> {
+        self.error.take().map_or_else(|| self.out.flush(), Err)
+    }
 }
 
 /// A request in the device.
@@ -45,26 +77,15 @@ struct Taken {
     tag: Tag,
 }
 
-impl<'a, W: Write> Logged<'a, W> {
-    /// A log of the requests of `inner`, written to `out`.
-    pub fn new(inner: &'a mut dyn Workload, out: W) -> Self {
-        let mut log = Logged { inner, out, error: None, outstanding: Vec::new(), free: Vec::new() };
-        log.line(format_args!("{HEADER}"));
-        log
+impl<'a> Logged<'a> {
+    /// The requests of `inner`, written to what there is of the two.
+    pub fn new(inner: &'a mut dyn Workload, capture: Option<TraceLog>, log: Option<RequestLog>) -> Self {
+        Logged { inner, capture, log, outstanding: Vec::new(), free: Vec::new() }
     }
 
-    /// Ends the log.
-    ///
-    /// # Errors
-    /// The first error in writing it.
-    pub fn close(mut self) -> std::io::Result<()> {
-        self.error.take().map_or_else(|| self.out.flush(), Err)
-    }
-
-    fn line(&mut self, line: std::fmt::Arguments) {
-        if self.error.is_none() {
-            self.error = writeln!(self.out, "{line}").err();
-        }
+    /// What was written to.
+    pub fn into_logs(self) -> (Option<TraceLog>, Option<RequestLog>) {
+        (self.capture, self.log)
     }
 
     /// Remembers a request; returns the tag for the loop.
@@ -78,10 +99,15 @@ impl<'a, W: Write> Logged<'a, W> {
     }
 }
 
-impl<W: Write> Workload for Logged<'_, W> {
+impl Workload for Logged<'_> {
     fn next(&mut self, now: Nanos) -> Result<Next, Error> {
         Ok(match self.inner.next(now)? {
-            Next::Request(tag, request) => Next::Request(self.take(Taken { request, start_ns: now, tag }), request),
+            Next::Request(tag, request) => {
+                if let Some(capture) = &mut self.capture {
+                    capture.passes(&request, request.arrival_ns);
+                }
+                Next::Request(self.take(Taken { request, start_ns: now, tag }), request)
+            }
             other => other,
         })
     }
@@ -91,12 +117,12 @@ impl<W: Write> Workload for Logged<'_, W> {
     }
 
     fn completed(&mut self, done: &Completion, now: Nanos) {
-        let Taken { request, start_ns, tag } = self.outstanding[done.tag.0 as usize];
+        let taken = self.outstanding[done.tag.0 as usize];
         self.free.push(done.tag);
-        let Request { arrival_ns, kind, offset_bytes, bytes, origin, .. } = request;
-        let kind = kind.name();
-        self.line(format_args!("{kind},{arrival_ns},{start_ns},{now},{offset_bytes},{bytes},{}", origin.0));
-        self.inner.completed(&Completion { tag, ..*done }, now);
+        if let Some(log) = &mut self.log {
+            log.ended(&taken, now);
+        }
+        self.inner.completed(&Completion { tag: taken.tag, ..*done }, now);
     }
 
     fn known(&self) -> Option<&dyn std::any::Any> {

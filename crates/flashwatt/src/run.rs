@@ -1,6 +1,6 @@
 //! One run, from a configuration to a report.
 
-use std::io::BufWriter;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::audit::audit;
@@ -15,18 +15,19 @@ use crate::energy::edges::{CurrentEdges, EDGES_MAX, Edges};
 use crate::error::{Error, Fault, Place};
 use crate::files::Image;
 use crate::firmware::Firmware;
-use crate::host::{BlockLayer, Depths, DispatchLog, is_dispatch_log};
+use crate::host::{BlockLayer, Depths};
 use crate::kernel::{End, Outcome, Sim};
 use crate::output::{Aside, Replace};
 pub use crate::probe::Recording;
 use crate::probe::{OpLog, Probe, is_op_log};
 use crate::progress::{Progress, Watch};
 use crate::report::{Report, ReportInput, Reported};
-use crate::request_log::{Logged, is_request_log};
+use crate::request_log::{Logged, RequestLog, is_request_log};
 use crate::snapshot::{self, Identity, Loaded};
 use crate::ssd::{Ssd, Untimed};
 use crate::units::Nanos;
 use crate::workload::Joined;
+use crate::workload::trace::{LogPoint, TraceLog, is_trace_log};
 use crate::{footprint, workload};
 
 /// Options of a run besides its configuration. None of them changes a figure.
@@ -36,6 +37,8 @@ pub struct RunOptions {
     pub op_log: Option<PathBuf>,
     /// The file for the log of the host's requests, by the same rules.
     pub request_log: Option<PathBuf>,
+    /// The file for the requests as the workload sends them, as a trace of the format `csv`; by the same rules.
+    pub capture: Option<PathBuf>,
     /// The file for the requests as the host's block layer gave them to the drive, as a trace of the format `csv`; by the same
     /// rules.
     pub dispatch_log: Option<PathBuf>,
@@ -79,9 +82,7 @@ impl RunOptions {
         if self.dispatch_log.is_some() && config.host.is_none() {
             let fault =
                 Fault::key("dispatch_log", "nothing dispatches requests").found("a configuration without [host]");
-            return Err(fault
-                .expected("a block layer, or --request-log: the drive takes requests as they come")
-                .into());
+            return Err(fault.expected("a block layer, or --capture: the drive takes requests as they come").into());
         }
         if let Some((from, until)) = self.edges_ns
             && from >= until
@@ -104,6 +105,7 @@ impl RunOptions {
             ("edges", self.edges_ns.is_some()),
             ("op_log", self.op_log.is_some()),
             ("request_log", self.request_log.is_some()),
+            ("capture", self.capture.is_some()),
             ("check", self.check),
         ];
         match asked.into_iter().find(|(_, is_asked)| *is_asked) {
@@ -196,13 +198,21 @@ pub fn run_with(
     if options.check {
         workload.check();
     }
-    let requests =
-        options.request_log.as_deref().map(|path| aside(path, config, options.force, REQUEST_LOG)).transpose()?;
-    let Some(file) = requests else { return run_workload(config, options, workload, progress) };
-    let mut workload = Logged::new(workload, BufWriter::new(file.file()?));
+    let file =
+        |path: &Option<PathBuf>, kind| path.as_deref().map(|path| aside(path, config, options.force, kind)).transpose();
+    let (capture, requests) = (file(&options.capture, CAPTURE)?, file(&options.request_log, REQUEST_LOG)?);
+    if capture.is_none() && requests.is_none() {
+        return run_workload(config, options, workload, progress);
+    }
+    let mut workload = Logged::new(
+        workload,
+        written(&capture)?.map(|out| TraceLog::new(out, LogPoint::Submission)),
+        written(&requests)?.map(RequestLog::new),
+    );
     let mut report = run_workload(config, options, &mut workload, progress)?;
-    let written = workload.close().map_err(|source| file.error(source));
-    keep(&mut report, "request log", written.and_then(|()| file.commit()));
+    let (captured, logged) = workload.into_logs();
+    finish(&mut report, "capture", capture, captured.map(TraceLog::close));
+    finish(&mut report, "request log", requests, logged.map(RequestLog::close));
     Ok(report)
 }
 
@@ -215,7 +225,8 @@ fn run_workload(
 ) -> Result<Report, Error> {
     let log = options.op_log.as_deref().map(|path| aside(path, config, options.force, OP_LOG)).transpose()?;
     footprint::check(config, options.check)?;
-    let drive = StartState::watched(config, progress)?;
+    let image = (config.run.precondition == Precondition::Image).then(|| Image::of(workload)).flatten();
+    let drive = StartState::holding(config, image, progress)?;
     let requests_total = config.run.requests(workload.len_hint());
     // Reports the start of the simulation; an interrupt is then noticed soon.
     progress(&Progress { preparing: None, requests_done: 0, requests_total, now_ns: 0 });
@@ -261,31 +272,39 @@ fn simulate<D: Reported>(
     };
     let file =
         options.dispatch_log.as_deref().map(|path| aside(path, config, options.force, DISPATCH_LOG)).transpose()?;
-    let log = match &file {
-        Some(file) => Some(DispatchLog::new(Box::new(BufWriter::new(file.file()?)))),
-        None => None,
-    };
+    let log = written(&file)?.map(|out| TraceLog::new(out, LogPoint::Dispatch));
     let layer = BlockLayer::new(host, config.device.logical_bytes, &workload.origins(), device)?;
     let layer = layer.recording(options.depths()).logged(log);
     let (outcome, mut layer) = Sim::new(&config.run, layer, &mut *workload).run(config.run.warmup, progress);
     let log = layer.take_log();
     let mut report = conclude(config, options, outcome, &layer, workload, start);
-    if let Some((file, log)) = file.zip(log) {
-        let written = log.close().map_err(|source| file.error(source));
-        keep(&mut report, "dispatch log", written.and_then(|()| file.commit()));
-    }
+    finish(&mut report, "dispatch log", file, log.map(TraceLog::close));
     Ok((report, layer.into_device()))
 }
 
 /// A kind of log: its name in messages, and how a file of that kind is recognized.
 type LogKind = (&'static str, fn(&Path) -> bool);
 const OP_LOG: LogKind = ("an operation log", is_op_log);
-const DISPATCH_LOG: LogKind = ("a dispatch log", is_dispatch_log);
+const DISPATCH_LOG: LogKind = ("a dispatch log", |path| is_trace_log(path, LogPoint::Dispatch));
+const CAPTURE: LogKind = ("a capture", |path| is_trace_log(path, LogPoint::Submission));
 const REQUEST_LOG: LogKind = ("a request log", is_request_log);
 
 /// The file of a log.
 fn aside(path: &Path, config: &Config, force: bool, (what, ours): LogKind) -> Result<Aside, Error> {
     Aside::new(path, Replace { inputs: config.inputs(), what, ours, force })
+}
+
+/// What a log is written to.
+fn written(file: &Option<Aside>) -> Result<Option<Box<dyn Write>>, Error> {
+    file.as_ref().map(|file| Ok(Box::new(BufWriter::new(file.file()?)) as Box<dyn Write>)).transpose()
+}
+
+/// A log has ended: its file appears.
+fn finish(report: &mut Report, log: &str, file: Option<Aside>, closed: Option<std::io::Result<()>>) {
+    if let Some((file, closed)) = file.zip(closed) {
+        let closed = closed.map_err(|source| file.error(source));
+        keep(report, log, closed.and_then(|()| file.commit()));
+    }
 }
 
 /// A log that was not kept makes a complete run a failed one; the figures stay.
@@ -355,6 +374,15 @@ impl StartState {
 
     /// As [`Self::new`]. `progress` receives the progress, and ends the preparation if it returns `false`.
     pub fn watched(config: &Config, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Self, Error> {
+        Self::holding(config, None, progress)
+    }
+
+    /// As [`Self::watched`], with the image of the workload's file system if it has been laid down already.
+    fn holding(
+        config: &Config,
+        image: Option<Image>,
+        progress: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<Self, Error> {
         config.check_seal()?;
         let geometry = Geometry::new(&config.device, config.map_unit_bytes());
         footprint::check(config, false)?;
@@ -362,14 +390,14 @@ impl StartState {
         let array = Array::new(geometry.clone(), config.device.nand.program_order);
         let mut drive =
             StartState { geometry, firmware, array, start: Start::default(), made_from: MadeFrom::new(config) };
-        drive.precondition(config, &mut Watch::new(progress))?;
+        drive.precondition(config, image, &mut Watch::new(progress))?;
         if drive.start.snapshot.is_none() {
             drive.array.reset_wear();
         }
         Ok(drive)
     }
 
-    fn precondition(&mut self, config: &Config, watch: &mut Watch) -> Result<(), Error> {
+    fn precondition(&mut self, config: &Config, image: Option<Image>, watch: &mut Watch) -> Result<(), Error> {
         let start = &config.run.precondition;
         if !matches!(start, Precondition::Empty | Precondition::Mapped | Precondition::Filled) {
             self.firmware.on_huge_pages();
@@ -383,7 +411,7 @@ impl StartState {
                 Ok(())
             }
             Precondition::Steady => self.steady(config, watch),
-            Precondition::Image => self.write_image(config, watch),
+            Precondition::Image => self.write_image(config, image, watch),
             Precondition::Snapshot(path) => self.restore(path, config, watch),
             Precondition::Workload(workload) => {
                 let (bytes, seed) = (config.device.logical_bytes, config.run.seed ^ STEADY_SEED);
@@ -435,11 +463,15 @@ impl StartState {
     }
 
     /// Writes what the file system of the workload holds before the run, in the order of addresses.
-    fn write_image(&mut self, config: &Config, watch: &mut Watch) -> Result<(), Error> {
-        let config::Workload::Files(files) = &config.workload else { return Ok(()) };
-        let files = workload::open_files(files, config.run.seed)?;
+    fn write_image(&mut self, config: &Config, image: Option<Image>, watch: &mut Watch) -> Result<(), Error> {
+        let image = match (image, &config.workload) {
+            (None, config::Workload::Files(files)) => {
+                Image::of(&workload::open_files(files, config.run.seed, watch.teller())?)
+            }
+            (image, _) => image,
+        };
         let start_bytes = config.device.logical_bytes - config.partition_bytes();
-        self.run_instantly(&mut Image::new(files.system(), start_bytes), watch)
+        image.map_or(Ok(()), |image| self.run_instantly(&mut image.from(start_bytes), watch))
     }
 
     fn run_instantly(&mut self, workload: &mut dyn Workload, watch: &mut Watch) -> Result<(), Error> {

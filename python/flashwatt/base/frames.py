@@ -47,7 +47,7 @@ _REQUEST_LOG = {
     "origin": pl.UInt16,
 }
 
-_DISPATCH_LOG = {
+_TRACE = {
     "time_us": pl.Float64,
     "device": pl.UInt32,
     "op": pl.Categorical,
@@ -55,6 +55,7 @@ _DISPATCH_LOG = {
     "bytes": pl.UInt64,
     "fua": pl.UInt8,
     "process": pl.UInt32,
+    "sync": pl.UInt8,
 }
 
 
@@ -120,10 +121,19 @@ def request_log(path: str | PathLike[str]) -> pl.LazyFrame:
 
 def dispatch_log(path: str | PathLike[str]) -> pl.LazyFrame:
     """Give the log of the requests that the block layer dispatched (`--dispatch-log FILE`) as a lazy frame."""
+    return _trace(path)
+
+
+def capture(path: str | PathLike[str]) -> pl.LazyFrame:
+    """Give the requests as the workload sent them (`--capture FILE`) as a lazy frame."""
+    return _trace(path)
+
+
+def _trace(path: str | PathLike[str]) -> pl.LazyFrame:
     path = Path(path)
     if path.suffix == ".parquet":
         return pl.scan_parquet(path)
-    return pl.scan_csv(path, schema=_DISPATCH_LOG, comment_prefix="#")
+    return pl.scan_csv(path, schema=_TRACE, comment_prefix="#")
 
 
 def column(name: str, values: list[Any]) -> pl.Series:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from flashwatt.config.config import Config
     from flashwatt.oplog import Kind
 
-LOGS: tuple[Kind, ...] = ("op_log", "request_log", "dispatch_log")
+LOGS: tuple[Kind, ...] = ("op_log", "request_log", "capture", "dispatch_log")
 """The options that name the file of a log."""
 
 

@@ -154,6 +154,12 @@ _skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out trace recor
     help="Write one line per request of the host: arrival, start, end, place, sender (CSV or Parquet likewise).",
 )
 @click.option(
+    "--capture",
+    type=OUTPUT_FILE,
+    metavar="FILE",
+    help="Write the requests as the workload sends them, as a trace that --trace replays (CSV or Parquet likewise).",
+)
+@click.option(
     "--dispatch-log",
     type=OUTPUT_FILE,
     metavar="FILE",

@@ -10,10 +10,11 @@ use serde::Serialize;
 use super::figures::Cause;
 use super::flusher::Flusher;
 use super::io::IoId;
-use super::operation::{DirId, FileId, FileOp, Mode, OpError, OpKind};
+use super::operation::{DirId, FileId, FileOp, Mode, OpKind};
 use super::program::Shape;
 use super::system::{BLOCK_BYTES, Stop, Tried, Work};
-use super::vfs::{Caller, Doing, Vfs, Windows};
+use super::vfs::{Caller, Doing, NoRoom, Vfs, Windows};
+use crate::progress::{Progress, Watch};
 use crate::rng::Rng;
 
 /// Settings of an aged disk.
@@ -25,6 +26,16 @@ pub struct Aged {
     pub churn: f64,
     /// The mean length of a file in bytes.
     pub mean_file_bytes: u64,
+}
+
+/// The history that a disk gets.
+pub struct History<'a> {
+    /// What it leads to.
+    pub aged: Aged,
+    /// Fixes all its draws.
+    pub seed: u64,
+    /// Receives the progress; the work ends if it returns `false`.
+    pub progress: &'a mut dyn FnMut(&Progress) -> bool,
 }
 
 /// Shape of the gamma distribution of the files' lengths, as filebench has it.
@@ -41,16 +52,20 @@ const CALLER: Caller = Caller { process: 1, now: 0, cause: Cause::Expired };
 /// Ages the disk of a file system that is empty but for directories. Directories of others have the numbers from `first_dir` on.
 ///
 /// # Errors
-/// The file system does not become that full.
-pub(super) fn age(vfs: &mut Vfs, aged: &Aged, first_dir: DirId, seed: u64) -> Result<(), OpError> {
+/// The file system does not become that full, or the user stopped it.
+pub(super) fn age(vfs: &mut Vfs, history: History, first_dir: DirId) -> Result<(), NoRoom> {
+    let History { aged, seed, progress } = history;
     let free = vfs.system.usage().free_blocks;
     let blocks = (free as f64 * aged.fill_fraction) as u64;
     let dirs = (blocks * BLOCK_BYTES / aged.mean_file_bytes / DIRECTORY_FILES).max(1) as u32;
     for dir in 0..dirs {
-        vfs.make_dir(DirId(first_dir.0 + dir), DirId::ROOT)?;
+        vfs.make_dir(DirId(first_dir.0 + dir), DirId::ROOT).map_err(NoRoom::OfOthers)?;
     }
+    let mut watch = Watch::new(progress);
+    watch.expect(Some((blocks as f64 * (1.0 + aged.churn)) as u64));
     let mut ager = Ager {
         vfs,
+        watch,
         flusher: Flusher::default(),
         rng: Rng::new(seed),
         lengths: Shape::gamma(GAMMA_SHAPE, aged.mean_file_bytes as f64),
@@ -71,6 +86,8 @@ pub(super) fn age(vfs: &mut Vfs, aged: &Aged, first_dir: DirId, seed: u64) -> Re
 
 struct Ager<'a> {
     vfs: &'a mut Vfs,
+    /// Told of every block written.
+    watch: Watch<'a>,
     flusher: Flusher,
     rng: Rng,
     lengths: Shape,
@@ -92,14 +109,14 @@ impl Ager<'_> {
     }
 
     /// Makes files until the disk is as full as it is to be.
-    fn fill(&mut self) -> Result<(), OpError> {
+    fn fill(&mut self) -> Result<(), NoRoom> {
         while self.left() > self.slack {
             self.make_file()?;
         }
         Ok(())
     }
 
-    fn make_file(&mut self) -> Result<(), OpError> {
+    fn make_file(&mut self) -> Result<(), NoRoom> {
         let bytes = (self.lengths.draw(&mut self.rng) as u64).min(self.left() * BLOCK_BYTES).max(1);
         let dir = DirId(self.dirs.start + self.rng.below(u64::from(self.dirs.end - self.dirs.start)) as u32);
         let absent = self.absent.pop();
@@ -111,11 +128,11 @@ impl Ager<'_> {
         self.carry_out(FileOp::plain(OpKind::Close, file))?;
         self.files.push(file);
         self.written += bytes;
-        Ok(())
+        self.watch.done(bytes.div_ceil(BLOCK_BYTES)).map_err(|error| NoRoom::Stopped(Box::new(error)))
     }
 
     /// Removes a random file, and makes others in its room.
-    fn replace(&mut self) -> Result<(), OpError> {
+    fn replace(&mut self) -> Result<(), NoRoom> {
         let at = self.rng.below(self.files.len() as u64) as usize;
         let file = self.files.swap_remove(at);
         self.carry_out(FileOp::plain(OpKind::Remove, file))?;
@@ -124,7 +141,7 @@ impl Ager<'_> {
         self.fill()
     }
 
-    fn carry_out(&mut self, op: FileOp) -> Result<(), OpError> {
+    fn carry_out(&mut self, op: FileOp) -> Result<(), NoRoom> {
         let (mut doing, mut windows) = (Doing::new(op, 0, 0), Windows::new());
         loop {
             let is_last = self.until_done(|vfs, _| vfs.go_on(&mut doing, &mut windows, CALLER))?;
@@ -136,12 +153,12 @@ impl Ager<'_> {
     }
 
     /// Writes a batch of dirty pages. Returns whether there was one.
-    fn write_back(&mut self) -> Result<bool, OpError> {
+    fn write_back(&mut self) -> Result<bool, NoRoom> {
         self.until_done(|vfs, flusher| flusher.go_on(vfs, 0))
     }
 
     /// Writes everything, lets the file system finish its own work, and takes everything out of memory.
-    fn unmount(&mut self) -> Result<(), OpError> {
+    fn unmount(&mut self) -> Result<(), NoRoom> {
         self.flusher.is_last = true;
         let caller = Caller { process: 0, cause: Cause::Unmount, ..CALLER };
         while self.until_done(|vfs, _| vfs.with(caller, |system, cx| system.work(cx)))? == Work::More {}
@@ -153,14 +170,14 @@ impl Ager<'_> {
     }
 
     /// Carries out a call; the disk answers whatever it waits for.
-    fn until_done<R>(&mut self, mut call: impl FnMut(&mut Vfs, &mut Flusher) -> Tried<R>) -> Result<R, OpError> {
+    fn until_done<R>(&mut self, mut call: impl FnMut(&mut Vfs, &mut Flusher) -> Tried<R>) -> Result<R, NoRoom> {
         loop {
             let tried = call(self.vfs, &mut self.flusher);
             self.vfs.waits.clear();
             self.answer();
             match tried {
                 Ok(done) => return Ok(done),
-                Err(Stop::Failed(error)) => return Err(error),
+                Err(Stop::Failed(error)) => return Err(NoRoom::OfOthers(error)),
                 Err(Stop::Wait) => {}
             }
         }

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::system::{BLOCK_BYTES, FileSystem};
+use super::FileWorkload;
+use super::system::BLOCK_BYTES;
 use crate::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Workload};
 use crate::error::Error;
 use crate::units::Nanos;
@@ -17,10 +18,18 @@ pub struct Image {
 }
 
 impl Image {
-    /// The image of a file system as it is now, whose block 0 lies at a byte of the drive.
-    pub fn new(system: &dyn FileSystem, start_bytes: u64) -> Self {
-        let at = |block: u32| start_bytes + u64::from(block) * BLOCK_BYTES;
-        Image { left: system.used().into_iter().rev().map(|blocks| at(blocks.start)..at(blocks.end)).collect() }
+    /// The image of the file system of a workload as it is now; none of a workload without one.
+    pub fn of(workload: &dyn Workload) -> Option<Self> {
+        let files = workload.known()?.downcast_ref::<FileWorkload>()?;
+        let bytes = |block: u32| u64::from(block) * BLOCK_BYTES;
+        let used = files.system().used();
+        Some(Image { left: used.into_iter().rev().map(|blocks| bytes(blocks.start)..bytes(blocks.end)).collect() })
+    }
+
+    /// The same from a byte of the drive on.
+    pub fn from(mut self, start_bytes: u64) -> Self {
+        self.left.iter_mut().for_each(|range| *range = range.start + start_bytes..range.end + start_bytes);
+        self
     }
 }
 

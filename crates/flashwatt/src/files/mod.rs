@@ -34,7 +34,7 @@ mod threads;
 mod vfs;
 mod workload;
 
-pub use aged::Aged;
+pub use aged::{Aged, History};
 pub use context::Cx;
 pub use figures::{Cause, FileFigures, FlowFigures, IoFigures};
 pub use image::Image;

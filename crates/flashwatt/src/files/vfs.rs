@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::aged::{Aged, age};
+use super::aged::{History, age};
 use super::cache::read_ahead::{Plan, Window};
 use super::cache::{PageCache, PageId};
 use super::context::Cx;
@@ -12,6 +12,7 @@ use super::operation::{DirId, FileId, FileOp, Mode, OpError, OpKind};
 use super::settings::PageCacheSettings;
 use super::source::Tree;
 use super::system::{BLOCK_BYTES, FileSystem, Owner, PageKey, Run, Stop, Sync, Tried};
+use crate::error::Error;
 use crate::units::Nanos;
 
 /// No file, as a length.
@@ -89,12 +90,14 @@ pub struct Vfs {
 }
 
 /// Why a disk cannot be laid down.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Debug)]
 pub enum NoRoom {
     /// This file finds no room.
     Of(FileId, OpError),
-    /// The file system does not become as full of others' files as [`Aged::fill_fraction`] says.
+    /// The file system does not become as full of others' files as [`super::Aged::fill_fraction`] says.
     OfOthers(OpError),
+    /// The user stopped it.
+    Stopped(Box<Error>),
 }
 
 /// Who calls, and when.
@@ -122,16 +125,16 @@ impl Vfs {
         }
     }
 
-    /// Lays the directories and files of a tree down, without a clock: each file whole, in the order of numbers. `aged`, with a seed: the
-    /// disk has a history before that.
+    /// Lays the directories and files of a tree down, without a clock: each file whole, in the order of numbers. The disk may have a
+    /// history before that.
     ///
     /// # Errors
-    /// The first file that finds no room, and a history that the file system has no room for.
-    pub fn lay_down(&mut self, tree: &Tree, aged: Option<(&Aged, u64)>) -> Result<(), NoRoom> {
+    /// The first file that finds no room, a history that the file system has no room for, and a history that the user stopped.
+    pub fn lay_down(&mut self, tree: &Tree, history: Option<History>) -> Result<(), NoRoom> {
         self.bytes = vec![NO_FILE; tree.files.len()];
         self.dirs = tree.files.iter().map(|file| file.dir).collect();
-        if let Some((aged, seed)) = aged {
-            age(self, aged, DirId(tree.dirs() as u32), seed).map_err(NoRoom::OfOthers)?;
+        if let Some(history) = history {
+            age(self, history, DirId(tree.dirs() as u32))?;
         }
         for (at, &parent) in tree.parents.iter().enumerate() {
             self.make_dir(DirId(at as u32 + 1), parent).map_err(|error| NoRoom::Of(FileId(0), error))?;

@@ -2,7 +2,7 @@
 
 use std::hint::cold_path;
 
-use super::aged::Aged;
+use super::aged::History;
 use super::figures::{Cause, FileFigures, FlowFigures, IoFigures};
 use super::flusher::Flusher;
 use super::io::{Ios, Task};
@@ -30,13 +30,13 @@ pub struct End {
 }
 
 /// The disk that a source works on.
-pub struct Disk {
+pub struct Disk<'a> {
     /// The registered name of its file system.
     pub name: &'static str,
     /// The empty file system.
     pub system: Box<dyn FileSystem>,
-    /// Its history before the source's files are laid down, if any, and the seed of that.
-    pub aged: Option<(Aged, u64)>,
+    /// Its history before the source's files are laid down, if it has one.
+    pub history: Option<History<'a>>,
 }
 
 /// A thread of the source.
@@ -115,11 +115,11 @@ impl FileWorkload {
     /// A source on a file system, whose disk is laid down now.
     ///
     /// # Errors
-    /// There is no room.
+    /// There is no room, or the user stopped the disk's history.
     pub fn new(
         name: String,
         source: Box<dyn Source>,
-        disk: Disk,
+        disk: Disk<'_>,
         settings: PageCacheSettings,
         processor: ProcessorSettings,
         end: End,
@@ -130,7 +130,7 @@ impl FileWorkload {
         let ios = Ios::new((settings.max_request_bytes / super::system::BLOCK_BYTES) as u32, origins);
         let look_ns = settings.dirty_writeback_ns;
         let mut vfs = Vfs::new(disk.system, settings, ios);
-        vfs.lay_down(source.tree(), disk.aged.as_ref().map(|(aged, seed)| (aged, *seed)))?;
+        vfs.lay_down(source.tree(), disk.history)?;
         let threads: Vec<Thread> = specs.iter().map(|_| Thread::default()).collect();
         let mut agenda = Agenda::default();
         (0..threads.len()).for_each(|thread| agenda.set(0, thread as Task));

@@ -3,7 +3,6 @@
 use std::hint::cold_path;
 
 use super::depths::Depths;
-use super::dispatch_log::DispatchLog;
 use super::figures::Hosted;
 use super::queue::Queue;
 use super::settings::Host;
@@ -13,6 +12,7 @@ use crate::connector::{
 use crate::energy::Series;
 use crate::error::{Error, Fault, nearest};
 use crate::units::Nanos;
+use crate::workload::trace::TraceLog;
 
 /// Requests of processes that the block layer accepts: those in its queue and in the device, and those that wait for a
 /// place there. A closed loop without a depth of its own has as many under way.
@@ -27,7 +27,7 @@ pub struct BlockLayer<D> {
     timer_ns: Option<Nanos>,
     /// What has ended in the device at this instant.
     ended: Vec<Completion>,
-    log: Option<DispatchLog>,
+    log: Option<TraceLog>,
 }
 
 impl<D: Device> BlockLayer<D> {
@@ -50,13 +50,13 @@ impl<D: Device> BlockLayer<D> {
 
     /// Logs the requests that the device gets.
     #[must_use]
-    pub fn logged(mut self, log: Option<DispatchLog>) -> Self {
+    pub fn logged(mut self, log: Option<TraceLog>) -> Self {
         self.log = log;
         self
     }
 
     /// The log of the requests that the device got, if one was asked for.
-    pub fn take_log(&mut self) -> Option<DispatchLog> {
+    pub fn take_log(&mut self) -> Option<TraceLog> {
         self.log.take()
     }
 
@@ -86,7 +86,7 @@ impl<D: Device> BlockLayer<D> {
         while let Some((tag, id)) = self.queue.next(now) {
             if let Some(log) = &mut self.log {
                 cold_path();
-                log.dispatched(&self.queue.request(id), now);
+                log.passes(&self.queue.request(id), now);
             }
             let request = self.queue.request(id);
             self.device.submit(tag, &request, &mut Cx { agenda: cx.agenda, done: &mut self.ended });
@@ -172,7 +172,7 @@ impl<D: Device> Device for BlockLayer<D> {
         if let Some(inner) = self.queue.pass(tag, request, cx.agenda.now()) {
             if let Some(log) = &mut self.log {
                 cold_path();
-                log.dispatched(request, cx.agenda.now());
+                log.passes(request, cx.agenda.now());
             }
             self.device.submit(inner, request, &mut Cx { agenda: cx.agenda, done: &mut self.ended });
             if !self.ended.is_empty() {

@@ -10,7 +10,6 @@
 
 mod counters;
 mod depths;
-mod dispatch_log;
 mod figures;
 mod fullness;
 mod layer;
@@ -21,6 +20,5 @@ pub mod sched;
 pub mod settings;
 
 pub use depths::{DepthSeries, Depths};
-pub use dispatch_log::{DispatchLog, is_dispatch_log};
 pub use figures::{HostFigures, Hosted, KindFigures};
 pub use layer::{BlockLayer, ROOM};

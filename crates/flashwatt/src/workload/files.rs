@@ -5,7 +5,8 @@ use sha2::{Digest, Sha256};
 use super::fio::{FioOnFiles, read};
 use crate::error::{Error, Fault};
 use crate::files::settings::{Files, Program};
-use crate::files::{Disk, End, FileWorkload, NoRoom, OpError, Source, program};
+use crate::files::{Disk, End, FileWorkload, History, NoRoom, OpError, Source, program};
+use crate::progress::Progress;
 use crate::registry::{Entry, Parameters};
 use crate::units::Nanos;
 
@@ -23,13 +24,13 @@ const AGED_SEED: u64 = 0xa6ed;
 /// A program on a file system that is laid down now.
 ///
 /// # Errors
-/// [`Error::Io`] if the program cannot be read; [`Error::Config`] if it is wrong, or if its files do not fit on the disk.
-pub(crate) fn open(cfg: &Files, seed: u64) -> Result<FileWorkload, Error> {
+/// [`Error::Interrupted`] if `progress` returned `false`. [`Error::Io`] if the program cannot be read; [`Error::Config`] if it is wrong, or if its files do not fit on the disk.
+pub(crate) fn open(cfg: &Files, seed: u64, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<FileWorkload, Error> {
     let Opened { name, source, seconds, input_sha256 } = opened(cfg, seed)?;
     let system = (cfg.system.entry.build.make)(&Parameters(&cfg.system.parameters), cfg.disk_bytes);
     let system = system.map_err(|fault| Error::Config(vec![*fault]))?;
-    let aged = cfg.aged.clone().map(|aged| (aged, seed ^ AGED_SEED));
-    let disk = Disk { name: cfg.system.entry.name, system, aged };
+    let history = cfg.aged.clone().map(|aged| History { aged, seed: seed ^ AGED_SEED, progress });
+    let disk = Disk { name: cfg.system.entry.name, system, history };
     let seconds = cfg.seconds.or(seconds.filter(|_| cfg.operations.is_none()));
     let lasts_ns = seconds.map(|seconds| (seconds * 1e9).round() as Nanos);
     let end = End { operations: cfg.operations, lasts_ns };
@@ -78,6 +79,7 @@ fn of_program(name: String, program: program::Program, input_sha256: Option<Stri
 fn refused(cfg: &Files, no_room: NoRoom, asked: u64) -> Error {
     let (file, error) = match no_room {
         NoRoom::Of(file, error) => (file, error),
+        NoRoom::Stopped(error) => return *error,
         NoRoom::OfOthers(_) => {
             let fault = Fault::key("workload.files.aged.fill_fraction", "the file system has no room for that");
             let fraction = cfg.aged.as_ref().map_or(0.0, |aged| aged.fill_fraction);

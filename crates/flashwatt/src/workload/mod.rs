@@ -48,7 +48,7 @@ pub fn open_watched(
     match cfg {
         settings::Workload::Synthetic(cfg) => Ok(synthetic::open(cfg, seed)),
         settings::Workload::Fio(cfg) => Ok(Box::new(fio::FioWorkload::open(cfg, drive_bytes, seed)?)),
-        settings::Workload::Files(cfg) => Ok(Box::new(files::open(cfg, seed)?)),
+        settings::Workload::Files(cfg) => Ok(Box::new(files::open(cfg, seed, progress)?)),
         settings::Workload::Standin(cfg) => standin::open(cfg, drive_bytes, seed),
         settings::Workload::Trace(cfg) => Ok(Box::new(trace::TraceWorkload::open_watched(cfg, drive_bytes, progress)?)),
     }

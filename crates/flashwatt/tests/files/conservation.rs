@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use flashwatt::Progress;
 use flashwatt::connector::Workload;
 use flashwatt::files::settings::{PageCacheSettings, ProcessorSettings};
 use flashwatt::files::systems::{REGISTRY, Registered};
-use flashwatt::files::{Aged, Disk, End, FileWorkload, NoRoom, OpError};
+use flashwatt::files::{Aged, Disk, End, FileWorkload, History, NoRoom, OpError};
 use flashwatt::registry::Parameters;
 
 use super::drive::{Sent, run};
@@ -28,15 +29,17 @@ fn workload(entry: &Registered, files: u32, longest: u64, operations: u64, seed:
     on_disk(entry, None, Random::new(files, longest, seed), operations)
 }
 
-fn on_disk(entry: &Registered, aged: Option<(Aged, u64)>, source: Random, operations: u64) -> FileWorkload {
+fn on_disk(entry: &Registered, aged: Option<Aged>, source: Random, operations: u64) -> FileWorkload {
     let system = (entry.build.make)(&Parameters(&parameters(entry)), 512 << 20).expect("a disk of 512 MiB");
     let settings = PageCacheSettings { memory_bytes: 16 << 20, ..PageCacheSettings::default() };
     let end = End { operations: Some(operations), lasts_ns: None };
     let source = Box::new(source);
+    let mut progress = |_: &Progress| true;
+    let history = aged.map(|aged| History { aged, seed: 7, progress: &mut progress });
     let mut workload = FileWorkload::new(
         "random".into(),
         source,
-        Disk { name: entry.name, system, aged },
+        Disk { name: entry.name, system, history },
         settings,
         ProcessorSettings::default(),
         end,
@@ -98,7 +101,7 @@ fn files_that_are_removed_give_everything_back() {
         let mut workload = FileWorkload::new(
             "emptied".into(),
             source,
-            Disk { name: entry.name, system, aged: None },
+            Disk { name: entry.name, system, history: None },
             settings,
             ProcessorSettings::default(),
             end,
@@ -113,8 +116,8 @@ fn files_that_are_removed_give_everything_back() {
 }
 
 /// A disk of which others fill a part, and replaced what they have.
-fn aged(fill_fraction: f64, churn: f64) -> Option<(Aged, u64)> {
-    Some((Aged { fill_fraction, churn, mean_file_bytes: 60_000 }, 7))
+fn aged(fill_fraction: f64, churn: f64) -> Option<Aged> {
+    Some(Aged { fill_fraction, churn, mean_file_bytes: 60_000 })
 }
 
 /// What others have stays theirs, and moves with the cleaner.
@@ -130,7 +133,7 @@ fn on_an_aged_disk_nothing_is_lost() {
 #[test]
 fn an_aged_disk_is_full_and_fragmented() {
     for entry in REGISTRY {
-        let of = |aged: Option<(Aged, u64)>| {
+        let of = |aged: Option<Aged>| {
             let workload = on_disk(entry, aged, Random::on_whole(10, 8 << 20), 1);
             let (system, usage) = (workload.system(), workload.system().usage());
             let extents: usize = workload.files().map(|(file, _)| system.extents(file).len()).sum();
@@ -169,7 +172,8 @@ fn a_disk_without_inodes_does_not_become_full() {
     let parameters = parameters(entry).into_iter().chain(few).collect();
     let system = (entry.build.make)(&Parameters(&parameters), 64 << 20).expect("a disk of 64 MiB");
     let tiny = Aged { fill_fraction: 0.9, churn: 0.0, mean_file_bytes: 4096 };
-    let disk = Disk { name: entry.name, system, aged: Some((tiny, 1)) };
+    let disk =
+        Disk { name: entry.name, system, history: Some(History { aged: tiny, seed: 1, progress: &mut |_| true }) };
     let source = Box::new(Random::new(10, 4096, 1));
     let made = FileWorkload::new(
         "r".into(),
@@ -179,5 +183,30 @@ fn a_disk_without_inodes_does_not_become_full() {
         ProcessorSettings::default(),
         End::default(),
     );
-    assert_eq!(made.err(), Some(NoRoom::OfOthers(OpError::NoSpace)));
+    assert!(matches!(made.err(), Some(NoRoom::OfOthers(OpError::NoSpace))));
+}
+
+/// A history can be stopped.
+#[test]
+fn the_user_stops_a_history() {
+    let entry = &REGISTRY[0];
+    let system = (entry.build.make)(&Parameters(&parameters(entry)), 512 << 20).expect("a disk of 512 MiB");
+    let aged = Aged { fill_fraction: 0.9, churn: 1000.0, mean_file_bytes: 60_000 };
+    let mut looks = 0;
+    let mut progress = |_: &Progress| {
+        looks += 1;
+        looks < 3
+    };
+    let disk = Disk { name: entry.name, system, history: Some(History { aged, seed: 1, progress: &mut progress }) };
+    let source = Box::new(Random::new(10, 4096, 1));
+    let made = FileWorkload::new(
+        "r".into(),
+        source,
+        disk,
+        PageCacheSettings::default(),
+        ProcessorSettings::default(),
+        End::default(),
+    );
+    assert!(matches!(made.err(), Some(NoRoom::Stopped(_))));
+    assert_eq!(looks, 3);
 }

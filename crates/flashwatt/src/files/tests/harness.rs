@@ -145,7 +145,7 @@ pub fn workload(script: Script, system: impl FileSystem + 'static, settings: Pag
     FileWorkload::new(
         "script".into(),
         Box::new(script),
-        Disk { name: "flat", system: Box::new(system), aged: None },
+        Disk { name: "flat", system: Box::new(system), history: None },
         settings,
         processor(),
         End::default(),

@@ -161,7 +161,7 @@ fn write(
         None => copied(cfg, progress, &mut put)?,
     };
     let (requests, devices, mut warnings) = copied;
-    if not_waited_for > 0 {
+    if not_waited_for > 0 && !with_process {
         let writes = counted(not_waited_for, "write");
         warnings.push(format!("{writes} of a page cache, for which nobody waits: what is written does not say so"));
     }

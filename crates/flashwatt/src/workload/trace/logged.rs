@@ -22,6 +22,11 @@ pub enum LogPoint {
 }
 
 impl LogPoint {
+    /// The first line of a text trace that was taken here, where the format does not say so. To every format it is a comment.
+    pub(super) fn mark(self) -> String {
+        format!("# logged at {}", self.name())
+    }
+
     /// The name in documents.
     pub const fn name(self) -> &'static str {
         match self {
@@ -32,16 +37,14 @@ impl LogPoint {
     }
 }
 
-/// The first line of a text trace that was logged behind a scheduler, where the format does not say so: the dispatch log of
-/// the host's block layer begins with it. To every format it is a comment.
-pub const DISPATCH_MARK: &str = "# logged at dispatch";
-
-/// Whether a trace begins with [`DISPATCH_MARK`].
-pub(super) fn is_marked(input: &mut Input) -> Result<bool, Error> {
-    const LINE_BYTES: usize = BYTE_ORDER_MARK.len() + DISPATCH_MARK.len() + b"\r\n".len();
+/// The point that the first line of a trace names, if it does.
+pub(super) fn marked(input: &mut Input) -> Result<Option<LogPoint>, Error> {
+    const LINE_BYTES: usize = 64;
     let (sample, _) = input.peek(LINE_BYTES)?;
     let first = sample.split(|&c| c == b'\n').next().unwrap_or_default();
-    Ok(first.strip_prefix(BYTE_ORDER_MARK).unwrap_or(first).trim_ascii_end() == DISPATCH_MARK.as_bytes())
+    let first = first.strip_prefix(BYTE_ORDER_MARK).unwrap_or(first).trim_ascii_end();
+    let points = [LogPoint::Submission, LogPoint::Dispatch];
+    Ok(points.into_iter().find(|point| point.mark().as_bytes() == first))
 }
 
 impl Format {
@@ -88,7 +91,7 @@ pub(super) fn check(traces: &Traces, cfg: &settings::Trace) -> Result<Vec<String
 /// What a trace is that was logged behind a scheduler: its format, or its first line says so.
 fn of(reader: &Reader) -> String {
     let name = reader.event_name();
-    if reader.is_marked() { format!("{name} that begins with `{DISPATCH_MARK}`") } else { name }
+    reader.marked().map_or(name.clone(), |point| format!("{name} that begins with `{}`", point.mark()))
 }
 
 fn refused(reader: &Reader) -> Error {

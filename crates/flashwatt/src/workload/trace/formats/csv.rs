@@ -15,7 +15,7 @@ pub const FORMAT: Format = Format {
     name: "csv",
     aliases: &[],
     doc: "plain CSV, with or without a line of column names",
-    columns: "time (µs, may have a fraction), device, operation (R, W, T = trim, F = flush), offset (B), bytes [, FUA (0 or 1) [, process]]",
+    columns: "time (µs, may have a fraction), device, operation (R, W, T = trim, F = flush), offset (B), bytes [, FUA (0 or 1) [, process [, sync (0 or 1)]]]",
     events: &[],
     logged: &[LogPoint::Unknown],
     tried: true,
@@ -27,8 +27,8 @@ pub const FORMAT: Format = Format {
 
 /// The line of column names that is written, for records that name no process.
 pub const HEADER: &str = "time_us,device,op,offset,bytes,fua";
-/// The line of column names that is written, for records of which some name a process.
-pub const HEADER_WITH_PROCESS: &str = "time_us,device,op,offset,bytes,fua,process";
+/// The line of column names that is written, for records of which some name a process. `sync`: does somebody wait for it?
+pub const HEADER_WITH_PROCESS: &str = "time_us,device,op,offset,bytes,fua,process,sync";
 
 /// Recognition, for formats with columns of the same kinds: by the records, or by the column names.
 pub fn detect(sample: &[u8]) -> bool {
@@ -36,9 +36,9 @@ pub fn detect(sample: &[u8]) -> bool {
     looks_like(Headed::<Csv>::default(), sample) || Csv::is_header(first)
 }
 
-/// Writes a record as a line of this format. With the column for processes nothing is lost but who waits for a write.
+/// Writes a record as a line of this format. With the columns of processes nothing is lost.
 pub fn write(record: &Record, with_process: bool, to: &mut impl Write) -> io::Result<()> {
-    let Record { time_ns, device, offset_bytes, bytes, kind, fua, process, .. } = *record;
+    let Record { time_ns, device, offset_bytes, bytes, kind, fua, is_sync, process } = *record;
     let letter = match kind {
         RequestKind::Read => 'R',
         RequestKind::Write => 'W',
@@ -47,10 +47,11 @@ pub fn write(record: &Record, with_process: bool, to: &mut impl Write) -> io::Re
     };
     let (us, ns) = (time_ns / Tick::US.ns, time_ns % Tick::US.ns);
     write!(to, "{us}.{ns:03},{device},{letter},{offset_bytes},{bytes},{}", u8::from(fua))?;
+    let sync = u8::from(is_sync);
     match process.number() {
         _ if !with_process => writeln!(to),
-        Some(process) => writeln!(to, ",{process}"),
-        None => writeln!(to, ","),
+        Some(process) => writeln!(to, ",{process},{sync}"),
+        None => writeln!(to, ",,{sync}"),
     }
 }
 
@@ -93,10 +94,11 @@ impl LineFormat for Csv {
         &["bytes", "size", "size_bytes", "length", "length_bytes", "len", "size (b)"],
         &["fua"],
         &["process", "pid", "process_id"],
+        &["sync", "is_sync"],
     ];
     const HEADER: &'static str =
-        "`time_us,device,op,offset,bytes` (and `fua`, `process`) in this order, or no line of names";
-    const OPTIONAL: usize = 2;
+        "`time_us,device,op,offset,bytes` (and `fua`, `process`, `sync`) in this order, or no line of names";
+    const OPTIONAL: usize = 3;
 
     #[inline]
     fn line(&mut self, line: &[u8], units: &ColumnUnits) -> Result<TextLine, Box<Bad>> {
@@ -107,27 +109,28 @@ impl LineFormat for Csv {
         let offset = columns.number("offset")?;
         let size = columns.number("bytes")?;
         let fua = match columns.next() {
-            Some(field) => flag(field)?,
+            Some(field) => flag("FUA", field)?,
             None => false,
         };
         let process = match columns.next() {
             Some(field) if !field.is_empty() => process(number(field, "process")?)?,
             _ => Process::NONE,
         };
+        let is_sync = columns.next().map_or(Ok(true), |field| flag("sync", field))?;
         columns.end()?;
         if kind == RequestKind::Flush {
             return Ok(TextLine::Request(Record { process, ..Record::flush(time_ns, device) }));
         }
         let (offset_bytes, bytes) = range(("offset", offset), ("bytes", size), units)?;
-        believed(Record { fua, process, ..Record::new(time_ns, device, offset_bytes, bytes, kind) }, "bytes")
+        believed(Record { fua, is_sync, process, ..Record::new(time_ns, device, offset_bytes, bytes, kind) }, "bytes")
     }
 }
 
-/// The FUA column.
-pub fn flag(field: &[u8]) -> Result<bool, Box<Bad>> {
+/// A column of 0 or 1.
+pub fn flag(name: &'static str, field: &[u8]) -> Result<bool, Box<Bad>> {
     match field {
         b"0" => Ok(false),
         b"1" => Ok(true),
-        other => Err(Bad::field("FUA", "neither 0 nor 1", other, "0 or 1")),
+        other => Err(Bad::field(name, "neither 0 nor 1", other, "0 or 1")),
     }
 }

@@ -49,7 +49,7 @@ impl LineFormat for Nbd {
         let letter = columns.field("operation")?;
         let offset = columns.number("offset")?;
         let size = columns.number("bytes")?;
-        let fua = flag(columns.field("FUA")?)?;
+        let fua = flag("FUA", columns.field("FUA")?)?;
         columns.end()?;
         if letter == b"X" {
             return Ok(TextLine::Other);

@@ -38,8 +38,8 @@ pub struct Reader {
     format: &'static Format,
     /// The number of the event that stands for a request.
     event: usize,
-    /// Whether its first line says that it was logged behind a scheduler. Only looked for if a host's scheduler gets the requests.
-    is_marked: bool,
+    /// Where its records were taken, if its first line says so. Only looked for if a host's scheduler gets the requests.
+    marked: Option<LogPoint>,
     /// The event that stands for a request, if it is not the usual one and nobody chose it.
     unusual_event: Option<&'static str>,
     /// Whether a host's scheduler gets the requests.
@@ -82,7 +82,7 @@ impl Reader {
         let mut devices = cfg.devices.clone();
         devices.sort_unstable();
         Ok(Reader {
-            is_marked: for_scheduler && logged::is_marked(&mut input)?,
+            marked: if for_scheduler { logged::marked(&mut input)? } else { None },
             gauge: input.gauge(),
             decoder: (format.decode)(input, ReadOptions { event, units }),
             path: path.to_path_buf(),
@@ -174,12 +174,12 @@ impl Reader {
 
     /// Where its records were taken.
     pub fn logged_at(&self) -> LogPoint {
-        if self.is_marked { LogPoint::Dispatch } else { self.format.logged_at(self.event) }
+        self.marked.unwrap_or_else(|| self.format.logged_at(self.event))
     }
 
-    /// Whether its first line says that it was logged behind a scheduler.
-    pub fn is_marked(&self) -> bool {
-        self.is_marked
+    /// Where its records were taken, if its first line says so.
+    pub fn marked(&self) -> Option<LogPoint> {
+        self.marked
     }
 
     /// The name of the format, with the event that stands for a request if there are several.

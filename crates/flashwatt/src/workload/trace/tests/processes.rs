@@ -89,6 +89,20 @@ fn processes_beyond_the_limit_share_an_origin() {
     assert_eq!((names.len(), names[last].0.as_str()), (last + 1, "others"));
 }
 
+/// Who waits for a write is kept in CSV with processes. Without the column all writes are waited for.
+#[test]
+fn conversions_to_csv_keep_who_waits() {
+    let text = "0,0,W,0,4096,0,9,0\n1,0,W,4096,4096,0,9,1\n2,0,W,8192,4096,0,9\n";
+    let file = Temporary::new("t", text.as_bytes());
+    let path = file.0.parent().expect("a folder").join("waits.csv");
+    let target = Target { path: path.clone(), format: None, drive_bytes: None, force: false };
+    let converted = convert(&settings::Trace::of(&file.0), &target, &mut |_| true).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(converted.warnings, [""; 0]);
+    let lines = std::fs::read_to_string(&path).expect("the new file");
+    let waits: Vec<_> = lines.lines().skip(1).map(|line| line.rsplit(',').next()).collect();
+    assert_eq!(waits, [Some("0"), Some("1"), Some("1")]);
+}
+
 #[test]
 fn conversions_keep_processes() {
     let file = Temporary::new("t", TWO.as_bytes());
@@ -100,8 +114,8 @@ fn conversions_keep_processes() {
     };
     let binary = to(&file.0, "a.fwt", None);
     let csv = to(&binary, "b.csv", None);
-    let expected = "time_us,device,op,offset,bytes,fua,process\n0.000,0,R,0,512,0,9\n1.000,0,W,512,512,0,4\n\
-                    2.000,0,R,0,512,0,\n3.000,0,F,0,0,0,9\n";
+    let expected = "time_us,device,op,offset,bytes,fua,process,sync\n0.000,0,R,0,512,0,9,1\n1.000,0,W,512,512,0,4,1\n\
+                    2.000,0,R,0,512,0,,1\n3.000,0,F,0,0,0,9,1\n";
     assert_eq!(std::fs::read_to_string(&csv).ok().as_deref(), Some(expected));
     assert_eq!(std::fs::read_to_string(to(&binary, "c.csv", Some(DRIVE))).ok().as_deref(), Some(expected));
     let target = Target { path: csv, format: None, drive_bytes: None, force: false };
