@@ -61,7 +61,7 @@ fn program(c: &mut Checker, table: &str, raw: &raw::Files) -> Program {
 
 fn aged(c: &mut Checker, table: &str, raw: &raw::Aged) -> Aged {
     Aged {
-        fill_fraction: c.number(field!(table, raw.fill_fraction), 0.5, 0.01..=0.95),
+        fill_fraction: c.number(field!(table, raw.fill_fraction), 0.5, 0.01..=0.9),
         churn: c.number(field!(table, raw.churn), 1.0, 0.0..=1000.0),
         mean_file_bytes: c.number(field!(table, raw.mean_file_bytes), MEAN_FILE_BYTES, BLOCK_BYTES..=1 << 40),
     }
