@@ -95,7 +95,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def criteria() -> str:
     """Lay out the criteria of all experiments, a section for each paper."""
     everything = choose((), None)
-    counts = Counter(one.class_.value for experiment in everything for one in experiment.criteria)
+    counts = Counter(
+        "pending" if one.pending else one.class_.value for experiment in everything for one in experiment.criteria
+    )
     said = ", ".join(f"{count} {name}" for name, count in counts.items())
     parts = [ABOUT_CRITERIA, f"There are {sum(counts.values())} in all: {said}."]
     papers = {one.paper.name: one.paper for one in everything}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from flashwatt.plot.figures import Bar, bars
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from flashwatt.plot import Chart
     from flashwatt.reproduce.evidence import Runs
@@ -58,7 +58,7 @@ def charts(workload: str, runs: Runs) -> Iterator[Chart]:
         yield bars(f"Fig. 6: {workload}, {title}", "Park et al.: Fig. 12.", rows, unit)
 
 
-def table(more: dict[str, Figure], *sets: Runs) -> str:
+def table(more: Mapping[str, Figure], *sets: Runs) -> str:
     """Lay out every run of these sets in Markdown, with what LFS changes of other figures."""
     changed = {"MB/s": mb_per_s, "J/MB": joules_per_mb, **more}
     head = ["", "MB/s, ext2", "MB/s, LFS", *(f"{name}, LFS / ext2" for name in changed)]

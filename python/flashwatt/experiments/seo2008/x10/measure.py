@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from flashwatt.experiments.seo2008.rates import charts, gain, joules_per_mb, mb_per_s, programmed, table, written
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
     """Name what the criteria ask about."""
     runs, others = evidence["varmail"], evidence["others"]
-    gains = {f"gain_{one}": lambda one=one: gain(mb_per_s, runs, one) for one in runs.labels("drive")}
-    joules = {f"joules_{one}": lambda one=one: gain(joules_per_mb, runs, one) for one in runs.labels("drive")}
+    gains = {f"gain_{one}": partial(gain, mb_per_s, runs, one) for one in runs.labels("drive")}
+    joules = {f"joules_{one}": partial(gain, joules_per_mb, runs, one) for one in runs.labels("drive")}
 
     def burst_log() -> float:
         return mb_per_s(runs, "fast", "ext2") / mb_per_s(others, "FAST, log of 30 MB", "ext2")

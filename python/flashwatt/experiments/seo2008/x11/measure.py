@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from flashwatt.experiments.seo2008.rates import charts, gain, joules_per_mb, mb_per_s, read_kib, table
@@ -19,7 +20,7 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
     runs = evidence["fileserver"]
     asked = {"gain": mb_per_s, "joules": joules_per_mb, "read": read_kib}
     return {
-        f"{name}_{drive}": lambda figure=figure, drive=drive: gain(figure, runs, drive)
+        f"{name}_{drive}": partial(gain, figure, runs, drive)
         for name, figure in asked.items()
         for drive in runs.labels("drive")
     }
