@@ -71,7 +71,8 @@ ABOUT_CRITERIA = """# Criteria
 
 Every criterion of every experiment: the claim, the published figure, the bound, the class, and the reason for class and
 bound. Words in brackets name choices that the paper does not state and that decide the verdict. [What a verdict is
-worth](reproduce.md#what-a-verdict-is-worth) says what the classes mean."""
+worth](reproduce.md#what-a-verdict-is-worth) says what the classes mean. Pending criteria wait for a part
+of FlashWatt."""
 EXAMPLES = Path(__file__).parents[1] / "examples"
 RUNS = Path(__file__).parents[1] / "target"
 """Where the runs of pages are kept, so that the next build of the site has them."""
