@@ -71,7 +71,8 @@ ABOUT_CRITERIA = """# Criteria
 
 Every criterion of every experiment: the claim, the published figure, the bound, the class, and the reason for class and
 bound. Words in brackets name choices that the paper does not state and that decide the verdict. [What a verdict is
-worth](reproduce.md#what-a-verdict-is-worth) says what the classes mean."""
+worth](reproduce.md#what-a-verdict-is-worth) says what the classes mean. Pending criteria wait for a part
+of FlashWatt."""
 EXAMPLES = Path(__file__).parents[1] / "examples"
 RUNS = Path(__file__).parents[1] / "target"
 """Where the runs of pages are kept, so that the next build of the site has them."""
@@ -95,7 +96,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def criteria() -> str:
     """Lay out the criteria of all experiments, a section for each paper."""
     everything = choose((), None)
-    counts = Counter(one.class_.value for experiment in everything for one in experiment.criteria)
+    counts = Counter(
+        "pending" if one.pending else one.class_.value for experiment in everything for one in experiment.criteria
+    )
     said = ", ".join(f"{count} {name}" for name, count in counts.items())
     parts = [ABOUT_CRITERIA, f"There are {sum(counts.values())} in all: {said}."]
     papers = {one.paper.name: one.paper for one in everything}

@@ -230,18 +230,23 @@ def test_the_page_for_a_notebook(runs: dict[str, Report], tmp_path: Path) -> Non
         assert seen["overflow"] <= 0
 
 
+FEW_FILES = ("workload.files.set.nfiles=64", "workload.files.cache.memory_bytes=67108864")
+"""Which memory does not hold."""
 LITTLE = {
     # an empty drive is quick to lay down
     "energysim": Terms(requests=300, sets=('run.precondition="empty"',), seeds=2),
     "park": Terms(requests=20_000, seeds=2),  # collection begins
     "rftl": Terms(requests=60_000, seeds=2),  # the largest table is full, and pages of the map are written
+    "seo2008": Terms(requests=1_000, sets=FEW_FILES, seeds=2),
 }
-"""Every experiment in little, by papers: two seeds are enough for intervals."""
-SOME = {"theory": ("V3", "V4"), "peers": ("P2", "P4")}
-"""Experiments whose figures can be had in little, of the pages that are no paper's."""
+"""Experiments in little, by papers: two seeds are enough for intervals."""
+SOME = {"park": ("X1", "X2", "X3", "X39"), "theory": ("V3", "V4"), "peers": ("P2", "P4")}
+"""Experiments whose figures can be had in little, of the pages whose others take long."""
+GRIDS = ("energysim", "park", "rftl")
+"""Papers with grids, whose charts lie side by side."""
 
 
-@pytest.mark.parametrize("name", [*LITTLE, *SOME])
+@pytest.mark.parametrize("name", LITTLE | SOME)
 def test_the_pages_of_the_papers(tmp_path: Path, name: str) -> None:
     terms = LITTLE.get(name, Terms(requests=2_000, seeds=2))
     found = reproduce(choose(SOME.get(name, ()), name), tmp_path, terms=terms)
@@ -253,5 +258,5 @@ def test_the_pages_of_the_papers(tmp_path: Path, name: str) -> None:
     assert charts >= 2
     assert "with 95 % intervals" in text, "bars or lines have intervals"
     assert re.search(r'<td class="figure" title="simulated">[\d,.e+−-]+ ± ', text), "and so have figures of tables"
-    assert ('class="multiples"' in text) == (name in LITTLE)
+    assert ('class="multiples"' in text) == (name in GRIDS)
     check(page, charts)

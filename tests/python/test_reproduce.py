@@ -53,7 +53,7 @@ def test_every_criterion_names_a_quantity_of_its_experiment() -> None:
     for one in catalogue().values():
         with one.measures() as measures:
             quantities = measures.quantities({runs.name: _Nothing(runs) for runs in one.sets})
-        asked = {criterion.quantity for criterion in one.criteria}
+        asked = {criterion.quantity for criterion in one.criteria if not criterion.pending}
         assert asked == set(quantities), f"{one.id}: asked for and measured are the same"
 
 
@@ -233,6 +233,42 @@ def test_the_example_in_the_docs(flashwatt: Cli, tmp_path: Path) -> None:
     shown = [line.rstrip() for line in result.stdout.splitlines() if line.strip()]
     assert shown == [line for line in text.splitlines() if line in shown], "the docs show the output"
     assert (tmp_path / "reproduction" / "agarwal.html").exists()
+
+
+def test_an_experiment_of_two_papers_stands_on_both_pages(flashwatt: Cli, tmp_path: Path) -> None:
+    """On the other paper's page if that is written: for experiments of its own. A paper that is none is an error."""
+    for paper, also in (("lab", ""), ("shop", 'also = { lab = "Fig. 2" }\n')):
+        place = tmp_path / "mine" / paper / f"{paper}1"
+        place.mkdir(parents=True)
+        (place.parent / "paper.toml").write_text(f'title = "The {paper}"\ncitation = "None."\n')
+        (place / "experiment.toml").write_text(f'title = "A"\nsource = "Fig. 1"\n{also}')
+        (place / "measure.py").write_text("def quantities(_):\n    return {}\n\n\ndef figures(_):\n    return []\n")
+        (place / "README.md").write_text("# X\n")
+    places = {}
+    for paper in ("lab", "shop"):
+        done = flashwatt("reproduce", "--paper", paper, "--experiments", "mine", "--out", paper)
+        assert done.returncode == 0, done.stderr
+        for page in (tmp_path / paper).glob("*.html"):
+            places[paper, page.stem] = re.findall(r"<h2>(\w+): A \((.*)\)</h2>", page.read_text())
+    assert places == {
+        ("lab", "lab"): [("LAB1", "Fig. 1"), ("SHOP1", "Fig. 2")],
+        ("lab", "shop"): [("SHOP1", "Fig. 1")],
+        ("shop", "shop"): [("SHOP1", "Fig. 1")],
+    }
+    (place / "experiment.toml").write_text('title = "A"\nsource = "Fig. 1"\nalso = { lib = "Fig. 2" }\n')
+    wrong = flashwatt("reproduce", "--all", "--experiments", "mine")
+    assert wrong.returncode == 2
+    assert "experiment.toml: also: unknown name; found `lib`; expected one of `lab`, `shop`" in wrong.stderr
+
+
+def test_a_first_look_limits_the_operations_on_files() -> None:
+    def operations(requests: int) -> set[int]:
+        work = plan(choose(("X11",), None), Terms(requests=requests))
+        configs = [task.config.resolve() for tasks in work.tasks.values() for task in tasks]
+        return {one["workload"]["files"]["operations"] for one in configs}
+
+    assert operations(100) == {100}
+    assert operations(1_000_000) == {3_072}
 
 
 def test_experiments_of_ones_own_that_are_wrong(flashwatt: Cli, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 from contextlib import nullcontext
@@ -10,10 +11,13 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from rich.console import Console
 
 from flashwatt.reproduce import catalogue
 from flashwatt.reproduce.catalogue import Experiment
 from flashwatt.reproduce.criterion import Criterion
+from flashwatt.reproduce.show import criteria as criteria_table
+from flashwatt.reproduce.show import show_verdicts
 from flashwatt.reproduce.verdict import Row, Verdict, headline, judge, numbers, tally
 
 
@@ -114,3 +118,33 @@ def test_a_criterion_on_a_real_trace_waits_for_one() -> None:
     assert (without.verdict, without.remark) == (Verdict.TRACE, "--trace msnfs=FILE names it")
     assert with_it.verdict is Verdict.MET
     assert headline([without]) == "predictive: 0 of 0 criteria met, 1 needs a trace"
+
+
+def test_a_criterion_that_waits_for_a_part_is_not_counted() -> None:
+    """Its experiment need not measure it. A report that waits is no figure that is shown."""
+    waits = {"pending": "no disk yet"}
+    criteria = [
+        Criterion.of("place", entry("predictive", above=1), "Fig. 1"),
+        Criterion.of("place", entry("predictive", above=1, **waits) | {"quantity": "disk"}, "Fig. 1"),
+        Criterion.of("place", entry("report", **waits, number=2) | {"quantity": "seek"}, "Fig. 1"),
+    ]
+    experiment = replace(catalogue()["X29"], criteria=tuple(criteria))
+    with patch.object(Experiment, "measures", lambda _: nullcontext(Measures({"q": lambda: 2}))):
+        found = judge(experiment, [{}])
+    assert [row.verdict for row in found] == [Verdict.MET, Verdict.PENDING, Verdict.PENDING]
+    assert [(row.simulated, row.remark) for row in found[1:]] == [(None, "no disk yet")] * 2
+    assert headline(found) == "predictive: 1 of 1 criteria met, 1 pending"
+    assert tally(found)["classes"]["predictive"] == {"criteria": 2, "met": 1, "pending": 1}
+    assert numbers(found) == []
+    assert "s (pending: no disk yet)" in criteria_table([experiment])
+
+
+def test_the_terminal_says_choices_in_brackets_and_each_remark_once() -> None:
+    text = io.StringIO()
+    criteria = [
+        Criterion.of("place", entry("predictive", above=1, chosen="depth 32") | {"quantity": "a"}, "Fig. 1"),
+        *(Criterion.of("place", entry("report", pending="no disk yet") | {"quantity": name}, "") for name in "bc"),
+    ]
+    show_verdicts(judged(criteria, [2, 2, 2]), Console(file=text, width=100, highlight=False))
+    assert "s [depth 32]" in text.getvalue()
+    assert "X29 b, X29 c: no disk yet" in text.getvalue()

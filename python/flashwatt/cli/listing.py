@@ -65,7 +65,7 @@ def _registered(kind: str) -> dict[str, dict[str, Any]]:
 
 
 def _terms(experiment: Experiment) -> str:
-    source = f"{experiment.paper.name}, {experiment.source}"
+    source = "; ".join(f"{paper}, {place}" for paper, place in experiment.sources.items())
     return f"{source}; {about(experiment.cpu_s)} on one processor" if experiment.cpu_s else source
 
 

@@ -94,6 +94,13 @@ class Experiment:
     cpu_s: float | None = None
     """Processor seconds that its runs with three seeds and its page take, as measured on one machine; None if nobody
     measured it."""
+    also: dict[str, str] = field(default_factory=dict)
+    """Other papers that have the same experiment, and the table or figure there."""
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """The table or figure in each paper that has it, its own first."""
+        return {self.paper.name: self.source, **self.also}
 
     @property
     def readme(self) -> str:
@@ -125,10 +132,11 @@ class Experiment:
 def catalogue(directory: Path = EXPERIMENTS) -> dict[str, Experiment]:
     """Every experiment by its id, in the order of the numbers. Raises `FlashwattError` for a file that is wrong."""
     found: dict[str, Experiment] = {}
-    for file in directory.glob("*/paper.toml"):
-        paper = _paper(file)
-        for one in file.parent.glob("*/experiment.toml"):
-            experiment = _experiment(one, paper)
+    papers = [_paper(file) for file in directory.glob("*/paper.toml")]
+    for paper in papers:
+        for file in paper.directory.glob("*/experiment.toml"):
+            experiment = _experiment(file, paper)
+            known(f"{file}: also", experiment.also, [one.name for one in papers])
             found[experiment.id] = experiment
     return dict(sorted(found.items(), key=lambda entry: _order(entry[0])))
 
@@ -147,7 +155,7 @@ def choose(ids: tuple[str, ...], paper: str | None, directory: Path = EXPERIMENT
     return [
         experiment
         for name, experiment in everything.items()
-        if (not wanted or name in wanted) and paper in (None, experiment.paper.name)
+        if (not wanted or name in wanted) and paper in (None, *experiment.sources)
     ]
 
 
@@ -187,7 +195,7 @@ def _paper(file: Path) -> Paper:
 
 
 def _experiment(file: Path, paper: Paper) -> Experiment:
-    content = _content(file, _EXPERIMENT_TEXTS, (*_EXPERIMENT_TABLES, "cpu_s", "reason"))
+    content = _content(file, _EXPERIMENT_TEXTS, (*_EXPERIMENT_TABLES, "cpu_s", "reason", "also"))
     axes = paper.axes | _axes(content, file.parent)
     sets = [
         _set(f"{file}: runs.{name}", name, table, axes, file.parent) for name, table in content.get("runs", {}).items()
@@ -200,7 +208,10 @@ def _experiment(file: Path, paper: Paper) -> Experiment:
     if seconds is not None and (type(seconds) not in (int, float) or not 0 < seconds < _CPU_S_MAX):
         expected = "seconds of processor time, more than 0"
         raise _core.FlashwattError(f"{file}: cpu_s: found {shown(seconds)}; expected {expected}")
-    return Experiment(identity, paper, content["title"], shared[0], tuple(sets), tuple(criteria), file.parent, seconds)
+    also = content.get("also", {})
+    return Experiment(
+        identity, paper, content["title"], shared[0], tuple(sets), tuple(criteria), file.parent, seconds, also
+    )
 
 
 def _set(place: str, name: str, table: dict[str, Any], axes: dict[str, Axis], directory: Path) -> RunSet:

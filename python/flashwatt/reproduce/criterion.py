@@ -17,7 +17,7 @@ Value: TypeAlias = bool | int | float
 
 EXACT = 1e-9
 """Relative difference at which floating-point figures count as equal."""
-_TEXTS = ("quantity", "says", "published", "source", "unit", "class", "reason", "chosen", "trace", "why")
+_TEXTS = ("quantity", "says", "published", "source", "unit", "class", "reason", "chosen", "trace", "pending", "why")
 _KEYS = (*_TEXTS, "number", "tolerance")
 
 
@@ -80,6 +80,8 @@ class Criterion:
     """The published number that the quantity is laid beside as a ratio, unless the number was put in or fitted."""
     trace: str
     """The workload whose real trace the quantity needs; empty if the models of the workloads serve."""
+    pending: str
+    """What is missing from FlashWatt, without which the quantity cannot be had; empty if nothing is."""
     why: str
     """The reason, if known, why the figure misses the bound or differs from the published one."""
 

@@ -36,6 +36,7 @@ _CLASSES = {
     Verdict.SHOWN: "shown",
     Verdict.SHORT: "shown",
     Verdict.TRACE: "shown",
+    Verdict.PENDING: "shown",
     Verdict.UNKNOWN: "unknown",
 }
 _STYLE = """
@@ -69,16 +70,17 @@ h3 { font-size: 1rem; padding: 0 12px; margin: .8rem 0 .2rem; }
 
 
 def write_pages(findings: Sequence[Finding], terms: Terms, directory: Path, *, force: bool = False) -> list[Path]:
-    """Write `PAPER.html` for every paper with findings; return the paths.
+    """Write `PAPER.html` for every paper with experiments of its own among the findings; return the paths.
+
+    What another paper has as well stands on both pages.
 
     Raises `FlashwattError` for a page that cannot be written, and, without `force`, for a file that is none of ours.
     """
-    pages: dict[Path, list[Finding]] = {}
-    for one in findings:
-        pages.setdefault(page_path(one.experiment, directory), []).append(one)
-    for path, found in pages.items():
-        save(path, _page(found, terms), marks.PAGE, force=force)
-    return list(pages)
+    papers = {page_path(one.experiment, directory): one.experiment.paper for one in findings}
+    for path, paper in papers.items():
+        found = [one for one in findings if paper.name in one.experiment.sources]
+        save(path, _page(paper, found, terms), marks.PAGE, force=force)
+    return list(papers)
 
 
 def page_path(experiment: Experiment, directory: Path) -> Path:
@@ -86,11 +88,10 @@ def page_path(experiment: Experiment, directory: Path) -> Path:
     return directory / f"{experiment.paper.name}.html"
 
 
-def _page(findings: list[Finding], terms: Terms) -> bytes:
-    paper = findings[0].experiment.paper
+def _page(paper: Paper, findings: list[Finding], terms: Terms) -> bytes:
     parts: list[Chart | str] = [_overview(paper, [row for finding in findings for row in finding.rows], terms)]
     for one in findings:
-        parts += [_said(one.experiment, terms.traces), _table(one.rows), *_figures(one), "</article>"]
+        parts += [_said(one.experiment, paper, terms.traces), _table(one.rows), *_figures(one), "</article>"]
     return document(paper.title, parts, style=_STYLE)
 
 
@@ -136,9 +137,9 @@ def _rendered(markdown: str) -> str:
     return text
 
 
-def _said(experiment: Experiment, real: Collection[str]) -> str:
+def _said(experiment: Experiment, paper: Paper, real: Collection[str]) -> str:
     text = _rendered(experiment.readme)
-    heading = f"{experiment.id}: {experiment.title} ({experiment.source})"
+    heading = f"{experiment.id}: {experiment.title} ({experiment.sources[paper.name]})"
     traces = f"<p>{html.escape(origin(experiment.workloads, real))}</p>" if experiment.workloads else ""
     return f'<article id="{experiment.id}">\n<h2>{html.escape(heading)}</h2>\n<div class="said">{text}{traces}</div>'
 

@@ -173,6 +173,8 @@ def _limited(point: Overrides, requests: int | None) -> Overrides:
         return {"workload.trace.max_requests": requests}
     model = next(key.split(".")[1] for key in point if key.startswith("workload."))
     (described,) = Config().override(point).resolve()["workload"].values()
+    if model == "files":
+        return {"workload.files.operations": min(requests, described.get("operations", requests))}
     before = int(point.get(_WARMUP, 0))
     warmup = min(before, requests)
     limited = {f"workload.{model}.requests": warmup + min(requests, described["requests"] - before)}

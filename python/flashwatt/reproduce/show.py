@@ -27,6 +27,7 @@ _STYLES = {
     Verdict.SHOWN: "dim",
     Verdict.SHORT: "dim",
     Verdict.TRACE: "dim",
+    Verdict.PENDING: "dim",
     Verdict.UNKNOWN: "yellow",
 }
 
@@ -44,13 +45,21 @@ def show_verdicts(rows: list[Row], console: Console | None = None) -> None:
         table.add_column(name, ratio=share, no_wrap=share is None)
     for row in rows:
         verdict = Text(judged(row).replace(", ", ",\n"), _STYLES[row.verdict])
-        table.add_row(row.experiment, row.claim, published(row), simulated(row), row.bound, verdict)
+        table.add_row(row.experiment, Text(row.claim), published(row), simulated(row), row.bound, verdict)
     emit(console, table)
-    for row in rows:
-        if row.remark:
-            emit(console, Text.assemble((f"{row.experiment} {row.quantity}: ", "bold"), row.remark))
+    for remark, some in _remarks(rows).items():
+        emit(console, Text.assemble((f"{', '.join(some)}: ", "bold"), remark))
     emit(console, f"\n{headline(rows)}")
     show_numbers(rows, console)
+
+
+def _remarks(rows: Iterable[Row]) -> dict[str, list[str]]:
+    """Give each remark once, with the quantities that it is about."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if row.remark:
+            found.setdefault(row.remark, []).append(f"{row.experiment} {row.quantity}")
+    return found
 
 
 def show_numbers(rows: Iterable[Row], console: Console) -> None:
@@ -61,7 +70,7 @@ def show_numbers(rows: Iterable[Row], console: Console) -> None:
     for name, share in {"": None, "quantity": 4, "published": 1, "simulated": 1, "ratio": None}.items():
         table.add_column(name, ratio=share, no_wrap=share is None)
     for row in laid:
-        table.add_row(row.experiment, row.claim, published(row), simulated(row), f"{row.ratio:.2f}")
+        table.add_row(row.experiment, Text(row.claim), published(row), simulated(row), f"{row.ratio:.2f}")
     emit(console, table)
 
 
@@ -89,7 +98,8 @@ def criteria(experiments: Iterable[Experiment]) -> str:
         for one in experiment.criteria:
             claim = f"{one.says} [{one.chosen}]" if one.chosen else one.says
             needs = f" (needs a real trace of {one.trace})" if one.trace else ""
-            cells = (experiment.id, claim + needs, published(one), one.bound, one.class_.value, one.reason)
+            waits = f" (pending: {one.pending})" if one.pending else ""
+            cells = (experiment.id, claim + needs + waits, published(one), one.bound, one.class_.value, one.reason)
             lines.append("| " + " | ".join(cell.replace("|", "\\|").replace("*", "\\*") for cell in cells) + " |")
     return "\n".join(lines)
 

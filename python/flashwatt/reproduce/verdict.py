@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from enum import Enum
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flashwatt.base.misspelt import known
 from flashwatt.reproduce.criterion import CriterionClass
@@ -34,6 +34,8 @@ class Verdict(Enum):
     """Runs were cut short by `--requests`, and the criterion is for whole ones."""
     TRACE = "needs a trace"
     """It is about a real trace, which `--trace` did not name."""
+    PENDING = "pending"
+    """It waits for something that FlashWatt does not model yet, and nothing of it is tested."""
     UNKNOWN = "no evidence"
     """A run that it needs was not made, failed, or went over its budget of operations; or its figure is infinite or no
     number."""
@@ -109,18 +111,18 @@ def judge(
     """
     with experiment.measures() as measures:
         quantities = [_quantities(experiment, measures, one) for one in evidence]
-        return [
-            _row(experiment.id, one, [some[one.quantity] for some in quantities], short=short, traces=traces)
-            for one in experiment.criteria
-        ]
+        return [_row(experiment.id, one, quantities, short=short, traces=traces) for one in experiment.criteria]
 
 
-def _quantities(
-    experiment: Experiment, measures: ModuleType, evidence: Evidence
-) -> dict[str, Callable[[], tuple[Value, bool]]]:
+_Quantities: TypeAlias = "dict[str, Callable[[], tuple[Value, bool]]]"
+"""Functions of an experiment's figures with one seed."""
+
+
+def _quantities(experiment: Experiment, measures: ModuleType, evidence: Evidence) -> _Quantities:
     """Functions of an experiment's figures with one seed: the figure, and whether the seed can change it."""
     found: Mapping[str, Callable[[], Value]] = measures.quantities(evidence)
-    known(f"{measures.__file__}: quantities", [one.quantity for one in experiment.criteria], found)
+    wanted = [one.quantity for one in experiment.criteria if not one.pending]
+    known(f"{measures.__file__}: quantities", wanted, found)
     already = any(runs.by_chance for runs in evidence.values())
 
     def watched(measure: Callable[[], Value]) -> tuple[Value, bool]:
@@ -134,15 +136,15 @@ def _quantities(
 def _row(
     experiment: str,
     criterion: Criterion,
-    measures: Sequence[Callable[[], tuple[Value, bool]]],
+    quantities: Sequence[_Quantities],
     *,
     short: bool,
     traces: Collection[str],
 ) -> Row:
-    missing = criterion.trace if criterion.trace not in ("", *traces) else ""
-    sample, remark = (None, f"--trace {missing}=FILE names it") if missing else _measured(measures)
+    waits, remark = _waits(criterion, traces)
+    sample, remark = (None, remark) if waits else _measured([some[criterion.quantity] for some in quantities])
     value = None if sample is None else sample.mean
-    verdict = Verdict.TRACE if missing else _verdict(criterion, value, short=short)
+    verdict = waits or _verdict(criterion, value, short=short)
     reason = criterion.why or ("no reason is known" if verdict is Verdict.MISSED else "")
     return Row(
         experiment=experiment,
@@ -163,6 +165,15 @@ def _row(
         number=criterion.number,
         remark=reason if verdict in (Verdict.MISSED, Verdict.SHOWN) and not short else remark,
     )
+
+
+def _waits(criterion: Criterion, traces: Collection[str]) -> tuple[Verdict | None, str]:
+    """Give the verdict on a criterion that cannot be tested, and what it waits for; None for one that can."""
+    if criterion.pending:
+        return Verdict.PENDING, criterion.pending
+    if criterion.trace not in ("", *traces):
+        return Verdict.TRACE, f"--trace {criterion.trace}=FILE names it"
+    return None, ""
 
 
 def _measured(measures: Sequence[Callable[[], tuple[Value, bool]]]) -> tuple[Sample | None, str]:
@@ -244,24 +255,27 @@ def headline(rows: Iterable[Row]) -> str:
     """Say how many criteria are met: the predictive ones first, then those that say less."""
     counts = tally(rows)
     said = [_said(name, counts["classes"][name]) for name in _WORTH if name in counts["classes"]]
-    if shown := counts["classes"].get(CriterionClass.REPORT.value):
-        said.append(f"{shown['criteria']} figures shown, not judged")
+    reports = counts["classes"].get(CriterionClass.REPORT.value, {})
+    if shown := reports.get("criteria", 0) - reports.get(Verdict.PENDING.value, 0):
+        said.append(f"{shown} figures shown, not judged")
     if laid := counts["numbers"]["laid"]:
         near = counts["numbers"]["near"]
         said.append(f"{near} of {laid} published numbers, neither put in nor fitted, within {100 * _NEAR:.0f} %")
     return "; ".join(said)
 
 
+_UNTESTED = (Verdict.TRACE, Verdict.PENDING)
+"""Verdicts on criteria that are not counted among those that can be met."""
 _WORTH = [one.value for one in CriterionClass if one is not CriterionClass.REPORT]
 
 
 def _said(name: str, counts: Mapping[str, int]) -> str:
     others = [
         f"{counts[one.value]} {one.value}"
-        for one in (Verdict.MISSED, Verdict.UNKNOWN, Verdict.SHORT, Verdict.TRACE)
+        for one in (Verdict.MISSED, Verdict.UNKNOWN, Verdict.SHORT, *_UNTESTED)
         if one.value in counts
     ]
     if doubtful := counts.get(DOUBTFUL):
         others.append(f"{doubtful} {DOUBTFUL}")
-    judged = counts["criteria"] - counts.get(Verdict.TRACE.value, 0)
+    judged = counts["criteria"] - sum(counts.get(one.value, 0) for one in _UNTESTED)
     return ", ".join([f"{name}: {counts.get('met', 0)} of {judged} criteria met", *others])

@@ -1,0 +1,75 @@
+"""What an application gets from a drive: MB/s, and J for an MB that it reads or writes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from flashwatt.plot.figures import Bar, bars
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from flashwatt.plot import Chart
+    from flashwatt.reproduce.evidence import Runs
+
+Figure: TypeAlias = "Callable[[Runs, str, str], float]"
+"""A figure of the run on a drive with a file system."""
+
+
+def mb_per_s(runs: Runs, drive: str, system: str) -> float:
+    """Megabytes that the application reads and writes in a second."""
+    return _megabytes(runs, drive, system) / runs.value("files.operations.seconds", drive, system)
+
+
+def joules_per_mb(runs: Runs, drive: str, system: str) -> float:
+    """Energy of the drive for each of these megabytes, the unmount included."""
+    return runs.value("energy_total_j.always_on", drive, system) / _megabytes(runs, drive, system)
+
+
+def written(runs: Runs, drive: str, system: str) -> float:
+    """Megabytes that the file system writes to the drive, for each of these megabytes."""
+    return runs.value("workload.write_bytes", drive, system) / 1e6 / _megabytes(runs, drive, system)
+
+
+def programmed(runs: Runs, drive: str, system: str) -> float:
+    """Megabytes that are programmed on the flash, copies included, for each of these megabytes."""
+    pages = runs.value("flash.programs.total", drive, system)
+    page_bytes = runs.value("config.device.page_bytes", drive, system)
+    return pages * page_bytes / 1e6 / _megabytes(runs, drive, system)
+
+
+def read_kib(runs: Runs, drive: str, system: str) -> float:
+    """Mean length of a read that comes to the drive in KiB."""
+    return runs.value("workload.read_bytes", drive, system) / 1024 / runs.value("workload.reads", drive, system)
+
+
+def gain(figure: Figure, runs: Runs, drive: str) -> float:
+    """A figure with LFS over the same one with ext2."""
+    return figure(runs, drive, "lfs") / figure(runs, drive, "ext2")
+
+
+def charts(workload: str, runs: Runs) -> Iterator[Chart]:
+    """Draw throughput and energy, a group of bars for each drive."""
+    for title, figure, unit in (
+        ("throughput", mb_per_s, "MB/s"),
+        ("energy of 1 MB of the workload's data", joules_per_mb, "J/MB"),
+    ):
+        rows = [Bar(drive, system, figure(runs, drive, system)) for drive, system in runs]
+        yield bars(f"Fig. 6: {workload}, {title}", "Park et al.: Fig. 12.", rows, unit)
+
+
+def table(more: Mapping[str, Figure], *sets: Runs) -> str:
+    """Lay out every run of these sets in Markdown, with what LFS changes of other figures."""
+    changed = {"MB/s": mb_per_s, "J/MB": joules_per_mb, **more}
+    head = ["", "MB/s, ext2", "MB/s, LFS", *(f"{name}, LFS / ext2" for name in changed)]
+    lines = [head, ["---"] * len(head)]
+    for runs in sets:
+        for drive in dict.fromkeys(drive for drive, _ in runs):
+            cells = [mb_per_s(runs, drive, "ext2"), mb_per_s(runs, drive, "lfs")]
+            cells += [gain(figure, runs, drive) for figure in changed.values()]
+            lines.append([drive, *(f"{cell:.3g}" for cell in cells)])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _megabytes(runs: Runs, drive: str, system: str) -> float:
+    return runs.value("files.operations.bytes", drive, system) / 1e6
