@@ -65,13 +65,14 @@ def finish_all(logs: Collection[Log]) -> None:
 
 @contextmanager
 def logged(
-    kind: Kind, path: Path | None, *, inputs: Collection[str | PathLike[str]] = (), force: bool = False
+    kind: Kind, name: str | PathLike[str] | None, *, inputs: Collection[str | PathLike[str]] = (), force: bool = False
 ) -> Iterator[Log]:
     """Give the log with the path for the engine to write to; call `Log.finish` when the run's result is saved.
 
     Parquet takes a temporary second file in the same directory, and as much memory as CSV. Raises `FlashwattError` for
     a file that must not be replaced; the engine checks a CSV itself, except against `inputs`, which it does not know.
     """
+    path = None if name is None else Path(name)
     with ExitStack() as stack:
         engine_path = path
         if path is not None:

@@ -71,19 +71,18 @@ def run(
     runs. `overrides` are laid over it: `device__channels=4`, `device={"channels": 4}` or `**{"device.channels": 4}`.
 
     `seed` is short for `run__seed`. `series` records power over time: a number is the length of a bin in nanoseconds;
-    `True` chooses a length that gives 1,000 to 2,000 bins (limit: ten million). `edges` records every change of the
-    drive's current: `(from, until)` is a window in simulated nanoseconds from the start of the run, including the
-    warm-up; `True` is the whole measured window (limit: a million changes). A run that exceeds a limit ends there with
-    the status "failed" and the reason. `latency` keeps the histogram for `Report.latency`. `op_log` writes a line per
-    flash operation into a file of that name (.csv or .parquet) or, if `True`, into a temporary file that is removed
-    with the report. `request_log` writes a line per request of the host into such a file, `capture` the requests as the
-    workload sends them, and `dispatch_log` as the block layer (`[host]`) gives them to the drive; these two are traces
-    in CSV, which `workload__trace__path` replays. Other files of that name are replaced with `force` only. A log that
-    cannot be written makes the status "failed"; the figures stay valid. `check` keeps a second account of every page's
-    content and stops at the first difference (slow). `progress=True` shows a bar, below the cell of a notebook or on a
-    terminal. It may also be a function, which is called about ten times a second with the requests done, the requests
-    in all (None if unknown), the simulated nanoseconds, and what is being prepared (None during the simulation); if it
-    returns `False` the run is stopped, with its figures until then.
+    `True` chooses a length that gives 1,000 to 2,000 bins. `edges` records every change of the drive's current:
+    `(from, until)` is a window in simulated nanoseconds from the start of the run, including the warm-up; `True` is the
+    whole measured window. A run with more than ten million bins or a million changes ends there as "failed". `latency`
+    keeps the histogram for `Report.latency`. `op_log` writes a line per flash operation into a file of that name (.csv
+    or .parquet) or, if `True`, into a temporary file that is removed with the report. `request_log` writes a line per
+    request of the host into such a file, `capture` the requests as the workload sends them, and `dispatch_log` as the
+    block layer (`[host]`) gives them to the drive; these two are traces in CSV, which `workload__trace__path` replays.
+    Other files of that name are replaced with `force` only. A log that cannot be written makes the status "failed"; the
+    figures stay valid. `check` keeps a second account of every page's content and stops at the first difference (slow).
+    `progress=True` shows a bar, below the cell of a notebook or on a terminal. It may also be a function, which is
+    called about ten times a second with the requests done, the requests in all (None if unknown), the simulated
+    nanoseconds, and what is being prepared (None during the simulation); if it returns `False`, the run stops there.
 
     Ctrl-C ends the run early: the report has the status "interrupted". Raises `FlashwattError` for a configuration that
     cannot be run; the message names the key, the value found, the values expected and the nearest valid name.
@@ -93,12 +92,11 @@ def run(
     named = None if isinstance(op_log, bool) else Path(op_log)
     with nearest(overrides, run), explained(), temporary(wanted=op_log is True) as unnamed:
         inputs = [*files, *config.inputs()]
-        asked, sent, dispatched = (None if one is None else Path(one) for one in (request_log, capture, dispatch_log))
         with (
             logged("op_log", named or unnamed, inputs=inputs, force=force) as log,
-            logged("request_log", asked, inputs=inputs, force=force) as requests,
-            logged("capture", sent, inputs=inputs, force=force) as captured,
-            logged("dispatch_log", dispatched, inputs=inputs, force=force) as dispatches,
+            logged("request_log", request_log, inputs=inputs, force=force) as requests,
+            logged("capture", capture, inputs=inputs, force=force) as captured,
+            logged("dispatch_log", dispatch_log, inputs=inputs, force=force) as dispatches,
             run_progress(progress) as show,
         ):
             content = simulate(
