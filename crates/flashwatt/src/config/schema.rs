@@ -98,8 +98,8 @@ fn rules() -> Rules {
     all
 }
 
-/// Every preset, translation layer, policy, scheduler, workload and kind of replay, and lengths of requests of two kinds,
-/// on which other defaults depend.
+/// Every preset, translation layer, policy, scheduler and workload, tables that are absent unless they are given, and lengths of requests of
+/// two kinds, on which other defaults depend.
 fn probes() -> Vec<Vec<String>> {
     let presets = PRESETS.iter().map(|(name, _)| vec![format!("device.preset={name}")]);
     let policies = gc::REGISTRY.iter().map(|entry| vec![format!("gc.policy={}", entry.name)]);
@@ -108,8 +108,8 @@ fn probes() -> Vec<Vec<String>> {
     let longer = models.map(|model| vec![format!("workload.{}.request_bytes=8192", model.name)]);
     let ftls = ftl::REGISTRY.iter().map(|entry| vec![format!("ftl={}", entry.name)]);
     let schedulers = sched::REGISTRY.iter().map(|entry| vec![format!("host.scheduler={}", entry.name)]);
-    let replays = [vec!["run.replay=flashsim".to_string()]];
-    presets.chain(ftls).chain(policies).chain(schedulers).chain(workloads).chain(replays).chain(longer).collect()
+    let tables = ["run.replay=flashsim", "workload.files.aged.churn=1"].map(|set| vec![set.to_string()]);
+    presets.chain(ftls).chain(policies).chain(schedulers).chain(workloads).chain(tables).chain(longer).collect()
 }
 
 /// The node of a dotted key.
