@@ -70,6 +70,18 @@ fn too_many_dirty_pages_are_written_back_and_then_writers_wait() {
     assert_eq!(workload.figures().io.throttled_ns, 973_000);
 }
 
+/// As above, but the append ends with its 26th call. Page 0 changes again while it is on its way to the disk, until 1026 µs: the
+/// unmount writes it when it has arrived.
+#[test]
+fn a_page_that_changes_on_its_way_to_the_disk_is_written_again() {
+    let settings = PageCacheSettings { memory_bytes: 256 * 4096, ..settings() };
+    let append = moves(OpKind::Append, 0, 0, 26 * 4096);
+    let steps = vec![plain(OpKind::Create, 0), append, moves(OpKind::Write, 0, 0, 4096)];
+    let requests = run(&mut workload(Script::new(&[None], vec![steps]), Flat::default(), settings), MS);
+    let later = [sent(26_000 + MS, Write, 0, 1), sent(26_000 + 2 * MS, Flush, 0, 0)];
+    assert_eq!((requests[0], &requests[1..]), (sent(26_000, Write, 0, 26), &later[..]));
+}
+
 #[test]
 fn synchronous_and_direct_writes_are_on_the_drive_when_they_end() {
     let synchronous = moves_as(Mode::Synchronous, OpKind::Write, 0, 0, 8192);
