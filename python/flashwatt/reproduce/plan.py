@@ -173,6 +173,8 @@ def _limited(point: Overrides, requests: int | None) -> Overrides:
         return {"workload.trace.max_requests": requests}
     model = next(key.split(".")[1] for key in point if key.startswith("workload."))
     (described,) = Config().override(point).resolve()["workload"].values()
+    if "requests" not in described:  # jobs and programs end by themselves
+        return {_MEASURED: requests}
     before = int(point.get(_WARMUP, 0))
     warmup = min(before, requests)
     limited = {f"workload.{model}.requests": warmup + min(requests, described["requests"] - before)}
@@ -180,4 +182,5 @@ def _limited(point: Overrides, requests: int | None) -> Overrides:
 
 
 _WARMUP = "run.warmup.requests"
+_MEASURED = "run.measure.requests"
 _SEED = "run.seed"
