@@ -1,7 +1,7 @@
 //! Small cases whose requests were worked out by hand from the rules.
 
 use super::flat::{FILE_BLOCKS, Flat};
-use super::harness::{Script, moves, moves_as, plain, run, sent, settings, workload};
+use super::harness::{Script, moves, moves_as, plain, run, run_seen, sent, settings, workload};
 use crate::connector::RequestKind::{Flush, Read, Write};
 use crate::files::settings::PageCacheSettings;
 use crate::files::{Mode, OpError, OpKind, Step};
@@ -115,4 +115,18 @@ fn threads_share_what_is_read() {
     let requests = run(&mut workload(script, Flat::default(), settings()), MS);
     assert_eq!(requests.iter().filter(|sent| sent.kind == Read).count(), 1);
     assert!(ended.lock().expect("one thread").iter().all(|ended| ended.at_ns == MS + 1_000));
+}
+
+/// Schedulers go by the process, each thread one of its own, and by whether somebody waits. For the flusher's write of what the first
+/// thread has written nobody does.
+#[test]
+fn requests_name_their_thread_and_say_whether_somebody_waits() {
+    let dirties = vec![moves(OpKind::Append, 0, 0, 4096), Step::Sleep(40 * S)];
+    let syncs = vec![moves(OpKind::Append, 1, 0, 4096), plain(OpKind::Fsync, 1), moves(OpKind::Read, 2, 0, 4096)];
+    let script = Script::new(&[Some(0), Some(0), Some(4096)], vec![dirties, syncs]);
+    let mut found = Vec::new();
+    run_seen(&mut workload(script, Flat::default(), settings()), MS, |_, request| {
+        found.push((request.kind, request.process, request.is_sync));
+    });
+    assert_eq!(found, [(Write, 2, true), (Flush, 2, true), (Read, 2, true), (Write, 0, false), (Flush, 0, true)]);
 }
