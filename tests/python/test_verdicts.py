@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 from contextlib import nullcontext
@@ -10,10 +11,12 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from rich.console import Console
 
 from flashwatt.reproduce import catalogue
 from flashwatt.reproduce.catalogue import Experiment
 from flashwatt.reproduce.criterion import Criterion
+from flashwatt.reproduce.show import show_verdicts
 from flashwatt.reproduce.verdict import Row, Verdict, headline, judge, numbers, tally
 
 
@@ -84,6 +87,13 @@ def test_the_headline_counts_classes_apart() -> None:
     )
     assert [(row.quantity, row.ratio) for row in numbers(found)] == [("q0", 1.2), ("q1", 0.05), ("q3", -1.0)]
     assert tally(found)["numbers"] == {"laid": 3, "near": 1}
+
+
+def test_both_tables_name_the_choices_behind_a_claim() -> None:
+    criterion = Criterion.of("p", entry("predictive", at_least=1, published="3", number=3, chosen="depth 32"), "Fig. 1")
+    console = Console(width=150, record=True, file=io.StringIO())
+    show_verdicts(judged([criterion], [2]), console)
+    assert console.export_text().count("s [depth 32]") == 2
 
 
 @pytest.mark.parametrize("of", ["predictive", "report"])

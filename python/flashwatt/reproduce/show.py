@@ -44,7 +44,7 @@ def show_verdicts(rows: list[Row], console: Console | None = None) -> None:
         table.add_column(name, ratio=share, no_wrap=share is None)
     for row in rows:
         verdict = Text(judged(row).replace(", ", ",\n"), _STYLES[row.verdict])
-        table.add_row(row.experiment, row.claim, published(row), simulated(row), row.bound, verdict)
+        table.add_row(row.experiment, Text(row.claim), published(row), simulated(row), row.bound, verdict)
     emit(console, table)
     for row in rows:
         if row.remark:
@@ -61,7 +61,7 @@ def show_numbers(rows: Iterable[Row], console: Console) -> None:
     for name, share in {"": None, "quantity": 4, "published": 1, "simulated": 1, "ratio": None}.items():
         table.add_column(name, ratio=share, no_wrap=share is None)
     for row in laid:
-        table.add_row(row.experiment, row.claim, published(row), simulated(row), f"{row.ratio:.2f}")
+        table.add_row(row.experiment, Text(row.claim), published(row), simulated(row), f"{row.ratio:.2f}")
     emit(console, table)
 
 
