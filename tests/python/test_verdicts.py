@@ -90,6 +90,13 @@ def test_the_headline_counts_classes_apart() -> None:
     assert tally(found)["numbers"] == {"laid": 3, "near": 1}
 
 
+def test_both_tables_name_the_choices_behind_a_claim() -> None:
+    criterion = Criterion.of("p", entry("predictive", at_least=1, published="3", number=3, chosen="depth 32"), "Fig. 1")
+    console = Console(width=150, record=True, file=io.StringIO())
+    show_verdicts(judged([criterion], [2]), console)
+    assert console.export_text().count("s [depth 32]") == 2
+
+
 @pytest.mark.parametrize("of", ["predictive", "report"])
 def test_a_figure_that_is_no_number_is_not_met(of: str) -> None:
     (nan,), (infinite,) = rows((of, None, math.nan)), rows((of, None, math.inf))

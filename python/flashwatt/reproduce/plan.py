@@ -175,6 +175,8 @@ def _limited(point: Overrides, requests: int | None) -> Overrides:
     (described,) = Config().override(point).resolve()["workload"].values()
     if model == "files":
         return {"workload.files.operations": min(requests, described.get("operations", requests))}
+    if "requests" not in described:  # jobs end by themselves
+        return {_MEASURED: requests}
     before = int(point.get(_WARMUP, 0))
     warmup = min(before, requests)
     limited = {f"workload.{model}.requests": warmup + min(requests, described["requests"] - before)}
@@ -182,4 +184,5 @@ def _limited(point: Overrides, requests: int | None) -> Overrides:
 
 
 _WARMUP = "run.warmup.requests"
+_MEASURED = "run.measure.requests"
 _SEED = "run.seed"

@@ -35,12 +35,14 @@ impl Flusher {
         Flusher { next_look_ns, ..Flusher::default() }
     }
 
-    /// Sends a batch of dirty pages. Returns whether there was one.
+    /// Sends a batch of dirty pages. Returns whether there was one: pages that are on their way to the disk and have changed since
+    /// have to arrive first.
     pub fn go_on(&mut self, vfs: &mut Vfs, now: Nanos) -> Tried<bool> {
         if self.batch.is_empty() {
             self.gather(vfs, now);
         }
-        let Some(cause) = self.cause.filter(|_| !self.batch.is_empty()) else { return Ok(false) };
+        let Some(cause) = self.cause else { return Ok(false) };
+        let is_any = !self.batch.is_empty();
         // A page may have been written by somebody else while the flusher waited.
         self.batch.retain(|&key| vfs.cache.is_dirty(key) && vfs.cache.io_writing(key).is_none());
         let batch = &self.batch;
@@ -49,7 +51,7 @@ impl Flusher {
         }
         self.batch.clear();
         self.owners.drain(..).for_each(|owner| vfs.cache.requeue_dirty(owner, now));
-        Ok(true)
+        Ok(is_any)
     }
 
     /// Collects pages of the owners whose turn it is.

@@ -217,7 +217,11 @@ impl FileWorkload {
             }
             match self.flusher.go_on(&mut self.vfs, now) {
                 Ok(true) => {}
-                Ok(false) => break,
+                Ok(false) => {
+                    // If much is dirty nevertheless, all of it is on its way to the disk.
+                    self.flusher_is_full = self.vfs.has_much_dirty();
+                    break;
+                }
                 Err(_) => {
                     let flusher = self.flusher_task();
                     self.flusher_is_full = self.register_waits(flusher);

@@ -1,7 +1,7 @@
 //! Small cases whose requests were worked out by hand from the rules.
 
 use super::flat::{FILE_BLOCKS, Flat};
-use super::harness::{Script, moves, moves_as, plain, run, sent, settings, workload};
+use super::harness::{Script, moves, moves_as, plain, run, run_seen, sent, settings, workload};
 use crate::connector::RequestKind::{Flush, Read, Write};
 use crate::files::settings::PageCacheSettings;
 use crate::files::{Mode, OpError, OpKind, Step};
@@ -70,6 +70,18 @@ fn too_many_dirty_pages_are_written_back_and_then_writers_wait() {
     assert_eq!(workload.figures().io.throttled_ns, 973_000);
 }
 
+/// As above, but the append ends with its 26th call. Page 0 changes again while it is on its way to the disk, until 1026 µs: the
+/// unmount writes it when it has arrived.
+#[test]
+fn a_page_that_changes_on_its_way_to_the_disk_is_written_again() {
+    let settings = PageCacheSettings { memory_bytes: 256 * 4096, ..settings() };
+    let append = moves(OpKind::Append, 0, 0, 26 * 4096);
+    let steps = vec![plain(OpKind::Create, 0), append, moves(OpKind::Write, 0, 0, 4096)];
+    let requests = run(&mut workload(Script::new(&[None], vec![steps]), Flat::default(), settings), MS);
+    let later = [sent(26_000 + MS, Write, 0, 1), sent(26_000 + 2 * MS, Flush, 0, 0)];
+    assert_eq!((requests[0], &requests[1..]), (sent(26_000, Write, 0, 26), &later[..]));
+}
+
 #[test]
 fn synchronous_and_direct_writes_are_on_the_drive_when_they_end() {
     let synchronous = moves_as(Mode::Synchronous, OpKind::Write, 0, 0, 8192);
@@ -103,4 +115,18 @@ fn threads_share_what_is_read() {
     let requests = run(&mut workload(script, Flat::default(), settings()), MS);
     assert_eq!(requests.iter().filter(|sent| sent.kind == Read).count(), 1);
     assert!(ended.lock().expect("one thread").iter().all(|ended| ended.at_ns == MS + 1_000));
+}
+
+/// Schedulers go by the process, each thread one of its own, and by whether somebody waits. For the flusher's write of what the first
+/// thread has written nobody does.
+#[test]
+fn requests_name_their_thread_and_say_whether_somebody_waits() {
+    let dirties = vec![moves(OpKind::Append, 0, 0, 4096), Step::Sleep(40 * S)];
+    let syncs = vec![moves(OpKind::Append, 1, 0, 4096), plain(OpKind::Fsync, 1), moves(OpKind::Read, 2, 0, 4096)];
+    let script = Script::new(&[Some(0), Some(0), Some(4096)], vec![dirties, syncs]);
+    let mut found = Vec::new();
+    run_seen(&mut workload(script, Flat::default(), settings()), MS, |_, request| {
+        found.push((request.kind, request.process, request.is_sync));
+    });
+    assert_eq!(found, [(Write, 2, true), (Flush, 2, true), (Read, 2, true), (Write, 0, false), (Flush, 0, true)]);
 }

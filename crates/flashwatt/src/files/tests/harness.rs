@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::connector::{Completion, Next, RequestKind, Workload};
+use crate::connector::{Completion, Next, Request, RequestKind, Workload};
 use crate::files::settings::{PageCacheSettings, ProcessorSettings};
 use crate::files::system::FileSystem;
 use crate::files::{
@@ -103,20 +103,29 @@ pub fn sent(at_ns: Nanos, kind: RequestKind, block: u64, blocks: u64) -> Sent {
 
 /// Runs a workload to its end on a drive on which every request takes `takes_ns`, any number at once.
 pub fn run(workload: &mut FileWorkload, takes_ns: Nanos) -> Vec<Sent> {
-    let (mut now, mut sent, mut inside) = (0, Vec::new(), VecDeque::new());
+    let mut all = Vec::new();
+    run_seen(workload, takes_ns, |now, request| {
+        let (block, blocks) = (request.offset_bytes / 4096, request.bytes / 4096);
+        all.push(Sent { at_ns: now, kind: request.kind, block, blocks });
+    });
+    all
+}
+
+/// As [`run`], and shows every request with its time.
+pub fn run_seen(workload: &mut FileWorkload, takes_ns: Nanos, mut see: impl FnMut(Nanos, &Request)) {
+    let (mut now, mut inside) = (0, VecDeque::new());
     loop {
         let next = workload.next(now).expect("no error");
         let until = match next {
             Next::Request(tag, request) => {
-                let (block, blocks) = (request.offset_bytes / 4096, request.bytes / 4096);
-                sent.push(Sent { at_ns: now, kind: request.kind, block, blocks });
+                see(now, &request);
                 inside.push_back((now + takes_ns, tag));
                 continue;
             }
             Next::WaitUntil(at) => Some(at),
             Next::WaitForCompletion => None,
             Next::Measure => continue,
-            Next::End if inside.is_empty() => return sent,
+            Next::End if inside.is_empty() => return,
             Next::End => None,
         };
         match inside.front().copied().filter(|&(end, _)| until.is_none_or(|until| end <= until)) {

@@ -15,28 +15,42 @@ if TYPE_CHECKING:
     from flashwatt.reproduce.evidence import Evidence
 
 NEW = "pardispatcher"
+AS_SET, ONE_DIE, LESS_MEMORY = "16 dies", "one die", "512 MiB"
+RATE = "files.operations.per_s"
+
+COLUMNS = {
+    "operations/s": (RATE, 1, ",.0f"),
+    "read, MB/s": ("throughput.read_mb_s", 1, ".1f"),
+    "written, MB/s": ("throughput.write_mb_s", 1, ".1f"),
+    "mean write, KiB": ("host.write.dispatched_bytes_mean", 1024, ".1f"),
+    "write amplification": ("flash.write_amplification", 1, ".2f"),
+}
+"""What the table shows of each run: the key, the unit, the format."""
 
 
 def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
     """Name what the criteria ask about."""
     personalities = evidence["throughput"].labels("personality")
 
-    def above_mean() -> int:
-        rates = [_rates(evidence, "throughput", one) for one in personalities]
+    def above_mean(variant: str) -> int:
+        rates = [_rates(evidence, variant, one) for one in personalities]
         return sum(rate[NEW] >= 0.98 * fmean(_others(rate)) for rate in rates)
 
     def noop_first() -> bool:
-        first = {one: _rates(evidence, "throughput", one) for one in personalities}
+        first = {one: _rates(evidence, AS_SET, one) for one in personalities}
         is_first = {one: rate["noop"] == max(_others(rate)) for one, rate in first.items()}
         return all(is_first[one] for one in ("file", "web", "mail")) and not is_first["database"]
 
     def over(one: str, choose: Callable[[list[float]], float]) -> float:
-        rate = _rates(evidence, "throughput", one)
+        rate = _rates(evidence, AS_SET, one)
         return 100 * (rate[NEW] / choose(_others(rate)) - 1)
 
-    def over_noop(runs: str) -> float:
-        rates = [_rates(evidence, runs, one) for one in personalities]
+    def over_noop(variant: str) -> float:
+        rates = [_rates(evidence, variant, one) for one in personalities]
         return max((rate[NEW] / rate["noop"] for rate in rates), key=lambda ratio: abs(ratio - 1))
+
+    def ablated(label: str) -> float:
+        return evidence["ablation"].value(RATE, label, "file")
 
     of_each = {
         f"{one}_{name}": lambda one=one, choose=choose: over(one, choose)
@@ -45,27 +59,45 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
     }
     return {
         **of_each,
-        "above_mean": above_mean,
+        "above_mean": lambda: above_mean(AS_SET),
+        "less_memory": lambda: above_mean(LESS_MEMORY),
         "noop_first": noop_first,
-        "striped": lambda: over_noop("throughput"),
-        "unstriped": lambda: over_noop("one_die"),
+        "striped": lambda: over_noop(AS_SET),
+        "unstriped": lambda: over_noop(ONE_DIE),
+        "one_region": lambda: ablated("one region") / _rates(evidence, AS_SET, "file")[NEW],
+        "unmerged": lambda: ablated(f"no merging, {NEW}") / ablated("no merging, noop"),
     }
 
 
-def figures(evidence: Evidence) -> Iterator[Chart]:
-    """Draw a group of bars for each personality."""
-    for runs, title in (("throughput", "Fig. 3: throughput"), ("one_die", "The same on a drive of one die")):
-        rows = [
-            Bar(one, scheduler, rate / 1000)
-            for one in evidence[runs].labels("personality")
-            for scheduler, rate in _rates(evidence, runs, one).items()
-        ]
-        yield bars(title, "Requests of processes, 4 KiB each.", rows, "1000 requests/s")
+def figures(evidence: Evidence) -> Iterator[Chart | str]:
+    """Draw a group of bars for each personality, relative to noop, and write the rates."""
+    titles = {AS_SET: "Fig. 3: throughput", ONE_DIE: "A drive of one die", LESS_MEMORY: "A quarter of the memory"}
+    for variant, title in titles.items():
+        rates = {one: _rates(evidence, variant, one) for one in evidence["throughput"].labels("personality")}
+        rows = [Bar(one, by, rate / of["noop"]) for one, of in rates.items() for by, rate in of.items()]
+        yield bars(title, "Operations of filebench per second.", rows, "throughput / noop's")
+    yield _table(evidence)
 
 
-def _rates(evidence: Evidence, runs: str, personality: str) -> dict[str, float]:
-    of = evidence[runs]
-    return {one: of.value("throughput.iops", personality, one) for one in of.labels("scheduler")}
+def _table(evidence: Evidence) -> str:
+    """A table of the rates of filebench and of the drive."""
+    runs = evidence["throughput"]
+    lines = [
+        "ext2 on the striped drive:",
+        "",
+        f"| personality | scheduler | {' | '.join(COLUMNS)} |",
+        f"|---|---|{'---:|' * len(COLUMNS)}",
+    ]
+    for one in runs.labels("personality"):
+        for by in runs.labels("scheduler"):
+            values = [format(runs.value(key, AS_SET, one, by) / unit, how) for key, unit, how in COLUMNS.values()]
+            lines.append(f"| {one} | {by} | {' | '.join(values)} |")
+    return "\n".join(lines)
+
+
+def _rates(evidence: Evidence, variant: str, personality: str) -> dict[str, float]:
+    runs = evidence["throughput"]
+    return {one: runs.value(RATE, variant, personality, one) for one in runs.labels("scheduler")}
 
 
 def _others(rates: dict[str, float]) -> list[float]:

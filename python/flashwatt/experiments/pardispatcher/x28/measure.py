@@ -35,54 +35,69 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
     personalities, schedulers = runs.labels("of"), runs.labels("dispatched_by")
     every = list(product(personalities, schedulers))
 
-    def erases(of: str, by: str, layer: str, sector: str = "63") -> float:
-        return runs.value(ERASES, of, by, sector, layer)
-
     def ratio(layer: str, pairs: list[tuple[str, str]]) -> float:
-        return fmean(erases(of, by, layer) / erases(of, by, "page") for of, by in pairs)
+        return fmean(runs.relative(ERASES, of, by, layer, layer="page") for of, by in pairs)
 
     def rank(of: str) -> float:
-        lengths = [runs.value(LENGTH, of, by, "63", "page") for by in schedulers]
-        return _spearman([-length for length in lengths], [erases(of, by, "page") for by in schedulers])
+        lengths = [-runs.value(LENGTH, of, by, "page") for by in schedulers]
+        return _spearman(lengths, [runs.value(ERASES, of, by, "page") for by in schedulers])
 
     def fewest_if_longest(of: str) -> bool:
         others = [by for by in schedulers if by != NEW]
-        is_longest = runs.value(LENGTH, of, NEW, "63", "page") > max(
-            runs.value(LENGTH, of, by, "63", "page") for by in others
-        )
-        is_fewest = erases(of, NEW, "page") < min(erases(of, by, "page") for by in others)
+        is_longest = all(runs.value(LENGTH, of, NEW, "page") > runs.value(LENGTH, of, by, "page") for by in others)
+        is_fewest = all(runs.value(ERASES, of, NEW, "page") < runs.value(ERASES, of, by, "page") for by in others)
         return is_longest or not is_fewest
 
-    def less(of: str, layer: str) -> float:
-        others = fmean(erases(of, by, layer) for by in schedulers if by != NEW)
-        return 100 * (1 - erases(of, NEW, layer) / others)
-
-    def spread(counts: list[float]) -> float:
-        return max(counts) / min(counts)
-
-    def unmerged() -> list[float]:
-        return [evidence["unmerged"].value(ERASES, "web", by, "off", "page") for by in schedulers]
-
     def is_in_order(of: str, by: str) -> bool:
-        return erases(of, by, "fast") > erases(of, by, "dftl") >= erases(of, by, "page")
+        page, dftl, fast = (runs.value(ERASES, of, by, layer) for layer in ("page", "dftl", "fast"))
+        return fast > dftl >= page
 
-    of_each = {f"{of}_page": lambda of=of: less(of, "page") for of in personalities}
+    less = {f"{of}_page": lambda of=of: _less(_erases(evidence, "schedulers", of)) for of in personalities}
+    ranks = {f"rank_{of}": lambda of=of: rank(of) for of in personalities}
     return {
-        **of_each,
+        **less,
+        **ranks,
         **_of_lengths(evidence),
+        **_of_settings(evidence),
         "table_arithmetic": table_arithmetic,
         "dftl_page": lambda: ratio("dftl", every),
         "fast_page": lambda: ratio("fast", every),
         "fast_page_web": lambda: ratio("fast", [("web", by) for by in schedulers]),
         "fast_random": lambda: evidence["random"].relative(ERASES, "fast", layer="page"),
         "layers_in_order": lambda: all(is_in_order(of, by) for of, by in every),
-        "rank_web": lambda: rank("web"),
-        "rank_mail": lambda: rank("mail"),
         "dftl_page_web": lambda: ratio("dftl", [("web", by) for by in schedulers]),
         "fewest_if_longest": lambda: all(map(fewest_if_longest, personalities)),
-        "merged_apart": lambda: spread([erases("mail", by, "page", "0") for by in schedulers]),
-        "unmerged_apart": lambda: spread(unmerged()),
-        "web_fast": lambda: less("web", "fast"),
+        "web_fast": lambda: _less(_erases(evidence, "schedulers", "web", "fast")),
+    }
+
+
+def _erases(evidence: Evidence, runs: str, *labels: str) -> dict[str, float]:
+    """Erases by scheduler, under page mapping unless the labels say otherwise: of a personality and what follows it."""
+    of, *rest = labels
+    found = evidence[runs]
+    return {by: found.value(ERASES, of, by, *(rest or ["page"])) for by in found.labels("dispatched_by")}
+
+
+def _less(erases: dict[str, float]) -> float:
+    """By how many percent ParDispatcher's erases are fewer than the mean of the others'."""
+    return 100 * (1 - erases[NEW] / fmean(count for by, count in erases.items() if by != NEW))
+
+
+def _of_settings(evidence: Evidence) -> dict[str, Callable[[], Value]]:
+    """What alignment, merging and the settings change."""
+    settings, personalities = evidence["settings"], evidence["unmerged"].labels("of")
+
+    def apart(erases: dict[str, float]) -> float:
+        return max(erases.values()) / min(erases.values())
+
+    def longer(setting: str, of: str) -> float:
+        return settings.relative(LENGTH, setting, of, NEW, "page", dispatched_by="deadline")
+
+    return {
+        "merged_apart": lambda: apart(_erases(evidence, "aligned", "mail")),
+        "unmerged_apart": lambda: apart(_erases(evidence, "unmerged", "web", "off", "page")),
+        "unmerged_less": lambda: max(_less(_erases(evidence, "unmerged", of, "off", "page")) for of in personalities),
+        "longer": lambda: max(longer(*one) for one in product(settings.labels("setting"), settings.labels("of"))),
     }
 
 
@@ -119,31 +134,44 @@ def figures(evidence: Evidence) -> Iterator[Chart | str]:
     runs = evidence["schedulers"]
     for layer in runs.labels("layer"):
         rows = [
-            Bar(of, by, runs.value(ERASES, of, by, "63", layer))
-            for of in runs.labels("of")
-            for by in runs.labels("dispatched_by")
+            Bar(of, by, runs.value(ERASES, of, by, layer))
+            for of, by in product(runs.labels("of"), runs.labels("dispatched_by"))
         ]
-        yield bars(f"Erases under {layer}", "Partition at sector 63; 1/64 of the drive.", rows, "erases")
+        yield bars(f"Erases under {layer}", "ext2 on a partition at sector 63; 1/64 of the drive.", rows, "erases")
     yield _dispatched(evidence)
+    yield _lengths(evidence)
 
 
 def _dispatched(evidence: Evidence) -> str:
     """A table of what each scheduler dispatched, and what it did to the flash."""
-    runs = evidence["schedulers"]
     lines = [
         "What was dispatched, and what it did to a page-mapped drive, by the partition's first sector:",
         "",
-        "| personality | scheduler | sector | mean write, KiB | pages per 4 KiB | programs | copies | erases |",
+        "| personality | scheduler | sector | MiB | mean write, KiB | pages per 4 KiB | copies | erases |",
         "|---|---|---:|---:|---:|---:|---:|---:|",
     ]
-    for of, by, sector in product(runs.labels("of"), runs.labels("dispatched_by"), runs.labels("partition")):
-        value = {
-            key: runs.value(key, of, by, sector, "page")
-            for key in (LENGTH, PAGES, "flash.programs.total", "replay.copies", ERASES)
-        }
-        programs, copies, erases = (f"{value[key]:,.0f}" for key in ("flash.programs.total", "replay.copies", ERASES))
-        figures = f"{value[LENGTH] / 1024:.2f} | {value[PAGES]:.3f} | {programs} | {copies} | {erases}"
-        lines.append(f"| {of} | {by} | {sector} | {figures} |")
+    columns = {"workload.write_bytes": (2**20, ".1f"), LENGTH: (1024, ".2f"), PAGES: (1, ".3f")}
+    columns |= {"replay.copies": (1, ",.0f"), ERASES: (1, ",.0f")}
+    for sector, name in (("63", "schedulers"), ("0", "aligned")):
+        runs = evidence[name]
+        for of, by in product(runs.labels("of"), runs.labels("dispatched_by")):
+            values = [format(runs.value(key, of, by, "page") / unit, how) for key, (unit, how) in columns.items()]
+            lines.append(f"| {of} | {by} | {sector} | {' | '.join(values)} |")
+    return "\n".join(lines)
+
+
+def _lengths(evidence: Evidence) -> str:
+    """A table of the mean lengths of writes under other settings."""
+    runs = evidence["settings"]
+    lines = [
+        "Mean write in KiB under other settings, and what ParDispatcher's has over deadline's:",
+        "",
+        "| setting | personality | deadline | pardispatcher | ratio |",
+        "|---|---|---:|---:|---:|",
+    ]
+    for setting, of in product(runs.labels("setting"), runs.labels("of")):
+        old, new = (runs.value(LENGTH, setting, of, by, "page") / 1024 for by in ("deadline", NEW))
+        lines.append(f"| {setting} | {of} | {old:.2f} | {new:.2f} | {new / old:.3f} |")
     return "\n".join(lines)
 
 
