@@ -52,6 +52,9 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
     def ablated(label: str) -> float:
         return evidence["ablation"].value(RATE, label, "file")
 
+    def longer(operations: str) -> float:
+        return evidence["longer"].relative(RATE, "file", NEW, operations, scheduler="noop")
+
     of_each = {
         f"{one}_{name}": lambda one=one, choose=choose: over(one, choose)
         for one in personalities
@@ -64,6 +67,8 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
         "noop_first": noop_first,
         "striped": lambda: over_noop(AS_SET),
         "unstriped": lambda: over_noop(ONE_DIE),
+        "longer_80000": lambda: longer("80000"),
+        "longer_120000": lambda: longer("120000"),
         "one_region": lambda: ablated("one region") / _rates(evidence, AS_SET, "file")[NEW],
         "unmerged": lambda: ablated(f"no merging, {NEW}") / ablated("no merging, noop"),
     }
