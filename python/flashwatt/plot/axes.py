@@ -27,7 +27,7 @@ _FIXED = {
     "percent": "%",
     "iops": "IOPS",
 }
-_RATES = {"mb_s": "MB/s", "gb_s": "GB/s", "mt_s": "MT/s"}
+_RATES = {"mb_s": "MB/s", "gb_s": "GB/s", "mt_s": "MT/s", "per_s": "1/s"}
 _BYTES = ("bytes", "kib", "mib", "gib")
 
 
@@ -97,6 +97,8 @@ def _unit(part: str) -> tuple[str, str]:
     for rate in _RATES:
         if part == rate or part.endswith(f"_{rate}"):
             return part.removesuffix(rate).rstrip("_"), rate
+    if metrics.is_quotient(part):
+        return part, ""
     name, _, last = part.rpartition("_")
     if last in _TIMES_NS or last in _PREFIXED or last in _FIXED or last in _BYTES:
         return ("", last) if not name and last not in _BYTES and len(last) == 1 else (name, last)

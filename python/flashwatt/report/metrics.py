@@ -119,7 +119,19 @@ _UNITS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "bytes": ("bytes", _si("B")),
     "ma": ("mA", lambda value: si(None if value is None else value / 1e3, "A")),
 }
-"""Units by the last part of a key: `latency_ns`, `energy_j`. Rates (`mb_s`, `j_per_gb`) end otherwise."""
+"""Units by the last part of a key: `latency_ns`, `energy_j`."""
+_UNITS["seconds"] = _UNITS["s"]
+_RATE = re.compile(r"(?:^|_)per_s$")
+_QUOTIENT = re.compile(r"(?:^|_)(?:per_(?:cpu_|\d+_)?[a-z]+|mb_s)$")
+
+
+def is_quotient(part: str) -> bool:
+    """Whether a part of a key only looks as if it ended in a unit: `mb_s`, `mb_per_j`, `requests_per_cpu_s`."""
+    return bool(_QUOTIENT.search(part))
+
+
+def _per_second(value: float | None) -> str:
+    return count(value) if value is None else f"{count(value)}/s"
 
 
 def metric_of(key: str) -> Metric:
@@ -131,9 +143,11 @@ def metric_of(key: str) -> Metric:
         return _latency(f"{kind}latency, {latency[2].replace('_', '.')}")
     if key.endswith(".count"):
         return Metric(key, "", count, "low")  # of its parent's quantity
+    if _RATE.search(key.rpartition(".")[2]):
+        return Metric(key, "1/s", _per_second, "high")
     for part in reversed(key.split(".")):
-        name, _, unit = part.rpartition("_")
-        if unit in _UNITS and not name.endswith(("_per", "mb")):
+        unit = part.removesuffix("_mean").rpartition("_")[2]
+        if unit in _UNITS and not is_quotient(part):
             return Metric(key, *_UNITS[unit], "low")
     return Metric(key, "", lambda value: count(value) if isinstance(value, int) else number(value), "low")
 
