@@ -238,3 +238,11 @@ def test_two_workloads_are_refused(flashwatt: Cli, tmp_path: Path) -> None:
         done = flashwatt("run", "--preset", "x25m", *options)
         assert done.returncode == 2
         assert "are two workloads" in done.stderr, done.stderr
+
+
+def test_parameters_of_the_chosen_system_are_taken(flashwatt: Cli) -> None:
+    """The option and the table of `--set` may name one and the same file system."""
+    done = flashwatt("run", *SHORT, "--set", "workload.files.system.ext2.reserved_percent=3", "--json")
+    assert done.returncode == 0, done.stderr
+    content = json.loads(done.stdout)
+    assert content["config"]["workload"]["files"]["system"]["ext2"]["reserved_percent"] == 3

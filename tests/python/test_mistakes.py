@@ -40,6 +40,22 @@ MISTAKES = [
         "run --preset x25m --scheduler noop --set host.scheduler=none",
         ("--set host.scheduler: the scheduler is given twice", "found noop (--scheduler), none (--set)"),
     ),
+    (
+        "run --preset x25m --scheduler cfq --set host.scheduler.deadline.fifo_batch=4",
+        ("--set host.scheduler.deadline.fifo_batch: the scheduler is given twice; found cfq (--scheduler), deadline",),
+    ),
+    (
+        "run --preset x25m --fs ext2 --set workload.files.system.lfs.segment_bytes=1048576",
+        ("lfs.segment_bytes: the file system is given twice; found ext2 (--fs), lfs (--set); expected one of them",),
+    ),
+    (
+        "run --preset x25m --fs lfs --set workload.files.system.ext2.reserved_percent=3",
+        ("the file system is given twice; found lfs (--fs), ext2 (--set)",),
+    ),
+    (
+        "run --preset x25m --fio job.fio --set workload.fio.path=other.fio",
+        ("the fio job is given twice; found job.fio (--fio), other.fio (--set)",),
+    ),
     ("run --preset x25m --preset=limit", ("--preset: given twice; expected it once",)),
     ("run good.toml --series-ms 0", ("--series-ms: found 0; expected milliseconds, 0.000001 or more",)),
     ("reproduce fig99", ("experiments: unknown name; found `fig99`",)),

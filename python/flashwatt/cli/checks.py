@@ -114,14 +114,28 @@ def _check_trace_options(config: str, sets: tuple[str, ...], options: dict[str, 
 
 
 def _check_names(options: dict[str, Any], sets: tuple[str, ...]) -> None:
-    """Refuse two presets or two schedulers on one command line."""
+    """Refuse two presets, two schedulers, two file systems or two programs on one command line."""
     keys = {"preset": "device.preset", "scheduler": "host.scheduler", "fs": "workload.files.system"}
-    for option, of in {**keys, "personality": "workload.files.personality"}.items():
-        pairs = (one.partition("=") for one in sets)
-        given = [value.strip().strip("\"'") for key, _, value in pairs if key.strip() == of]
-        if options[option] and given and given[-1] != options[option]:
-            found = f"found {options[option]} (--{option}), {given[-1]} (--set)"
-            raise click.UsageError(f"--set {of}: the {option} is given twice; {found}; expected one of them")
+    keys |= {"personality": "workload.files.personality", "program": "workload.files.path"}
+    keys |= {"fio": "workload.files.fio" if options["fs"] else "workload.fio.path"}
+    for option, of in keys.items():
+        for key, name in _named(of, sets).items():
+            if options[option] and name != str(options[option]):
+                found = f"found {options[option]} (--{option}), {name} (--set)"
+                what = {"fs": "file system", "fio": "fio job"}.get(option, option)
+                raise click.UsageError(f"--set {key}: the {what} is given twice; {found}; expected one of them")
+
+
+def _named(of: str, sets: tuple[str, ...]) -> dict[str, str]:
+    """The names that overrides give to a key, by the key that gives each: as its value, or as a table `KEY.NAME`."""
+    found = {}
+    for one in sets:
+        key, _, value = (part.strip() for part in one.partition("="))
+        if key == of:
+            found[key] = value.strip("\"'")
+        elif key.startswith(f"{of}."):
+            found[key] = key.removeprefix(f"{of}.").partition(".")[0]
+    return found
 
 
 def _is_preset(key: str) -> bool:
