@@ -7,6 +7,7 @@ import math
 _PREFIXES = {-12: "p", -9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T", 15: "P"}
 _MINUTES_FROM = 120
 _LONG_TIMES = ((60, "min"), (3600, "h"), (86_400, "d"))
+_WHOLE_MAX = 1e15
 NOTHING = "–"
 
 
@@ -70,3 +71,8 @@ def number(value: float | None, digits: int = 3) -> str:
     if float(text):
         return text
     return f"{value:.2g}" if value else f"{0:.{digits}f}"
+
+
+def setting(value: float) -> str:
+    """Write a number of a configuration: six digits, and all of a whole number."""
+    return f"{value:.0f}" if abs(value) < _WHOLE_MAX and value == int(value) else f"{value:.6g}"

@@ -8,6 +8,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from flashwatt.base.units import NOTHING
 from flashwatt.report.table import emit, new_table, show_warnings
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ def _print(title: str, labels: list[str], rows: list[_Row], console: Console, *,
             width = needed[column] + max(0, min(widths[column] - needed[column], spare))
             spare -= width - needed[column]
             table.add_column(Text(labels[column]), justify="right", overflow="fold", width=width)
-        for row in rows:
+        there = [row for row in rows if any(row.cells[column].plain != NOTHING for column in columns)]
+        for row in there or rows:  # rows of reports in the other tables are left out
             table.add_row(Text(row.name), *(row.cells[column] for column in columns))
         emit(console, table)
 

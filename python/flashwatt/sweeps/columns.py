@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rich.console import Console
 from rich.text import Text
 
-from flashwatt.base.units import NOTHING
+from flashwatt.base.units import NOTHING, setting
 from flashwatt.report.metrics import metric_of
 from flashwatt.report.table import emit, new_table
 
@@ -96,4 +96,4 @@ def short_name(key: str) -> str:
 def _value(value: Any) -> str:
     if value is None:  # a point of a grid without this key
         return NOTHING
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return setting(value) if isinstance(value, float) else str(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flashwatt.base.units import setting
 from flashwatt.report import latex
 from flashwatt.report.metrics import metric_of, resolution
 from flashwatt.sweeps.paired import columns_of
@@ -76,4 +77,4 @@ def _change(ratio: float | None, low: float | None, high: float | None) -> str:
 def _value(value: Any) -> str:
     if value is None:
         return latex.NOTHING
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return setting(value) if isinstance(value, float) else str(value)
