@@ -114,15 +114,15 @@ def sweep(study: Path, out: Path, workers: int | None, format_: str, force: bool
 def _check_names(study: Study, options: dict[str, Any]) -> None:
     """Refuse a figure that no report has, or a key that the grid has not, before the first run."""
     from flashwatt.base.misspelt import known
-    from flashwatt.report.keys import figures
+    from flashwatt.report.keys import figures, is_figure, listed_figures
 
+    every = (*figures(), *listed_figures())
     for name, value in (*(("metrics", one) for one in options["metrics"]), *((one, options[one]) for one in "xy")):
         if value in study.grid:
             expected = "every row has it" if name == "metrics" else "--color and --shape take it"
             raise click.UsageError(f"--{name}: {value} is a key of the grid; {expected}; expected a figure of a report")
-    known("--metrics", options["metrics"], figures())
-    for name in ("x", "y"):
-        known(f"--{name}", filter(None, [options[name]]), figures())
+    for name, asked in {"metrics": options["metrics"], "x": [options["x"]], "y": [options["y"]]}.items():
+        known(f"--{name}", [one for one in asked if one and not is_figure(one)], every)
     for name in ("color", "shape"):
         known(f"--{name}", filter(None, [options[name]]), list(study.grid))
 
@@ -179,13 +179,12 @@ def swept(
 
 def _show(results: Results, format_: str, metrics: list[str], *, per_run: bool) -> None:
     """Print the results on standard output."""
-    from flashwatt.report.metrics import HEADLINES
     from flashwatt.sweeps.summary import show_summary
 
     if format_ == "table":
         show_summary(results, metrics=metrics, per_run=per_run)
         return
-    chosen = metrics or list(HEADLINES)
+    chosen = metrics or list(results.headlines)
     if format_ == "latex":
         click.echo(results.to_latex(chosen, per_run=per_run), nl=False)
         return
@@ -198,10 +197,9 @@ def _show(results: Results, format_: str, metrics: list[str], *, per_run: bool) 
 
 def _show_differences(results: Results, format_: str, metrics: list[str], baseline: dict[str, Any]) -> None:
     """Print the differences from a baseline on standard output."""
-    from flashwatt.report.metrics import HEADLINES
     from flashwatt.sweeps.changes import show_differences
 
-    chosen = metrics or list(HEADLINES)
+    chosen = metrics or list(results.headlines)
     if format_ == "table":
         show_differences(results, baseline, metrics)
     elif format_ == "latex":

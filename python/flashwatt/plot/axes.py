@@ -45,6 +45,8 @@ def word(key: str) -> str:
     """Give a figure or a key of the configuration in words, without its unit."""
     if key in metrics.METRICS:
         return metrics.METRICS[key].name
+    if metrics.listed_parts(key):
+        return metrics.metric_of(key).name
     parts = key.split(".")
     return _of_report(parts) or _of_name(parts)
 
@@ -89,7 +91,8 @@ def _unit_of(key: str) -> str:
         return "j"
     if key in metrics.METRICS and metrics.METRICS[key].unit not in ("ns", "J", "W"):
         return metrics.METRICS[key].unit
-    return next((unit for _, unit in map(_unit, reversed(key.split("."))) if unit), "")
+    part = metrics.listed_parts(key)
+    return next((unit for _, unit in map(_unit, reversed((part.figure if part else key).split("."))) if unit), "")
 
 
 def _unit(part: str) -> tuple[str, str]:

@@ -23,8 +23,21 @@ if TYPE_CHECKING:
     from flashwatt.plot.style import Canvas, Look
     from flashwatt.report.metrics import Best
 
-_SPEED = ("throughput.iops", "latency_ns.write.p99", "latency_ns.read.p99", "latency_ns.write.mean")
-_COST = ("efficiency.j_per_gb", "energy_j.total", "power_w.mean", "flash.write_amplification", "flash.erases.total")
+_SPEED = (
+    "files.operations.per_s",
+    "throughput.iops",
+    "latency_ns.write.p99",
+    "latency_ns.read.p99",
+    "latency_ns.write.mean",
+)
+_COST = (
+    metrics.OPERATION_J,
+    "efficiency.j_per_gb",
+    "energy_j.total",
+    "power_w.mean",
+    "flash.write_amplification",
+    "flash.erases.total",
+)
 _VARIES = 0.005  # of the highest mean: figures that differ by less are no choice
 
 
@@ -40,12 +53,13 @@ def tradeoff(
 ) -> Chart:
     """Draw two figures of every point: means over seeds, bars for their 95 % confidence, a line for the Pareto front.
 
-    `x` and `y` are figures by their dotted keys. Unless given, `x` is the first of throughput, latencies, and `y` the
-    first of energy per GB, energy, mean power, write amplification, blocks erased, that differs by more than 0.5 %
-    among the points. `best` gives the better end, "low" or "high", of `x` and of `y`; None takes the figure's own.
-    `color` and `shape` are the keys of the grid that colours and shapes distinguish: the first ones with several values
-    unless given. Legends name both; the subtitle names further keys, which the tooltips of a page show. Further options
-    are those of `Chart.restyle`. Raises `FlashwattError` for a figure or a key that is not in the results.
+    `x` and `y` are figures by their dotted keys. Unless given, `x` is the first of operations on files, throughput,
+    latencies, and `y` the first of energy per operation, energy per GB, energy, mean power, write amplification, blocks
+    erased, that differs by more than 0.5 % among the points. `best` gives the better end, "low" or "high", of `x` and
+    of `y`; None takes the figure's own. `color` and `shape` are the keys of the grid that colours and shapes
+    distinguish: the first ones with several values unless given. Legends name both; the subtitle names further keys,
+    which the tooltips of a page show. Further options are those of `Chart.restyle`. Raises `FlashwattError` for a
+    figure or a key that is not in the results.
     """
     if not isinstance(results, Results):
         raise _core.FlashwattError(f"results: found {shown(results)}; expected the Results of a sweep")

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flashwatt import _core
 from flashwatt.base.literals import shown
 from flashwatt.base.misspelt import known
-from flashwatt.base.units import NOTHING
+from flashwatt.base.units import NOTHING, setting
 from flashwatt.config.spelling import as_written
 from flashwatt.report.comparable import unlike_map_units
-from flashwatt.report.metrics import METRICS, flat, metric_of
+from flashwatt.report.metrics import METRICS, OF_FILES, flat, has_best, listed, listed_parts, metric_of
 from flashwatt.report.report import Report, content_of
 from flashwatt.report.table import drive_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from os import PathLike
     from typing import TypeAlias
 
@@ -83,7 +83,7 @@ class Comparison:
         from flashwatt.base.frames import column
 
         figures = {label: _numbers(report) for label, report in self.reports.items()}
-        keys = dict.fromkeys(key for tree in figures.values() for key in tree)
+        keys = dict.fromkeys(key for tree in figures.values() for key in tree if not listed_parts(key))
         chosen = list(next(iter(self._content.values()))["metrics"]) if self._only else list(keys)
         rows = [
             {
@@ -230,7 +230,10 @@ def compared(reports: dict[str, Report], only: Sequence[str] = ()) -> dict[str, 
         known("only", only, dict.fromkeys(part for name in names for part in _tables(name)))
         keys, settings = _chosen(only, figures.values()), _chosen(only, configs.values())
     else:
-        keys, settings = list(METRICS), _differing(configs)
+        keys, settings = (
+            [*_of_files(figures.values()), *(key for key in METRICS if key not in OF_FILES)],
+            _differing(configs),
+        )
     return {
         label: {
             "status": report.status,
@@ -242,8 +245,26 @@ def compared(reports: dict[str, Report], only: Sequence[str] = ()) -> dict[str, 
 
 
 def _numbers(report: Report) -> dict[str, Any]:
-    figures = flat(content_of(report))
+    content = content_of(report)
+    figures = flat(content) | listed(content)
     return {key: one for key, one in figures.items() if one is None or type(one) in (int, float)}
+
+
+def _of_files(trees: Collection[dict[str, Any]]) -> list[str]:
+    """The figures of files, if any report has them: operations, the flow of each that takes longest, bytes written."""
+    if not any(tree.get("files.operations.count") is not None for tree in trees):
+        return []
+    longest = [max(times, key=times.__getitem__) for times in map(_times, trees) if times]
+    latencies = [f"files.flows.{name}.latency_ns.p99" for name in dict.fromkeys(longest)]
+    written = [key for tree in trees for key in tree if key.startswith("files.written.")]
+    return [*OF_FILES, *latencies, *dict.fromkeys(written)]
+
+
+def _times(tree: dict[str, Any]) -> dict[str, float]:
+    """The time of all operations of each flow."""
+    parts = {key: part for key in tree if (part := listed_parts(key)) and part.list == "files.flows"}
+    means = {part.name: tree[key] or 0 for key, part in parts.items() if part.figure == "latency_ns.mean"}
+    return {name: mean * tree[f"files.flows.{name}.latency_ns.count"] for name, mean in means.items()}
 
 
 def _tables(key: str) -> Iterator[str]:
@@ -270,7 +291,7 @@ def _figure(key: str, values: list[Any]) -> Row:
     """A row of figures: which of them is best, and how the others differ from the first."""
     metric = metric_of(key)
     there = [value for value in values if value is not None]
-    worth = key in METRICS and len(values) > 1 and bool(there) and min(there) < max(there)
+    worth = has_best(key) and len(values) > 1 and bool(there) and min(there) < max(there)
     best = (min if metric.best == "low" else max)(there) if worth else None
     changes = ["", *(_change(values[0], value) for value in values[1:])]
     cells = [
@@ -285,7 +306,7 @@ def _written(value: Any) -> str:
     if value is None:
         return NOTHING
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return setting(value)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from flashwatt.report import report, sections, shape
-from flashwatt.report.metrics import NO_FIGURES
+from flashwatt.report.metrics import LISTS, NO_FIGURES, listed_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,19 +32,42 @@ def report_keys() -> dict[str, str]:
 @cache
 def figures() -> tuple[str, ...]:
     """Give the dotted key of every number that a report can hold, outside its lists, ledgers and recordings."""
+    return tuple(key for key in _all_numbers() if not listed_parts(key))
+
+
+@cache
+def listed_figures() -> tuple[str, ...]:
+    """Give the keys of the numbers in lists of tables, with `NAME` for a table's name: `files.flows.NAME.count`."""
+    return tuple(key for key in _all_numbers() if listed_parts(key))
+
+
+def is_figure(key: str) -> bool:
+    """Whether a report can hold a number under this key: of tables in lists, whatever their name."""
+    part = listed_parts(key)
+    return key in figures() or bool(part and f"{part.list}.NAME.{part.figure}" in listed_figures())
+
+
+def _all_numbers() -> Iterator[str]:
     found = (key for name, one in vars(report.Report).items() if isinstance(one, report.Section)
              for key in _numbers(name, one.kind))  # fmt: skip
-    return tuple(key for key in found if key.partition(".")[0] not in NO_FIGURES)
+    return (key for key in found if key.partition(".")[0] not in NO_FIGURES)
 
 
 def _numbers(key: str, kind: Any) -> Iterator[str]:
     options: tuple[Any, ...] = (*get_args(kind), kind)
-    table: Any = next((option for option in options if is_dataclass(option)), None)
-    if get_origin(kind) in (list, dict):
+    if key in LISTS:
+        named = LISTS[key]
+        options = next(get_args(option) for option in options if get_origin(option) is list)
+        key = f"{key}.NAME"
+    elif get_origin(kind) in (list, dict):
         return
+    else:
+        named = None
+    table: Any = next((option for option in options if is_dataclass(option)), None)
     if table:
         for name, hint in get_type_hints(table).items():
-            yield from _numbers(f"{key}.{name}", hint)
+            if name != named:
+                yield from _numbers(f"{key}.{name}", hint)
     elif int in options or float in options:
         yield key
 

@@ -9,7 +9,7 @@ from flashwatt.base.literals import leaves
 from flashwatt.base.units import count, duration, number, si
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from flashwatt.base.files import Json
 
@@ -38,7 +38,7 @@ _BIN = 1 / 128
 
 def resolution(key: str) -> float:
     """Give the share of a figure below which differences mean nothing: that of a bin for quantiles, else 0."""
-    return _BIN if re.search(r"latency_ns\..*\.p\d[\d_]*$", key) else 0.0
+    return _BIN if re.search(r"latency_ns\.(.*\.)?p\d[\d_]*$", key) else 0.0
 
 
 class Metric(NamedTuple):
@@ -64,7 +64,21 @@ def _latency(name: str) -> Metric:
     return Metric(name, "ns", duration, "low")
 
 
+def _per_second(value: float | None) -> str:
+    return count(value) if value is None else f"{count(value)}/s"
+
+
+OPERATION_J = "files.operations.per_operation_j"
+"""The key of the energy per operation on files."""
+
+OF_FILES = {
+    "files.operations.per_s": Metric("operations", "1/s", _per_second, "high"),
+    OPERATION_J: Metric("energy per operation", "J", _si("J"), "low"),
+}
+"""Those that come first where operations on files were measured."""
+
 METRICS = {
+    **OF_FILES,
     "throughput.iops": Metric("throughput", "IOPS", lambda value: f"{count(value)} IOPS", "high"),
     "throughput.read_mb_s": Metric("read", "MB/s", lambda value: f"{number(value, 1)} MB/s", "high"),
     "throughput.write_mb_s": Metric("written", "MB/s", lambda value: f"{number(value, 1)} MB/s", "high"),
@@ -82,7 +96,7 @@ METRICS = {
     "efficiency.j_per_gb": Metric("energy per GB", "J", _si("J"), "low"),
     "efficiency.iops_per_w": Metric("IOPS per watt", "IOPS/W", count, "high"),
 }
-"""Those that every comparison shows, by their dotted keys."""
+"""Those that every comparison shows, by their dotted keys; `OF_FILES` only where there are some."""
 
 _ASKED_FOR = {
     "efficiency.j_per_tb": Metric("energy per TB", "J", _si("J"), "low"),
@@ -130,17 +144,10 @@ def is_quotient(part: str) -> bool:
     return bool(_QUOTIENT.search(part))
 
 
-def _per_second(value: float | None) -> str:
-    return count(value) if value is None else f"{count(value)}/s"
-
-
 def metric_of(key: str) -> Metric:
-    """Give the figure of a dotted key; one outside `METRICS` and the latencies has its key as a name."""
-    if named := METRICS.get(key) or _ASKED_FOR.get(key):
+    """Give the figure of a dotted key; one outside `METRICS`, the latencies and lists has its key as a name."""
+    if named := METRICS.get(key) or _ASKED_FOR.get(key) or _of_list(key) or _of_latency(key):
         return named
-    if latency := re.fullmatch(r"latency_ns\.(all|read|write)\.(mean|min|max|p\d+(?:_\d+)?)", key):
-        kind = "" if latency[1] == "all" else f"{latency[1]} "
-        return _latency(f"{kind}latency, {latency[2].replace('_', '.')}")
     if key.endswith(".count"):
         return Metric(key, "", count, "low")  # of its parent's quantity
     if _RATE.search(key.rpartition(".")[2]):
@@ -150,6 +157,32 @@ def metric_of(key: str) -> Metric:
         if unit in _UNITS and not is_quotient(part):
             return Metric(key, *_UNITS[unit], "low")
     return Metric(key, "", lambda value: count(value) if isinstance(value, int) else number(value), "low")
+
+
+def _of_latency(key: str) -> Metric | None:
+    found = re.fullmatch(r"latency_ns\.(?:(all|read|write)\.)?(mean|min|max|p\d+(?:_\d+)?)", key)
+    if not found:
+        return None
+    kind = "" if found[1] in (None, "all") else f"{found[1]} "
+    return _latency(f"{kind}latency, {found[2].replace('_', '.')}")
+
+
+def _of_list(key: str) -> Metric | None:
+    part = listed_parts(key)
+    if not part:
+        return None
+    inner = metric_of(part.figure)
+    return inner._replace(name=f"{part.name}: {_WRITTEN.get(inner.name, inner.name)}")
+
+
+_WRITTEN = {"data_bytes": "data written", "metadata_bytes": "metadata written"}
+"""Words for the figures of `files.written`."""
+
+
+def has_best(key: str) -> bool:
+    """Whether one end of a figure is the better one: of `METRICS`, and of the times of operations on files."""
+    part = listed_parts(key)
+    return key in METRICS or bool(part and part.list == "files.flows" and part.figure.startswith("latency_ns."))
 
 
 def title(key: str) -> str:
@@ -164,5 +197,46 @@ def best(key: str) -> Best:
 
 def flat(report: Json) -> dict[str, Any]:
     """Give the figures of a report by dotted keys, without lists, the configuration and the ledger."""
-    figures = {key: value for key, value in report.items() if key not in NO_FIGURES}
-    return {key: value for key, value in leaves(figures) if not isinstance(value, list | dict)}
+    return {key: value for key, value in _leaves(report) if not isinstance(value, list | dict)}
+
+
+def _leaves(report: Json) -> Iterator[tuple[str, Any]]:
+    return leaves({key: value for key, value in report.items() if key not in NO_FIGURES})
+
+
+LISTS = {"origins": "name", "files.flows": "name", "files.written": "cause", "host.longest_wait": "process"}
+"""The report's lists of tables, and the key of each that names a table: `files.flows.NAME.count`."""
+
+
+class Listed(NamedTuple):
+    """The parts of a key that goes into a list of tables: `files.flows.NAME.latency_ns.p99`."""
+
+    list: str
+    """Its key, as in `LISTS`."""
+    name: str
+    """Of the table; it may hold dots."""
+    figure: str
+    """The key within the table."""
+
+
+_LISTED = re.compile(
+    rf"({'|'.join(map(re.escape, LISTS))})\.(.+?)\.((?:latency_ns\.(?:(?:all|read|write)\.)?)?\w+)", re.DOTALL
+)
+
+
+def listed_parts(key: str) -> Listed | None:
+    """Take a key of a table in a list apart; None for another key."""
+    found = _LISTED.fullmatch(key)
+    return Listed(*found.groups()) if found else None
+
+
+def listed(report: Json) -> dict[str, Any]:
+    """Give the figures in a report's lists of tables, by dotted keys with the name of the table."""
+    lists = {key: value for key, value in _leaves(report) if key in LISTS and value}
+    return {
+        f"{key}.{one[LISTS[key]]}.{inner}": value
+        for key, tables in lists.items()
+        for one in tables
+        for inner, value in leaves(one)
+        if inner != LISTS[key] and not isinstance(value, list | dict)
+    }

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flashwatt import _core
 from flashwatt.base.misspelt import known
+from flashwatt.report.metrics import listed, listed_parts
 from flashwatt.report.report import Report, content_of
 
 if TYPE_CHECKING:
@@ -56,11 +57,16 @@ class Runs:
     def value(self, key: str, *labels: str) -> float:
         """A figure of a report by its dotted key. Raises `NoEvidenceError` where the run has none."""
         found: Any = content_of(self.report(*labels))
-        for part in key.split("."):
-            if found is None:
-                break
-            known(f"{self._where(labels)}: {key}", [part], found)
-            found = found[part]
+        if listed_parts(key):
+            found = listed(found)
+            known(self._where(labels), [key], found)
+            found = found[key]
+        else:
+            for part in key.split("."):
+                if found is None:
+                    break
+                known(f"{self._where(labels)}: {key}", [part], found)
+                found = found[part]
         if found is None:
             raise NoEvidenceError(f"{self._where(labels)}: no {key}")
         return float(found)

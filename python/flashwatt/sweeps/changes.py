@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from flashwatt.base.units import NOTHING, count
-from flashwatt.report.metrics import HEADLINES, metric_of, resolution
+from flashwatt.report.metrics import metric_of, resolution
 from flashwatt.report.table import emit
 from flashwatt.sweeps.columns import Column, emit_columns, key_columns, short_name, stdout
 from flashwatt.sweeps.paired import columns_of
@@ -31,7 +31,7 @@ def show_differences(
     A figure that can be 0 has its difference instead, in its own unit. `Results.differences` says what is compared.
     """
     console = console or stdout()
-    chosen = list(metrics) or [key for key in HEADLINES if key in results.metrics]
+    chosen = list(metrics) or [key for key in results.headlines if key in results.metrics]
     rows = results.differences(baseline, chosen, confidence=CONFIDENCE).to_dicts()
     keys = key_columns(results.keys, rows)
     left = [one for one in keys if one.varies or one.key in baseline]

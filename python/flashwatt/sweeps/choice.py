@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flashwatt.report.metrics import metric_of
+from flashwatt.report.metrics import OF_FILES, metric_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,8 +20,9 @@ def axes(results: Results, x: str | None = None, y: str | None = None) -> tuple[
 
     The throughput of a trace, for example, is that of its own arrivals, the same on every drive.
     """
-    x = x or _first(results, [key for key in _X if key != y])
-    return x, y or _first(results, [key for key in _Y if key != x])
+    rate, energy = ([key] if key in results.metrics else [] for key in OF_FILES)
+    x = x or _first(results, [key for key in (*rate, *_X) if key != y])
+    return x, y or _first(results, [key for key in (*energy, *_Y) if key != x])
 
 
 def _first(results: Results, candidates: Sequence[str]) -> str:

@@ -16,8 +16,8 @@ from flashwatt.base.frames import column
 from flashwatt.base.literals import label, shown
 from flashwatt.base.missing import unread
 from flashwatt.base.misspelt import known
-from flashwatt.report.keys import figures
-from flashwatt.report.metrics import HEADLINES, flat
+from flashwatt.report.keys import figures, is_figure
+from flashwatt.report.metrics import HEADLINES, OF_FILES, flat, listed
 from flashwatt.report.report import Report
 from flashwatt.report.sections import copied
 from flashwatt.sweeps.journal import Journal
@@ -84,9 +84,8 @@ class Results:
             self._frame = pl.DataFrame([column(key, [row.get(key) for row in rows]) for key in keys])
         return self._frame
 
-    def _distinct(self) -> pl.DataFrame:
+    def _distinct(self, frame: pl.DataFrame) -> pl.DataFrame:
         """The frame without rows that repeat a run at an equal point: one run counts once in statistics."""
-        frame = self._made()
         marked = frame.select(*self.keys, pl.Series("run id", self._ids, dtype=pl.String)).with_row_index("row")
         first = marked.unique([*self.keys, "run id"], keep="first")
         return frame[first["row"].sort()]
@@ -107,35 +106,62 @@ class Results:
         return [one.name for one in columns if one.dtype.is_numeric() and (one.count() or one.name in figures())]
 
     @property
+    def headlines(self) -> tuple[str, ...]:
+        """The figures that are shown unless others are asked for: of operations on files first, if there are some."""
+        return (*(key for key in OF_FILES if key in self.metrics), *HEADLINES)
+
+    @property
     def replicates(self) -> int:
         """The number of runs of a point, the largest if points differ in it."""
-        runs = self._distinct()
+        runs = self._distinct(self._made())
         counts = runs.group_by(self.keys).len() if self.keys else runs.select(pl.len())
         return int(counts["len"].max() or 0)  # type: ignore[arg-type]
 
-    def runs(self, metrics: Sequence[str] = HEADLINES) -> pl.DataFrame:
+    def runs(self, metrics: Sequence[str] | None = None) -> pl.DataFrame:
         """One row for each run: the grid's keys, `seed`, `status`, `warnings` (how many), and these figures.
 
-        A figure that no run has, as of a write buffer that no drive has, is None throughout. Raises `FlashwattError`
-        for a name that no report can have.
+        The figures are `headlines` unless given. Those in lists of tables are called by the names of these:
+        `files.flows.NAME.latency_ns.p99`. A figure that no run has, as of a write buffer that no drive has, is None
+        throughout. Raises `FlashwattError` for a name that no report can have.
         """
-        return self._with(metrics, self._made()).select(*self.keys, "seed", "status", "warnings", *metrics)
+        metrics = self.headlines if metrics is None else metrics
+        return self._with(metrics).select(*self.keys, "seed", "status", "warnings", *metrics)
 
-    def _with(self, metrics: Sequence[str], frame: pl.DataFrame) -> pl.DataFrame:
+    def _with(self, metrics: Sequence[str]) -> pl.DataFrame:
         """The frame with a column for each of these figures, known or not."""
-        known("metrics", metrics, dict.fromkeys((*self.metrics, *figures())))
+        frame = self._made()
+        in_lists = self._in_lists([name for name in metrics if name not in figures() and is_figure(name)])
+        known("metrics", metrics, dict.fromkeys((*self.metrics, *figures(), *in_lists)))
+        frame = frame.with_columns(*in_lists.values())
         missing = [pl.lit(None, pl.Float64).alias(name) for name in dict.fromkeys(metrics) if name not in frame.columns]
         return frame.with_columns(*missing)
 
-    def summary(self, metrics: Sequence[str] = HEADLINES, *, confidence: float = 0.95) -> pl.DataFrame:
+    def _in_lists(self, names: Sequence[str]) -> dict[str, pl.Series]:
+        """Columns of figures in lists of tables. Raises `FlashwattError` for a table that no report has."""
+        if not names:
+            return {}
+        found: dict[str, None] = {}
+        columns: dict[str, list[Any]] = {name: [] for name in names}
+        for _, line in self._lines:
+            tree = listed(json.loads(line)["report"])
+            found |= dict.fromkeys(tree)
+            for name, values in columns.items():
+                values.append(tree.get(name))
+        known("metrics", names, found)
+        return {name: column(name, values) for name, values in columns.items()}
+
+    def summary(self, metrics: Sequence[str] | None = None, *, confidence: float = 0.95) -> pl.DataFrame:
         """One row for each point of the grid: means over its seeds, with confidence.
+
+        The figures are those of `runs`.
 
         Columns: the grid's keys; `runs`, the number of completed runs, which alone count; `warned`, the number of runs
         with warnings (`Report.warnings`); for each metric `METRIC.mean` and `METRIC.ci95` (the number is `confidence`
         in per cent): half the width of Student's interval for the mean, None for fewer than two runs. Raises
         `FlashwattError` for a name that no report can have.
         """
-        frame = self._with(metrics, self._distinct())
+        metrics = self.headlines if metrics is None else metrics
+        frame = self._distinct(self._with(metrics))
         suffix = f"ci{100 * confidence:g}"
         width = _ci_per_deviation(len(self), confidence)
         columns = [
@@ -154,7 +180,7 @@ class Results:
         return frame.group_by(self.keys, maintain_order=True).agg(runs, warned, *columns)
 
     def differences(
-        self, baseline: Mapping[str, Any], metrics: Sequence[str] = HEADLINES, *, confidence: float = 0.95
+        self, baseline: Mapping[str, Any], metrics: Sequence[str] | None = None, *, confidence: float = 0.95
     ) -> pl.DataFrame:
         """Compare points with others of the grid, run by run with the same seed (common random numbers).
 
@@ -175,7 +201,8 @@ class Results:
         if not isinstance(baseline, Mapping):
             expected = 'expected a dictionary of keys of the grid: {"gc.policy": "greedy"}'
             raise _core.FlashwattError(f"baseline: found {shown(baseline)}; {expected}")
-        frame = self._with(metrics, self._distinct()).select(*self.keys, "seed", "status", *dict.fromkeys(metrics))
+        metrics = self.headlines if metrics is None else metrics
+        frame = self._distinct(self._with(metrics)).select(*self.keys, "seed", "status", *dict.fromkeys(metrics))
         return differences(frame, self.keys, _cells(dict(baseline)), metrics, confidence)
 
     def quantiles(
@@ -219,13 +246,14 @@ class Results:
         ]
         return pl.DataFrame([column(key, [row[key] for row in rows]) for key in (rows[0] if rows else ())])
 
-    def to_latex(self, metrics: Sequence[str] = HEADLINES, *, confidence: float = 0.95, per_run: bool = False) -> str:
+    def to_latex(self, metrics: Sequence[str] | None = None, *, confidence: float = 0.95, per_run: bool = False) -> str:
         r"""Give `summary`, or with `per_run` the runs, as a table in LaTeX (package booktabs): cells `$12.3 \pm 0.4$`.
 
         Each figure has one unit for its column. Raises `FlashwattError` for a name that no report can have.
         """
         from flashwatt.sweeps.table import points_table
 
+        metrics = self.headlines if metrics is None else metrics
         if per_run:
             return points_table(self.runs(metrics), self.keys, metrics, "one row for each run")
         said = (
@@ -234,11 +262,12 @@ class Results:
         return points_table(self.summary(metrics, confidence=confidence), self.keys, metrics, said)
 
     def differences_to_latex(
-        self, baseline: Mapping[str, Any], metrics: Sequence[str] = HEADLINES, *, confidence: float = 0.95
+        self, baseline: Mapping[str, Any], metrics: Sequence[str] | None = None, *, confidence: float = 0.95
     ) -> str:
         """Give `differences` as a table in LaTeX (package booktabs): changes in per cent with their intervals."""
         from flashwatt.sweeps.table import differences_table
 
+        metrics = self.headlines if metrics is None else metrics
         frame = self.differences(baseline, metrics, confidence=confidence)
         base = ", ".join(f"{key} = {value}" for key, value in baseline.items())
         said = f"change from {base}, paired by seed, [{100 * confidence:g} % confidence interval (Student)]"
@@ -253,7 +282,7 @@ class Results:
         return f"<Results: {len(self)} runs at {len(self.keys)} keys: {', '.join(self.keys)}>"
 
     def _repr_html_(self) -> str:
-        return str(self.summary([name for name in HEADLINES if name in self.metrics])._repr_html_())
+        return str(self.summary([name for name in self.headlines if name in self.metrics])._repr_html_())
 
 
 def _journal_file(path: Path) -> Path:

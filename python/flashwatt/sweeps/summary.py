@@ -8,7 +8,7 @@ from rich.text import Text
 
 from flashwatt.base.units import count
 from flashwatt.report.comparable import distinct_warnings, unlike_map_units
-from flashwatt.report.metrics import HEADLINES, metric_of, resolution
+from flashwatt.report.metrics import metric_of, resolution
 from flashwatt.report.table import emit, show_warnings
 from flashwatt.sweeps.columns import Column, emit_columns, key_columns, short_name, stdout
 from flashwatt.sweeps.seeds import varied_by_seeds
@@ -46,7 +46,7 @@ def _columns(
     results: Results, metrics: Sequence[str], *, per_run: bool
 ) -> tuple[list[Column], list[Column], list[Column]]:
     """The columns of the grid's keys, the fixed ones, and those of the figures."""
-    chosen = list(metrics) or [key for key in HEADLINES if key in results.metrics]
+    chosen = list(metrics) or [key for key in results.headlines if key in results.metrics]
     frame = results.runs(chosen) if per_run else results.summary(chosen)
     rows = frame.to_dicts()
     figures = [
