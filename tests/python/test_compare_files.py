@@ -193,3 +193,14 @@ def test_metrics_of_the_sweep_command(flashwatt: Cli, tmp_path: Path) -> None:
     wrong = flashwatt("sweep", "study.toml", "--out", "o", "--metrics", "files.flows.extend_fsync.latency_ns.p98")
     assert wrong.returncode == 2
     assert "--metrics: unknown name" in wrong.stderr
+
+
+def test_the_page_of_files_draws_their_operations(
+    flashwatt: Cli, reports: dict[str, fw.Report], tmp_path: Path
+) -> None:
+    for name in ("ext2", "lfs"):
+        (tmp_path / name).mkdir()
+        reports[name].write(tmp_path / name / "report.json")
+    done = flashwatt("compare", "ext2", "lfs", "--html", "page.html")
+    assert done.returncode == 0, done.stderr
+    assert "Times of file operations" in (tmp_path / "page.html").read_text()

@@ -311,5 +311,7 @@ def _draw(reports: dict[str, Report], path: Path, force: bool) -> None:
         note(f"no latencies drawn: {', '.join(without)} came without their histogram (`run --out` keeps it)")
     else:
         charts.append(plot.latency(reports))
+    if all(content_of(report).get("files") for report in reports.values()):
+        charts.insert(0, plot.operations(reports))
     save(path, page(f"{' / '.join(reports)}", charts), marks.PAGE, force=force)
     note(f"wrote {path}")
