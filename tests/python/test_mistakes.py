@@ -21,6 +21,8 @@ FILES = {
     "seeds.study.toml": f'base = "good.toml"\n{GRID}seeds = 3\n',
     "device.study.toml": f'base = "good.toml"\n[device]\nchannels = 4\n{GRID}',
     "study.toml": f'base = "good.toml"\n{GRID}',
+    "mine.f": "run 1\n",
+    "log.parquet": "PAR1",
     "job.fio": "[j]\nrw=read\nsize=1m\n",
 }
 
@@ -44,6 +46,9 @@ MISTAKES = [
         "run --preset x25m --scheduler cfq --set host.scheduler.deadline.fifo_batch=4",
         ("--set host.scheduler.deadline.fifo_batch: the scheduler is given twice; found cfq (--scheduler), deadline",),
     ),
+    ("run --preset x25m mine.f", ("mine.f: a program of filebench, not a trace", "--program mine.f` runs it")),
+    ("run --preset x25m log.parquet", ("log.parquet: a log in Parquet is for analysis", "a replay takes CSV")),
+    ("run --preset x25m --trace log.parquet", ("--trace: log.parquet: a log in Parquet is for analysis",)),
     (
         "run --preset x25m --fs ext2 --set workload.files.system.lfs.segment_bytes=1048576",
         ("lfs.segment_bytes: the file system is given twice; found ext2 (--fs), lfs (--set); expected one of them",),
@@ -72,7 +77,7 @@ MISTAKES = [
     ("compare cut.json swept/results.jsonl", ("cut.json:3:3: not JSON; the file ends in the middle (line 3)",)),
     ("run good.toml --trace good.toml", ("--trace: good.toml: a configuration, not a trace",)),
     ("trace info good.toml", ("good.toml: a configuration, not a trace",)),
-    ("run --preset x25m job.fio", ("job.fio: a fio job file, not a trace", "--fio FILE")),
+    ("run --preset x25m job.fio", ("job.fio: a fio job file, not a trace", "--fio job.fio` runs it")),
     ("run --preset x25m --fio good.toml", ("--fio: good.toml: a configuration, not a fio job file",)),
     ("run study.toml", ("study.toml: a study, not the configuration of one run", "flashwatt sweep study.toml --out")),
     ("price good.toml --table good.toml", ("good.toml: a configuration; expected a report.json",)),

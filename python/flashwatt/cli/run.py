@@ -157,13 +157,13 @@ _skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out trace recor
     "--capture",
     type=OUTPUT_FILE,
     metavar="FILE",
-    help="Write the requests as the workload sends them, as a trace that --trace replays (CSV or Parquet likewise).",
+    help="Write the requests as the workload sends them: as CSV a trace that --trace replays, as Parquet for analysis.",
 )
 @click.option(
     "--dispatch-log",
     type=OUTPUT_FILE,
     metavar="FILE",
-    help="Write one line per request that the block layer gives to the drive, as a trace (CSV or Parquet likewise).",
+    help="Write the requests as the block layer gives them to the drive, CSV or Parquet likewise.",
 )
 @click.option(
     "--check", is_flag=True, help="Keep a second account of every page's content; stop at the first difference (slow)."

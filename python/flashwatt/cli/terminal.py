@@ -29,7 +29,7 @@ FAILED, USER_ERROR, INTERRUPTED = 1, 2, 128 + signal.SIGINT
 class Input(click.Path):
     """A file to read, which must be there; a missing one is named with its nearest neighbour.
 
-    `refused` says what a file of another kind is, by the end of its name.
+    `refused` says what a file of another kind is, by the end of its name; `FILE` in it stands for that name.
     """
 
     def __init__(self, refused: Mapping[str, str] = MappingProxyType({}), **options: Any) -> None:
@@ -46,7 +46,7 @@ class Input(click.Path):
             self._refuse(f"{printable(value)}: a directory; expected a file", param, ctx)
         kind = next((kind for end, kind in self.refused.items() if os.fspath(value).endswith(end)), "")
         if kind:
-            self._refuse(f"{printable(value)}: {kind}", param, ctx)
+            self._refuse(f"{printable(value)}: {kind.replace('FILE', printable(value))}", param, ctx)
         return super().convert(value, param, ctx)
 
     def _refuse(self, message: str, param: click.Parameter | None, ctx: click.Context | None) -> NoReturn:
@@ -77,6 +77,8 @@ NO_TRACES = MappingProxyType(
     {
         ".toml": "a configuration, not a trace",
         ".fio": "a fio job file, not a trace; `flashwatt run --preset NAME --fio FILE` runs it",
+        ".f": "a program of filebench, not a trace; `flashwatt run --preset NAME --program FILE` runs it",
+        ".parquet": "a log in Parquet is for analysis, not a trace; a replay takes CSV: --capture NAME.csv",
         "report.json": "a report, not a trace",
     }
 )
