@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from itertools import pairwise
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -82,3 +83,12 @@ def test_f122_files_that_were_updated_are_read_as_fast_from_lfs(drive: str) -> N
 def test_f126_a_large_log_takes_the_random_writes_of_ext2() -> None:
     """Of one layer with two sizes of its log; the drives that the paper compares are not modelled yet."""
     assert mb_per_s(MAIL, DRIVES["fast"], system="ext2") > 1.3 * mb_per_s(MAIL, LITTLE_LOG, system="ext2")
+
+
+def test_a_run_for_a_time_that_requests_cut_is_marked(flashwatt: Cli, tmp_path: Path) -> None:
+    """A run for 60 s with 20 operations is the run beside it: the table of X10 says so."""
+    done = flashwatt("reproduce", "X10", "--requests", "20", "--out", "o")
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "o" / "seo2008.html").read_text()
+    marked = re.findall(r">([^<>]*)\(<code>--requests</code> ended it after 20 operations\)", page)
+    assert [one.strip() for one in marked] == ["page mapping, 60 s", "FAST, 60 s"]

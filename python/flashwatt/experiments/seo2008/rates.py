@@ -67,8 +67,16 @@ def table(more: Mapping[str, Figure], *sets: Runs) -> str:
         for drive in dict.fromkeys(drive for drive, _ in runs):
             cells = [mb_per_s(runs, drive, "ext2"), mb_per_s(runs, drive, "lfs")]
             cells += [gain(figure, runs, drive) for figure in changed.values()]
-            lines.append([drive, *(f"{cell:.3g}" for cell in cells)])
+            lines.append([f"{drive}{_cut(runs, drive)}", *(f"{cell:.3g}" for cell in cells)])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cut(runs: Runs, drive: str) -> str:
+    """Of a run for a given time that its operations ended, a remark on that: `--requests` had limited them."""
+    files = runs.report(drive, "ext2").config["workload"]["files"]
+    if "seconds" not in files or runs.value("files.operations.count", drive, "ext2") < files["operations"]:
+        return ""
+    return f" (`--requests` ended it after {files['operations']:,} operations)"
 
 
 def _megabytes(runs: Runs, drive: str, system: str) -> float:
