@@ -193,6 +193,10 @@ def test_metrics_of_the_sweep_command(flashwatt: Cli, tmp_path: Path) -> None:
     wrong = flashwatt("sweep", "study.toml", "--out", "o", "--metrics", "files.flows.extend_fsync.latency_ns.p98")
     assert wrong.returncode == 2
     assert "--metrics: unknown name" in wrong.stderr
+    wrong = flashwatt("sweep", "study.toml", "--out", "o", "--metrics", "files.flows.fsync.latency_ns.p99")
+    assert wrong.returncode == 2
+    assert "--metrics: unknown name; found `files.flows.fsync.latency_ns.p99`; expected one of" in wrong.stderr
+    assert "`files.flows.extend_fsync.latency_ns.p99`" in wrong.stderr
 
 
 def test_the_page_of_files_draws_their_operations(

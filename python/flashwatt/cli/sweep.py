@@ -97,7 +97,7 @@ def sweep(study: Path, out: Path, workers: int | None, format_: str, force: bool
         note(f"the study has no base: the drive is the default preset, {DEFAULT_PRESET}")
     baseline = _baseline(whole, options)
     results, fault = swept(whole, out, workers, force)
-    with printed() as faults:
+    with printed() as faults, blamed({"metrics": "--metrics"}):
         if baseline:
             _show_differences(results, format_, options["metrics"], baseline)
         else:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import polars as pl
 
@@ -17,7 +17,7 @@ from flashwatt.base.literals import label, shown
 from flashwatt.base.missing import unread
 from flashwatt.base.misspelt import known
 from flashwatt.report.keys import figures, is_figure
-from flashwatt.report.metrics import HEADLINES, OF_FILES, flat, listed
+from flashwatt.report.metrics import HEADLINES, OF_FILES, flat, listed, listed_parts
 from flashwatt.report.report import Report
 from flashwatt.report.sections import copied
 from flashwatt.sweeps.journal import Journal
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from flashwatt.base.files import Json
+    from flashwatt.report.metrics import Listed
 
 
 class Result(NamedTuple):
@@ -147,7 +148,9 @@ class Results:
             found |= dict.fromkeys(tree)
             for name, values in columns.items():
                 values.append(tree.get(name))
-        known("metrics", names, found)
+        for name in names:
+            of, _, figure = cast("Listed", listed_parts(name))
+            known("metrics", [name], [key for key in found if key.startswith(f"{of}.") and key.endswith(f".{figure}")])
         return {name: column(name, values) for name, values in columns.items()}
 
     def summary(self, metrics: Sequence[str] | None = None, *, confidence: float = 0.95) -> pl.DataFrame:
