@@ -14,7 +14,15 @@ import tomli
 
 import flashwatt
 
-GUIDES = ("getting-started.md", "sweeps.md", "model-your-drive.md", "compare-collectors.md", "month.md", "host.md")
+GUIDES = (
+    "getting-started.md",
+    "sweeps.md",
+    "model-your-drive.md",
+    "compare-collectors.md",
+    "month.md",
+    "host.md",
+    "file-systems.md",
+)
 VARIES = re.compile(r"simulated in|CPU second")
 """Lines with times of the machine."""
 
