@@ -10,6 +10,7 @@ use super::pool::{Piece, Pool, Rq, RqId};
 use super::sched::{Choice, Cx, Front, Merging, Parameters, Passing, Scheduler, Setup};
 use super::settings::{FlushRule, Host, Merges, Plug};
 use crate::connector::{AtEnd, Completion, Priority, PriorityClass, Request, RequestKind, Status, Tag};
+use crate::mem::FlatTable;
 use crate::stats::Histogram;
 use crate::units::{Nanos, SECTOR_BYTES};
 
@@ -31,13 +32,13 @@ struct Inside {
     /// Its number in the pool; [`PASSED`] for one that passed the queue.
     id: RqId,
     /// Of one that passed: the tag of the process's request, its process, the sectors that it reads or writes, when it was
-    /// sent, the index of its kind among the figures, and its class.
+    /// sent, the index of its kind among the figures, and its priority.
     tag: Tag,
     process: u16,
     moved_sectors: u64,
     arrival_ns: Nanos,
     at: u8,
-    class: PriorityClass,
+    priority: Priority,
     is_sync: bool,
 }
 
@@ -52,7 +53,7 @@ impl Inside {
         moved_sectors: 0,
         arrival_ns: 0,
         at: 0,
-        class: PriorityClass::BestEffort,
+        priority: Priority::new(PriorityClass::BestEffort, 0),
         is_sync: true,
     };
 }
@@ -76,6 +77,34 @@ struct Unqueued {
     latency: Histogram,
 }
 
+/// The time integral of the number of requests in the device, from the times at which they come and go.
+#[derive(Clone, Copy, Debug, Default)]
+struct Integral {
+    /// The sum of the times at which requests came: of those that were there before the window, of its begin.
+    came_ns: u128,
+    went_ns: u128,
+}
+
+impl Integral {
+    #[inline(always)]
+    fn comes(&mut self, now: Nanos) {
+        self.came_ns += u128::from(now);
+    }
+
+    #[inline(always)]
+    fn goes(&mut self, now: Nanos) {
+        self.went_ns += u128::from(now);
+    }
+
+    /// The integral of the window that ends now, with this many requests there, in request-nanoseconds. The next one begins.
+    fn take(&mut self, now: Nanos, there: u32) -> u128 {
+        let until_now = u128::from(there) * u128::from(now);
+        let sum = self.went_ns + until_now - self.came_ns;
+        *self = Integral { came_ns: until_now, went_ns: 0 };
+        sum
+    }
+}
+
 /// The queue.
 pub(super) struct Queue {
     scheduler: Box<dyn Scheduler>,
@@ -97,7 +126,7 @@ pub(super) struct Queue {
     /// Requests of processes, by tag.
     ios: Vec<Io>,
     /// Requests in the device, by the device's tag; and the free tags.
-    in_device: Vec<Inside>,
+    in_device: FlatTable<Inside>,
     free: Vec<Tag>,
     /// Whether requests may pass, and those that did, by kind.
     passing_rule: Passing,
@@ -127,7 +156,9 @@ pub(super) struct Queue {
     closed_ns: Option<Nanos>,
     /// Where the last dispatched request ended.
     position: u64,
+    /// Up to when time is booked, while it is.
     since_ns: Nanos,
+    in_device_time: Integral,
     /// Requests over time, if recorded.
     depths: Option<Depths>,
     pub figures: HostFigures,
@@ -165,7 +196,7 @@ impl Queue {
             last: None,
             waiters: Waiters::default(),
             ios: vec![Io::default(); room as usize],
-            in_device: vec![Inside::NOTHING; depth as usize],
+            in_device: vec![Inside::NOTHING; depth as usize].into(),
             passing_bytes: if passing_rule == Passing::Never { 0 } else { settings.max_request_bytes },
             places_bind: places.bind_within(depth),
             places,
@@ -184,6 +215,7 @@ impl Queue {
             closed_ns: None,
             position: 0,
             since_ns: 0,
+            in_device_time: Integral::default(),
             depths: None,
             scheduler,
             figures: HostFigures::default(),
@@ -209,6 +241,7 @@ impl Queue {
             self.figures.counters.batches += 1;
         }
         self.free.pop();
+        self.in_device_time.comes(now);
         self.places.take(request.is_sync);
         let (at, sectors) = (kind(request.kind), request.bytes / SECTOR_BYTES);
         self.in_device[inner.0 as usize] = Inside {
@@ -218,7 +251,7 @@ impl Queue {
             moved_sectors: moved_sectors(request.kind, sectors),
             arrival_ns: now,
             at: at as u8,
-            class: request.priority.class(),
+            priority: request.priority,
             is_sync: request.is_sync,
         };
         let unqueued = &mut self.unqueued[at];
@@ -250,6 +283,7 @@ impl Queue {
     /// The figures of the window that ends now. Its recording ends as that of the device's meter does.
     pub fn end_window(&mut self, now: Nanos, at_end: AtEnd) -> HostFigures {
         self.pass_time(now);
+        self.figures.in_device_ns = self.in_device_time.take(now, self.in_device());
         if let Some(depths) = &mut self.depths {
             match at_end {
                 AtEnd::ReadOn => {}
@@ -370,6 +404,7 @@ impl Queue {
             return self.add_flush(id);
         }
         self.plug(is_sync, now);
+        self.since_ns = now;
         self.queued += 1;
         self.figures.queued_max = self.figures.queued_max.max(self.outside());
         self.settle_last();
@@ -525,6 +560,7 @@ impl Queue {
         };
         let id = self.choose(now)?;
         self.free.pop();
+        self.in_device_time.comes(now);
         self.in_device[tag.0 as usize].id = id;
         let rq = &mut self.pool[id];
         rq.dispatched_ns = now;
@@ -619,25 +655,31 @@ impl Queue {
         }
     }
 
-    /// A request has ended in the device: ends those of the processes. The request keeps its place until then.
+    /// A request has ended in the device. Of one that passed the queue, the tag of the process's request; else its number in
+    /// the pool, for [`Self::queued_ended`].
     #[inline(always)]
-    pub fn ended(&mut self, done: &Completion, now: Nanos, ends: &mut Vec<Completion>) {
-        let inside = self.in_device[done.tag.0 as usize];
-        self.free.push(done.tag);
+    pub fn passed_ended(&mut self, tag: Tag, now: Nanos) -> Result<Tag, RqId> {
+        let Some(inside) = self.in_device.get(tag.0 as usize) else {
+            unreachable!("the device got no request {tag:?}")
+        };
+        self.free.push(tag);
+        self.in_device_time.goes(now);
         if inside.id != PASSED {
-            return self.queued_ended(inside.id, done, now, ends);
+            return Err(inside.id);
         }
         self.places.free(inside.is_sync);
         self.unqueued[usize::from(inside.at)].latency.add(now - inside.arrival_ns);
         self.figures.moved(inside.process, inside.moved_sectors);
         if self.passing_rule == Passing::Asked {
-            self.scheduler.passed_ended(inside.class);
+            self.scheduler.passed_ended(inside.priority.class());
         }
-        ends.push(Completion { tag: inside.tag, ..*done });
+        Ok(inside.tag)
     }
 
+    /// A request of the pool has ended in the device. Its completion, at this place, gives way to those of the processes'
+    /// requests; returns the place behind them. The request keeps its place in the queue until then.
     #[inline(never)]
-    fn queued_ended(&mut self, id: RqId, done: &Completion, now: Nanos, ends: &mut Vec<Completion>) {
+    pub fn queued_ended(&mut self, id: RqId, ends: &mut Vec<Completion>, mut at: usize, now: Nanos) -> usize {
         if self.barrier == Some(id) {
             self.barrier = None;
             self.waiting -= 1;
@@ -646,35 +688,47 @@ impl Queue {
         }
         let rq = &self.pool[id];
         let (piece, is_sync) = (rq.piece(rq.added_ns), rq.is_sync);
-        let ended = Ended { status: done.status, kind: kind(rq.kind), dispatched_ns: rq.dispatched_ns, now };
-        self.piece_ended(&piece, &ended, ends);
+        let ended = Ended { status: ends[at].status, kind: kind(rq.kind), dispatched_ns: rq.dispatched_ns, now };
+        match self.piece_ended(&piece, &ended) {
+            Some(done) => {
+                ends[at] = done;
+                at += 1;
+            }
+            None => drop(ends.remove(at)),
+        }
         if self.pool.has_joined(id) {
-            self.joined_ended(id, &ended, ends);
+            at = self.joined_ended(id, &ended, ends, at);
         }
         self.places.free(is_sync);
         self.pool.remove(id);
+        at
     }
 
     #[inline(never)]
-    fn joined_ended(&mut self, id: RqId, ended: &Ended, ends: &mut Vec<Completion>) {
+    fn joined_ended(&mut self, id: RqId, ended: &Ended, ends: &mut Vec<Completion>, mut at: usize) -> usize {
         while let Some(piece) = self.pool.take_joined(id) {
-            self.piece_ended(&piece, ended, ends);
+            if let Some(done) = self.piece_ended(&piece, ended) {
+                ends.insert(at, done);
+                at += 1;
+            }
         }
+        at
     }
 
+    /// The completion of the process's request, if this was its last piece.
     #[inline(always)]
-    fn piece_ended(&mut self, piece: &Piece, ended: &Ended, ends: &mut Vec<Completion>) {
+    fn piece_ended(&mut self, piece: &Piece, ended: &Ended) -> Option<Completion> {
         let io = &mut self.ios[piece.tag.0 as usize];
         io.left -= 1;
         io.is_refused |= ended.status != Status::Done;
         if io.left > 0 {
-            return;
+            return None;
         }
         let status = if io.is_refused { Status::OutOfRange } else { Status::Done };
-        ends.push(Completion { tag: piece.tag, status });
         let (arrival_ns, sectors) = (io.arrival_ns, io.sectors);
         self.figures.moved(piece.process, if io.is_refused { 0 } else { sectors });
         self.count(piece, arrival_ns, ended);
+        Some(Completion { tag: piece.tag, status })
     }
 
     #[inline(always)]
@@ -757,16 +811,22 @@ impl Queue {
         }
     }
 
-    /// Books the time up to `now`.
+    /// Books the time up to `now`. Without queued requests there is none to book, unless it is recorded.
     #[inline(always)]
     pub fn pass_time(&mut self, now: Nanos) {
+        if self.is_busy() || self.depths.is_some() {
+            self.book(now);
+        }
+    }
+
+    #[inline(never)]
+    fn book(&mut self, now: Nanos) {
         let (outside, in_device) = (self.outside(), self.in_device());
         if let Some(depths) = &mut self.depths {
             depths.pass(self.since_ns, now, [outside, in_device]);
         }
         let elapsed = u128::from(now - self.since_ns);
         self.since_ns = now;
-        self.figures.in_device_ns += elapsed * u128::from(in_device);
         if outside > 0 {
             self.figures.queued_ns += elapsed * u128::from(outside);
             if !self.free.is_empty() {
