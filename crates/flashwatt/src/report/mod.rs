@@ -492,7 +492,7 @@ fn throughput<F: Figures>(counted: &Window<F>, done: &Completed) -> Throughput {
 }
 
 impl Efficiency {
-    /// The efficiency of a window in which so many bytes were read, and written.
+    /// The efficiency of a window, from the bytes that were read and written in it.
     pub(crate) fn new([read, written]: [u64; 2], joules: f64, mean_w: f64, throughput: &Throughput) -> Self {
         let mb = (read + written) as f64 * 1e-6;
         let per_tb = |bytes: u64| (bytes > 0).then(|| joules / (bytes as f64 * 1e-12));
