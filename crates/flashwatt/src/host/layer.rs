@@ -250,9 +250,8 @@ impl<D: Device> Device for BlockLayer<D> {
 fn priorities(settings: &Host, origins: &[OriginName]) -> Result<Vec<Option<Priority>>, Error> {
     let mut found = Vec::new();
     for (process, priority) in &settings.priorities {
-        let named = origins.iter().position(|origin| origin.name == *process);
-        let number = named.or_else(|| process.parse::<u16>().ok().map(usize::from));
-        let number = number.ok_or_else(|| unknown_process(process, origins))?;
+        let number = Host::origin(process, origins).ok_or_else(|| unknown_process(process, origins))?;
+        let number = usize::from(number);
         found.resize(found.len().max(number + 1), None);
         found[number] = Some(priority.0);
     }
@@ -264,7 +263,7 @@ fn unknown_process(process: &str, origins: &[OriginName]) -> Error {
     let fault = Fault::key(format!("host.priorities.{process}"), "unknown process").found(format!("{process:?}"));
     let expected = match origins {
         [] => "a number: the workload names no processes".to_string(),
-        _ => format!("a number, or one of {}", names().collect::<Vec<_>>().join(", ")),
+        _ => format!("a number below {}, or one of {}", origins.len(), names().collect::<Vec<_>>().join(", ")),
     };
     fault.expected(expected).nearest(nearest(process, names())).into()
 }

@@ -358,6 +358,8 @@ impl Report {
         warnings.extend(of_device);
         let origins = origins::report(&workload.origins(), &done).filter(|_| replay.is_none());
         warnings.extend(origins.as_deref().and_then(origins::others));
+        let host_settings = config.host.iter();
+        warnings.extend(host_settings.flat_map(|host| origins::unused_priorities(host, &workload.origins(), &outcome)));
         warnings.extend(fewer_than_asked(config, &outcome));
         warnings.extend(outside(total_j, drain_j, window.drain_counted));
         let throughput = throughput(&counted, &done);

@@ -57,7 +57,7 @@ pub const ENTRY: Registered = Registered {
         switch("strict_guarantees", "one request in the device at a time, and always idle? (0 or 1)", 0.0),
         switch("low_latency", "raise the weights of queues that seem interactive? (0 or 1)", 1.0),
     ],
-    build: Recipe { generation: Generation::Multi, async_share: ASYNC_SHARE, queues: true, make },
+    build: Recipe { generation: Generation::Multi, async_share: ASYNC_SHARE, queues: true, tells_disks: true, make },
 };
 
 /// The places for requests that nobody waits for (bfq_update_depths).
