@@ -10,7 +10,7 @@ pub const ENTRY: Registered = Registered {
     name: "shortest",
     doc: "the request with the fewest sectors first",
     params: &[time_ms("expire_ms", "a request that has waited for this long goes first", 100.0)],
-    build: Recipe { generation: Generation::Multi, async_share: 1.0, queues: true, make },
+    build: Recipe { generation: Generation::Multi, async_share: 1.0, queues: true, tells_disks: false, make },
 };
 
 fn make(parameters: &Parameters, _: &Setup) -> Box<dyn Scheduler> {

@@ -16,7 +16,6 @@ from flashwatt.plot.axes import figure
 from flashwatt.report.compare import show
 from flashwatt.report.keys import figures
 from flashwatt.report.metrics import OPERATION_J, metric_of
-from flashwatt.report.report import content_of
 from flashwatt.reproduce.evidence import Runs
 from flashwatt.sweeps.choice import axes
 from flashwatt.sweeps.summary import show_summary
@@ -37,26 +36,13 @@ SMALL = {
 
 @pytest.fixture(scope="module")
 def reports() -> dict[str, fw.Report]:
-    found = {name: fw.run({**SMALL, "workload.files.system": name}) for name in ("ext2", "lfs", "nilfs2")}
-    for one in found.values():
-        _with_energy(content_of(one))
-    return found
+    return {name: fw.run({**SMALL, "workload.files.system": name}) for name in ("ext2", "lfs", "nilfs2")}
 
 
 @pytest.fixture(scope="module")
 def swept() -> fw.Results:
     grid = {"workload.files.system": ["ext2", "lfs"]}
-    results = fw.sweep(grid, base=SMALL, workers=1)
-    lines = [json.loads(line) for _, line in results._lines]
-    for line in lines:
-        _with_energy(line["report"])
-    return fw.Results((line["point"], json.dumps(line).encode()) for line in lines)
-
-
-def _with_energy(report: dict[str, Any]) -> None:
-    """Give a report the energy per operation under its name, if it has another one."""
-    operations = report["files"]["operations"]
-    operations.setdefault(OPERATION_J.rpartition(".")[2], report["energy_j"]["total"] / operations["count"])
+    return fw.sweep(grid, base=SMALL, workers=1)
 
 
 def _shown(comparison: fw.Comparison, width: int) -> str:

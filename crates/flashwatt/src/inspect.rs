@@ -1,11 +1,13 @@
 //! Where the files of a workload lie: `flashwatt fs inspect`.
 
+use std::ops::Range;
+
 use serde::Serialize;
 
 use crate::config::{Config, Workload as Settings};
 use crate::error::{Error, Fault};
 use crate::files::FileWorkload;
-use crate::files::system::Run;
+use crate::files::system::{Block, Run};
 use crate::progress::Progress;
 use crate::report::files::SpaceReport;
 use crate::run::{RunOptions, run_with};
@@ -24,6 +26,10 @@ pub struct Inspection {
     pub extents_mean: Option<f64>,
     /// Of those, the share that has more than one extent; none without such files.
     pub fragmented_fraction: Option<f64>,
+    /// Pieces of the disk that hold nothing: of a log, runs of clean segments.
+    pub free_extents: u64,
+    /// Their mean length in blocks; none of a disk without a free block.
+    pub free_extent_blocks_mean: Option<f64>,
     /// Every file, in the order of numbers.
     pub files: Vec<FileLayout>,
 }
@@ -78,14 +84,26 @@ fn inspection(workload: &FileWorkload) -> Inspection {
     let extents = || files.iter().map(|file| file.extents.len()).filter(|&extents| extents > 0);
     let with_blocks = extents().count();
     let share = |part: usize| (with_blocks > 0).then(|| part as f64 / with_blocks as f64);
+    let usage = workload.system().usage();
+    let free = free_extents(&workload.system().used(), usage.blocks as Block);
+    let free_blocks: u64 = free.iter().map(|extent| u64::from(extent.end - extent.start)).sum();
     Inspection {
         system: workload.system_name(),
-        space: SpaceReport::new(workload.system().usage()),
+        space: SpaceReport::new(usage),
+        free_extents: free.len() as u64,
+        free_extent_blocks_mean: (!free.is_empty()).then(|| free_blocks as f64 / free.len() as f64),
         files_with_blocks: with_blocks as u64,
         extents_mean: share(extents().sum()),
         fragmented_fraction: share(extents().filter(|&extents| extents > 1).count()),
         files,
     }
+}
+
+/// What lies between the ranges in use, which are in ascending order.
+fn free_extents(used: &[Range<Block>], blocks: Block) -> Vec<Range<Block>> {
+    let ends = std::iter::once(0).chain(used.iter().map(|range| range.end));
+    let begins = used.iter().map(|range| range.start).chain([blocks]);
+    ends.zip(begins).map(|(end, begin)| end..begin).filter(|range| !range.is_empty()).collect()
 }
 
 /// Runs, those that follow one another on the disk as one.
@@ -103,6 +121,13 @@ fn joined(runs: &[Run]) -> Vec<[u32; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn free_extents_lie_between_those_in_use() {
+        assert_eq!(free_extents(&[0..2, 2..5, 8..9], 12), [5..8, 9..12]);
+        assert_eq!(free_extents(&[1..12], 12), [0..1]);
+        assert_eq!(free_extents(&[], 3), [0..3]);
+    }
 
     #[test]
     fn runs_that_follow_one_another_are_one_extent() {

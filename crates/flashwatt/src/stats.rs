@@ -1,5 +1,7 @@
 //! Latency statistics: exact count, mean, minimum and maximum; quantiles from a histogram with logarithmic bins.
 
+use std::hint::cold_path;
+
 use serde::Serialize;
 
 use crate::units::Nanos;
@@ -26,7 +28,7 @@ impl Default for Histogram {
 /// The bin of a value: its exponent and its first `BITS` + 1 binary digits. Values below 2^(BITS + 1) have a bin each.
 #[inline(always)]
 fn bin(value: Nanos) -> usize {
-    let exponent = (u64::BITS - 1 - BITS).saturating_sub((value | 1).leading_zeros());
+    let exponent = u64::BITS - 1 - BITS - (value | 1 << BITS).leading_zeros();
     ((exponent as usize) << BITS) + (value >> exponent) as usize
 }
 
@@ -44,8 +46,14 @@ impl Histogram {
         self.bins[bin(value)] += 1;
         self.count += 1;
         self.sum += u128::from(value);
-        self.min = self.min.min(value);
-        self.max = self.max.max(value);
+        if value < self.min {
+            cold_path();
+            self.min = value;
+        }
+        if value > self.max {
+            cold_path();
+            self.max = value;
+        }
     }
 
     /// Adds a value `count` times.

@@ -38,7 +38,7 @@ def operations(reports: Reports, **look: Unpack[Look]) -> Chart:
         raise _core.FlashwattError("no operation ended; expected at least one")
     said = "; ".join(
         f"{label}: {count(files['operations']['per_s'] or 0)} operations/s on {files['system']}, "
-        f"{si(files['operations']['joules'], 'J')} each"
+        f"{si(files['operations']['per_operation_j'], 'J')} each"
         for label, content in contents.items()
         for files in [_files(label, content)]
     )

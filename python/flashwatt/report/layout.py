@@ -32,6 +32,7 @@ def show_layout(found: Json, files: int) -> None:
     table.add_row("used", count(used))
     table.add_row("used without files", count(space["overhead_blocks"]))
     emit(console, table)
+    emit(console, Text(_free(found)))
     if mean is None:
         emit(console, Text("no file has blocks"))
         return
@@ -47,3 +48,8 @@ def show_layout(found: Json, files: int) -> None:
             cells = (str(file["file"]), str(file["directory"]), count(file["bytes"]), count(len(file["extents"])))
             listed.add_row(*cells, places)
         emit(console, listed)
+
+
+def _free(found: Json) -> str:
+    pieces, mean = found["free_extents"], found["free_extent_blocks_mean"]
+    return f"free space in {count(pieces)} pieces, {number(mean)} blocks each" if pieces else "no block is free"

@@ -313,7 +313,7 @@ class FileOperations:
     """Simulated seconds from the start of the window until the last operation ended."""
     per_s: float | None
     """`count` / `seconds`. None without operations."""
-    joules: float | None
+    per_operation_j: float | None
     """Energy of the whole window per operation: `energy_j.total` / `count`. It includes what is written back after the
     last operation. None without operations."""
 

@@ -323,7 +323,7 @@ def _before_the_drive(report: Json) -> Iterator[Table]:
 def _files(files: Json) -> Iterator[Table]:
     """The file system: operations with their times, and what was written why."""
     operations = files["operations"]
-    per_s, joules = count(operations["per_s"] or 0), si(operations["joules"], "J")
+    per_s, joules = count(operations["per_s"] or 0), si(operations["per_operation_j"], "J")
     table = new_table(
         f"Files on {files['system']}: {per_s} operations/s, {joules} each", "", "operations", "mean", "p99", "bytes"
     )

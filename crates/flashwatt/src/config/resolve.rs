@@ -312,9 +312,10 @@ fn parameters(c: &mut Checker, table: &str, params: &[Param], given: &BTreeMap<S
     }
     let mut checked = |param: &Param| {
         let key = format!("{table}.{}", param.name);
-        let field = Field { key: key.clone(), value: given.get(param.name).copied() };
-        let value = c.number(field, param.default, param.min..=param.max);
-        c.rule(&key, value, !param.integer || value.fract() == 0.0, "a whole number");
+        let field = Field { key, value: given.get(param.name).copied() };
+        let range = param.min..=param.max;
+        let value =
+            if param.integer { c.whole(field, param.default, range) } else { c.number(field, param.default, range) };
         (param.name.to_string(), value)
     };
     params.iter().map(&mut checked).collect()

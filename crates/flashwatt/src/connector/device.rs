@@ -10,7 +10,8 @@ use crate::units::Nanos;
 pub struct Cx<'a> {
     /// The agenda, where the device sets its events; also the clock.
     pub agenda: &'a mut Agenda,
-    /// Receives the ended requests, in the order of their ends.
+    /// Receives the ended requests, in the order of their ends. Empty at the beginning of [`Device::event`] and
+    /// [`Device::settle`].
     pub done: &'a mut Vec<Completion>,
 }
 

@@ -25,8 +25,6 @@ pub struct BlockLayer<D> {
     /// The seat of the queue's timer, behind all of the device's.
     seat: u32,
     timer_ns: Option<Nanos>,
-    /// What has ended in the device at this instant.
-    ended: Vec<Completion>,
     log: Option<TraceLog>,
 }
 
@@ -38,7 +36,7 @@ impl<D: Device> BlockLayer<D> {
     pub fn new(settings: &Host, device_bytes: u64, origins: &[OriginName], device: D) -> Result<Self, Error> {
         let depth = settings.queue_depth.min(device.room());
         let queue = Queue::new(settings, priorities(settings, origins)?, device_bytes, depth, ROOM);
-        Ok(BlockLayer { device, queue, seat: 0, timer_ns: None, ended: Vec::new(), log: None })
+        Ok(BlockLayer { device, queue, seat: 0, timer_ns: None, log: None })
     }
 
     /// Records the requests in the queue and in the device over time.
@@ -89,7 +87,7 @@ impl<D: Device> BlockLayer<D> {
                 log.passes(&self.queue.request(id), now);
             }
             let request = self.queue.request(id);
-            self.device.submit(tag, &request, &mut Cx { agenda: cx.agenda, done: &mut self.ended });
+            self.device.submit(tag, &request, cx);
             if self.queue.is_shut(now) {
                 break;
             }
@@ -108,48 +106,39 @@ impl<D: Device> BlockLayer<D> {
         }
     }
 
-    /// Handles what has ended in the device. Returns true if requests of processes have ended.
+    /// Handles what has ended in the device: the completions from this place on, which become those of requests of processes.
+    /// Returns true if there are such.
     #[inline(always)]
-    fn take_ended(&mut self, cx: &mut Cx) -> bool {
-        let before = cx.done.len();
-        if self.queue.is_busy() {
-            self.take_ended_and_dispatch(cx);
-        } else {
-            self.take_ended_only(cx);
+    fn take_ended(&mut self, from: usize, cx: &mut Cx) -> bool {
+        let mut at = from;
+        while let Some(done) = cx.done.get_mut(at) {
+            match self.queue.passed_ended(done.tag, cx.agenda.now()) {
+                Ok(tag) => {
+                    done.tag = tag;
+                    at += 1;
+                }
+                Err(id) => at = self.queue.queued_ended(id, cx.done, at, cx.agenda.now()),
+            }
+            // An end makes no request, so there is nothing to dispatch behind the last one if nothing is queued.
+            if at == cx.done.len() && self.queue.is_busy() {
+                self.dispatch_and_let_in(cx);
+            }
         }
-        self.ended.clear();
-        cx.done.len() > before
+        at > from
     }
 
     /// As [`Self::take_ended`], of what ended without an event: less often.
     #[inline(never)]
-    fn take_ended_at_once(&mut self, cx: &mut Cx) -> bool {
-        self.take_ended(cx)
-    }
-
-    /// An end makes no request, so there is nothing to dispatch behind it if nothing is queued.
-    #[inline(never)]
-    fn take_ended_only(&mut self, cx: &mut Cx) {
-        let now = cx.agenda.now();
-        for done in &self.ended {
-            self.queue.ended(done, now, cx.done);
-        }
+    fn take_ended_at_once(&mut self, from: usize, cx: &mut Cx) -> bool {
+        self.take_ended(from, cx)
     }
 
     #[inline(never)]
-    fn take_ended_and_dispatch(&mut self, cx: &mut Cx) {
-        let now = cx.agenda.now();
-        let mut at = 0;
-        while at < self.ended.len() {
-            while let Some(done) = self.ended.get(at) {
-                self.queue.ended(done, now, cx.done);
-                at += 1;
-            }
-            while self.queue.is_busy() {
-                self.dispatch(cx);
-                if !self.queue.let_in(now) {
-                    break;
-                }
+    fn dispatch_and_let_in(&mut self, cx: &mut Cx) {
+        while self.queue.is_busy() {
+            self.dispatch(cx);
+            if !self.queue.let_in(cx.agenda.now()) {
+                break;
             }
         }
     }
@@ -169,23 +158,20 @@ impl<D: Device> Device for BlockLayer<D> {
 
     #[inline]
     fn submit(&mut self, tag: Tag, request: &Request, cx: &mut Cx) {
+        let from = cx.done.len();
         if let Some(inner) = self.queue.pass(tag, request, cx.agenda.now()) {
             if let Some(log) = &mut self.log {
                 cold_path();
                 log.passes(request, cx.agenda.now());
             }
-            self.device.submit(inner, request, &mut Cx { agenda: cx.agenda, done: &mut self.ended });
-            if !self.ended.is_empty() {
-                self.take_ended_at_once(cx);
-            }
-            return;
-        }
-        if !self.queue.submit(tag, request, cx.agenda.now()) {
+            self.device.submit(inner, request, cx);
+        } else if self.queue.submit(tag, request, cx.agenda.now()) {
+            self.dispatch(cx);
+        } else {
             return cx.done.push(Completion { tag, status: Status::OutOfRange });
         }
-        self.dispatch(cx);
-        if !self.ended.is_empty() {
-            self.take_ended_at_once(cx);
+        if cx.done.len() > from {
+            self.take_ended_at_once(from, cx);
         }
     }
 
@@ -201,10 +187,10 @@ impl<D: Device> Device for BlockLayer<D> {
             self.timer_ns = None;
             self.queue.wake_ns = None;
             self.dispatch(cx);
-        } else if !self.device.event(seat, &mut Cx { agenda: cx.agenda, done: &mut self.ended }) {
+        } else if !self.device.event(seat, cx) {
             return false;
         }
-        self.take_ended(cx)
+        self.take_ended(0, cx)
     }
 
     #[inline]
@@ -212,8 +198,8 @@ impl<D: Device> Device for BlockLayer<D> {
         if self.queue.unplug() {
             self.dispatch(cx);
         }
-        let more = self.device.settle(&mut Cx { agenda: cx.agenda, done: &mut self.ended });
-        (more || !self.ended.is_empty()) && self.take_ended_at_once(cx)
+        self.device.settle(cx);
+        !cx.done.is_empty() && self.take_ended_at_once(0, cx)
     }
 
     fn drain(&mut self, now: Nanos) {
@@ -264,9 +250,8 @@ impl<D: Device> Device for BlockLayer<D> {
 fn priorities(settings: &Host, origins: &[OriginName]) -> Result<Vec<Option<Priority>>, Error> {
     let mut found = Vec::new();
     for (process, priority) in &settings.priorities {
-        let named = origins.iter().position(|origin| origin.name == *process);
-        let number = named.or_else(|| process.parse::<u16>().ok().map(usize::from));
-        let number = number.ok_or_else(|| unknown_process(process, origins))?;
+        let number = Host::origin(process, origins).ok_or_else(|| unknown_process(process, origins))?;
+        let number = usize::from(number);
         found.resize(found.len().max(number + 1), None);
         found[number] = Some(priority.0);
     }
@@ -278,7 +263,7 @@ fn unknown_process(process: &str, origins: &[OriginName]) -> Error {
     let fault = Fault::key(format!("host.priorities.{process}"), "unknown process").found(format!("{process:?}"));
     let expected = match origins {
         [] => "a number: the workload names no processes".to_string(),
-        _ => format!("a number, or one of {}", names().collect::<Vec<_>>().join(", ")),
+        _ => format!("a number below {}, or one of {}", origins.len(), names().collect::<Vec<_>>().join(", ")),
     };
     fault.expected(expected).nearest(nearest(process, names())).into()
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 
 use super::sched;
-use crate::connector::Priority;
+use crate::connector::{OriginName, Priority};
 use crate::units::Nanos;
 
 /// Settings of the block layer.
@@ -35,6 +35,16 @@ pub struct Host {
     pub async_writes: bool,
     /// Priorities of origins, by their names or numbers. An origin without one keeps that of its requests.
     pub priorities: BTreeMap<String, Ionice>,
+}
+
+impl Host {
+    /// The number of the origin that a key of [`Self::priorities`] means: one of these by its name, or any number if there are
+    /// no names.
+    pub fn origin(key: &str, named: &[OriginName]) -> Option<u16> {
+        let number = || key.parse().ok().filter(|&number| named.is_empty() || usize::from(number) < named.len());
+        let by_name = (0..=u16::MAX).zip(named).find(|(_, origin)| origin.name == key);
+        by_name.map(|(number, _)| number).or_else(number)
+    }
 }
 
 /// The scheduler of a configuration.

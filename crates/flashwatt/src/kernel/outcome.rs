@@ -67,6 +67,15 @@ impl Completed {
         self.reads.count() + self.writes.count() + self.others.count()
     }
 
+    /// Whether a request of this origin may be among them. Those of origins without counts of their own cannot be told apart.
+    pub fn may_hold(&self, origin: Origin) -> bool {
+        if !self.by_origin.is_kept() {
+            return origin == Origin(0) && self.requests() > 0;
+        }
+        let own = self.by_origin.own().any(|(one, completed)| one == origin && completed.requests() > 0);
+        own || self.by_origin.others().is_some()
+    }
+
     /// The sum of this stage and the next one.
     #[must_use]
     pub fn plus(&self, next: &Completed) -> Completed {

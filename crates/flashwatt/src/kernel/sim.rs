@@ -45,8 +45,8 @@ pub struct Sim<W: Workload, D: Device> {
     /// Requests that entered the device.
     pub(super) requests_taken: u64,
     requests_total: Option<u64>,
-    /// Places in the device that a closed loop leaves free, and the requests that it sends; 0 of a workload that is asked
-    /// as long as there is room.
+    /// Places in the device that a closed loop leaves free until it has sent all its requests, and the number of these; 0 of a
+    /// workload that is asked as long as there is room.
     left_free: usize,
     offered: u64,
     pub(super) measure: Span,
@@ -83,13 +83,14 @@ impl<W: Workload, D: Device> Sim<W, D> {
         device.enrol(&mut seats);
         let first = seats.take(2, 0);
         let room = device.room();
-        let depth = workload.depth().and_then(|depth| usize::try_from(depth).ok());
+        let offered = workload.len_hint().unwrap_or(0);
+        let depth = workload.depth().filter(|_| offered > 0).and_then(|depth| usize::try_from(depth).ok());
         let none = Outstanding::new(Tag(0), &Request::new(0, RequestKind::Flush, 0, 0));
         Sim {
             agenda: Agenda::new(&seats),
             requests_total: run.requests(workload.len_hint()),
             left_free: depth.map_or(0, |depth| (room as usize).saturating_sub(depth)),
-            offered: workload.len_hint().unwrap_or(0),
+            offered,
             workload,
             done: Vec::new(),
             outstanding: vec![none; room as usize].into(),
@@ -187,10 +188,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
             cold_path();
             return Err(fault);
         }
-        while !self.free.is_empty() && !self.host_ended {
-            if self.free.len() <= self.left_free && self.requests_taken < self.offered {
-                break;
-            }
+        while self.free.len() > self.left_free && !self.host_ended {
             match self.workload.next(self.agenda.now()) {
                 Ok(Next::Request(tag, ref request)) => self.submit(tag, request)?,
                 Err(error) => return Err(error),
@@ -232,6 +230,9 @@ impl<W: Workload, D: Device> Sim<W, D> {
         }
         let Some(slot) = self.free.pop() else { unreachable!("the workload is asked only while there is room") };
         self.requests_taken += 1;
+        if self.requests_taken == self.offered {
+            self.left_free = 0;
+        }
         self.outstanding[slot.0 as usize] = Outstanding::new(tag, request);
         self.device.submit(slot, request, &mut Cx { agenda: &mut self.agenda, done: &mut self.done });
         self.take_completions();

@@ -58,8 +58,9 @@ pub struct OperationsReport {
     pub seconds: f64,
     /// Operations per second of that time; none without operations.
     pub per_s: Option<f64>,
-    /// Energy in J of the whole window, divided by the operations; none without operations.
-    pub joules: Option<f64>,
+    /// Energy in J of the whole window, divided by the operations; none without operations. The window ends with the unmount, unless a number of
+    /// requests is measured (`--requests`).
+    pub per_operation_j: Option<f64>,
 }
 
 /// Operations of a flow.
@@ -150,7 +151,7 @@ fn operations(flows: &[FlowFigures], seconds: f64, energy_j: f64) -> OperationsR
         bytes: sum(|flow| flow.bytes),
         seconds,
         per_s: ratio(count as f64, seconds).filter(|_| count > 0),
-        joules: ratio(energy_j, count as f64),
+        per_operation_j: ratio(energy_j, count as f64),
     }
 }
 

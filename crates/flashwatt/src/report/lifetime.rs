@@ -9,7 +9,7 @@ const YEAR_S: f64 = 31_557_600.0;
 const DAY_S: f64 = 86_400.0;
 /// Erases per block, on average, from which on their spread tells how uneven wear is.
 const UNEVEN_FROM: f64 = 1.0;
-/// Erases of one block from which on it is uneven wear, not chance, that this block has so many.
+/// A block with at least this many erases shows uneven wear; fewer may be chance.
 const WORN_FROM: u32 = 10;
 
 /// The life of the drive, from new, if the measured window repeats without a pause.

@@ -358,6 +358,8 @@ impl Report {
         warnings.extend(of_device);
         let origins = origins::report(&workload.origins(), &done).filter(|_| replay.is_none());
         warnings.extend(origins.as_deref().and_then(origins::others));
+        let host_settings = config.host.iter();
+        warnings.extend(host_settings.flat_map(|host| origins::unused_priorities(host, &workload.origins(), &outcome)));
         warnings.extend(fewer_than_asked(config, &outcome));
         warnings.extend(outside(total_j, drain_j, window.drain_counted));
         let throughput = throughput(&counted, &done);
@@ -492,7 +494,7 @@ fn throughput<F: Figures>(counted: &Window<F>, done: &Completed) -> Throughput {
 }
 
 impl Efficiency {
-    /// The efficiency of a window in which so many bytes were read, and written.
+    /// The efficiency of a window, from the bytes that were read and written in it.
     pub(crate) fn new([read, written]: [u64; 2], joules: f64, mean_w: f64, throughput: &Throughput) -> Self {
         let mb = (read + written) as f64 * 1e-6;
         let per_tb = |bytes: u64| (bytes > 0).then(|| joules / (bytes as f64 * 1e-12));

@@ -3,8 +3,9 @@
 use serde::{Serialize, Serializer};
 
 use super::LatencyReport;
-use crate::connector::{OriginKind, OriginName};
-use crate::kernel::{Completed, ORIGINS_MAX};
+use crate::connector::{Origin, OriginKind, OriginName};
+use crate::host::settings::Host;
+use crate::kernel::{Completed, ORIGINS_MAX, Outcome};
 
 /// The requests of one origin, or of all origins without figures of their own.
 #[derive(Clone, Debug, Serialize)]
@@ -70,6 +71,17 @@ pub(super) fn others(origins: &[OriginReport]) -> Option<String> {
     Some(format!(
         "origins: {requests} requests came from others than the first {ORIGINS_MAX}, and are reported together"
     ))
+}
+
+/// Warnings about priorities of origins of which no request has ended in the whole run.
+pub(super) fn unused_priorities<F>(host: &Host, names: &[OriginName], outcome: &Outcome<F>) -> Vec<String> {
+    let stages = || [&outcome.warmup, &outcome.completed, &outcome.drained].into_iter();
+    let is_unused = |key: &&String| {
+        let number = Host::origin(key, names).unwrap_or_default();
+        stages().all(|stage| !stage.may_hold(Origin(number)))
+    };
+    let unused = host.priorities.keys().filter(is_unused);
+    unused.map(|key| format!("host.priorities.{key}: has no effect: no request of this process has ended")).collect()
 }
 
 impl OriginReport {

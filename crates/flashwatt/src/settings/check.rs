@@ -104,6 +104,15 @@ impl<'a> Checker<'a> {
         self.within(&field.key, value, range)
     }
 
+    /// As [`Self::number`], of a parameter that is a whole number.
+    pub fn whole(&mut self, field: Field<f64>, default: f64, range: RangeInclusive<f64>) -> f64 {
+        self.rules.range(&field.key, &range);
+        self.rules.default_is(&field.key, &default);
+        let value = field.value.unwrap_or(default);
+        self.rule(&field.key, value, value.fract() == 0.0, "a whole number");
+        self.within(&field.key, value as i64, *range.start() as i64..=*range.end() as i64) as f64
+    }
+
     /// The value, which must be there and lie within `range`.
     pub fn required<T: Number>(&mut self, field: Field<T>, range: RangeInclusive<T>) -> T {
         self.rules.range(&field.key, &range);

@@ -12,14 +12,15 @@ use serde_json::Value;
 
 use crate::desk::{MS, Played, Script, config, request, run as play_script};
 
-/// Runs `check` for each scheduler on a device of depth 1 and one of depth 8, on a disk and on flash; and where requests may
-/// leave the scheduler ahead of their time, so too.
+/// Runs `check` for each scheduler on a device of depth 1 and one of depth 8, on flash; on a disk, if the scheduler tells it
+/// from flash; and where requests may leave the scheduler ahead of their time, so too.
 fn for_each_scheduler(mut check: impl FnMut(&'static Registered, &[&str], u32)) {
     for entry in REGISTRY {
         let scheduler = format!("scheduler={}", entry.name);
         for depth in [1, 8] {
-            for rotational in ["rotational=true", "rotational=false"] {
-                check(entry, &[&scheduler, rotational, "plug_requests=4"], depth);
+            check(entry, &[&scheduler, "plug_requests=4"], depth);
+            if entry.build.tells_disks {
+                check(entry, &[&scheduler, "rotational=true", "plug_requests=4"], depth);
             }
             if entry.build.generation == Generation::Multi && entry.build.queues {
                 check(entry, &[&scheduler, "dispatch_budget=false", "plug_requests=4"], depth);

@@ -151,6 +151,31 @@ fn processes_of_a_model_are_origins() {
     assert!((0.99..=1.0).contains(&fairness), "{fairness}");
 }
 
+/// A number beyond the named processes is as unknown as a wrong name.
+#[test]
+fn a_priority_of_a_process_that_there_is_not_is_an_error() {
+    let sets = ["device.scale=1/64", "workload.uniform.processes=3", "workload.uniform.requests=300"];
+    for process in ["3", "backup"] {
+        let priority = format!("host.priorities.{process}=idle");
+        let config = config(&[&sets[..], &[&priority]].concat());
+        let error =
+            run(&config, &RunOptions::default(), &mut |_| true).expect_err("there are three processes").to_string();
+        for part in [&format!("host.priorities.{process}: unknown process"), "a number below 3, or one of 0, 1, 2"] {
+            assert!(error.contains(part), "{part}: {error}");
+        }
+    }
+}
+
+/// What sends requests without naming processes is known at the end.
+#[test]
+fn a_priority_of_a_process_that_sends_nothing_is_a_warning() {
+    let sets =
+        ["device.scale=1/64", "host.priorities.0=idle", "host.priorities.7=idle", "workload.uniform.requests=300"];
+    let warnings = report(&sets)["warnings"].to_string();
+    assert!(warnings.contains("host.priorities.7: has no effect: no request of this process has ended"), "{warnings}");
+    assert!(!warnings.contains("host.priorities.0"), "{warnings}");
+}
+
 /// Each clone of a fio job is a process of its own, and a section is an origin.
 #[test]
 fn clones_of_a_job_are_processes() {

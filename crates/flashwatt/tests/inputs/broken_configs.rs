@@ -142,6 +142,26 @@ const CASES: &[Case] = &[
         &["my.toml:3:1: host.dispatch_budget", "has no effect", "host.scheduler = \"noop\""],
     ),
     (
+        "[host]\nrotational = false\n",
+        &[],
+        &["my.toml:2:1: host.rotational", "has no effect", "host.scheduler = \"none\"", "the same on a disk"],
+    ),
+    (
+        "[host]\nscheduler = \"noop\"\nrotational = true\nplug_requests = 4\n",
+        &[],
+        &["my.toml:3:1: host.rotational", "has no effect", "host.scheduler = \"noop\"", "host.plug_requests"],
+    ),
+    (
+        "[host]\nscheduler = \"deadline\"\nplug_requests = 1\nplug_ns = 1000\n",
+        &[],
+        &["my.toml:4:1: host.plug_ns", "has no effect", "found host.plug_requests = 1: nothing", "at least 2"],
+    ),
+    (
+        "[host]\nscheduler = \"deadline\"\nplug_ns = 1000\n",
+        &[],
+        &["my.toml:3:1: host.plug_ns", "has no effect", "host.plug_requests = 0, its default here", "at least 2"],
+    ),
+    (
         "[host]\nscheduler = \"mq_deadlin\"\ndispatch_budget = false\n",
         &[],
         &["my.toml:2:1: host.scheduler", "did you mean `mq_deadline`?"],

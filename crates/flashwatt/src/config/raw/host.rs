@@ -29,7 +29,7 @@ pub struct Host {
     /// New requests that nobody waits for are held back until there are this many, so that others can join them; 0: never.
     /// Unless given: 4 with schedulers of Linux 2.6.32 on a disk or with a queue depth of 1, and 0 otherwise; 32 with today's.
     pub plug_requests: Option<u32>,
-    /// The longest time that they are held back. With today's schedulers it is the instant in which they come.
+    /// The longest time that they are held back, if they are. With today's schedulers it is the instant in which they come.
     pub plug_ns: Option<u64>,
     /// What a flush waits for: `drain` (for all earlier requests, and later ones for it: Linux 2.6.32) or `pass` (for nothing:
     /// today).
@@ -38,7 +38,8 @@ pub struct Host {
     /// that (false: NVMe, virtio) the next request leaves the scheduler while the drive is full: later ones neither join nor
     /// overtake it. Of today's schedulers only.
     pub dispatch_budget: Option<bool>,
-    /// Does the drive say of itself that it has rotating parts? Some schedulers wait for a process's next request only then.
+    /// Does the drive say of itself that it has rotating parts? `bfq` and `cfq` wait for a process's next request more often
+    /// then, and with schedulers of Linux 2.6.32 it decides `plug_requests`, unless that is given.
     pub rotational: Option<bool>,
     /// Where the partition begins on the drive, in sectors of 512 bytes: 63 for partitions of long ago, 2048 for today's. The
     /// workload sees the partition.

@@ -30,7 +30,7 @@ pub(super) fn host(c: &mut Checker, raw: &raw::Host, bounds: &Bounds) -> Option<
     let defaults = if entry.build.generation == Generation::Single { SINGLE } else { MULTI };
     let queue_depth = c.number(field!("host", raw.queue_depth), bounds.queue_depth, 1..=QUEUE_DEPTH_MAX);
     check_depth(c, queue_depth, bounds.queue_depth);
-    let rotational = c.choice(field!("host", raw.rotational), false);
+    let rotational = rotational(c, raw, entry);
     let max_request_bytes =
         c.number(field!("host", raw.max_request_bytes), defaults.request_bytes, SECTOR_BYTES..=REQUEST_BYTES_MAX);
     let whole = max_request_bytes.is_multiple_of(SECTOR_BYTES);
@@ -88,6 +88,20 @@ fn dispatch_budget(c: &mut Checker, raw: &raw::Host, entry: &sched::Registered) 
     c.choice(field!("host", raw.dispatch_budget), true)
 }
 
+/// Schedulers of Linux 2.6.32 all plug on a disk, unless the user says when they plug.
+fn rotational(c: &mut Checker, raw: &raw::Host, entry: &sched::Registered) -> bool {
+    let is_single = entry.build.generation == Generation::Single;
+    if entry.build.tells_disks || (is_single && raw.plug_requests.is_none()) {
+        return c.choice(field!("host", raw.rotational), false);
+    }
+    let why = match is_single {
+        true => "which only plugs otherwise on a disk, and host.plug_requests says when it plugs",
+        false => "which works the same on a disk and on flash",
+    };
+    has_no_effect(c, "host.rotational", raw.rotational.is_some(), entry, why);
+    false
+}
+
 fn plug(c: &mut Checker, raw: &raw::Host, entry: &sched::Registered, plugs: bool, defaults: &Defaults) -> Plug {
     let is_single = entry.build.generation == Generation::Single;
     let requests = match (is_single, plugs) {
@@ -99,6 +113,12 @@ fn plug(c: &mut Checker, raw: &raw::Host, entry: &sched::Registered, plugs: bool
     if !is_single {
         has_no_effect(c, "host.plug_ns", raw.plug_ns.is_some(), entry, "which plugs to the end of the instant");
         return Plug { requests, ns: None };
+    }
+    if raw.plug_ns.is_some() && requests < 2 && c.clean("host.scheduler") {
+        let origin = if raw.plug_requests.is_some() { "" } else { ", its default here" };
+        let found = format!("host.plug_requests = {requests}{origin}: nothing is held back");
+        let fault = c.fault("host.plug_ns", "has no effect").found(found);
+        c.push(fault.expected("host.plug_requests of at least 2, or no such key"));
     }
     Plug { requests, ns: Some(c.number(field!("host", raw.plug_ns), defaults.plug_ns, 1..=NS_MAX)) }
 }

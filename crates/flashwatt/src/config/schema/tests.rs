@@ -81,14 +81,15 @@ fn ranges_and_defaults_are_those_of_the_checks() {
     assert_eq!(names, ["with_controller", "per_op"]);
 }
 
-/// A scheduler under which a key of `[host]` means something, where not all have it.
-fn scheduler_with(key: &str) -> Option<String> {
-    let name = match key {
-        "host.nr_requests" | "host.dispatch_budget" => "mq_deadline",
-        "host.plug_ns" => "deadline",
-        _ => return None,
+/// The settings under which a key of `[host]` means something, where it does not with all.
+fn host_with(key: &str) -> Vec<String> {
+    let sets: &[&str] = match key {
+        "host.nr_requests" | "host.dispatch_budget" => &["scheduler=mq_deadline"],
+        "host.rotational" => &["scheduler=cfq"],
+        "host.plug_ns" => &["scheduler=deadline", "plug_requests=4"],
+        _ => &[],
     };
-    Some(format!("host.scheduler={name}"))
+    sets.iter().map(|set| format!("host.{set}")).collect()
 }
 
 #[test]
@@ -127,7 +128,7 @@ fn every_default_is_valid() {
         if key.key.ends_with(".gaps") {
             sets.push(format!("{table}.rate_per_s=1"));
         }
-        sets.extend(scheduler_with(&key.key));
+        sets.extend(host_with(&key.key));
         assert!(load("", "test", &sets).is_ok(), "{sets:?}: {:?}", load("", "test", &sets));
     }
 }
@@ -157,7 +158,7 @@ fn messages_and_the_reference_tell_the_same_ranges() {
     assert!(ranged.len() > 50, "{}", ranged.len());
     for (key, least, greatest) in ranged {
         for wrong in ["-1".to_string(), "\"many\"".into(), (u128::from(greatest) + 1).to_string()] {
-            let sets: Vec<_> = scheduler_with(&key).into_iter().chain([format!("{key}={wrong}")]).collect();
+            let sets: Vec<_> = host_with(&key).into_iter().chain([format!("{key}={wrong}")]).collect();
             let Err(crate::Error::Config(faults)) = load("", "test", &sets) else {
                 panic!("{key}={wrong} is taken");
             };

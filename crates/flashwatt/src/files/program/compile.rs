@@ -14,7 +14,7 @@ use crate::files::source::ThreadSpec;
 use crate::settings::unknown_name;
 
 /// Most threads, helpers included, and most processes.
-const THREADS_MAX: u64 = 1_000_000;
+const THREADS_MAX: u64 = 65_536;
 const PROCESSES_MAX: u64 = 60_000;
 
 /// Most files of a set.

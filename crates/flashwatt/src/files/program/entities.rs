@@ -46,7 +46,7 @@ impl<'a> Parser<'a, '_> {
 
     fn process(&mut self, word: Token<'a>) -> Parsed<ProcessBlock<'a>> {
         let block = self.block("define process", word, &words::PROCESS)?;
-        self.expect("{", "a process without threads")?;
+        let open = self.expect("{", "a process without threads")?;
         let mut threads = Vec::new();
         while self.peek().kind == Kind::Word && self.peek().text == "thread" {
             let word = self.take();
@@ -58,7 +58,7 @@ impl<'a> Parser<'a, '_> {
                 }
             }
         }
-        self.close("thread")?;
+        self.close(open, "thread")?;
         Ok(ProcessBlock { block, threads })
     }
 
@@ -70,7 +70,7 @@ impl<'a> Parser<'a, '_> {
             }
             Block { of: "thread", line: word.line, attributes: Vec::new() }
         });
-        self.expect("{", "a thread without flow operations")?;
+        let open = self.expect("{", "a thread without flow operations")?;
         let mut flowops = Vec::new();
         while self.peek().kind == Kind::Word && self.peek().text == "flowop" {
             self.take();
@@ -82,19 +82,19 @@ impl<'a> Parser<'a, '_> {
                 }
             }
         }
-        self.close("flowop")?;
+        self.close(open, "flowop")?;
         Ok(ThreadBlock { block, flowops })
     }
 
-    /// The end of a list of these.
-    fn close(&mut self, of: &str) -> Parsed<()> {
+    /// The end of a list of these, which began with a brace.
+    fn close(&mut self, open: Token<'a>, of: &str) -> Parsed<()> {
         let found = self.peek();
         if found.is_sign("}") {
             self.take();
             return Ok(());
         }
         let near = nearest(found.text, [of]).filter(|_| found.kind == Kind::Word);
-        let fault = self.fault(found, "the brace is not closed").found(found.shown());
+        let fault = self.fault(found, format!("the brace of line {} is not closed", open.line)).found(found.shown());
         Err(Box::new(fault.expected(format!("`{of}` or `}}`")).nearest(near)))
     }
 

@@ -243,7 +243,10 @@ impl<'a, 's, 'v> Compiler<'a, 's, 'v> {
         let needs_size =
             flowop.is_read_or_write() && !matches!(flowop.action, Action::ReadWhole | Action::WriteWhole { .. });
         if needs_size && flowop.size == Quantity::Fixed(0) {
-            return Err(Box::new(values.missing(block, "iosize").expected("`iosize=…`, above 0")));
+            let fault = block.get(&["iosize"]).map(|given| values.wrong(&given, "nothing to read or write"));
+            return Err(Box::new(
+                fault.unwrap_or_else(|| values.missing(block, "iosize")).expected("`iosize=…`, above 0"),
+            ));
         }
         let Some(set) = set else {
             return match flowop.rotates() {

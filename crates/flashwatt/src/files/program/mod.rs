@@ -183,15 +183,15 @@ impl Program {
         let specs = owners.map(|owner| threads[owner].1).collect();
         state.warnings = warnings;
         let run_seconds = match run_seconds {
-            Some(0) if code.quit == Quit::Timeout => Some(RUN_SECONDS_DEFAULT),
+            None | Some(0) if code.quit == Quit::Timeout => Some(RUN_SECONDS_DEFAULT),
             Some(0) => None,
             given => given,
         };
         Ok(Program { run_seconds, tree, specs, code, state })
     }
 
-    /// How long the measured part of the run takes, in seconds: what stands behind `run`. None without `run`, and with a bare
-    /// `run` after `set mode quit firstdone` or `alldone`.
+    /// How long the measured part of the run takes, in seconds: what stands behind `run`. None with a bare
+    /// `run` or none after `set mode quit firstdone` or `alldone`.
     pub fn run_seconds(&self) -> Option<u64> {
         self.run_seconds
     }

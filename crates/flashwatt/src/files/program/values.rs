@@ -94,9 +94,12 @@ impl<'a, 's> Values<'a, 's> {
         match self.value(&attribute)? {
             Value::Text(token) => match number(token.text) {
                 Some(value) => Ok(Some(Quantity::Fixed(value))),
-                None => Err(Box::new(
-                    self.wrong(&attribute, "not a number").expected("a whole number, with `k`, `m` or `g`"),
-                )),
+                None => {
+                    let is_negative = token.text.strip_prefix('-').is_some_and(|rest| number(rest).is_some());
+                    let what = if is_negative { "a negative number" } else { "not a number" };
+                    let expected = "a whole number from 0 on, with `k`, `m` or `g`";
+                    Err(Box::new(self.wrong(&attribute, what).expected(expected)))
+                }
             },
             Value::Drawn(block, false) => Ok(Some(Quantity::Drawn(self.randvar(block)?))),
             Value::Drawn(block, true) => Ok(Some(Quantity::Drawn(self.cvar(block)?))),

@@ -28,7 +28,7 @@ pub const ENTRY: Registered = Registered {
         count("fifo_batch", "requests of a batch", 16.0, 1.0),
         switch("front_merges", "may a piece go in front of a queued request? (0 or 1)", 1.0),
     ],
-    build: Recipe { generation: Generation::Single, async_share: 1.0, queues: true, make },
+    build: Recipe { generation: Generation::Single, async_share: 1.0, queues: true, tells_disks: false, make },
 };
 
 fn make(parameters: &Parameters, _: &Setup) -> Box<dyn Scheduler> {

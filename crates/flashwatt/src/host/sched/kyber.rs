@@ -39,7 +39,7 @@ pub const ENTRY: Registered = Registered {
         count("write_batch", "writes of a batch (kyber_batch_size)", 8.0, 1.0),
         count("trim_batch", "trims of a batch (kyber_batch_size)", 1.0, 1.0),
     ],
-    build: Recipe { generation: Generation::Multi, async_share: ASYNC_SHARE, queues: true, make },
+    build: Recipe { generation: Generation::Multi, async_share: ASYNC_SHARE, queues: true, tells_disks: false, make },
 };
 
 /// KYBER_ASYNC_PERCENT.

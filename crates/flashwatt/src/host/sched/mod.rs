@@ -165,6 +165,8 @@ pub struct Recipe {
     /// Whether the queue holds requests at all. If not, processes wait for a place in the device, and `nr_requests` is
     /// its depth.
     pub queues: bool,
+    /// Whether it works otherwise on a disk than on flash. If not, [`Setup::rotational`] is always false.
+    pub tells_disks: bool,
     /// Makes one.
     pub make: fn(&Parameters, &Setup) -> Box<dyn Scheduler>,
 }

@@ -19,7 +19,7 @@ pub const ENTRY: Registered = Registered {
     name: "none",
     doc: "requests go to the device as they come; processes wait for a place in it (Linux blk-mq without a scheduler)",
     params: &[],
-    build: Recipe { generation: Generation::Multi, async_share: 1.0, queues: false, make },
+    build: Recipe { generation: Generation::Multi, async_share: 1.0, queues: false, tells_disks: false, make },
 };
 
 fn make(_: &Parameters, _: &Setup) -> Box<dyn Scheduler> {

@@ -15,7 +15,7 @@ pub const ENTRY: Registered = Registered {
     name: "noop",
     doc: "first come, first served, with merging (Linux 2.6.32)",
     params: &[],
-    build: Recipe { generation: Generation::Single, async_share: 1.0, queues: true, make },
+    build: Recipe { generation: Generation::Single, async_share: 1.0, queues: true, tells_disks: false, make },
 };
 
 fn make(_: &Parameters, _: &Setup) -> Box<dyn Scheduler> {

@@ -35,7 +35,7 @@ pub const ENTRY: Registered = Registered {
         time_ms("write_expire_ms", "a write older than this goes first in its region's turn", 5_000.0),
         switch("wrap", "may a turn go on from the region's lowest request? (0 or 1)", 0.0),
     ],
-    build: Recipe { generation: Generation::Single, async_share: 1.0, queues: true, make },
+    build: Recipe { generation: Generation::Single, async_share: 1.0, queues: true, tells_disks: false, make },
 };
 
 fn make(parameters: &Parameters, setup: &Setup) -> Box<dyn Scheduler> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::options::{self, UNDERSTOOD, UNSUPPORTED, WITHOUT_EFFECT, canonical};
+use super::options::{self, ON_FILES, UNDERSTOOD, UNSUPPORTED, WITHOUT_EFFECT, canonical};
 use crate::error::{Fault, Place, nearest};
 
 /// An option as the file has it.
@@ -121,6 +121,10 @@ fn option(
     if let Some((_, help)) = UNSUPPORTED.iter().find(|(known, _)| *known == word) {
         return Err(Box::new(fault.help(*help)));
     }
-    let names = UNDERSTOOD.iter().flat_map(|(names, _)| names.iter()).chain(WITHOUT_EFFECT).copied();
+    if canonical(word, ON_FILES).is_some() {
+        let expected = "a file system that the jobs work on: --fs NAME, or workload.files.fio in place of workload.fio";
+        return Err(Box::new(Fault { what: "an option of jobs on files".into(), ..fault }.expected(expected)));
+    }
+    let names = more.iter().chain(UNDERSTOOD).flat_map(|(names, _)| names.iter()).chain(WITHOUT_EFFECT).copied();
     Err(Box::new(fault.expected("an option of docs/workloads.md").nearest(nearest(name, names))))
 }

@@ -70,7 +70,7 @@ fn wrong_texts() {
     let lines = message(&with("run 5", "", "", "", ""));
     assert!(lines.starts_with("a.f:3: a statement behind `run`, which ends a program; found `define`"), "{lines}");
     let open = message("define process name=p { thread name=t { flowop hog name=h,value=1 }\nrun 5");
-    assert_eq!(open, "a.f:2: the brace is not closed; found `run`; expected `thread` or `}`");
+    assert_eq!(open, "a.f:2: the brace of line 1 is not closed; found `run`; expected `thread` or `}`");
     assert_eq!(message("run 5"), "a.f:1: a program without processes; expected `define process`");
     let two = message(&with("sett $x=1", "", "", "", "flowop reed name=r"));
     assert_eq!(two.lines().count(), 2, "{two}");
@@ -196,7 +196,7 @@ fn wrong_overrides() {
         unknown,
         "workload.files.set.nn: the program sets no such variable; found `nn`; expected `n`; did you mean `n`?"
     );
-    assert!(message_with(&text, &[("n", "")]).starts_with("$n: the variable has no value"));
+    assert!(message_with(&text, &[("n", "")]).starts_with("workload.files.set.n: the variable has no value"));
     assert!(message_with(&text, &[("n", "lots")]).starts_with("a.f:3: entries: not a number; found `lots` of `$n`"));
     let overrides = BTreeMap::from([("n".to_string(), "50".to_string())]);
     let program = Program::parse("a.f", &text, &overrides, 1, None).expect("a right value");
@@ -229,5 +229,5 @@ fn what_changes_nothing_is_read_over() {
     assert_eq!(parsed(&text.replace("run 10", "psrun -5 20")).run_seconds(), Some(20));
     assert_eq!(parsed(&text.replace("run 10", "run")).run_seconds(), Some(60));
     assert_eq!(parsed(&text.replace("run 10", "set mode quit alldone\nrun")).run_seconds(), None);
-    assert_eq!(parsed(&text.replace("run 10", "")).run_seconds(), None);
+    assert_eq!(parsed(&text.replace("run 10", "")).run_seconds(), Some(60));
 }

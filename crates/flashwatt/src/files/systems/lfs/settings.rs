@@ -238,6 +238,13 @@ pub(super) fn new(style: Style, parameters: &Parameters, disk_bytes: u64) -> Res
         Style::Sprite => "lfs",
         Style::Nilfs2 => "nilfs2",
     };
+    let settings = Settings::new(parameters);
+    if settings.clean_low >= settings.clean_high {
+        let fault = Fault::key(format!("workload.files.system.{name}.clean_low"), "the cleaner ends before it begins");
+        let [low, high] = ["clean_low", "clean_high"].map(|key| parameters.number(key));
+        let found = format!("clean_low = {low}, clean_high = {high}");
+        return Err(Box::new(fault.found(found).expected("clean_low < clean_high")));
+    }
     let fault = |what: &str| Fault::key(format!("workload.files.system.{name}.segment_bytes"), what);
     let segment_bytes = parameters.count("segment_bytes");
     if !segment_bytes.is_multiple_of(BLOCK_BYTES) {
@@ -249,7 +256,7 @@ pub(super) fn new(style: Style, parameters: &Parameters, disk_bytes: u64) -> Res
         let found = format!("{} segments of {segment_bytes} bytes on a disk of {disk_bytes}", layout.segments);
         return Err(Box::new(fault("too few segments").found(found).expected(format!("at least {SEGMENTS_MIN}"))));
     }
-    Ok(Lfs::new(style, Settings::new(parameters), layout))
+    Ok(Lfs::new(style, settings, layout))
 }
 
 #[cfg(test)]

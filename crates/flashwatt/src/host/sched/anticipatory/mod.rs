@@ -45,7 +45,7 @@ pub const ENTRY: Registered = Registered {
         jiffies("write_batch_expire_ms", "time of a batch that nobody waits for (HZ / 8)", 125.0),
         jiffies("antic_expire_ms", "longest wait for a process's next request; 0: none (HZ / 150)", 6.0),
     ],
-    build: Recipe { generation: Generation::Single, async_share: 1.0, queues: true, make },
+    build: Recipe { generation: Generation::Single, async_share: 1.0, queues: true, tells_disks: false, make },
 };
 
 /// A time among the parameters: the kernel counts whole jiffies.

@@ -19,7 +19,8 @@ const RESET_NS: Time = 1_000 * MS;
 const MEASURE_NS: Time = 10 * MS;
 /// From the last decrease to a reset for a think time that has become short (bfq_update_has_short_ttime).
 const CHANGE_NS: Time = 100 * MS;
-/// A waker's request has ended this short before (bfq_check_waker), so often in a row, within so many times slice_idle.
+/// A queue counts as the waker of another one if a request of it has ended less than `WAKE_NS` before the other's request came,
+/// `WAKES` times in a row, within `WAKES_SLICES` times slice_idle (bfq_check_waker).
 const WAKE_NS: Time = 4 * MS;
 const WAKES: u32 = 3;
 const WAKES_SLICES: Time = 128;

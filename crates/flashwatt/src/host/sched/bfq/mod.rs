@@ -57,7 +57,7 @@ pub const ENTRY: Registered = Registered {
         switch("strict_guarantees", "one request in the device at a time, and always idle? (0 or 1)", 0.0),
         switch("low_latency", "raise the weights of queues that seem interactive? (0 or 1)", 1.0),
     ],
-    build: Recipe { generation: Generation::Multi, async_share: ASYNC_SHARE, queues: true, make },
+    build: Recipe { generation: Generation::Multi, async_share: ASYNC_SHARE, queues: true, tells_disks: true, make },
 };
 
 /// The places for requests that nobody waits for (bfq_update_depths).
@@ -66,7 +66,7 @@ const ASYNC_SHARE: f64 = 0.5;
 const DEFAULT_BUDGET: u64 = 16 * 1024;
 /// The device is known when a measure of the turns so far has grown to this (bfq_stats_min_budgets): after eleven.
 const KNOWN_TURNS: u64 = 194;
-/// Requests that nobody waits for are charged so many times (bfq_async_charge_factor).
+/// A request that nobody waits for is charged as this many requests of its length (bfq_async_charge_factor).
 const ASYNC_CHARGE: u64 = 3;
 /// Weight of a level of priority below the last one (BFQ_WEIGHT_CONVERSION_COEFF).
 const LEVEL_WEIGHT: u64 = 10;
