@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from rich.console import Console
 
 import flashwatt
+from flashwatt.report.table import show
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -123,5 +126,29 @@ def test_the_table_shows_them(flashwatt: Cli, tmp_path: Path) -> None:
     )
     said = flashwatt("run", "one.toml", "--trace", path)
     assert said.returncode == 0, said.stderr
-    (line,) = (line for line in said.stdout.splitlines() if line.split()[:2] == ["7", "device"])
-    assert line.split() == ["7", "device", "1", "50.0", "%", "0", "s", "2.95", "ms", "2.95", "ms", "2.95", "ms"]
+    lines = [line.split() for line in said.stdout.splitlines()]
+    at = next(at for at, line in enumerate(lines) if line[:2] == ["device", "requests"])
+    (line,) = (line for line in lines[at:] if line[:2] == ["7", "1"])
+    assert line == ["7", "1", "50.0", "%", "0", "s", "2.95", "ms", "2.95", "ms", "2.95", "ms"]
+
+
+def test_no_value_is_cut_at_80_columns(tmp_path: Path) -> None:
+    """A long name is folded, times and shares are whole; where the files lie as well."""
+    job = tmp_path / "two.fio"
+    job.write_text("[a-rather-long-name-of-a-job]\nrw=randwrite\nsize=4m\n[b]\nrw=randread\nsize=4m\nstartdelay=2s\n")
+    stream = io.StringIO()
+    show(flashwatt.run(ONE_DIE, workload__fio__path=job).to_dict(), Console(file=stream, width=80))
+    table = stream.getvalue().partition("By origin")[2].partition("\n\n\n")[0]
+    assert "until" in table
+    assert "…" not in table
+    assert max(map(len, table.splitlines())) <= 80
+
+
+def test_places_of_files_are_folded_at_80_columns(flashwatt: Cli, tmp_path: Path) -> None:
+    files = 'personality = "varmail"\nsystem = "lfs"\noperations = 20_000\nset = { nfiles = 300 }\n'
+    (tmp_path / "mail.toml").write_text(f'[device]\npreset = "x25m"\n[workload.files]\n{files}')
+    done = flashwatt("fs", "inspect", "mail.toml", "--run", "--files", "5")
+    assert done.returncode == 0, done.stderr
+    assert "directory" in done.stdout
+    assert "…" not in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80

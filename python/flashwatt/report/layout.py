@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from flashwatt.base.units import count, number, si
-from flashwatt.report.table import emit, new_table
+from flashwatt.report.table import emit, foldable, new_table
 
 if TYPE_CHECKING:
     from flashwatt.base.files import Json
@@ -41,6 +41,7 @@ def show_layout(found: Json, files: int) -> None:
     most = sorted(found["files"], key=lambda file: (-len(file["extents"]), file["file"]))[:files]
     if most:
         listed = new_table("The most fragmented", "file", "directory", "bytes", "extents", "first block + blocks")
+        foldable(listed, -1)
         for file in most:
             parts = [f"{first}+{blocks}" for first, blocks in file["extents"][:_PARTS]]
             more = len(file["extents"]) - len(parts)

@@ -242,6 +242,11 @@ def new_table(title: str, *columns: str) -> Table:
     return table
 
 
+def foldable(table: Table, column: int) -> None:
+    """Let a column, and no other one, be folded where the terminal is too narrow."""
+    table.columns[column].no_wrap, table.columns[column].overflow = False, "fold"
+
+
 def _energy_by_component(report: Json) -> Table:
     energy = report["energy_j"]
     table = new_table("\nEnergy by component", "", "energy", "share", "")
@@ -301,12 +306,14 @@ _ORIGINS_SHOWN = 8
 def _origins(origins: list[Json]) -> Table:
     """The origins with the most requests, and how many more there are."""
     first = sorted(origins, key=lambda origin: -origin["requests"])[:_ORIGINS_SHOWN]
-    table = new_table("By origin", "", "kind", "requests", "bytes", "from", "until", "mean", "p99")
+    kinds = dict.fromkeys(origin["kind"] for origin in first if origin["kind"] != "others")
+    table = new_table("By origin", " or ".join(kinds), "requests", "bytes", "from", "until", "mean", "p99")
+    foldable(table, 0)
     for origin in first:
         latency = origin["latency_ns"]["all"]
         cells = (count(origin["requests"]), _share(origin["bytes_share"], 1.0)[0])
         times = (duration(ns) for ns in (origin.get("start_ns"), origin.get("end_ns"), latency["mean"], latency["p99"]))
-        table.add_row(Text(origin["name"]), origin["kind"], *cells, *times)
+        table.add_row(Text(origin["name"]), *cells, *times)
     if more := len(origins) - len(first):
         table.add_row(Text(f"and {more} more, in report.json", "dim"))
     return table
