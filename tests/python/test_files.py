@@ -256,3 +256,30 @@ def test_parameters_of_the_chosen_system_are_taken(flashwatt: Cli) -> None:
     assert done.returncode == 0, done.stderr
     content = json.loads(done.stdout)
     assert content["config"]["workload"]["files"]["system"]["ext2"]["reserved_percent"] == 3
+
+
+@pytest.mark.parametrize("name", ["varmail", "pardispatcher-webserver"])
+def test_the_text_of_a_personality_is_a_program(flashwatt: Cli, tmp_path: Path, name: str) -> None:
+    """What `list personalities` prints runs as the personality does, its own values included."""
+    printed = flashwatt("list", "personalities", name)
+    assert printed.returncode == 0, printed.stderr
+    assert printed.stdout.startswith(f"# {name}: ")
+    (tmp_path / "mine.f").write_text(printed.stdout)
+    runs = []
+    for choice in (("--personality", name), ("--program", "mine.f")):
+        done = flashwatt("run", "--preset", "x25m", *choice, "--set", "workload.files.operations=3000", "--json")
+        assert done.returncode == 0, done.stderr
+        runs.append(json.loads(done.stdout)["files"])
+    assert runs[0] == runs[1]
+
+
+def test_a_personality_in_json_has_its_files(flashwatt: Cli) -> None:
+    found = json.loads(flashwatt("list", "personalities", "pardispatcher-varmail", "--json").stdout)
+    assert [file["name"] for file in found["files"]] == ["varmail.f", "pardispatcher-varmail.f"]
+    assert json.loads(flashwatt("list", "filesystems", "ext2", "--json").stdout)["files"] == []
+
+
+def test_explain_names_the_command_for_a_personality(flashwatt: Cli) -> None:
+    done = flashwatt("explain", "varmail")
+    assert done.returncode == 2
+    assert "`flashwatt list personalities varmail` describes it" in done.stderr

@@ -6,6 +6,7 @@
 use serde::Serialize;
 
 use crate::config::{self, Key};
+use crate::files::program::PERSONALITIES;
 
 /// A registered thing: `flashwatt list KIND NAME`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -18,6 +19,17 @@ pub struct Registered {
     pub key: String,
     /// The keys of its table `[KEY.NAME]`, with types, units, ranges and defaults; empty if it has no table.
     pub options: Vec<Key>,
+    /// The files of a built-in program: the program, then other values of its variables, if it has some. Empty for all else.
+    pub files: Vec<SourceFile>,
+}
+
+/// A file of a built-in program.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SourceFile {
+    /// Its name, without a directory.
+    pub name: &'static str,
+    /// Its text, in filebench's language.
+    pub text: &'static str,
 }
 
 /// Every kind, in the order of the keys in a configuration.
@@ -45,9 +57,16 @@ pub fn registered(kind: &str) -> Option<Vec<Registered>> {
     let described = |choice: config::OneOf| {
         let table = format!("{key}.{}.", choice.name);
         let options = keys.iter().filter(|option| option.key.starts_with(&table)).cloned().collect();
-        Registered { name: choice.name, doc: choice.doc, key: key.clone(), options }
+        let files = if kind == "personalities" { program(&choice.name) } else { Vec::new() };
+        Registered { name: choice.name, doc: choice.doc, key: key.clone(), options, files }
     };
     Some(choices.into_iter().map(described).collect())
+}
+
+/// The files of a built-in program.
+fn program(name: &str) -> Vec<SourceFile> {
+    let texts = crate::registry::find(PERSONALITIES, name).into_iter().flat_map(|one| one.build.files());
+    texts.map(|(name, text)| SourceFile { name, text }).collect()
 }
 
 /// The first key that takes names of a kind.
@@ -86,6 +105,18 @@ mod tests {
             }
         }
         assert!(list("nonsense").is_none() && registered("nonsense").is_none());
+    }
+
+    #[test]
+    fn a_program_has_its_text_and_its_values() {
+        let files = |kind: &str, name: &str| {
+            let entry = registered(kind).unwrap_or_default().into_iter().find(|entry| entry.name == name).expect(name);
+            entry.files.into_iter().map(|file| (file.name, file.text.contains("define"))).collect::<Vec<_>>()
+        };
+        assert_eq!(files("personalities", "varmail"), [("varmail.f", true)]);
+        let of_another = [("varmail.f", true), ("pardispatcher-varmail.f", false)];
+        assert_eq!(files("personalities", "pardispatcher-varmail"), of_another);
+        assert_eq!(files("filesystems", "ext2"), []);
     }
 
     /// The parser refuses a name that is not registered and says which are: the same, in the same order.

@@ -43,6 +43,8 @@ def _whole(name: str) -> str:
         return ending[0]
     if ending:
         raise _ambiguous(name, ending)
+    if kind := next((kind for kind in _core.kinds() if name in dict(_core.list_names(kind) or [])), None):
+        raise _core.FlashwattError(f"explain: found `{name}`; `flashwatt list {kind} {name}` describes it")
     known("explain", [name], [*presets(), *keys(), *report_keys()])
     return name
 

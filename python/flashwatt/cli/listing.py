@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -32,7 +33,8 @@ _SHOWN = 2
 def list_(kind: str | None, name: str | None, as_json: bool) -> None:
     """Print the registered names of a KIND, each with one line about it.
 
-    With NAME, print the options of that one. Without KIND, print the kinds.
+    With NAME, print the options of that one; of a personality its program, to start one's own from. Without KIND, print
+    the kinds.
     """
     kinds = [*_core.kinds(), EXPERIMENTS]
     if kind is None:
@@ -42,7 +44,8 @@ def list_(kind: str | None, name: str | None, as_json: bool) -> None:
     found = _registered(kind)
     if name is not None:
         known(f"list {kind}", [name], found)
-        click.echo(_json(found[name]) if as_json else _reference(found[name]))
+        text = _program if found[name].get("files") else _reference
+        click.echo(_json(found[name]) if as_json else text(found[name]))
         return
     if as_json:
         click.echo(_json({each: one["doc"] for each, one in found.items()}))
@@ -100,6 +103,22 @@ def _reference(one: dict[str, Any]) -> str:
         lines += ["", f"    {option['key'].rpartition('.')[2]}", f"      {facts(option)}"]
         lines += [f"      {line}" for line in _wrapped(option["doc"])]
     return "\n".join(lines)
+
+
+def _program(one: dict[str, Any]) -> str:
+    """A built-in program as one text that `--program` takes, with the values of a second file in their places."""
+    program, *others = (file["text"] for file in one["files"])
+    about = ""
+    own: dict[str, str] = {}
+    for text in others:
+        about += f"{text.partition('set ')[0].strip()}\n\n"
+        own |= dict(_SET.findall(text))
+    program = _SET.sub(lambda found: f"set {found[1]} = {own.get(found[1], found[2])}", program)
+    head = f"# {one['name']}: {one['doc']}\n# A program of your own may start from this: --program FILE.f\n#"
+    return f"{head}\n{about}{program.rstrip()}"
+
+
+_SET = re.compile(r"^set (\$\w+) *= *(.+?) *$", re.MULTILINE)
 
 
 def _wrapped(text: str) -> list[str]:

@@ -14,6 +14,13 @@ pub struct Text {
     pub(super) values: Option<File>,
 }
 
+impl Text {
+    /// Name and text of the program's file, then those of the file with other values, if there is one.
+    pub fn files(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
+        [Some(self.program), self.values].into_iter().flatten().map(|file| (file.name, file.text))
+    }
+}
+
 /// A file of `presets/personalities`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct File {
