@@ -239,11 +239,11 @@ pub(super) fn new(style: Style, parameters: &Parameters, disk_bytes: u64) -> Res
         Style::Nilfs2 => "nilfs2",
     };
     let settings = Settings::new(parameters);
-    if settings.clean_low >= settings.clean_high {
+    if settings.clean_low > settings.clean_high {
         let fault = Fault::key(format!("workload.files.system.{name}.clean_low"), "the cleaner ends before it begins");
         let [low, high] = ["clean_low", "clean_high"].map(|key| parameters.number(key));
         let found = format!("clean_low = {low}, clean_high = {high}");
-        return Err(Box::new(fault.found(found).expected("clean_low < clean_high")));
+        return Err(Box::new(fault.found(found).expected("clean_low, at most clean_high")));
     }
     let fault = |what: &str| Fault::key(format!("workload.files.system.{name}.segment_bytes"), what);
     let segment_bytes = parameters.count("segment_bytes");
