@@ -174,7 +174,7 @@ const CASES: &[Case] = &[
     (
         "[host.scheduler.pardispatcher]\nregion_bytes = 1000\n",
         &[],
-        &["my.toml:2:1: host.scheduler.pardispatcher.region_bytes", "out of range; found 1000.0", "4096.0 to"],
+        &["my.toml:2:1: host.scheduler.pardispatcher.region_bytes", "out of range; found 1000;", "expected 4096 to"],
     ),
     (
         "[host.scheduler.pardispatcher]\nregion_bytes = 4096\n",
