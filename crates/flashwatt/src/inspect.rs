@@ -125,8 +125,8 @@ mod tests {
     #[test]
     fn free_extents_lie_between_those_in_use() {
         assert_eq!(free_extents(&[0..2, 2..5, 8..9], 12), [5..8, 9..12]);
-        assert_eq!(free_extents(&[1..12], 12), [0..1]);
-        assert_eq!(free_extents(&[], 3), [0..3]);
+        assert_eq!(free_extents(&[1..4, 4..12], 14), [0..1, 12..14]);
+        assert_eq!(free_extents(&[0..6, 6..12], 12), []);
     }
 
     #[test]
