@@ -389,7 +389,9 @@ def test_short_runs_are_not_judged(tmp_path: Path) -> None:
 def test_a_first_look_at_jobs_and_programs_measures_as_many_requests() -> None:
     work = plan(choose(("X27", "X28"), None), Terms(requests=500))
     configs = [(task.stream or task.config).resolve() for (task,) in work.tasks.values()]
-    limits = [one["workload"].get("files", {}).get("operations") or one["run"]["measure"]["requests"] for one in configs]
+    limits = [
+        one["workload"].get("files", {}).get("operations") or one["run"]["measure"]["requests"] for one in configs
+    ]
     assert limits == [500] * len(work.tasks)
     assert work.short == {"X27", "X28"}
 
