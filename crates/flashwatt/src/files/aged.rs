@@ -185,10 +185,9 @@ impl Ager<'_> {
 
     /// Every request that was sent has ended.
     fn answer(&mut self) {
-        let (mut pages, mut tasks) = (Vec::new(), Vec::new());
+        let mut nobody = Vec::new();
         while let Some((tag, _)) = self.vfs.ios.next(0) {
-            self.vfs.ios.ended(IoId(tag.0), &mut pages, &mut tasks);
-            pages.drain(..).for_each(|page| self.vfs.cache.arrived(page));
+            self.vfs.ended(IoId(tag.0), &mut nobody);
         }
     }
 }

@@ -7,7 +7,7 @@ use super::cache::read_ahead::{Plan, Window};
 use super::cache::{PageCache, PageId};
 use super::context::Cx;
 use super::figures::{Cause, IoFigures};
-use super::io::{IoId, Ios, Kind};
+use super::io::{IoId, Ios, Kind, Task};
 use super::operation::{DirId, FileId, FileOp, Mode, OpError, OpKind};
 use super::settings::PageCacheSettings;
 use super::source::Tree;
@@ -83,6 +83,8 @@ pub struct Vfs {
     /// Lengths of files in bytes.
     bytes: Vec<u64>,
     dirs: Vec<DirId>,
+    /// Pages of the request that ends.
+    arrived: Vec<PageId>,
     /// What the present caller waits for.
     pub waits: Vec<IoId>,
     /// Whether the file system asks for a turn of its own work.
@@ -120,6 +122,7 @@ impl Vfs {
             settings,
             bytes: Vec::new(),
             dirs: Vec::new(),
+            arrived: Vec::new(),
             waits: Vec::new(),
             wants_work: false,
         }
@@ -160,6 +163,15 @@ impl Vfs {
         }
         self.dirs[file.idx()] = dir;
         file
+    }
+
+    /// A request has ended: its pages are at rest, and the tasks that waited for it move to the end of a list.
+    pub fn ended(&mut self, io: IoId, woken: &mut Vec<Task>) {
+        let written = self.ios.ended(io, &mut self.arrived, woken);
+        if let Some(shadow) = &mut self.cache.shadow {
+            shadow.arrived(written);
+        }
+        self.arrived.drain(..).for_each(|page| self.cache.arrived(page));
     }
 
     /// Takes everything out of memory after an unmount, and forgets all figures. What a file system notes after its last checkpoint may be dirty.

@@ -106,8 +106,7 @@ pub struct FileWorkload {
     /// When the figures began, and the end of the last operation.
     pub(super) since_ns: Nanos,
     pub(super) until_ns: Nanos,
-    /// Pages and tasks of the request that ends.
-    pub(super) arrived: Vec<super::cache::PageId>,
+    /// Tasks that waited for the request that ends.
     pub(super) woken: Vec<Task>,
 }
 
@@ -164,7 +163,6 @@ impl FileWorkload {
             warnings: Vec::new(),
             since_ns: 0,
             until_ns: 0,
-            arrived: Vec::new(),
             woken: Vec::new(),
         })
     }
@@ -299,11 +297,7 @@ impl Workload for FileWorkload {
     }
 
     fn completed(&mut self, done: &Completion, now: Nanos) {
-        let written = self.vfs.ios.ended(super::io::IoId(done.tag.0), &mut self.arrived, &mut self.woken);
-        if let Some(shadow) = &mut self.vfs.cache.shadow {
-            shadow.arrived(written);
-        }
-        self.arrived.drain(..).for_each(|page| self.vfs.cache.arrived(page));
+        self.vfs.ended(super::io::IoId(done.tag.0), &mut self.woken);
         for at in 0..self.woken.len() {
             if self.waits.ended(self.woken[at]) {
                 self.agenda.set(now, self.woken[at]);

@@ -164,6 +164,13 @@ fn of_program(entry: &Registered) -> f64 {
     (empty.usage().free_blocks - laid_down.system().usage().free_blocks) as f64
 }
 
+/// A few small files on a disk.
+fn laid_down(disk: Disk) -> Result<FileWorkload, NoRoom> {
+    let source = Box::new(Random::new(10, 4096, 1));
+    let (cache, processor) = (PageCacheSettings::default(), ProcessorSettings::default());
+    FileWorkload::new("few".into(), source, disk, cache, processor, End::default())
+}
+
 /// A history without room is refused.
 #[test]
 fn a_disk_without_inodes_does_not_become_full() {
@@ -174,15 +181,7 @@ fn a_disk_without_inodes_does_not_become_full() {
     let tiny = Aged { fill_fraction: 0.9, churn: 0.0, mean_file_bytes: 4096 };
     let disk =
         Disk { name: entry.name, system, history: Some(History { aged: tiny, seed: 1, progress: &mut |_| true }) };
-    let source = Box::new(Random::new(10, 4096, 1));
-    let made = FileWorkload::new(
-        "r".into(),
-        source,
-        disk,
-        PageCacheSettings::default(),
-        ProcessorSettings::default(),
-        End::default(),
-    );
+    let made = laid_down(disk);
     assert!(matches!(made.err(), Some(NoRoom::OfOthers(OpError::NoSpace))));
 }
 
@@ -198,15 +197,7 @@ fn the_user_stops_a_history() {
         looks < 3
     };
     let disk = Disk { name: entry.name, system, history: Some(History { aged, seed: 1, progress: &mut progress }) };
-    let source = Box::new(Random::new(10, 4096, 1));
-    let made = FileWorkload::new(
-        "r".into(),
-        source,
-        disk,
-        PageCacheSettings::default(),
-        ProcessorSettings::default(),
-        End::default(),
-    );
+    let made = laid_down(disk);
     assert!(matches!(made.err(), Some(NoRoom::Stopped(_))));
     assert_eq!(looks, 3);
 }
