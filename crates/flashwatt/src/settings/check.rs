@@ -98,17 +98,20 @@ impl<'a> Checker<'a> {
 
     /// The value, or `default` if there is none; it must lie within `range`.
     pub fn number<T: Number>(&mut self, field: Field<T>, default: T, range: RangeInclusive<T>) -> T {
-        self.rules.range(&field.key, &range);
-        self.rules.default_is(&field.key, &default);
-        let value = field.value.unwrap_or(default);
+        let value = self.given(&field, default, &range);
         self.within(&field.key, value, range)
+    }
+
+    /// The value or `default`, with the rules noted.
+    fn given<T: Number>(&mut self, field: &Field<T>, default: T, range: &RangeInclusive<T>) -> T {
+        self.rules.range(&field.key, range);
+        self.rules.default_is(&field.key, &default);
+        field.value.unwrap_or(default)
     }
 
     /// As [`Self::number`], of a parameter that is a whole number.
     pub fn whole(&mut self, field: Field<f64>, default: f64, range: RangeInclusive<f64>) -> f64 {
-        self.rules.range(&field.key, &range);
-        self.rules.default_is(&field.key, &default);
-        let value = field.value.unwrap_or(default);
+        let value = self.given(&field, default, &range);
         self.rule(&field.key, value, value.fract() == 0.0, "a whole number");
         self.within(&field.key, value as i64, *range.start() as i64..=*range.end() as i64) as f64
     }

@@ -118,8 +118,8 @@ pub(super) struct Queue {
     /// Whether a request leaves the scheduler before the device has room for it, and the one that has.
     takes_ahead: bool,
     ahead: Option<RqId>,
-    /// Whatever else is not in the device yet or holds others up: the request taken ahead, passing flushes, a barrier until it
-    /// ends, what waits behind it, and pieces that wait for a place.
+    /// Requests that are in neither the scheduler nor the device: the one taken ahead, flushes that pass the scheduler, what waits behind
+    /// a barrier, and pieces that wait for a place. A barrier counts until it ends.
     waiting: u32,
     /// Flushes that pass the scheduler.
     passing: VecDeque<RqId>,
