@@ -73,6 +73,8 @@ def number(value: float | None, digits: int = 3) -> str:
     return f"{value:.2g}" if value else f"{0:.{digits}f}"
 
 
-def setting(value: float) -> str:
-    """Write a number of a configuration: six digits, and all of a whole number."""
+def setting(value: object) -> str:
+    """Write a value of a configuration: of a fraction six digits, and all of a whole number."""
+    if not isinstance(value, float):
+        return str(value)
     return f"{value:.0f}" if abs(value) < _WHOLE_MAX and value == int(value) else f"{value:.6g}"

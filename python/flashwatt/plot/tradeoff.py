@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from flashwatt.report.metrics import Best
 
 _SPEED = (
-    "files.operations.per_s",
+    metrics.OPERATIONS_PER_S,
     "throughput.iops",
     "latency_ns.write.p99",
     "latency_ns.read.p99",

@@ -68,11 +68,14 @@ def _per_second(value: float | None) -> str:
     return count(value) if value is None else f"{count(value)}/s"
 
 
+OPERATIONS_PER_S = "files.operations.per_s"
+"""The key of the rate of operations on files."""
+
 OPERATION_J = "files.operations.per_operation_j"
 """The key of the energy per operation on files."""
 
 OF_FILES = {
-    "files.operations.per_s": Metric("operations", "1/s", _per_second, "high"),
+    OPERATIONS_PER_S: Metric("operations", "1/s", _per_second, "high"),
     OPERATION_J: Metric("energy per operation", "J", _si("J"), "low"),
 }
 """Those that come first where operations on files were measured."""

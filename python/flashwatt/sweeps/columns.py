@@ -96,4 +96,4 @@ def short_name(key: str) -> str:
 def _value(value: Any) -> str:
     if value is None:  # a point of a grid without this key
         return NOTHING
-    return setting(value) if isinstance(value, float) else str(value)
+    return setting(value)

@@ -77,4 +77,4 @@ def _change(ratio: float | None, low: float | None, high: float | None) -> str:
 def _value(value: Any) -> str:
     if value is None:
         return latex.NOTHING
-    return setting(value) if isinstance(value, float) else str(value)
+    return setting(value)
