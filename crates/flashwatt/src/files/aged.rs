@@ -10,10 +10,11 @@ use serde::Serialize;
 use super::figures::Cause;
 use super::flusher::Flusher;
 use super::io::IoId;
+use super::lay_down::NoRoom;
 use super::operation::{DirId, FileId, FileOp, Mode, OpKind};
 use super::program::Shape;
 use super::system::{BLOCK_BYTES, Stop, Tried, Work};
-use super::vfs::{Caller, Doing, NoRoom, Vfs, Windows};
+use super::vfs::{Caller, Doing, Vfs, Windows};
 use crate::progress::{Progress, Watch};
 use crate::rng::Rng;
 

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::aged::{History, age};
 use super::cache::read_ahead::{Plan, Window};
 use super::cache::{PageCache, PageId};
 use super::context::Cx;
@@ -10,13 +9,11 @@ use super::figures::{Cause, IoFigures};
 use super::io::{IoId, Ios, Kind, Task};
 use super::operation::{DirId, FileId, FileOp, Mode, OpError, OpKind};
 use super::settings::PageCacheSettings;
-use super::source::Tree;
 use super::system::{BLOCK_BYTES, FileSystem, Owner, PageKey, Run, Stop, Sync, Tried};
-use crate::error::Error;
 use crate::units::Nanos;
 
 /// No file, as a length.
-const NO_FILE: u64 = u64::MAX;
+pub(super) const NO_FILE: u64 = u64::MAX;
 
 /// An operation that has begun.
 #[derive(Clone, Copy, Debug)]
@@ -81,25 +78,15 @@ pub struct Vfs {
     /// Dirty pages above which pages are written back, and pages above which writers wait.
     limits: [usize; 2],
     /// Lengths of files in bytes.
-    bytes: Vec<u64>,
-    dirs: Vec<DirId>,
+    pub(super) bytes: Vec<u64>,
+    /// Directories of files.
+    pub(super) dirs: Vec<DirId>,
     /// Pages of the request that ends.
     arrived: Vec<PageId>,
     /// What the present caller waits for.
     pub waits: Vec<IoId>,
     /// Whether the file system asks for a turn of its own work.
     pub wants_work: bool,
-}
-
-/// Why a disk cannot be laid down.
-#[derive(Debug)]
-pub enum NoRoom {
-    /// This file finds no room.
-    Of(FileId, OpError),
-    /// The file system does not become as full of others' files as [`super::Aged::fill_fraction`] says.
-    OfOthers(OpError),
-    /// The user stopped it.
-    Stopped(Box<Error>),
 }
 
 /// Who calls, and when.
@@ -128,43 +115,6 @@ impl Vfs {
         }
     }
 
-    /// Lays the directories and files of a tree down, without a clock: each file whole, in the order of numbers. The disk may have a
-    /// history before that.
-    ///
-    /// # Errors
-    /// The first file that finds no room, a history that the file system has no room for, and a history that the user stopped.
-    pub fn lay_down(&mut self, tree: &Tree, history: Option<History>) -> Result<(), NoRoom> {
-        self.bytes = vec![NO_FILE; tree.files.len()];
-        self.dirs = tree.files.iter().map(|file| file.dir).collect();
-        if let Some(history) = history {
-            age(self, history, DirId(tree.dirs() as u32))?;
-        }
-        for (at, &parent) in tree.parents.iter().enumerate() {
-            self.make_dir(DirId(at as u32 + 1), parent).map_err(|error| NoRoom::Of(FileId(0), error))?;
-        }
-        for (at, file) in tree.files.iter().enumerate() {
-            let (id, Some(bytes)) = (FileId(at as u32), file.bytes) else { continue };
-            self.lay_down_file(id, bytes).map_err(|error| NoRoom::Of(id, error))?;
-        }
-        Ok(())
-    }
-
-    /// Makes an empty directory, without a clock.
-    pub fn make_dir(&mut self, dir: DirId, parent: DirId) -> Result<(), OpError> {
-        self.instantly(|system, cx| system.make_dir(dir, parent, cx))
-    }
-
-    /// A file that does not exist is to be made in a directory: one of this number, or of the next one.
-    pub fn number_file(&mut self, absent: Option<FileId>, dir: DirId) -> FileId {
-        let file = absent.unwrap_or(FileId(self.bytes.len() as u32));
-        if absent.is_none() {
-            self.bytes.push(NO_FILE);
-            self.dirs.push(dir);
-        }
-        self.dirs[file.idx()] = dir;
-        file
-    }
-
     /// A request has ended: its pages are at rest, and the tasks that waited for it move to the end of a list.
     pub fn ended(&mut self, io: IoId, woken: &mut Vec<Task>) {
         let written = self.ios.ended(io, &mut self.arrived, woken);
@@ -172,43 +122,6 @@ impl Vfs {
             shadow.arrived(written);
         }
         self.arrived.drain(..).for_each(|page| self.cache.arrived(page));
-    }
-
-    /// Takes everything out of memory after an unmount, and forgets all figures. What a file system notes after its last checkpoint may be dirty.
-    pub fn forget_all(&mut self) {
-        debug_assert_eq!(self.ios.under_way(), 0);
-        debug_assert!(self.cache.all_dirty_pages().iter().all(|key| key.owner == Owner::META));
-        self.cache = PageCache::new(self.settings.pages());
-        self.io_figures = IoFigures::default();
-    }
-
-    fn lay_down_file(&mut self, file: FileId, bytes: u64) -> Result<(), OpError> {
-        let dir = self.dirs[file.idx()];
-        self.instantly(|system, cx| system.create(file, dir, cx))?;
-        let pages = bytes.div_ceil(BLOCK_BYTES) as u32;
-        if pages > 0 {
-            self.instantly(|system, cx| system.prepare_write(file, 0..pages, cx))?;
-        }
-        self.instantly(|system, cx| {
-            system.written(file, bytes, cx);
-            Ok(())
-        })?;
-        self.bytes[file.idx()] = bytes;
-        self.system.closed(file);
-        Ok(())
-    }
-
-    /// Calls the file system while the disk is laid down.
-    fn instantly<R>(&mut self, call: impl FnOnce(&mut dyn FileSystem, &mut Cx) -> Tried<R>) -> Result<R, OpError> {
-        let caller = Caller { process: 0, now: 0, cause: Cause::Unmount };
-        let done = self.with(caller, |system, cx| {
-            cx.is_instant = true;
-            call(system, cx)
-        });
-        done.map_err(|stop| match stop {
-            Stop::Failed(error) => error,
-            Stop::Wait => unreachable!("nothing waits while the disk is laid down"),
-        })
     }
 
     /// Calls the file system for a caller.

@@ -2,17 +2,18 @@
 
 use std::hint::cold_path;
 
-use super::aged::History;
+use super::aged::{History, age};
 use super::figures::{Cause, FileFigures, FlowFigures, IoFigures};
 use super::flusher::Flusher;
 use super::io::{Ios, Task};
-use super::operation::OpError;
+use super::lay_down::NoRoom;
+use super::operation::{DirId, OpError};
 use super::processors::Processors;
 use super::settings::{PageCacheSettings, ProcessorSettings};
 use super::source::Source;
 use super::system::{FileSystem, Work};
 use super::tasks::{Agenda, Waits};
-use super::vfs::{Caller, Doing, NoRoom, Vfs, Windows};
+use super::vfs::{Caller, Doing, Vfs, Windows};
 use crate::connector::{Completion, Next, Origin, OriginKind, OriginName, SourceKind, Workload};
 use crate::error::{Error, Fault};
 use crate::units::Nanos;
@@ -129,7 +130,12 @@ impl FileWorkload {
         let ios = Ios::new((settings.max_request_bytes / super::system::BLOCK_BYTES) as u32, origins);
         let look_ns = settings.dirty_writeback_ns;
         let mut vfs = Vfs::new(disk.system, settings, ios);
-        vfs.lay_down(source.tree(), disk.history)?;
+        let tree = source.tree();
+        vfs.number(tree);
+        if let Some(history) = disk.history {
+            age(&mut vfs, history, DirId(tree.dirs() as u32))?;
+        }
+        vfs.lay_down(tree)?;
         let threads: Vec<Thread> = specs.iter().map(|_| Thread::default()).collect();
         let mut agenda = Agenda::default();
         (0..threads.len()).for_each(|thread| agenda.set(0, thread as Task));
