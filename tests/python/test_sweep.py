@@ -318,10 +318,12 @@ def test_a_process_that_is_killed_is_told(tmp_path: Path) -> None:
             for worker in children(os.getpid()):
                 os.kill(worker, signal.SIGKILL)
 
+    # Long enough that the second task is under way when the end of the first one is heard of.
+    long = {**BASE, "workload": {"uniform": {"requests": 300_000, "read_fraction": 0.5}}}
     with pytest.raises(flashwatt.FlashwattError, match="the process that ran it was ended by signal 9"):
-        small(out=tmp_path, workers=1, progress=kill)
+        flashwatt.sweep(GRID, base=long, out=tmp_path, workers=1, progress=kill)
     assert len(lines(tmp_path)) == 3, "the others are run all the same"
-    assert len(small(out=tmp_path)) == 4
+    assert len(flashwatt.sweep(GRID, base=long, out=tmp_path)) == 4
 
 
 @pytest.fixture
