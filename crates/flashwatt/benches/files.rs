@@ -55,7 +55,7 @@ fn per_s(system: &str, personality: &str, operations: u64) -> Result<f64, flashw
     ];
     let config = config::load("", "bench", &sets)?;
     let drive = StartState::new(&config)?;
-    let mut workload = workload::open(&config.workload, config.device.logical_bytes, config.run.seed)?;
+    let mut workload = workload::open(&config.workload, config.logical_bytes(), config.run.seed)?;
     let start = cpu_ns();
     let (report, ()) = drive.run(&config, &RunOptions::default(), workload.as_mut(), (), &mut |_| true)?;
     let seconds = (cpu_ns() - start) as f64 / 1e9;

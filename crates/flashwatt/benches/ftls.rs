@@ -38,7 +38,8 @@ fn main() -> Result<(), Error> {
 
 /// Both in turn, so that what the machine does besides falls on both.
 fn compare_dftl() -> Result<(), Error> {
-    let entries = config::load("", "bench", &["device.preset=limit".into()])?.device.logical_bytes / 4096 * 9 / 10;
+    let entries =
+        config::load("", "bench", &["device.preset=limit".into()])?.ssd().device.logical_bytes / 4096 * 9 / 10;
     let dftl = [format!("ftl.dftl.cmt_entries={entries}")];
     let (mut ratios, mut hits) = (Vec::new(), 0.0);
     for _ in 0..ROUNDS {
@@ -79,7 +80,7 @@ fn run(sets: &[String], requests: u64) -> Result<Measured, Error> {
     ];
     let config = config::load("", "bench", &[&own, sets].concat())?;
     let drive = StartState::new(&config)?;
-    let mut workload = workload::open(&config.workload, config.device.logical_bytes, config.run.seed)?;
+    let mut workload = workload::open(&config.workload, config.logical_bytes(), config.run.seed)?;
     let mut start_ns = 0;
     let progress = &mut |progress: &flashwatt::Progress| {
         if start_ns == 0 && progress.requests_done >= warmup {

@@ -80,7 +80,7 @@ fn ns(scheduler: Option<&str>, requests: u64) -> Result<f64, flashwatt::Error> {
     sets.extend(scheduler.map(|name| format!("host.scheduler={name}")));
     let config = config::load("", "bench", &sets)?;
     let drive = StartState::new(&config)?;
-    let mut workload = workload::open(&config.workload, config.device.logical_bytes, config.run.seed)?;
+    let mut workload = workload::open(&config.workload, config.logical_bytes(), config.run.seed)?;
     let start = cpu_ns();
     drive.run(&config, &RunOptions::default(), workload.as_mut(), (), &mut |_| true)?;
     Ok((cpu_ns() - start) as f64 / requests as f64)

@@ -128,7 +128,7 @@ impl Clock {
 
 fn pull(config: &Config, series_interval_ns: Option<u64>, clock: &mut Clock) -> Result<Report, flashwatt::Error> {
     let drive = StartState::new(config)?;
-    let mut workload = workload::open(&config.workload, config.device.logical_bytes, config.run.seed)?;
+    let mut workload = workload::open(&config.workload, config.logical_bytes(), config.run.seed)?;
     let progress = &mut |progress: &Progress| {
         clock.done(progress.requests_done);
         true
@@ -141,7 +141,7 @@ fn pull(config: &Config, series_interval_ns: Option<u64>, clock: &mut Clock) -> 
 }
 
 fn push(config: &Config, clock: &mut Clock) -> Result<Report, flashwatt::Error> {
-    let mut workload = workload::open(&config.workload, config.device.logical_bytes, config.run.seed)?;
+    let mut workload = workload::open(&config.workload, config.logical_bytes(), config.run.seed)?;
     let mut drive = Drive::new(config)?;
     let (mut sent, mut ended, mut done) = (0, 0, Vec::new());
     loop {

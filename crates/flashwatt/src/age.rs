@@ -76,7 +76,7 @@ fn worked(
     config: &Config,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<StartState, Error> {
-    let (bytes, seed) = (config.device.logical_bytes, config.run.seed);
+    let (bytes, seed) = (config.logical_bytes(), config.run.seed);
     let mut workload = workload::open_watched(&config.workload, bytes, seed, progress)?;
     let geometry = drive.geometry().clone();
     let (ssd, start) = drive.into_ssd(config, ());

@@ -296,15 +296,14 @@ mod tests {
             "run.measure.requests=1000",
         ];
         let config = load("", "test", &sets.map(String::from)).expect("a valid configuration");
-        let geometry = Geometry::new(&config.device, config.map_unit_bytes());
-        let mut array = Array::new(geometry.clone(), config.device.nand.program_order);
-        let mut firmware = Firmware::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
+        let geometry = Geometry::new(&config.ssd().device, config.map_unit_bytes());
+        let mut array = Array::new(geometry.clone(), config.ssd().device.nand.program_order);
+        let mut firmware = Firmware::new(&config.ssd().ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
         let filled = firmware.ftl.fill(&mut firmware.blocks, &mut array, &mut Watch::new(&mut |_| true));
         assert!(filled.is_ok(), "nobody ends it");
         array.reset_wear();
-        let mut workload =
-            workload::open(&config.workload, config.device.logical_bytes, 1).expect("a synthetic workload");
-        let sim = Sim::new(&config.run, Ssd::new(&config.ssd(), firmware, array, None, ()), workload.as_mut());
+        let mut workload = workload::open(&config.workload, config.logical_bytes(), 1).expect("a synthetic workload");
+        let sim = Sim::new(&config.run, Ssd::new(config.ssd(), firmware, array, None, ()), workload.as_mut());
         let (outcome, ssd) = sim.run(Span { requests: Some(300), ns: None }, &mut |_| true);
         (config, outcome, ssd)
     }

@@ -90,7 +90,7 @@ impl Drive {
         let mut config = config.clone();
         (config.run.warmup, config.run.measure) = (Span::default(), Span::default());
         config.run.max_flash_ops = None;
-        let inbox = Inbox { drive_bytes: config.device.logical_bytes, ..Inbox::default() };
+        let inbox = Inbox { drive_bytes: config.logical_bytes(), ..Inbox::default() };
         let mut sim = Sim::new(&config.run, ssd, inbox);
         sim.begin(Span::default());
         sim.wake();

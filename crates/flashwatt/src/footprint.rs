@@ -22,17 +22,17 @@ const REST_BYTES: u64 = 4 << 20;
 
 /// Bytes of memory that a drive takes once all its tables are in use; `checked`: with the shadow check.
 pub fn footprint_bytes(config: &Config, checked: bool) -> u64 {
-    let geometry = Geometry::new(&config.device, config.map_unit_bytes());
-    let buffered = config.write_buffer.bytes / u64::from(geometry.unit_bytes);
+    let geometry = Geometry::new(&config.ssd().device, config.map_unit_bytes());
+    let buffered = config.ssd().write_buffer.bytes / u64::from(geometry.unit_bytes);
     let planned_programs = u64::from(geometry.dies) * u64::from(geometry.pages_per_block) * 16;
     Array::memory_bytes(&geometry)
         + BlockTable::memory_bytes(&geometry)
-        + config.ftl.memory_bytes(&geometry)
+        + config.ssd().ftl.memory_bytes(&geometry)
         + WriteBuffer::memory_bytes(buffered.min(u64::from(u32::MAX)))
         + if checked { Shadow::memory_bytes(&geometry) } else { 0 }
         + u64::from(geometry.dies) * DIE_BYTES
         + planned_programs
-        + u64::from(config.device.host_link.queue_depth) * REQUEST_BYTES
+        + u64::from(config.ssd().device.host_link.queue_depth) * REQUEST_BYTES
         + REST_BYTES
 }
 
@@ -53,7 +53,7 @@ fn check_against(config: &Config, bytes: u64, is_there: bool, limit: Option<Memo
         return Ok(());
     }
     let megabytes = |bytes: u64| bytes.div_ceil(1_000_000);
-    let geometry = Geometry::new(&config.device, config.map_unit_bytes());
+    let geometry = Geometry::new(&config.ssd().device, config.map_unit_bytes());
     let expected = broken.map_or_else(
         || "what the system gives this process (its address space may be limited: ulimit -v)".to_string(),
         |limit| format!("at most {} MB, which are free {}", megabytes(limit.bytes), limit.whose),
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn the_shadow_check_counts() {
         let config = crate::config::load("", "test", &[]).expect("the default drive");
-        let units = u64::from(Geometry::new(&config.device, config.map_unit_bytes()).logical_units);
+        let units = u64::from(Geometry::new(&config.ssd().device, config.map_unit_bytes()).logical_units);
         assert!(footprint_bytes(&config, true) > footprint_bytes(&config, false) + 30 * units);
     }
 }

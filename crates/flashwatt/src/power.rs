@@ -88,12 +88,12 @@ pub struct Level {
 /// # Errors
 /// For a number of dies that the drive does not have.
 pub fn power_levels(config: &Config, dies: &[u32]) -> Result<PowerLevels, Error> {
-    let all = config.device.channels * config.device.ways;
+    let all = config.ssd().device.channels * config.ssd().device.ways;
     if let Some(wrong) = dies.iter().find(|&&n| n == 0 || n > all) {
         let fault = Fault::key("dies", "not a number of dies of this drive").found(wrong);
         return Err(fault.expected(format!("1 to {all} (device.channels × device.ways)")).into());
     }
-    let table = PriceTable::new(&config.energy);
+    let table = PriceTable::new(&config.ssd().energy);
     let declared = parts(&table, all);
     let level = |draw: Draw| Level { w: draw.nw as f64 * 1e-9, ma: table.ma(draw.nw.into()) };
     let phase = |phase| declared.draw(drive_state(phase));

@@ -14,11 +14,11 @@ use crate::ssd::{Ssd, Untimed};
 
 impl<P: Probe> Reported for Ssd<P> {
     fn parts(&self, config: &Config) -> Parts {
-        energy::ssd::parts(&PriceTable::new(&config.energy), self.firmware.blocks.geometry().dies)
+        energy::ssd::parts(&PriceTable::new(&config.ssd().energy), self.firmware.blocks.geometry().dies)
     }
 
     fn energy_j(&self, config: &Config, figures: &SsdFigures) -> f64 {
-        price(&figures.ledger, &PriceTable::new(&config.energy)).energy_j.total
+        price(&figures.ledger, &PriceTable::new(&config.ssd().energy)).energy_j.total
     }
 
     fn report(&self, config: &Config, outcome: &Outcome<SsdFigures>) -> DeviceReport {
@@ -26,13 +26,13 @@ impl<P: Probe> Reported for Ssd<P> {
     }
 
     fn audit(&self, config: &Config, outcome: &Outcome<SsdFigures>) -> Result<(), Error> {
-        audit::ssd(outcome, &PriceTable::new(&config.energy), self.flash.array.erases_in_run())
+        audit::ssd(outcome, &PriceTable::new(&config.ssd().energy), self.flash.array.erases_in_run())
     }
 }
 
 impl Reported for Untimed {
     fn parts(&self, config: &Config) -> Parts {
-        energy::ssd::parts(&PriceTable::new(&config.energy), self.firmware().blocks.geometry().dies)
+        energy::ssd::parts(&PriceTable::new(&config.ssd().energy), self.firmware().blocks.geometry().dies)
     }
 
     /// Nothing is charged: there is no time. The report has no figure of energy.

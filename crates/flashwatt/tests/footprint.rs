@@ -36,18 +36,18 @@ const WRITE_BYTES: u64 = 1 << 20;
 /// may take no memory.
 fn grown_by(config: &Config) -> u64 {
     let before = resident();
-    let geometry = Geometry::new(&config.device, config.map_unit_bytes());
-    let mut array = Array::new(geometry.clone(), config.device.nand.program_order);
-    let mut firmware = Firmware::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
+    let geometry = Geometry::new(&config.ssd().device, config.map_unit_bytes());
+    let mut array = Array::new(geometry.clone(), config.ssd().device.nand.program_order);
+    let mut firmware = Firmware::new(&config.ssd().ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
     let filled = firmware.ftl.fill(&mut firmware.blocks, &mut array, &mut Watch::new(&mut |_| true));
     filled.unwrap_or_else(|error| panic!("{error}"));
     let mut clockless = Clockless::new(&geometry, &mut firmware, &mut array);
     let unit_bytes = u64::from(geometry.unit_bytes);
-    for offset_bytes in (0..config.device.logical_bytes).step_by(WRITE_BYTES as usize) {
-        let bytes = WRITE_BYTES.min(config.device.logical_bytes - offset_bytes);
+    for offset_bytes in (0..config.logical_bytes()).step_by(WRITE_BYTES as usize) {
+        let bytes = WRITE_BYTES.min(config.logical_bytes() - offset_bytes);
         assert!(clockless.request(&Request::new(0, RequestKind::Write, offset_bytes, bytes)).is_ok());
     }
-    let buffered = config.write_buffer.bytes / unit_bytes;
+    let buffered = config.ssd().write_buffer.bytes / unit_bytes;
     let mut buffer = WriteBuffer::new(buffered as u32, geometry.unit_bytes, geometry.logical_units, 1);
     for i in 0..buffered as u32 {
         assert!(buffer.put(Lpn(i * 2), &(0..geometry.unit_bytes), 1, 0).is_some(), "there is room");

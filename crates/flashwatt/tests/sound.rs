@@ -29,7 +29,7 @@ fn message<T>(result: Result<T, Error>) -> String {
 #[test]
 fn a_configuration_that_was_changed_by_hand_is_refused() {
     let mut config = config(&[]);
-    config.device.logical_bytes *= 2;
+    config.drive.ssd_mut().expect("an SSD").device.logical_bytes *= 2;
     let expected = "the configuration was changed after it was checked";
     assert!(message(run(&config, &RunOptions::default(), &mut |_| true)).contains(expected));
     assert!(message(Drive::new(&config)).contains(expected));
@@ -41,7 +41,7 @@ fn a_start_state_serves_the_drive_that_it_was_made_for() {
     let (small, large) = (config(&[]), config(&["device.blocks_per_plane=128"]));
     let run_on = |config: &Config| {
         let drive = StartState::new(&small).expect("a start state");
-        let mut workload = workload::open(&config.workload, config.device.logical_bytes, 1).expect("a workload");
+        let mut workload = workload::open(&config.workload, config.logical_bytes(), 1).expect("a workload");
         message(drive.run(config, &RunOptions::default(), workload.as_mut(), (), &mut |_| true))
     };
     assert_eq!(run_on(&small), "no error");
@@ -120,7 +120,7 @@ impl Reported for Broken {
 
 fn status_of(device: Broken) -> String {
     let config = config(&[]);
-    let mut workload = workload::open(&config.workload, config.device.logical_bytes, 1).expect("a workload");
+    let mut workload = workload::open(&config.workload, config.logical_bytes(), 1).expect("a workload");
     let report = run_device(&config, &RunOptions::default(), device, workload.as_mut(), &mut |_| true);
     report.map_or_else(|error| error.to_string(), |report| report.status)
 }

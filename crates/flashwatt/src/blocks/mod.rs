@@ -503,7 +503,7 @@ mod tests {
             ["channels=2", "ways=1", "planes=1", "pages_per_block=4", "blocks_per_plane=16", "logical_bytes=98304"];
         let sets = sets.map(|set| format!("device.{set}"));
         let config = crate::config::load("device.preset = \"limit\"", "test", &sets).expect("a valid drive");
-        let mut blocks = BlockTable::new(Geometry::new(&config.device, 4096));
+        let mut blocks = BlockTable::new(Geometry::new(&config.ssd().device, 4096));
         // The second block of the second die, which has the odd pages.
         let block = BlockId(17);
         blocks.lay_down_filled(block, 4);

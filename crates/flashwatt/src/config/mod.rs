@@ -35,11 +35,10 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Fault, Place};
-use crate::ftl;
-use crate::ssd::settings::Settings as Ssd;
 use crate::units::SECTOR_BYTES;
 
 mod capacity;
+mod drive;
 mod layers;
 mod parse;
 mod paths;
@@ -60,11 +59,13 @@ pub use crate::ftl::Allocation;
 pub use crate::gc::{Gc, GcPolicy};
 pub use crate::host::settings::Host;
 pub use crate::kernel::settings::{Flashsim, PartialPages, Precondition, Replay, Run, Span};
+pub use crate::ssd::settings::Settings as Ssd;
 pub use crate::wear::Wear;
 pub use crate::workload::settings::{
     Arrivals, Beyond, Fio, Gap, Group, Law, LengthUnit, OpenLoop, Phases, Size, Sizes, Standin, Synthetic, TimeUnit,
     Trace, Workload,
 };
+pub use drive::Drive;
 pub use parse::{load, merged, merged_to};
 pub(crate) use presets::described;
 pub use presets::{DEFAULT_PRESET, PRESETS, preset};
@@ -75,20 +76,9 @@ pub use settings::{Setting, about, settings};
 /// A valid, complete configuration. Every field has its final value; the report carries it whole.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Config {
-    /// The drive.
-    pub device: Device,
-    /// The translation layer.
-    pub ftl: ftl::Settings,
-    /// Garbage collection.
-    pub gc: Gc,
-    /// Wear levelling.
-    pub wear: Wear,
-    /// The drive's write buffer.
-    pub write_buffer: WriteBuffer,
-    /// Dispatch.
-    pub controller: Controller,
-    /// Currents and voltages.
-    pub energy: Energy,
+    /// The drive, whose settings stand among the others in JSON.
+    #[serde(flatten)]
+    pub drive: Drive,
     /// The host's block layer, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<Host>,
@@ -132,21 +122,31 @@ impl Config {
         format!("{:x}", Sha256::digest(json))
     }
 
-    /// Bytes that one map entry of its translation layer covers.
-    pub fn map_unit_bytes(&self) -> u32 {
-        self.ftl.map_unit_bytes(self.device.page_bytes)
+    /// Bytes that the host sees of its drive.
+    pub fn logical_bytes(&self) -> u64 {
+        self.drive.logical_bytes()
     }
 
     /// Bytes of the drive that the workload sees: those of its partition.
     pub fn partition_bytes(&self) -> u64 {
         let before = self.host.as_ref().map_or(0, |host| host.partition_offset_sectors * SECTOR_BYTES);
-        self.device.logical_bytes - before - self.run.replay.offset_bytes()
+        self.logical_bytes() - before - self.run.replay.offset_bytes()
     }
 
-    /// The settings of its drive: everything but the host, the workload and the run.
-    pub fn ssd(&self) -> Ssd<'_> {
-        let Config { device, ftl, gc, wear, write_buffer, controller, energy, .. } = self;
-        Ssd { device, ftl, gc, wear, write_buffer, controller, energy }
+    /// Bytes that one map entry of its translation layer covers.
+    ///
+    /// # Panics
+    /// As [`Self::ssd`].
+    pub fn map_unit_bytes(&self) -> u32 {
+        self.ssd().map_unit_bytes()
+    }
+
+    /// The settings of its SSD.
+    ///
+    /// # Panics
+    /// If the drive is no SSD.
+    pub fn ssd(&self) -> &Ssd {
+        self.drive.ssd().expect("the caller knows that the drive is an SSD")
     }
 
     /// The files that a run reads: traces, fio jobs and a snapshot, as the user named them.

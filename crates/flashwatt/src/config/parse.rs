@@ -339,23 +339,23 @@ mod tests {
     #[test]
     fn nothing_at_all_is_the_default_preset() {
         let default = config("", &[]);
-        assert_eq!(default.device.preset.as_deref(), Some(DEFAULT_PRESET));
+        assert_eq!(default.ssd().device.preset.as_deref(), Some(DEFAULT_PRESET));
         assert_eq!(default, config("[device]\npreset = \"x25m\"\n", &[]));
         assert_eq!(default.run.seed, 1);
         assert_eq!(default.run.precondition, Precondition::Filled);
-        let uniform = synthetic(default.workload);
+        let uniform = synthetic(default.workload.clone());
         assert_eq!((uniform.model.name, uniform.requests, uniform.read_fraction), ("uniform", 100_000, 0.0));
         assert_eq!(uniform.sizes, Sizes::all(4096));
         assert_eq!(uniform.arrivals, Arrivals::Closed { queue_depth: 32 });
-        assert_eq!(uniform.range_bytes, default.device.logical_bytes);
+        assert_eq!(uniform.range_bytes, default.logical_bytes());
     }
 
     #[test]
     fn the_command_line_wins_over_the_file_and_the_file_over_the_preset() {
         let text = "[device]\nchannels = 4\nways = 4\n";
-        let device = config(text, &["device.ways=8", "device.ways=1"]).device;
+        let device = config(text, &["device.ways=8", "device.ways=1"]).ssd().device.clone();
         assert_eq!((device.channels, device.ways, device.planes), (4, 1, 2));
-        assert_eq!(config(text, &["device.preset=limit"]).device.planes, 1);
+        assert_eq!(config(text, &["device.preset=limit"]).ssd().device.planes, 1);
     }
 
     #[test]
@@ -364,9 +364,9 @@ mod tests {
         let Workload::Trace(trace) = config("", &sets).workload else { panic!("a trace was asked for") };
         assert_eq!(trace.paths[0].to_str(), Some("/tmp/a b#c.csv"));
         assert_eq!((trace.devices, trace.speed), (vec![0, 2], 2.0));
-        assert_eq!(config("", &["energy.nand.transfer_ma=operation"]).energy.nand.transfer_ua, None);
-        assert_eq!(config("", &["energy.nand.transfer_ma=7.5"]).energy.nand.transfer_ua, Some(7500));
-        assert!(!config("", &["gc.preemptible=false"]).gc.preemptible);
+        assert_eq!(config("", &["energy.nand.transfer_ma=operation"]).ssd().energy.nand.transfer_ua, None);
+        assert_eq!(config("", &["energy.nand.transfer_ma=7.5"]).ssd().energy.nand.transfer_ua, Some(7500));
+        assert!(!config("", &["gc.preemptible=false"]).ssd().gc.preemptible);
     }
 
     #[test]
@@ -490,16 +490,16 @@ mod tests {
     #[test]
     fn the_watermark_is_the_greater_of_both_and_the_later_layer_drops_the_other() {
         let energysim = "[device]\npreset = \"energysim\"\n";
-        assert_eq!(config(energysim, &[]).gc.low_watermark_blocks, 52, "fewer than 5 % of 1024");
-        assert_eq!(config(energysim, &["gc.low_watermark_blocks=4"]).gc.low_watermark_blocks, 4);
+        assert_eq!(config(energysim, &[]).ssd().gc.low_watermark_blocks, 52, "fewer than 5 % of 1024");
+        assert_eq!(config(energysim, &["gc.low_watermark_blocks=4"]).ssd().gc.low_watermark_blocks, 4);
         let both = ["gc.low_watermark_blocks=60", "gc.low_watermark_fraction=0.05"];
-        assert_eq!(config(energysim, &both).gc.low_watermark_blocks, 60);
+        assert_eq!(config(energysim, &both).ssd().gc.low_watermark_blocks, 60);
     }
 
     #[test]
     fn one_key_of_the_capacity_gives_the_drive_a_user_expects() {
         let size = |sets: &[&str]| {
-            let device = config("", sets).device;
+            let device = config("", sets).ssd().device.clone();
             (device.blocks_per_plane, device.logical_bytes, (device.op_ratio * 1000.0).round())
         };
         assert_eq!(size(&[]), (4096, 80_000_000_000, 74.0));
@@ -519,7 +519,7 @@ mod tests {
 
     #[test]
     fn over_provisioning_of_a_fixed_flash_is_taken_from_the_host() {
-        let energysim = config("", &["device.preset=energysim", "device.spare_fraction=0.5"]).device;
+        let energysim = config("", &["device.preset=energysim", "device.spare_fraction=0.5"]).ssd().device.clone();
         assert_eq!((energysim.blocks_per_plane, energysim.logical_bytes), (512, 4 << 30));
         assert_eq!((energysim.spare_fraction, energysim.op_ratio), (0.5, 1.0));
     }

@@ -27,7 +27,8 @@ pub(crate) fn described() -> impl Iterator<Item = (&'static str, String)> {
 
 fn description(preset: &str) -> String {
     let text = format!("device.preset = {preset:?}");
-    super::load(&text, preset, &[]).map_or_else(|error| error.to_string(), |config| config.device.description)
+    super::load(&text, preset, &[])
+        .map_or_else(|error| error.to_string(), |config| config.drive.description().to_string())
 }
 
 #[cfg(test)]
@@ -64,7 +65,7 @@ mod tests {
     #[test]
     fn every_preset_loads_and_says_in_one_line_what_it_is() {
         for (name, _) in PRESETS {
-            let device = load_preset(name, &[]).device;
+            let device = load_preset(name, &[]).ssd().device.clone();
             assert_eq!(device.preset.as_deref(), Some(*name));
             assert!(!device.description.is_empty() && !device.description.contains('\n'), "{name}");
         }
@@ -108,8 +109,8 @@ mod tests {
     #[test]
     fn x25m_draws_the_published_staircase() {
         let config = load_preset("x25m", &[]);
-        let energy = &config.energy;
-        let dies = config.device.channels * config.device.ways;
+        let energy = &config.ssd().energy;
+        let dies = config.ssd().device.channels * config.ssd().device.ways;
         let base = energy.controller.active_ua + energy.dram.part.active_ua + dies * energy.nand.idle_ua;
         let step = energy.nand.program_ua - energy.nand.idle_ua;
         assert_eq!((base, step, base + dies * step), (190_000, 17_000, 530_000));
@@ -132,8 +133,8 @@ mod tests {
     #[test]
     fn x25m_calibrated_has_the_published_currents_and_energies() {
         let config = load_preset("x25m-calibrated", &[]);
-        let energy = &config.energy;
-        let idle_dies = config.device.channels * config.device.ways * energy.nand.idle_ua;
+        let energy = &config.ssd().energy;
+        let idle_dies = config.ssd().device.channels * config.ssd().device.ways * energy.nand.idle_ua;
         let base = energy.controller.active_ua + energy.dram.part.active_ua + idle_dies;
         assert_eq!((base, energy.nand.program_ua - energy.nand.idle_ua), (180_000, 17_000));
         for (kib, published, here) in
@@ -148,7 +149,7 @@ mod tests {
     #[test]
     fn park_1g_prices_operations_as_published() {
         let config = load_preset("park-1g", &[]);
-        let (nand, timing) = (&config.energy.nand, &config.device.timing);
+        let (nand, timing) = (&config.ssd().energy.nand, &config.ssd().device.timing);
         let uj = |ua: u32, ns: u64| f64::from(ua) * f64::from(nand.millivolts) * ns as f64 * 1e-12;
         assert!((uj(nand.read_ua, timing.read_ns) - 4.72).abs() < 1e-12);
         assert!((uj(nand.program_ua, timing.program_ns) - 38.04).abs() < 1e-12);
@@ -156,12 +157,12 @@ mod tests {
         assert_eq!((nand.idle_ua, nand.transfer_ua), (0, Some(0)), "nothing else draws anything");
         assert_eq!(timing.read_ns + timing.page_transfer_ns, 130_900);
         assert_eq!(timing.program_ns + timing.page_transfer_ns, 405_900);
-        assert_eq!(config.device.logical_bytes, 1 << 30);
+        assert_eq!(config.logical_bytes(), 1 << 30);
     }
 
     #[test]
     fn drives_have_the_sizes_that_their_papers_give() {
-        let device = |name: &str| load_preset(name, &[]).device;
+        let device = |name: &str| load_preset(name, &[]).ssd().device.clone();
         let raw_bytes = |device: &Device| {
             let blocks = device.channels * device.ways * device.planes * device.blocks_per_plane;
             u64::from(blocks) * u64::from(device.pages_per_block) * u64::from(device.page_bytes)
@@ -180,14 +181,14 @@ mod tests {
         let any = ["x25m", "x25m-calibrated", "energysim", "park-1g", "pardispatcher-60g"];
         for (name, _) in PRESETS {
             let order = if any.contains(name) { ProgramOrder::Any } else { ProgramOrder::Ascending };
-            assert_eq!(load_preset(name, &[]).device.nand.program_order, order, "{name}");
+            assert_eq!(load_preset(name, &[]).ssd().device.nand.program_order, order, "{name}");
         }
     }
 
     #[test]
     fn energysim_has_the_published_energies_and_over_provisioning() {
         let config = load_preset("energysim", &[]);
-        let (nand, timing) = (&config.energy.nand, &config.device.timing);
+        let (nand, timing) = (&config.ssd().energy.nand, &config.ssd().device.timing);
         // µA × mV × ns = 10^-18 J
         let uj = |ua: u32, ns: u64| f64::from(ua) * f64::from(nand.millivolts) * ns as f64 * 1e-12;
         let energies = [
@@ -198,7 +199,7 @@ mod tests {
         for (energy, published) in energies.iter().zip([3.3, 59.4, 132.0]) {
             assert!((energy - published).abs() < 1e-9, "{energy} µJ");
         }
-        let device = &config.device;
+        let device = &config.ssd().device.clone();
         let blocks = u64::from(device.channels * device.ways * device.planes * device.blocks_per_plane);
         assert_eq!(blocks * u64::from(device.pages_per_block * device.page_bytes), 8 << 30);
         assert!((device.spare_fraction - 0.1).abs() < 1e-6);

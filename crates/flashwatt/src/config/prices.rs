@@ -153,11 +153,11 @@ mod tests {
                 let sets =
                     [format!("device.preset={name}"), way.to_string(), "energy.dram.data_mb_s=777.7".to_string()];
                 let config = load("", "test", &sets).expect("a valid configuration");
-                let device = &config.device;
-                let text = as_toml(&config.energy, &device.timing, device.page_bytes);
-                let read = prices(&config.energy, &device.timing, device.page_bytes, &text, "test.toml");
+                let device = &config.ssd().device;
+                let text = as_toml(&config.ssd().energy, &device.timing, device.page_bytes);
+                let read = prices(&config.ssd().energy, &device.timing, device.page_bytes, &text, "test.toml");
                 let read = read.expect("valid prices");
-                assert_eq!(read, config.energy, "{name} {way}\n{text}");
+                assert_eq!(read, config.ssd().energy, "{name} {way}\n{text}");
             }
         }
     }

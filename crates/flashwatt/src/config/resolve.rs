@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::capacity::{self, FlashShape, Watermarks};
 use super::presets::DEFAULT_PRESET;
 use super::raw::{self, Raw};
-use super::{BusOrder, Config, Controller, Precondition, Replay, Run, Span, Workload, WriteBuffer};
+use super::{BusOrder, Config, Controller, Drive, Precondition, Replay, Run, Span, Ssd, Workload, WriteBuffer};
 use crate::controller::policies;
 use crate::device::settings::{BlockStripe, Device, HostLink, Nand, ProgramOrder, Timing};
 use crate::ftl;
@@ -78,20 +78,9 @@ pub(super) fn resolve(c: &mut Checker, raw: &Raw) -> Option<Config> {
     let device = device(c, raw, &geometry, capacity?, timing, host_link, &ftl);
     ftl.fit_table(device.logical_bytes / u64::from(device.page_bytes));
     let die_blocks = u64::from(device.blocks_per_plane) * u64::from(device.planes);
-    let config = Config {
-        ftl,
-        gc: collection(c, &raw.gc, policy, &watermarks, die_blocks)?,
-        wear,
-        write_buffer,
-        controller,
-        energy,
-        host,
-        workload,
-        run,
-        device,
-        seal: String::new(),
-    };
-    Some(config.sealed())
+    let gc = collection(c, &raw.gc, policy, &watermarks, die_blocks)?;
+    let drive = Drive::Ssd(Box::new(Ssd { device, ftl, gc, wear, write_buffer, controller, energy }));
+    Some(Config { drive, host, workload, run, seal: String::new() }.sealed())
 }
 
 fn controller(

@@ -193,7 +193,7 @@ impl Controller {
                 continue;
             }
             if agenda.now() < self.slot_free_at {
-                agenda.reset(self.slot_event(), self.slot_free_at);
+                agenda.reset(self.first_seat + self.slot_event(), self.slot_free_at);
                 return None;
             }
             if let Some(candidate) = self.peek(channel) {
@@ -224,7 +224,7 @@ impl Controller {
         }
         if !state.scheduled && state.has_work() {
             state.scheduled = true;
-            agenda.set(EventKind::Bus, self.geometry.dies + channel.0, state.bus_free_at);
+            agenda.set(EventKind::Bus, self.first_seat + self.geometry.dies + channel.0, state.bus_free_at);
         }
         true
     }
@@ -281,7 +281,7 @@ impl Controller {
         let state = &mut self.dies[die.idx()];
         state.stage = OpStage::Out;
         flash.accounts.die(now, from, DieState::ReadBus);
-        agenda.set(EventKind::Transfer, die.0, end);
+        agenda.set(EventKind::Transfer, self.first_seat + die.0, end);
     }
 
     /// The candidate of a channel: the best choice of its idle dies, the oldest operation among equals. Changes nothing: a look
@@ -482,7 +482,7 @@ impl Controller {
             cold_path();
             flash.accounts.turns_to_program(now + course.array_end_ns);
         }
-        agenda.set(course.event, die.0, event_at);
+        agenda.set(course.event, self.first_seat + die.0, event_at);
     }
 }
 

@@ -65,6 +65,8 @@ pub struct Controller {
     waiting: Vec<Waiting>,
     /// The remaining steps of a promotion. Kept to reuse its memory.
     promotion: Vec<Promotion>,
+    /// The seat of die 0; those of the other dies, the channels and the slot follow.
+    first_seat: u32,
 }
 
 /// An operation that has ended.
@@ -110,16 +112,17 @@ impl Controller {
             map_ops: MapOps::default(),
             waiting: Vec::new(),
             promotion: Vec::new(),
+            first_seat: 0,
             geometry: geometry.clone(),
         }
     }
 
-    /// Takes seats for dies, channels and the slot of the channel switch delay. They are the first seats, so that the seat
-    /// of a die is its number.
-    pub fn enrol(&self, seats: &mut Seats) {
+    /// Takes seats for dies, channels and the slot of the channel switch delay, and returns the first of them. Events are
+    /// numbered from there: that of a die has the die's number.
+    pub fn enrol(&mut self, seats: &mut Seats) -> u32 {
         let longest_ns = self.courses.longest_ns().max(self.timing.channel_switch_ns);
-        let first = seats.take(self.slot_event() + 1, longest_ns);
-        assert_eq!(first, 0, "dies take the first seats");
+        self.first_seat = seats.take(self.slot_event() + 1, longest_ns);
+        self.first_seat
     }
 
     fn slot_event(&self) -> u32 {

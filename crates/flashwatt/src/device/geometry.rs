@@ -275,7 +275,7 @@ mod tests {
             ];
             let sets = sets.map(|set| format!("device.{set}"));
             let config = crate::config::load("device.preset = \"limit\"", "test", &sets).expect("a valid drive");
-            let geometry = Geometry::new(&config.device, unit_bytes);
+            let geometry = Geometry::new(&config.ssd().device, unit_bytes);
             let pages: Vec<_> = (0..geometry.logical_units).map(|lpn| geometry.filled_ppn(Lpn(lpn))).collect();
             for ppn in (0..geometry.physical_units()).map(Ppn) {
                 let at = pages.iter().position(|&page| page == ppn);

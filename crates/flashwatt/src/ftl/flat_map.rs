@@ -93,7 +93,7 @@ mod tests {
             ["channels=2", "ways=1", "planes=1", "pages_per_block=4", "blocks_per_plane=16", "logical_bytes=98304"];
         let sets = sets.map(|set| format!("device.{set}"));
         let config = crate::config::load("device.preset = \"limit\"", "test", &sets).expect("a valid drive");
-        FlatMap::new(&Geometry::new(&config.device, 4096))
+        FlatMap::new(&Geometry::new(&config.ssd().device, 4096))
     }
 
     #[test]

@@ -16,7 +16,7 @@ fn the_example_keeps_what_is_written_on_the_least_flash() {
     let sets = ["channels=3", "ways=1", "planes=1", "pages_per_block=4", "blocks_per_plane=8", "logical_bytes=344064"];
     let sets: Vec<String> = sets.iter().map(|set| format!("device.{set}")).chain(["ftl=block".into()]).collect();
     let config = config::load("device.preset = \"limit\"", "test", &sets).expect("a valid drive");
-    let geometry = Geometry::new(&config.device, 4096);
+    let geometry = Geometry::new(&config.ssd().device, 4096);
     let size = DriveSize {
         dies: 3,
         die_blocks: 8,
@@ -27,8 +27,8 @@ fn the_example_keeps_what_is_written_on_the_least_flash() {
         reserved_blocks: 1,
     };
     assert_eq!(Wander::room(&settings, &size).pages, (3 * 7 + 1) * 4);
-    let mut array = Array::new(geometry.clone(), config.device.nand.program_order);
-    let mut firmware = Firmware::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
+    let mut array = Array::new(geometry.clone(), config.ssd().device.nand.program_order);
+    let mut firmware = Firmware::new(&config.ssd().ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
     firmware.ftl = Box::new(Wander::new(&settings, &config.ssd().ftl_setup(), &geometry));
     let filled = firmware.ftl.fill(&mut firmware.blocks, &mut array, &mut Watch::new(&mut |_| true));
     assert!(filled.is_ok(), "nobody ends it");

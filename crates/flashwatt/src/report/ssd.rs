@@ -234,19 +234,19 @@ pub(crate) fn report(
     firmware: &Firmware,
     array: &Array,
 ) -> DeviceReport {
-    let table = PriceTable::new(&config.energy);
+    let table = PriceTable::new(&config.ssd().energy);
     let (counted, _) = outcome.counted(config.run.count_drain);
     let figures = &counted.figures;
     let drain = outcome.drain.as_ref().map(|drain| &drain.figures.ledger);
     let Priced { energy_j, by_cause, map_j, totals_j, .. } = price::price(&figures.ledger, &table);
     let (flash, wear) = (flash(figures, firmware, config), wear(array));
     let worn = Worn {
-        rated_cycles: config.device.nand.rated_cycles,
+        rated_cycles: config.ssd().device.nand.rated_cycles,
         flash: &flash,
         erase_count: &wear.erase_count,
         blocks: array.erase_counts().count() as u64,
-        pages_per_block: config.device.pages_per_block,
-        logical_bytes: config.device.logical_bytes,
+        pages_per_block: config.ssd().device.pages_per_block,
+        logical_bytes: config.logical_bytes(),
         host_bytes: figures.written.host_bytes,
         window_s: seconds(counted.elapsed_ns()),
     };
@@ -303,15 +303,15 @@ fn warnings(figures: &SsdFigures, config: &Config, firmware: &Firmware) -> Vec<S
         ));
     }
     warnings.extend(collection_debt(figures, firmware.blocks.geometry().pages_per_block));
-    warnings.extend(unsettled(figures, config.device.page_bytes));
+    warnings.extend(unsettled(figures, config.ssd().device.page_bytes));
     warnings.extend(whole_map_cached(config, firmware));
     warnings
 }
 
 /// The warning about a cached mapping table in which the whole map has room: the layer then hardly reads its map.
 fn whole_map_cached(config: &Config, firmware: &Firmware) -> Option<String> {
-    let (entries, map) = (config.ftl.table_entries()?, firmware.blocks.geometry().logical_units);
-    let name = config.ftl.name();
+    let (entries, map) = (config.ssd().ftl.table_entries()?, firmware.blocks.geometry().logical_units);
+    let name = config.ssd().ftl.name();
     (entries >= map).then(|| {
         format!(
             "the cached mapping table has room for the whole map ({entries} entries, {map} in the map): {name} works as a page \
@@ -362,10 +362,10 @@ fn flash(window: &SsdFigures, firmware: &Firmware, config: &Config) -> Flash {
     let programs = counts(&window.ledger, OpKind::Program);
     let unit_bytes = f64::from(firmware.blocks.geometry().unit_bytes);
     let HostWrites { host_bytes, host_units, destaged_units } = window.written;
-    let has_buffer = config.write_buffer.bytes > 0;
+    let has_buffer = config.ssd().write_buffer.bytes > 0;
     let (asked, touched) = (host_bytes as f64, host_units as f64 * unit_bytes);
     let given = if has_buffer { destaged_units as f64 * unit_bytes } else { touched };
-    let programmed = programs.total as f64 * f64::from(config.device.page_bytes);
+    let programmed = programs.total as f64 * f64::from(config.ssd().device.page_bytes);
     let ratio = |a: f64, b: f64| (b > 0.0).then(|| a / b);
     Flash {
         reads: counts(&window.ledger, OpKind::Read),
@@ -398,7 +398,7 @@ fn wear(array: &Array) -> Wear {
 }
 
 fn ftl(window: &SsdFigures, firmware: &Firmware, config: &Config, map_energy_j: MapEnergy) -> FtlReport {
-    let device = &config.device;
+    let device = &config.ssd().device;
     let flash = mapping_memory::FlashModel {
         capacity_bytes: device.logical_bytes,
         page_bytes: u64::from(device.page_bytes),
@@ -406,11 +406,11 @@ fn ftl(window: &SsdFigures, firmware: &Firmware, config: &Config, map_energy_j: 
     };
     let Mapping { lookups, hits, merges } = window.mapping;
     FtlReport {
-        name: config.ftl.name(),
+        name: config.ssd().ftl.name(),
         map_unit_bytes: firmware.blocks.geometry().unit_bytes,
         map_hit_ratio: (lookups > 0).then(|| hits as f64 / lookups as f64),
         mapping_bytes: firmware.ftl.mapping_bytes(),
-        mapping_model_bytes: config.ftl.model_bytes(&mapping_memory::tables(&flash)),
+        mapping_model_bytes: config.ssd().ftl.model_bytes(&mapping_memory::tables(&flash)),
         map_latency_ns: window.map_latency.as_ref().map(|latency| MapLatencyReport {
             read: latency.read.summary(),
             write_first: latency.write_first.summary(),
@@ -433,8 +433,8 @@ fn gc(window: &SsdFigures) -> GcReport {
 }
 
 fn write_buffer(config: &Config, counts: &BufferCounts) -> Option<WriteBufferReport> {
-    (config.write_buffer.bytes > 0).then_some(WriteBufferReport {
-        capacity_bytes: config.write_buffer.bytes,
+    (config.ssd().write_buffer.bytes > 0).then_some(WriteBufferReport {
+        capacity_bytes: config.ssd().write_buffer.bytes,
         writes: counts.written,
         writes_coalesced: counts.coalesced,
         writes_delayed: counts.delayed,

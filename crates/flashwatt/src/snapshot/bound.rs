@@ -39,7 +39,7 @@ pub(super) fn check(path: &Path, config: &Config, saved: &Value) -> Result<(), E
 }
 
 fn differences<'a>(config: &'a Config, run: &'a Value, saved: &'a Value) -> Box<dyn Iterator<Item = String> + 'a> {
-    let collection = if config.ftl.collects() { &COLLECTION[..] } else { &[] };
+    let collection = if config.ssd().ftl.collects() { &COLLECTION[..] } else { &[] };
     let keys = DEVICE.iter().chain(collection).map(ToString::to_string);
     let keys: Box<dyn Iterator<Item = String>> = match layer(saved) == layer(run) {
         true => Box::new(keys.chain(options(run))),

@@ -54,6 +54,8 @@ pub struct Ssd<P: Probe> {
     buffer_changed: bool,
     /// Has the host sent its last request?
     draining: bool,
+    /// The first of the drive's seats, that of die 0.
+    first_seat: u32,
     seats: LinkSeats,
 }
 
@@ -68,13 +70,13 @@ struct LinkSeats {
 impl<P: Probe> Ssd<P> {
     /// A drive in its start state.
     pub fn new(settings: &Settings, firmware: Firmware, array: Array, series: Option<Box<Series>>, probe: P) -> Self {
-        let geometry = Geometry::new(settings.device, settings.map_unit_bytes());
+        let geometry = Geometry::new(&settings.device, settings.map_unit_bytes());
         let mut controller =
-            Controller::new(settings.controller, &settings.device.timing, settings.gc.preemptible, &geometry);
+            Controller::new(&settings.controller, &settings.device.timing, settings.gc.preemptible, &geometry);
         controller.begin(firmware.plan.next());
         let queue_depth = settings.device.host_link.queue_depth;
-        let buffered = Buffered::new(settings.write_buffer, &geometry, firmware.ftl.as_ref(), queue_depth);
-        let mut accounts = SsdAccounts::new(settings.energy, settings.device.page_bytes, geometry.dies, series, probe);
+        let buffered = Buffered::new(&settings.write_buffer, &geometry, firmware.ftl.as_ref(), queue_depth);
+        let mut accounts = SsdAccounts::new(&settings.energy, settings.device.page_bytes, geometry.dies, series, probe);
         accounts.free_blocks = firmware.blocks.all_free_blocks();
         Ssd {
             logical_bytes: settings.device.logical_bytes,
@@ -88,6 +90,7 @@ impl<P: Probe> Ssd<P> {
             buffered: buffered.map(Box::new),
             buffer_changed: false,
             draining: false,
+            first_seat: 0,
             seats: LinkSeats::default(),
             geometry,
         }
@@ -108,7 +111,7 @@ impl<P: Probe> Device for Ssd<P> {
     type Figures = SsdFigures;
 
     fn enrol(&mut self, seats: &mut Seats) {
-        self.controller.enrol(seats);
+        self.first_seat = self.controller.enrol(seats);
         let first = seats.take(3, 0);
         self.seats = LinkSeats { link_in: first, link_out: first + 1, idle: first + 2 };
     }
@@ -134,13 +137,14 @@ impl<P: Probe> Device for Ssd<P> {
 
     #[inline(always)]
     fn event(&mut self, seat: u32, cx: &mut Cx) -> bool {
-        if self.controller.is_of_die(seat) {
-            match self.controller.die_event(cx.agenda, DieId(seat), &mut self.firmware, &mut self.flash) {
+        let event = seat - self.first_seat;
+        if self.controller.is_of_die(event) {
+            match self.controller.die_event(cx.agenda, DieId(event), &mut self.firmware, &mut self.flash) {
                 Some(ended) => self.op_ended(ended, cx),
                 None => return false,
             }
         } else if seat < self.seats.link_in {
-            self.controller.bus_event(seat);
+            self.controller.bus_event(event);
             return false;
         } else if seat == self.seats.idle {
             self.idle();

@@ -1,5 +1,7 @@
 //! Settings of an SSD: those of its parts.
 
+use serde::Serialize;
+
 use crate::cache::settings::WriteBuffer;
 use crate::controller::settings::Controller;
 use crate::device::settings::Device;
@@ -8,30 +10,30 @@ use crate::ftl;
 use crate::gc::Gc;
 use crate::wear::Wear;
 
-/// The settings of a drive, each beside what it sets.
-#[derive(Clone, Copy, Debug)]
-pub struct Settings<'a> {
+/// The settings of an SSD.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Settings {
     /// Organisation, timing, host link.
-    pub device: &'a Device,
+    pub device: Device,
     /// The translation layer.
-    pub ftl: &'a ftl::Settings,
+    pub ftl: ftl::Settings,
     /// Garbage collection.
-    pub gc: &'a Gc,
+    pub gc: Gc,
     /// Wear levelling.
-    pub wear: &'a Wear,
+    pub wear: Wear,
     /// The write buffer.
-    pub write_buffer: &'a WriteBuffer,
+    pub write_buffer: WriteBuffer,
     /// Dispatch.
-    pub controller: &'a Controller,
+    pub controller: Controller,
     /// Currents and voltages.
-    pub energy: &'a Energy,
+    pub energy: Energy,
 }
 
-impl<'a> Settings<'a> {
+impl Settings {
     /// The settings that the translation layer heeds besides its own.
-    pub fn ftl_setup(&self) -> ftl::Setup<'a> {
-        let Device { nand, block_stripe, .. } = self.device;
-        ftl::Setup { nand, block_stripe: *block_stripe, gc: self.gc, wear: self.wear }
+    pub fn ftl_setup(&self) -> ftl::Setup<'_> {
+        let Device { nand, block_stripe, .. } = &self.device;
+        ftl::Setup { nand, block_stripe: *block_stripe, gc: &self.gc, wear: &self.wear }
     }
 
     /// Bytes that one map entry of the translation layer covers.

@@ -277,7 +277,7 @@ pub fn fill(firmware: &mut Firmware, array: &mut Array) {
 
 /// Runs any workload and keeps everything that it does.
 pub fn run_logged(config: &Config, workload: &mut dyn Workload) -> (Report, Log) {
-    let options = RunOptions { check: config.device.logical_bytes <= CHECKED_BYTES_MAX, ..RunOptions::default() };
+    let options = RunOptions { check: config.logical_bytes() <= CHECKED_BYTES_MAX, ..RunOptions::default() };
     let (report, log) = StartState::new(config)
         .and_then(|drive| drive.run_checked(config, &options, workload, Log::default(), &mut |_| true))
         .unwrap_or_else(|error| panic!("{error}"));
@@ -294,7 +294,7 @@ pub fn play(config: &Config, requests: &[Request]) -> (Report, Log) {
 
 /// Runs the configuration's own workload and keeps everything that it does.
 pub fn run_own(config: &Config) -> (Report, Log) {
-    let mut workload = flashwatt::workload::open(&config.workload, config.device.logical_bytes, config.run.seed)
+    let mut workload = flashwatt::workload::open(&config.workload, config.logical_bytes(), config.run.seed)
         .unwrap_or_else(|error| panic!("{error}"));
     run_logged(config, workload.as_mut())
 }

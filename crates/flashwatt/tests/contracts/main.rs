@@ -28,10 +28,10 @@ use schemes::{Scheme, draw_request, for_all_schemes, load_scheme, schemes, tiny}
 
 /// A drive in its start state.
 fn build(config: &Config) -> (Geometry, Firmware, Array, bool) {
-    let geometry = Geometry::new(&config.device, config.map_unit_bytes());
+    let geometry = Geometry::new(&config.ssd().device, config.map_unit_bytes());
     let (mut firmware, mut array) = (
-        Firmware::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry),
-        Array::new(geometry.clone(), config.device.nand.program_order),
+        Firmware::new(&config.ssd().ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry),
+        Array::new(geometry.clone(), config.ssd().device.nand.program_order),
     );
     let filled = config.run.precondition == Precondition::Filled;
     if filled {
@@ -56,7 +56,7 @@ fn soak() -> usize {
 
 /// The part of them that falls to each of the schemes.
 fn requests_of(schemes: &[Scheme]) -> Vec<usize> {
-    let kind = |scheme: &Scheme| (load_scheme(scheme).ftl.name(), load_scheme(scheme).gc.policy.entry.name);
+    let kind = |scheme: &Scheme| (load_scheme(scheme).ssd().ftl.name(), load_scheme(scheme).ssd().gc.policy.entry.name);
     let kinds: Vec<_> = schemes.iter().map(kind).collect();
     let alike = |kind| kinds.iter().filter(|&other| other == kind).count();
     let share = |policy: &str| if policy == "greedy" { 1 } else { 10 };
@@ -84,7 +84,7 @@ fn maps_and_blocks_without_a_clock() {
         let mut oracle = Oracle::new(&geometry, filled);
         let mut clockless = Clockless::new(&geometry, &mut firmware, &mut array);
         for at in 0..requests {
-            let request = draw_request(&mut rng, config.device.logical_bytes);
+            let request = draw_request(&mut rng, config.logical_bytes());
             oracle.apply(&request);
             assert!(clockless.request(&request).is_ok(), "request {at} finds no room");
             if at % 64 == 0 || at + 1 == requests {
@@ -105,7 +105,7 @@ fn contents_without_a_clock() {
         let mut shadow = Shadow::new(&geometry, &mut firmware, &mut array, filled)
             .mapped(config.run.precondition == Precondition::Mapped);
         for _ in 0..400 {
-            shadow.request(&draw_request(&mut rng, config.device.logical_bytes));
+            shadow.request(&draw_request(&mut rng, config.logical_bytes()));
         }
         shadow.check();
     });
@@ -152,7 +152,7 @@ fn run_and_check(config: &Config, requests: &[Request]) {
     requests.chunks(GROUP).for_each(|group| oracle.apply_together(group));
     let mut script = Script::in_groups(requests, GROUP);
     let probe = (flashwatt::check::Shadow::new(&geometry, &firmware), Log::default());
-    let sim = Sim::new(&config.run, Ssd::new(&config.ssd(), firmware, array, None, probe), &mut script);
+    let sim = Sim::new(&config.run, Ssd::new(config.ssd(), firmware, array, None, probe), &mut script);
     let mut told = 0;
     let (outcome, ssd) = sim.run(config.run.warmup, &mut |_| {
         told += 1;
@@ -172,7 +172,7 @@ fn check_log(config: &Config, geometry: &Geometry, ops: &[Done]) {
     for die in (0..geometry.dies).map(DieId) {
         apart(ops.iter().filter(|d| d.op.at.die == die).map(|d| (d.t.start, d.t.end)).collect(), 0, "on a die");
     }
-    let timing = &config.device.timing;
+    let timing = &config.ssd().device.timing;
     for channel in 0..geometry.channels {
         let on = ops.iter().filter(|d| geometry.channel_of(d.op.at.die).0 == channel);
         let bus = on.flat_map(|d| {
@@ -230,7 +230,7 @@ fn check_pages(config: &Config, geometry: &Geometry, ops: &[Done]) {
             }
             let page = done.op.at.page;
             assert!(!programmed.contains(&page), "page {page} is programmed twice");
-            let ascending = config.device.nand.program_order == ProgramOrder::Ascending;
+            let ascending = config.ssd().device.nand.program_order == ProgramOrder::Ascending;
             assert!(!ascending || programmed.last().is_none_or(|last| *last < page), "page {page} out of order");
             programmed.push(page);
         }
@@ -256,7 +256,7 @@ fn every_scheme_with_a_clock() {
         let requests: Vec<Request> = (0..150)
             .map(|_| {
                 at += [0, 0, 0, 50_000, 3_000_000][rng.below(5) as usize];
-                Request { arrival_ns: at, ..draw_request(&mut rng, config.device.logical_bytes) }
+                Request { arrival_ns: at, ..draw_request(&mut rng, config.logical_bytes()) }
             })
             .collect();
         run_and_check(&config, &requests);
@@ -281,7 +281,7 @@ proptest! {
             .iter()
             .map(|&(draw, gap)| {
                 at += gap;
-                Request { arrival_ns: at, ..draw_request(&mut Rng::new(draw), config.device.logical_bytes) }
+                Request { arrival_ns: at, ..draw_request(&mut Rng::new(draw), config.logical_bytes()) }
             })
             .collect();
         run_and_check(&config, &requests);

@@ -38,7 +38,7 @@ fn drive(scheme: &Scheme, seed: u64) -> Vec<String> {
 fn requests(config: &Config, seed: u64) -> Vec<Request> {
     let mut rng = Rng::new(seed);
     (0..REQUESTS)
-        .map(|at| Request { arrival_ns: at / 30 * 20_000_000, ..draw_request(&mut rng, config.device.logical_bytes) })
+        .map(|at| Request { arrival_ns: at / 30 * 20_000_000, ..draw_request(&mut rng, config.logical_bytes()) })
         .collect()
 }
 
@@ -66,7 +66,7 @@ fn neutral_options(base: &Report, config: &Config) -> Vec<Vec<String>> {
 
 /// The budget in W that allows as many dies to work as did without one, and no more.
 fn budget_of_peak(base: &Report, config: &Config) -> f64 {
-    let table = PriceTable::new(&config.energy);
+    let table = PriceTable::new(&config.ssd().energy);
     let idle = table.die[0];
     let dies = base.ssd().ledger.dies;
     let base_nw = (table.controller[1] + table.dram[1] + table.host_interface + idle * dies).nw;

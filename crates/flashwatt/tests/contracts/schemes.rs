@@ -38,7 +38,7 @@ pub fn schemes() -> Vec<Scheme> {
         scheme.retain(|set| !set.starts_with("gc.policy=") || !set.contains("greedy"));
     }
     if let Ok(wanted) = std::env::var("FLASHWATT_FTL") {
-        schemes.retain(|scheme| load_scheme(scheme).ftl.name() == wanted);
+        schemes.retain(|scheme| load_scheme(scheme).ssd().ftl.name() == wanted);
         assert!(!schemes.is_empty(), "FLASHWATT_FTL: no translation layer is called `{wanted}`");
     }
     schemes
@@ -168,7 +168,7 @@ pub fn tiny_sets(scheme: &[String], rng: &mut Rng, more: &[String]) -> Vec<Strin
 
 /// Does the scheme's translation layer collect blocks, so that it can be told how?
 pub fn collects(scheme: &[String]) -> bool {
-    load_scheme(scheme).ftl.collects()
+    load_scheme(scheme).ssd().ftl.collects()
 }
 
 /// Can a drive with the scheme's translation layer start with a place for every page?

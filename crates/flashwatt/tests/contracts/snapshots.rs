@@ -204,7 +204,7 @@ fn a_workload_that_runs_first_leaves_its_wear() {
         });
     let report = run.expect("a run");
     assert_eq!(report.status, "complete");
-    let blocks = 2.0 * 16.0 * f64::from(in_place.config.device.planes * in_place.config.device.ways);
+    let blocks = 2.0 * 16.0 * f64::from(in_place.config.ssd().device.planes * in_place.config.ssd().device.ways);
     let life = (report.ssd().wear.erase_count.mean * blocks).round() as u64;
     assert!(life >= first.erases + erased(&report), "{life} erases in its life, {} before", first.erases);
     // It can be aged further.
@@ -217,7 +217,9 @@ fn a_workload_that_runs_first_leaves_its_wear() {
 
 fn refusal(config: &Config) -> String {
     match StartState::new(config) {
-        Ok(_) => panic!("the snapshot is taken by {:?}, {:?}, {:?}", config.device, config.gc, config.ftl),
+        Ok(_) => {
+            panic!("the snapshot is taken by {:?}, {:?}, {:?}", config.ssd().device, config.ssd().gc, config.ssd().ftl)
+        }
         Err(error @ Error::Snapshot(_)) => error.to_string(),
         Err(other) => panic!("another error: {other}"),
     }
@@ -327,7 +329,7 @@ fn no_forged_file_does_harm() {
             match load_bytes(sets, &forged(bytes, &mut rng)) {
                 (config, Ok(drive)) => {
                     let mut workload =
-                        flashwatt::workload::open(&config.workload, config.device.logical_bytes, 1).expect("synthetic");
+                        flashwatt::workload::open(&config.workload, config.logical_bytes(), 1).expect("synthetic");
                     let run = drive.run(&config, &RunOptions::default(), workload.as_mut(), (), &mut |_| true);
                     drop(run.unwrap_or_else(|error| panic!("{error}")));
                     taken += 1;

@@ -105,7 +105,7 @@ fn what_cannot_be_sent_is_refused_and_changes_nothing() {
     let config = load(PROBE_DRIVE, &[]);
     let mut drive = drive(&config);
     assert_eq!(drive.advance(500).map(|done| done.len()).ok(), Some(0));
-    let end = config.device.logical_bytes;
+    let end = config.logical_bytes();
     for (offset, bytes) in [(end, 512), (0, 0), (100, 512), (0, 100), (u64::MAX - 511, 512)] {
         let said = drive.submit(RequestKind::Read, offset, bytes, 500).map_err(|error| error.to_string());
         assert!(said.as_ref().is_err_and(|said| said.contains("does not lie on the drive")), "{said:?}");

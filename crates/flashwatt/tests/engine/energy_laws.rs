@@ -97,7 +97,7 @@ fn hand_ledger() -> Ledger {
 /// EnergySim's equations (1)–(14): each term by hand from EnergySim's PriceTable III, at 3.3 V.
 #[test]
 fn f6_equations_on_hand_numbers() {
-    let priced = price(&hand_ledger(), &PriceTable::new(&energysim(&[]).energy));
+    let priced = price(&hand_ledger(), &PriceTable::new(&energysim(&[]).ssd().energy));
     let e = &priced.energy_j;
     let v = 3.3;
     let controller = [30e-3 * v * 5e-3, 15e-3 * v * 5e-3];
@@ -130,7 +130,7 @@ fn f6_equations_on_hand_numbers() {
 /// DRAM with the controller (EnergySim, equations (4)–(7)): it is active for as long as the controller is.
 #[test]
 fn dram_with_the_controller() {
-    let table = PriceTable::new(&energysim(&["energy.dram_rule=\"with_controller\""]).energy);
+    let table = PriceTable::new(&energysim(&["energy.dram_rule=\"with_controller\""]).ssd().energy);
     let e = price(&hand_ledger(), &table).energy_j;
     assert_close(e.dram.active, 100e-3 * 3.3 * 5e-3, "active");
     assert_close(e.dram.idle, 20e-3 * 3.3 * 5e-3, "idle");
@@ -139,9 +139,9 @@ fn dram_with_the_controller() {
 /// In terminal mode every current is drawn from the drive's supply.
 #[test]
 fn terminal_mode() {
-    let component = price(&hand_ledger(), &PriceTable::new(&energysim(&[]).energy));
+    let component = price(&hand_ledger(), &PriceTable::new(&energysim(&[]).ssd().energy));
     let sets = ["energy.mode=\"terminal\"", "energy.terminal_v=5.0"];
-    let terminal = price(&hand_ledger(), &PriceTable::new(&energysim(&sets).energy));
+    let terminal = price(&hand_ledger(), &PriceTable::new(&energysim(&sets).ssd().energy));
     assert_close(terminal.energy_j.total, component.energy_j.total * 5.0 / 3.3, "total: everything was at 3.3 V");
     assert_close(terminal.energy_j.nand.erase, 200e-6, "an erase at 5 V");
     assert_close(terminal.mean_ma, component.mean_ma, "the currents are the same");
@@ -151,13 +151,13 @@ fn terminal_mode() {
 #[test]
 fn f10_idle_accountings_by_hand() {
     let total = |accounting: &str| {
-        let table = PriceTable::new(&energysim(&[&format!("energy.idle_accounting=\"{accounting}\"")]).energy);
+        let table = PriceTable::new(&energysim(&[&format!("energy.idle_accounting=\"{accounting}\"")]).ssd().energy);
         let priced = price(&hand_ledger(), &table);
         let at = ACCOUNTINGS.iter().position(|a| *a == accounting).expect("one of them");
         assert_close(priced.totals_j[at], priced.energy_j.total, "the total of its own accounting");
         assert_close(
             priced.totals_j.iter().sum(),
-            price(&hand_ledger(), &PriceTable::new(&energysim(&[]).energy)).totals_j.iter().sum(),
+            price(&hand_ledger(), &PriceTable::new(&energysim(&[]).ssd().energy)).totals_j.iter().sum(),
             "the others do not depend on it",
         );
         priced.energy_j.total
@@ -184,7 +184,7 @@ fn f12_energy_of_a_slot() {
         "energy.nand.idle_ma=0",
     ];
     let ledger = Ledger { elapsed_ns: [0, 0, 0, 100_000], ..Ledger::new(16) };
-    assert_close(price(&ledger, &PriceTable::new(&energysim(&sets).energy)).energy_j.total, 0.4e-3, "slot");
+    assert_close(price(&ledger, &PriceTable::new(&energysim(&sets).ssd().energy)).energy_j.total, 0.4e-3, "slot");
 }
 
 // ---------------------------------------------------------------- runs
@@ -280,7 +280,7 @@ fn f7_conservation() {
         assert!(c.gc > 0.0 && c.host > 0.0, "{name}: there is collection");
         let totals = &report.ssd().energy_total_j;
         assert_eq!(totals.always_on, e.total);
-        let draws_when_idle = config.energy.nand.idle_ua > 0;
+        let draws_when_idle = config.ssd().energy.nand.idle_ua > 0;
         assert!(
             (totals.busy_only < totals.busy_or_loading
                 && totals.busy_or_loading < totals.flash_off
@@ -657,7 +657,7 @@ fn law_3_real_traces() {
             [&path, "workload.trace.fold=true", "workload.trace.skip_bad=true", "workload.trace.max_requests=2000"];
         let window = ["run.warmup.requests=100", "run.count_drain=true", "device.blocks_per_plane=128"];
         let config = preset("energysim", &[&sets[..], &window].concat());
-        if let Err(error) = flashwatt::workload::open(&config.workload, config.device.logical_bytes, 1) {
+        if let Err(error) = flashwatt::workload::open(&config.workload, config.logical_bytes(), 1) {
             say(&format!("{name}: {error}"));
             continue;
         }
@@ -692,10 +692,10 @@ fn a_withheld_operation_is_noticed_in_the_log() {
 fn a_withheld_operation_is_noticed_in_the_ledger() {
     let config = mixed("energysim", &[]);
     let (ledger, reading) = accounts(&config);
-    let table = PriceTable::new(&config.energy);
+    let table = PriceTable::new(&config.ssd().energy);
     let total = |ledger: &Ledger| price(ledger, &table).energy_j.total;
     assert_close(total(&ledger), reading.energy_j, "the untouched ledger agrees");
-    let timing = &config.device.timing;
+    let timing = &config.ssd().device.timing;
     for (state, ns) in
         [(DieState::Read, timing.read_ns), (DieState::Program, timing.program_ns), (DieState::Erase, timing.erase_ns)]
     {
@@ -716,16 +716,16 @@ fn a_withheld_operation_is_noticed_in_the_ledger() {
 /// The ledger and the meter's reading of the measured window.
 fn accounts(config: &Config) -> (Ledger, Reading) {
     assert_eq!(config.run.precondition, Precondition::Filled);
-    let geometry = Geometry::new(&config.device, config.map_unit_bytes());
+    let geometry = Geometry::new(&config.ssd().device, config.map_unit_bytes());
     let (mut firmware, mut array) = (
-        Firmware::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry),
-        Array::new(geometry.clone(), config.device.nand.program_order),
+        Firmware::new(&config.ssd().ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry),
+        Array::new(geometry.clone(), config.ssd().device.nand.program_order),
     );
     crate::common::fill(&mut firmware, &mut array);
-    let mut workload = flashwatt::workload::open(&config.workload, config.device.logical_bytes, config.run.seed)
+    let mut workload = flashwatt::workload::open(&config.workload, config.logical_bytes(), config.run.seed)
         .expect("a synthetic workload");
     let sim =
-        Sim::new(&config.run, Ssd::new(&config.ssd(), firmware, array, None::<Box<Series>>, ()), workload.as_mut());
+        Sim::new(&config.run, Ssd::new(config.ssd(), firmware, array, None::<Box<Series>>, ()), workload.as_mut());
     let (outcome, ..) = sim.run(config.run.warmup, &mut |_| true);
     (outcome.measured.figures.ledger, outcome.measured.reading.expect("the drain is not counted"))
 }

@@ -99,7 +99,7 @@ fn joined(requests: &[Request]) -> Report {
 
 /// Writes that fill the drive some times over, each long after the work of the one before has ended.
 fn spread(config: &Config, writes: u64) -> Vec<Request> {
-    let pages = config.device.logical_bytes / 2048;
+    let pages = config.logical_bytes() / 2048;
     let mut rng = flashwatt::rng::Rng::new(7);
     (0..writes)
         .map(|at| {
@@ -118,7 +118,7 @@ fn a_replay_does_to_the_flash_what_the_timed_drive_does() {
             "rftl" => "ftl.rftl.replicas=0".to_string(), // a copy needs a channel of its own
             name => format!("ftl=\"{name}\""),
         };
-        let merges = !drive(&[&layer, "device.op_ratio=0.5"]).ftl.collects();
+        let merges = !drive(&[&layer, "device.op_ratio=0.5"]).ssd().ftl.collects();
         let rest: &[&str] =
             if merges { &["device.op_ratio=0.5"] } else { &["device.op_ratio=0.5", "gc.low_watermark_blocks=4"] };
         let sets = [&[layer.as_str()], rest].concat();
@@ -134,7 +134,7 @@ fn a_replay_does_to_the_flash_what_the_timed_drive_does() {
 
 /// Blocks beside those that the host's data fill.
 fn spare_blocks(config: &Config) -> u64 {
-    u64::from(config.device.blocks_per_plane) - config.device.logical_bytes / (64 * 2048)
+    u64::from(config.ssd().device.blocks_per_plane) - config.logical_bytes() / (64 * 2048)
 }
 
 /// What is programmed is what the host wrote and what was moved; erased blocks and free blocks agree with it.

@@ -40,7 +40,7 @@ fn status_after(said: &[Next]) -> String {
 
 #[test]
 fn a_contract_that_is_broken_ends_the_run() {
-    let end = load(PROBE_DRIVE, &[]).device.logical_bytes;
+    let end = load(PROBE_DRIVE, &[]).ssd().device.logical_bytes;
     assert_eq!(status_after(&[]), "complete");
     assert_eq!(status_after(&[read(0, end - 512, 512)]), "complete");
     let cases = [

@@ -208,7 +208,7 @@ fn layouts(name: &str) -> [Report; 4] {
 /// order in which they start. A page's transfer is charged for 82 µs. Neither is what dies draw that are loaded while no
 /// array works.
 fn base_j(report: &Report) -> f64 {
-    let (joules, ua) = (&report.ssd().energy_j.nand, &report.config.energy.nand);
+    let (joules, ua) = (&report.ssd().energy_j.nand, &report.config.ssd().energy.nand);
     let above_idle = |joules: f64, active_ua: u32| joules * (1.0 - f64::from(ua.idle_ua) / f64::from(active_ua));
     let transfers = (report.ssd().flash.reads.total + report.ssd().flash.programs.total) as f64;
     let transfer_w = f64::from(ua.transfer_ua.unwrap_or(ua.read_ua) - ua.idle_ua) * 1e-6 * 3.3;
@@ -596,8 +596,8 @@ fn f33_every_edge_stays_within_the_budget() {
         let mut last_s = f64::MAX;
         for share in [1, 2, 4, 8] {
             let config = mixed(name, &["workload.uniform.queue_depth=32", "controller.power_budget_ma=9000"]);
-            let base = config.controller.power_budget.expect("it is set");
-            let dies = config.device.channels * config.device.ways * share / 8;
+            let base = config.ssd().controller.power_budget.as_ref().expect("it is set");
+            let dies = config.ssd().device.channels * config.ssd().device.ways * share / 8;
             let budget_nw = base.base_nw + base.operation_nw * i64::from(dies.max(1));
             let budget = format!("controller.power_budget_w={}", budget_nw as f64 / 1e9);
             let (report, edges) = with_edges(&mixed(name, &["workload.uniform.queue_depth=32", &budget]));
@@ -642,8 +642,19 @@ fn a_budget_too_small_is_named() {
     for part in ["controller.power_budget_ma", "203.0 mA", "204.0 mA", "187.0 mA", "17.0 mA"] {
         assert!(error.contains(part), "{part} in: {error}");
     }
-    assert_eq!(load(BASE_MA + 17).expect("one fits").controller.power_budget.expect("set").active_dies, 1);
-    assert!(load(9_000).expect("all fit").controller.power_budget.is_some_and(|budget| budget.active_dies == 16));
+    assert_eq!(
+        load(BASE_MA + 17).expect("one fits").ssd().controller.power_budget.as_ref().expect("set").active_dies,
+        1
+    );
+    assert!(
+        load(9_000)
+            .expect("all fit")
+            .ssd()
+            .controller
+            .power_budget
+            .as_ref()
+            .is_some_and(|budget| budget.active_dies == 16)
+    );
 }
 
 /// Law 3: a run under a budget cannot be repriced; one without it can.

@@ -128,9 +128,8 @@ fn run(sets: &[&str], options: &RunOptions) -> Report {
 fn run_with(sets: &[&str], options: &RunOptions, change: impl Fn(&mut FixedDelay)) -> Report {
     let sets: Vec<String> = [&["device.preset=x25m"], sets].concat().iter().map(ToString::to_string).collect();
     let config = load("", "test", &sets).expect("a valid configuration");
-    let mut workload =
-        workload::open(&config.workload, config.device.logical_bytes, config.run.seed).expect("a workload");
-    let mut device = FixedDelay::new(config.device.logical_bytes, 100_000, options.series());
+    let mut workload = workload::open(&config.workload, config.logical_bytes(), config.run.seed).expect("a workload");
+    let mut device = FixedDelay::new(config.logical_bytes(), 100_000, options.series());
     change(&mut device);
     run_device(&config, options, device, workload.as_mut(), &mut |_| true).expect("it runs")
 }

@@ -116,16 +116,18 @@ impl Ftl for Faulty {
 /// Runs requests on the probe drive with a faulty translation layer. Returns what stopped the run.
 fn run(fault: Fault, requests: &[Request]) -> Option<String> {
     let config: Config = load(PROBE_DRIVE, &[]);
-    let geometry = Geometry::new(&config.device, config.map_unit_bytes());
-    let mut array = Array::new(geometry.clone(), config.device.nand.program_order);
-    let mut firmware = Firmware::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
+    let geometry = Geometry::new(&config.ssd().device, config.map_unit_bytes());
+    let mut array = Array::new(geometry.clone(), config.ssd().device.nand.program_order);
+    let mut firmware = Firmware::new(&config.ssd().ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
     crate::common::fill(&mut firmware, &mut array);
-    let inner =
-        std::mem::replace(&mut firmware.ftl, flashwatt::ftl::build(&config.ftl, &config.ssd().ftl_setup(), &geometry));
+    let inner = std::mem::replace(
+        &mut firmware.ftl,
+        flashwatt::ftl::build(&config.ssd().ftl, &config.ssd().ftl_setup(), &geometry),
+    );
     firmware.ftl = Box::new(Faulty { inner, fault });
     let shadow = Shadow::new(&geometry, &firmware);
     let mut script = Script::new(requests);
-    let sim = Sim::new(&config.run, Ssd::new(&config.ssd(), firmware, array, None, shadow), &mut script);
+    let sim = Sim::new(&config.run, Ssd::new(config.ssd(), firmware, array, None, shadow), &mut script);
     let outcome = catch_unwind(AssertUnwindSafe(|| sim.run(config.run.warmup, &mut |_| true)));
     outcome.err().map(|panic| panic.downcast_ref::<String>().cloned().unwrap_or_default())
 }

@@ -422,10 +422,10 @@ fn two_paths_to_the_energy_agree() {
 fn data_passes_dram_twice() {
     let dram = |config: &Config, script: &[Request]| {
         let report = play(config, script).0;
-        report.ssd().ledger.dram_op_ns - report.ssd().ledger.map_accesses * config.energy.dram.map_access_ns
+        report.ssd().ledger.dram_op_ns - report.ssd().ledger.map_accesses * config.ssd().energy.dram.map_access_ns
     };
     let config = drive(8, &["run.count_drain=true"]);
-    let page = config.energy.dram.page_data_ns;
+    let page = config.ssd().energy.dram.page_data_ns;
     assert_eq!(dram(&config, &[write(0, 0, 3)]), 6 * page);
     assert_eq!(dram(&config, &[write(0, 0, 1), write(1, 0, 1), read(2, 0, 1)]), 4 * page);
     assert_eq!(dram(&config, &[common::half_write(0, 0)]), page / 2 + 2 * page, "half in; a read and a program out");
@@ -441,7 +441,7 @@ fn the_log_tells_of_dram() {
     let report = flashwatt::run(&config, &options, &mut |_| true).unwrap_or_else(|error| panic!("{error}"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{error}"));
     std::fs::remove_file(&path).unwrap_or_else(|error| panic!("{error}"));
-    let dram = &config.energy.dram;
+    let dram = &config.ssd().energy.dram;
     let mut ns = 0;
     for line in text.lines().skip(1) {
         let column: Vec<&str> = line.split(',').collect();
@@ -529,7 +529,7 @@ proptest! {
     #[test]
     fn any_sequence_one_by_one(numbers in prop::array::uniform9(0usize..36), script in any_requests()) {
         let config = any_drive(numbers);
-        let config = config.changed(|config| config.write_buffer.idle_ns = 1 << 40);
+        let config = config.changed(|config| config.drive.ssd_mut().expect("an SSD").write_buffer.idle_ns = 1 << 40);
         let (_, log) = run_logged(&config, &mut Script::in_groups(&script, 1));
         prop_assert_eq!(log.requests.len(), script.len());
         let programs = log.all(OpKind::Program, Cause::Host);
@@ -540,7 +540,7 @@ proptest! {
             let is_forced = script[at].fua && request.kind == RequestKind::Write;
             prop_assert!(!is_forced || request.end_ns - request.admitted_ns >= PROGRAM, "a forced write is on flash");
             let used_flash = log.ops.iter().any(|done| done.t.end > request.admitted_ns && done.t.start < request.end_ns);
-            let is_instant = config.device.host_link.bandwidth_mb_s.is_none();
+            let is_instant = config.ssd().device.host_link.bandwidth_mb_s.is_none();
             prop_assert!(used_flash || !is_instant || request.end_ns == request.admitted_ns);
         }
     }

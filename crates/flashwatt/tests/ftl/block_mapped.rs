@@ -357,7 +357,7 @@ fn erases_by(log: &Log, at: Nanos) -> Vec<BlockId> {
 fn f46_wear_swap() {
     for ftl in ["block", "bast", "nftl"] {
         let config = drive(ftl, 24, 1, &["wear.policy=\"static_swap\"", "wear.min_gap=2"]);
-        let blocks = f64::from(config.device.blocks_per_plane);
+        let blocks = f64::from(config.ssd().device.blocks_per_plane);
         let hot = (0..120).map(|i| i * 5 % 8);
         let (_, log) = play(&config, &single(hot));
         let mut targets: Vec<&Done> =
@@ -541,10 +541,10 @@ fn tight_drives_stay_alive() {
 }
 
 fn contents(config: &Config, seed: u64) {
-    let geometry = Geometry::new(&config.device, config.map_unit_bytes());
+    let geometry = Geometry::new(&config.ssd().device, config.map_unit_bytes());
     let (mut firmware, mut array) = (
-        Firmware::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry),
-        Array::new(geometry.clone(), config.device.nand.program_order),
+        Firmware::new(&config.ssd().ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry),
+        Array::new(geometry.clone(), config.ssd().device.nand.program_order),
     );
     crate::common::fill(&mut firmware, &mut array);
     let mut shadow = Shadow::new(&geometry, &mut firmware, &mut array, true);

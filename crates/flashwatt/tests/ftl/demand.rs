@@ -220,7 +220,7 @@ fn f61_stand_ins_hit_as_published() {
 
 /// Translation pages of the drive of a report: 512 entries in each.
 fn report_tps(report: &Report) -> u64 {
-    (report.config.device.logical_bytes / PAGE).div_ceil(512)
+    (report.config.logical_bytes() / PAGE).div_ceil(512)
 }
 
 // ---------------------------------------------------------------- collection and trims
@@ -267,9 +267,9 @@ fn replicated(channels: u32, replicas: u32, sets: &[&str]) -> Config {
 }
 
 fn fresh(config: &Config) -> (Geometry, Firmware, Array) {
-    let geometry = Geometry::new(&config.device, config.map_unit_bytes());
-    let mut array = Array::new(geometry.clone(), config.device.nand.program_order);
-    let mut firmware = Firmware::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
+    let geometry = Geometry::new(&config.ssd().device, config.map_unit_bytes());
+    let mut array = Array::new(geometry.clone(), config.ssd().device.nand.program_order);
+    let mut firmware = Firmware::new(&config.ssd().ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
     crate::common::fill(&mut firmware, &mut array);
     (geometry, firmware, array)
 }
@@ -587,11 +587,10 @@ fn f101_copies_are_replaced_all_or_none() {
         ];
         let config = replicated(4, replicas, &sets.each_ref().map(String::as_str));
         let (geometry, firmware, array) = fresh(&config);
-        let mut workload =
-            flashwatt::workload::open(&config.workload, config.device.logical_bytes, 1).expect("uniform");
+        let mut workload = flashwatt::workload::open(&config.workload, config.logical_bytes(), 1).expect("uniform");
         let copies = Copies::new(&geometry, &firmware, replicas + 1);
         let probe = (copies, flashwatt::check::Shadow::new(&geometry, &firmware));
-        let sim = Sim::new(&config.run, Ssd::new(&config.ssd(), firmware, array, None, probe), workload.as_mut());
+        let sim = Sim::new(&config.run, Ssd::new(config.ssd(), firmware, array, None, probe), workload.as_mut());
         let (outcome, ssd) = sim.run(config.run.warmup, &mut |_| true);
         let (accounts, _, array) = ssd.into_parts();
         assert!(matches!(outcome.end, End::Complete));
@@ -632,7 +631,7 @@ fn tpftl_touches_the_map_less_than_dftl() {
 #[test]
 fn presets_have_room_for_the_map() {
     for name in common::PRESETS {
-        let channels = preset(name, &[]).device.channels;
+        let channels = preset(name, &[]).ssd().device.channels;
         for ftl in ["dftl", "rftl", "tpftl"].into_iter().filter(|ftl| channels > 1 || *ftl != "rftl") {
             let loaded = flashwatt::config::load(&format!("device.preset = \"{name}\""), "t", &[format!("ftl={ftl}")]);
             assert!(loaded.is_ok(), "{name}, {ftl}: {}", loaded.expect_err("seen"));

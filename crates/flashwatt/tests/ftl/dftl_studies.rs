@@ -144,14 +144,13 @@ fn f64_a_window_of_all_finds_the_best_victim() {
                 "run.precondition=\"filled\"",
             ],
         );
-        let geometry = Geometry::new(&config.device, config.map_unit_bytes());
-        let mut array = Array::new(geometry.clone(), config.device.nand.program_order);
-        let mut firmware = Firmware::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
+        let geometry = Geometry::new(&config.ssd().device, config.map_unit_bytes());
+        let mut array = Array::new(geometry.clone(), config.ssd().device.nand.program_order);
+        let mut firmware = Firmware::new(&config.ssd().ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
         crate::common::fill(&mut firmware, &mut array);
-        let mut workload =
-            flashwatt::workload::open(&config.workload, config.device.logical_bytes, 1).expect("uniform");
+        let mut workload = flashwatt::workload::open(&config.workload, config.logical_bytes(), 1).expect("uniform");
         let sim =
-            Sim::new(&config.run, Ssd::new(&config.ssd(), firmware, array, None, Fewest::default()), workload.as_mut());
+            Sim::new(&config.run, Ssd::new(config.ssd(), firmware, array, None, Fewest::default()), workload.as_mut());
         sim.run(config.run.warmup, &mut |_| true).1.into_parts().0.probe
     });
     assert!(all.victims > 500 && all.fewer == 0, "{} of {}", all.fewer, all.victims);

@@ -341,21 +341,20 @@ fn contents_on_larger_logs() {
     for seed in 0..60 {
         let mut rng = Rng::new(seed);
         let config = larger_log(seed, &mut rng);
-        let geometry = Geometry::new(&config.device, config.map_unit_bytes());
-        let order = config.device.nand.program_order;
+        let geometry = Geometry::new(&config.ssd().device, config.map_unit_bytes());
+        let order = config.ssd().device.nand.program_order;
         let (mut firmware, mut array) = (
-            Firmware::new(&config.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry),
+            Firmware::new(&config.ssd().ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry),
             Array::new(geometry.clone(), order),
         );
         crate::common::fill(&mut firmware, &mut array);
         let mut shadow = Shadow::new(&geometry, &mut firmware, &mut array, true);
         for _ in 0..600 {
-            shadow.request(&draw(&mut rng, config.device.logical_bytes / PAGE));
+            shadow.request(&draw(&mut rng, config.logical_bytes() / PAGE));
         }
         shadow.check();
-        let mut script = common::Script::new(
-            &(0..400).map(|_| draw(&mut rng, config.device.logical_bytes / PAGE)).collect::<Vec<_>>(),
-        );
+        let mut script =
+            common::Script::new(&(0..400).map(|_| draw(&mut rng, config.logical_bytes() / PAGE)).collect::<Vec<_>>());
         run_logged(&config, &mut script);
     }
 }

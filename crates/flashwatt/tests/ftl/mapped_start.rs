@@ -132,9 +132,9 @@ fn a_layer_of_pages_is_refused() {
 
 fn array() -> (Array, FlashAddress) {
     let config = drive("block", "empty", &[]);
-    let geometry = Geometry::new(&config.device, config.map_unit_bytes());
+    let geometry = Geometry::new(&config.ssd().device, config.map_unit_bytes());
     let at = geometry.place(Ppn(3));
-    (Array::new(geometry, config.device.nand.program_order), at)
+    (Array::new(geometry, config.ssd().device.nand.program_order), at)
 }
 
 /// The referee lets a read of an erased page pass only if it is planned as one.

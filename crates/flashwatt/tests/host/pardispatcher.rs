@@ -78,7 +78,7 @@ fn turns_over(drive_bytes: u64) -> Vec<(u64, bool)> {
         "host.scheduler=pardispatcher".into(),
     ];
     let config = flashwatt::config::load("", "test", &sets).unwrap_or_else(|error| panic!("{error}"));
-    let sectors = config.device.logical_bytes / 512;
+    let sectors = config.logical_bytes() / 512;
     let mut script = "0 R100; 0.5".to_string();
     for region in (0..sectors.div_ceil(REGION)).rev() {
         let (first, end) = (region * REGION, sectors.min((region + 1) * REGION));
@@ -106,7 +106,7 @@ fn f82_a_drive_of_60_gib_has_15_regions() {
 #[test]
 fn f82_the_last_region_may_be_shorter() {
     let config = crate::desk::config(1, &regions(&[]));
-    let last = config.device.logical_bytes / 512 - 8;
+    let last = config.logical_bytes() / 512 - 8;
     assert_eq!(par(&[], &format!("0 R5000; 0.5 R{last} R100")), format!("R5000 R{last} R100"));
 }
 

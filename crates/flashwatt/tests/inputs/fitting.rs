@@ -15,7 +15,7 @@ fn tlc(scale: &str) -> Config {
 
 /// Blocks of a die, pages of a block, physical pages.
 fn flash(config: &Config) -> (u32, u32, u64) {
-    let device = &config.device;
+    let device = &config.ssd().device;
     let die_blocks = device.blocks_per_plane * device.planes;
     let dies = u64::from(device.channels * device.ways);
     (die_blocks, device.pages_per_block, u64::from(die_blocks) * u64::from(device.pages_per_block) * dies)
@@ -28,14 +28,14 @@ fn a_scaled_drive_keeps_its_shape_and_its_spare_share() {
     for (scale, text) in [(0.5, "0.5"), (1.0 / 4.0, "1/4"), (1.0 / 64.0, "1/64"), (0.002, "0.2%")] {
         let small = tlc(text);
         let kept = |config: &Config| {
-            let device = &config.device;
+            let device = &config.ssd().device;
             (device.channels, device.ways, device.planes, device.page_bytes, device.timing.clone())
         };
         assert_eq!(kept(&small), kept(&whole), "{text}");
-        assert!((small.device.spare_fraction - whole.device.spare_fraction).abs() < 1e-4, "{text}");
+        assert!((small.ssd().device.spare_fraction - whole.ssd().device.spare_fraction).abs() < 1e-4, "{text}");
         let share = flash(&small).2 as f64 / flash(&whole).2 as f64;
         assert!((share / scale - 1.0).abs() < 0.02, "{text}: {share}");
-        assert_eq!(small.device.scale, Some(scale));
+        assert_eq!(small.ssd().device.scale, Some(scale));
     }
 }
 
@@ -69,9 +69,9 @@ fn a_drive_too_small_for_its_blocks_is_told_what_helps() {
         let said = loaded(&sets).expect_err("too little spare flash");
         let pages = said.split("device.pages_per_block = ").nth(1).and_then(|rest| rest.split(' ').next());
         let smaller = format!("device.pages_per_block={}", pages.unwrap_or_else(|| panic!("no remedy: {said}")));
-        let device = loaded(&[&sets[..], &[&smaller]].concat()).expect("what is said to do does").device;
+        let device = loaded(&[&sets[..], &[&smaller]].concat()).expect("what is said to do does").ssd().device.clone();
         // A die has a whole number of blocks: the smaller the blocks, the nearer to what was asked.
-        let asked = loaded(&[TLC]).expect("valid").device.op_ratio;
+        let asked = loaded(&[TLC]).expect("valid").ssd().device.op_ratio;
         assert!((1.0..1.5).contains(&(device.op_ratio / asked)), "{device:?}");
     }
 }
@@ -80,7 +80,7 @@ fn a_drive_too_small_for_its_blocks_is_told_what_helps() {
 fn a_mapping_table_may_be_a_share_of_the_map() {
     for ftl in ["dftl", "tpftl", "rftl"] {
         let hash = |set: &str| loaded(&[TLC, &format!("ftl.{ftl}.{set}")]).expect("valid").sha256();
-        let pages = tlc("1").device.logical_bytes / u64::from(tlc("1").device.page_bytes);
+        let pages = tlc("1").ssd().device.logical_bytes / u64::from(tlc("1").ssd().device.page_bytes);
         let entries = (pages as f64 * 0.02).round() as u64;
         assert_eq!(hash("cmt_fraction=2%"), hash(&format!("cmt_entries={entries}")), "{ftl}");
         let twice = [format!("ftl.{ftl}.cmt_fraction=0.5"), format!("ftl.{ftl}.cmt_bytes=4096")];

@@ -1,0 +1,221 @@
+//! One run, from a configuration to a report.
+
+use std::io::BufWriter;
+use std::path::PathBuf;
+
+use crate::audit::audit;
+use crate::config::{Config, Precondition, Span};
+use crate::connector::Workload;
+use crate::error::{Error, Fault};
+use crate::files::Image;
+use crate::host::BlockLayer;
+use crate::kernel::{End, Outcome, Sim};
+use crate::output::Aside;
+use crate::probe::OpLog;
+pub use crate::probe::Recording;
+use crate::progress::Progress;
+use crate::report::{Report, ReportInput, Reported};
+use crate::request_log::{Logged, RequestLog};
+use crate::workload::trace::{LogPoint, TraceLog};
+use crate::{footprint, workload};
+
+mod logs;
+mod options;
+mod start;
+
+use logs::{CAPTURE, DISPATCH_LOG, OP_LOG, REQUEST_LOG, aside, finish, keep, written};
+pub use options::RunOptions;
+use options::missed;
+pub(crate) use options::needs_a_clock;
+pub(crate) use start::Start;
+pub use start::StartState;
+
+/// Runs a configuration. `progress` is called from time to time with the progress; if it returns `false`, the run stops
+/// and the report says `interrupted`.
+///
+/// # Errors
+/// Any fault that prevents the start of the run. [`Error::Interrupted`] while a start state is laid down,
+/// [`Error::InterruptedReading`] while a trace is read before its replay. A later fault (such as a trace that changed
+/// meanwhile) ends the run; [`Report::status`] then names it, and the simulated part is kept.
+pub fn run(
+    config: &Config,
+    options: &RunOptions,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Report, Error> {
+    let (bytes, seed) = (config.partition_bytes(), config.run.seed);
+    let mut workload = workload::open_watched(&config.workload, bytes, seed, progress)?;
+    run_with(config, options, workload.as_mut(), progress)
+}
+
+/// As [`run`], with requests from `workload` instead of the configuration's own.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_with(
+    config: &Config,
+    options: &RunOptions,
+    workload: &mut dyn Workload,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Report, Error> {
+    options.check(config)?;
+    if options.check {
+        workload.check();
+    }
+    let file =
+        |path: &Option<PathBuf>, kind| path.as_deref().map(|path| aside(path, config, options.force, kind)).transpose();
+    let (capture, requests) = (file(&options.capture, CAPTURE)?, file(&options.request_log, REQUEST_LOG)?);
+    if capture.is_none() && requests.is_none() {
+        return run_workload(config, options, workload, progress);
+    }
+    let mut workload = Logged::new(
+        workload,
+        written(&capture)?.map(|out| TraceLog::new(out, LogPoint::Submission)),
+        written(&requests)?.map(RequestLog::new),
+    );
+    let mut report = run_workload(config, options, &mut workload, progress)?;
+    let (captured, logged) = workload.into_logs();
+    finish(&mut report, "capture", capture, captured.map(TraceLog::close));
+    finish(&mut report, "request log", requests, logged.map(RequestLog::close));
+    Ok(report)
+}
+
+/// As [`run_with`], with or without an operation log.
+fn run_workload(
+    config: &Config,
+    options: &RunOptions,
+    workload: &mut dyn Workload,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Report, Error> {
+    let log = options.op_log.as_deref().map(|path| aside(path, config, options.force, OP_LOG)).transpose()?;
+    footprint::check(config, options.check)?;
+    let image = (config.run.precondition == Precondition::Image).then(|| Image::of(workload)).flatten();
+    let drive = StartState::holding(config, image, progress)?;
+    let requests_total = config.run.requests(workload.len_hint());
+    // Reports the start of the simulation; an interrupt is then noticed soon.
+    progress(&Progress { preparing: None, requests_done: 0, requests_total, now_ns: 0 });
+    let Some(log) = log else {
+        if options.series().is_some() || options.check {
+            return drive.run_checked(config, options, workload, Recording, progress).map(|(report, _)| report);
+        }
+        return drive.run(config, options, workload, (), progress).map(|(report, ())| report);
+    };
+    logged(drive, config, options, workload, log, progress)
+}
+
+/// Runs the configuration's workload on the caller's own device instead of the configured SSD. Of the configured drive
+/// only `device.logical_bytes` counts: the workload's addresses lie within it.
+///
+/// The device records over time only if the caller gave it the recording of [`RunOptions::series`].
+///
+/// # Errors
+/// As [`run`].
+pub fn run_device<D: Reported>(
+    config: &Config,
+    options: &RunOptions,
+    device: D,
+    workload: &mut dyn Workload,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Report, Error> {
+    options.check(config)?;
+    Ok(simulate(config, options, device, workload, Start::default(), progress)?.0)
+}
+
+/// Runs a workload on a device, behind the host's block layer if the configuration has one.
+fn simulate<D: Reported>(
+    config: &Config,
+    options: &RunOptions,
+    device: D,
+    workload: &mut dyn Workload,
+    start: Start,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<(Report, D), Error> {
+    let Some(host) = &config.host else {
+        let (outcome, device) = Sim::new(&config.run, device, &mut *workload).run(config.run.warmup, progress);
+        return Ok((conclude(config, options, outcome, &device, workload, start), device));
+    };
+    let file =
+        options.dispatch_log.as_deref().map(|path| aside(path, config, options.force, DISPATCH_LOG)).transpose()?;
+    let log = written(&file)?.map(|out| TraceLog::new(out, LogPoint::Dispatch));
+    let layer = BlockLayer::new(host, config.logical_bytes(), &workload.origins(), device)?;
+    let layer = layer.recording(options.depths()).logged(log);
+    let (outcome, mut layer) = Sim::new(&config.run, layer, &mut *workload).run(config.run.warmup, progress);
+    let log = layer.take_log();
+    let mut report = conclude(config, options, outcome, &layer, workload, start);
+    finish(&mut report, "dispatch log", file, log.map(TraceLog::close));
+    Ok((report, layer.into_device()))
+}
+
+/// Runs with an operation log. If the log cannot be written (for instance on a full disk), the report's status says so,
+/// and the simulated part is kept.
+fn logged(
+    drive: StartState,
+    config: &Config,
+    options: &RunOptions,
+    workload: &mut dyn Workload,
+    file: Aside,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Report, Error> {
+    let log = OpLog::new(BufWriter::new(file.file()?));
+    let (mut report, mut log) = drive.run_checked(config, options, workload, log, progress)?;
+    let written = log.take_error().map_or(Ok(()), |source| Err(file.error(source)));
+    drop(log);
+    keep(&mut report, "operation log", written.and_then(|()| file.commit()));
+    Ok(report)
+}
+
+/// The report of a run that has ended.
+pub(crate) fn conclude<D: Reported>(
+    config: &Config,
+    options: &RunOptions,
+    mut outcome: Outcome<D::Figures>,
+    device: &D,
+    workload: &mut dyn Workload,
+    start: Start,
+) -> Report {
+    let Start { mut warnings, snapshot } = start;
+    if outcome.completed.requests() == 0 && matches!(outcome.end, End::Complete) {
+        outcome.end = End::Failed(nothing_measured(config, &outcome));
+    }
+    if matches!(outcome.end, End::Complete)
+        && let Err(error) = workload.finish()
+    {
+        outcome.end = End::Failed(error);
+    }
+    let mut recorded = outcome.series.take();
+    if let Some(full) = recorded.take_if(|series| series.overflowed()) {
+        outcome.end = End::Failed(options.overflow(&full));
+    }
+    let parts = device.parts(config);
+    let series = recorded.as_ref().and_then(|series| series.bins.as_ref()).map(|bins| bins.price(&parts));
+    if let Err(error) = audit(device, config, &outcome, series.as_ref())
+        && !matches!(outcome.end, End::Failed(_))
+    {
+        outcome.end = End::Failed(error);
+    }
+    let edges = recorded.as_ref().and_then(|series| series.edges.as_ref()).map(|edges| edges.price(&parts));
+    let measured = outcome.counted_ns(config.run.count_drain);
+    warnings.extend(edges.as_ref().zip(options.edges_ns).and_then(|(edges, window)| missed(edges, window, measured)));
+    let latency_histogram = options.latency_histogram;
+    Report::new(ReportInput { config, workload, outcome, device, series, edges, latency_histogram, warnings, snapshot })
+}
+
+/// The run ended before a request had completed, or nothing was left to measure after the warm-up.
+fn nothing_measured<F>(config: &Config, outcome: &Outcome<F>) -> Error {
+    const WHAT: &str = "nothing was measured";
+    let measured_ns = outcome.measured.end_ns.saturating_sub(outcome.measured.start_ns);
+    let fault = match config.run.measure.ns {
+        Some(ns) if measured_ns >= ns => {
+            let found = format!("no request that completed within {} s", ns as f64 / 1e9);
+            Fault::key("run.measure.seconds", WHAT).found(found).expected("a longer time")
+        }
+        _ if config.run.warmup == Span::default() => {
+            Fault::key("workload", WHAT).found("a workload without a request").expected("one with some")
+        }
+        _ => {
+            let requests = outcome.warmup.requests();
+            let found = format!("a workload that ends in the warm-up, after {requests} requests");
+            Fault::key("run.warmup", WHAT).found(found).expected("one that goes on after it")
+        }
+    };
+    Error::from(fault)
+}

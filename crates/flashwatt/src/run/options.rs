@@ -1,0 +1,148 @@
+//! What a run records and checks besides its figures.
+
+use std::path::PathBuf;
+
+use crate::config::{Config, Span};
+use crate::energy::Series;
+use crate::energy::bins::{BINS_MAX, Bins};
+use crate::energy::edges::{CurrentEdges, EDGES_MAX, Edges};
+use crate::error::{Error, Fault};
+use crate::host::Depths;
+use crate::units::Nanos;
+
+/// Options of a run besides its configuration. None of them changes a figure.
+#[derive(Clone, Debug, Default)]
+pub struct RunOptions {
+    /// The file for the operation log, by the rules of [`crate::output`].
+    pub op_log: Option<PathBuf>,
+    /// The file for the log of the host's requests, by the same rules.
+    pub request_log: Option<PathBuf>,
+    /// The file for the requests as the workload sends them, as a trace of the format `csv`; by the same rules.
+    pub capture: Option<PathBuf>,
+    /// The file for the requests as the host's block layer gave them to the drive, as a trace of the format `csv`; by the same
+    /// rules.
+    pub dispatch_log: Option<PathBuf>,
+    /// Let a log replace a file that is not such a log.
+    pub force: bool,
+    /// Record power over time in bins of this length in ns; 0: a length that gives 1,000 to 2,000 bins.
+    pub series_interval_ns: Option<Nanos>,
+    /// Record every edge of the drive's current in the measured window, from the first of these simulated times (in ns)
+    /// to before the second.
+    pub edges_ns: Option<(Nanos, Nanos)>,
+    /// Report the histogram of latencies as well.
+    pub latency_histogram: bool,
+    /// Keep a second account of the content of every page, and stop at the first difference ([`crate::check`]). Slow.
+    pub check: bool,
+}
+
+impl RunOptions {
+    /// The recording over time that the options ask for, if any.
+    pub fn series(&self) -> Option<Box<Series>> {
+        let bins = self.series_interval_ns.map(|ns| match ns {
+            0 => Bins::new(AUTOMATIC_START_NS, Some(AUTOMATIC_BINS)),
+            ns => Bins::new(ns, None),
+        });
+        let edges = self.edges_ns.map(|(from, until)| Edges::new(from, until));
+        (bins.is_some() || edges.is_some()).then(|| Box::new(Series::new(bins, edges)))
+    }
+
+    /// The recording of the host's queue over time that the options ask for, if any.
+    pub(super) fn depths(&self) -> Option<Depths> {
+        self.series_interval_ns.map(|ns| match ns {
+            0 => Depths::new(AUTOMATIC_START_NS, Some(AUTOMATIC_BINS)),
+            ns => Depths::new(ns, None),
+        })
+    }
+
+    /// Refuses recordings that are impossible in every run, or in this one.
+    pub(super) fn check(&self, config: &Config) -> Result<(), Error> {
+        if !config.run.replay.is_timed() {
+            self.check_untimed()?;
+        }
+        if self.dispatch_log.is_some() && config.host.is_none() {
+            let fault =
+                Fault::key("dispatch_log", "nothing dispatches requests").found("a configuration without [host]");
+            return Err(fault.expected("a block layer, or --capture: the drive takes requests as they come").into());
+        }
+        if let Some((from, until)) = self.edges_ns
+            && from >= until
+        {
+            let fault = Fault::key("edges", "an empty window").found(format!("from {from} ns until {until} ns"));
+            return Err(Error::from(fault.expected("a window that ends after it begins")));
+        }
+        match (self.series_interval_ns, config.run.measure) {
+            (Some(ns @ 1..), Span { requests: None, ns: Some(run_ns) }) if run_ns.div_ceil(ns) > BINS_MAX => {
+                Err(too_many_bins(ns, &format!("{run_ns} ns")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses recordings of times in a run that has none.
+    fn check_untimed(&self) -> Result<(), Error> {
+        let asked = [
+            ("series", self.series_interval_ns.is_some()),
+            ("edges", self.edges_ns.is_some()),
+            ("op_log", self.op_log.is_some()),
+            ("request_log", self.request_log.is_some()),
+            ("capture", self.capture.is_some()),
+            ("check", self.check),
+        ];
+        match asked.into_iter().find(|(_, is_asked)| *is_asked) {
+            None => Ok(()),
+            Some((what, _)) => Err(needs_a_clock(what)),
+        }
+    }
+
+    /// The error of a recording that exceeds its storage.
+    pub(super) fn overflow(&self, series: &Series) -> Error {
+        match (&series.bins, self.edges_ns) {
+            (Some(bins), _) if bins.overflowed() => {
+                too_many_bins(bins.interval_ns(), &format!("more than {BINS_MAX} times that"))
+            }
+            (_, window) => {
+                let (from, until) = window.unwrap_or_default();
+                let fault = Fault::key("edges", "too many edges of the current")
+                    .found(format!("more than {EDGES_MAX} {}", window_words(from, until)))
+                    .expected(format!("at most {EDGES_MAX}"));
+                Error::from(fault.help("record a shorter window, or bins of a series"))
+            }
+        }
+    }
+}
+
+/// A window in words, for messages. `until` at its maximum means the end of the run.
+fn window_words(from: Nanos, until: Nanos) -> String {
+    match until {
+        Nanos::MAX => format!("from {from} ns until the end of the run"),
+        _ => format!("from {from} ns until {until} ns"),
+    }
+}
+
+/// A window of edges without any measured time is an error: its times are wrong, or the run ended before it.
+pub(super) fn missed(edges: &CurrentEdges, (from, until): (Nanos, Nanos), measured: (Nanos, Nanos)) -> Option<String> {
+    let window = window_words(from, until);
+    let what = format!(
+        "edges: none were recorded {window}: what was measured lasts from {} ns until {} ns",
+        measured.0, measured.1
+    );
+    edges.time_ns.is_empty().then_some(what)
+}
+
+/// What cannot be had in a run without a clock.
+pub(crate) fn needs_a_clock(what: &str) -> Error {
+    let fault = Fault::key(what, "needs a clock").found("a run with run.replay = \"flashsim\", which has none");
+    Error::from(fault.expected("run.replay = \"timed\", or a run without it"))
+}
+
+fn too_many_bins(interval_ns: Nanos, run: &str) -> Error {
+    let fault = Fault::key("series", "too many bins")
+        .found(format!("bins of {interval_ns} ns over {run}"))
+        .expected(format!("at most {BINS_MAX} bins"));
+    Error::from(fault.help("record longer bins, or leave their length to the run"))
+}
+
+/// Largest number of bins of an automatic series at the end of a run; the least is half of it.
+const AUTOMATIC_BINS: usize = 2_000;
+/// Length of an automatic series' bins at the start of a run, in ns.
+const AUTOMATIC_START_NS: Nanos = 1_000;

@@ -1,0 +1,307 @@
+//! An SSD in its start state, and its run.
+
+use std::path::Path;
+
+use super::{RunOptions, simulate};
+use crate::check::Shadow;
+use crate::clockless::Clockless;
+use crate::config::{self, Config, Flashsim, Precondition, Replay, Ssd as Settings};
+use crate::connector::{Completion, Next, Request, Workload};
+use crate::device::{Array, Geometry};
+use crate::error::{Error, Fault, Place};
+use crate::files::Image;
+use crate::firmware::Firmware;
+use crate::probe::Probe;
+use crate::progress::{Progress, Watch};
+use crate::report::Report;
+use crate::snapshot::{self, Identity, Loaded};
+use crate::ssd::{Ssd, Untimed};
+use crate::workload::Joined;
+use crate::{footprint, workload};
+
+/// Number of times that the whole drive is overwritten to reach the steady state by brute force.
+const STEADY_TURNOVERS: u64 = 4;
+/// Separates the random draws of a start state from those of the run.
+const STEADY_SEED: u64 = 0x5eed_57a7e;
+/// A drive in its start state.
+pub struct StartState {
+    geometry: Geometry,
+    firmware: Firmware,
+    array: Array,
+    start: Start,
+    /// The settings that determine its tables.
+    made_from: MadeFrom,
+}
+
+/// The start of a run, for its report.
+#[derive(Default)]
+pub(crate) struct Start {
+    pub warnings: Vec<String>,
+    /// The snapshot that the drive was restored from, if any.
+    pub snapshot: Option<Identity>,
+}
+
+/// The settings that determine a drive's tables.
+#[derive(PartialEq)]
+struct MadeFrom {
+    device: config::Device,
+    ftl: crate::ftl::Settings,
+    gc: config::Gc,
+    wear: config::Wear,
+}
+
+impl MadeFrom {
+    fn new(config: &Config) -> Self {
+        let Settings { device, ftl, gc, wear, .. } = config.ssd();
+        MadeFrom { device: device.clone(), ftl: ftl.clone(), gc: gc.clone(), wear: wear.clone() }
+    }
+}
+
+impl StartState {
+    /// Lays down the start state that a configuration asks for.
+    pub fn new(config: &Config) -> Result<Self, Error> {
+        Self::watched(config, &mut |_| true)
+    }
+
+    /// As [`Self::new`]. `progress` receives the progress, and ends the preparation if it returns `false`.
+    pub fn watched(config: &Config, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Self, Error> {
+        Self::holding(config, None, progress)
+    }
+
+    /// As [`Self::watched`], with the image of the workload's file system if it has been laid down already.
+    pub(super) fn holding(
+        config: &Config,
+        image: Option<Image>,
+        progress: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<Self, Error> {
+        config.check_seal()?;
+        let geometry = Geometry::new(&config.ssd().device, config.map_unit_bytes());
+        footprint::check(config, false)?;
+        let firmware = Firmware::new(&config.ssd().ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
+        let array = Array::new(geometry.clone(), config.ssd().device.nand.program_order);
+        let mut drive =
+            StartState { geometry, firmware, array, start: Start::default(), made_from: MadeFrom::new(config) };
+        drive.precondition(config, image, &mut Watch::new(progress))?;
+        if drive.start.snapshot.is_none() {
+            drive.array.reset_wear();
+        }
+        Ok(drive)
+    }
+
+    fn precondition(&mut self, config: &Config, image: Option<Image>, watch: &mut Watch) -> Result<(), Error> {
+        let start = &config.run.precondition;
+        if !matches!(start, Precondition::Empty | Precondition::Mapped | Precondition::Filled) {
+            self.firmware.on_huge_pages();
+        }
+        match start {
+            Precondition::Empty => Ok(()),
+            Precondition::Filled => self.fill(Some(0), watch),
+            Precondition::Mapped => {
+                let is_mapped = self.firmware.ftl.fill_mapped(&mut self.firmware.blocks);
+                debug_assert!(is_mapped, "the configuration is checked");
+                Ok(())
+            }
+            Precondition::Steady => self.steady(config, watch),
+            Precondition::Image => self.write_image(config, image, watch),
+            Precondition::Snapshot(path) => self.restore(path, config, watch),
+            Precondition::Workload(workload) => {
+                let (bytes, seed) = (config.logical_bytes(), config.run.seed ^ STEADY_SEED);
+                let mut workload = workload::open_watched(workload, bytes, seed, watch.teller())?;
+                self.fill(workload.len_hint(), watch)?;
+                self.run_instantly(workload.as_mut(), watch)
+            }
+        }
+    }
+
+    fn restore(&mut self, path: &Path, config: &Config, watch: &mut Watch) -> Result<(), Error> {
+        let state = snapshot::DriveState { firmware: &mut self.firmware, array: &mut self.array };
+        let Loaded { identity, warnings } = snapshot::restore(path, config, state, watch)?;
+        self.start = Start { warnings, snapshot: Some(identity) };
+        Ok(())
+    }
+
+    /// Writes every page once. `then` is the number of further requests of the start state, if known.
+    fn fill(&mut self, then: Option<u64>, watch: &mut Watch) -> Result<(), Error> {
+        watch.expect(then.map(|then| then + u64::from(self.geometry.logical_units)));
+        self.firmware.ftl.fill(&mut self.firmware.blocks, &mut self.array, watch)
+    }
+
+    /// Lays down the steady state: from theory where there is one, else by running the translation layer until every
+    /// block has been erased several times.
+    fn steady(&mut self, config: &Config, watch: &mut Watch) -> Result<(), Error> {
+        let (firmware, pages) = (&mut self.firmware, self.geometry.logical_units);
+        watch.expect(Some(u64::from(pages)));
+        if firmware.ftl.fill_steady(&mut firmware.blocks, &mut self.array, &mut firmware.rng, watch)? {
+            return Ok(());
+        }
+        self.fill(Some(STEADY_TURNOVERS * u64::from(pages)), watch)?;
+        self.start.warnings.push(format!(
+            "precondition `steady` was reached by {STEADY_TURNOVERS} x {pages} uniform random writes without a clock: \
+             theory gives it for page mapping with greedy collection and dynamic allocation only"
+        ));
+        let unit_bytes = u64::from(self.geometry.unit_bytes);
+        let mut workload = workload::synthetic::open(
+            &config::Synthetic {
+                requests: STEADY_TURNOVERS * u64::from(pages),
+                sizes: config::Sizes::all(unit_bytes),
+                align_bytes: unit_bytes,
+                range_bytes: config.logical_bytes(),
+                ..config::Synthetic::writes()
+            },
+            config.run.seed ^ STEADY_SEED,
+        );
+        self.run_instantly(workload.as_mut(), watch)
+    }
+
+    /// Writes what the file system of the workload holds before the run, in the order of addresses.
+    fn write_image(&mut self, config: &Config, image: Option<Image>, watch: &mut Watch) -> Result<(), Error> {
+        let image = match (image, &config.workload) {
+            (None, config::Workload::Files(files)) => {
+                Image::of(&workload::open_files(files, config.run.seed, watch.teller())?)
+            }
+            (image, _) => image,
+        };
+        let start_bytes = config.logical_bytes() - config.partition_bytes();
+        image.map_or(Ok(()), |image| self.run_instantly(&mut image.from(start_bytes), watch))
+    }
+
+    fn run_instantly(&mut self, workload: &mut dyn Workload, watch: &mut Watch) -> Result<(), Error> {
+        let mut clockless = Clockless::new(&self.geometry, &mut self.firmware, &mut self.array);
+        let (mut now, mut operations) = (0, 0);
+        loop {
+            match workload.next(now)? {
+                Next::Request(tag, request) => {
+                    let request = Request { arrival_ns: now, ..request };
+                    clockless.request(&request).map_err(|_| no_room())?;
+                    workload.completed(&Completion::done(tag), now);
+                    watch.done(1)?;
+                    watch.step(clockless.operations() - operations)?;
+                    operations = clockless.operations();
+                }
+                Next::WaitUntil(at) => now = at,
+                Next::Measure => {}
+                Next::WaitForCompletion => unreachable!("every request has completed"),
+                Next::End => return Ok(()),
+            }
+        }
+    }
+
+    /// As [`Self::run`], under the shadow check if the options ask for it.
+    ///
+    /// # Errors
+    /// As [`run`].
+    pub fn run_checked<P: Probe>(
+        self,
+        config: &Config,
+        options: &RunOptions,
+        workload: &mut dyn Workload,
+        probe: P,
+        progress: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<(Report, P), Error> {
+        if !options.check {
+            return self.run(config, options, workload, probe, progress);
+        }
+        let shadow = Shadow::new(&self.geometry, &self.firmware);
+        let (report, (_, probe)) = self.run(config, options, workload, (shadow, probe), progress)?;
+        Ok((report, probe))
+    }
+
+    /// Runs a workload on this drive. `probe` observes the run, and is returned.
+    ///
+    /// # Errors
+    /// As [`run`]. A series with more bins than can be stored, or too many edges, ends the run; [`Report::status`] says
+    /// so.
+    ///
+    /// # Panics
+    /// If the options ask for a series and the probe is `()`, which records none; [`Recording`] does.
+    pub fn run<P: Probe>(
+        self,
+        config: &Config,
+        options: &RunOptions,
+        workload: &mut dyn Workload,
+        probe: P,
+        progress: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<(Report, P), Error> {
+        self.check_config(config)?;
+        self.expect(config.run.requests(workload.len_hint()));
+        if let Replay::Flashsim(rules) = &config.run.replay {
+            return Ok((self.replay(rules, config, options, workload, progress)?, probe));
+        }
+        let ssd = Ssd::new(config.ssd(), self.firmware, self.array, options.series(), probe);
+        let (report, ssd) = simulate(config, options, ssd, workload, self.start, progress)?;
+        Ok((report, ssd.into_parts().0.probe))
+    }
+
+    /// Prepares for a number of requests, if it is known.
+    ///
+    /// Huge pages make look-ups fast. But a short run on a large drive uses few places, and the system clears a whole huge page
+    /// for each: of 500,000 requests to 512 GB that took as long as all the rest.
+    fn expect(&self, requests: Option<u64>) {
+        const PAGES_PER_REQUEST: u64 = 16;
+        let pages = u64::from(self.geometry.logical_units);
+        if requests.is_none_or(|requests| requests.saturating_mul(PAGES_PER_REQUEST) > pages) {
+            self.firmware.on_huge_pages();
+        }
+    }
+
+    /// Replays a workload on this drive without a clock.
+    fn replay(
+        self,
+        rules: &Flashsim,
+        config: &Config,
+        options: &RunOptions,
+        workload: &mut dyn Workload,
+        progress: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<Report, Error> {
+        let device = Untimed::new(rules, config.logical_bytes(), self.geometry, self.firmware, self.array);
+        let mut joined = rules.merge_requests.then(|| Joined::new(&mut *workload));
+        match &mut joined {
+            Some(joined) => Ok(simulate(config, options, device, joined, self.start, progress)?.0),
+            None => Ok(simulate(config, options, device, workload, self.start, progress)?.0),
+        }
+    }
+
+    /// A drive at rest, made from its parts.
+    pub(crate) fn from_parts(
+        config: &Config,
+        geometry: Geometry,
+        firmware: Firmware,
+        array: Array,
+        start: Start,
+    ) -> Self {
+        StartState { geometry, firmware, array, start, made_from: MadeFrom::new(config) }
+    }
+
+    /// The content of a snapshot, and the warnings of the preparation.
+    pub(crate) fn state(&mut self) -> (snapshot::DriveState<'_>, Vec<String>) {
+        (snapshot::DriveState { firmware: &mut self.firmware, array: &mut self.array }, self.start.warnings.clone())
+    }
+
+    /// The drive's layout.
+    pub(crate) fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    /// Refuses a configuration for another drive.
+    fn check_config(&self, config: &Config) -> Result<(), Error> {
+        config.check_seal()?;
+        if self.made_from == MadeFrom::new(config) {
+            return Ok(());
+        }
+        let fault = Fault::at(Place::default(), "the start state was made for another drive");
+        Err(Error::Config(vec![fault.expected("the [device], [ftl], [gc] and [wear] that it was made from")]))
+    }
+
+    /// The drive itself, at time 0.
+    pub(crate) fn into_ssd<P: Probe>(self, config: &Config, probe: P) -> (Ssd<P>, Start) {
+        self.expect(None);
+        (Ssd::new(config.ssd(), self.firmware, self.array, None, probe), self.start)
+    }
+}
+
+fn no_room() -> Error {
+    Error::from(
+        Fault::key("device", "the drive has no room for the workload that preconditions it")
+            .help("raise device.op_ratio or device.spare_fraction"),
+    )
+}
