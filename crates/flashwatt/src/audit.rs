@@ -40,15 +40,23 @@ pub(crate) fn audit<D: Reported>(
     outcome: &Outcome<D::Figures>,
     series: Option<&PowerSeries>,
 ) -> Result<(), Error> {
+    energy(device, config, outcome)?;
+    series.map_or(Ok(()), |series| check_series(series, outcome))?;
+    Ok(check_requests(outcome, &read_windows(outcome))?)
+}
+
+/// Compares the accounts of energy, and those that only this kind of device has.
+///
+/// # Errors
+/// If two of them disagree.
+pub(crate) fn energy<D: Reported>(device: &D, config: &Config, outcome: &Outcome<D::Figures>) -> Result<(), Error> {
     device.audit(config, outcome)?;
-    let windows = read_windows(outcome);
-    let each = windows.iter().try_for_each(|window| {
-        let Some(reading) = &window.reading else { return Ok(()) };
+    for window in read_windows(outcome) {
+        let Some(reading) = &window.reading else { continue };
         check_energy(reading, device.energy_j(config, &window.figures))?;
-        check_power(reading, window.elapsed_ns())
-    });
-    let each = each.and_then(|()| series.map_or(Ok(()), |series| check_series(series, outcome)));
-    each.and_then(|()| check_requests(outcome, &windows)).map_err(Error::from)
+        check_power(reading, window.elapsed_ns())?;
+    }
+    Ok(())
 }
 
 /// Compares the accounts of an SSD. `erases` is the number that the array counted.
@@ -194,7 +202,7 @@ fn check_energy(reading: &Reading, total: f64) -> Check {
 /// No mean power exceeds the peak. The work left to servers at the end of a window is booked in that window and done
 /// after it.
 fn check_power(reading: &Reading, elapsed_ns: u64) -> Check {
-    let (peak_w, seconds) = (reading.peak.nw as f64 * 1e-9, elapsed_ns as f64 * 1e-9);
+    let (Some(peak_w), seconds) = (reading.peak_w(), elapsed_ns as f64 * 1e-9) else { return Ok(()) };
     if seconds > 0.0 {
         at_most("mean power in W", (reading.energy_j - reading.owed_j) / seconds, peak_w)?;
     }
@@ -205,8 +213,8 @@ fn check_power(reading: &Reading, elapsed_ns: u64) -> Check {
 /// No bin's mean power exceeds the peak of the window that the series covers.
 fn check_series<F>(series: &PowerSeries, outcome: &Outcome<F>) -> Check {
     let drained = outcome.drain.as_ref().and_then(|drain| drain.reading.as_ref());
-    match outcome.measured.reading.as_ref().or(drained) {
-        Some(reading) => at_most("the power of a bin in W", series.highest_w(), reading.peak.nw as f64 * 1e-9),
+    match outcome.measured.reading.as_ref().or(drained).and_then(Reading::peak_w) {
+        Some(peak_w) => at_most("the power of a bin in W", series.highest_w(), peak_w),
         None => Ok(()),
     }
 }
@@ -242,7 +250,7 @@ fn check_flash(outcome: &Outcome<SsdFigures>, windows: &[Window<SsdFigures>], er
 /// exceeds the peak.
 fn check_rates(windows: &[Window<SsdFigures>], table: &PriceTable) -> Result<(), Error> {
     let mean_above_peak = |window: &Window<SsdFigures>| {
-        let peak_w = window.reading.as_ref().map_or(f64::INFINITY, |reading| reading.peak.nw as f64 * 1e-9);
+        let peak_w = window.reading.as_ref().and_then(Reading::peak_w).unwrap_or(f64::INFINITY);
         price(&window.figures.ledger, table).mean_w > peak_w * (1.0 + TOLERANCE)
     };
     if !windows.iter().any(mean_above_peak) {

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::any::AnyDrive;
 use crate::config::{Config, Span};
 use crate::connector::{Completion, Device, Next, Request, RequestKind, SourceKind, Status, Tag, Upcoming, Workload};
 use crate::error::{Error, Fault, Place};
@@ -10,8 +11,7 @@ use crate::footprint;
 use crate::kernel::{End, Sim};
 use crate::progress::Progress;
 use crate::report::Report;
-use crate::run::{RunOptions, Start, StartState, conclude, needs_a_clock};
-use crate::ssd::Ssd;
+use crate::run::{RunOptions, Start, conclude, laid_down, needs_a_clock};
 use crate::units::Nanos;
 
 /// A drive for a simulator of something larger: a database, a computer, a storage system.
@@ -37,7 +37,7 @@ use crate::units::Nanos;
 /// decides on warm-up and measurement.
 pub struct Drive {
     config: Config,
-    sim: Sim<Inbox, Ssd<()>>,
+    sim: Sim<Inbox, AnyDrive>,
     start: Start,
     /// Why the simulation ended; none while it goes on.
     end: Option<End>,
@@ -78,7 +78,9 @@ impl Drive {
     /// # Errors
     /// As [`Self::new`]; [`Error::Interrupted`] if `progress` returned `false`.
     pub fn watched(config: &Config, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Self, Error> {
-        footprint::check(config, false)?;
+        if config.drive.ssd().is_some() {
+            footprint::check(config, false)?;
+        }
         if !config.run.replay.is_timed() {
             return Err(needs_a_clock("a drive under the control of a program"));
         }
@@ -86,7 +88,7 @@ impl Drive {
             let fault = Fault::key("host", "a drive under the control of a program has no block layer before it");
             return Err(fault.found("[host]").expected("no such table: the program sends to the drive itself").into());
         }
-        let (ssd, start) = StartState::watched(config, progress)?.into_ssd(config, ());
+        let (ssd, start) = laid_down(config, &|| None, progress)?;
         let mut config = config.clone();
         (config.run.warmup, config.run.measure) = (Span::default(), Span::default());
         config.run.max_flash_ops = None;

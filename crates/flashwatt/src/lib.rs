@@ -68,6 +68,7 @@ fn erases(array: &Array) -> u32 {
 #![cfg_attr(not(feature = "internals"), allow(dead_code, unused_imports))]
 
 mod age;
+mod any;
 mod audit;
 mod catalogue;
 pub mod config;
@@ -136,6 +137,7 @@ internal! {
     operation,
     persist,
     probe,
+    raid,
     registry,
     snapshot,
     ssd,

@@ -8,6 +8,7 @@ use crate::energy::ssd::{DRAM_WORKS, LINK_WORKS, drive_state, parts};
 use crate::energy::table::Draw;
 use crate::energy::{DieState, Phase, PriceTable};
 use crate::error::{Error, Fault};
+use crate::run::needs_an_ssd;
 
 /// Power of a drive by what its parts do.
 ///
@@ -88,6 +89,9 @@ pub struct Level {
 /// # Errors
 /// For a number of dies that the drive does not have.
 pub fn power_levels(config: &Config, dies: &[u32]) -> Result<PowerLevels, Error> {
+    if config.drive.ssd().is_none() {
+        return Err(needs_an_ssd("dies", config));
+    }
     let all = config.ssd().device.channels * config.ssd().device.ways;
     if let Some(wrong) = dies.iter().find(|&&n| n == 0 || n > all) {
         let fault = Fault::key("dies", "not a number of dies of this drive").found(wrong);

@@ -1,15 +1,20 @@
 //! What a run reports of an SSD, and how it audits one.
 
 use crate::accounts::SsdFigures;
+use crate::any::{AnyDrive, AnyFigures};
 use crate::audit;
 use crate::config::Config;
+use crate::energy::bins::PowerSeries;
 use crate::energy::price::price;
-use crate::energy::{self, Parts, PriceTable};
+use crate::energy::{self, Parts, PriceTable, Series};
 use crate::error::Error;
 use crate::host::{BlockLayer, Hosted};
 use crate::kernel::Outcome;
 use crate::probe::Probe;
-use crate::report::{self, DeviceReport, HostReport, Reported};
+use crate::raid::Raid;
+use crate::raid::figures::RaidFigures;
+use crate::report::array::{MEMBERS, members};
+use crate::report::{self, DeviceReport, HostReport, Recorded, Reported};
 use crate::ssd::{Ssd, Untimed};
 
 impl<P: Probe> Reported for Ssd<P> {
@@ -49,9 +54,81 @@ impl Reported for Untimed {
     }
 }
 
+impl Reported for AnyDrive {
+    fn parts(&self, config: &Config) -> Parts {
+        match self {
+            AnyDrive::Ssd(drive) => drive.parts(config),
+            AnyDrive::Array(drive) => drive.parts(config),
+        }
+    }
+
+    fn recorded(&self, config: &Config, series: &Series) -> Recorded {
+        match self {
+            AnyDrive::Ssd(drive) => drive.recorded(config, series),
+            AnyDrive::Array(drive) => drive.recorded(config, series),
+        }
+    }
+
+    fn energy_j(&self, config: &Config, figures: &AnyFigures) -> f64 {
+        match (self, figures) {
+            (AnyDrive::Ssd(drive), AnyFigures::Ssd(figures)) => drive.energy_j(config, figures),
+            (AnyDrive::Array(drive), AnyFigures::Array(figures)) => drive.energy_j(config, figures),
+            _ => 0.0,
+        }
+    }
+
+    fn report(&self, config: &Config, outcome: &Outcome<AnyFigures>) -> DeviceReport {
+        match self {
+            AnyDrive::Ssd(drive) => drive.report(config, &outcome.with_figures(AnyFigures::ssd)),
+            AnyDrive::Array(drive) => drive.report(config, &outcome.with_figures(AnyFigures::array)),
+        }
+    }
+
+    fn audit(&self, config: &Config, outcome: &Outcome<AnyFigures>) -> Result<(), Error> {
+        match self {
+            AnyDrive::Ssd(drive) => audit::energy(drive.as_ref(), config, &outcome.with_figures(AnyFigures::ssd)),
+            AnyDrive::Array(drive) => audit::energy(drive.as_ref(), config, &outcome.with_figures(AnyFigures::array)),
+        }
+    }
+}
+
+impl<D: Reported> Reported for Raid<D> {
+    /// Its members are the components of its energy, and have states of their own.
+    fn parts(&self, _config: &Config) -> Parts {
+        Parts::new(&MEMBERS, 0)
+    }
+
+    fn recorded(&self, config: &Config, series: &Series) -> Recorded {
+        let of_members = members(self, config).zip(&series.members);
+        let priced = of_members.filter_map(|((place, device, config), series)| {
+            Some((MEMBERS[place], device.recorded(&config, series).series?))
+        });
+        Recorded { series: PowerSeries::of_members(priced.collect()), edges: None }
+    }
+
+    fn energy_j(&self, config: &Config, figures: &RaidFigures<D::Figures>) -> f64 {
+        let of_member = |place: usize| figures.members.get(place).and_then(Option::as_ref);
+        let each = members(self, config)
+            .filter_map(|(place, device, config)| Some(device.energy_j(&config, &of_member(place)?.window.figures)));
+        each.sum()
+    }
+
+    fn report(&self, config: &Config, outcome: &Outcome<RaidFigures<D::Figures>>) -> DeviceReport {
+        report::array::report(self, config, outcome)
+    }
+
+    fn audit(&self, config: &Config, outcome: &Outcome<RaidFigures<D::Figures>>) -> Result<(), Error> {
+        members(self, config).try_for_each(|(place, device, config)| device.audit(&config, &outcome.of_member(place)))
+    }
+}
+
 impl<D: Reported> Reported for BlockLayer<D> {
     fn parts(&self, config: &Config) -> Parts {
         self.device().parts(config)
+    }
+
+    fn recorded(&self, config: &Config, series: &Series) -> Recorded {
+        self.device().recorded(config, series)
     }
 
     fn energy_j(&self, config: &Config, figures: &Hosted<D::Figures>) -> f64 {

@@ -46,6 +46,8 @@ const LAYERS: &[&str] = &[
     "limits",
     "clockless",
     "ssd",
+    "raid",
+    "any",
     // The roof: what the user writes, as a whole, and what knows all of it. Nothing below takes a configuration: each module
     // has the settings of its own part.
     "config",

@@ -102,6 +102,10 @@ impl Device for Broken {
     fn series_overflowed(&mut self) -> bool {
         false
     }
+
+    fn so_far(&self) -> (f64, f64) {
+        (0.0, 0.0)
+    }
 }
 
 impl Reported for Broken {

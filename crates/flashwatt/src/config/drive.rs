@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::Ssd;
+use crate::raid::settings::{Failed, Layout};
 
 /// The settings of a drive. In JSON they are the tables of its kind, without a tag.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -10,6 +11,40 @@ use super::Ssd;
 pub enum Drive {
     /// A flash drive.
     Ssd(Box<Ssd>),
+    /// Several drives as one.
+    Array(Box<ArrayTable>),
+}
+
+/// The table of an array.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ArrayTable {
+    /// The array.
+    pub array: Array,
+}
+
+/// Several drives as one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Array {
+    /// Where data lies.
+    #[serde(flatten)]
+    pub layout: Layout,
+    /// The member that has failed, if any.
+    pub failed: Option<Failed>,
+    /// The members' own settings, in order.
+    pub drives: Vec<Drive>,
+    /// The drive in the place of the failed member, if any.
+    pub spare: Option<Drive>,
+}
+
+impl Array {
+    /// The drive that stands in each place: the spare in that of the failed member, or none.
+    pub fn places(&self) -> impl Iterator<Item = Option<&Drive>> {
+        let failed = self.failed.as_ref().map(|failed| failed.member as usize);
+        self.drives.iter().enumerate().map(move |(place, drive)| match failed == Some(place) {
+            true => self.spare.as_ref(),
+            false => Some(drive),
+        })
+    }
 }
 
 impl Drive {
@@ -17,13 +52,26 @@ impl Drive {
     pub fn logical_bytes(&self) -> u64 {
         match self {
             Drive::Ssd(ssd) => ssd.device.logical_bytes,
+            Drive::Array(table) => table.array.layout.logical_bytes(),
         }
     }
 
     /// One line about it.
-    pub fn description(&self) -> &str {
+    pub fn description(&self) -> String {
         match self {
-            Drive::Ssd(ssd) => &ssd.device.description,
+            Drive::Ssd(ssd) => ssd.device.description.clone(),
+            Drive::Array(table) => {
+                let Layout { level, members, .. } = table.array.layout;
+                format!("{} of {members} drives", level.name())
+            }
+        }
+    }
+
+    /// What it is, for messages about what needs another kind.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Drive::Ssd(_) => "an SSD",
+            Drive::Array(_) => "an array of drives",
         }
     }
 
@@ -31,6 +79,7 @@ impl Drive {
     pub fn ssd(&self) -> Option<&Ssd> {
         match self {
             Drive::Ssd(ssd) => Some(ssd),
+            Drive::Array(_) => None,
         }
     }
 
@@ -38,6 +87,15 @@ impl Drive {
     pub fn ssd_mut(&mut self) -> Option<&mut Ssd> {
         match self {
             Drive::Ssd(ssd) => Some(ssd),
+            Drive::Array(_) => None,
+        }
+    }
+
+    /// The settings of an array, if it is one.
+    pub fn array(&self) -> Option<&Array> {
+        match self {
+            Drive::Ssd(_) => None,
+            Drive::Array(table) => Some(&table.array),
         }
     }
 }

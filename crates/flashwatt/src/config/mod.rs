@@ -65,7 +65,7 @@ pub use crate::workload::settings::{
     Arrivals, Beyond, Fio, Gap, Group, Law, LengthUnit, OpenLoop, Phases, Size, Sizes, Standin, Synthetic, TimeUnit,
     Trace, Workload,
 };
-pub use drive::Drive;
+pub use drive::{Array, Drive};
 pub use parse::{load, merged, merged_to};
 pub(crate) use presets::described;
 pub use presets::{DEFAULT_PRESET, PRESETS, preset};
@@ -147,6 +147,17 @@ impl Config {
     /// If the drive is no SSD.
     pub fn ssd(&self) -> &Ssd {
         self.drive.ssd().expect("the caller knows that the drive is an SSD")
+    }
+
+    /// The same run of another drive, with no block layer before it: of a member of an array.
+    pub(crate) fn of_drive(&self, drive: &Drive) -> Config {
+        Config { drive: drive.clone(), host: None, ..self.clone() }.sealed()
+    }
+
+    /// The same with another start state.
+    pub(crate) fn starting(&self, precondition: Precondition) -> Config {
+        let run = Run { precondition, ..self.run.clone() };
+        Config { run, ..self.clone() }.sealed()
     }
 
     /// The files that a run reads: traces, fio jobs and a snapshot, as the user named them.

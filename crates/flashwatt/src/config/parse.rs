@@ -9,7 +9,7 @@ use super::layers::{TAGGED, lay, lay_without_rivals};
 use super::presets::{DEFAULT_PRESET, PRESETS};
 use super::raw::Raw;
 use super::resolve::resolve;
-use super::{Config, paths, schema};
+use super::{Config, Drive, paths, schema};
 use crate::error::{Error, Fault, Place};
 use crate::gc;
 use crate::settings::{Checker, KeySource, Node, Rules, Value, WHOLE, convert, parse_set, unknown_name};
@@ -61,7 +61,7 @@ pub(super) fn rules(sets: &[String]) -> Rules {
     let tree = layers("", "rules", sets, &mut faults);
     let mut checker = Checker::new(&tree, "rules", &mut faults);
     if let Ok(raw) = Raw::deserialize(&tree) {
-        resolve(&mut checker, &raw);
+        resolve(&mut checker, &raw, &mut |_, _, _| None);
     }
     checker.rules
 }
@@ -70,7 +70,24 @@ pub(super) fn rules(sets: &[String]) -> Rules {
 fn layers(text: &str, file_name: &str, sets: &[String], faults: &mut Vec<Fault>) -> Node {
     let file = layer(Node::parse(text, file_name, KeySource::File), KeySource::File, faults);
     let set = overrides(sets, faults);
-    let mut tree = base(&file, &set, faults);
+    let tree = base(&file, &set, faults);
+    laid(tree, file, set, file_name, faults)
+}
+
+/// As [`layers`], on another preset than the one that they ask for.
+fn layers_over(preset: &str, text: &str, file_name: &str, sets: &[String], faults: &mut Vec<Fault>) -> Node {
+    let mut user = |node: Result<Node, Vec<Fault>>, origin| {
+        let mut node = layer(node, origin, faults);
+        node.prune(&["device".to_string(), "preset".to_string()], &TAGGED);
+        node
+    };
+    let file = user(Node::parse(text, file_name, KeySource::File), KeySource::File);
+    let set = overrides(sets, faults);
+    let tree = preset_layer(preset, faults).unwrap_or_else(|| Node::empty(KeySource::Preset));
+    laid(tree, file, set, file_name, faults)
+}
+
+fn laid(mut tree: Node, file: Node, set: Node, file_name: &str, faults: &mut Vec<Fault>) -> Node {
     lay(&mut tree, file);
     lay(&mut tree, set);
     paths::resolve(&mut tree, file_name, faults);
@@ -94,7 +111,7 @@ fn load_layers(text: &str, file_name: &str, sets: &[String]) -> Result<(Config, 
     let config = match Raw::deserialize(&tree) {
         Ok(raw) => {
             let mut checker = Checker::new(&tree, file_name, &mut faults);
-            let config = resolve(&mut checker, &raw);
+            let config = resolve(&mut checker, &raw, &mut member_of(text, file_name, sets));
             idle = checker.idle;
             config
         }
@@ -106,6 +123,37 @@ fn load_layers(text: &str, file_name: &str, sets: &[String]) -> Result<(Config, 
     match config {
         Some(config) if faults.is_empty() => Ok((config, without(tree, &idle))),
         _ => Err(refused(faults)),
+    }
+}
+
+/// The drive of a preset with the user's other keys about drives laid over it: for the members of an array. A preset that is
+/// unknown, or that the user's keys do not fit, is a fault of the key that names it.
+fn member_of(text: &str, file_name: &str, sets: &[String]) -> impl FnMut(&mut Checker, &str, &str) -> Option<Drive> {
+    move |c, key, preset| {
+        let place = c.tree.get(key).map(|node| node.place.clone()).unwrap_or_default();
+        if !PRESETS.iter().any(|(known, _)| *known == preset) {
+            let names: Vec<&str> = PRESETS.iter().map(|(name, _)| *name).collect();
+            c.push(unknown_name(Fault::at(place, "unknown preset"), preset, &names));
+            return None;
+        }
+        let mut faults = Vec::new();
+        let mut tree = layers_over(preset, text, file_name, sets, &mut faults);
+        for table in ["array", "host", "workload", "run"] {
+            tree.prune(&[table.to_string()], &TAGGED);
+        }
+        let drive = Raw::deserialize(&tree).ok().and_then(|raw| {
+            let mut checker = Checker::new(&tree, file_name, &mut faults);
+            resolve(&mut checker, &raw, &mut |_, _, _| None).map(|config| config.drive)
+        });
+        // Of the faults of the user's keys, those that the drive of the configuration itself has are known already.
+        let own = c.faults.iter().map(|fault| fault.to_string()).collect::<Vec<_>>();
+        let others: Vec<_> = faults.into_iter().filter(|fault| !own.contains(&fault.to_string())).collect();
+        let is_whole = others.is_empty();
+        for fault in others {
+            let help = format!("of the member {preset:?} of the array");
+            c.push(fault.help(help));
+        }
+        drive.filter(|_| is_whole)
     }
 }
 

@@ -27,8 +27,7 @@ pub(crate) fn described() -> impl Iterator<Item = (&'static str, String)> {
 
 fn description(preset: &str) -> String {
     let text = format!("device.preset = {preset:?}");
-    super::load(&text, preset, &[])
-        .map_or_else(|error| error.to_string(), |config| config.drive.description().to_string())
+    super::load(&text, preset, &[]).map_or_else(|error| error.to_string(), |config| config.drive.description())
 }
 
 #[cfg(test)]

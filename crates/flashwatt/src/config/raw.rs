@@ -18,11 +18,13 @@ use crate::ftl;
 use crate::kernel::settings::PartialPages;
 use crate::workload::settings::{Dispatched, LengthUnit, TimeUnit, TraceOrigin};
 
+mod array;
 mod chosen;
 mod files;
 mod host;
 mod synthetic;
 
+pub use array::{Array, Members};
 pub use chosen::{Chosen, FileSystemKind, Kind, SchedulerKind, VictimPolicy};
 pub use files::{Aged, Files, PageCache, Processor, Scalar};
 pub use host::Host;
@@ -47,6 +49,8 @@ pub struct Raw {
     pub controller: Controller,
     /// Currents and voltages.
     pub energy: Energy,
+    /// Several drives as one. Without this table there is one drive.
+    pub array: Array,
     /// The host's block layer. Without this table requests go straight to the drive.
     pub host: Host,
     /// The requests: `workload = "uniform"` or `[workload.uniform]`.

@@ -83,4 +83,7 @@ pub trait Device {
 
     /// Whether a recording over time exceeded its storage.
     fn series_overflowed(&mut self) -> bool;
+
+    /// Energy in J since the window began, and the power in W now.
+    fn so_far(&self) -> (f64, f64);
 }

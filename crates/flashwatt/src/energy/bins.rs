@@ -42,6 +42,17 @@ pub struct PowerSeries {
 }
 
 impl PowerSeries {
+    /// The recordings of the members of an array as one, with a component for each member. All members' times pass together, so
+    /// their bins are the same.
+    pub(crate) fn of_members(members: Vec<(&'static str, PowerSeries)>) -> Option<PowerSeries> {
+        let (_, first) = members.first()?;
+        let (interval_ns, start_ns) = (first.interval_ns, first.start_ns);
+        let owed = members.iter().map(|(name, series)| (*name, series.owed_j.total)).collect::<Vec<_>>();
+        let columns = members.iter().map(|(name, series)| (*name, series.power_w.sums().collect())).collect();
+        let owed_j = ComponentEnergies { total: owed.iter().map(|(_, joules)| joules).sum(), components: owed };
+        Some(PowerSeries { interval_ns, start_ns, power_w: Columns::of(columns), owed_j })
+    }
+
     /// The highest power in W of a bin; 0 without bins.
     pub(crate) fn highest_w(&self) -> f64 {
         self.power_w.sums().fold(0.0, f64::max)

@@ -58,19 +58,39 @@ const FAR_NS: Nanos = 100_000_000;
 const ALWAYS: i64 = i64::MIN / 2;
 
 /// The meter's reading for a window of the run.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
     /// ∫ power dt in J.
     pub energy_j: f64,
     /// The part of `energy_j` that servers spend after the window, for work given to them in it.
     pub owed_j: f64,
-    /// Highest power.
-    pub peak: Draw,
-    /// Time at the highest power in ns.
-    pub at_peak_ns: u64,
+    /// Highest power; none of several meters read as one, whose changes are in no common order.
+    pub peak: Option<Draw>,
+    /// Time at the highest power in ns; none without that.
+    pub at_peak_ns: Option<u64>,
     /// Greatest mean power in W over each of [`WINDOWS_NS`], for stretches laid end to end; none if the window was
     /// shorter.
     pub window_w: [Option<f64>; 2],
+}
+
+/// Of a window without time.
+impl Default for Reading {
+    fn default() -> Self {
+        Reading {
+            energy_j: 0.0,
+            owed_j: 0.0,
+            peak: Some(Draw::default()),
+            at_peak_ns: Some(0),
+            window_w: [None; WINDOWS_NS.len()],
+        }
+    }
+}
+
+impl Reading {
+    /// Highest power in W; none of several meters read as one.
+    pub fn peak_w(&self) -> Option<f64> {
+        self.peak.map(|peak| peak.nw as f64 * 1e-9)
+    }
 }
 
 impl<R: Recorder> Meter<R> {
@@ -178,8 +198,8 @@ impl<R: Recorder> Meter<R> {
         Reading {
             energy_j: joules(self.energy),
             owed_j: joules(self.owed),
-            peak: Draw { nw: self.peak },
-            at_peak_ns: self.at_peak_ns,
+            peak: Some(Draw { nw: self.peak }),
+            at_peak_ns: Some(self.at_peak_ns),
             window_w: self.windows.map(|w| w.greatest.map(|nw_ns| joules(nw_ns) / (w.len as f64 * 1e-9))),
         }
     }
@@ -468,7 +488,7 @@ mod tests {
         let owed = listed.owed(now);
         let reading = meter.read(now);
         assert_eq!((meter.energy as i128, meter.owed as i128), (energy + owed, owed), "energy at {now}");
-        assert_eq!((reading.peak.nw, reading.at_peak_ns), (peak, at_peak_ns), "peak at {now}");
+        assert_eq!((reading.peak, reading.at_peak_ns), (Some(Draw { nw: peak }), Some(at_peak_ns)), "peak at {now}");
         assert_eq!(
             meter.windows.map(|window| window.greatest.map(|nw_ns| nw_ns as i128)),
             greatest,
@@ -507,7 +527,7 @@ mod tests {
         close(series.power_w["all"][1], 15.04);
         close(series.owed_j.total, 8.8e-9);
         close(reading.owed_j, 8.8e-9);
-        close(series.highest_w(), reading.peak.nw as f64 * 1e-9);
+        close(series.highest_w(), reading.peak_w().expect("one meter"));
     }
 
     /// The meter stops to watch when the power is far below the peak, and watches again before the power exceeds it.
@@ -529,6 +549,6 @@ mod tests {
         meter.advance(150_900);
         meter.advance(160_000);
         let reading = meter.read(160_000);
-        assert_eq!((reading.peak.nw, reading.at_peak_ns), (BASE_NW + 102_000_000, 100));
+        assert_eq!((reading.peak, reading.at_peak_ns), (Some(Draw { nw: BASE_NW + 102_000_000 }), Some(100)));
     }
 }

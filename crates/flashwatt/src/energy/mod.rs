@@ -13,7 +13,7 @@ pub mod bins;
 mod changes;
 pub mod edges;
 pub mod ledger;
-mod mean_window;
+pub mod mean_window;
 pub mod meter;
 pub mod parts;
 pub mod price;

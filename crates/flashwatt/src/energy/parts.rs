@@ -185,6 +185,11 @@ impl Serialize for ComponentEnergies {
 pub struct Columns(Vec<(&'static str, Vec<f64>)>);
 
 impl Columns {
+    /// These columns.
+    pub(super) fn of(columns: Vec<(&'static str, Vec<f64>)>) -> Self {
+        Columns(columns)
+    }
+
     /// Adds a row.
     pub(super) fn push(&mut self, row: &[i128], value: impl Fn(i128) -> f64) {
         for ((_, values), &one) in self.0.iter_mut().zip(row) {

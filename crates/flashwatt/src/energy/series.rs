@@ -13,6 +13,8 @@ pub struct Series {
     pub bins: Option<Bins>,
     /// Every edge of the current in a window.
     pub edges: Option<Edges>,
+    /// Of an array of drives: the recordings of its members, instead of its own.
+    pub members: Vec<Series>,
 }
 
 /// The receiver of all changes of state: a recorded series, or nothing. Without a series the receiver has a type of its
@@ -62,12 +64,19 @@ impl Recorder for () {
 impl Series {
     /// A recording of a device without parts; it begins with [`Self::restart`].
     pub fn new(bins: Option<Bins>, edges: Option<Edges>) -> Self {
-        Series { count: PerState::default(), bins, edges }
+        Series { count: PerState::default(), bins, edges, members: Vec::new() }
+    }
+
+    /// The recordings of the members of an array; none if they recorded nothing.
+    pub fn of_members(members: Vec<Series>) -> Option<Box<Series>> {
+        (!members.is_empty()).then(|| Box::new(Series { members, ..Series::new(None, None) }))
     }
 
     /// Whether a recording exceeded its storage.
     pub fn overflowed(&self) -> bool {
-        self.bins.as_ref().is_some_and(Bins::overflowed) || self.edges.as_ref().is_some_and(Edges::overflowed)
+        let own =
+            self.bins.as_ref().is_some_and(Bins::overflowed) || self.edges.as_ref().is_some_and(Edges::overflowed);
+        own || self.members.iter().any(Series::overflowed)
     }
 
     /// A part goes from one state to another.

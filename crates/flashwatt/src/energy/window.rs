@@ -49,6 +49,12 @@ impl<F: Figures> Window<F> {
         }
     }
 
+    /// The window with other figures.
+    pub fn map<G>(self, figures: impl FnOnce(F) -> G) -> Window<G> {
+        let Window { start_ns, end_ns, reading, figures: of } = self;
+        Window { start_ns, end_ns, reading, figures: figures(of) }
+    }
+
     /// Length of the window in ns.
     pub fn elapsed_ns(&self) -> Nanos {
         self.end_ns.saturating_sub(self.start_ns)

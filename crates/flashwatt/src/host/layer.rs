@@ -244,6 +244,10 @@ impl<D: Device> Device for BlockLayer<D> {
     fn series_overflowed(&mut self) -> bool {
         self.device.series_overflowed()
     }
+
+    fn so_far(&self) -> (f64, f64) {
+        self.device.so_far()
+    }
 }
 
 /// The priorities of processes by number.

@@ -201,25 +201,8 @@ fn longest(by_process: &[Nanos]) -> Vec<LongestWait> {
 }
 
 impl<F: Clone> Outcome<Hosted<F>> {
-    /// The outcome as the device alone would have it. How the run ended is kept only in so far as it is complete or not.
+    /// The outcome as the device alone would have it.
     pub(crate) fn of_device(&self) -> Outcome<F> {
-        let window = |window: &Window<Hosted<F>>| Window {
-            start_ns: window.start_ns,
-            end_ns: window.end_ns,
-            reading: window.reading.clone(),
-            figures: window.figures.device.clone(),
-        };
-        Outcome {
-            warmed: window(&self.warmed),
-            warmup: self.warmup.clone(),
-            measured: window(&self.measured),
-            completed: self.completed.clone(),
-            drain: self.drain.as_ref().map(window),
-            drained: self.drained.clone(),
-            flash_operations: self.flash_operations,
-            series: None,
-            taken: self.taken,
-            end: self.end.without_reason(),
-        }
+        self.with_figures(|figures| figures.device.clone())
     }
 }

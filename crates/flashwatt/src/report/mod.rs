@@ -17,6 +17,7 @@ use crate::snapshot::Identity;
 use crate::stats::{Bars, Latency};
 use crate::units::Nanos;
 
+pub mod array;
 pub mod files;
 pub mod host;
 pub mod lifetime;
@@ -26,12 +27,13 @@ mod replay;
 mod reported;
 pub mod ssd;
 
+pub use array::ArrayReport;
 pub use files::FilesReport;
 pub use host::HostReport;
 pub use origins::OriginReport;
 pub(crate) use outside::{OUTSIDE, outside};
 pub use replay::ReplayReport;
-pub use reported::Reported;
+pub use reported::{Recorded, Reported};
 pub use ssd::SsdReport;
 
 /// The version of the report format. It rises when a key changes its meaning or disappears; new keys alone do not raise
@@ -119,6 +121,8 @@ pub struct DeviceReport {
 pub enum Sections {
     /// Of an SSD.
     Ssd(Box<SsdReport>),
+    /// Of an array of drives.
+    Array(Box<ArrayReport>),
     /// Of a device that declares only its parts.
     ReportInput(PartsReport),
 }
@@ -187,7 +191,12 @@ impl Serialize for Report {
                 entries!(map, ssd, ftl, gc, write_buffer);
                 timed_entries!(map, timed, ssd, energy_j, energy_by_cause_j, energy_total_j);
             }
-            Sections::ReportInput(parts) => entries!(map, parts, energy_j),
+            Sections::Array(of) => {
+                entries!(map, of, array, members, energy_j);
+            }
+            Sections::ReportInput(parts) => {
+                entries!(map, parts, energy_j);
+            }
         }
         timed_entries!(map, timed, self, efficiency, power_w, current_ma);
         if let Sections::Ssd(ssd) = &self.device {
@@ -205,6 +214,26 @@ impl Serialize for Report {
         }
         if self.latency_histogram.is_some() {
             entries!(map, self, latency_histogram);
+        }
+        map.end()
+    }
+}
+
+/// The sections of a device alone: of a member of an array.
+impl Serialize for Sections {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        match self {
+            Sections::Ssd(ssd) => {
+                entries!(map, ssd, flash, wear, lifetime, ftl, gc, write_buffer, energy_j, energy_by_cause_j);
+                entries!(map, ssd, energy_total_j, parallelism, ledger, drain_ledger);
+            }
+            Sections::Array(of) => {
+                entries!(map, of, array, members, energy_j);
+            }
+            Sections::ReportInput(parts) => {
+                entries!(map, parts, energy_j);
+            }
         }
         map.end()
     }
@@ -385,15 +414,15 @@ impl Report {
             efficiency: Efficiency::new([done.read_bytes, done.write_bytes], total_j, mean_w, &throughput),
             power_w: Power {
                 mean: mean_w,
-                peak: Some(reading.peak.nw as f64 * 1e-9),
+                peak: reading.peak_w(),
                 max_100us: reading.window_w[0],
                 max_1s: reading.window_w[1],
             },
             current_ma: Current {
                 supply_v: supply_v(supply_mv),
                 mean: mean_w * 1e6 / f64::from(supply_mv),
-                peak: Some(reading.peak.nw as f64 / f64::from(supply_mv) / 1e3),
-                time_at_peak_ns: Some(reading.at_peak_ns),
+                peak: reading.peak.map(|peak| peak.nw as f64 / f64::from(supply_mv) / 1e3),
+                time_at_peak_ns: reading.at_peak_ns,
             },
             energy_integral_j: reading.energy_j,
             throughput,
@@ -411,7 +440,7 @@ impl Report {
     pub fn ssd(&self) -> &SsdReport {
         match &self.device {
             Sections::Ssd(ssd) => ssd,
-            Sections::ReportInput(_) => panic!("the report of a device that is no SSD"),
+            _ => panic!("the report of a device that is no SSD"),
         }
     }
 }

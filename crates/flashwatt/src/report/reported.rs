@@ -3,14 +3,34 @@
 use super::DeviceReport;
 use crate::config::Config;
 use crate::connector::Device;
-use crate::energy::Parts;
+use crate::energy::bins::PowerSeries;
+use crate::energy::edges::CurrentEdges;
+use crate::energy::{Parts, Series};
 use crate::error::Error;
 use crate::kernel::Outcome;
+
+/// A priced recording over time.
+#[derive(Default)]
+pub struct Recorded {
+    /// Power in bins.
+    pub series: Option<PowerSeries>,
+    /// Every edge of the current in a window.
+    pub edges: Option<CurrentEdges>,
+}
 
 /// A device whose runs are reported.
 pub trait Reported: Device {
     /// The device's parts, by which a series is priced.
     fn parts(&self, config: &Config) -> Parts;
+
+    /// What a recording over time says, priced.
+    fn recorded(&self, config: &Config, series: &Series) -> Recorded {
+        let parts = self.parts(config);
+        Recorded {
+            series: series.bins.as_ref().map(|bins| bins.price(&parts)),
+            edges: series.edges.as_ref().map(|edges| edges.price(&parts)),
+        }
+    }
 
     /// Energy in J of a window, priced from its figures. The meter's reading must agree.
     fn energy_j(&self, config: &Config, figures: &Self::Figures) -> f64;

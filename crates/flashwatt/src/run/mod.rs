@@ -14,19 +14,21 @@ use crate::output::Aside;
 use crate::probe::OpLog;
 pub use crate::probe::Recording;
 use crate::progress::Progress;
-use crate::report::{Report, ReportInput, Reported};
+use crate::report::{Recorded, Report, ReportInput, Reported};
 use crate::request_log::{Logged, RequestLog};
 use crate::workload::trace::{LogPoint, TraceLog};
 use crate::{footprint, workload};
 
+mod drives;
 mod logs;
 mod options;
 mod start;
 
+pub(crate) use drives::laid_down;
 use logs::{CAPTURE, DISPATCH_LOG, OP_LOG, REQUEST_LOG, aside, finish, keep, written};
 pub use options::RunOptions;
 use options::missed;
-pub(crate) use options::needs_a_clock;
+pub(crate) use options::{needs_a_clock, needs_an_ssd};
 pub(crate) use start::Start;
 pub use start::StartState;
 
@@ -86,6 +88,10 @@ fn run_workload(
     workload: &mut dyn Workload,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Report, Error> {
+    if let Some(array) = config.drive.array() {
+        let (raid, start) = drives::array(config, array, &|| options.series(), progress)?;
+        return Ok(simulate(config, options, raid, workload, start, progress)?.0);
+    }
     let log = options.op_log.as_deref().map(|path| aside(path, config, options.force, OP_LOG)).transpose()?;
     footprint::check(config, options.check)?;
     let image = (config.run.precondition == Precondition::Image).then(|| Image::of(workload)).flatten();
@@ -185,14 +191,13 @@ pub(crate) fn conclude<D: Reported>(
     if let Some(full) = recorded.take_if(|series| series.overflowed()) {
         outcome.end = End::Failed(options.overflow(&full));
     }
-    let parts = device.parts(config);
-    let series = recorded.as_ref().and_then(|series| series.bins.as_ref()).map(|bins| bins.price(&parts));
+    let Recorded { series, edges } =
+        recorded.as_ref().map(|series| device.recorded(config, series)).unwrap_or_default();
     if let Err(error) = audit(device, config, &outcome, series.as_ref())
         && !matches!(outcome.end, End::Failed(_))
     {
         outcome.end = End::Failed(error);
     }
-    let edges = recorded.as_ref().and_then(|series| series.edges.as_ref()).map(|edges| edges.price(&parts));
     let measured = outcome.counted_ns(config.run.count_drain);
     warnings.extend(edges.as_ref().zip(options.edges_ns).and_then(|(edges, window)| missed(edges, window, measured)));
     let latency_histogram = options.latency_histogram;

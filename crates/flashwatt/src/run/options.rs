@@ -64,6 +64,7 @@ impl RunOptions {
                 Fault::key("dispatch_log", "nothing dispatches requests").found("a configuration without [host]");
             return Err(fault.expected("a block layer, or --capture: the drive takes requests as they come").into());
         }
+        self.check_kind(config)?;
         if let Some((from, until)) = self.edges_ns
             && from >= until
         {
@@ -75,6 +76,18 @@ impl RunOptions {
                 Err(too_many_bins(ns, &format!("{run_ns} ns")))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Refuses what only one SSD has.
+    fn check_kind(&self, config: &Config) -> Result<(), Error> {
+        if config.drive.ssd().is_some() {
+            return Ok(());
+        }
+        let asked = [("op_log", self.op_log.is_some()), ("check", self.check), ("edges", self.edges_ns.is_some())];
+        match asked.into_iter().find(|(_, is_asked)| *is_asked) {
+            None => Ok(()),
+            Some((what, _)) => Err(needs_an_ssd(what, config)),
         }
     }
 
@@ -127,6 +140,12 @@ pub(super) fn missed(edges: &CurrentEdges, (from, until): (Nanos, Nanos), measur
         measured.0, measured.1
     );
     edges.time_ns.is_empty().then_some(what)
+}
+
+/// What cannot be had of another drive than an SSD.
+pub(crate) fn needs_an_ssd(what: &str, config: &Config) -> Error {
+    let fault = Fault::key(what, "only of an SSD").found(config.drive.kind());
+    Error::from(fault.expected("one SSD: a configuration without [array]"))
 }
 
 /// What cannot be had in a run without a clock.

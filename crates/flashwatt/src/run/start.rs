@@ -2,16 +2,18 @@
 
 use std::path::Path;
 
+use super::options::needs_an_ssd;
 use super::{RunOptions, simulate};
 use crate::check::Shadow;
 use crate::clockless::Clockless;
 use crate::config::{self, Config, Flashsim, Precondition, Replay, Ssd as Settings};
 use crate::connector::{Completion, Next, Request, Workload};
 use crate::device::{Array, Geometry};
+use crate::energy::Series;
 use crate::error::{Error, Fault, Place};
 use crate::files::Image;
 use crate::firmware::Firmware;
-use crate::probe::Probe;
+use crate::probe::{Probe, Recording};
 use crate::progress::{Progress, Watch};
 use crate::report::Report;
 use crate::snapshot::{self, Identity, Loaded};
@@ -75,6 +77,9 @@ impl StartState {
         progress: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<Self, Error> {
         config.check_seal()?;
+        if config.drive.ssd().is_none() {
+            return Err(needs_an_ssd("a start state", config));
+        }
         let geometry = Geometry::new(&config.ssd().device, config.map_unit_bytes());
         footprint::check(config, false)?;
         let firmware = Firmware::new(&config.ssd().ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
@@ -290,6 +295,12 @@ impl StartState {
         }
         let fault = Fault::at(Place::default(), "the start state was made for another drive");
         Err(Error::Config(vec![fault.expected("the [device], [ftl], [gc] and [wear] that it was made from")]))
+    }
+
+    /// As [`Self::into_ssd`], for a drive that may record over time.
+    pub(super) fn into_recording_ssd(self, config: &Config, series: Option<Box<Series>>) -> (Ssd<Recording>, Start) {
+        self.expect(None);
+        (Ssd::new(config.ssd(), self.firmware, self.array, series, Recording), self.start)
     }
 
     /// The drive itself, at time 0.

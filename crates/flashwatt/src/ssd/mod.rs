@@ -96,11 +96,6 @@ impl<P: Probe> Ssd<P> {
         }
     }
 
-    /// Energy in J since the window began, and the power in W now.
-    pub(crate) fn so_far(&self) -> (f64, f64) {
-        self.flash.accounts.so_far()
-    }
-
     /// Takes the drive apart: its accounts, its firmware and its flash.
     pub fn into_parts(self) -> (SsdAccounts<P>, Firmware, Array) {
         (self.flash.accounts, self.firmware, self.flash.array)
@@ -216,6 +211,10 @@ impl<P: Probe> Device for Ssd<P> {
 
     fn series_overflowed(&mut self) -> bool {
         self.flash.accounts.series_overflowed()
+    }
+
+    fn so_far(&self) -> (f64, f64) {
+        self.flash.accounts.so_far()
     }
 }
 

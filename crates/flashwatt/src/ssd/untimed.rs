@@ -172,4 +172,8 @@ impl Device for Untimed {
     fn series_overflowed(&mut self) -> bool {
         false
     }
+
+    fn so_far(&self) -> (f64, f64) {
+        (0.0, 0.0)
+    }
 }

@@ -5,6 +5,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod array;
 mod destage;
 mod determinism;
 mod dispatch;

@@ -236,7 +236,7 @@ fn what_is_wrong_with_a_report_is_named() {
         (changed("/ledger/dies", json!(0)), &["ledger.dies", "out of range"]),
         (changed("/drain_ledger/dies", json!(0)), &["drain_ledger.dies", "out of range"]),
         (changed("/config/energy/nand/program_ua", json!(4_000_000_000u32)), &["report's own prices", "out of range"]),
-        (budget.to_string(), &["config.ssd().controller.power_budget_ma", "power budget", "what happened when"]),
+        (budget.to_string(), &["config.controller.power_budget_ma", "power budget", "what happened when"]),
     ];
     for (report, parts) in cases {
         let message = reprice(report, "energy.nand.read_ma = 25", "prices.toml").expect_err("broken").to_string();

@@ -105,6 +105,10 @@ impl Device for FixedDelay {
     fn series_overflowed(&mut self) -> bool {
         self.accounts.series_overflowed()
     }
+
+    fn so_far(&self) -> (f64, f64) {
+        self.accounts.so_far()
+    }
 }
 
 impl Reported for FixedDelay {

@@ -223,6 +223,10 @@ impl Device for Desk {
     fn series_overflowed(&mut self) -> bool {
         false
     }
+
+    fn so_far(&self) -> (f64, f64) {
+        (0.0, 0.0)
+    }
 }
 
 /// A scripted workload.

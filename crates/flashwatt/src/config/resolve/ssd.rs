@@ -1,0 +1,252 @@
+//! The tables of an SSD.
+
+use super::{COUNT_MAX, NS_MAX, QUEUE_DEPTH_MAX, Resolved, budget, chosen, energy, rate_or_none, registered};
+use crate::config::capacity::{self, FlashShape, Watermarks};
+use crate::config::presets::DEFAULT_PRESET;
+use crate::config::raw::{self, Raw};
+use crate::config::{BusOrder, Controller, Drive, Ssd, WriteBuffer};
+use crate::controller::policies;
+use crate::device::settings::{BlockStripe, Device, HostLink, Nand, ProgramOrder, Timing};
+use crate::ftl;
+use crate::gc::{self, Gc, GcPolicy};
+use crate::settings::{Checker, Field, field};
+use crate::units::Nanos;
+use crate::wear::{self, Wear};
+
+/// A drive is idle, and writes its buffer to flash, after 10 ms unless told otherwise: longer than the pauses within a burst
+/// of requests, and short for a host that is done.
+const IDLE_NS: Nanos = 10_000_000;
+const CHANNELS_MAX: u32 = 1024;
+const DIES_MAX: u32 = 4096;
+const RATED_CYCLES_MAX: u32 = 1_000_000_000;
+const PAGE_BYTES_MAX: u32 = 1 << 20;
+
+/// The SSD that the configuration describes.
+pub(super) fn ssd(c: &mut Checker, raw: &Raw) -> Resolved {
+    let mut geometry = geometry(c, raw);
+    let mut ftl = ftl(c, raw, geometry.page_bytes);
+    geometry.map_unit_bytes = ftl.map_unit_bytes(geometry.page_bytes);
+    ftl.check(geometry.channels, c);
+    check_block(c, &geometry);
+    let watermarks = watermarks(c, &raw.gc);
+    let timing = timing(c, &raw.device.timing);
+    let host_link = host_link(c, &raw.device.host_link);
+    let energy = energy(c, &raw.energy, &raw.device.host_link, &timing, geometry.page_bytes);
+    let wear = wear_levelling(c, &raw.wear);
+    let write_buffer = write_buffer(c, &raw.write_buffer, geometry.page_bytes);
+    let policy = gc_policy(c, raw.gc.policy.as_ref());
+    // The drive of a snapshot had the room that it needs, and binds what that depends on.
+    let filled = !matches!(raw.run.precondition, Some(raw::Precondition::Empty | raw::Precondition::Snapshot(_)));
+    let capacity = capacity::resolve(c, &raw.device, &geometry, &watermarks, &ftl, filled);
+    let controller = controller(c, &raw.controller, &energy, geometry.dies());
+    let logical_bytes = capacity.map_or(COUNT_MAX, |capacity| capacity.logical_bytes);
+    let queue_depth = host_link.queue_depth;
+    let whole = || {
+        let device = device(c, raw, &geometry, capacity?, timing, host_link, &ftl);
+        ftl.fit_table(device.logical_bytes / u64::from(device.page_bytes));
+        let die_blocks = u64::from(device.blocks_per_plane) * u64::from(device.planes);
+        let gc = collection(c, &raw.gc, policy, &watermarks, die_blocks)?;
+        Some(Drive::Ssd(Box::new(Ssd { device, ftl, gc, wear, write_buffer, controller, energy })))
+    };
+    Resolved { drive: whole(), logical_bytes, queue_depth }
+}
+
+fn controller(
+    c: &mut Checker,
+    controller: &raw::Controller,
+    energy: &crate::energy::settings::Energy,
+    dies: u32,
+) -> Controller {
+    Controller {
+        policy: registered(c, field!("controller", controller.policy), "unknown dispatch policy", policies::REGISTRY),
+        bus_order: c.choice(field!("controller", controller.bus_order), BusOrder::DataFirst),
+        power_budget: budget::power_budget(c, controller, energy, dies),
+    }
+}
+
+fn geometry(c: &mut Checker, raw: &Raw) -> FlashShape {
+    let device = &raw.device;
+    let page_bytes = c.required(field!("device", device.page_bytes), 512..=PAGE_BYTES_MAX);
+    c.rule("device.page_bytes", page_bytes, page_bytes.is_power_of_two(), "a power of two");
+    let geometry = FlashShape {
+        channels: c.required(field!("device", device.channels), 1..=CHANNELS_MAX),
+        ways: c.required(field!("device", device.ways), 1..=64),
+        planes: c.required(field!("device", device.planes), 1..=64),
+        pages_per_block: c.required(field!("device", device.pages_per_block), 2..=65_535),
+        page_bytes,
+        map_unit_bytes: page_bytes,
+    };
+    check_dies(c, &geometry);
+    geometry
+}
+
+fn check_dies(c: &mut Checker, geometry: &FlashShape) {
+    if c.clean("device") && geometry.dies() > DIES_MAX {
+        let fault = c.fault(c.culprit(&["device.channels", "device.ways"]), "too many dies");
+        let found = format!("{} channels × {} ways = {}", geometry.channels, geometry.ways, geometry.dies());
+        c.push(fault.found(found).expected(format!("at most {DIES_MAX}")));
+    }
+}
+
+fn check_block(c: &mut Checker, geometry: &FlashShape) {
+    let units_per_page = geometry.page_bytes / geometry.map_unit_bytes;
+    let units = u64::from(geometry.pages_per_block) * u64::from(units_per_page);
+    if c.clean("device") && c.clean("ftl") && units > 65_535 {
+        let key = c.culprit(&["ftl.page.map_unit_bytes", "device.pages_per_block", "device.page_bytes"]);
+        let fault = c.fault(key, "too many map units in a block");
+        let found = format!("{} pages × {units_per_page} units = {units}", geometry.pages_per_block);
+        c.push(fault.found(found).expected("at most 65535"));
+    }
+}
+
+fn ftl(c: &mut Checker, raw: &Raw, page_bytes: u32) -> ftl::Settings {
+    let options = raw.ftl.clone().unwrap_or_default();
+    c.rules.default_is("ftl", ftl::REGISTRY[0].name);
+    let settings = options.resolve(c, page_bytes);
+    if !settings.collects() {
+        check_no_collection(c, settings.name());
+    }
+    settings
+}
+
+/// Settings of collection by the user must not be ignored. Those of a preset may be: it does not know the scheme.
+fn check_no_collection(c: &mut Checker, name: &str) {
+    for key in ["gc.policy", "gc.low_watermark_blocks", "gc.low_watermark_fraction", "gc.reserved_blocks"] {
+        let found = format!("ftl = {name:?}, which merges blocks as it must");
+        c.has_no_effect(key, found, "a translation layer that collects blocks, or no such key");
+    }
+}
+
+fn device(
+    c: &mut Checker,
+    raw: &Raw,
+    geometry: &FlashShape,
+    capacity: capacity::Capacity,
+    timing: Timing,
+    host_link: HostLink,
+    ftl: &ftl::Settings,
+) -> Device {
+    let device = &raw.device;
+    let nand = &device.nand;
+    Device {
+        preset: Some(c.choice(field!("device", device.preset), DEFAULT_PRESET.to_string())),
+        description: device.description.clone().unwrap_or_default(),
+        channels: geometry.channels,
+        ways: geometry.ways,
+        planes: geometry.planes,
+        blocks_per_plane: capacity.blocks_per_plane,
+        pages_per_block: capacity.pages_per_block,
+        page_bytes: geometry.page_bytes,
+        logical_bytes: capacity.logical_bytes,
+        spare_fraction: capacity.spare_fraction,
+        op_ratio: capacity.op_ratio,
+        block_stripe: block_stripe(c, field!("device", device.block_stripe), ftl),
+        scale: device.scale.filter(|&scale| scale != 1.0),
+        timing,
+        host_link,
+        nand: Nand {
+            program_order: c.choice(field!("device.nand", nand.program_order), ProgramOrder::Ascending),
+            copyback: c.choice(field!("device.nand", nand.copyback), false),
+            rated_cycles: c.optional(field!("device.nand", nand.rated_cycles), 1..=RATED_CYCLES_MAX),
+        },
+    }
+}
+
+/// Page stripes, which only some layers have. A preset may ask for them under any layer: it does not know the layer.
+fn block_stripe(c: &mut Checker, field: Field<BlockStripe>, ftl: &ftl::Settings) -> BlockStripe {
+    const KEY: &str = "device.block_stripe";
+    let stripe = c.choice(field, BlockStripe::Block);
+    if stripe == BlockStripe::Page && !ftl.stripes_pages() {
+        let expected = "a translation layer of blocks with stripes of pages: bast, bast_star or nftl";
+        c.has_no_effect(KEY, format!("ftl = {:?}", ftl.name()), expected);
+    }
+    stripe
+}
+
+fn timing(c: &mut Checker, raw: &raw::Timing) -> Timing {
+    const TABLE: &str = "device.timing";
+    let program_ns = c.required(field!(TABLE, raw.program_ns), 1..=NS_MAX);
+    let program_upper_ns = c.optional(field!(TABLE, raw.program_upper_ns), program_ns..=NS_MAX);
+    Timing {
+        read_ns: c.required(field!(TABLE, raw.read_ns), 1..=NS_MAX),
+        program_ns,
+        program_upper_ns: program_upper_ns.filter(|&ns| ns > program_ns),
+        erase_ns: c.required(field!(TABLE, raw.erase_ns), 1..=NS_MAX),
+        command_ns: c.number(field!(TABLE, raw.command_ns), 0, 0..=NS_MAX),
+        page_transfer_ns: c.required(field!(TABLE, raw.page_transfer_ns), 0..=NS_MAX),
+        channel_switch_ns: c.number(field!(TABLE, raw.channel_switch_ns), 0, 0..=NS_MAX),
+    }
+}
+
+fn host_link(c: &mut Checker, raw: &raw::HostLink) -> HostLink {
+    const TABLE: &str = "device.host_link";
+    HostLink {
+        bandwidth_mb_s: rate_or_none(c, field!(TABLE, raw.bandwidth_mb_s)),
+        command_ns: c.number(field!(TABLE, raw.command_ns), 0, 0..=NS_MAX),
+        queue_depth: c.number(field!(TABLE, raw.queue_depth), 32, 1..=QUEUE_DEPTH_MAX),
+    }
+}
+
+fn watermarks(c: &mut Checker, gc: &raw::Gc) -> Watermarks {
+    let watermarks = Watermarks {
+        low_blocks: c.number(field!("gc", gc.low_watermark_blocks), 3, 2..=1_000_000),
+        low_fraction: c.number(field!("gc", gc.low_watermark_fraction), 0.0, 0.0..=0.9),
+        reserved_blocks: c.number(field!("gc", gc.reserved_blocks), 1, 1..=1_000_000),
+    };
+    if c.clean("gc") && watermarks.low_fraction == 0.0 && watermarks.low_blocks <= watermarks.reserved_blocks {
+        let fault = c.fault(c.culprit(&["gc.low_watermark_blocks", "gc.reserved_blocks"]), "watermark too low");
+        let found = format!(
+            "low_watermark_blocks = {}, reserved_blocks = {}",
+            watermarks.low_blocks, watermarks.reserved_blocks
+        );
+        c.push(fault.found(found).expected("low_watermark_blocks > reserved_blocks: else the host waits for ever"));
+    }
+    watermarks
+}
+
+fn collection(
+    c: &mut Checker,
+    raw: &raw::Gc,
+    policy: GcPolicy,
+    watermarks: &Watermarks,
+    die_blocks: u64,
+) -> Option<Gc> {
+    let low_watermark_blocks = watermarks.low(die_blocks);
+    let reserved_blocks = watermarks.reserved_blocks;
+    if low_watermark_blocks <= reserved_blocks || u64::from(low_watermark_blocks) + 1 >= die_blocks {
+        let key = c.culprit(&["gc.low_watermark_blocks", "gc.low_watermark_fraction", "gc.reserved_blocks"]);
+        let fault = c.fault(key, "watermark does not fit the die").found(format!("{low_watermark_blocks} blocks"));
+        let range = format!("{} to {}", reserved_blocks + 1, die_blocks.saturating_sub(2));
+        let fault = fault.expected(format!("{range} (a die has {die_blocks} blocks)"));
+        c.push(fault.help("fewer device.pages_per_block, with the same bytes, give a die more blocks"));
+        return None;
+    }
+    let preemptible = c.choice(field!("gc", raw.preemptible), true);
+    Some(Gc { policy, low_watermark_blocks, reserved_blocks, preemptible })
+}
+
+fn gc_policy(c: &mut Checker, raw: Option<&raw::Chosen<raw::VictimPolicy>>) -> GcPolicy {
+    let (entry, parameters) = chosen(c, "gc.policy", raw, "unknown victim policy", gc::REGISTRY);
+    GcPolicy { entry, parameters }
+}
+
+fn wear_levelling(c: &mut Checker, raw: &raw::Wear) -> Wear {
+    Wear {
+        policy: registered(c, field!("wear", raw.policy), "unknown wear levelling", wear::REGISTRY),
+        ratio: c.number(field!("wear", raw.ratio), 1.15, 1.0..=1e6),
+        min_gap: c.number(field!("wear", raw.min_gap), 8, 0..=u32::MAX),
+    }
+}
+
+fn write_buffer(c: &mut Checker, raw: &raw::WriteBuffer, page_bytes: u32) -> WriteBuffer {
+    let bytes = c.number(field!("write_buffer", raw.bytes), 0, 0..=1 << 40);
+    if c.clean("device") && bytes > 0 && bytes < u64::from(page_bytes) {
+        let fault = c.fault("write_buffer.bytes", "smaller than a page").found(bytes);
+        c.push(fault.expected(format!("0, or at least {page_bytes}")));
+    }
+    WriteBuffer {
+        bytes,
+        destage_fraction: c.number(field!("write_buffer", raw.destage_fraction), 0.5, 0.0..=1.0),
+        idle_ns: c.number(field!("write_buffer", raw.idle_ns), IDLE_NS, 1..=NS_MAX),
+    }
+}

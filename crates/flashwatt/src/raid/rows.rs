@@ -1,0 +1,189 @@
+//! The array's work on rows: writes with parity, what is missing, and the rebuild.
+
+use super::Raid;
+use super::jobs::{Job, Work};
+use super::layout::{Part, Piece};
+use super::member::Owner;
+use super::row::{Row, RowPlan};
+use super::settings::Level;
+use crate::connector::{Cx, Device, Request, RequestKind, Tag};
+
+impl<D: Device> Raid<D> {
+    /// Whether a write must have its rows to itself: to renew parity, or while a spare is filled.
+    pub(super) fn needs_rows(&self, kind: RequestKind) -> bool {
+        let rebuilds = self.rebuild.as_ref().is_some_and(|rebuild| !rebuild.is_whole());
+        kind == RequestKind::Write && (self.layout.level == Level::Raid5 || rebuilds)
+    }
+
+    /// Writes row by row.
+    pub(super) fn write_rows(&mut self, tag: Tag, request: &Request, cx: &mut Cx) {
+        let parts: Vec<_> = self.layout.parts(request.offset_bytes, request.bytes).collect();
+        for parts in parts.chunk_by(|one, next| one.row == next.row) {
+            self.add_job(Some(tag), request, parts[0].row, Work::Write(parts.to_vec()), cx);
+        }
+    }
+
+    /// Reads what lies on the member that has failed: from its spare where that holds it already, else from the others.
+    pub(super) fn read_missing(&mut self, tag: Tag, request: &Request, piece: Piece, cx: &mut Cx) {
+        let (chunk, end) = (self.layout.chunk_bytes, piece.offset_bytes + piece.bytes);
+        let mut at = piece.offset_bytes;
+        while at < end {
+            let (row, from) = (at / chunk, at % chunk);
+            let until = chunk.min(from + end - at);
+            let part = Part { row, member: piece.member, from, until };
+            at += until - from;
+            match self.readable(self.layout.piece(part)) {
+                Some(piece) => self.order_piece(tag, request, RequestKind::Read, piece, cx),
+                None => self.add_job(Some(tag), request, row, Work::Reconstruct(part), cx),
+            }
+        }
+    }
+
+    /// Declares a range unused. With parity only whole rows are: their members then hold nothing, which is of parity 0. The
+    /// rest of the range is left as it is, as Linux's md driver does.
+    pub(super) fn trim(&mut self, tag: Tag, request: &Request, cx: &mut Cx) {
+        if self.layout.level != Level::Raid5 {
+            return self.write(tag, request, RequestKind::Trim, cx);
+        }
+        let chunk = self.layout.chunk_bytes;
+        let row_bytes = chunk * u64::from(self.layout.data_chunks());
+        let first = request.offset_bytes.div_ceil(row_bytes);
+        let end = (request.offset_bytes + request.bytes) / row_bytes;
+        if first >= end {
+            return;
+        }
+        for member in 0..self.layout.members {
+            if self.members[member as usize].is_none() {
+                continue;
+            }
+            let piece = Piece { member, offset_bytes: first * chunk, bytes: (end - first) * chunk };
+            self.left[tag.0 as usize] += 1;
+            self.order(Owner::Host(tag), request, RequestKind::Trim, piece, cx);
+        }
+    }
+
+    fn add_job(&mut self, host: Option<Tag>, like: &Request, row: u64, work: Work, cx: &mut Cx) {
+        if let Some(tag) = host {
+            self.left[tag.0 as usize] += 1;
+        }
+        let job = Job { host, like: *like, row, work, plan: RowPlan::default(), left: 0 };
+        if let Some(id) = self.jobs.add(job) {
+            self.begin_job(id, cx);
+        }
+    }
+
+    /// A job has its row: what it must do is known now.
+    fn begin_job(&mut self, id: u32, cx: &mut Cx) {
+        let Some(job) = self.jobs.get(id) else { return };
+        let (row, work) = (job.row, job.work.clone());
+        let plan = self.plan(row, &work);
+        match work {
+            Work::Write(_) if plan.reads.is_empty() => self.counts.rows_written_whole += 1,
+            Work::Write(_) => self.counts.rows_read_first += 1,
+            Work::Reconstruct(_) => self.counts.reconstructed += 1,
+            Work::Rebuild => {}
+        }
+        if let Some(job) = self.jobs.get(id) {
+            job.plan = plan;
+        }
+        self.next_step(id, cx);
+    }
+
+    fn plan(&self, row: u64, work: &Work) -> RowPlan {
+        let missing = self.failed.filter(|_| self.is_missing(row));
+        match work {
+            Work::Write(parts) if self.layout.level == Level::Raid5 => {
+                Row::new(&self.layout, row, missing).write(parts)
+            }
+            Work::Write(parts) => RowPlan { reads: Vec::new(), writes: self.copies(parts, missing) },
+            Work::Reconstruct(part) if missing.is_some() => Row::new(&self.layout, row, missing).reconstruct(*part),
+            Work::Reconstruct(part) => RowPlan { reads: vec![self.layout.piece(*part)], writes: Vec::new() },
+            Work::Rebuild => self.plan_rebuild(row),
+        }
+    }
+
+    /// The parts on all their mirrors but the missing one.
+    fn copies(&self, parts: &[Part], missing: Option<u32>) -> Vec<Piece> {
+        let each = |part: &Part| {
+            let piece = self.layout.piece(*part);
+            let mirrors = self.layout.mirrors(part.member).filter(|&member| missing != Some(member));
+            mirrors.map(move |member| Piece { member, ..piece }).collect::<Vec<_>>()
+        };
+        parts.iter().flat_map(each).collect()
+    }
+
+    fn plan_rebuild(&self, row: u64) -> RowPlan {
+        let Some(member) = self.failed else { return RowPlan::default() };
+        let all = 0..self.layout.members;
+        let sources = match self.layout.level {
+            Level::Raid5 => all,
+            // One mirror is enough; the rows go round them.
+            _ => {
+                let mirrors = self.layout.mirrors(self.layout.first_mirror(member));
+                let others: Vec<_> = mirrors.filter(|&mirror| mirror != member).collect();
+                let source = others[(row % others.len() as u64) as usize];
+                source..source + 1
+            }
+        };
+        Row::new(&self.layout, row, None).rebuild(member, sources)
+    }
+
+    /// Gives the members the reads of a job, or its writes once there are no reads; ends it if there is nothing to do.
+    fn next_step(&mut self, id: u32, cx: &mut Cx) {
+        let Some(job) = self.jobs.get(id) else { return };
+        let (reads, like) = (std::mem::take(&mut job.plan.reads), job.like);
+        let (kind, pieces) = match reads.is_empty() {
+            true => (RequestKind::Write, std::mem::take(&mut job.plan.writes)),
+            false => (RequestKind::Read, reads),
+        };
+        job.left = pieces.len() as u32;
+        if pieces.is_empty() {
+            return self.end_job(id, cx);
+        }
+        for piece in pieces {
+            self.order(Owner::Job(id), &like, kind, piece, cx);
+        }
+    }
+
+    /// A read or a write of a job has ended.
+    pub(super) fn step_ended(&mut self, id: u32, cx: &mut Cx) {
+        let Some(job) = self.jobs.get(id) else { return };
+        job.left -= 1;
+        if job.left == 0 {
+            self.next_step(id, cx);
+        }
+    }
+
+    fn end_job(&mut self, id: u32, cx: &mut Cx) {
+        let Some((job, next)) = self.jobs.end(id) else { return };
+        match (&job.work, job.host) {
+            (Work::Rebuild, _) => self.row_rebuilt(job.row, cx),
+            (_, Some(tag)) => self.piece_ended(tag, cx),
+            (_, None) => {}
+        }
+        if let Some(next) = next {
+            self.begin_job(next, cx);
+        }
+    }
+
+    fn row_rebuilt(&mut self, row: u64, cx: &mut Cx) {
+        self.counts.rebuilt_rows += 1;
+        if let Some(rebuild) = &mut self.rebuild {
+            rebuild.row_ended(row, cx.now());
+        }
+        self.go_on_rebuilding(cx);
+    }
+
+    /// Starts the rows that may start now, and waits for the next one.
+    pub(super) fn go_on_rebuilding(&mut self, cx: &mut Cx) {
+        while let Some(rebuild) = &mut self.rebuild {
+            let Some(at) = rebuild.next_at(cx.now()).filter(|_| !self.is_draining || rebuild.finish) else { return };
+            if at > cx.now() {
+                return cx.agenda.reset(self.seat, at);
+            }
+            let row = rebuild.start(cx.now());
+            let like = Request { is_sync: false, ..Request::new(cx.now(), RequestKind::Write, 0, 0) };
+            self.add_job(None, &like, row, Work::Rebuild, cx);
+        }
+    }
+}
