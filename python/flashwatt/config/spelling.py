@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flashwatt import _core
 from flashwatt.base.literals import leaves
 
 if TYPE_CHECKING:
@@ -35,6 +36,20 @@ def as_written(config: Mapping[str, Any]) -> dict[str, Any]:
             tree = {table: content}  # no engine wrote this: it is shown as it is
         written |= dict(leaves(tree))
     return {key: value for key, value in written.items() if value is not None and value != {}}
+
+
+def _array(content: Any, _config: Mapping[str, Any]) -> Json:
+    """The array and its drives, which must be alike: else the keys that were laid over their presets are not known."""
+    drives, failed, spare = content["drives"], content["failed"], content["spare"]
+    if any(drive != drives[0] for drive in drives):
+        raise _core.FlashwattError("the report is of an array of different drives; expected drives that are alike")
+    array = {"level": content["level"], "members": len(drives), "chunk_bytes": content["chunk_bytes"]}
+    if failed:
+        array["failed_member"] = failed["member"]
+        if rebuild := failed["rebuild"]:
+            array |= {"spare": spare["device"]["preset"], "rebuild_mb_s": rebuild["rate_mb_s"]}
+            array |= {"rebuild_depth": rebuild["depth"], "finish_rebuild": rebuild["finish"]}
+    return {"array": array, **as_written(drives[0])}
 
 
 def _device(content: Any, _config: Mapping[str, Any]) -> Json:
@@ -155,6 +170,7 @@ def _recorded(settings: Json) -> Json:
 
 
 _TABLES: dict[str, Callable[[Any, Mapping[str, Any]], Json]] = {
+    "array": _array,
     "device": _device,
     "ftl": _ftl,
     "gc": _gc,

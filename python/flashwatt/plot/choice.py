@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from flashwatt import _core
 from flashwatt.base.literals import shown
 from flashwatt.report.report import Report, content_of
+from flashwatt.report.table import drive_name
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -23,8 +24,10 @@ def labelled(reports: Reports) -> dict[str, dict[str, Any]]:
         found = f"found {shown(reports)}; expected a Report, or a dictionary of reports by their names"
         raise _core.FlashwattError(f"reports: {found} ({remedy})")
     if isinstance(reports, Report):
-        device = reports.config["device"]
-        return {device.get("preset") or device["description"]: content_of(reports)}
+        content = content_of(reports)
+        device = content["config"].get("device")
+        name = (device.get("preset") or device["description"]) if device else drive_name(content)
+        return {name: content}
     if not reports:
         raise _core.FlashwattError("no report to draw; expected at least one")
     for label, report in reports.items():

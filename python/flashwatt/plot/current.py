@@ -9,7 +9,7 @@ import altair as alt
 from flashwatt import _core
 from flashwatt.base.units import duration, si
 from flashwatt.plot.chart import Chart
-from flashwatt.plot.stack import COMPONENTS, HEADROOM, ZOOM, areas, mark, time_axis, time_unit, value_axis
+from flashwatt.plot.stack import HEADROOM, ZOOM, areas, mark, names_of, time_axis, time_unit, value_axis
 from flashwatt.plot.style import short
 from flashwatt.report.report import content_of
 from flashwatt.report.table import describe_device, describe_workload
@@ -61,8 +61,9 @@ def current_chart(edges: Json, on: Canvas) -> alt.LayerChart:
 
 def _rows(edges: Json, scale: float) -> list[dict[str, float]]:
     """One row per edge, wide, and one that closes the last step."""
-    columns = [[short(value) for value in edges["current_ma"][key]] for key in COMPONENTS]
-    names = [name for name, _ in COMPONENTS.values()]
+    keys = names_of(edges["current_ma"])
+    columns = [[short(value) for value in edges["current_ma"][key]] for key in keys]
+    names = list(keys.values())
     times = [short((ns - edges["from_ns"]) / scale) for ns in (*edges["time_ns"], edges["until_ns"])]
     rows = [{"time": time, **dict(zip(names, values, strict=True))} for time, *values in zip(times, *columns)]  # noqa: B905
     return [*rows, {**rows[-1], "time": times[-1]}]

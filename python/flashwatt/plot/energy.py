@@ -12,15 +12,15 @@ from flashwatt.base.misspelt import known
 from flashwatt.base.units import prefix, si
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.choice import labelled
-from flashwatt.plot.stack import COMPONENTS, component_colours
+from flashwatt.plot.stack import component_colours, names_of
 from flashwatt.plot.style import INK, short
+from flashwatt.report.components import columns
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from typing_extensions import Unpack
 
-    from flashwatt.base.files import Json
     from flashwatt.plot.choice import Reports
     from flashwatt.plot.style import Canvas, Look
 
@@ -31,37 +31,32 @@ def energy(reports: Reports, *, without: Collection[str] = (), **look: Unpack[Lo
     """Energy by component, one bar for each report, its total beside it.
 
     `without` names components that are left out, of bars and totals: `nand_idle`, `controller`, `dram`,
-    `host_interface`, `nand_transfer`, `nand_read`, `nand_program`, `nand_erase`. Further options are those of
+    `host_interface`, `nand_transfer`, `nand_read`, `nand_program`, `nand_erase`; of other drives those of their
+    reports. Further options are those of
     `Chart.restyle`. Raises `FlashwattError` for an unknown component, and if none is left.
     """
     left_out = [without] if isinstance(without, str) else list(without)
-    known("without", left_out, list(COMPONENTS))
-    kept = [key for key in COMPONENTS if key not in left_out]
+    contents = labelled(reports)
+    all_joules = {label: columns(content) for label, content in contents.items()}
+    names = names_of(key for one in all_joules.values() for key in one)
+    known("without", left_out, list(names))
+    kept = [key for key in names if key not in left_out]
     if not kept:
         raise _core.FlashwattError("without: found every component; expected at least one to be left")
-    contents = labelled(reports)
-    joules = {label: {key: _joules(content)[key] for key in kept} for label, content in contents.items()}
+    joules = {label: {names[key]: one[key] for key in kept if key in one} for label, one in all_joules.items()}
     totals = [sum(one.values()) for one in joules.values()]
     said = si(totals[0], "J") if len(totals) == 1 else f"{si(min(totals), 'J')} to {si(max(totals), 'J')}"
-    names = ", ".join(dict.fromkeys(content["workload"]["name"] for content in contents.values()))
-    less = ", ".join(COMPONENTS[key][0] for key in COMPONENTS if key in left_out)
-    subtitle = f"Workload: {names}." + (f" Left out: {less}." if less else "")
+    loads = ", ".join(dict.fromkeys(content["workload"]["name"] for content in contents.values()))
+    less = ", ".join(name for key, name in names.items() if key in left_out)
+    subtitle = f"Workload: {loads}." + (f" Left out: {less}." if less else "")
     return Chart(f"Energy by component: {said}", (subtitle,), lambda on: _bars(joules, on), look=look)
-
-
-def _joules(content: Json) -> dict[str, float]:
-    """The energy of each component of a report, in J; together they are its total."""
-    energy = content["energy_j"]
-    joules = {f"nand_{name}": value for name, value in energy["nand"].items()}
-    joules |= {name: energy[name]["active"] + energy[name]["idle"] for name in ("controller", "dram")}
-    return {**joules, "host_interface": energy["host_interface"]}
 
 
 def _bars(joules: dict[str, dict[str, float]], on: Canvas) -> alt.LayerChart:
     sums = {label: sum(one.values()) for label, one in joules.items()}
     high = max(sums.values())
     size, unit = prefix(high)
-    names = [COMPONENTS[key][0] for key in next(iter(joules.values()))]
+    names = list(dict.fromkeys(name for one in joules.values() for name in one))
     rows = [row for label, one in joules.items() for row in _rows(label, one, size)]
     totals = [{"run": label, "total": short(total / size), "text": si(total, "J")} for label, total in sums.items()]
     room = max(on.text_px(row["text"]) for row in totals) + on.font  # for the longest bar's label
@@ -123,9 +118,9 @@ def _rows(label: str, joules: dict[str, float], size: float) -> list[dict[str, A
     return [
         {
             "run": label,
-            "component": COMPONENTS[key][0],
+            "component": name,
             "energy": short(value / size),
             "share": short(value / total) if total else 0,
         }
-        for key, value in joules.items()
+        for name, value in joules.items()
     ]

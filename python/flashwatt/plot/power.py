@@ -11,12 +11,12 @@ from flashwatt.base.units import duration, si
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.choice import labelled
 from flashwatt.plot.stack import (
-    COMPONENTS,
     HEADROOM,
     ZOOM,
     areas,
     job_starts,
     mark,
+    names_of,
     time_axis,
     time_unit,
     value_axis,
@@ -153,7 +153,7 @@ def _peak_line(peak: float, said: str, on: Canvas, *, left: bool) -> list[alt.Ch
 def _rows(report: Json, scale: float, bins: int) -> list[dict[str, float]]:
     """One row per bin, wide; bins of the series are joined where there are more than `bins`."""
     series = report["series"]
-    columns = {name: series["power_w"][key] for key, (name, _) in COMPONENTS.items()}
+    columns = {name: series["power_w"][key] for key, name in names_of(series["power_w"]).items()}
     lengths = _lengths_ns(report)
     group = max(1, -(-len(lengths) // bins))
     rows = []
@@ -170,7 +170,11 @@ def _lengths_ns(report: Json) -> list[float]:
     """Give the length of each bin; the end of the run may have cut the last one short."""
     series, end = report["series"], _end_ns(report)
     start, interval = series["start_ns"], series["interval_ns"]
-    return [min(interval, end - (start + index * interval)) for index in range(len(series["power_w"]["controller"]))]
+    return [min(interval, end - (start + index * interval)) for index in range(_bins(series))]
+
+
+def _bins(series: Json) -> int:
+    return len(next(iter(series["power_w"].values()), ()))
 
 
 def _mean(values: list[float], weights: list[float]) -> float:
@@ -192,7 +196,7 @@ def _end_ns(report: Json) -> float:
     if "end_ns" in report:  # of a window
         return float(report["end_ns"])
     series = report["series"]
-    whole = len(series["power_w"]["controller"]) * series["interval_ns"]
+    whole = _bins(series) * series["interval_ns"]
     return float(series["start_ns"] + min(whole, report["throughput"]["simulated_s"] * 1e9))
 
 

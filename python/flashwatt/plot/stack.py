@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 
 from flashwatt.plot.style import FAINT, INK, PAPER, short
+from flashwatt.report.components import spoken
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from flashwatt.base.files import Json
     from flashwatt.plot.style import Canvas
@@ -31,6 +32,21 @@ _SHADES = {
     "grey": ["#ededed", "#d4d4d4", "#b8b8b8", "#9a9a9a", "#7d7d7d", "#5c5c5c", "#363636", "#000000"],
 }
 """The components' colours in other palettes, in the order of `COMPONENTS`."""
+_OTHERS = {
+    "": ["#a9b3c1", "#3b7dbd", "#f0932b", "#76b7b2", "#d1495b", "#7f8b9d", "#e3c567", "#59657a"],
+    "colorblind": ["#9e9e9e", "#0072b2", "#e69f00", "#56b4e9", "#d55e00", "#009e73", "#f0e442", "#757575"],
+    "grey": ["#ededed", "#b8b8b8", "#7d7d7d", "#363636", "#d4d4d4", "#9a9a9a", "#5c5c5c", "#000000"],
+}
+"""Colours of the components of other drives than SSDs, in turn, by palette."""
+
+
+def names_of(keys: Iterable[str]) -> dict[str, str]:
+    """Give the names of a drive's components by their keys, in the order of the stack."""
+    keys = list(keys)
+    known = [key for key in COMPONENTS if key in keys]
+    return {key: COMPONENTS[key][0] if key in COMPONENTS else spoken(key) for key in dict.fromkeys([*known, *keys])}
+
+
 HEADROOM = 1.12  # room for the label of the highest value
 
 
@@ -46,7 +62,9 @@ def component_colours(on: Canvas, names: Sequence[str], *, beside: float | None 
     """The colours of these components, with their legend; `beside` as for `Canvas.legend`."""
     shades = _SHADES.get(on.palette) or [colour for _, colour in COMPONENTS.values()]
     by_name = dict(zip((name for name, _ in COMPONENTS.values()), shades, strict=True))
-    scale = alt.Scale(domain=list(names), range=[by_name[name] for name in names])
+    others = _OTHERS.get(on.palette) or _OTHERS[""]
+    colours = [by_name.get(name) or others[place % len(others)] for place, name in enumerate(names)]
+    scale = alt.Scale(domain=list(names), range=colours)
     return alt.Color("component:N", scale=scale, legend=on.legend(names, beside=beside, symbolType="square"))
 
 
@@ -79,7 +97,7 @@ ZOOM = "Drag to move along the time axis, Shift and the mouse wheel to zoom; a d
 
 def areas(rows: list[dict[str, float]], x: alt.X, y: alt.Y, units: tuple[str, str], on: Canvas) -> alt.Chart:
     """Stack the components: a row has `time` and a value for each by its name, until the next row's time."""
-    names: list[str] = [name for name, _ in COMPONENTS.values()]
+    names: list[str] = [name for name in rows[0] if name != "time"]
     chart: alt.Chart = (
         alt.Chart(alt.InlineData(values=rows))
         .transform_fold(list(names), as_=["component", "value"])

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from flashwatt.base.plain import plain
 from flashwatt.base.units import NOTHING, count, duration, number, percent, si
+from flashwatt.report.components import energies
 from flashwatt.report.table import (
     CAUSES,
-    COMPONENTS,
     QUANTILES,
     at,
     describe_device,
@@ -47,6 +47,8 @@ _COLOURS = {
     "DRAM idle": "#7f8b9d",
     "host interface": "#59657a",
 }
+_OTHERS = ["#f0932b", "#3b7dbd", "#76b7b2", "#d1495b", "#8d99aa", "#6c7a8f", "#e3c567", "#59657a"]
+"""The colours of the components of other drives than SSDs, in turn."""
 _LEAST_SHARE = 0.0005  # of a bar: less is no pixel
 
 
@@ -115,7 +117,7 @@ def _timed_tiles(report: Json) -> list[tuple[str, str, str]]:
         ("energy", si(report["energy_j"]["total"], "J"), f"{si(at(report, 'efficiency', 'j_per_gb'), 'J')} per GB"),
         ("power", si(power["mean"], "W"), f"peak {si(power.get('peak'), 'W')}"),
         ("throughput", f"{count(report['throughput']['iops'])} IOPS", _rates(report)),
-        _written(report),
+        *([_written(report)] if "flash" in report else []),
         (
             "simulated",
             duration(report["throughput"]["simulated_s"] * 1e9),
@@ -153,15 +155,16 @@ def _requests(report: Json) -> str:
 def _bar(report: Json) -> str:
     """Energy by component as one bar of parts, with a legend."""
     energy = report["energy_j"]
-    joules = {name: at(energy, *path) or 0.0 for name, path in COMPONENTS.items()}
+    joules = {name: part or 0.0 for name, part in energies(report).items()}
     total = energy["total"] or 1.0  # nothing has a share of nothing
     shown = {name: value for name, value in joules.items() if value > _LEAST_SHARE * total}
+    colours = {name: _COLOURS.get(name) or _OTHERS[place % len(_OTHERS)] for place, name in enumerate(joules)}
     parts = "".join(
-        f'<i style="flex:{value:.6g} 0 0;background:{_COLOURS[name]}" title="{_said(name, value)}"></i>'
+        f'<i style="flex:{value:.6g} 0 0;background:{colours[name]}" title="{_said(name, value)}"></i>'
         for name, value in shown.items()
     )
     legend = "".join(
-        f'<span><i style="background:{_COLOURS[name]}"></i>{name} <b>{percent(value / total)}</b></span>'
+        f'<span><i style="background:{colours[name]}"></i>{name} <b>{percent(value / total)}</b></span>'
         for name, value in shown.items()
     )
     return f'<div class="fw-bar">{parts}</div><div class="fw-legend">{legend}</div>'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 from flashwatt import _core
 from flashwatt.base import marks
@@ -12,6 +12,7 @@ from flashwatt.base.literals import shown
 from flashwatt.base.outputs import save
 from flashwatt.base.scripts import explained
 from flashwatt.report import sections as kinds
+from flashwatt.report.components import ONLY_OF_AN_SSD, kind_of
 from flashwatt.report.shape import UNTIMED, check
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from flashwatt.config.config import Config
 
 _T = TypeVar("_T")
+_MEMBERS = " (`members` holds those of the array's drives)"
 
 
 class Section(Generic[_T]):
@@ -47,6 +49,12 @@ class Section(Generic[_T]):
         if self.name in UNTIMED and content.get("replay"):
             found = f"{self.name}: a run without a clock has none; found run.replay = {content['replay']['rules']}"
             raise _core.FlashwattError(f"{found}; expected a run in simulated time")
+        if (drive := kind_of(content)) != "SSD":
+            if self.name in ONLY_OF_AN_SSD:
+                found = f"{self.name}: only of an SSD; found the report of {'an' if drive == 'array' else 'a'} {drive}"
+                raise _core.FlashwattError(f"{found}; expected one of an SSD{_MEMBERS if drive == 'array' else ''}")
+            if self.name == "energy_j":
+                return cast("_T", kinds.Components(content[self.name]))
         try:
             value: _T = kinds.build(self.kind, content.get(self.name), self.name)
         except KeyError as missing:
@@ -93,6 +101,12 @@ class Report:
     host = Section[kinds.Host | None](kinds.Host | None)
     """None without `[host]` in the configuration."""
     throughput = Section[kinds.Throughput](kinds.Throughput)
+    array = Section[kinds.Array | None](kinds.Array | None)
+    """None unless the drive is an array (`[array]`). The sections of a flash drive from `flash` to `drain_ledger` are
+    those of one SSD; `members` holds them for each SSD of an array."""
+    members = Section[list[dict[str, Any] | None] | None](list)
+    """The members of an array in order: `name`, `description`, `latency_ns`, `mean_w`, and the sections of a run of its
+    kind. None for a member that has failed; None for one drive."""
     flash = Section[kinds.Flash](kinds.Flash)
     wear = Section[kinds.Wear](kinds.Wear)
     lifetime = Section[kinds.Lifetime | None](kinds.Lifetime | None)
@@ -102,6 +116,7 @@ class Report:
     write_buffer = Section[kinds.WriteBuffer | None](kinds.WriteBuffer | None)
     """None for a drive without one."""
     energy_j = Section[kinds.Energy](kinds.Energy)
+    """Of another drive than an SSD: `Components`, with the total and an attribute for each component."""
     energy_by_cause_j = Section[kinds.EnergyByCause](kinds.EnergyByCause)
     energy_total_j = Section[kinds.EnergyTotals](kinds.EnergyTotals)
     efficiency = Section[kinds.Efficiency](kinds.Efficiency)

@@ -6,9 +6,13 @@ reports of older versions lack.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from textwrap import indent
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,44 @@ class Replay:
     """Pages that the host's writes programmed per 4 KiB of them."""
     copies: int
     """Pages programmed to move data: by collection, merges and wear levelling."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuild:
+    """The rebuild of a failed member onto a spare."""
+
+    member: int
+    """The member that had failed."""
+    rebuilt_bytes: int
+    """Bytes written to the spare in the window."""
+    rebuilt_fraction: float
+    """Share of the member that the spare holds at the end of the run."""
+    ended_s: float | None
+    """Simulated seconds from the start of the run to the end of the rebuild; None if it did not end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """An array of drives. Its counts are those of the window."""
+
+    level: str
+    members: int
+    chunk_bytes: int
+    logical_bytes: int
+    member_reads: int
+    """Reads given to members: for the host, to compute parity, and for a rebuild."""
+    member_writes: int
+    """Writes given to members: of data, copies and parity, and those of a rebuild."""
+    rows_read_first: int
+    """Rows written after something in them was read, to compute parity."""
+    rows_written_whole: int
+    """Rows written without a read."""
+    reconstructed: int
+    """Parts of chunks of the failed member that were computed from the others."""
+    row_waits: int
+    """Times that work on a row had to wait for other work on it."""
+    rebuild: Rebuild | None
+    """None without a spare."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -589,6 +631,32 @@ class Energy:
     dram: ActiveIdle
     nand: Nand
     host_interface: float
+
+
+class Components(Mapping[str, float]):
+    """Energy in J of a disk or an array by component: `total`, and a key for each component, also as attributes."""
+
+    def __init__(self, joules: Mapping[str, float]) -> None:
+        """Take the table of the report."""
+        self._joules = dict(joules)
+
+    def __getitem__(self, key: str) -> float:
+        return self._joules[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._joules)
+
+    def __len__(self) -> int:
+        return len(self._joules)
+
+    def __getattr__(self, name: str) -> float:
+        if name.startswith("_") or name not in self._joules:
+            found = f"{name}: no component of this drive; expected one of {', '.join(self._joules)}"
+            raise AttributeError(found)
+        return self._joules[name]
+
+    def __repr__(self) -> str:
+        return f"Components({', '.join(f'{key}={_short(joules)}' for key, joules in self._joules.items())})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from flashwatt import _core
 from flashwatt.base.literals import shown
+from flashwatt.report.components import ONLY_OF_AN_SSD, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -39,6 +40,40 @@ class Configuration:
     """The part of `config` that pages need."""
 
     device: Device
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """The description of a disk on pages, which read nothing else of `config.device`."""
+
+    preset: str | None
+    description: str | None
+    logical_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class DiskConfiguration:
+    """As `Configuration`, of a disk."""
+
+    device: Disk
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """The description of an array on pages."""
+
+    level: str
+    drives: list[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayConfiguration:
+    """As `Configuration`, of an array."""
+
+    array: Array
+
+
+_CONFIGURATIONS: dict[str, Any] = {"SSD": Configuration, "disk": DiskConfiguration, "array": ArrayConfiguration}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +165,12 @@ def check(content: Mapping[str, Any], kinds: Mapping[str, Any], name: str) -> No
 
 
 def _check_kinds(content: Mapping[str, Any], kinds: Mapping[str, Any], name: str) -> None:
-    timed = content.get("replay") is None
-    for key, kind in {**kinds, **BESIDES}.items():
+    timed, drive = content.get("replay") is None, kind_of(content)
+    of_drive = {**kinds, **BESIDES, "config": _CONFIGURATIONS[drive]}
+    if drive != "SSD":
+        of_drive = {key: kind for key, kind in of_drive.items() if key not in ONLY_OF_AN_SSD}
+        of_drive["energy_j"] = dict[str, float]
+    for key, kind in of_drive.items():
         if timed or key not in UNTIMED:
             for fault in _faults(kind, content.get(key), key):
                 raise _core.FlashwattError(f"{name}: {fault}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import zip_longest
 from math import isclose
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from rich.text import Text
 from flashwatt import _core
 from flashwatt.base.plain import plain
 from flashwatt.base.units import NOTHING, count, duration, number, percent, si
+from flashwatt.report.components import energies, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,18 +30,6 @@ if TYPE_CHECKING:
 
 _MAX_WIDTH = 100
 _BAR_WIDTH = 12
-COMPONENTS = {
-    "NAND program": ("nand", "program"),
-    "NAND read": ("nand", "read"),
-    "NAND erase": ("nand", "erase"),
-    "NAND transfer": ("nand", "transfer"),
-    "NAND idle": ("nand", "idle"),
-    "controller active": ("controller", "active"),
-    "controller idle": ("controller", "idle"),
-    "DRAM active": ("dram", "active"),
-    "DRAM idle": ("dram", "idle"),
-    "host interface": ("host_interface",),
-}
 CAUSES = ("host", "gc", "merge", "map", "wear", "shared")
 QUANTILES = {"mean": "mean", "p50": "p50", "p95": "p95", "p99": "p99", "p99.9": "p99_9", "max": "max"}
 _SPARKS = " ▁▂▃▄▅▆▇█"
@@ -51,7 +41,7 @@ def show(report: Json, console: Console | None = None) -> None:
     console.width = min(console.width, _MAX_WIDTH)
     emit(console, _heading(report))
     if is_timed(report):
-        emit(console, Columns([_energy_by_component(report), _energy_by_cause(report)], padding=(0, 3)))
+        emit(console, Columns(list(_energy(report)), padding=(0, 3)))
         if totals := report.get("energy_total_j"):
             emit(console, _idle_accountings(totals))
         emit(console, _latency(report))
@@ -164,7 +154,13 @@ def at(tree: Any, *path: str) -> Any:
 
 def drive_name(report: Json) -> str:
     """Name the drive: by its preset, and by its `device.description` where that is not the preset's own."""
-    device = at(report, "config", "device") or {}
+    if array := at(report, "config", "array"):
+        names = Counter(_device_name(drive.get("device") or {}) for drive in array["drives"])
+        return f"{array['level']} of {', '.join(f'{number} × {name}' for name, number in names.items())}"
+    return _device_name(at(report, "config", "device") or {})
+
+
+def _device_name(device: Json) -> str:
     preset, said = device.get("preset"), device.get("description")
     presets: dict[Any, str] = dict(_core.list_names("presets") or [])
     if preset and said and said != presets.get(preset):
@@ -174,6 +170,10 @@ def drive_name(report: Json) -> str:
 
 def describe_device(report: Json) -> str:
     """Describe the drive in one line."""
+    if kind_of(report) == "array":
+        array = report["array"]
+        chunk, size = (si(array[key], "B") for key in ("chunk_bytes", "logical_bytes"))
+        return f"{drive_name(report)}: chunks of {chunk}, {size}"
     device, name = at(report, "config", "device") or {}, drive_name(report)
     dies = f"{device.get('channels')} channels × {device.get('ways')} ways"
     page = f"{device.get('page_bytes', 0) / 1024:g} KiB pages"
@@ -247,11 +247,35 @@ def foldable(table: Table, column: int) -> None:
     table.columns[column].no_wrap, table.columns[column].overflow = False, "fold"
 
 
+def _energy(report: Json) -> Iterator[Table]:
+    yield _energy_by_component(report)
+    if "energy_by_cause_j" in report:
+        yield _energy_by_cause(report)
+    if "members" in report:
+        yield _members(report)
+
+
+def _members(report: Json) -> Table:
+    """The members of an array: what each of them served, and how long that took."""
+    table = new_table("\nMembers", "", "reads", "mean", "writes", "mean", "mean power")
+    for place, member in enumerate(report["members"]):
+        if member is None:
+            table.add_row(f"member {place}", Text("failed", "bold red"), *[""] * 4)
+            continue
+        cells = [cell for kind in ("read", "write") for cell in _served(member["latency_ns"][kind])]
+        table.add_row(f"member {place}", *cells, si(member["mean_w"], "W"))
+    return table
+
+
+def _served(latency: Json) -> tuple[str, str]:
+    return count(latency["count"]), duration(latency["mean"])
+
+
 def _energy_by_component(report: Json) -> Table:
     energy = report["energy_j"]
     table = new_table("\nEnergy by component", "", "energy", "share", "")
-    for name, path in COMPONENTS.items():
-        joules = part_of(at(energy, *path), energy["total"])
+    for name, part in energies(report).items():
+        joules = part_of(part, energy["total"])
         table.add_row(name, si(joules, "J"), *_share(joules, energy["total"]))
     table.add_section()
     table.add_row("total", si(energy["total"], "J"), "", "", style="bold")
@@ -374,10 +398,30 @@ def _figures(report: Json) -> Table:
 
 
 def _performance(report: Json) -> Iterator[tuple[str, str]]:
-    flash, erases = report["flash"], at(report, "wear", "erase_count")
     if through := report["throughput"]:
         yield "throughput", f"{count(through['iops'])} IOPS"
         yield "read, write", f"{number(through['read_mb_s'], 1)}, {number(through['write_mb_s'], 1)} MB/s"
+    if "flash" in report:
+        yield from _of_flash(report)
+    if array := report.get("array"):
+        yield from _of_array(array)
+
+
+def _of_array(array: Json) -> Iterator[tuple[str, str]]:
+    yield "member reads", count(array["member_reads"])
+    yield "member writes", count(array["member_writes"])
+    if array["level"] == "raid5":
+        yield "rows read first", count(array["rows_read_first"])
+        yield "rows written whole", count(array["rows_written_whole"])
+    if array["reconstructed"]:
+        yield "chunks reconstructed", count(array["reconstructed"])
+    if rebuild := array["rebuild"]:
+        ended = "" if rebuild["ended_s"] is None else f", ended at {duration(rebuild['ended_s'] * 1e9)}"
+        yield f"rebuild of member {rebuild['member']}", f"{percent(rebuild['rebuilt_fraction'])}{ended}"
+
+
+def _of_flash(report: Json) -> Iterator[tuple[str, str]]:
+    flash, erases = report["flash"], at(report, "wear", "erase_count")
     yield "write amplification", number(flash["write_amplification"])
     yield from _amplification(flash)
     yield "flash reads", count(flash["reads"]["total"])
@@ -456,8 +500,9 @@ def _power(report: Json) -> Iterator[tuple[str, str]]:
     yield "per TB written", si(efficiency.get("j_per_tb_written"), "J")
     yield "a month of this", kwh(efficiency.get("kwh_per_month"))
     yield "per watt", f"{count(efficiency['iops_per_w'])} IOPS"
-    busy = at(report, "parallelism", "mean_active_dies")
-    yield "busy dies", number(busy and abs(busy), 2)
+    if "parallelism" in report:
+        busy = at(report, "parallelism", "mean_active_dies")
+        yield "busy dies", number(busy and abs(busy), 2)
 
 
 def _peak_current(report: Json) -> str:

@@ -90,15 +90,14 @@ fn run_workload(
 ) -> Result<Report, Error> {
     if let Some(array) = config.drive.array() {
         let (raid, start) = drives::array(config, array, &|| options.series(), progress)?;
+        begins(config, workload, progress);
         return Ok(simulate(config, options, raid, workload, start, progress)?.0);
     }
     let log = options.op_log.as_deref().map(|path| aside(path, config, options.force, OP_LOG)).transpose()?;
     footprint::check(config, options.check)?;
     let image = (config.run.precondition == Precondition::Image).then(|| Image::of(workload)).flatten();
     let drive = StartState::holding(config, image, progress)?;
-    let requests_total = config.run.requests(workload.len_hint());
-    // Reports the start of the simulation; an interrupt is then noticed soon.
-    progress(&Progress { preparing: None, requests_done: 0, requests_total, now_ns: 0 });
+    begins(config, workload, progress);
     let Some(log) = log else {
         if options.series().is_some() || options.check {
             return drive.run_checked(config, options, workload, Recording, progress).map(|(report, _)| report);
@@ -106,6 +105,12 @@ fn run_workload(
         return drive.run(config, options, workload, (), progress).map(|(report, ())| report);
     };
     logged(drive, config, options, workload, log, progress)
+}
+
+/// Reports the start of the simulation; an interrupt is then noticed soon.
+fn begins(config: &Config, workload: &dyn Workload, progress: &mut dyn FnMut(&Progress) -> bool) {
+    let requests_total = config.run.requests(workload.len_hint());
+    progress(&Progress { preparing: None, requests_done: 0, requests_total, now_ns: 0 });
 }
 
 /// Runs the configuration's workload on the caller's own device instead of the configured SSD. Of the configured drive
