@@ -132,9 +132,9 @@ def test_what_is_wrong_is_named(sets: list[str], said: str) -> None:
     assert said in str(raised.value)
 
 
-@pytest.mark.parametrize("flags", [["--op-log", "a.csv"], ["--check"], ["--edges", "0:1ms"]])
+@pytest.mark.parametrize("flags", [["--op-log", "a.csv"], ["--check"], ["--edges-ms", "0", "1"]])
 def test_recordings_of_one_ssd_are_refused(flashwatt: Cli, tmp_path: Path, flags: list[str]) -> None:
     flags = [str(tmp_path / one) if one.endswith(".csv") else one for one in flags]
     refused = flashwatt("run", "--set=array.members=2", "--set=workload.uniform.requests=10", *flags)
-    assert refused.returncode == 1
+    assert refused.returncode == 2
     assert "only of an SSD; found an array of drives" in refused.stderr
