@@ -8,6 +8,10 @@ pub const PRESETS: &[(&str, &str)] = &[
     ("park-1g", include_str!("../../../../presets/park-1g.toml")),
     ("rftl-4g", include_str!("../../../../presets/rftl-4g.toml")),
     ("pardispatcher-60g", include_str!("../../../../presets/pardispatcher-60g.toml")),
+    ("old-slc", include_str!("../../../../presets/old-slc.toml")),
+    ("slc-4way", include_str!("../../../../presets/slc-4way.toml")),
+    ("mlc-4way", include_str!("../../../../presets/mlc-4way.toml")),
+    ("tgn", include_str!("../../../../presets/tgn.toml")),
     ("tlc-nvme-1t", include_str!("../../../../presets/tlc-nvme-1t.toml")),
     ("limit", include_str!("../../../../presets/limit.toml")),
 ];
