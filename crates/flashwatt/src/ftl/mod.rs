@@ -13,8 +13,6 @@ mod restored;
 mod scheme;
 pub mod schemes;
 
-use serde::Serialize;
-
 use crate::blocks::BlockTable;
 use crate::connector::Extent;
 use crate::device::{Array, Geometry, WearView};
@@ -41,7 +39,7 @@ pub struct Context<'a> {
 }
 
 /// The pace of work in an idle drive.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IdlePace {
     /// Time without a request in the drive before the first piece of work, ≥ 1.
     pub start_ns: Nanos,

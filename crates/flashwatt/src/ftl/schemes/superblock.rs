@@ -60,7 +60,7 @@ pub struct Options {
     pub merges_at_once: Option<u32>,
     /// Time without a request in the drive after which logs are merged. Without it none is merged for that.
     pub idle_merge_start_ns: Option<Nanos>,
-    /// Time from the end of a merge in an idle drive to the start of the next one.
+    /// Time from the end of a merge in an idle drive to the start of the next one; 0 unless given.
     pub idle_merge_gap_ns: Option<Nanos>,
 }
 
@@ -71,8 +71,17 @@ pub struct Settings {
     pub log_fraction: f64,
     /// Number of logs that are merged when one is needed and all are in use.
     pub merges_at_once: u32,
-    /// When an idle drive merges.
-    pub idle_merge: Option<IdlePace>,
+    /// Time without a request after which logs are merged; none if they are not.
+    pub idle_merge_start_ns: Option<Nanos>,
+    /// Time from the end of such a merge to the start of the next one; none without such merges.
+    pub idle_merge_gap_ns: Option<Nanos>,
+}
+
+impl Settings {
+    fn idle_pace(&self) -> Option<IdlePace> {
+        let (start_ns, gap_ns) = (self.idle_merge_start_ns?, self.idle_merge_gap_ns?);
+        Some(IdlePace { start_ns, gap_ns })
+    }
 }
 
 /// The translation layer.
@@ -81,7 +90,7 @@ pub struct Superblock {
     /// The logs: either all dies of a unit have a log block or none has. The order of use is that of the first die.
     logs: OwnLogs,
     merges_at_once: u32,
-    idle_merge: Option<IdlePace>,
+    idle_pace: Option<IdlePace>,
     /// Logs that must still be merged before a unit takes one.
     to_merge: u32,
 }
@@ -95,16 +104,18 @@ impl Scheme for Superblock {
 
     fn resolve(options: Options, c: &mut Checker, _page_bytes: u32) -> Settings {
         const TABLE: &str = "ftl.superblock";
+        const GAP: &str = "ftl.superblock.idle_merge_gap_ns";
         let start_ns = c.optional(field!(TABLE, options.idle_merge_start_ns), 1..=NS_MAX);
-        if start_ns.is_none() && options.idle_merge_gap_ns.is_some() {
+        let gap_ns = c.optional(field!(TABLE, options.idle_merge_gap_ns), 0..=NS_MAX);
+        if start_ns.is_none() && gap_ns.is_some() && c.clean(GAP) {
             let expected = "ftl.superblock.idle_merge_start_ns, which says when merging begins";
-            c.has_no_effect("ftl.superblock.idle_merge_gap_ns", "a drive that does not merge while idle", expected);
+            c.has_no_effect(GAP, "a drive that does not merge while idle", expected);
         }
-        let gap_ns = c.number(field!(TABLE, options.idle_merge_gap_ns), 0, 0..=NS_MAX);
         Settings {
             log_fraction: c.number(field!(TABLE, options.log_fraction), LOG_FRACTION, 0.0..=0.5),
             merges_at_once: c.number(field!(TABLE, options.merges_at_once), 1, 1..=MERGES_MAX),
-            idle_merge: start_ns.map(|start_ns| IdlePace { start_ns, gap_ns }),
+            idle_merge_start_ns: start_ns,
+            idle_merge_gap_ns: start_ns.map(|_| gap_ns.unwrap_or(0)),
         }
     }
 
@@ -119,7 +130,7 @@ impl Scheme for Superblock {
             logs: OwnLogs::new(geometry, data.logical_blocks(), quota),
             data,
             merges_at_once: settings.merges_at_once,
-            idle_merge: settings.idle_merge,
+            idle_pace: settings.idle_pace(),
             to_merge: 0,
         }
     }
@@ -296,7 +307,7 @@ impl OnDataBlocks for Superblock {
     }
 
     fn idle_pace(&self) -> Option<IdlePace> {
-        self.idle_merge
+        self.idle_pace
     }
 
     fn has_idle_work(&self) -> bool {
