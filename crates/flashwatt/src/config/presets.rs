@@ -164,6 +164,17 @@ mod tests {
     }
 
     #[test]
+    fn drives_of_park_2011_idle_at_the_published_power() {
+        for (name, idle_mw) in [("old-slc", 1075), ("slc-4way", 937), ("mlc-4way", 519), ("tgn", 210)] {
+            let config = load_preset(name, &[]);
+            let energy = &config.ssd().energy;
+            let dies = config.ssd().device.channels * config.ssd().device.ways;
+            let idle_ua = energy.controller.idle_ua + energy.dram.part.idle_ua + dies * energy.nand.idle_ua;
+            assert_eq!((energy.mode, idle_ua * 5), (EnergyMode::Terminal(5000), idle_mw * 1000), "{name}");
+        }
+    }
+
+    #[test]
     fn drives_have_the_sizes_that_their_papers_give() {
         let device = |name: &str| load_preset(name, &[]).ssd().device.clone();
         let raw_bytes = |device: &Device| {
