@@ -89,6 +89,13 @@ impl Firmware {
         self.ftl.background(die, &mut cx, &mut self.plan);
     }
 
+    /// Plans the next piece of the work for an idle drive.
+    pub fn idle_work(&mut self, array: &Array) {
+        self.plan.clear();
+        let mut cx = Context { blocks: &mut self.blocks, wear: WearView::new(array), rng: &mut self.rng };
+        self.ftl.idle_work(&mut cx, &mut self.plan);
+    }
+
     /// A block's erase has ended. The plan then lists the dies that may have background work.
     pub fn erased(&mut self, block: BlockId, array: &Array) {
         self.plan.clear();

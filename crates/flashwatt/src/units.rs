@@ -80,6 +80,9 @@ impl RequestId {
     /// Ids from here on denote no request.
     const BACKGROUND: u32 = 1 << 31;
 
+    /// Stands in for a request where the work of an idle drive is meant.
+    pub const IDLE_WORK: RequestId = RequestId(Self::BACKGROUND - 1);
+
     /// Stands in for a request where the background work of a die is meant.
     #[inline(always)]
     pub const fn background_of(die: DieId) -> RequestId {

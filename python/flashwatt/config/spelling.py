@@ -21,7 +21,7 @@ _THOUSANDTHS = {"_ua": "_ma", "millivolts": "volts"}
 _DERIVED = {"spare_fraction", "entries_per_page", "timed"}
 """Entries of a report's `config` that follow from other keys, or that are no keys."""
 
-_MERGING = {"block", "nftl", "bast", "bast_star", "fast", "last"}
+_MERGING = {"block", "nftl", "bast", "bast_star", "fast", "last", "superblock"}
 """Translation layers that merge blocks as they must: no key of `gc` has an effect."""
 
 

@@ -133,7 +133,7 @@ STREAM = "stream."
 """Keys that begin so belong to the run that comes first, whose dispatched requests the other one replays."""
 
 _START, _TRACE = 500_000, 5_000_000
-_COPIERS = {"block", "nftl", "bast", "bast_star", "fast", "last"}
+_COPIERS = {"block", "nftl", "bast", "bast_star", "fast", "last", "superblock"}
 
 
 def _replicates(experiment: Experiment, runs: RunSet, labels: Labels, terms: Terms, hashes: Hashes) -> tuple[Task, ...]:

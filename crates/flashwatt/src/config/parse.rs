@@ -466,7 +466,9 @@ mod tests {
     fn the_merged_text_is_the_same_configuration() {
         for (name, _) in PRESETS {
             let text = format!("device.preset = {name:?}\n[workload.uniform]\nrate_per_s = 10\n");
-            for sets in [&[][..], &["device.channels=2", "gc.policy.d_choices.d=3", "device.op_ratio=0.5"]] {
+            let collects = load(&text, "test.toml", &[]).expect("a valid preset").ssd().ftl.collects();
+            let of_layer = if collects { "gc.policy.d_choices.d=3" } else { "ftl.superblock.merges_at_once=3" };
+            for sets in [&[][..], &["device.channels=2", of_layer, "device.op_ratio=0.5"]] {
                 let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
                 let merged = merged(&text, "test.toml", &sets).expect("a valid configuration");
                 assert_eq!(config(&merged, &[]), load(&text, "test.toml", &sets).expect("the same"), "{merged}");

@@ -8,6 +8,10 @@ pub const PRESETS: &[(&str, &str)] = &[
     ("park-1g", include_str!("../../../../presets/park-1g.toml")),
     ("rftl-4g", include_str!("../../../../presets/rftl-4g.toml")),
     ("pardispatcher-60g", include_str!("../../../../presets/pardispatcher-60g.toml")),
+    ("old-slc", include_str!("../../../../presets/old-slc.toml")),
+    ("slc-4way", include_str!("../../../../presets/slc-4way.toml")),
+    ("mlc-4way", include_str!("../../../../presets/mlc-4way.toml")),
+    ("tgn", include_str!("../../../../presets/tgn.toml")),
     ("tlc-nvme-1t", include_str!("../../../../presets/tlc-nvme-1t.toml")),
     ("limit", include_str!("../../../../presets/limit.toml")),
 ];
@@ -157,6 +161,17 @@ mod tests {
         assert_eq!(timing.read_ns + timing.page_transfer_ns, 130_900);
         assert_eq!(timing.program_ns + timing.page_transfer_ns, 405_900);
         assert_eq!(config.logical_bytes(), 1 << 30);
+    }
+
+    #[test]
+    fn drives_of_park_2011_idle_at_the_published_power() {
+        for (name, idle_mw) in [("old-slc", 1075), ("slc-4way", 937), ("mlc-4way", 519), ("tgn", 210)] {
+            let config = load_preset(name, &[]);
+            let energy = &config.ssd().energy;
+            let dies = config.ssd().device.channels * config.ssd().device.ways;
+            let idle_ua = energy.controller.idle_ua + energy.dram.part.idle_ua + dies * energy.nand.idle_ua;
+            assert_eq!((energy.mode, idle_ua * 5), (EnergyMode::Terminal(5000), idle_mw * 1000), "{name}");
+        }
     }
 
     #[test]

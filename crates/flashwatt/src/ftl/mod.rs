@@ -21,7 +21,7 @@ pub use crate::operation::{Cause, OpKind};
 use crate::persist::{Flaw, StateReader, StateWriter};
 use crate::progress::Watch;
 use crate::rng::Rng;
-use crate::units::{BlockId, DieId, Lpn, Ppn};
+use crate::units::{BlockId, DieId, Lpn, Nanos, Ppn};
 pub use paged::{Allocation, Frontiers};
 pub use plan::{BusyBy, Mapping, Merges, Plan, PlanIndex, PlanNumber, PlannedOp, ReplicaChoice};
 pub use restored::{Claims, RestoredDrive};
@@ -36,6 +36,15 @@ pub struct Context<'a> {
     pub wear: WearView<'a>,
     /// The drive's random numbers.
     pub rng: &'a mut Rng,
+}
+
+/// The pace of work in an idle drive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct IdlePace {
+    /// Time without a request in the drive before the first piece of work, ≥ 1.
+    pub start_ns: Nanos,
+    /// Time from the end of a piece of work to the start of the next one.
+    pub gap_ns: Nanos,
 }
 
 /// The units in which data leaves the write buffer.
@@ -97,6 +106,19 @@ pub trait Ftl: Send {
     /// Plans the next step of a die's background work: one copy or one erase, and the map pages that must be written with it,
     /// which may lie on other dies. An empty plan says that no step is possible now.
     fn background(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan);
+
+    /// The pace of the layer's work that waits until the drive is idle; none if it has no such work.
+    fn idle_pace(&self) -> Option<IdlePace> {
+        None
+    }
+
+    /// Whether there is work for an idle drive now.
+    fn has_idle_work(&self) -> bool {
+        false
+    }
+
+    /// Plans the next piece of the work for an idle drive. An empty plan says that none is possible before an erase has ended.
+    fn idle_work(&mut self, _cx: &mut Context, _plan: &mut Plan) {}
 
     /// The erase of a block has ended. The plan takes no operations here, but may wake dies that now have background work.
     fn erased(&mut self, block: BlockId, cx: &mut Context, plan: &mut Plan);

@@ -15,6 +15,8 @@
 //!
 //! Entries that need not leave yet fill up a batch.
 
+use std::hint::cold_path;
+
 use super::Ssd;
 use super::batches::{Batch, Buffered};
 use crate::cache::WriteBuffer;
@@ -257,7 +259,12 @@ impl<P: Probe> Ssd<P> {
     /// An operation has ended that belongs to no request of the host: one of a batch, or background work.
     #[inline(always)]
     pub(super) fn unowned_op_ended(&mut self, ended: EndedOp, cx: &mut Cx) {
-        if ended.request.as_background().is_none() {
+        if ended.request == RequestId::IDLE_WORK {
+            cold_path();
+            if let Some(work) = &mut self.idle_work {
+                work.op_ended();
+            }
+        } else if ended.request.as_background().is_none() {
             self.batch_op_ended(ended.request, ended.number, cx);
         }
     }

@@ -23,6 +23,7 @@ use crate::units::{DieId, Nanos, RequestId};
 mod batches;
 mod destage;
 mod host_link;
+mod idle;
 mod link;
 mod requests;
 pub mod settings;
@@ -30,6 +31,7 @@ mod untimed;
 
 use batches::Buffered;
 use host_link::LinkShares;
+use idle::IdleWork;
 use link::Link;
 use requests::Active;
 use settings::Settings;
@@ -52,6 +54,8 @@ pub struct Ssd<P: Probe> {
     buffered: Option<Box<Buffered>>,
     /// Has the write buffer changed since it was last asked for something to destage? Never true without a write buffer.
     buffer_changed: bool,
+    /// The work of an idle drive, if its layer has any.
+    idle_work: Option<Box<IdleWork>>,
     /// Has the host sent its last request?
     draining: bool,
     /// The first of the drive's seats, that of die 0.
@@ -65,6 +69,7 @@ struct LinkSeats {
     link_in: u32,
     link_out: u32,
     idle: u32,
+    idle_work: u32,
 }
 
 impl<P: Probe> Ssd<P> {
@@ -77,6 +82,7 @@ impl<P: Probe> Ssd<P> {
         let queue_depth = settings.device.host_link.queue_depth;
         let buffered = Buffered::new(&settings.write_buffer, &geometry, firmware.ftl.as_ref(), queue_depth);
         let mut accounts = SsdAccounts::new(&settings.energy, settings.device.page_bytes, geometry.dies, series, probe);
+        let idle_work = firmware.ftl.idle_pace().map(|pace| Box::new(IdleWork::new(pace)));
         accounts.free_blocks = firmware.blocks.all_free_blocks();
         Ssd {
             logical_bytes: settings.device.logical_bytes,
@@ -89,6 +95,7 @@ impl<P: Probe> Ssd<P> {
             stalled: VecDeque::new(),
             buffered: buffered.map(Box::new),
             buffer_changed: false,
+            idle_work,
             draining: false,
             first_seat: 0,
             seats: LinkSeats::default(),
@@ -107,8 +114,8 @@ impl<P: Probe> Device for Ssd<P> {
 
     fn enrol(&mut self, seats: &mut Seats) {
         self.first_seat = self.controller.enrol(seats);
-        let first = seats.take(3, 0);
-        self.seats = LinkSeats { link_in: first, link_out: first + 1, idle: first + 2 };
+        let first = seats.take(4, 0);
+        self.seats = LinkSeats { link_in: first, link_out: first + 1, idle: first + 2, idle_work: first + 3 };
     }
 
     #[inline(always)]
@@ -143,6 +150,8 @@ impl<P: Probe> Device for Ssd<P> {
             return false;
         } else if seat == self.seats.idle {
             self.idle();
+        } else if seat == self.seats.idle_work {
+            self.begin_idle_work(cx);
         } else {
             self.link_event(seat, cx);
         }
@@ -154,6 +163,10 @@ impl<P: Probe> Device for Ssd<P> {
         if self.buffer_changed {
             cold_path();
             self.settle_buffer(cx);
+        }
+        if self.idle_work.is_some() {
+            cold_path();
+            self.settle_idle_work(cx);
         }
         self.controller.dispatch(cx.agenda, &mut self.firmware, &mut self.flash);
         false

@@ -42,6 +42,10 @@ impl<P: Probe> Ssd<P> {
             map_accesses: 0,
         };
         self.buffer_changed = self.buffered.is_some();
+        if let Some(work) = &mut self.idle_work {
+            cold_path();
+            work.request_came();
+        }
         if self.link.is_instant() {
             self.plan(id, request.kind, extent, cx);
         } else {
@@ -142,6 +146,9 @@ impl<P: Probe> Ssd<P> {
     /// A block has been erased: writes that wait may find room.
     pub(super) fn erased(&mut self, cx: &mut Cx) {
         self.allow_destaging();
+        if let Some(work) = &mut self.idle_work {
+            work.erased();
+        }
         while let Some(id) = self.stalled.pop_front() {
             self.plan_rest(id, cx);
             if self.stalled.front() == Some(&id) {

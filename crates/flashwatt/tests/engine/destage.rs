@@ -9,7 +9,7 @@ use flashwatt::ftl::{Cause, OpKind};
 use flashwatt::units::{Lpn, RequestId};
 
 /// Every layer that maps blocks.
-const BLOCK_MAPPED: [&str; 6] = ["block", "nftl", "bast", "bast_star", "fast", "last"];
+const BLOCK_MAPPED: [&str; 7] = ["block", "nftl", "bast", "bast_star", "fast", "last", "superblock"];
 
 /// Every layer that pages its map.
 const DEMAND_PAGED: [&str; 3] = ["dftl", "rftl", "tpftl"];

@@ -10,4 +10,5 @@ mod dftl_studies;
 mod log_blocks;
 mod mapped_start;
 mod rftl_studies;
+mod superblock;
 mod theory;

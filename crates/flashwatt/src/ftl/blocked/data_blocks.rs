@@ -22,7 +22,7 @@ use crate::device::{Array, Geometry};
 use crate::error::Error;
 use crate::ftl::plan::{Plan, PlanIndex};
 use crate::ftl::{Claims, RestoredDrive};
-use crate::ftl::{Context, Ftl, Grain, Setup};
+use crate::ftl::{Context, Ftl, Grain, IdlePace, Setup};
 use crate::mem::{FlatTable, advise_huge, sparse};
 use crate::operation::{Cause, OpKind};
 use crate::persist::{Flaw, StateReader, StateWriter};
@@ -64,6 +64,19 @@ pub trait OnDataBlocks: Send {
         let data = self.data();
         Some(data.home(data.logical_block(lpn)))
     }
+
+    /// The pace of the scheme's work in an idle drive; none if it has no such work.
+    fn idle_pace(&self) -> Option<IdlePace> {
+        None
+    }
+
+    /// Whether there is work for an idle drive now.
+    fn has_idle_work(&self) -> bool {
+        false
+    }
+
+    /// Plans the next piece of the work for an idle drive.
+    fn idle_work(&mut self, _cx: &mut Context, _plan: &mut Plan) {}
 
     /// Bytes of the drive's tables.
     fn mapping_bytes(&self) -> u64;
@@ -119,6 +132,18 @@ impl<S: OnDataBlocks> Ftl for S {
 
     fn background(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
         self.data_mut().background(die, cx, plan);
+    }
+
+    fn idle_pace(&self) -> Option<IdlePace> {
+        OnDataBlocks::idle_pace(self)
+    }
+
+    fn has_idle_work(&self) -> bool {
+        OnDataBlocks::has_idle_work(self)
+    }
+
+    fn idle_work(&mut self, cx: &mut Context, plan: &mut Plan) {
+        OnDataBlocks::idle_work(self, cx, plan);
     }
 
     fn erased(&mut self, block: BlockId, cx: &mut Context, _plan: &mut Plan) {

@@ -22,4 +22,5 @@ schemes! {
     BastStar(bast_star::BastStarFtl),
     Fast(fast::FastFtl),
     Last(last::LastFtl),
+    Superblock(superblock::Superblock),
 }
