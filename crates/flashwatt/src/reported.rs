@@ -8,6 +8,7 @@ use crate::energy::bins::PowerSeries;
 use crate::energy::price::price;
 use crate::energy::{self, Parts, PriceTable, Series};
 use crate::error::Error;
+use crate::hdd::{Hdd, HddFigures};
 use crate::host::{BlockLayer, Hosted};
 use crate::kernel::Outcome;
 use crate::probe::Probe;
@@ -119,6 +120,20 @@ impl<D: Reported> Reported for Raid<D> {
 
     fn audit(&self, config: &Config, outcome: &Outcome<RaidFigures<D::Figures>>) -> Result<(), Error> {
         members(self, config).try_for_each(|(place, device, config)| device.audit(&config, &outcome.of_member(place)))
+    }
+}
+
+impl Reported for Hdd {
+    fn parts(&self, _config: &Config) -> Parts {
+        Hdd::parts(self).clone()
+    }
+
+    fn energy_j(&self, _config: &Config, figures: &HddFigures) -> f64 {
+        self.accounts().energies(&figures.times).total
+    }
+
+    fn report(&self, config: &Config, outcome: &Outcome<HddFigures>) -> DeviceReport {
+        report::hdd::report(self, config, outcome)
     }
 }
 

@@ -36,6 +36,12 @@ impl Buffer {
         Some(segment.end)
     }
 
+    /// The segment with this sector, and its end.
+    pub fn holder(&self, lba: Lba) -> Option<(usize, Lba)> {
+        let at = self.segments.iter().position(|segment| (segment.first..segment.end).contains(&lba))?;
+        Some((at, self.segments[at].end))
+    }
+
     /// The segment that takes the sectors read from this one on: the one that ends there, else the one that was not used for the
     /// longest time. None if there are no segments.
     pub fn begin(&mut self, lba: Lba) -> Option<usize> {

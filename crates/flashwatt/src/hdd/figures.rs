@@ -51,7 +51,7 @@ counts! {
     media_write_bytes,
     /// Accesses that wrote sectors of the write-back cache.
     destages,
-    /// Sectors that were written again while they were in the write-back cache.
+    /// Sectors that were written again while they waited in the write-back cache: that much less is written to the medium.
     overwritten_sectors,
     /// Writes that waited for room in the write-back cache.
     writes_that_waited,

@@ -6,7 +6,6 @@
 
 use super::rotation::{Angle, Rotation};
 use super::settings::{Hdd, Zone};
-use crate::units::Nanos;
 
 /// A sector's number: its address divided by 512 bytes.
 pub type Lba = u64;
@@ -55,7 +54,7 @@ impl Geometry {
         let span = |zone: &Zone| {
             let sectors_per_track = zone.sectors_per_track;
             let sector = Angle::MAX / u64::from(sectors_per_track);
-            let skew = |ns| skew_sectors(rotation, ns, sector);
+            let skew = |ns| rotation.steps(ns, sector) as u32;
             let track_skew = skew(settings.track_skew_ns);
             let cylinder_skew = skew(settings.cylinder_skew_ns);
             let span = Span { first, first_cylinder, sectors_per_track, sector, track_skew, cylinder_skew };
@@ -99,11 +98,6 @@ impl Geometry {
     }
 }
 
-/// The least number of whole sectors that pass a head in at least this time.
-fn skew_sectors(rotation: Rotation, ns: Nanos, sector: Angle) -> u32 {
-    rotation.turned(ns).div_ceil(sector) as u32
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::settings::tests::small;
@@ -132,7 +126,7 @@ mod tests {
                     }
                     let switch =
                         if head + 1 < settings.heads { settings.track_skew_ns } else { settings.cylinder_skew_ns };
-                    start += rotation.turned(switch).div_ceil(sector);
+                    start += rotation.steps(switch, sector);
                 }
                 cylinder += 1;
             }

@@ -44,6 +44,24 @@ impl Hdd {
         }
     }
 
+    /// A read that ended here was in the buffer: the disk reads as far ahead of it as after one from the medium. If it has
+    /// stopped, it goes on once half of that is used up: each time it must wait for the platters.
+    pub(super) fn read_on(&mut self, end: Lba) {
+        let Some((segment, held)) = self.buffer.holder(end - 1) else { return };
+        let Some(mut ahead) = self.ahead_of(end, segment) else { return };
+        match &mut self.job {
+            Some(job) if job.kind == Kind::Ahead(segment) && job.access.end > job.access.first => {
+                job.end = job.end.max(ahead.most);
+            }
+            Some(_) => {}
+            None if ahead.most.saturating_sub(held) * SECTOR_BYTES * 2 >= self.settings.buffer.read_ahead_bytes => {
+                (ahead.first, ahead.least) = (held, held);
+                self.ahead = Some(ahead);
+            }
+            None => {}
+        }
+    }
+
     /// What was read ahead up to now is in the buffer.
     pub(super) fn take_what_was_read_ahead(&mut self, now: Nanos) {
         if let Some(job) = &self.job

@@ -64,6 +64,11 @@ impl Rotation {
         ns.wrapping_mul(self.per_ns)
     }
 
+    /// The least whole number of these angles that takes a head at least so long to pass, by the same measure of being on time.
+    pub fn steps(self, ns: Nanos, step: Angle) -> u64 {
+        self.turned(ns).saturating_sub(LATE_NS * self.per_ns).div_ceil(step)
+    }
+
     /// Time of a revolution.
     pub fn revolution_ns(self) -> f64 {
         REVOLUTION / self.per_ns as f64

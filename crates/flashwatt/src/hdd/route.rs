@@ -49,6 +49,7 @@ impl Hdd {
         let missing = self.first_missing(request.first, request.end);
         if missing == request.end {
             self.counts.read_hits += 1;
+            self.read_on(request.end);
             return self.transfer(Some(tag), self.transfer_ns(tag), cx);
         }
         if missing > request.first {
@@ -87,7 +88,7 @@ impl Hdd {
         let request = self.inside(tag);
         self.forget_read(request.first, request.end, cx);
         if self.settings.write_cache.bytes == 0 || request.fua {
-            self.cache.forget(request.first, request.end, self.mechanism.geometry());
+            self.counts.overwritten_sectors += self.cache.forget(request.first, request.end, self.mechanism.geometry());
             return self.wait(tag, request.first, request.end, true, cx);
         }
         self.entering.push_back(tag);

@@ -143,11 +143,12 @@ impl WriteCache {
         self.by_age.remove(&(extent.number, extent.first));
     }
 
-    /// These sectors are written around the cache: what it has of them is void.
-    pub fn forget(&mut self, first: Lba, end: Lba, geometry: &Geometry) {
+    /// These sectors are written around the cache: what it has of them is void. Returns how many they are.
+    pub fn forget(&mut self, first: Lba, end: Lba, geometry: &Geometry) -> u64 {
+        let mut void = 0;
         while let Some(extent) = self.overlapping(first, end) {
             self.remove(&extent);
-            self.free += extent.end.min(end) - extent.first.max(first);
+            void += extent.end.min(end) - extent.first.max(first);
             if extent.first < first {
                 self.insert(Extent { end: first, ..extent });
             }
@@ -155,6 +156,8 @@ impl WriteCache {
                 self.insert(Extent { first: end, place: geometry.place(end), ..extent });
             }
         }
+        self.free += void;
+        void
     }
 
     fn overlapping(&self, first: Lba, end: Lba) -> Option<Extent> {
@@ -243,7 +246,8 @@ mod tests {
                         }
                     }
                     Step::Around(first, sectors) => {
-                        cache.forget(first, first + sectors, &geometry);
+                        let void = waiting.range(first..first + sectors).count() as u64;
+                        prop_assert_eq!(cache.forget(first, first + sectors, &geometry), void);
                         waiting.retain(|lba| !(first..first + sectors).contains(lba));
                     }
                     Step::Take(which) if cache.has_extents() && under_way.is_empty() => {

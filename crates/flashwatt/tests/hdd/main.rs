@@ -1,0 +1,7 @@
+//! The hard disk against theory, by hand, and by its contract.
+
+mod by_hand;
+mod common;
+mod contracts;
+mod neutral;
+mod theory;
