@@ -59,6 +59,7 @@ impl Reported for AnyDrive {
     fn parts(&self, config: &Config) -> Parts {
         match self {
             AnyDrive::Ssd(drive) => drive.parts(config),
+            AnyDrive::Hdd(drive) => Reported::parts(drive.as_ref(), config),
             AnyDrive::Array(drive) => drive.parts(config),
         }
     }
@@ -66,6 +67,7 @@ impl Reported for AnyDrive {
     fn recorded(&self, config: &Config, series: &Series) -> Recorded {
         match self {
             AnyDrive::Ssd(drive) => drive.recorded(config, series),
+            AnyDrive::Hdd(drive) => drive.recorded(config, series),
             AnyDrive::Array(drive) => drive.recorded(config, series),
         }
     }
@@ -73,6 +75,7 @@ impl Reported for AnyDrive {
     fn energy_j(&self, config: &Config, figures: &AnyFigures) -> f64 {
         match (self, figures) {
             (AnyDrive::Ssd(drive), AnyFigures::Ssd(figures)) => drive.energy_j(config, figures),
+            (AnyDrive::Hdd(drive), AnyFigures::Hdd(figures)) => drive.energy_j(config, figures),
             (AnyDrive::Array(drive), AnyFigures::Array(figures)) => drive.energy_j(config, figures),
             _ => 0.0,
         }
@@ -81,6 +84,7 @@ impl Reported for AnyDrive {
     fn report(&self, config: &Config, outcome: &Outcome<AnyFigures>) -> DeviceReport {
         match self {
             AnyDrive::Ssd(drive) => drive.report(config, &outcome.with_figures(AnyFigures::ssd)),
+            AnyDrive::Hdd(drive) => drive.report(config, &outcome.with_figures(AnyFigures::hdd)),
             AnyDrive::Array(drive) => drive.report(config, &outcome.with_figures(AnyFigures::array)),
         }
     }
@@ -88,6 +92,7 @@ impl Reported for AnyDrive {
     fn audit(&self, config: &Config, outcome: &Outcome<AnyFigures>) -> Result<(), Error> {
         match self {
             AnyDrive::Ssd(drive) => audit::energy(drive.as_ref(), config, &outcome.with_figures(AnyFigures::ssd)),
+            AnyDrive::Hdd(drive) => audit::energy(drive.as_ref(), config, &outcome.with_figures(AnyFigures::hdd)),
             AnyDrive::Array(drive) => audit::energy(drive.as_ref(), config, &outcome.with_figures(AnyFigures::array)),
         }
     }

@@ -264,4 +264,8 @@ impl Device for Hdd {
     fn series_overflowed(&mut self) -> bool {
         self.accounts.series_overflowed()
     }
+
+    fn so_far(&self) -> (f64, f64) {
+        self.accounts.so_far()
+    }
 }

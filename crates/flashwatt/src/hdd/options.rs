@@ -24,6 +24,11 @@ const HEADS_MAX: u32 = 64;
 /// Commands that a disk accepts at a time: 32 by SATA's native command queuing, 256 leaves room for SAS.
 const QUEUE_DEPTH_MAX: u32 = 256;
 const SEGMENTS_MAX: u32 = 256;
+/// 128 KiB unless given: as much as a request of most hosts.
+const SEGMENT_BYTES: u64 = 128 << 10;
+/// Keys that need a segment.
+const BUFFER_KEYS: [&str; 3] =
+    ["hdd.buffer.segment_bytes", "hdd.buffer.read_ahead_bytes", "hdd.buffer.read_ahead_least_bytes"];
 const EXTENTS_MAX: u32 = 1_000_000;
 const WATTS: RangeInclusive<f64> = 0.0..=1_000.0;
 
@@ -353,26 +358,38 @@ impl Options {
     fn scheduling(&self, c: &mut Checker) -> Scheduling {
         const TABLE: &str = "hdd.scheduling";
         let scheduling = &self.scheduling;
-        Scheduling {
-            order: c.choice(field!(TABLE, scheduling.order), Order::Positioning),
-            age_max_ns: c.number(field!(TABLE, scheduling.age_max_ns), 500_000_000, 0..=NS_MAX),
+        let order = c.choice(field!(TABLE, scheduling.order), Order::Positioning);
+        if order == Order::Fifo {
+            c.has_no_effect(
+                "hdd.scheduling.age_max_ns",
+                "hdd.scheduling.order = \"fifo\"",
+                "order = \"positioning\", or no such key",
+            );
         }
+        Scheduling { order, age_max_ns: c.number(field!(TABLE, scheduling.age_max_ns), 500_000_000, 0..=NS_MAX) }
     }
 
     fn buffer(&self, c: &mut Checker) -> Buffer {
         const TABLE: &str = "hdd.buffer";
         let buffer = &self.buffer;
         let segments = c.number(field!(TABLE, buffer.segments), 0, 0..=SEGMENTS_MAX);
-        let needed = if segments > 0 { SECTOR_BYTES } else { 0 };
-        let segment_bytes = c.number(field!(TABLE, buffer.segment_bytes), 0, needed..=BYTES_MAX);
-        let read_ahead_bytes = c.number(field!(TABLE, buffer.read_ahead_bytes), segment_bytes, 0..=segment_bytes);
-        let read_ahead_least_bytes = c.number(field!(TABLE, buffer.read_ahead_least_bytes), 0, 0..=read_ahead_bytes);
-        let sizes = [
-            ("segment_bytes", segment_bytes),
-            ("read_ahead_bytes", read_ahead_bytes),
-            ("read_ahead_least_bytes", read_ahead_least_bytes),
-        ];
-        whole_sectors(c, TABLE, &sizes);
+        let segment_bytes = c.number(field!(TABLE, buffer.segment_bytes), SEGMENT_BYTES, SECTOR_BYTES..=BYTES_MAX);
+        let most = if segments > 0 { segment_bytes } else { 0 };
+        let read_ahead_bytes = c.number(field!(TABLE, buffer.read_ahead_bytes), most, 0..=BYTES_MAX);
+        let read_ahead_least_bytes = c.number(field!(TABLE, buffer.read_ahead_least_bytes), 0, 0..=BYTES_MAX);
+        if segments == 0 {
+            for key in BUFFER_KEYS {
+                c.has_no_effect(key, "hdd.buffer.segments = 0", "segments, or no such key");
+            }
+            return Buffer { segments, segment_bytes, read_ahead_bytes: 0, read_ahead_least_bytes: 0 };
+        }
+        let key = |name: &str| format!("{TABLE}.{name}");
+        let (ahead, least) = (read_ahead_bytes, read_ahead_least_bytes);
+        c.rule(&key("read_ahead_bytes"), ahead, ahead <= segment_bytes, "at most hdd.buffer.segment_bytes");
+        c.rule(&key("read_ahead_least_bytes"), least, least <= ahead, "at most hdd.buffer.read_ahead_bytes");
+        whole_sectors(c, &key("segment_bytes"), segment_bytes);
+        whole_sectors(c, &key("read_ahead_bytes"), ahead);
+        whole_sectors(c, &key("read_ahead_least_bytes"), least);
         Buffer { segments, segment_bytes, read_ahead_bytes, read_ahead_least_bytes }
     }
 
@@ -380,7 +397,12 @@ impl Options {
         const TABLE: &str = "hdd.write_cache";
         let write_cache = &self.write_cache;
         let bytes = c.number(field!(TABLE, write_cache.bytes), 0, 0..=BYTES_MAX);
-        whole_sectors(c, TABLE, &[("bytes", bytes)]);
+        whole_sectors(c, "hdd.write_cache.bytes", bytes);
+        if bytes == 0 {
+            for key in ["hdd.write_cache.extents", "hdd.write_cache.age_max_ns"] {
+                c.has_no_effect(key, "hdd.write_cache.bytes = 0", "a cache, or no such key");
+            }
+        }
         WriteCache {
             bytes,
             extents: c.number(field!(TABLE, write_cache.extents), 64, 1..=EXTENTS_MAX),
@@ -453,10 +475,8 @@ fn check_transfer(c: &mut Checker, power: &InterfacePower) {
     }
 }
 
-fn whole_sectors(c: &mut Checker, table: &str, sizes: &[(&str, u64)]) {
-    for (name, bytes) in sizes {
-        c.rule(&format!("{table}.{name}"), bytes, bytes.is_multiple_of(SECTOR_BYTES), "a multiple of 512");
-    }
+fn whole_sectors(c: &mut Checker, key: &str, bytes: u64) {
+    c.rule(key, bytes, bytes.is_multiple_of(SECTOR_BYTES), "a multiple of 512");
 }
 
 /// The three times of the data sheet must have a curve on which no seek takes longer than a farther one.

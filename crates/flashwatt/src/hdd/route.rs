@@ -88,8 +88,11 @@ impl Hdd {
         let request = self.inside(tag);
         self.forget_read(request.first, request.end, cx);
         if self.settings.write_cache.bytes == 0 || request.fua {
-            self.counts.overwritten_sectors += self.cache.forget(request.first, request.end, self.mechanism.geometry());
-            return self.wait(tag, request.first, request.end, true, cx);
+            let void = self.cache.forget(request.first, request.end, self.mechanism.geometry());
+            self.counts.overwritten_sectors += void;
+            self.wait(tag, request.first, request.end, true, cx);
+            self.enter(cx);
+            return self.end_flushes(cx);
         }
         self.entering.push_back(tag);
         let waits = self.entering.len() > 1 || !self.enter(cx);

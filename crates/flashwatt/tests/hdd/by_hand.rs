@@ -76,7 +76,7 @@ fn a_hit_takes_the_interface_only() {
     let counts = &sections(&report).hdd.counts;
     assert_eq!((counts.read_hits, counts.read_misses, counts.accesses), (2, 1, 2));
     assert_eq!(counts.media_read_bytes, 8 * SECTOR);
-    assert_eq!(counts.read_ahead_bytes, 128 << 10, "a segment, though no more than that");
+    assert_eq!(counts.read_ahead_bytes, 64 << 10, "half a segment, though no more than that");
 }
 
 /// Reading ahead is 50 sectors along when a read of what follows comes: the sectors go on without a turn of the platters.

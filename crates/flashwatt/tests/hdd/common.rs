@@ -55,14 +55,14 @@ pub fn plain() -> settings::Hdd {
     }
 }
 
-/// As [`plain`], with all that a disk has: a queue, 8 segments of 128 KiB that are read ahead into, a cache of 1 MiB.
+/// As [`plain`], with all that a disk has: a queue, 8 segments of 128 KiB, of which a half is read ahead into, a cache of 1 MiB.
 pub fn full() -> settings::Hdd {
     let mut disk = plain();
     disk.interface = Interface { rate_mb_s: 150.0, command_ns: 100_000, queue_depth: 32 };
     disk.scheduling.order = Order::Positioning;
     disk.seek.write_settle_ns = 200_000;
     let size = 128 << 10;
-    disk.buffer = Buffer { segments: 8, segment_bytes: size, read_ahead_bytes: size, read_ahead_least_bytes: 0 };
+    disk.buffer = Buffer { segments: 8, segment_bytes: size, read_ahead_bytes: size / 2, read_ahead_least_bytes: 0 };
     disk.write_cache.bytes = 1 << 20;
     disk
 }
@@ -126,7 +126,8 @@ pub fn run(disk: settings::Hdd, sets: &[&str]) -> Report {
 }
 
 pub fn run_with(disk: settings::Hdd, sets: &[&str], options: &RunOptions) -> Report {
-    let config = config(sets);
+    let bytes = format!("device.logical_bytes={}", disk.bytes);
+    let config = config(&[&[bytes.as_str()], sets].concat());
     let mut workload = workload::open(&config.workload, disk.bytes, config.run.seed).expect("a workload");
     let report = run_device(&config, options, Hdd::new(disk, options.series()), workload.as_mut(), &mut |_| true);
     complete(report.expect("it runs"))

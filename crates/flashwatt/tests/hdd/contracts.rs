@@ -149,7 +149,7 @@ fn a_request_beyond_the_disk_is_refused() {
     let (config, options) = (config(&[]), RunOptions::default());
     let device = flashwatt::hdd::Hdd::new(disk, None);
     let report = flashwatt::run::run_device(&config, &options, device, &mut script, &mut |_| true).expect("it runs");
-    assert!(report.status.starts_with("failed: ") && report.status.contains("range"), "{}", report.status);
+    assert!(report.status.starts_with("failed: ") && report.status.contains("all on the device"), "{}", report.status);
 }
 
 /// Windows cut states that are under way: the sum over windows is the whole.

@@ -113,6 +113,7 @@ fn sequential_rate_of_a_zone_follows_from_its_tracks() {
                 format!("workload.sequential.read_fraction={read_fraction}"),
                 "workload.sequential.request_bytes=65536".to_string(),
                 "workload.sequential.queue_depth=1".to_string(),
+                "run.count_drain=true".to_string(),
             ];
             let report = run(disk.clone(), &sets.each_ref().map(String::as_str));
             let found = if kind == "read" { report.throughput.read_mb_s } else { report.throughput.write_mb_s };
