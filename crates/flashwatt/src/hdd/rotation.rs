@@ -70,7 +70,8 @@ impl Rotation {
     }
 
     /// Time of a revolution.
-    pub fn revolution_ns(self) -> f64 {
+    #[cfg(test)]
+    fn revolution_ns(self) -> f64 {
         REVOLUTION / self.per_ns as f64
     }
 }

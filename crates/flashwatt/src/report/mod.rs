@@ -235,6 +235,9 @@ impl Serialize for Sections {
                 entries!(map, ssd, flash, wear, lifetime, ftl, gc, write_buffer, energy_j, energy_by_cause_j);
                 entries!(map, ssd, energy_total_j, parallelism, ledger, drain_ledger);
             }
+            Sections::Hdd(disk) => {
+                entries!(map, disk, hdd, energy_j);
+            }
             Sections::Array(of) => {
                 entries!(map, of, array, members, energy_j);
             }

@@ -8,6 +8,7 @@ use crate::config::{Config, Precondition, Span};
 use crate::connector::Workload;
 use crate::error::{Error, Fault};
 use crate::files::Image;
+use crate::hdd::Hdd;
 use crate::host::BlockLayer;
 use crate::kernel::{End, Outcome, Sim};
 use crate::output::Aside;

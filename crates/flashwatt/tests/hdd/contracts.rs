@@ -201,3 +201,34 @@ fn it_runs_behind_a_block_layer() -> Result<(), Error> {
     }
     Ok(())
 }
+
+/// Wrong keys of `[hdd]` are named with what is expected.
+#[test]
+fn wrong_settings_are_refused_by_name() {
+    let refused = |sets: &[&str]| {
+        let sets: Vec<String> =
+            [&["device.preset=laptop-7200"], sets].concat().iter().map(ToString::to_string).collect();
+        flashwatt::config::load("", "test", &sets).expect_err("it is wrong").to_string()
+    };
+    let cases: [(&[&str], &str); 14] = [
+        (&["hdd.seek.mean_ns=900_000"], "single_cylinder_ns ≤ mean_ns ≤ full_stroke_ns"),
+        (&["hdd.seek.mean_ns=19_900_000"], "no seek curve has this mean"),
+        (&["hdd.geometry.bytes=1000"], "a positive multiple of 512"),
+        (&["hdd.geometry.rpm=0"], "expected 60 to 100000"),
+        (&["hdd.geometry.inner_sectors_per_track=5000"], "inner_sectors_per_track ≤ outer_sectors_per_track"),
+        (&["hdd.geometry.zones=[[100, 500]]"], "given beside a list of zones"),
+        (&["hdd.buffer.read_ahead_bytes=1048576"], "at most hdd.buffer.segment_bytes"),
+        (&["hdd.buffer.segments=0", "hdd.buffer.read_ahead_bytes=0"], "hdd.buffer.read_ahead_bytes: has no effect"),
+        (&["hdd.write_cache.bytes=100"], "a multiple of 512"),
+        (&["hdd.write_cache.bytes=0", "hdd.write_cache.extents=4"], "hdd.write_cache.extents: has no effect"),
+        (&["hdd.scheduling.order=lifo"], "positioning"),
+        (&["hdd.energy.interface.transfer.v5_w=0.01"], "less than the idle power"),
+        (&["ftl=dftl"], "has no effect; found a hard disk"),
+        (&["run.precondition=steady"], "not for a hard disk"),
+    ];
+    for (sets, expected) in cases {
+        let found = refused(sets);
+        assert!(found.contains(expected), "{sets:?}: {found}");
+    }
+    assert!(refused(&["hdd.seek.maen_ns=1"]).contains("did you mean `mean_ns`?"));
+}

@@ -4,4 +4,5 @@ mod by_hand;
 mod common;
 mod contracts;
 mod neutral;
+mod presets;
 mod theory;
