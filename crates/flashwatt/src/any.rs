@@ -4,6 +4,7 @@ use crate::accounts::SsdFigures;
 use crate::connector::{AtEnd, Cx, Device, Figures, Request, Seats, Tag, Upcoming, Window};
 use crate::energy::Series;
 use crate::error::Error;
+use crate::hdd::{Hdd, HddFigures};
 use crate::probe::Recording;
 use crate::raid::Raid;
 use crate::raid::figures::RaidFigures;
@@ -14,6 +15,8 @@ use crate::units::Nanos;
 pub enum AnyDrive {
     /// A flash drive.
     Ssd(Box<Ssd<Recording>>),
+    /// A hard disk.
+    Hdd(Box<Hdd>),
     /// An array of drives.
     Array(Box<Raid<AnyDrive>>),
 }
@@ -26,6 +29,8 @@ pub enum AnyFigures {
     None,
     /// Of a flash drive.
     Ssd(Box<SsdFigures>),
+    /// Of a hard disk.
+    Hdd(Box<HddFigures>),
     /// Of an array of drives.
     Array(Box<RaidFigures<AnyFigures>>),
 }
@@ -36,6 +41,14 @@ impl AnyFigures {
         match self {
             AnyFigures::Ssd(figures) => (**figures).clone(),
             _ => SsdFigures::default(),
+        }
+    }
+
+    /// Those of a disk.
+    pub(crate) fn hdd(&self) -> HddFigures {
+        match self {
+            AnyFigures::Hdd(figures) => (**figures).clone(),
+            _ => HddFigures::default(),
         }
     }
 
@@ -52,6 +65,7 @@ impl Figures for AnyFigures {
     fn plus(&self, next: &Self) -> Self {
         match (self, next) {
             (AnyFigures::Ssd(this), AnyFigures::Ssd(next)) => AnyFigures::Ssd(Box::new(this.plus(next))),
+            (AnyFigures::Hdd(this), AnyFigures::Hdd(next)) => AnyFigures::Hdd(Box::new(this.plus(next))),
             (AnyFigures::Array(this), AnyFigures::Array(next)) => AnyFigures::Array(Box::new(this.plus(next))),
             (AnyFigures::None, one) | (one, _) => one.clone(),
         }
@@ -61,6 +75,7 @@ impl Figures for AnyFigures {
         match self {
             AnyFigures::None => 0,
             AnyFigures::Ssd(figures) => figures.operations(),
+            AnyFigures::Hdd(figures) => figures.operations(),
             AnyFigures::Array(figures) => figures.operations(),
         }
     }
@@ -71,6 +86,7 @@ macro_rules! each {
     ($drive:expr, $one:ident => $call:expr) => {
         match $drive {
             AnyDrive::Ssd($one) => $call,
+            AnyDrive::Hdd($one) => $call,
             AnyDrive::Array($one) => $call,
         }
     };
@@ -125,6 +141,10 @@ impl Device for AnyDrive {
             AnyDrive::Ssd(drive) => {
                 let (window, series) = drive.end_window(now, meter);
                 (window.map(|figures| AnyFigures::Ssd(Box::new(figures))), series)
+            }
+            AnyDrive::Hdd(drive) => {
+                let (window, series) = drive.end_window(now, meter);
+                (window.map(|figures| AnyFigures::Hdd(Box::new(figures))), series)
             }
             AnyDrive::Array(drive) => {
                 let (window, series) = drive.end_window(now, meter);

@@ -282,6 +282,7 @@ mod tests {
     use crate::energy::meter::Meter;
     use crate::energy::parts::{STATES_MAX, StateId};
     use crate::energy::series::Series;
+    use crate::energy::table::Draw;
     use crate::firmware::Firmware;
     use crate::kernel::Sim;
     use crate::progress::Watch;
@@ -375,7 +376,7 @@ mod tests {
 
     #[test]
     fn no_mean_lies_above_the_peak() {
-        caught("mean power in W", |outcome| reading(outcome).peak.nw /= 10);
+        caught("mean power in W", |outcome| reading(outcome).peak.as_mut().expect("one meter").nw /= 10);
         caught("of a stretch", |outcome| reading(outcome).window_w[0] = Some(1e3));
     }
 
@@ -396,7 +397,7 @@ mod tests {
         assert!(series.highest_w() > 0.0);
         let verdict = |outcome: &_| audit(&ssd, &config, outcome, Some(&series)).map_err(|error| error.to_string());
         assert_eq!(verdict(&outcome), Ok(()));
-        reading(&mut outcome).peak.nw = (series.highest_w() * 1e9) as i64 / 2;
+        reading(&mut outcome).peak = Some(Draw { nw: (series.highest_w() * 1e9) as i64 / 2 });
         let error = check_series(&series, &outcome).expect_err("the bin lies above the peak");
         assert_eq!(error.what, "the power of a bin in W");
     }

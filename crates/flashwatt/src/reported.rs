@@ -8,6 +8,7 @@ use crate::energy::bins::PowerSeries;
 use crate::energy::price::price;
 use crate::energy::{self, Parts, PriceTable, Series};
 use crate::error::Error;
+use crate::hdd::{Hdd, HddFigures};
 use crate::host::{BlockLayer, Hosted};
 use crate::kernel::Outcome;
 use crate::probe::Probe;
@@ -58,6 +59,7 @@ impl Reported for AnyDrive {
     fn parts(&self, config: &Config) -> Parts {
         match self {
             AnyDrive::Ssd(drive) => drive.parts(config),
+            AnyDrive::Hdd(drive) => Reported::parts(drive.as_ref(), config),
             AnyDrive::Array(drive) => drive.parts(config),
         }
     }
@@ -65,6 +67,7 @@ impl Reported for AnyDrive {
     fn recorded(&self, config: &Config, series: &Series) -> Recorded {
         match self {
             AnyDrive::Ssd(drive) => drive.recorded(config, series),
+            AnyDrive::Hdd(drive) => drive.recorded(config, series),
             AnyDrive::Array(drive) => drive.recorded(config, series),
         }
     }
@@ -72,6 +75,7 @@ impl Reported for AnyDrive {
     fn energy_j(&self, config: &Config, figures: &AnyFigures) -> f64 {
         match (self, figures) {
             (AnyDrive::Ssd(drive), AnyFigures::Ssd(figures)) => drive.energy_j(config, figures),
+            (AnyDrive::Hdd(drive), AnyFigures::Hdd(figures)) => drive.energy_j(config, figures),
             (AnyDrive::Array(drive), AnyFigures::Array(figures)) => drive.energy_j(config, figures),
             _ => 0.0,
         }
@@ -80,6 +84,7 @@ impl Reported for AnyDrive {
     fn report(&self, config: &Config, outcome: &Outcome<AnyFigures>) -> DeviceReport {
         match self {
             AnyDrive::Ssd(drive) => drive.report(config, &outcome.with_figures(AnyFigures::ssd)),
+            AnyDrive::Hdd(drive) => drive.report(config, &outcome.with_figures(AnyFigures::hdd)),
             AnyDrive::Array(drive) => drive.report(config, &outcome.with_figures(AnyFigures::array)),
         }
     }
@@ -87,6 +92,7 @@ impl Reported for AnyDrive {
     fn audit(&self, config: &Config, outcome: &Outcome<AnyFigures>) -> Result<(), Error> {
         match self {
             AnyDrive::Ssd(drive) => audit::energy(drive.as_ref(), config, &outcome.with_figures(AnyFigures::ssd)),
+            AnyDrive::Hdd(drive) => audit::energy(drive.as_ref(), config, &outcome.with_figures(AnyFigures::hdd)),
             AnyDrive::Array(drive) => audit::energy(drive.as_ref(), config, &outcome.with_figures(AnyFigures::array)),
         }
     }
@@ -119,6 +125,20 @@ impl<D: Reported> Reported for Raid<D> {
 
     fn audit(&self, config: &Config, outcome: &Outcome<RaidFigures<D::Figures>>) -> Result<(), Error> {
         members(self, config).try_for_each(|(place, device, config)| device.audit(&config, &outcome.of_member(place)))
+    }
+}
+
+impl Reported for Hdd {
+    fn parts(&self, _config: &Config) -> Parts {
+        Hdd::parts(self).clone()
+    }
+
+    fn energy_j(&self, _config: &Config, figures: &HddFigures) -> f64 {
+        self.accounts().energies(&figures.times).total
+    }
+
+    fn report(&self, config: &Config, outcome: &Outcome<HddFigures>) -> DeviceReport {
+        report::hdd::report(self, config, outcome)
     }
 }
 

@@ -46,6 +46,7 @@ const LAYERS: &[&str] = &[
     "limits",
     "clockless",
     "ssd",
+    "hdd",
     "raid",
     "any",
     // The roof: what the user writes, as a whole, and what knows all of it. Nothing below takes a configuration: each module

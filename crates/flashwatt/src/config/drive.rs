@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::Ssd;
+use crate::hdd::settings::Hdd;
 use crate::raid::settings::{Failed, Layout};
 
 /// The settings of a drive. In JSON they are the tables of its kind, without a tag.
@@ -11,8 +12,30 @@ use crate::raid::settings::{Failed, Layout};
 pub enum Drive {
     /// A flash drive.
     Ssd(Box<Ssd>),
+    /// A hard disk.
+    Hdd(Box<HddTables>),
     /// Several drives as one.
     Array(Box<ArrayTable>),
+}
+
+/// The tables of a hard disk.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HddTables {
+    /// What every drive has.
+    pub device: NamedDevice,
+    /// The disk.
+    pub hdd: Hdd,
+}
+
+/// What the table `device` says of a drive that is no SSD.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NamedDevice {
+    /// The preset that everything else was laid over.
+    pub preset: Option<String>,
+    /// One line about the drive.
+    pub description: String,
+    /// Bytes that the host sees.
+    pub logical_bytes: u64,
 }
 
 /// The table of an array.
@@ -52,6 +75,7 @@ impl Drive {
     pub fn logical_bytes(&self) -> u64 {
         match self {
             Drive::Ssd(ssd) => ssd.device.logical_bytes,
+            Drive::Hdd(tables) => tables.hdd.bytes,
             Drive::Array(table) => table.array.layout.logical_bytes(),
         }
     }
@@ -60,6 +84,7 @@ impl Drive {
     pub fn description(&self) -> String {
         match self {
             Drive::Ssd(ssd) => ssd.device.description.clone(),
+            Drive::Hdd(tables) => tables.device.description.clone(),
             Drive::Array(table) => {
                 let Layout { level, members, .. } = table.array.layout;
                 format!("{} of {members} drives", level.name())
@@ -71,6 +96,7 @@ impl Drive {
     pub fn kind(&self) -> &'static str {
         match self {
             Drive::Ssd(_) => "an SSD",
+            Drive::Hdd(_) => "a hard disk",
             Drive::Array(_) => "an array of drives",
         }
     }
@@ -79,7 +105,7 @@ impl Drive {
     pub fn ssd(&self) -> Option<&Ssd> {
         match self {
             Drive::Ssd(ssd) => Some(ssd),
-            Drive::Array(_) => None,
+            Drive::Hdd(_) | Drive::Array(_) => None,
         }
     }
 
@@ -87,15 +113,23 @@ impl Drive {
     pub fn ssd_mut(&mut self) -> Option<&mut Ssd> {
         match self {
             Drive::Ssd(ssd) => Some(ssd),
-            Drive::Array(_) => None,
+            Drive::Hdd(_) | Drive::Array(_) => None,
         }
     }
 
     /// The settings of an array, if it is one.
     pub fn array(&self) -> Option<&Array> {
         match self {
-            Drive::Ssd(_) => None,
+            Drive::Ssd(_) | Drive::Hdd(_) => None,
             Drive::Array(table) => Some(&table.array),
+        }
+    }
+
+    /// The settings of a disk, if it is one.
+    pub fn hdd(&self) -> Option<&Hdd> {
+        match self {
+            Drive::Hdd(tables) => Some(&tables.hdd),
+            Drive::Ssd(_) | Drive::Array(_) => None,
         }
     }
 }

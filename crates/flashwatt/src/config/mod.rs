@@ -65,7 +65,7 @@ pub use crate::workload::settings::{
     Arrivals, Beyond, Fio, Gap, Group, Law, LengthUnit, OpenLoop, Phases, Size, Sizes, Standin, Synthetic, TimeUnit,
     Trace, Workload,
 };
-pub use drive::{Array, Drive};
+pub use drive::{Array, Drive, HddTables, NamedDevice};
 pub use parse::{load, merged, merged_to};
 pub(crate) use presets::described;
 pub use presets::{DEFAULT_PRESET, PRESETS, preset};

@@ -462,13 +462,21 @@ mod tests {
         assert!(error.contains("keys of `host.scheduler.deadline` and of `host.scheduler.mq_deadline`"), "{error}");
     }
 
+    fn preset_is_a_disk(name: &str) -> bool {
+        super::super::preset(name).is_some_and(|text| text.contains("[hdd."))
+    }
+
     #[test]
     fn the_merged_text_is_the_same_configuration() {
         for (name, _) in PRESETS {
             let text = format!("device.preset = {name:?}\n[workload.uniform]\nrate_per_s = 10\n");
-            let collects = load(&text, "test.toml", &[]).expect("a valid preset").ssd().ftl.collects();
+            let of_a_disk = ["hdd.interface.queue_depth=2", "hdd.energy.arm.seeking.v12_w=0.5"];
+            let whole = load(&text, "test.toml", &[]).expect("a valid preset");
+            let collects = whole.drive.ssd().is_some_and(|ssd| ssd.ftl.collects());
             let of_layer = if collects { "gc.policy.d_choices.d=3" } else { "ftl.superblock.merges_at_once=3" };
-            for sets in [&[][..], &["device.channels=2", of_layer, "device.op_ratio=0.5"]] {
+            let of_an_ssd = ["device.channels=2", of_layer, "device.op_ratio=0.5"];
+            let some = if preset_is_a_disk(name) { &of_a_disk[..] } else { &of_an_ssd };
+            for sets in [&[][..], some] {
                 let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
                 let merged = merged(&text, "test.toml", &sets).expect("a valid configuration");
                 assert_eq!(config(&merged, &[]), load(&text, "test.toml", &sets).expect("the same"), "{merged}");

@@ -148,7 +148,10 @@ mod tests {
         let odd = "energy.nand.transfer_ma=7.123";
         let charged = "energy.nand.transfer_ns=81234";
         let ways = ["energy.mode=component", "energy.mode=terminal", "energy.idle_accounting=busy_only", odd, charged];
-        for (name, _) in PRESETS {
+        for (name, text) in PRESETS {
+            if text.contains("[hdd.") {
+                continue;
+            }
             for way in ways {
                 let sets =
                     [format!("device.preset={name}"), way.to_string(), "energy.dram.data_mb_s=777.7".to_string()];

@@ -15,6 +15,7 @@ use super::schema::names;
 use crate::device::settings::{BlockStripe, ProgramOrder};
 use crate::energy::settings::{DramRule, IdleAccounting};
 use crate::ftl;
+use crate::hdd;
 use crate::kernel::settings::PartialPages;
 use crate::workload::settings::{Dispatched, LengthUnit, TimeUnit, TraceOrigin};
 
@@ -49,6 +50,8 @@ pub struct Raw {
     pub controller: Controller,
     /// Currents and voltages.
     pub energy: Energy,
+    /// A hard disk. With this table the drive is one, and has no tables of an SSD.
+    pub hdd: hdd::options::Options,
     /// Several drives as one. Without this table there is one drive.
     pub array: Array,
     /// The host's block layer. Without this table requests go straight to the drive.

@@ -14,6 +14,7 @@ mod array;
 mod budget;
 mod energy;
 mod files;
+mod hdd;
 mod host;
 mod replay;
 mod ssd;
@@ -47,7 +48,7 @@ struct Resolved {
 /// Checks everything and fills in what was left out. `None` only with faults; rules over several keys are left to the
 /// next attempt if single keys are wrong. `member_of` gives the drive of a preset, for the members of an array.
 pub(super) fn resolve(c: &mut Checker, raw: &Raw, member_of: &mut MemberOf) -> Option<Config> {
-    let one = ssd::ssd(c, raw);
+    let one = if hdd::is_one(c) { hdd::hdd(c, raw) } else { ssd::ssd(c, raw) };
     let Resolved { drive, logical_bytes, queue_depth } = array::array(c, &raw.array, one, member_of);
     let bounds = Bounds { logical_bytes, queue_depth, has_scheduler: false };
     c.rules.default_is("workload", MODELS[0].name);
@@ -62,6 +63,7 @@ pub(super) fn resolve(c: &mut Checker, raw: &Raw, member_of: &mut MemberOf) -> O
     let drive = drive?;
     match &drive {
         Drive::Ssd(ssd) => can_start(c, &run.precondition, &ssd.ftl),
+        Drive::Hdd(_) => hdd::can_start(c, &run),
         Drive::Array(table) => array::can_start(c, &run, &table.array),
     }
     Some(Config { drive, host, workload, run, seal: String::new() }.sealed())

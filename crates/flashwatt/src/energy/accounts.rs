@@ -1,6 +1,8 @@
 //! Energy accounts of a device that declares its [`Parts`]: time by state, and the meter. The two give the total by
 //! independent paths.
 
+use std::collections::VecDeque;
+
 use super::meter::{Meter, SERVERS};
 use super::parts::{ComponentEnergies, PartTimes, Parts, StateId};
 use super::series::Series;
@@ -13,10 +15,21 @@ pub struct Accounts {
     meter: Meter<Option<Box<Series>>>,
     /// Number of parts in each state.
     counts: PartTimes,
-    /// Part-nanoseconds in each state since the window began.
+    /// Part-nanoseconds in each state: for each part that left a state the time at which it did, less the time at which each
+    /// part entered it, modulo 2^64. With `counts` times the present time it is the sum since the window began.
     times: PartTimes,
+    /// Changes that are known ahead, in the order of their times.
+    ahead: VecDeque<Change>,
     now: Nanos,
     window_start: Nanos,
+}
+
+/// A change of a part's state at a time after the present.
+#[derive(Clone, Copy)]
+struct Change {
+    at: Nanos,
+    from: StateId,
+    to: StateId,
 }
 
 impl Accounts {
@@ -28,21 +41,49 @@ impl Accounts {
             (0..count).for_each(|_| meter.change(StateId::NONE, state));
             counts.add(state, count.into());
         }
-        Accounts { parts, meter, counts, times: PartTimes::default(), now: 0, window_start: 0 }
+        Accounts { parts, meter, counts, times: PartTimes::default(), ahead: VecDeque::new(), now: 0, window_start: 0 }
     }
 
-    /// Books the time up to `now`, with every part in its state.
+    /// Books the time up to `now`, with every part in its state and with the changes ahead until then.
+    #[inline]
     pub fn pass_time(&mut self, now: Nanos) {
-        self.times.add_over(&self.counts, now - self.now);
+        while let Some(change) = self.ahead.front().copied().filter(|change| change.at <= now) {
+            self.ahead.pop_front();
+            self.pass_to(change.at);
+            self.change(change.from, change.to);
+        }
+        self.pass_to(now);
+    }
+
+    #[inline]
+    fn pass_to(&mut self, now: Nanos) {
         self.meter.advance(now);
         self.now = now;
     }
 
     /// A part changes its state at the present time.
+    #[inline]
     pub fn change(&mut self, from: StateId, to: StateId) {
         self.counts.take(from, 1);
         self.counts.add(to, 1);
+        self.times.add(from, self.now);
+        self.times.take(to, self.now);
         self.meter.change(from, to);
+    }
+
+    /// A part will change its state at a time; at the present time, if that is over.
+    #[inline]
+    pub fn change_at(&mut self, at: Nanos, from: StateId, to: StateId) {
+        if at <= self.now {
+            return self.change(from, to);
+        }
+        let place = self.ahead.iter().rposition(|change| change.at <= at).map_or(0, |before| before + 1);
+        self.ahead.insert(place, Change { at, from, to });
+    }
+
+    /// Takes back all changes ahead.
+    pub fn forget_ahead(&mut self) {
+        self.ahead.clear();
     }
 
     /// Ends the window, up to whose end time is booked, and begins the next one.
@@ -54,7 +95,10 @@ impl Accounts {
             self.meter.restart(self.now);
         }
         let start_ns = std::mem::replace(&mut self.window_start, self.now);
-        (Window { start_ns, end_ns: self.now, reading, figures: std::mem::take(&mut self.times) }, series)
+        let mut figures = std::mem::take(&mut self.times);
+        figures.add_over(&self.counts, self.now);
+        self.times.take_over(&self.counts, self.now);
+        (Window { start_ns, end_ns: self.now, reading, figures }, series)
     }
 
     /// The declaration.
@@ -75,5 +119,65 @@ impl Accounts {
     /// Whether a recording over time exceeded its storage.
     pub fn series_overflowed(&mut self) -> bool {
         self.meter.series_overflowed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::energy::parts::PowerShare;
+    use crate::energy::table::Draw;
+
+    const STATES: usize = 3;
+
+    fn accounts() -> Accounts {
+        let mut parts = Parts::new(&["all"], 5_000);
+        for nw in [1_000_000, 30_000_000, 7_000_000] {
+            parts.state(&[PowerShare { component: 0, draw: Draw { nw } }]);
+        }
+        Accounts::new(parts, &[(StateId::new(0), 2)], None)
+    }
+
+    proptest! {
+        /// Two parts change their states now and then, some of the changes known ahead; windows end at any time. Each part's
+        /// time in each state is found again by a walk from change to change.
+        #[test]
+        fn times_are_those_of_a_walk(steps in prop::collection::vec((1u64..400_000, 0..2usize, 0..STATES, 0u64..300_000, any::<bool>()), 1..40)) {
+            let (mut accounts, mut now) = (accounts(), 0);
+            let mut states = [0, 0];
+            let mut changes: Vec<(Nanos, usize, usize)> = Vec::new();
+            let (mut start, mut at_start) = (0, [0, 0]);
+            for (after, part, to, later, ends) in steps {
+                now = changes.iter().map(|change| change.0).max().unwrap_or(0).max(now) + after;
+                accounts.pass_time(now);
+                accounts.change_at(now + later, StateId::new(states[part]), StateId::new(to));
+                changes.push((now + later, part, to));
+                states[part] = to;
+                if ends {
+                    let end = now + later / 2;
+                    accounts.pass_time(end);
+                    let (window, _) = accounts.end_window(AtEnd::Restart);
+                    let mut expected = [0u64; STATES];
+                    let (mut at, mut held) = (start, at_start);
+                    let within = changes.iter().filter(|change| change.0 <= end);
+                    for &(time, part, to) in within.chain([&(end, 0, usize::MAX)]) {
+                        held.iter().for_each(|&state| expected[state] += time - at);
+                        at = time;
+                        if to != usize::MAX {
+                            held[part] = to;
+                        }
+                    }
+                    changes.retain(|change| change.0 > end);
+                    (start, at_start) = (end, held);
+                    let found: [u64; STATES] = std::array::from_fn(|state| window.figures.ns(StateId::new(state)));
+                    prop_assert_eq!(found, expected);
+                    let joules = window.reading.expect("it was read").energy_j;
+                    prop_assert!((joules - accounts.energies(&window.figures).total).abs() <= 1e-9 * joules);
+                    now = end;
+                }
+            }
+        }
     }
 }

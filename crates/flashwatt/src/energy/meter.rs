@@ -51,8 +51,9 @@ pub struct Meter<R: Recorder> {
     recorder: R,
 }
 
-/// A time after which constant power is not integrated stretch by stretch. Power below 100 W over it fits a word.
-const FAR_NS: Nanos = 100_000_000;
+/// A time after which constant power is not integrated stretch by stretch: from a few of the shorter stretches on, all of them
+/// together cost less. Power below 100 W over 100 ms fits a word.
+const FAR_NS: Nanos = 400_000;
 
 /// Every power reaches this alarm, also after some corrections of it.
 const ALWAYS: i64 = i64::MIN / 2;

@@ -147,11 +147,22 @@ impl PartTimes {
         self.add(state, amount.wrapping_neg());
     }
 
-    /// Adds `ns` times the number of parts in each state.
+    /// Adds `ns` times the number of parts in each state, modulo 2^64.
     pub(super) fn add_over(&mut self, counts: &PartTimes, ns: Nanos) {
         for (sum, count) in self.0[..STATES_MAX].iter_mut().zip(&counts.0) {
-            *sum += count * ns;
+            *sum = sum.wrapping_add(count.wrapping_mul(ns));
         }
+        self.0[STATES_MAX] = 0;
+    }
+
+    /// The reverse of [`Self::add_over`].
+    pub(super) fn take_over(&mut self, counts: &PartTimes, ns: Nanos) {
+        self.add_over(counts, ns.wrapping_neg());
+    }
+
+    /// Part-nanoseconds in a state.
+    pub fn ns(&self, state: StateId) -> u64 {
+        self.0[state.number()]
     }
 }
 

@@ -19,6 +19,7 @@ use crate::units::Nanos;
 
 pub mod array;
 pub mod files;
+pub mod hdd;
 pub mod host;
 pub mod lifetime;
 mod origins;
@@ -29,6 +30,7 @@ pub mod ssd;
 
 pub use array::ArrayReport;
 pub use files::FilesReport;
+pub use hdd::HddReport;
 pub use host::HostReport;
 pub use origins::OriginReport;
 pub(crate) use outside::{OUTSIDE, outside};
@@ -121,6 +123,8 @@ pub struct DeviceReport {
 pub enum Sections {
     /// Of an SSD.
     Ssd(Box<SsdReport>),
+    /// Of a hard disk.
+    Hdd(Box<HddReport>),
     /// Of an array of drives.
     Array(Box<ArrayReport>),
     /// Of a device that declares only its parts.
@@ -191,6 +195,9 @@ impl Serialize for Report {
                 entries!(map, ssd, ftl, gc, write_buffer);
                 timed_entries!(map, timed, ssd, energy_j, energy_by_cause_j, energy_total_j);
             }
+            Sections::Hdd(disk) => {
+                entries!(map, disk, hdd, energy_j);
+            }
             Sections::Array(of) => {
                 entries!(map, of, array, members, energy_j);
             }
@@ -227,6 +234,9 @@ impl Serialize for Sections {
             Sections::Ssd(ssd) => {
                 entries!(map, ssd, flash, wear, lifetime, ftl, gc, write_buffer, energy_j, energy_by_cause_j);
                 entries!(map, ssd, energy_total_j, parallelism, ledger, drain_ledger);
+            }
+            Sections::Hdd(disk) => {
+                entries!(map, disk, hdd, energy_j);
             }
             Sections::Array(of) => {
                 entries!(map, of, array, members, energy_j);

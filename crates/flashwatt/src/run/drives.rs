@@ -6,6 +6,7 @@ use crate::any::AnyDrive;
 use crate::config::{Array, Config, Drive, Precondition};
 use crate::energy::Series;
 use crate::error::Error;
+use crate::hdd::Hdd;
 use crate::progress::Progress;
 use crate::raid::Raid;
 
@@ -25,6 +26,10 @@ pub(crate) fn laid_down(
         Drive::Ssd(_) => {
             let (ssd, start) = StartState::watched(config, progress)?.into_recording_ssd(config, record());
             Ok((AnyDrive::Ssd(Box::new(ssd)), start))
+        }
+        Drive::Hdd(tables) => {
+            config.check_seal()?;
+            Ok((AnyDrive::Hdd(Box::new(Hdd::new(tables.hdd.clone(), record()))), Start::default()))
         }
         Drive::Array(table) => {
             let (array, start) = array(config, &table.array, record, progress)?;

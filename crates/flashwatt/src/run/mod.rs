@@ -8,6 +8,7 @@ use crate::config::{Config, Precondition, Span};
 use crate::connector::Workload;
 use crate::error::{Error, Fault};
 use crate::files::Image;
+use crate::hdd::Hdd;
 use crate::host::BlockLayer;
 use crate::kernel::{End, Outcome, Sim};
 use crate::output::Aside;
@@ -88,6 +89,17 @@ fn run_workload(
     workload: &mut dyn Workload,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Report, Error> {
+    if let Some(hdd) = config.drive.hdd() {
+        config.check_seal()?;
+        progress(&Progress {
+            preparing: None,
+            requests_done: 0,
+            requests_total: config.run.requests(workload.len_hint()),
+            now_ns: 0,
+        });
+        let disk = Hdd::new(hdd.clone(), options.series());
+        return Ok(simulate(config, options, disk, workload, Start::default(), progress)?.0);
+    }
     if let Some(array) = config.drive.array() {
         let (raid, start) = drives::array(config, array, &|| options.series(), progress)?;
         begins(config, workload, progress);

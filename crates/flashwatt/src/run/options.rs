@@ -84,7 +84,8 @@ impl RunOptions {
         if config.drive.ssd().is_some() {
             return Ok(());
         }
-        let asked = [("op_log", self.op_log.is_some()), ("check", self.check), ("edges", self.edges_ns.is_some())];
+        let edges = self.edges_ns.is_some() && config.drive.array().is_some();
+        let asked = [("op_log", self.op_log.is_some()), ("check", self.check), ("edges", edges)];
         match asked.into_iter().find(|(_, is_asked)| *is_asked) {
             None => Ok(()),
             Some((what, _)) => Err(needs_an_ssd(what, config)),

@@ -128,6 +128,9 @@ fn every_default_is_valid() {
         if key.key.ends_with(".gaps") {
             sets.push(format!("{table}.rate_per_s=1"));
         }
+        if key.key.starts_with("hdd.") {
+            sets.push("device.preset=laptop-7200".into());
+        }
         sets.extend(host_with(&key.key));
         assert!(load("", "test", &sets).is_ok(), "{sets:?}: {:?}", load("", "test", &sets));
     }

@@ -1,0 +1,85 @@
+//! `[hdd]`: the drive is a hard disk.
+
+use super::{COUNT_MAX, Resolved};
+use crate::config::drive::{HddTables, NamedDevice};
+use crate::config::presets::DEFAULT_PRESET;
+use crate::config::raw::Raw;
+use crate::config::{Drive, Precondition, Run};
+use crate::settings::{Checker, KeySource, Node, Value, field, join};
+
+/// The tables of an SSD, which a disk has not.
+const OF_AN_SSD: [&str; 6] = ["ftl", "gc", "wear", "write_buffer", "controller", "energy"];
+/// What the table `device` may say of a disk.
+const OF_EVERY_DRIVE: [&str; 2] = ["preset", "description"];
+
+/// Whether the drive is a disk.
+pub(super) fn is_one(c: &Checker) -> bool {
+    c.tree.get("hdd").is_some()
+}
+
+/// The disk that the configuration describes.
+pub(super) fn hdd(c: &mut Checker, raw: &Raw) -> Resolved {
+    without_an_ssd(c);
+    let device = &raw.device;
+    let preset = Some(c.choice(field!("device", device.preset), DEFAULT_PRESET.to_string()));
+    let description = device.description.clone().unwrap_or_default();
+    let Some(hdd) = raw.hdd.resolve(c) else {
+        return Resolved { drive: None, logical_bytes: COUNT_MAX, queue_depth: 1 };
+    };
+    let (logical_bytes, queue_depth) = (hdd.bytes, hdd.interface.queue_depth);
+    let device = NamedDevice { preset, description, logical_bytes };
+    Resolved { drive: Some(Drive::Hdd(Box::new(HddTables { device, hdd }))), logical_bytes, queue_depth }
+}
+
+/// Keys of an SSD by the user must not be ignored. Those of a preset may be: without one that names a disk, the tables of the
+/// default preset are there.
+fn without_an_ssd(c: &mut Checker) {
+    let mut found = Vec::new();
+    for table in OF_AN_SSD {
+        c.tree.get(table).into_iter().for_each(|node| of_the_user(node, table, &mut found));
+    }
+    for (key, node) in c.tree.table("device").into_iter().flatten() {
+        if !OF_EVERY_DRIVE.contains(&key.as_str()) {
+            of_the_user(node, &join("device", key), &mut found);
+        }
+    }
+    for key in found {
+        let fault = c.fault(&key, "has no effect").found("a hard disk, by the table hdd");
+        c.push(fault.expected("keys of hdd, or no such table"));
+    }
+}
+
+/// The keys below a node that the user wrote.
+fn of_the_user(node: &Node, path: &str, found: &mut Vec<String>) {
+    match &node.value {
+        Value::Table(table) if !table.is_empty() => {
+            table.iter().for_each(|(key, node)| of_the_user(node, &join(path, key), found));
+        }
+        _ if node.origin != KeySource::Preset => found.push(path.to_string()),
+        _ => {}
+    }
+}
+
+/// A disk's start state is one: it turns, its buffer and its cache are empty, and what was written before changes nothing.
+pub(super) fn can_start(c: &mut Checker, run: &Run) {
+    let cannot = match &run.precondition {
+        Precondition::Empty | Precondition::Filled => None,
+        Precondition::Steady => Some("\"steady\""),
+        Precondition::Mapped => Some("\"mapped\""),
+        Precondition::Image => Some("\"image\""),
+        Precondition::Snapshot(_) => Some("a snapshot"),
+        Precondition::Workload(_) => Some("a workload"),
+    };
+    if let Some(found) = cannot {
+        let fault = c.fault("run.precondition", "not for a hard disk").found(found);
+        c.push(
+            fault.expected(
+                "no such key: what a disk held before changes nothing (\"filled\" and \"empty\" are the same)",
+            ),
+        );
+    }
+    if !run.replay.is_timed() {
+        let fault = c.fault("run.replay", "a hard disk has a clock").found("\"flashsim\"");
+        c.push(fault.expected("\"timed\", or an SSD"));
+    }
+}

@@ -1,0 +1,136 @@
+//! From a sector's number to its place: zone, cylinder, head, and angle on the track.
+//!
+//! Sectors are numbered along a track, then head by head through a cylinder, then from the outer cylinder to the inner one.
+//! The first sector of each track is shifted against that of the track before it by a skew, so that a head finds it there after
+//! the switch. There is one entry for each zone and none for a track.
+
+use super::rotation::{Angle, Rotation};
+use super::settings::{Hdd, Zone};
+
+/// A sector's number: its address divided by 512 bytes.
+pub type Lba = u64;
+
+/// Where a sector lies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Place {
+    /// The zone, counted from the outermost one.
+    pub zone: u32,
+    /// The cylinder, counted from the outermost one.
+    pub cylinder: u32,
+    /// The head.
+    pub head: u32,
+    /// Sectors from this one to the end of its track.
+    pub left_on_track: u32,
+    /// The angle at which the sector begins.
+    pub angle: Angle,
+    /// The angle of one sector.
+    pub sector: Angle,
+}
+
+/// A zone's part of the computation.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    first: Lba,
+    first_cylinder: u32,
+    sectors_per_track: u32,
+    sector: Angle,
+    /// Skew in sectors from a track to the next one of the cylinder, and from a cylinder's last track to the next cylinder.
+    track_skew: u32,
+    cylinder_skew: u32,
+}
+
+/// The geometry of a disk.
+#[derive(Clone, Debug)]
+pub struct Geometry {
+    spans: Box<[Span]>,
+    heads: u32,
+}
+
+impl Geometry {
+    /// The geometry of valid settings.
+    pub fn new(settings: &Hdd) -> Self {
+        let rotation = Rotation::new(settings.rpm);
+        let (mut first, mut first_cylinder) = (0, 0);
+        let span = |zone: &Zone| {
+            let sectors_per_track = zone.sectors_per_track;
+            let sector = Angle::MAX / u64::from(sectors_per_track);
+            let skew = |ns| rotation.steps(ns, sector) as u32;
+            let track_skew = skew(settings.track_skew_ns);
+            let cylinder_skew = skew(settings.cylinder_skew_ns);
+            let span = Span { first, first_cylinder, sectors_per_track, sector, track_skew, cylinder_skew };
+            first += zone.sectors(settings.heads);
+            first_cylinder += zone.cylinders;
+            span
+        };
+        Geometry { spans: settings.zones.iter().map(span).collect(), heads: settings.heads }
+    }
+
+    /// The place of a sector on the disk.
+    #[inline]
+    pub fn place(&self, lba: Lba) -> Place {
+        let zone = self.spans.partition_point(|span| span.first <= lba) - 1;
+        let span = &self.spans[zone];
+        let within = lba - span.first;
+        let per_track = u64::from(span.sectors_per_track);
+        let (track, sector) = (within / per_track, (within % per_track) as u32);
+        let (cylinder, head) = ((track / u64::from(self.heads)) as u32, (track % u64::from(self.heads)) as u32);
+        Place {
+            zone: zone as u32,
+            cylinder: span.first_cylinder + cylinder,
+            head,
+            left_on_track: span.sectors_per_track - sector,
+            angle: span.sector.wrapping_mul(u64::from(sector) + self.skew(span, cylinder, head)),
+            sector: span.sector,
+        }
+    }
+
+    /// Sectors by which the start of a track is shifted against the zone's first one.
+    #[inline]
+    fn skew(&self, span: &Span, cylinder: u32, head: u32) -> u64 {
+        let of_cylinder = u64::from(self.heads - 1) * u64::from(span.track_skew) + u64::from(span.cylinder_skew);
+        let sectors = u64::from(cylinder) * of_cylinder + u64::from(head) * u64::from(span.track_skew);
+        sectors % u64::from(span.sectors_per_track)
+    }
+
+    /// Number of zones.
+    pub fn zones(&self) -> usize {
+        self.spans.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::settings::tests::small;
+    use super::*;
+
+    /// Every sector of a small disk, found by a walk over zones, cylinders, heads and tracks.
+    #[test]
+    fn places_are_those_of_a_walk() {
+        let settings = small();
+        let geometry = Geometry::new(&settings);
+        let rotation = Rotation::new(settings.rpm);
+        let (mut lba, mut cylinder) = (0, 0);
+        for (zone, shape) in (0..).zip(&settings.zones) {
+            let sector = Angle::MAX / u64::from(shape.sectors_per_track);
+            let mut start = 0u64; // sectors that the track's start is shifted by
+            for _ in 0..shape.cylinders {
+                for head in 0..settings.heads {
+                    for at in 0..shape.sectors_per_track {
+                        let place = geometry.place(lba);
+                        assert_eq!((place.zone, place.cylinder, place.head), (zone, cylinder, head), "{lba}");
+                        assert_eq!(place.left_on_track, shape.sectors_per_track - at);
+                        let turned = (start + u64::from(at)) % u64::from(shape.sectors_per_track);
+                        let off = place.angle.wrapping_sub(turned * sector) as i64;
+                        assert!(off.unsigned_abs() < 1 << 20, "{lba}: {off}");
+                        lba += 1;
+                    }
+                    let switch =
+                        if head + 1 < settings.heads { settings.track_skew_ns } else { settings.cylinder_skew_ns };
+                    start += rotation.steps(switch, sector);
+                }
+                cylinder += 1;
+            }
+        }
+        assert_eq!(lba, settings.capacity_bytes() / 512);
+    }
+}

@@ -1,0 +1,207 @@
+//! What the medium does: one access after the other.
+
+use super::geometry::Lba;
+use super::mechanism::Access;
+use super::parts::{ACTIVE, READING, SEEKING, TRACKING, TRANSFER, WRITING};
+use super::queue::{Choice, Waiting};
+use super::{Hdd, MEDIUM};
+use crate::connector::{Cx, Tag};
+use crate::energy::parts::StateId;
+use crate::units::{Nanos, SECTOR_BYTES};
+
+/// Work of the medium.
+pub struct Job {
+    pub(super) kind: Kind,
+    pub(super) access: Access,
+    /// The sector after the last one of the job. An access ends at the end of a track, a job may go on.
+    pub(super) end: Lba,
+    /// Of the present access: sectors from this one on are the host's, those before were read ahead.
+    pub(super) host_from: Lba,
+    /// Whether data of the present access crosses the interface until its end.
+    pub(super) transfers: bool,
+    /// Time that the interface needs beyond the accesses so far, because it is slower than the medium.
+    pub(super) lag_ns: Nanos,
+}
+
+/// The kinds of work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Reads for a request, into a segment of the buffer.
+    Read(Tag, Option<usize>),
+    /// Reads ahead, into a segment of the buffer.
+    Ahead(usize),
+    /// Writes for a request, around the cache.
+    Write(Tag),
+    /// Writes sectors of the cache.
+    Destage,
+    /// Brings the spindle to speed.
+    SpinUp,
+}
+
+impl Kind {
+    /// The state of the electronics while sectors pass the head.
+    fn state(self) -> StateId {
+        match self {
+            Kind::Read(..) | Kind::Ahead(_) => READING,
+            Kind::Write(_) | Kind::Destage => WRITING,
+            Kind::SpinUp => ACTIVE,
+        }
+    }
+
+    fn writes(self) -> bool {
+        matches!(self, Kind::Write(_) | Kind::Destage)
+    }
+}
+
+impl Hdd {
+    /// If the medium has nothing to do, or only reads ahead: starts what comes next.
+    pub(super) fn start_access(&mut self, cx: &mut Cx) {
+        self.make_way(cx);
+        while self.job.is_none() {
+            if self.must_read_ahead() || (self.queue.is_empty() && !self.cache.has_extents()) {
+                return self.read_ahead(cx);
+            }
+            if !self.is_ready {
+                return self.spin_up(cx);
+            }
+            let (Self { queue, mechanism, cache, .. }, now) = (&*self, cx.now());
+            let Some(chosen) = queue.choose(now, mechanism, cache, self.near, self.cache_is_awaited()) else { return };
+            self.counts.overdue += u64::from(chosen.is_overdue);
+            match chosen.choice {
+                Choice::Request(index) => self.serve(index, cx),
+                Choice::Extent(first) => {
+                    let end = self.cache.take(first, self.mechanism.geometry());
+                    self.start(Kind::Destage, first, end, cx);
+                }
+            }
+        }
+    }
+
+    fn serve(&mut self, index: usize, cx: &mut Cx) {
+        let request = self.queue.take(index);
+        let Waiting { tag, first, end, writes, .. } = request;
+        if writes {
+            self.start(Kind::Write(tag), first, end, cx);
+        } else if !self.came_meanwhile(&request, cx) {
+            let segment = self.buffer.begin(first);
+            self.start(Kind::Read(tag, segment), first, end, cx);
+        }
+    }
+
+    /// Starts a job on sectors from `first` on to `end`.
+    pub(super) fn start(&mut self, kind: Kind, first: Lba, end: Lba, cx: &mut Cx) {
+        self.ahead = None;
+        self.wake(cx);
+        let access = self.access(kind, first, end, cx);
+        self.job = Some(Job { kind, access, end, host_from: first, transfers: false, lag_ns: 0 });
+        self.transfer_with_access(cx);
+    }
+
+    /// Starts an access, and counts the way to it.
+    fn access(&mut self, kind: Kind, first: Lba, end: Lba, cx: &mut Cx) -> Access {
+        let access = self.mechanism.access(cx.now(), first, end, kind.writes());
+        let counts = &mut self.counts;
+        if access.way.cylinders > 0 {
+            counts.seeks += 1;
+            counts.seek_cylinders += u64::from(access.way.cylinders);
+            counts.seek_ns += access.way.ns;
+            self.accounts.change(TRACKING, SEEKING);
+            self.accounts.change_at(access.on_track_ns, SEEKING, TRACKING);
+        }
+        counts.head_switches += u64::from(access.way.switches_head);
+        if access.start_ns > access.on_track_ns {
+            counts.rotational_waits += 1;
+            counts.rotational_wait_ns += access.start_ns - access.on_track_ns;
+        }
+        self.accounts.change_at(access.start_ns, ACTIVE, kind.state());
+        cx.agenda.reset(self.seat + MEDIUM, access.end_ns);
+        access
+    }
+
+    /// The data of a read crosses the interface while its sectors pass the head, so that the last of it is there at the end.
+    pub(super) fn transfer_with_access(&mut self, cx: &mut Cx) {
+        let Some(job) = self.job.as_mut().filter(|job| matches!(job.kind, Kind::Read(..))) else { return };
+        let access = &job.access;
+        let needed = self.settings.interface.time((access.end - job.host_from) * SECTOR_BYTES);
+        let ns = needed.min(access.end_ns - access.start_ns.max(cx.now()));
+        job.lag_ns += needed - ns;
+        job.transfers = ns > 0;
+        if job.transfers {
+            self.accounts.change_at(access.end_ns - ns, StateId::NONE, TRANSFER);
+        }
+    }
+
+    /// The access under way has ended.
+    pub(super) fn access_ended(&mut self, cx: &mut Cx) {
+        let Some(job) = self.job.take() else { unreachable!("an access was under way") };
+        if job.kind == Kind::SpinUp {
+            return self.spun_up();
+        }
+        self.book(&job, job.access.end);
+        if job.access.end < job.end {
+            return self.go_on(job, cx);
+        }
+        match job.kind {
+            Kind::Read(tag, segment) => {
+                self.ahead = segment.and_then(|segment| self.ahead_of(job.end, segment));
+                if job.lag_ns > 0 {
+                    self.transfer(Some(tag), job.lag_ns, cx);
+                } else {
+                    self.complete(tag, cx);
+                }
+            }
+            Kind::Write(tag) => self.complete(tag, cx),
+            Kind::Destage => {
+                self.cache.written();
+                self.enter(cx);
+                self.end_flushes(cx);
+            }
+            Kind::Ahead(_) | Kind::SpinUp => self.ahead = None,
+        }
+    }
+
+    /// The next access of a job that goes on.
+    fn go_on(&mut self, job: Job, cx: &mut Cx) {
+        let first = job.access.end;
+        let access = self.access(job.kind, first, job.end, cx);
+        self.job = Some(Job { access, host_from: first, transfers: false, ..job });
+        self.transfer_with_access(cx);
+    }
+
+    /// Books an access that has come up to `end`, and ends its states.
+    pub(super) fn book(&mut self, job: &Job, end: Lba) {
+        let access = &job.access;
+        if access.end > access.first {
+            self.accounts.change(job.kind.state(), ACTIVE);
+        }
+        if job.transfers {
+            self.accounts.change(TRANSFER, StateId::NONE);
+        }
+        self.near = end;
+        self.counts.accesses += 1;
+        let bytes = (end - access.first) * SECTOR_BYTES;
+        let zone = &mut self.zones[access.place.zone as usize];
+        match job.kind {
+            Kind::Read(_, segment) => {
+                let host_bytes = (end - job.host_from) * SECTOR_BYTES;
+                zone.read_bytes += bytes;
+                self.counts.media_read_bytes += host_bytes;
+                self.counts.read_ahead_bytes += bytes - host_bytes;
+                if let Some(segment) = segment {
+                    self.buffer.extend(segment, access.first, end);
+                }
+            }
+            Kind::Ahead(segment) => {
+                zone.read_bytes += bytes;
+                self.counts.read_ahead_bytes += bytes;
+                self.buffer.extend(segment, access.first, end);
+            }
+            Kind::Write(_) | Kind::Destage => {
+                zone.write_bytes += bytes;
+                self.counts.media_write_bytes += bytes;
+                self.counts.destages += u64::from(job.kind == Kind::Destage);
+            }
+            Kind::SpinUp => {}
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Arm and platters: where the heads are, and what an access to the medium takes.
+
+use super::geometry::{Geometry, Lba, Place};
+use super::rotation::{Angle, Rotation};
+use super::seek::{Curve, Times};
+use super::settings::Hdd;
+use crate::units::Nanos;
+
+/// The moving parts of a disk.
+pub struct Mechanism {
+    geometry: Geometry,
+    rotation: Rotation,
+    curve: Curve,
+    head_switch_ns: Nanos,
+    write_settle_ns: Nanos,
+    /// Where the heads are: the cylinder, and the head in use.
+    cylinder: u32,
+    head: u32,
+}
+
+/// The way to a track: over how many cylinders, and how long it takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Move {
+    /// Cylinders to cross.
+    pub cylinders: u32,
+    /// Whether another head takes over on the same cylinder.
+    pub switches_head: bool,
+    /// Time until the head follows the track.
+    pub ns: Nanos,
+}
+
+/// An access to a run of sectors on one track.
+#[derive(Clone, Copy, Debug)]
+pub struct Access {
+    /// The first sector.
+    pub first: Lba,
+    /// The sector after the last one.
+    pub end: Lba,
+    /// Where the first sector lies.
+    pub place: Place,
+    /// The way there.
+    pub way: Move,
+    /// The head follows the track.
+    pub on_track_ns: Nanos,
+    /// The first sector is under the head.
+    pub start_ns: Nanos,
+    /// The last sector has passed it.
+    pub end_ns: Nanos,
+}
+
+impl Mechanism {
+    /// The heads on the outermost cylinder.
+    pub fn new(settings: &Hdd) -> Self {
+        let seek = &settings.seek;
+        let times = Times { single: seek.single_cylinder_ns, mean: seek.mean_ns, full: seek.full_stroke_ns };
+        let Ok(curve) = Curve::fit(settings.cylinders(), times, seek.joint_fraction) else {
+            unreachable!("the times were checked with the settings")
+        };
+        Mechanism {
+            geometry: Geometry::new(settings),
+            rotation: Rotation::new(settings.rpm),
+            curve,
+            head_switch_ns: seek.head_switch_ns,
+            write_settle_ns: seek.write_settle_ns,
+            cylinder: 0,
+            head: 0,
+        }
+    }
+
+    /// The geometry.
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    /// The way from where the heads are to a place. A seek includes the switch of heads, if that does not take longer.
+    #[inline(always)]
+    pub fn way(&self, place: &Place, writes: bool) -> Move {
+        let cylinders = self.cylinder.abs_diff(place.cylinder);
+        let switches = self.head != place.head;
+        let settle = if writes { self.write_settle_ns } else { 0 };
+        let switch = if switches { self.head_switch_ns } else { 0 };
+        let ns = match cylinders {
+            0 if switches => switch + settle,
+            0 => 0,
+            _ => self.curve.time(cylinders).max(switch) + settle,
+        };
+        Move { cylinders, switches_head: switches && cylinders == 0, ns }
+    }
+
+    /// Time from `now` until the first sector is under the head, unless that is at least `limit`.
+    #[inline(always)]
+    pub fn positioning(&self, now: Nanos, place: &Place, writes: bool, limit: Nanos) -> Option<Nanos> {
+        let way = self.way(place, writes).ns;
+        if way >= limit {
+            return None;
+        }
+        let time = way + self.rotation.wait(now + way, place.angle);
+        (time < limit).then_some(time)
+    }
+
+    /// Accesses sectors from `first` on to `end`, or to the end of the track if that comes first, from `now` on.
+    #[inline]
+    pub fn access(&mut self, now: Nanos, first: Lba, end: Lba, writes: bool) -> Access {
+        let place = self.geometry.place(first);
+        let end = end.min(first + u64::from(place.left_on_track));
+        let way = self.way(&place, writes);
+        (self.cylinder, self.head) = (place.cylinder, place.head);
+        let on_track_ns = now + way.ns;
+        let start_ns = on_track_ns + self.rotation.wait(on_track_ns, place.angle);
+        let mut access = Access { first, end, place, way, on_track_ns, start_ns, end_ns: start_ns };
+        access.end_ns = self.passed_ns(&access, end);
+        access
+    }
+
+    /// The time at which all sectors of an access before `end` have passed the head.
+    #[inline]
+    pub fn passed_ns(&self, access: &Access, end: Lba) -> Nanos {
+        let turn = access.place.sector.saturating_mul(end - access.first);
+        access.start_ns + self.rotation.turn(access.start_ns, access.place.angle, turn)
+    }
+
+    /// The sector up to which an access has come at a time before its end.
+    pub fn reached(&self, access: &Access, now: Nanos) -> Lba {
+        if now <= access.start_ns {
+            return access.first;
+        }
+        let late: Angle = self.rotation.angle(access.start_ns).wrapping_sub(access.place.angle);
+        let turned = self.rotation.turned(now - access.start_ns).saturating_add(late);
+        (access.first + turned / access.place.sector).min(access.end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::settings::tests::small;
+    use super::*;
+    use crate::rng::Rng;
+
+    /// 6000 rpm: 10 ms a revolution; 50 sectors of 0.2 ms on a track of the outer zone.
+    #[test]
+    fn an_access_takes_seek_rotation_and_transfer() {
+        let mut disk = Mechanism::new(&small());
+        // Sector 10 of the first track, from time 0 on: 10 sectors turn by, then 4 are read.
+        let access = disk.access(0, 10, 14, false);
+        assert_eq!((access.way.ns, access.start_ns, access.end_ns), (0, 2_000_000, 2_800_000));
+        // The next sector follows at once.
+        let next = disk.access(access.end_ns, 14, 15, false);
+        assert_eq!((next.start_ns, next.end_ns), (2_800_000, 3_000_000));
+        // The next head: 0.8 ms to switch, 0.2 ms to settle for a write. The track's start is skewed by 5 sectors (0.9 ms), so that
+        // its sector 0 comes by at 1.0 ms of each revolution.
+        let other = disk.access(3_000_000, 50, 60, true);
+        assert!(other.way.switches_head && other.way.cylinders == 0);
+        assert_eq!((other.on_track_ns, other.start_ns, other.end_ns), (4_000_000, 11_000_000, 13_000_000));
+        // One cylinder on: a seek of 1 ms, which includes the switch of heads. Skew: 5 + 7 sectors.
+        let seek = disk.access(13_000_000, 100, 1_000, false);
+        assert_eq!((seek.way.cylinders, seek.on_track_ns, seek.start_ns), (1, 14_000_000, 22_400_000));
+        assert_eq!(seek.end, 150, "a track");
+        assert_eq!(disk.reached(&seek, 22_400_000 + 1_999_999), 109);
+        assert_eq!(disk.reached(&seek, 22_400_000 + 2_000_000), 110);
+        assert_eq!(disk.passed_ns(&seek, 110), 24_400_000);
+    }
+
+    /// Rotational latency of random accesses at random times is uniform in [0, T): the Kolmogorov-Smirnov statistic of n draws
+    /// exceeds 1.95 / √n with probability 0.1 %.
+    #[test]
+    fn rotational_latency_is_uniform() {
+        let (mut disk, mut rng) = (Mechanism::new(&small()), Rng::new(1));
+        let (n, sectors, mut now) = (20_000, small().capacity_bytes() / 512, 0);
+        let mut waits = Vec::new();
+        for _ in 0..n {
+            now += rng.below(50_000_000);
+            let first = rng.below(sectors);
+            let access = disk.access(now, first, first + 1, false);
+            waits.push((access.start_ns - access.on_track_ns) as f64 / 10e6);
+            now = access.end_ns;
+        }
+        waits.sort_by(f64::total_cmp);
+        assert!(waits[0] >= 0.0 && waits[n - 1] < 1.0);
+        let distance = (0..n).map(|i| {
+            let (below, above) = (i as f64 / n as f64, (i + 1) as f64 / n as f64);
+            (waits[i] - below).abs().max((above - waits[i]).abs())
+        });
+        let distance = distance.fold(0.0, f64::max);
+        assert!(distance < 1.95 / (n as f64).sqrt(), "{distance}");
+    }
+}

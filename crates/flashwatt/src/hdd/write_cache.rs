@@ -1,0 +1,297 @@
+//! The write-back cache: runs of consecutive sectors (extents) that wait to be written to the medium.
+//!
+//! Extents never overlap and never touch: a write that overlaps one, or continues it on either side, becomes part of it. They
+//! are kept by address and by age. An access takes sectors from the beginning of an extent, those of one track at most, and they
+//! keep their room until they are written.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::geometry::{Geometry, Lba, Place};
+use super::settings;
+use crate::units::{Nanos, SECTOR_BYTES};
+
+/// Extents on each side of the heads that are candidates for the next access. More would hardly be nearer: they are farther away
+/// by address.
+const CANDIDATES: usize = 32;
+
+/// A run of sectors that are to be written.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent {
+    /// The first sector.
+    pub first: Lba,
+    /// The sector after the last one.
+    pub end: Lba,
+    /// When its oldest sector came.
+    pub since: Nanos,
+    /// Number of the oldest write in it.
+    pub number: u64,
+    /// Where its first sector lies.
+    pub place: Place,
+}
+
+/// Sectors that are being written.
+#[derive(Clone, Copy, Debug)]
+struct UnderWay {
+    first: Lba,
+    end: Lba,
+    number: u64,
+}
+
+/// A write-back cache.
+pub struct WriteCache {
+    by_address: BTreeMap<Lba, Extent>,
+    /// The number of each extent and its first sector.
+    by_age: BTreeSet<(u64, Lba)>,
+    under_way: Option<UnderWay>,
+    /// Sectors that are free.
+    free: u64,
+    extents_max: usize,
+    /// Writes so far.
+    writes: u64,
+}
+
+impl WriteCache {
+    /// An empty cache.
+    pub fn new(settings: &settings::WriteCache) -> Self {
+        WriteCache {
+            by_address: BTreeMap::new(),
+            by_age: BTreeSet::new(),
+            under_way: None,
+            free: settings.bytes / SECTOR_BYTES,
+            extents_max: settings.extents as usize,
+            writes: 0,
+        }
+    }
+
+    /// Whether no sector waits, nor is being written.
+    pub fn is_clean(&self) -> bool {
+        self.by_address.is_empty() && self.under_way.is_none()
+    }
+
+    /// Whether sectors wait for an access.
+    pub fn has_extents(&self) -> bool {
+        !self.by_address.is_empty()
+    }
+
+    /// Sectors that wait.
+    pub fn sectors(&self) -> u64 {
+        self.by_address.values().map(|extent| extent.end - extent.first).sum()
+    }
+
+    /// The number of the next write.
+    pub fn next_number(&self) -> u64 {
+        self.writes
+    }
+
+    /// Whether all writes before this number are on the medium.
+    pub fn is_written_before(&self, number: u64) -> bool {
+        let oldest = self.by_age.first().map_or(u64::MAX, |(oldest, _)| *oldest);
+        oldest.min(self.under_way.map_or(u64::MAX, |under_way| under_way.number)) >= number
+    }
+
+    /// The end of the run of sectors in the cache that begins with this one; none if this sector is not there.
+    pub fn end_of(&self, lba: Lba) -> Option<Lba> {
+        let under_way = self.under_way.filter(|run| (run.first..run.end).contains(&lba)).map(|run| run.end);
+        let extent = || self.by_address.range(..=lba).next_back().map(|(_, extent)| extent.end);
+        extent().filter(|&end| end > lba).or(under_way)
+    }
+
+    /// How many sectors of a write fit now, from its first one on.
+    pub fn room(&self, first: Lba, end: Lba) -> u64 {
+        if self.by_address.len() >= self.extents_max && self.touching(first, end).is_none() {
+            return 0;
+        }
+        self.free.min(end - first)
+    }
+
+    /// The last extent that overlaps these sectors or continues them on either side.
+    fn touching(&self, first: Lba, end: Lba) -> Option<Extent> {
+        let (_, extent) = self.by_address.range(..=end).next_back()?;
+        (extent.end >= first).then_some(*extent)
+    }
+
+    /// Takes sectors for which there is room. Returns how many of them were in an extent already.
+    pub fn write(&mut self, first: Lba, end: Lba, now: Nanos, geometry: &Geometry) -> u64 {
+        let number = self.writes;
+        self.writes += 1;
+        let mut extent = Extent { first, end, since: now, number, place: Place::default() };
+        let (mut twice, mut place) = (0, None);
+        while let Some(other) = self.touching(extent.first, extent.end) {
+            self.remove(&other);
+            twice += (other.end.min(end)).saturating_sub(other.first.max(first));
+            if other.first < extent.first {
+                place = Some(other.place);
+            }
+            extent.first = extent.first.min(other.first);
+            extent.end = extent.end.max(other.end);
+            extent.since = extent.since.min(other.since);
+            extent.number = extent.number.min(other.number);
+        }
+        self.free -= end - first - twice;
+        extent.place = place.unwrap_or_else(|| geometry.place(extent.first));
+        self.insert(extent);
+        twice
+    }
+
+    fn insert(&mut self, extent: Extent) {
+        self.by_address.insert(extent.first, extent);
+        self.by_age.insert((extent.number, extent.first));
+    }
+
+    fn remove(&mut self, extent: &Extent) {
+        self.by_address.remove(&extent.first);
+        self.by_age.remove(&(extent.number, extent.first));
+    }
+
+    /// These sectors are written around the cache: what it has of them is void. Returns how many they are.
+    pub fn forget(&mut self, first: Lba, end: Lba, geometry: &Geometry) -> u64 {
+        let mut void = 0;
+        while let Some(extent) = self.overlapping(first, end) {
+            self.remove(&extent);
+            void += extent.end.min(end) - extent.first.max(first);
+            if extent.first < first {
+                self.insert(Extent { end: first, ..extent });
+            }
+            if end < extent.end {
+                self.insert(Extent { first: end, place: geometry.place(end), ..extent });
+            }
+        }
+        self.free += void;
+        void
+    }
+
+    fn overlapping(&self, first: Lba, end: Lba) -> Option<Extent> {
+        let (_, extent) = self.by_address.range(..end).next_back()?;
+        (extent.end > first).then_some(*extent)
+    }
+
+    /// The oldest extent.
+    pub fn oldest(&self) -> Option<&Extent> {
+        let (_, first) = self.by_age.first()?;
+        self.by_address.get(first)
+    }
+
+    /// The extents next to an address, a bounded number of them on each side.
+    pub fn next_to(&self, lba: Lba) -> impl Iterator<Item = &Extent> {
+        let (after, before) = (self.by_address.range(lba..), self.by_address.range(..lba).rev());
+        after.take(CANDIDATES).chain(before.take(CANDIDATES)).map(|(_, extent)| extent)
+    }
+
+    /// Takes the sectors of the extent at this address that lie on its first track, for an access; returns their end.
+    pub fn take(&mut self, first: Lba, geometry: &Geometry) -> Lba {
+        let Some(extent) = self.by_address.get(&first).copied() else {
+            unreachable!("an extent that was chosen is in the cache")
+        };
+        self.remove(&extent);
+        let end = extent.end.min(first + u64::from(extent.place.left_on_track));
+        if end < extent.end {
+            self.insert(Extent { first: end, place: geometry.place(end), ..extent });
+        }
+        self.under_way = Some(UnderWay { first, end, number: extent.number });
+        end
+    }
+
+    /// The sectors taken last are on the medium.
+    pub fn written(&mut self) {
+        if let Some(run) = self.under_way.take() {
+            self.free += run.end - run.first;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::settings::tests::small;
+    use super::*;
+
+    /// A step of a test: a write, a write around the cache, an access, or its end.
+    #[derive(Clone, Debug)]
+    enum Step {
+        Write(Lba, u64),
+        Around(Lba, u64),
+        Take(usize),
+        Written,
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let run = || (0u64..300, 1u64..30);
+        let step = prop_oneof![
+            4 => run().prop_map(|(first, sectors)| Step::Write(first, sectors)),
+            1 => run().prop_map(|(first, sectors)| Step::Around(first, sectors)),
+            2 => any::<usize>().prop_map(Step::Take),
+            2 => Just(Step::Written),
+        ];
+        prop::collection::vec(step, 1..80)
+    }
+
+    proptest! {
+        /// Beside the cache: a set of all sectors that wait, and the run that is under way.
+        #[test]
+        fn holds_what_a_set_of_sectors_holds(steps in steps()) {
+            let (settings, size) = (small(), 200);
+            let geometry = Geometry::new(&settings);
+            let write_cache = settings::WriteCache { bytes: size * 512, extents: 6, age_max_ns: 1 };
+            let mut cache = WriteCache::new(&write_cache);
+            let (mut waiting, mut under_way) = (BTreeSet::new(), 0..0);
+            for (now, step) in (0..).zip(steps) {
+                match step {
+                    Step::Write(first, sectors) => {
+                        let end = first + cache.room(first, first + sectors);
+                        if end > first {
+                            let twice = (first..end).filter(|lba| waiting.contains(lba)).count() as u64;
+                            prop_assert_eq!(cache.write(first, end, now, &geometry), twice);
+                            waiting.extend(first..end);
+                        }
+                    }
+                    Step::Around(first, sectors) => {
+                        let void = waiting.range(first..first + sectors).count() as u64;
+                        prop_assert_eq!(cache.forget(first, first + sectors, &geometry), void);
+                        waiting.retain(|lba| !(first..first + sectors).contains(lba));
+                    }
+                    Step::Take(which) if cache.has_extents() && under_way.is_empty() => {
+                        let all: Vec<Lba> = cache.by_address.keys().copied().collect();
+                        let first = all[which % all.len()];
+                        under_way = first..cache.take(first, &geometry);
+                        waiting.retain(|lba| !under_way.contains(lba));
+                    }
+                    Step::Take(_) => {}
+                    Step::Written => {
+                        cache.written();
+                        under_way = 0..0;
+                    }
+                }
+                prop_assert_eq!(cache.sectors(), waiting.len() as u64);
+                prop_assert_eq!(cache.free + waiting.len() as u64 + (under_way.end - under_way.start), size);
+                prop_assert_eq!(cache.is_clean(), waiting.is_empty() && under_way.is_empty());
+                prop_assert_eq!(cache.by_age.len(), cache.by_address.len());
+                for lba in 0..330 {
+                    let held = waiting.contains(&lba) || under_way.contains(&lba);
+                    prop_assert_eq!(cache.end_of(lba).is_some(), held, "{}", lba);
+                }
+                for (first, extent) in &cache.by_address {
+                    prop_assert_eq!(extent.place, geometry.place(*first));
+                    prop_assert!(!waiting.contains(&extent.end), "extents that touch are one");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_number_of_extents_is_bounded_and_a_continued_one_is_none_more() {
+        let geometry = Geometry::new(&small());
+        let mut cache = WriteCache::new(&settings::WriteCache { bytes: 100 * 512, extents: 2, age_max_ns: 1 });
+        for first in [10, 30] {
+            cache.write(first, first + 5, 0, &geometry);
+        }
+        assert_eq!((cache.room(50, 55), cache.room(35, 45), cache.room(5, 10)), (0, 10, 5));
+        assert_eq!(cache.room(35, 300), 90, "what is free");
+        assert!(!cache.is_written_before(1) && cache.is_written_before(0));
+        cache.take(10, &geometry);
+        assert!(!cache.is_written_before(1), "it is under way");
+        cache.written();
+        assert!(cache.is_written_before(1) && !cache.is_written_before(2));
+        assert_eq!(cache.oldest().map(|extent| extent.first), Some(30));
+    }
+}
