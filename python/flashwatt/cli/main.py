@@ -12,6 +12,7 @@ import click
 from flashwatt import _core
 from flashwatt.base.missing import unread
 from flashwatt.cli.age import age
+from flashwatt.cli.dio import dio
 from flashwatt.cli.explain import explain, init, schema
 from flashwatt.cli.fs import fs
 from flashwatt.cli.listing import list_
@@ -101,6 +102,7 @@ for _command in (
     trace,
     standin,
     fs,
+    dio,
     sweep,
     compare,
     reproduce,
