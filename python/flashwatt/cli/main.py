@@ -12,6 +12,7 @@ import click
 from flashwatt import _core
 from flashwatt.base.missing import unread
 from flashwatt.cli.age import age
+from flashwatt.cli.battery import battery
 from flashwatt.cli.dio import dio
 from flashwatt.cli.explain import explain, init, schema
 from flashwatt.cli.fs import fs
@@ -103,6 +104,7 @@ for _command in (
     standin,
     fs,
     dio,
+    battery,
     sweep,
     compare,
     reproduce,

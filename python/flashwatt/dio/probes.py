@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from statistics import mean, median
 from typing import TYPE_CHECKING, Any
@@ -128,7 +129,7 @@ def knee_of(points: Sequence[tuple[float, float]]) -> float | None:
         if behind <= 0 or before < 0 or behind <= before:
             continue
         crossing = (t1 - before * s1 - t2 + behind * s2) / (behind - before)
-        faster = behind / (t1 / s1)
+        faster = behind * s1 / t1 if t1 else math.inf
         if s1 <= crossing <= s2 and faster > best:
             best, found = faster, crossing
     return found

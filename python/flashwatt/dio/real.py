@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
 from flashwatt.base.missing import no_such, printable
+from flashwatt.base.misspelt import hint
+from flashwatt.config.reference import presets
 from flashwatt.dio.target import Measured
 
 if TYPE_CHECKING:
@@ -30,7 +32,9 @@ class Real:
         """Open it. Raises `FlashwattError` for what is no target."""
         self.name, self._path, self._buffered = printable(path), path, buffered
         if not path.exists():
-            raise _core.FlashwattError(f"{self.name}: {no_such(path)}; expected a preset, or a file or block device")
+            raise _core.FlashwattError(
+                f"{self.name}: {no_such(path)}, and no such preset; {hint(str(path), presets())}"
+            )
         if path.is_dir():
             raise _core.FlashwattError(f"{self.name}: a directory; expected a file on it, or its block device")
         self._core = _core.LiveTarget(path, write, buffered, threads)

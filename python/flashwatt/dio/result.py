@@ -11,7 +11,7 @@ from flashwatt.base.files import parse_json, printable, read_text
 from flashwatt.base.marks import DIO
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from flashwatt.base.files import Json
@@ -75,12 +75,17 @@ def rows(content: Json) -> Iterator[dict[str, Any]]:
 
 def csv(content: Json) -> str:
     """Write the points as CSV, one row each."""
+    return csv_of(list(rows(content)))
+
+
+def csv_of(found: Sequence[Mapping[str, Any]]) -> str:
+    """Write rows as CSV, with a column for every key of any of them."""
     import csv as writer
 
-    found = list(rows(content))
     text = io.StringIO()
     if found:
-        table = writer.DictWriter(text, list(found[0]), lineterminator="\n")
+        columns = dict.fromkeys(key for row in found for key in row)
+        table = writer.DictWriter(text, list(columns), lineterminator="\n")
         table.writeheader()
         table.writerows(found)
     return text.getvalue()

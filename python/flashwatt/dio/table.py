@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _MAX_WIDTH = 100
 _STEP = 1024
 _UNITS_MAX = 10_000  # more of a unit say less than the same in decimal
-_SHORT = {one.name: name for name, one in PATTERNS.items()}
+SHORT = {one.name: name for name, one in PATTERNS.items()}
 _QUANTILES = ("mean", "p50", "p99", "max")
 
 
@@ -84,7 +84,7 @@ def _points(points: list[Json]) -> Table:
             if pattern is not None:
                 table.add_section()
             pattern = one["pattern"]
-            table.add_row(Text(_SHORT[pattern], "bold"))
+            table.add_row(Text(SHORT[pattern], "bold"))
         table.add_row(f"  {size(one['request_bytes'])}", *cells(one))
     return table
 
