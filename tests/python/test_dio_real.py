@@ -1,4 +1,4 @@
-"""`flashwatt dio` on real files of this machine: they are only read without --write, and keep their size whatever happens."""
+"""`flashwatt dio` on real files of this machine: without --write they are only read, and they always keep their size."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def mode(directory: Path) -> list[str]:
     try:
         Real(probe)
     except _core.FlashwattError as error:
-        assert "expected a file on another one (tmpfs refuses it), or --buffered" in str(error)
+        if "expected a file on another one (tmpfs refuses it), or --buffered" not in str(error):
+            raise
         return ["--buffered"]
     return []
 

@@ -64,7 +64,7 @@ def _heading(content: Json) -> Iterator[tuple[str, str]]:
     yield f"{depth}, {bound}, seed {plan['seed']}{span}", "dim"
     if any("write" in one for one in plan["patterns"]):
         before = f"{size(plan['prepare_bytes'])} of random writes of its size" if plan["prepare_bytes"] else "nothing"
-        yield f"before each point of random writes: {before}; writes end with a flush, which counts", "dim"
+        yield f"before random writes: {before}; a flush ends writes, and counts", "dim"
     yield _power(power), "dim"
 
 
