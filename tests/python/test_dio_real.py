@@ -1,4 +1,4 @@
-"""`flashwatt dio` on real files of this machine: without --write they are only read, and they always keep their size."""
+"""`flashwatt dio` on real files: without --write they are only read, and they always keep their size."""
 
 from __future__ import annotations
 
