@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from array import array
 from typing import TYPE_CHECKING, Any
 
@@ -215,6 +219,22 @@ def test_a_result_is_kept_drawn_printed_and_compared(flashwatt: Cli, tmp_path: P
     assert "rate, MB/s" in printed.stdout
     rows = flashwatt("compare", "ten", "five", "--format", "csv").stdout.splitlines()
     assert (len(rows), rows[0].split(",")[:3]) == (17, ["report", "target", "pattern"])
+
+
+def test_ctrl_c_ends_a_simulated_run_with_the_points_until_then(tmp_path: Path) -> None:
+    """Two GiB of 4 KiB writes take half a minute: the signal comes while the second point is under way."""
+    command = [sys.executable, "-m", "flashwatt", "dio", "x25m", "--sizes", "4KiB", "--out", "o"]
+    command += ["--bytes", "2GiB", "--seconds", "100000", "--patterns", "seqread,randread"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    path = tmp_path / "o/dio.json"
+    time.sleep(3)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130, stderr
+    content = result.read(path)
+    assert content["status"] == "interrupted"
+    assert content["points"][-1]["requests"] < 2**19
+    assert "interrupted after 1 points, kept in o/dio.json" in stderr
 
 
 def test_csv_and_json_have_all_points(flashwatt: Cli) -> None:

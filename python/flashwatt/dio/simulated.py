@@ -69,14 +69,19 @@ class Simulated:
         self.name = name
         self._config, self._resolved = config, config.resolve()
         self._drive = Drive(config)
-        self.size_bytes: int = self._resolved["device"]["logical_bytes"]
+        self.size_bytes = self._drive.logical_bytes
         self.sector_bytes = SECTOR_BYTES
         self._recorder = Recorder()
 
     @property
     def has_log_blocks(self) -> bool:
         """Whether random writes go to log blocks first: the rate falls once those are used up."""
-        return _name(self._resolved["ftl"]) not in _MAPS_OF_PAGES
+        return any(name not in _MAPS_OF_PAGES for name in self._layers())
+
+    def _layers(self) -> list[str]:
+        """The translation layers of the drive, or of an array's members; none of a disk."""
+        members = self._resolved.get("array", {}).get("drives", [self._resolved])
+        return [_name(member["ftl"]) for member in members if "ftl" in member]
 
     def about(self) -> dict[str, Any]:
         """Describe it for the result."""
@@ -88,7 +93,7 @@ class Simulated:
             "clock": "simulated",
             "requests_by": "simulation",
             "direct": True,
-            "ftl": _name(self._resolved["ftl"]),
+            "translation_layers": list(dict.fromkeys(self._layers())),
             "config": self._config.merged(),
         }
 

@@ -60,8 +60,8 @@ def _heading(content: Json) -> Iterator[tuple[str, str]]:
     yield f"{target['name']}: {size(target['size_bytes'])}, {clock}{direct}", "bold"
     depth = "one request at a time" if plan["queue_depth"] == 1 else f"{plan['queue_depth']} requests at a time"
     span = "" if plan["span_bytes"] == target["size_bytes"] else f", on its first {size(plan['span_bytes'])}"
-    bound = f"{size(plan['bytes'])} or {plan['seconds']:g} s a point"
-    yield f"{depth}, {bound}, seed {plan['seed']}{span}", "dim"
+    bound = f", {size(plan['bytes'])} or {plan['seconds']:g} s a point" if plan["patterns"] else ""
+    yield f"{depth}{bound}, seed {plan['seed']}{span}", "dim"
     if any("write" in one for one in plan["patterns"]):
         before = f"{size(plan['prepare_bytes'])} of random writes of its size" if plan["prepare_bytes"] else "nothing"
         yield f"before random writes: {before}; a flush ends writes, and counts", "dim"
@@ -106,7 +106,7 @@ def rate(value: float | None) -> str:
 
 def figure(value: float | None) -> str:
     """Write an energy per megabyte, or another small number, in three digits."""
-    return NOTHING if value is None else f"{value:.3g}"
+    return NOTHING if value is None else f"{value:#.3g}".rstrip(".")
 
 
 def size(value: int) -> str:
