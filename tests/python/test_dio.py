@@ -234,7 +234,7 @@ def test_ctrl_c_ends_a_simulated_run_with_the_points_until_then(tmp_path: Path) 
     content = result.read(path)
     assert content["status"] == "interrupted"
     assert content["points"][-1]["requests"] < 2**19
-    assert "interrupted after 1 points, kept in o/dio.json" in stderr
+    assert "interrupted after 1 point, kept in o/dio.json" in stderr
 
 
 def test_csv_and_json_have_all_points(flashwatt: Cli) -> None:

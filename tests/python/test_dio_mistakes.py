@@ -26,7 +26,7 @@ METERS = {
 }
 READ = "dio f.bin --sizes 4KiB --bytes 4KiB --buffered"
 MISTAKES = [
-    ("dio nothing.bin", ("nothing.bin: no such file", "expected a preset, or a file or block device")),
+    ("dio nothing.bin", ("nothing.bin: no such file, and no such preset; expected one of `",)),
     ("dio x25n", ("x25n: no such file", "did you mean `x25m`?")),
     ("dio dir", ("dir: a directory; expected a file on it, or its block device",)),
     ("dio zero.bin", ("zero.bin: an empty target; found 0 bytes", "truncate -s 1G")),
@@ -39,7 +39,7 @@ MISTAKES = [
     ),
     ("dio x25m --sizes 4KiB,4KiB", ("--sizes: found 4096 twice; expected it once",)),
     ("dio x25m --sizes 1MiB..4KiB", ("found 1MiB..4KiB; expected the smaller size first",)),
-    ("dio x25m --sizes much", ("--sizes:", "found much")),
+    ("dio x25m --sizes much", ('--sizes: not a number; found "much"; expected a number in bytes',)),
     ("dio x25m --patterns seqread,rndread", ("--patterns: unknown name; found `rndread`", "did you mean `randread`?")),
     ("dio x25m --span 1TB", ("--span: found 1000000000000 bytes; expected 80000000000 at most",)),
     ("dio x25m --align 100", ("--align: found 100 bytes; expected a multiple of 512",)),

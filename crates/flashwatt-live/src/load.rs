@@ -98,7 +98,7 @@ fn check(target: &Target, load: &Load) -> Result<Offsets, Error> {
     if load.queue_depth == 0 {
         return Err(target.refused("a queue depth of 0; expected 1 or more"));
     }
-    if load.request_bytes % sector != 0 || load.span.align_bytes % sector != 0 {
+    if !load.request_bytes.is_multiple_of(sector) || !load.span.align_bytes.is_multiple_of(sector) {
         let found = format!("{} bytes at multiples of {}", load.request_bytes, load.span.align_bytes);
         return Err(
             target.refused(format!("requests off its sectors; found {found}; expected multiples of {sector} bytes"))

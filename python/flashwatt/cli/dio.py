@@ -464,8 +464,9 @@ def _finish(content: Json, out: Path | None) -> None:
     status = content["status"]
     if status == "complete":
         return
-    kept = f"kept in {out / 'dio.json'}" if out else "printed (--out DIR also keeps them)"
-    said = f"{status} after {len(content['points'])} points, {kept}"
+    kept = f"kept in {out / 'dio.json'}" if out else "printed (--out DIR also keeps it)"
+    points = len(content["points"])
+    said = f"{status} after {points} point{'' if points == 1 else 's'}, {kept}"
     if content["target"]["kind"] != "simulated":
         from flashwatt.dio.table import written
 
