@@ -73,6 +73,7 @@ impl Iterator for Offsets {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)] // a panic is how a test fails
 mod tests {
     use super::*;
 

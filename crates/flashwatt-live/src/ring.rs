@@ -57,7 +57,8 @@ pub(crate) fn run(
     let mut free: Vec<usize> = (0..flight.slots.len()).collect();
     loop {
         while fault.is_none() && !stopped && left > 0 && clock.is_open(clock.now_ns()) {
-            let (Some(slot), Some(offset)) = (free.pop(), offsets.next()) else { break };
+            let Some(slot) = free.pop() else { break };
+            let Some(offset) = offsets.next() else { break };
             flight.send(slot, offset, clock.now_ns());
             left -= 1;
         }

@@ -1,5 +1,7 @@
 //! A meter that the kernel would show as a file.
 
+#![allow(clippy::unwrap_used)] // a panic is how a test fails
+
 use std::fs;
 use std::path::PathBuf;
 use std::thread::sleep;

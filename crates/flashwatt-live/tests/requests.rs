@@ -1,5 +1,7 @@
 //! Loads on a real file of this machine, by both engines.
 
+#![allow(clippy::unwrap_used)] // a panic is how a test fails
+
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::PathBuf;
