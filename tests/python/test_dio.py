@@ -20,7 +20,7 @@ from flashwatt.dio.figures import latencies, quantile
 from flashwatt.dio.load import PATTERNS, Load, Plan, patterns_of, sizes_of
 from flashwatt.dio.measure import Bench
 from flashwatt.dio.probes import knee_of, levels
-from flashwatt.dio.simulated import Simulated
+from flashwatt.dio.simulated import Simulated, draws_from_12v
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -129,6 +129,15 @@ def test_log_blocks_ask_for_preparing_writes(flashwatt: Cli) -> None:
         done = flashwatt(*arguments, "--set", f"ftl={ftl}")
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["plan"]["prepare_bytes"] == prepared
+
+
+def test_a_drive_with_parts_on_12_v_has_no_single_rail() -> None:
+    """A live drive gives the sum of its rails: it must not be called +5 V."""
+    of_a_disk = {"spindle": {"rotating": {"v5_w": 0.5, "v12_w": 3.0}}}
+    assert draws_from_12v({"hdd": {"energy": of_a_disk}})
+    assert draws_from_12v({"array": {"drives": [{"device": {}}, {"hdd": {"energy": of_a_disk}}]}})
+    assert not draws_from_12v({"hdd": {"energy": {"spindle": {"rotating": {"v5_w": 0.5, "v12_w": 0.0}}}}})
+    assert Simulated(X25M, "x25m").rail == "5V"
 
 
 def test_quantiles_are_values_that_occurred() -> None:

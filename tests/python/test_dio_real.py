@@ -107,6 +107,14 @@ def test_writes_reach_an_empty_file_that_keeps_its_size(flashwatt: Cli, empty: P
     assert not any(data[MIB:])  # nothing beyond the span
 
 
+@pytest.mark.parametrize("engine", [[], ["--threads"], ["--queue-depth", "3"]])
+def test_sequential_writes_leave_no_block_out(flashwatt: Cli, empty: Path, tmp_path: Path, engine: list[str]) -> None:
+    arguments = ("--write", "--patterns", "seqwrite", "--sizes", "4KiB", "--bytes", "4MiB", *engine)
+    assert flashwatt("dio", "empty.bin", *arguments, *mode(tmp_path)).returncode == 0
+    data = empty.read_bytes()
+    assert all(any(data[at : at + 4 * KIB]) for at in range(0, 4 * MIB, 4 * KIB))
+
+
 def started(tmp_path: Path, *arguments: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "flashwatt", "dio", "empty.bin", "--write", "--out", "o", *arguments]
     return subprocess.Popen(

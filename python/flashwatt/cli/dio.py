@@ -299,6 +299,8 @@ def _run(target: Simulated | Real, plan: Plan, span: int, options: dict[str, Any
     from flashwatt.base.progress import bar
     from flashwatt.dio.measure import Bench, StoppedError
     from flashwatt.dio.power import Meter, is_meter
+    from flashwatt.dio.simulated import Simulated
+    from flashwatt.dio.target import SAMPLE_NS
 
     path = options["power"]
     meter = Meter(path) if path and is_meter(path) else None
@@ -312,8 +314,8 @@ def _run(target: Simulated | Real, plan: Plan, span: int, options: dict[str, Any
         content = bench.content
         content["began_ns"] = time.time_ns() if target.is_real else 0
         content["warnings"] += target.warnings()
-        if not target.is_real:
-            content["power"] = _simulated_power()
+        if isinstance(target, Simulated):
+            content["power"] = {"source": "simulated", "rails": [target.rail], "interval_ns": SAMPLE_NS}
         try:
             _measure(bench, options)
             content["status"] = "complete"
@@ -326,13 +328,6 @@ def _run(target: Simulated | Real, plan: Plan, span: int, options: dict[str, Any
         _meter_in(content, path, meter, options)
         bench.keep()
     return content
-
-
-def _simulated_power() -> Json:
-    from flashwatt.dio.simulated import RAIL
-    from flashwatt.dio.target import SAMPLE_NS
-
-    return {"source": "simulated", "rails": [RAIL], "interval_ns": SAMPLE_NS}
 
 
 def _keeper(options: dict[str, Any]) -> Callable[[Json], None]:

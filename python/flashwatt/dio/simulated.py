@@ -22,7 +22,10 @@ _ASK_EVERY = 64
 _MAPS_OF_PAGES = {"page", "dftl", "rftl", "tpftl"}
 """Translation layers without log blocks."""
 RAIL = "5V"
-"""The only rail of an SSD. The energy of its parts counts as drawn from it: the drive's converters lose nothing."""
+"""The only rail of an SSD, and of a disk that draws nothing from +12 V. The energy of all parts counts as drawn from it: the
+drive's converters lose nothing."""
+ALL = "all"
+"""The rails of a drive together: a live drive gives the sum of them."""
 
 
 class Recorder:
@@ -30,8 +33,9 @@ class Recorder:
 
     name = "simulated"
 
-    def __init__(self) -> None:
-        """Begin without a window."""
+    def __init__(self, rail: str = RAIL) -> None:
+        """Begin without a window; all energy counts as drawn from one rail."""
+        self.rail = rail
         self._times, self._energies = array("Q"), array("d")
         self._step_ns = self.due_ns = SAMPLE_NS
         """When the next sample is to be taken."""
@@ -56,7 +60,7 @@ class Recorder:
         if not times or (begin_ns, end_ns) != (times[0], times[-1]):
             return None
         watts = [(joules[i + 1] - joules[i]) / ((times[i + 1] - times[i]) / 1e9) for i in range(len(times) - 1)]
-        return Power(joules[-1] - joules[0], (end_ns - begin_ns) / 1e9, {RAIL: watts}, self._step_ns)
+        return Power(joules[-1] - joules[0], (end_ns - begin_ns) / 1e9, {self.rail: watts}, self._step_ns)
 
 
 class Simulated:
@@ -71,7 +75,12 @@ class Simulated:
         self._drive = Drive(config)
         self.size_bytes = self._drive.logical_bytes
         self.sector_bytes = SECTOR_BYTES
-        self._recorder = Recorder()
+        self._recorder = Recorder(ALL if draws_from_12v(self._resolved) else RAIL)
+
+    @property
+    def rail(self) -> str:
+        """The rail that its energy counts as drawn from."""
+        return self._recorder.rail
 
     @property
     def has_log_blocks(self) -> bool:
@@ -159,6 +168,13 @@ class Simulated:
         """Give the power of the last window, which ends now."""
         self._recorder.take(self._drive.now_ns, self._drive.energy_j())
         return self._recorder
+
+
+def draws_from_12v(settings: Any) -> bool:
+    """Whether a part of a drive, or of a member of an array, draws power from +12 V (`v12_w` of a disk's parts)."""
+    if isinstance(settings, dict):
+        return bool(settings.get("v12_w")) or any(map(draws_from_12v, settings.values()))
+    return isinstance(settings, list) and any(map(draws_from_12v, settings))
 
 
 def _name(tagged: Any) -> str:

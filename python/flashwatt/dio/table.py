@@ -71,7 +71,7 @@ def _heading(content: Json) -> Iterator[tuple[str, str]]:
 def _power(power: Json | None) -> str:
     if power is None:
         return "no power: none was measured (--power)"
-    rails = " and ".join(f"+{rail[:-1]} V" if rail.endswith("V") else rail for rail in power["rails"])
+    rails = " and ".join(f"+{rail[:-1]} V" if rail.endswith("V") else "all rails as one" for rail in power["rails"])
     return f"power: {power['source']}, {rails}, sampled every {duration(power['interval_ns'], exact=True)}"
 
 
