@@ -129,6 +129,11 @@ class Drive:
         """The time that the drive has gone on to."""
         return self._core.now_ns
 
+    @property
+    def logical_bytes(self) -> int:
+        """Bytes that the host sees."""
+        return self._core.logical_bytes
+
     def energy_j(self) -> float:
         """Energy in J from time 0 up to now. Work that DRAM or the host link has begun counts as far as it is done."""
         return self._core.energy_j()

@@ -15,7 +15,7 @@ from rich.console import Console
 import flashwatt as package
 from conftest import CONFIG
 from flashwatt.report.compare import show
-from flashwatt.report.comparison import Comparison, _change, compared, labels
+from flashwatt.report.comparison import Comparison, change, compared, labels
 from flashwatt.report.metrics import metric_of
 
 if TYPE_CHECKING:
@@ -201,9 +201,9 @@ def test_an_invalid_report_is_refused_at_once(flashwatt: Cli, made: list[str], t
         assert f"{file}: not a file with an end; found a " in result.stderr
 
 
-def test_changes_are_short_and_say_what_they_are_of() -> None:
+def testchanges_are_short_and_say_what_they_are_of() -> None:
     pairs = [(1, 1), (2, 1), (1, 1.5), (1, 1.9996), (1, 0), (3, 6), (1, 123456), (1, 4e6), (0, 1), (1, None), (1, -1)]
-    found = [_change(*pair) for pair in pairs]
+    found = [change(*pair) for pair in pairs]
     assert found == ["=", "-50.0 %", "+50.0 %", "+100 %", "-100 %", "×2.00", "×1e+05", "×4e+06", "–", "–", "×-1"]
 
 

@@ -26,6 +26,7 @@ LAYERS = (
     "oplog stopwatch",
     "runs",
     "drive traces",
+    "dio",
     "sweeps",
     "plot",
     "reproduce",

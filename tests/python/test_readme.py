@@ -20,6 +20,7 @@ GUIDES = (
     "model-your-drive.md",
     "compare-collectors.md",
     "month.md",
+    "measure-a-drive.md",
     "host.md",
     "file-systems.md",
 )

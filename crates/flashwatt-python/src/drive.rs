@@ -82,6 +82,11 @@ impl Drive {
         self.drive(|drive| drive.now_ns())
     }
 
+    #[getter]
+    fn logical_bytes(&self) -> PyResult<u64> {
+        self.drive(|drive| drive.logical_bytes())
+    }
+
     fn energy_j(&self) -> PyResult<f64> {
         self.drive(|drive| drive.energy_j())
     }

@@ -10,6 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 mod drive;
+mod live;
 mod models;
 mod watch;
 
@@ -371,6 +372,9 @@ mod _core {
 
     #[pymodule_export]
     use super::drive::Drive;
+
+    #[pymodule_export]
+    use super::live::{LiveTarget, Meter, Offsets};
 
     #[pymodule_export]
     use super::models::{mapping_memory, rftl_model};

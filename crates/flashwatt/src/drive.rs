@@ -211,6 +211,11 @@ impl Drive {
         self.sim.now_ns()
     }
 
+    /// Bytes that the host sees.
+    pub fn logical_bytes(&self) -> u64 {
+        self.config.logical_bytes()
+    }
+
     /// Energy in J up to now. Work of DRAM or the host interface that is under way counts in proportion.
     pub fn energy_j(&self) -> f64 {
         self.sim.device().so_far().0

@@ -12,6 +12,8 @@ import click
 from flashwatt import _core
 from flashwatt.base.missing import unread
 from flashwatt.cli.age import age
+from flashwatt.cli.battery import battery
+from flashwatt.cli.dio import dio
 from flashwatt.cli.explain import explain, init, schema
 from flashwatt.cli.fs import fs
 from flashwatt.cli.listing import list_
@@ -101,6 +103,8 @@ for _command in (
     trace,
     standin,
     fs,
+    dio,
+    battery,
     sweep,
     compare,
     reproduce,

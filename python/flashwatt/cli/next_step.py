@@ -98,6 +98,17 @@ def _after_sweep(options: Options) -> str:
     return f"open {_quoted(options['out'] / 'tradeoff.html')}; in Python, flashwatt.Results.read({out!r})"
 
 
+def _after_dio(options: Options) -> str:
+    if options["out"] is None:
+        return "--out DIR keeps the result and draws it; flashwatt compare lays several side by side"
+    out = _quoted(options["out"])
+    return f"open {_quoted(options['out'] / 'dio.html')}; flashwatt compare {out} OTHER; flashwatt battery {out}"
+
+
+def _after_battery(_options: Options) -> str:
+    return "--wh WH is another battery; flashwatt compare REPORT OTHER lays results side by side"
+
+
 def _after_compare(options: Options) -> str:
     if options["html"]:
         return f"open {_quoted(options['html'])}"
@@ -158,6 +169,8 @@ _STEPS: dict[str, Callable[[Options], str]] = {
     "trace convert": _after_convert,
     "standin fit": _after_fit,
     "fs inspect": _after_inspect,
+    "dio": _after_dio,
+    "battery": _after_battery,
     "sweep": _after_sweep,
     "compare": _after_compare,
     "reproduce": _after_reproduce,

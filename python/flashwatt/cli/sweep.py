@@ -12,6 +12,7 @@ from flashwatt.base import marks
 from flashwatt.base.files import report_file
 from flashwatt.base.outputs import check, clear, save
 from flashwatt.cli import completion
+from flashwatt.cli.beside import compare_results
 from flashwatt.cli.formats import formatted, names
 from flashwatt.cli.options import blamed, workers_option
 from flashwatt.cli.room import FRAMES_BYTES, left_over
@@ -260,10 +261,17 @@ def compare(reports: tuple[Path, ...], only: list[str], html: Path | None, forma
     REPORT is a report.json, or a directory with one. The best value of each figure is green; the others say how far
     they are from the first report's. Settings are in the words and units of a configuration file. CSV has a row for
     each report with all of its figures; a single report is enough for it, and for LaTeX.
+
+    Results of `flashwatt dio` are compared by pattern and size. Their figures for --only are mb_s, iops, mean, p50,
+    p99, max, w, j_per_mb, mb_per_j and iops_per_w; there is no LaTeX of them.
     """
+    from flashwatt.dio.result import is_result
     from flashwatt.report.comparison import Comparison, labels
     from flashwatt.report.report import Report
 
+    if any(is_result(path) for path in reports):
+        compare_results(reports, only, html, format_, force=force)
+        return
     if len(reports) == 1 and format_ not in ("csv", "latex"):
         raise click.UsageError("one report alone has nothing to be compared with; name two or more")
     files = [report_file(path) for path in reports]

@@ -7,6 +7,7 @@ A page holds all it needs, its JavaScript included, and loads nothing from anywh
 
 from flashwatt.plot.chart import Chart, write_page
 from flashwatt.plot.current import current
+from flashwatt.plot.dio import dio
 from flashwatt.plot.energy import energy
 from flashwatt.plot.files import operations
 from flashwatt.plot.host import queue, waits
@@ -18,6 +19,7 @@ from flashwatt.plot.versus import versus
 __all__ = [
     "Chart",
     "current",
+    "dio",
     "energy",
     "latency",
     "operations",

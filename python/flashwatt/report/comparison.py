@@ -293,7 +293,7 @@ def _figure(key: str, values: list[Any]) -> Row:
     there = [value for value in values if value is not None]
     worth = has_best(key) and len(values) > 1 and bool(there) and min(there) < max(there)
     best = (min if metric.best == "low" else max)(there) if worth else None
-    changes = ["", *(_change(values[0], value) for value in values[1:])]
+    changes = ["", *(change(values[0], value) for value in values[1:])]
     cells = [
         Cell(metric.write(value), change, worth and value == best)
         for value, change in zip(values, changes, strict=True)
@@ -310,7 +310,7 @@ def _written(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _change(first: float | None, value: float | None) -> str:
+def change(first: float | None, value: float | None) -> str:
     """Write the difference of a value from the first one; a dash where there is no ratio."""
     if value == first:
         return "="
