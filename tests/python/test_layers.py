@@ -27,6 +27,7 @@ LAYERS = (
     "runs",
     "drive traces",
     "sweeps",
+    "calibration",
     "plot",
     "reproduce",
     "cli",
