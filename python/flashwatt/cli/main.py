@@ -12,6 +12,7 @@ import click
 from flashwatt import _core
 from flashwatt.base.missing import unread
 from flashwatt.cli.age import age
+from flashwatt.cli.calibrate import calibrate
 from flashwatt.cli.explain import explain, init, schema
 from flashwatt.cli.fs import fs
 from flashwatt.cli.listing import list_
@@ -105,6 +106,7 @@ for _command in (
     compare,
     reproduce,
     tune,
+    calibrate,
     model,
     list_,
     explain,
