@@ -33,7 +33,7 @@ lowest: $(CLI) ## test the package with the lowest versions of its dependencies,
 	@PYTHON="$(PYTHON)" bash tools/venv.sh .venv-lowest
 	@.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-lowest.txt
 	PYTHONPATH=$(CURDIR)/python .venv-lowest/bin/python -m pytest -n auto $(addprefix tests/python/test_,\
-	  api.py cli.py compare.py frames.py plot.py price.py statistics.py sweep.py table.py)
+	  api.py calibrate.py cli.py compare.py frames.py plot.py price.py statistics.py sweep.py table.py)
 
 lint: $(CLI) $(DEV) ## check formatting, lints, types, lengths of functions and duplicated lines; a warning is an error
 	cargo fmt --all --check

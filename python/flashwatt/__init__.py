@@ -17,6 +17,8 @@ from flashwatt._core import FlashwattError, RunInterruptedError, __version__
 
 if TYPE_CHECKING:
     from flashwatt import plot, traces
+    from flashwatt.calibration.calibration import CalibrationInterruptedError, calibrate
+    from flashwatt.calibration.result import Calibration
     from flashwatt.config.config import Config
     from flashwatt.drive import Done, Drive
     from flashwatt.report.comparison import Comparison, compare
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from flashwatt.sweeps.sweep import SweepInterruptedError, SweepNotSavedError, sweep
 
 __all__ = [
+    "Calibration",
+    "CalibrationInterruptedError",
     "Comparison",
     "Config",
     "Done",
@@ -41,6 +45,7 @@ __all__ = [
     "SweepNotSavedError",
     "__version__",
     "age",
+    "calibrate",
     "compare",
     "names",
     "pareto",
@@ -53,6 +58,8 @@ __all__ = [
 ]
 
 _HOMES = {  # no module or folder has the name of a function: importing it would replace the function
+    "Calibration": "calibration.result",
+    "CalibrationInterruptedError": "calibration.calibration",
     "Comparison": "report.comparison",
     "Config": "config.config",
     "Done": "drive",
@@ -63,6 +70,7 @@ _HOMES = {  # no module or folder has the name of a function: importing it would
     "SweepInterruptedError": "sweeps.sweep",
     "SweepNotSavedError": "sweeps.sweep",
     "age": "runs",
+    "calibrate": "calibration.calibration",
     "compare": "report.comparison",
     "names": "runs",
     "pareto": "sweeps.statistics",

@@ -28,6 +28,7 @@ LAYERS = (
     "drive traces",
     "dio",
     "sweeps",
+    "calibration",
     "plot",
     "reproduce",
     "cli",

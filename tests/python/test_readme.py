@@ -18,6 +18,7 @@ GUIDES = (
     "getting-started.md",
     "sweeps.md",
     "model-your-drive.md",
+    "calibrate.md",
     "compare-collectors.md",
     "month.md",
     "measure-a-drive.md",

@@ -68,6 +68,11 @@ def standin(text: str) -> str:
     return _signed("standin fit", text)
 
 
+def calibrated(text: str) -> str:
+    """Put the mark before a calibrated preset."""
+    return _signed("calibrate", text)
+
+
 def _signed(command: str, text: str) -> str:
     """A mark that holds only as long as nobody edits the file."""
     return f"# Written by flashwatt {command}. SHA-256 of the lines below: {_sha256(text.encode())}\n{text}"
@@ -137,6 +142,8 @@ JOURNAL = Kind("results of a sweep", _is_journal, yields_to_force=False)
 VERDICTS = Kind("verdicts", _begins(rb'\{\s*"version": "[^"]*",\s*"real_traces": \['))
 GRID = Kind("figures of a grid", _begins(rb'\{"grid": "'))
 STANDIN = Kind("an unchanged stand-in", _is_signed(b"standin fit"))
+CALIBRATED = Kind("an unchanged calibrated preset", _is_signed(b"calibrate"))
+CALIBRATION = Kind("the report of a calibration", _begins(rb'\{\s*"calibration": "'))
 SCHEMA = Kind("a schema", _begins(rb'\{\s*"\$comment": "FlashWatt '))
 PICTURES = {".html": PAGE, ".svg": SVG, ".png": PNG, ".pdf": PDF}
 """By the suffix of their names."""

@@ -1,4 +1,4 @@
-"""Messages about files and directories that are not there, or of the other kind."""
+"""Messages about files and directories that are not there, or of the other kind, and about libraries."""
 
 from __future__ import annotations
 
@@ -58,3 +58,12 @@ def check_directory(path: str | os.PathLike[str]) -> None:
             if not one.is_dir():
                 raise _core.FlashwattError(f"{printable(one)}: a file; expected a directory, or a name for a new one")
             return
+
+
+def check_library(module: str, library: str, of: str, extra: str) -> None:
+    """Raise `FlashwattError` if an optional library is not installed: what needs it, and how to install it."""
+    from importlib.util import find_spec
+
+    if find_spec(module) is None:
+        expected = f"expected it installed: pip install 'flashwatt[{extra}]', or pip install {module}"
+        raise _core.FlashwattError(f"{of} needs {library}; found no module `{module}`; {expected}")

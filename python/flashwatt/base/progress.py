@@ -90,6 +90,21 @@ def runs_bar(doing: str, *, counted: bool) -> Iterator[Callable[[int, int], None
         yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
+@contextmanager
+def counting_bar(doing: str) -> Iterator[Callable[[str, int], None]]:
+    """Show what is being done and the number of runs so far, if the error stream is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda _what, _runs: None
+        return
+
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn(doing), BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=_console(), transient=True) as progress:
+        task = progress.add_task("", total=None)
+        yield lambda what, runs: progress.update(task, description=f"{what}: {runs:,} runs")
+
+
 def silent(_done: int, _total: int) -> None:
     """Show nothing."""
 

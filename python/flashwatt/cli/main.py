@@ -14,6 +14,7 @@ from flashwatt.base.missing import unread
 from flashwatt.cli.age import age
 from flashwatt.cli.battery import battery
 from flashwatt.cli.dio import dio
+from flashwatt.cli.calibrate import calibrate
 from flashwatt.cli.explain import explain, init, schema
 from flashwatt.cli.fs import fs
 from flashwatt.cli.listing import list_
@@ -109,6 +110,7 @@ for _command in (
     compare,
     reproduce,
     tune,
+    calibrate,
     model,
     list_,
     explain,

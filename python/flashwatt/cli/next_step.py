@@ -152,6 +152,12 @@ def _after_tune(options: Options) -> str:
     return f"put the lines into {config}; flashwatt run {config}"
 
 
+def _after_calibrate(options: Options) -> str:
+    if options["out"]:
+        return f"flashwatt run {_quoted(options['out'] / 'calibrated.toml')}"
+    return "--out DIR keeps the calibrated preset; --hold-out 1 predicts every row from the others"
+
+
 def _after_model(_options: Options) -> str:
     return "flashwatt run --preset NAME simulates a drive; --json prints these figures for a program"
 
@@ -175,6 +181,7 @@ _STEPS: dict[str, Callable[[Options], str]] = {
     "compare": _after_compare,
     "reproduce": _after_reproduce,
     "tune pardispatcher": _after_tune,
+    "calibrate": _after_calibrate,
     "list": _after_list,
     "explain": _after_explain,
     "init": _after_init,
