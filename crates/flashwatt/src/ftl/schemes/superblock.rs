@@ -95,6 +95,15 @@ pub struct Superblock {
     to_merge: u32,
 }
 
+/// What a merge does on one die.
+#[derive(Clone, Copy)]
+struct Part {
+    of: Lbn,
+    log: BlockId,
+    /// The block that becomes the data block: the log block or a fresh one.
+    to: BlockId,
+}
+
 impl Scheme for Superblock {
     const DOC: &'static str = "log units of one block of each die, merged as a whole and while the drive is idle";
     const COLLECTS: bool = false;
@@ -228,24 +237,18 @@ impl Superblock {
 
     /// Merges the log of a unit. Returns false if a die has no free block for that.
     fn merge(&mut self, first: Lbn, cx: &mut Context, plan: &mut Plan) -> bool {
-        let logs: Vec<(Lbn, BlockId)> =
-            self.members(first).filter_map(|of| self.logs.get(of).map(|log| (of, log))).collect();
-        if logs.iter().all(|&(_, log)| cx.blocks.valid_units(log) == 0) {
-            for (of, log) in logs {
-                self.logs.detach(of);
-                self.discard(log, cx, plan);
-            }
+        let part = |of| self.logs.get(of).map(|log| Part { of, log, to: log });
+        let mut parts: Vec<Part> = self.members(first).filter_map(part).collect();
+        if parts.iter().all(|part| cx.blocks.valid_units(part.log) == 0) {
+            self.drop_log(&parts, cx, plan);
             return true;
         }
-        let is_in_order = |&(of, log): &(Lbn, BlockId)| self.data.is_in_order(log, of, cx);
-        let out_of_order: Vec<Lbn> = logs.iter().filter(|of| !is_in_order(of)).map(|&(of, _)| of).collect();
-        let Some(fresh) = self.take_blocks(out_of_order.iter().copied(), cx) else { return false };
-        let mut targets = logs.clone();
-        for (of, fresh) in out_of_order.iter().zip(&fresh) {
-            targets.iter_mut().filter(|(other, _)| other == of).for_each(|(_, to)| *to = *fresh);
-        }
-        let copies = self.copy_rows(&targets, cx, plan);
-        for (&(of, log), &(_, to)) in logs.iter().zip(&targets) {
+        let is_in_order = |part: &Part| self.data.is_in_order(part.log, part.of, cx);
+        let out_of_order: Vec<usize> = (0..parts.len()).filter(|&at| !is_in_order(&parts[at])).collect();
+        let Some(fresh) = self.take_blocks(out_of_order.iter().map(|&at| parts[at].of), cx) else { return false };
+        out_of_order.iter().zip(&fresh).for_each(|(&at, &block)| parts[at].to = block);
+        let copies = self.copy_rows(&parts, cx, plan);
+        for &Part { of, log, to } in &parts {
             self.logs.detach(of);
             self.data.set_data_block(of, to, cx, plan);
             if to != log {
@@ -261,13 +264,25 @@ impl Superblock {
         true
     }
 
+    /// Frees the log blocks of a unit, which hold no valid page: by an erase, or at once what was never written.
+    fn drop_log(&mut self, parts: &[Part], cx: &mut Context, plan: &mut Plan) {
+        for &Part { of, log, .. } in parts {
+            self.logs.detach(of);
+            if self.data.written(log) > 0 {
+                self.data.erase(log, Cause::Merge, cx, plan);
+            } else {
+                cx.blocks.give_back(log);
+            }
+        }
+    }
+
     /// Copies the pages of a unit that lie elsewhere to their offsets in the target blocks, row by row. Returns their number.
-    fn copy_rows(&mut self, targets: &[(Lbn, BlockId)], cx: &mut Context, plan: &mut Plan) -> usize {
+    fn copy_rows(&mut self, parts: &[Part], cx: &mut Context, plan: &mut Plan) -> usize {
         let before = plan.ops().len();
         for offset in 0..self.data.geometry().pages_per_block {
             let row = plan.ops().len();
-            for &(of, block) in targets {
-                let to = self.data.address(block, offset);
+            for &Part { of, to, .. } in parts {
+                let to = self.data.address(to, offset);
                 let lpn = self.data.page(of, offset);
                 if let Some(lpn) = lpn.filter(|&lpn| self.data.get(lpn).is_some_and(|at| at != to)) {
                     self.data.copy(lpn, to, Cause::Merge, cx, plan);
@@ -278,15 +293,6 @@ impl Superblock {
             }
         }
         plan.ops().len() - before
-    }
-
-    /// Frees a log block without valid pages: by an erase, or at once if it was never written.
-    fn discard(&mut self, log: BlockId, cx: &mut Context, plan: &mut Plan) {
-        if self.data.written(log) > 0 {
-            self.data.erase(log, Cause::Merge, cx, plan);
-        } else {
-            cx.blocks.give_back(log);
-        }
     }
 }
 
