@@ -187,7 +187,11 @@ def _opened(target: str, options: dict[str, Any]) -> Simulated | Real:
             found = f"--{given}: an option for real targets; found {target}, a simulated drive"
             raise click.UsageError(f"{found}; expected a file or a block device")
         config = Config(f'device.preset = "{target}"', "<preset>") if named else Config.of(target)
-        return Simulated(Config(config.text, config.name, options["sets"]), target if named else Path(target).stem)
+        drive = Simulated(Config(config.text, config.name, options["sets"]), target if named else Path(target).stem)
+        if options["sleep"] and drive.has_standby:
+            found = "found a disk, which goes to standby by its own timer only"
+            raise click.UsageError(f"--sleep: no command puts {target} to sleep; {found}; expected --idle")
+        return drive
     if options["sets"]:
         raise click.UsageError(
             f"--set: an option for simulated drives; found {target}; expected a preset or a .toml file"

@@ -22,7 +22,7 @@ _ASK_EVERY = 64
 _MAPS_OF_PAGES = {"page", "dftl", "rftl", "tpftl"}
 """Translation layers without log blocks."""
 RAIL = "5V"
-"""The only rail of an SSD, and of a disk that draws nothing from +12 V. The energy of all parts counts as drawn from it: the
+"""The only rail of an SSD, and of a disk that draws nothing from +12 V. All energy counts as drawn from it: the
 drive's converters lose nothing."""
 ALL = "all"
 """The rails of a drive together: a live drive gives the sum of them."""
@@ -83,14 +83,23 @@ class Simulated:
         return self._recorder.rail
 
     @property
+    def has_standby(self) -> bool:
+        """Whether it, or a member of it, has a state to sleep in: a disk that can stop its spindle."""
+        return any("hdd" in member for member in self._members())
+
+    @property
     def has_log_blocks(self) -> bool:
         """Whether random writes go to log blocks first: the rate falls once those are used up."""
         return any(name not in _MAPS_OF_PAGES for name in self._layers())
 
     def _layers(self) -> list[str]:
         """The translation layers of the drive, or of an array's members; none of a disk."""
-        members = self._resolved.get("array", {}).get("drives", [self._resolved])
-        return [_name(member["ftl"]) for member in members if "ftl" in member]
+        return [_name(member["ftl"]) for member in self._members() if "ftl" in member]
+
+    def _members(self) -> list[dict[str, Any]]:
+        """The settings of an array's members, or its own as of the only one."""
+        members: list[dict[str, Any]] = self._resolved.get("array", {}).get("drives", [self._resolved])
+        return members
 
     def about(self) -> dict[str, Any]:
         """Describe it for the result."""
