@@ -7,7 +7,8 @@ use crate::common::*;
 
 /// Runs a preset under requests of 4 KiB.
 fn of(preset: &str, sets: &[&str]) -> Report {
-    let all = [&[&*format!("device.preset={preset}"), "run.count_drain=true"], sets].concat();
+    let preset = format!("device.preset={preset}");
+    let all = [&[preset.as_str(), "run.count_drain=true"], sets].concat();
     let all: Vec<String> = all.iter().map(ToString::to_string).collect();
     let config = load("", "test", &all).expect("a valid configuration");
     let report = run(&config, &RunOptions::default(), &mut |_| true).expect("it runs");

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from flashwatt.plot import Chart
     from flashwatt.reproduce.evidence import Runs
 
+DISKS = ("HDD", "Raptor")
+
 Figure: TypeAlias = "Callable[[Runs, str, str], float]"
 """A figure of the run on a drive with a file system."""
 
@@ -23,7 +25,7 @@ def mb_per_s(runs: Runs, drive: str, system: str) -> float:
 
 def joules_per_mb(runs: Runs, drive: str, system: str) -> float:
     """Energy of the drive for each of these megabytes, the unmount included."""
-    return runs.value("energy_total_j.always_on", drive, system) / _megabytes(runs, drive, system)
+    return runs.value("energy_j.total", drive, system) / _megabytes(runs, drive, system)
 
 
 def written(runs: Runs, drive: str, system: str) -> float:

@@ -5,28 +5,47 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from flashwatt.experiments.seo2008.rates import charts, gain, joules_per_mb, mb_per_s, read_kib, table
+from flashwatt.experiments.seo2008.dio import SSDS
+from flashwatt.experiments.seo2008.rates import DISKS, charts, gain, joules_per_mb, mb_per_s, read_kib, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from flashwatt.plot import Chart
     from flashwatt.reproduce.criterion import Value
-    from flashwatt.reproduce.evidence import Evidence
+    from flashwatt.reproduce.evidence import Evidence, Runs
 
 
 def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
     """Name what the criteria ask about."""
     runs = evidence["fileserver"]
     asked = {"gain": mb_per_s, "joules": joules_per_mb, "read": read_kib}
-    return {
+    each = {
         f"{name}_{drive}": partial(gain, figure, runs, drive)
         for name, figure in asked.items()
         for drive in runs.labels("drive")
+    }
+    return {**each, **_of_the_papers_drives(evidence["papers"])}
+
+
+def _of_the_papers_drives(runs: Runs) -> dict[str, Callable[[], Value]]:
+    """What the papers say about their own drives."""
+
+    def ssds_over_disks(system: str) -> float:
+        slowest = min(mb_per_s(runs, device, system) for device in SSDS)
+        return slowest / max(mb_per_s(runs, disk, system) for disk in DISKS)
+
+    return {
+        "gain_disks": lambda: max(gain(mb_per_s, runs, disk) for disk in DISKS),
+        "gain_ssds": lambda: min(gain(mb_per_s, runs, device) for device in SSDS),
+        "gain_mlc": partial(gain, mb_per_s, runs, "MLC"),
+        "ssds_over_disks": partial(ssds_over_disks, "ext2"),
+        "ssds_over_disks_lfs": partial(ssds_over_disks, "lfs"),
     }
 
 
 def figures(evidence: Evidence) -> Iterator[Chart | str]:
     """Draw throughput and energy, and lay out what else decides."""
     yield from charts("fileserver", evidence["fileserver"])
-    yield table({"length of a read": read_kib}, evidence["fileserver"], evidence["others"])
+    yield from charts("fileserver, the papers' drives", evidence["papers"])
+    yield table({"length of a read": read_kib}, evidence["papers"], evidence["fileserver"], evidence["others"])
