@@ -35,7 +35,7 @@ WORKLOAD = "workload"
 _PAPER_TEXTS, _PAPER_TABLES = ("title", "citation"), ("overrides", "real", "axes")
 _EXPERIMENT_TEXTS, _EXPERIMENT_TABLES = ("title", "source"), ("runs", "axes", "criteria")
 _CPU_S_MAX = 1e9
-_SET_KEYS = ("axes", "overrides", "requests", "series_ns", "edges_ns", "latency", "only", "grid")
+_SET_KEYS = ("axes", "overrides", "alone", "requests", "series_ns", "edges_ns", "latency", "only", "grid")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,8 @@ class RunSet:
     """Window in which every change of the current is kept."""
     latency: bool = False
     """Whether histograms of latencies are kept."""
+    alone: bool = False
+    """Whether the overrides that the paper's experiments share are left out: of drives that they do not fit."""
     grid: tuple[str, ...] = ()
     """Of a grid: the figures that it keeps, by their dotted keys. Only `reproduce --sensitivity` runs it; other runs
     take the figures from a file beside the experiment."""
@@ -231,6 +233,7 @@ def _set(place: str, name: str, table: dict[str, Any], axes: dict[str, Axis], di
         series_ns=table.get("series_ns"),
         edges_ns=(window[0], window[1]) if window else None,
         latency=table.get("latency", False),
+        alone=table.get("alone", False),
         grid=tuple(table.get("grid", ())),
     )
 

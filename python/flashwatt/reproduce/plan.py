@@ -138,7 +138,7 @@ _COPIERS = {"block", "nftl", "bast", "bast_star", "fast", "last", "superblock"}
 
 def _replicates(experiment: Experiment, runs: RunSet, labels: Labels, terms: Terms, hashes: Hashes) -> tuple[Task, ...]:
     """A task for each seed; a single one if the experiment sets the seed, or if no seed can change the run."""
-    point = experiment.paper.overrides | runs.overrides
+    point = ({} if runs.alone else experiment.paper.overrides) | runs.overrides
     for (axis, meanings), label in zip(runs.axes.items(), labels, strict=True):
         trace = terms.traces.get(label) if axis == WORKLOAD else None
         point |= _replay(experiment.paper, trace, meanings[label], terms) if trace else meanings[label]

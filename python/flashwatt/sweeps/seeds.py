@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 _WITHOUT_CHANCE = ("filled", "empty")
 """Start states in which nothing is drawn by chance."""
@@ -44,8 +44,16 @@ def matters(config: Mapping[str, Any]) -> bool:
     return (
         not (name == "trace" or (name == "sequential" and _one_stream(workload)))
         or _by_chance(config["run"]["precondition"])
-        or config["gc"]["policy"]["name"] in _DRAWING
+        or any(one["gc"]["policy"]["name"] in _DRAWING for one in _ssds(config))
     )
+
+
+def _ssds(config: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The SSDs of a configuration: one, none, or those of an array."""
+    if "gc" in config:
+        yield config
+    for drive in config.get("array", {}).get("drives", ()):
+        yield from _ssds(drive)
 
 
 def _one_stream(workload: Mapping[str, Any]) -> bool:
