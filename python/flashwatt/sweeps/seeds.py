@@ -44,7 +44,7 @@ def matters(config: Mapping[str, Any]) -> bool:
     return (
         not (name == "trace" or (name == "sequential" and _one_stream(workload)))
         or _by_chance(config["run"]["precondition"])
-        or config["gc"]["policy"]["name"] in _DRAWING
+        or ("gc" in config and config["gc"]["policy"]["name"] in _DRAWING)
     )
 
 
