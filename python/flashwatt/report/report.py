@@ -104,6 +104,8 @@ class Report:
     array = Section[kinds.Array | None](kinds.Array | None)
     """None unless the drive is an array (`[array]`). The sections of a flash drive from `flash` to `drain_ledger` are
     those of one SSD; `members` holds them for each SSD of an array."""
+    hdd = Section[kinds.Hdd | None](kinds.Hdd | None)
+    """None unless the drive is a hard disk (`[hdd]`)."""
     members = Section[list[dict[str, Any] | None] | None](list)
     """The members of an array in order: `name`, `description`, `latency_ns`, `mean_w`, and the sections of a run of its
     kind. None for a member that has failed; None for one drive."""

@@ -99,6 +99,67 @@ class Array:
 
 
 @dataclass(frozen=True, slots=True)
+class Supplies:
+    """Energy in J from each supply of a disk."""
+
+    v5: float
+    v12: float
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """A zone of a disk, and the bytes that passed its heads in the window."""
+
+    cylinders: int
+    sectors_per_track: int
+    read_bytes: int
+    """Also those that were read ahead."""
+    write_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hdd:
+    """A hard disk. Its counts are those of the window."""
+
+    state_s: dict[str, float]
+    """Seconds of each part in each of its states, such as `arm_seeking`; transfers that overlap count one by one."""
+    energy_by_supply_j: Supplies
+    accesses: int
+    """Runs of sectors on one track that were read or written."""
+    seeks: int
+    seek_cylinders: int
+    seek_cylinders_mean: float | None
+    seek_ns: int
+    seek_ns_mean: float | None
+    head_switches: int
+    rotational_waits: int
+    rotational_wait_ns: int
+    read_hits: int
+    """Reads served from the track buffer or the write-back cache without the medium."""
+    partial_read_hits: int
+    """Reads whose beginning was in the buffer, or came with sectors that were being read ahead."""
+    read_misses: int
+    media_read_bytes: int
+    """Bytes read for the host; `read_ahead_bytes` are the others."""
+    read_ahead_bytes: int
+    media_write_bytes: int
+    destages: int
+    """Accesses that wrote sectors of the write-back cache."""
+    overwritten_sectors: int
+    """Sectors that were written again while they waited in the cache."""
+    writes_that_waited: int
+    """Writes that waited for room in the cache."""
+    overdue: int
+    """Accesses that came first because of their age."""
+    spin_downs: int
+    spin_ups: int
+    trims: int
+    """Trims, which a disk ends without doing anything."""
+    zones: list[Zone]
+    """From the outermost one on."""
+
+
+@dataclass(frozen=True, slots=True)
 class Window:
     """The measured window, the warm-up before it and the drain after it."""
 

@@ -175,6 +175,10 @@ def describe_device(report: Json) -> str:
         chunk, size = (si(array[key], "B") for key in ("chunk_bytes", "logical_bytes"))
         return f"{drive_name(report)}: chunks of {chunk}, {size}"
     device, name = at(report, "config", "device") or {}, drive_name(report)
+    if kind_of(report) == "disk":
+        disk = report["config"]["hdd"]
+        heads = f"{disk['heads']} head{'' if disk['heads'] == 1 else 's'}"
+        return f"{name}: {count(disk['rpm'])} rpm, {heads}, {si(device.get('logical_bytes'), 'B')}"
     dies = f"{device.get('channels')} channels × {device.get('ways')} ways"
     page = f"{device.get('page_bytes', 0) / 1024:g} KiB pages"
     if scale := device.get("scale"):
@@ -405,6 +409,22 @@ def _performance(report: Json) -> Iterator[tuple[str, str]]:
         yield from _of_flash(report)
     if array := report.get("array"):
         yield from _of_array(array)
+    if disk := report.get("hdd"):
+        yield from _of_disk(disk)
+
+
+def _of_disk(disk: Json) -> Iterator[tuple[str, str]]:
+    yield "reads from the buffer", f"{count(disk['read_hits'])}, {count(disk['partial_read_hits'])} in part"
+    mean, cylinders = disk["seek_ns_mean"], disk["seek_cylinders_mean"]
+    crossed = f", {duration(mean)} and {count(round(cylinders))} cylinders on average" if disk["seeks"] else ""
+    yield "seeks", count(disk["seeks"]) + crossed
+    waits = disk["rotational_waits"]
+    yield "rotational waits", count(waits) + (f", {duration(disk['rotational_wait_ns'] / waits)}" if waits else "")
+    yield "read, read ahead", f"{si(disk['media_read_bytes'], 'B')}, {si(disk['read_ahead_bytes'], 'B')}"
+    yield "written to the medium", si(disk["media_write_bytes"], "B")
+    if disk["spin_ups"] or disk["spin_downs"]:
+        standby = duration(disk["state_s"]["spindle_standby"] * 1e9)
+        yield "spin-ups", f"{count(disk['spin_ups'])}, {standby} in standby"
 
 
 def _of_array(array: Json) -> Iterator[tuple[str, str]]:

@@ -97,11 +97,12 @@ impl Queue {
         choice.map(|choice| Chosen { choice, is_overdue: false })
     }
 
-    /// The oldest of the requests and extents that have waited for too long. Among equals without a choice there is nothing to
-    /// hurry.
+    /// The oldest of the requests and extents that have waited for too long. Requests that are taken in order need no hurry; extents
+    /// do, since requests go before them.
     fn overdue(&self, now: Nanos, cache: &WriteCache) -> Option<Choice> {
         let is_over = |since: Nanos, most: Nanos| now - since >= most;
-        let request = self.waiting.first().filter(|request| is_over(request.since, self.age_max_ns));
+        let hurries = self.order == Order::Positioning;
+        let request = self.waiting.first().filter(|request| hurries && is_over(request.since, self.age_max_ns));
         let extent = cache.oldest().filter(|extent| is_over(extent.since, self.extent_age_max_ns));
         older(request, extent)
     }

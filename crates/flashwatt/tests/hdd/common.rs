@@ -126,8 +126,10 @@ pub fn run(disk: settings::Hdd, sets: &[&str]) -> Report {
 }
 
 pub fn run_with(disk: settings::Hdd, sets: &[&str], options: &RunOptions) -> Report {
+    // The workload's addresses lie on the configuration's drive, an SSD of the disk's size.
     let bytes = format!("device.logical_bytes={}", disk.bytes);
-    let config = config(&[&[bytes.as_str()], sets].concat());
+    let of_that_size = [bytes.as_str(), "device.op_ratio=1", "device.pages_per_block=32"];
+    let config = config(&[&of_that_size, sets].concat());
     let mut workload = workload::open(&config.workload, disk.bytes, config.run.seed).expect("a workload");
     let report = run_device(&config, options, Hdd::new(disk, options.series()), workload.as_mut(), &mut |_| true);
     complete(report.expect("it runs"))

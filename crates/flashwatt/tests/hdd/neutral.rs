@@ -38,12 +38,11 @@ fn reordering_a_queue_of_one() {
 }
 
 #[test]
-fn ages_of_what_is_taken_in_order() {
+fn the_age_of_requests_that_are_taken_in_order() {
     let fifo = |disk: &mut Hdd| disk.scheduling.order = Order::Fifo;
     let aged = |disk: &mut Hdd| {
         fifo(disk);
-        disk.scheduling.age_max_ns = 1_000_000 * MS;
-        disk.write_cache.age_max_ns = 1_000_000 * MS;
+        disk.scheduling.age_max_ns = MS;
     };
     assert_eq!(report(full(), fifo), report(full(), aged));
 }
