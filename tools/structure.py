@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-PRODUCT = ["crates/flashwatt/src", "crates/flashwatt-python/src", "python/flashwatt"]
+PRODUCT = ["crates/flashwatt/src", "crates/flashwatt-live/src", "crates/flashwatt-python/src", "python/flashwatt"]
 PYTHON = ["python/flashwatt", "tests/python", "tools", "examples"]
 FUNCTION_LINES_MAX = 70
 DUPLICATED_PERCENT_MAX = 1.5

@@ -76,6 +76,19 @@ MISTAKES = [
         ),
     ),
     ("dio d", ("d: a result of `flashwatt dio`; expected --power FILE",)),
+    (
+        "dio d --power late.csv --sizes 4KiB",
+        ("--sizes: an option of a benchmark; found the result d; expected --power",),
+    ),
+    (
+        "dio x25m --idle 1 --bytes 1MiB",
+        ("--bytes: an option of points; found only probes; expected --sizes or --patterns",),
+    ),
+    ("dio x25m --patterns seqread --prepare 1MiB", ("--prepare: it comes before random writes; found none",)),
+    (
+        f"{READ} --power-offset 3",
+        ("--power-offset: it moves the times of a CSV; found none; expected --power FILE.csv",),
+    ),
     ("dio d --power late.csv", ("--power: an option for real targets; found the result of x25m",)),
     ("compare d r", ("r: not a result of `flashwatt dio`, as the others; expected one kind",)),
     ("compare d d --only mbs", ("--only: unknown name; found `mbs`", "`mb_s`")),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from flashwatt import _core
 from flashwatt.base import marks
@@ -31,7 +32,7 @@ from flashwatt.cli.terminal import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from click.decorators import FC
 
@@ -143,10 +144,13 @@ def dio(target: str, **options: Any) -> None:
 
     if options["as_json"] and options["as_csv"]:
         raise click.UsageError("--json and --csv are two formats; expected one of them")
+    if options["power_offset"] and (options["power"] is None or _is_meter(options["power"])):
+        raise click.UsageError("--power-offset: it moves the times of a CSV; found none; expected --power FILE.csv")
     if target not in presets() and is_result(Path(target)):
         _attach(Path(target), options)
         return
     plan = _plan(options)
+    _check_used(options, plan)
     with ExitStack() as stack:
         opened = _opened(target, options)
         plan, span = _fitted(plan, opened, options)
@@ -155,6 +159,32 @@ def dio(target: str, **options: Any) -> None:
         content = _run(opened, plan, span, options)
         _deliver(content, options)
     _finish(content, options["out"])
+
+
+def _is_meter(path: Path) -> bool:
+    from flashwatt.dio.power import is_meter
+
+    return is_meter(path)
+
+
+def _given(names: Iterable[str]) -> list[str]:
+    """Give those of these parameters that stand on the command line, as options."""
+    context = click.get_current_context()
+    options = {one.name: one.opts[0] for one in context.command.params}
+    return [options[name] for name in names if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+
+
+_OF_POINTS = ("bytes_", "seconds", "prepare", "queue_depth")
+_OF_RESULTS = {"target", "power", "power_offset", "as_json", "as_csv"}
+
+
+def _check_used(options: dict[str, Any], plan: Plan) -> None:
+    """Refuse options that the benchmark has no use for."""
+    if not _sweeps(options) and (given := _given(_OF_POINTS)):
+        found = "found only probes"
+        raise click.UsageError(f"{given[0]}: an option of points; {found}; expected --sizes or --patterns as well")
+    if options["prepare"] and plan.patterns and not any(one.write and one.random for one in plan.patterns):
+        raise click.UsageError("--prepare: it comes before random writes; found none; expected the pattern randwrite")
 
 
 def _plan(options: dict[str, Any]) -> Plan:
@@ -397,6 +427,10 @@ def _attach(path: Path, options: dict[str, Any]) -> None:
     from flashwatt.dio.power import attach, is_meter, read_csv
     from flashwatt.dio.result import encoded, file_of, read
 
+    others = [one.name for one in click.get_current_context().command.params if one.name not in _OF_RESULTS]
+    if unused := _given(name for name in others if name):
+        found = f"found the result {printable(path)}"
+        raise click.UsageError(f"{unused[0]}: an option of a benchmark; {found}; expected --power FILE alone")
     given = options["power"]
     if given is None:
         raise click.UsageError(
