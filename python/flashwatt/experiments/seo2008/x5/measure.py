@@ -25,6 +25,10 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
     def rr_over_sr() -> float:
         return min(over(device, size, ("RR", "SR")) for device in SSDS for size in _LARGE)
 
+    def sw_over_rw_aligned() -> float:
+        aligned = evidence["aligned"]
+        return min(mb_s(runs, one, "SW", "16M") / aligned.value("throughput.write_mb_s", one, "16M") for one in SSDS)
+
     def widest_gap() -> bool:
         gaps = {device: over(device, "4K", ("SW", "RW")) for device in SSDS}
         return max(gaps, key=gaps.__getitem__) in ("MLC", "TGN")
@@ -38,6 +42,7 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
     return {
         "rr_over_sr": rr_over_sr,
         "sw_over_rw_16m": lambda: min(over(device, "16M", ("SW", "RW")) for device in SSDS),
+        "sw_over_rw_16m_aligned": sw_over_rw_aligned,
         "widest_gap": widest_gap,
         "hdd_reads_over_writes": hdd_reads_over_writes,
         "hdd_random_reads_over_writes": lambda: over("HDD", "4K", ("RR", "RW")),
