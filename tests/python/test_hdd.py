@@ -76,5 +76,5 @@ def test_presets_of_disks_are_listed(flashwatt: Cli) -> None:
 
 
 def test_keys_of_an_ssd_are_refused() -> None:
-    with pytest.raises(fw.FlashwattError, match="gc.policy: has no effect; found a hard disk"):
+    with pytest.raises(fw.FlashwattError, match=r"gc\.policy: has no effect; found a hard disk"):
         _run(gc__policy="fifo")

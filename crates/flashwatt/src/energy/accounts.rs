@@ -1,8 +1,6 @@
 //! Energy accounts of a device that declares its [`Parts`]: time by state, and the meter. The two give the total by
 //! independent paths.
 
-use std::collections::VecDeque;
-
 use super::meter::{Meter, SERVERS};
 use super::parts::{ComponentEnergies, PartTimes, Parts, StateId};
 use super::series::Series;
@@ -18,8 +16,8 @@ pub struct Accounts {
     /// Part-nanoseconds in each state: for each part that left a state the time at which it did, less the time at which each
     /// part entered it, modulo 2^64. With `counts` times the present time it is the sum since the window began.
     times: PartTimes,
-    /// Changes that are known ahead, in the order of their times.
-    ahead: VecDeque<Change>,
+    /// Changes that are known ahead, the next one last.
+    ahead: Vec<Change>,
     now: Nanos,
     window_start: Nanos,
 }
@@ -41,14 +39,13 @@ impl Accounts {
             (0..count).for_each(|_| meter.change(StateId::NONE, state));
             counts.add(state, count.into());
         }
-        Accounts { parts, meter, counts, times: PartTimes::default(), ahead: VecDeque::new(), now: 0, window_start: 0 }
+        Accounts { parts, meter, counts, times: PartTimes::default(), ahead: Vec::new(), now: 0, window_start: 0 }
     }
 
     /// Books the time up to `now`, with every part in its state and with the changes ahead until then.
     #[inline]
     pub fn pass_time(&mut self, now: Nanos) {
-        while let Some(change) = self.ahead.front().copied().filter(|change| change.at <= now) {
-            self.ahead.pop_front();
+        while let Some(change) = self.ahead.pop_if(|change| change.at <= now) {
             self.pass_to(change.at);
             self.change(change.from, change.to);
         }
@@ -77,7 +74,7 @@ impl Accounts {
         if at <= self.now {
             return self.change(from, to);
         }
-        let place = self.ahead.iter().rposition(|change| change.at <= at).map_or(0, |before| before + 1);
+        let place = self.ahead.iter().position(|change| change.at <= at).unwrap_or(self.ahead.len());
         self.ahead.insert(place, Change { at, from, to });
     }
 

@@ -1,6 +1,6 @@
 //! What the medium does: one access after the other.
 
-use super::geometry::Lba;
+use super::geometry::{Lba, Place};
 use super::mechanism::Access;
 use super::parts::{ACTIVE, READING, SEEKING, TRACKING, TRANSFER, WRITING};
 use super::queue::{Choice, Waiting};
@@ -70,8 +70,9 @@ impl Hdd {
             match chosen.choice {
                 Choice::Request(index) => self.serve(index, cx),
                 Choice::Extent(first) => {
+                    let place = self.cache.place_at(first);
                     let end = self.cache.take(first, self.mechanism.geometry());
-                    self.start(Kind::Destage, first, end, cx);
+                    self.start(Kind::Destage, first, place, end, cx);
                 }
             }
         }
@@ -79,27 +80,27 @@ impl Hdd {
 
     fn serve(&mut self, index: usize, cx: &mut Cx) {
         let request = self.queue.take(index);
-        let Waiting { tag, first, end, writes, .. } = request;
+        let Waiting { tag, first, end, writes, place, .. } = request;
         if writes {
-            self.start(Kind::Write(tag), first, end, cx);
+            self.start(Kind::Write(tag), first, place, end, cx);
         } else if !self.came_meanwhile(&request, cx) {
             let segment = self.buffer.begin(first);
-            self.start(Kind::Read(tag, segment), first, end, cx);
+            self.start(Kind::Read(tag, segment), first, place, end, cx);
         }
     }
 
-    /// Starts a job on sectors from `first` on to `end`.
-    pub(super) fn start(&mut self, kind: Kind, first: Lba, end: Lba, cx: &mut Cx) {
+    /// Starts a job on sectors from `first` on, which lies at `place`, to `end`.
+    pub(super) fn start(&mut self, kind: Kind, first: Lba, place: Place, end: Lba, cx: &mut Cx) {
         self.ahead = None;
         self.wake(cx);
-        let access = self.access(kind, first, end, cx);
+        let access = self.access(kind, first, place, end, cx);
         self.job = Some(Job { kind, access, end, host_from: first, transfers: false, lag_ns: 0 });
         self.transfer_with_access(cx);
     }
 
     /// Starts an access, and counts the way to it.
-    fn access(&mut self, kind: Kind, first: Lba, end: Lba, cx: &mut Cx) -> Access {
-        let access = self.mechanism.access(cx.now(), first, end, kind.writes());
+    fn access(&mut self, kind: Kind, first: Lba, place: Place, end: Lba, cx: &mut Cx) -> Access {
+        let access = self.mechanism.access(cx.now(), first, place, end, kind.writes());
         let counts = &mut self.counts;
         if access.way.cylinders > 0 {
             counts.seeks += 1;
@@ -144,6 +145,9 @@ impl Hdd {
         match job.kind {
             Kind::Read(tag, segment) => {
                 self.ahead = segment.and_then(|segment| self.ahead_of(job.end, segment));
+                if let Some(ahead) = &mut self.ahead {
+                    ahead.place = Some(self.mechanism.after(&job.access));
+                }
                 if job.lag_ns > 0 {
                     self.transfer(Some(tag), job.lag_ns, cx);
                 } else {
@@ -163,7 +167,8 @@ impl Hdd {
     /// The next access of a job that goes on.
     fn go_on(&mut self, job: Job, cx: &mut Cx) {
         let first = job.access.end;
-        let access = self.access(job.kind, first, job.end, cx);
+        let place = self.mechanism.after(&job.access);
+        let access = self.access(job.kind, first, place, job.end, cx);
         self.job = Some(Job { access, host_from: first, transfers: false, ..job });
         self.transfer_with_access(cx);
     }

@@ -87,21 +87,21 @@ impl Mechanism {
         Move { cylinders, switches_head: switches && cylinders == 0, ns }
     }
 
-    /// Time from `now` until the first sector is under the head, unless that is at least `limit`.
+    /// Time from `now` until the first sector is under the head, within a few nanoseconds, unless that is at least `limit`.
     #[inline(always)]
     pub fn positioning(&self, now: Nanos, place: &Place, writes: bool, limit: Nanos) -> Option<Nanos> {
         let way = self.way(place, writes).ns;
         if way >= limit {
             return None;
         }
-        let time = way + self.rotation.wait(now + way, place.angle);
+        let time = way + self.rotation.about(now + way, place.angle);
         (time < limit).then_some(time)
     }
 
-    /// Accesses sectors from `first` on to `end`, or to the end of the track if that comes first, from `now` on.
+    /// Accesses sectors from `first` on, which lies at `place`, to `end`, or to the end of the track if that comes first, from
+    /// `now` on.
     #[inline]
-    pub fn access(&mut self, now: Nanos, first: Lba, end: Lba, writes: bool) -> Access {
-        let place = self.geometry.place(first);
+    pub fn access(&mut self, now: Nanos, first: Lba, place: Place, end: Lba, writes: bool) -> Access {
         let end = end.min(first + u64::from(place.left_on_track));
         let way = self.way(&place, writes);
         (self.cylinder, self.head) = (place.cylinder, place.head);
@@ -110,6 +110,18 @@ impl Mechanism {
         let mut access = Access { first, end, place, way, on_track_ns, start_ns, end_ns: start_ns };
         access.end_ns = self.passed_ns(&access, end);
         access
+    }
+
+    /// The place of the sector after an access.
+    #[inline]
+    pub fn after(&self, access: &Access) -> Place {
+        let (place, sectors) = (access.place, access.end - access.first);
+        let left = u64::from(place.left_on_track);
+        if sectors >= left {
+            return self.geometry.place(access.end);
+        }
+        let angle = place.angle.wrapping_add(place.sector.wrapping_mul(sectors));
+        Place { left_on_track: (left - sectors) as u32, angle, ..place }
     }
 
     /// The time at which all sectors of an access before `end` have passed the head.
@@ -136,23 +148,32 @@ mod tests {
     use super::*;
     use crate::rng::Rng;
 
+    fn access(disk: &mut Mechanism, now: Nanos, first: Lba, end: Lba, writes: bool) -> Access {
+        let place = disk.geometry.place(first);
+        let access = disk.access(now, first, place, end, writes);
+        if access.end < small().capacity_bytes() / 512 {
+            assert_eq!(disk.after(&access), disk.geometry.place(access.end));
+        }
+        access
+    }
+
     /// 6000 rpm: 10 ms a revolution; 50 sectors of 0.2 ms on a track of the outer zone.
     #[test]
     fn an_access_takes_seek_rotation_and_transfer() {
         let mut disk = Mechanism::new(&small());
         // Sector 10 of the first track, from time 0 on: 10 sectors turn by, then 4 are read.
-        let access = disk.access(0, 10, 14, false);
+        let access = access(&mut disk, 0, 10, 14, false);
         assert_eq!((access.way.ns, access.start_ns, access.end_ns), (0, 2_000_000, 2_800_000));
         // The next sector follows at once.
-        let next = disk.access(access.end_ns, 14, 15, false);
+        let next = access(&mut disk, access.end_ns, 14, 15, false);
         assert_eq!((next.start_ns, next.end_ns), (2_800_000, 3_000_000));
         // The next head: 0.8 ms to switch, 0.2 ms to settle for a write. The track's start is skewed by 5 sectors (0.9 ms), so that
         // its sector 0 comes by at 1.0 ms of each revolution.
-        let other = disk.access(3_000_000, 50, 60, true);
+        let other = access(&mut disk, 3_000_000, 50, 60, true);
         assert!(other.way.switches_head && other.way.cylinders == 0);
         assert_eq!((other.on_track_ns, other.start_ns, other.end_ns), (4_000_000, 11_000_000, 13_000_000));
         // One cylinder on: a seek of 1 ms, which includes the switch of heads. Skew: 5 + 7 sectors.
-        let seek = disk.access(13_000_000, 100, 1_000, false);
+        let seek = access(&mut disk, 13_000_000, 100, 1_000, false);
         assert_eq!((seek.way.cylinders, seek.on_track_ns, seek.start_ns), (1, 14_000_000, 22_400_000));
         assert_eq!(seek.end, 150, "a track");
         assert_eq!(disk.reached(&seek, 22_400_000 + 1_999_999), 109);
@@ -170,7 +191,7 @@ mod tests {
         for _ in 0..n {
             now += rng.below(50_000_000);
             let first = rng.below(sectors);
-            let access = disk.access(now, first, first + 1, false);
+            let access = access(&mut disk, now, first, first + 1, false);
             waits.push((access.start_ns - access.on_track_ns) as f64 / 10e6);
             now = access.end_ns;
         }

@@ -29,7 +29,8 @@ const SEGMENT_BYTES: u64 = 128 << 10;
 /// Keys that need a segment.
 const BUFFER_KEYS: [&str; 3] =
     ["hdd.buffer.segment_bytes", "hdd.buffer.read_ahead_bytes", "hdd.buffer.read_ahead_least_bytes"];
-const EXTENTS_MAX: u32 = 1_000_000;
+/// Extents are kept in one sorted list, and data sheets speak of some dozens.
+const EXTENTS_MAX: u32 = 4_096;
 const WATTS: RangeInclusive<f64> = 0.0..=1_000.0;
 
 /// `[hdd]`

@@ -1,6 +1,6 @@
 //! Reading ahead: what follows a read goes into its segment of the buffer, while nothing else waits.
 
-use super::geometry::Lba;
+use super::geometry::{Lba, Place};
 use super::job::Kind;
 use super::parts::{SEEKING, TRACKING};
 use super::{Hdd, MEDIUM};
@@ -12,6 +12,8 @@ use crate::units::{Nanos, SECTOR_BYTES};
 pub struct Ahead {
     segment: usize,
     first: Lba,
+    /// Where that lies, if it is known.
+    pub(super) place: Option<Place>,
     /// Up to here in any case.
     least: Lba,
     /// Up to here while nothing else waits.
@@ -24,7 +26,7 @@ impl Hdd {
         let settings = &self.settings.buffer;
         let up_to = |bytes: u64| (first + bytes / SECTOR_BYTES).min(self.settings.bytes / SECTOR_BYTES);
         let (least, most) = (up_to(settings.read_ahead_least_bytes), up_to(settings.read_ahead_bytes));
-        (most > first).then_some(Ahead { segment, first, least, most })
+        (most > first).then_some(Ahead { segment, first, place: None, least, most })
     }
 
     /// Whether some is read ahead before all else.
@@ -37,7 +39,8 @@ impl Hdd {
         let Some(ahead) = self.ahead else { return };
         let end = if self.drains { ahead.least } else { ahead.most };
         if end > ahead.first {
-            self.start(Kind::Ahead(ahead.segment), ahead.first, end, cx);
+            let place = ahead.place.unwrap_or_else(|| self.mechanism.geometry().place(ahead.first));
+            self.start(Kind::Ahead(ahead.segment), ahead.first, place, end, cx);
             self.ahead = Some(ahead);
         } else {
             self.ahead = None;

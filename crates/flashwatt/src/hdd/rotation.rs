@@ -20,12 +20,15 @@ const LATE_NS: u64 = 4;
 pub struct Rotation {
     /// Angle that the platters turn in a nanosecond.
     per_ns: u64,
+    /// Its inverse.
+    ns: f64,
 }
 
 impl Rotation {
     /// Platters that turn this often in a minute.
     pub fn new(rpm: u32) -> Self {
-        Rotation { per_ns: (REVOLUTION * f64::from(rpm) / NS_PER_MINUTE).round() as u64 }
+        let per_ns = (REVOLUTION * f64::from(rpm) / NS_PER_MINUTE).round();
+        Rotation { per_ns: per_ns as u64, ns: 1.0 / per_ns }
     }
 
     /// The angle at a time, which is 0 at time 0.
@@ -42,6 +45,16 @@ impl Rotation {
             return 0;
         }
         self.time(angle.wrapping_sub(now))
+    }
+
+    /// As [`Self::wait`], within a few nanoseconds and without a division: to compare many.
+    #[inline(always)]
+    pub fn about(self, at: Nanos, angle: Angle) -> Nanos {
+        let now = self.angle(at);
+        if now.wrapping_sub(angle) < LATE_NS * self.per_ns {
+            return 0;
+        }
+        (angle.wrapping_sub(now) as f64 * self.ns) as Nanos
     }
 
     /// Time from `at`, at which the platters have reached the angle `from` or are a little past it, until they have turned by
@@ -99,6 +112,9 @@ mod tests {
         let quarter = 1 << 62;
         assert_eq!(rotation.wait(0, quarter), 2_500_000);
         assert_eq!(rotation.wait(2_500_000, quarter), 0);
+        for at in (0..10_000_000).step_by(997) {
+            assert!(rotation.about(at, quarter).abs_diff(rotation.wait(at, quarter)) <= 2, "{at}");
+        }
         assert_eq!(rotation.wait(2_500_001, quarter), 0, "a nanosecond late is on time");
         assert_eq!(rotation.wait(2_500_100, quarter), 9_999_900, "100 ns late is not");
         assert_eq!(rotation.turn(2_500_001, quarter, quarter), 2_499_999);

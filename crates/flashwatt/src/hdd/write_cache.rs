@@ -1,10 +1,8 @@
 //! The write-back cache: runs of consecutive sectors (extents) that wait to be written to the medium.
 //!
 //! Extents never overlap and never touch: a write that overlaps one, or continues it on either side, becomes part of it. They
-//! are kept by address and by age. An access takes sectors from the beginning of an extent, those of one track at most, and they
+//! are kept in the order of their addresses. An access takes sectors from the beginning of an extent, those of one track at most, and they
 //! keep their room until they are written.
-
-use std::collections::{BTreeMap, BTreeSet};
 
 use super::geometry::{Geometry, Lba, Place};
 use super::settings;
@@ -39,9 +37,10 @@ struct UnderWay {
 
 /// A write-back cache.
 pub struct WriteCache {
-    by_address: BTreeMap<Lba, Extent>,
-    /// The number of each extent and its first sector.
-    by_age: BTreeSet<(u64, Lba)>,
+    /// In the order of their addresses.
+    extents: Vec<Extent>,
+    /// The number and the first sector of the oldest extent.
+    oldest: Option<(u64, Lba)>,
     under_way: Option<UnderWay>,
     /// Sectors that are free.
     free: u64,
@@ -54,8 +53,8 @@ impl WriteCache {
     /// An empty cache.
     pub fn new(settings: &settings::WriteCache) -> Self {
         WriteCache {
-            by_address: BTreeMap::new(),
-            by_age: BTreeSet::new(),
+            extents: Vec::new(),
+            oldest: None,
             under_way: None,
             free: settings.bytes / SECTOR_BYTES,
             extents_max: settings.extents as usize,
@@ -65,17 +64,17 @@ impl WriteCache {
 
     /// Whether no sector waits, nor is being written.
     pub fn is_clean(&self) -> bool {
-        self.by_address.is_empty() && self.under_way.is_none()
+        self.extents.is_empty() && self.under_way.is_none()
     }
 
     /// Whether sectors wait for an access.
     pub fn has_extents(&self) -> bool {
-        !self.by_address.is_empty()
+        !self.extents.is_empty()
     }
 
     /// Sectors that wait.
     pub fn sectors(&self) -> u64 {
-        self.by_address.values().map(|extent| extent.end - extent.first).sum()
+        self.extents.iter().map(|extent| extent.end - extent.first).sum()
     }
 
     /// The number of the next write.
@@ -85,29 +84,35 @@ impl WriteCache {
 
     /// Whether all writes before this number are on the medium.
     pub fn is_written_before(&self, number: u64) -> bool {
-        let oldest = self.by_age.first().map_or(u64::MAX, |(oldest, _)| *oldest);
+        let oldest = self.oldest.map_or(u64::MAX, |(oldest, _)| oldest);
         oldest.min(self.under_way.map_or(u64::MAX, |under_way| under_way.number)) >= number
+    }
+
+    /// The place among the extents of the first one that begins at this sector or after it.
+    #[inline]
+    fn from(&self, lba: Lba) -> usize {
+        self.extents.partition_point(|extent| extent.first < lba)
     }
 
     /// The end of the run of sectors in the cache that begins with this one; none if this sector is not there.
     pub fn end_of(&self, lba: Lba) -> Option<Lba> {
         let under_way = self.under_way.filter(|run| (run.first..run.end).contains(&lba)).map(|run| run.end);
-        let extent = || self.by_address.range(..=lba).next_back().map(|(_, extent)| extent.end);
-        extent().filter(|&end| end > lba).or(under_way)
+        let before = self.extents[..self.from(lba + 1)].last();
+        before.map(|extent| extent.end).filter(|&end| end > lba).or(under_way)
     }
 
     /// How many sectors of a write fit now, from its first one on.
     pub fn room(&self, first: Lba, end: Lba) -> u64 {
-        if self.by_address.len() >= self.extents_max && self.touching(first, end).is_none() {
+        if self.extents.len() >= self.extents_max && self.touching(first, end).is_none() {
             return 0;
         }
         self.free.min(end - first)
     }
 
-    /// The last extent that overlaps these sectors or continues them on either side.
-    fn touching(&self, first: Lba, end: Lba) -> Option<Extent> {
-        let (_, extent) = self.by_address.range(..=end).next_back()?;
-        (extent.end >= first).then_some(*extent)
+    /// The place of the last extent that overlaps these sectors or continues them on either side.
+    fn touching(&self, first: Lba, end: Lba) -> Option<usize> {
+        let at = self.from(end + 1).checked_sub(1)?;
+        (self.extents[at].end >= first).then_some(at)
     }
 
     /// Takes sectors for which there is room. Returns how many of them were in an extent already.
@@ -116,10 +121,10 @@ impl WriteCache {
         self.writes += 1;
         let mut extent = Extent { first, end, since: now, number, place: Place::default() };
         let (mut twice, mut place) = (0, None);
-        while let Some(other) = self.touching(extent.first, extent.end) {
-            self.remove(&other);
+        while let Some(at) = self.touching(extent.first, extent.end) {
+            let other = self.remove(at);
             twice += (other.end.min(end)).saturating_sub(other.first.max(first));
-            if other.first < extent.first {
+            if other.first <= extent.first {
                 place = Some(other.place);
             }
             extent.first = extent.first.min(other.first);
@@ -134,20 +139,27 @@ impl WriteCache {
     }
 
     fn insert(&mut self, extent: Extent) {
-        self.by_address.insert(extent.first, extent);
-        self.by_age.insert((extent.number, extent.first));
+        let at = self.from(extent.first);
+        if self.oldest.is_none_or(|(oldest, _)| extent.number < oldest) {
+            self.oldest = Some((extent.number, extent.first));
+        }
+        self.extents.insert(at, extent);
     }
 
-    fn remove(&mut self, extent: &Extent) {
-        self.by_address.remove(&extent.first);
-        self.by_age.remove(&(extent.number, extent.first));
+    /// Removes an extent. Only if it was the oldest, all others are looked at for the next one.
+    fn remove(&mut self, at: usize) -> Extent {
+        let extent = self.extents.remove(at);
+        if self.oldest == Some((extent.number, extent.first)) {
+            self.oldest = self.extents.iter().map(|extent| (extent.number, extent.first)).min();
+        }
+        extent
     }
 
     /// These sectors are written around the cache: what it has of them is void. Returns how many they are.
     pub fn forget(&mut self, first: Lba, end: Lba, geometry: &Geometry) -> u64 {
         let mut void = 0;
-        while let Some(extent) = self.overlapping(first, end) {
-            self.remove(&extent);
+        while let Some(at) = self.from(end).checked_sub(1).filter(|&at| self.extents[at].end > first) {
+            let extent = self.remove(at);
             void += extent.end.min(end) - extent.first.max(first);
             if extent.first < first {
                 self.insert(Extent { end: first, ..extent });
@@ -160,32 +172,37 @@ impl WriteCache {
         void
     }
 
-    fn overlapping(&self, first: Lba, end: Lba) -> Option<Extent> {
-        let (_, extent) = self.by_address.range(..end).next_back()?;
-        (extent.end > first).then_some(*extent)
-    }
-
     /// The oldest extent.
     pub fn oldest(&self) -> Option<&Extent> {
-        let (_, first) = self.by_age.first()?;
-        self.by_address.get(first)
+        let (_, first) = self.oldest?;
+        self.extents.get(self.from(first))
     }
 
     /// The extents next to an address, a bounded number of them on each side.
     pub fn next_to(&self, lba: Lba) -> impl Iterator<Item = &Extent> {
-        let (after, before) = (self.by_address.range(lba..), self.by_address.range(..lba).rev());
-        after.take(CANDIDATES).chain(before.take(CANDIDATES)).map(|(_, extent)| extent)
+        let at = self.from(lba);
+        let near = at.saturating_sub(CANDIDATES)..self.extents.len().min(at + CANDIDATES);
+        self.extents[near].iter()
+    }
+
+    /// Where the extent at this address lies.
+    pub fn place_at(&self, first: Lba) -> Place {
+        self.extents[self.from(first)].place
     }
 
     /// Takes the sectors of the extent at this address that lie on its first track, for an access; returns their end.
     pub fn take(&mut self, first: Lba, geometry: &Geometry) -> Lba {
-        let Some(extent) = self.by_address.get(&first).copied() else {
-            unreachable!("an extent that was chosen is in the cache")
-        };
-        self.remove(&extent);
+        let at = self.from(first);
+        let extent = self.extents[at];
+        debug_assert!(extent.first == first, "an extent that was chosen is in the cache");
         let end = extent.end.min(first + u64::from(extent.place.left_on_track));
         if end < extent.end {
-            self.insert(Extent { first: end, place: geometry.place(end), ..extent });
+            self.extents[at] = Extent { first: end, place: geometry.place(end), ..extent };
+            if self.oldest == Some((extent.number, first)) {
+                self.oldest = Some((extent.number, end));
+            }
+        } else {
+            self.remove(at);
         }
         self.under_way = Some(UnderWay { first, end, number: extent.number });
         end
@@ -201,6 +218,8 @@ impl WriteCache {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use proptest::prelude::*;
 
     use super::super::settings::tests::small;
@@ -251,7 +270,7 @@ mod tests {
                         waiting.retain(|lba| !(first..first + sectors).contains(lba));
                     }
                     Step::Take(which) if cache.has_extents() && under_way.is_empty() => {
-                        let all: Vec<Lba> = cache.by_address.keys().copied().collect();
+                        let all: Vec<Lba> = cache.extents.iter().map(|extent| extent.first).collect();
                         let first = all[which % all.len()];
                         under_way = first..cache.take(first, &geometry);
                         waiting.retain(|lba| !under_way.contains(lba));
@@ -265,13 +284,15 @@ mod tests {
                 prop_assert_eq!(cache.sectors(), waiting.len() as u64);
                 prop_assert_eq!(cache.free + waiting.len() as u64 + (under_way.end - under_way.start), size);
                 prop_assert_eq!(cache.is_clean(), waiting.is_empty() && under_way.is_empty());
-                prop_assert_eq!(cache.by_age.len(), cache.by_address.len());
+                let oldest = cache.extents.iter().map(|extent| (extent.number, extent.first)).min();
+                prop_assert_eq!(cache.oldest.map(|(number, _)| number), oldest.map(|(number, _)| number));
+                prop_assert!(cache.extents.is_sorted_by_key(|extent| extent.first));
                 for lba in 0..330 {
                     let held = waiting.contains(&lba) || under_way.contains(&lba);
                     prop_assert_eq!(cache.end_of(lba).is_some(), held, "{}", lba);
                 }
-                for (first, extent) in &cache.by_address {
-                    prop_assert_eq!(extent.place, geometry.place(*first));
+                for extent in &cache.extents {
+                    prop_assert_eq!(extent.place, geometry.place(extent.first));
                     prop_assert!(!waiting.contains(&extent.end), "extents that touch are one");
                 }
             }
