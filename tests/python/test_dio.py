@@ -307,7 +307,7 @@ def test_times_are_pairs() -> None:
 
 
 def test_a_drive_with_log_blocks_bursts_and_then_works_on(flashwatt: Cli) -> None:
-    """300 to 330 MB at the rate of sequential writes, then slower; pulses of twice the idle power (Park et al., Fig. 9)."""
+    """300 to 330 MB at once, then slower; then pulses of twice the idle power (Park et al. 2011, Fig. 9)."""
     from flashwatt.dio.probe_tables import pulses
 
     burst = json.loads(flashwatt("dio", "mlc-4way", "--burst", "300", "--json").stdout)["probes"]["burst"]

@@ -13,8 +13,8 @@ from flashwatt import _core
 from flashwatt.base.missing import unread
 from flashwatt.cli.age import age
 from flashwatt.cli.battery import battery
-from flashwatt.cli.dio import dio
 from flashwatt.cli.calibrate import calibrate
+from flashwatt.cli.dio import dio
 from flashwatt.cli.explain import explain, init, schema
 from flashwatt.cli.fs import fs
 from flashwatt.cli.listing import list_

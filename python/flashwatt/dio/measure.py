@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 _FOREVER_NS = 2**62
 PREPARING_BYTES = 4 * MIB
-"""Of a preparing write, unless the point's are larger: the burst of Park et al. 2011 (Fig. 9) uses up the log by them. Choice:
-a GiB of small ones would take some 10^8 copies on a drive that merges 4 MB for each."""
+"""Of a preparing write, unless the point's are larger: as in the burst of Park et al. 2011 (Fig. 9), which uses up the
+log. Choice: a GiB of small ones would take some 10^8 copies on a drive that merges 4 MB for each."""
 _PREPARING_SEED = 2**32
 """Preparing writes have other offsets than the point behind them."""
 
