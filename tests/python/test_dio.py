@@ -304,3 +304,28 @@ def test_times_are_pairs() -> None:
 
     measured = Measured(5, array("Q", [0, 10, 10, 25]), stopped=False)
     assert (measured.requests, measured.took_ns, measured.latencies_ns()) == (2, 25, [10, 15])
+
+
+def test_a_drive_with_log_blocks_bursts_and_then_works_on(flashwatt: Cli) -> None:
+    """300 to 330 MB at once, then slower; then pulses of twice the idle power (Park et al. 2011, Fig. 9)."""
+    from flashwatt.dio.probe_tables import pulses
+
+    burst = json.loads(flashwatt("dio", "mlc-4way", "--burst", "300", "--json").stdout)["probes"]["burst"]
+    assert 270 <= burst["levels"]["knee_mb"] <= 360
+    assert burst["levels"]["before_mb_s"] > 3 * burst["levels"]["after_mb_s"]
+    found = pulses(burst["after"])
+    assert found is not None
+    assert found[0] == pytest.approx(2.0, rel=0.2)
+    assert 60 <= found[1] <= 600
+
+
+@pytest.mark.parametrize(("disk", "rails"), [("laptop-7200", ["5V"]), ("raptor-x", ["all"])])
+def test_disks_are_targets_like_any_other(flashwatt: Cli, disk: str, rails: list[str]) -> None:
+    """A revolution in all between random reads of 4 KiB on average: seek, and half a revolution."""
+    content = json.loads(flashwatt("dio", disk, "--sizes", "4KiB", "--seconds", "5", "--json").stdout)
+    assert content["power"]["rails"] == rails
+    by_pattern = {one["pattern"]: one for one in content["points"]}
+    assert by_pattern["random read"]["latency_ns"]["mean"] > 50 * by_pattern["sequential read"]["latency_ns"]["p50"] / 2
+    assert by_pattern["random read"]["j_per_mb"] > by_pattern["random write"]["j_per_mb"]
+    refused = flashwatt("dio", disk, "--sleep", "1")
+    assert "a disk, which goes to standby by its own timer only" in refused.stderr

@@ -84,6 +84,7 @@ MISTAKES = [
         "dio x25m --idle 1 --bytes 1MiB",
         ("--bytes: an option of points; found only probes; expected --sizes or --patterns",),
     ),
+    ("dio x25m --burst 1 --span 1MiB", ("--burst: found 1048576 bytes of the target; expected 4194304 or more",)),
     ("dio x25m --patterns seqread --prepare 1MiB", ("--prepare: it comes before random writes; found none",)),
     (
         f"{READ} --power-offset 3",

@@ -77,7 +77,7 @@ class Plan:
     seconds: float = 30.0
     """Of a point, at most."""
     prepare_bytes: int = 0
-    """Random writes of the point's size before each point of random writes, so that its rate is the sustained one."""
+    """Random writes of 4 MiB, or of the point's size if that is larger, before each point of random writes."""
     queue_depth: int = 1
     """One request at a time is a choice: the papers do not state theirs."""
     seed: int = 1

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
 from flashwatt.dio.figures import point, priced
+from flashwatt.dio.load import MIB
 from flashwatt.dio.result import SCHEMA
 from flashwatt.dio.target import SAMPLE_NS
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from flashwatt.dio.target import GoOn, Measured, Target
 
 _FOREVER_NS = 2**62
+PREPARING_BYTES = 4 * MIB
+"""Of a preparing write, unless the point's are larger: as in the burst of Park et al. 2011 (Fig. 9), which uses up the
+log. Choice: a GiB of small ones would take some 10^8 copies on a drive that merges 4 MB for each."""
 _PREPARING_SEED = 2**32
 """Preparing writes have other offsets than the point behind them."""
 
@@ -88,6 +92,8 @@ class Bench:
         """Write before a point of random writes, so that it finds no log area that is still free."""
         if not self.plan.prepare_bytes or not (pattern.write and pattern.random):
             return
+        if size < PREPARING_BYTES <= min(self.span_bytes, self.plan.prepare_bytes):
+            size = PREPARING_BYTES
         load = self.plan.load(pattern, size, self.span_bytes)
         requests = max(1, self.plan.prepare_bytes // size)
         seed = load.seed + _PREPARING_SEED

@@ -7,6 +7,7 @@ from dataclasses import replace
 from statistics import mean, median
 from typing import TYPE_CHECKING, Any
 
+from flashwatt import _core
 from flashwatt.dio.figures import latencies
 from flashwatt.dio.load import KIB, MIB, PATTERNS
 
@@ -50,7 +51,10 @@ def sleep(bench: Bench, seconds: float) -> dict[str, Any]:
 
 def burst(bench: Bench, seconds: float) -> dict[str, Any]:
     """Write 256 × 4 MiB at random, then watch."""
-    size = min(BURST_BYTES, bench.span_bytes)
+    size = BURST_BYTES
+    if size > bench.span_bytes:
+        found = f"--burst: found {bench.span_bytes} bytes of the target"
+        raise _core.FlashwattError(f"{found}; expected {size} or more, the size of its writes")
     load = bench.plan.load(PATTERNS["randwrite"], size, bench.span_bytes)
     load = replace(load, requests=BURST_WRITES, limit_ns=_FAR_NS, queue_depth=1)
     measured, flush_ns = bench.run(load)

@@ -106,7 +106,7 @@ class Report:
     those of one SSD; `members` holds them for each SSD of an array."""
     hdd = Section[kinds.Hdd | None](kinds.Hdd | None)
     """None unless the drive is a hard disk (`[hdd]`)."""
-    members = Section[list[dict[str, Any] | None] | None](list)
+    members = Section[list[dict[str, Any] | None] | None](list | None)
     """The members of an array in order: `name`, `description`, `latency_ns`, `mean_w`, and the sections of a run of its
     kind. None for a member that has failed; None for one drive."""
     flash = Section[kinds.Flash](kinds.Flash)
