@@ -339,7 +339,8 @@ fn no_forged_file_does_harm() {
             }
         }
     }
-    assert!(taken > 50 && refused > 50, "{taken} taken, {refused} refused");
+    let least = if std::env::var("FLASHWATT_FTL").is_ok() { 0 } else { 50 }; // one layer alone has few files
+    assert!(taken > least && refused > least, "{taken} taken, {refused} refused");
 }
 
 /// The file with some bytes of its state changed, and the checksums made right.
