@@ -92,8 +92,8 @@ fn a_target_that_is_open_for_reading_cannot_be_written_to() {
 
 /// The number under which this process has the file open.
 fn target_fd(path: &PathBuf) -> String {
-    let open = fs::read_dir("/proc/self/fd").unwrap().flatten();
-    let found = open.filter(|one| fs::read_link(one.path()).is_ok_and(|to| &to == path)).next().unwrap();
+    let mut open = fs::read_dir("/proc/self/fd").unwrap().flatten();
+    let found = open.find(|one| fs::read_link(one.path()).is_ok_and(|to| &to == path)).unwrap();
     found.file_name().into_string().unwrap()
 }
 

@@ -27,19 +27,24 @@ _RAILS = {"": "all", "_5v": "5V", "_12v": "12V"}
 _UNIX_FROM_S = 1e9
 """Times from here on (2001) count from 1970, smaller ones from the beginning of the run."""
 _BYTES_MAX = 1 << 30
-_GAP_FACTOR = 20
-"""A gap in the readings of more than so many usual intervals is not covered by them."""
+_GAP_FACTOR, _GAP_LEAST_NS = 20, 100_000_000
+"""A gap of more than so many usual intervals, and of 0.1 s at least, is not covered by readings of power. Choice."""
 
 
 class Readings:
     """Readings of the power by rail. A reading holds until the next one."""
 
-    def __init__(self, name: str, times_ns: Sequence[int], rails: dict[str, list[float]]) -> None:
-        """Take readings in the order of their times, in ns since 1970; of each rail as many."""
+    def __init__(
+        self, name: str, times_ns: Sequence[int], rails: dict[str, list[float]], *, has_gaps: bool = True
+    ) -> None:
+        """Take readings in the order of their times, in ns since 1970; of each rail as many.
+
+        The differences of a counter of energy have no gaps, however late it is read.
+        """
         self.name, self._times, self._rails = name, times_ns, rails
         steps = sorted(later - earlier for earlier, later in itertools.pairwise(times_ns))
         self.interval_ns = steps[len(steps) // 2] if steps else 0
-        self._longest = _GAP_FACTOR * self.interval_ns
+        self._longest = max(_GAP_FACTOR * self.interval_ns, _GAP_LEAST_NS) if has_gaps else math.inf
 
     @property
     def window_ns(self) -> tuple[int, int]:
@@ -204,7 +209,7 @@ class Meter:
             values = [*unwrapped(values, self._wraps_at())]
             pairs = zip(times, times[1:], values, values[1:], strict=False)
             watts = [(b - a) / _MICRO / ((until - since) / 1e9) for since, until, a, b in pairs]
-            return Readings(name, times, {"all": [*watts, watts[-1] if watts else 0.0]})
+            return Readings(name, times, {"all": [*watts, watts[-1] if watts else 0.0]}, has_gaps=False)
         return Readings(name, times, {"all": [value / _MICRO for value in values]})
 
     def _wraps_at(self) -> int | None:
