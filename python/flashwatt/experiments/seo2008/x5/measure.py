@@ -19,15 +19,16 @@ _LARGE = ("64K", "256K", "1M", "4M", "16M")
 
 def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
     """Name what the criteria ask about."""
-    runs = evidence["dio"]
-    over = partial(ratio, mb_s, runs)
+    over = partial(ratio, mb_s, evidence)
 
     def rr_over_sr() -> float:
         return min(over(device, size, ("RR", "SR")) for device in SSDS for size in _LARGE)
 
     def sw_over_rw_aligned() -> float:
         aligned = evidence["aligned"]
-        return min(mb_s(runs, one, "SW", "16M") / aligned.value("throughput.write_mb_s", one, "16M") for one in SSDS)
+        return min(
+            mb_s(evidence, one, "SW", "16M") / aligned.value("throughput.write_mb_s", one, "16M") for one in SSDS
+        )
 
     def widest_gap() -> bool:
         gaps = {device: over(device, "4K", ("SW", "RW")) for device in SSDS}
@@ -37,8 +38,8 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
         ratios = [over("HDD", size, ("SR", "SW")) for size in KIB]
         return max(ratios, key=lambda one: max(one, 1 / one))
 
-    rates = {f"{device}_reads_mb_s": partial(mb_s, runs, device, "SR", "16M") for device in SSDS}
-    rates |= {f"{device}_writes_mb_s": partial(mb_s, runs, device, "SW", "16M") for device in SSDS}
+    rates = {f"{device}_reads_mb_s": partial(mb_s, evidence, device, "SR", "16M") for device in SSDS}
+    rates |= {f"{device}_writes_mb_s": partial(mb_s, evidence, device, "SW", "16M") for device in SSDS}
     return {
         "rr_over_sr": rr_over_sr,
         "sw_over_rw_16m": lambda: min(over(device, "16M", ("SW", "RW")) for device in SSDS),
@@ -52,4 +53,4 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
 
 def figures(evidence: Evidence) -> Iterator[Chart]:
     """Draw throughput by size."""
-    yield from charts("Fig. 2", mb_s, evidence["dio"], "MB/s")
+    yield from charts("Fig. 2", mb_s, evidence, "MB/s")

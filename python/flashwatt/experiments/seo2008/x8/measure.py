@@ -19,14 +19,13 @@ _LARGE = ("64K", "256K", "1M", "4M", "16M")
 
 def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
     """Name what the criteria ask about."""
-    runs = evidence["dio"]
-    joules = partial(j_per_mb, runs)
+    joules = partial(j_per_mb, evidence)
 
     def over_hdd(device: str, pattern: str) -> float:
         return joules(device, pattern, "4K") / joules("HDD", pattern, "4K")
 
     def rr_over_sr_j() -> float:
-        ratios = [ratio(j_per_mb, runs, device, size, ("RR", "SR")) for device in SSDS for size in _LARGE]
+        ratios = [ratio(j_per_mb, evidence, device, size, ("RR", "SR")) for device in SSDS for size in _LARGE]
         return max(ratios, key=lambda one: max(one, 1 / one))
 
     def sequential_j() -> float:
@@ -35,7 +34,7 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
     return {
         "sequential_j": sequential_j,
         **{f"{device.lower()}_over_hdd": partial(over_hdd, device, "RW") for device in SSDS},
-        "hdd_reads_over_writes": lambda: ratio(j_per_mb, runs, "HDD", "4K", ("RR", "RW")),
+        "hdd_reads_over_writes": lambda: ratio(j_per_mb, evidence, "HDD", "4K", ("RR", "RW")),
         "ssd_reads_over_hdd": lambda: max(over_hdd(device, "RR") for device in SSDS),
         "rr_over_sr_j": rr_over_sr_j,
         "mlc_rw_j": partial(joules, "MLC", "RW", "4K"),
@@ -47,4 +46,4 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
 
 def figures(evidence: Evidence) -> Iterator[Chart]:
     """Draw energy by size."""
-    yield from charts("Fig. 5", j_per_mb, evidence["dio"], "J/MB")
+    yield from charts("Fig. 5", j_per_mb, evidence, "J/MB")
