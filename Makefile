@@ -57,6 +57,7 @@ bench: $(CLI) ## measure the speed of the command line and the engine against th
 	@cargo bench --quiet --locked -p flashwatt --bench hosts
 	@cargo bench --quiet --locked -p flashwatt --bench files
 	@cargo bench --quiet --locked -p flashwatt --bench hdd
+	@cargo bench --quiet --locked -p flashwatt --bench arrays
 
 reproduce: $(CLI) ## rerun the papers' experiments, with a page for each paper in reproduction/ (takes minutes)
 	@$(BIN)/python -m flashwatt reproduce --all
