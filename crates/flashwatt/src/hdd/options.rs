@@ -399,16 +399,17 @@ impl Options {
         let write_cache = &self.write_cache;
         let bytes = c.number(field!(TABLE, write_cache.bytes), 0, 0..=BYTES_MAX);
         whole_sectors(c, "hdd.write_cache.bytes", bytes);
+        let cache = WriteCache {
+            bytes,
+            extents: c.number(field!(TABLE, write_cache.extents), 64, 1..=EXTENTS_MAX),
+            age_max_ns: c.number(field!(TABLE, write_cache.age_max_ns), 10_000_000_000, 0..=NS_MAX),
+        };
         if bytes == 0 {
             for key in ["hdd.write_cache.extents", "hdd.write_cache.age_max_ns"] {
                 c.has_no_effect(key, "hdd.write_cache.bytes = 0", "a cache, or no such key");
             }
         }
-        WriteCache {
-            bytes,
-            extents: c.number(field!(TABLE, write_cache.extents), 64, 1..=EXTENTS_MAX),
-            age_max_ns: c.number(field!(TABLE, write_cache.age_max_ns), 10_000_000_000, 0..=NS_MAX),
-        }
+        cache
     }
 
     fn standby(&self, c: &mut Checker) -> Standby {
