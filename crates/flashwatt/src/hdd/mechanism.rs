@@ -148,7 +148,7 @@ mod tests {
     use super::*;
     use crate::rng::Rng;
 
-    fn access(disk: &mut Mechanism, now: Nanos, first: Lba, end: Lba, writes: bool) -> Access {
+    fn accessed(disk: &mut Mechanism, now: Nanos, first: Lba, end: Lba, writes: bool) -> Access {
         let place = disk.geometry.place(first);
         let access = disk.access(now, first, place, end, writes);
         if access.end < small().capacity_bytes() / 512 {
@@ -162,18 +162,18 @@ mod tests {
     fn an_access_takes_seek_rotation_and_transfer() {
         let mut disk = Mechanism::new(&small());
         // Sector 10 of the first track, from time 0 on: 10 sectors turn by, then 4 are read.
-        let access = access(&mut disk, 0, 10, 14, false);
+        let access = accessed(&mut disk, 0, 10, 14, false);
         assert_eq!((access.way.ns, access.start_ns, access.end_ns), (0, 2_000_000, 2_800_000));
         // The next sector follows at once.
-        let next = access(&mut disk, access.end_ns, 14, 15, false);
+        let next = accessed(&mut disk, access.end_ns, 14, 15, false);
         assert_eq!((next.start_ns, next.end_ns), (2_800_000, 3_000_000));
         // The next head: 0.8 ms to switch, 0.2 ms to settle for a write. The track's start is skewed by 5 sectors (0.9 ms), so that
         // its sector 0 comes by at 1.0 ms of each revolution.
-        let other = access(&mut disk, 3_000_000, 50, 60, true);
+        let other = accessed(&mut disk, 3_000_000, 50, 60, true);
         assert!(other.way.switches_head && other.way.cylinders == 0);
         assert_eq!((other.on_track_ns, other.start_ns, other.end_ns), (4_000_000, 11_000_000, 13_000_000));
         // One cylinder on: a seek of 1 ms, which includes the switch of heads. Skew: 5 + 7 sectors.
-        let seek = access(&mut disk, 13_000_000, 100, 1_000, false);
+        let seek = accessed(&mut disk, 13_000_000, 100, 1_000, false);
         assert_eq!((seek.way.cylinders, seek.on_track_ns, seek.start_ns), (1, 14_000_000, 22_400_000));
         assert_eq!(seek.end, 150, "a track");
         assert_eq!(disk.reached(&seek, 22_400_000 + 1_999_999), 109);
@@ -191,7 +191,7 @@ mod tests {
         for _ in 0..n {
             now += rng.below(50_000_000);
             let first = rng.below(sectors);
-            let access = access(&mut disk, now, first, first + 1, false);
+            let access = accessed(&mut disk, now, first, first + 1, false);
             waits.push((access.start_ns - access.on_track_ns) as f64 / 10e6);
             now = access.end_ns;
         }
