@@ -21,6 +21,8 @@ _FALLEN = 0.6
 """Throughput has fallen below this share of that of the first writes."""
 _PULSE = 1.3
 """A pulse draws more than this many times the power without requests."""
+_DRAWN = 25
+"""Bins of 20 ms that a point of a picture stands for."""
 _GROUP = 0.1
 """The least share of the writes that is a group."""
 
@@ -44,8 +46,8 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
 def figures(evidence: Evidence) -> Iterator[Chart]:
     """Draw the power of the burst and the pause, and the throughput of the first writes."""
     for device in evidence["burst"].labels("device"):
-        rows = [Point(seconds, device, watts) for seconds, watts in _power(evidence, device)]
-        yield lines(f"Fig. 3: {device}, power", "Means over 20 ms.", rows, ("time (s)", "W"))
+        rows = [Point(seconds, device, watts) for seconds, watts in _drawn(evidence, device)]
+        yield lines(f"Fig. 3: {device}, power", "Means over half a second.", rows, ("time (s)", "W"))
     rows = [
         Point(mb, device, rate)
         for device in evidence["first"].labels("device")
@@ -108,6 +110,13 @@ def _mean(times: list[tuple[float, int]]) -> float:
 def _power(evidence: Evidence, device: str) -> list[tuple[float, float]]:
     bins = evidence["burst"].report(device).series().select("start_ns", "total_w").iter_rows()
     return [(start_ns * 1e-9, watts) for start_ns, watts in bins]
+
+
+def _drawn(evidence: Evidence, device: str) -> list[tuple[float, float]]:
+    """The same as means over as many bins as a picture can show."""
+    bins = _power(evidence, device)
+    groups = [bins[first : first + _DRAWN] for first in range(0, len(bins), _DRAWN)]
+    return [(group[0][0], fmean(watts for _, watts in group)) for group in groups]
 
 
 def _burst_end_s(evidence: Evidence, device: str) -> float:
