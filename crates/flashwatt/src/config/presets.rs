@@ -95,7 +95,10 @@ mod tests {
     fn overriding_a_key_with_its_own_value_changes_nothing() {
         for (name, text) in PRESETS {
             let whole = load_preset(name, &[]);
-            for (key, value) in scalars_of(text) {
+            // What a preset says of collection is for other layers, if its own only merges: a user's key is refused there.
+            let is_idle =
+                |key: &str| key.starts_with("gc.") && whole.drive.ssd().is_some_and(|ssd| !ssd.ftl.collects());
+            for (key, value) in scalars_of(text).into_iter().filter(|(key, _)| !is_idle(key)) {
                 assert_eq!(load_preset(name, &[format!("{key}={value}")]), whole, "{name}: {key}={value}");
             }
         }
