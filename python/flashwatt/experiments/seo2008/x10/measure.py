@@ -36,7 +36,21 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
     def burst_log() -> float:
         return mb_per_s(runs, "fast", "ext2") / mb_per_s(others, "FAST, log of 30 MB", "ext2")
 
-    return {**gains, **joules, "burst_log": burst_log, **_of_the_papers_drives(evidence["papers"])}
+    return {
+        **gains,
+        **joules,
+        "burst_log": burst_log,
+        **_of_the_papers_drives(evidence["papers"]),
+        **_straight(evidence["straight"]),
+    }
+
+
+def _straight(runs: Runs) -> dict[str, Callable[[], Value]]:
+    """What LFS gains on them without a scheduler."""
+    return {
+        "gain_slc_straight": partial(gain, mb_per_s, runs, "SLC"),
+        "gain_least_straight": lambda: min(gain(mb_per_s, runs, device) for device in runs.labels("device")),
+    }
 
 
 def _of_the_papers_drives(runs: Runs) -> dict[str, Callable[[], Value]]:

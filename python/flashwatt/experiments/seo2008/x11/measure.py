@@ -25,7 +25,9 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
         for name, figure in asked.items()
         for drive in runs.labels("drive")
     }
-    return {**each, **_of_the_papers_drives(evidence["papers"])}
+    straight = evidence["straight"]
+    disks = {"gain_disks_straight": lambda: max(gain(mb_per_s, straight, disk) for disk in DISKS)}
+    return {**each, **disks, **_of_the_papers_drives(evidence["papers"])}
 
 
 def _of_the_papers_drives(runs: Runs) -> dict[str, Callable[[], Value]]:
