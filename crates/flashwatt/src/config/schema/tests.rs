@@ -134,6 +134,12 @@ fn every_default_is_valid() {
         if key.key == "hdd.buffer.segment_bytes" {
             sets.push("hdd.buffer.read_ahead_bytes=0".into()); // the preset's is more than a segment of this length
         }
+        if key.key.starts_with("array.") {
+            sets.push("array.members=2".into());
+        }
+        if key.key.contains("rebuild") {
+            sets.extend(["array.level=raid1", "array.failed_member=0", "array.spare=limit"].map(String::from));
+        }
         sets.extend(host_with(&key.key));
         assert!(load("", "test", &sets).is_ok(), "{sets:?}: {:?}", load("", "test", &sets));
     }
