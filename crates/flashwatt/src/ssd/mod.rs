@@ -114,7 +114,8 @@ impl<P: Probe> Device for Ssd<P> {
 
     fn enrol(&mut self, seats: &mut Seats) {
         self.first_seat = self.controller.enrol(seats);
-        let first = seats.take(4, 0);
+        // Fewer seats leave more bits for time: a layer without idle work keeps the whole of it.
+        let first = seats.take(3 + u32::from(self.idle_work.is_some()), 0);
         self.seats = LinkSeats { link_in: first, link_out: first + 1, idle: first + 2, idle_work: first + 3 };
     }
 
