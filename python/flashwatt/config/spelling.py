@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flashwatt import _core
 from flashwatt.base.literals import leaves
 
 if TYPE_CHECKING:
@@ -39,17 +38,21 @@ def as_written(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _array(content: Any, _config: Mapping[str, Any]) -> Json:
-    """The array and its drives, which must be alike: else the keys that were laid over their presets are not known."""
+    """The array and its drives; of different drives only their presets, as the keys laid over them are not known."""
     drives, failed, spare = content["drives"], content["failed"], content["spare"]
-    if any(drive != drives[0] for drive in drives):
-        raise _core.FlashwattError("the report is of an array of different drives; expected drives that are alike")
-    array = {"level": content["level"], "members": len(drives), "chunk_bytes": content["chunk_bytes"]}
+    members = len(drives) if are_alike(drives) else [drive["device"]["preset"] for drive in drives]
+    array = {"level": content["level"], "members": members, "chunk_bytes": content["chunk_bytes"]}
     if failed:
         array["failed_member"] = failed["member"]
         if rebuild := failed["rebuild"]:
             array |= {"spare": spare["device"]["preset"], "rebuild_mb_s": rebuild["rate_mb_s"]}
             array |= {"rebuild_depth": rebuild["depth"], "finish_rebuild": rebuild["finish"]}
-    return {"array": array, **as_written(drives[0])}
+    return {"array": array, **(as_written(drives[0]) if are_alike(drives) else {})}
+
+
+def are_alike(drives: list[Json]) -> bool:
+    """Whether the drives of an array have equal settings."""
+    return all(drive == drives[0] for drive in drives)
 
 
 def _device(content: Any, _config: Mapping[str, Any]) -> Json:

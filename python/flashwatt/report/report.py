@@ -186,8 +186,10 @@ class Report:
         `report.to_config().override(workload__trace__path="traces/a.csv")`.
         """
         from flashwatt.config.config import Config
-        from flashwatt.config.spelling import as_written
+        from flashwatt.config.spelling import are_alike, as_written
 
+        if not are_alike(self._content["config"].get("array", {}).get("drives", [])):
+            raise _core.FlashwattError("the report is of an array of different drives; expected drives that are alike")
         written = as_written(self.config)
         written.pop("device.op_ratio", None)  # follows from the other sizes
         return Config("", "<report>").override(written)
