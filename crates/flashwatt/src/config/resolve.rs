@@ -168,7 +168,7 @@ fn can_start(c: &mut Checker, precondition: &Precondition, ftl: &ftl::Settings) 
         let what = "this layer gives a page its place with the write";
         let fault = c.fault("run.precondition", what).found(format!("\"mapped\" with ftl = {:?}", ftl.name()));
         c.push(fault.expected(
-            "\"filled\", \"empty\" or \"steady\"; or a layer that maps blocks: block, nftl, bast, bast_star, fast or last",
+            "\"filled\", \"empty\" or \"steady\"; or a layer that maps blocks: block, nftl, bast, bast_star, fast, last or superblock",
         ));
     }
 }

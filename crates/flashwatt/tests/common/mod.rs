@@ -87,8 +87,20 @@ pub fn preset(name: &str, sets: &[&str]) -> Config {
 }
 
 /// Every preset.
-pub const PRESETS: [&str; 8] =
-    ["energysim", "x25m", "limit", "x25m-calibrated", "park-1g", "rftl-4g", "pardispatcher-60g", "tlc-nvme-1t"];
+pub const PRESETS: [&str; 12] = [
+    "energysim",
+    "x25m",
+    "limit",
+    "x25m-calibrated",
+    "park-1g",
+    "rftl-4g",
+    "pardispatcher-60g",
+    "tlc-nvme-1t",
+    "old-slc",
+    "slc-4way",
+    "mlc-4way",
+    "tgn",
+];
 
 /// Runs with everything in them: reads, writes, trims, collection, idle gaps (unless `sets` says how requests arrive), a
 /// warm-up, a bounded window, and a drain that is counted or not.
@@ -100,6 +112,9 @@ pub fn mixed(preset_name: &str, sets: &[&str]) -> Config {
         }
         "tlc-nvme-1t" => {
             &["device.blocks_per_plane=4", "device.channels=1", "device.op_ratio=0.6", "write_buffer.bytes=65536"]
+        }
+        "old-slc" | "slc-4way" | "mlc-4way" | "tgn" => {
+            &["device.blocks_per_plane=24", "device.channels=4", "device.ways=2", "device.op_ratio=0.3"]
         }
         _ => &["device.blocks_per_plane=24", "device.channels=4", "device.ways=2"],
     };

@@ -14,7 +14,7 @@ const BLOCK: u64 = 8;
 /// Between two requests: each completes before the next one comes.
 const GAP: Nanos = 1_000_000_000;
 /// Every layer that can start so.
-const LAYERS: [&str; 6] = ["block", "nftl", "bast", "bast_star", "fast", "last"];
+const LAYERS: [&str; 7] = ["block", "nftl", "bast", "bast_star", "fast", "last", "superblock"];
 
 /// A drive of one die with four logical blocks of eight pages, ten more than it needs.
 fn drive(ftl: &str, start: &str, more: &[&str]) -> Config {
