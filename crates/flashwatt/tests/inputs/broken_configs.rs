@@ -560,12 +560,16 @@ const BAD_NUMBERS: &[(&str, &str)] = &[
 #[test]
 fn every_number_is_checked() {
     for (preset, _) in PRESETS {
+        let whole = load("", "test", &[format!("device.preset={preset}")]).expect("a valid preset");
+        let merges = whole.drive.ssd().is_some_and(|ssd| !ssd.ftl.collects());
         for (key, value) in BAD_NUMBERS {
+            // Beside a layer that merges, a key of collection has no effect, whatever its value: that is said, too.
+            let times = if merges && key.starts_with("gc.") { 1..=2 } else { 1..=1 };
             let found = faults("", &[&format!("device.preset={preset}"), &format!("{key}={value}")]);
             let named = |fault: &&Fault| {
                 fault.place.file.as_deref() == Some("--set") && fault.place.key.as_deref() == Some(key)
             };
-            assert_eq!(found.iter().filter(named).count(), 1, "{preset} {key}={value}: {found:#?}");
+            assert!(times.contains(&found.iter().filter(named).count()), "{preset} {key}={value}: {found:#?}");
         }
     }
 }
