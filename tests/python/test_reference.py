@@ -103,7 +103,8 @@ def test_a_template_with_every_value_of_the_preset_is_the_preset(preset: str) ->
 @every_preset
 def test_a_template_has_every_key_of_the_drive(preset: str) -> None:
     text = template(preset)
-    tables = ("device", "energy", "controller", "wear", "write_buffer")
+    is_disk = "[hdd.geometry]" in text
+    tables = ("hdd",) if is_disk else ("device", "energy", "controller", "wear", "write_buffer")
     for key, facts in reference.keys().items():
         if key.partition(".")[0] in tables and "object" not in facts["types"]:
             assert re.search(rf"^#?{key.rpartition('.')[2]} =", text, re.MULTILINE), key

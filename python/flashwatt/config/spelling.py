@@ -55,8 +55,19 @@ def are_alike(drives: list[Json]) -> bool:
     return all(drive == drives[0] for drive in drives)
 
 
-def _device(content: Any, _config: Mapping[str, Any]) -> Json:
-    return {"device": _without(content, _DERIVED)}
+def _device(content: Any, config: Mapping[str, Any]) -> Json:
+    """The drive; the size of a disk follows from its geometry."""
+    return {"device": _without(content, _DERIVED | {"logical_bytes"} if "hdd" in config else _DERIVED)}
+
+
+def _hdd(content: Any, _config: Mapping[str, Any]) -> Json:
+    geometry = ("bytes", "rpm", "heads", "track_skew_ns", "cylinder_skew_ns")
+    zones = [[zone["cylinders"], zone["sectors_per_track"]] for zone in content["zones"]]
+    return {
+        "hdd": _without(content, {*geometry, "zones", "seek"}),
+        "hdd.geometry": {key: content[key] for key in geometry} | {"zones": zones},
+        "hdd.seek": _without(content["seek"], {"joint_fraction"}),
+    }
 
 
 def _ftl(content: Any, _config: Mapping[str, Any]) -> Json:
@@ -175,6 +186,7 @@ def _recorded(settings: Json) -> Json:
 _TABLES: dict[str, Callable[[Any, Mapping[str, Any]], Json]] = {
     "array": _array,
     "device": _device,
+    "hdd": _hdd,
     "ftl": _ftl,
     "gc": _gc,
     "controller": _controller,

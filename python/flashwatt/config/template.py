@@ -13,8 +13,12 @@ if TYPE_CHECKING:
 _WIDTH = 116
 _TAGGED = ("ftl", "gc.policy", "workload", "run.precondition", "run.replay", "host.scheduler")
 """Tables of which a configuration has one by name: the template writes that one out."""
-_OPT_IN = ("host",)
+_OPT_IN = ("array", "host")
 """Tables that change the run by standing there, even without a key: the template has their first line as a comment."""
+
+
+_ONLY_OF_AN_SSD = ("device", "ftl", "gc", "wear", "write_buffer", "controller", "energy")
+"""Tables whose keys have no effect on a disk, but for `device.preset` and `device.description`."""
 
 
 def template(name: str) -> str:
@@ -51,7 +55,7 @@ def _header(table: str, settings: dict[str, Any]) -> list[str]:
 def _chosen(settings: dict[str, Any]) -> list[str]:
     """List the keys of values by table; of the tables that are chosen by name, only the preset's choice."""
     found = []
-    for key in keys():
+    for key in filter(_of_a_disk if _is_disk(settings) else _of_an_ssd, keys()):
         tag = next((tag for tag in _TAGGED if key.startswith(f"{tag}.")), None)
         if tag and not key.startswith(f"{tag}.{_choice(tag, settings)}."):
             continue
@@ -60,6 +64,19 @@ def _chosen(settings: dict[str, Any]) -> list[str]:
             found.append(key)
     tables = list(dict.fromkeys(key.rpartition(".")[0] for key in found))
     return sorted(found, key=lambda key: tables.index(key.rpartition(".")[0]))
+
+
+def _is_disk(settings: dict[str, Any]) -> bool:
+    return any(key.startswith("hdd.") for key in settings)
+
+
+def _of_an_ssd(key: str) -> bool:
+    return key.partition(".")[0] != "hdd"
+
+
+def _of_a_disk(key: str) -> bool:
+    """Whether a key has an effect on a disk."""
+    return key in ("device.preset", "device.description") or key.partition(".")[0] not in _ONLY_OF_AN_SSD
 
 
 def _choice(tag: str, settings: dict[str, Any]) -> str:
