@@ -79,7 +79,7 @@ fn worked(
     let (bytes, seed) = (config.logical_bytes(), config.run.seed);
     let mut workload = workload::open_watched(&config.workload, bytes, seed, progress)?;
     let geometry = drive.geometry().clone();
-    let (ssd, start) = drive.into_ssd(config, ());
+    let (ssd, start) = drive.into_ssd(config, None, None, ());
     let (outcome, ssd): (_, Ssd<()>) = Sim::new(&config.run, ssd, &mut *workload).run(config.run.warmup, progress);
     match outcome.end {
         End::Complete => workload.finish()?,

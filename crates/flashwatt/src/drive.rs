@@ -7,11 +7,10 @@ use crate::any::AnyDrive;
 use crate::config::{Config, Span};
 use crate::connector::{Completion, Device, Next, Request, RequestKind, SourceKind, Status, Tag, Upcoming, Workload};
 use crate::error::{Error, Fault, Place};
-use crate::footprint;
 use crate::kernel::{End, Sim};
 use crate::progress::Progress;
 use crate::report::Report;
-use crate::run::{RunOptions, Start, conclude, laid_down, needs_a_clock};
+use crate::run::{Needs, RunOptions, Start, conclude, laid_down, needs_a_clock};
 use crate::units::Nanos;
 
 /// A drive for a simulator of something larger: a database, a computer, a storage system.
@@ -78,9 +77,6 @@ impl Drive {
     /// # Errors
     /// As [`Self::new`]; [`Error::Interrupted`] if `progress` returned `false`.
     pub fn watched(config: &Config, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Self, Error> {
-        if config.drive.ssd().is_some() {
-            footprint::check(config, false)?;
-        }
         if !config.run.replay.is_timed() {
             return Err(needs_a_clock("a drive under the control of a program"));
         }
@@ -88,7 +84,7 @@ impl Drive {
             let fault = Fault::key("host", "a drive under the control of a program has no block layer before it");
             return Err(fault.found("[host]").expected("no such table: the program sends to the drive itself").into());
         }
-        let (ssd, start) = laid_down(config, &|| None, progress)?;
+        let (ssd, start) = laid_down(config, Needs { record: &|| None, requests: None }, progress)?;
         let mut config = config.clone();
         (config.run.warmup, config.run.measure) = (Span::default(), Span::default());
         config.run.max_flash_ops = None;

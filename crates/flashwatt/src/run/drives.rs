@@ -6,43 +6,56 @@ use crate::any::AnyDrive;
 use crate::config::{Array, Config, Drive, Precondition};
 use crate::energy::Series;
 use crate::error::Error;
-use crate::hdd::Hdd;
+use crate::hdd::{Hdd, settings};
+use crate::probe::Recording;
 use crate::progress::Progress;
 use crate::raid::Raid;
 
-/// Gives a recording over time to each drive that is laid down, or none.
-type Record<'a> = &'a dyn Fn() -> Option<Box<Series>>;
+/// What the run of a drive will need of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Needs<'a> {
+    /// Gives each drive its recording over time, if any.
+    pub record: &'a dyn Fn() -> Option<Box<Series>>,
+    /// Number of requests, if it is known.
+    pub requests: Option<u64>,
+}
 
-/// The drive that a configuration describes, in its start state. `record` gives each SSD its recording over time, if any.
+/// The drive that a configuration describes, in its start state.
 ///
 /// # Errors
 /// As [`StartState::watched`].
 pub(crate) fn laid_down(
     config: &Config,
-    record: Record,
+    needs: Needs,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<(AnyDrive, Start), Error> {
     match &config.drive {
         Drive::Ssd(_) => {
-            let (ssd, start) = StartState::watched(config, progress)?.into_recording_ssd(config, record());
+            let (ssd, start) =
+                StartState::watched(config, progress)?.into_ssd(config, (needs.record)(), needs.requests, Recording);
             Ok((AnyDrive::Ssd(Box::new(ssd)), start))
         }
         Drive::Hdd(tables) => {
-            config.check_seal()?;
-            Ok((AnyDrive::Hdd(Box::new(Hdd::new(tables.hdd.clone(), record()))), Start::default()))
+            Ok((AnyDrive::Hdd(Box::new(disk(config, &tables.hdd, (needs.record)())?)), Start::default()))
         }
         Drive::Array(table) => {
-            let (array, start) = array(config, &table.array, record, progress)?;
+            let (array, start) = array(config, &table.array, needs, progress)?;
             Ok((AnyDrive::Array(Box::new(array)), start))
         }
     }
+}
+
+/// A disk, which has one start state.
+pub(super) fn disk(config: &Config, settings: &settings::Hdd, series: Option<Box<Series>>) -> Result<Hdd, Error> {
+    config.check_seal()?;
+    Ok(Hdd::new(settings.clone(), series))
 }
 
 /// The members of an array, each in its start state. A spare holds nothing.
 pub(super) fn array(
     config: &Config,
     array: &Array,
-    record: Record,
+    needs: Needs,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<(Raid<AnyDrive>, Start), Error> {
     config.check_seal()?;
@@ -56,7 +69,7 @@ pub(super) fn array(
         let of_drive = config.of_drive(drive);
         let is_spare = failed == Some(place);
         let of_drive = if is_spare { of_drive.starting(Precondition::Empty) } else { of_drive };
-        let (device, of_member) = laid_down(&of_drive, record, progress)?;
+        let (device, of_member) = laid_down(&of_drive, needs, progress)?;
         start.warnings.extend(of_member.warnings);
         devices.push(Some(device));
     }

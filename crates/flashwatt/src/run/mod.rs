@@ -4,11 +4,10 @@ use std::io::BufWriter;
 use std::path::PathBuf;
 
 use crate::audit::audit;
-use crate::config::{Config, Precondition, Span};
+use crate::config::{Config, Drive, Precondition, Span};
 use crate::connector::Workload;
 use crate::error::{Error, Fault};
 use crate::files::Image;
-use crate::hdd::Hdd;
 use crate::host::BlockLayer;
 use crate::kernel::{End, Outcome, Sim};
 use crate::output::Aside;
@@ -25,7 +24,7 @@ mod logs;
 mod options;
 mod start;
 
-pub(crate) use drives::laid_down;
+pub(crate) use drives::{Needs, laid_down};
 use logs::{CAPTURE, DISPATCH_LOG, OP_LOG, REQUEST_LOG, aside, finish, keep, written};
 pub use options::RunOptions;
 use options::missed;
@@ -82,29 +81,37 @@ pub fn run_with(
     Ok(report)
 }
 
-/// As [`run_with`], with or without an operation log.
+/// As [`run_with`], on the drive that the configuration describes.
 fn run_workload(
     config: &Config,
     options: &RunOptions,
     workload: &mut dyn Workload,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Report, Error> {
-    if let Some(hdd) = config.drive.hdd() {
-        config.check_seal()?;
-        progress(&Progress {
-            preparing: None,
-            requests_done: 0,
-            requests_total: config.run.requests(workload.len_hint()),
-            now_ns: 0,
-        });
-        let disk = Hdd::new(hdd.clone(), options.series());
-        return Ok(simulate(config, options, disk, workload, Start::default(), progress)?.0);
+    match &config.drive {
+        Drive::Ssd(_) => run_ssd(config, options, workload, progress),
+        Drive::Hdd(tables) => {
+            let disk = drives::disk(config, &tables.hdd, options.series())?;
+            begins(config, workload, progress);
+            Ok(simulate(config, options, disk, workload, Start::default(), progress)?.0)
+        }
+        Drive::Array(table) => {
+            let requests = config.run.requests(workload.len_hint());
+            let needs = Needs { record: &|| options.series(), requests };
+            let (raid, start) = drives::array(config, &table.array, needs, progress)?;
+            begins(config, workload, progress);
+            Ok(simulate(config, options, raid, workload, start, progress)?.0)
+        }
     }
-    if let Some(array) = config.drive.array() {
-        let (raid, start) = drives::array(config, array, &|| options.series(), progress)?;
-        begins(config, workload, progress);
-        return Ok(simulate(config, options, raid, workload, start, progress)?.0);
-    }
+}
+
+/// As [`run_workload`], on an SSD, with or without an operation log.
+fn run_ssd(
+    config: &Config,
+    options: &RunOptions,
+    workload: &mut dyn Workload,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Report, Error> {
     let log = options.op_log.as_deref().map(|path| aside(path, config, options.force, OP_LOG)).transpose()?;
     footprint::check(config, options.check)?;
     let image = (config.run.precondition == Precondition::Image).then(|| Image::of(workload)).flatten();

@@ -13,7 +13,7 @@ use crate::energy::Series;
 use crate::error::{Error, Fault, Place};
 use crate::files::Image;
 use crate::firmware::Firmware;
-use crate::probe::{Probe, Recording};
+use crate::probe::Probe;
 use crate::progress::{Progress, Watch};
 use crate::report::Report;
 use crate::snapshot::{self, Identity, Loaded};
@@ -297,16 +297,16 @@ impl StartState {
         Err(Error::Config(vec![fault.expected("the [device], [ftl], [gc] and [wear] that it was made from")]))
     }
 
-    /// As [`Self::into_ssd`], for a drive that may record over time.
-    pub(super) fn into_recording_ssd(self, config: &Config, series: Option<Box<Series>>) -> (Ssd<Recording>, Start) {
-        self.expect(None);
-        (Ssd::new(config.ssd(), self.firmware, self.array, series, Recording), self.start)
-    }
-
-    /// The drive itself, at time 0.
-    pub(crate) fn into_ssd<P: Probe>(self, config: &Config, probe: P) -> (Ssd<P>, Start) {
-        self.expect(None);
-        (Ssd::new(config.ssd(), self.firmware, self.array, None, probe), self.start)
+    /// The drive itself, at time 0, with a recording over time if any, and prepared for a number of requests, if that is known.
+    pub(crate) fn into_ssd<P: Probe>(
+        self,
+        config: &Config,
+        series: Option<Box<Series>>,
+        requests: Option<u64>,
+        probe: P,
+    ) -> (Ssd<P>, Start) {
+        self.expect(requests);
+        (Ssd::new(config.ssd(), self.firmware, self.array, series, probe), self.start)
     }
 }
 
