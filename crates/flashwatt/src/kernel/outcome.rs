@@ -176,21 +176,25 @@ impl<F: Figures> Outcome<F> {
 }
 
 impl<F> Outcome<F> {
-    /// The same outcome with other figures, and without a recording. How the run ended is kept only in so far as it is complete
-    /// or not.
+    /// The same outcome with other figures, as [`Self::with_windows`].
     pub(crate) fn with_figures<G>(&self, figures: impl Fn(&F) -> G) -> Outcome<G> {
-        let window = |window: &Window<F>| Window {
+        self.with_windows(|window| Window {
             start_ns: window.start_ns,
             end_ns: window.end_ns,
             reading: window.reading.clone(),
             figures: figures(&window.figures),
-        };
+        })
+    }
+
+    /// The same outcome with other windows, and without a recording. How the run ended is kept only in so far as it is complete
+    /// or not.
+    pub(crate) fn with_windows<G>(&self, window: impl Fn(&Window<F>) -> Window<G>) -> Outcome<G> {
         Outcome {
             warmed: window(&self.warmed),
             warmup: self.warmup.clone(),
             measured: window(&self.measured),
             completed: self.completed.clone(),
-            drain: self.drain.as_ref().map(window),
+            drain: self.drain.as_ref().map(&window),
             drained: self.drained.clone(),
             flash_operations: self.flash_operations,
             series: None,

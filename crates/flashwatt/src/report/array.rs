@@ -9,12 +9,12 @@ use crate::energy::parts::ComponentEnergies;
 use crate::kernel::Outcome;
 use crate::raid::Raid;
 use crate::raid::figures::{Counts, MemberFigures, RaidFigures};
-use crate::raid::settings::Level;
+use crate::raid::settings::{Level, MEMBERS_MAX};
 use crate::stats::Latency;
 use crate::units::Nanos;
 
 /// The names of members as components of an array's energy.
-pub(crate) const MEMBERS: [&str; 32] = [
+pub(crate) const MEMBERS: [&str; MEMBERS_MAX] = [
     "member_0",
     "member_1",
     "member_2",
@@ -213,21 +213,11 @@ fn section<D: Reported>(raid: &Raid<D>, array: &Array, counts: &Counts) -> Array
 impl<F: Figures> Outcome<RaidFigures<F>> {
     /// The outcome as a member alone would have it, without requests of the host.
     pub(crate) fn of_member(&self, place: usize) -> Outcome<F> {
-        let window = |window: &Window<RaidFigures<F>>| {
+        let of_member = self.with_windows(|window| {
             let of_member = window.figures.members.get(place).and_then(Option::as_ref);
             of_member.map_or_else(Window::default, |figures| figures.window.clone())
-        };
-        Outcome {
-            warmed: window(&self.warmed),
-            warmup: Default::default(),
-            measured: window(&self.measured),
-            completed: Default::default(),
-            drain: self.drain.as_ref().map(window),
-            drained: Default::default(),
-            flash_operations: self.flash_operations,
-            series: None,
-            taken: self.taken,
-            end: self.end.without_reason(),
-        }
+        });
+        let (warmup, completed, drained) = Default::default();
+        Outcome { warmup, completed, drained, ..of_member }
     }
 }

@@ -195,15 +195,7 @@ impl Serialize for Report {
                 entries!(map, ssd, ftl, gc, write_buffer);
                 timed_entries!(map, timed, ssd, energy_j, energy_by_cause_j, energy_total_j);
             }
-            Sections::Hdd(disk) => {
-                entries!(map, disk, hdd, energy_j);
-            }
-            Sections::Array(of) => {
-                entries!(map, of, array, members, energy_j);
-            }
-            Sections::ReportInput(parts) => {
-                entries!(map, parts, energy_j);
-            }
+            other => other.serialize_into(&mut map)?,
         }
         timed_entries!(map, timed, self, efficiency, power_w, current_ma);
         if let Sections::Ssd(ssd) = &self.device {
@@ -226,10 +218,9 @@ impl Serialize for Report {
     }
 }
 
-/// The sections of a device alone: of a member of an array.
-impl Serialize for Sections {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
+impl Sections {
+    /// Adds all entries of a timed run, one after the other.
+    fn serialize_into<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         match self {
             Sections::Ssd(ssd) => {
                 entries!(map, ssd, flash, wear, lifetime, ftl, gc, write_buffer, energy_j, energy_by_cause_j);
@@ -245,6 +236,15 @@ impl Serialize for Sections {
                 entries!(map, parts, energy_j);
             }
         }
+        Ok(())
+    }
+}
+
+/// The sections of a device alone: of a member of an array.
+impl Serialize for Sections {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        self.serialize_into(&mut map)?;
         map.end()
     }
 }

@@ -3,15 +3,14 @@
 use super::{MB_S, QUEUE_DEPTH_MAX, Resolved};
 use crate::config::drive::{Array, ArrayTable};
 use crate::config::{Drive, Precondition, Run, raw};
-use crate::raid::settings::{Failed, Layout, Level, Rebuild};
+use crate::raid::settings::{self, Failed, Layout, Level, Rebuild};
 use crate::settings::{Checker, field};
 use crate::units::SECTOR_BYTES;
 
 /// Gives the drive of a preset, with the user's other keys laid over it; none with faults, which it has recorded.
 pub(in crate::config) type MemberOf<'a> = dyn FnMut(&mut Checker, &str, &str) -> Option<Drive> + 'a;
 
-/// An array has 32 members at most.
-const MEMBERS_MAX: u32 = 32;
+const MEMBERS_MAX: u32 = settings::MEMBERS_MAX as u32;
 /// 64 KiB: what data sheets of controllers name most often; Linux's md driver takes 512 KiB.
 const CHUNK_BYTES: u64 = 64 << 10;
 const CHUNK_BYTES_MAX: u64 = 64 << 20;
