@@ -130,10 +130,8 @@ fn load_layers(text: &str, file_name: &str, sets: &[String]) -> Result<(Config, 
 /// unknown, or that the user's keys do not fit, is a fault of the key that names it.
 fn member_of(text: &str, file_name: &str, sets: &[String]) -> impl FnMut(&mut Checker, &str, &str) -> Option<Drive> {
     move |c, key, preset| {
-        let place = c.tree.get(key).map(|node| node.place.clone()).unwrap_or_default();
-        if !PRESETS.iter().any(|(known, _)| *known == preset) {
-            let names: Vec<&str> = PRESETS.iter().map(|(name, _)| *name).collect();
-            c.push(unknown_name(Fault::at(place, "unknown preset"), preset, &names));
+        if super::preset(preset).is_none() {
+            c.push(unknown_preset(preset, c.tree.get(key)));
             return None;
         }
         let mut faults = Vec::new();

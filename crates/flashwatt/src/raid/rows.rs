@@ -57,8 +57,7 @@ impl<D: Device> Raid<D> {
                 continue;
             }
             let piece = Piece { member, offset_bytes: first * chunk, bytes: (end - first) * chunk };
-            self.left[tag.0 as usize] += 1;
-            self.order(Owner::Host(tag), request, RequestKind::Trim, piece, cx);
+            self.order_piece(tag, request, RequestKind::Trim, piece, cx);
         }
     }
 
