@@ -4,6 +4,7 @@
 pub mod fates;
 pub mod shadow;
 pub mod traces;
+pub mod workloads;
 
 use std::collections::VecDeque;
 
@@ -113,9 +114,15 @@ pub fn mixed(preset_name: &str, sets: &[&str]) -> Config {
         "tlc-nvme-1t" => {
             &["device.blocks_per_plane=4", "device.channels=1", "device.op_ratio=0.6", "write_buffer.bytes=65536"]
         }
-        "old-slc" | "slc-4way" | "mlc-4way" | "tgn" => {
-            &["device.blocks_per_plane=24", "device.channels=4", "device.ways=2", "device.op_ratio=0.3"]
-        }
+        "slc-4way" => &["device.blocks_per_plane=24", "device.channels=4", "device.ways=2", "device.op_ratio=0.3"],
+        // One unit: a merge takes so long that more of them would fill the gaps between bursts.
+        "old-slc" | "mlc-4way" | "tgn" => &[
+            "device.blocks_per_plane=24",
+            "device.channels=4",
+            "device.ways=2",
+            "device.op_ratio=0.3",
+            "workload.uniform.range_bytes=1048576",
+        ],
         _ => &["device.blocks_per_plane=24", "device.channels=4", "device.ways=2"],
     };
     let workload = [

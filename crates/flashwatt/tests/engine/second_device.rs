@@ -15,6 +15,8 @@ use flashwatt::units::Nanos;
 use flashwatt::{RunOptions, workload};
 use serde_json::Value;
 
+use crate::common::workloads::every_workload;
+
 const ROOM: u32 = 8;
 const IDLE: StateId = StateId::new(0);
 const BUSY: StateId = StateId::new(1);
@@ -169,18 +171,10 @@ fn its_figures_are_those_of_the_definition() {
 #[test]
 fn it_runs_every_workload() {
     let options = RunOptions { series_interval_ns: Some(0), edges_ns: Some((0, 1_000_000)), ..RunOptions::default() };
-    let names = |kind| flashwatt::list(kind).expect("a kind").into_iter().map(|(name, _)| name);
-    let models = names("workloads").filter(|name| !["trace", "fio", "standin"].contains(&name.as_str()));
-    let length = |name: &str| if name == "files" { "operations=1000" } else { "requests=300" };
-    let models = models.map(|name| format!("workload.{name}.{}", length(&name)));
-    let workloads: Vec<String> =
-        models.chain(names("standins").map(|name| format!("workload.standin.name={name}"))).collect();
-    assert!(workloads.len() > 10, "{workloads:?}");
-    for workload in workloads {
-        let bounds = ["run.warmup.requests=20", "run.measure.requests=200", "run.count_drain=true"];
-        let report = run(&[&[workload.as_str()][..], &bounds].concat(), &options);
-        assert_eq!(report.status, "complete", "{workload}");
-        assert!(report.workload.requests >= 200 && report.energy_integral_j > 0.0, "{workload}");
+    for sets in every_workload() {
+        let report = run(&sets.each_ref().map(String::as_str), &options);
+        assert_eq!(report.status, "complete", "{sets:?}");
+        assert!(report.workload.requests >= 200 && report.energy_integral_j > 0.0, "{sets:?}");
     }
 }
 

@@ -7,6 +7,7 @@ use flashwatt::{Error, RunOptions};
 use proptest::prelude::*;
 
 use crate::common::*;
+use crate::workloads::every_workload;
 
 /// A disk with some of what a disk has.
 fn disks() -> impl Strategy<Value = Hdd> {
@@ -176,17 +177,9 @@ fn it_runs_every_workload() {
     disk.zones[0].cylinders = 200_000;
     disk.bytes = disk.capacity_bytes();
     let options = RunOptions { series_interval_ns: Some(0), edges_ns: Some((0, 1_000_000)), ..RunOptions::default() };
-    let names = |kind| flashwatt::list(kind).expect("a kind").into_iter().map(|(name, _)| name);
-    let models = names("workloads").filter(|name| !["trace", "fio", "standin"].contains(&name.as_str()));
-    let length = |name: &str| if name == "files" { "operations=1000" } else { "requests=300" };
-    let models = models.map(|name| format!("workload.{name}.{}", length(&name)));
-    let workloads: Vec<String> =
-        models.chain(names("standins").map(|name| format!("workload.standin.name={name}"))).collect();
-    assert!(workloads.len() > 10, "{workloads:?}");
-    for workload in workloads {
-        let bounds = ["run.warmup.requests=20", "run.measure.requests=200", "run.count_drain=true"];
-        let report = run_with(disk.clone(), &[&[workload.as_str()][..], &bounds].concat(), &options);
-        assert!(report.workload.requests >= 200 && report.energy_integral_j > 0.0, "{workload}");
+    for sets in every_workload() {
+        let report = run_with(disk.clone(), &sets.each_ref().map(String::as_str), &options);
+        assert!(report.workload.requests >= 200 && report.energy_integral_j > 0.0, "{sets:?}");
     }
 }
 

@@ -8,3 +8,5 @@ mod contracts;
 mod neutral;
 mod presets;
 mod theory;
+#[path = "../common/workloads.rs"]
+mod workloads;
