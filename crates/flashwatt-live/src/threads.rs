@@ -83,7 +83,7 @@ impl Shared<'_> {
         Ok(requests)
     }
 
-    /// The offset of the next request; none if no more is to be sent.
+    /// The offset of the next request; none after the last one.
     fn next(&self) -> Option<u64> {
         if self.stop.load(Relaxed) || !self.clock.is_open(self.clock.now_ns()) {
             return None;

@@ -33,7 +33,7 @@ fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// Seconds of the processor for so many requests of 4 KiB: the least of three runs.
+/// Seconds of the processor for this number of requests of 4 KiB: the least of three runs.
 fn seconds(keys: &[&str], requests: u64) -> Result<f64, Error> {
     let model = keys.first().and_then(|key| key.split('.').next()).unwrap_or("uniform");
     let mut sets = vec!["device.preset=laptop-7200".to_string(), format!("workload.{model}.requests={requests}")];

@@ -30,8 +30,8 @@ pub struct Times {
 }
 
 impl Curve {
-    /// The curve of a disk with so many cylinders whose mean over all pairs of different cylinders is that of the data sheet, with
-    /// the joint at a share of the full stroke.
+    /// The curve of a disk with this number of cylinders and the joint at this share of the full stroke. Its mean over all pairs of
+    /// different cylinders is that of the data sheet.
     ///
     /// The mean is linear in the time at the joint, so that time follows from two curves. It must lie between those of a seek
     /// by one cylinder and of the full stroke, so that no seek takes longer than a farther one: else there is no curve, and the
@@ -60,7 +60,7 @@ impl Curve {
         Curve { joint, short: [single - slope, slope], long: [at_joint - rate * joint, rate] }
     }
 
-    /// Time in ns of a seek over so many cylinders, without rounding.
+    /// Time in ns of a seek over this number of cylinders, without rounding.
     #[inline(always)]
     fn exact(&self, distance: f64) -> f64 {
         if distance < self.joint {
@@ -70,7 +70,7 @@ impl Curve {
         }
     }
 
-    /// Time of a seek over so many cylinders, at least 1.
+    /// Time of a seek over this number of cylinders, at least 1.
     #[inline(always)]
     pub fn time(&self, distance: u32) -> Nanos {
         (self.exact(f64::from(distance)) + 0.5) as Nanos

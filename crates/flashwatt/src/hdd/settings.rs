@@ -48,7 +48,7 @@ pub struct Zone {
 }
 
 impl Zone {
-    /// Sectors of the zone on a disk with so many heads.
+    /// Sectors of the zone on a disk with this number of heads.
     pub fn sectors(&self, heads: u32) -> Lba {
         u64::from(self.cylinders) * u64::from(heads) * u64::from(self.sectors_per_track)
     }

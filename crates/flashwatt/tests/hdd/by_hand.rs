@@ -64,7 +64,7 @@ fn data_crosses_the_interface_while_it_is_read() {
     }
 }
 
-/// What is in a segment takes the command and the interface, no more: 100 µs and 8 sectors of 512 / 150 µs.
+/// A read from a segment takes the command (100 µs) and the interface (8 sectors of 512 / 150 µs each).
 #[test]
 fn a_hit_takes_the_interface_only() {
     let disk = full();
