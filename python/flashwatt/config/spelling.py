@@ -20,7 +20,7 @@ _THOUSANDTHS = {"_ua": "_ma", "millivolts": "volts"}
 _DERIVED = {"spare_fraction", "entries_per_page", "timed"}
 """Entries of a report's `config` that follow from other keys, or that are no keys."""
 
-_MERGING = {"block", "nftl", "bast", "bast_star", "fast", "last", "superblock"}
+MERGING = {"block", "nftl", "bast", "bast_star", "fast", "last", "superblock"}
 """Translation layers that merge blocks as they must: no key of `gc` has an effect."""
 
 
@@ -83,7 +83,7 @@ def _ftl(content: Any, _config: Mapping[str, Any]) -> Json:
 
 
 def _gc(content: Any, config: Mapping[str, Any]) -> Json:
-    if _MERGING & set(config["ftl"]):
+    if MERGING & set(config["ftl"]):
         return {}
     policy = content["policy"]
     rest = _without(content, {"policy"})

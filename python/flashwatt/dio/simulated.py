@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, Any
 
+from flashwatt.config.spelling import MERGING
 from flashwatt.dio.target import SAMPLE_NS, Measured, Power
 from flashwatt.drive import Drive
 
@@ -19,8 +20,6 @@ _UNWATCHED_NS = 10_000_000_000
 """Between two samples where the power is not wanted."""
 _ASK_EVERY = 64
 """Steps between two questions whether to go on."""
-_MAPS_OF_PAGES = {"page", "dftl", "rftl", "tpftl"}
-"""Translation layers without log blocks."""
 RAIL = "5V"
 """The only rail of an SSD, and of a disk that draws nothing from +12 V. All energy counts as drawn from it: the
 drive's converters lose nothing."""
@@ -90,7 +89,7 @@ class Simulated:
     @property
     def has_log_blocks(self) -> bool:
         """Whether random writes go to log blocks first: the rate falls once those are used up."""
-        return any(name not in _MAPS_OF_PAGES for name in self._layers())
+        return any(name in MERGING for name in self._layers())
 
     def _layers(self) -> list[str]:
         """The translation layers of the drive, or of an array's members; none of a disk."""

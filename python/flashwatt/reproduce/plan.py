@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from flashwatt import _core
 from flashwatt.base.misspelt import known
 from flashwatt.config.config import Config
+from flashwatt.config.spelling import MERGING
 from flashwatt.reproduce.catalogue import WORKLOAD
 from flashwatt.sweeps.seeds import matters
 from flashwatt.sweeps.task import Hashes, Kept, defined
@@ -126,14 +127,13 @@ def weight(task: Task) -> int:
     """Estimate a task's time: the start state, its requests, more for layers that copy whole blocks."""
     chosen = [key.split(".")[1] for key in task.point if key.startswith("ftl.")]
     layer = task.point.get("ftl", *chosen[:1])
-    return _START + (task.requests or _TRACE) * (4 if layer in _COPIERS else 1)
+    return _START + (task.requests or _TRACE) * (4 if layer in MERGING else 1)
 
 
 STREAM = "stream."
 """Keys that begin so belong to the run that comes first, whose dispatched requests the other one replays."""
 
 _START, _TRACE = 500_000, 5_000_000
-_COPIERS = {"block", "nftl", "bast", "bast_star", "fast", "last", "superblock"}
 
 
 def _replicates(experiment: Experiment, runs: RunSet, labels: Labels, terms: Terms, hashes: Hashes) -> tuple[Task, ...]:

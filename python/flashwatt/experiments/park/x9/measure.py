@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from flashwatt.dio.battery import gigabytes
 from flashwatt.plot.figures import Bar, bars
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from flashwatt.reproduce.criterion import Value
     from flashwatt.reproduce.evidence import Evidence
 
-_BATTERY_J = 50 * 3600
+_BATTERY_WH = 50
 _PUBLISHED_GB = {
     ("MLC", "random"): 2.2,
     ("HDD", "random"): 46,
@@ -35,7 +36,7 @@ def figures(evidence: Evidence) -> Iterator[Chart]:
 
 
 def _gb(evidence: Evidence, device: str, pattern: str) -> float:
-    """Gigabytes (10^9 bytes) that 50 Wh write: 180,000 J over J/MB, over a thousand."""
+    """Gigabytes (10^9 bytes) that 50 Wh write."""
     runs = evidence["writes"]
     joules_per_mb = runs.value("power_w.mean", device, pattern) / runs.value("throughput.write_mb_s", device, pattern)
-    return _BATTERY_J / joules_per_mb / 1e3
+    return gigabytes(joules_per_mb, _BATTERY_WH)
