@@ -203,13 +203,14 @@ fn wrong_settings_are_refused_by_name() {
             [&["device.preset=laptop-7200"], sets].concat().iter().map(ToString::to_string).collect();
         flashwatt::config::load("", "test", &sets).expect_err("it is wrong").to_string()
     };
-    let cases: [(&[&str], &str); 14] = [
+    let cases: [(&[&str], &str); 15] = [
         (&["hdd.seek.mean_ns=900_000"], "single_cylinder_ns ≤ mean_ns ≤ full_stroke_ns"),
         (&["hdd.seek.mean_ns=19_900_000"], "no seek curve has this mean"),
         (&["hdd.geometry.bytes=1000"], "a positive multiple of 512"),
         (&["hdd.geometry.rpm=0"], "expected 60 to 100000"),
         (&["hdd.geometry.inner_sectors_per_track=5000"], "inner_sectors_per_track ≤ outer_sectors_per_track"),
-        (&["hdd.geometry.zones=[[100, 500]]"], "given beside a list of zones"),
+        (&["hdd.geometry.zones=[[100, 500]]"], "hdd.geometry.bytes: more than the zones hold"),
+        (&["hdd.geometry.zones=[[100, 500]]", "hdd.geometry.zone_count=2"], "given beside a list of zones"),
         (&["hdd.buffer.read_ahead_bytes=1048576"], "at most hdd.buffer.segment_bytes"),
         (&["hdd.buffer.segments=0", "hdd.buffer.read_ahead_bytes=0"], "hdd.buffer.read_ahead_bytes: has no effect"),
         (&["hdd.write_cache.bytes=100"], "a multiple of 512"),
