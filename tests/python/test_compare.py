@@ -54,6 +54,15 @@ def test_reports_of_unlike_map_units_are_told() -> None:
     )
 
 
+def test_disks_and_arrays_have_no_map_to_compare(flashwatt: Cli, tmp_path: Path) -> None:
+    disk, array = {"device.preset": "laptop-7200"}, {"device.preset": "limit", "array.members": 2}
+    for name, drive in (("disk", disk), ("array", array)):
+        package.run(drive, workload__uniform__requests=100).write(tmp_path / f"{name}.json")
+    result = flashwatt("compare", "disk.json", "array.json", "--html", "page.html")
+    assert (result.returncode, result.stderr) == (0, "flashwatt: wrote page.html\n")
+    assert "mean power" in result.stdout
+
+
 def test_as_json(flashwatt: Cli, made: list[str], tmp_path: Path) -> None:
     told = json.loads(flashwatt("compare", *made, "--json").stdout)
     assert list(told) == made

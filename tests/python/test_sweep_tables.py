@@ -67,6 +67,12 @@ def test_map_units_that_differ_are_told() -> None:
     assert "ftl.map_unit_bytes: 1024 bytes" in " ".join(shown(results).split())
 
 
+@pytest.mark.parametrize("drive", [{"device": {"preset": "laptop-7200"}}, {"array": {"members": 2}}])
+def test_a_sweep_of_disks_or_of_arrays_has_no_map_units(drive: dict[str, Any]) -> None:
+    swept = package.sweep({"workload.uniform.read_fraction": [0.0, 1.0]}, base=load() | drive, workers=1)
+    assert "read_fraction" in shown(swept)
+
+
 def test_what_is_the_same_in_every_row_is_said_once(results: package.Results) -> None:
     text = shown(results, 60)
     head = text.split("\n")[1].split()

@@ -6,18 +6,28 @@ import re
 from typing import TYPE_CHECKING
 
 from flashwatt.base.units import count
+from flashwatt.report.components import kind_of
+from flashwatt.report.report import content_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from flashwatt.report.report import Report
+
 _MOST = 10
 
 
-def unlike_map_units(units: Mapping[str, int]) -> list[str]:
+def map_unit_bytes(report: Report) -> int | None:
+    """Give the bytes of an entry of an SSD's map; None for the report of a disk or an array, which has no map."""
+    return report.ftl.map_unit_bytes if kind_of(content_of(report)) == "SSD" else None
+
+
+def unlike_map_units(units: Mapping[str, int | None]) -> list[str]:
     """Warn of runs, by their labels, whose maps have entries of different sizes: some figures count in those."""
     by_unit: dict[int, str] = {}
     for label, unit in units.items():
-        by_unit.setdefault(unit, label)
+        if unit is not None:
+            by_unit.setdefault(unit, label)
     if len(by_unit) < 2:  # noqa: PLR2004
         return []
     found = ", ".join(f"{unit} bytes ({label})" for unit, label in sorted(by_unit.items()))

@@ -15,7 +15,7 @@ from flashwatt.base.literals import shown
 from flashwatt.base.misspelt import known
 from flashwatt.base.units import NOTHING, setting
 from flashwatt.config.spelling import as_written
-from flashwatt.report.comparable import unlike_map_units
+from flashwatt.report.comparable import map_unit_bytes, unlike_map_units
 from flashwatt.report.metrics import METRICS, OF_FILES, flat, has_best, listed, listed_parts, metric_of
 from flashwatt.report.report import Report, content_of
 from flashwatt.report.table import drive_name
@@ -140,7 +140,7 @@ class Comparison:
 
     def warnings(self) -> list[str]:
         """Give the ends that were not complete and the warnings of all reports, each with the report's label."""
-        found = unlike_map_units({label: report.ftl.map_unit_bytes for label, report in self.reports.items()})
+        found = unlike_map_units({label: map_unit_bytes(report) for label, report in self.reports.items()})
         for label, report in self.reports.items():
             ends = [] if report.status == "complete" else [report.status]
             found += [f"{label}: {text}" for text in (*ends, *report.warnings)]

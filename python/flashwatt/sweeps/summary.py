@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from flashwatt.base.units import count
-from flashwatt.report.comparable import distinct_warnings, unlike_map_units
+from flashwatt.report.comparable import distinct_warnings, map_unit_bytes, unlike_map_units
 from flashwatt.report.metrics import metric_of, resolution
 from flashwatt.report.table import emit, show_warnings
 from flashwatt.sweeps.columns import Column, emit_columns, key_columns, short_name, stdout
@@ -38,7 +38,7 @@ def show_summary(
     hidden = emit_columns([*keys, *fixed], shown, console, whole=bool(metrics))
     for line in (*_said_once(same, hidden), _explained(results, per_run=per_run)):
         emit(console, Text(line, "dim"))
-    units = {f"{one.point}": one.report.ftl.map_unit_bytes for one in results}
+    units = {f"{one.point}": map_unit_bytes(one.report) for one in results}
     show_warnings([*unlike_map_units(units), *distinct_warnings(one.report.warnings for one in results)], console)
 
 
