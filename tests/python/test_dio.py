@@ -271,8 +271,20 @@ def test_a_battery_is_its_energy_over_joules_per_megabyte(flashwatt: Cli) -> Non
     rows = json.loads(flashwatt("battery", "d", "r", "--wh", "10", "--json").stdout)["rows"]
     assert rows[0]["j_per_mb"] == pytest.approx(WATTS * 0.000982 / 0.004096)
     assert rows[0]["gb_per_battery"] == pytest.approx(36 / rows[0]["j_per_mb"])
-    assert (rows[1]["target"], rows[1]["pattern"]) == ("x25m", "uniform")
+    assert (rows[1]["target"], rows[1]["pattern"]) == ("x25m (r)", "uniform")
     assert "A battery of 50 Wh" in flashwatt("battery", "d").stdout
+
+
+def test_a_battery_tells_results_of_one_target_apart(flashwatt: Cli, tmp_path: Path) -> None:
+    for out in ("first", "second"):
+        flashwatt("dio", "x25m", *SMALL, "--out", out)
+    rows = json.loads(flashwatt("battery", "first", "second", "--json").stdout)["rows"]
+    assert {row["target"] for row in rows} == {"x25m (first)", "x25m (second)"}
+    flashwatt("run", "--preset", "x25m", "--requests", "500", "--set", "array.members=4", "--out", "array")
+    shown = flashwatt("battery", "first", "second", "array").stdout
+    assert "…" not in shown
+    assert shown.count("x25m (first)") == 1
+    assert max(map(len, shown.splitlines())) <= 80
 
 
 def test_warnings_of_a_comparison_name_what_differs(tmp_path: Path) -> None:

@@ -96,6 +96,7 @@ MISTAKES = [
     ("battery d --wh 0", ("--wh: found 0; expected the energy of a battery in Wh, > 0",)),
     ("battery d --wh nan", ("--wh: found nan",)),
     ("battery r", ("nothing was written; found 50 reads and no write; expected a report with writes",)),
+    ("battery probed", ("probed: found no points; expected points, as `flashwatt dio` without a probe",)),
     ("battery quiet", ("quiet: no point has an energy; expected a result with power",)),
     ("battery f.toml", ("f.toml: a configuration; expected a report.json",)),
 ]
@@ -134,6 +135,8 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     quiet = json.loads((path / "d/dio.json").read_text())
     for one in quiet["points"]:
         one["j_per_mb"] = None
+    (path / "probed").mkdir()
+    (path / "probed/dio.json").write_text(json.dumps({**quiet, "points": []}))
     (path / "quiet").mkdir()
     (path / "quiet/dio.json").write_text(json.dumps(quiet))
     return path

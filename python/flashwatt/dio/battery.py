@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -13,7 +14,7 @@ from flashwatt.base.units import count, number
 from flashwatt.dio import result
 from flashwatt.dio.table import SHORT, figure, size
 from flashwatt.report.report import Report, content_of
-from flashwatt.report.table import drive_name, emit, is_timed, new_table, show_warnings
+from flashwatt.report.table import drive_name, emit, foldable, is_timed, new_table, show_warnings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,18 +30,22 @@ def gigabytes(j_per_mb: float, wh: float) -> float:
 
 
 def table_of(files: Sequence[Path], wh: float) -> tuple[list[dict[str, Any]], list[str]]:
-    """Give the rows of results and run reports, and warnings. Raises `FlashwattError` for a file without energy."""
+    """Give the rows of results and run reports, and warnings. Raises `FlashwattError` for a file without energy.
+
+    Targets of one name are told apart by their files.
+    """
     if not (math.isfinite(wh) and wh > 0):
         raise _core.FlashwattError(f"--wh: found {wh:g}; expected the energy of a battery in Wh, > 0")
-    rows: list[dict[str, Any]] = []
+    found: dict[Path, list[dict[str, Any]]] = {}
     warnings: list[str] = []
     for file in files:
-        found = list(_of_result(file, wh, warnings) if result.is_result(file) else _of_report(file, wh, warnings))
-        if not found:
-            expected = "expected a result with power (`flashwatt dio --power`)"
-            raise _core.FlashwattError(f"{printable(file)}: no point has an energy; {expected}")
-        rows += found
-    return rows, warnings
+        found[file] = list(_of_result(file, wh, warnings) if result.is_result(file) else _of_report(file, wh, warnings))
+    targets = Counter(rows[0]["target"] for rows in found.values())
+    for file, rows in found.items():
+        for row in rows:
+            if targets[row["target"]] > 1:
+                row["target"] += f" ({printable(file)})"
+    return [row for rows in found.values() for row in rows], warnings
 
 
 def _of_result(file: Path, wh: float, warnings: list[str]) -> Iterator[dict[str, Any]]:
@@ -48,6 +53,12 @@ def _of_result(file: Path, wh: float, warnings: list[str]) -> Iterator[dict[str,
     name = content["target"]["name"]
     if content["status"] != "complete":
         warnings.append(f"{printable(file)} is {content['status']}")
+    if not content["points"]:
+        expected = "expected points, as `flashwatt dio` without a probe measures them"
+        raise _core.FlashwattError(f"{printable(file)}: found no points; {expected}")
+    if not any(one["j_per_mb"] for one in content["points"]):
+        expected = "expected a result with power (`flashwatt dio --power`)"
+        raise _core.FlashwattError(f"{printable(file)}: no point has an energy; {expected}")
     if without := sum(one["j_per_mb"] is None for one in content["points"]):
         warnings.append(f"{printable(file)}: {without} of {len(content['points'])} points have no energy, and no row")
     for one in content["points"]:
@@ -85,11 +96,15 @@ def _row(about: dict[str, Any], j_per_mb: float, iops_per_w: float | None, wh: f
 def show(rows: Sequence[dict[str, Any]], wh: float, warnings: list[str]) -> None:
     """Print the rows."""
     console = Console(highlight=False)
-    table = new_table(f"A battery of {wh:g} Wh", "", "pattern", "size", "J/MB", "GB", "MB/J", "requests/s per W")
+    table = new_table(f"A battery of {wh:g} Wh", "", "pattern", "size", "J/MB", "GB", "MB/J", "IOPS per W")
+    foldable(table, 0)
+    above = None
     for row in rows:
+        target = "" if row["target"] == above else row["target"]
+        above = row["target"]
         of = size(row["request_bytes"]) if row["request_bytes"] else ""
-        moved = number(row["gb_per_battery"], 1 if row["gb_per_battery"] < _MB_PER_GB else 0)
+        moved = number(row["gb_per_battery"], 1) if row["gb_per_battery"] < _MB_PER_GB else count(row["gb_per_battery"])
         cells = (figure(row["j_per_mb"]), moved, figure(row["mb_per_j"]), count(row["iops_per_w"]))
-        table.add_row(row["target"], SHORT.get(row["pattern"], row["pattern"]), of, *cells)
+        table.add_row(target, SHORT.get(row["pattern"], row["pattern"]), of, *cells)
     emit(console, table)
     show_warnings(warnings, console)
