@@ -168,6 +168,11 @@ class Calibration:
         return {**head, **summary, **rest, **held_out}
 
 
+def error_text(number: float) -> str:
+    """Write a standard error with three significant digits, in groups as the value beside it has them."""
+    return f"{float(f'{number:.3g}'):,.6g}"
+
+
 def rms(deviations: Iterable[float | None]) -> float | None:
     """Root of the mean square of the numbers among these; None if there are none."""
     found = [one for one in deviations if one is not None]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from flashwatt import _core
 from flashwatt.base.literals import assignments, leaves, literal
 from flashwatt.base.units import percent
-from flashwatt.calibration.result import Held, rms
+from flashwatt.calibration.result import Held, error_text, rms
 from flashwatt.config.config import Config, parse_toml
 from flashwatt.config.reference import keys, preset, written
 from flashwatt.report.metrics import metric_of
@@ -118,7 +118,7 @@ def _head(calibration: Calibration, table: Table) -> Iterator[str]:
             parts.append(f"{title}: {one.row}: {one.key} {write(one.measured)}, here {write(one.predicted)}{off}.")
     for group in calibration.groups:
         parts.append(f"NOT DETERMINED by the table: {', '.join(group)}.")
-    parts.append(f"{calibration.starts} starts, seed {calibration.seed}.")
+    parts.append(f"{calibration.starts} start{'' if calibration.starts == 1 else 's'}, seed {calibration.seed}.")
     for part in parts:
         yield from textwrap.wrap(part, _WIDTH, initial_indent="# ", subsequent_indent="#   ", break_on_hyphens=False)
     yield "#"
@@ -135,7 +135,7 @@ def _fitted(one: Fitted, calibration: Calibration, old: dict[str, Any] | None) -
     parts = [f"fitted to {calibration.table} {word} {', '.join(names)} by flashwatt calibrate"]
     parts.append(f"residual {percent(off)} (rms)" if off is not None else "residual unknown")
     if one.standard_error is not None:
-        parts.append(f"standard error {one.standard_error:.3g}")
+        parts.append(f"standard error {error_text(one.standard_error)}")
     if one.at_bound:
         parts.append(f"at its bound ({one.at_bound})")
     said = "; ".join([", ".join(parts), *_doubts(one)])

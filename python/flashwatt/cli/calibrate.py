@@ -73,7 +73,7 @@ def calibrate(preset: str, table: Path, out: Path | None, as_json: bool, force: 
         if interrupted.calibration and not out:
             _complain_of_values(interrupted.calibration)
         fail(str(interrupted), INTERRUPTED)
-    note(f"{found.runs:,} runs simulated, {found.found_runs:,} found")
+    note(f"{found.runs:,} runs simulated, {found.found_runs:,} taken from earlier results")
     with printed() as faults:
         _show(found, as_json)
     for message, times in list(found.failures.items())[:_FAILURES_SHOWN]:

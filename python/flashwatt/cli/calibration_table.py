@@ -8,6 +8,7 @@ from rich.text import Text
 
 from flashwatt.base.units import NOTHING, count
 from flashwatt.calibration.fit import GOOD
+from flashwatt.calibration.result import error_text
 from flashwatt.report.metrics import metric_of
 from flashwatt.report.table import emit, foldable, new_table
 from flashwatt.sweeps.columns import stdout
@@ -49,7 +50,7 @@ def _parameters(found: Calibration, console: Console) -> None:
     title = f"{found.preset}, fitted to {found.table}"
     table = new_table(title, "parameter", "start", "fitted", "± error", "range", "")
     for name, one in zip(_names(found), found.parameters, strict=True):
-        error = NOTHING if one.standard_error is None else f"{one.standard_error:.3g}"
+        error = NOTHING if one.standard_error is None else error_text(one.standard_error)
         span = f"{value(one.min)}–{value(one.max)}"
         mark = "?" if one.determined is False else ""
         table.add_row(name, value(one.start), value(one.value), error, span, mark)
@@ -81,7 +82,10 @@ def _said(found: Calibration) -> Iterator[str]:
             yield f"{one.key} ended at the {one.at_bound} of its range: the best value may lie beyond."
     if found.identifiable:
         yield "The table determines every parameter."
-    yield f"{found.best_starts} of {found.starts} starts ended at a fit as good as the best."
+    if found.starts > 1:
+        yield f"{found.best_starts} of {found.starts} starts ended at a fit as good as the best."
+    else:
+        yield "There was one start: whether another one ends at a better fit is open (--starts)."
 
 
 def _points(found: Calibration, console: Console) -> None:
@@ -105,6 +109,9 @@ def _percent(share: float | None) -> str:
 
 def _residual(found: Calibration) -> str:
     off = found.rms_noises
+    fitted = sum(not one.held_out for one in found.points)
+    if fitted <= len(found.parameters):
+        return "There are as many fitted figures as parameters: how near they come says nothing about the model."
     text = f"The fitted rows are {off:.2f} times their noise from the fit (rms, by degrees of freedom)."
     if off > _MODEL_MISSES:
         return f"{text} The model misses something that the table shows, or the noise is larger: errors are too small."
