@@ -299,6 +299,8 @@ def test_warnings_of_a_comparison_name_what_differs(tmp_path: Path) -> None:
         "one is incomplete",
         "four is incomplete",
     ]
+    contents["four"]["points"] = []
+    assert any("four has no points, and only points are compared" in one for one in beside.warnings(contents))
 
 
 def test_results_of_another_schema_are_refused(tmp_path: Path) -> None:

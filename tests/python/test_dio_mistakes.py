@@ -71,7 +71,7 @@ MISTAKES = [
     (
         f"{READ} --power late.csv --out o",
         (
-            "late.csv: no overlap with the run; found readings from 5000.000 s until 5000.001 s",
+            "late.csv: no measurement is covered; found readings from 5000.000 s until 5000.001 s",
             "--power-offset moves them",
         ),
     ),

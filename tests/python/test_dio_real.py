@@ -314,7 +314,9 @@ def test_the_power_of_a_csv_fills_the_energy_columns(flashwatt: Cli, full: Path,
     assert flashwatt(*arguments, "--out", "o").returncode == 0
     empty = json.loads((tmp_path / "o/dio.json").read_text())
     assert {one["j_per_mb"] for one in empty["points"]} == {None}
+    assert not (tmp_path / "o/energy.svg").exists()
     assert flashwatt("dio", "o", "--power", "meter.csv").returncode == 0
+    assert (tmp_path / "o/energy.svg").exists()
     filled = json.loads((tmp_path / "o/dio.json").read_text())
     assert all(one["power_w"]["mean"] == pytest.approx(2) for one in filled["points"])
     assert "2.00 W" in flashwatt("compare", "o", "o", "--only", "w").stdout

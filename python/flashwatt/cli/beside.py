@@ -73,6 +73,7 @@ def _draw(results: dict[str, Json], names: list[str], path: Path, *, force: bool
     there = [name for name in names if name in FIGURES and any(one[name] for one in every)]
     charts = [plot.dio(results, name) for name in there]
     if not charts:
-        raise click.UsageError(f"--html: no picture of {', '.join(names)}; expected one of {', '.join(FIGURES)}")
+        found = f"no point with {' or '.join(names)}"
+        raise click.UsageError(f"--html: nothing to draw; found {found}; expected points with {' or '.join(FIGURES)}")
     save(path, page(" / ".join(results), charts), marks.PAGE, force=force)
     note(f"wrote {path}")

@@ -408,13 +408,13 @@ def _meter_in(content: Json, path: Path, meter: Meter | None, options: dict[str,
 
 
 def _check_covered(path: Path, content: Json, window_ns: tuple[int, int], windows: int, covered: int) -> None:
-    """Refuse readings that do not overlap the run; warn of windows that they do not cover."""
+    """Refuse readings that cover no measurement; warn of windows that they do not cover."""
     if covered == 0:
         since, until = ((one - content["began_ns"]) / 1e9 for one in window_ns)
         found = f"readings from {since:.3f} s until {until:.3f} s after the run's beginning"
-        expected = "readings of the time of the run (--power-offset moves them)"
+        expected = "readings from before a measurement until after it (--power-offset moves them)"
         content["power"] = None
-        raise _core.FlashwattError(f"{printable(path)}: no overlap with the run; found {found}; expected {expected}")
+        raise _core.FlashwattError(f"{printable(path)}: no measurement is covered; found {found}; expected {expected}")
     if covered < windows:
         left = windows - covered
         content["warnings"].append(
@@ -444,9 +444,11 @@ def _attach(path: Path, options: dict[str, Any]) -> None:
     readings = read_csv(given, content["began_ns"], options["power_offset"])
     windows, covered = attach(content, readings)
     _check_covered(given, content, readings.window_ns, windows, covered)
-    save(file_of(path), encoded(content), marks.DIO)
+    file = file_of(path)
+    save(file, encoded(content), marks.DIO)
     _print(content, options)
-    note(f"wrote {file_of(path)}")
+    drawn = _drawn(content, file.parent, force=options["force"]) if (file.parent / "dio.html").exists() else ()
+    note(f"wrote {', '.join(map(str, (file, *drawn)))}")
 
 
 def _print(content: Json, options: dict[str, Any]) -> None:

@@ -39,7 +39,7 @@ FIGURES = {
     "w": Figure("mean power", "power_mean_w", lambda watts: si(watts, "W")),
     "j_per_mb": Figure("energy, J/MB", "j_per_mb", figure),
     "mb_per_j": Figure("efficiency, MB/J", "mb_per_j", figure),
-    "iops_per_w": Figure("efficiency, requests/s per W", "iops_per_w", figure),
+    "iops_per_w": Figure("efficiency, IOPS per W", "iops_per_w", figure),
 }
 """By the names of `compare --only`."""
 SHOWN = ("mb_s", "mean", "p99", "w", "j_per_mb")
@@ -105,7 +105,7 @@ def _cell(of: Figure, value: float | None, first: float | None) -> str:
 
 _LIKE = {
     "queue_depth": "queue depth",
-    "span_bytes": "bytes of the target in use",
+    "span_bytes": "spans of the target in bytes",
     "align_bytes": "alignment of random offsets",
     "prepare_bytes": "preparing writes",
 }
@@ -120,4 +120,6 @@ def warnings(results: Mapping[str, Json]) -> Iterator[str]:
     for label, content in results.items():
         if content["status"] != "complete":
             yield f"{label} is {content['status']}"
+        if not content["points"]:
+            yield f"{label} has no points, and only points are compared; its probes are in dio.json"
         yield from (f"{label}: {warning}" for warning in content["warnings"])
