@@ -75,7 +75,7 @@ def start(command: str, place: Path) -> subprocess.CompletedProcess[str]:
 
 def test_it_says_first_what_it_is_and_how_to_see_it() -> None:
     top = README.splitlines()[:20]
-    assert top[2].startswith("FlashWatt simulates a flash SSD under your workload")
+    assert top[2].startswith("FlashWatt simulates an SSD, a hard disk or an array of them under your workload")
     assert "make demo" in blocks("sh")[0]
     assert "make test" in blocks("sh")[0]
     picture = next(line for line in top if line.startswith("!["))

@@ -87,7 +87,7 @@ def _fail(error: OSError) -> NoReturn:
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(_core.__version__, message="flashwatt %(version)s")
 def cli() -> None:
-    """Simulate a flash SSD under a workload: its speed, its wear, and its energy by component and cause."""
+    """Simulate an SSD, a hard disk or an array under a workload: speed, wear, and energy by component and cause."""
 
 
 @cli.command()
