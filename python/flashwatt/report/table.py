@@ -163,7 +163,10 @@ def drive_name(report: Json) -> str:
 def _device_name(device: Json) -> str:
     preset, said = device.get("preset"), device.get("description")
     presets: dict[Any, str] = dict(_core.list_names("presets") or [])
-    if preset and said and said != presets.get(preset):
+    own = {text: name for name, text in presets.items()}
+    if said in own:  # a member of an array by its own preset has that one's description
+        return str(own[said])
+    if preset and said:
         return f"{said} ({preset})"
     return str(preset or said or "custom drive")
 
@@ -173,7 +176,9 @@ def describe_device(report: Json) -> str:
     if kind_of(report) == "array":
         array = report["array"]
         chunk, size = (si(array[key], "B") for key in ("chunk_bytes", "logical_bytes"))
-        return f"{drive_name(report)}: chunks of {chunk}, {size}"
+        spare = at(report, "config", "array", "spare", "device")
+        beside = f", spare {_device_name(spare)}" if spare else ""
+        return f"{drive_name(report)}: chunks of {chunk}, {size}{beside}"
     device, name = at(report, "config", "device") or {}, drive_name(report)
     if kind_of(report) == "disk":
         disk = report["config"]["hdd"]
@@ -262,13 +267,23 @@ def _energy(report: Json) -> Iterator[Table]:
 def _members(report: Json) -> Table:
     """The members of an array: what each of them served, and how long that took."""
     table = new_table("\nMembers", "", "reads", "mean", "writes", "mean", "mean power")
-    for place, member in enumerate(report["members"]):
+    for place, (member, drive) in enumerate(zip(report["members"], _drives_of_members(report), strict=True)):
+        label = f"member {place}{drive}"
         if member is None:
-            table.add_row(f"member {place}", Text("failed", "bold red"), *[""] * 4)
+            table.add_row(label, Text("failed", "bold red"), *[""] * 4)
             continue
         cells = [cell for kind in ("read", "write") for cell in _served(member["latency_ns"][kind])]
-        table.add_row(f"member {place}", *cells, si(member["mean_w"], "W"))
+        table.add_row(label, *cells, si(member["mean_w"], "W"))
     return table
+
+
+def _drives_of_members(report: Json) -> list[str]:
+    """The drive of each member, a spare in its place, where these differ; else nothing for each."""
+    array = report["config"]["array"]
+    drives = [_device_name(drive.get("device") or {}) for drive in array["drives"]]
+    if spare := at(array, "spare", "device"):
+        drives[array["failed"]["member"]] = f"{_device_name(spare)}, spare"
+    return [f": {drive}" for drive in drives] if len(set(drives)) > 1 else [""] * len(drives)
 
 
 def _served(latency: Json) -> tuple[str, str]:
