@@ -94,7 +94,9 @@ def test_the_terminal_shows_members(flashwatt: Cli, tmp_path: Path) -> None:
 def test_members_that_differ_are_named_by_their_presets(flashwatt: Cli, tmp_path: Path) -> None:
     (tmp_path / "two.toml").write_text('array.members = ["limit", "laptop-7200", "limit"]\narray.level = "raid5"\n')
     sets = ["array.failed_member=0", "array.spare=x25m", "workload.uniform.requests=100"]
-    shown = flashwatt("run", "two.toml", *(f"--set={one}" for one in sets)).stdout
+    done = flashwatt("run", "two.toml", *(f"--set={one}" for one in sets))
+    shown = done.stdout
+    assert "names no preset" not in done.stderr
     assert "raid5 of 2 × limit, 1 × laptop-7200: chunks of 65.5 kB, 8.59 GB, spare x25m" in shown
     for said in ("member 0: x25m, spare", "member 1: laptop-7200", "member 2: limit"):
         assert said in shown

@@ -163,8 +163,10 @@ def _say_what_is_left_out(base: Config, sets: tuple[str, ...], options: dict[str
     except tomli.TOMLDecodeError:
         return  # the engine names the fault
     keys = [one.partition("=")[0].strip() for one in sets]
-    device = content.get("device")
-    if not (options["preset"] or "device.preset" in keys or (isinstance(device, dict) and "preset" in device)):
+    device, array = content.get("device"), content.get("array")
+    named = options["preset"] or "device.preset" in keys or (isinstance(device, dict) and "preset" in device)
+    by_member = isinstance(array, dict) and isinstance(array.get("members"), list)
+    if not (named or by_member):
         note(f"{base.name} names no preset: the rest of the drive is that of the default preset, {DEFAULT_PRESET}")
     workload = content.get("workload")
     own = workload if isinstance(workload, str) else next(iter(workload), "") if isinstance(workload, dict) else ""
