@@ -63,8 +63,9 @@ def _heading(content: Json) -> Iterator[tuple[str, str]]:
     bound = f", {size(plan['bytes'])} or {plan['seconds']:g} s a point" if plan["patterns"] else ""
     yield f"{depth}{bound}, seed {plan['seed']}{span}", "dim"
     if any("write" in one for one in plan["patterns"]):
-        before = f"{size(plan['prepare_bytes'])} of them, 4 MiB each or more" if plan["prepare_bytes"] else "nothing"
-        yield f"before random writes: {before}; a flush ends writes, and counts", "dim"
+        if plan["prepare_bytes"] and "random write" in plan["patterns"]:
+            yield f"before random writes {size(plan['prepare_bytes'])} of them, 4 MiB each or more", "dim"
+        yield "a flush ends a point of writes, and counts", "dim"
     yield _power(power), "dim"
 
 
