@@ -14,6 +14,9 @@ use crate::error::{Error, Fault, Place};
 use crate::gc;
 use crate::settings::{Checker, KeySource, Node, Rules, Value, WHOLE, convert, parse_set, unknown_name};
 
+/// The key that names the preset.
+const PRESET: &str = "device.preset";
+
 /// Largest number of faults that are reported together for one text.
 const FAULTS_MAX: usize = 100;
 
@@ -36,7 +39,8 @@ pub fn load(text: &str, file_name: &str, sets: &[String]) -> Result<Config, Erro
 
 /// The three layers of [`load`] as one text, which gives the same configuration by itself: for a run's record. Keys of the preset
 /// that have no effect beside those of the user are left out: written by a user, they are faults. The preset, which the
-/// text names, still has them.
+/// text names, still has them. Of an array that names the presets of members or of its spare, the text has the user's keys
+/// alone: a key of one preset would hold for all of these drives.
 ///
 /// # Errors
 /// As [`load`].
@@ -66,25 +70,31 @@ pub(super) fn rules(sets: &[String]) -> Rules {
     checker.rules
 }
 
+/// The user's two layers: the file, and the overrides.
+fn user_layers(text: &str, file_name: &str, sets: &[String], faults: &mut Vec<Fault>) -> (Node, Node) {
+    let file = layer(Node::parse(text, file_name, KeySource::File), KeySource::File, faults);
+    (file, overrides(sets, faults))
+}
+
 /// The three layers, one on another.
 fn layers(text: &str, file_name: &str, sets: &[String], faults: &mut Vec<Fault>) -> Node {
-    let file = layer(Node::parse(text, file_name, KeySource::File), KeySource::File, faults);
-    let set = overrides(sets, faults);
+    let (file, set) = user_layers(text, file_name, sets, faults);
     let tree = base(&file, &set, faults);
     laid(tree, file, set, file_name, faults)
 }
 
 /// As [`layers`], on another preset than the one that they ask for.
 fn layers_over(preset: &str, text: &str, file_name: &str, sets: &[String], faults: &mut Vec<Fault>) -> Node {
-    let mut user = |node: Result<Node, Vec<Fault>>, origin| {
-        let mut node = layer(node, origin, faults);
-        node.prune(&["device".to_string(), "preset".to_string()], &TAGGED);
-        node
-    };
-    let file = user(Node::parse(text, file_name, KeySource::File), KeySource::File);
-    let set = overrides(sets, faults);
-    let tree = preset_layer(preset, faults).unwrap_or_else(|| Node::empty(KeySource::Preset));
-    laid(tree, file, set, file_name, faults)
+    let (file, set) = user_layers(text, file_name, sets, faults);
+    let mut tree = preset_layer(preset, faults).unwrap_or_else(|| Node::empty(KeySource::Preset));
+    lay(&mut tree, preset_named(preset));
+    laid(tree, without(file, &[PRESET]), without(set, &[PRESET]), file_name, faults)
+}
+
+/// A layer that names a preset, and nothing else.
+fn preset_named(preset: &str) -> Node {
+    let text = format!("{PRESET} = {preset:?}");
+    Node::parse(&text, "preset", KeySource::Preset).unwrap_or_else(|_| Node::empty(KeySource::Preset))
 }
 
 fn laid(mut tree: Node, file: Node, set: Node, file_name: &str, faults: &mut Vec<Fault>) -> Node {
@@ -103,7 +113,7 @@ fn without(mut tree: Node, keys: &[&str]) -> Node {
     tree
 }
 
-/// The configuration, and the three layers as one, without keys of the preset that have no effect.
+/// The configuration, and the layers that [`merged`] writes as one.
 fn load_layers(text: &str, file_name: &str, sets: &[String]) -> Result<(Config, Node), Error> {
     let mut faults = Vec::new();
     let tree = layers(text, file_name, sets, &mut faults);
@@ -121,9 +131,23 @@ fn load_layers(text: &str, file_name: &str, sets: &[String]) -> Result<(Config, 
         }
     };
     match config {
-        Some(config) if faults.is_empty() => Ok((config, without(tree, &idle))),
+        Some(config) if faults.is_empty() => Ok((config, recorded(tree, &idle, text, file_name, sets))),
         _ => Err(refused(faults)),
     }
+}
+
+/// The layers as [`merged`] writes them.
+fn recorded(tree: Node, idle: &[&str], text: &str, file_name: &str, sets: &[String]) -> Node {
+    let members = tree.get("array.members");
+    let names_members = members.is_some_and(|node| matches!(node.value, Value::Array(_)));
+    if !names_members && tree.get("array.spare").is_none() {
+        return without(tree, idle);
+    }
+    let preset = tree.string(PRESET).unwrap_or(DEFAULT_PRESET);
+    let base = if names_members { Node::empty(KeySource::Preset) } else { preset_named(preset) };
+    let faults = &mut Vec::new(); // there are none: all of this has been read before
+    let (file, set) = user_layers(text, file_name, sets, faults);
+    laid(base, file, set, file_name, faults)
 }
 
 /// The drive of a preset with the user's other keys about drives laid over it: for the members of an array. A preset that is
@@ -218,9 +242,8 @@ fn with_unit(node: &mut Node, path: &[String], whole: bool) -> Result<bool, Box<
 
 /// The preset that the user's layers ask for.
 fn base(file: &Node, set: &Node, faults: &mut Vec<Fault>) -> Node {
-    const KEY: &str = "device.preset";
-    let asked = set.get(KEY).or(file.get(KEY));
-    let name = set.string(KEY).or(file.string(KEY)).unwrap_or(DEFAULT_PRESET);
+    let asked = set.get(PRESET).or(file.get(PRESET));
+    let name = set.string(PRESET).or(file.string(PRESET)).unwrap_or(DEFAULT_PRESET);
     preset_layer(name, faults).unwrap_or_else(|| {
         faults.push(unknown_preset(name, asked));
         preset_layer(DEFAULT_PRESET, faults).unwrap_or_else(|| Node::empty(KeySource::Preset))

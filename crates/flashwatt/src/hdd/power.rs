@@ -35,12 +35,21 @@ impl Hdd {
         }
         if self.electronics == ACTIVE && self.link_is_free() {
             self.set_electronics(if self.is_ready { IDLE } else { ASLEEP });
-            if let Some(ns) = self.settings.standby.after_ns.filter(|_| self.is_ready && !self.drains) {
-                cx.agenda.reset(self.seat + STANDBY, cx.now() + ns);
-                self.timer_is_set = true;
-            }
         }
-        if self.drains && std::mem::take(&mut self.timer_is_set) {
+        self.settle_timer(cx);
+    }
+
+    /// Sets the timer of an idle disk, also of one that had no request yet; the end of the run is no idle time.
+    fn settle_timer(&mut self, cx: &mut Cx) {
+        let Some(ns) = self.settings.standby.after_ns else { return };
+        let is_wanted = self.electronics == IDLE && !self.drains;
+        if is_wanted == std::mem::replace(&mut self.timer_is_set, is_wanted) {
+            return;
+        }
+        let at = cx.now().saturating_add(ns);
+        if is_wanted && at <= cx.agenda.horizon() {
+            cx.agenda.reset(self.seat + STANDBY, at);
+        } else {
             cx.agenda.cancel(self.seat + STANDBY);
         }
     }

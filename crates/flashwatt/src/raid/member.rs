@@ -47,7 +47,7 @@ pub struct Member<D> {
     waiting: VecDeque<Order>,
     /// Time up to which the drive's time is booked.
     booked_ns: Nanos,
-    /// Whether something happened in the drive at this instant.
+    /// Whether the drive is to be settled: something happened in it at this instant, or nothing has been settled yet.
     pub is_touched: bool,
     /// Latencies of its reads and writes in this window, from the order to the end.
     pub latency: [Histogram; 2],
@@ -63,7 +63,7 @@ impl<D: Device> Member<D> {
             free: (0..room).rev().map(Tag).collect(),
             waiting: VecDeque::new(),
             booked_ns: 0,
-            is_touched: false,
+            is_touched: true,
             latency: Default::default(),
             device,
         }

@@ -85,6 +85,7 @@ impl<D: Device> Raid<D> {
             Some(Rebuild::new(settings, layout.rows(), layout.chunk_bytes))
         });
         let failed = failed.map(|failed| failed.member);
+        let touched = (0..members.len() as u32).collect(); // an idle drive sets its timers, too
         for (place, member) in members.iter().enumerate() {
             let is_absent = failed == Some(place as u32) && rebuild.is_none();
             assert_eq!(member.is_none(), is_absent, "member {place}");
@@ -99,7 +100,7 @@ impl<D: Device> Raid<D> {
             outstanding: 0,
             ended: VecDeque::new(),
             returned: Vec::new(),
-            touched: Vec::new(),
+            touched,
             pieces: Vec::new(),
             turn: 0,
             seat: 0,

@@ -28,8 +28,12 @@ fn config(sets: &[&str]) -> Config {
 }
 
 fn report(sets: &[&str]) -> (Report, Value) {
-    let report = run(&config(sets), &RunOptions::default(), &mut |_| true).expect("it runs");
-    assert_eq!(report.status, "complete", "{sets:?}: {:?}", report.warnings);
+    report_of(&config(sets))
+}
+
+fn report_of(config: &Config) -> (Report, Value) {
+    let report = run(config, &RunOptions::default(), &mut |_| true).expect("it runs");
+    assert_eq!(report.status, "complete", "{:?}", report.warnings);
     let json = serde_json::to_value(&report).expect("JSON");
     (report, json)
 }
@@ -226,6 +230,42 @@ fn a_rebuild_ends_under_writes() {
 fn members_may_be_of_several_presets() {
     let config = load("", &["array.members=[\"limit\", \"park-1g\", \"park-1g\"]", "array.level=raid5"]);
     assert_eq!(config.logical_bytes(), 2 << 30);
+}
+
+/// The record of an array's configuration gives the same configuration again, whoever names the presets of its drives.
+#[test]
+fn a_recorded_configuration_is_the_same_again() {
+    let cases: [&[&str]; 4] = [
+        &["array.members=[\"x25m\", \"limit\", \"laptop-7200\"]", "array.level=raid5"],
+        &["array.members=[\"x25m\", \"limit\"]", "gc.policy=fifo", "energy.terminal_v=4.9"],
+        &["array.members=4", "array.level=raid5", "array.failed_member=1", "array.spare=limit"],
+        &["device.preset=laptop-7200", "array.members=2", "hdd.write_cache.bytes=0"],
+    ];
+    for sets in cases {
+        let config = load("", sets);
+        let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
+        let record = flashwatt::config::merged("", "test", &sets).expect("a record");
+        assert_eq!(load(&record, &[]), config, "{sets:?}:\n{record}");
+    }
+}
+
+/// Each drive of an array bears the name of its own preset.
+#[test]
+fn members_bear_the_names_of_their_presets() {
+    let config = load("", &["array.members=[\"laptop-7200\", \"limit\"]"]);
+    let config = serde_json::to_value(&config).expect("JSON");
+    let preset = |at: usize| config["array"]["drives"][at]["device"]["preset"].clone();
+    assert_eq!((preset(0), preset(1)), ("laptop-7200".into(), "limit".into()));
+}
+
+/// Disks that no request reaches go to standby all the same.
+#[test]
+fn idle_members_go_to_standby() {
+    let sets = ["device.preset=raptor-x", "array.members=2", "hdd.standby.after_ns=1s", "workload.uniform.requests=1"];
+    let (_, json) = report_of(&load("", &[&sets[..], &["workload.uniform.rate_per_s=0.01"]].concat()));
+    for member in 0..2 {
+        assert_eq!(number(&json, &format!("/members/{member}/hdd/spin_downs")), 1.0);
+    }
 }
 
 #[test]

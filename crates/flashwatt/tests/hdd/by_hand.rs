@@ -182,6 +182,20 @@ fn standby_and_spin_up() {
     close(sections(&report).energy_j.components[0].1, 6.0 + 0.5 * 1.0003, 1e-9);
 }
 
+/// The timer of standby runs from the start, before any request has come: the spindle stands from 1 s to the read at 5 s.
+#[test]
+fn standby_before_the_first_request() {
+    let mut disk = plain();
+    disk.standby.after_ns = Some(1_000 * MS);
+    let (report, latencies) = run_script(disk, vec![request(5_000 * MS, Read, 0, 4)]);
+    // As above, but that the heads are on the first track: its sectors begin to pass at 7 s and end at 7.0001 s.
+    assert_eq!(latencies, [2_000_100_000]);
+    close(state_s(&report, "spindle_standby"), 4.0, 1e-12);
+    let counts = &sections(&report).hdd.counts;
+    assert_eq!((counts.spin_downs, counts.spin_ups), (1, 1));
+    close(sections(&report).energy_j.components[0].1, 6.0 + 0.5 * 1.0001, 1e-9);
+}
+
 /// A trim takes its command, changes nothing, and the report says so.
 #[test]
 fn a_trim_changes_nothing() {
