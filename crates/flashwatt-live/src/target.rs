@@ -62,6 +62,9 @@ impl Target {
     pub fn open(path: impl AsRef<Path>, access: Access) -> Result<Self, Error> {
         let path = path.as_ref();
         let name = path.display().to_string();
+        if std::fs::metadata(path).is_ok_and(|meta| !is_block_device(&meta) && !meta.is_file()) {
+            return Err(Error::Refused { name, fault: SPECIAL.into() });
+        }
         let direct = if access.buffered { 0 } else { libc::O_DIRECT };
         let opened = OpenOptions::new().read(true).write(access.write).custom_flags(direct).open(path);
         let file = opened.map_err(|source| match source.raw_os_error() {
@@ -116,6 +119,12 @@ impl Target {
     }
 }
 
+const SPECIAL: &str = "not a target; found a special file; expected a regular file or a block device";
+
+fn is_block_device(meta: &std::fs::Metadata) -> bool {
+    meta.file_type().is_block_device()
+}
+
 fn size(mut file: &File, name: &str) -> Result<(bool, u64), Error> {
     let io = |what: &str| {
         let what = what.to_string();
@@ -123,16 +132,19 @@ fn size(mut file: &File, name: &str) -> Result<(bool, u64), Error> {
     };
     let refused = |fault: &str| Err(Error::Refused { name: name.to_string(), fault: fault.to_string() });
     let meta = file.metadata().map_err(io("its kind cannot be read"))?;
-    let is_device = meta.file_type().is_block_device();
-    if !is_device && !meta.is_file() {
-        return refused("not a target; found a special file; expected a regular file or a block device");
-    }
+    let is_device = is_block_device(&meta);
     let bytes =
         if is_device { file.seek(SeekFrom::End(0)).map_err(io("its size cannot be read"))? } else { meta.len() };
     if bytes == 0 {
         return refused(
             "an empty target; found 0 bytes; expected a file of the size to measure (`truncate -s 1G FILE` makes one)",
         );
+    }
+    if bytes < SECTORS[0] as u64 {
+        return refused(&format!(
+            "a target smaller than a sector; found {bytes} bytes; expected {} at least",
+            SECTORS[0]
+        ));
     }
     Ok((is_device, bytes))
 }

@@ -117,6 +117,14 @@ fn read(json: &str) -> Result<Map<String, Value>, Error> {
         }
         None => return Err(error(fault("schema", "not a report").found("no such key").expected("a report.json"))),
     }
+    let has = |table: &&&str| report.get("config").is_some_and(|config| config.get(**table).is_some());
+    if let Some(table) = ["hdd", "array"].iter().find(has) {
+        let fault = fault(&format!("config.{table}"), "only a run of one SSD can be repriced");
+        let fault = fault.found(if *table == "hdd" { "a hard disk" } else { "an array of drives" });
+        return Err(error(
+            fault.expected("a report.json of an SSD").help("run its configuration again with other powers"),
+        ));
+    }
     match report.get("config").and_then(|config| power_budget("config", config)) {
         Some(key) => {
             let fault = fault(&key, "a run under a power budget cannot be repriced").expected("a run without one");

@@ -80,6 +80,15 @@ impl Drive {
         }
     }
 
+    /// Requests that it accepts at a time.
+    pub fn queue_depth(&self) -> u64 {
+        match self {
+            Drive::Ssd(ssd) => ssd.device.host_link.queue_depth.into(),
+            Drive::Hdd(tables) => tables.hdd.interface.queue_depth.into(),
+            Drive::Array(table) => table.array.places().flatten().map(Drive::queue_depth).sum(),
+        }
+    }
+
     /// One line about it.
     pub fn description(&self) -> String {
         match self {

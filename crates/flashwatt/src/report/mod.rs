@@ -400,6 +400,7 @@ impl Report {
         let host_settings = config.host.iter();
         warnings.extend(host_settings.flat_map(|host| origins::unused_priorities(host, &workload.origins(), &outcome)));
         warnings.extend(fewer_than_asked(config, &outcome));
+        warnings.extend(deeper_than_the_drive(config));
         warnings.extend(outside(total_j, drain_j, window.drain_counted));
         let throughput = throughput(&counted, &done);
         let mean_w = if throughput.simulated_s > 0.0 { total_j / throughput.simulated_s } else { 0.0 };
@@ -491,6 +492,19 @@ fn fewer_than_asked<F: Figures>(config: &Config, outcome: &Outcome<F>) -> Option
     let (asked, measured) = (config.run.measure.requests?, outcome.completed.requests());
     let ended_early = matches!(outcome.end, End::Complete) && measured < asked && config.run.measure.ns.is_none();
     ended_early.then(|| format!("the workload ended after {measured} of the {asked} requests that were to be measured"))
+}
+
+/// A closed loop that never has as many requests under way as it asks for: the drive has no room for them.
+fn deeper_than_the_drive(config: &Config) -> Option<String> {
+    let crate::config::Workload::Synthetic(synthetic) = &config.workload else { return None };
+    let crate::config::Arrivals::Closed { queue_depth } = synthetic.arrivals else { return None };
+    let (asked, room) = (u64::from(queue_depth) * u64::from(synthetic.processes.max(1)), config.drive.queue_depth());
+    (config.host.is_none() && asked > room).then(|| {
+        format!(
+            "the workload keeps {room} requests under way, not {asked}: the drive's queue has no more places; a deeper one of \
+             the host needs [host]"
+        )
+    })
 }
 
 fn workload_report(workload: &dyn Workload, done: &Completed) -> WorkloadReport {

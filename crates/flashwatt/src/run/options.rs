@@ -146,7 +146,7 @@ pub(super) fn missed(edges: &CurrentEdges, (from, until): (Nanos, Nanos), measur
 /// What cannot be had of another drive than an SSD.
 pub(crate) fn needs_an_ssd(what: &str, config: &Config) -> Error {
     let fault = Fault::key(what, "only of an SSD").found(config.drive.kind());
-    Error::from(fault.expected("one SSD: a configuration without [array]"))
+    Error::from(fault.expected("one SSD: a configuration without [hdd] and [array]"))
 }
 
 /// What cannot be had in a run without a clock.

@@ -2,9 +2,10 @@
 
 use super::{COUNT_MAX, Resolved};
 use crate::config::drive::{HddTables, NamedDevice};
-use crate::config::presets::DEFAULT_PRESET;
+use crate::config::presets::{DEFAULT_PRESET, PRESETS};
 use crate::config::raw::Raw;
 use crate::config::{Drive, Precondition, Run};
+use crate::error::Fault;
 use crate::settings::{Checker, KeySource, Node, Value, field, join};
 
 /// The tables of an SSD, which a disk has not.
@@ -23,12 +24,35 @@ pub(super) fn hdd(c: &mut Checker, raw: &Raw) -> Resolved {
     let device = &raw.device;
     let preset = Some(c.choice(field!("device", device.preset), DEFAULT_PRESET.to_string()));
     let description = device.description.clone().unwrap_or_default();
-    let Some(hdd) = raw.hdd.resolve(c) else {
+    let before = c.faults.len();
+    let resolved = raw.hdd.resolve(c);
+    needs_a_disk(c, before);
+    let Some(hdd) = resolved else {
         return Resolved { drive: None, logical_bytes: COUNT_MAX, queue_depth: 1 };
     };
     let (logical_bytes, queue_depth) = (hdd.bytes, hdd.interface.queue_depth);
     let device = NamedDevice { preset, description, logical_bytes };
     Resolved { drive: Some(Drive::Hdd(Box::new(HddTables { device, hdd }))), logical_bytes, queue_depth }
+}
+
+/// Missing keys of `hdd` above which they are not listed: more likely the preset of a disk is missing.
+const MISSING_MAX: usize = 6;
+
+/// Keys of a disk beside a preset that is none: says so in place of each key that is missing. `before`: the faults known before.
+fn needs_a_disk(c: &mut Checker, before: usize) {
+    let is_missing = |fault: &Fault| fault.what == "missing";
+    let missing = c.faults[before..].iter().filter(|fault| is_missing(fault)).count();
+    let mut given = Vec::new();
+    c.tree.get("hdd").into_iter().for_each(|node| of_the_user(node, "hdd", &mut given));
+    let Some(key) = given.first().filter(|_| missing > MISSING_MAX) else { return };
+    let rest: Vec<_> = c.faults.drain(before..).filter(|fault| !is_missing(fault)).collect();
+    let preset = c.tree.string("device.preset").unwrap_or(DEFAULT_PRESET);
+    let is_disk = |(_, text): &&(&str, &str)| text.contains("\n[hdd");
+    let disks: Vec<_> = PRESETS.iter().filter(is_disk).map(|(name, _)| *name).collect();
+    let fault = c.fault(key, "a key of a hard disk").found(format!("device.preset = {preset:?}, which is none"));
+    let fault = fault.expected(format!("device.preset = one of {}", disks.join(", ")));
+    c.push(fault.help(format!("or a whole disk: {missing} keys of hdd are missing (flashwatt explain hdd)")));
+    c.faults.extend(rest);
 }
 
 /// Keys of an SSD by the user must not be ignored. Those of a preset may be: without one that names a disk, the tables of the
