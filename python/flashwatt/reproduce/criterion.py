@@ -49,6 +49,7 @@ MEANINGS = {
 """The classes in words, for readers of a page."""
 
 _NO_NUMBER = {
+    CriterionClass.IDENTITY: "it was put in, or a closed form gives it",
     CriterionClass.CALIBRATED: "the model was fitted to it",
     CriterionClass.PEER: "it is no figure of a paper",
 }
