@@ -46,7 +46,7 @@ def test_power_over_time_has_the_parts_of_the_disk() -> None:
     report = _run(series=True)
     columns = [name for name in report.series().columns if name.endswith("5v_w")]
     assert columns == ["spindle_5v_w", "arm_5v_w", "electronics_5v_w", "interface_5v_w"]
-    assert "arm 5v" in json.dumps(plot.power(report).spec())
+    assert "arm, +5 V" in json.dumps(plot.power(report).spec())
 
 
 def test_an_array_may_be_of_disks() -> None:
@@ -67,7 +67,7 @@ def test_the_terminal_shows_the_disk(flashwatt: Cli, tmp_path: Path) -> None:
     shown = flashwatt("run", "--preset", "laptop-7200", "--out", str(tmp_path / "out"))
     assert "7,200 rpm, 2 heads, 160 GB" in shown.stdout
     assert "rotational waits" in shown.stdout
-    assert "arm 5v" in shown.stdout
+    assert "arm, +5 V" in shown.stdout
 
 
 def test_presets_of_disks_are_listed(flashwatt: Cli) -> None:

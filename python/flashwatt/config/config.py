@@ -37,6 +37,12 @@ class Config:
     sets: tuple[str, ...] = ()
     """Overrides as on the command line, `device.channels=4`; the last one of a key counts."""
 
+    def __post_init__(self) -> None:
+        """Refuse what is no text."""
+        if not isinstance(self.text, str):
+            expected = "TOML; of a dictionary or a file flashwatt.Config.of makes a configuration"
+            raise _core.FlashwattError(f"text: found {shown(self.text)}; expected {expected}")
+
     @classmethod
     def of(cls, source: Source) -> Config:
         """Take a configuration in any of its forms; a string is a path. Raises `FlashwattError` for a bad file."""

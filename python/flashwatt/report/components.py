@@ -48,7 +48,10 @@ def kind_of(report: Mapping[str, Any]) -> Kind:
 
 
 def spoken(key: str) -> str:
-    """Write the name of a component as words."""
+    """Write the name of a component as words, and its supply as data sheets do: `spindle_12v` is "spindle, +12 V"."""
+    part, _, supply = key.rpartition("_")
+    if part and supply.endswith("v") and supply[:-1].isdigit():
+        return f"{part.replace('_', ' ')}, +{supply[:-1]} V"
     return key.replace("_", " ")
 
 

@@ -293,7 +293,10 @@ def _served(latency: Json) -> tuple[str, str]:
 def _energy_by_component(report: Json) -> Table:
     energy = report["energy_j"]
     table = new_table("\nEnergy by component", "", "energy", "share", "")
+    of_an_ssd = kind_of(report) == "SSD"
     for name, part in energies(report).items():
+        if not part and not of_an_ssd:
+            continue  # a part of a disk draws from one supply or from both
         joules = part_of(part, energy["total"])
         table.add_row(name, si(joules, "J"), *_share(joules, energy["total"]))
     table.add_section()
@@ -430,11 +433,14 @@ def _performance(report: Json) -> Iterator[tuple[str, str]]:
 
 def _of_disk(disk: Json) -> Iterator[tuple[str, str]]:
     yield "reads from the buffer", f"{count(disk['read_hits'])}, {count(disk['partial_read_hits'])} in part"
+    volts = {key: joules for key, joules in disk["energy_by_supply_j"].items() if joules}
+    yield "energy by supply", ", ".join(f"+{key[1:]} V {si(joules, 'J')}" for key, joules in volts.items()) or "–"
     mean, cylinders = disk["seek_ns_mean"], disk["seek_cylinders_mean"]
     crossed = f", {duration(mean)} and {count(round(cylinders))} cylinders on average" if disk["seeks"] else ""
-    yield "seeks", count(disk["seeks"]) + crossed
-    waits = disk["rotational_waits"]
-    yield "rotational waits", count(waits) + (f", {duration(disk['rotational_wait_ns'] / waits)}" if waits else "")
+    yield "seeks", f"{count(disk['seeks'])} in {duration(disk['seek_ns'])}{crossed}"
+    waits, waited = disk["rotational_waits"], disk["rotational_wait_ns"]
+    each = f", {duration(waited / waits)} on average" if waits else ""
+    yield "rotational waits", f"{count(waits)} in {duration(waited)}{each}"
     yield "read, read ahead", f"{si(disk['media_read_bytes'], 'B')}, {si(disk['read_ahead_bytes'], 'B')}"
     yield "written to the medium", si(disk["media_write_bytes"], "B")
     if disk["spin_ups"] or disk["spin_downs"]:
@@ -447,7 +453,7 @@ def _of_array(array: Json) -> Iterator[tuple[str, str]]:
     yield "member writes", count(array["member_writes"])
     if array["level"] == "raid5":
         yield "rows read first", count(array["rows_read_first"])
-        yield "rows written whole", count(array["rows_written_whole"])
+        yield "rows written without a read", count(array["rows_written_whole"])
     if array["reconstructed"]:
         yield "chunks reconstructed", count(array["reconstructed"])
     if rebuild := array["rebuild"]:
