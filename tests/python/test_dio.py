@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flashwatt import _core
+from flashwatt import _core, plot
 from flashwatt.config.config import Config
 from flashwatt.dio import beside, result
 from flashwatt.dio.battery import gigabytes
@@ -343,3 +343,18 @@ def test_disks_are_targets_like_any_other(flashwatt: Cli, disk: str, rails: list
     assert by_pattern["random read"]["j_per_mb"] > by_pattern["random write"]["j_per_mb"]
     refused = flashwatt("dio", disk, "--sleep", "1")
     assert "a disk, which goes to standby by its own timer only" in refused.stderr
+
+
+def test_probes_are_drawn(flashwatt: Cli, tmp_path: Path) -> None:
+    done = flashwatt("dio", "limit", "--burst", "1", "--idle", "2", "--buffer-probe", "--out", "probes")
+    assert done.returncode == 0, done.stderr
+    expected = {"dio.json", "dio.html", "power.svg", "burst_rate.svg", "response.svg"}
+    assert {one.name for one in (tmp_path / "probes").iterdir()} == expected
+    content = result.read(tmp_path / "probes")
+    drawn = plot.probes(content)
+    points = drawn["burst_rate"].rows
+    # The first write of 4 MiB ends at this time; its rate is that size over it.
+    ends = content["probes"]["burst"]["ends_ns"]
+    assert (points[0].x, points[0].y) == (pytest.approx(4.194304), pytest.approx(4.194304e9 / ends[0]))
+    assert len(points) == len(ends) == 256
+    assert {point.series for point in drawn["power"].rows} == {"idle", "burst", "after the burst"}

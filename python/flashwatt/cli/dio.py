@@ -44,7 +44,9 @@ if TYPE_CHECKING:
     from flashwatt.dio.simulated import Simulated
 
 _PICTURES = {"rate": "mb_s", "energy": "j_per_mb"}
-_FILES = {"dio.json": marks.DIO, "dio.html": marks.PAGE} | {f"{name}.svg": marks.SVG for name in _PICTURES}
+_PROBED = ("power", "burst_rate", "response")
+"""The pictures of probes."""
+_FILES = {"dio.json": marks.DIO, "dio.html": marks.PAGE} | {f"{one}.svg": marks.SVG for one in (*_PICTURES, *_PROBED)}
 _PROBES = ("idle", "sleep", "burst", "buffer_probe")
 _IDLE_S, _AFTER_BURST_S = "600", "300"
 
@@ -478,19 +480,19 @@ def _deliver(content: Json, options: dict[str, Any]) -> None:
 
 
 def _drawn(content: Json, out: Path, *, force: bool) -> Iterator[Path]:
-    """Draw the points: rate and energy by size, and all pictures on one page."""
+    """Draw the points, rate and energy by size, and the probes; and all pictures on one page."""
     from flashwatt import plot
     from flashwatt.cli.delivery import save_drawn
     from flashwatt.plot.chart import page
 
-    charts = []
-    for name, figure in _PICTURES.items():
-        if any(one[figure] is not None for one in content["points"]):
-            charts.append(plot.dio({content["target"]["name"]: content}, figure))
-            if save_drawn(charts[-1], out / f"{name}.svg", force=force):
-                yield out / f"{name}.svg"
+    name = content["target"]["name"]
+    drawn = [one for one, figure in _PICTURES.items() if any(row[figure] is not None for row in content["points"])]
+    charts = {one: plot.dio({name: content}, _PICTURES[one]) for one in drawn} | plot.probes(content)
+    for one, chart in charts.items():
+        if save_drawn(chart, out / f"{one}.svg", force=force):
+            yield out / f"{one}.svg"
     if charts:
-        save(out / "dio.html", page(content["target"]["name"], charts), marks.PAGE, force=force)
+        save(out / "dio.html", page(name, list(charts.values())), marks.PAGE, force=force)
         yield out / "dio.html"
 
 

@@ -13,6 +13,7 @@ from flashwatt.plot.files import operations
 from flashwatt.plot.host import queue, waits
 from flashwatt.plot.latency import latency
 from flashwatt.plot.power import power
+from flashwatt.plot.probes import probes
 from flashwatt.plot.tradeoff import tradeoff
 from flashwatt.plot.versus import versus
 
@@ -24,6 +25,7 @@ __all__ = [
     "latency",
     "operations",
     "power",
+    "probes",
     "queue",
     "tradeoff",
     "versus",
