@@ -198,12 +198,17 @@ fn not_there(path: &Path) -> String {
     }
 }
 
-/// The valid name nearest to a misspelt one, whatever is written in capitals; none if no name is near enough.
+/// The valid name nearest to a misspelt one, whatever is written in capitals; none if no name is near enough. A name without its
+/// unit (`chunk` for `chunk_bytes`) is as near as one with a wrong letter.
 pub fn nearest<'a>(found: &str, valid: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let found = found.to_lowercase();
+    let distance = |name: &str| match name.strip_prefix(&found).is_some_and(|rest| rest.starts_with('_')) {
+        true => 1,
+        false => strsim::damerau_levenshtein(&found, &name.to_lowercase()),
+    };
     valid
         .into_iter()
-        .map(|name| (strsim::damerau_levenshtein(&found, &name.to_lowercase()), name))
+        .map(|name| (distance(name), name))
         .filter(|&(distance, name)| distance <= 1 + name.len().max(found.len()) / 3)
         .min()
         .map(|(_, name)| name.to_string())
@@ -212,6 +217,15 @@ pub fn nearest<'a>(found: &str, valid: impl IntoIterator<Item = &'a str>) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_without_its_unit_is_near() {
+        let names = ["chunk_bytes", "chunks", "level", "spare"];
+        let near = |found: &str| nearest(found, names);
+        assert_eq!(near("chunk").as_deref(), Some("chunk_bytes"));
+        assert_eq!(near("Spair").as_deref(), Some("spare"));
+        assert_eq!((near("queue"), near("")), (None, None));
+    }
 
     #[test]
     fn a_file_that_is_not_there_has_a_neighbour() {
