@@ -49,7 +49,7 @@ fn product(a: &[Scheme], b: &[Scheme]) -> Vec<Scheme> {
 }
 
 /// Options of translation layers that change what they do, beside those of the page map.
-const OPTIONS: [(&str, &[&str]); 13] = [
+const OPTIONS: [(&str, &[&str]); 14] = [
     ("nftl", &["ftl.nftl.probe=\"none\""]),
     ("nftl", &["ftl.nftl.probe=\"one\""]),
     ("nftl", &["ftl=\"nftl\"", STRIPES]),
@@ -63,6 +63,7 @@ const OPTIONS: [(&str, &[&str]); 13] = [
     ("fast", &["ftl.fast.out_of_order=\"merge\"", "ftl.fast.log_fraction=0.5"]),
     ("superblock", &["ftl.superblock.idle_merge_start_ns=400000", "ftl.superblock.idle_merge_gap_ns=100000"]),
     ("superblock", &["ftl.superblock.merges_at_once=3", "ftl.superblock.log_fraction=0.5", IDLE]),
+    ("superblock", &["ftl.superblock.rows_in_memory=2", "ftl.superblock.log_fraction=0.5"]),
 ];
 const IDLE: &str = "ftl.superblock.idle_merge_start_ns=1";
 const STRIPES: &str = "device.block_stripe=\"page\"";

@@ -2,7 +2,7 @@
 //!
 //! A drive has two dies on two channels, blocks of 8 pages, and so units of 16 pages: page p lies on die p % 2. It starts filled.
 
-use crate::common::delays::{COMMAND, ERASE, P, R};
+use crate::common::delays::{COMMAND, ERASE, P, PROGRAM, R, READ};
 use crate::common::{Log, merging_drive, play, read, write};
 use flashwatt::Report;
 use flashwatt::config::Config;
@@ -130,6 +130,41 @@ fn a_merge_copies_on_all_dies_at_once() {
     assert_eq!(last.end_ns - last.admitted_ns, 8 * (R + P) + 2 * E + P);
 }
 
+/// Two dies share a channel, on which a transfer of T takes longer than a program. With memory for one row each row takes a read, two
+/// transfers from the dies and two to them, and a program: 8 (READ + 4 T + PROGRAM). With memory for two and more the channel
+/// always has work: 32 T, the first read, and what follows, two erases of die 1, and the transfer and program of the host's page. At
+/// both ends come commands, at most 4 a row, and not all of them at a time when the channel is free.
+#[test]
+fn memory_for_more_rows_keeps_the_channel_at_work() {
+    const T: Nanos = 1_000_000;
+    let transfer = format!("device.timing.page_transfer_ns={T}");
+    let took = |rows: u32| {
+        let rows = format!("ftl.superblock.rows_in_memory={rows}");
+        let (report, log) =
+            play(&drive(1, &["device.channels=1", "device.ways=2", &transfer, &rows]), &singles(&[3, U + 3]));
+        expect(&report, merged(0, 0, 1, 1), 16, 3);
+        let last = log.requests.last().expect("two requests");
+        last.end_ns - last.admitted_ns
+    };
+    let (ends, commands) = (2 * ERASE + T + PROGRAM, 40 * COMMAND);
+    let one_row = 8 * (READ + 4 * T + PROGRAM) + ends;
+    assert!((one_row..one_row + commands).contains(&took(1)), "{} ns, not {one_row}", took(1));
+    let busy = READ + 32 * T + PROGRAM + ends;
+    for rows in [2, 8, 100] {
+        assert!((busy - PROGRAM..busy + commands).contains(&took(rows)), "{rows} rows: {} ns, not {busy}", took(rows));
+    }
+}
+
+/// Dies on channels of their own gain nothing by more memory: each copies its 8 pages without a pause.
+#[test]
+fn memory_for_more_rows_changes_nothing_where_dies_set_the_pace() {
+    let [one, unit] = [1, 8].map(|rows| {
+        let (_, log) = play(&drive(1, &[&format!("ftl.superblock.rows_in_memory={rows}")]), &singles(&[3, U + 3]));
+        log.requests.last().expect("two requests").end_ns
+    });
+    assert_eq!(one, unit);
+}
+
 /// A log whose pages are trimmed is erased without a merge: one block, because that of die 0 was never written.
 #[test]
 fn a_log_without_valid_pages_is_erased() {
@@ -236,6 +271,7 @@ fn wrong_options_are_named() {
         ("ftl.superblock.idle_merge_gap_ns=5", "idle_merge_start_ns"),
         ("ftl.superblock.idle_merge_start_ns=0", "idle_merge_start_ns"),
         ("ftl.superblock.merges_at_once=0", "merges_at_once"),
+        ("ftl.superblock.rows_in_memory=0", "rows_in_memory"),
         ("ftl.superblock.log_fraction=0.6", "log_fraction"),
         ("ftl.superblock.idle_merge_start=5", "idle_merge_start_ns"),
     ] {

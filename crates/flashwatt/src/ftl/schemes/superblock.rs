@@ -7,8 +7,8 @@
 //!
 //! A log is *merged* when one of its blocks is full and takes another page; when another unit needs a log and all are in use, the
 //! least recently written one first; and, if the configuration asks for it, while the drive is idle. A merge moves the newest
-//! version of all pages of the unit, row by row: a row is one page of each die. All dies copy at once, and a row begins when the
-//! last page of the row before is on flash, because the controller has memory for one row:
+//! version of all pages of the unit, row by row: a row is one page of each die. All dies copy at once. The controller has memory
+//! for n rows (`rows_in_memory`): a row begins when the last page of the n-th row before it is on flash:
 //!
 //! - on a die whose log block has the first pages in order (or none), the others are copied to it, and it becomes the data block;
 //! - on every other die all pages are copied to a fresh block.
@@ -45,8 +45,8 @@ use crate::persist::{Flaw, StateReader, StateWriter, require};
 use crate::settings::{Checker, field};
 use crate::units::{BlockId, DieId, Lpn, Nanos, Ppn};
 
-/// Largest number of logs that are merged together.
-const MERGES_MAX: u32 = 1_000_000;
+/// Largest number of logs that are merged together, and of rows in memory.
+const COUNT_MAX: u32 = 1_000_000;
 /// Longest time of a configuration in ns.
 const NS_MAX: Nanos = 1_000_000_000_000;
 
@@ -58,6 +58,9 @@ pub struct Options {
     pub log_fraction: Option<f64>,
     /// Number of logs that are merged, one after the other, when a unit needs a log and all are in use.
     pub merges_at_once: Option<u32>,
+    /// Rows of a merge, of one page of each die, that the controller has memory for; 1 unless given. A row begins when the one
+    /// that so many rows come after is on flash.
+    pub rows_in_memory: Option<u32>,
     /// Time without a request in the drive after which logs are merged. Without it none is merged for that.
     pub idle_merge_start_ns: Option<Nanos>,
     /// Time from the end of a merge in an idle drive to the start of the next one; 0 unless given.
@@ -71,6 +74,8 @@ pub struct Settings {
     pub log_fraction: f64,
     /// Number of logs that are merged when one is needed and all are in use.
     pub merges_at_once: u32,
+    /// Rows of a merge that the controller has memory for.
+    pub rows_in_memory: u32,
     /// Time without a request after which logs are merged; none if they are not.
     pub idle_merge_start_ns: Option<Nanos>,
     /// Time from the end of such a merge to the start of the next one; none without such merges.
@@ -90,6 +95,7 @@ pub struct Superblock {
     /// The logs: either all dies of a unit have a log block or none has. The order of use is that of the first die.
     logs: OwnLogs,
     merges_at_once: u32,
+    rows_in_memory: usize,
     idle_pace: Option<IdlePace>,
     /// Logs that must still be merged before a unit takes one.
     to_merge: u32,
@@ -122,7 +128,8 @@ impl Scheme for Superblock {
         }
         Settings {
             log_fraction: c.number(field!(TABLE, options.log_fraction), LOG_FRACTION, 0.0..=0.5),
-            merges_at_once: c.number(field!(TABLE, options.merges_at_once), 1, 1..=MERGES_MAX),
+            merges_at_once: c.number(field!(TABLE, options.merges_at_once), 1, 1..=COUNT_MAX),
+            rows_in_memory: c.number(field!(TABLE, options.rows_in_memory), 1, 1..=COUNT_MAX),
             idle_merge_start_ns: start_ns,
             idle_merge_gap_ns: start_ns.map(|_| gap_ns.unwrap_or(0)),
         }
@@ -139,6 +146,7 @@ impl Scheme for Superblock {
             logs: OwnLogs::new(geometry, data.logical_blocks(), quota),
             data,
             merges_at_once: settings.merges_at_once,
+            rows_in_memory: settings.rows_in_memory as usize,
             idle_pace: settings.idle_pace(),
             to_merge: 0,
         }
@@ -279,6 +287,7 @@ impl Superblock {
     /// Copies the pages of a unit that lie elsewhere to their offsets in the target blocks, row by row. Returns their number.
     fn copy_rows(&mut self, parts: &[Part], cx: &mut Context, plan: &mut Plan) -> usize {
         let before = plan.ops().len();
+        let mut row_ends: Vec<PlanIndex> = Vec::new();
         for offset in 0..self.data.geometry().pages_per_block {
             let row = plan.ops().len();
             for &Part { of, to, .. } in parts {
@@ -288,9 +297,13 @@ impl Superblock {
                     self.data.copy(lpn, to, Cause::Merge, cx, plan);
                 }
             }
-            if row > before {
-                plan.begin_after(row, PlanIndex(row as u32 - 1));
+            if plan.ops().len() == row {
+                continue;
             }
+            if let Some(earlier) = row_ends.len().checked_sub(self.rows_in_memory) {
+                plan.begin_after(row, row_ends[earlier]);
+            }
+            row_ends.push(PlanIndex(plan.ops().len() as u32 - 1));
         }
         plan.ops().len() - before
     }
