@@ -58,8 +58,8 @@ pub struct Options {
     pub log_fraction: Option<f64>,
     /// Number of logs that are merged, one after the other, when a unit needs a log and all are in use.
     pub merges_at_once: Option<u32>,
-    /// Rows of a merge, of one page of each die, that the controller has memory for; 1 unless given. A row begins when the one
-    /// that so many rows come after is on flash.
+    /// Rows of a merge, of one page of each die, that the controller has memory for; 1 unless given. With memory for n rows, a
+    /// row begins when the n-th row before it is on flash.
     pub rows_in_memory: Option<u32>,
     /// Time without a request in the drive after which logs are merged. Without it none is merged for that.
     pub idle_merge_start_ns: Option<Nanos>,
