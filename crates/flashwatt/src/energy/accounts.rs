@@ -1,6 +1,8 @@
 //! Energy accounts of a device that declares its [`Parts`]: time by state, and the meter. The two give the total by
 //! independent paths.
 
+use std::collections::VecDeque;
+
 use super::meter::{Meter, SERVERS};
 use super::parts::{ComponentEnergies, PartTimes, Parts, StateId};
 use super::series::Series;
@@ -16,8 +18,8 @@ pub struct Accounts {
     /// Part-nanoseconds in each state: for each part that left a state the time at which it did, less the time at which each
     /// part entered it, modulo 2^64. With `counts` times the present time it is the sum since the window began.
     times: PartTimes,
-    /// Changes that are known ahead, the next one last.
-    ahead: Vec<Change>,
+    /// Changes that are known ahead, in the order of their times. A new one is nearly always the last.
+    ahead: VecDeque<Change>,
     now: Nanos,
     window_start: Nanos,
 }
@@ -39,13 +41,13 @@ impl Accounts {
             (0..count).for_each(|_| meter.change(StateId::NONE, state));
             counts.add(state, count.into());
         }
-        Accounts { parts, meter, counts, times: PartTimes::default(), ahead: Vec::new(), now: 0, window_start: 0 }
+        Accounts { parts, meter, counts, times: PartTimes::default(), ahead: VecDeque::new(), now: 0, window_start: 0 }
     }
 
     /// Books the time up to `now`, with every part in its state and with the changes ahead until then.
     #[inline]
     pub fn pass_time(&mut self, now: Nanos) {
-        while let Some(change) = self.ahead.pop_if(|change| change.at <= now) {
+        while let Some(change) = self.ahead.pop_front_if(|change| change.at <= now) {
             self.pass_to(change.at);
             self.change(change.from, change.to);
         }
@@ -54,7 +56,7 @@ impl Accounts {
 
     #[inline]
     fn pass_to(&mut self, now: Nanos) {
-        self.meter.advance(now);
+        self.meter.advance_constant(now);
         self.now = now;
     }
 
@@ -74,8 +76,12 @@ impl Accounts {
         if at <= self.now {
             return self.change(from, to);
         }
-        let place = self.ahead.iter().position(|change| change.at <= at).unwrap_or(self.ahead.len());
-        self.ahead.insert(place, Change { at, from, to });
+        let change = Change { at, from, to };
+        if self.ahead.back().is_none_or(|last| last.at <= at) {
+            return self.ahead.push_back(change);
+        }
+        let place = self.ahead.partition_point(|other| other.at <= at);
+        self.ahead.insert(place, change);
     }
 
     /// Takes back all changes ahead.

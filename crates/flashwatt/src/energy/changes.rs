@@ -117,6 +117,14 @@ impl Changes {
         recent
     }
 
+    /// As [`Self::take_recent`], of a device without servers and changes ahead.
+    #[inline(always)]
+    pub fn take_constant(&mut self, now: Nanos) -> u64 {
+        debug_assert!(self.ahead.is_empty() && self.servers.iter().all(|server| server.until <= now));
+        let moment = std::mem::replace(&mut self.moment, area(self.level, now));
+        self.moment.wrapping_sub(moment)
+    }
+
     /// Time of the last edge known ahead, or a time in the past.
     pub fn last_edge(&self) -> Nanos {
         let edges = self.ahead.iter().map(|change| change.at).chain(self.servers.iter().map(|server| server.until));

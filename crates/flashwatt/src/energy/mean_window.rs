@@ -42,6 +42,23 @@ impl MeanWindow {
         }
     }
 
+    /// As [`Self::close_equal`], of power that is constant at `nw` from a time `from` in the present stretch on. `energy` is the energy
+    /// up to that time.
+    #[inline(always)]
+    pub fn close_constant(&mut self, now: Nanos, from: Nanos, energy: u128, nw: u64) {
+        if now < self.end {
+            return;
+        }
+        let area = |ns: Nanos| u128::from(nw) * u128::from(ns);
+        self.close(energy + area(self.end - from));
+        if now >= self.end {
+            let whole = (now - self.end) / self.len + 1;
+            self.note(area(self.len));
+            self.energy_at_start += area(whole * self.len);
+            self.end += whole * self.len;
+        }
+    }
+
     fn note(&mut self, energy: u128) {
         self.greatest = Some(self.greatest.map_or(energy, |greatest| greatest.max(energy)));
     }

@@ -133,6 +133,22 @@ impl<R: Recorder> Meter<R> {
         self.now = now;
     }
 
+    /// As [`Self::advance`], for a device that declares no servers and knows no change ahead: its power is constant since the last
+    /// call, so that there is nothing to watch for.
+    #[inline(always)]
+    pub fn advance_constant(&mut self, now: Nanos) {
+        if now > self.now {
+            self.note_peak(self.changes.level, now - self.now);
+            if let Some(series) = self.recorder.series() {
+                series.advance(now);
+            }
+            if now >= self.boundary {
+                self.pass_constant_stretches(now);
+            }
+        }
+        self.now = now;
+    }
+
     /// A part changes its state at the present time.
     #[inline(always)]
     pub fn change(&mut self, from: StateId, to: StateId) {
@@ -296,6 +312,20 @@ impl<R: Recorder> Meter<R> {
         self.boundary = self.windows.iter().map(|window| window.end).min().unwrap_or(Nanos::MAX);
     }
 
+    /// As [`Self::pass_boundaries`], of a device without servers and changes ahead.
+    fn pass_constant_stretches(&mut self, now: Nanos) {
+        let (start, nw) = (self.boundary, self.changes.level.unsigned_abs());
+        self.energy += u128::from(self.changes.take_constant(start));
+        let mut next = Nanos::MAX;
+        for window in &mut self.windows {
+            window.close_constant(now, start, self.energy, nw);
+            next = next.min(window.end);
+        }
+        self.boundary = next;
+        self.energy += u128::from(nw) * u128::from(now - start);
+        self.changes.take_constant(now);
+    }
+
     /// Applies the edges known ahead up to and at `now`, in their order.
     fn apply_edges(&mut self, now: Nanos) {
         let mut then = self.now;
@@ -446,6 +476,15 @@ mod tests {
 
     /// Gives the steps to a meter and to the list, and compares the readings at each restart.
     fn compare<R: Recorder>(steps: &[(Nanos, Step)], series: Option<Box<Series>>) {
+        compare_advanced::<R>(steps, series, Meter::advance);
+    }
+
+    /// As [`compare`], with the method by which the meter advances.
+    fn compare_advanced<R: Recorder>(
+        steps: &[(Nanos, Step)],
+        series: Option<Box<Series>>,
+        advance: fn(&mut Meter<R>, Nanos),
+    ) {
         let (parts, servers, base) = declaration();
         let mut meter = Meter::<R>::new(&parts, servers, series);
         let mut listed = Listed::default();
@@ -456,7 +495,7 @@ mod tests {
         let mut now = 0;
         for (ns, step) in steps {
             now += ns;
-            meter.advance(now);
+            advance(&mut meter, now);
             assert_eq!((meter.so_far().1 * 1e9).round() as i64, listed.power(now), "at {now}");
             match *step {
                 Step::Change(from, to) => {
@@ -505,6 +544,15 @@ mod tests {
             compare::<Option<Box<Series>>>(&steps, None);
             let bins = Series::new(Some(Bins::new(10_000, Some(64))), None);
             compare::<Option<Box<Series>>>(&steps, Some(Box::new(bins)));
+        }
+
+        #[test]
+        fn figures_of_constant_power_equal_those_of_a_list(steps in prop::collection::vec(step(), 1..100)) {
+            let is_now = |(_, step): &(Nanos, Step)| matches!(step, Step::Change(..) | Step::Restart);
+            let steps: Vec<_> = steps.into_iter().filter(is_now).collect();
+            compare_advanced::<()>(&steps, None, Meter::advance_constant);
+            let bins = Series::new(Some(Bins::new(10_000, Some(64))), None);
+            compare_advanced::<Option<Box<Series>>>(&steps, Some(Box::new(bins)), Meter::advance_constant);
         }
     }
 

@@ -43,7 +43,7 @@ impl StateId {
     /// Its number.
     #[inline(always)]
     pub(super) const fn number(self) -> usize {
-        self.0 as usize
+        self.0 as usize % NUMBERS // it is less: said again so that the compiler omits the check of each index
     }
 }
 
