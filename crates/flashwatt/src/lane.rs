@@ -70,6 +70,12 @@ impl Lane {
         self.second = self.keys[self.at(self.head.wrapping_add(1))];
     }
 
+    /// Whether `is_it` is true for a key.
+    pub fn has(&self, is_it: impl Fn(u64) -> bool) -> bool {
+        let pending = self.tail.wrapping_sub(self.head);
+        (0..pending).any(|i| is_it(self.keys[self.at(self.head.wrapping_add(i))]))
+    }
+
     /// Moves the last key up to its place.
     #[cold]
     fn move_up(&mut self) {

@@ -123,6 +123,13 @@ impl Agenda {
         self.set(EventKind::Other, seat, at.min(latest(self.shift)));
     }
 
+    /// As [`Self::reset`], for a seat that has no event.
+    #[inline]
+    pub(crate) fn set_free(&mut self, seat: u32, at: Nanos) {
+        debug_assert!(!self.lanes[EventKind::Other as usize].has(|key| key & self.mask == u64::from(seat)));
+        self.set(EventKind::Other, seat, at.min(latest(self.shift)));
+    }
+
     /// Advances to the next event, if there is one up to the horizon. Removes it; returns its time and its seat.
     #[inline(always)]
     pub(crate) fn next_event(&mut self) -> Option<(Nanos, u32)> {
