@@ -1,79 +1,129 @@
 //! The track buffer: segments, each with a run of sectors that were read.
 
+use std::hint::select_unpredictable;
+
 use super::geometry::Lba;
 use super::settings;
 use crate::units::SECTOR_BYTES;
 
-/// A run of sectors; empty if it ends where it begins.
-#[derive(Clone, Copy, Debug, Default)]
-struct Segment {
-    first: Lba,
-    end: Lba,
-    /// When it was used last, by a count of uses.
-    used: u64,
-}
-
 /// The segments of a track buffer. Of a segment that is full the oldest sectors give way to new ones.
+///
+/// Each holds one run of sectors. There is a list of each property, because every read looks through all segments.
 pub struct Buffer {
-    segments: Box<[Segment]>,
-    /// Sectors of a segment.
+    /// The first sector of each, in blocks that are searched at once. The rest of the last block has no sectors.
+    firsts: Box<[[Lba; BLOCK]]>,
+    /// Sectors in each; 0 if it is empty.
+    lengths: Box<[[u64; BLOCK]]>,
+    /// When each was used last, by a count of uses; then its number ([`SEGMENT_BITS`]).
+    used: Box<[u64]>,
+    /// Sectors that fit into a segment.
     size: u64,
     uses: u64,
 }
 
+/// Segments that are searched at once: a processor compares them faster than it would predict where a search one by one ends.
+const BLOCK: usize = 8;
+/// Bits of a segment's number, of which there are 256 at most.
+const SEGMENT_BITS: u32 = 16;
+
 impl Buffer {
     /// Empty segments.
     pub fn new(settings: &settings::Buffer) -> Self {
-        let segments = vec![Segment::default(); settings.segments as usize].into();
-        Buffer { segments, size: settings.segment_bytes / SECTOR_BYTES, uses: 0 }
+        let blocks = (settings.segments as usize).div_ceil(BLOCK);
+        Buffer {
+            firsts: vec![[0; BLOCK]; blocks].into(),
+            lengths: vec![[0; BLOCK]; blocks].into(),
+            used: (0..u64::from(settings.segments)).collect(),
+            size: settings.segment_bytes / SECTOR_BYTES,
+            uses: 0,
+        }
+    }
+
+    /// The first segment for whose first sector and length `is_it` is true.
+    #[inline(always)]
+    fn find(&self, is_it: impl Fn(Lba, u64) -> bool) -> Option<usize> {
+        for (block, (firsts, lengths)) in self.firsts.iter().zip(&self.lengths).enumerate() {
+            let bit = |at: usize| u32::from(is_it(firsts[at], lengths[at])) << at;
+            let found = (0..BLOCK).fold(0, |found, at| found | bit(at));
+            if found != 0 {
+                return Some(block * BLOCK + found.trailing_zeros() as usize);
+            }
+        }
+        None
+    }
+
+    #[inline(always)]
+    fn first(&self, at: usize) -> Lba {
+        self.firsts[at / BLOCK][at % BLOCK]
+    }
+
+    #[inline(always)]
+    fn end(&self, at: usize) -> Lba {
+        self.first(at) + self.lengths[at / BLOCK][at % BLOCK]
+    }
+
+    #[inline(always)]
+    fn set(&mut self, at: usize, first: Lba, end: Lba) {
+        self.firsts[at / BLOCK][at % BLOCK] = first;
+        self.lengths[at / BLOCK][at % BLOCK] = end - first;
+    }
+
+    #[inline(always)]
+    fn use_now(&mut self, at: usize) {
+        self.uses += 1;
+        self.used[at] = self.uses << SEGMENT_BITS | at as u64;
     }
 
     /// The end of the run of sectors that begins with this one; none if this sector is not in the buffer.
+    #[inline]
     pub fn end_of(&mut self, lba: Lba) -> Option<Lba> {
-        let segment = self.segments.iter_mut().find(|segment| (segment.first..segment.end).contains(&lba))?;
-        self.uses += 1;
-        segment.used = self.uses;
-        Some(segment.end)
+        let (at, end) = self.holder(lba)?;
+        self.use_now(at);
+        Some(end)
     }
 
     /// The segment with this sector, and its end.
+    #[inline]
     pub fn holder(&self, lba: Lba) -> Option<(usize, Lba)> {
-        let at = self.segments.iter().position(|segment| (segment.first..segment.end).contains(&lba))?;
-        Some((at, self.segments[at].end))
+        let at = self.find(|first, length| lba.wrapping_sub(first) < length)?; // a sector before `first` wraps
+        Some((at, self.end(at)))
     }
 
     /// The segment that takes the sectors read from this one on: the one that ends there, else the one that was not used for the
     /// longest time. None if there are no segments.
+    #[inline]
     pub fn begin(&mut self, lba: Lba) -> Option<usize> {
-        let continued = self.segments.iter().position(|segment| segment.end == lba && segment.first < lba);
-        let oldest = || (0..self.segments.len()).min_by_key(|&at| self.segments[at].used);
-        let at = continued.or_else(oldest)?;
-        self.uses += 1;
-        let segment = &mut self.segments[at];
-        segment.used = self.uses;
-        if continued.is_none() {
-            (segment.first, segment.end) = (lba, lba);
+        if let Some(at) = self.find(|first, length| first + length == lba && length > 0) {
+            self.use_now(at);
+            return Some(at);
         }
+        let oldest = *self.used.iter().min()?;
+        let at = (oldest & ((1 << SEGMENT_BITS) - 1)) as usize;
+        self.use_now(at);
+        self.set(at, lba, lba);
         Some(at)
     }
 
     /// Sectors from `first` on to `end` were read into a segment. If they do not continue it, because some that it had are void by
     /// now, it begins with them.
     pub fn extend(&mut self, at: usize, first: Lba, end: Lba) {
-        let segment = &mut self.segments[at];
-        if segment.end < first {
-            (segment.first, segment.end) = (first, first);
+        let (mut from, mut until) = (self.first(at), self.end(at));
+        if until < first {
+            (from, until) = (first, first);
         }
-        segment.end = segment.end.max(end);
-        segment.first = segment.first.max(segment.end.saturating_sub(self.size));
+        until = until.max(end);
+        self.set(at, from.max(until.saturating_sub(self.size)), until);
     }
 
     /// Sectors of this range were written: a segment that has some of them keeps what comes before.
     pub fn forget(&mut self, first: Lba, end: Lba) {
-        for segment in &mut self.segments {
-            if segment.first < end && first < segment.end {
-                segment.end = first.max(segment.first);
-            }
+        if self.uses == 0 {
+            return; // there has been no read
+        }
+        let firsts = self.firsts.as_flattened().iter();
+        for (from, length) in firsts.zip(self.lengths.as_flattened_mut()) {
+            let has_some = (*from < end) & (first < *from + *length);
+            *length = select_unpredictable(has_some, first.saturating_sub(*from), *length);
         }
     }
 }

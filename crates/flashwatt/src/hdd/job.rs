@@ -68,19 +68,18 @@ impl Hdd {
             let Some(chosen) = queue.choose(now, mechanism, cache, self.near, self.cache_is_awaited()) else { return };
             self.counts.overdue += u64::from(chosen.is_overdue);
             match chosen.choice {
-                Choice::Request(index) => self.serve(index, cx),
-                Choice::Extent(first) => {
-                    let place = self.cache.place_at(first);
-                    let end = self.cache.take(first, self.mechanism.geometry());
+                Choice::Request(tag) => self.serve(tag, cx),
+                Choice::Extent(at) => {
+                    let (first, place, end) = self.cache.take(at, self.mechanism.geometry());
                     self.start(Kind::Destage, first, place, end, cx);
                 }
             }
         }
     }
 
-    fn serve(&mut self, index: usize, cx: &mut Cx) {
-        let request = self.queue.take(index);
-        let Waiting { tag, first, end, writes, place, .. } = request;
+    fn serve(&mut self, tag: Tag, cx: &mut Cx) {
+        let request = *self.queue.take(tag);
+        let Waiting { first, end, writes, place, .. } = request;
         if writes {
             self.start(Kind::Write(tag), first, place, end, cx);
         } else if !self.came_meanwhile(&request, cx) {
@@ -115,7 +114,7 @@ impl Hdd {
             counts.rotational_wait_ns += access.start_ns - access.on_track_ns;
         }
         self.accounts.change_at(access.start_ns, ACTIVE, kind.state());
-        cx.agenda.reset(self.seat + MEDIUM, access.end_ns);
+        cx.agenda.set_free(self.seat + MEDIUM, access.end_ns);
         access
     }
 
@@ -123,7 +122,7 @@ impl Hdd {
     pub(super) fn transfer_with_access(&mut self, cx: &mut Cx) {
         let Some(job) = self.job.as_mut().filter(|job| matches!(job.kind, Kind::Read(..))) else { return };
         let access = &job.access;
-        let needed = self.settings.interface.time((access.end - job.host_from) * SECTOR_BYTES);
+        let needed = self.link.time(&self.settings.interface, access.end - job.host_from);
         let ns = needed.min(access.end_ns - access.start_ns.max(cx.now()));
         job.lag_ns += needed - ns;
         job.transfers = ns > 0;

@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 
 use super::parts::TRANSFER;
+use super::settings::Interface;
 use super::{Hdd, LINK};
 use crate::connector::{Cx, RequestKind, Tag};
 use crate::energy::parts::StateId;
-use crate::units::Nanos;
+use crate::units::{Nanos, SECTOR_BYTES};
 
 /// A transfer that waits for the interface, or is under way.
 struct Transfer {
@@ -19,6 +20,19 @@ struct Transfer {
 #[derive(Default)]
 pub struct Link {
     transfers: VecDeque<Transfer>,
+    /// Sectors and time of the last transfer whose time was asked for: most requests are of one length.
+    last: (u64, Nanos),
+}
+
+impl Link {
+    /// Time of this number of sectors on the interface, always the same one.
+    #[inline]
+    pub(super) fn time(&mut self, interface: &Interface, sectors: u64) -> Nanos {
+        if sectors != self.last.0 {
+            self.last = (sectors, interface.time(sectors * SECTOR_BYTES));
+        }
+        self.last.1
+    }
 }
 
 impl Hdd {
@@ -37,7 +51,7 @@ impl Hdd {
 
     fn start_transfer(&mut self, ns: Nanos, cx: &mut Cx) {
         self.accounts.change(StateId::NONE, TRANSFER);
-        cx.agenda.reset(self.seat + LINK, cx.now() + ns);
+        cx.agenda.set_free(self.seat + LINK, cx.now() + ns);
     }
 
     /// A transfer has ended.

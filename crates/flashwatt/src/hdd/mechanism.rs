@@ -1,5 +1,7 @@
 //! Arm and platters: where the heads are, and what an access to the medium takes.
 
+use std::hint::select_unpredictable;
+
 use super::geometry::{Geometry, Lba, Place};
 use super::rotation::{Angle, Rotation};
 use super::seek::{Curve, Times};
@@ -27,6 +29,17 @@ pub struct Move {
     pub switches_head: bool,
     /// Time until the head follows the track.
     pub ns: Nanos,
+}
+
+/// Where an access would begin.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// Of targets that are reached at one time the one with the least rank comes first.
+    pub rank: u64,
+    /// Where its first sector lies.
+    pub place: Place,
+    /// Whether it writes.
+    pub writes: bool,
 }
 
 /// An access to a run of sectors on one track.
@@ -72,30 +85,73 @@ impl Mechanism {
         &self.geometry
     }
 
-    /// The way from where the heads are to a place. A seek includes the switch of heads, if that does not take longer.
+    /// The way from where the heads are to a place.
     #[inline(always)]
     pub fn way(&self, place: &Place, writes: bool) -> Move {
         let cylinders = self.cylinder.abs_diff(place.cylinder);
-        let switches = self.head != place.head;
-        let settle = if writes { self.write_settle_ns } else { 0 };
-        let switch = if switches { self.head_switch_ns } else { 0 };
-        let ns = match cylinders {
-            0 if switches => switch + settle,
-            0 => 0,
-            _ => self.curve.time(cylinders).max(switch) + settle,
-        };
-        Move { cylinders, switches_head: switches && cylinders == 0, ns }
+        let switches_head = cylinders == 0 && self.head != place.head;
+        Move { cylinders, switches_head, ns: self.way_ns(self.seek_ns(cylinders), place, writes) }
     }
 
-    /// Time from `now` until the first sector is under the head, within a few nanoseconds, unless that is at least `limit`.
+    /// Time of a seek for a read; 0 for no cylinder.
     #[inline(always)]
-    pub fn positioning(&self, now: Nanos, place: &Place, writes: bool, limit: Nanos) -> Option<Nanos> {
-        let way = self.way(place, writes).ns;
-        if way >= limit {
+    fn seek_ns(&self, cylinders: u32) -> Nanos {
+        if cylinders == 0 { 0 } else { self.curve.time(cylinders) }
+    }
+
+    /// Time of the way to a place whose seek takes `seek_ns`. A seek includes the switch of heads, if that does not take longer.
+    #[inline(always)]
+    fn way_ns(&self, seek_ns: Nanos, place: &Place, writes: bool) -> Nanos {
+        let switches = self.head != place.head;
+        if seek_ns == 0 && !switches {
+            return 0;
+        }
+        let switch_ns = select_unpredictable(switches, self.head_switch_ns, 0);
+        let settle_ns = if writes { self.write_settle_ns } else { 0 };
+        seek_ns.max(switch_ns) + settle_ns
+    }
+
+    /// Of candidates in the order of their cylinders, the one whose first sector is under the head first: its place among them, and
+    /// the time from `now` on, within a few nanoseconds; none if none of them takes less than `limit`.
+    ///
+    /// The search goes outward from the heads and ends where the seek alone takes longer than the least time so far. No seek takes
+    /// longer than a farther one, except by 1 ns of rounding where the parts of the curve meet.
+    #[inline]
+    pub fn nearest<T>(
+        &self,
+        now: Nanos,
+        candidates: &[T],
+        limit: Nanos,
+        cylinder: impl Fn(&T) -> u32,
+        target: impl Fn(&T) -> Target,
+    ) -> Option<(usize, Nanos)> {
+        if candidates.is_empty() {
             return None;
         }
-        let time = way + self.rotation.about(now + way, place.angle);
-        (time < limit).then_some(time)
+        let (mut least, mut rank, mut best) = (limit, 0, None);
+        let mut above = candidates.partition_point(|one| cylinder(one) < self.cylinder);
+        let mut below = above;
+        loop {
+            let down = candidates[..below].last().map_or(u32::MAX, |one| self.cylinder - cylinder(one));
+            let up = candidates.get(above).map_or(u32::MAX, |one| cylinder(one) - self.cylinder);
+            let cylinders = down.min(up);
+            if cylinders == u32::MAX {
+                break;
+            }
+            let seek_ns = self.seek_ns(cylinders);
+            if seek_ns.saturating_sub(1) > least {
+                break;
+            }
+            let at = if down < up { below - 1 } else { above };
+            (below, above) = if down < up { (at, above) } else { (below, at + 1) };
+            let target = target(&candidates[at]);
+            let way_ns = self.way_ns(seek_ns, &target.place, target.writes);
+            let ns = way_ns + self.rotation.about(now + way_ns, target.place.angle);
+            if (ns, target.rank) < (least, rank) {
+                (least, rank, best) = (ns, target.rank, Some(at));
+            }
+        }
+        best.map(|at| (at, least))
     }
 
     /// Accesses sectors from `first` on, which lies at `place`, to `end`, or to the end of the track if that comes first, from
@@ -179,6 +235,34 @@ mod tests {
         assert_eq!(disk.reached(&seek, 22_400_000 + 1_999_999), 109);
         assert_eq!(disk.reached(&seek, 22_400_000 + 2_000_000), 110);
         assert_eq!(disk.passed_ns(&seek, 110), 24_400_000);
+    }
+
+    /// Of random candidates, many of them on few cylinders and some in one place, the search finds the one that a look at all of
+    /// them finds.
+    #[test]
+    fn the_nearest_is_the_least_of_all_candidates() {
+        let (mut disk, mut rng) = (Mechanism::new(&small()), Rng::new(2));
+        let sectors = small().capacity_bytes() / 512;
+        for now in (0..2_000).map(|step| step * 777_777) {
+            let part = [sectors, 400, 20][rng.below(3) as usize];
+            let mut places: Vec<(Place, u64, bool)> = (0..rng.below(40))
+                .map(|_| (disk.geometry.place(rng.below(part)), rng.below(1 << 40), rng.below(2) == 0))
+                .collect();
+            places.sort_by_key(|(place, ..)| place.cylinder);
+            let time = |(place, rank, writes): &(Place, u64, bool)| {
+                let way_ns = disk.way(place, *writes).ns;
+                (way_ns + disk.rotation.about(now + way_ns, place.angle), *rank)
+            };
+            let least = places.iter().map(time).min();
+            let target = |&(place, rank, writes): &(Place, u64, bool)| Target { place, rank, writes };
+            let nearest = |limit| disk.nearest(now, &places, limit, |one| one.0.cylinder, target);
+            let found = nearest(Nanos::MAX);
+            assert_eq!(found.map(|(at, ns)| (ns, places[at].1)), least);
+            assert_eq!(found.and_then(|(_, ns)| nearest(ns)), None, "not less than the limit");
+            assert_eq!(found.and_then(|(_, ns)| nearest(ns + 1)), found);
+            let first = rng.below(sectors - 1);
+            accessed(&mut disk, now, first, first + 1, false);
+        }
     }
 
     /// Rotational latency of random accesses at random times is uniform in [0, T): the Kolmogorov-Smirnov statistic of n draws

@@ -122,7 +122,7 @@ impl Hdd {
         Hdd {
             buffer: Buffer::new(&settings.buffer),
             cache: WriteCache::new(&settings.write_cache),
-            queue: Queue::new(&settings.scheduling, settings.write_cache.age_max_ns),
+            queue: Queue::new(&settings.scheduling, &settings.interface, settings.write_cache.age_max_ns),
             link: Link::default(),
             inside: vec![none; settings.interface.queue_depth as usize].into(),
             requests: 0,
@@ -198,7 +198,7 @@ impl Device for Hdd {
         self.wake(cx);
         self.commands.push_back(tag);
         if self.commands.len() == 1 {
-            cx.agenda.reset(self.seat + COMMAND, cx.now() + self.settings.interface.command_ns);
+            cx.agenda.set_free(self.seat + COMMAND, cx.now() + self.settings.interface.command_ns);
         }
     }
 

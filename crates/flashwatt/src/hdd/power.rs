@@ -76,7 +76,7 @@ impl Hdd {
         let (on_track_ns, start_ns, end_ns) = (ready_ns, ready_ns, ready_ns);
         let access = Access { first: 0, end: 0, place, way, on_track_ns, start_ns, end_ns };
         self.job = Some(Job { kind: Kind::SpinUp, access, end: 0, host_from: 0, transfers: false, lag_ns: 0 });
-        cx.agenda.reset(self.seat + MEDIUM, ready_ns);
+        cx.agenda.set_free(self.seat + MEDIUM, ready_ns);
     }
 
     /// The spindle turns at speed.

@@ -54,7 +54,7 @@ impl Rotation {
         if now.wrapping_sub(angle) < LATE_NS * self.per_ns {
             return 0;
         }
-        (angle.wrapping_sub(now) as f64 * self.ns) as Nanos
+        (angle.wrapping_sub(now) as f64 * self.ns) as i64 as Nanos // signed, which the processor converts faster
     }
 
     /// Time from `at`, at which the platters have reached the angle `from` or are a little past it, until they have turned by

@@ -4,18 +4,17 @@ use super::geometry::Lba;
 use super::queue::Waiting;
 use super::{COMMAND, Flush, Hdd};
 use crate::connector::{Cx, RequestKind, Tag};
-use crate::units::SECTOR_BYTES;
 
 impl Hdd {
     /// The electronics have handled a command.
     pub(super) fn command_handled(&mut self, cx: &mut Cx) {
         let Some(tag) = self.commands.pop_front() else { unreachable!("a command was under way") };
         if !self.commands.is_empty() {
-            cx.agenda.reset(self.seat + COMMAND, cx.now() + self.settings.interface.command_ns);
+            cx.agenda.set_free(self.seat + COMMAND, cx.now() + self.settings.interface.command_ns);
         }
         match self.inside(tag).kind {
             RequestKind::Read => self.read(tag, cx),
-            RequestKind::Write => self.transfer(Some(tag), self.transfer_ns(tag), cx),
+            RequestKind::Write => self.transfer_all(tag, cx),
             RequestKind::Trim => {
                 self.counts.trims += 1;
                 self.complete(tag, cx);
@@ -27,9 +26,11 @@ impl Hdd {
         }
     }
 
-    fn transfer_ns(&self, tag: Tag) -> u64 {
+    /// Moves the data of a request.
+    fn transfer_all(&mut self, tag: Tag, cx: &mut Cx) {
         let request = self.inside(tag);
-        self.settings.interface.time((request.end - request.first) * SECTOR_BYTES)
+        let ns = self.link.time(&self.settings.interface, request.end - request.first);
+        self.transfer(Some(tag), ns, cx);
     }
 
     /// The first sector of a range that is neither in the cache nor in the track buffer.
@@ -50,10 +51,10 @@ impl Hdd {
         if missing == request.end {
             self.counts.read_hits += 1;
             self.read_on(request.end);
-            return self.transfer(Some(tag), self.transfer_ns(tag), cx);
+            return self.transfer_all(tag, cx);
         }
         if missing > request.first {
-            let ns = self.settings.interface.time((missing - request.first) * SECTOR_BYTES);
+            let ns = self.link.time(&self.settings.interface, missing - request.first);
             self.transfer(None, ns, cx);
         }
         let comes = self.comes_with_read_ahead(tag, missing, request.end, cx);
@@ -77,7 +78,7 @@ impl Hdd {
     pub(super) fn came_meanwhile(&mut self, read: &Waiting, cx: &mut Cx) -> bool {
         let all_came = self.first_missing(read.first, read.end) == read.end;
         if all_came {
-            let ns = self.settings.interface.time((read.end - read.first) * SECTOR_BYTES);
+            let ns = self.link.time(&self.settings.interface, read.end - read.first);
             self.transfer(Some(read.tag), ns, cx);
         }
         all_came

@@ -5,6 +5,8 @@
 //! constants follow from a data sheet's times of the seek by one cylinder, of the mean seek and of the full stroke, and from
 //! the curve being continuous where its parts meet.
 
+use std::hint::select_unpredictable;
+
 use crate::units::Nanos;
 
 /// A seek curve.
@@ -63,17 +65,15 @@ impl Curve {
     /// Time in ns of a seek over this number of cylinders, without rounding.
     #[inline(always)]
     fn exact(&self, distance: f64) -> f64 {
-        if distance < self.joint {
-            self.short[0] + self.short[1] * distance.sqrt()
-        } else {
-            self.long[0] + self.long[1] * distance
-        }
+        let short = self.short[0] + self.short[1] * distance.sqrt();
+        let long = self.long[0] + self.long[1] * distance;
+        select_unpredictable(distance < self.joint, short, long)
     }
 
     /// Time of a seek over this number of cylinders, at least 1.
     #[inline(always)]
     pub fn time(&self, distance: u32) -> Nanos {
-        (self.exact(f64::from(distance)) + 0.5) as Nanos
+        (self.exact(f64::from(distance)) + 0.5) as i64 as Nanos // signed, which the processor converts faster
     }
 
     /// The mean in ns over all pairs of different cylinders, with the full stroke given: of n + 1 cylinders, n + 1 − d pairs are

@@ -5,6 +5,7 @@
 //! keep their room until they are written.
 
 use super::geometry::{Geometry, Lba, Place};
+use super::mechanism::{Mechanism, Target};
 use super::settings;
 use crate::units::{Nanos, SECTOR_BYTES};
 
@@ -27,6 +28,27 @@ pub struct Extent {
     pub place: Place,
 }
 
+/// The oldest extent.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Oldest {
+    /// Number of the oldest write in it.
+    number: u64,
+    /// Its first sector.
+    pub first: Lba,
+    /// When its oldest sector came.
+    pub since: Nanos,
+}
+
+impl Oldest {
+    fn of(extent: &Extent) -> Self {
+        Oldest { number: extent.number, first: extent.first, since: extent.since }
+    }
+
+    fn is(&self, extent: &Extent) -> bool {
+        (self.number, self.first) == (extent.number, extent.first)
+    }
+}
+
 /// Sectors that are being written.
 #[derive(Clone, Copy, Debug)]
 struct UnderWay {
@@ -39,8 +61,7 @@ struct UnderWay {
 pub struct WriteCache {
     /// In the order of their addresses.
     extents: Vec<Extent>,
-    /// The number and the first sector of the oldest extent.
-    oldest: Option<(u64, Lba)>,
+    oldest: Option<Oldest>,
     under_way: Option<UnderWay>,
     /// Sectors that are free.
     free: u64,
@@ -84,13 +105,13 @@ impl WriteCache {
 
     /// Whether all writes before this number are on the medium.
     pub fn is_written_before(&self, number: u64) -> bool {
-        let oldest = self.oldest.map_or(u64::MAX, |(oldest, _)| oldest);
+        let oldest = self.oldest.map_or(u64::MAX, |oldest| oldest.number);
         oldest.min(self.under_way.map_or(u64::MAX, |under_way| under_way.number)) >= number
     }
 
     /// The place among the extents of the first one that begins at this sector or after it.
     #[inline]
-    fn from(&self, lba: Lba) -> usize {
+    pub fn from(&self, lba: Lba) -> usize {
         self.extents.partition_point(|extent| extent.first < lba)
     }
 
@@ -121,7 +142,9 @@ impl WriteCache {
         self.writes += 1;
         let mut extent = Extent { first, end, since: now, number, place: Place::default() };
         let (mut twice, mut place) = (0, None);
-        while let Some(at) = self.touching(extent.first, extent.end) {
+        let mut at = self.from(end + 1);
+        while let Some(before) = at.checked_sub(1).filter(|&before| self.extents[before].end >= extent.first) {
+            at = before;
             let other = self.remove(at);
             twice += (other.end.min(end)).saturating_sub(other.first.max(first));
             if other.first <= extent.first {
@@ -134,14 +157,14 @@ impl WriteCache {
         }
         self.free -= end - first - twice;
         extent.place = place.unwrap_or_else(|| geometry.place(extent.first));
-        self.insert(extent);
+        self.insert(at, extent);
         twice
     }
 
-    fn insert(&mut self, extent: Extent) {
-        let at = self.from(extent.first);
-        if self.oldest.is_none_or(|(oldest, _)| extent.number < oldest) {
-            self.oldest = Some((extent.number, extent.first));
+    /// Inserts an extent at its place.
+    fn insert(&mut self, at: usize, extent: Extent) {
+        if self.oldest.is_none_or(|oldest| extent.number < oldest.number) {
+            self.oldest = Some(Oldest::of(&extent));
         }
         self.extents.insert(at, extent);
     }
@@ -149,8 +172,8 @@ impl WriteCache {
     /// Removes an extent. Only if it was the oldest, all others are looked at for the next one.
     fn remove(&mut self, at: usize) -> Extent {
         let extent = self.extents.remove(at);
-        if self.oldest == Some((extent.number, extent.first)) {
-            self.oldest = self.extents.iter().map(|extent| (extent.number, extent.first)).min();
+        if self.oldest.is_some_and(|oldest| oldest.is(&extent)) {
+            self.oldest = self.extents.iter().map(Oldest::of).min();
         }
         extent
     }
@@ -162,10 +185,10 @@ impl WriteCache {
             let extent = self.remove(at);
             void += extent.end.min(end) - extent.first.max(first);
             if extent.first < first {
-                self.insert(Extent { end: first, ..extent });
+                self.insert(self.from(extent.first), Extent { end: first, ..extent });
             }
             if end < extent.end {
-                self.insert(Extent { first: end, place: geometry.place(end), ..extent });
+                self.insert(self.from(end), Extent { first: end, place: geometry.place(end), ..extent });
             }
         }
         self.free += void;
@@ -173,39 +196,43 @@ impl WriteCache {
     }
 
     /// The oldest extent.
-    pub fn oldest(&self) -> Option<&Extent> {
-        let (_, first) = self.oldest?;
-        self.extents.get(self.from(first))
+    pub fn oldest(&self) -> Option<&Oldest> {
+        self.oldest.as_ref()
     }
 
-    /// The extents next to an address, a bounded number of them on each side.
-    pub fn next_to(&self, lba: Lba) -> impl Iterator<Item = &Extent> {
-        let at = self.from(lba);
-        let near = at.saturating_sub(CANDIDATES)..self.extents.len().min(at + CANDIDATES);
-        self.extents[near].iter()
+    /// The place of the extent that the heads reach first from `now` on, of a bounded number on each side of an address; none if none is
+    /// reached in less than `limit`. Of equals it is the one with the least address.
+    #[inline]
+    pub fn nearest(&self, now: Nanos, mechanism: &Mechanism, near: Lba, limit: Nanos) -> Option<usize> {
+        let all = self.extents.len();
+        let (first, end) = if all <= CANDIDATES {
+            (0, all)
+        } else {
+            let at = self.from(near);
+            (at.saturating_sub(CANDIDATES), all.min(at + CANDIDATES))
+        };
+        let target = |extent: &Extent| Target { rank: extent.first, place: extent.place, writes: true };
+        let cylinder = |extent: &Extent| extent.place.cylinder;
+        let (at, _) = mechanism.nearest(now, &self.extents[first..end], limit, cylinder, target)?;
+        Some(first + at)
     }
 
-    /// Where the extent at this address lies.
-    pub fn place_at(&self, first: Lba) -> Place {
-        self.extents[self.from(first)].place
-    }
-
-    /// Takes the sectors of the extent at this address that lie on its first track, for an access; returns their end.
-    pub fn take(&mut self, first: Lba, geometry: &Geometry) -> Lba {
-        let at = self.from(first);
+    /// Takes the sectors of the extent at this place that lie on its first track, for an access. Returns the first of them, where it
+    /// lies, and their end.
+    pub fn take(&mut self, at: usize, geometry: &Geometry) -> (Lba, Place, Lba) {
         let extent = self.extents[at];
-        debug_assert!(extent.first == first, "an extent that was chosen is in the cache");
+        let first = extent.first;
         let end = extent.end.min(first + u64::from(extent.place.left_on_track));
         if end < extent.end {
             self.extents[at] = Extent { first: end, place: geometry.place(end), ..extent };
-            if self.oldest == Some((extent.number, first)) {
-                self.oldest = Some((extent.number, end));
+            if let Some(oldest) = self.oldest.as_mut().filter(|oldest| oldest.is(&extent)) {
+                oldest.first = end;
             }
         } else {
             self.remove(at);
         }
         self.under_way = Some(UnderWay { first, end, number: extent.number });
-        end
+        (first, extent.place, end)
     }
 
     /// The sectors taken last are on the medium.
@@ -270,9 +297,8 @@ mod tests {
                         waiting.retain(|lba| !(first..first + sectors).contains(lba));
                     }
                     Step::Take(which) if cache.has_extents() && under_way.is_empty() => {
-                        let all: Vec<Lba> = cache.extents.iter().map(|extent| extent.first).collect();
-                        let first = all[which % all.len()];
-                        under_way = first..cache.take(first, &geometry);
+                        let (first, _, end) = cache.take(which % cache.extents.len(), &geometry);
+                        under_way = first..end;
                         waiting.retain(|lba| !under_way.contains(lba));
                     }
                     Step::Take(_) => {}
@@ -285,7 +311,11 @@ mod tests {
                 prop_assert_eq!(cache.free + waiting.len() as u64 + (under_way.end - under_way.start), size);
                 prop_assert_eq!(cache.is_clean(), waiting.is_empty() && under_way.is_empty());
                 let oldest = cache.extents.iter().map(|extent| (extent.number, extent.first)).min();
-                prop_assert_eq!(cache.oldest.map(|(number, _)| number), oldest.map(|(number, _)| number));
+                prop_assert_eq!(cache.oldest.map(|oldest| oldest.number), oldest.map(|(number, _)| number));
+                if let Some(oldest) = cache.oldest {
+                    let since = cache.extents.iter().find(|extent| extent.first == oldest.first).map(|extent| extent.since);
+                    prop_assert_eq!(since, Some(oldest.since));
+                }
                 prop_assert!(cache.extents.is_sorted_by_key(|extent| extent.first));
                 for lba in 0..330 {
                     let held = waiting.contains(&lba) || under_way.contains(&lba);
@@ -309,7 +339,7 @@ mod tests {
         assert_eq!((cache.room(50, 55), cache.room(35, 45), cache.room(5, 10)), (0, 10, 5));
         assert_eq!(cache.room(35, 300), 90, "what is free");
         assert!(!cache.is_written_before(1) && cache.is_written_before(0));
-        cache.take(10, &geometry);
+        cache.take(0, &geometry);
         assert!(!cache.is_written_before(1), "it is under way");
         cache.written();
         assert!(cache.is_written_before(1) && !cache.is_written_before(2));
