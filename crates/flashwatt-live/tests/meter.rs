@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // a panic is how a test fails
 
 use std::fs;
+use std::io::Write;
 use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::Duration;
@@ -20,7 +21,8 @@ fn readings_follow_the_file_in_the_order_of_time() {
     let path = file("power1_input", "2500000\n");
     let meter = Meter::start(&path, Duration::from_millis(1)).unwrap();
     sleep(Duration::from_millis(20));
-    fs::write(&path, "0003000000\n").unwrap(); // longer: no reader sees the old text's end behind it
+    // Longer than the old text, of which no end is left, and over it: the file is never empty.
+    fs::OpenOptions::new().write(true).open(&path).unwrap().write_all(b"0003000000\n").unwrap();
     sleep(Duration::from_millis(20));
     let readings = meter.stop().unwrap();
     assert!(readings.len() > 10 && readings.is_sorted_by_key(|one| one.unix_ns));

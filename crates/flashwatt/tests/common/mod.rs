@@ -116,12 +116,19 @@ pub fn mixed(preset_name: &str, sets: &[&str]) -> Config {
         }
         "slc-4way" => &["device.blocks_per_plane=24", "device.channels=4", "device.ways=2", "device.op_ratio=0.3"],
         // One unit: a merge takes so long that more of them would fill the gaps between bursts.
-        "old-slc" | "mlc-4way" | "tgn" => &[
+        "mlc-4way" | "tgn" => &[
             "device.blocks_per_plane=24",
             "device.channels=4",
             "device.ways=2",
             "device.op_ratio=0.3",
             "workload.uniform.range_bytes=1048576",
+        ],
+        "old-slc" => &[
+            "device.blocks_per_plane=24",
+            "device.channels=4",
+            "device.ways=2",
+            "device.op_ratio=0.3",
+            "workload.uniform.range_bytes=524288",
         ],
         _ => &["device.blocks_per_plane=24", "device.channels=4", "device.ways=2"],
     };

@@ -51,8 +51,8 @@ fn needs_a_disk(c: &mut Checker, before: usize) {
     let disks: Vec<_> = PRESETS.iter().filter(is_disk).map(|(name, _)| *name).collect();
     let fault = c.fault(key, "a key of a hard disk").found(format!("device.preset = {preset:?}, which is none"));
     let fault = fault.expected(format!("device.preset = one of {}", disks.join(", ")));
-    c.push(fault.help(format!("or a whole disk: {missing} keys of hdd are missing (flashwatt explain hdd)")));
     c.faults.extend(rest);
+    c.push(fault.help(format!("or a whole disk: {missing} keys of hdd are missing (flashwatt explain hdd)")));
 }
 
 /// Keys of an SSD by the user must not be ignored. Those of a preset may be: without one that names a disk, the tables of the
