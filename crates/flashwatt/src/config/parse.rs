@@ -34,7 +34,7 @@ const FAULTS_MAX: usize = 100;
 /// [`Error::Config`] with every fault that can be told apart at once: file (`--set` for an override), line, key, what
 /// was found, what was expected, the nearest valid name.
 pub fn load(text: &str, file_name: &str, sets: &[String]) -> Result<Config, Error> {
-    load_layers(text, file_name, sets).map(|(config, _)| config)
+    load_layers(text, file_name, sets).map(|(config, ..)| config)
 }
 
 /// The three layers of [`load`] as one text, which gives the same configuration by itself: for a run's record. Keys of the preset
@@ -45,7 +45,7 @@ pub fn load(text: &str, file_name: &str, sets: &[String]) -> Result<Config, Erro
 /// # Errors
 /// As [`load`].
 pub fn merged(text: &str, file_name: &str, sets: &[String]) -> Result<String, Error> {
-    let (_, tree) = load_layers(text, file_name, sets)?;
+    let tree = record(text, file_name, sets)?;
     Ok(toml::to_string(&tree.to_toml()).unwrap_or_default())
 }
 
@@ -54,7 +54,7 @@ pub fn merged(text: &str, file_name: &str, sets: &[String]) -> Result<String, Er
 /// # Errors
 /// As [`load`].
 pub fn merged_to(text: &str, file_name: &str, sets: &[String], beside: &Path) -> Result<String, Error> {
-    let (_, mut tree) = load_layers(text, file_name, sets)?;
+    let mut tree = record(text, file_name, sets)?;
     paths::relative(&mut tree, beside);
     Ok(toml::to_string(&tree.to_toml()).unwrap_or_default())
 }
@@ -113,8 +113,8 @@ fn without(mut tree: Node, keys: &[&str]) -> Node {
     tree
 }
 
-/// The configuration, and the layers that [`merged`] writes as one.
-fn load_layers(text: &str, file_name: &str, sets: &[String]) -> Result<(Config, Node), Error> {
+/// The configuration, the three layers as one, and the keys of the preset that have no effect.
+fn load_layers(text: &str, file_name: &str, sets: &[String]) -> Result<(Config, Node, Vec<&'static str>), Error> {
     let mut faults = Vec::new();
     let tree = layers(text, file_name, sets, &mut faults);
     let mut idle = Vec::new();
@@ -131,23 +131,24 @@ fn load_layers(text: &str, file_name: &str, sets: &[String]) -> Result<(Config, 
         }
     };
     match config {
-        Some(config) if faults.is_empty() => Ok((config, recorded(tree, &idle, text, file_name, sets))),
+        Some(config) if faults.is_empty() => Ok((config, tree, idle)),
         _ => Err(refused(faults)),
     }
 }
 
 /// The layers as [`merged`] writes them.
-fn recorded(tree: Node, idle: &[&str], text: &str, file_name: &str, sets: &[String]) -> Node {
+fn record(text: &str, file_name: &str, sets: &[String]) -> Result<Node, Error> {
+    let (_, tree, idle) = load_layers(text, file_name, sets)?;
     let members = tree.get("array.members");
     let names_members = members.is_some_and(|node| matches!(node.value, Value::Array(_)));
     if !names_members && tree.get("array.spare").is_none() {
-        return without(tree, idle);
+        return Ok(without(tree, &idle));
     }
     let preset = tree.string(PRESET).unwrap_or(DEFAULT_PRESET);
     let base = if names_members { Node::empty(KeySource::Preset) } else { preset_named(preset) };
     let faults = &mut Vec::new(); // there are none: all of this has been read before
     let (file, set) = user_layers(text, file_name, sets, faults);
-    laid(base, file, set, file_name, faults)
+    Ok(laid(base, file, set, file_name, faults))
 }
 
 /// The drive of a preset with the user's other keys about drives laid over it: for the members of an array. A preset that is

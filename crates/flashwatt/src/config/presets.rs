@@ -1,5 +1,7 @@
 //! The presets: drives as data, one TOML file each, every number with its source beside it.
 
+use crate::settings::{KeySource, Node};
+
 /// Name and text of every preset. The `device.description` of each describes the drive in one line.
 pub const PRESETS: &[(&str, &str)] = &[
     ("x25m", include_str!("../../../../presets/x25m.toml")),
@@ -25,6 +27,13 @@ pub const DEFAULT_PRESET: &str = "x25m";
 /// The text of a preset.
 pub fn preset(name: &str) -> Option<&'static str> {
     PRESETS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+/// The presets of hard disks.
+pub(super) fn disks() -> Vec<&'static str> {
+    let is_disk =
+        |text: &str| Node::parse(text, "preset", KeySource::Preset).is_ok_and(|node| node.get("hdd").is_some());
+    PRESETS.iter().filter(|(_, text)| is_disk(text)).map(|(name, _)| *name).collect()
 }
 
 /// Each preset and the line that it says about its drive.

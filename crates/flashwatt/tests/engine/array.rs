@@ -232,7 +232,8 @@ fn members_may_be_of_several_presets() {
     assert_eq!(config.logical_bytes(), 2 << 30);
 }
 
-/// The record of an array's configuration gives the same configuration again, whoever names the presets of its drives.
+/// The record of an array's configuration gives the same configuration again: with presets in the list of members,
+/// with the preset of a spare, and with one preset for all.
 #[test]
 fn a_recorded_configuration_is_the_same_again() {
     let cases: [&[&str]; 4] = [

@@ -2,7 +2,7 @@
 
 use super::{COUNT_MAX, Resolved};
 use crate::config::drive::{HddTables, NamedDevice};
-use crate::config::presets::{DEFAULT_PRESET, PRESETS};
+use crate::config::presets::{DEFAULT_PRESET, disks};
 use crate::config::raw::Raw;
 use crate::config::{Drive, Precondition, Run};
 use crate::error::Fault;
@@ -47,10 +47,8 @@ fn needs_a_disk(c: &mut Checker, before: usize) {
     let Some(key) = given.first().filter(|_| missing > MISSING_MAX) else { return };
     let rest: Vec<_> = c.faults.drain(before..).filter(|fault| !is_missing(fault)).collect();
     let preset = c.tree.string("device.preset").unwrap_or(DEFAULT_PRESET);
-    let is_disk = |(_, text): &&(&str, &str)| text.contains("\n[hdd");
-    let disks: Vec<_> = PRESETS.iter().filter(is_disk).map(|(name, _)| *name).collect();
     let fault = c.fault(key, "a key of a hard disk").found(format!("device.preset = {preset:?}, which is none"));
-    let fault = fault.expected(format!("device.preset = one of {}", disks.join(", ")));
+    let fault = fault.expected(format!("device.preset = one of {}", disks().join(", ")));
     c.faults.extend(rest);
     c.push(fault.help(format!("or a whole disk: {missing} keys of hdd are missing (flashwatt explain hdd)")));
 }
